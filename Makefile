@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Builds, tests and installs xidscope; `make help` lists the targets.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+B := build
+G := $(B)/gen
+
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+CFLAGS ?= -O2 -g
+ARCH ?= $(shell uname -m)
+
+# Quiet unless V=1.
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n'
+endif
+
+WARN := -Wall -Wextra -Werror
+INCLUDES := -I$(G) -Iinclude -Iuser
+# -fno-strict-aliasing as the kernel does; _GNU_SOURCE for asprintf and flock.
+USER_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) -fno-strict-aliasing -D_GNU_SOURCE \
+	$(INCLUDES) -MMD -MP
+LIBS := -lbpf -lelf -lz
+
+bpf_arch_x86_64 := x86
+bpf_arch_aarch64 := arm64
+bpf_arch_arm64 := arm64
+# The programs are relocated when they are loaded: any 64-bit target will do.
+BPF_CFLAGS = -std=gnu11 -g -O2 -target bpf -mcpu=v3 $(WARN) \
+	-Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch_$(ARCH)) \
+	-Ivmlinux -Iinclude -Ibpf -MMD -MP
+
+BPF_OBJECTS := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
+SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
+GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
+USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
+
+.PHONY: all help deps clean distclean install uninstall unit check demo vm fuzz
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(B)/xidscope ## build the static binary build/xidscope (default)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo '  V=1 shows the commands; DESTDIR= and PREFIX= steer install.'
+
+# ---- tools: what is missing is named with its package ----
+
+need = $(if $(shell command -v $(1)),,$(error $(1) is missing: install the Debian package $(2), or run `sudo make deps`))
+
+$(B)/.tools: Makefile
+	$(call need,$(firstword $(CC)),gcc)
+	$(call need,$(CLANG),clang)
+	$(call need,$(BPFTOOL),bpftool)
+	$(call need,llvm-strip,llvm)
+	@printf '#include <bpf/libbpf.h>\n#include <libelf.h>\n#include <zlib.h>\n' | \
+		$(CC) -E -x c - >/dev/null 2>&1 || \
+		{ echo 'headers are missing: install the Debian packages libbpf-dev libelf-dev zlib1g-dev, or run `sudo make deps`' >&2; exit 1; }
+	@mkdir -p $(B) $(G) && touch $@
+
+deps: ## install all that building, demo and tests need (as root)
+	$(Q)tests/deps.sh
+
+# ---- generated ----
+
+$(G)/version.h: Makefile | $(B)/.tools
+	$(Q)printf '#define XIDSCOPE_VERSION "%s"\n' '$(VERSION)' >$@
+
+$(G)/xid_catalog.inc: user/xid_catalog.tsv user/xid_catalog.awk | $(B)/.tools
+	$(say) GEN $@
+	$(Q)awk -f user/xid_catalog.awk $< >$@
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/.tools
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)llvm-strip -g $@
+
+$(G)/%.skel.h: $(B)/bpf/%.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+
+# ---- the program ----
+
+$(B)/user/%.o: user/%.c Makefile | $(GENERATED)
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) -c $< -o $@
+
+$(B)/xidscope: $(USER_OBJECTS)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS) -static -o $@ $^ $(LIBS)
+
+-include $(wildcard $(B)/user/*.d $(B)/bpf/*.d $(B)/tests/*.d)
+
+install: all ## install the binary, man page and unit under DESTDIR and PREFIX
+	install -Dm755 $(B)/xidscope $(DESTDIR)$(PREFIX)/sbin/xidscope
+	install -Dm644 docs/xidscope.8 $(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|g' deploy/systemd/xidscope.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
+
+uninstall: ## remove what install has put there
+	rm -f $(DESTDIR)$(PREFIX)/sbin/xidscope \
+		$(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8 \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
+
+clean: ## remove what was built
+	rm -rf $(B)
+
+distclean: clean ## remove the cached guest images and kernels, too
+	rm -rf .cache

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The kernel log as it is written: messages that may be the NVIDIA driver's go
+ * to user space, which alone decides what they are.
+ *
+ * From 5.19 (commit 5aa7eea9316c) printk:console is called in the context of
+ * whoever prints, which may be an NMI, with bare text that is not terminated;
+ * before that only when a console prints. Nothing here may sleep or wait: a
+ * full ring buffer counts and goes on.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "printk.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Marks of the driver's lines, as the first four bytes of "NVRM:" and of
+ * "SXid": nothing else in the kernel prints these. */
+#define MARK_NVRM 0x4d52564e /* little-endian "NVRM" */
+#define MARK_SXID 0x64695853 /* little-endian "SXid" */
+
+__u64 printk_seen = 0; /* messages that bear a mark */
+__u64 printk_dropped = 0; /* of these, what found the ring buffer full */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, PRINTK_RING_BYTES);
+} printk_ring SEC(".maps");
+
+#define CHUNK 256
+
+/* Whether a mark stands anywhere in the @len bytes: a message without a level
+ * is glued to the end of an unfinished line. Read by chunks that fit the
+ * stack: a scratch map would be shared with the NMI that interrupts us. */
+static __always_inline bool has_mark(const char *text, __u32 len)
+{
+	__u32 window = 0, size;
+	char chunk[CHUNK];
+
+	for (__u32 start = 0; start < PRINTK_TEXT; start += CHUNK) {
+		if (start >= len)
+			break;
+		size = len - start;
+		if (size > CHUNK)
+			size = CHUNK;
+		if (bpf_probe_read_kernel(chunk, size, text + start))
+			break;
+		for (__u32 i = 0; i < CHUNK; i++) {
+			if (i >= size)
+				break;
+			window = window >> 8 | (__u32)(__u8)chunk[i] << 24;
+			if (window == MARK_NVRM || window == MARK_SXID)
+				return true;
+		}
+	}
+	return false;
+}
+
+SEC("tp_btf/console")
+int BPF_PROG(printk_console, const char *text, __u64 len)
+{
+	struct printk_event *event;
+
+	if (!text)
+		return 0;
+	if (len > PRINTK_TEXT)
+		len = PRINTK_TEXT;
+	if (!has_mark(text, len))
+		return 0;
+	__sync_fetch_and_add(&printk_seen, 1);
+	event = bpf_ringbuf_reserve(&printk_ring, sizeof(*event), 0);
+	if (!event) {
+		__sync_fetch_and_add(&printk_dropped, 1);
+		return 0;
+	}
+	event->len = len;
+	if (bpf_probe_read_kernel(event->text, len, text))
+		event->len = 0;
+	event->time = bpf_ktime_get_ns();
+	event->cpu = bpf_get_smp_processor_id();
+	event->pid = bpf_get_current_pid_tgid() >> 32;
+	if (bpf_get_current_comm(event->comm, sizeof(event->comm)))
+		event->comm[0] = 0;
+	bpf_ringbuf_submit(event, 0);
+	return 0;
+}

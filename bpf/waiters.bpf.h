@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The table of tasks that have waited: who they are and how long for what.
+ *
+ * A BPF hash map would do, at some 300 instructions for each insertion and 250
+ * for each deletion. This is a set-associative table in two arrays instead: a
+ * task's address picks one bucket (a cache line of eight addresses), and a
+ * look-up that finds nothing, the usual case, costs about thirty instructions.
+ *
+ * The events of one task come one after the other (sunrpc's own locking sees
+ * to that), so only the claiming of a place needs to be atomic.
+ */
+#ifndef XIDSCOPE_WAITERS_BPF_H
+#define XIDSCOPE_WAITERS_BPF_H
+
+#include "rpc.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* user space scans it in place */
+	__uint(max_entries, RPC_WAITER_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct rpc_waiter_bucket);
+} waiter_tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RPC_MAX_WAITERS);
+	__type(key, __u32);
+	__type(value, struct rpc_waiter);
+} waiters SEC(".maps");
+
+static __always_inline __u32 waiter_bucket_of(__u64 task)
+{
+	/* Tasks lie in slabs: the low bits say little. Fibonacci hashing. */
+	return (task >> 5) * 0x9e3779b97f4a7c15ULL >> 52;
+}
+
+_Static_assert(RPC_WAITER_BUCKETS == 1 << (64 - 52), "waiter_bucket_of");
+
+/* The place of @task, or that of an empty task where @task is 0 and @bucket a
+ * bucket; -1 if there is none. */
+static __always_inline int waiter_place(const struct rpc_waiter_bucket *b,
+					__u64 task)
+{
+#pragma unroll
+	for (int i = 0; i < RPC_BUCKET_TASKS; i++)
+		if (b->task[i] == task)
+			return i;
+	return -1;
+}
+
+/* @task's entry, or NULL if it has not waited. */
+static __always_inline struct rpc_waiter *waiter_find(__u64 task)
+{
+	__u32 bucket = waiter_bucket_of(task);
+	struct rpc_waiter_bucket *b;
+	__u32 index;
+	int i;
+
+	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
+	if (!b)
+		return NULL;
+	i = waiter_place(b, task);
+	if (i < 0)
+		return NULL;
+	index = bucket * RPC_BUCKET_TASKS + i;
+	return bpf_map_lookup_elem(&waiters, &index);
+}
+
+/* @task's entry, made if need be, its figures reset if it is from an earlier
+ * life of the task; NULL if the bucket is full. */
+static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
+{
+	__u32 bucket = waiter_bucket_of(task);
+	struct rpc_waiter_bucket *b;
+	struct rpc_waiter *w;
+	bool found = true;
+	__u32 index;
+	int i;
+
+	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
+	if (!b)
+		return NULL;
+	i = waiter_place(b, task);
+	if (i < 0) {
+		found = false;
+		for (i = 0; i < RPC_BUCKET_TASKS; i++)
+			if (!b->task[i] &&
+			    !__sync_val_compare_and_swap(&b->task[i], 0, task))
+				break;
+		if (i == RPC_BUCKET_TASKS)
+			return NULL;
+	}
+	index = bucket * RPC_BUCKET_TASKS + i;
+	w = bpf_map_lookup_elem(&waiters, &index);
+	if (w && (!found || w->start != start)) {
+		w->asleep = RPC_ASLEEP_NO;
+		w->start = start;
+		w->since = 0;
+		w->until = 0;
+		w->first = 0;
+		for (int p = 0; p < RPC_WAITS; p++)
+			w->wait_ns[p] = 0;
+	}
+	return w;
+}
+
+/* Frees @task's place, if it has one. */
+static __always_inline void waiter_drop(__u64 task)
+{
+	__u32 bucket = waiter_bucket_of(task);
+	struct rpc_waiter_bucket *b;
+
+	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
+	if (!b)
+		return;
+#pragma unroll
+	for (int i = 0; i < RPC_BUCKET_TASKS; i++)
+		if (b->task[i] == task) {
+			b->task[i] = 0;
+			return;
+		}
+}
+
+/* Takes back the part of the last wait that lies after @when: the task slept
+ * on while another one transmitted its request. */
+static __always_inline void waiter_clip(struct rpc_waiter *w, __u64 when)
+{
+	__u32 last = w->last;
+	__u64 over, begin;
+
+	if (w->until <= when || last >= RPC_WAITS)
+		return;
+	begin = w->since > when ? w->since : when;
+	over = w->until - begin;
+	if (over > w->wait_ns[last])
+		over = w->wait_ns[last];
+	w->wait_ns[last] -= over;
+	w->until = when;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What bpf/printk.bpf.c sends through its ring buffer: one kernel message that
+ * looks like one of the NVIDIA driver's.
+ */
+#ifndef XIDSCOPE_PRINTK_H
+#define XIDSCOPE_PRINTK_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define PRINTK_TEXT 1024 /* the kernel's own limit on a message (LOG_LINE_MAX) */
+#define PRINTK_COMM 16
+#define PRINTK_RING_BYTES (256 * 1024)
+
+struct printk_event {
+	__u64 time; /* CLOCK_MONOTONIC, ns */
+	__u32 cpu;
+	__u32 pid; /* of the task in whose context it was printed */
+	char comm[PRINTK_COMM];
+	__u32 len; /* bytes of text that follow; not NUL-terminated */
+	char text[PRINTK_TEXT];
+};
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What bpf/rpc.bpf.c records and user/rpc_maps.c reads: keys, values, sizes.
+ *
+ * Nothing here is per CPU. A per-CPU map multiplies by every possible CPU (256
+ * on the nodes this is made for), so hot values are kept in up to
+ * RPC_MAX_SHARDS copies ("shards", chosen by CPU number) that are added to
+ * atomically.
+ */
+#ifndef XIDSCOPE_RPC_H
+#define XIDSCOPE_RPC_H
+
+#include "histogram.h"
+
+#define RPC_NFS_PROGRAM 100003
+
+#define RPC_MAX_SHARDS 8 /* a power of two */
+#define RPC_MAX_SERVERS 64
+#define RPC_MAX_TRANSPORTS 256
+#define RPC_MAX_SERIES 255 /* (server, version, op) triples; 0 is "other" */
+#define RPC_MAX_ERRORS 4096
+#define RPC_MAX_OP 96 /* p_statidx; NFSv4.2 has about 70 */
+#define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
+#define RPC_ADDRESS_LEN 48
+#define RPC_PROTO_LEN 16
+#define RPC_OP_LEN 24
+
+/* The additive parts of a call, in the order in which it passes them. */
+enum rpc_phase {
+	RPC_PHASE_SESSION, /* NFSv4 session slot */
+	RPC_PHASE_SLOT, /* RPC slot: xprt_backlog */
+	RPC_PHASE_SEND, /* transmit queue: xprt_sending */
+	RPC_PHASE_DELAY, /* rpc_delay */
+	RPC_WAITS, /* the phases above are waits, measured task by task */
+	RPC_PHASE_RESEND = RPC_WAITS, /* first to last transmit */
+	RPC_PHASE_SETUP, /* all else before the last transmit */
+	RPC_PHASE_RTT, /* last transmit to reply */
+	RPC_PHASE_FINISH, /* reply to task end */
+	RPC_PHASES,
+};
+
+/* What may saturate; each is a queue that tasks sleep on. */
+enum rpc_limit {
+	RPC_LIMIT_SLOT,
+	RPC_LIMIT_SESSION,
+	RPC_LIMIT_SEND,
+	RPC_LIMITS,
+};
+
+/* Queues whose depth is recorded: the limits, then two more at call end. */
+enum rpc_queue {
+	RPC_QUEUE_SLOT = RPC_LIMIT_SLOT,
+	RPC_QUEUE_SESSION = RPC_LIMIT_SESSION,
+	RPC_QUEUE_SEND = RPC_LIMIT_SEND,
+	RPC_QUEUE_XMIT, /* xprt->xmit_queuelen */
+	RPC_QUEUE_PENDING, /* xprt->pending.qlen: calls in flight */
+	RPC_QUEUES,
+};
+
+/* Why something was not recorded as it should have been. */
+enum rpc_drop {
+	RPC_DROP_WAITER, /* waiter table full: the wait went to setup */
+	RPC_DROP_SERVER, /* server table full: its calls are under "other" */
+	RPC_DROP_TRANSPORT, /* transport table full: no per-transport figures */
+	RPC_DROP_SERIES, /* series table full: the call is under "other" */
+	RPC_DROP_ERROR, /* error table full: the error has no status */
+	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
+	RPC_DROPS,
+};
+
+/* One (server, version, op), one shard. Times are nanoseconds. Each histogram
+ * of a wait holds only the calls that waited. */
+struct rpc_series {
+	__u64 started; /* calls whose recording began ... */
+	__u64 total_ns;
+	__u64 total[TIME_BUCKETS];
+	__u64 phase_ns[RPC_PHASES];
+	__u64 phase[RPC_PHASES][TIME_BUCKETS];
+	__u64 sent_bytes;
+	__u64 received_bytes;
+	__u64 finished; /* ... and was completed: equal in a consistent copy */
+};
+
+struct rpc_series_key {
+	__u32 server;
+	__u16 version; /* of the NFS program: 3 or 4 */
+	__u16 op; /* p_statidx */
+};
+
+struct rpc_series_info {
+	struct rpc_series_key key;
+	char name[RPC_OP_LEN]; /* p_name */
+};
+
+struct rpc_error_key {
+	__u32 series;
+	__s32 status; /* tk_status, negative */
+};
+
+struct rpc_error_count {
+	__u64 count;
+	__u64 order; /* in which it was first seen: a hash map has none */
+};
+
+struct rpc_server {
+	__u32 netns; /* inode number of the network namespace */
+	char name[RPC_NAME_LEN]; /* xprt->servername, any bytes */
+};
+
+/*
+ * The greatest depth within one interval. User space counts intervals in
+ * `rpc_epoch`; the two entries serve even and odd ones, so that the last
+ * interval can be read while the present one is written.
+ */
+struct rpc_peak {
+	__u32 epoch[2];
+	__u32 depth[2];
+};
+
+/* One server, one shard. */
+struct rpc_server_stats {
+	__u64 depth[RPC_QUEUES][DEPTH_BUCKETS];
+	__u64 depth_sum[RPC_QUEUES];
+	/* Of xmit and pending; the limits' peaks are with their transport,
+	 * where the queue's lock orders the writers. */
+	struct rpc_peak peak[RPC_QUEUES];
+};
+
+/* A place for one transport of a server. It outlives the rpc_xprt: counters go
+ * on when the server's next transport of that protocol takes the place. */
+struct rpc_transport {
+	__u64 xprt; /* address of the rpc_xprt, 0 while there is none */
+	__u32 server;
+	__u32 number; /* counts the places of one (server, proto) */
+	char proto[RPC_PROTO_LEN]; /* "tcp", "udp", "rdma", "tls" */
+	char address[RPC_ADDRESS_LEN];
+	__u64 retransmits;
+	__u64 timeouts;
+	__u64 disconnects;
+	__u64 connects; /* of the rpc_xprts that are gone */
+	__u64 saturated_ns[RPC_LIMITS]; /* ended periods */
+	__u64 saturated_since[RPC_LIMITS]; /* the present one; 0 if none */
+	struct rpc_peak peak[RPC_LIMITS];
+};
+
+/* From an rpc_xprt's address to its place, with its server's series at hand as
+ * 1 + number; 0 is "not looked up yet". */
+struct rpc_xprt_ref {
+	__u32 transport; /* RPC_MAX_TRANSPORTS: there was no place left */
+	__u32 server; /* RPC_MAX_SERVERS: likewise */
+	__u8 series[2][RPC_MAX_OP]; /* version 4; all others */
+};
+
+/*
+ * Tasks that have waited. A bucket is a cache line of task addresses; waiter
+ * number bucket * RPC_BUCKET_TASKS + i belongs to its i-th task. A task is in
+ * the table from its first wait to its end.
+ */
+#define RPC_BUCKET_TASKS 8
+#define RPC_WAITER_BUCKETS 4096
+#define RPC_MAX_WAITERS (RPC_WAITER_BUCKETS * RPC_BUCKET_TASKS)
+
+struct rpc_waiter_bucket {
+	__u64 task[RPC_BUCKET_TASKS];
+};
+
+/* RPC_ASLEEP_NO, or 1 + the enum rpc_phase of the wait. */
+#define RPC_ASLEEP_NO 0
+
+struct rpc_waiter {
+	__u64 start; /* tk_start: tells a reused task from the one we met */
+	__u64 xprt; /* where it waits */
+	__u64 since; /* begin of its last wait */
+	__u64 until; /* end of its last wait */
+	__u64 first; /* first transmit, if it may be sent again; else 0 */
+	__u64 wait_ns[RPC_WAITS];
+	__u32 asleep;
+	__u32 last; /* enum rpc_phase of the last wait */
+};
+
+/* What rpc_probe reads of one rpc_xprt, at user space's call. */
+struct rpc_probe {
+	__u64 connects; /* stat.connect_count */
+	__u64 oldest_start; /* tk_start of the oldest unanswered call, or 0 */
+	__u32 max_slots; /* max_reqs */
+	__u32 slots; /* num_reqs; 0 over RDMA */
+	__u32 pending; /* pending.qlen */
+	__u32 queued[RPC_LIMITS]; /* tasks asleep there; session: not known, 0 */
+};
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for the parser of fault lines: any bytes give well-formed
+ * events, the iterator always moves on, and messages stay inside the text.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xid_line.h"
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void require_line(const char *string, size_t size)
+{
+	size_t len = strnlen(string, size);
+
+	require(len < size);
+	for (size_t i = 0; i < len; i++)
+		require((unsigned char)string[i] >= ' ' && string[i] != 0x7f);
+}
+
+static void require_pci(const char *pci)
+{
+	size_t len = strlen(pci);
+
+	require(len >= 12 && len <= 16);
+	require(pci[len - 2] == '.' && pci[len - 5] == ':' && pci[len - 8] == ':');
+	for (size_t i = 0; i < len; i++)
+		require(strchr("0123456789abcdef:.", pci[i]) != NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	size_t offset = 0, before = 0;
+	struct xid_line line;
+
+	while (xid_line_next(text, size, &offset, &line)) {
+		/* the shortest header is "NVRM: Xid (0:0): 0" without its space */
+		require(offset >= before + 17 && offset <= size);
+		require(line.kind != XID_LINE_NONE);
+		require_line(line.pci, sizeof(line.pci));
+		require_pci(line.pci);
+		require_line(line.process, sizeof(line.process));
+		require_line(line.recovery, sizeof(line.recovery));
+		require(line.pid >= -1 && line.gpu_instance >= -1 && line.compute_instance >= -1);
+		require(line.message >= text + before && line.message + line.message_len <= text + offset);
+		require(line.message_len == 0 || memchr(line.message, '\n', line.message_len) == NULL);
+		before = offset;
+	}
+	require(offset == size && line.kind == XID_LINE_NONE);
+	return 0;
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that every form of the driver's fault lines is read exactly, that each
+ * event comes out once, and that text which merely mentions Xid is no event.
+ * Real lines come from TEST_DATA/xid_lines.tsv.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "xid_line.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Runs on a copy of just len bytes, so that ASan sees a read past the end. */
+static struct xid_line next(const char *text, size_t len, size_t *offset)
+{
+	char *copy = malloc(len ? len : 1);
+	struct xid_line line;
+
+	assert_non_null(copy);
+	memcpy(copy, text, len);
+	xid_line_next(copy, len, offset, &line);
+	if (line.message)
+		line.message = text + (line.message - copy);
+	free(copy);
+	return line;
+}
+
+static struct xid_line first(const char *text)
+{
+	size_t offset = 0;
+
+	return next(text, strlen(text), &offset);
+}
+
+static size_t count_events(const char *text, size_t len)
+{
+	size_t offset = 0, events = 0;
+
+	for (;;) {
+		struct xid_line line = next(text, len, &offset);
+
+		if (line.kind == XID_LINE_NONE)
+			return events;
+		events += line.kind != XID_LINE_SXID_DETAIL;
+	}
+}
+
+static void assert_message(const struct xid_line *line, const char *expected)
+{
+	assert_int_equal(line->message_len, strlen(expected));
+	assert_memory_equal(line->message, expected, line->message_len);
+}
+
+static void address_is_named_as_sysfs_does(void **state)
+{
+	static const struct {
+		const char *printed;
+		const char *sysfs;
+	} cases[] = {
+		{"PCI:0000:c1:00", "0000:c1:00.0"},
+		{"PCI:0000:C1:00.0", "0000:c1:00.0"},
+		{"PCI:0000:c1:00.3", "0000:c1:00.3"},
+		{"PCI:0000:10:1c", "0000:10:1c.0"},
+		{"PCI:000d:00:00", "000d:00:00.0"},
+		{"PCI:10000:e1:00", "10000:e1:00.0"},
+		{"PCI:00000000:3b:00.0", "0000:3b:00.0"},
+		{"PCI:ffffffff:ff:ff.7", "ffffffff:ff:ff.7"},
+		{"0001:02:00", "0001:02:00.0"},
+		{"0003:00", "0000:03:00.0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[80];
+		struct xid_line line;
+
+		snprintf(text, sizeof(text), "NVRM: Xid (%s): 79, gone", cases[i].printed);
+		line = first(text);
+		assert_int_equal(line.kind, XID_LINE_XID);
+		assert_string_equal(line.pci, cases[i].sysfs);
+		assert_int_equal(line.code, 79);
+	}
+}
+
+static void text_without_a_whole_header_is_no_event(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"N",
+		"NVRM: Xid (",
+		"NVRM: Xid (PCI:0000:c1:00",
+		"NVRM: Xid (PCI:0000:c1:00)",
+		"NVRM: Xid (PCI:0000:c1:00): ",
+		"NVRM: Xid (PCI:0000:c1:00): xyz",
+		"NVRM: Xid (PCI:0000:c1:00): 79th",
+		"NVRM: Xid (PCI:0000:c1:00): 79_000",
+		"NVRM: Xid (PCI:0000:c1:00): 0x4f",
+		"NVRM: Xid (PCI:0000:c1:00): -79",
+		"NVRM: Xid (PCI:0000:c1:00): 4294967296, beyond 32 bits",
+		"NVRM: Xid (PCI:0000:c1:00)\n: 79",
+		"NVRM: Xid (PCI:0000:c1:00 x\ny): 79, text",
+		"NVRM: Xid (PCI:0000:100:00): 79, no such bus",
+		"NVRM: Xid (PCI:0100:00): 79, no such bus",
+		"NVRM: Xid (PCI:0001:100): 79, no such slot",
+		"NVRM: Xid (PCI:0000:c1:00.8): 79, no such function",
+		"NVRM: Xid (PCI:100000000:c1:00): 79, no such domain",
+		"NVRM: Xid (PCI:0000:c1:00x): 79, unit",
+		"NVRM: Xid (PCI:): 79, unit",
+		"NVRM: Xid (): 79, unit",
+		"NVRM: Xid : 32, pid=1",
+		"NVRM: Xid PCI:0000:c1:00: 43, pid=1",
+		"NVRM: GPU at PCI:0000:c1:00: GPU-00000000-1111-2222-3333-444444444444",
+		"NVRM: RC all channels for critical error 79.",
+		"SXid (PCI:0000:05:00.0): 20034, Fatal, Link 63",
+		"nvidia-nvswitch: SXid (PCI:0000:05:00.0): 20034, Fatal",
+		"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): xyz, Fatal",
+		"app[7]: saw Xid (PCI:0000:c1:00): 79 in the log",
+		"oxide[12]: segfault at 0 ip 0 sp 0 error 4",
+		"nvrm: xid (pci:0000:c1:00): 79, wrong case",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct xid_line line = first(texts[i]);
+
+		if (line.kind != XID_LINE_NONE)
+			fail_msg("taken for an event: %s", texts[i]);
+		assert_int_equal(line.pid, -1);
+		assert_string_equal(line.process, "");
+	}
+}
+
+static void number_may_end_the_text(void **state)
+{
+	struct xid_line line = first("NVRM: Xid (PCI:0000:3f:00): 4294967295");
+
+	(void)state;
+	assert_int_equal(line.kind, XID_LINE_XID);
+	assert_true(line.code == UINT32_MAX);
+	assert_message(&line, "");
+}
+
+static void process_is_read_or_unknown(void **state)
+{
+	static const struct {
+		const char *text;
+		int pid;
+		const char *process;
+		const char *message;
+	} cases[] = {
+		{"pid=1234, name=python3, Ch 00000008", 1234, "python3", "Ch 00000008"},
+		{"pid='<unknown>', name=<unknown>, Ch 1", -1, "", "Ch 1"},
+		{"pid=<unknown>, name='<unknown>', Ch 1", -1, "", "Ch 1"},
+		{"pid=729, Ch 00000003", 729, "", "Ch 00000003"},
+		{"Ch 00000003", -1, "", "Ch 00000003"},
+		{"pid=0, name=swapper/0, x", 0, "swapper/0", "x"},
+		{"pid=2147483647, name=a, x", 2147483647, "a", "x"},
+		{"pid=2147483648, name=a, x", -1, "a", "x"},
+		{"pid=12x, name=a, x", -1, "a", "x"},
+		{"pid=, name=, x", -1, "", "x"},
+		{"pid=7, name=nvc:[driver], x", 7, "nvc:[driver]", "x"},
+		{"pid=7, name=[pytest-xdist r, x", 7, "[pytest-xdist r", "x"},
+		{"pid=7, name=ray::WorkerDict, x", 7, "ray::WorkerDict", "x"},
+		{"pid=7, name=a,b=c (d): 9, x", 7, "a,b=c (d): 9", "x"},
+		{"pid=7, name=Xid 79, x", 7, "Xid 79", "x"},
+		/* "a, b": what follows ", " cannot be told from the message. */
+		{"pid=7, name=a, b, x", 7, "a", "b, x"},
+		{"pid=7, name=tab\there\x7f, x", 7, "tab?here?", "x"},
+		{"pid=7, name=caf\xc3\xa9, x", 7, "caf\xc3\xa9", "x"},
+		/* torn at the end */
+		{"pid=12", 12, "", ""},
+		{"pid=12,", 12, "", ""},
+		{"pid=12, na", 12, "", "na"},
+		{"pid=12, name=pyth", 12, "pyth", ""},
+		{"pid=12, name=python3,", 12, "python3", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[160];
+		struct xid_line line;
+
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): 31, %s", cases[i].text);
+		line = first(text);
+		assert_int_equal(line.kind, XID_LINE_XID);
+		assert_int_equal(line.code, 31);
+		assert_int_equal(line.pid, cases[i].pid);
+		assert_string_equal(line.process, cases[i].process);
+		assert_message(&line, cases[i].message);
+	}
+}
+
+static void long_process_name_is_cut_to_fit(void **state)
+{
+	const size_t longest = sizeof(first("").process) - 1;
+
+	(void)state;
+	for (size_t len = longest - 1; len < longest + 3; len++) {
+		char name[128] = "", text[200];
+		struct xid_line line;
+
+		memset(name, 'p', len);
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): 31, pid=1, name=%s, end", name);
+		line = first(text);
+		assert_int_equal(strlen(line.process), len < longest ? len : longest);
+		assert_int_equal(line.fatality, XID_FATALITY_UNSTATED);
+		assert_message(&line, "end");
+	}
+}
+
+static void empty_text_has_no_event(void **state)
+{
+	struct xid_line line = {.kind = XID_LINE_XID};
+	size_t offset = 0;
+
+	(void)state;
+	assert_false(xid_line_next(NULL, 0, &offset, &line));
+	assert_int_equal(line.kind, XID_LINE_NONE);
+	assert_int_equal(offset, 0);
+}
+
+static void mig_instances_are_read_inside_the_parentheses(void **state)
+{
+	struct xid_line line;
+
+	(void)state;
+	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-I:05): 31, pid=7, name=a, x");
+	assert_int_equal(line.kind, XID_LINE_XID);
+	assert_int_equal(line.gpu_instance, 5);
+	assert_int_equal(line.compute_instance, -1);
+	assert_int_equal(line.pid, 7);
+
+	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-I:13 GPU-CI:02): 31, pid=7, name=a, x");
+	assert_int_equal(line.gpu_instance, 13);
+	assert_int_equal(line.compute_instance, 2);
+
+	line = first("NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=GPU-I:05, x");
+	assert_int_equal(line.gpu_instance, -1);
+
+	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-X:new thing): 31, x");
+	assert_int_equal(line.kind, XID_LINE_XID);
+	assert_int_equal(line.gpu_instance, -1);
+	assert_string_equal(line.pci, "0000:c1:00.0");
+
+	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-I:new thing): 31, x");
+	assert_int_equal(line.kind, XID_LINE_XID);
+}
+
+static void event_is_found_inside_a_line(void **state)
+{
+	struct xid_line line;
+
+	(void)state;
+	line = first("usb 1-1: new deviceNVRM: Xid (PCI:0000:c1:00): 79, gone");
+	assert_int_equal(line.code, 79);
+	line = first("NVRM: Xid (PCI:0000:c1NVRM: Xid (PCI:0000:c2:00): 79, gone");
+	assert_int_equal(line.code, 79);
+	assert_string_equal(line.pci, "0000:c2:00.0");
+	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-INVRM: Xid (PCI:0000:c2:00): 79, gone");
+	assert_string_equal(line.pci, "0000:c2:00.0");
+	line = first("[38889.018130] nvidia-nvidia-nvswitch12: SXid (PCI:0000:05:00.0): 20034, Fatal, x");
+	assert_int_equal(line.kind, XID_LINE_SXID);
+}
+
+static void several_events_in_one_text_come_out_once_each(void **state)
+{
+	static const char text[] =
+		"first line, no event\n"
+		"NVRM: Xid (PCI:0000:01:00): 13, pid=1, name=a, one\r\n"
+		"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 63 LTSSM\n"
+		"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Data {0x1}\n\n"
+		"NVRM: Xid (PCI:0000:02:00): 45, pid=2, name=fooNVRM: Xid (PCI:0000:03:00): 79, three\n"
+		"NVRM: Xid (PCI:0000:04:00): 31\n, pid=4";
+	static const struct {
+		enum xid_line_kind kind;
+		unsigned int code;
+		const char *process;
+		const char *message;
+	} expected[] = {
+		{XID_LINE_XID, 13, "a", "one"},
+		{XID_LINE_SXID, 20034, "", "Fatal, Link 63 LTSSM"},
+		{XID_LINE_SXID_DETAIL, 20034, "", "Data {0x1}"},
+		{XID_LINE_XID, 45, "foo", ""},
+		{XID_LINE_XID, 79, "", "three"},
+		{XID_LINE_XID, 31, "", ""},
+	};
+	size_t offset = 0;
+	struct xid_line line;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(expected); i++) {
+		line = next(text, sizeof(text) - 1, &offset);
+		assert_int_equal(line.kind, expected[i].kind);
+		assert_int_equal(line.code, expected[i].code);
+		assert_string_equal(line.process, expected[i].process);
+		assert_message(&line, expected[i].message);
+	}
+	line = next(text, sizeof(text) - 1, &offset);
+	assert_int_equal(line.kind, XID_LINE_NONE);
+	assert_int_equal(offset, sizeof(text) - 1);
+	line = next(text, sizeof(text) - 1, &offset);
+	assert_int_equal(line.kind, XID_LINE_NONE);
+}
+
+static void cause_of_an_xid_is_not_its_code(void **state)
+{
+	static const char text[] =
+		"NVRM: Xid (PCI:0000:ed:00): 45, pid=7, name=a, Ch 00000001 caused by previous Xid 145";
+	struct xid_line line = first(text);
+
+	(void)state;
+	assert_int_equal(line.code, 45);
+	assert_int_equal(line.caused_by, 145);
+	assert_int_equal(count_events(text, sizeof(text) - 1), 1);
+	assert_int_equal(first("NVRM: Xid (PCI:0000:ed:00): 45, Ch 1").caused_by, 0);
+	assert_int_equal(first("NVRM: Xid (PCI:0000:ed:00): 45, caused by previous Xid ").caused_by, 0);
+}
+
+static void sxid_details_are_told_from_events(void **state)
+{
+	static const struct {
+		const char *text;
+		enum xid_line_kind kind;
+		enum xid_fatality fatality;
+	} cases[] = {
+		{"20034, Fatal, Link 63 LTSSM Fault Up", XID_LINE_SXID, XID_FATAL},
+		{"12028, Non-fatal, Link 32 egress", XID_LINE_SXID, XID_NONFATAL},
+		{"20009, Non-fatal, Li", XID_LINE_SXID, XID_NONFATAL},
+		{"10005, Fatality, x", XID_LINE_SXID, XID_FATALITY_UNSTATED},
+		{"10005, Non-fa", XID_LINE_SXID, XID_FATALITY_UNSTATED},
+		{"26006, SOE HALTED", XID_LINE_SXID, XID_FATALITY_UNSTATED},
+		{"26006, SOE HALT data[0] = 0x0", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED},
+		{"20034, Severity 1 Engine instance 60", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED},
+		{"20034, Data {0x10000000, 0x1}", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED},
+		{"20034, Fatal, Link 1 Data {", XID_LINE_SXID, XID_FATAL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[160];
+		struct xid_line line;
+
+		snprintf(text, sizeof(text), "nvidia-nvswitch3: SXid (PCI:0000:08:00.0): %s", cases[i].text);
+		line = first(text);
+		assert_int_equal(line.kind, cases[i].kind);
+		assert_int_equal(line.fatality, cases[i].fatality);
+		assert_string_equal(line.pci, "0000:08:00.0");
+		assert_int_equal(line.code, atoi(cases[i].text));
+	}
+}
+
+static void sxid_number_with_leading_zero_is_decimal(void **state)
+{
+	(void)state;
+	assert_int_equal(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 00010, Fatal, x").code, 10);
+}
+
+static void nvlink5_fatality_is_the_printed_one(void **state)
+{
+	static const struct {
+		const char *text;
+		enum xid_fatality fatality;
+	} cases[] = {
+		{"149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 09 (0x1)", XID_FATAL},
+		{"145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x1)", XID_NONFATAL},
+		{"145, pid=7, name=a, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x1)", XID_NONFATAL},
+		{"145, pid=7, name=a, Fatal b, RLW_RXPIPE Nonfatal XC0 i0 (0x1)", XID_NONFATAL},
+		{"144, SAW Fatal", XID_FATAL},
+		{"150, MSE Fatal", XID_FATAL},
+		{"150, MSE Fata", XID_FATALITY_UNSTATED},
+		{"150, MSE NonFatal_x Fatality XC0 (Fatal )", XID_FATALITY_UNSTATED},
+		{"149, Link 03 : Link Down While Active.", XID_FATALITY_UNSTATED},
+		{"143, Fatal", XID_FATALITY_UNSTATED},
+		{"151, Fatal", XID_FATALITY_UNSTATED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[160];
+
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
+		assert_int_equal(first(text).fatality, cases[i].fatality);
+	}
+}
+
+static void recovery_is_the_action_changed_to(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *recovery;
+	} cases[] = {
+		{"154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+		 "GPU Reset Required"},
+		{"154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)", "None"},
+		{"154, pid=1, name=a, GPU recovery action changed from 0x0 (None) to 0x3 (Drain P2P)",
+		 "Drain P2P"},
+		{"154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Res", ""},
+		{"154, GPU recovery action changed from 0x0 (None", ""},
+		{"154, something else", ""},
+		{"13, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", ""},
+		{"154, GPU recovery action changed from 0x0 (None) to 0x9 (A name of more than thirty-one bytes)",
+		 "A name of more than thirty-one "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
+		assert_string_equal(first(text).recovery, cases[i].recovery);
+	}
+}
+
+static void message_alone_completes_an_event(void **state)
+{
+	struct xid_line line = {.kind = XID_LINE_XID, .code = 149};
+	const char *text = "NETIR Fatal XC0 i0 Link -1 (0x1)\n";
+
+	(void)state;
+	xid_line_read_message(&line, text, strlen(text));
+	assert_int_equal(line.fatality, XID_FATAL);
+	assert_message(&line, "NETIR Fatal XC0 i0 Link -1 (0x1)");
+
+	xid_line_read_message(&line, NULL, 0);
+	assert_int_equal(line.fatality, XID_FATALITY_UNSTATED);
+	assert_int_equal(line.message_len, 0);
+
+	line = (struct xid_line){.kind = XID_LINE_SXID, .code = 20034};
+	xid_line_read_message(&line, "Data {0x1}", 10);
+	assert_int_equal(line.kind, XID_LINE_SXID_DETAIL);
+}
+
+/* Cut anywhere, a line is the same event or none: never another GPU or process id. */
+static void torn_line_never_names_another_gpu(void **state)
+{
+	static const char text[] =
+		"NVRM: Xid (PCI:000d:c1:1c.1 GPU-I:05 GPU-CI:02): 145, pid=77, name=python3, RLW Fatal XC0";
+	size_t whole = (size_t)(strstr(text, ": 145") + 2 - text);
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(text); len++) {
+		size_t offset = 0;
+		struct xid_line line = next(text, len, &offset);
+
+		assert_int_equal(offset, len);
+		assert_int_equal(line.kind, len > whole ? XID_LINE_XID : XID_LINE_NONE);
+		if (line.kind == XID_LINE_NONE)
+			continue;
+		assert_string_equal(line.pci, "000d:c1:1c.1");
+		assert_int_equal(line.gpu_instance, 5);
+		assert_int_equal(line.compute_instance, 2);
+		if (len >= whole + 3)
+			assert_int_equal(line.code, 145);
+	}
+}
+
+struct row {
+	char *source, *text, *pci, *code, *pid, *process, *kind;
+};
+
+static char *cut(char **rest)
+{
+	char *field = strsep(rest, "\t\n");
+
+	return field ? field : "";
+}
+
+static void undo_newlines(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from;) {
+		if (from[0] == '\\' && from[1] == 'n') {
+			*to++ = '\n';
+			from += 2;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+/* The file has addresses as printed, without function. */
+static void to_sysfs(const char *printed, char *pci, size_t size)
+{
+	unsigned int bus, slot;
+	int end = 0;
+
+	if (sscanf(printed, "%x:%x%n", &bus, &slot, &end) == 2 && printed[end] == '\0')
+		snprintf(pci, size, "0000:%02x:%02x.0", bus & 0xff, slot & 0xff);
+	else
+		snprintf(pci, size, "%s.0", printed);
+}
+
+static void check_row(const struct row *row, unsigned int number)
+{
+	size_t len = strlen(row->text), offset = 0;
+	struct xid_line line = next(row->text, len, &offset);
+	enum xid_line_kind kind = XID_LINE_NONE;
+	char pci[32];
+
+	if (strcmp(row->kind, "xid") == 0)
+		kind = XID_LINE_XID;
+	else if (strcmp(row->kind, "sxid") == 0)
+		kind = strstr(row->source, "#detail") ? XID_LINE_SXID_DETAIL : XID_LINE_SXID;
+
+	if (line.kind != kind)
+		fail_msg("line %u: kind %d, not %d: %s", number, line.kind, kind, row->text);
+	if (kind == XID_LINE_NONE)
+		return;
+	to_sysfs(row->pci, pci, sizeof(pci));
+	if (strcmp(line.pci, pci) != 0 || line.code != strtoul(row->code, NULL, 10) ||
+	    line.pid != (*row->pid ? atoi(row->pid) : -1) || strcmp(line.process, row->process) != 0)
+		fail_msg("line %u: read as %s %u pid %d '%s': %s", number, line.pci, line.code,
+			 line.pid, line.process, row->text);
+	line = next(row->text, len, &offset);
+	if (line.kind != XID_LINE_NONE)
+		fail_msg("line %u: two events: %s", number, row->text);
+}
+
+static void real_lines_are_read_exactly(void **state)
+{
+	FILE *file = fopen(TEST_DATA "/xid_lines.tsv", "re");
+	unsigned int number = 1, events = 0;
+	char buffer[2048];
+
+	(void)state;
+	assert_non_null(file);
+	assert_non_null(fgets(buffer, sizeof(buffer), file)); /* the columns' names */
+	while (fgets(buffer, sizeof(buffer), file)) {
+		char *rest = buffer;
+		struct row row;
+
+		number++;
+		row.source = cut(&rest);
+		row.text = cut(&rest);
+		row.pci = cut(&rest);
+		row.code = cut(&rest);
+		row.pid = cut(&rest);
+		row.process = cut(&rest);
+		row.kind = cut(&rest);
+		undo_newlines(row.text);
+		check_row(&row, number);
+		events += strcmp(row.kind, "other") != 0;
+	}
+	fclose(file);
+	assert_true(events >= 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(address_is_named_as_sysfs_does),
+		cmocka_unit_test(text_without_a_whole_header_is_no_event),
+		cmocka_unit_test(number_may_end_the_text),
+		cmocka_unit_test(process_is_read_or_unknown),
+		cmocka_unit_test(long_process_name_is_cut_to_fit),
+		cmocka_unit_test(empty_text_has_no_event),
+		cmocka_unit_test(mig_instances_are_read_inside_the_parentheses),
+		cmocka_unit_test(event_is_found_inside_a_line),
+		cmocka_unit_test(several_events_in_one_text_come_out_once_each),
+		cmocka_unit_test(cause_of_an_xid_is_not_its_code),
+		cmocka_unit_test(sxid_details_are_told_from_events),
+		cmocka_unit_test(sxid_number_with_leading_zero_is_decimal),
+		cmocka_unit_test(nvlink5_fatality_is_the_printed_one),
+		cmocka_unit_test(recovery_is_the_action_changed_to),
+		cmocka_unit_test(message_alone_completes_an_event),
+		cmocka_unit_test(torn_line_never_names_another_gpu),
+		cmocka_unit_test(real_lines_are_read_exactly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

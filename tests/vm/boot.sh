@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Boots a kernel of kernels.tsv in QEMU, runs a job in it and exits with the job's status; see usage below.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
+  --kernel NAME   a kernel of tests/vm/kernels.tsv
+  --job DIR       copied to the guest as /job; its run.sh is run there and may source /vm/guest-lib.sh
+  --out DIR       receives what the guest leaves in /job/out
+  --smp N         CPUs (2)
+  --memory MB     memory (2048)
+  --timeout S     kill the guest after this many seconds, exit status 124 (600)
+  --append ARGS   more of the kernel command line
+  --accel ARGS    QEMU's accelerator (tcg,thread=multi)
+  --icount        one CPU whose clock counts instructions: timings repeat exactly
+Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
+die() {
+	say "error: $*"
+	exit 125
+}
+
+kernel='' job='' out='' smp=2 memory=2048 timeout=600 append='' accel=tcg,thread=multi icount=()
+while (($#)); do
+	case $1 in
+	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel)
+		(($# > 1)) || die "$1 needs a value"
+		declare "${1#--}=$2"
+		shift
+		;;
+	--icount) icount=(-icount 'shift=0,sleep=off') smp=1 accel=tcg,thread=single ;;
+	-h | --help) echo "$usage" && exit ;;
+	*) die "unknown option '$1'"$'\n'"$usage" ;;
+	esac
+	shift
+done
+[[ $kernel && $job && $out ]] || die "--kernel, --job and --out are needed"$'\n'"$usage"
+[[ -x $job/run.sh ]] || die "$job/run.sh is missing or not executable"
+
+case $(awk -v name="$kernel" '$1 == name { print $4 }' "$vm/kernels.tsv") in
+# QEMU 7.2 crashes 6.12 guests in cmpxchg16b, hence -cx16.
+amd64) qemu=(qemu-system-x86_64 -machine pc -cpu 'max,-cx16') console=ttyS0 ;;
+'') die "no kernel '$kernel' in tests/vm/kernels.tsv" ;;
+*) die "no machine for this kernel's architecture: add it to tests/vm/boot.sh" ;;
+esac
+need "${qemu[0]}"
+boot=$("$vm/kernel.sh" "$kernel")
+root=$("$vm/image.sh")
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-vm.XXXXXX")
+guest=''
+# shellcheck disable=SC2317 # the trap calls it
+cleanup() {
+	[[ ! $guest ]] || kill "$guest" 2>/dev/null || true
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# The job's names begin with ./, the harness' own do not. Symbolic links are followed: a job may link to what is built.
+tar -cf "$dir/job" --owner=0 --group=0 --dereference --transform 's,^\./,job/,;s,^[^/]*$,vm/&,' \
+	-C "$vm" init guest-lib.sh -C "$(realpath "$job")" ./
+truncate -s 1G "$dir/out"
+mkfifo "$dir/console"
+disks=()
+disk() { # disk SERIAL FILE OPTION
+	disks+=(-drive "if=none,id=$1,file=$2,format=raw,cache=unsafe,$3" -device "virtio-blk-pci,drive=$1,serial=$1")
+}
+disk root "$root" snapshot=on
+disk modules "$boot/modules.ext4" readonly=on
+disk job "$dir/job" readonly=on
+disk out "$dir/out" readonly=off
+
+# An oops ends the guest; the console shows only what is graver than critical, and all of an oops.
+TMPDIR=$dir timeout --kill-after=5 "$timeout" "${qemu[@]}" -accel "$accel" "${icount[@]}" -smp "$smp" -m "$memory" \
+	-nodefaults -no-user-config -display none -no-reboot -serial stdio \
+	-kernel "$boot/vmlinuz" -initrd "$boot/initramfs.gz" \
+	-append "console=$console quiet loglevel=2 oops=panic panic=-1 $append" \
+	"${disks[@]}" -device virtio-rng-pci </dev/null >"$dir/console" &
+guest=$!
+sed -u 's/\r$//' <"$dir/console" &
+stream=$!
+status=0
+wait "$guest" || status=$?
+guest=''
+wait "$stream"
+
+((status != 124 && status != 137)) || {
+	say "error: the guest was still running after $timeout s and was killed"
+	exit 124
+}
+((status == 0)) || die "QEMU failed with status $status"
+tar -C "$dir" -xf "$dir/out" status 2>/dev/null ||
+	die "the guest died before the job ended: see its last lines above"
+mkdir -p "$out"
+tar -C "$out" --no-same-owner --strip-components=1 -xf "$dir/out" out
+exit "$(<"$dir/status")"

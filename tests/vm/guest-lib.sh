@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# What a job may source in the guest (. /vm/guest-lib.sh): an NFS server, mounts, clients in network namespaces.
+
+# nfs_server_start [THREADS=8]: exports a tmpfs at /export (NFSv3 path /export, NFSv4 path /) to everyone over TCP,
+# IPv4 and IPv6, NFSv3 to v4.2. No grace period, unless NFSv4 clients have state to reclaim after nfs_server_stop:
+# then it ends when the v4.1+ clients have done so, or after 10 s, the least that knfsd takes.
+nfs_server_start() {
+	modprobe -a nfsd lockd
+	mkdir -p /export /run/rpc_pipefs
+	mountpoint -q /export || mount -t tmpfs -o mode=1777 tmpfs /export
+	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
+	mountpoint -q /run/rpc_pipefs || mount -t rpc_pipefs rpc_pipefs /run/rpc_pipefs
+	pidof -q rpcbind || rpcbind
+	pidof -q rpc.statd || rpc.statd --no-notify
+	pidof -q nfsdcld || nfsdcld
+	pidof -q rpc.mountd || rpc.mountd
+	exportfs -i -o rw,no_root_squash,insecure,no_subtree_check,fsid=0 '*:/export'
+	rpc.nfsd --grace-time 10 --lease-time 10 "${1:-8}"
+	echo Y >/proc/fs/lockd/nlm_end_grace
+}
+
+# nfs_server_stop: the exports' files stay, so that clients can go on after another nfs_server_start.
+nfs_server_stop() {
+	rpc.nfsd 0
+	exportfs -au
+}
+
+# nfs_mount VERSION OPTIONS DIR [SERVER=127.0.0.1]: e.g. nfs_mount 4.2 nconnect=4 /mnt/a '[::1]'.
+# With NETNS=NAME set, the client lives in that network namespace.
+nfs_mount() {
+	local path=/
+	[[ $1 != 3* ]] || path=/export
+	mkdir -p "$3"
+	in_netns "${NETNS:-}" mount -t nfs -o "vers=$1${2:+,$2}" "${4:-127.0.0.1}:$path" "$3"
+}
+
+# netns_client NAME SUBNET: makes a network namespace joined to the server's by a veth pair, with addresses and RPC
+# transports of its own, and prints its server's address. SUBNET is three octets: `netns_client a 10.0.1` gives
+# server 10.0.1.1 on device veth-a and client 10.0.1.2 on device eth0 inside. `tc qdisc` works on both.
+netns_client() {
+	ip netns add "$1"
+	ip link add "veth-$1" type veth peer name eth0 netns "$1"
+	ip address add "$2.1/24" dev "veth-$1"
+	ip link set "veth-$1" up
+	ip -n "$1" address add "$2.2/24" dev eth0
+	ip -n "$1" link set eth0 up
+	ip -n "$1" link set lo up
+	echo "$2.1"
+}
+
+# in_netns NAME COMMAND...: runs it there; '' is the guest's own. Not `ip netns exec`, whose mounts end with it.
+in_netns() {
+	local name=$1
+	shift
+	if [[ $name ]]; then nsenter --net="/run/netns/$name" "$@"; else "$@"; fi
+}
+
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is over.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}

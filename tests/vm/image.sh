@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Makes sure that the guest's root file system exists and prints its path. The packages in rootfs.packages and this
+# script are its recipe: it is rebuilt when they change. Jobs and the guest's init come on a disk of their own.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+need mmdebstrap fakeroot mke2fs flock
+
+recipe=$(cat "$0" "$vm/rootfs.packages" | sha256sum | cut -c1-12)
+image=$cache/rootfs-$recipe.ext4
+lock rootfs
+if [[ ! -e $image ]]; then
+	rm -rf "$cache"/.rootfs.* # what an earlier run may have left
+	new=$(mktemp -d "$cache/.rootfs.XXXXXX")
+	trap 'rm -rf "$new"' EXIT
+	say "building the guest's root file system (half a minute)"
+	mmdebstrap --quiet --variant=essential --include="$(grep -v '^#' "$vm/rootfs.packages" | paste -sd,)" \
+		--dpkgopt=force-unsafe-io \
+		--dpkgopt='path-exclude=/usr/share/{doc,info,lintian,locale,man}/*' \
+		"$debian" "$new/root.tar" "deb [signed-by=$keyring] $(mirror) $debian main" >"$new/log" 2>&1 || {
+		cat "$new/log" >&2
+		die "mmdebstrap could not build the root file system"
+	}
+	# fakeroot keeps the owners when an ordinary user builds. QEMU's snapshot=on makes the free space writable.
+	# shellcheck disable=SC2016 # expands in the inner shell
+	fakeroot -- bash -euc '
+		mkdir "$1/root"
+		tar -C "$1/root" -x --exclude "./dev/*" -f "$1/root.tar"
+		: >"$1/root/etc/resolv.conf"
+		mkdir -p "$1"/root/{export,job,mnt,vm,usr/lib/modules}
+		truncate -s 3G "$1/root.ext4"
+		mke2fs -q -t ext4 -O ^has_journal -m 0 -L root -d "$1/root" "$1/root.ext4"' - "$new"
+	rm -f "$cache"/rootfs-*.ext4
+	mv "$new/root.ext4" "$image"
+fi
+echo "$image"

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What every BPF object of the program needs around libbpf.
+ */
+#ifndef XIDSCOPE_BPF_SUPPORT_H
+#define XIDSCOPE_BPF_SUPPORT_H
+
+#include <bpf/libbpf.h>
+#include <stdint.h>
+
+#include "log.h"
+
+/* Takes over libbpf's messages: shown only with @log->verbose, and the last
+ * lines are kept for bpf_last_words(). @log must live on. */
+void bpf_messages_init(const struct log *log);
+
+/* The last lines that libbpf (and through it the verifier) wrote since the
+ * last bpf_messages_forget(). Static storage. */
+const char *bpf_last_words(void);
+void bpf_messages_forget(void);
+
+/* Kernel memory of all maps of @object in bytes, as the kernel accounts it. */
+uint64_t bpf_object_memory(const struct bpf_object *object);
+
+/* What to do about error number @error of a bpf() call, for a person. */
+const char *bpf_advice(int error);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Keeps a snapshot's label sets within bounds. */
+#include "fold.h"
+
+#include <string.h>
+
+#define OTHER "other"
+
+static void merge_op(struct rpc_op *to, const struct rpc_op *from)
+{
+	time_histogram_add(&to->total, &from->total);
+	for (int p = 0; p < RPC_PHASES; p++)
+		time_histogram_add(&to->phase[p], &from->phase[p]);
+	to->sent_bytes += from->sent_bytes;
+	to->received_bytes += from->received_bytes;
+}
+
+static void merge_error(struct rpc_error *to, const struct rpc_error *from)
+{
+	to->count += from->count;
+}
+
+static void merge_transport(struct rpc_transport_state *to,
+			    const struct rpc_transport_state *from)
+{
+	to->alive |= from->alive;
+	to->address[0] = 0;
+	to->retransmits += from->retransmits;
+	to->timeouts += from->timeouts;
+	to->disconnects += from->disconnects;
+	to->connects += from->connects;
+	for (int l = 0; l < RPC_LIMITS; l++)
+		to->saturated_ns[l] += from->saturated_ns[l];
+	if (to->slots_max < from->slots_max)
+		to->slots_max = from->slots_max;
+	to->slots_allocated += from->slots_allocated;
+	to->slots_in_flight += from->slots_in_flight;
+}
+
+static void merge_server(struct rpc_server_state *to,
+			 const struct rpc_server_state *from)
+{
+	for (int q = 0; q < RPC_QUEUES; q++) {
+		to->depth[q].sum += from->depth[q].sum;
+		for (int b = 0; b < DEPTH_BUCKETS; b++)
+			to->depth[q].bucket[b] += from->depth[q].bucket[b];
+		if (to->depth_max[q] < from->depth_max[q])
+			to->depth_max[q] = from->depth_max[q];
+		if (to->oldest_ns[q] < from->oldest_ns[q])
+			to->oldest_ns[q] = from->oldest_ns[q];
+	}
+}
+
+/* Folds array[keep + 1..] into array[keep], and renames that. */
+#define FOLD(array, count, keep, merge)                                    \
+	for (size_t i_ = (keep) + 1; i_ < (count); i_++)                   \
+		merge(&(array)[keep], &(array)[i_]);                       \
+	if ((count) > (keep)) {                                            \
+		folded += (count) - (keep);                                \
+		(count) = (keep) + 1;                                      \
+	}
+
+void snapshot_fold(struct snapshot *s, size_t max_series)
+{
+	/* How many label sets an entry makes in its largest family. */
+	const size_t ops = max_series / RPC_PHASES;
+	const size_t transports = max_series / RPC_LIMITS;
+	const size_t servers = max_series / RPC_QUEUES;
+	uint64_t folded = 0;
+
+	FOLD(s->ops, s->op_count, ops, merge_op)
+	if (s->op_count > ops) {
+		strcpy(s->ops[ops].server, OTHER);
+		strcpy(s->ops[ops].op, OTHER);
+	}
+	FOLD(s->errors, s->error_count, max_series, merge_error)
+	if (s->error_count > max_series) {
+		strcpy(s->errors[max_series].server, OTHER);
+		strcpy(s->errors[max_series].op, OTHER);
+		strcpy(s->errors[max_series].status, OTHER);
+	}
+	FOLD(s->transports, s->transport_count, transports, merge_transport)
+	if (s->transport_count > transports) {
+		strcpy(s->transports[transports].server, OTHER);
+		strcpy(s->transports[transports].name, OTHER);
+	}
+	FOLD(s->servers, s->server_count, servers, merge_server)
+	if (s->server_count > servers)
+		strcpy(s->servers[servers].server, OTHER);
+	snapshot_drop(s, "max_series", folded);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Keeps a snapshot's label sets within bounds: the newest fold into "other".
+ */
+#ifndef XIDSCOPE_FOLD_H
+#define XIDSCOPE_FOLD_H
+
+#include "snapshot.h"
+
+/*
+ * Bounds the label sets of each metric family by @max_series (at least 8; one
+ * set "other" comes on top). The first come stay: entries keep their order from
+ * snapshot to snapshot, so a series that was shown once stays, and none moves.
+ * Counts what was folded as events_dropped{reason="max_series"}.
+ */
+void snapshot_fold(struct snapshot *s, size_t max_series);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Label values out of bytes that somebody else chose.
+ */
+#ifndef XIDSCOPE_LABEL_H
+#define XIDSCOPE_LABEL_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Room for the longest label value in this program, NUL included. */
+#define LABEL_SIZE 192
+
+/*
+ * Length in bytes of the UTF-8 character at @text (1..4, at most @len), or 0
+ * if there is none: overlong forms, surrogates and values above U+10FFFF are
+ * none (RFC 3629, section 3).
+ */
+size_t utf8_length(const char *text, size_t len);
+
+/*
+ * Makes valid UTF-8 of @len foreign bytes: what is not UTF-8, and NUL, becomes
+ * "\xNN". What does not fit @size (at least 8) is cut at a character and marked
+ * by a final "..."; always NUL-terminated.
+ */
+void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
+
+/* Writes a label value as both text formats want it: backslash, quote and
+ * newline escaped (OpenMetrics 1.0, "escaped-string"). */
+void label_escape(FILE *out, const char *label);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The program's log: a line per message on standard error, as text or JSON.
+ */
+#ifndef XIDSCOPE_LOG_H
+#define XIDSCOPE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct log {
+	bool json;
+	bool verbose; /* debug messages too */
+};
+
+enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+
+/* Writes one message; @format as for printf, without a final newline. */
+void log_write(const struct log *log, enum log_level level, const char *format,
+	       ...) __attribute__((format(printf, 3, 4)));
+
+#define log_debug(log, ...) log_write(log, LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_info(log, ...) log_write(log, LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_warn(log, ...) log_write(log, LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_error(log, ...) log_write(log, LOG_LEVEL_ERROR, __VA_ARGS__)
+
+/* Writes @len bytes of @text to @out as a JSON string, quotes included. Bytes
+ * that are not UTF-8 appear as \xNN text. */
+void json_string(FILE *out, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The one event loop: ticks, kernel messages, signals.
+ */
+#ifndef XIDSCOPE_LOOP_H
+#define XIDSCOPE_LOOP_H
+
+#include "observer.h"
+
+struct loop_handler {
+	/* Called every @interval seconds, and on SIGHUP. */
+	void (*tick)(void *context);
+	void *context;
+};
+
+/* Blocks the signals that loop_run() handles (SIGTERM, SIGINT, SIGHUP): call
+ * it before anything that takes time, so that none is lost. */
+void loop_block_signals(void);
+
+/*
+ * Runs until @duration seconds have passed (0: for ever) or SIGTERM or SIGINT
+ * comes. Times in seconds. Returns 0 or -errno.
+ */
+int loop_run(struct observer *o, double interval, double duration,
+	     const struct loop_handler *handler);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All hooks together, as the agent and the trace session use them.
+ */
+#ifndef XIDSCOPE_OBSERVER_H
+#define XIDSCOPE_OBSERVER_H
+
+#include <stdbool.h>
+
+#include "faults.h"
+#include "gpu_hooks.h"
+#include "log.h"
+#include "rpc_hooks.h"
+#include "snapshot.h"
+
+/* Which hooks are wanted. */
+#define HOOKS_RPC 1u
+#define HOOKS_GPU 2u
+
+/* While something may still come (sunrpc, nfsv4), how often to look. */
+#define OBSERVER_POLL_MS 400
+
+struct observer {
+	const struct log *log;
+	struct rpc_hooks *rpc; /* NULL: not wanted */
+	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
+	bool gpu_wanted;
+	struct faults faults;
+};
+
+/* Attaches what is there. Returns 0, also where a hook could not be attached
+ * and was said to be missing; -EPERM where nothing may be attached at all;
+ * -ENOMEM. observer_stop() in either case. */
+int observer_start(struct observer *o, const struct log *log,
+		   unsigned int hooks);
+void observer_stop(struct observer *o);
+
+/* Looks for what has come meanwhile. Returns whether to look again. */
+bool observer_poll(struct observer *o);
+
+/* Descriptor that becomes readable when messages wait, or -1; and their
+ * consumption. */
+int observer_fd(const struct observer *o);
+void observer_consume(struct observer *o);
+
+/* Fills @s, which must be empty. Returns 0 or -errno, with @s as far as it
+ * came. */
+int observer_snapshot(struct observer *o, struct snapshot *s);
+
+#endif

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The sink that writes a snapshot as a metrics file. */
+#include "openmetrics.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics.h"
+#include "version.h"
+
+struct writer {
+	FILE *out;
+	enum metrics_format format;
+	enum metric_id metric; /* the family that is being written */
+	bool begun; /* its metadata are out */
+};
+
+struct label {
+	const char *name;
+	const char *value;
+};
+
+/* Which powers of two (ns) the file shows; all are bounds of kernel buckets.
+ * Phases, of which there are eight, show every other one. */
+#define TIME_FIRST 12 /* 4.1 us */
+#define TIME_LAST 36 /* 69 s */
+
+#define DEPTH_LAST 17 /* 131,072 tasks */
+
+static void family(struct writer *w, enum metric_id metric)
+{
+	w->metric = metric;
+	w->begun = false;
+}
+
+static const char *suffix_of_counter(const struct writer *w)
+{
+	return w->format == FORMAT_PROMETHEUS &&
+			       metrics[w->metric].type == METRIC_COUNTER
+		       ? "_total"
+		       : "";
+}
+
+/* Metadata come with the first sample: a family without any is left out. */
+static void begin(struct writer *w)
+{
+	const struct metric *m = &metrics[w->metric];
+	const char *suffix = suffix_of_counter(w);
+
+	if (w->begun)
+		return;
+	w->begun = true;
+	fprintf(w->out, "# TYPE " METRIC_PREFIX "%s%s %s\n", m->name, suffix,
+		metric_type_names[m->type]);
+	if (*m->unit && w->format == FORMAT_OPENMETRICS)
+		fprintf(w->out, "# UNIT " METRIC_PREFIX "%s %s\n", m->name,
+			m->unit);
+	fprintf(w->out, "# HELP " METRIC_PREFIX "%s%s %s\n", m->name, suffix,
+		m->help);
+}
+
+static void sample(struct writer *w, const char *suffix,
+		   const struct label *labels, size_t count, const char *value)
+{
+	begin(w);
+	fprintf(w->out, METRIC_PREFIX "%s%s", metrics[w->metric].name, suffix);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(w->out, "%c%s=\"", i ? ',' : '{', labels[i].name);
+		label_escape(w->out, labels[i].value);
+		fputc('"', w->out);
+	}
+	fprintf(w->out, "%s %s\n", count ? "}" : "", value);
+}
+
+#define COUNT(labels) (sizeof(labels) / sizeof((labels)[0]))
+
+/* A counter's or a gauge's sample. */
+#define SAMPLE(w, value, ...)                                               \
+	do {                                                                \
+		const struct label labels_[] = { __VA_ARGS__ };             \
+		sample(w,                                                   \
+		       metrics[(w)->metric].type == METRIC_COUNTER ?        \
+			       "_total" :                                   \
+			       "",                                          \
+		       labels_, COUNT(labels_), value);                     \
+	} while (0)
+
+static const char *integer(char *text, uint64_t value)
+{
+	snprintf(text, NUMBER_SIZE, "%" PRIu64, value);
+	return text;
+}
+
+/* Nanoseconds as seconds, to the last digit: sums still add up when read. */
+static const char *nanoseconds(char *text, uint64_t ns)
+{
+	snprintf(text, NUMBER_SIZE, "%" PRIu64 ".%09" PRIu64, ns / 1000000000,
+		 ns % 1000000000);
+	return text;
+}
+
+void format_bound(char *text, uint64_t units, int decimals)
+{
+	double value = (double)units;
+
+	if (decimals)
+		value /= 1e9;
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, NUMBER_SIZE, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	if (!strpbrk(text, ".e"))
+		strcat(text, ".0");
+}
+
+/*
+ * One histogram: cumulative counts at the powers of two from 2^@first to
+ * 2^@last, every @step-th. @labels holds @count labels and room for one more.
+ */
+static void histogram(struct writer *w, struct label *labels, size_t count,
+		      const uint64_t *bucket, uint32_t overflow, uint32_t shift,
+		      int first, int last, int step, const char *sum)
+{
+	char bound[NUMBER_SIZE], value[NUMBER_SIZE];
+	uint64_t below = 0;
+	uint32_t i = 0;
+
+	labels[count] = (struct label){ "le", bound };
+	for (int e = first; e <= last; e += step) {
+		while (i < overflow &&
+		       histogram_bound(i, shift) <= (uint64_t)1 << e)
+			below += bucket[i++];
+		format_bound(bound, (uint64_t)1 << e, shift ? 9 : 0);
+		sample(w, "_bucket", labels, count + 1, integer(value, below));
+	}
+	while (i <= overflow)
+		below += bucket[i++];
+	strcpy(bound, "+Inf");
+	sample(w, "_bucket", labels, count + 1, integer(value, below));
+	sample(w, "_count", labels, count, value);
+	sample(w, "_sum", labels, count, sum);
+}
+
+static void write_ops(struct writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+	char number[NUMBER_SIZE];
+
+	family(w, METRIC_RPC_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++) {
+		struct label labels[3] = { { "server", o->server },
+					   { "op", o->op } };
+
+		histogram(w, labels, 2, o->total.bucket, TIME_OVERFLOW,
+			  TIME_SHIFT, TIME_FIRST, TIME_LAST, 1,
+			  nanoseconds(number, o->total.sum_ns));
+	}
+	family(w, METRIC_RPC_PHASE_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		for (int p = 0; p < RPC_PHASES; p++) {
+			struct label labels[4] = { { "server", o->server },
+						   { "op", o->op },
+						   { "phase", rpc_phase_names[p] } };
+
+			histogram(w, labels, 3, o->phase[p].bucket,
+				  TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST,
+				  TIME_LAST, 2,
+				  nanoseconds(number, o->phase[p].sum_ns));
+		}
+	family(w, METRIC_RPC_SENT_BYTES);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		SAMPLE(w, integer(number, o->sent_bytes),
+		       { "server", o->server }, { "op", o->op });
+	family(w, METRIC_RPC_RECEIVED_BYTES);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		SAMPLE(w, integer(number, o->received_bytes),
+		       { "server", o->server }, { "op", o->op });
+	family(w, METRIC_RPC_ERRORS);
+	for (size_t i = 0; i < s->error_count; i++)
+		SAMPLE(w, integer(number, s->errors[i].count),
+		       { "server", s->errors[i].server },
+		       { "op", s->errors[i].op },
+		       { "status", s->errors[i].status });
+}
+
+static void write_transport_counter(struct writer *w, const struct snapshot *s,
+				    enum metric_id metric, size_t offset)
+{
+	char number[NUMBER_SIZE];
+
+	family(w, metric);
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[i];
+		uint64_t value;
+
+		memcpy(&value, (const char *)t + offset, sizeof(value));
+		SAMPLE(w, integer(number, value), { "server", t->server },
+		       { "transport", t->name });
+	}
+}
+
+static void write_transports(struct writer *w, const struct snapshot *s)
+{
+	char number[NUMBER_SIZE];
+
+#define COUNTER(metric, field)                \
+	write_transport_counter(w, s, metric, \
+				offsetof(struct rpc_transport_state, field))
+	COUNTER(METRIC_RPC_RETRANSMITS, retransmits);
+	COUNTER(METRIC_RPC_TIMEOUTS, timeouts);
+	COUNTER(METRIC_RPC_DISCONNECTS, disconnects);
+	COUNTER(METRIC_RPC_CONNECTS, connects);
+#undef COUNTER
+
+	family(w, METRIC_RPC_SATURATED_SECONDS);
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[i];
+
+		for (int l = 0; l < RPC_LIMITS; l++)
+			SAMPLE(w, nanoseconds(number, t->saturated_ns[l]),
+			       { "server", t->server }, { "transport", t->name },
+			       { "limit", rpc_limit_names[l] });
+	}
+	family(w, METRIC_RPC_SLOTS);
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[i];
+		const struct {
+			const char *name;
+			uint32_t value;
+		} kinds[] = { { "max", t->slots_max },
+			      { "allocated", t->slots_allocated },
+			      { "in_flight", t->slots_in_flight } };
+
+		for (size_t k = 0; t->alive && k < COUNT(kinds); k++)
+			SAMPLE(w, integer(number, kinds[k].value),
+			       { "server", t->server }, { "transport", t->name },
+			       { "kind", kinds[k].name });
+	}
+}
+
+static void write_servers(struct writer *w, const struct snapshot *s)
+{
+	const struct rpc_server_state *end = s->servers + s->server_count;
+	char number[NUMBER_SIZE];
+
+	family(w, METRIC_RPC_QUEUE_DEPTH);
+	for (const struct rpc_server_state *v = s->servers; v < end; v++)
+		for (int q = 0; q < RPC_QUEUES; q++) {
+			struct label labels[3] = { { "server", v->server },
+						   { "queue", rpc_queue_names[q] } };
+
+			histogram(w, labels, 2, v->depth[q].bucket,
+				  DEPTH_OVERFLOW, DEPTH_SHIFT, 0, DEPTH_LAST, 1,
+				  integer(number, v->depth[q].sum));
+		}
+	family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
+	for (const struct rpc_server_state *v = s->servers; v < end; v++)
+		for (int q = 0; q < RPC_QUEUES; q++)
+			SAMPLE(w, integer(number, v->depth_max[q]),
+			       { "server", v->server },
+			       { "queue", rpc_queue_names[q] });
+	family(w, METRIC_RPC_OLDEST_WAITER_SECONDS);
+	for (const struct rpc_server_state *v = s->servers; v < end; v++)
+		for (int q = 0; q < RPC_QUEUES; q++)
+			if (q != RPC_QUEUE_XMIT)
+				SAMPLE(w, nanoseconds(number, v->oldest_ns[q]),
+				       { "server", v->server },
+				       { "queue", rpc_queue_names[q] });
+}
+
+static void write_faults(struct writer *w, const struct snapshot *s)
+{
+	const struct fault *end = s->faults + s->fault_count;
+	char number[NUMBER_SIZE], code[16];
+
+	family(w, METRIC_GPU_XID_ERRORS);
+	for (const struct fault *f = s->faults; f < end; f++) {
+		snprintf(code, sizeof(code), "%u", f->code);
+		if (!f->nvswitch)
+			SAMPLE(w, integer(number, f->count),
+			       { "gpu", f->device }, { "xid", code },
+			       { "severity", f->severity },
+			       { "action", f->action });
+	}
+	/* One (gpu, xid) may have several severities: the latest counts. */
+	family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
+	for (const struct fault *f = s->faults; f < end; f++) {
+		double last = f->last;
+		bool first = true;
+
+		for (const struct fault *g = s->faults; g < end; g++)
+			if (g->code == f->code && g->nvswitch == f->nvswitch &&
+			    !strcmp(g->device, f->device)) {
+				if (g < f)
+					first = false;
+				if (g->last > last)
+					last = g->last;
+			}
+		snprintf(code, sizeof(code), "%u", f->code);
+		snprintf(number, sizeof(number), "%.3f", last);
+		if (!f->nvswitch && first)
+			SAMPLE(w, number, { "gpu", f->device }, { "xid", code });
+	}
+	family(w, METRIC_NVSWITCH_SXID_ERRORS);
+	for (const struct fault *f = s->faults; f < end; f++) {
+		snprintf(code, sizeof(code), "%u", f->code);
+		if (f->nvswitch)
+			SAMPLE(w, integer(number, f->count),
+			       { "device", f->device }, { "sxid", code },
+			       { "severity", f->severity });
+	}
+}
+
+static void write_self(struct writer *w, const struct snapshot *s)
+{
+	char number[NUMBER_SIZE], tier[2] = { s->tier };
+
+	family(w, METRIC_HOOK_ATTACHED);
+	for (size_t i = 0; i < s->hook_count; i++)
+		SAMPLE(w, s->hooks[i].attached ? "1" : "0",
+		       { "hook", s->hooks[i].name });
+	family(w, METRIC_TIER);
+	for (const char *t = "ABC"; *t; t++) {
+		tier[0] = *t;
+		SAMPLE(w, s->tier == *t ? "1" : "0", { "tier", tier });
+	}
+	family(w, METRIC_EVENTS_DROPPED);
+	for (size_t i = 0; i < s->drop_count; i++)
+		SAMPLE(w, integer(number, s->drops[i].count),
+		       { "reason", s->drops[i].reason });
+	family(w, METRIC_EXPORT_SECONDS);
+	snprintf(number, sizeof(number), "%.6f", s->export_seconds);
+	sample(w, "", NULL, 0, number);
+	family(w, METRIC_EXPORT_ERRORS);
+	sample(w, "_total", NULL, 0, integer(number, s->export_errors));
+	family(w, METRIC_MEMORY_BYTES);
+	SAMPLE(w, integer(number, s->resident_bytes), { "kind", "resident" });
+	SAMPLE(w, integer(number, s->map_bytes), { "kind", "maps" });
+	family(w, METRIC_BUILD_INFO);
+	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
+}
+
+void openmetrics_write(FILE *out, const struct snapshot *s,
+		       enum metrics_format format)
+{
+	struct writer w = { .out = out, .format = format };
+
+	write_ops(&w, s);
+	write_transports(&w, s);
+	write_servers(&w, s);
+	write_faults(&w, s);
+	write_self(&w, s);
+	if (format == FORMAT_OPENMETRICS)
+		fputs("# EOF\n", out);
+}

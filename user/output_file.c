@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A file that is replaced as a whole, or not at all. */
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_stdout(const struct output_file *f)
+{
+	return !strcmp(f->path, "-");
+}
+
+int output_file_init(struct output_file *f, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	int dir = (int)(name - path);
+
+	*f = (struct output_file){ .path = strdup(path), .lock = -1 };
+	if (asprintf(&f->temporary, "%.*s.%s.tmp", dir, path, name) < 0)
+		f->temporary = NULL;
+	if (asprintf(&f->lock_path, "%.*s.%s.lock", dir, path, name) < 0)
+		f->lock_path = NULL;
+	return f->path && f->temporary && f->lock_path ? 0 : -ENOMEM;
+}
+
+int output_file_lock(struct output_file *f)
+{
+	struct stat held, named;
+	int fd, err;
+
+	if (is_stdout(f) || f->lock >= 0)
+		return 0;
+	fd = open(f->lock_path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		close(fd);
+		return err;
+	}
+	/* The one who held it may have removed it meanwhile. */
+	if (fstat(fd, &held) || stat(f->lock_path, &named) ||
+	    held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
+		close(fd);
+		return -EAGAIN;
+	}
+	f->lock = fd;
+	return 0;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	ssize_t n;
+
+	while (size) {
+		n = write(fd, data, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* The directory may have been replaced since the lock was taken: then so has
+ * the lock. */
+static int check_lock(struct output_file *f)
+{
+	struct stat held, named;
+
+	if (f->lock >= 0 &&
+	    (stat(f->lock_path, &named) || fstat(f->lock, &held) ||
+	     held.st_ino != named.st_ino || held.st_dev != named.st_dev)) {
+		close(f->lock);
+		f->lock = -1;
+	}
+	return output_file_lock(f);
+}
+
+int output_file_write(struct output_file *f, const char *data, size_t size)
+{
+	int fd, err;
+
+	if (is_stdout(f))
+		return write_all(STDOUT_FILENO, data, size);
+	err = check_lock(f);
+	if (err)
+		return err;
+	fd = open(f->temporary,
+		  O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return -errno;
+	err = fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(f->temporary, f->path))
+		err = -errno;
+	if (err)
+		unlink(f->temporary);
+	else
+		f->written = true;
+	return err;
+}
+
+void output_file_close(struct output_file *f, bool keep)
+{
+	if (f->path && !is_stdout(f) && f->lock >= 0) {
+		if (f->written && !keep)
+			unlink(f->path);
+		unlink(f->lock_path);
+	}
+	if (f->lock >= 0)
+		close(f->lock);
+	free(f->path);
+	free(f->temporary);
+	free(f->lock_path);
+	*f = (struct output_file){ .lock = -1 };
+}

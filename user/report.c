@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The sink for people: snapshots as lines, tables and plain words. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "xid_catalog.h"
+
+/* The calls of all ops together. */
+struct sums {
+	uint64_t calls;
+	uint64_t total_ns;
+	uint64_t phase_ns[RPC_PHASES];
+	uint64_t sent_bytes;
+	uint64_t received_bytes;
+};
+
+/* Over all servers where @server is NULL. */
+static struct sums sum_up(const struct snapshot *s, const char *server)
+{
+	struct sums sums = {};
+
+	for (const struct rpc_op *o = s->ops; o < s->ops + s->op_count; o++) {
+		if (server && strcmp(o->server, server))
+			continue;
+		sums.calls += time_histogram_count(&o->total);
+		sums.total_ns += o->total.sum_ns;
+		for (int p = 0; p < RPC_PHASES; p++)
+			sums.phase_ns[p] += o->phase[p].sum_ns;
+		sums.sent_bytes += o->sent_bytes;
+		sums.received_bytes += o->received_bytes;
+	}
+	return sums;
+}
+
+static uint64_t count_faults(const struct snapshot *s)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < s->fault_count; i++)
+		count += s->faults[i].count;
+	return count;
+}
+
+void format_duration(char *text, uint64_t ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double value = (double)ns;
+	int unit = 0;
+
+	if (ns == UINT64_MAX) {
+		strcpy(text, ">275 s");
+		return;
+	}
+	while (unit < 3 && value >= 999.5) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(text, DURATION_SIZE, "%.*f %s",
+		 !unit || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value,
+		 units[unit]);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void report_head(FILE *out)
+{
+	fputs("    time  calls/s  MB/s in  MB/s out  mean call  in flight",
+	      out);
+	for (int p = 0; p < RPC_PHASES; p++)
+		fprintf(out, " %7s", rpc_phase_names[p]);
+	fputs("  faults\n", out);
+}
+
+void report_interval(FILE *out, const struct snapshot *before,
+		     const struct snapshot *now)
+{
+	struct sums a = sum_up(before, NULL), b = sum_up(now, NULL);
+	double seconds = (double)(now->time_ns - before->time_ns) / 1e9;
+	uint64_t calls = b.calls - a.calls, in_flight = 0;
+	uint64_t total = b.total_ns - a.total_ns;
+	time_t wall = time(NULL);
+	char mean[DURATION_SIZE], clock[16];
+	struct tm local;
+
+	for (size_t i = 0; i < now->transport_count; i++)
+		in_flight += now->transports[i].slots_in_flight;
+	localtime_r(&wall, &local);
+	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+	format_duration(mean, calls ? total / calls : 0);
+	fprintf(out, "%s  %7.0f  %7.1f  %8.1f  %9s  %9" PRIu64, clock,
+		(double)calls / seconds,
+		(double)(b.received_bytes - a.received_bytes) / 1e6 / seconds,
+		(double)(b.sent_bytes - a.sent_bytes) / 1e6 / seconds, mean,
+		in_flight);
+	for (int p = 0; p < RPC_PHASES; p++)
+		fprintf(out, " %5.1f %%",
+			percent(b.phase_ns[p] - a.phase_ns[p], total));
+	fprintf(out, "  %6" PRIu64 "\n", count_faults(now) - count_faults(before));
+	fflush(out);
+}
+
+static void report_op(FILE *out, const struct rpc_op *o)
+{
+	char mean[DURATION_SIZE], p50[DURATION_SIZE], p99[DURATION_SIZE];
+	uint64_t calls = time_histogram_count(&o->total);
+
+	format_duration(mean, calls ? o->total.sum_ns / calls : 0);
+	format_duration(p50, time_histogram_quantile(&o->total, 0.50));
+	format_duration(p99, time_histogram_quantile(&o->total, 0.99));
+	fprintf(out,
+		"\n%s %s: %" PRIu64 " calls, mean %s, p50 %s, p99 %s, "
+		"sent %.1f MB, received %.1f MB\n",
+		o->server, o->op, calls, mean, p50, p99,
+		(double)o->sent_bytes / 1e6, (double)o->received_bytes / 1e6);
+	fprintf(out, "  %-8s %8s %10s %10s\n", "phase", "share", "p50", "p99");
+	for (int p = 0; p < RPC_PHASES; p++) {
+		if (!o->phase[p].sum_ns)
+			continue;
+		format_duration(p50, time_histogram_quantile(&o->phase[p], 0.50));
+		format_duration(p99, time_histogram_quantile(&o->phase[p], 0.99));
+		fprintf(out, "  %-8s %6.1f %% %10s %10s\n", rpc_phase_names[p],
+			percent(o->phase[p].sum_ns, o->total.sum_ns), p50, p99);
+	}
+}
+
+/* What it means if most time goes there, and what to do about it. */
+static const char *const phase_meanings[RPC_PHASES] = {
+	[RPC_PHASE_SESSION] =
+		"waiting for NFSv4 session slots: the session allows too few "
+		"calls at once; see nfs.max_session_slots and the server's own limit",
+	[RPC_PHASE_SLOT] =
+		"waiting for RPC slots: the client may have too few calls in "
+		"flight; raise sunrpc.tcp_max_slot_table_entries or nconnect, "
+		"then mount again",
+	[RPC_PHASE_SEND] =
+		"waiting to transmit: the connection does not take data faster; "
+		"look at the network path, or use more connections (nconnect)",
+	[RPC_PHASE_DELAY] =
+		"waiting before a retry: the server says it is busy, or "
+		"connecting fails",
+	[RPC_PHASE_RESEND] =
+		"sending again: calls or connections get lost; look at the "
+		"network and at the server's restarts",
+	[RPC_PHASE_SETUP] =
+		"before the transmit: credentials, connecting, encoding on the "
+		"client",
+	[RPC_PHASE_RTT] =
+		"waiting for the reply: the server and the network",
+	[RPC_PHASE_FINISH] =
+		"after the reply: the client's own CPU is slow to take it",
+};
+
+static void summarise_server(FILE *out, const struct snapshot *s,
+			     const char *server, double seconds)
+{
+	struct sums sums = sum_up(s, server);
+	char mean[DURATION_SIZE];
+	int first = 0, second = -1;
+
+	if (!sums.calls)
+		return;
+	for (int p = 1; p < RPC_PHASES; p++)
+		if (sums.phase_ns[p] > sums.phase_ns[first])
+			first = p;
+	for (int p = 0; p < RPC_PHASES; p++)
+		if (p != first && sums.phase_ns[p] &&
+		    (second < 0 || sums.phase_ns[p] > sums.phase_ns[second]))
+			second = p;
+	format_duration(mean, sums.total_ns / sums.calls);
+	fprintf(out,
+		"- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
+		"average %.1f calls at once.\n",
+		server, sums.calls, seconds, (double)sums.calls / seconds, mean,
+		(double)sums.total_ns / 1e9 / seconds);
+	fprintf(out, "- Where the time went: %.0f %% %s", 
+		percent(sums.phase_ns[first], sums.total_ns),
+		rpc_phase_names[first]);
+	if (second >= 0)
+		fprintf(out, ", %.0f %% %s",
+			percent(sums.phase_ns[second], sums.total_ns),
+			rpc_phase_names[second]);
+	fputs(".\n", out);
+	fprintf(out, "- What bound it: %s.\n", phase_meanings[first]);
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[i];
+
+		if (strcmp(t->server, server))
+			continue;
+		for (int l = 0; l < RPC_LIMITS; l++)
+			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)
+				fprintf(out,
+					"- Transport %s to %s: some call was "
+					"waiting for its %s %.1f s of %.1f s.\n",
+					t->name, server,
+					l == RPC_LIMIT_SLOT    ? "RPC slots" :
+					l == RPC_LIMIT_SESSION ? "session slots" :
+								 "transmit queue",
+					(double)t->saturated_ns[l] / 1e9,
+					seconds);
+	}
+}
+
+static void report_faults(FILE *out, const struct snapshot *s)
+{
+	if (!s->fault_count)
+		return;
+	fputs("\nGPU faults\n", out);
+	for (size_t i = 0; i < s->fault_count; i++) {
+		const struct fault *f = &s->faults[i];
+
+		fprintf(out, "  %s %s %u: %" PRIu64 " (%s) %s\n", f->device,
+			f->nvswitch ? "SXid" : "Xid", f->code, f->count,
+			f->severity,
+			f->nvswitch ? "" : xid_catalog_find(f->code)->description);
+	}
+}
+
+static void summarise_faults(FILE *out, const struct snapshot *s)
+{
+	if (!s->fault_count)
+		fputs("- No GPU reported a fault.\n", out);
+	for (size_t i = 0; i < s->fault_count; i++) {
+		const struct fault *f = &s->faults[i];
+
+		if (f->nvswitch)
+			fprintf(out, "- NVSwitch %s: SXid %u (%s), %" PRIu64 " times.\n",
+				f->device, f->code, f->severity, f->count);
+		else
+			fprintf(out, "- GPU %s: Xid %u (%s), %" PRIu64 " %s. %s\n",
+				f->device, f->code, f->severity, f->count,
+				f->count == 1 ? "time" : "times",
+				xid_action_advice(f->action));
+	}
+}
+
+static void report_losses(FILE *out, const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->drop_count; i++)
+		if (s->drops[i].count)
+			fprintf(out, "- Incomplete: %" PRIu64 " records lost (%s).\n",
+				s->drops[i].count, s->drops[i].reason);
+	for (size_t i = 0; i < s->hook_count; i++)
+		if (!s->hooks[i].attached)
+			fprintf(out, "- Not observed: hook %s is not in place.\n",
+				s->hooks[i].name);
+}
+
+void report_session(FILE *out, const struct snapshot *s, double seconds)
+{
+	for (size_t i = 0; i < s->op_count; i++)
+		report_op(out, &s->ops[i]);
+	report_faults(out, s);
+	fputs("\nSummary\n", out);
+	if (!s->op_count)
+		fputs("- No NFS call ended.\n", out);
+	for (size_t i = 0; i < s->server_count; i++)
+		summarise_server(out, s, s->servers[i].server, seconds);
+	summarise_faults(out, s);
+	report_losses(out, s);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The sink for people: snapshots as lines, tables and plain words.
+ */
+#ifndef XIDSCOPE_REPORT_H
+#define XIDSCOPE_REPORT_H
+
+#include <stdio.h>
+
+#include "snapshot.h"
+
+/* Column heads of report_interval(). */
+void report_head(FILE *out);
+
+/* One line on what happened between two snapshots; @before may be empty. */
+void report_interval(FILE *out, const struct snapshot *before,
+		     const struct snapshot *now);
+
+/* All of a session that took @seconds: per server and op the phases, then the
+ * faults, then a summary in plain words. */
+void report_session(FILE *out, const struct snapshot *s, double seconds);
+
+/* Room for what format_duration() writes. */
+#define DURATION_SIZE 16
+
+/* Three digits and a unit: "42 ns", "1.05 us", "12.3 ms", "4.10 s"; ">275 s"
+ * for UINT64_MAX. */
+void format_duration(char *text, uint64_t ns);
+
+#endif

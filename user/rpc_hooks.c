@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* sunrpc's hooks: waits for the module, loads the programs, attaches them. */
+#include "rpc_hooks.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf_support.h"
+#include "rpc.skel.h"
+#include "rpc_maps.h"
+
+#define MODULE "/sys/module/sunrpc"
+#define MODULE_BTF "/sys/kernel/btf/sunrpc"
+#define SESSION_BTF "/sys/kernel/btf/nfsv4"
+
+struct rpc_hooks {
+	const struct log *log;
+	struct rpc_bpf *bpf;
+	struct rpc_maps maps;
+	enum rpc_hooks_state state;
+	bool told; /* the state is in the log */
+	bool session_known;
+	int error;
+	uint64_t map_bytes;
+};
+
+/*
+ * In order of attachment: whatever takes something out of the tables comes
+ * before what puts it in, so that nothing is put in that nobody takes out.
+ */
+static const struct {
+	const char *name;
+	size_t program; /* offsets into struct rpc_bpf */
+	size_t link;
+} hooks[] = {
+#define HOOK(hook)                                       \
+	{ #hook, offsetof(struct rpc_bpf, progs.hook),   \
+	  offsetof(struct rpc_bpf, links.hook) }
+	HOOK(xprt_destroy),	    HOOK(xprt_disconnect_done),
+	HOOK(rpc_task_end),	    HOOK(rpc_stats_latency),
+	HOOK(rpc_task_wakeup),	    HOOK(rpc_task_sleep),
+};
+
+#define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
+
+static struct bpf_program *hook_program(struct rpc_bpf *bpf, size_t i)
+{
+	return *(struct bpf_program **)((char *)bpf + hooks[i].program);
+}
+
+static struct bpf_link **hook_link(struct rpc_bpf *bpf, size_t i)
+{
+	return (struct bpf_link **)((char *)bpf + hooks[i].link);
+}
+
+struct rpc_hooks *rpc_hooks_new(const struct log *log)
+{
+	struct rpc_hooks *h = calloc(1, sizeof(*h));
+
+	if (h)
+		h->log = log;
+	return h;
+}
+
+void rpc_hooks_free(struct rpc_hooks *h)
+{
+	if (!h)
+		return;
+	rpc_maps_close(&h->maps);
+	rpc_bpf__destroy(h->bpf);
+	free(h);
+}
+
+static bool exists(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+/* Whether sunrpc is part of the kernel itself. */
+static bool is_built_in(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool found;
+
+	if (!btf)
+		return false;
+	found = btf__find_by_name_kind(btf, "rpc_task", BTF_KIND_STRUCT) > 0;
+	btf__free(btf);
+	malloc_trim(0); /* the kernel's types are 5 MB */
+	return found;
+}
+
+static enum rpc_hooks_state look(void)
+{
+	if (exists(MODULE_BTF))
+		return RPC_HOOKS_ATTACHED; /* that is, attachable */
+	if (!exists(MODULE))
+		return RPC_HOOKS_ABSENT;
+	/* A built-in sunrpc with parameters has a folder, too. */
+	if (!exists(MODULE "/initstate"))
+		return is_built_in() ? RPC_HOOKS_ATTACHED : RPC_HOOKS_NO_BTF;
+	return RPC_HOOKS_NO_BTF;
+}
+
+/* One copy of the hot maps per CPU, up to the limit. */
+static uint32_t choose_shards(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t shards = 1;
+
+	while ((int)shards < cpus && shards < RPC_MAX_SHARDS)
+		shards *= 2;
+	return shards;
+}
+
+static int load(struct rpc_hooks *h)
+{
+	uint32_t shards = choose_shards();
+	int err;
+
+	bpf_messages_forget();
+	h->bpf = rpc_bpf__open();
+	if (!h->bpf)
+		return -errno;
+	h->bpf->rodata->rpc_shard_mask = shards - 1;
+	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
+	bpf_map__set_max_entries(h->bpf->maps.server_stats,
+				 (RPC_MAX_SERVERS + 1) * shards);
+	err = rpc_bpf__load(h->bpf);
+	if (!err)
+		err = rpc_maps_open(&h->maps, h->bpf, shards);
+	if (err)
+		return err;
+	h->map_bytes = bpf_object_memory(h->bpf->obj);
+	return 0;
+}
+
+/* Attaches what can be attached. Returns how many hooks are in place. */
+static size_t attach(struct rpc_hooks *h)
+{
+	struct bpf_link *link;
+	size_t count = 0;
+
+	for (size_t i = 0; i < HOOKS; i++) {
+		link = bpf_program__attach(hook_program(h->bpf, i));
+		if (!link) {
+			log_warn(h->log,
+				 "cannot attach to tracepoint %s: %s; what it "
+				 "tells will be missing",
+				 hooks[i].name, strerror(errno));
+			continue;
+		}
+		*hook_link(h->bpf, i) = link;
+		count++;
+	}
+	return count;
+}
+
+/* Finds how far slot_tbl_state lies from slot_tbl_waitq, in nfsv4's types. The
+ * module may come much later than sunrpc; until then a drained session counts
+ * as a session wait. */
+static void learn_session(struct rpc_hooks *h)
+{
+	const struct btf_member *m;
+	const struct btf_type *t;
+	struct btf *base, *btf;
+	long long state = -1, waitq = -1;
+	int id;
+
+	h->session_known = true;
+	base = btf__load_vmlinux_btf();
+	if (!base)
+		return;
+	btf = btf__load_module_btf("nfsv4", base);
+	id = btf ? btf__find_by_name_kind(btf, "nfs4_slot_table",
+					  BTF_KIND_STRUCT)
+		 : -1;
+	if (id > 0) {
+		t = btf__type_by_id(btf, (uint32_t)id);
+		m = btf_members(t);
+		for (uint32_t i = 0; i < btf_vlen(t); i++) {
+			const char *name = btf__name_by_offset(btf, m[i].name_off);
+			long long at = btf_member_bit_offset(t, i) / 8;
+
+			if (!strcmp(name, "slot_tbl_state"))
+				state = at;
+			else if (!strcmp(name, "slot_tbl_waitq"))
+				waitq = at;
+		}
+	}
+	if (state >= 0 && waitq >= 0)
+		h->bpf->bss->rpc_session_state_offset = state - waitq;
+	log_debug(h->log, "nfsv4: slot_tbl_state is %lld bytes from its queue",
+		  (long long)h->bpf->bss->rpc_session_state_offset);
+	btf__free(btf);
+	btf__free(base);
+	malloc_trim(0);
+}
+
+static void try_attach(struct rpc_hooks *h)
+{
+	int err = load(h);
+
+	if (err) {
+		h->error = -err;
+		log_error(h->log,
+			  "cannot load the sunrpc programs: %s\n%sxidscope: %s",
+			  strerror(-err), bpf_last_words(), bpf_advice(-err));
+	} else if (!attach(h)) {
+		h->error = ENOENT;
+		log_error(h->log, "no sunrpc hook could be attached: %s",
+			  bpf_advice(ENOENT));
+	} else {
+		h->state = RPC_HOOKS_ATTACHED;
+		malloc_trim(0);
+		return;
+	}
+	h->state = RPC_HOOKS_FAILED;
+	rpc_maps_close(&h->maps);
+	rpc_bpf__destroy(h->bpf);
+	h->bpf = NULL;
+	malloc_trim(0);
+}
+
+enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
+{
+	enum rpc_hooks_state seen;
+
+	if (h->state == RPC_HOOKS_ATTACHED || h->state == RPC_HOOKS_FAILED) {
+		if (h->bpf && !h->session_known && exists(SESSION_BTF))
+			learn_session(h);
+		return h->state;
+	}
+
+	seen = look();
+	if (seen == h->state && h->told)
+		return h->state;
+	h->state = seen;
+	h->told = true;
+	if (seen == RPC_HOOKS_ABSENT) {
+		log_info(h->log, "sunrpc is not loaded: there is no NFS to "
+				 "watch; will attach when it comes");
+	} else if (seen == RPC_HOOKS_NO_BTF) {
+		log_warn(h->log, "sunrpc is loaded without type information "
+				 "(" MODULE_BTF "): its calls cannot be "
+				 "watched on this kernel");
+	} else {
+		try_attach(h);
+		if (h->bpf)
+			log_info(h->log, "attached to sunrpc, tier A");
+		if (h->bpf && exists(SESSION_BTF))
+			learn_session(h);
+	}
+	return h->state;
+}
+
+bool rpc_hooks_settled(const struct rpc_hooks *h)
+{
+	return h->state == RPC_HOOKS_FAILED ||
+	       (h->state == RPC_HOOKS_ATTACHED && h->session_known);
+}
+
+int rpc_hooks_error(const struct rpc_hooks *h)
+{
+	return h->error;
+}
+
+int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
+{
+	for (size_t i = 0; i < HOOKS; i++)
+		snapshot_hook(s, hooks[i].name,
+			      h->bpf && *hook_link(h->bpf, i));
+	s->tier = h->bpf ? 'A' : '-';
+	s->map_bytes += h->map_bytes;
+	return h->bpf ? rpc_maps_read(&h->maps, s) : 0;
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers by which
+ * the kernel side knows servers, transports and series to their names.
+ */
+#include "rpc_maps.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "nfs_status.h"
+#include "rpc.skel.h"
+
+#define OTHER "other"
+
+/* A copy of a series that is being written is read again, this often. */
+#define COPY_TRIES 16
+
+static const char *const drop_names[RPC_DROPS] = {
+	[RPC_DROP_WAITER] = "rpc_waiter",
+	[RPC_DROP_SERVER] = "rpc_server",
+	[RPC_DROP_TRANSPORT] = "rpc_transport",
+	[RPC_DROP_SERIES] = "rpc_series",
+	[RPC_DROP_ERROR] = "rpc_error",
+	[RPC_DROP_CLIPPED] = "rpc_wait_clipped",
+};
+
+/* What a read needs to have at hand. */
+struct reading {
+	struct rpc_maps *m;
+	struct snapshot *s;
+	char (*servers)[LABEL_SIZE]; /* by number */
+	uint32_t server_count;
+	struct rpc_transport *transports;
+	uint32_t transport_count;
+};
+
+/* The namespace whose servers bear their bare names: the node's own if it can
+ * be seen, else the agent's. */
+static uint32_t own_netns(void)
+{
+	struct stat st;
+
+	if (!stat("/proc/1/ns/net", &st) || !stat("/proc/self/ns/net", &st))
+		return (uint32_t)st.st_ino;
+	return 0;
+}
+
+int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards)
+{
+	void *mapped;
+
+	*m = (struct rpc_maps){ .bpf = bpf,
+				.shards = shards,
+				.own_netns = own_netns() };
+	mapped = mmap(NULL, RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket),
+		      PROT_READ, MAP_SHARED, bpf_map__fd(bpf->maps.waiter_tasks),
+		      0);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	m->waiter_tasks = mapped;
+	m->copy[0] = malloc(sizeof(*m->copy[0]));
+	m->copy[1] = malloc(sizeof(*m->copy[1]));
+	return m->copy[0] && m->copy[1] ? 0 : -ENOMEM;
+}
+
+void rpc_maps_close(struct rpc_maps *m)
+{
+	if (m->waiter_tasks)
+		munmap((void *)m->waiter_tasks,
+		       RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket));
+	free(m->copy[0]);
+	free(m->copy[1]);
+	*m = (struct rpc_maps){};
+}
+
+static uint32_t at_most(uint32_t n, uint32_t max)
+{
+	return n < max ? n : max;
+}
+
+static int lookup(struct bpf_map *map, uint32_t key, void *value)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
+}
+
+static int read_servers(struct reading *r)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	struct rpc_server server;
+	size_t len;
+
+	r->server_count = at_most(bpf->bss->rpc_server_count, RPC_MAX_SERVERS);
+	r->servers = calloc(r->server_count + 1, LABEL_SIZE);
+	if (!r->servers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->server_count; i++) {
+		char *label = r->servers[i];
+
+		if (lookup(bpf->maps.servers, i, &server))
+			return -errno;
+		len = strnlen(server.name, sizeof(server.name));
+		label_from_bytes(label, LABEL_SIZE - 12, server.name, len);
+		if (server.netns != r->m->own_netns)
+			snprintf(label + strlen(label), 12, "@%u", server.netns);
+	}
+	return 0;
+}
+
+static const char *server_label(const struct reading *r, uint32_t server)
+{
+	return server < r->server_count ? r->servers[server] : OTHER;
+}
+
+/* A copy in which every call that was begun is finished, if there is a moment
+ * without one being written. */
+static int copy_series(struct rpc_maps *m, uint32_t index,
+		       const struct rpc_series **copy)
+{
+	struct rpc_series *now = m->copy[0], *before = m->copy[1];
+
+	if (lookup(m->bpf->maps.series, index, before))
+		return -errno;
+	for (int i = 0; i < COPY_TRIES; i++) {
+		struct rpc_series *swap = before;
+
+		if (lookup(m->bpf->maps.series, index, now))
+			return -errno;
+		/* Nothing began between the end of @before's copying and that
+		 * of @now's, and nothing was unfinished at its start. */
+		if (now->started == before->finished)
+			break;
+		before = now;
+		now = swap;
+	}
+	*copy = before;
+	return 0;
+}
+
+static void add_times(struct time_histogram *h, const __u64 *bucket, __u64 sum)
+{
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		h->bucket[i] += bucket[i];
+	h->sum_ns += sum;
+}
+
+/* The kernel side records only waits that happened: the other calls waited
+ * for no time at all. */
+static void add_zeroes(struct time_histogram *h, uint64_t calls)
+{
+	uint64_t count = time_histogram_count(h);
+
+	if (count < calls)
+		h->bucket[0] += calls - count;
+}
+
+/* Adds series number @i, of all shards. */
+static int read_one_series(struct reading *r, uint32_t i)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	const struct rpc_series *copy = NULL;
+	struct rpc_series_info info;
+	struct rpc_op *op = NULL;
+	int err;
+
+	if (lookup(bpf->maps.series_info, i, &info))
+		return -errno;
+	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
+		err = copy_series(r->m, i * r->m->shards + shard, &copy);
+		if (err)
+			return err;
+		if (!copy->started)
+			continue;
+		if (!op)
+			op = i ? snapshot_op(r->s,
+					     server_label(r, info.key.server),
+					     info.name)
+			       : snapshot_op(r->s, OTHER, OTHER);
+		if (!op)
+			return -ENOMEM;
+		add_times(&op->total, copy->total, copy->total_ns);
+		for (int p = 0; p < RPC_PHASES; p++)
+			add_times(&op->phase[p], copy->phase[p],
+				  copy->phase_ns[p]);
+		op->sent_bytes += copy->sent_bytes;
+		op->received_bytes += copy->received_bytes;
+	}
+	return 0;
+}
+
+static int read_series(struct reading *r)
+{
+	uint32_t count = at_most(r->m->bpf->data->rpc_series_count,
+				 RPC_MAX_SERIES);
+	int err;
+
+	/* "other" comes last: the order of the rest must not change by it. */
+	for (uint32_t i = 1; i <= count; i++) {
+		err = read_one_series(r, i < count ? i : 0);
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < r->s->op_count; i++) {
+		struct rpc_op *op = &r->s->ops[i];
+		uint64_t calls = time_histogram_count(&op->total);
+
+		for (int p = 0; p < RPC_PHASES; p++)
+			add_zeroes(&op->phase[p], calls);
+	}
+	return 0;
+}
+
+struct ordered_error {
+	struct rpc_error_key key;
+	struct rpc_error_count value;
+};
+
+static int by_order(const void *a, const void *b)
+{
+	const struct ordered_error *x = a, *y = b;
+
+	return x->value.order < y->value.order ? -1 :
+						 x->value.order > y->value.order;
+}
+
+static int add_error(struct reading *r, const struct ordered_error *e)
+{
+	struct rpc_series_info info;
+	struct rpc_error *error;
+	char status[32];
+
+	if (lookup(r->m->bpf->maps.series_info, e->key.series, &info))
+		return -errno;
+	nfs_status_name(e->key.status, status, sizeof(status));
+	error = e->key.series
+			? snapshot_error(r->s, server_label(r, info.key.server),
+					 info.name, status)
+			: snapshot_error(r->s, OTHER, OTHER, status);
+	if (!error)
+		return -ENOMEM;
+	error->count += e->value.count;
+	return 0;
+}
+
+static int read_errors(struct reading *r)
+{
+	int fd = bpf_map__fd(r->m->bpf->maps.errors), err = 0;
+	struct ordered_error *list;
+	void *last = NULL;
+	size_t count = 0;
+
+	list = calloc(RPC_MAX_ERRORS, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	while (count < RPC_MAX_ERRORS &&
+	       !bpf_map_get_next_key(fd, last, &list[count].key)) {
+		last = &list[count].key;
+		if (!bpf_map_lookup_elem(fd, last, &list[count].value))
+			count++;
+	}
+	qsort(list, count, sizeof(*list), by_order);
+	for (size_t i = 0; i < count && !err; i++)
+		err = add_error(r, &list[i]);
+	free(list);
+	return err;
+}
+
+static uint32_t peak_of(const struct rpc_peak *peak, uint32_t epoch)
+{
+	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
+}
+
+static void raise(uint32_t *max, uint32_t value)
+{
+	if (*max < value)
+		*max = value;
+}
+
+static void raise_age(uint64_t *max, uint64_t now, uint64_t since)
+{
+	if (since && since < now && *max < now - since)
+		*max = now - since;
+}
+
+/* What only a look at the rpc_xprt itself can tell. */
+static void probe(struct reading *r, const struct rpc_transport *t,
+		  struct rpc_transport_state *state,
+		  struct rpc_server_state *server)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
+	__u64 args[1] = { t->xprt };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
+		    .ctx_size_in = sizeof(args));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
+		return;
+	state->alive = true;
+	state->connects += p->connects;
+	/* NFSv4.1 and later raise the limit beyond any number of calls. */
+	state->slots_max = p->max_slots;
+	state->slots_allocated += p->slots;
+	state->slots_in_flight += p->pending;
+	raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
+	raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
+	raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
+	raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns,
+		  p->oldest_start);
+}
+
+static int read_transports(struct reading *r, uint32_t epoch)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	struct rpc_transport_state *state;
+	struct rpc_server_state *server;
+	char name[32];
+
+	r->transport_count =
+		at_most(bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
+	r->transports = calloc(r->transport_count + 1, sizeof(*r->transports));
+	if (!r->transports)
+		return -ENOMEM;
+
+	for (uint32_t i = 0; i < r->transport_count; i++) {
+		struct rpc_transport *t = &r->transports[i];
+
+		if (lookup(bpf->maps.transports, i, t))
+			return -errno;
+		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto),
+			 t->proto, t->number);
+		state = snapshot_transport(r->s, server_label(r, t->server),
+					   name);
+		server = snapshot_server(r->s, server_label(r, t->server));
+		if (!state || !server)
+			return -ENOMEM;
+		memcpy(state->address, t->address, sizeof(state->address));
+		state->retransmits += t->retransmits;
+		state->timeouts += t->timeouts;
+		state->disconnects += t->disconnects;
+		state->connects += t->connects;
+		for (int l = 0; l < RPC_LIMITS; l++) {
+			uint64_t *known = &r->m->saturated_ns[i][l];
+			uint64_t ns = t->saturated_ns[l];
+
+			if (t->saturated_since[l] &&
+			    t->saturated_since[l] < r->s->time_ns)
+				ns += r->s->time_ns - t->saturated_since[l];
+			if (*known < ns)
+				*known = ns;
+			state->saturated_ns[l] += *known;
+		}
+		for (int l = 0; l < RPC_LIMITS; l++)
+			raise(&server->depth_max[l], peak_of(&t->peak[l], epoch));
+		if (t->xprt)
+			probe(r, t, state, server);
+	}
+	return 0;
+}
+
+static int read_depths(struct reading *r, uint32_t epoch)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	struct rpc_server_stats stats;
+	struct rpc_server_state *server;
+
+	for (uint32_t i = 0; i < r->server_count; i++) {
+		server = snapshot_server(r->s, server_label(r, i));
+		if (!server)
+			return -ENOMEM;
+		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
+			if (lookup(bpf->maps.server_stats,
+				   i * r->m->shards + shard, &stats))
+				return -errno;
+			for (int q = 0; q < RPC_QUEUES; q++) {
+				struct depth_histogram *h = &server->depth[q];
+
+				raise(&server->depth_max[q],
+				      peak_of(&stats.peak[q], epoch));
+				h->sum += stats.depth_sum[q];
+				for (int b = 0; b < DEPTH_BUCKETS; b++)
+					h->bucket[b] += stats.depth[q][b];
+			}
+		}
+	}
+	return 0;
+}
+
+static struct rpc_server_state *server_of_xprt(struct reading *r, uint64_t xprt)
+{
+	for (uint32_t i = 0; i < r->transport_count; i++)
+		if (r->transports[i].xprt == xprt)
+			return snapshot_server(
+				r->s, server_label(r, r->transports[i].server));
+	return NULL;
+}
+
+/* The tasks asleep at this moment. */
+static void read_waiters(struct reading *r)
+{
+	static const int queue_of_wait[RPC_WAITS] = {
+		[RPC_PHASE_SESSION] = RPC_QUEUE_SESSION,
+		[RPC_PHASE_SLOT] = RPC_QUEUE_SLOT,
+		[RPC_PHASE_SEND] = RPC_QUEUE_SEND,
+		[RPC_PHASE_DELAY] = -1,
+	};
+	const struct rpc_waiter_bucket *bucket = r->m->waiter_tasks;
+	struct rpc_server_state *server;
+	struct rpc_waiter w;
+
+	for (uint32_t i = 0; i < RPC_MAX_WAITERS; i++) {
+		const volatile __u64 *task =
+			&bucket[i / RPC_BUCKET_TASKS].task[i % RPC_BUCKET_TASKS];
+
+		if (!*task || lookup(r->m->bpf->maps.waiters, i, &w) ||
+		    w.asleep == RPC_ASLEEP_NO || w.asleep > RPC_WAITS)
+			continue;
+		server = server_of_xprt(r, w.xprt);
+		if (server && queue_of_wait[w.asleep - 1] >= 0)
+			raise_age(&server->oldest_ns[queue_of_wait[w.asleep - 1]],
+				  r->s->time_ns, w.since);
+	}
+}
+
+int rpc_maps_read(struct rpc_maps *m, struct snapshot *s)
+{
+	struct reading r = { .m = m, .s = s };
+	uint32_t epoch = m->bpf->bss->rpc_epoch;
+	int err;
+
+	m->bpf->bss->rpc_epoch = epoch + 1;
+	err = read_servers(&r);
+	if (!err)
+		err = read_series(&r);
+	if (!err)
+		err = read_errors(&r);
+	if (!err)
+		err = read_transports(&r, epoch);
+	if (!err)
+		err = read_depths(&r, epoch);
+	if (!err)
+		read_waiters(&r);
+	for (int i = 0; i < RPC_DROPS; i++)
+		snapshot_drop(s, drop_names[i], m->bpf->bss->rpc_dropped[i]);
+	free(r.servers);
+	free(r.transports);
+	return err;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads the maps of bpf/rpc.bpf.c into a snapshot.
+ */
+#ifndef XIDSCOPE_RPC_MAPS_H
+#define XIDSCOPE_RPC_MAPS_H
+
+#include <stdint.h>
+
+#include "rpc.h"
+#include "snapshot.h"
+
+struct rpc_bpf;
+
+struct rpc_maps {
+	struct rpc_bpf *bpf;
+	uint32_t shards;
+	uint32_t own_netns;
+	const struct rpc_waiter_bucket *waiter_tasks; /* mapped */
+	struct rpc_series *copy[2];
+	/* Saturated time as last read: a copy taken in the instant in which a
+	 * period ends may lack it, and a counter must not fall. */
+	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
+};
+
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.
+ * Returns 0 or -errno; rpc_maps_close() in either case. */
+int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards);
+void rpc_maps_close(struct rpc_maps *m);
+
+/* Adds all that the maps hold to @s, and begins a new interval for the peak
+ * depths. Returns 0 or -errno. */
+int rpc_maps_read(struct rpc_maps *m, struct snapshot *s);
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The state of everything observed at one moment: its arrays and histograms. */
+#include "snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rpc_phase_names[RPC_PHASES] = {
+	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",
+	[RPC_PHASE_SEND] = "send",	 [RPC_PHASE_DELAY] = "delay",
+	[RPC_PHASE_RESEND] = "resend",	 [RPC_PHASE_SETUP] = "setup",
+	[RPC_PHASE_RTT] = "rtt",	 [RPC_PHASE_FINISH] = "finish",
+};
+
+const char *const rpc_limit_names[RPC_LIMITS] = {
+	[RPC_LIMIT_SLOT] = "slot",
+	[RPC_LIMIT_SESSION] = "session",
+	[RPC_LIMIT_SEND] = "send",
+};
+
+const char *const rpc_queue_names[RPC_QUEUES] = {
+	[RPC_QUEUE_SLOT] = "slot",	 [RPC_QUEUE_SESSION] = "session",
+	[RPC_QUEUE_SEND] = "send",	 [RPC_QUEUE_XMIT] = "xmit",
+	[RPC_QUEUE_PENDING] = "pending",
+};
+
+void snapshot_free(struct snapshot *s)
+{
+	free(s->ops);
+	free(s->errors);
+	free(s->transports);
+	free(s->servers);
+	free(s->faults);
+	*s = (struct snapshot){};
+}
+
+/* One more element, zeroed; arrays double at powers of two. */
+static void *append(void *array, size_t *count, size_t size)
+{
+	void **p = array, *grown;
+
+	if (!(*count & (*count - 1))) {
+		grown = realloc(*p, (*count ? 2 * *count : 1) * size);
+		if (!grown)
+			return NULL;
+		*p = grown;
+	}
+	return memset((char *)*p + size * (*count)++, 0, size);
+}
+
+static void copy(char *to, const char *from, size_t size)
+{
+	size_t len = strnlen(from, size - 1);
+
+	memcpy(to, from, len);
+	to[len] = 0;
+}
+
+#define COPY(to, from) copy(to, from, sizeof(to))
+
+struct rpc_op *snapshot_op(struct snapshot *s, const char *server,
+			   const char *op)
+{
+	struct rpc_op *o;
+
+	for (o = s->ops; o < s->ops + s->op_count; o++)
+		if (!strcmp(o->server, server) && !strcmp(o->op, op))
+			return o;
+	o = append(&s->ops, &s->op_count, sizeof(*o));
+	if (o) {
+		COPY(o->server, server);
+		COPY(o->op, op);
+	}
+	return o;
+}
+
+struct rpc_error *snapshot_error(struct snapshot *s, const char *server,
+				 const char *op, const char *status)
+{
+	struct rpc_error *e;
+
+	for (e = s->errors; e < s->errors + s->error_count; e++)
+		if (!strcmp(e->server, server) && !strcmp(e->op, op) &&
+		    !strcmp(e->status, status))
+			return e;
+	e = append(&s->errors, &s->error_count, sizeof(*e));
+	if (e) {
+		COPY(e->server, server);
+		COPY(e->op, op);
+		COPY(e->status, status);
+	}
+	return e;
+}
+
+struct rpc_transport_state *snapshot_transport(struct snapshot *s,
+					       const char *server,
+					       const char *name)
+{
+	struct rpc_transport_state *t;
+
+	for (t = s->transports; t < s->transports + s->transport_count; t++)
+		if (!strcmp(t->server, server) && !strcmp(t->name, name))
+			return t;
+	t = append(&s->transports, &s->transport_count, sizeof(*t));
+	if (t) {
+		COPY(t->server, server);
+		COPY(t->name, name);
+	}
+	return t;
+}
+
+struct rpc_server_state *snapshot_server(struct snapshot *s,
+					 const char *server)
+{
+	struct rpc_server_state *v;
+
+	for (v = s->servers; v < s->servers + s->server_count; v++)
+		if (!strcmp(v->server, server))
+			return v;
+	v = append(&s->servers, &s->server_count, sizeof(*v));
+	if (v)
+		COPY(v->server, server);
+	return v;
+}
+
+struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
+{
+	struct fault *f;
+
+	for (f = s->faults; f < s->faults + s->fault_count; f++)
+		if (f->code == like->code && f->nvswitch == like->nvswitch &&
+		    !strcmp(f->device, like->device) &&
+		    !strcmp(f->severity, like->severity) &&
+		    !strcmp(f->action, like->action))
+			return f;
+	f = append(&s->faults, &s->fault_count, sizeof(*f));
+	if (f) {
+		*f = *like;
+		f->count = 0;
+		f->last = 0;
+	}
+	return f;
+}
+
+void snapshot_hook(struct snapshot *s, const char *name, bool attached)
+{
+	if (s->hook_count < sizeof(s->hooks) / sizeof(s->hooks[0]))
+		s->hooks[s->hook_count++] = (struct hook_state){ name, attached };
+}
+
+void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count)
+{
+	if (s->drop_count < sizeof(s->drops) / sizeof(s->drops[0]))
+		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
+}
+
+uint64_t time_histogram_count(const struct time_histogram *h)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		count += h->bucket[i];
+	return count;
+}
+
+void time_histogram_add(struct time_histogram *to,
+			const struct time_histogram *from)
+{
+	to->sum_ns += from->sum_ns;
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		to->bucket[i] += from->bucket[i];
+}
+
+void time_histogram_subtract(struct time_histogram *to,
+			     const struct time_histogram *from)
+{
+	to->sum_ns -= from->sum_ns;
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		to->bucket[i] -= from->bucket[i];
+}
+
+uint64_t time_histogram_quantile(const struct time_histogram *h, double q)
+{
+	uint64_t count = time_histogram_count(h), below = 0;
+	double rank = q * (double)count;
+
+	if (!count)
+		return 0;
+	for (uint32_t i = 0; i < TIME_OVERFLOW; i++) {
+		below += h->bucket[i];
+		if (below && (double)below >= rank)
+			return histogram_bound(i, TIME_SHIFT);
+	}
+	return UINT64_MAX;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The state of everything observed at one moment, in plain structs.
+ *
+ * This is the border: what fills it knows maps and kernels, what reads it (a
+ * "sink": the metrics file, the trace report) knows neither. Counters count
+ * from the start of the observation. Times are nanoseconds.
+ */
+#ifndef XIDSCOPE_SNAPSHOT_H
+#define XIDSCOPE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "label.h"
+#include "rpc.h"
+
+struct time_histogram {
+	uint64_t sum_ns;
+	uint64_t bucket[TIME_BUCKETS];
+};
+
+struct depth_histogram {
+	uint64_t sum;
+	uint64_t bucket[DEPTH_BUCKETS];
+};
+
+/* The calls of one op to one server. */
+struct rpc_op {
+	char server[LABEL_SIZE];
+	char op[RPC_OP_LEN];
+	struct time_histogram total;
+	/* Calls that never waited are in a wait's first bucket, so that every
+	 * phase counts every call. */
+	struct time_histogram phase[RPC_PHASES];
+	uint64_t sent_bytes;
+	uint64_t received_bytes;
+};
+
+struct rpc_error {
+	char server[LABEL_SIZE];
+	char op[RPC_OP_LEN];
+	char status[32]; /* "EIO", "NFS4ERR_DELAY", ... */
+	uint64_t count;
+};
+
+struct rpc_transport_state {
+	char server[LABEL_SIZE];
+	char name[32]; /* "tcp/0" */
+	char address[RPC_ADDRESS_LEN];
+	bool alive; /* it exists: the slots below are known */
+	uint64_t retransmits;
+	uint64_t timeouts;
+	uint64_t disconnects;
+	uint64_t connects;
+	uint64_t saturated_ns[RPC_LIMITS];
+	uint32_t slots_max; /* UINT32_MAX: no limit of its own */
+	uint32_t slots_allocated;
+	uint32_t slots_in_flight;
+};
+
+struct rpc_server_state {
+	char server[LABEL_SIZE];
+	struct depth_histogram depth[RPC_QUEUES];
+	uint32_t depth_max[RPC_QUEUES]; /* since the snapshot before */
+	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
+};
+
+/* Faults of one GPU or switch that differ in time only. */
+struct fault {
+	char device[24]; /* PCI address as in sysfs: "0000:c1:00.0" */
+	unsigned int code;
+	bool nvswitch; /* an SXid */
+	char severity[16];
+	char action[40];
+	uint64_t count;
+	double last; /* seconds since the epoch */
+};
+
+struct hook_state {
+	const char *name; /* static */
+	bool attached;
+};
+
+struct drop_count {
+	const char *reason; /* static */
+	uint64_t count;
+};
+
+struct snapshot {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	char tier; /* 'A', 'B', 'C', or '-' where there is no sunrpc */
+
+	struct rpc_op *ops;
+	size_t op_count;
+	struct rpc_error *errors;
+	size_t error_count;
+	struct rpc_transport_state *transports;
+	size_t transport_count;
+	struct rpc_server_state *servers;
+	size_t server_count;
+	struct fault *faults;
+	size_t fault_count;
+
+	struct hook_state hooks[16];
+	size_t hook_count;
+	struct drop_count drops[16];
+	size_t drop_count;
+
+	uint64_t resident_bytes;
+	uint64_t map_bytes;
+	double export_seconds; /* how long the last write took */
+	uint64_t export_errors;
+};
+
+/* The snapshot owns its arrays; initialise with {}. */
+void snapshot_free(struct snapshot *s);
+
+/* Entries by their labels, added empty if need be. NULL: no memory. A pointer
+ * holds until the next call for the same array. A fault's labels are all of
+ * @like but count and last. */
+struct rpc_op *snapshot_op(struct snapshot *s, const char *server,
+			   const char *op);
+struct rpc_error *snapshot_error(struct snapshot *s, const char *server,
+				 const char *op, const char *status);
+struct rpc_transport_state *snapshot_transport(struct snapshot *s,
+					       const char *server,
+					       const char *name);
+struct rpc_server_state *snapshot_server(struct snapshot *s,
+					 const char *server);
+struct fault *snapshot_fault(struct snapshot *s, const struct fault *like);
+
+void snapshot_hook(struct snapshot *s, const char *name, bool attached);
+void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
+
+uint64_t time_histogram_count(const struct time_histogram *h);
+void time_histogram_add(struct time_histogram *to,
+			const struct time_histogram *from);
+/* *@to minus *@from, which is an earlier state of the same histogram. */
+void time_histogram_subtract(struct time_histogram *to,
+			     const struct time_histogram *from);
+/* Upper bound in ns of the bucket that holds the @q-quantile (0..1), so the
+ * true value is at most a fifth below; 0 if empty, UINT64_MAX if above all. */
+uint64_t time_histogram_quantile(const struct time_histogram *h, double q);
+
+extern const char *const rpc_phase_names[RPC_PHASES];
+extern const char *const rpc_limit_names[RPC_LIMITS];
+extern const char *const rpc_queue_names[RPC_QUEUES];
+
+#endif

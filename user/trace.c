@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* `xidscope trace`: observes for a while and reports on standard output. */
+#include "trace.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "loop.h"
+#include "observer.h"
+#include "report.h"
+
+#define LINES_PER_HEAD 20
+
+struct session {
+	const struct options *options;
+	struct observer observer;
+	struct snapshot last;
+	uint64_t begin_ns;
+	unsigned int lines;
+};
+
+/* Takes a snapshot in place of the last one. Returns 0 or -errno. */
+static int advance(struct session *t, struct snapshot *before)
+{
+	*before = t->last;
+	t->last = (struct snapshot){};
+	return observer_snapshot(&t->observer, &t->last);
+}
+
+static void on_tick(void *context)
+{
+	struct session *t = context;
+	struct snapshot before;
+	int err = advance(t, &before);
+
+	if (err) {
+		log_error(&t->options->log, "cannot read the maps: %s",
+			  strerror(-err));
+	} else {
+		if (t->lines++ % LINES_PER_HEAD == 0)
+			report_head(stdout);
+		report_interval(stdout, &before, &t->last);
+	}
+	snapshot_free(&before);
+}
+
+int trace(const struct options *options)
+{
+	struct session t = { .options = options };
+	const struct loop_handler handler = { on_tick, &t };
+	const struct log *log = &options->log;
+	struct snapshot before = {};
+	int err, code = EXIT_TROUBLE;
+
+	loop_block_signals();
+	err = observer_start(&t.observer, log, options->hooks);
+	if (err) {
+		if (err == -EPERM)
+			code = EXIT_PERMISSION;
+		goto out;
+	}
+	err = advance(&t, &before);
+	t.begin_ns = t.last.time_ns;
+	if (!err)
+		err = loop_run(&t.observer, options->interval,
+			       options->duration, &handler);
+	if (!err) {
+		snapshot_free(&before);
+		err = advance(&t, &before);
+	}
+	if (err) {
+		log_error(log, "the session failed: %s", strerror(-err));
+		goto out;
+	}
+	report_session(stdout, &t.last,
+		       (double)(t.last.time_ns - t.begin_ns) / 1e9);
+	code = EXIT_OK;
+out:
+	snapshot_free(&before);
+	snapshot_free(&t.last);
+	observer_stop(&t.observer);
+	return code;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Look-ups in the Xid catalog. The table is generated from xid_catalog.tsv by
+ * xid_catalog.awk and indexed by the code itself; codes it lacks are all zero.
+ */
+#include <string.h>
+
+#include "xid_catalog.h"
+
+static const struct xid_catalog_entry catalog[] = {
+#include "xid_catalog.inc"
+};
+
+static const struct xid_catalog_entry unknown = {
+	.mnemonic = "UNKNOWN",
+	.description = "code not in the catalog",
+	.category = "unknown",
+	.action = "none_given",
+	.severity = "unknown",
+};
+
+static const struct {
+	const char *action;
+	const char *sentence;
+} advice[] = {
+	{"check_mechanicals", "Check the card's power cables and seating."},
+	{"check_uvm",
+	 "Look for unified-memory errors next to this one in the kernel log and follow those."},
+	{"contact_support",
+	 "If it comes again, collect nvidia-bug-report.log and open a case with the vendor."},
+	{"ignore", "Nothing to do for this alone; look at the errors around it."},
+	{"none_given",
+	 "The vendor names no action; if jobs fail on this GPU, drain the node and reset the GPU."},
+	{"reset_gpu", "Drain the node and reset the GPU."},
+	{"restart_app",
+	 "Restart the job; if it fails again on another GPU, look for the fault in the application."},
+	{"restart_bm",
+	 "Drain the node and restart it; if the error returns, replace the GPU."},
+	{"restart_vm", "Restart the virtual machine."},
+	{"update_swfw",
+	 "Bring driver and firmware to versions that are supported together."},
+	{"workflow_nvlink5_err",
+	 "If the text says Fatal, drain the node and reset the GPU; else watch whether the link repeats it."},
+	{"workflow_nvlink_err",
+	 "Drain the node and reset the GPU; if the same link fails again, run the link diagnostics."},
+	{"workflow_xid_45",
+	 "Follow the error that came before it; alone, it only says that a process ended."},
+	{"workflow_xid_48",
+	 "Drain the node and reset the GPU; if row remapping fails or the error returns, replace it."},
+	{"xid_154", "Do what the message names as the new recovery action."},
+};
+
+const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
+{
+	if (xid < sizeof(catalog) / sizeof(catalog[0]) && catalog[xid].mnemonic)
+		return &catalog[xid];
+	return &unknown;
+}
+
+const char *xid_line_severity(const struct xid_line *line)
+{
+	if (line->fatality == XID_FATAL)
+		return "fatal";
+	if (line->fatality == XID_NONFATAL)
+		return "warning";
+	if (line->kind != XID_LINE_XID)
+		return unknown.severity;
+	if (line->code == XID_RECOVERY_ACTION && line->recovery[0])
+		return strcmp(line->recovery, "None") == 0 ? "info" : "fatal";
+	return xid_catalog_find(line->code)->severity;
+}
+
+const char *xid_action_advice(const char *action)
+{
+	for (size_t i = 0; action && i < sizeof(advice) / sizeof(advice[0]); i++) {
+		if (strcmp(action, advice[i].action) == 0)
+			return advice[i].sentence;
+	}
+	return "Look the code up in the vendor's Xid documentation.";
+}

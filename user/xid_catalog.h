@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is known about each Xid, from xid_catalog.tsv. All strings are constant,
+ * live as long as the program, are never NULL, and are fit for label values:
+ * lower case with underscores, save mnemonic and description.
+ */
+#ifndef XIDSCOPE_XID_CATALOG_H
+#define XIDSCOPE_XID_CATALOG_H
+
+#include "xid_line.h"
+
+struct xid_catalog_entry {
+	unsigned int xid;	 /* 0: in the entry for unknown codes only */
+	const char *mnemonic;	 /* the driver's name of the code */
+	const char *description; /* a few words, for people */
+	const char *category;	 /* "hw", "driver", "app", "fabric", "info", "unused", "unknown" */
+	const char *action;	 /* "reset_gpu", ..., "none_given" */
+	const char *severity;	 /* "fatal", "warning", "info", "unknown" */
+};
+
+/* Never NULL: a code without an entry gets one of severity "unknown", action "none_given". */
+const struct xid_catalog_entry *xid_catalog_find(unsigned int xid);
+
+/*
+ * Severity of one event: what its text states where the code leaves it open
+ * (Xid 144-150 and 154, every SXid), else the catalog's. "warning" stands for
+ * a printed Nonfatal, "info" for a recovery action that went back to None.
+ */
+const char *xid_line_severity(const struct xid_line *line);
+
+/*
+ * One sentence for the engineer on call. action: a catalog entry's; any other
+ * text, or NULL, gets a general sentence.
+ */
+const char *xid_action_advice(const char *action);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finds NVIDIA driver faults (Xid of a GPU, SXid of an NVSwitch) in the text of
+ * kernel log messages. Pure functions: no allocation, no state, no I/O.
+ */
+#ifndef XIDSCOPE_XID_LINE_H
+#define XIDSCOPE_XID_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum xid_line_kind {
+	XID_LINE_NONE,
+	XID_LINE_XID,	      /* a GPU's fault: one event */
+	XID_LINE_SXID,	      /* a switch's fault: one event */
+	XID_LINE_SXID_DETAIL, /* more about the SXid before it: not an event */
+};
+
+enum xid_fatality {
+	XID_FATALITY_UNSTATED,
+	XID_NONFATAL,
+	XID_FATAL,
+};
+
+enum {
+	XID_NVLINK5_FIRST = 144, /* NVLink 5 units: the text tells whether fatal */
+	XID_NVLINK5_LAST = 150,
+	XID_RECOVERY_ACTION = 154,
+};
+
+struct xid_line {
+	enum xid_line_kind kind;
+	unsigned int code;
+	char pci[24];		    /* form of sysfs, lower case: "0000:c1:00.0" */
+	int gpu_instance;	    /* MIG; -1: none */
+	int compute_instance;	    /* MIG; -1: none */
+	int pid;		    /* -1: not known */
+	char process[64];	    /* "": not known; control bytes shown as '?' */
+	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
+	unsigned int caused_by;	    /* "caused by previous Xid N"; 0: not stated */
+	char recovery[32];	    /* Xid 154: action now asked for, "None" too */
+	const char *message;	    /* what follows; points into the caller's text */
+	size_t message_len;	    /* bytes; 0: nothing follows */
+};
+
+/*
+ * Finds the next event at or after text[*offset].
+ *
+ * text may be one line, a fragment, or several lines; it holds len bytes as the
+ * driver wrote them (escapes of /dev/kmsg undone), needs no NUL and stays the
+ * caller's. Start with *offset = 0 and call until false: each event comes out
+ * once, also where one is glued onto another text or follows a newline.
+ *
+ * True: *out describes the event, *offset has grown. False: nothing is left,
+ * out->kind is XID_LINE_NONE, *offset is len.
+ */
+bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
+
+/*
+ * For an event whose device and number came apart from its text (a tracepoint):
+ * reads what the message alone can tell. line->kind (XID_LINE_XID or
+ * XID_LINE_SXID) and line->code must be set; fills fatality, caused_by,
+ * recovery and message, and turns an SXid that is a detail into
+ * XID_LINE_SXID_DETAIL. message holds len bytes without "pid=" and "name=".
+ */
+void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The few core kernel types that the programs touch, by hand: a header dumped
+ * from one kernel would be two megabytes and still lack sunrpc, which is a
+ * module. Only the named fields matter; CO-RE finds their offsets.
+ */
+#ifndef XIDSCOPE_VMLINUX_KERNEL_H
+#define XIDSCOPE_VMLINUX_KERNEL_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+typedef __s64 ktime_t;
+
+#define NULL ((void *)0)
+#define true 1
+#define false 0
+
+/* Values that user space and BPF share with the kernel's UAPI. */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_F_MMAPABLE = 1 << 10,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	__s64 counter;
+} atomic_long_t;
+
+#pragma clang attribute pop
+
+#endif
