@@ -153,29 +153,41 @@ static __always_inline void transport_proto(char *proto,
 				  xprt->address_strings[RPC_DISPLAY_PROTO]);
 }
 
-/* Finds a place left by an earlier transport of the same server and protocol,
- * or a new one. */
+/* The last place left by an earlier transport of the same server and protocol,
+ * or RPC_MAX_TRANSPORTS. Without branches: the verifier follows each of them
+ * through each turn of the loop. */
+static __always_inline __u32 transport_free_place(__u32 server, __u64 proto)
+{
+	__u32 place = RPC_MAX_TRANSPORTS;
+	struct rpc_transport *t;
+	__u64 differs;
+
+	for (__u32 i = 0; i < RPC_MAX_TRANSPORTS; i++) {
+		__u32 index = i;
+
+		t = bpf_map_lookup_elem(&transports, &index);
+		if (!t)
+			break;
+		differs = t->xprt | (*(__u64 *)t->proto ^ proto) |
+			  (t->server ^ server);
+		differs = (differs | -differs) >> 63; /* 0 or 1 */
+		place = place * differs + i * (1 - differs);
+	}
+	return place;
+}
+
 static __noinline __u32 transport_make(const struct rpc_xprt *xprt,
 				       __u32 server)
 {
 	__u64 proto[RPC_PROTO_LEN / sizeof(__u64)] = {};
-	__u32 index, number = 0, count = rpc_transport_count;
 	struct rpc_transport *t;
+	__u32 index;
 
 	transport_proto((char *)proto, xprt);
-	for (index = 0; index < RPC_MAX_TRANSPORTS; index++) {
-		if (index >= count)
-			break;
-		t = bpf_map_lookup_elem(&transports, &index);
-		if (!t)
-			break;
-		if (t->server != server || *(__u64 *)t->proto != proto[0])
-			continue;
-		number++;
-		if (!t->xprt &&
-		    !__sync_val_compare_and_swap(&t->xprt, 0, (__u64)xprt))
-			goto found;
-	}
+	index = transport_free_place(server, proto[0]);
+	t = bpf_map_lookup_elem(&transports, &index);
+	if (t && !__sync_val_compare_and_swap(&t->xprt, 0, (__u64)xprt))
+		goto found;
 	index = __sync_fetch_and_add(&rpc_transport_count, 1);
 	t = bpf_map_lookup_elem(&transports, &index);
 	if (!t) {
@@ -183,7 +195,6 @@ static __noinline __u32 transport_make(const struct rpc_xprt *xprt,
 		return RPC_MAX_TRANSPORTS;
 	}
 	t->server = server;
-	t->number = number;
 	__builtin_memcpy(t->proto, proto, sizeof(proto));
 	t->xprt = (__u64)xprt;
 found:
@@ -273,12 +284,14 @@ static __always_inline bool is_nfs(const struct rpc_task *task)
  * queue, but not for want of slots. */
 static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 {
+	__u64 typed = (__u64)q, address = 0, state = 0;
 	__s64 offset = rpc_session_state_offset;
-	__u64 state = 0;
 
 	if (!offset)
 		return false;
-	bpf_probe_read_kernel(&state, sizeof(state), (void *)q + offset);
+	/* To the verifier a copy is a number, which may be calculated with. */
+	bpf_probe_read_kernel(&address, sizeof(address), &typed);
+	bpf_probe_read_kernel(&state, sizeof(state), (void *)address + offset);
 	return state & 1; /* NFS4_SLOT_TBL_DRAINING */
 }
 

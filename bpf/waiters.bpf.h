@@ -30,16 +30,17 @@ struct {
 	__type(value, struct rpc_waiter);
 } waiters SEC(".maps");
 
+/* Tasks lie in slabs: the lowest bits say little. The lower half of an address
+ * is enough, and all that the verifier lets one calculate with. Fibonacci
+ * hashing (Knuth, 6.4). */
 static __always_inline __u32 waiter_bucket_of(__u64 task)
 {
-	/* Tasks lie in slabs: the low bits say little. Fibonacci hashing. */
-	return (task >> 5) * 0x9e3779b97f4a7c15ULL >> 52;
+	return ((__u32)task >> 5) * 0x9e3779b1u >> 20;
 }
 
-_Static_assert(RPC_WAITER_BUCKETS == 1 << (64 - 52), "waiter_bucket_of");
+_Static_assert(RPC_WAITER_BUCKETS == 1 << (32 - 20), "waiter_bucket_of");
 
-/* The place of @task, or that of an empty task where @task is 0 and @bucket a
- * bucket; -1 if there is none. */
+/* The place of @task in its bucket, or -1. */
 static __always_inline int waiter_place(const struct rpc_waiter_bucket *b,
 					__u64 task)
 {

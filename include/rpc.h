@@ -131,7 +131,6 @@ struct rpc_server_stats {
 struct rpc_transport {
 	__u64 xprt; /* address of the rpc_xprt, 0 while there is none */
 	__u32 server;
-	__u32 number; /* counts the places of one (server, proto) */
 	char proto[RPC_PROTO_LEN]; /* "tcp", "udp", "rdma", "tls" */
 	char address[RPC_ADDRESS_LEN];
 	__u64 retransmits;

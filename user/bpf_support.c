@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* libbpf's print callback takes no context: its state stands here, set once. */
@@ -13,32 +14,30 @@ static char words[1536];
 static int print_message(enum libbpf_print_level level, const char *format,
 			 va_list args)
 {
-	char text[8192];
-	size_t len, keep;
-	int n;
+	size_t len, room = sizeof(words) - 1, keep = strlen(words);
+	char *text;
 
-	n = vsnprintf(text, sizeof(text), format, args);
-	if (n < 0)
+	if (level != LIBBPF_WARN && !message_log->verbose)
 		return 0;
-	len = strnlen(text, sizeof(text));
+	/* The verifier's log comes as one message of any length. */
+	if (vasprintf(&text, format, args) < 0)
+		return 0;
+	len = strlen(text);
 	if (level == LIBBPF_WARN) {
-		/* Keep the tail: the verifier's verdict stands at the end. */
-		if (len >= sizeof(words)) {
-			memcpy(words, text + len - (sizeof(words) - 1),
-			       sizeof(words));
-		} else {
-			keep = strlen(words);
-			if (keep + len >= sizeof(words)) {
-				memmove(words, words + keep + len + 1 - sizeof(words),
-					sizeof(words) - 1 - len);
-				keep = sizeof(words) - 1 - len;
-			}
-			memcpy(words + keep, text, len + 1);
+		/* Keep the tail: the verdict stands at the end. */
+		if (len > room)
+			keep = 0;
+		else if (keep + len > room) {
+			memmove(words, words + keep + len - room, room - len);
+			keep = room - len;
 		}
+		snprintf(words + keep, sizeof(words) - keep, "%s",
+			 len > room ? text + len - room : text);
 	}
 	while (len && text[len - 1] == '\n')
 		text[--len] = 0;
 	log_debug(message_log, "%s", text);
+	free(text);
 	return 0;
 }
 
@@ -83,7 +82,6 @@ const char *bpf_advice(int error)
 {
 	switch (error) {
 	case EPERM:
-	case EACCES:
 		return "run it as root (in a container: privileged), and see "
 		       "that /sys/kernel/security/lockdown is not at "
 		       "'confidentiality'";
@@ -93,6 +91,7 @@ const char *bpf_advice(int error)
 	case ENOMEM:
 		return "not enough memory for the maps: raise the memory limit "
 		       "of the service or container";
+	case EACCES:
 	case EINVAL:
 	case E2BIG:
 		return "the kernel's verifier refused a program; please report "

@@ -3,6 +3,7 @@
 #include "log.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -33,7 +34,7 @@ void log_write(const struct log *log, enum log_level level, const char *format,
 	       ...)
 {
 	struct timespec now;
-	char message[2048];
+	char *message;
 	struct tm utc;
 	char when[32];
 	va_list args;
@@ -41,8 +42,11 @@ void log_write(const struct log *log, enum log_level level, const char *format,
 	if (level == LOG_LEVEL_DEBUG && !log->verbose)
 		return;
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
 	va_end(args);
+	if (!message)
+		return;
 
 	flockfile(stderr);
 	if (log->json) {
@@ -59,4 +63,5 @@ void log_write(const struct log *log, enum log_level level, const char *format,
 			level == LOG_LEVEL_INFO ? "" : ": ", message);
 	}
 	funlockfile(stderr);
+	free(message);
 }

@@ -27,7 +27,7 @@ int observer_start(struct observer *o, const struct log *log,
 		o->gpu = gpu_hooks_new(log, &o->faults);
 		gpu_error = o->gpu ? 0 : errno;
 	}
-	if (gpu_error == EPERM || gpu_error == EACCES ||
+	if (gpu_error == EPERM ||
 	    (o->rpc && !o->gpu && rpc_hooks_error(o->rpc) == EPERM))
 		return -EPERM;
 	return 0;

@@ -314,6 +314,19 @@ static void probe(struct reading *r, const struct rpc_transport *t,
 		  p->oldest_start);
 }
 
+/* A place's number among those of its server and protocol. */
+static uint32_t place_number(const struct reading *r, uint32_t index)
+{
+	const struct rpc_transport *t = &r->transports[index];
+	uint32_t number = 0;
+
+	for (uint32_t i = 0; i < index; i++)
+		number += r->transports[i].server == t->server &&
+			  !memcmp(r->transports[i].proto, t->proto,
+				  sizeof(t->proto));
+	return number;
+}
+
 static int read_transports(struct reading *r, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
@@ -333,7 +346,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		if (lookup(bpf->maps.transports, i, t))
 			return -errno;
 		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto),
-			 t->proto, t->number);
+			 t->proto, place_number(r, i));
 		state = snapshot_transport(r->s, server_label(r, t->server),
 					   name);
 		server = snapshot_server(r->s, server_label(r, t->server));
