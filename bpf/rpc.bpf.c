@@ -145,7 +145,8 @@ static __noinline __u32 server_make(const struct rpc_xprt *xprt)
 static __always_inline void transport_proto(char *proto,
 					    const struct rpc_xprt *xprt)
 {
-	if (bpf_core_field_exists(xprt->xprtsec) && xprt->xprtsec.policy) {
+	if (bpf_core_field_exists(xprt->xprtsec) &&
+	    xprt->xprtsec.policy != RPC_XPRTSEC_NONE) {
 		__builtin_memcpy(proto, "tls", 4);
 		return;
 	}

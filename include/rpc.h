@@ -17,8 +17,8 @@
 #define RPC_MAX_SHARDS 8 /* a power of two */
 #define RPC_MAX_SERVERS 64
 #define RPC_MAX_TRANSPORTS 256
-#define RPC_MAX_SERIES 255 /* (server, version, op) triples; 0 is "other" */
-#define RPC_MAX_ERRORS 4096
+#define RPC_MAX_SERIES 224 /* (server, version, op) triples; 0 is "other" */
+#define RPC_MAX_ERRORS 1024
 #define RPC_MAX_OP 96 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48

@@ -18,15 +18,19 @@ enum rpc_display_format_t {
 	RPC_DISPLAY_MAX,
 };
 
+enum xprtsec_policies {
+	RPC_XPRTSEC_NONE = 0,
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct rpc_wait_queue {
-	unsigned int qlen; /* unsigned short before 6.1; CO-RE adapts the load */
+	unsigned int qlen; /* unsigned short on older kernels; CO-RE adapts the load */
 	const char *name; /* with SUNRPC_DEBUG or TRACEPOINTS */
 };
 
 struct xprtsec_parms {
-	int policy; /* enum xprtsec_policies: 0 is none */
+	enum xprtsec_policies policy;
 };
 
 struct rpc_xprt {
@@ -45,7 +49,7 @@ struct rpc_xprt {
 	struct net *xprt_net;
 	const char *servername;
 	const char *address_strings[RPC_DISPLAY_MAX];
-	struct xprtsec_parms xprtsec; /* from 6.5, 75eb6af7acdf */
+	struct xprtsec_parms xprtsec; /* from 6.5 */
 };
 
 struct rpc_procinfo {

@@ -40,7 +40,7 @@ done
 
 case $(awk -v name="$kernel" '$1 == name { print $4 }' "$vm/kernels.tsv") in
 # QEMU 7.2 crashes 6.12 guests in cmpxchg16b, hence -cx16.
-amd64) qemu=(qemu-system-x86_64 -machine pc -cpu 'max,-cx16,-la57') console=ttyS0 ;;
+amd64) qemu=(qemu-system-x86_64 -machine pc -cpu 'max,-cx16') console=ttyS0 ;;
 '') die "no kernel '$kernel' in tests/vm/kernels.tsv" ;;
 *) die "no machine for this kernel's architecture: add it to tests/vm/boot.sh" ;;
 esac
@@ -92,8 +92,9 @@ wait "$stream"
 	exit 124
 }
 ((status == 0)) || die "QEMU failed with status $status"
-tar -C "$dir" -xf "$dir/out" status 2>/dev/null ||
+tar -C "$dir" --occurrence=1 -xf "$dir/out" status 2>/dev/null ||
 	die "the guest died before the job ended: see its last lines above"
 mkdir -p "$out"
-tar -C "$out" --no-same-owner --warning=no-timestamp --strip-components=1 -xf "$dir/out" out
+tar -C "$out" --no-same-owner --warning=no-timestamp --strip-components=1 -xf "$dir/out" out 2>/dev/null ||
+	die "the guest left more than 1 GiB in /job/out: less is needed"
 exit "$(<"$dir/status")"

@@ -17,6 +17,8 @@ if [[ ! -e $dir/$file ]]; then
 	trap 'rm -rf "$tmp"' EXIT
 	say "fetching $package"
 	(cd "$tmp" && apt-get "${apt_options[@]}" download "$package") || die "cannot download $package"
-	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -C "$dir" -x "./$file" || die "$package has no file $file"
+	dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -C "$tmp" -x "./$file" || die "$package has no file $file"
+	mkdir -p "$(dirname "$dir/$file")"
+	mv "$tmp/$file" "$dir/$file"
 fi
 echo "$dir/$file"
