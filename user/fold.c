@@ -85,7 +85,17 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 		strcpy(s->transports[transports].name, OTHER);
 	}
 	FOLD(s->servers, s->server_count, servers, merge_server)
-	if (s->server_count > servers)
+	if (s->server_count > servers) {
 		strcpy(s->servers[servers].server, OTHER);
+		/* One that stays may be called so already: a host's name, or
+		 * what did not fit the kernel's table. (The "other" of the rest
+		 * either comes last or has one label that differs.) */
+		for (size_t i = 0; i < servers; i++)
+			if (!strcmp(s->servers[i].server, OTHER)) {
+				merge_server(&s->servers[i],
+					     &s->servers[servers]);
+				s->server_count = servers;
+			}
+	}
 	snapshot_drop(s, "max_series", folded);
 }

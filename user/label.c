@@ -44,8 +44,7 @@ size_t utf8_length(const char *text, size_t len)
 
 void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 {
-	const size_t room = size - sizeof("...");
-	size_t used = 0, at = 0, n;
+	size_t used = 0, cut = 0, at = 0, n;
 	char piece[8];
 
 	while (at < len) {
@@ -58,13 +57,16 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 					     (unsigned char)bytes[at]);
 			at++;
 		}
-		if (used + n > room) {
-			memcpy(label + used, "...", 3);
-			used += 3;
+		if (used + n >= size) {
+			memcpy(label + cut, "...", 3);
+			used = cut + 3;
 			break;
 		}
 		memcpy(label + used, piece, n);
 		used += n;
+		/* Up to here the mark would fit. */
+		if (used + sizeof("...") <= size)
+			cut = used;
 	}
 	label[used] = 0;
 }

@@ -113,6 +113,9 @@ int output_file_write(struct output_file *f, const char *data, size_t size)
 
 void output_file_close(struct output_file *f, bool keep)
 {
+	/* In a directory that was replaced the file may be another's. */
+	if (f->path && f->lock >= 0)
+		check_lock(f);
 	if (f->path && !is_stdout(f) && f->lock >= 0) {
 		if (f->written && !keep)
 			unlink(f->path);

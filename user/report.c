@@ -229,8 +229,9 @@ static void summarise_faults(FILE *out, const struct snapshot *s)
 		const struct fault *f = &s->faults[i];
 
 		if (f->nvswitch)
-			fprintf(out, "- NVSwitch %s: SXid %u (%s), %" PRIu64 " times.\n",
-				f->device, f->code, f->severity, f->count);
+			fprintf(out, "- NVSwitch %s: SXid %u (%s), %" PRIu64 " %s.\n",
+				f->device, f->code, f->severity, f->count,
+				f->count == 1 ? "time" : "times");
 		else
 			fprintf(out, "- GPU %s: Xid %u (%s), %" PRIu64 " %s. %s\n",
 				f->device, f->code, f->severity, f->count,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "label.h"
+#include "nfs_status.h"
 #include "rpc.h"
 
 struct time_histogram {
@@ -41,7 +42,7 @@ struct rpc_op {
 struct rpc_error {
 	char server[LABEL_SIZE];
 	char op[RPC_OP_LEN];
-	char status[32]; /* "EIO", "NFS4ERR_DELAY", ... */
+	char status[NFS_STATUS_SIZE]; /* "EIO", "NFS4ERR_DELAY", ... */
 	uint64_t count;
 };
 

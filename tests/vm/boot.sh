@@ -38,7 +38,7 @@ done
 [[ $kernel && $job && $out ]] || die "--kernel, --job and --out are needed"$'\n'"$usage"
 [[ -x $job/run.sh ]] || die "$job/run.sh is missing or not executable"
 
-case $(awk -v name="$kernel" '$1 == name { print $4 }' "$vm/kernels.tsv") in
+case $(awk -v name="$kernel" '$1 "" == name { print $4 }' "$vm/kernels.tsv") in
 # QEMU 7.2 crashes 6.12 guests in cmpxchg16b, hence -cx16.
 amd64) qemu=(qemu-system-x86_64 -machine pc -cpu 'max,-cx16') console=ttyS0 ;;
 '') die "no kernel '$kernel' in tests/vm/kernels.tsv" ;;

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that no family grows beyond its bound, that folding loses nothing, and
+ * that what was shown once stays what it was while more comes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fold.h"
+
+/* Entry number n has figures that no other has, so that sums tell which of them
+ * are in it. */
+static void add_entries(struct snapshot *s, unsigned int first, unsigned int end)
+{
+	for (unsigned int n = first; n < end; n++) {
+		char server[LABEL_SIZE];
+		struct rpc_op *op;
+		struct rpc_transport_state *t;
+		struct rpc_server_state *v;
+
+		snprintf(server, sizeof(server), "nas-%u", n);
+		op = snapshot_op(s, server, "READ");
+		assert_non_null(op);
+		op->total.sum_ns = 1000003 * n + 1;
+		op->total.bucket[n % TIME_BUCKETS] = n + 1;
+		op->total.bucket[TIME_OVERFLOW] += 1;
+		for (unsigned int p = 0; p < RPC_PHASES; p++) {
+			op->phase[p].sum_ns = 17 * n + p;
+			op->phase[p].bucket[(n + p) % TIME_BUCKETS] = n * p + 1;
+		}
+		op->sent_bytes = n * n;
+		op->received_bytes = n * n * n;
+		snapshot_error(s, server, "READ", "EIO")->count = 3 * n + 1;
+		t = snapshot_transport(s, server, "tcp/0");
+		assert_non_null(t);
+		snprintf(t->address, sizeof(t->address), "192.0.2.%u", n);
+		t->alive = n % 2;
+		t->retransmits = n;
+		t->timeouts = 2 * n;
+		t->disconnects = 3 * n;
+		t->connects = 4 * n;
+		for (unsigned int l = 0; l < RPC_LIMITS; l++)
+			t->saturated_ns[l] = n * 1000 + l;
+		t->slots_max = n;
+		t->slots_allocated = 5 * n;
+		t->slots_in_flight = 6 * n;
+		v = snapshot_server(s, server);
+		assert_non_null(v);
+		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
+			v->depth[q].sum = n + q;
+			v->depth[q].bucket[n % DEPTH_BUCKETS] = n + 1;
+			v->depth_max[q] = n * (q + 1);
+			v->oldest_ns[q] = n * (q + 7);
+		}
+	}
+}
+
+/* What all entries hold together. */
+struct sums {
+	struct time_histogram total;
+	struct time_histogram phase[RPC_PHASES];
+	uint64_t bytes[2];
+	uint64_t errors;
+	uint64_t counters[4];
+	uint64_t saturated_ns[RPC_LIMITS];
+	uint64_t slots[2];
+	struct depth_histogram depth[RPC_QUEUES];
+};
+
+static struct sums sum_up(const struct snapshot *s)
+{
+	static struct sums sums;
+
+	sums = (struct sums){};
+	for (size_t i = 0; i < s->op_count; i++) {
+		time_histogram_add(&sums.total, &s->ops[i].total);
+		for (int p = 0; p < RPC_PHASES; p++)
+			time_histogram_add(&sums.phase[p], &s->ops[i].phase[p]);
+		sums.bytes[0] += s->ops[i].sent_bytes;
+		sums.bytes[1] += s->ops[i].received_bytes;
+	}
+	for (size_t i = 0; i < s->error_count; i++)
+		sums.errors += s->errors[i].count;
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[i];
+
+		sums.counters[0] += t->retransmits;
+		sums.counters[1] += t->timeouts;
+		sums.counters[2] += t->disconnects;
+		sums.counters[3] += t->connects;
+		for (int l = 0; l < RPC_LIMITS; l++)
+			sums.saturated_ns[l] += t->saturated_ns[l];
+		sums.slots[0] += t->slots_allocated;
+		sums.slots[1] += t->slots_in_flight;
+	}
+	for (size_t i = 0; i < s->server_count; i++)
+		for (int q = 0; q < RPC_QUEUES; q++) {
+			sums.depth[q].sum += s->servers[i].depth[q].sum;
+			for (int b = 0; b < DEPTH_BUCKETS; b++)
+				sums.depth[q].bucket[b] += s->servers[i].depth[q].bucket[b];
+		}
+	return sums;
+}
+
+static uint64_t dropped(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->drop_count; i++)
+		if (!strcmp(s->drops[i].reason, "max_series"))
+			return s->drops[i].count;
+	fail_msg("what was folded is not counted");
+	return 0;
+}
+
+static void what_is_within_the_bound_is_left_as_it_is(void **state)
+{
+	struct snapshot s = {}, same = {};
+
+	(void)state;
+	add_entries(&s, 0, 10);
+	add_entries(&same, 0, 10);
+	snapshot_fold(&s, 10 * RPC_PHASES);
+	assert_int_equal(s.op_count, 10);
+	assert_memory_equal(s.ops, same.ops, 10 * sizeof(*s.ops));
+	assert_memory_equal(s.errors, same.errors, 10 * sizeof(*s.errors));
+	assert_memory_equal(s.transports, same.transports, 10 * sizeof(*s.transports));
+	assert_memory_equal(s.servers, same.servers, 10 * sizeof(*s.servers));
+	assert_int_equal(s.error_count, 10);
+	assert_int_equal(s.transport_count, 10);
+	assert_int_equal(s.server_count, 10);
+	assert_int_equal(dropped(&s), 0);
+	snapshot_free(&s);
+	snapshot_free(&same);
+}
+
+static void an_empty_snapshot_stays_empty(void **state)
+{
+	struct snapshot s = {};
+
+	(void)state;
+	snapshot_fold(&s, 8);
+	assert_int_equal(s.op_count + s.error_count + s.transport_count + s.server_count, 0);
+	assert_int_equal(dropped(&s), 0);
+	snapshot_free(&s);
+}
+
+/* The largest family of each kind of entry has one label set per phase, error,
+ * limit and queue. */
+static void no_family_has_more_than_the_bound_and_one(void **state)
+{
+	(void)state;
+	for (size_t max = 8; max < 120; max++) {
+		struct snapshot s = {};
+
+		add_entries(&s, 0, 100);
+		snapshot_fold(&s, max);
+		assert_true((s.op_count - 1) * RPC_PHASES <= max);
+		assert_true(s.error_count - 1 <= max);
+		assert_true((s.transport_count - 1) * RPC_LIMITS <= max);
+		assert_true((s.server_count - 1) * RPC_QUEUES <= max);
+		/* and no fewer than there may be */
+		assert_true(s.op_count * RPC_PHASES > max);
+		assert_true(s.transport_count * RPC_LIMITS > max);
+		assert_true(s.server_count * RPC_QUEUES > max);
+		snapshot_free(&s);
+	}
+}
+
+static void the_rest_is_named_other_in_every_label(void **state)
+{
+	struct snapshot s = {};
+
+	(void)state;
+	add_entries(&s, 0, 50);
+	snapshot_fold(&s, 40);
+	assert_int_equal(s.op_count, 6);
+	assert_string_equal(s.ops[5].server, "other");
+	assert_string_equal(s.ops[5].op, "other");
+	assert_int_equal(s.error_count, 41);
+	assert_string_equal(s.errors[40].server, "other");
+	assert_string_equal(s.errors[40].op, "other");
+	assert_string_equal(s.errors[40].status, "other");
+	assert_int_equal(s.transport_count, 14);
+	assert_string_equal(s.transports[13].server, "other");
+	assert_string_equal(s.transports[13].name, "other");
+	assert_string_equal(s.transports[13].address, "");
+	assert_int_equal(s.server_count, 9);
+	assert_string_equal(s.servers[8].server, "other");
+	snapshot_free(&s);
+}
+
+static void sums_are_preserved_exactly(void **state)
+{
+	static const size_t bounds[] = {8, 9, 40, 100, 399, 400};
+	struct snapshot whole = {};
+	static struct sums expected, got;
+
+	(void)state;
+	add_entries(&whole, 0, 50);
+	expected = sum_up(&whole);
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		struct snapshot s = {};
+
+		add_entries(&s, 0, 50);
+		snapshot_fold(&s, bounds[i]);
+		got = sum_up(&s);
+		assert_memory_equal(&got, &expected, sizeof(got));
+		snapshot_free(&s);
+	}
+	snapshot_free(&whole);
+}
+
+static void gauges_of_the_rest_are_those_of_its_greatest(void **state)
+{
+	struct snapshot s = {};
+
+	(void)state;
+	add_entries(&s, 0, 50);
+	s.transports[14].alive = false;
+	s.transports[15].alive = true;
+	snapshot_fold(&s, 40);
+	assert_true(s.transports[13].alive);
+	assert_int_equal(s.transports[13].slots_max, 49);
+	for (unsigned int q = 0; q < RPC_QUEUES; q++) {
+		assert_int_equal(s.servers[8].depth_max[q], 49 * (q + 1));
+		assert_int_equal(s.servers[8].oldest_ns[q], 49 * (q + 7));
+	}
+	snapshot_free(&s);
+}
+
+static void a_rest_of_dead_transports_is_dead(void **state)
+{
+	struct snapshot s = {};
+
+	(void)state;
+	add_entries(&s, 0, 20);
+	for (size_t i = 0; i < s.transport_count; i++)
+		s.transports[i].alive = false;
+	snapshot_fold(&s, 8);
+	assert_false(s.transports[s.transport_count - 1].alive);
+	snapshot_free(&s);
+}
+
+static void what_was_folded_is_counted(void **state)
+{
+	struct snapshot s = {};
+
+	(void)state;
+	add_entries(&s, 0, 50);
+	snapshot_fold(&s, 40);
+	assert_int_equal(dropped(&s), (50 - 5) + (50 - 40) + (50 - 13) + (50 - 8));
+	snapshot_free(&s);
+}
+
+static void the_first_come_stay_as_more_come(void **state)
+{
+	struct snapshot before = {};
+	uint64_t count = 0;
+
+	(void)state;
+	add_entries(&before, 0, 5);
+	for (unsigned int n = 6; n < 60; n++) {
+		struct snapshot s = {};
+
+		add_entries(&s, 0, n);
+		snapshot_fold(&s, 40);
+		assert_memory_equal(s.ops, before.ops, 5 * sizeof(*s.ops));
+		assert_memory_equal(s.errors, before.errors, 5 * sizeof(*s.errors));
+		assert_memory_equal(s.transports, before.transports, 5 * sizeof(*s.transports));
+		assert_memory_equal(s.servers, before.servers, 5 * sizeof(*s.servers));
+		/* A counter: it must not fall. */
+		assert_true(dropped(&s) >= count);
+		count = dropped(&s);
+		snapshot_free(&s);
+	}
+	snapshot_free(&before);
+}
+
+/* Two samples with the same labels would make the whole file invalid. */
+static void a_server_that_is_named_other_takes_the_rest(void **state)
+{
+	static struct sums expected, got;
+
+	(void)state;
+	for (unsigned int at = 0; at < 12; at++) {
+		struct snapshot s = {};
+		size_t others = 0;
+
+		add_entries(&s, 0, at);
+		snapshot_server(&s, "other")->depth[RPC_QUEUE_SLOT].sum = 123456;
+		add_entries(&s, at, 20);
+		expected = sum_up(&s);
+		snapshot_fold(&s, 40);
+		got = sum_up(&s);
+		for (size_t i = 0; i < s.server_count; i++)
+			others += !strcmp(s.servers[i].server, "other");
+		assert_int_equal(others, 1);
+		assert_memory_equal(&got, &expected, sizeof(got));
+		snapshot_free(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_within_the_bound_is_left_as_it_is),
+		cmocka_unit_test(an_empty_snapshot_stays_empty),
+		cmocka_unit_test(no_family_has_more_than_the_bound_and_one),
+		cmocka_unit_test(the_rest_is_named_other_in_every_label),
+		cmocka_unit_test(sums_are_preserved_exactly),
+		cmocka_unit_test(gauges_of_the_rest_are_those_of_its_greatest),
+		cmocka_unit_test(a_rest_of_dead_transports_is_dead),
+		cmocka_unit_test(what_was_folded_is_counted),
+		cmocka_unit_test(the_first_come_stay_as_more_come),
+		cmocka_unit_test(a_server_that_is_named_other_takes_the_rest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that bounds are inclusive and leave no gap, that every power of two is
+ * a bound, and that a quantile is never under the true value nor far above it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "histogram.h"
+#include "snapshot.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct geometry {
+	uint32_t shift;
+	uint32_t overflow;
+	int last; /* log2 of the last bound */
+} geometries[] = {
+	{TIME_SHIFT, TIME_OVERFLOW, 38},
+	{DEPTH_SHIFT, DEPTH_OVERFLOW, 20},
+};
+
+/* Every geometry in turn as g. */
+#define FOR_EACH(g) for (const struct geometry *g = geometries; g < geometries + COUNT(geometries); g++)
+
+static uint32_t index_of(const struct geometry *g, uint64_t v)
+{
+	return histogram_index(v, g->shift, g->overflow);
+}
+
+/* The same sequence in each run. */
+static uint64_t pseudo_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static void a_bound_belongs_to_its_bucket_and_the_next_value_does_not(void **state)
+{
+	(void)state;
+	FOR_EACH(g)
+		for (uint32_t i = 0; i < g->overflow; i++) {
+			uint64_t bound = histogram_bound(i, g->shift);
+
+			assert_int_equal(index_of(g, bound), i);
+			assert_int_equal(index_of(g, bound + 1), i + 1);
+		}
+}
+
+static void bounds_rise_by_at_most_a_quarter_after_the_first_four(void **state)
+{
+	(void)state;
+	FOR_EACH(g) {
+		for (uint32_t i = 1; i < g->overflow; i++)
+			assert_true(histogram_bound(i, g->shift) > histogram_bound(i - 1, g->shift));
+		for (uint32_t i = 4; i < g->overflow; i++)
+			assert_true(4 * histogram_bound(i, g->shift) <= 5 * histogram_bound(i - 1, g->shift));
+	}
+}
+
+static void indexes_never_fall_as_values_rise(void **state)
+{
+	uint64_t seed = 42;
+
+	(void)state;
+	FOR_EACH(g) {
+		for (uint64_t v = 0; v < 100000; v++)
+			assert_in_range(index_of(g, v + 1), index_of(g, v), index_of(g, v) + 1);
+		for (int i = 0; i < 200000; i++) {
+			uint64_t a = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
+			uint64_t b = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
+
+			assert_int_equal(a <= b ? index_of(g, a) <= index_of(g, b) : index_of(g, a) >= index_of(g, b),
+					 1);
+		}
+	}
+}
+
+static void a_value_lies_between_the_bounds_of_its_bucket(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	FOR_EACH(g)
+		for (int n = 0; n < 200000; n++) {
+			uint64_t v = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
+			uint32_t i = index_of(g, v);
+
+			assert_true(i <= g->overflow);
+			if (i < g->overflow)
+				assert_true(v <= histogram_bound(i, g->shift));
+			if (i)
+				assert_true(v > histogram_bound(i - 1, g->shift));
+		}
+}
+
+static void powers_of_two_are_bounds(void **state)
+{
+	(void)state;
+	FOR_EACH(g)
+		for (int e = (int)g->shift; e <= g->last; e++) {
+			uint64_t v = (uint64_t)1 << e;
+
+			assert_true(index_of(g, v) < g->overflow);
+			assert_true(histogram_bound(index_of(g, v), g->shift) == v);
+		}
+}
+
+static void an_octave_has_four_buckets(void **state)
+{
+	(void)state;
+	FOR_EACH(g)
+		for (int e = (int)g->shift + 2; e < g->last; e++)
+			assert_int_equal(index_of(g, (uint64_t)2 << e) - index_of(g, (uint64_t)1 << e), 4);
+}
+
+static void zero_is_in_the_first_bucket(void **state)
+{
+	(void)state;
+	FOR_EACH(g) {
+		assert_int_equal(index_of(g, 0), 0);
+		assert_int_equal(index_of(g, 1), 0);
+	}
+}
+
+static void what_lies_above_the_last_bound_overflows(void **state)
+{
+	(void)state;
+	FOR_EACH(g) {
+		uint64_t last = (uint64_t)1 << g->last;
+
+		assert_true(histogram_bound(g->overflow - 1, g->shift) == last);
+		assert_int_equal(index_of(g, last), g->overflow - 1);
+		assert_int_equal(index_of(g, last + 1), g->overflow);
+		assert_int_equal(index_of(g, UINT64_MAX), g->overflow);
+	}
+}
+
+static void log2_floor_agrees_with_the_compiler(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int e = 0; e < 64; e++) {
+		uint64_t v = (uint64_t)1 << e;
+
+		assert_int_equal(log2_floor(v), e);
+		assert_int_equal(log2_floor(v | (v - 1)), e);
+	}
+	for (uint64_t v = 1; v < 100000; v++)
+		assert_int_equal(log2_floor(v), 63 - __builtin_clzll(v));
+	for (int i = 0; i < 1000000; i++) {
+		uint64_t v = pseudo_random(&seed) >> (i & 63);
+
+		if (v)
+			assert_int_equal(log2_floor(v), 63 - __builtin_clzll(v));
+	}
+}
+
+static void record(struct time_histogram *h, uint64_t ns)
+{
+	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
+	h->sum_ns += ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The bucket's true bound: between the value and a quarter more, or the first
+ * four buckets' resolution. */
+static void assert_bounds(uint64_t value, uint64_t quantile)
+{
+	assert_true(value <= quantile);
+	assert_true(quantile <= value + value / 4 + (1 << TIME_SHIFT));
+}
+
+static void a_quantile_is_the_bound_above_the_true_value(void **state)
+{
+	static const double quantiles[] = {0, 0.001, 0.25, 0.5, 0.9, 0.99, 1};
+	static uint64_t values[4001];
+	struct time_histogram h = {};
+	uint64_t seed = 3;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		values[i] = pseudo_random(&seed) >> (27 + pseudo_random(&seed) % 30);
+		record(&h, values[i]);
+	}
+	qsort(values, COUNT(values), sizeof(values[0]), by_value);
+	for (size_t i = 0; i < COUNT(quantiles); i++) {
+		double rank = quantiles[i] * COUNT(values);
+		size_t at = 0; /* nearest rank: the first value at or above it */
+
+		while (at + 1 < COUNT(values) && (double)(at + 1) < rank)
+			at++;
+		assert_bounds(values[at], time_histogram_quantile(&h, quantiles[i]));
+	}
+}
+
+static void a_quantile_of_few_values_is_exact_to_the_bucket(void **state)
+{
+	struct time_histogram h = {};
+
+	(void)state;
+	record(&h, 1024);
+	for (double q = 0; q <= 1; q += 0.25)
+		assert_true(time_histogram_quantile(&h, q) == 1024);
+	record(&h, 1025);
+	assert_true(time_histogram_quantile(&h, 0.5) == 1024);
+	assert_true(time_histogram_quantile(&h, 0.51) == 1280);
+	record(&h, 1 << 20);
+	assert_true(time_histogram_quantile(&h, 0.5) == 1280);
+	assert_true(time_histogram_quantile(&h, 1) == 1 << 20);
+}
+
+static void a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum(void **state)
+{
+	struct time_histogram h = {};
+
+	(void)state;
+	assert_true(time_histogram_quantile(&h, 0.5) == 0);
+	record(&h, UINT64_MAX);
+	assert_true(time_histogram_quantile(&h, 0.5) == UINT64_MAX);
+	record(&h, 256);
+	assert_true(time_histogram_quantile(&h, 0.5) == 256);
+	assert_true(time_histogram_quantile(&h, 0.6) == UINT64_MAX);
+}
+
+static void adding_and_subtracting_undo_each_other(void **state)
+{
+	struct time_histogram a = {}, b = {}, sum;
+
+	(void)state;
+	for (uint64_t v = 1; v < (uint64_t)1 << 40; v *= 3) {
+		record(&a, v);
+		record(&b, v / 2 + 1);
+		record(&b, v * 2);
+	}
+	sum = a;
+	time_histogram_add(&sum, &b);
+	assert_true(time_histogram_count(&sum) == 3 * time_histogram_count(&a));
+	assert_true(sum.sum_ns == a.sum_ns + b.sum_ns);
+	time_histogram_subtract(&sum, &b);
+	assert_memory_equal(&sum, &a, sizeof(a));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_bound_belongs_to_its_bucket_and_the_next_value_does_not),
+		cmocka_unit_test(bounds_rise_by_at_most_a_quarter_after_the_first_four),
+		cmocka_unit_test(indexes_never_fall_as_values_rise),
+		cmocka_unit_test(a_value_lies_between_the_bounds_of_its_bucket),
+		cmocka_unit_test(powers_of_two_are_bounds),
+		cmocka_unit_test(an_octave_has_four_buckets),
+		cmocka_unit_test(zero_is_in_the_first_bucket),
+		cmocka_unit_test(what_lies_above_the_last_bound_overflows),
+		cmocka_unit_test(log2_floor_agrees_with_the_compiler),
+		cmocka_unit_test(a_quantile_is_the_bound_above_the_true_value),
+		cmocka_unit_test(a_quantile_of_few_values_is_exact_to_the_bucket),
+		cmocka_unit_test(a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum),
+		cmocka_unit_test(adding_and_subtracting_undo_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

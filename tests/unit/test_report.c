@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the report says what happened: durations in three digits, the
+ * phase that took most of the time, the GPU that failed, and what is missing.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report.h"
+#include "xid_catalog.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MS UINT64_C(1000000)
+
+static void durations_have_three_digits_and_a_unit(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} cases[] = {
+		{0, "0 ns"},
+		{1, "1 ns"},
+		{42, "42 ns"},
+		{999, "999 ns"},
+		{1000, "1.00 us"},
+		{1050, "1.05 us"},
+		{9994, "9.99 us"},
+		{9996, "10.0 us"},
+		{12345, "12.3 us"},
+		{99940, "99.9 us"},
+		{99960, "100 us"},
+		{999499, "999 us"},
+		{999500, "1.00 ms"},
+		{12300000, "12.3 ms"},
+		{999499999, "999 ms"},
+		{999500000, "1.00 s"},
+		{4100000000, "4.10 s"},
+		{274877906944, "275 s"},
+		{1234567890123, "1235 s"},
+		{UINT64_MAX - 1, "18446744074 s"},
+		{UINT64_MAX, ">275 s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[DURATION_SIZE];
+
+		format_duration(text, cases[i].ns);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+/* Reads the figure back: at most half of the last of three digits off. */
+static void durations_are_rounded_to_the_nearest(void **state)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+	(void)state;
+	for (uint64_t ns = 1; ns < UINT64_C(900) * 1000000000; ns += 1 + ns / 97) {
+		char text[DURATION_SIZE], unit[4];
+		double value = 0;
+
+		format_duration(text, ns);
+		assert_int_equal(sscanf(text, "%lf %3s", &value, unit), 2);
+		for (size_t i = 0; i < COUNT(units); i++)
+			if (!strcmp(unit, units[i].unit))
+				value *= units[i].ns;
+		assert_true(value >= (double)ns * (1 - 0.00501) && value <= (double)ns * (1 + 0.00501));
+		assert_true(strcspn(text, " ") <= 4);
+	}
+}
+
+static void record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
+{
+	h->bucket[histogram_index(each_ns, TIME_SHIFT, TIME_OVERFLOW)] += calls;
+	h->sum_ns += calls * each_ns;
+}
+
+/* calls that spent 3/4 in one phase and 1/4 in another */
+static void add_calls(struct snapshot *s, const char *server, const char *op, uint64_t calls, enum rpc_phase most,
+		      enum rpc_phase less)
+{
+	struct rpc_op *o = snapshot_op(s, server, op);
+
+	assert_non_null(o);
+	assert_non_null(snapshot_server(s, server));
+	record(&o->total, calls, 4 * MS);
+	for (unsigned int p = 0; p < RPC_PHASES; p++)
+		record(&o->phase[p], calls, p == most ? 3 * MS : p == less ? MS : 0);
+	o->received_bytes = calls * 1048576;
+	o->sent_bytes = calls * 1000;
+}
+
+/* Caller frees. */
+static char *session(const struct snapshot *s, double seconds)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	report_session(out, s, seconds);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static const char *summary_of(const char *text)
+{
+	const char *summary = strstr(text, "\nSummary\n");
+
+	assert_non_null(summary);
+	return summary;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("\"%s\" in:\n%s", part, text);
+}
+
+static void the_summary_names_the_phase_that_took_most(void **state)
+{
+	char *meanings[RPC_PHASES];
+
+	(void)state;
+	for (unsigned int p = 0; p < RPC_PHASES; p++) {
+		unsigned int other = (p + 1) % RPC_PHASES;
+		struct snapshot s = {};
+		char expected[80], *text;
+
+		add_calls(&s, "nas-1", "READ", 1000, p, other);
+		text = session(&s, 10);
+		snprintf(expected, sizeof(expected), "- Where the time went: 75 %% %s, 25 %% %s.\n", rpc_phase_names[p],
+			 rpc_phase_names[other]);
+		assert_has(summary_of(text), expected);
+		meanings[p] = strstr(summary_of(text), "- What bound it: ");
+		assert_non_null(meanings[p]);
+		meanings[p] = strndup(meanings[p], strcspn(meanings[p], "\n"));
+		assert_non_null(meanings[p]);
+		/* each phase has its own */
+		for (unsigned int q = 0; q < p; q++)
+			assert_string_not_equal(meanings[p], meanings[q]);
+		free(text);
+		snapshot_free(&s);
+	}
+	for (unsigned int p = 0; p < RPC_PHASES; p++)
+		free(meanings[p]);
+}
+
+static void the_summary_counts_calls_rates_and_concurrency(void **state)
+{
+	struct snapshot s = {};
+	char *text;
+
+	(void)state;
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	add_calls(&s, "nas-1", "WRITE", 4000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	add_calls(&s, "nas-2", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	text = session(&s, 10);
+	assert_has(summary_of(text),
+		   "- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n");
+	assert_has(summary_of(text),
+		   "- nas-2: 50 NFS calls in 10 s (5/s), mean 4.00 ms, on average 0.0 calls at once.\n");
+	assert_has(summary_of(text), "75 % slot, 25 % rtt");
+	assert_has(summary_of(text), "75 % rtt, 25 % setup");
+	free(text);
+	snapshot_free(&s);
+}
+
+static void each_op_shows_the_phases_that_took_time(void **state)
+{
+	struct snapshot s = {};
+	char *text, *table, *end;
+
+	(void)state;
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	text = session(&s, 10);
+	table = strstr(text, "nas-1 READ: 1000 calls, mean 4.00 ms, p50 4.19 ms, p99 4.19 ms, "
+			     "sent 1.0 MB, received 1048.6 MB\n");
+	assert_non_null(table);
+	end = strstr(table, "\n\n");
+	assert_non_null(end);
+	*end = 0;
+	assert_has(table, "  slot       75.0 %    3.15 ms    3.15 ms");
+	assert_has(table, "  rtt        25.0 %    1.05 ms    1.05 ms");
+	assert_lacks(table, "session");
+	assert_lacks(table, "finish");
+	free(text);
+	snapshot_free(&s);
+}
+
+static void the_summary_names_a_saturated_limit(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_transport_state *t;
+	char *text;
+
+	(void)state;
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	t = snapshot_transport(&s, "nas-1", "tcp/0");
+	assert_non_null(t);
+	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
+	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
+	text = session(&s, 10);
+	assert_has(summary_of(text),
+		   "- Transport tcp/0 to nas-1: some call was waiting for its RPC slots 7.5 s of 10.0 s.\n");
+	assert_lacks(summary_of(text), "transmit queue");
+	free(text);
+	snapshot_free(&s);
+}
+
+static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
+{
+	const struct fault xid = {.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"};
+	const struct fault sxid = {.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"};
+	struct snapshot s = {};
+	char expected[400], *text;
+
+	(void)state;
+	snapshot_fault(&s, &xid)->count = 1;
+	snapshot_fault(&s, &sxid)->count = 2;
+	text = session(&s, 10);
+	assert_has(summary_of(text), "- No NFS call ended.\n");
+	snprintf(expected, sizeof(expected), "- GPU 0000:c1:00.0: Xid 79 (fatal), 1 time. %s\n",
+		 xid_action_advice("restart_bm"));
+	assert_has(summary_of(text), expected);
+	assert_has(summary_of(text), "- NVSwitch 0000:05:00.0: SXid 20034 (fatal), 2 times.\n");
+	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 79: 1 (fatal) ");
+	assert_lacks(text, "No GPU");
+	free(text);
+	s.faults[0].count = 2;
+	s.faults[1].count = 1;
+	text = session(&s, 10);
+	assert_has(summary_of(text), "Xid 79 (fatal), 2 times. ");
+	assert_has(summary_of(text), "SXid 20034 (fatal), 1 time.\n");
+	free(text);
+	snapshot_free(&s);
+}
+
+static void an_empty_session_is_reported_as_such(void **state)
+{
+	struct snapshot s = {};
+	char *text = session(&s, 10);
+
+	(void)state;
+	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n- No GPU reported a fault.\n");
+	free(text);
+}
+
+static void losses_and_missing_hooks_are_told(void **state)
+{
+	struct snapshot s = {};
+	char *text;
+
+	(void)state;
+	snapshot_drop(&s, "rpc_waiter", 0);
+	snapshot_drop(&s, "rpc_series", 7);
+	snapshot_hook(&s, "xprt_transmit", true);
+	snapshot_hook(&s, "rpc_exit_task", false);
+	text = session(&s, 10);
+	assert_has(summary_of(text), "- Incomplete: 7 records lost (rpc_series).\n");
+	assert_lacks(text, "rpc_waiter");
+	assert_has(summary_of(text), "- Not observed: hook rpc_exit_task is not in place.\n");
+	assert_lacks(text, "xprt_transmit");
+	free(text);
+	snapshot_free(&s);
+}
+
+/* Words of a line; returns how many. */
+static size_t split(char *line, char **words, size_t max)
+{
+	size_t n = 0;
+
+	for (char *w = strtok(line, " \n"); w && n < max; w = strtok(NULL, " \n"))
+		words[n++] = w;
+	return n;
+}
+
+static void an_interval_shows_the_difference_of_two_snapshots(void **state)
+{
+	const struct fault xid = {.device = "0000:c1:00.0", .code = 79};
+	struct snapshot before = {.time_ns = 5000 * MS}, now = {.time_ns = 7000 * MS};
+	struct rpc_transport_state *t;
+	char *text = NULL, *words[64];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(out);
+	add_calls(&before, "nas-1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	add_calls(&now, "nas-1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	add_calls(&now, "nas-2", "WRITE", 500, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	t = snapshot_transport(&now, "nas-1", "tcp/0");
+	assert_non_null(t);
+	t->slots_in_flight = 9;
+	snapshot_fault(&before, &xid)->count = 3;
+	snapshot_fault(&now, &xid)->count = 5;
+	report_interval(out, &before, &now);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(strchr(text, '\n') - text, size - 1);
+	/* clock, calls/s, MB/s in, MB/s out, mean, its unit, in flight, then a
+	 * figure and a sign per phase, then the faults */
+	assert_int_equal(split(text, words, COUNT(words)), 7 + 2 * RPC_PHASES + 1);
+	assert_string_equal(words[1], "250");
+	assert_string_equal(words[2], "262.1");
+	assert_string_equal(words[3], "0.2");
+	assert_string_equal(words[4], "4.00");
+	assert_string_equal(words[5], "ms");
+	assert_string_equal(words[6], "9");
+	for (int p = 0; p < RPC_PHASES; p++)
+		assert_string_equal(words[7 + 2 * p],
+				    p == RPC_PHASE_SLOT ? "75.0" : p == RPC_PHASE_RTT ? "25.0" : "0.0");
+	assert_string_equal(words[7 + 2 * RPC_PHASES], "2");
+	free(text);
+	snapshot_free(&before);
+	snapshot_free(&now);
+}
+
+static void the_head_names_every_phase(void **state)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(out);
+	report_head(out);
+	assert_int_equal(fclose(out), 0);
+	for (int p = 0; p < RPC_PHASES; p++)
+		assert_has(text, rpc_phase_names[p]);
+	assert_int_equal(strchr(text, '\n') - text, size - 1);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_have_three_digits_and_a_unit),
+		cmocka_unit_test(durations_are_rounded_to_the_nearest),
+		cmocka_unit_test(the_summary_names_the_phase_that_took_most),
+		cmocka_unit_test(the_summary_counts_calls_rates_and_concurrency),
+		cmocka_unit_test(each_op_shows_the_phases_that_took_time),
+		cmocka_unit_test(the_summary_names_a_saturated_limit),
+		cmocka_unit_test(the_summary_names_the_failed_gpu_and_what_to_do),
+		cmocka_unit_test(an_empty_session_is_reported_as_such),
+		cmocka_unit_test(losses_and_missing_hooks_are_told),
+		cmocka_unit_test(an_interval_shows_the_difference_of_two_snapshots),
+		cmocka_unit_test(the_head_names_every_phase),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# What scenarios share: the agent's life, and pairs of what it says and what the kernel says.
+
+# agent_start [OPTION...]: an agent that writes x.prom here when it is told to; returns when it has begun.
+agent_start() {
+	/job/xidscope run --output x.prom --interval 3600 --keep --log json "$@" 2>>agent.log &
+	agent=$!
+	wait_for 20 grep -q '"message":"started' agent.log
+	wait_for 20 test -e x.prom
+}
+
+# agent_write: has x.prom written anew, and waits for it.
+agent_write() {
+	local before
+	before=$(stat -c %i x.prom)
+	kill -HUP "$agent"
+	wait_for 20 sh -c "[ \$(stat -c %i x.prom 2>/dev/null || echo $before) != $before ]"
+}
+
+# agent_stop: ends it cleanly; fails if its exit status is not 0.
+agent_stop() {
+	kill -TERM "$agent"
+	wait "$agent"
+}
+
+# compare_point NAME: NAME.prom and NAME.mountstats of one moment, that is with no call ending in between.
+compare_point() {
+	local i
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		grep -v '^\s*age:' /proc/self/mountstats >"$1.mountstats"
+		agent_write
+		cp x.prom "$1.prom"
+		grep -v '^\s*age:' /proc/self/mountstats >again.mountstats
+		# The transport line holds the idle time in seconds.
+		if cmp -s <(grep -v xprt: "$1.mountstats") <(grep -v xprt: again.mountstats); then
+			return 0
+		fi
+		sleep 0.3
+	done
+	echo "the client did not come to rest"
+	return 1
+}
+
+# load DIR SECONDS DEPTH RW BLOCK [FIO-OPTION...]: direct I/O by fio; its report goes to fio.json.
+load() {
+	local dir=$1 seconds=$2 depth=$3 rw=$4 block=$5
+	shift 5
+	fio --name=load --filename="$dir/load" --size=16m --rw="$rw" --bs="$block" --direct=1 --ioengine=libaio \
+		--iodepth="$depth" --time_based --runtime="$seconds" --output-format=json --output=fio.json "$@"
+}
+
+# prepare_file DIR: the file that load reads, there before anything is counted.
+prepare_file() {
+	dd if=/dev/zero of="$1/load" bs=1M count=16 conv=fsync status=none
+}
+
+# slot_limit N: RPC slots of TCP transports made from now on.
+slot_limit() {
+	sysctl -qw "sunrpc.tcp_max_slot_table_entries=$1" "sunrpc.tcp_slot_table_entries=$(($1 < 16 ? $1 : 2))"
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# An agent that is there before sunrpc says so, runs on, and attaches within a second of the module's coming.
+if [[ -d /sys/module/sunrpc ]]; then
+	echo "sunrpc is there already: this scenario must come first"
+	exit 1
+fi
+agent_start
+grep -q 'sunrpc is not loaded' agent.log
+cp x.prom absent.prom
+modprobe sunrpc
+date +%s.%N >loaded
+wait_for 10 grep -q 'attached to sunrpc' agent.log
+agent_write
+agent_stop

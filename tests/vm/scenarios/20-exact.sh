@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Counts, bytes, errors and times equal the kernel's own, and phases add up, for v3, v4.0, v4.1, v4.2 and nconnect.
+nfs_server_start
+agent_start
+for mount in 3:1 3:4 4.0:1 4.1:1 4.2:1 4.2:4; do
+	version=${mount%:*} nconnect=${mount#*:}
+	nfs_mount "$version" "nconnect=$nconnect" /mnt/exact
+	prepare_file /mnt/exact
+	compare_point "$version-$nconnect-before"
+	load /mnt/exact 2 32 randrw 4k
+	ls -l /mnt/exact/absent 2>/dev/null || true
+	mkdir -p /mnt/exact/dir && touch /mnt/exact/dir/file && mv /mnt/exact/dir/file /mnt/exact/dir/other
+	rm -r /mnt/exact/dir
+	compare_point "$version-$nconnect-after"
+	umount /mnt/exact
+done
+agent_stop

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# An agent that attaches and detaches in the middle of a load disturbs nothing, and what it has counted adds up.
+nfs_server_start
+nfs_mount 3 '' /mnt/load
+prepare_file /mnt/load
+slot_limit 65536
+load /mnt/load 8 32 randrw 4k &
+loader=$!
+for round in 1 2 3; do
+	rm -f agent.log x.prom
+	agent_start --interval 0.2
+	sleep 1
+	agent_stop
+	cp x.prom "round-$round.prom"
+done
+wait "$loader"
+umount /mnt/load

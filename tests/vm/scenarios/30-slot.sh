@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# 32 requests on 4 RPC slots: `slot` is where the time goes, all of the time; with 128 slots there is none of it.
+nfs_server_start
+agent_start
+for slots in 4 128; do
+	slot_limit "$slots"
+	nfs_mount 3 '' /mnt/slot
+	prepare_file /mnt/slot
+	compare_point "$slots-before"
+	load /mnt/slot 5 32 randread 4k
+	cp fio.json "$slots.json"
+	compare_point "$slots-after"
+	umount /mnt/slot
+done
+slot_limit 65536
+agent_stop

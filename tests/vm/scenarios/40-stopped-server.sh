@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# A hard mount whose server stops for 12 s: the oldest waiter's age tells; nothing is lost or doubled afterwards.
+nfs_server_start
+agent_start --interval 1
+nfs_mount 3 '' /mnt/stop
+prepare_file /mnt/stop
+compare_point before
+load /mnt/stop 20 16 randread 4k &
+loader=$!
+sleep 2
+nfs_server_stop
+date +%s.%N >stopped
+for i in $(seq 12); do
+	sleep 1
+	cp x.prom "stopped-$i.prom"
+done
+nfs_server_start
+date +%s.%N >started
+wait "$loader"
+compare_point after
+umount /mnt/stop
+agent_stop

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# A v4.2 server behind a network that loses everything for 12 s: as with a stopped one.
+nfs_server_start
+server=$(netns_client silent 10.0.4)
+agent_start --interval 1
+NETNS=silent nfs_mount 4.2 '' /mnt/silent "$server"
+prepare_file /mnt/silent
+compare_point before
+load /mnt/silent 20 16 randread 4k &
+loader=$!
+sleep 2
+tc -n silent qdisc add dev eth0 root netem loss 100%
+for i in $(seq 12); do
+	sleep 1
+	cp x.prom "stopped-$i.prom"
+done
+tc -n silent qdisc del dev eth0 root
+wait "$loader"
+compare_point after
+umount /mnt/silent
+agent_stop
+ip netns delete silent

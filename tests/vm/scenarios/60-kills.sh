@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Tasks killed in every phase, soft mounts that time out: no entry stays in the table of waiters, counts still agree.
+rounds=${ROUNDS:-6}
+nfs_server_start
+server=$(netns_client kills 10.0.7)
+agent_start
+slot_limit 4
+NETNS=kills nfs_mount 3 soft,timeo=5,retrans=1 /mnt/slots "$server"
+echo 4 >/sys/module/nfs/parameters/max_session_slots
+NETNS=kills nfs_mount 4.2 soft,timeo=5,retrans=1 /mnt/sessions "$server"
+prepare_file /mnt/slots
+prepare_file /mnt/sessions
+compare_point before
+for round in $(seq "$rounds"); do
+	for dir in /mnt/slots /mnt/sessions; do
+		for i in 1 2 3 4; do
+			fio --name=kill --filename=$dir/load --size=16m --rw=randrw --bs=16k --direct=1 --ioengine=libaio \
+				--iodepth=16 --time_based --runtime=30 --continue_on_error=all --output=/dev/null 2>/dev/null &
+		done
+	done
+	sleep 2
+	case $((round % 3)) in
+	0) tc -n kills qdisc add dev eth0 root netem rate 2mbit ;;
+	1) tc -n kills qdisc add dev eth0 root netem loss 100% ;;
+	2) nfs_server_stop ;;
+	esac
+	sleep 2
+	pkill -x -KILL fio || true
+	sleep 1
+	tc -n kills qdisc del dev eth0 root 2>/dev/null || true
+	((round % 3 != 2)) || nfs_server_start
+	wait_for 30 sh -c '! pgrep -x fio >/dev/null'
+done
+wait_for 60 ls /mnt/slots
+wait_for 60 ls /mnt/sessions
+compare_point after
+grep -v xprt: /proc/self/mountstats >/dev/null
+umount -f /mnt/slots || umount -l /mnt/slots
+umount -f /mnt/sessions || umount -l /mnt/sessions
+sleep 3
+bpftool -j map dump name waiter_tasks >waiters.json
+agent_write
+slot_limit 65536
+echo 64 >/sys/module/nfs/parameters/max_session_slots
+agent_stop
+ip netns delete kills

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# SIGHUP writes now; --duration ends it; SIGKILL leaves a file that the next agent replaces; nothing stays loaded.
+agent_start
+agent_write
+kill -KILL "$agent"
+wait "$agent" || true
+[[ -s x.prom ]]
+rm agent.log
+before=$(stat -c %i x.prom)
+agent_start
+[[ $(stat -c %i x.prom) != "$before" ]]
+agent_stop
+[[ -s x.prom && ! -e .x.prom.lock ]]
+begin=$SECONDS
+/job/xidscope run --output - --interval 1 --duration 2 >stdout.txt 2>stderr.txt
+((SECONDS - begin < 10))
+[[ $(grep -c '^# EOF$' stdout.txt) -ge 2 ]]
+/job/xidscope run --output - --duration 1 --format prometheus >prometheus.txt 2>>stderr.txt
+grep -q '^# TYPE xidscope_events_dropped_total counter' prometheus.txt
+status=0
+/job/xidscope run --interval never 2>>stderr.txt || status=$?
+[[ $status == 2 ]]
+sleep 1
+[[ $(bpftool -j prog | grep -c rpc_task_sleep) == 0 ]]

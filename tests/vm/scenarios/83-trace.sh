@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# `xidscope trace` prints a line per second, then phases per server and op, and names what bound it.
+nfs_server_start
+slot_limit 4
+nfs_mount 3 '' /mnt/trace
+prepare_file /mnt/trace
+load /mnt/trace 6 32 randread 4k &
+loader=$!
+sleep 1
+/job/xidscope trace --duration 4 >report.txt 2>trace.log
+wait "$loader"
+umount /mnt/trace
+slot_limit 65536

@@ -1,0 +1,449 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Judges what the scenarios of one guest have left behind.
+
+Usage: verify.py FOLDER KERNEL PROMTOOL. Prints "ok", "FAIL" or "skip" with the
+test's name, a line each, on standard output; details of a failure follow it,
+indented. What the agent wrote is compared with the kernel's own books
+(mountstats), with fio's report, and with what the scenario did.
+"""
+import functools
+import json
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+FOLDER, KERNEL, PROMTOOL = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+PREFIX = "xidscope_"
+
+
+class Failure(Exception):
+    pass
+
+
+def need(condition, *what):
+    if not condition:
+        raise Failure(" ".join(str(w) for w in what))
+
+
+# ---- reading ----
+
+SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
+LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+
+
+class Metrics:
+    """One metrics file, values as exact decimals."""
+
+    def __init__(self, path):
+        self.samples = {}
+        for line in Path(path).read_text(encoding="utf-8").split("\n"):
+            if not line or line.startswith("#"):
+                continue
+            match = SAMPLE.match(line)
+            need(match, path, "has a strange line:", line)
+            labels = tuple(LABEL.findall(match[2] or ""))
+            key = (match[1], labels)
+            need(key not in self.samples, path, "has twice:", line)
+            self.samples[key] = Decimal(match[3])
+
+    def get(self, name, **labels):
+        """Sum of all samples of a name whose labels include these."""
+        return sum(self.each(name, **labels).values(), Decimal(0))
+
+    def each(self, name, **labels):
+        wanted = set(labels.items())
+        return {key[1]: value for key, value in self.samples.items()
+                if key[0] == PREFIX + name and wanted <= set(key[1])}
+
+    def values(self, name, label):
+        return {dict(labels)[label] for labels in self.each(name)}
+
+
+def difference(before, after):
+    """What came between two files; gauges are of no use in it."""
+    result = object.__new__(Metrics)
+    result.samples = {key: value - before.samples.get(key, 0)
+                      for key, value in after.samples.items()}
+    return result
+
+
+PER_OP = re.compile(r"^\s+([A-Z0-9_]+): ((?:\d+ ){7,}\d+)\s*$")
+PER_OP_FIELDS = ("ops", "ntrans", "timeouts", "sent", "received", "queue_ms",
+                 "rtt_ms", "execute_ms", "errors")
+
+
+def mountstats(path):
+    """The per-op statistics of the only NFS mount in the file."""
+    ops = {}
+    for line in Path(path).read_text().split("\n"):
+        match = PER_OP.match(line)
+        if match:
+            need(match[1] not in ops, path, "shows more than one mount")
+            ops[match[1]] = dict(zip(PER_OP_FIELDS, map(int, match[2].split())))
+    need(ops, path, "shows no mount")
+    return ops
+
+
+def mountstats_all(path):
+    """The same, summed over all mounts."""
+    ops = {}
+    for line in Path(path).read_text().split("\n"):
+        match = PER_OP.match(line)
+        if match:
+            into = ops.setdefault(match[1], dict.fromkeys(PER_OP_FIELDS, 0))
+            for field, value in zip(PER_OP_FIELDS, map(int, match[2].split())):
+                into[field] += value
+    return ops
+
+
+def compare_with_mountstats(folder, before, after, read=mountstats):
+    """Counts, bytes, errors, retransmits equal to the last; times within the
+    millisecond to which each of the two mountstats is cut."""
+    ours = difference(Metrics(folder / f"{before}.prom"),
+                      Metrics(folder / f"{after}.prom"))
+    old = read(folder / f"{before}.mountstats")
+    new = read(folder / f"{after}.mountstats")
+    calls = 0
+    for op, fields in new.items():
+        theirs = {name: value - old[op][name] for name, value in fields.items()}
+        pairs = (
+            ("ops", ours.get("rpc_seconds_count", op=op)),
+            ("sent", ours.get("rpc_sent_bytes_total", op=op)),
+            ("received", ours.get("rpc_received_bytes_total", op=op)),
+            ("errors", ours.get("rpc_errors_total", op=op)),
+        )
+        for name, value in pairs:
+            need(theirs.get(name, 0) == value,
+                 op, name, ": mountstats has", theirs.get(name), "and we", value)
+        seconds = ours.get("rpc_seconds_sum", op=op)
+        need(abs(seconds * 1000 - theirs["execute_ms"]) <= 2,
+             op, "took", seconds, "s, by mountstats", theirs["execute_ms"], "ms")
+        calls += theirs["ops"]
+    need(calls == ours.get("rpc_seconds_count"), "we have ops that mountstats has not")
+    retransmits = sum(f["ntrans"] - old[op]["ntrans"] - f["ops"] + old[op]["ops"]
+                      for op, f in new.items())
+    need(retransmits == ours.get("rpc_retransmits_total"), "retransmits:",
+         retransmits, "and", ours.get("rpc_retransmits_total"))
+    timeouts = sum(f["timeouts"] - old[op]["timeouts"] for op, f in new.items())
+    need(timeouts == ours.get("rpc_timeouts_total"), "timeouts differ")
+    check_additive(ours)
+    return ours
+
+
+def check_additive(metrics):
+    """Phases add up to totals to the nanosecond, and count every call."""
+    for labels, total in metrics.each("rpc_seconds_sum").items():
+        phases = metrics.each("rpc_phase_seconds_sum", **dict(labels))
+        need(len(phases) == 8, dict(labels), "has", len(phases), "phases")
+        need(sum(phases.values()) == total, dict(labels), "phases add up to",
+             sum(phases.values()), "not", total)
+    for labels, count in metrics.each("rpc_seconds_count").items():
+        for other in metrics.each("rpc_phase_seconds_count", **dict(labels)).values():
+            need(other == count, dict(labels), "a phase counts", other, "of", count)
+
+
+def check_no_drops(metrics):
+    for labels, count in metrics.each("events_dropped_total").items():
+        need(count == 0, count, "events dropped:", dict(labels))
+
+
+def shares(metrics):
+    total = metrics.get("rpc_seconds_sum")
+    return {phase: metrics.get("rpc_phase_seconds_sum", phase=phase) / total
+            for phase in metrics.values("rpc_phase_seconds_sum", "phase")}
+
+
+def dominant(metrics):
+    parts = shares(metrics)
+    return max(parts, key=parts.get)
+
+
+def runtime(path):
+    """Seconds that fio's load took, by its own report."""
+    job = json.loads(path.read_text())["jobs"][0]
+    return max(job["read"]["runtime"], job["write"]["runtime"]) / 1000
+
+
+# ---- the tests ----
+
+TESTS = []
+
+
+def test(scenario):
+    def register(function):
+        TESTS.append((scenario, function))
+        return function
+    return register
+
+
+@test("late")
+def agent_attaches_soon_after_sunrpc_loads(folder):
+    absent = Metrics(folder / "absent.prom")
+    need(absent.get("hook_attached", hook="rpc_task_sleep") == 0, "attached to what?")
+    need(absent.get("tier") == 0, "a tier without sunrpc")
+    loaded = float((folder / "loaded").read_text())
+    for line in (folder / "agent.log").read_text().split("\n"):
+        if "attached to sunrpc" in line:
+            clock = json.loads(line)["time"]
+            break
+    from datetime import datetime, timezone
+    attached = datetime.strptime(clock, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
+    delay = attached.timestamp() - loaded
+    # A second where nothing is emulated; the guest's CPUs are.
+    need(delay < 3, "attached after", delay, "s")
+    need(Metrics(folder / "x.prom").get("tier", tier="A") == 1, "not in tier A")
+    return f"{delay:.2f} s"
+
+
+def exact(mount):
+    @test("exact")
+    def check(folder):
+        ours = compare_with_mountstats(folder, f"{mount}-before", f"{mount}-after")
+        after = Metrics(folder / f"{mount}-after.prom")
+        check_no_drops(after)
+        alive = after.each("rpc_slots", kind="max")
+        need(len(alive) == int(mount.split("-")[1]), len(alive), "transports")
+        return f"{ours.get('rpc_seconds_count')} calls"
+    check.__name__ = f"counts_bytes_and_times_equal_mountstats_v{mount.replace('-', '_nconnect_')}"
+
+
+for each_mount in ("3-1", "3-4", "4.0-1", "4.1-1", "4.2-1", "4.2-4"):
+    exact(each_mount)
+
+
+@test("attached-under-load")
+def phases_add_up_when_attached_under_load(folder):
+    for i in (1, 2, 3):
+        metrics = Metrics(folder / f"round-{i}.prom")
+        need(metrics.get("rpc_seconds_count") > 100, "saw next to nothing")
+        check_additive(metrics)
+        check_no_drops(metrics)
+
+
+def saturates(folder, limit, few, many, waiting):
+    ours = compare_with_mountstats(folder, f"{few}-before", f"{few}-after")
+    seconds = runtime(folder / f"{few}.json")
+    saturated = float(ours.get("rpc_saturated_seconds_total", limit=limit))
+    need(dominant(ours) == limit, "dominant is", dominant(ours), shares(ours))
+    need(abs(saturated / seconds - 1) < 0.05, saturated, "s saturated of", seconds)
+    depth = ours.get("rpc_queue_depth_sum", queue=limit) / \
+        ours.get("rpc_queue_depth_count", queue=limit)
+    # fio hands in requests in batches, as replies come in batches.
+    need(waiting / 2 <= depth <= waiting, "mean depth", depth, "not near", waiting)
+    most = Metrics(folder / f"{few}-after.prom").get("rpc_queue_depth_max", queue=limit)
+    need(waiting - 2 <= most <= waiting, "greatest depth", most, "not", waiting)
+    ours = compare_with_mountstats(folder, f"{many}-before", f"{many}-after")
+    need(ours.get("rpc_saturated_seconds_total", limit=limit) == 0, "saturated with", many)
+    need(ours.get("rpc_phase_seconds_sum", phase=limit) == 0, "waited with", many)
+    return f"{saturated:.2f} s of {seconds:.2f} s, depth {depth:.1f}"
+
+
+@test("slot")
+def four_rpc_slots_saturate_and_128_do_not(folder):
+    return saturates(folder, "slot", 4, 128, 28)
+
+
+@test("session")
+def four_session_slots_saturate_and_64_do_not(folder):
+    return saturates(folder, "session", 4, 64, 28)
+
+
+@test("send")
+def a_slow_link_shows_as_send(folder):
+    ours = compare_with_mountstats(folder, "before", "after")
+    seconds = runtime(folder / "fio.json")
+    saturated = float(ours.get("rpc_saturated_seconds_total", limit="send"))
+    need(dominant(ours) == "send", "dominant is", dominant(ours), shares(ours))
+    need(saturated > 0.9 * seconds, saturated, "s saturated of", seconds)
+    return f"{saturated:.2f} s of {seconds:.2f} s, share {float(shares(ours)['send']):.0%}"
+
+
+def waits_for_server(folder):
+    ages = []
+    for i in range(1, 13):
+        metrics = Metrics(folder / f"stopped-{i}.prom")
+        ages.append(float(max(metrics.each("rpc_oldest_waiter_seconds").values())))
+    need(max(ages) > 9, "the oldest waiter was", ages, "s old")
+    need(all(a < b for a, b in zip(ages[3:], ages[4:])), "its age does not rise:", ages)
+    ours = compare_with_mountstats(folder, "before", "after")
+    check_no_drops(Metrics(folder / "after.prom"))
+    end = Metrics(folder / "after.prom").each("rpc_oldest_waiter_seconds")
+    need(max(end.values()) == 0, "someone still waits:", end)
+    # What the load had in flight when the server went took as long as that.
+    slow = ours.get("rpc_seconds_count") - ours.get("rpc_seconds_bucket", le="8.589934592")
+    need(slow >= 1, "no call took as long as the server was away")
+    return f"oldest waiter {max(ages):.1f} s, {slow} calls over 8.6 s, " \
+           f"{ours.get('rpc_retransmits_total')} sent again"
+
+
+@test("stopped-server")
+def a_stopped_server_shows_and_nothing_is_lost(folder):
+    ours = difference(Metrics(folder / "before.prom"), Metrics(folder / "after.prom"))
+    need(ours.get("rpc_disconnects_total") >= 1, "no disconnect seen")
+    need(ours.get("rpc_connects_total") >= 1, "no connect seen")
+    return waits_for_server(folder)
+
+
+@test("silent-server")
+def a_silent_server_shows_and_nothing_is_lost(folder):
+    return waits_for_server(folder)
+
+
+@test("names")
+def servers_stay_apart_and_readable(folder):
+    metrics = Metrics(folder / "names.prom")
+    servers = metrics.values("rpc_seconds_count", "server")
+    nasty = r'na\"sty\\x\nna\\xffme{}='
+    need(nasty in servers, nasty, "is not among", servers)
+    need("::1" in servers, "no IPv6 server among", servers)
+    for name in ("one", "two"):
+        inode = (folder / f"{name}.inode").read_text().strip()
+        need(f"10.99.0.1@{inode}" in servers, name, inode, "not among", servers)
+    for server in servers:
+        need(metrics.get("rpc_seconds_count", server=server, op="FSINFO") > 0,
+             server, "has no calls")
+
+
+@test("udp")
+def udp_counts_equal_mountstats(folder):
+    compare_with_mountstats(folder, "before", "after")
+    need("udp/0" in Metrics(folder / "after.prom").values("rpc_slots", "transport"), "no udp/0")
+
+
+@test("kills")
+def killed_tasks_leave_nothing_behind(folder):
+    ours = difference(Metrics(folder / "before.prom"), Metrics(folder / "after.prom"))
+    check_additive(ours)
+    old = mountstats_all(folder / "before.mountstats")
+    new = mountstats_all(folder / "after.mountstats")
+    for op in ("READ", "WRITE"):
+        theirs = new[op]["ops"] - old[op]["ops"]
+        need(theirs == ours.get("rpc_seconds_count", op=op), op, "ops:", theirs,
+             "and", ours.get("rpc_seconds_count", op=op))
+        need(new[op]["errors"] - old[op]["errors"] == ours.get("rpc_errors_total", op=op),
+             op, "errors differ")
+    need(ours.get("rpc_errors_total") > 0, "nothing was killed")
+    tasks = re.findall(r'"0x[0-9a-f]{2}"', (folder / "waiters.json").read_text())
+    table = json.loads((folder / "waiters.json").read_text())
+    left = sum(1 for entry in table
+               for task in entry["formatted"]["value"]["task"] if task)
+    need(tasks or table, "the table was not dumped")
+    need(left == 0, left, "tasks are left in the table")
+    check_no_drops(Metrics(folder / "x.prom"))
+    return f"{ours.get('rpc_seconds_count')} calls, {ours.get('rpc_errors_total')} errors"
+
+
+@test("faults")
+def each_xid_line_counts_once(folder):
+    few = Metrics(folder / "few.prom")
+    counts = {(dict(k)["gpu"], dict(k)["xid"]): int(v)
+              for k, v in few.each("gpu_xid_errors_total").items()}
+    need(counts == {("0000:c1:00.0", "79"): 1, ("0000:3b:00.0", "31"): 2,
+                    ("0002:01:00.0", "13"): 1}, counts)
+    need(few.get("gpu_xid_errors_total", xid="79", severity="fatal") == 1, "severity")
+    need(few.get("nvswitch_sxid_errors_total") == 1 and
+         few.get("nvswitch_sxid_errors_total", device="0000:c3:00.0", sxid="20034",
+                 severity="fatal") == 1, "SXid")
+    written = int((folder / "time").read_text())
+    last = float(few.get("gpu_xid_last_timestamp_seconds", xid="79"))
+    need(abs(last - written) <= 3, "timestamp", last, "not near", written)
+    storm = Metrics(folder / "storm.prom")
+    counted = storm.get("gpu_xid_errors_total", xid="63")
+    dropped = storm.get("events_dropped_total", reason="printk")
+    need(counted + dropped == 3000, counted, "counted and", dropped, "dropped of 3000")
+    return f"storm: {counted} counted, {dropped} dropped"
+
+
+@test("output")
+def output_troubles_heal(folder):
+    need(Metrics(folder / "healed.prom").get("export_errors_total") >= 3, "uncounted")
+
+
+@test("signals")
+def signals_and_durations_do_what_they_should(folder):
+    Metrics(folder / "prometheus.txt")
+
+
+@test("node-exporter")
+def node_exporter_shows_the_metrics(folder):
+    page = (folder / "page.txt").read_text()
+    need("\nnode_textfile_scrape_error 0\n" in page, "scrape error:",
+         (folder / "exporter.log").read_text()[-500:])
+    wanted = 0
+    for line in (folder / "exported.prom").read_text().split("\n"):
+        if line.startswith(PREFIX) and "_count{" in line:
+            wanted += 1
+            # Prometheus' writer sorts the labels.
+            name, rest = line.split("{", 1)
+            labels = sorted(LABEL.findall(rest.rsplit("}", 1)[0]))
+            text = name + "{" + ",".join(f'{k}="{v}"' for k, v in labels) + "}"
+            need(text + " " in page, text, "is not on the page")
+    need(wanted > 10, "the file is nearly empty")
+    need('xid="79"' in page, "the fault is not on the page")
+
+
+@test("trace")
+def trace_names_what_bound_it(folder):
+    report = (folder / "report.txt").read_text()
+    lines = re.findall(r"^\d\d:\d\d:\d\d ", report, re.M)
+    need(3 <= len(lines) <= 5, len(lines), "lines in 4 seconds")
+    need(re.search(r"^127\.0\.0\.1 READ: \d+ calls", report, re.M), "no READ")
+    need(re.search(r"^  slot\s+[5-9]\d\.\d %", report, re.M), "slot is not the larger part")
+    need("What bound it: waiting for RPC slots" in report, "no verdict")
+
+
+def readers_accept_every_file(folder):
+    files = sorted(folder.glob("*/*.prom"))
+    need(len(files) > 20, "only", len(files), "files")
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        try:
+            families = list(text_string_to_metric_families(text))
+        except ValueError as error:
+            raise Failure(f"{path}: {error}") from error
+        need(len(families) >= 6, path, "has", len(families), "families")
+        check_additive(Metrics(path))
+    # One promtool run a file takes long: the richest of them.
+    for path in sorted(files, key=lambda p: p.stat().st_size)[-3:] + \
+            sorted(folder.glob("names/*.prom")):
+        result = subprocess.run([PROMTOOL, "check", "metrics"], input=path.read_bytes(),
+                                capture_output=True, check=False)
+        errors = [line for line in result.stderr.decode().split("\n")
+                  if line and not line.startswith(PREFIX)]
+        need(not errors and result.returncode in (0, 3), path, errors[:5])
+    return f"{len(files)} files"
+
+
+def report(name, function, folder):
+    try:
+        note = function(folder)
+    except (Failure, OSError, KeyError, ValueError) as error:
+        print(f"FAIL {KERNEL}: {name}\n    {type(error).__name__}: {error}")
+    else:
+        print(f"ok {KERNEL}: {name}" + (f" ({note})" if note else ""))
+
+
+def main():
+    for scenario, function in TESTS:
+        folder = FOLDER / scenario
+        name = function.__name__.replace("_", " ")
+        if not (folder / "status").exists():
+            if not (Path(FOLDER) / "only").exists():
+                continue
+        if (folder / "skip").exists():
+            print(f"skip {KERNEL}: {name}: {(folder / 'skip').read_text().strip()}")
+        elif not folder.exists():
+            print(f"FAIL {KERNEL}: {name}\n    the scenario did not run")
+        elif (folder / "status").read_text().strip() != "0":
+            print(f"FAIL {KERNEL}: {name}\n    the scenario failed: see {folder}/log")
+        else:
+            report(name, function, folder)
+    report("all readers accept every file", functools.partial(readers_accept_every_file), FOLDER)
+
+
+main()
