@@ -135,8 +135,8 @@ static const struct option_row {
 	{ "--format", "FORMAT", COMMAND_RUN, set_format,
 	  "openmetrics (default) or prometheus." },
 	{ "--max-series", "N", COMMAND_RUN, set_max_series,
-	  "Most label sets of one metric family; the newest beyond\n"
-	  "fold into \"other\" (default: 2000)." },
+	  "Most label sets of one metric family; the newest\n"
+	  "beyond fold into \"other\" (default: 2000)." },
 	{ "--keep", NULL, COMMAND_RUN, set_keep,
 	  "Leave the file behind on a clean stop." },
 	{ "--hooks", "LIST", COMMAND_RUN | COMMAND_TRACE, set_hooks,

@@ -37,7 +37,10 @@ int output_file_lock(struct output_file *f)
 
 	if (is_stdout(f) || f->lock >= 0)
 		return 0;
-	fd = open(f->lock_path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* Read only: a file open for writing would keep its file system from
+	 * being remounted. */
+	fd = open(f->lock_path, O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW,
+		  0600);
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB)) {

@@ -4,7 +4,7 @@ nfs_server_start
 nfs_mount 3 '' /mnt/load
 prepare_file /mnt/load
 slot_limit 65536
-load /mnt/load 8 32 randrw 4k &
+load /mnt/load 25 32 randrw 4k &
 loader=$!
 for round in 1 2 3; do
 	rm -f agent.log x.prom

@@ -15,8 +15,9 @@ date +%s >time
 wait_for 5 sh -c "test \$(grep -c 'Xid' agent.log) -ge 5"
 agent_write
 cp x.prom few.prom
-yes '<3>NVRM: Xid (PCI:0000:d1:00): 63, Row Remapper: New row marked for remapping.' | head -n 3000 |
-	while read -r line; do printf '%s\n' "$line"; done >/dev/kmsg
+for i in $(seq 3000); do
+	echo '<3>NVRM: Xid (PCI:0000:d1:00): 63, Row Remapper: New row marked for remapping.'
+done >/dev/kmsg
 sleep 1
 agent_write
 cp x.prom storm.prom

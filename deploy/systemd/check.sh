@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that systemd understands the unit as `make install` writes it, without a word of complaint.
+set -euo pipefail
+
+die() {
+	echo "check.sh: error: $*" >&2
+	exit 1
+}
+root=$(realpath "$(dirname "$0")/../..")
+type -P systemd-analyze >/dev/null || die "systemd-analyze is missing: install the Debian package systemd"
+[[ -x $root/build/xidscope ]] || die "build/xidscope is missing: run 'make' first"
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-unit.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/sbin"
+cp "$root/build/xidscope" "$dir/sbin/"
+sed "s|@PREFIX@|$dir|g" "$root/deploy/systemd/xidscope.service" >"$dir/xidscope.service"
+! grep -n '@[A-Z]*@' "$dir/xidscope.service" || die "a placeholder is left that 'make install' does not replace"
+
+# It succeeds on settings that it does not know: each line about this unit is an error here. --man=no: the manual
+# page is not installed yet.
+systemd-analyze verify --man=no "$dir/xidscope.service" >"$dir/log" 2>&1 || die "$(cat "$dir/log")"
+! grep -F xidscope "$dir/log" >&2 || die "systemd complains, see above"
+security=$(systemd-analyze security --offline=yes "$dir/xidscope.service" | tail -1)
+echo "the unit is valid; $(tr -cd '[:print:]' <<<"${security#*Overall}")"

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that docs/xidscope.8 names the commands, options with their arguments, and exit codes of `xidscope help`, and no
+# others, and that the formatters at hand have nothing to say against it. MANDOC=path names a mandoc that is not in the
+# PATH. check_man.sh [PAGE]
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+program=$root/build/xidscope
+page=${1:-$root/docs/xidscope.8}
+failed=
+complain() {
+	echo "check_man.sh: $*" >&2
+	failed=1
+}
+[[ -x $program ]] || {
+	echo "check_man.sh: no $program: run make first" >&2
+	exit 1
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$program" help >"$work/help"
+
+# Lines "command NAME", "option --NAME ARGUMENT" and "exit N", sorted.
+awk '
+	/^Commands:/ { part = "command"; next }
+	/^Options/ { part = "option"; next }
+	/^Exit codes:/ { part = "exit" }
+	part == "command" && /^  [a-z]/ { print "command", $1 }
+	part == "option" && /^  --/ { print "option", $1 ($2 ~ /^[A-Z]+$/ ? " " $2 : "") }
+	part == "exit" { gsub(/[^0-9]+/, " "); for (i = 1; i <= NF; i++) print "exit", $i }
+' "$work/help" | sort >"$work/program"
+awk '
+	/^\.Sh / { part = $0 }
+	part == ".Sh COMMANDS" && /^\.It Cm / { print "command", $3 }
+	part == ".Sh OPTIONS" && /^\.It Fl / { print "option", "-" $3 ($4 == "Ar" ? " " $5 : "") }
+	part == ".Sh EXIT STATUS" && /^\.It / { print "exit", $2 }
+' "$page" | sort >"$work/page"
+for kind in command option exit; do
+	grep -q "^$kind " "$work/program" || complain "found no $kind in the help text: has its form changed?"
+done
+while read -r line; do
+	complain "xidscope help has '$line', the page does not"
+done < <(comm -23 "$work/program" "$work/page")
+while read -r line; do
+	complain "the page has '$line', xidscope help does not"
+done < <(comm -13 "$work/program" "$work/page")
+
+# An option that is mentioned must be listed, or be a command of its own as --help is.
+while read -r option; do
+	grep -q "^option $option\( \|$\)" "$work/program" || "$program" "$option" >"$work/out" 2>&1 ||
+		complain "the page mentions $option, which the program refuses"
+done < <({
+	sed -n 's/.*\.\?Fl \(-[a-z-]*\).*/-\1/p' "$page"
+	grep '^\.Dl' "$page" | grep -o -e ' --[a-z-]*'
+} | sort -u)
+
+checked=
+lint() {
+	local name=$1
+	shift
+	checked+=" $name"
+	"$@" >"$work/out" 2>"$work/errors" || complain "$name fails on the page"
+	if [[ -s $work/errors ]]; then
+		complain "$name warns:"
+		cat "$work/errors" >&2
+	fi
+}
+mandoc_lint() { # mandoc writes its findings to standard output
+	"$1" -Tlint -Wwarning "$page" >&2
+}
+if command -v man >/dev/null && man --help 2>&1 | grep -q -e --warnings; then
+	lint man env MANWIDTH=80 LC_ALL=C.UTF-8 man -l --warnings -Tutf8 "$page"
+fi
+if command -v groff >/dev/null; then
+	lint groff groff -mdoc -ww -z -Tutf8 "$page"
+fi
+mandoc=${MANDOC:-$(command -v mandoc || true)}
+if [[ -n $mandoc ]]; then
+	lint mandoc mandoc_lint "$mandoc"
+fi
+
+[[ -z $failed ]] || exit 1
+echo "check_man.sh: $(wc -l <"$work/page") commands, options and exit codes agree; formatters:${checked:- none at hand}"

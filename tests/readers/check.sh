@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that real readers take the metrics file in both formats: the Python reference parsers and promtool, which has
+# node_exporter's parser. Usage: check.sh [WRITE_SAMPLE]; PROMTOOL names a promtool. Exit 77: no promtool to be had.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+sample=${1:-$here/../../build/tests/write_sample}
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+fail() {
+	echo "${0##*/}: $*" >&2
+	failed=1
+}
+
+"$sample" facts >"$tmp/facts"
+for format in openmetrics prometheus; do
+	"$sample" "$format" >"$tmp/$format"
+	/usr/bin/python3 "$here/read_with_prometheus_client.py" "$format" "$tmp/facts" <"$tmp/$format" ||
+		fail "prometheus_client does not read the $format format"
+done
+
+# That nobody can read anything must not look like success.
+if head -c -6 "$tmp/openmetrics" | # without "# EOF\n"
+	/usr/bin/python3 "$here/read_with_prometheus_client.py" openmetrics "$tmp/facts" >"$tmp/cut" 2>&1; then
+	fail "prometheus_client took a file without its end"
+fi
+
+if promtool=${PROMTOOL:-$("$here/../vm/tool.sh" prometheus usr/bin/promtool)}; then
+	for format in openmetrics prometheus; do
+		code=0
+		"$promtool" check metrics <"$tmp/$format" >"$tmp/remarks" 2>&1 || code=$?
+		# 0: nothing to say; 3: remarks on names and help; else: not valid.
+		[[ $code == [03] ]] || fail "promtool does not read the $format format (exit code $code)"
+		# In OpenMetrics a counter's metadata bear the name without _total: a reader of Prometheus text, which is
+		# what promtool is, finds none for the sample.
+		if [[ $format == openmetrics ]]; then
+			sed -i '/^xidscope_[a-z_]*_total no help text$/d' "$tmp/remarks"
+		fi
+		if [[ -s $tmp/remarks ]]; then
+			cat "$tmp/remarks" >&2
+			fail "promtool finds fault with the $format format"
+		else
+			echo "$format: promtool finds no fault"
+		fi
+	done
+	if echo 'x{a="b} 1' | "$promtool" check metrics >"$tmp/cut" 2>&1; then
+		fail "promtool took a label without its end"
+	fi
+elif ((!failed)); then
+	echo "SKIP: no promtool" >&2
+	exit 77
+fi
+exit "$failed"

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Writes a metrics file with all that is hard to read: every family, servers
+ * with hostile names, 200 ops, counters at their ends. For the real readers.
+ *
+ * Usage: write_sample openmetrics|prometheus   the file
+ *        write_sample facts                    what a reader must find in it
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "label.h"
+#include "metrics.h"
+#include "openmetrics.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define OPS_PER_SERVER 40
+
+#define BYTES(literal) { literal, sizeof(literal) - 1 }
+
+/* As a mount might bring them along: not one has to be a name. */
+static const struct {
+	const char *bytes;
+	size_t len;
+} servers[] = {
+	BYTES("nas-1.example.com"),
+	BYTES("quote\" backslash\\ newline\n tab\t return\r end"),
+	BYTES("\\n is no newline, \\\" no quote, \\"),
+	BYTES("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xff\xfe \xc0\x80 \xed\xa0\x80 \xe2\x82"),
+	BYTES("{server=\"x\",op=\"y\"} 1 # {} 2\0 \x01\x7f\xc2\x85\xe2\x80\xa8"),
+};
+
+/* Op number n has FIRST_COUNT + n calls. */
+#define FIRST_COUNT 1000
+
+static void add_calls(struct rpc_op *op, unsigned int calls, uint64_t *seed)
+{
+	for (unsigned int n = 0; n < calls; n++) {
+		uint64_t total = 0;
+
+		for (int p = 0; p < RPC_PHASES; p++) {
+			uint64_t ns;
+
+			*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+			ns = (*seed >> 24) >> (*seed >> 18 & 63);
+			op->phase[p].bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
+			op->phase[p].sum_ns += ns;
+			total += ns;
+		}
+		op->total.bucket[histogram_index(total, TIME_SHIFT, TIME_OVERFLOW)]++;
+		op->total.sum_ns += total;
+	}
+}
+
+static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
+{
+	static const char *const statuses[] = {"EIO", "NFS4ERR_CONN_NOT_BOUND_TO_SESSION", "12345"};
+	struct rpc_transport_state *t;
+	struct rpc_server_state *v;
+	char server[LABEL_SIZE], op[RPC_OP_LEN];
+
+	label_from_bytes(server, sizeof(server), servers[number].bytes, servers[number].len);
+	for (unsigned int i = 0; i < OPS_PER_SERVER; i++) {
+		unsigned int n = (unsigned int)number * OPS_PER_SERVER + i;
+		struct rpc_op *o;
+
+		snprintf(op, sizeof(op), "OP_%u", i);
+		o = snapshot_op(s, server, op);
+		add_calls(o, FIRST_COUNT + n, seed);
+		o->sent_bytes = n;
+		o->received_bytes = UINT64_MAX;
+		for (size_t e = 0; e < COUNT(statuses); e++)
+			snapshot_error(s, server, op, statuses[e])->count = n + e;
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		snprintf(op, sizeof(op), "%s/%u", i % 2 ? "rdma" : "tcp", i / 2);
+		t = snapshot_transport(s, server, op);
+		t->alive = i != 3;
+		t->connects = i;
+		t->saturated_ns[RPC_LIMIT_SEND] = UINT64_MAX;
+		t->slots_max = UINT32_MAX;
+	}
+	v = snapshot_server(s, server);
+	for (unsigned int q = 0; q < RPC_QUEUES; q++) {
+		v->depth[q].bucket[q] = 1000000;
+		v->depth[q].bucket[DEPTH_OVERFLOW] = 1;
+		v->depth[q].sum = 5000000;
+		v->depth_max[q] = UINT32_MAX;
+		v->oldest_ns[q] = q;
+	}
+}
+
+static void add_faults(struct snapshot *s)
+{
+	static const struct fault like[] = {
+		{.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"},
+		{.device = "ffffffff:ff:ff.7", .code = 4294967295, .severity = "unknown", .action = "none_given"},
+		{.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "xid_154"},
+		{.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "xid_154"},
+		{.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"},
+	};
+
+	for (size_t i = 0; i < COUNT(like); i++) {
+		struct fault *f = snapshot_fault(s, &like[i]);
+
+		f->count = i + 1;
+		f->last = 1700000000.25;
+	}
+}
+
+/* Lines that Python reads without a thought: words parted by tabs, names of
+ * servers in hex. */
+static void write_facts(void)
+{
+	for (int m = 0; m < METRICS; m++)
+		printf("family\t%s%s\t%s\t%s\t%s\n", METRIC_PREFIX, metrics[m].name, metric_type_names[metrics[m].type],
+		       metrics[m].unit, metrics[m].labels);
+	for (size_t i = 0; i < COUNT(servers); i++) {
+		printf("server\t");
+		for (size_t b = 0; b < servers[i].len; b++)
+			printf("%02x", (unsigned char)servers[i].bytes[b]);
+		putchar('\n');
+	}
+	for (size_t n = 0; n < COUNT(servers) * OPS_PER_SERVER; n++)
+		printf("op\t%zu\tOP_%zu\t%zu\n", n / OPS_PER_SERVER, n % OPS_PER_SERVER, FIRST_COUNT + n);
+}
+
+int main(int argc, char **argv)
+{
+	struct snapshot s = {.tier = 'A', .export_seconds = 0.001};
+	enum metrics_format format;
+	uint64_t seed = 1;
+
+	if (argc == 2 && !strcmp(argv[1], "facts")) {
+		write_facts();
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "openmetrics")) {
+		format = FORMAT_OPENMETRICS;
+	} else if (argc == 2 && !strcmp(argv[1], "prometheus")) {
+		format = FORMAT_PROMETHEUS;
+	} else {
+		fprintf(stderr, "usage: %s openmetrics|prometheus|facts\n", argv[0]);
+		return 2;
+	}
+	for (size_t i = 0; i < COUNT(servers); i++)
+		add_server(&s, i, &seed);
+	add_faults(&s);
+	snapshot_hook(&s, "xprt_transmit", true);
+	snapshot_hook(&s, "printk", false);
+	snapshot_drop(&s, "rpc_waiter", UINT64_MAX);
+	snapshot_drop(&s, "max_series", 0);
+	openmetrics_write(stdout, &s, format);
+	snapshot_free(&s);
+	return fflush(stdout) || ferror(stdout);
+}

@@ -1,0 +1,958 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the metrics file is what its readers demand (order and names of
+ * metadata, cumulative buckets, canonical bounds, escaped labels, one end), that
+ * it is exact to the nanosecond, and that it holds the families and labels of
+ * the table in metrics.c, all of them and no others.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "metrics.h"
+#include "openmetrics.h"
+#include "version.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MAX_LABELS 8
+
+static const enum metrics_format formats[] = {FORMAT_OPENMETRICS, FORMAT_PROMETHEUS};
+
+/* ---- snapshots ---- */
+
+static void record(struct time_histogram *h, uint64_t ns)
+{
+	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
+	h->sum_ns += ns;
+}
+
+/* One call, whose total is what its phases add up to. */
+static void add_call(struct rpc_op *op, uint64_t *seed)
+{
+	uint64_t total = 0;
+
+	for (int p = 0; p < RPC_PHASES; p++) {
+		uint64_t ns;
+
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		ns = (*seed >> 24) >> (*seed >> 18 & 63);
+		record(&op->phase[p], ns);
+		total += ns;
+	}
+	record(&op->total, total);
+}
+
+/* Every kind of entry, twice. */
+static struct snapshot full_snapshot(void)
+{
+	static const char *const servers[] = {"nas-1.example.com", "a\"quoted\\back\nnew line caf\xc3\xa9"};
+	static const char *const ops[] = {"READ", "WRITE"};
+	static const struct fault faults[] = {
+		{.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"},
+		{.device = "0000:c1:00.0", .code = 31, .severity = "warning", .action = "restart_app"},
+		{.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"},
+		{.device = "0000:06:00.0", .code = 20034, .nvswitch = true, .severity = "unknown"},
+	};
+	struct snapshot s = {.tier = 'B', .resident_bytes = 3000000, .map_bytes = 8000000,
+			     .export_seconds = 0.00125, .export_errors = 4};
+	uint64_t seed = 9;
+
+	for (size_t v = 0; v < COUNT(servers); v++) {
+		struct rpc_transport_state *t;
+		struct rpc_server_state *server;
+
+		for (size_t i = 0; i < COUNT(ops); i++) {
+			struct rpc_op *op = snapshot_op(&s, servers[v], ops[i]);
+			struct rpc_error *error = snapshot_error(&s, servers[v], ops[i], "EIO");
+
+			assert_true(op && error);
+			for (int n = 0; n < 500; n++)
+				add_call(op, &seed);
+			op->sent_bytes = 1000 + i;
+			op->received_bytes = UINT64_C(1) << 60;
+			error->count = i;
+		}
+		t = snapshot_transport(&s, servers[v], "tcp/0");
+		server = snapshot_server(&s, servers[v]);
+		assert_true(t && server);
+		t->alive = true;
+		t->retransmits = 1;
+		t->timeouts = 2;
+		t->disconnects = 3;
+		t->connects = 4;
+		for (unsigned int l = 0; l < RPC_LIMITS; l++)
+			t->saturated_ns[l] = 1000000007 * (l + 1);
+		t->slots_max = 65536;
+		t->slots_allocated = 64;
+		t->slots_in_flight = 7;
+		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
+			for (unsigned int n = 1; n < 300000; n += n) {
+				server->depth[q].bucket[histogram_index(n, DEPTH_SHIFT, DEPTH_OVERFLOW)]++;
+				server->depth[q].sum += n;
+			}
+			server->depth_max[q] = q;
+			server->oldest_ns[q] = 1500000000 + q;
+		}
+	}
+	for (size_t i = 0; i < COUNT(faults); i++) {
+		struct fault *f = snapshot_fault(&s, &faults[i]);
+
+		assert_non_null(f);
+		f->count = i + 1;
+		f->last = 1700000000.125 + (double)i;
+	}
+	snapshot_hook(&s, "xprt_transmit", true);
+	snapshot_hook(&s, "printk", false);
+	snapshot_drop(&s, "rpc_waiter", 0);
+	snapshot_drop(&s, "max_series", 5);
+	return s;
+}
+
+/* ---- reading the text ---- */
+
+struct sample {
+	char name[80]; /* without the prefix */
+	size_t label_count;
+	struct {
+		char name[32];
+		char value[LABEL_SIZE];
+	} labels[MAX_LABELS];
+	char value[48]; /* all that follows the labels and one blank */
+};
+
+struct text {
+	char *all;
+	size_t size;
+	char **lines; /* without their newlines */
+	size_t line_count;
+};
+
+/* Fails unless every line ends with a newline. */
+static struct text write_snapshot(const struct snapshot *s, enum metrics_format format)
+{
+	struct text t = {};
+	FILE *out = open_memstream(&t.all, &t.size);
+	char *copy;
+
+	assert_non_null(out);
+	openmetrics_write(out, s, format);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(strlen(t.all), t.size);
+	assert_int_equal(t.all[t.size - 1], '\n');
+	copy = strdup(t.all);
+	t.lines = calloc(t.size, sizeof(*t.lines));
+	assert_true(copy && t.lines);
+	for (char *line = copy, *end; (end = strchr(line, '\n')); line = end + 1) {
+		*end = 0;
+		t.lines[t.line_count++] = line;
+	}
+	return t;
+}
+
+static void free_text(struct text *t)
+{
+	free(t->lines[0]);
+	free(t->lines);
+	free(t->all);
+}
+
+static bool is_sample(const char *line)
+{
+	return line[0] != '#';
+}
+
+/* Reads a quoted value (OpenMetrics 1.0, "escaped-string"). Returns what
+ * follows it. */
+static const char *read_quoted(const char *at, char *value, size_t size)
+{
+	size_t n = 0;
+
+	assert_int_equal(*at++, '"');
+	for (; *at != '"'; at++) {
+		assert_true(*at && n + 1 < size);
+		if (*at == '\\') {
+			at++;
+			assert_true(*at == 'n' || *at == '\\' || *at == '"');
+			value[n++] = *at == 'n' ? '\n' : *at;
+		} else {
+			value[n++] = *at;
+		}
+	}
+	value[n] = 0;
+	return at + 1;
+}
+
+static struct sample read_sample(const char *line)
+{
+	struct sample s = {};
+	size_t n;
+
+	if (strncmp(line, METRIC_PREFIX, strlen(METRIC_PREFIX)))
+		fail_msg("no prefix: %s", line);
+	line += strlen(METRIC_PREFIX);
+	n = strcspn(line, "{ ");
+	assert_true(n && n < sizeof(s.name));
+	memcpy(s.name, line, n);
+	line += n;
+	if (*line == '{') {
+		do {
+			line++;
+			n = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
+			assert_true(n && n < sizeof(s.labels[0].name) && s.label_count < MAX_LABELS);
+			memcpy(s.labels[s.label_count].name, line, n);
+			line += n;
+			assert_int_equal(*line++, '=');
+			line = read_quoted(line, s.labels[s.label_count].value, LABEL_SIZE);
+			s.label_count++;
+		} while (*line == ',');
+		assert_int_equal(*line++, '}');
+	}
+	assert_int_equal(*line++, ' ');
+	assert_true(strlen(line) < sizeof(s.value));
+	strcpy(s.value, line);
+	return s;
+}
+
+static const char *label_of(const struct sample *s, const char *name)
+{
+	for (size_t i = 0; i < s->label_count; i++)
+		if (!strcmp(s->labels[i].name, name))
+			return s->labels[i].value;
+	return "";
+}
+
+/* The family that has a sample of this name. */
+static enum metric_id metric_of(const char *name)
+{
+	static const char *const suffixes[][4] = {
+		[METRIC_COUNTER] = {"_total"},
+		[METRIC_GAUGE] = {""},
+		[METRIC_HISTOGRAM] = {"_bucket", "_count", "_sum"},
+	};
+
+	for (int m = 0; m < METRICS; m++) {
+		size_t len = strlen(metrics[m].name);
+
+		if (strncmp(name, metrics[m].name, len))
+			continue;
+		for (const char *const *suffix = suffixes[metrics[m].type]; *suffix; suffix++)
+			if (!strcmp(name + len, *suffix))
+				return m;
+	}
+	fail_msg("%s is in no family of the table", name);
+	return METRICS;
+}
+
+/* The value of the sample whose text begins so; fails if there is none. */
+static const char *value_of(const struct text *t, const char *begin)
+{
+	for (size_t i = 0; i < t->line_count; i++)
+		if (!strncmp(t->lines[i], begin, strlen(begin)) && t->lines[i][strlen(begin)] == ' ')
+			return t->lines[i] + strlen(begin) + 1;
+	fail_msg("no sample %s in:\n%s", begin, t->all);
+	return NULL;
+}
+
+static bool has(const struct text *t, const char *part)
+{
+	return strstr(t->all, part) != NULL;
+}
+
+/* ---- the file's form ---- */
+
+/* A family is its metadata, in the order TYPE, UNIT, HELP, then its samples; and
+ * as its metadata come once, nothing of it is elsewhere. */
+static void metadata_come_once_in_order_before_all_samples_of_a_family(void **state)
+{
+	struct snapshot s = full_snapshot();
+
+	(void)state;
+	for (size_t f = 0; f < COUNT(formats); f++) {
+		struct text t = write_snapshot(&s, formats[f]);
+		bool openmetrics = formats[f] == FORMAT_OPENMETRICS, seen[METRICS] = {};
+		size_t i = 0, end = t.line_count - openmetrics;
+
+		while (i < end) {
+			enum metric_id id = METRICS;
+			char expected[256];
+			size_t samples = 0;
+
+			/* which one, its first sample tells */
+			for (size_t j = i; j < end && id == METRICS; j++)
+				if (is_sample(t.lines[j]))
+					id = metric_of(read_sample(t.lines[j]).name);
+			assert_in_range(id, 0, METRICS - 1);
+			assert_false(seen[id]);
+			seen[id] = true;
+			const struct metric *m = &metrics[id];
+			const char *suffix = !openmetrics && m->type == METRIC_COUNTER ? "_total" : "";
+
+			snprintf(expected, sizeof(expected), "# TYPE xidscope_%s%s %s", m->name, suffix,
+				 metric_type_names[m->type]);
+			assert_string_equal(t.lines[i++], expected);
+			if (openmetrics && m->unit[0]) {
+				snprintf(expected, sizeof(expected), "# UNIT xidscope_%s %s", m->name, m->unit);
+				assert_string_equal(t.lines[i++], expected);
+			}
+			snprintf(expected, sizeof(expected), "# HELP xidscope_%s%s %s", m->name, suffix, m->help);
+			assert_string_equal(t.lines[i++], expected);
+			for (; i < end && is_sample(t.lines[i]); i++, samples++)
+				assert_int_equal(metric_of(read_sample(t.lines[i]).name), id);
+			assert_true(samples > 0);
+		}
+		for (int m = 0; m < METRICS; m++)
+			if (!seen[m])
+				fail_msg("%s is not in the file", metrics[m].name);
+		free_text(&t);
+	}
+	snapshot_free(&s);
+}
+
+static void every_sample_has_the_labels_of_the_table(void **state)
+{
+	struct snapshot s = full_snapshot();
+
+	(void)state;
+	for (size_t f = 0; f < COUNT(formats); f++) {
+		struct text t = write_snapshot(&s, formats[f]);
+
+		for (size_t i = 0; i < t.line_count; i++) {
+			char names[128] = "";
+			struct sample sample;
+
+			if (!is_sample(t.lines[i]))
+				continue;
+			sample = read_sample(t.lines[i]);
+			for (size_t l = 0; l < sample.label_count; l++) {
+				if (!strcmp(sample.labels[l].name, "le"))
+					continue;
+				strcat(names, names[0] ? ", " : "");
+				strcat(names, sample.labels[l].name);
+			}
+			assert_string_equal(names, metrics[metric_of(sample.name)].labels);
+			assert_int_equal(*label_of(&sample, "le") != 0, strstr(sample.name, "_bucket") != NULL);
+		}
+		free_text(&t);
+	}
+	snapshot_free(&s);
+}
+
+/* The table itself: OpenMetrics wants the unit as the name's end, and the help
+ * texts are written as they are, without escapes. */
+static void the_table_is_fit_for_the_format(void **state)
+{
+	(void)state;
+	for (int m = 0; m < METRICS; m++) {
+		size_t name = strlen(metrics[m].name), unit = strlen(metrics[m].unit);
+
+		if (unit)
+			assert_true(name > unit + 1 && metrics[m].name[name - unit - 1] == '_' &&
+				    !strcmp(metrics[m].name + name - unit, metrics[m].unit));
+		assert_null(strpbrk(metrics[m].help, "\\\n\""));
+		assert_int_equal(metrics[m].help[strlen(metrics[m].help) - 1], '.');
+		assert_int_equal(strspn(metrics[m].name, "abcdefghijklmnopqrstuvwxyz_"), name);
+		assert_null(strstr(metrics[m].name, "_total"));
+		for (int n = 0; n < m; n++)
+			assert_string_not_equal(metrics[m].name, metrics[n].name);
+	}
+}
+
+static void no_two_samples_have_the_same_name_and_labels(void **state)
+{
+	struct snapshot s = full_snapshot();
+	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+
+	(void)state;
+	for (size_t i = 0; i < t.line_count; i++)
+		for (size_t j = 0; is_sample(t.lines[i]) && j < i; j++) {
+			size_t len = (size_t)(strrchr(t.lines[i], ' ') - t.lines[i]) + 1;
+
+			if (!strncmp(t.lines[i], t.lines[j], len))
+				fail_msg("twice: %s", t.lines[i]);
+		}
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+/* Digits, then a point and more digits perhaps: a value and nothing after it,
+ * neither a timestamp nor an exemplar. */
+static void a_value_is_a_plain_number_and_ends_its_line(void **state)
+{
+	struct snapshot s = full_snapshot();
+	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+
+	(void)state;
+	for (size_t i = 0; i < t.line_count; i++) {
+		struct sample sample;
+		size_t n;
+
+		if (!is_sample(t.lines[i]))
+			continue;
+		sample = read_sample(t.lines[i]);
+		n = strspn(sample.value, "0123456789");
+		assert_true(n > 0);
+		if (sample.value[n] == '.')
+			n += 1 + strspn(sample.value + n + 1, "0123456789");
+		assert_int_equal(sample.value[n], 0);
+	}
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+static void openmetrics_alone_ends_with_eof_once(void **state)
+{
+	struct snapshot empty = {}, s = full_snapshot();
+	const struct snapshot *snapshots[] = {&empty, &s};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(snapshots); i++) {
+		struct text t = write_snapshot(snapshots[i], FORMAT_OPENMETRICS);
+
+		assert_string_equal(t.all + t.size - strlen("\n# EOF\n"), "\n# EOF\n");
+		assert_ptr_equal(strstr(t.all, "# EOF"), t.all + t.size - strlen("# EOF\n"));
+		free_text(&t);
+		t = write_snapshot(snapshots[i], FORMAT_PROMETHEUS);
+		assert_false(has(&t, "EOF"));
+		free_text(&t);
+	}
+	snapshot_free(&s);
+}
+
+/* Turns the one into the other. */
+static void the_formats_differ_in_metadata_only(void **state)
+{
+	struct snapshot s = full_snapshot();
+	struct text a = write_snapshot(&s, FORMAT_OPENMETRICS), b = write_snapshot(&s, FORMAT_PROMETHEUS);
+	size_t j = 0;
+
+	(void)state;
+	for (size_t i = 0; i < a.line_count; i++) {
+		char line[512], name[100];
+
+		snprintf(line, sizeof(line), "%s", a.lines[i]);
+		if (!strncmp(line, "# UNIT ", 7) || !strcmp(line, "# EOF"))
+			continue;
+		if (line[0] == '#') {
+			assert_int_equal(sscanf(line, "# %*4[A-Z] xidscope_%99s", name), 1);
+			for (int m = 0; m < METRICS; m++)
+				if (!strcmp(metrics[m].name, name) && metrics[m].type == METRIC_COUNTER)
+					snprintf(line, sizeof(line), "%.*s_total%s",
+						 (int)(strstr(a.lines[i], name) - a.lines[i] + (long)strlen(name)),
+						 a.lines[i], strstr(a.lines[i], name) + strlen(name));
+		}
+		assert_true(j < b.line_count);
+		assert_string_equal(b.lines[j++], line);
+	}
+	assert_int_equal(j, b.line_count);
+	free_text(&a);
+	free_text(&b);
+	snapshot_free(&s);
+}
+
+static void a_family_without_samples_is_left_out(void **state)
+{
+	static const enum metric_id always[] = {METRIC_TIER, METRIC_EXPORT_SECONDS, METRIC_EXPORT_ERRORS,
+						METRIC_MEMORY_BYTES, METRIC_BUILD_INFO};
+	struct snapshot s = {.tier = '-'};
+	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	size_t families = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t.line_count; i++)
+		families += !strncmp(t.lines[i], "# TYPE ", 7);
+	assert_int_equal(families, COUNT(always));
+	for (size_t i = 0; i < COUNT(always); i++)
+		assert_true(has(&t, metrics[always[i]].name));
+	free_text(&t);
+}
+
+/* ---- numbers ---- */
+
+static void a_bound_reads_back_as_the_same_double(void **state)
+{
+	(void)state;
+	for (int e = 0; e < 63; e++)
+		for (int off = -1; off <= 1; off++) {
+			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
+			char text[NUMBER_SIZE], *end;
+
+			format_bound(text, ns, 9);
+			assert_true(strtod(text, &end) == (double)ns / 1e9);
+			assert_int_equal(*end, 0);
+			assert_non_null(strpbrk(text, ".e"));
+			format_bound(text, ns, 0);
+			assert_true(strtod(text, &end) == (double)ns);
+			assert_int_equal(*end, 0);
+			assert_non_null(strpbrk(text, ".e"));
+		}
+}
+
+/* As the Go and Python libraries of Prometheus write them. */
+static void a_bound_is_spelled_canonically(void **state)
+{
+	static const struct {
+		uint64_t units;
+		int decimals;
+		const char *text;
+	} cases[] = {
+		{1, 0, "1.0"},
+		{2, 0, "2.0"},
+		{131072, 0, "131072.0"},
+		{10000, 9, "1e-05"},
+		{100000, 9, "0.0001"},
+		{4096, 9, "4.096e-06"},
+		{8192, 9, "8.192e-06"},
+		{16384, 9, "1.6384e-05"},
+		{65536, 9, "6.5536e-05"},
+		{131072, 9, "0.000131072"},
+		{1048576, 9, "0.001048576"},
+		{1000000000, 9, "1.0"},
+		{1073741824, 9, "1.073741824"},
+		{68719476736, 9, "68.719476736"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[NUMBER_SIZE];
+
+		format_bound(text, cases[i].units, cases[i].decimals);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+/* The histogram that sample number *i of the text begins. Moves *i behind it. */
+struct read_histogram {
+	char le[48][NUMBER_SIZE];
+	uint64_t cumulative[48];
+	size_t count; /* of buckets */
+	uint64_t total; /* _count */
+	char sum[48];
+};
+
+static struct read_histogram read_histogram(const struct text *t, size_t *i)
+{
+	struct read_histogram h = {};
+	struct sample s;
+	char *end;
+
+	for (;; (*i)++) {
+		s = read_sample(t->lines[*i]);
+		if (!strstr(s.name, "_bucket"))
+			break;
+		assert_true(h.count < COUNT(h.le) && strlen(label_of(&s, "le")) < NUMBER_SIZE);
+		strcpy(h.le[h.count], label_of(&s, "le"));
+		h.cumulative[h.count++] = strtoull(s.value, &end, 10);
+		assert_int_equal(*end, 0); /* an integer */
+	}
+	assert_non_null(strstr(s.name, "_count"));
+	h.total = strtoull(s.value, &end, 10);
+	assert_int_equal(*end, 0);
+	s = read_sample(t->lines[++*i]);
+	assert_non_null(strstr(s.name, "_sum"));
+	strcpy(h.sum, s.value);
+	++*i;
+	return h;
+}
+
+static void buckets_are_cumulative_and_end_at_infinity_with_the_count(void **state)
+{
+	struct snapshot s = full_snapshot();
+	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	size_t histograms = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t.line_count;) {
+		struct read_histogram h;
+
+		if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{")) {
+			i++;
+			continue;
+		}
+		h = read_histogram(&t, &i);
+		histograms++;
+		assert_true(h.count >= 10);
+		assert_string_equal(h.le[h.count - 1], "+Inf");
+		assert_true(h.cumulative[h.count - 1] == h.total);
+		assert_true(h.total > 0);
+		for (size_t b = 1; b < h.count; b++) {
+			assert_true(h.cumulative[b] >= h.cumulative[b - 1]);
+			assert_true(strtod(h.le[b], NULL) > strtod(h.le[b - 1], NULL));
+		}
+		for (size_t b = 0; b + 1 < h.count; b++)
+			assert_non_null(strpbrk(h.le[b], ".e"));
+	}
+	assert_int_equal(histograms, s.op_count * (1 + RPC_PHASES) + s.server_count * RPC_QUEUES);
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+/* The shown bounds are those of kernel buckets: a value is counted under every
+ * `le` that is not below it, and under no other. */
+static void a_value_is_counted_where_it_is_at_most_le(void **state)
+{
+	(void)state;
+	for (int e = 9; e <= 38; e++)
+		for (int off = -1; off <= 1; off++) {
+			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
+			struct snapshot s = {};
+			struct rpc_op *op = snapshot_op(&s, "nas", "READ");
+			struct text t;
+
+			assert_non_null(op);
+			record(&op->total, ns);
+			for (int p = 0; p < RPC_PHASES; p++)
+				record(&op->phase[p], ns);
+			t = write_snapshot(&s, FORMAT_OPENMETRICS);
+			for (size_t i = 0; i < t.line_count; i++) {
+				struct sample sample;
+
+				if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{"))
+					continue;
+				sample = read_sample(t.lines[i]);
+				assert_string_equal(sample.value, (double)ns / 1e9 <= strtod(label_of(&sample, "le"), NULL) ?
+									  "1" : "0");
+			}
+			free_text(&t);
+			snapshot_free(&s);
+		}
+	for (uint32_t depth = 0; depth < 300; depth++) {
+		struct snapshot s = {};
+		struct rpc_server_state *server = snapshot_server(&s, "nas");
+		struct text t;
+
+		assert_non_null(server);
+		server->depth[0].bucket[histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW)]++;
+		t = write_snapshot(&s, FORMAT_OPENMETRICS);
+		for (size_t i = 0; i < t.line_count; i++) {
+			struct sample sample;
+
+			if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{"))
+				continue;
+			sample = read_sample(t.lines[i]);
+			if (!strcmp(label_of(&sample, "queue"), rpc_queue_names[0]))
+				assert_string_equal(sample.value,
+						    depth <= strtod(label_of(&sample, "le"), NULL) ? "1" : "0");
+		}
+		free_text(&t);
+		snapshot_free(&s);
+	}
+}
+
+static void times_and_depths_show_these_bounds(void **state)
+{
+	struct snapshot s = full_snapshot();
+	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	int seen = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t.line_count;) {
+		int first, last, step;
+		struct read_histogram h;
+		double unit;
+
+		if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{")) {
+			i++;
+			continue;
+		}
+		switch (metric_of(read_sample(t.lines[i]).name)) {
+		case METRIC_RPC_SECONDS:
+			first = 12, last = 36, step = 1, unit = 1e9;
+			break;
+		case METRIC_RPC_PHASE_SECONDS:
+			first = 12, last = 36, step = 2, unit = 1e9;
+			break;
+		default:
+			first = 0, last = 17, step = 1, unit = 1;
+		}
+		h = read_histogram(&t, &i);
+		seen++;
+		assert_int_equal(h.count, (last - first) / step + 2);
+		for (size_t b = 0; b + 1 < h.count; b++)
+			assert_true(strtod(h.le[b], NULL) ==
+				    (double)((uint64_t)1 << (first + step * (int)b)) / unit);
+	}
+	assert_true(seen > 0);
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+static void sums_are_exact_decimals_of_nanoseconds(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} cases[] = {
+		{0, "0.000000000"},
+		{1, "0.000000001"},
+		{999999999, "0.999999999"},
+		{1000000000, "1.000000000"},
+		{123456789012345678, "123456789.012345678"},
+		{UINT64_MAX, "18446744073.709551615"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct snapshot s = {};
+		struct rpc_op *op = snapshot_op(&s, "nas", "READ");
+		struct rpc_transport_state *tr = snapshot_transport(&s, "nas", "tcp/0");
+		struct rpc_server_state *server = snapshot_server(&s, "nas");
+		struct text t;
+
+		assert_true(op && tr && server);
+		op->total.sum_ns = cases[i].ns;
+		op->phase[RPC_PHASE_RTT].sum_ns = cases[i].ns;
+		tr->saturated_ns[RPC_LIMIT_SEND] = cases[i].ns;
+		server->oldest_ns[RPC_QUEUE_PENDING] = cases[i].ns;
+		t = write_snapshot(&s, FORMAT_OPENMETRICS);
+		assert_string_equal(value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"), cases[i].text);
+		assert_string_equal(value_of(&t, "xidscope_rpc_phase_seconds_sum{server=\"nas\",op=\"READ\",phase=\"rtt\"}"),
+				    cases[i].text);
+		assert_string_equal(value_of(&t, "xidscope_rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/0\","
+						 "limit=\"send\"}"),
+				    cases[i].text);
+		assert_string_equal(value_of(&t, "xidscope_rpc_oldest_waiter_seconds{server=\"nas\",queue=\"pending\"}"),
+				    cases[i].text);
+		free_text(&t);
+		snapshot_free(&s);
+	}
+}
+
+/* Nanoseconds of "S.NNNNNNNNN". */
+static uint64_t exact_ns(const char *text)
+{
+	const char *point = strchr(text, '.');
+
+	assert_non_null(point);
+	assert_int_equal(strlen(point + 1), 9);
+	return strtoull(text, NULL, 10) * 1000000000 + strtoull(point + 1, NULL, 10);
+}
+
+static void phases_add_up_to_the_total_in_the_text(void **state)
+{
+	struct snapshot s = full_snapshot();
+	struct text t = write_snapshot(&s, FORMAT_PROMETHEUS);
+	uint64_t total[8] = {}, phases[8] = {}, calls[8] = {};
+	size_t ops = 0, parts = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t.line_count;) {
+		enum metric_id id;
+		struct read_histogram h;
+
+		if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{")) {
+			i++;
+			continue;
+		}
+		id = metric_of(read_sample(t.lines[i]).name);
+		h = read_histogram(&t, &i);
+		if (id == METRIC_RPC_SECONDS) {
+			total[ops] = exact_ns(h.sum);
+			calls[ops++] = h.total;
+		} else if (id == METRIC_RPC_PHASE_SECONDS) {
+			/* in the same order, eight of each op */
+			assert_true(h.total == calls[parts / RPC_PHASES]);
+			phases[parts++ / RPC_PHASES] += exact_ns(h.sum);
+		}
+	}
+	assert_int_equal(ops, 4);
+	assert_int_equal(parts, ops * RPC_PHASES);
+	for (size_t i = 0; i < ops; i++) {
+		assert_true(total[i] > 0);
+		assert_true(phases[i] == total[i]);
+	}
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+/* ---- what the samples say ---- */
+
+static void label_values_are_escaped_and_read_back(void **state)
+{
+	struct snapshot s = full_snapshot();
+	size_t seen = 0;
+
+	(void)state;
+	for (size_t f = 0; f < COUNT(formats); f++) {
+		struct text t = write_snapshot(&s, formats[f]);
+
+		assert_true(has(&t, "server=\"a\\\"quoted\\\\back\\nnew line caf\xc3\xa9\""));
+		for (size_t i = 0; i < t.line_count; i++)
+			if (is_sample(t.lines[i])) {
+				struct sample sample = read_sample(t.lines[i]);
+				const char *server = label_of(&sample, "server");
+
+				if (*server && strcmp(server, s.ops[0].server))
+					assert_string_equal(server, s.ops[s.op_count - 1].server);
+				seen += *server != 0;
+			}
+		free_text(&t);
+	}
+	assert_true(seen > 0);
+	snapshot_free(&s);
+}
+
+static void counters_and_gauges_show_the_snapshots_figures(void **state)
+{
+	static const char *const cases[][2] = {
+		{"rpc_sent_bytes_total{server=\"nas-1.example.com\",op=\"WRITE\"}", "1001"},
+		{"rpc_received_bytes_total{server=\"nas-1.example.com\",op=\"READ\"}", "1152921504606846976"},
+		{"rpc_errors_total{server=\"nas-1.example.com\",op=\"WRITE\",status=\"EIO\"}", "1"},
+		{"rpc_retransmits_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "1"},
+		{"rpc_timeouts_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "2"},
+		{"rpc_disconnects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "3"},
+		{"rpc_connects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "4"},
+		{"rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"max\"}", "65536"},
+		{"rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"allocated\"}", "64"},
+		{"rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"in_flight\"}", "7"},
+		{"rpc_saturated_seconds_total{server=\"nas-1.example.com\",transport=\"tcp/0\",limit=\"session\"}",
+		 "2.000000014"},
+		{"rpc_queue_depth_count{server=\"nas-1.example.com\",queue=\"slot\"}", "19"},
+		{"rpc_queue_depth_sum{server=\"nas-1.example.com\",queue=\"slot\"}", "524287"},
+		{"rpc_queue_depth_max{server=\"nas-1.example.com\",queue=\"pending\"}", "4"},
+		{"rpc_oldest_waiter_seconds{server=\"nas-1.example.com\",queue=\"send\"}", "1.500000002"},
+		{"gpu_xid_errors_total{gpu=\"0000:c1:00.0\",xid=\"79\",severity=\"fatal\",action=\"restart_bm\"}", "1"},
+		{"gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"31\"}", "1700000001.125"},
+		{"nvswitch_sxid_errors_total{device=\"0000:05:00.0\",sxid=\"20034\",severity=\"fatal\"}", "3"},
+		{"hook_attached{hook=\"xprt_transmit\"}", "1"},
+		{"hook_attached{hook=\"printk\"}", "0"},
+		{"tier{tier=\"A\"}", "0"},
+		{"tier{tier=\"B\"}", "1"},
+		{"tier{tier=\"C\"}", "0"},
+		{"events_dropped_total{reason=\"max_series\"}", "5"},
+		{"export_seconds", "0.001250"},
+		{"export_errors_total", "4"},
+		{"memory_bytes{kind=\"resident\"}", "3000000"},
+		{"memory_bytes{kind=\"maps\"}", "8000000"},
+		{"build_info{version=\"" XIDSCOPE_VERSION "\"}", "1"},
+	};
+	struct snapshot s = full_snapshot();
+	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char name[200];
+
+		snprintf(name, sizeof(name), "xidscope_%s", cases[i][0]);
+		assert_string_equal(value_of(&t, name), cases[i][1]);
+	}
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+static void switches_are_no_gpus(void **state)
+{
+	struct snapshot s = full_snapshot();
+	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+
+	(void)state;
+	for (size_t i = 0; i < t.line_count; i++) {
+		bool gpu = strstr(t.lines[i], "{gpu=") != NULL, device = strstr(t.lines[i], "{device=") != NULL;
+
+		if (gpu)
+			assert_non_null(strstr(t.lines[i], "0000:c1:00.0"));
+		if (device)
+			assert_null(strstr(t.lines[i], "0000:c1:00.0"));
+	}
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+/* Severity is no label of the timestamp: one sample, of the latest. */
+static void an_xid_with_two_severities_has_one_timestamp(void **state)
+{
+	const struct fault warning = {.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"};
+	const struct fault info = {.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "a"};
+	const struct fault other = {.device = "0000:c2:00.0", .code = 154, .severity = "info", .action = "a"};
+
+	(void)state;
+	for (int latest = 0; latest < 2; latest++) {
+		struct snapshot s = {};
+		struct text t;
+		size_t samples = 0;
+
+		snapshot_fault(&s, &warning)->last = latest ? 10.5 : 20.5;
+		snapshot_fault(&s, &info)->last = latest ? 20.5 : 10.5;
+		snapshot_fault(&s, &other)->last = 30.5;
+		t = write_snapshot(&s, FORMAT_OPENMETRICS);
+		for (size_t i = 0; i < t.line_count; i++)
+			samples += !strncmp(t.lines[i], "xidscope_gpu_xid_last_timestamp_seconds{", 40);
+		assert_int_equal(samples, 2);
+		assert_string_equal(value_of(&t, "xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"154\"}"),
+				    "20.500");
+		assert_string_equal(value_of(&t, "xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}"),
+				    "30.500");
+		free_text(&t);
+		snapshot_free(&s);
+	}
+}
+
+static void a_transport_that_is_gone_keeps_its_counters_and_has_no_slots(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_transport_state *tr = snapshot_transport(&s, "nas", "tcp/0");
+	struct text t;
+
+	(void)state;
+	assert_non_null(tr);
+	tr->connects = 9;
+	t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	assert_string_equal(value_of(&t, "xidscope_rpc_connects_total{server=\"nas\",transport=\"tcp/0\"}"), "9");
+	assert_false(has(&t, "rpc_slots"));
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+static void the_tier_in_force_is_the_one_that_is_1(void **state)
+{
+	(void)state;
+	for (const char *tier = "ABC-"; *tier; tier++) {
+		struct snapshot s = {.tier = *tier};
+		struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+
+		for (const char *each = "ABC"; *each; each++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "xidscope_tier{tier=\"%c\"}", *each);
+			assert_string_equal(value_of(&t, name), *each == *tier ? "1" : "0");
+		}
+		free_text(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metadata_come_once_in_order_before_all_samples_of_a_family),
+		cmocka_unit_test(every_sample_has_the_labels_of_the_table),
+		cmocka_unit_test(the_table_is_fit_for_the_format),
+		cmocka_unit_test(no_two_samples_have_the_same_name_and_labels),
+		cmocka_unit_test(a_value_is_a_plain_number_and_ends_its_line),
+		cmocka_unit_test(openmetrics_alone_ends_with_eof_once),
+		cmocka_unit_test(the_formats_differ_in_metadata_only),
+		cmocka_unit_test(a_family_without_samples_is_left_out),
+		cmocka_unit_test(a_bound_reads_back_as_the_same_double),
+		cmocka_unit_test(a_bound_is_spelled_canonically),
+		cmocka_unit_test(buckets_are_cumulative_and_end_at_infinity_with_the_count),
+		cmocka_unit_test(a_value_is_counted_where_it_is_at_most_le),
+		cmocka_unit_test(times_and_depths_show_these_bounds),
+		cmocka_unit_test(sums_are_exact_decimals_of_nanoseconds),
+		cmocka_unit_test(phases_add_up_to_the_total_in_the_text),
+		cmocka_unit_test(label_values_are_escaped_and_read_back),
+		cmocka_unit_test(counters_and_gauges_show_the_snapshots_figures),
+		cmocka_unit_test(switches_are_no_gpus),
+		cmocka_unit_test(an_xid_with_two_severities_has_one_timestamp),
+		cmocka_unit_test(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots),
+		cmocka_unit_test(the_tier_in_force_is_the_one_that_is_1),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that each command has its defaults, that every option is read in both
+ * spellings, and that a wrong one is refused by name on standard error.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "observer.h"
+#include "options.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What the last call wrote. */
+static char out_text[8192], err_text[1024];
+
+static void read_back(FILE *file, char *text, size_t size)
+{
+	ssize_t n = pread(fileno(file), text, size - 1, 0);
+
+	assert_true(n >= 0);
+	text[n] = 0;
+	fclose(file);
+}
+
+static enum command parse_words(struct options *o, int argc, char **argv)
+{
+	int saved_out = dup(STDOUT_FILENO), saved_err = dup(STDERR_FILENO);
+	FILE *out = tmpfile(), *err = tmpfile();
+	enum command command;
+
+	assert_true(out && err && saved_out >= 0 && saved_err >= 0);
+	fflush(stdout);
+	dup2(fileno(out), STDOUT_FILENO);
+	dup2(fileno(err), STDERR_FILENO);
+	command = options_parse(argc, argv, o);
+	fflush(stdout);
+	fflush(stderr);
+	dup2(saved_out, STDOUT_FILENO);
+	dup2(saved_err, STDERR_FILENO);
+	close(saved_out);
+	close(saved_err);
+	read_back(out, out_text, sizeof(out_text));
+	read_back(err, err_text, sizeof(err_text));
+	return command;
+}
+
+/* Parses the words after the program's name. The options' strings point into
+ * static storage until the next call. */
+#define PARSE(o, ...)                                                              \
+	({                                                                         \
+		static char *words_[] = {(char *)"xidscope", __VA_ARGS__, NULL};   \
+		parse_words(o, (int)COUNT(words_) - 1, words_);                    \
+	})
+
+static void assert_refused(const char *message)
+{
+	char expected[300];
+
+	snprintf(expected, sizeof(expected), "xidscope: %s\n", message);
+	assert_string_equal(err_text, expected);
+	assert_string_equal(out_text, "");
+}
+
+static void run_has_its_defaults(void **state)
+{
+	struct options o;
+
+	(void)state;
+	memset(&o, 0xff, sizeof(o));
+	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
+	assert_string_equal(o.output, "/var/lib/prometheus/node-exporter/xidscope.prom");
+	assert_true(o.interval == 15);
+	assert_true(o.duration == 0);
+	assert_int_equal(o.format, FORMAT_OPENMETRICS);
+	assert_int_equal(o.max_series, 2000);
+	assert_false(o.keep);
+	assert_false(o.log.json);
+	assert_false(o.log.verbose);
+	assert_int_equal(o.hooks, HOOKS_RPC | HOOKS_GPU);
+	assert_string_equal(err_text, "");
+	assert_string_equal(out_text, "");
+}
+
+static void trace_writes_a_line_a_second(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "trace"), COMMAND_TRACE);
+	assert_true(o.interval == 1);
+	assert_true(o.duration == 0);
+	assert_int_equal(o.hooks, HOOKS_RPC | HOOKS_GPU);
+}
+
+static void every_option_is_read_after_an_equals_sign(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "run", "--output=/x/y=z", "--interval=0.25", "--duration=86400",
+			       "--format=prometheus", "--max-series=8", "--keep", "--hooks=gpu", "--log=json",
+			       "--verbose"),
+			 COMMAND_RUN);
+	assert_string_equal(err_text, "");
+	assert_string_equal(o.output, "/x/y=z");
+	assert_true(o.interval == 0.25);
+	assert_true(o.duration == 86400);
+	assert_int_equal(o.format, FORMAT_PROMETHEUS);
+	assert_int_equal(o.max_series, 8);
+	assert_true(o.keep);
+	assert_int_equal(o.hooks, HOOKS_GPU);
+	assert_true(o.log.json);
+	assert_true(o.log.verbose);
+}
+
+static void every_option_is_read_from_the_next_word(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "run", "--output", "-", "--interval", "86400", "--duration", "0", "--format",
+			       "openmetrics", "--max-series", "1000000", "--hooks", "rpc", "--log", "text"),
+			 COMMAND_RUN);
+	assert_string_equal(err_text, "");
+	assert_string_equal(o.output, "-");
+	assert_true(o.interval == 86400);
+	assert_true(o.duration == 0);
+	assert_int_equal(o.format, FORMAT_OPENMETRICS);
+	assert_int_equal(o.max_series, 1000000);
+	assert_int_equal(o.hooks, HOOKS_RPC);
+	assert_false(o.log.json);
+}
+
+static void the_last_of_an_option_counts(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "run", "--interval=3", "--log=json", "--hooks=rpc", "--interval", "4", "--log=text",
+			       "--hooks=gpu"),
+			 COMMAND_RUN);
+	assert_true(o.interval == 4);
+	assert_false(o.log.json);
+	assert_int_equal(o.hooks, HOOKS_GPU);
+}
+
+static void hooks_are_a_list_in_any_order(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "trace", "--hooks=gpu,rpc"), COMMAND_TRACE);
+	assert_int_equal(o.hooks, HOOKS_RPC | HOOKS_GPU);
+	assert_int_equal(PARSE(&o, "trace", "--hooks=rpc,rpc"), COMMAND_TRACE);
+	assert_int_equal(o.hooks, HOOKS_RPC);
+}
+
+static void a_wrong_value_is_refused_with_the_options_name(void **state)
+{
+	static const struct {
+		const char *option;
+		const char *want;
+		const char *values[12];
+	} cases[] = {
+		{"--output", "a file name, or - for standard output", {""}},
+		{"--interval",
+		 "seconds from 0.1 to 86400",
+		 {"", "0", "0.09", "-1", "86400.1", "1s", "fast", "nan", "inf", "1e999", "1 2"}},
+		{"--duration", "seconds from 0 to 86400", {"", "-0.1", "86401", "1m", "nan", "-inf", "x"}},
+		{"--format", "openmetrics or prometheus", {"", "json", "OpenMetrics", "prometheus "}},
+		{"--max-series",
+		 "a number from 8 to 1000000",
+		 {"", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624", " -9"}},
+		{"--hooks",
+		 "a list of rpc and gpu, separated by commas",
+		 {"", "rpc,", ",gpu", "rpc,,gpu", "all", "rpc gpu", "rp", "rpcs", "RPC"}},
+		{"--log", "text or json", {"", "JSON", "jsonl", "syslog"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		for (const char *const *value = cases[i].values; *value; value++) {
+			char joined[80], name[20], text[40], expected[200];
+			char *one[] = {(char *)"xidscope", (char *)"run", joined, NULL};
+			char *two[] = {(char *)"xidscope", (char *)"run", name, text, NULL};
+			struct options o;
+
+			snprintf(joined, sizeof(joined), "%s=%s", cases[i].option, *value);
+			snprintf(expected, sizeof(expected), "%s wants %s, not '%s'", cases[i].option, cases[i].want,
+				 *value);
+			assert_int_equal(parse_words(&o, 3, one), 0);
+			assert_refused(expected);
+			strcpy(name, cases[i].option);
+			strcpy(text, *value);
+			assert_int_equal(parse_words(&o, 4, two), 0);
+			assert_refused(expected);
+		}
+}
+
+static void an_unknown_option_is_refused(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "run", "--keep", "--bogus"), 0);
+	assert_refused("unknown option '--bogus'; see xidscope help");
+	assert_int_equal(PARSE(&o, "run", "--bogus=1"), 0);
+	assert_refused("unknown option '--bogus=1'; see xidscope help");
+	assert_int_equal(PARSE(&o, "run", "--inter", "5"), 0);
+	assert_refused("unknown option '--inter'; see xidscope help");
+	assert_int_equal(PARSE(&o, "run", "--intervals=5"), 0);
+	assert_refused("unknown option '--intervals=5'; see xidscope help");
+	assert_int_equal(PARSE(&o, "run", "file"), 0);
+	assert_refused("unknown option 'file'; see xidscope help");
+	assert_int_equal(PARSE(&o, "run", ""), 0);
+	assert_refused("unknown option ''; see xidscope help");
+	assert_int_equal(PARSE(&o, "metrics", "--interval=5"), 0);
+	assert_refused("unknown option '--interval=5'; see xidscope help");
+}
+
+static void options_of_run_alone_are_unknown_to_trace(void **state)
+{
+	static const char *const options[] = {"--output=x", "--format=openmetrics", "--max-series=8", "--keep"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(options); i++) {
+		char *words[] = {(char *)"xidscope", (char *)"trace", (char *)options[i], NULL}, expected[100];
+		struct options o;
+
+		assert_int_equal(parse_words(&o, 3, words), 0);
+		snprintf(expected, sizeof(expected), "unknown option '%s'; see xidscope help", options[i]);
+		assert_refused(expected);
+	}
+}
+
+static void a_missing_value_is_told(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "run", "--verbose", "--interval"), 0);
+	assert_refused("a value is missing after '--interval'; see xidscope help");
+}
+
+static void a_value_that_is_not_taken_is_told(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "run", "--keep=yes"), 0);
+	assert_refused("no value is taken by '--keep'; see xidscope help");
+	assert_int_equal(PARSE(&o, "run", "--verbose="), 0);
+	assert_refused("no value is taken by '--verbose'; see xidscope help");
+}
+
+static void a_missing_or_unknown_command_is_refused(void **state)
+{
+	char *none[] = {(char *)"xidscope", NULL};
+	struct options o;
+
+	(void)state;
+	assert_int_equal(parse_words(&o, 1, none), 0);
+	assert_refused("a command is missing; see xidscope help");
+	assert_int_equal(parse_words(&o, 0, none + 1), 0);
+	assert_refused("a command is missing; see xidscope help");
+	assert_int_equal(PARSE(&o, "watch"), 0);
+	assert_refused("unknown command 'watch'; see xidscope help");
+	assert_int_equal(PARSE(&o, "--interval=3", "run"), 0);
+	assert_refused("unknown command '--interval=3'; see xidscope help");
+}
+
+static void the_other_commands_are_known(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "metrics"), COMMAND_METRICS);
+	assert_int_equal(PARSE(&o, "version"), COMMAND_VERSION);
+	assert_int_equal(PARSE(&o, "--version"), COMMAND_VERSION);
+	assert_string_equal(out_text, "");
+	assert_string_equal(err_text, "");
+}
+
+static void help_names_every_command_option_and_default(void **state)
+{
+	static const char *const words[] = {"  run ",	  "  trace ",	  "  metrics ",	 "  help ",	"  version ",
+					    "--output ",  "--interval ",  "--duration ", "--format ",	"--max-series ",
+					    "--keep ",	  "--hooks ",	  "--log ",	 "--verbose ",	"15",
+					    "2000",	  "xidscope.prom"};
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "help"), COMMAND_HELP);
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (!strstr(out_text, words[i]))
+			fail_msg("no '%s' in:\n%s", words[i], out_text);
+	assert_string_equal(err_text, "");
+	for (char *line = strtok(out_text, "\n"); line; line = strtok(NULL, "\n"))
+		assert_true(strlen(line) <= 80);
+}
+
+static void help_is_given_wherever_it_is_asked_for(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "--help"), COMMAND_HELP);
+	assert_non_null(strstr(out_text, "Usage: "));
+	assert_int_equal(PARSE(&o, "-h"), COMMAND_HELP);
+	assert_non_null(strstr(out_text, "Usage: "));
+	assert_int_equal(PARSE(&o, "run", "--help"), COMMAND_HELP);
+	assert_non_null(strstr(out_text, "Usage: "));
+	assert_int_equal(PARSE(&o, "trace", "--interval=2", "-h", "--bogus"), COMMAND_HELP);
+	assert_non_null(strstr(out_text, "Usage: "));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(run_has_its_defaults),
+		cmocka_unit_test(trace_writes_a_line_a_second),
+		cmocka_unit_test(every_option_is_read_after_an_equals_sign),
+		cmocka_unit_test(every_option_is_read_from_the_next_word),
+		cmocka_unit_test(the_last_of_an_option_counts),
+		cmocka_unit_test(hooks_are_a_list_in_any_order),
+		cmocka_unit_test(a_wrong_value_is_refused_with_the_options_name),
+		cmocka_unit_test(an_unknown_option_is_refused),
+		cmocka_unit_test(options_of_run_alone_are_unknown_to_trace),
+		cmocka_unit_test(a_missing_value_is_told),
+		cmocka_unit_test(a_value_that_is_not_taken_is_told),
+		cmocka_unit_test(a_missing_or_unknown_command_is_refused),
+		cmocka_unit_test(the_other_commands_are_known),
+		cmocka_unit_test(help_names_every_command_option_and_default),
+		cmocka_unit_test(help_is_given_wherever_it_is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that readers of the file see an old or a new one and nothing between,
+ * whatever fails, and that two processes never write the same one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "output_file.h"
+
+#define PATH_SIZE 128
+
+/* Each test has an empty directory of its own, and works in it. */
+struct place {
+	char top[PATH_SIZE];
+	char path[PATH_SIZE]; /* TOP/dir/x.prom */
+};
+
+static int enter(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -1;
+	strcpy(p->top, "/tmp/test_output_file.XXXXXX");
+	if (!mkdtemp(p->top) || chdir(p->top) || mkdir("dir", 0755))
+		return -1;
+	snprintf(p->path, sizeof(p->path), "%.64s/dir/x.prom", p->top);
+	*state = p;
+	return 0;
+}
+
+static int leave(void **state)
+{
+	struct place *p = *state;
+	char command[PATH_SIZE + 16];
+	int failed;
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", p->top);
+	failed = chdir("/") || system(command);
+	free(p);
+	return failed;
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+	char text[64] = "";
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		fail_msg("%s: %s", path, strerror(errno));
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	assert_string_equal(text, expected);
+}
+
+/* Entries of a directory, "." and ".." aside. */
+static size_t count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 2;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int write_text(struct output_file *f, const char *text)
+{
+	return output_file_write(f, text, strlen(text));
+}
+
+static struct output_file open_output(const char *path)
+{
+	struct output_file f;
+
+	assert_int_equal(output_file_init(&f, path), 0);
+	return f;
+}
+
+static void the_file_is_replaced_as_a_whole(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+	char text[16] = "";
+	int old;
+
+	put(p->path, "older and longer");
+	old = open(p->path, O_RDONLY);
+	assert_true(old >= 0);
+	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(write_text(&f, "new"), 0);
+	assert_content(p->path, "new");
+	/* Who had opened the old one still reads all of it. */
+	assert_int_equal(read(old, text, 8), 8);
+	assert_string_equal(text, "older an");
+	close(old);
+	assert_int_equal(write_text(&f, "n"), 0);
+	assert_content(p->path, "n");
+	assert_int_equal(write_text(&f, ""), 0);
+	assert_content(p->path, "");
+	/* beside it there is the lock only */
+	assert_int_equal(count_entries("dir"), 2);
+	output_file_close(&f, true);
+}
+
+static void the_file_is_readable_by_all_under_any_umask(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+	mode_t saved = umask(077);
+	struct stat st;
+
+	assert_int_equal(write_text(&f, "a"), 0);
+	umask(0);
+	assert_int_equal(stat(p->path, &st), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 0644);
+	assert_int_equal(write_text(&f, "b"), 0);
+	umask(saved);
+	assert_int_equal(stat(p->path, &st), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 0644);
+	output_file_close(&f, false);
+}
+
+static void names_beside_the_file_are_hidden_and_not_collected(void **state)
+{
+	static const char *const cases[][3] = {
+		{"/var/lib/x.prom", "/var/lib/.x.prom.tmp", "/var/lib/.x.prom.lock"},
+		{"x.prom", ".x.prom.tmp", ".x.prom.lock"},
+		{"/x.prom", "/.x.prom.tmp", "/.x.prom.lock"},
+		{"a/b", "a/.b.tmp", "a/.b.lock"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct output_file f = open_output(cases[i][0]);
+
+		assert_string_equal(f.temporary, cases[i][1]);
+		assert_string_equal(f.lock_path, cases[i][2]);
+		output_file_close(&f, false);
+	}
+}
+
+static void a_name_without_a_directory_is_in_the_working_directory(void **state)
+{
+	struct output_file f = open_output("y.prom");
+
+	(void)state;
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_content("y.prom", "a");
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("."), 1); /* dir */
+}
+
+static void a_missing_directory_is_told_and_its_coming_heals(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	assert_int_equal(rmdir("dir"), 0);
+	assert_int_equal(output_file_lock(&f), -ENOENT);
+	assert_int_equal(write_text(&f, "a"), -ENOENT);
+	assert_int_equal(mkdir("dir", 0755), 0);
+	assert_int_equal(write_text(&f, "b"), 0);
+	assert_content(p->path, "b");
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("dir"), 0);
+}
+
+static void a_temporary_that_cannot_be_made_leaves_the_old_file(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	assert_int_equal(write_text(&f, "old"), 0);
+	assert_int_equal(mkdir("dir/.x.prom.tmp", 0755), 0);
+	assert_int_equal(write_text(&f, "new"), -EISDIR);
+	assert_content(p->path, "old");
+	assert_int_equal(rmdir("dir/.x.prom.tmp"), 0);
+	assert_int_equal(write_text(&f, "new"), 0);
+	assert_content(p->path, "new");
+	output_file_close(&f, false);
+}
+
+static void a_link_in_place_of_the_temporary_is_not_followed(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	put("victim", "precious");
+	assert_int_equal(symlink("../victim", "dir/.x.prom.tmp"), 0);
+	assert_int_equal(write_text(&f, "new"), -ELOOP);
+	assert_content("victim", "precious");
+	assert_false(exists(p->path));
+	output_file_close(&f, false);
+}
+
+static void a_failed_rename_leaves_no_temporary(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	assert_int_equal(mkdir(p->path, 0755), 0);
+	assert_int_equal(write_text(&f, "new"), -EISDIR);
+	assert_false(exists("dir/.x.prom.tmp"));
+	assert_true(exists(p->path));
+	output_file_close(&f, false);
+	assert_true(exists(p->path));
+}
+
+/* A limit on the file's size stands for a full disk: the first write is cut
+ * short, the next fails. */
+static void a_full_disk_leaves_the_old_file_and_no_temporary(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+	struct rlimit saved, small;
+	char big[10000];
+	int err;
+
+	memset(big, 'x', sizeof(big));
+	assert_int_equal(write_text(&f, "old"), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &saved), 0);
+	small = saved;
+	small.rlim_cur = 4096;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	err = output_file_write(&f, big, sizeof(big));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &saved), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(err, -EFBIG);
+	assert_content(p->path, "old");
+	assert_false(exists("dir/.x.prom.tmp"));
+	assert_int_equal(write_text(&f, "new"), 0);
+	assert_content(p->path, "new");
+	output_file_close(&f, false);
+}
+
+static void what_a_crash_left_behind_is_no_hindrance(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	put("dir/.x.prom.tmp", "half of a file that was longer");
+	put("dir/.x.prom.lock", "");
+	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(write_text(&f, "new"), 0);
+	assert_content(p->path, "new");
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("dir"), 0);
+}
+
+static void a_second_holder_is_refused_until_the_first_is_gone(void **state)
+{
+	struct place *p = *state;
+	struct output_file first = open_output(p->path);
+	struct output_file second = open_output(p->path);
+
+	assert_int_equal(output_file_lock(&first), 0);
+	assert_int_equal(output_file_lock(&first), 0);
+	assert_int_equal(output_file_lock(&second), -EBUSY);
+	assert_int_equal(write_text(&first, "first"), 0);
+	assert_int_equal(write_text(&second, "second"), -EBUSY);
+	assert_content(p->path, "first");
+	output_file_close(&first, true);
+	assert_int_equal(write_text(&second, "second"), 0);
+	assert_content(p->path, "second");
+	output_file_close(&second, false);
+	assert_int_equal(count_entries("dir"), 0);
+}
+
+/* Returns what locking in a process of its own returned, as a positive errno. */
+static int lock_in_child(const char *path)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct output_file f;
+
+		_exit(output_file_init(&f, path) ? 255 : -output_file_lock(&f));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void a_second_process_is_refused(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(lock_in_child(p->path), EBUSY);
+	output_file_close(&f, false);
+	assert_int_equal(lock_in_child(p->path), 0);
+}
+
+static void the_lock_ends_with_its_process(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	/* that child ended without a close */
+	assert_int_equal(lock_in_child(p->path), 0);
+	assert_true(exists("dir/.x.prom.lock"));
+	assert_int_equal(output_file_lock(&f), 0);
+	output_file_close(&f, false);
+}
+
+static void who_is_refused_removes_nothing(void **state)
+{
+	struct place *p = *state;
+	struct output_file first = open_output(p->path);
+	struct output_file second = open_output(p->path);
+
+	assert_int_equal(write_text(&first, "first"), 0);
+	assert_int_equal(output_file_lock(&second), -EBUSY);
+	output_file_close(&second, false);
+	assert_content(p->path, "first");
+	/* the lock is still the first one's */
+	assert_int_equal(lock_in_child(p->path), EBUSY);
+	output_file_close(&first, false);
+}
+
+static void replace_directory(void)
+{
+	assert_int_equal(rename("dir", "old"), 0);
+	assert_int_equal(mkdir("dir", 0755), 0);
+}
+
+static void the_lock_is_taken_again_when_the_directory_was_replaced(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	assert_int_equal(write_text(&f, "a"), 0);
+	replace_directory();
+	assert_int_equal(lock_in_child(p->path), 0);
+	assert_int_equal(write_text(&f, "b"), 0);
+	assert_content(p->path, "b");
+	assert_content("old/x.prom", "a");
+	assert_int_equal(lock_in_child(p->path), EBUSY);
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("dir"), 0);
+}
+
+static void who_came_first_into_a_replaced_directory_keeps_it(void **state)
+{
+	struct place *p = *state;
+	struct output_file first = open_output(p->path);
+	struct output_file second = open_output(p->path);
+
+	assert_int_equal(write_text(&first, "first"), 0);
+	replace_directory();
+	assert_int_equal(write_text(&second, "second"), 0);
+	assert_int_equal(write_text(&first, "first"), -EBUSY);
+	output_file_close(&first, false);
+	assert_content(p->path, "second");
+	assert_int_equal(lock_in_child(p->path), EBUSY);
+	output_file_close(&second, false);
+}
+
+static void a_close_removes_nothing_of_anothers_in_a_replaced_directory(void **state)
+{
+	struct place *p = *state;
+	struct output_file first = open_output(p->path);
+	struct output_file second = open_output(p->path);
+
+	assert_int_equal(write_text(&first, "first"), 0);
+	replace_directory();
+	assert_int_equal(write_text(&second, "second"), 0);
+	output_file_close(&first, false);
+	assert_content(p->path, "second");
+	assert_int_equal(lock_in_child(p->path), EBUSY);
+	output_file_close(&second, false);
+}
+
+static void a_removed_lock_does_not_keep_the_file_from_being_removed(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(unlink("dir/.x.prom.lock"), 0);
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("dir"), 0);
+}
+
+static void close_removes_the_file_or_keeps_it(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	assert_int_equal(write_text(&f, "a"), 0);
+	output_file_close(&f, true);
+	assert_content(p->path, "a");
+	assert_int_equal(count_entries("dir"), 1);
+	f = open_output(p->path);
+	assert_int_equal(write_text(&f, "b"), 0);
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("dir"), 0);
+}
+
+static void close_leaves_a_file_that_it_never_wrote(void **state)
+{
+	struct place *p = *state;
+	struct output_file f = open_output(p->path);
+
+	put(p->path, "another's");
+	assert_int_equal(output_file_lock(&f), 0);
+	output_file_close(&f, false);
+	assert_content(p->path, "another's");
+	assert_int_equal(count_entries("dir"), 1);
+}
+
+static void a_dash_is_standard_output_without_a_lock(void **state)
+{
+	struct output_file f = open_output("-"), second = open_output("-");
+	int saved = dup(STDOUT_FILENO), out, err;
+
+	(void)state;
+	fflush(stdout);
+	assert_true(saved >= 0);
+	out = open("captured", O_CREAT | O_WRONLY, 0600);
+	assert_true(out >= 0);
+	dup2(out, STDOUT_FILENO);
+	err = output_file_lock(&f) || output_file_lock(&second) || write_text(&f, "one ") ||
+	      write_text(&second, "two");
+	output_file_close(&f, false);
+	output_file_close(&second, false);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(out);
+	assert_false(err);
+	assert_content("captured", "one two");
+	assert_int_equal(count_entries("."), 2); /* dir and captured */
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_file_is_replaced_as_a_whole),
+		TEST(the_file_is_readable_by_all_under_any_umask),
+		TEST(names_beside_the_file_are_hidden_and_not_collected),
+		TEST(a_name_without_a_directory_is_in_the_working_directory),
+		TEST(a_missing_directory_is_told_and_its_coming_heals),
+		TEST(a_temporary_that_cannot_be_made_leaves_the_old_file),
+		TEST(a_link_in_place_of_the_temporary_is_not_followed),
+		TEST(a_failed_rename_leaves_no_temporary),
+		TEST(a_full_disk_leaves_the_old_file_and_no_temporary),
+		TEST(what_a_crash_left_behind_is_no_hindrance),
+		TEST(a_second_holder_is_refused_until_the_first_is_gone),
+		TEST(a_second_process_is_refused),
+		TEST(the_lock_ends_with_its_process),
+		TEST(who_is_refused_removes_nothing),
+		TEST(the_lock_is_taken_again_when_the_directory_was_replaced),
+		TEST(who_came_first_into_a_replaced_directory_keeps_it),
+		TEST(a_close_removes_nothing_of_anothers_in_a_replaced_directory),
+		TEST(a_removed_lock_does_not_keep_the_file_from_being_removed),
+		TEST(close_removes_the_file_or_keeps_it),
+		TEST(close_leaves_a_file_that_it_never_wrote),
+		TEST(a_dash_is_standard_output_without_a_lock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
