@@ -28,10 +28,10 @@ struct {
 	__uint(max_entries, PRINTK_RING_BYTES);
 } printk_ring SEC(".maps");
 
-#define CHUNK 256
+#define CHUNK 128
 
-/* 0x80000000 if @x is 0: a comparison without a branch, of which the verifier
- * would follow both ways, a thousand times over. */
+/* 0x80000000 if @x is 0. The search has no branches within a chunk: the
+ * verifier would follow each of them through all the rest. */
 static __always_inline __u32 is_zero(__u32 x)
 {
 	return (x - 1) & ~x & 0x80000000;
@@ -43,10 +43,11 @@ static __always_inline __u32 is_zero(__u32 x)
 static __always_inline bool has_mark(const char *text, __u32 len)
 {
 	__u32 window = 0, found = 0, size;
-	char chunk[CHUNK];
 
 	for (__u32 start = 0; start < PRINTK_TEXT; start += CHUNK) {
-		if (start >= len)
+		char chunk[CHUNK] = {};
+
+		if (start >= len || found)
 			break;
 		size = len - start;
 		if (size > CHUNK)
@@ -54,14 +55,10 @@ static __always_inline bool has_mark(const char *text, __u32 len)
 		if (bpf_probe_read_kernel(chunk, size, text + start))
 			break;
 		for (__u32 i = 0; i < CHUNK; i++) {
-			if (i >= size)
-				break;
 			window = window >> 8 | (__u32)(__u8)chunk[i] << 24;
 			found |= is_zero(window ^ MARK_NVRM) |
 				 is_zero(window ^ MARK_SXID);
 		}
-		if (found)
-			break;
 	}
 	return found;
 }

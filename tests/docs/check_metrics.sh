@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that docs/METRICS.md describes the families of `xidscope metrics`, all of them and no others: name, type, unit,
-# labels and help agree, each has a meaning and one PromQL line, and every name in the text and the queries exists.
+# labels and help agree, each has a meaning and one PromQL line, every name in the text and the queries exists, and the
+# tables have the sizes that it says.
 # With PROMTOOL=path of promtool, each query's syntax is checked too. check_metrics.sh [DOCUMENT]
 set -euo pipefail
 
@@ -101,6 +102,18 @@ END {
 			print family ": " blocks[family] + 0 " PromQL blocks, not one"
 	}
 }' "$work/families" "$document" >"$work/differences"
+
+# bound NAME LESS WORDS: the page must name the size of a table of include/rpc.h (less its place for "other").
+bound() {
+	local size
+	size=$(awk -v name="$1" '$1 == "#define" && $2 == name { print $3 }' "$root/include/rpc.h")
+	grep -q -F "$((size - $2)) $3" "$document" || echo "$1 is $size: no \"$((size - $2)) $3\"" >>"$work/differences"
+}
+bound RPC_MAX_SERVERS 0 servers
+bound RPC_MAX_TRANSPORTS 0 transports
+bound RPC_MAX_SERIES 1 combinations
+bound RPC_MAX_ERRORS 0 combinations
+bound RPC_NAME_LEN 1 bytes
 
 if [[ -s $work/differences ]]; then
 	cat "$work/differences" >&2

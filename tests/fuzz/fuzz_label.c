@@ -2,7 +2,7 @@
 /*
  * libFuzzer entry for label values and JSON strings: any bytes give a valid,
  * bounded label, which escapes to one line that reads back as itself; any bytes
- * give one JSON string that is valid UTF-8 without control characters.
+ * give one JSON string that is valid and reads back.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -52,16 +52,19 @@ static void require_utf8(const char *text, size_t len)
 	}
 }
 
-/* All of the bytes, as a label without a limit. Caller frees. */
-static char *expand(const char *bytes, size_t len, size_t *size)
+/* All of the bytes, with "\xNN" for what is not UTF-8, and for NUL if so
+ * wanted. Caller frees. */
+static char *expand(const char *bytes, size_t len, int nul, size_t *size)
 {
 	char *text = malloc(4 * len + 1);
 	size_t n, used = 0;
 
 	require(text != NULL);
 	for (size_t i = 0; i < len; i += n) {
-		n = bytes[i] ? decoded_length((const unsigned char *)bytes + i, len - i) : 0;
-		require(!bytes[i] || n == utf8_length(bytes + i, len - i));
+		n = decoded_length((const unsigned char *)bytes + i, len - i);
+		require(n == utf8_length(bytes + i, len - i));
+		if (nul && !bytes[i])
+			n = 0;
 		if (n) {
 			memcpy(text + used, bytes + i, n);
 			used += n;
@@ -104,13 +107,13 @@ static void require_label(const char *bytes, size_t len, size_t size)
 	used = strnlen(label, size);
 	require(used < size);
 	require_utf8(label, used);
-	whole = expand(bytes, len, &whole_len);
+	whole = expand(bytes, len, 1, &whole_len);
 	if (whole_len < size) {
 		require(!strcmp(label, whole));
 	} else {
 		/* the longest beginning that leaves room for the mark, but for a
 		 * character or "\xNN", of four bytes at most */
-		require(used >= 3 && used + 4 >= size - 1);
+		require(used >= 3 && used + 4 >= size);
 		require(!strcmp(label + used - 3, "..."));
 		require(!memcmp(label, whole, used - 3));
 	}
@@ -124,29 +127,38 @@ static void require_label(const char *bytes, size_t len, size_t size)
 	free(label);
 }
 
+/* Reads the string back (RFC 8259, section 7). */
 static void require_json(const char *bytes, size_t len)
 {
-	char *text = NULL;
-	size_t size;
+	char *text = NULL, *whole, hex[3] = "";
+	size_t size, whole_len, n = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	require(out != NULL);
 	json_string(out, bytes, len);
 	require(!fclose(out));
+	whole = expand(bytes, len, 0, &whole_len);
 	require(size >= 2 && text[0] == '"' && text[size - 1] == '"');
 	require_utf8(text, size);
-	for (size_t i = 1; i < size - 1; i++) {
-		require((unsigned char)text[i] >= ' ' && text[i] != '"');
-		if (text[i] != '\\')
+	for (size_t i = 1; i < size - 1; i++, n++) {
+		require((unsigned char)text[i] >= ' ' && text[i] != '"' && n < whole_len);
+		if (text[i] != '\\') {
+			require(text[i] == whole[n]);
 			continue;
+		}
 		require(++i < size - 1);
 		if (text[i] == 'u') {
-			require(i + 4 < size - 1 && strspn(text + i + 1, "0123456789abcdef") >= 4);
+			require(i + 4 < size - 1 && !memcmp(text + i + 1, "00", 2));
+			memcpy(hex, text + i + 3, 2);
+			require(strspn(hex, "0123456789abcdef") == 2);
+			require(strtoul(hex, NULL, 16) == (unsigned char)whole[n]);
 			i += 4;
 		} else {
-			require(text[i] == '"' || text[i] == '\\');
+			require((text[i] == '"' || text[i] == '\\') && text[i] == whole[n]);
 		}
 	}
+	require(n == whole_len);
+	free(whole);
 	free(text);
 }
 

@@ -14,6 +14,7 @@ from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families as read_openmetrics,
 )
 from prometheus_client.parser import text_string_to_metric_families as read_prometheus
+from prometheus_client.utils import floatToGoString
 
 PHASES = ["session", "slot", "send", "delay", "resend", "setup", "rtt", "finish"]
 
@@ -64,6 +65,9 @@ def check_families(found, families, openmetrics):
             check(sample.name in {name + s for s in suffixes}, sample.name)
             check(set(sample.labels) - {"le"} == expected, sample)
             check(sample.timestamp is None and not sample.exemplar, sample)
+            if "le" in sample.labels:  # spelled as everybody does
+                bound = sample.labels["le"]
+                check(bound == floatToGoString(bound), name, bound)
 
 
 def check_calls(found, ops):

@@ -201,7 +201,7 @@ def from_unit(path, image):
                          read_only_sys="ProtectKernelTunables" in service, new_namespaces=[])
     spec["root"]["readonly"] = True
     spec["process"]["noNewPrivileges"] = service.get("NoNewPrivileges") == "yes"
-    writable = service["ReadWritePaths"].split()
+    writable = service.get("ReadWritePaths", "").split()
     spec["mounts"] += [bind(each, each) for each in writable]
     linux = spec["linux"]
     linux["resources"]["devices"] = [{"allow": False, "access": "rwm"}]

@@ -3,7 +3,7 @@
 # Proves that the image does its work under the DaemonSet's settings and under the systemd unit's: it attaches, counts
 # NFS calls and Xid errors, names servers as the node does, writes on SIGHUP what node_exporter then serves, and
 # leaves nothing behind on SIGTERM.
-set -euo pipefail
+set -Eeuo pipefail
 # shellcheck source=/dev/null
 . /vm/guest-lib.sh
 
@@ -11,6 +11,7 @@ step() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
 bundle=''
 # shellcheck disable=SC2317 # the trap calls it
 failed() {
+	trap - ERR
 	echo "FAILED at line $1: $2"
 	[[ ! -s out/$bundle.log ]] || tail -n 20 "out/$bundle.log"
 	[[ ! -e ${output:-} ]] || cp "$output" "out/$bundle-failed.prom"
@@ -26,7 +27,7 @@ refresh() {
 	wait_for 5 changed "$before"
 }
 changed() { [[ $(stat -c %i.%Y.%Z "$output") != "$1" ]]; }
-running() { crun state xidscope 2>/dev/null | grep -q '"status": "running"'; }
+running() { [[ $(crun state xidscope 2>/dev/null) == *'"status": "running"'* ]]; }
 
 # sum METRIC [LABEL...]: the sum of its samples that bear all these labels; fails if there are none.
 sum() {
@@ -48,7 +49,7 @@ start_agent() { # of $bundle
 	mkdir -p "${create[@]}"
 	crun run --bundle "$bundle" xidscope >"out/$bundle.log" 2>&1 &
 	agent=$!
-	wait_for 20 test -s "$output"
+	wait_for 40 test -s "$output"
 	running
 	pid=$(crun state xidscope | sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
 }
@@ -96,9 +97,9 @@ stop_agent() {
 	local status=0 cgroup memory
 	cgroup=/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$pid/cgroup")
 	memory=$(cat "$cgroup/memory.max" "$cgroup/memory.current" "$cgroup/memory.peak" 2>/dev/null | paste -sd' ')
-	# shellcheck disable=SC2154
 	step "$bundle: SIGTERM ends it with 0 and removes the file (memory limit, now, peak: $memory)"
 	crun kill xidscope TERM
+	# shellcheck disable=SC2154
 	wait_for "$grace" ended
 	wait "$agent" || status=$?
 	((status == 0))
