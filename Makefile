@@ -42,7 +42,8 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
 GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
 
-.PHONY: all help deps clean distclean install uninstall unit check demo vm fuzz
+.PHONY: all help deps clean distclean install uninstall tests unit check demo soak fuzz \
+	image as-root-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -98,6 +99,66 @@ $(B)/user/%.o: user/%.c Makefile | $(GENERATED)
 $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) -static -o $@ $^ $(LIBS)
+
+# ---- tests ----
+
+T := $(B)/tests
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(T)/%,$(wildcard tests/unit/test_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(T)/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
+
+# All but main(): a test takes from it what it needs.
+$(B)/libxidscope.a: $(filter-out %/main.o,$(USER_OBJECTS))
+	$(say) AR $@
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(T)/test_%: tests/unit/test_%.c $(B)/libxidscope.a
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS) -lm
+
+$(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
+
+# A fuzzer is built with the sources that it tests, all under the sanitizers.
+FUZZED := user/label.c user/log.c user/xid_line.c
+$(T)/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZED) | $(GENERATED)
+	$(say) FUZZ $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $< $(FUZZED) -o $@
+
+tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS)
+
+unit: $(B)/xidscope tests ## run the tests that need no guest
+	$(Q)tests/check.sh --no-guests
+
+check: as-root-deps ## run all tests: unit tests, and guests on several kernels
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
+	$(Q)tests/check.sh
+
+soak: $(B)/xidscope ## a million calls, with tasks killed in every phase (half an hour)
+	$(Q)tests/vm/soak.sh
+
+demo: as-root-deps ## see it work: a checkpoint over NFS with few RPC slots, and a failing GPU
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/demo.sh
+
+fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
+	$(Q)for f in $(FUZZERS); do \
+		mkdir -p $$f.corpus && \
+		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -artifact_prefix=$$f- $$f.corpus \
+			tests/fuzz/corpus/$${f##*/fuzz_} || exit; \
+	done
+
+image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
+	$(Q)deploy/container/build.sh
+
+# What demo and check need is installed where that can be done, and else named.
+as-root-deps:
+	$(Q)tests/deps.sh
 
 -include $(wildcard $(B)/user/*.d $(B)/bpf/*.d $(B)/tests/*.d)
 

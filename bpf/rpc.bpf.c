@@ -261,10 +261,10 @@ static __always_inline __u32 series_get(struct rpc_xprt_ref *ref,
 					__u32 version)
 {
 	__u32 op = proc->p_statidx;
-	__u32 table = version == 4 ? 0 : 1;
+	__u32 table = version - 3;
 	__u32 index;
 
-	if (op >= RPC_MAX_OP)
+	if (op >= RPC_MAX_OP || table > 1)
 		return series_make(ref->server, proc, version);
 	index = ref->series[table][op];
 	if (index)
@@ -465,6 +465,9 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 
 	if (!rqst || !rqst->rq_ntrans || !is_nfs(task))
 		return;
+	/* The only sign of life of a server that has hung since before the
+	 * attach: its calls time out. */
+	xprt_get(rqst->rq_xprt);
 	w = waiter_get((__u64)task, task->tk_start);
 	if (!w) {
 		drop(RPC_DROP_WAITER);
@@ -625,13 +628,9 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 		return 0;
 	xprt = rqst->rq_xprt;
 	ref = xprt_get(xprt);
-	if (!ref) {
-		waiter_drop((__u64)task);
-		drop(RPC_DROP_TRANSPORT);
-		return 0;
-	}
-	index = series_get(ref, task->tk_msg.rpc_proc,
-			   task->tk_client->cl_vers);
+	index = ref ? series_get(ref, task->tk_msg.rpc_proc,
+				 task->tk_client->cl_vers) :
+		      0;
 	if (!index)
 		drop(RPC_DROP_SERIES);
 	slot = index * (rpc_shard_mask + 1) + shard();
@@ -670,6 +669,11 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 	add(&s->received_bytes, rqst->rq_reply_bytes_recvd);
 	add(&s->finished, 1);
 
+	if (task->tk_status < 0)
+		error_record(index, task->tk_status);
+	if (!ref)
+		return 0;
+
 	slot = ref->server * (rpc_shard_mask + 1) + shard();
 	ss = bpf_map_lookup_elem(&server_stats, &slot);
 	if (ss) {
@@ -677,8 +681,6 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 		call_end_depth(ss, RPC_QUEUE_PENDING, xprt->pending.qlen);
 	}
 
-	if (task->tk_status < 0)
-		error_record(index, task->tk_status);
 	ntrans = rqst->rq_ntrans;
 	if (ntrans > 1 || task->tk_timeouts) {
 		t = bpf_map_lookup_elem(&transports, &ref->transport);

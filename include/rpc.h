@@ -147,7 +147,7 @@ struct rpc_transport {
 struct rpc_xprt_ref {
 	__u32 transport; /* RPC_MAX_TRANSPORTS: there was no place left */
 	__u32 server; /* RPC_MAX_SERVERS: likewise */
-	__u8 series[2][RPC_MAX_OP]; /* version 4; all others */
+	__u8 series[2][RPC_MAX_OP]; /* NFSv3, NFSv4 */
 };
 
 /*

@@ -10,7 +10,7 @@ packages=(
 	# guests: kernels, root image, QEMU
 	qemu-system-x86 mmdebstrap fakeroot e2fsprogs kmod cpio xz-utils zstd debian-archive-keyring busybox-static
 	# unit tests and readers
-	libcmocka-dev python3 python3-prometheus-client python3-yaml
+	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml
 	# container image
 	buildah
 	# man page check

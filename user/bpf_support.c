@@ -10,6 +10,21 @@
 /* libbpf's print callback takes no context: its state stands here, set once. */
 static const struct log *message_log;
 static char words[1536];
+static char refused[64];
+
+/* libbpf names the program only in its message: "prog 'NAME': failed to ...". */
+static void note_refused(const char *text)
+{
+	const char *name = strstr(text, "prog '"), *end;
+
+	if (!name || refused[0])
+		return;
+	name += strlen("prog '");
+	end = strstr(name, "': failed to");
+	if (end)
+		snprintf(refused, sizeof(refused), "%.*s", (int)(end - name),
+			 name);
+}
 
 static int print_message(enum libbpf_print_level level, const char *format,
 			 va_list args)
@@ -24,6 +39,7 @@ static int print_message(enum libbpf_print_level level, const char *format,
 		return 0;
 	len = strlen(text);
 	if (level == LIBBPF_WARN) {
+		note_refused(text);
 		/* Keep the tail: the verdict stands at the end. */
 		if (len > room)
 			keep = 0;
@@ -55,6 +71,12 @@ const char *bpf_last_words(void)
 void bpf_messages_forget(void)
 {
 	words[0] = 0;
+	refused[0] = 0;
+}
+
+const char *bpf_refused_program(void)
+{
+	return refused;
 }
 
 uint64_t bpf_object_memory(const struct bpf_object *object)

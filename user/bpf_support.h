@@ -19,6 +19,10 @@ void bpf_messages_init(const struct log *log);
 const char *bpf_last_words(void);
 void bpf_messages_forget(void);
 
+/* Name of the program that libbpf said it could not load since the last
+ * bpf_messages_forget(), or "". Static storage. */
+const char *bpf_refused_program(void);
+
 /* Kernel memory of all maps of @object in bytes, as the kernel accounts it. */
 uint64_t bpf_object_memory(const struct bpf_object *object);
 

@@ -27,8 +27,6 @@ void loop_block_signals(void)
 
 	handled_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* A closed pipe is an error of write(), not the end. */
-	signal(SIGPIPE, SIG_IGN);
 }
 
 static struct timespec timespec_of(double seconds)

@@ -10,7 +10,7 @@ static const char *const kernel_names[] = {
 	[0] = "ERESTARTSYS", [9] = "EBADHANDLE",    [10] = "ENOTSYNC",
 	[11] = "EBADCOOKIE", [12] = "ENOTSUPP",	    [13] = "ETOOSMALL",
 	[14] = "ESERVERFAULT", [15] = "EBADTYPE",   [16] = "EJUKEBOX",
-	[17] = "EIOCBQUEUED", [18] = "ERECALLCONFLICT",
+	[17] = "EIOCBQUEUED", [18] = "ERECALLCONFLICT", [19] = "ENOGRACE",
 };
 
 /* RFC 8881, section 15.1, from 10001 on; 10019, 10028, 10035, 10043 as in RFC 7530. */
@@ -46,6 +46,11 @@ static const char *const nfs4_names[] = {
 	[81] = "NOT_ONLY_OP", [82] = "WRONG_CRED", [83] = "WRONG_TYPE",
 	[84] = "DIRDELEG_UNAVAIL", [85] = "REJECT_DELEG",
 	[86] = "RETURNCONFLICT", [87] = "DELEG_REVOKED",
+	/* RFC 7862, section 11.1; RFC 8276, section 8.4.1 */
+	[88] = "PARTNER_NOTSUPP", [89] = "PARTNER_NO_AUTH",
+	[90] = "UNION_NOTSUPP", [91] = "OFFLOAD_DENIED", [92] = "WRONG_LFS",
+	[93] = "BADLABEL", [94] = "OFFLOAD_NO_REQS", [95] = "NOXATTR",
+	[96] = "XATTR2BIG",
 };
 
 static const char *lookup(const char *const *names, size_t count, long index)

@@ -43,8 +43,18 @@ int output_file_lock(struct output_file *f)
 		  0600);
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+	if (err == -EBADF) {
+		/* On NFS the lock is one of fcntl(2), which wants to write. */
+		close(fd);
+		fd = open(f->lock_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			return -errno;
+		err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+	}
+	if (err) {
+		if (err == -EWOULDBLOCK)
+			err = -EBUSY;
 		close(fd);
 		return err;
 	}

@@ -81,7 +81,10 @@ void report_interval(FILE *out, const struct snapshot *before,
 		     const struct snapshot *now)
 {
 	struct sums a = sum_up(before, NULL), b = sum_up(now, NULL);
-	double seconds = (double)(now->time_ns - before->time_ns) / 1e9;
+	/* Two snapshots of one instant differ in nothing. */
+	double seconds = now->time_ns > before->time_ns ?
+				 (double)(now->time_ns - before->time_ns) / 1e9 :
+				 1;
 	uint64_t calls = b.calls - a.calls, in_flight = 0;
 	uint64_t total = b.total_ns - a.total_ns;
 	time_t wall = time(NULL);
@@ -178,7 +181,7 @@ static void summarise_server(FILE *out, const struct snapshot *s,
 		"average %.1f calls at once.\n",
 		server, sums.calls, seconds, (double)sums.calls / seconds, mean,
 		(double)sums.total_ns / 1e9 / seconds);
-	fprintf(out, "- Where the time went: %.0f %% %s", 
+	fprintf(out, "- Where the time went: %.0f %% %s",
 		percent(sums.phase_ns[first], sums.total_ns),
 		rpc_phase_names[first]);
 	if (second >= 0)

@@ -12,7 +12,7 @@
 /* Column heads of report_interval(). */
 void report_head(FILE *out);
 
-/* One line on what happened between two snapshots; @before may be empty. */
+/* One line on what happened between two snapshots. */
 void report_interval(FILE *out, const struct snapshot *before,
 		     const struct snapshot *now);
 

@@ -26,6 +26,7 @@ struct rpc_hooks {
 	enum rpc_hooks_state state;
 	bool told; /* the state is in the log */
 	bool session_known;
+	unsigned int refused; /* hooks whose programs the kernel does not take */
 	int error;
 	uint64_t map_bytes;
 };
@@ -33,21 +34,37 @@ struct rpc_hooks {
 /*
  * In order of attachment: whatever takes something out of the tables comes
  * before what puts it in, so that nothing is put in that nobody takes out.
+ * Where that order is broken by a hook that cannot be had, `needs` holds.
  */
-static const struct {
-	const char *name;
-	size_t program; /* offsets into struct rpc_bpf */
-	size_t link;
-} hooks[] = {
-#define HOOK(hook)                                       \
-	{ #hook, offsetof(struct rpc_bpf, progs.hook),   \
-	  offsetof(struct rpc_bpf, links.hook) }
-	HOOK(xprt_destroy),	    HOOK(xprt_disconnect_done),
-	HOOK(rpc_task_end),	    HOOK(rpc_stats_latency),
-	HOOK(rpc_task_wakeup),	    HOOK(rpc_task_sleep),
+enum hook {
+	HOOK_XPRT_DESTROY,
+	HOOK_XPRT_DISCONNECT_DONE,
+	HOOK_RPC_TASK_END,
+	HOOK_RPC_STATS_LATENCY,
+	HOOK_RPC_TASK_WAKEUP,
+	HOOK_RPC_TASK_SLEEP,
+	HOOKS,
 };
 
-#define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
+static const struct {
+	const char *name; /* of the tracepoint and the program */
+	size_t program; /* offsets into struct rpc_bpf */
+	size_t link;
+	unsigned int needs; /* bits of enum hook */
+} hooks[HOOKS] = {
+#define HOOK(hook, needs)                                                     \
+	{ #hook, offsetof(struct rpc_bpf, progs.hook),                        \
+	  offsetof(struct rpc_bpf, links.hook), needs }
+	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
+	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
+	[HOOK_RPC_TASK_END] = HOOK(rpc_task_end, 0),
+	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, 0),
+	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup,
+				      1u << HOOK_RPC_TASK_END |
+					      1u << HOOK_RPC_STATS_LATENCY),
+	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep,
+				     1u << HOOK_RPC_TASK_WAKEUP),
+};
 
 static struct bpf_program *hook_program(struct rpc_bpf *bpf, size_t i)
 {
@@ -119,35 +136,82 @@ static uint32_t choose_shards(void)
 	return shards;
 }
 
-static int load(struct rpc_hooks *h)
+/* Loads all programs but those in @h->refused. */
+static int try_load(struct rpc_hooks *h, uint32_t shards)
 {
-	uint32_t shards = choose_shards();
 	int err;
 
 	bpf_messages_forget();
 	h->bpf = rpc_bpf__open();
 	if (!h->bpf)
 		return -errno;
+	for (size_t i = 0; i < HOOKS; i++)
+		if (h->refused & 1u << i)
+			bpf_program__set_autoload(hook_program(h->bpf, i), false);
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
 	bpf_map__set_max_entries(h->bpf->maps.server_stats,
 				 (RPC_MAX_SERVERS + 1) * shards);
 	err = rpc_bpf__load(h->bpf);
-	if (!err)
-		err = rpc_maps_open(&h->maps, h->bpf, shards);
+	if (err) {
+		rpc_bpf__destroy(h->bpf);
+		h->bpf = NULL;
+	}
+	return err;
+}
+
+/* Which hook the kernel has just refused; HOOKS: none of ours. */
+static size_t refused_hook(void)
+{
+	size_t i;
+
+	for (i = 0; i < HOOKS; i++)
+		if (!strcmp(bpf_refused_program(), hooks[i].name))
+			break;
+	return i;
+}
+
+/* Loads what the kernel accepts: a program that it refuses is left out. */
+static int load(struct rpc_hooks *h)
+{
+	uint32_t shards = choose_shards();
+	size_t hook;
+	int err;
+
+	while ((err = try_load(h, shards))) {
+		hook = refused_hook();
+		if (hook == HOOKS || hook == HOOK_RPC_STATS_LATENCY ||
+		    h->refused & 1u << hook)
+			return err;
+		h->refused |= 1u << hook;
+		log_warn(h->log,
+			 "the kernel refuses the program for tracepoint %s: %s; "
+			 "what it tells will be missing\n%s",
+			 hooks[hook].name, strerror(-err), bpf_last_words());
+	}
+	err = rpc_maps_open(&h->maps, h->bpf, shards);
 	if (err)
 		return err;
 	h->map_bytes = bpf_object_memory(h->bpf->obj);
 	return 0;
 }
 
-/* Attaches what can be attached. Returns how many hooks are in place. */
-static size_t attach(struct rpc_hooks *h)
+/* Attaches what can be attached. Returns whether calls will be recorded. */
+static bool attach(struct rpc_hooks *h)
 {
 	struct bpf_link *link;
-	size_t count = 0;
+	unsigned int attached = 0;
 
 	for (size_t i = 0; i < HOOKS; i++) {
+		if (h->refused & 1u << i)
+			continue;
+		if ((attached & hooks[i].needs) != hooks[i].needs) {
+			log_warn(h->log,
+				 "tracepoint %s is left out: it is of no use "
+				 "without another that is missing",
+				 hooks[i].name);
+			continue;
+		}
 		link = bpf_program__attach(hook_program(h->bpf, i));
 		if (!link) {
 			log_warn(h->log,
@@ -157,9 +221,9 @@ static size_t attach(struct rpc_hooks *h)
 			continue;
 		}
 		*hook_link(h->bpf, i) = link;
-		count++;
+		attached |= 1u << i;
 	}
-	return count;
+	return attached & 1u << HOOK_RPC_STATS_LATENCY;
 }
 
 /* Finds how far slot_tbl_state lies from slot_tbl_waitq, in nfsv4's types. The
@@ -214,7 +278,8 @@ static void try_attach(struct rpc_hooks *h)
 			  strerror(-err), bpf_last_words(), bpf_advice(-err));
 	} else if (!attach(h)) {
 		h->error = ENOENT;
-		log_error(h->log, "no sunrpc hook could be attached: %s",
+		log_error(h->log, "the sunrpc hook that records calls could not "
+				  "be attached: %s",
 			  bpf_advice(ENOENT));
 	} else {
 		h->state = RPC_HOOKS_ATTACHED;

@@ -39,6 +39,7 @@ struct reading {
 	uint32_t server_count;
 	struct rpc_transport *transports;
 	uint32_t transport_count;
+	uint32_t series_count;
 };
 
 /* The namespace whose servers bear their bare names: the node's own if it can
@@ -118,24 +119,29 @@ static const char *server_label(const struct reading *r, uint32_t server)
 	return server < r->server_count ? r->servers[server] : OTHER;
 }
 
-/* A copy in which every call that was begun is finished, if there is a moment
- * without one being written. */
+/*
+ * A copy in which every call that was begun is finished, if there is a moment
+ * without one being written: all calls that had begun when the copy after it
+ * was taken were finished when the copy before it was taken.
+ */
 static int copy_series(struct rpc_maps *m, uint32_t index,
 		       const struct rpc_series **copy)
 {
-	struct rpc_series *now = m->copy[0], *before = m->copy[1];
+	struct rpc_series *before = m->copy[0], *now = m->copy[1], *swap;
+	uint64_t finished;
 
+	if (lookup(m->bpf->maps.series, index, now))
+		return -errno;
+	finished = now->finished;
 	if (lookup(m->bpf->maps.series, index, before))
 		return -errno;
 	for (int i = 0; i < COPY_TRIES; i++) {
-		struct rpc_series *swap = before;
-
 		if (lookup(m->bpf->maps.series, index, now))
 			return -errno;
-		/* Nothing began between the end of @before's copying and that
-		 * of @now's, and nothing was unfinished at its start. */
-		if (now->started == before->finished)
+		if (now->started == finished)
 			break;
+		finished = before->finished;
+		swap = before;
 		before = now;
 		now = swap;
 	}
@@ -169,8 +175,12 @@ static int read_one_series(struct reading *r, uint32_t i)
 	struct rpc_op *op = NULL;
 	int err;
 
+	/* A number is given out before its entry is filled: then no call has
+	 * been recorded under it, and the next snapshot will have it. */
 	if (lookup(bpf->maps.series_info, i, &info))
 		return -errno;
+	if (i && !info.name[0])
+		return 0;
 	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
 		err = copy_series(r->m, i * r->m->shards + shard, &copy);
 		if (err)
@@ -196,8 +206,7 @@ static int read_one_series(struct reading *r, uint32_t i)
 
 static int read_series(struct reading *r)
 {
-	uint32_t count = at_most(r->m->bpf->data->rpc_series_count,
-				 RPC_MAX_SERIES);
+	const uint32_t count = r->series_count;
 	int err;
 
 	/* "other" comes last: the order of the rest must not change by it. */
@@ -233,7 +242,7 @@ static int add_error(struct reading *r, const struct ordered_error *e)
 {
 	struct rpc_series_info info;
 	struct rpc_error *error;
-	char status[32];
+	char status[NFS_STATUS_SIZE];
 
 	if (lookup(r->m->bpf->maps.series_info, e->key.series, &info))
 		return -errno;
@@ -288,22 +297,35 @@ static void raise_age(uint64_t *max, uint64_t now, uint64_t since)
 		*max = now - since;
 }
 
-/* What only a look at the rpc_xprt itself can tell. */
-static void probe(struct reading *r, const struct rpc_transport *t,
-		  struct rpc_transport_state *state,
-		  struct rpc_server_state *server)
+/* A counter put together from several reads may lack for a moment what is on
+ * its way from one to the other; it must not fall. */
+static uint64_t never_less(uint64_t *known, uint64_t value)
 {
+	if (*known < value)
+		*known = value;
+	return *known;
+}
+
+/* What only a look at the rpc_xprt itself can tell. */
+static void probe(struct reading *r, uint32_t index,
+		  struct rpc_transport_state *state,
+		  struct rpc_server_state *server, uint64_t *connects)
+{
+	const struct rpc_transport *t = &r->transports[index];
 	struct rpc_bpf *bpf = r->m->bpf;
 	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
 	__u64 args[1] = { t->xprt };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
 		    .ctx_size_in = sizeof(args));
+	struct rpc_transport after;
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
+	/* Was it there all the time? */
+	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
+		return;
 	state->alive = true;
-	state->connects += p->connects;
-	/* NFSv4.1 and later raise the limit beyond any number of calls. */
+	*connects += p->connects;
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
 	state->slots_in_flight += p->pending;
@@ -332,10 +354,9 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	struct rpc_bpf *bpf = r->m->bpf;
 	struct rpc_transport_state *state;
 	struct rpc_server_state *server;
+	uint64_t connects;
 	char name[32];
 
-	r->transport_count =
-		at_most(bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
 	r->transports = calloc(r->transport_count + 1, sizeof(*r->transports));
 	if (!r->transports)
 		return -ENOMEM;
@@ -345,6 +366,8 @@ static int read_transports(struct reading *r, uint32_t epoch)
 
 		if (lookup(bpf->maps.transports, i, t))
 			return -errno;
+		if (!t->proto[0])
+			continue; /* being filled at this moment */
 		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto),
 			 t->proto, place_number(r, i));
 		state = snapshot_transport(r->s, server_label(r, t->server),
@@ -356,22 +379,21 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		state->retransmits += t->retransmits;
 		state->timeouts += t->timeouts;
 		state->disconnects += t->disconnects;
-		state->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++) {
-			uint64_t *known = &r->m->saturated_ns[i][l];
 			uint64_t ns = t->saturated_ns[l];
 
 			if (t->saturated_since[l] &&
 			    t->saturated_since[l] < r->s->time_ns)
 				ns += r->s->time_ns - t->saturated_since[l];
-			if (*known < ns)
-				*known = ns;
-			state->saturated_ns[l] += *known;
+			state->saturated_ns[l] +=
+				never_less(&r->m->saturated_ns[i][l], ns);
 		}
 		for (int l = 0; l < RPC_LIMITS; l++)
 			raise(&server->depth_max[l], peak_of(&t->peak[l], epoch));
+		connects = t->connects;
 		if (t->xprt)
-			probe(r, t, state, server);
+			probe(r, i, state, server, &connects);
+		state->connects += never_less(&r->m->connects[i], connects);
 	}
 	return 0;
 }
@@ -382,7 +404,11 @@ static int read_depths(struct reading *r, uint32_t epoch)
 	struct rpc_server_stats stats;
 	struct rpc_server_state *server;
 
-	for (uint32_t i = 0; i < r->server_count; i++) {
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
+		/* The last place is that of all servers beyond the table. */
+		if (i >= r->server_count &&
+		    (i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER]))
+			continue;
 		server = snapshot_server(r->s, server_label(r, i));
 		if (!server)
 			return -ENOMEM;
@@ -447,6 +473,10 @@ int rpc_maps_read(struct rpc_maps *m, struct snapshot *s)
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
+	/* Before the servers: what is counted here has its server there. */
+	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
+	r.transport_count =
+		at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
 	err = read_servers(&r);
 	if (!err)
 		err = read_series(&r);

@@ -18,9 +18,9 @@ struct rpc_maps {
 	uint32_t own_netns;
 	const struct rpc_waiter_bucket *waiter_tasks; /* mapped */
 	struct rpc_series *copy[2];
-	/* Saturated time as last read: a copy taken in the instant in which a
-	 * period ends may lack it, and a counter must not fall. */
+	/* As last reported, by place. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
+	uint64_t connects[RPC_MAX_TRANSPORTS];
 };
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -114,6 +115,8 @@ int run(const struct options *options)
 	int err, code = EXIT_TROUBLE;
 
 	loop_block_signals();
+	/* To the agent a closed pipe is an error of write(), not the end. */
+	signal(SIGPIPE, SIG_IGN);
 	if (output_file_init(&a.output, options->output)) {
 		log_error(log, "no memory");
 		return EXIT_TROUBLE;

@@ -56,7 +56,7 @@ struct rpc_transport_state {
 	uint64_t disconnects;
 	uint64_t connects;
 	uint64_t saturated_ns[RPC_LIMITS];
-	uint32_t slots_max; /* UINT32_MAX: no limit of its own */
+	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
 	uint32_t slots_allocated;
 	uint32_t slots_in_flight;
 };
@@ -142,7 +142,7 @@ void time_histogram_add(struct time_histogram *to,
 void time_histogram_subtract(struct time_histogram *to,
 			     const struct time_histogram *from);
 /* Upper bound in ns of the bucket that holds the @q-quantile (0..1), so the
- * true value is at most a fifth below; 0 if empty, UINT64_MAX if above all. */
+ * true value is at most a fifth below (at 1 us and above); 0 if empty, UINT64_MAX if above all. */
 uint64_t time_histogram_quantile(const struct time_histogram *h, double q);
 
 extern const char *const rpc_phase_names[RPC_PHASES];

@@ -11,7 +11,7 @@ step() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
 bundle=''
 # shellcheck disable=SC2317 # the trap calls it
 failed() {
-	trap - ERR
+	((BASH_SUBSHELL == 0)) || return 0
 	echo "FAILED at line $1: $2"
 	[[ ! -s out/$bundle.log ]] || tail -n 20 "out/$bundle.log"
 	[[ ! -e ${output:-} ]] || cp "$output" "out/$bundle-failed.prom"

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Runs all tests, a line each, and ends with "N passed, N failed, N skipped"; the exit status is 0 if none failed.
+#   check.sh [--no-guests]
+set -uo pipefail
+top=$(realpath "$(dirname "$0")/..")
+cd "$top" || exit
+verdicts=build/verdicts
+mkdir -p build
+: >$verdicts
+
+# judge NAME COMMAND...: one test that is a command; exit status 77 means that it could not be run here.
+judge() {
+	local name=$1 output status=0
+	shift
+	output=$("$@" 2>&1) || status=$?
+	case $status in
+	0) echo "ok $name" ;;
+	77) echo "skip $name: $(tail -n 1 <<<"$output")" ;;
+	*) printf 'FAIL %s\n%s\n' "$name" "$(tail -n 25 <<<"$output" | sed 's/^/    /')" ;;
+	esac | tee -a $verdicts
+}
+
+# unit BINARY: all tests of one cmocka program.
+unit() {
+	local name=${1##*/} output
+	output=$(CMOCKA_MESSAGE_OUTPUT=TAP "$1" 2>&1)
+	# A test program that dies prints no more lines: its plan tells.
+	if ! grep -q '^1\.\.' <<<"$output" || (($(sed -n 's/^1\.\.//p' <<<"$output" | head -n 1) != $(grep -cE '^(not )?ok ' <<<"$output"))); then
+		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 10 <<<"$output" | sed 's/^/    /')" | tee -a $verdicts
+		return
+	fi
+	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$verdicts
+	grep -E '^(not ok|#)' <<<"$output" | grep -v '^# ok' | sed 's/^/    /'
+	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
+}
+
+for program in build/tests/test_*; do
+	[[ $program == *.d ]] || unit "$program"
+done
+for corpus in tests/fuzz/corpus/*/; do
+	name=$(basename "$corpus")
+	judge "corpus of fuzz_$name" "build/tests/fuzz_$name" -runs=0 "$corpus"
+done
+judge "readers accept a file full of nasty names" tests/readers/check.sh
+judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
+judge "the man page and the program agree" tests/docs/check_man.sh
+judge "without sunrpc the agent says so and runs on" tests/absent.sh
+if [[ ${1:-} != --no-guests ]]; then
+	tests/vm/check.sh
+	cat build/vm/verdicts >>$verdicts
+fi
+
+echo
+grep '^FAIL' $verdicts
+echo "$(grep -c '^ok' $verdicts) passed, $(grep -c '^FAIL' $verdicts) failed, $(grep -c '^skip' $verdicts) skipped"
+! grep -q '^FAIL' $verdicts
