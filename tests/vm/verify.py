@@ -25,6 +25,10 @@ class Failure(Exception):
     pass
 
 
+class Skip(Exception):
+    """What was to be tested is not there on this kernel."""
+
+
 def need(condition, *what):
     if not condition:
         raise Failure(" ".join(str(w) for w in what))
@@ -250,6 +254,11 @@ def four_rpc_slots_saturate_and_128_do_not(folder):
 
 @test("session")
 def four_session_slots_saturate_and_64_do_not(folder):
+    # The kernel's own word: most RPC slots that were in use at once.
+    fields = re.search(r"xprt:\ttcp (.*)", (folder / "4-after.mountstats").read_text())
+    used = int(fields[1].split()[10])
+    if used > 12:
+        raise Skip(f"here a session with nfs.max_session_slots=4 grows: {used} calls at once")
     return saturates(folder, "session", 4, 64, 28)
 
 
@@ -426,6 +435,8 @@ def readers_accept_every_file(folder):
 def report(name, function, folder):
     try:
         note = function(folder)
+    except Skip as why:
+        print(f"skip {KERNEL}: {name}: {why}")
     except (Failure, OSError, KeyError, ValueError) as error:
         print(f"FAIL {KERNEL}: {name}\n    {type(error).__name__}: {error}")
     else:

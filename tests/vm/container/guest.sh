@@ -12,11 +12,11 @@ bundle=''
 # shellcheck disable=SC2317 # the trap calls it
 failed() {
 	((BASH_SUBSHELL == 0)) || return 0
-	echo "FAILED at line $1: $2"
+	echo "FAILED at line ${BASH_LINENO[*]}: $1"
 	[[ ! -s out/$bundle.log ]] || tail -n 20 "out/$bundle.log"
 	[[ ! -e ${output:-} ]] || cp "$output" "out/$bundle-failed.prom"
 }
-trap 'failed $LINENO "$BASH_COMMAND"' ERR
+trap 'failed "$BASH_COMMAND"' ERR
 crun() { command crun --cgroup-manager=cgroupfs "$@"; }
 
 # refresh: has the agent write its file, now.
@@ -69,17 +69,18 @@ check_agent() {
 	wait_for 30 all_attached
 	(($(grep -c '^xidscope_hook_attached{' "$output") >= 7))
 
-	step "$bundle: NFS calls and an Xid are counted"
+	step "$bundle: servers bear the names that the node gives them"
 	use_nfs
+	refresh
+	if grep -m3 'server="[^"]*@' "$output"; then false; fi
+
+	step "$bundle: NFS calls and an Xid are counted"
 	echo '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone' >/dev/kmsg
 	refresh
 	cp "$output" "out/$bundle.prom"
 	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
 	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == 1))
 	[[ $(sum xidscope_events_dropped_total) == 0 ]]
-
-	step "$bundle: servers bear the names that the node gives them"
-	if grep -m3 'server="[^"]*@' "$output"; then false; fi
 
 	step "$bundle: it shares the node's namespaces, and sees its sunrpc and kernel log"
 	for namespace in net pid; do
