@@ -2,7 +2,7 @@
 /*
  * sunrpc's client: where each NFS call spends its time, and what holds it up.
  *
- * A call is recorded once, when the kernel itself books it for mountstats
+ * A call counts once, when the kernel itself books it for mountstats
  * (rpc_stats_latency). Its phases are differences of the kernel's own time
  * stamps, except the waits, which are measured from sleep to wake-up; `setup`
  * is what is left, so that the phases add up to the total by construction.
@@ -19,6 +19,17 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set before loading: number of shards - 1; one less than a power of two. */
 const volatile __u32 rpc_shard_mask = 0;
+
+/*
+ * Set before loading, where tracepoints can be preempted (they can from 7.0 on,
+ * being guarded by SRCU instead of by disabled preemption). There the kernel
+ * drops an event if another task of the same CPU was preempted within the same
+ * program, which happens to every thousandth call under load. Then a call's end
+ * is only noted when it is booked; it is recorded when it gives back its
+ * request, for that tracepoint is reached with a spin lock held. If the note was
+ * dropped, the call is recorded all the same, up to that moment.
+ */
+const volatile bool rpc_record_at_release = false;
 
 /* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to
  * .slot_tbl_state, 0 while nfsv4 is not there to tell. */
@@ -522,6 +533,11 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task,
 			w->wait_ns[p] = 0;
 	}
 	w->until = now;
+	if (task->tk_rpc_status && !task->tk_rqstp) {
+		/* Killed before it had a request: it will not be booked. */
+		waiter_drop((__u64)task);
+		return 0;
+	}
 	if (w->first || wait >= RPC_WAITS || now < w->since)
 		return 0;
 	w->wait_ns[wait] += now - w->since;
@@ -606,27 +622,23 @@ static __always_inline void call_end_depth(struct rpc_server_stats *s,
 	peak_raise(&s->peak[queue], depth);
 }
 
-SEC("tp_btf/rpc_stats_latency")
-int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
-	     ktime_t rq_rtt, ktime_t execute)
+/* Records the call of @task, which took @total ns, and forgets the task. @w is
+ * its entry, or NULL. */
+static __always_inline void call_record(const struct rpc_task *task,
+					const struct rpc_rqst *rqst,
+					struct rpc_waiter *w, __u64 total,
+					int status)
 {
-	__u64 total = execute, before, after, rtt, xtime, start;
-	const struct rpc_rqst *rqst;
-	const struct rpc_xprt *xprt;
+	__u64 before, after, rtt, xtime = rqst->rq_xtime;
+	__u64 start = task->tk_start;
+	const struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct rpc_server_stats *ss;
 	struct rpc_xprt_ref *ref;
 	struct rpc_transport *t;
-	struct rpc_waiter *w;
 	struct rpc_series *s;
 	__u32 index, slot;
 	int ntrans;
 
-	if (!task || !is_nfs(task))
-		return 0;
-	rqst = task->tk_rqstp;
-	if (!rqst)
-		return 0;
-	xprt = rqst->rq_xprt;
 	ref = xprt_get(xprt);
 	index = ref ? series_get(ref, task->tk_msg.rpc_proc,
 				 task->tk_client->cl_vers) :
@@ -636,10 +648,8 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 	slot = index * (rpc_shard_mask + 1) + shard();
 	s = bpf_map_lookup_elem(&series, &slot);
 	if (!s)
-		return 0;
+		return;
 
-	start = task->tk_start;
-	xtime = rqst->rq_xtime;
 	if (!xtime)
 		before = total; /* never transmitted */
 	else
@@ -648,7 +658,7 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 		before = total;
 	after = total - before;
 	/* No reply: the whole time since the transmit is the server's. */
-	rtt = rqst->rq_reply_bytes_recvd ? (__u64)rq_rtt : after;
+	rtt = rqst->rq_reply_bytes_recvd ? (__u64)rqst->rq_rtt : after;
 	if (rtt > after)
 		rtt = after;
 
@@ -657,7 +667,6 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 	time_record(s->phase[RPC_PHASE_RTT], &s->phase_ns[RPC_PHASE_RTT], rtt);
 	time_record(s->phase[RPC_PHASE_FINISH], &s->phase_ns[RPC_PHASE_FINISH],
 		    after - rtt);
-	w = waiter_find((__u64)task);
 	if (w) {
 		if (w->start == start)
 			before = waits_record(s, w, xtime, before);
@@ -669,10 +678,10 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 	add(&s->received_bytes, rqst->rq_reply_bytes_recvd);
 	add(&s->finished, 1);
 
-	if (task->tk_status < 0)
-		error_record(index, task->tk_status);
+	if (status < 0)
+		error_record(index, status);
 	if (!ref)
-		return 0;
+		return;
 
 	slot = ref->server * (rpc_shard_mask + 1) + shard();
 	ss = bpf_map_lookup_elem(&server_stats, &slot);
@@ -690,7 +699,71 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 			add(&t->timeouts, task->tk_timeouts);
 		}
 	}
+}
+
+SEC("tp_btf/rpc_stats_latency")
+int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
+	     ktime_t rtt, ktime_t execute)
+{
+	const struct rpc_rqst *rqst;
+	struct rpc_waiter *w;
+
+	if (!task || !is_nfs(task))
+		return 0;
+	rqst = task->tk_rqstp;
+	if (!rqst)
+		return 0;
+	if (!rpc_record_at_release) {
+		call_record(task, rqst, waiter_find((__u64)task), execute,
+			    task->tk_status);
+		return 0;
+	}
+	w = waiter_get((__u64)task, task->tk_start);
+	if (!w) {
+		drop(RPC_DROP_WAITER);
+		return 0;
+	}
+	w->total = execute;
+	w->status = task->tk_status;
+	w->booked = 1;
 	return 0;
+}
+
+/* A task gives back the right to transmit, and that for the last time when it
+ * gives back its request, too: only then does it have no more to do. */
+static __always_inline int release(const struct rpc_task *task)
+{
+	const struct rpc_rqst *rqst;
+	struct rpc_waiter *w;
+
+	if (!task || !is_nfs(task))
+		return 0;
+	rqst = task->tk_rqstp;
+	if (!rqst)
+		return 0;
+	w = waiter_find((__u64)task);
+	if (w && w->booked)
+		call_record(task, rqst, w, w->total, w->status);
+	else if (!task->tk_action)
+		call_record(task, rqst, w,
+			    bpf_ktime_get_ns() - task->tk_start,
+			    task->tk_status);
+	return 0;
+}
+
+SEC("tp_btf/xprt_release_xprt")
+int BPF_PROG(xprt_release_xprt, const struct rpc_xprt *xprt,
+	     const struct rpc_task *task)
+{
+	return release(task);
+}
+
+/* The same, of a transport with congestion control: UDP, RDMA. */
+SEC("tp_btf/xprt_release_cong")
+int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt,
+	     const struct rpc_task *task)
+{
+	return release(task);
 }
 
 /* ---- transports ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The table of tasks that have waited: who they are and how long for what.
+ * (Where calls are recorded at their release, also those that have ended.)
  *
  * A BPF hash map would do, at some 300 instructions for each insertion and 250
  * for each deletion. This is a set-associative table in two arrays instead: a
@@ -97,6 +98,7 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 	w = bpf_map_lookup_elem(&waiters, &index);
 	if (w && (!found || w->start != start)) {
 		w->asleep = RPC_ASLEEP_NO;
+		w->booked = 0;
 		w->start = start;
 		w->since = 0;
 		w->until = 0;

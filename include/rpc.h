@@ -17,7 +17,7 @@
 #define RPC_MAX_SHARDS 8 /* a power of two */
 #define RPC_MAX_SERVERS 64
 #define RPC_MAX_TRANSPORTS 256
-#define RPC_MAX_SERIES 224 /* (server, version, op) triples; 0 is "other" */
+#define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
 #define RPC_MAX_ERRORS 1024
 #define RPC_MAX_OP 96 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
@@ -173,8 +173,11 @@ struct rpc_waiter {
 	__u64 until; /* end of its last wait */
 	__u64 first; /* first transmit, if it may be sent again; else 0 */
 	__u64 wait_ns[RPC_WAITS];
-	__u32 asleep;
-	__u32 last; /* enum rpc_phase of the last wait */
+	__u64 total; /* if booked: duration of the call ... */
+	__s32 status; /* ... and its tk_status */
+	__u8 booked; /* the call has ended and waits to be recorded */
+	__u8 asleep;
+	__u8 last; /* enum rpc_phase of the last wait */
 };
 
 /* What rpc_probe reads of one rpc_xprt, at user space's call. */

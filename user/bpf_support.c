@@ -2,6 +2,7 @@
 /* What every BPF object of the program needs around libbpf. */
 #include "bpf_support.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,16 @@ uint64_t bpf_object_memory(const struct bpf_object *object)
 		fclose(info);
 	}
 	return total;
+}
+
+uint64_t bpf_program_misses(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		return 0;
+	return info.recursion_misses;
 }
 
 const char *bpf_advice(int error)

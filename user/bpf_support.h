@@ -26,6 +26,10 @@ const char *bpf_refused_program(void);
 /* Kernel memory of all maps of @object in bytes, as the kernel accounts it. */
 uint64_t bpf_object_memory(const struct bpf_object *object);
 
+/* How often the kernel did not run a loaded program because it was running
+ * already on that CPU (recursion_misses, from 5.12). */
+uint64_t bpf_program_misses(const struct bpf_program *program);
+
 /* What to do about error number @error of a bpf() call, for a person. */
 const char *bpf_advice(int error);
 

@@ -26,6 +26,7 @@ struct rpc_hooks {
 	enum rpc_hooks_state state;
 	bool told; /* the state is in the log */
 	bool session_known;
+	unsigned int unused; /* hooks that are not for this kernel */
 	unsigned int refused; /* hooks whose programs the kernel does not take */
 	int error;
 	uint64_t map_bytes;
@@ -40,6 +41,8 @@ enum hook {
 	HOOK_XPRT_DESTROY,
 	HOOK_XPRT_DISCONNECT_DONE,
 	HOOK_RPC_TASK_END,
+	HOOK_XPRT_RELEASE_XPRT,
+	HOOK_XPRT_RELEASE_CONG,
 	HOOK_RPC_STATS_LATENCY,
 	HOOK_RPC_TASK_WAKEUP,
 	HOOK_RPC_TASK_SLEEP,
@@ -58,6 +61,8 @@ static const struct {
 	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
 	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
 	[HOOK_RPC_TASK_END] = HOOK(rpc_task_end, 0),
+	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
+	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
 	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, 0),
 	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup,
 				      1u << HOOK_RPC_TASK_END |
@@ -99,15 +104,15 @@ static bool exists(const char *path)
 	return !access(path, F_OK);
 }
 
-/* Whether sunrpc is part of the kernel itself. */
-static bool is_built_in(void)
+/* Whether the kernel itself, modules aside, has such a type. */
+static bool has_kernel_type(const char *name, uint32_t kind)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool found;
 
 	if (!btf)
 		return false;
-	found = btf__find_by_name_kind(btf, "rpc_task", BTF_KIND_STRUCT) > 0;
+	found = btf__find_by_name_kind(btf, name, kind) > 0;
 	btf__free(btf);
 	malloc_trim(0); /* the kernel's types are 5 MB */
 	return found;
@@ -121,7 +126,9 @@ static enum rpc_hooks_state look(void)
 		return RPC_HOOKS_ABSENT;
 	/* A built-in sunrpc with parameters has a folder, too. */
 	if (!exists(MODULE "/initstate"))
-		return is_built_in() ? RPC_HOOKS_ATTACHED : RPC_HOOKS_NO_BTF;
+		return has_kernel_type("rpc_task", BTF_KIND_STRUCT) ?
+			       RPC_HOOKS_ATTACHED :
+			       RPC_HOOKS_NO_BTF;
 	return RPC_HOOKS_NO_BTF;
 }
 
@@ -146,9 +153,11 @@ static int try_load(struct rpc_hooks *h, uint32_t shards)
 	if (!h->bpf)
 		return -errno;
 	for (size_t i = 0; i < HOOKS; i++)
-		if (h->refused & 1u << i)
+		if ((h->unused | h->refused) & 1u << i)
 			bpf_program__set_autoload(hook_program(h->bpf, i), false);
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
+	h->bpf->rodata->rpc_record_at_release =
+		!(h->unused & 1u << HOOK_XPRT_RELEASE_XPRT);
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
 	bpf_map__set_max_entries(h->bpf->maps.server_stats,
 				 (RPC_MAX_SERVERS + 1) * shards);
@@ -171,6 +180,14 @@ static size_t refused_hook(void)
 	return i;
 }
 
+/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
+ * The guard that took the place of disabled preemption has a type. */
+static bool tracepoints_preemptible(void)
+{
+	return has_kernel_type("class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) ||
+	       has_kernel_type("class_srcu_fast_notrace_t", BTF_KIND_STRUCT);
+}
+
 /* Loads what the kernel accepts: a program that it refuses is left out. */
 static int load(struct rpc_hooks *h)
 {
@@ -178,6 +195,9 @@ static int load(struct rpc_hooks *h)
 	size_t hook;
 	int err;
 
+	if (!tracepoints_preemptible())
+		h->unused = 1u << HOOK_XPRT_RELEASE_XPRT |
+			    1u << HOOK_XPRT_RELEASE_CONG;
 	while ((err = try_load(h, shards))) {
 		hook = refused_hook();
 		if (hook == HOOKS || hook == HOOK_RPC_STATS_LATENCY ||
@@ -203,7 +223,7 @@ static bool attach(struct rpc_hooks *h)
 	unsigned int attached = 0;
 
 	for (size_t i = 0; i < HOOKS; i++) {
-		if (h->refused & 1u << i)
+		if ((h->unused | h->refused) & 1u << i)
 			continue;
 		if ((attached & hooks[i].needs) != hooks[i].needs) {
 			log_warn(h->log,
@@ -336,11 +356,28 @@ int rpc_hooks_error(const struct rpc_hooks *h)
 	return h->error;
 }
 
+/* Events that the kernel kept from the programs because another task of the
+ * same CPU was within the same program. Where calls are recorded at their
+ * release, an end that was not noted is no loss. */
+static uint64_t lost_to_recursion(const struct rpc_hooks *h)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; h->bpf && i < HOOKS; i++)
+		if (*hook_link(h->bpf, i) &&
+		    (h->unused || (i != HOOK_RPC_STATS_LATENCY &&
+				   i != HOOK_RPC_TASK_END)))
+			lost += bpf_program_misses(hook_program(h->bpf, i));
+	return lost;
+}
+
 int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
-		snapshot_hook(s, hooks[i].name,
-			      h->bpf && *hook_link(h->bpf, i));
+		if (!(h->unused & 1u << i))
+			snapshot_hook(s, hooks[i].name,
+				      h->bpf && *hook_link(h->bpf, i));
+	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
 	s->tier = h->bpf ? 'A' : '-';
 	s->map_bytes += h->map_bytes;
 	return h->bpf ? rpc_maps_read(&h->maps, s) : 0;

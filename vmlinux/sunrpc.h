@@ -71,11 +71,13 @@ struct rpc_rqst;
 
 struct rpc_task {
 	int tk_status;
+	void (*tk_action)(struct rpc_task *); /* NULL once it has ended */
 	struct rpc_message tk_msg;
 	struct rpc_clnt *tk_client; /* NULL for backchannel replies */
 	struct rpc_xprt *tk_xprt;
 	struct rpc_rqst *tk_rqstp;
 	ktime_t tk_start;
+	int tk_rpc_status; /* not 0: it was killed, or must end for another reason */
 	unsigned short tk_timeouts; /* major timeouts */
 };
 
@@ -86,6 +88,7 @@ struct rpc_rqst {
 	struct rb_node rq_recv;
 	unsigned long rq_xmit_bytes_sent;
 	unsigned long rq_reply_bytes_recvd;
+	ktime_t rq_rtt;
 	ktime_t rq_xtime; /* start of the last send call, partial ones included */
 	int rq_ntrans;
 };

@@ -46,7 +46,7 @@ start_agent() { # of $bundle
 	# shellcheck source=/dev/null
 	. "$bundle/settings"
 	# shellcheck disable=SC2154 # create, output and grace are among the settings
-	mkdir -p "${create[@]}"
+	install -d -o 65534 -g 65534 "${create[@]}" # it may belong to node_exporter's user
 	crun run --bundle "$bundle" xidscope >"out/$bundle.log" 2>&1 &
 	agent=$!
 	wait_for 40 test -s "$output"
