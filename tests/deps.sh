@@ -11,8 +11,8 @@ packages=(
 	qemu-system-x86 mmdebstrap fakeroot e2fsprogs kmod cpio xz-utils zstd debian-archive-keyring busybox-static
 	# unit tests and readers
 	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml
-	# container image
-	buildah
+	# container image, unit check
+	buildah systemd
 	# man page check
 	man-db groff-base
 )

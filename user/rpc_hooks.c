@@ -81,12 +81,37 @@ static struct bpf_link **hook_link(struct rpc_bpf *bpf, size_t i)
 	return (struct bpf_link **)((char *)bpf + hooks[i].link);
 }
 
+/* Whether the kernel itself, modules aside, has such a type. */
+static bool has_kernel_type(const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool found;
+
+	if (!btf)
+		return false;
+	found = btf__find_by_name(btf, name) > 0;
+	btf__free(btf);
+	malloc_trim(0); /* the kernel's types are 5 MB */
+	return found;
+}
+
+/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
+ * The guard that took the place of disabled preemption has a type. */
+static bool tracepoints_preemptible(void)
+{
+	return has_kernel_type("class_srcu_fast_notrace_t");
+}
+
 struct rpc_hooks *rpc_hooks_new(const struct log *log)
 {
 	struct rpc_hooks *h = calloc(1, sizeof(*h));
 
-	if (h)
-		h->log = log;
+	if (!h)
+		return NULL;
+	h->log = log;
+	if (!tracepoints_preemptible())
+		h->unused = 1u << HOOK_XPRT_RELEASE_XPRT |
+			    1u << HOOK_XPRT_RELEASE_CONG;
 	return h;
 }
 
@@ -104,20 +129,6 @@ static bool exists(const char *path)
 	return !access(path, F_OK);
 }
 
-/* Whether the kernel itself, modules aside, has such a type. */
-static bool has_kernel_type(const char *name, uint32_t kind)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	bool found;
-
-	if (!btf)
-		return false;
-	found = btf__find_by_name_kind(btf, name, kind) > 0;
-	btf__free(btf);
-	malloc_trim(0); /* the kernel's types are 5 MB */
-	return found;
-}
-
 static enum rpc_hooks_state look(void)
 {
 	if (exists(MODULE_BTF))
@@ -126,7 +137,7 @@ static enum rpc_hooks_state look(void)
 		return RPC_HOOKS_ABSENT;
 	/* A built-in sunrpc with parameters has a folder, too. */
 	if (!exists(MODULE "/initstate"))
-		return has_kernel_type("rpc_task", BTF_KIND_STRUCT) ?
+		return has_kernel_type("rpc_task") ?
 			       RPC_HOOKS_ATTACHED :
 			       RPC_HOOKS_NO_BTF;
 	return RPC_HOOKS_NO_BTF;
@@ -180,14 +191,6 @@ static size_t refused_hook(void)
 	return i;
 }
 
-/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
- * The guard that took the place of disabled preemption has a type. */
-static bool tracepoints_preemptible(void)
-{
-	return has_kernel_type("class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) ||
-	       has_kernel_type("class_srcu_fast_notrace_t", BTF_KIND_STRUCT);
-}
-
 /* Loads what the kernel accepts: a program that it refuses is left out. */
 static int load(struct rpc_hooks *h)
 {
@@ -195,9 +198,6 @@ static int load(struct rpc_hooks *h)
 	size_t hook;
 	int err;
 
-	if (!tracepoints_preemptible())
-		h->unused = 1u << HOOK_XPRT_RELEASE_XPRT |
-			    1u << HOOK_XPRT_RELEASE_CONG;
 	while ((err = try_load(h, shards))) {
 		hook = refused_hook();
 		if (hook == HOOKS || hook == HOOK_RPC_STATS_LATENCY ||

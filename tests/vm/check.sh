@@ -16,28 +16,53 @@ kernels=("$@")
 results=$top/build/vm
 mkdir -p "$results"
 
-job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-job.XXXXXX")
-trap 'rm -rf "$job"' EXIT
-cp -r "$here/scenarios" "$here/agent-lib.sh" "$top/build/xidscope" "$job/"
-cp "$here/run-scenarios" "$job/run.sh"
-echo "$only" >"$job/only"
+work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-check.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+promtool=$("$here/tool.sh" prometheus usr/bin/promtool)
+verdicts=$results/verdicts
+: >"$verdicts"
 
-status=0
-: >"$results/verdicts"
+# The scenarios' job, and that of the container image.
+scenarios=$work/scenarios
+mkdir "$scenarios" "$work/container"
+cp -r "$here/scenarios" "$here/agent-lib.sh" "$top/build/xidscope" "$scenarios/"
+cp "$here/run-scenarios" "$scenarios/run.sh"
+echo "$only" >"$scenarios/only"
+echo "${SOAK_CALLS:-0}" >"$scenarios/soak_calls"
+
+# boot KERNEL JOB OUT: QEMU 7.2 translates code while another CPU patches it, and may then keep a breakpoint that is long
+# gone; the guest dies of it ("Oops: int3") where tracepoints are switched under load. One thread for all CPUs cannot.
+boot() {
+	local status=0
+	rm -rf "$3"
+	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-900}" 2>&1 | tee "$work/console" || status=$?
+	if ((status)) && grep -q 'Oops: int3' "$work/console"; then
+		echo "the emulator kept a breakpoint that the kernel had removed: once more, with one thread"
+		status=0
+		"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-900}" \
+			--accel tcg,thread=single 2>&1 || status=$?
+	fi
+	return "$status"
+}
+
 for kernel in "${kernels[@]}"; do
-	out=$results/$kernel
-	rm -rf "$out"
 	echo "kernel $kernel:"
-	"$here/boot.sh" --kernel "$kernel" --job "$job" --out "$out" --timeout "${TIMEOUT:-900}" || {
-		echo "FAIL $kernel: the guest did not finish" | tee -a "$results/verdicts"
-	}
-	if [[ -d $out ]]; then
-		/usr/bin/python3 "$here/verify.py" "$out" "$kernel" "$("$here/tool.sh" prometheus usr/bin/promtool)" |
-			tee -a "$results/verdicts"
+	if boot "$kernel" "$scenarios" "$results/$kernel"; then
+		/usr/bin/python3 "$here/verify.py" "$results/$kernel" "$kernel" "$promtool" | tee -a "$verdicts"
+	else
+		echo "FAIL $kernel: the guest did not finish" | tee -a "$verdicts"
+	fi
+	[[ -z $only || $only == *container* ]] || continue
+	name="$kernel: the image runs under the DaemonSet's and the unit's settings"
+	if "$here/container/prepare.sh" "$work/container" >"$work/log" 2>&1 &&
+		boot "$kernel" "$work/container" "$results/$kernel-container" >"$work/log" 2>&1; then
+		echo "ok $name" | tee -a "$verdicts"
+	else
+		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 15 "$work/log" | sed 's/^/    /')" | tee -a "$verdicts"
 	fi
 done
-passed=$(grep -c '^ok ' "$results/verdicts" || true)
-failed=$(grep -c '^FAIL ' "$results/verdicts" || true)
-skipped=$(grep -c '^skip ' "$results/verdicts" || true)
+passed=$(grep -c '^ok ' "$verdicts" || true)
+failed=$(grep -c '^FAIL ' "$verdicts" || true)
+skipped=$(grep -c '^skip ' "$verdicts" || true)
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))
