@@ -25,9 +25,10 @@ const volatile __u32 rpc_shard_mask = 0;
  * being guarded by SRCU instead of by disabled preemption). There the kernel
  * drops an event if another task of the same CPU was preempted within the same
  * program, which happens to every thousandth call under load. Then a call's end
- * is only noted when it is booked; it is recorded when it gives back its
- * request, for that tracepoint is reached with a spin lock held. If the note was
- * dropped, the call is recorded all the same, up to that moment.
+ * is only noted when it is booked, by two programs of which the second notes what
+ * was kept from the first; it is recorded when it gives back its request, for
+ * that tracepoint is reached with a spin lock held. If there is no note, the
+ * call is recorded all the same, up to that moment.
  */
 const volatile bool rpc_record_at_release = false;
 
@@ -701,9 +702,8 @@ static __always_inline void call_record(const struct rpc_task *task,
 	}
 }
 
-SEC("tp_btf/rpc_stats_latency")
-int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
-	     ktime_t rtt, ktime_t execute)
+/* The kernel has booked the call of @task, which took @total ns. */
+static __always_inline int book(const struct rpc_task *task, __u64 total)
 {
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
@@ -714,7 +714,7 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 	if (!rqst)
 		return 0;
 	if (!rpc_record_at_release) {
-		call_record(task, rqst, waiter_find((__u64)task), execute,
+		call_record(task, rqst, waiter_find((__u64)task), total,
 			    task->tk_status);
 		return 0;
 	}
@@ -723,10 +723,28 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 		drop(RPC_DROP_WAITER);
 		return 0;
 	}
-	w->total = execute;
+	if (w->booked)
+		return 0;
+	w->total = total;
 	w->status = task->tk_status;
 	w->booked = 1;
 	return 0;
+}
+
+SEC("tp_btf/rpc_stats_latency")
+int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
+	     ktime_t rtt, ktime_t execute)
+{
+	return book(task, execute);
+}
+
+/* Only with rpc_record_at_release: notes what was kept from the program above,
+ * unless that happens to both at once. */
+SEC("tp_btf/rpc_stats_latency")
+int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task,
+	     ktime_t backlog, ktime_t rtt, ktime_t execute)
+{
+	return book(task, execute);
 }
 
 /* A task gives back the right to transmit, and that for the last time when it

@@ -18,7 +18,7 @@
 #define HOOKS_GPU 2u
 
 /* While something may still come (sunrpc, nfsv4), how often to look. */
-#define OBSERVER_POLL_MS 400
+#define OBSERVER_POLL_MS 150
 
 struct observer {
 	const struct log *log;

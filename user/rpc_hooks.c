@@ -44,13 +44,14 @@ enum hook {
 	HOOK_XPRT_RELEASE_XPRT,
 	HOOK_XPRT_RELEASE_CONG,
 	HOOK_RPC_STATS_LATENCY,
+	HOOK_RPC_STATS_LATENCY_AGAIN,
 	HOOK_RPC_TASK_WAKEUP,
 	HOOK_RPC_TASK_SLEEP,
 	HOOKS,
 };
 
 static const struct {
-	const char *name; /* of the tracepoint and the program */
+	const char *name; /* of the program, and of its tracepoint */
 	size_t program; /* offsets into struct rpc_bpf */
 	size_t link;
 	unsigned int needs; /* bits of enum hook */
@@ -64,6 +65,7 @@ static const struct {
 	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
 	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
 	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, 0),
+	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
 	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup,
 				      1u << HOOK_RPC_TASK_END |
 					      1u << HOOK_RPC_STATS_LATENCY),
@@ -111,7 +113,8 @@ struct rpc_hooks *rpc_hooks_new(const struct log *log)
 	h->log = log;
 	if (!tracepoints_preemptible())
 		h->unused = 1u << HOOK_XPRT_RELEASE_XPRT |
-			    1u << HOOK_XPRT_RELEASE_CONG;
+			    1u << HOOK_XPRT_RELEASE_CONG |
+			    1u << HOOK_RPC_STATS_LATENCY_AGAIN;
 	return h;
 }
 
@@ -366,6 +369,7 @@ static uint64_t lost_to_recursion(const struct rpc_hooks *h)
 	for (size_t i = 0; h->bpf && i < HOOKS; i++)
 		if (*hook_link(h->bpf, i) &&
 		    (h->unused || (i != HOOK_RPC_STATS_LATENCY &&
+				   i != HOOK_RPC_STATS_LATENCY_AGAIN &&
 				   i != HOOK_RPC_TASK_END)))
 			lost += bpf_program_misses(hook_program(h->bpf, i));
 	return lost;

@@ -122,22 +122,22 @@ static const char *server_label(const struct reading *r, uint32_t server)
 /*
  * A copy in which every call that was begun is finished, if there is a moment
  * without one being written: all calls that had begun when the copy after it
- * was taken were finished when the copy before it was taken.
+ * was taken were finished when the copy before it was taken. NULL: the map
+ * cannot be read.
  */
-static int copy_series(struct rpc_maps *m, uint32_t index,
-		       const struct rpc_series **copy)
+static const struct rpc_series *copy_series(struct rpc_maps *m, uint32_t index)
 {
 	struct rpc_series *before = m->copy[0], *now = m->copy[1], *swap;
 	uint64_t finished;
 
 	if (lookup(m->bpf->maps.series, index, now))
-		return -errno;
+		return NULL;
 	finished = now->finished;
 	if (lookup(m->bpf->maps.series, index, before))
-		return -errno;
+		return NULL;
 	for (int i = 0; i < COPY_TRIES; i++) {
 		if (lookup(m->bpf->maps.series, index, now))
-			return -errno;
+			return NULL;
 		if (now->started == finished)
 			break;
 		finished = before->finished;
@@ -145,8 +145,7 @@ static int copy_series(struct rpc_maps *m, uint32_t index,
 		before = now;
 		now = swap;
 	}
-	*copy = before;
-	return 0;
+	return before;
 }
 
 static void add_times(struct time_histogram *h, const __u64 *bucket, __u64 sum)
@@ -170,10 +169,9 @@ static void add_zeroes(struct time_histogram *h, uint64_t calls)
 static int read_one_series(struct reading *r, uint32_t i)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
-	const struct rpc_series *copy = NULL;
+	const struct rpc_series *copy;
 	struct rpc_series_info info;
 	struct rpc_op *op = NULL;
-	int err;
 
 	/* A number is given out before its entry is filled: then no call has
 	 * been recorded under it, and the next snapshot will have it. */
@@ -182,9 +180,9 @@ static int read_one_series(struct reading *r, uint32_t i)
 	if (i && !info.name[0])
 		return 0;
 	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
-		err = copy_series(r->m, i * r->m->shards + shard, &copy);
-		if (err)
-			return err;
+		copy = copy_series(r->m, i * r->m->shards + shard);
+		if (!copy)
+			return -EIO;
 		if (!copy->started)
 			continue;
 		if (!op)

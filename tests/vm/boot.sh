@@ -13,7 +13,7 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --memory MB     memory (2048)
   --timeout S     kill the guest after this many seconds, exit status 124 (600)
   --append ARGS   more of the kernel command line
-  --accel ARGS    QEMU's accelerator (tcg,thread=multi)
+  --accel ARGS    QEMU's accelerator (the kernel's in kernels.tsv, else tcg,thread=multi)
   --icount        one CPU whose clock counts instructions: timings repeat exactly
 Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
 die() {
@@ -21,7 +21,7 @@ die() {
 	exit 125
 }
 
-kernel='' job='' out='' smp=2 memory=2048 timeout=600 append='' accel=tcg,thread=multi icount=()
+kernel='' job='' out='' smp=2 memory=2048 timeout=600 append='' accel='' icount=()
 while (($#)); do
 	case $1 in
 	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel)
@@ -45,6 +45,8 @@ amd64) qemu=(qemu-system-x86_64 -machine pc -cpu 'max,-cx16') console=ttyS0 ;;
 *) die "no machine for this kernel's architecture: add it to tests/vm/boot.sh" ;;
 esac
 need "${qemu[0]}"
+: "${accel:=$(awk -v name="$kernel" '$1 "" == name { print $5 }' "$vm/kernels.tsv")}"
+: "${accel:=tcg,thread=multi}"
 boot=$("$vm/kernel.sh" "$kernel")
 root=$("$vm/image.sh")
 

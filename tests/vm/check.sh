@@ -30,8 +30,7 @@ cp "$here/run-scenarios" "$scenarios/run.sh"
 echo "$only" >"$scenarios/only"
 echo "${SOAK_CALLS:-0}" >"$scenarios/soak_calls"
 
-# boot KERNEL JOB OUT: QEMU 7.2 translates code while another CPU patches it, and may then keep a breakpoint that is long
-# gone; the guest dies of it ("Oops: int3") where tracepoints are switched under load. One thread for all CPUs cannot.
+# boot KERNEL JOB OUT: once more with one thread if it dies as kernels.tsv tells.
 boot() {
 	local status=0
 	rm -rf "$3"

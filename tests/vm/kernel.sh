@@ -10,7 +10,7 @@ required=(virtio_pci virtio_blk ext4)
 optional=(crc32c_generic) # ext4 asks for it by name before Linux 6.14; later kernels do not have it
 
 name=${1:?usage: kernel.sh NAME}
-read -r _ suite meta arch < <(awk -v name="$name" '$1 "" == name' "$vm/kernels.tsv") ||
+read -r _ suite meta arch _ < <(awk -v name="$name" '$1 "" == name' "$vm/kernels.tsv") ||
 	die "no kernel '$name': see tests/vm/kernels.tsv"
 need depmod modprobe mke2fs cpio xz dpkg-deb flock
 dir=$cache/kernels/$name

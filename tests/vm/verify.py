@@ -198,8 +198,9 @@ def agent_attaches_soon_after_sunrpc_loads(folder):
     from datetime import datetime, timezone
     attached = datetime.strptime(clock, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
     delay = attached.timestamp() - loaded
-    # A second where nothing is emulated; the guest's CPUs are.
-    need(delay < 3, "attached after", delay, "s")
+    # A second where nothing is emulated; the guest's CPUs are, and share two
+    # real ones: the figure counts, the bound only catches what never comes.
+    need(delay < 10, "attached after", delay, "s")
     need(Metrics(folder / "x.prom").get("tier", tier="A") == 1, "not in tier A")
     return f"{delay:.2f} s"
 

@@ -4,7 +4,7 @@ nfs_server_start
 nfs_mount 3 '' /mnt/load
 prepare_file /mnt/load
 slot_limit 65536
-load /mnt/load 25 32 randrw 4k &
+load /mnt/load 120 32 randrw 4k &
 loader=$!
 for round in 1 2 3; do
 	rm -f agent.log x.prom
@@ -13,5 +13,5 @@ for round in 1 2 3; do
 	agent_stop
 	cp x.prom "round-$round.prom"
 done
-wait "$loader"
-umount /mnt/load
+pkill -x fio
+wait "$loader" || true

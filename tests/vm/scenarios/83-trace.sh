@@ -4,10 +4,10 @@ nfs_server_start
 slot_limit 4
 nfs_mount 3 '' /mnt/trace
 prepare_file /mnt/trace
-load /mnt/trace 6 32 randread 4k &
+load /mnt/trace 120 32 randread 4k &
 loader=$!
 sleep 1
 /job/xidscope trace --duration 4 >report.txt 2>trace.log
-wait "$loader"
-umount /mnt/trace
+pkill -x fio
+wait "$loader" || true
 slot_limit 65536
