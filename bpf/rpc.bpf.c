@@ -242,6 +242,16 @@ xprt_get(const struct rpc_xprt *xprt)
 	return ref ?: xprt_make(xprt);
 }
 
+/* The place of a transport that is known already, or NULL. */
+static __always_inline struct rpc_transport *
+transport_of(const struct rpc_xprt *xprt)
+{
+	__u64 key = (__u64)xprt;
+	struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
+
+	return ref ? bpf_map_lookup_elem(&transports, &ref->transport) : NULL;
+}
+
 static __noinline __u32 series_make(__u32 server,
 				    const struct rpc_procinfo *proc,
 				    __u32 version)
@@ -411,14 +421,9 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref,
 static __always_inline void limit_leave(const struct rpc_xprt *xprt,
 					__u32 limit, __u64 now)
 {
-	__u64 key = (__u64)xprt;
-	struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
-	struct rpc_transport *t;
+	struct rpc_transport *t = transport_of(xprt);
 
-	if (!ref || limit >= RPC_LIMITS)
-		return;
-	t = bpf_map_lookup_elem(&transports, &ref->transport);
-	if (!t || !t->saturated_since[limit])
+	if (!t || limit >= RPC_LIMITS || !t->saturated_since[limit])
 		return;
 	if (now > t->saturated_since[limit])
 		t->saturated_ns[limit] += now - t->saturated_since[limit];
@@ -789,13 +794,8 @@ int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt,
 SEC("tp_btf/xprt_disconnect_done")
 int BPF_PROG(xprt_disconnect_done, const struct rpc_xprt *xprt)
 {
-	__u64 key = (__u64)xprt;
-	struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
-	struct rpc_transport *t;
+	struct rpc_transport *t = transport_of(xprt);
 
-	if (!ref)
-		return 0;
-	t = bpf_map_lookup_elem(&transports, &ref->transport);
 	if (t)
 		add(&t->disconnects, 1);
 	return 0;
@@ -804,16 +804,12 @@ int BPF_PROG(xprt_disconnect_done, const struct rpc_xprt *xprt)
 SEC("tp_btf/xprt_destroy")
 int BPF_PROG(xprt_destroy, const struct rpc_xprt *xprt)
 {
-	__u64 key = (__u64)xprt;
-	struct rpc_xprt_ref *ref;
 	struct rpc_transport *t;
+	__u64 key = (__u64)xprt;
 
 	if (!xprt)
 		return 0;
-	ref = bpf_map_lookup_elem(&xprts, &key);
-	if (!ref)
-		return 0;
-	t = bpf_map_lookup_elem(&transports, &ref->transport);
+	t = transport_of(xprt);
 	bpf_map_delete_elem(&xprts, &key);
 	if (!t)
 		return 0;

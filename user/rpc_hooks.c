@@ -6,6 +6,7 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ struct rpc_hooks {
 	bool told; /* the state is in the log */
 	bool session_known;
 	unsigned int unused; /* hooks that are not for this kernel */
+	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 	unsigned int refused; /* hooks whose programs the kernel does not take */
 	int error;
 	uint64_t map_bytes;
@@ -73,6 +75,9 @@ static const struct {
 				     1u << HOOK_RPC_TASK_WAKEUP),
 };
 
+#define RELEASE_HOOKS \
+	(1u << HOOK_XPRT_RELEASE_XPRT | 1u << HOOK_XPRT_RELEASE_CONG)
+
 static struct bpf_program *hook_program(struct rpc_bpf *bpf, size_t i)
 {
 	return *(struct bpf_program **)((char *)bpf + hooks[i].program);
@@ -112,9 +117,7 @@ struct rpc_hooks *rpc_hooks_new(const struct log *log)
 		return NULL;
 	h->log = log;
 	if (!tracepoints_preemptible())
-		h->unused = 1u << HOOK_XPRT_RELEASE_XPRT |
-			    1u << HOOK_XPRT_RELEASE_CONG |
-			    1u << HOOK_RPC_STATS_LATENCY_AGAIN;
+		h->unused = RELEASE_HOOKS | 1u << HOOK_RPC_STATS_LATENCY_AGAIN;
 	return h;
 }
 
@@ -132,18 +135,32 @@ static bool exists(const char *path)
 	return !access(path, F_OK);
 }
 
+/* Whether the module has begun to live: its types are there before that. */
+static bool is_live(void)
+{
+	char state[8] = "";
+	FILE *file = fopen(MODULE "/initstate", "re");
+
+	if (!file)
+		return false;
+	if (!fgets(state, sizeof(state), file))
+		state[0] = 0;
+	fclose(file);
+	return !strncmp(state, "live", 4);
+}
+
+/* RPC_HOOKS_ATTACHED stands for: can be attached. */
 static enum rpc_hooks_state look(void)
 {
-	if (exists(MODULE_BTF))
-		return RPC_HOOKS_ATTACHED; /* that is, attachable */
 	if (!exists(MODULE))
 		return RPC_HOOKS_ABSENT;
-	/* A built-in sunrpc with parameters has a folder, too. */
+	/* A built-in sunrpc has parameters, and therefore a folder, too. */
 	if (!exists(MODULE "/initstate"))
-		return has_kernel_type("rpc_task") ?
-			       RPC_HOOKS_ATTACHED :
-			       RPC_HOOKS_NO_BTF;
-	return RPC_HOOKS_NO_BTF;
+		return has_kernel_type("rpc_task") ? RPC_HOOKS_ATTACHED :
+						     RPC_HOOKS_NO_BTF;
+	if (!is_live())
+		return RPC_HOOKS_ABSENT;
+	return exists(MODULE_BTF) ? RPC_HOOKS_ATTACHED : RPC_HOOKS_NO_BTF;
 }
 
 /* One copy of the hot maps per CPU, up to the limit. */
@@ -162,6 +179,10 @@ static int try_load(struct rpc_hooks *h, uint32_t shards)
 {
 	int err;
 
+	/* Without the hooks that record, the booking hook does, and alone. */
+	h->record_at_release = !((h->unused | h->refused) & RELEASE_HOOKS);
+	if (!h->record_at_release)
+		h->unused |= 1u << HOOK_RPC_STATS_LATENCY_AGAIN;
 	bpf_messages_forget();
 	h->bpf = rpc_bpf__open();
 	if (!h->bpf)
@@ -170,8 +191,7 @@ static int try_load(struct rpc_hooks *h, uint32_t shards)
 		if ((h->unused | h->refused) & 1u << i)
 			bpf_program__set_autoload(hook_program(h->bpf, i), false);
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
-	h->bpf->rodata->rpc_record_at_release =
-		!(h->unused & 1u << HOOK_XPRT_RELEASE_XPRT);
+	h->bpf->rodata->rpc_record_at_release = h->record_at_release;
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
 	bpf_map__set_max_entries(h->bpf->maps.server_stats,
 				 (RPC_MAX_SERVERS + 1) * shards);
@@ -222,13 +242,16 @@ static int load(struct rpc_hooks *h)
 /* Attaches what can be attached. Returns whether calls will be recorded. */
 static bool attach(struct rpc_hooks *h)
 {
+	unsigned int attached = 0, needs;
 	struct bpf_link *link;
-	unsigned int attached = 0;
 
 	for (size_t i = 0; i < HOOKS; i++) {
 		if ((h->unused | h->refused) & 1u << i)
 			continue;
-		if ((attached & hooks[i].needs) != hooks[i].needs) {
+		needs = hooks[i].needs;
+		if (i == HOOK_RPC_STATS_LATENCY && h->record_at_release)
+			needs |= RELEASE_HOOKS;
+		if ((attached & needs) != needs) {
 			log_warn(h->log,
 				 "tracepoint %s is left out: it is of no use "
 				 "without another that is missing",
@@ -368,9 +391,10 @@ static uint64_t lost_to_recursion(const struct rpc_hooks *h)
 
 	for (size_t i = 0; h->bpf && i < HOOKS; i++)
 		if (*hook_link(h->bpf, i) &&
-		    (h->unused || (i != HOOK_RPC_STATS_LATENCY &&
-				   i != HOOK_RPC_STATS_LATENCY_AGAIN &&
-				   i != HOOK_RPC_TASK_END)))
+		    (!h->record_at_release ||
+		     (i != HOOK_RPC_STATS_LATENCY &&
+		      i != HOOK_RPC_STATS_LATENCY_AGAIN &&
+		      i != HOOK_RPC_TASK_END)))
 			lost += bpf_program_misses(hook_program(h->bpf, i));
 	return lost;
 }
