@@ -26,8 +26,7 @@ agent_stop() {
 
 # compare_point NAME: NAME.prom and NAME.mountstats of one moment, that is with no call ending in between.
 compare_point() {
-	local i
-	for i in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		grep -v '^\s*age:' /proc/self/mountstats >"$1.mountstats"
 		agent_write
 		cp x.prom "$1.prom"

@@ -363,7 +363,7 @@ def each_xid_line_counts_once(folder):
     need(few.get("nvswitch_sxid_errors_total") == 1 and
          few.get("nvswitch_sxid_errors_total", device="0000:c3:00.0", sxid="20034",
                  severity="fatal") == 1, "SXid")
-    written = int((folder / "time").read_text())
+    written = int((folder / "written").read_text())
     last = float(few.get("gpu_xid_last_timestamp_seconds", xid="79"))
     need(abs(last - written) <= 3, "timestamp", last, "not near", written)
     storm = Metrics(folder / "storm.prom")

@@ -25,7 +25,7 @@ checkpoint() {
 		--iodepth=32 --time_based --runtime=3 --output=/dev/null
 }
 checkpoint write
-for i in 1 2; do
+for _ in 1 2; do
 	echo '<3>NVRM: Xid (PCI:0000:c1:00): 48, pid=4711, name=python3, DBE (double bit error) ECC error' >/dev/kmsg
 done
 echo '<3>NVRM: Xid (PCI:0000:3b:00): 79, pid=4712, name=python3, GPU has fallen off the bus.' >/dev/kmsg

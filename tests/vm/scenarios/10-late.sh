@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # An agent that is there before sunrpc says so, runs on, and attaches within a second of the module's coming.
 if [[ -d /sys/module/sunrpc ]]; then
 	echo "sunrpc is there already: this scenario must come first"

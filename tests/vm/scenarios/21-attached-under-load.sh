@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # An agent that attaches and detaches in the middle of a load disturbs nothing, and what it has counted adds up.
 nfs_server_start
 nfs_mount 3 '' /mnt/load

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # 32 requests on 4 RPC slots: `slot` is where the time goes, all of the time; with 128 slots there is none of it.
 # The server is 5 ms away: no emulated CPU is so slow that fio could not keep the queue filled.
 nfs_server_start

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # A v4.2 server behind a network that loses everything for 12 s: as with a stopped one.
 nfs_server_start
 server=$(netns_client silent 10.0.4)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # NFS over UDP, where the kernel has it.
 nfs_server_start
 echo 'udp 2049' >/proc/fs/nfsd/portlist 2>/dev/null || true

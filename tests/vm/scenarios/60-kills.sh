@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # Tasks killed in every phase, soft mounts that time out: no entry stays in the table of waiters, counts still agree.
 # At least six rounds; as many as it takes for the calls that a soak test wants.
 calls=$(cat /job/soak_calls)
@@ -21,7 +22,7 @@ round=0
 until enough; do
 	round=$((round + 1))
 	for dir in /mnt/slots /mnt/sessions; do
-		for i in 1 2 3 4; do
+		for _ in 1 2 3 4; do
 			fio --name=kill --filename=$dir/load --size=16m --rw=randrw --bs=16k --direct=1 --ioengine=libaio \
 				--iodepth=16 --time_based --runtime=30 --continue_on_error=all --output=/dev/null 2>/dev/null &
 		done

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # Xid lines in the kernel log are counted once each, a storm of them counts or is counted as dropped, others are not.
 sysctl -qw kernel.printk_devkmsg=on
 agent_start --hooks gpu
@@ -11,11 +12,11 @@ log '<4>nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48 LTSSM F
 log '<4>nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Severity 1 Engine instance 48 Sub-engine instance 00'
 log '<6>a user wrote about NVRM: Xid : 32, and about an Xid'
 log '<6>oxide: nothing'
-date +%s >time
+date +%s >written
 wait_for 5 sh -c "test \$(grep -c 'Xid' agent.log) -ge 5"
 agent_write
 cp x.prom few.prom
-for i in $(seq 3000); do
+for _ in $(seq 3000); do
 	echo '<3>NVRM: Xid (PCI:0000:d1:00): 63, Row Remapper: New row marked for remapping.'
 done >/dev/kmsg
 sleep 1

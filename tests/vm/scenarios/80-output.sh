@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # Output directory missing, read-only, full: one message each, the agent lives, the old file stays whole, it heals.
 mkdir -p /mnt/t
 mount -t tmpfs -o size=256k tmpfs /mnt/t

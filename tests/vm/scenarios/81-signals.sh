@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # SIGHUP writes now; --duration ends it; SIGKILL leaves a file that the next agent replaces; nothing stays loaded.
 agent_start
 agent_write

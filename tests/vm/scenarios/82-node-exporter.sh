@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # A real node_exporter shows the file's metrics on its HTTP page, and has no complaint.
 nfs_server_start
 mkdir -p textfile

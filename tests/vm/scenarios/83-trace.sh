@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # `xidscope trace` prints a line per second, then phases per server and op, and names what bound it.
 nfs_server_start
 slot_limit 4
