@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What no event tells, read at user space's call.
+ */
+#ifndef XIDSCOPE_RPC_PROBE_BPF_H
+#define XIDSCOPE_RPC_PROBE_BPF_H
+
+/* tk_start of the first request in @root with an xid of at least @from, or 0.
+ * The tree changes under us: every read may fail or tell nonsense, so the walk
+ * is bounded and its find is checked. */
+static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root,
+					 __u32 from)
+{
+	struct rb_node *node = BPF_CORE_READ(root, rb_node);
+	struct rpc_rqst *rqst, *best = NULL;
+
+	for (int depth = 0; depth < 40 && node; depth++) {
+		rqst = (void *)node -
+		       bpf_core_field_offset(struct rpc_rqst, rq_recv);
+		if (BPF_CORE_READ(rqst, rq_xid) >= from) {
+			best = rqst;
+			node = BPF_CORE_READ(node, rb_left);
+		} else {
+			node = BPF_CORE_READ(node, rb_right);
+		}
+	}
+	if (!best || (__u64)BPF_CORE_READ(best, rq_xprt) != xprt)
+		return 0;
+	return BPF_CORE_READ(best, rq_task, tk_start);
+}
+
+static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
+{
+	__u32 qlen = 0;
+
+	bpf_probe_read_kernel(&qlen,
+			      bpf_core_field_size(struct rpc_wait_queue, qlen),
+			      (void *)q + bpf_core_field_offset(
+						  struct rpc_wait_queue, qlen));
+	return qlen;
+}
+
+/* Run by user space, with an rpc_xprt's address: a look at what no event tells,
+ * above all at the calls of a server that has stopped answering. Requests are
+ * numbered by xid as they come, so the lowest one in flight is the oldest;
+ * after xprt->xid has wrapped, those at or above it are older still. */
+SEC("raw_tp")
+int rpc_probe(__u64 *ctx)
+{
+	struct rpc_xprt *xprt = (void *)ctx[0];
+	struct rpc_probe *p = &rpc_probe_result;
+	struct rb_root *root;
+	__u32 next;
+
+	p->connects = BPF_CORE_READ(xprt, stat.connect_count);
+	p->max_slots = BPF_CORE_READ(xprt, max_reqs);
+	p->slots = BPF_CORE_READ(xprt, num_reqs);
+	p->pending = qlen_read(&xprt->pending);
+	p->queued[RPC_LIMIT_SLOT] = qlen_read(&xprt->backlog);
+	p->queued[RPC_LIMIT_SEND] = qlen_read(&xprt->sending);
+	next = BPF_CORE_READ(xprt, xid);
+	root = &xprt->recv_queue;
+	p->oldest_start = oldest_from(ctx[0], root, next) ?:
+			  oldest_from(ctx[0], root, 0);
+	return 0;
+}
+
+#endif

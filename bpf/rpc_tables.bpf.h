@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The tables of bpf/rpc.bpf.c, what user space sets, and who is who in them:
+ * servers, transports, series. All look-ups that make an entry are rare.
+ */
+#ifndef XIDSCOPE_RPC_TABLES_BPF_H
+#define XIDSCOPE_RPC_TABLES_BPF_H
+
+/* Set before loading: number of shards - 1; one less than a power of two. */
+const volatile __u32 rpc_shard_mask = 0;
+
+/*
+ * Set before loading, where tracepoints can be preempted (they can from 7.0 on,
+ * being guarded by SRCU instead of by disabled preemption). There the kernel
+ * drops an event if another task of the same CPU was preempted within the same
+ * program, which happens to every thousandth call under load. Then a call's end
+ * is only noted when it is booked, by two programs of which the second notes what
+ * was kept from the first; it is recorded when it gives back its request, for
+ * that tracepoint is reached with a spin lock held. If there is no note, the
+ * call is recorded all the same, up to that moment.
+ */
+const volatile bool rpc_record_at_release = false;
+
+/* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to
+ * .slot_tbl_state, 0 while nfsv4 is not there to tell. */
+volatile __s64 rpc_session_state_offset = 0;
+
+/* Number of the present interval; user space counts on. */
+volatile __u32 rpc_epoch = 0;
+
+/* How many of each array are in use (may exceed the array: then it is full). */
+__u32 rpc_server_count = 0;
+__u32 rpc_transport_count = 0;
+__u32 rpc_series_count = 1; /* 0 is "other" */
+__u64 rpc_error_order = 0;
+
+__u64 rpc_dropped[RPC_DROPS] = {};
+
+struct rpc_probe rpc_probe_result = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * RPC_MAX_TRANSPORTS);
+	__type(key, __u64);
+	__type(value, struct rpc_xprt_ref);
+} xprts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RPC_MAX_TRANSPORTS);
+	__type(key, __u32);
+	__type(value, struct rpc_transport);
+} transports SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RPC_MAX_SERVERS);
+	__type(key, struct rpc_server);
+	__type(value, __u32);
+} server_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RPC_MAX_SERVERS);
+	__type(key, __u32);
+	__type(value, struct rpc_server);
+} servers SEC(".maps");
+
+/* Index: server * shards + shard; the last server is "other". */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS);
+	__type(key, __u32);
+	__type(value, struct rpc_server_stats);
+} server_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RPC_MAX_SERIES);
+	__type(key, struct rpc_series_key);
+	__type(value, __u32);
+} series_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RPC_MAX_SERIES);
+	__type(key, __u32);
+	__type(value, struct rpc_series_info);
+} series_info SEC(".maps");
+
+/* Index: series * shards + shard. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RPC_MAX_SERIES * RPC_MAX_SHARDS);
+	__type(key, __u32);
+	__type(value, struct rpc_series);
+} series SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RPC_MAX_ERRORS);
+	__type(key, struct rpc_error_key);
+	__type(value, struct rpc_error_count);
+} errors SEC(".maps");
+
+static __always_inline void add(__u64 *counter, __u64 n)
+{
+	__sync_fetch_and_add(counter, n);
+}
+
+static __always_inline void drop(enum rpc_drop reason)
+{
+	add(&rpc_dropped[reason], 1);
+}
+
+static __always_inline __u32 shard(void)
+{
+	return bpf_get_smp_processor_id() & rpc_shard_mask;
+}
+
+static __noinline __u32 server_make(const struct rpc_xprt *xprt)
+{
+	struct rpc_server server = {};
+	__u32 *known, index;
+
+	server.netns = xprt->xprt_net->ns.inum;
+	bpf_probe_read_kernel_str(server.name, sizeof(server.name),
+				  xprt->servername);
+	known = bpf_map_lookup_elem(&server_index, &server);
+	if (known)
+		return *known;
+	index = __sync_fetch_and_add(&rpc_server_count, 1);
+	if (index < RPC_MAX_SERVERS &&
+	    !bpf_map_update_elem(&servers, &index, &server, BPF_ANY) &&
+	    !bpf_map_update_elem(&server_index, &server, &index, BPF_NOEXIST))
+		return index;
+	known = bpf_map_lookup_elem(&server_index, &server); /* a race lost? */
+	if (known)
+		return *known;
+	drop(RPC_DROP_SERVER);
+	return RPC_MAX_SERVERS;
+}
+
+static __always_inline void transport_proto(char *proto,
+					    const struct rpc_xprt *xprt)
+{
+	if (bpf_core_field_exists(xprt->xprtsec) &&
+	    xprt->xprtsec.policy != RPC_XPRTSEC_NONE) {
+		__builtin_memcpy(proto, "tls", 4);
+		return;
+	}
+	bpf_probe_read_kernel_str(proto, RPC_PROTO_LEN,
+				  xprt->address_strings[RPC_DISPLAY_PROTO]);
+}
+
+/* The last place left by an earlier transport of the same server and protocol,
+ * or RPC_MAX_TRANSPORTS. Without branches: the verifier follows each of them
+ * through each turn of the loop. */
+static __always_inline __u32 transport_free_place(__u32 server, __u64 proto)
+{
+	__u32 place = RPC_MAX_TRANSPORTS;
+	struct rpc_transport *t;
+	__u64 differs;
+
+	for (__u32 i = 0; i < RPC_MAX_TRANSPORTS; i++) {
+		__u32 index = i;
+
+		t = bpf_map_lookup_elem(&transports, &index);
+		if (!t)
+			break;
+		differs = t->xprt | (*(__u64 *)t->proto ^ proto) |
+			  (t->server ^ server);
+		differs = (differs | -differs) >> 63; /* 0 or 1 */
+		place = place * differs + i * (1 - differs);
+	}
+	return place;
+}
+
+static __noinline __u32 transport_make(const struct rpc_xprt *xprt,
+				       __u32 server)
+{
+	__u64 proto[RPC_PROTO_LEN / sizeof(__u64)] = {};
+	struct rpc_transport *t;
+	__u32 index;
+
+	transport_proto((char *)proto, xprt);
+	index = transport_free_place(server, proto[0]);
+	t = bpf_map_lookup_elem(&transports, &index);
+	if (t && !__sync_val_compare_and_swap(&t->xprt, 0, (__u64)xprt))
+		goto found;
+	index = __sync_fetch_and_add(&rpc_transport_count, 1);
+	t = bpf_map_lookup_elem(&transports, &index);
+	if (!t) {
+		drop(RPC_DROP_TRANSPORT);
+		return RPC_MAX_TRANSPORTS;
+	}
+	t->server = server;
+	__builtin_memcpy(t->proto, proto, sizeof(proto));
+	t->xprt = (__u64)xprt;
+found:
+	bpf_probe_read_kernel_str(t->address, sizeof(t->address),
+				  xprt->address_strings[RPC_DISPLAY_ADDR]);
+	return index;
+}
+
+static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
+{
+	struct rpc_xprt_ref ref = {};
+	__u64 key = (__u64)xprt;
+	struct rpc_transport *t;
+
+	ref.server = server_make(xprt);
+	ref.transport = transport_make(xprt, ref.server);
+	if (bpf_map_update_elem(&xprts, &key, &ref, BPF_NOEXIST)) {
+		/* Another CPU was faster, or the table is full. */
+		t = bpf_map_lookup_elem(&transports, &ref.transport);
+		if (t)
+			t->xprt = 0;
+	}
+	return bpf_map_lookup_elem(&xprts, &key);
+}
+
+static __always_inline struct rpc_xprt_ref *
+xprt_get(const struct rpc_xprt *xprt)
+{
+	__u64 key = (__u64)xprt;
+	struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
+
+	return ref ?: xprt_make(xprt);
+}
+
+/* The place of a transport that is known already, or NULL. */
+static __always_inline struct rpc_transport *
+transport_of(const struct rpc_xprt *xprt)
+{
+	__u64 key = (__u64)xprt;
+	struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
+
+	return ref ? bpf_map_lookup_elem(&transports, &ref->transport) : NULL;
+}
+
+static __noinline __u32 series_make(__u32 server,
+				    const struct rpc_procinfo *proc,
+				    __u32 version)
+{
+	struct rpc_series_info info = {};
+	__u32 *known, index;
+
+	info.key.server = server;
+	info.key.version = version;
+	info.key.op = proc->p_statidx;
+	known = bpf_map_lookup_elem(&series_index, &info.key);
+	if (known)
+		return *known;
+	if (!proc->p_name ||
+	    bpf_probe_read_kernel_str(info.name, sizeof(info.name),
+				      proc->p_name) < 0)
+		__builtin_memcpy(info.name, "NULL", 5);
+	index = __sync_fetch_and_add(&rpc_series_count, 1);
+	if (index < RPC_MAX_SERIES &&
+	    !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
+	    !bpf_map_update_elem(&series_index, &info.key, &index, BPF_NOEXIST))
+		return index;
+	known = bpf_map_lookup_elem(&series_index, &info.key);
+	return known ? *known : 0;
+}
+
+static __always_inline __u32 series_get(struct rpc_xprt_ref *ref,
+					const struct rpc_procinfo *proc,
+					__u32 version)
+{
+	__u32 op = proc->p_statidx;
+	__u32 table = version - 3;
+	__u32 index;
+
+	if (op >= RPC_MAX_OP || table > 1)
+		return series_make(ref->server, proc, version);
+	index = ref->series[table][op];
+	if (index)
+		return index - 1;
+	index = series_make(ref->server, proc, version);
+	ref->series[table][op] = index + 1;
+	return index;
+}
+
+#endif
