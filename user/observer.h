@@ -17,8 +17,8 @@
 #define HOOKS_RPC 1u
 #define HOOKS_GPU 2u
 
-/* While something may still come (sunrpc, nfsv4), how often to look. */
-#define OBSERVER_POLL_MS 150
+/* While sunrpc may still come, how often to look. */
+#define OBSERVER_POLL_MS 200
 
 struct observer {
 	const struct log *log;

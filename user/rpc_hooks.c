@@ -273,8 +273,8 @@ static bool attach(struct rpc_hooks *h)
 }
 
 /* Finds how far slot_tbl_state lies from slot_tbl_waitq, in nfsv4's types. The
- * module may come much later than sunrpc; until then a drained session counts
- * as a session wait. */
+ * module may come much later than sunrpc, so each snapshot looks for it; until
+ * then a drained session counts as a session wait. */
 static void learn_session(struct rpc_hooks *h)
 {
 	const struct btf_member *m;
@@ -343,12 +343,8 @@ enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
 {
 	enum rpc_hooks_state seen;
 
-	if (h->state == RPC_HOOKS_ATTACHED || h->state == RPC_HOOKS_FAILED) {
-		if (h->bpf && !h->session_known && exists(SESSION_BTF))
-			learn_session(h);
+	if (rpc_hooks_settled(h))
 		return h->state;
-	}
-
 	seen = look();
 	if (seen == h->state && h->told)
 		return h->state;
@@ -365,16 +361,13 @@ enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
 		try_attach(h);
 		if (h->bpf)
 			log_info(h->log, "attached to sunrpc, tier A");
-		if (h->bpf && exists(SESSION_BTF))
-			learn_session(h);
 	}
 	return h->state;
 }
 
 bool rpc_hooks_settled(const struct rpc_hooks *h)
 {
-	return h->state == RPC_HOOKS_FAILED ||
-	       (h->state == RPC_HOOKS_ATTACHED && h->session_known);
+	return h->state == RPC_HOOKS_FAILED || h->state == RPC_HOOKS_ATTACHED;
 }
 
 int rpc_hooks_error(const struct rpc_hooks *h)
@@ -401,6 +394,8 @@ static uint64_t lost_to_recursion(const struct rpc_hooks *h)
 
 int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
 {
+	if (h->bpf && !h->session_known && exists(SESSION_BTF))
+		learn_session(h);
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(h->unused & 1u << i))
 			snapshot_hook(s, hooks[i].name,

@@ -26,8 +26,7 @@ struct rpc_hooks *rpc_hooks_new(const struct log *log);
 void rpc_hooks_free(struct rpc_hooks *h);
 
 /*
- * Looks whether sunrpc (or nfsv4, which tells about sessions) has come, and
- * attaches what can be attached. Cheap when nothing has changed: call it
+ * Looks whether sunrpc has come, and attaches what can be attached. Cheap when nothing has changed: call it
  * several times a second until rpc_hooks_settled(). Says in the log what
  * happened, once per change.
  */
