@@ -139,7 +139,7 @@ check: as-root-deps ## run all tests: unit tests, and guests on several kernels
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
 	$(Q)tests/check.sh
 
-soak: $(B)/xidscope ## a million calls, with tasks killed in every phase (half an hour)
+soak: $(B)/xidscope ## a million calls, with tasks killed in every phase (a quarter of an hour)
 	$(Q)tests/vm/soak.sh
 
 demo: as-root-deps ## see it work: a checkpoint over NFS with few RPC slots, and a failing GPU
