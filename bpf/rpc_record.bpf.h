@@ -142,7 +142,10 @@ static __always_inline void call_record(const struct rpc_task *task,
 	if (w) {
 		if (w->start == start)
 			before = waits_record(s, w, xtime, before);
-		waiter_drop((__u64)task);
+		/* It may sleep already before its next attempt. */
+		w->booked = 0;
+		if (!w->asleep)
+			waiter_drop((__u64)task);
 	}
 	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP],
 		    before);

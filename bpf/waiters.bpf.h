@@ -136,6 +136,8 @@ static __always_inline void waiter_clip(struct rpc_waiter *w, __u64 when)
 	if (w->until <= when || last >= RPC_WAITS)
 		return;
 	begin = w->since > when ? w->since : when;
+	if (begin >= w->until)
+		return; /* a new wait has begun meanwhile */
 	over = w->until - begin;
 	if (over > w->wait_ns[last])
 		over = w->wait_ns[last];

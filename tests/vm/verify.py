@@ -304,6 +304,20 @@ def a_silent_server_shows_and_nothing_is_lost(folder):
     return waits_for_server(folder)
 
 
+@test("delay")
+def a_server_that_puts_off_shows_as_delay(folder):
+    metrics = Metrics(folder / "after.prom")
+    put_off = metrics.get("rpc_errors_total", op="WRITE", status="EJUKEBOX")
+    if not put_off:
+        raise Skip("the server has put off no write")
+    # The client waits NFS_JUKEBOX_RETRY_TIME, 5 s, each time.
+    delay = metrics.get("rpc_phase_seconds_sum", op="WRITE", phase="delay")
+    need(4.5 * float(put_off) <= delay <= 6 * float(put_off), delay, "s of delay for", put_off)
+    check_additive(metrics)
+    check_no_drops(metrics)
+    return f"{delay} s for {put_off}"
+
+
 @test("names")
 def servers_stay_apart_and_readable(folder):
     metrics = Metrics(folder / "names.prom")

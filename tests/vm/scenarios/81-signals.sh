@@ -9,7 +9,7 @@ wait "$agent" || true
 rm agent.log
 before=$(stat -c %i x.prom)
 agent_start
-[[ $(stat -c %i x.prom) != "$before" ]]
+wait_for 10 sh -c "[ \$(stat -c %i x.prom) != $before ]"
 agent_stop
 [[ -s x.prom && ! -e .x.prom.lock ]]
 begin=$SECONDS

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# A v3 write to a file that a v4.2 client holds by a delegation is put off by the server: that is `delay`.
+nfs_server_start
+agent_start
+nfs_mount 3 '' /mnt/three
+nfs_mount 4.2 '' /mnt/four
+dd if=/dev/zero of=/export/held bs=4k count=4 status=none
+cat /mnt/three/held >/dev/null
+exec 6</mnt/four/held
+cat <&6 >/dev/null
+dd if=/dev/zero of=/mnt/three/held bs=4k count=4 conv=notrunc oflag=direct
+exec 6<&-
+agent_write
+cp x.prom after.prom
+agent_stop
