@@ -42,8 +42,7 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
 GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
 
-.PHONY: all help deps clean distclean install uninstall tests unit check demo soak fuzz \
-	image as-root-deps
+.PHONY: all help deps clean distclean install uninstall tests unit check demo soak fuzz image
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -67,6 +66,7 @@ $(B)/.tools: Makefile
 		{ echo 'headers are missing: install the Debian packages libbpf-dev libelf-dev zlib1g-dev, or run `sudo make deps`' >&2; exit 1; }
 	@mkdir -p $(B) $(G) && touch $@
 
+# demo and check need it: what is missing is installed by root, else named.
 deps: ## install all that building, demo and tests need (as root)
 	$(Q)tests/deps.sh
 
@@ -135,14 +135,14 @@ tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS)
 unit: $(B)/xidscope tests ## run the tests that need no guest
 	$(Q)tests/check.sh --no-guests
 
-check: as-root-deps ## run all tests: unit tests, and guests on several kernels
+check: deps ## run all tests: unit tests, and guests on several kernels
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
 	$(Q)tests/check.sh
 
 soak: $(B)/xidscope ## a million calls, with tasks killed in every phase (a quarter of an hour)
 	$(Q)tests/vm/soak.sh
 
-demo: as-root-deps ## see it work: a checkpoint over NFS with few RPC slots, and a failing GPU
+demo: deps ## see it work: a checkpoint over NFS with few RPC slots, and a failing GPU
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/demo.sh
 
@@ -155,10 +155,6 @@ fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
 
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
 	$(Q)deploy/container/build.sh
-
-# What demo and check need is installed where that can be done, and else named.
-as-root-deps:
-	$(Q)tests/deps.sh
 
 -include $(wildcard $(B)/user/*.d $(B)/bpf/*.d $(B)/tests/*.d)
 
