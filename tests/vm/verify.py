@@ -260,7 +260,8 @@ def four_session_slots_saturate_and_64_do_not(folder):
     used = int(fields[1].split()[10])
     if used > 12:
         raise Skip(f"here a session with nfs.max_session_slots=4 grows: {used} calls at once")
-    return saturates(folder, "session", 4, 64, 28)
+    # Where it grows by a few only, so many fewer of the 32 requests wait.
+    return saturates(folder, "session", 4, 64, 32 - max(used, 4))
 
 
 @test("send")
