@@ -60,6 +60,9 @@ const struct metric metrics[METRICS] = {
 		"gpu_xid_errors", METRIC_COUNTER, "",
 		"gpu, xid, severity, action",
 		"Xid errors that the NVIDIA driver reported." },
+	[METRIC_GPU_XID_INCIDENTS] = {
+		"gpu_xid_incidents", METRIC_COUNTER, "", "gpu, xid",
+		"Bursts of the same Xid: reports less than 5 s apart are one." },
 	[METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS] = {
 		"gpu_xid_last_timestamp_seconds", METRIC_GAUGE, "seconds",
 		"gpu, xid", "When the last such Xid was reported." },
@@ -67,6 +70,37 @@ const struct metric metrics[METRICS] = {
 		"nvswitch_sxid_errors", METRIC_COUNTER, "",
 		"device, sxid, severity",
 		"SXid errors that the NVSwitch driver reported." },
+	[METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS] = {
+		"nvswitch_sxid_last_timestamp_seconds", METRIC_GAUGE, "seconds",
+		"device, sxid", "When the last such SXid was reported." },
+	[METRIC_GPU_FAULT_REPORTS] = {
+		"gpu_fault_reports", METRIC_COUNTER, "", "path",
+		"Xid and SXid errors by what reported them: the kernel log's "
+		"text, the driver's own hook, or both." },
+	[METRIC_GPU_DRIVER_ERRORS] = {
+		"gpu_driver_errors", METRIC_COUNTER, "", "gpu, kind",
+		"Failures that the NVIDIA driver reported without an Xid." },
+	[METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS] = {
+		"gpu_driver_error_last_timestamp_seconds", METRIC_GAUGE,
+		"seconds", "gpu, kind",
+		"When the last such failure was reported." },
+	[METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS] = {
+		"gpu_recovered_timestamp_seconds", METRIC_GAUGE, "seconds",
+		"gpu, evidence",
+		"When something last told that earlier faults are over." },
+	[METRIC_GPU_GSP_RATE_LIMITED] = {
+		"gpu_gsp_rate_limited", METRIC_GAUGE, "", "gpu",
+		"1 while the driver holds back reports of GSP errors." },
+	[METRIC_GPU_INFO] = {
+		"gpu_info", METRIC_GAUGE, "", "gpu, uuid, serial",
+		"The identity of a GPU as its driver told it; always 1." },
+	[METRIC_KERNEL_EVENTS] = {
+		"kernel_events", METRIC_COUNTER, "", "kind, device",
+		"Other kernel messages and events that tell of trouble." },
+	[METRIC_KERNEL_LOG_LOST_RECORDS] = {
+		"kernel_log_lost_records", METRIC_COUNTER, "", "",
+		"Kernel log records that were overwritten before they were "
+		"read." },
 	[METRIC_HOOK_ATTACHED] = {
 		"hook_attached", METRIC_GAUGE, "", "hook",
 		"Whether the kernel hook is in place." },

@@ -271,47 +271,126 @@ static void write_servers(struct writer *w, const struct snapshot *s)
 				       { "queue", rpc_queue_names[q] });
 }
 
+/* When the last fault of @f's device and code was; 0 if @f is not the first of
+ * these in the list: they are one series. */
+static double last_of_code(const struct snapshot *s, const struct fault *f)
+{
+	double last = f->last;
+
+	for (const struct fault *g = s->faults; g < s->faults + s->fault_count;
+	     g++) {
+		if (g->code != f->code || g->nvswitch != f->nvswitch ||
+		    strcmp(g->device, f->device) != 0)
+			continue;
+		if (g < f)
+			return 0;
+		if (g->last > last)
+			last = g->last;
+	}
+	return last;
+}
+
+/* Bursts of all faults of @f's device and code. */
+static uint64_t incidents_of_code(const struct snapshot *s,
+				  const struct fault *f)
+{
+	uint64_t sum = 0;
+
+	for (const struct fault *g = s->faults; g < s->faults + s->fault_count;
+	     g++)
+		if (g->code == f->code && g->nvswitch == f->nvswitch &&
+		    !strcmp(g->device, f->device))
+			sum += g->incidents;
+	return sum;
+}
+
+static const char *timestamp(char *text, double seconds)
+{
+	snprintf(text, NUMBER_SIZE, "%.3f", seconds);
+	return text;
+}
+
 static void write_faults(struct writer *w, const struct snapshot *s)
 {
 	const struct fault *end = s->faults + s->fault_count;
 	char number[NUMBER_SIZE], code[16];
+	const struct fault *f;
+
+#define EACH(is_nvswitch)                                            \
+	for (f = s->faults; f < end; f++)                            \
+		if (f->nvswitch == (is_nvswitch) &&                  \
+		    snprintf(code, sizeof(code), "%u", f->code) > 0)
 
 	family(w, METRIC_GPU_XID_ERRORS);
-	for (const struct fault *f = s->faults; f < end; f++) {
-		snprintf(code, sizeof(code), "%u", f->code);
-		if (!f->nvswitch)
-			SAMPLE(w, integer(number, f->count),
-			       { "gpu", f->device }, { "xid", code },
-			       { "severity", f->severity },
-			       { "action", f->action });
-	}
-	/* One (gpu, xid) may have several severities: the latest counts. */
+	EACH(false)
+		SAMPLE(w, integer(number, f->count), { "gpu", f->device },
+		       { "xid", code }, { "severity", f->severity },
+		       { "action", f->action });
+	family(w, METRIC_GPU_XID_INCIDENTS);
+	EACH(false)
+		if (last_of_code(s, f) > 0)
+			SAMPLE(w, integer(number, incidents_of_code(s, f)),
+			       { "gpu", f->device }, { "xid", code });
 	family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
-	for (const struct fault *f = s->faults; f < end; f++) {
-		double last = f->last;
-		bool first = true;
-
-		for (const struct fault *g = s->faults; g < end; g++)
-			if (g->code == f->code && g->nvswitch == f->nvswitch &&
-			    !strcmp(g->device, f->device)) {
-				if (g < f)
-					first = false;
-				if (g->last > last)
-					last = g->last;
-			}
-		snprintf(code, sizeof(code), "%u", f->code);
-		snprintf(number, sizeof(number), "%.3f", last);
-		if (!f->nvswitch && first)
-			SAMPLE(w, number, { "gpu", f->device }, { "xid", code });
-	}
+	EACH(false)
+		if (last_of_code(s, f) > 0)
+			SAMPLE(w, timestamp(number, last_of_code(s, f)),
+			       { "gpu", f->device }, { "xid", code });
 	family(w, METRIC_NVSWITCH_SXID_ERRORS);
-	for (const struct fault *f = s->faults; f < end; f++) {
-		snprintf(code, sizeof(code), "%u", f->code);
-		if (f->nvswitch)
-			SAMPLE(w, integer(number, f->count),
-			       { "device", f->device }, { "sxid", code },
-			       { "severity", f->severity });
-	}
+	EACH(true)
+		SAMPLE(w, integer(number, f->count), { "device", f->device },
+		       { "sxid", code }, { "severity", f->severity });
+	family(w, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
+	EACH(true)
+		if (last_of_code(s, f) > 0)
+			SAMPLE(w, timestamp(number, last_of_code(s, f)),
+			       { "device", f->device }, { "sxid", code });
+#undef EACH
+	family(w, METRIC_GPU_FAULT_REPORTS);
+	for (int p = 0; p < FAULT_PATHS && s->gpu_watched; p++)
+		SAMPLE(w, integer(number, s->fault_paths[p]),
+		       { "path", fault_path_names[p] });
+}
+
+static void write_kernel_events(struct writer *w, const struct snapshot *s)
+{
+	const struct kernel_event *end = s->kernel_events + s->kernel_event_count;
+	char number[NUMBER_SIZE];
+	const struct kernel_event *e;
+
+	family(w, METRIC_GPU_DRIVER_ERRORS);
+	for (e = s->kernel_events; e < end; e++)
+		if (e->gpu_driver)
+			SAMPLE(w, integer(number, e->count), { "gpu", e->device },
+			       { "kind", e->kind });
+	family(w, METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS);
+	for (e = s->kernel_events; e < end; e++)
+		if (e->gpu_driver)
+			SAMPLE(w, timestamp(number, e->last), { "gpu", e->device },
+			       { "kind", e->kind });
+	family(w, METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS);
+	for (size_t i = 0; i < s->recovery_count; i++)
+		SAMPLE(w, timestamp(number, s->recoveries[i].time),
+		       { "gpu", s->recoveries[i].gpu },
+		       { "evidence", s->recoveries[i].evidence });
+	family(w, METRIC_GPU_GSP_RATE_LIMITED);
+	for (size_t i = 0; i < s->gpu_count; i++)
+		SAMPLE(w, s->gpus[i].rate_limited ? "1" : "0",
+		       { "gpu", s->gpus[i].gpu });
+	family(w, METRIC_GPU_INFO);
+	for (size_t i = 0; i < s->gpu_count; i++)
+		if (*s->gpus[i].uuid || *s->gpus[i].serial)
+			SAMPLE(w, "1", { "gpu", s->gpus[i].gpu },
+			       { "uuid", s->gpus[i].uuid },
+			       { "serial", s->gpus[i].serial });
+	family(w, METRIC_KERNEL_EVENTS);
+	for (e = s->kernel_events; e < end; e++)
+		if (!e->gpu_driver)
+			SAMPLE(w, integer(number, e->count), { "kind", e->kind },
+			       { "device", e->device });
+	family(w, METRIC_KERNEL_LOG_LOST_RECORDS);
+	if (s->gpu_watched)
+		sample(w, "_total", NULL, 0, integer(number, s->log_lost));
 }
 
 static void write_self(struct writer *w, const struct snapshot *s)
@@ -352,6 +431,7 @@ void openmetrics_write(FILE *out, const struct snapshot *s,
 	write_transports(&w, s);
 	write_servers(&w, s);
 	write_faults(&w, s);
+	write_kernel_events(&w, s);
 	write_self(&w, s);
 	if (format == FORMAT_OPENMETRICS)
 		fputs("# EOF\n", out);

@@ -24,6 +24,12 @@ const char *const rpc_queue_names[RPC_QUEUES] = {
 	[RPC_QUEUE_PENDING] = "pending",
 };
 
+const char *const fault_path_names[FAULT_PATHS] = {
+	[FAULT_PATH_BOTH] = "both",
+	[FAULT_PATH_TEXT] = "text",
+	[FAULT_PATH_DRIVER] = "driver",
+};
+
 void snapshot_free(struct snapshot *s)
 {
 	free(s->ops);
@@ -31,6 +37,9 @@ void snapshot_free(struct snapshot *s)
 	free(s->transports);
 	free(s->servers);
 	free(s->faults);
+	free(s->kernel_events);
+	free(s->gpus);
+	free(s->recoveries);
 	*s = (struct snapshot){};
 }
 
@@ -137,9 +146,60 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 	if (f) {
 		*f = *like;
 		f->count = 0;
+		f->incidents = 0;
+		f->first = 0;
 		f->last = 0;
 	}
 	return f;
+}
+
+struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver,
+					   const char *kind,
+					   const char *device)
+{
+	struct kernel_event *e;
+
+	for (e = s->kernel_events; e < s->kernel_events + s->kernel_event_count;
+	     e++)
+		if (e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) &&
+		    !strcmp(e->device, device))
+			return e;
+	e = append(&s->kernel_events, &s->kernel_event_count, sizeof(*e));
+	if (e) {
+		e->gpu_driver = gpu_driver;
+		COPY(e->kind, kind);
+		COPY(e->device, device);
+	}
+	return e;
+}
+
+struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
+{
+	struct gpu_info *g;
+
+	for (g = s->gpus; g < s->gpus + s->gpu_count; g++)
+		if (!strcmp(g->gpu, gpu))
+			return g;
+	g = append(&s->gpus, &s->gpu_count, sizeof(*g));
+	if (g)
+		COPY(g->gpu, gpu);
+	return g;
+}
+
+struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
+				       const char *evidence)
+{
+	struct gpu_recovery *r;
+
+	for (r = s->recoveries; r < s->recoveries + s->recovery_count; r++)
+		if (!strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence))
+			return r;
+	r = append(&s->recoveries, &s->recovery_count, sizeof(*r));
+	if (r) {
+		COPY(r->gpu, gpu);
+		COPY(r->evidence, evidence);
+	}
+	return r;
 }
 
 void snapshot_hook(struct snapshot *s, const char *name, bool attached)

@@ -68,7 +68,8 @@ struct rpc_server_state {
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 };
 
-/* Faults of one GPU or switch that differ in time only. */
+/* Faults of one GPU or switch that differ in time only. Times of this and the
+ * structs below are seconds since the epoch. */
 struct fault {
 	char device[24]; /* PCI address as in sysfs: "0000:c1:00.0" */
 	unsigned int code;
@@ -76,8 +77,38 @@ struct fault {
 	char severity[16];
 	char action[40];
 	uint64_t count;
-	double last; /* seconds since the epoch */
+	uint64_t incidents; /* bursts of these; a burst has gaps below 5 s */
+	double first;
+	double last;
 };
+
+/* Something else that the kernel or a driver reported. */
+struct kernel_event {
+	bool gpu_driver; /* a failure of the GPU driver that is no Xid */
+	char kind[32]; /* "pcie_aer", "oom_kill", ...: lower case with underscores */
+	char device[LABEL_SIZE]; /* PCI address, server, ...; "" if there is none */
+	uint64_t count;
+	double last;
+};
+
+/* What the driver said of a GPU's identity. */
+struct gpu_info {
+	char gpu[24];
+	char uuid[48]; /* "GPU-..."; "" if it was not said */
+	char serial[24]; /* the board's; "" if it was not said */
+	bool rate_limited; /* the driver holds back reports of GSP errors */
+};
+
+/* Evidence that earlier faults of a GPU are over. */
+struct gpu_recovery {
+	char gpu[24]; /* "all": of every GPU */
+	char evidence[24]; /* "action_none", "driver_loaded", "device_probed" */
+	double time; /* of the last one */
+};
+
+/* Which of the two ways a fault was reported on: the kernel log's text, and
+ * the driver's own function or tracepoint. */
+enum fault_path { FAULT_PATH_BOTH, FAULT_PATH_TEXT, FAULT_PATH_DRIVER, FAULT_PATHS };
 
 struct hook_state {
 	const char *name; /* static */
@@ -103,6 +134,15 @@ struct snapshot {
 	size_t server_count;
 	struct fault *faults;
 	size_t fault_count;
+	struct kernel_event *kernel_events;
+	size_t kernel_event_count;
+	struct gpu_info *gpus;
+	size_t gpu_count;
+	struct gpu_recovery *recoveries;
+	size_t recovery_count;
+	bool gpu_watched; /* the kernel log is: the two below are known */
+	uint64_t fault_paths[FAULT_PATHS];
+	uint64_t log_lost; /* kernel log records overwritten before they were read */
 
 	struct hook_state hooks[16];
 	size_t hook_count;
@@ -120,7 +160,7 @@ void snapshot_free(struct snapshot *s);
 
 /* Entries by their labels, added empty if need be. NULL: no memory. A pointer
  * holds until the next call for the same array. A fault's labels are all of
- * @like but count and last. */
+ * @like but its counts and times. */
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server,
 			   const char *op);
 struct rpc_error *snapshot_error(struct snapshot *s, const char *server,
@@ -131,6 +171,12 @@ struct rpc_transport_state *snapshot_transport(struct snapshot *s,
 struct rpc_server_state *snapshot_server(struct snapshot *s,
 					 const char *server);
 struct fault *snapshot_fault(struct snapshot *s, const struct fault *like);
+struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver,
+					   const char *kind,
+					   const char *device);
+struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu);
+struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
+				       const char *evidence);
 
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
@@ -148,5 +194,6 @@ uint64_t time_histogram_quantile(const struct time_histogram *h, double q);
 extern const char *const rpc_phase_names[RPC_PHASES];
 extern const char *const rpc_limit_names[RPC_LIMITS];
 extern const char *const rpc_queue_names[RPC_QUEUES];
+extern const char *const fault_path_names[FAULT_PATHS];
 
 #endif
