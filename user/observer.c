@@ -10,7 +10,7 @@
 #include "bpf_support.h"
 
 int observer_start(struct observer *o, const struct log *log,
-		   unsigned int hooks)
+		   unsigned int hooks, const struct gpu_options *gpu)
 {
 	int gpu_error = 0;
 
@@ -24,9 +24,11 @@ int observer_start(struct observer *o, const struct log *log,
 		rpc_hooks_poll(o->rpc);
 	}
 	if (o->gpu_wanted) {
-		o->gpu = gpu_hooks_new(log, &o->faults);
+		o->gpu = gpu_hooks_new(log, gpu);
 		gpu_error = o->gpu ? 0 : errno;
 	}
+	if (gpu_error == EBUSY)
+		return -EBUSY;
 	if (gpu_error == EPERM ||
 	    (o->rpc && !o->gpu && rpc_hooks_error(o->rpc) == EPERM))
 		return -EPERM;
@@ -37,16 +39,25 @@ void observer_stop(struct observer *o)
 {
 	gpu_hooks_free(o->gpu);
 	rpc_hooks_free(o->rpc);
-	faults_free(&o->faults);
 	*o = (struct observer){};
 }
 
-bool observer_poll(struct observer *o)
+unsigned int observer_poll(struct observer *o)
 {
-	if (!o->rpc || rpc_hooks_settled(o->rpc))
-		return false;
-	rpc_hooks_poll(o->rpc);
-	return !rpc_hooks_settled(o->rpc);
+	if (o->gpu)
+		gpu_hooks_poll(o->gpu);
+	if (o->rpc && !rpc_hooks_settled(o->rpc)) {
+		rpc_hooks_poll(o->rpc);
+		if (!rpc_hooks_settled(o->rpc))
+			return OBSERVER_POLL_MS;
+	}
+	return o->gpu ? GPU_POLL_MS : 0;
+}
+
+void observer_reopen(struct observer *o)
+{
+	if (o->gpu)
+		gpu_hooks_reopen(o->gpu);
 }
 
 int observer_fd(const struct observer *o)
@@ -85,10 +96,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	observer_consume(o);
 	if (o->rpc)
 		err = rpc_hooks_snapshot(o->rpc, s);
-	if (o->gpu_wanted)
-		gpu_hooks_snapshot(o->gpu, s);
-	if (!err)
-		err = faults_snapshot(&o->faults, s);
+	if (o->gpu_wanted && !err)
+		err = gpu_hooks_snapshot(o->gpu, s);
 	s->resident_bytes = resident_bytes();
 	return err;
 }

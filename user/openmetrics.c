@@ -418,6 +418,7 @@ static void write_self(struct writer *w, const struct snapshot *s)
 	family(w, METRIC_MEMORY_BYTES);
 	SAMPLE(w, integer(number, s->resident_bytes), { "kind", "resident" });
 	SAMPLE(w, integer(number, s->map_bytes), { "kind", "maps" });
+	SAMPLE(w, integer(number, s->trace_bytes), { "kind", "trace" });
 	family(w, METRIC_BUILD_INFO);
 	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
 }

@@ -13,6 +13,9 @@
 #define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"
 #define MAX_SECONDS 86400.0
 
+/* Until the options are known. */
+static const char events_default[] = "-";
+
 static const struct {
 	const char *name;
 	enum command command;
@@ -117,6 +120,25 @@ static const char *set_hooks(struct options *o, const char *value)
 	}
 }
 
+static const char *set_state(struct options *o, const char *value)
+{
+	o->state = value;
+	return *value ? NULL : "a file name";
+}
+
+static const char *set_events(struct options *o, const char *value)
+{
+	o->events = strcmp(value, "none") != 0 ? value : NULL;
+	return *value ? NULL : "a file name, - for standard output, or none";
+}
+
+static const char *set_accept_user_kmsg(struct options *o, const char *value)
+{
+	(void)value;
+	o->accept_user_kmsg = true;
+	return NULL;
+}
+
 static const struct option_row {
 	const char *name; /* with the dashes */
 	const char *argument; /* NULL: takes none */
@@ -141,6 +163,17 @@ static const struct option_row {
 	  "Leave the file behind on a clean stop." },
 	{ "--hooks", "LIST", COMMAND_RUN | COMMAND_TRACE, set_hooks,
 	  "What to observe: rpc,gpu (default: both)." },
+	{ "--state", "FILE", COMMAND_RUN, set_state,
+	  "Carries fault counts across restarts (default: none;\n"
+	  "the kernel log is read from its beginning then)." },
+	{ "--events", "FILE", COMMAND_RUN, set_events,
+	  "Where to log each fault as a line of JSON; none for\n"
+	  "nowhere. Default: - (standard output) unless --output\n"
+	  "is that." },
+	{ "--accept-user-kmsg", NULL, COMMAND_RUN | COMMAND_TRACE,
+	  set_accept_user_kmsg,
+	  "Count Xid lines that a process wrote into /dev/kmsg,\n"
+	  "for tests and drills." },
 	{ "--log", "FORM", COMMAND_RUN | COMMAND_TRACE, set_log,
 	  "Messages on standard error as text (default) or json." },
 	{ "--verbose", NULL, COMMAND_RUN | COMMAND_TRACE, set_verbose,
@@ -203,6 +236,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 
 	*o = (struct options){ .output = DEFAULT_OUTPUT,
 			       .max_series = 2000,
+			       .events = events_default,
 			       .hooks = HOOKS_RPC | HOOKS_GPU };
 	if (argc < 2) {
 		fputs("xidscope: a command is missing; see xidscope help\n",
@@ -245,6 +279,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			return 0;
 		}
 	}
+	if (o->events == events_default)
+		o->events = strcmp(o->output, "-") != 0 ? "-" : NULL;
 	if (command == COMMAND_HELP)
 		print_help();
 	return command;

@@ -29,6 +29,9 @@ struct options {
 	bool keep;
 	struct log log;
 	unsigned int hooks; /* HOOKS_RPC | HOOKS_GPU */
+	const char *state; /* NULL: none */
+	const char *events; /* "-": standard output; NULL: none */
+	bool accept_user_kmsg;
 };
 
 enum command {

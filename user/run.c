@@ -109,6 +109,13 @@ static void on_tick(void *context)
 int run(const struct options *options)
 {
 	struct agent a = { .options = options };
+	const struct gpu_options gpu = {
+		.replay = true,
+		.accept_user_kmsg = options->accept_user_kmsg,
+		.state = options->state,
+		.events = options->events,
+		.policy = &options->policy,
+	};
 	const struct loop_handler handler = { on_tick, &a };
 	const struct log *log = &options->log;
 	double begin = monotonic_seconds();
@@ -128,10 +135,12 @@ int run(const struct options *options)
 		code = EXIT_LOCKED;
 		goto out;
 	}
-	err = observer_start(&a.observer, log, options->hooks);
+	err = observer_start(&a.observer, log, options->hooks, &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;
+		if (err == -EBUSY)
+			code = EXIT_LOCKED;
 		goto out;
 	}
 	log_info(log, "started in %.0f ms, writing %s every %g s",

@@ -144,13 +144,14 @@ struct snapshot {
 	uint64_t fault_paths[FAULT_PATHS];
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
 
-	struct hook_state hooks[16];
+	struct hook_state hooks[32];
 	size_t hook_count;
 	struct drop_count drops[16];
 	size_t drop_count;
 
 	uint64_t resident_bytes;
 	uint64_t map_bytes;
+	uint64_t trace_bytes; /* kernel memory of the trace buffers */
 	double export_seconds; /* how long the last write took */
 	uint64_t export_errors;
 };

@@ -47,13 +47,17 @@ static void on_tick(void *context)
 int trace(const struct options *options)
 {
 	struct session t = { .options = options };
+	const struct gpu_options gpu = {
+		.accept_user_kmsg = options->accept_user_kmsg,
+		.policy = &options->policy,
+	};
 	const struct loop_handler handler = { on_tick, &t };
 	const struct log *log = &options->log;
 	struct snapshot before = {};
 	int err, code = EXIT_TROUBLE;
 
 	loop_block_signals();
-	err = observer_start(&t.observer, log, options->hooks);
+	err = observer_start(&t.observer, log, options->hooks, &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

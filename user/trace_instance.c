@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Per CPU. Few events come; a burst of some fifty has room. */
-#define BUFFER_KB "16"
+/* Per CPU. Few events come; a burst of some hundred has room. */
+#define BUFFER_KB "32"
 
 /* Agents and sessions that run at the same time have one each. */
 #define MAX_INSTANCES 8
@@ -36,6 +36,8 @@ struct trace_instance {
 	size_t page_size;
 	unsigned char *page;
 	uint64_t missed;
+	int64_t log_offset_ns;
+	bool has_log_offset;
 };
 
 static const char *find_tracefs(void)
@@ -165,6 +167,43 @@ static int open_cpus(struct trace_instance *t)
 	return t->cpu_count ? 0 : -ENOENT;
 }
 
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * printk has its time stamps from local_clock(), which as a trace clock is
+ * called "perf"; a CPU's statistics tell what that shows now.
+ */
+static void measure_log_offset(struct trace_instance *t)
+{
+	unsigned long long whole, micro;
+	char text[512] = "", *now;
+	uint64_t before, after;
+	int fd;
+
+	if (set(t, "trace_clock", "perf"))
+		return;
+	fd = open_at(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
+	if (fd < 0)
+		return;
+	before = monotonic_ns();
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	after = monotonic_ns();
+	close(fd);
+	now = strstr(text, "now ts:");
+	if (!now || sscanf(now, "now ts: %llu.%6llu", &whole, &micro) != 2)
+		return;
+	t->log_offset_ns = (int64_t)(before / 2 + after / 2) -
+			   (int64_t)(whole * 1000000000 + micro * 1000);
+	t->has_log_offset = true;
+}
+
 struct trace_instance *trace_instance_new(struct trace_event *events,
 					  size_t count, void *context)
 {
@@ -190,6 +229,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events,
 	set(t, "buffer_size_kb", BUFFER_KB);
 	/* Wake up for the first record, not for a half-full buffer. */
 	set(t, "buffer_percent", "0");
+	measure_log_offset(t);
 	err = set(t, "trace_clock", "mono");
 	if (!err)
 		err = open_cpus(t);
@@ -230,6 +270,13 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
+bool trace_instance_log_offset(const struct trace_instance *t,
+			       int64_t *offset_ns)
+{
+	*offset_ns = t->log_offset_ns;
+	return t->has_log_offset;
+}
+
 int trace_instance_fd(const struct trace_instance *t)
 {
 	return t->pipe;
@@ -267,14 +314,6 @@ static bool is_on(const struct trace_instance *t,
 		close(fd);
 	}
 	return state == '1';
-}
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)

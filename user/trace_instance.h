@@ -40,6 +40,14 @@ struct trace_instance *trace_instance_new(struct trace_event *events,
 /* Removes it from tracefs, too. */
 void trace_instance_free(struct trace_instance *t);
 
+/*
+ * How far the clock of the kernel log was behind CLOCK_MONOTONIC when the
+ * instance was made: it is not adjusted, and drifts by seconds in months.
+ * False, and 0, if the kernel does not say.
+ */
+bool trace_instance_log_offset(const struct trace_instance *t,
+			       int64_t *offset_ns);
+
 /* Readable when records wait. */
 int trace_instance_fd(const struct trace_instance *t);
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The hook on the kernel's printk: loads bpf/printk.bpf.c and hands its
+ * messages on.
+ */
+#ifndef XIDSCOPE_PRINTK_HOOK_H
+#define XIDSCOPE_PRINTK_HOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "log.h"
+#include "printk.h"
+
+struct printk_hook;
+
+/* Gets each message; false: no more for now. */
+typedef bool printk_handler(void *context, const struct printk_event *event);
+
+/* Loads and attaches. Returns NULL with errno set after saying why in the log. */
+struct printk_hook *printk_hook_new(const struct log *log,
+				    printk_handler *handle, void *context);
+void printk_hook_free(struct printk_hook *h);
+
+/* Readable when messages wait. */
+int printk_hook_fd(const struct printk_hook *h);
+
+/* Hands on the messages that wait. Returns whether the handler wanted no more. */
+bool printk_hook_consume(struct printk_hook *h);
+
+/* Messages that found the buffer full, or the program running already. */
+uint64_t printk_hook_dropped(const struct printk_hook *h);
+/* Kernel memory of its maps, in bytes. */
+uint64_t printk_hook_memory(const struct printk_hook *h);
+
+#endif
