@@ -123,7 +123,8 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
 
 # A fuzzer is built with the sources that it tests, all under the sanitizers.
-FUZZED := user/label.c user/log.c user/xid_line.c
+FUZZED := $(addprefix user/,fields.c file_text.c label.c log.c metrics.c nfs_status.c \
+	openmetrics.c snapshot.c xid_catalog.c xid_line.c xid_policy.c)
 $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZED) | $(GENERATED)
 	$(say) FUZZ $@
 	$(Q)mkdir -p $(@D)
