@@ -32,6 +32,7 @@ struct options {
 	const char *state; /* NULL: none */
 	const char *events; /* "-": standard output; NULL: none */
 	bool accept_user_kmsg;
+	const char *xid_policy; /* file; NULL: none */
 };
 
 enum command {

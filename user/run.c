@@ -109,18 +109,22 @@ static void on_tick(void *context)
 int run(const struct options *options)
 {
 	struct agent a = { .options = options };
+	struct xid_policy policy = {};
 	const struct gpu_options gpu = {
 		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.state = options->state,
 		.events = options->events,
-		.policy = &options->policy,
+		.policy = &policy,
 	};
 	const struct loop_handler handler = { on_tick, &a };
 	const struct log *log = &options->log;
 	double begin = monotonic_seconds();
 	int err, code = EXIT_TROUBLE;
 
+	if (options->xid_policy &&
+	    xid_policy_load(&policy, options->xid_policy, log))
+		return EXIT_TROUBLE;
 	loop_block_signals();
 	/* To the agent a closed pipe is an error of write(), not the end. */
 	signal(SIGPIPE, SIG_IGN);
@@ -157,5 +161,6 @@ int run(const struct options *options)
 out:
 	observer_stop(&a.observer);
 	output_file_close(&a.output, options->keep);
+	xid_policy_free(&policy);
 	return code;
 }

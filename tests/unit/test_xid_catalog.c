@@ -73,6 +73,7 @@ static void severity_follows_the_text_then_the_catalog(void **state)
 		{"NVRM: Xid (PCI:0000:c1:00): 79, gone", "fatal"},
 		{"NVRM: Xid (PCI:0000:c1:00): 31, x", "warning"},
 		{"NVRM: Xid (PCI:0000:c1:00): 45, x", "info"},
+		{"NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info"},
 		{"NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown"},
 		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal"},
 		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Nonfatal XC0 (0x1)", "warning"},
