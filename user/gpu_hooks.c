@@ -3,17 +3,17 @@
 #include "gpu_hooks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fault_state.h"
 #include "fault_stream.h"
+#include "file_text.h"
 #include "kernel_log.h"
 #include "output_file.h"
 #include "printk_hook.h"
@@ -22,6 +22,9 @@
 /* Records read at a time, so that a flood does not keep the program from its
  * other work. */
 #define LOG_BATCH 20000
+
+/* A state file is no longer than this. */
+#define STATE_MAX (4 << 20)
 
 struct gpu_hooks {
 	const struct log *log;
@@ -39,20 +42,9 @@ struct gpu_hooks {
 	int epoll;
 };
 
-static double seconds(clockid_t clock)
+static double wall_offset(void)
 {
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return wall_seconds() - (double)monotonic_ns() / 1e9;
 }
 
 /* ---- the state file ---- */
@@ -105,34 +97,6 @@ static void save_state(struct gpu_hooks *g)
 	g->state_error = err;
 }
 
-/* The whole file, or NULL with errno set. */
-static char *read_file(const char *path, size_t *len)
-{
-	const size_t max = 4 << 20;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-	char *text = NULL;
-	ssize_t n = 1;
-
-	*len = 0;
-	if (fd < 0)
-		return NULL;
-	text = malloc(max);
-	while (text && *len < max && n > 0) {
-		n = read(fd, text + *len, max - *len);
-		if (n > 0)
-			*len += (size_t)n;
-	}
-	if (n < 0)
-		err = errno;
-	close(fd);
-	if (err) {
-		free(text);
-		text = NULL;
-		errno = err;
-	}
-	return text;
-}
-
 /* A damaged file is kept for whoever wants to know why. */
 static void set_aside(struct gpu_hooks *g)
 {
@@ -154,24 +118,24 @@ static void set_aside(struct gpu_hooks *g)
 /* Takes over what an earlier run of this boot has counted. */
 static void load_state(struct gpu_hooks *g)
 {
-	char boot[BOOT_ID_SIZE], *text;
+	char boot[BOOT_ID_SIZE];
 	struct fault_state state;
-	size_t len;
+	struct file_text file;
 	int err;
 
-	text = read_file(g->options->state, &len);
-	if (!text) {
-		if (errno != ENOENT)
-			log_warn(g->log, "cannot read the state file %s: %s; "
-					 "faults are counted from the kernel "
-					 "log",
-				 g->options->state, strerror(errno));
+	err = file_text_read(&file, g->options->state, STATE_MAX);
+	if (err == -ENOENT)
 		return;
-	}
-	err = fault_state_read(&state, text, len);
-	free(text);
-	if (err == -EINVAL)
+	if (!err)
+		err = fault_state_read(&state, file.bytes, file.len);
+	file_text_free(&file);
+	if (err == -EINVAL || err == -EFBIG)
 		set_aside(g);
+	else if (err)
+		log_warn(g->log,
+			 "cannot read the state file %s: %s; faults are counted "
+			 "from the kernel log",
+			 g->options->state, file_text_error(err));
 	if (err)
 		return;
 	read_boot_id(boot);
@@ -251,8 +215,7 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	uint64_t begin = monotonic_ns();
 	bool all = true;
 
-	g->stream.wall_offset =
-		seconds(CLOCK_REALTIME) - seconds(CLOCK_MONOTONIC);
+	g->stream.wall_offset = wall_offset();
 	/* In this order: a message of the hook meets its record, and both come
 	 * before what the driver's own hook says of them. */
 	for (int i = 0; i < 8; i++) {
@@ -345,8 +308,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log,
 		.log = log,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.started_ns = monotonic_ns(),
-		.wall_offset = seconds(CLOCK_REALTIME) -
-			       seconds(CLOCK_MONOTONIC),
+		.wall_offset = wall_offset(),
 	};
 	for (int i = 0; i < SIGNALS; i++)
 		g->stream.hook_since_ns[i] = UINT64_MAX;

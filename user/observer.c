@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf_support.h"
+#include "clock.h"
 
 int observer_start(struct observer *o, const struct log *log,
 		   unsigned int hooks, const struct gpu_options *gpu)
@@ -87,11 +87,9 @@ static uint64_t resident_bytes(void)
 
 int observer_snapshot(struct observer *o, struct snapshot *s)
 {
-	struct timespec now;
 	int err = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	s->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	s->time_ns = monotonic_ns();
 	s->tier = '-';
 	observer_consume(o);
 	if (o->rpc)

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "fold.h"
 #include "loop.h"
 #include "observer.h"
@@ -24,10 +24,7 @@ struct agent {
 
 static double monotonic_seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)monotonic_ns() / 1e9;
 }
 
 static const char *write_advice(int error)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "kernel_types.h"
 #include "label.h"
 #include "trace_instance.h"
@@ -89,14 +90,10 @@ static void on_driver(void *context, const struct trace_event *event,
 	struct fault_report report = {
 		.nvswitch = event == &t->events[EVENT_SXID],
 		.code = (unsigned int)number(event, r, "error_code", 0),
-		.arrived_ns = r->time,
+		.arrived_ns = monotonic_ns(),
 		.time_ns = r->time,
 	};
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	report.arrived_ns =
-		(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	copy_string(report.device, sizeof(report.device), event, r, "dev");
 	copy_string(report.message, sizeof(report.message), event, r, "msg");
 	fault_stream_driver(t->stream, &report);
@@ -233,9 +230,15 @@ static void note_times(struct trace_events *t)
 
 static void define_probe(struct trace_events *t)
 {
-	int offset = pci_name_offset(), err;
 	char definition[160];
+	int offset, err;
 
+	if (!trace_instance_has_probes(t->instance)) {
+		log_info(t->log, "this kernel has no kprobes: drivers before 575 "
+				 "are watched by their text alone");
+		return;
+	}
+	offset = pci_name_offset();
 	if (offset < 0) {
 		log_info(t->log, "nv_report_error is not probed: the kernel has "
 				 "no BTF to tell where a device's name is");
@@ -250,8 +253,7 @@ static void define_probe(struct trace_events *t)
 	if (err)
 		log_info(t->log, "nv_report_error cannot be probed: %s; drivers "
 				 "before 575 are watched by their text alone",
-			 err == -ENOENT ? "this kernel has no kprobes" :
-					  strerror(-err));
+			 strerror(-err));
 	t->probe_defined = !err;
 }
 

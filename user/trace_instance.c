@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 /* Per CPU. Few events come; a burst of some hundred has room. */
 #define BUFFER_KB "32"
@@ -165,14 +166,6 @@ static int open_cpus(struct trace_instance *t)
 	}
 	closedir(dir);
 	return t->cpu_count ? 0 : -ENOENT;
-}
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /*
@@ -334,6 +327,14 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 	if (event->enabled)
 		switch_event(t, event, "0");
 	event->enabled = false;
+}
+
+bool trace_instance_has_probes(const struct trace_instance *t)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/kprobe_events", t->tracefs);
+	return !access(path, F_OK);
 }
 
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,

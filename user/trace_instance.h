@@ -56,11 +56,14 @@ int trace_instance_fd(const struct trace_instance *t);
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event);
 void trace_instance_disable(struct trace_instance *t, struct trace_event *event);
 
+/* Whether the kernel can probe functions. */
+bool trace_instance_has_probes(const struct trace_instance *t);
+
 /*
  * Defines the event @event as a probe on a kernel function, @definition in the
  * form of tracefs' kprobe_events after the event's name, e.g.
- * "nvidia:nv_report_error number=$arg2:u32". It is @event->name in the system
- * trace_instance_probes(). The module may come later. Returns 0 or -errno.
+ * "nvidia:nv_report_error number=$arg2:u32". The module may come later. Sets
+ * @event->system, which is the instance's name. Returns 0 or -errno.
  */
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 			 const char *definition);
