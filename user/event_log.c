@@ -238,7 +238,7 @@ static bool same(const struct event *a, const struct event *b)
 {
 	return a->kind == b->kind && a->code == b->code && a->pid == b->pid &&
 	       !strcmp(a->name, b->name) && !strcmp(a->device, b->device) &&
-	       !strcmp(a->severity, b->severity);
+	       !strcmp(a->comm, b->comm) && !strcmp(a->severity, b->severity);
 }
 
 /* The event's burst, or else an entry for it: a free one or the oldest. */

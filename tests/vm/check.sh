@@ -25,7 +25,7 @@ verdicts=$results/verdicts
 # The scenarios' job, and that of the container image.
 scenarios=$work/scenarios
 mkdir "$scenarios" "$work/container"
-cp -r "$here/scenarios" "$here/agent-lib.sh" "$top/build/xidscope" "$scenarios/"
+cp -r "$here/scenarios" "$here/agent-lib.sh" "$top/build/xidscope" "$top/tests/data" "$scenarios/"
 cp "$here/run-scenarios" "$scenarios/run.sh"
 echo "$only" >"$scenarios/only"
 echo "${SOAK_CALLS:-0}" >"$scenarios/soak_calls"
@@ -46,6 +46,8 @@ boot() {
 
 for kernel in "${kernels[@]}"; do
 	echo "kernel $kernel:"
+	rm -rf "$scenarios/modules"
+	cp -r "$("$here/modules.sh" "$kernel")" "$scenarios/modules"
 	if boot "$kernel" "$scenarios" "$results/$kernel"; then
 		/usr/bin/python3 "$here/verify.py" "$results/$kernel" "$kernel" "$promtool" | tee -a "$verdicts"
 	else
