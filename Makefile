@@ -123,7 +123,7 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
 
 # A fuzzer is built with the sources that it tests, all under the sanitizers.
-FUZZED := user/kmsg_record.c user/label.c user/log.c user/xid_line.c
+FUZZED := user/kernel_line.c user/kmsg_record.c user/label.c user/log.c user/span.c user/xid_line.c
 $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZED) | $(GENERATED)
 	$(say) FUZZ $@
 	$(Q)mkdir -p $(@D)
