@@ -15,6 +15,10 @@
 /* While records are forged, what only the printk hook saw may be, too. */
 #define FORGED_NEARBY_NS (10 * 1000000000ull)
 
+/* Records stand in the log in the order of their times, but for those that are
+ * printed at the same time. */
+#define PRINTK_ORDER_NS 100000000ull
+
 /* The line "fallen off the bus" tells of the Xid 79 just before it again. */
 #define FOLLOWS_SECONDS 60.0
 
@@ -230,35 +234,29 @@ static bool traced(const struct fault_stream *s, const char *kind,
 	return false;
 }
 
-static void set_gpu(struct fault_stream *s, const char *gpu, const char *uuid,
-		    const char *serial)
-{
-	struct gpu_info *info = faults_gpu(s->faults, gpu);
-
-	if (!info)
-		return;
-	if (*uuid)
-		SET(info->uuid, uuid);
-	if (*serial)
-		SET(info->serial, serial);
-}
-
 static void count_line(struct fault_stream *s, const struct kernel_line *line,
-		       const struct origin *origin, const char *text, size_t len)
+		       const struct origin *origin)
 {
 	double time = wall(s, origin->time_ns);
 	struct gpu_info *info;
+	const char *gpu;
 
 	switch (line->kind) {
 	case KERNEL_LINE_NONE:
 		break;
-	case KERNEL_LINE_GPU_IDENTITY:
-		if (line->device[0])
-			SET(s->last_gpu, line->device);
-		if (s->last_gpu[0])
-			set_gpu(s, s->last_gpu, line->uuid, line->serial);
+	case KERNEL_LINE_GPU_UUID:
+		SET(s->last_gpu, line->device);
+		info = faults_gpu(s->faults, line->device);
+		if (info)
+			SET(info->uuid, line->uuid);
 		break;
-	case KERNEL_LINE_GSP_RATE_LIMITED:
+	case KERNEL_LINE_GPU_SERIAL:
+		gpu = line->device[0] ? line->device : s->last_gpu;
+		info = *gpu ? faults_gpu(s->faults, gpu) : NULL;
+		if (info)
+			SET(info->serial, line->serial);
+		break;
+	case KERNEL_LINE_GPU_RATE_LIMITED:
 		info = faults_gpu(s->faults, line->device);
 		if (info)
 			info->rate_limited = true;
@@ -269,18 +267,19 @@ static void count_line(struct fault_stream *s, const struct kernel_line *line,
 				     line->name, time))
 			no_memory(s);
 		break;
-	case KERNEL_LINE_GPU_DRIVER_ERROR:
+	case KERNEL_LINE_GPU_DRIVER:
 		if (line->follows_xid &&
 		    time - faults_last(s->faults, line->device,
 				       line->follows_xid) < FOLLOWS_SECONDS)
 			break;
 		add_signal(s, true, line->name, line->device, origin->time_ns,
-			   -1, NULL, text, len);
+			   -1, NULL, line->text, line->text_len);
 		break;
-	case KERNEL_LINE_KERNEL_EVENT:
+	case KERNEL_LINE_EVENT:
 		if (!traced(s, line->name, origin->time_ns))
 			add_signal(s, false, line->name, line->device,
-				   origin->time_ns, -1, NULL, text, len);
+				   origin->time_ns, -1, NULL, line->text,
+				   line->text_len);
 		break;
 	}
 }
@@ -292,7 +291,7 @@ static void count_lines(struct fault_stream *s, const struct origin *origin,
 	size_t offset = 0;
 
 	while (kernel_line_next(text, len, &offset, &line))
-		count_line(s, &line, origin, text, len);
+		count_line(s, &line, origin);
 }
 
 /* ---- the printk hook's messages ---- */
@@ -317,6 +316,14 @@ static void expire_printk(struct fault_stream *s, size_t count, uint64_t now_ns)
 		s->printk_count * sizeof(*s->printk));
 }
 
+static void give_up_printk(struct fault_stream *s)
+{
+	s->unverified++;
+	free(s->printk[0].event);
+	s->printk_count--;
+	memmove(s->printk, s->printk + 1, s->printk_count * sizeof(*s->printk));
+}
+
 void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
 			 uint64_t now_ns)
 {
@@ -327,9 +334,14 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 		s->printk = calloc(MAX_PRINTK_WAITING, sizeof(*s->printk));
 	if (!s->printk)
 		return;
-	/* The oldest gives way: it had no record in the log so far. */
-	if (s->printk_count == MAX_PRINTK_WAITING)
-		expire_printk(s, 1, now_ns);
+	/* The oldest gives way. If the log is read beyond it, it has no record;
+	 * else it may have one that is still to be read. */
+	if (s->printk_count == MAX_PRINTK_WAITING) {
+		if (s->printk[0].event->time + PRINTK_ORDER_NS < s->read_to_ns)
+			expire_printk(s, 1, now_ns);
+		else
+			give_up_printk(s);
+	}
 	copy = malloc(size);
 	if (!copy)
 		return;
@@ -411,6 +423,7 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	}
 	if (origin.time_ns > now_ns)
 		origin.time_ns = now_ns;
+	s->read_to_ns = origin.time_ns;
 	if (record->facility && !s->accept_user_kmsg)
 		count_forged(s, &origin, text, len, now_ns);
 	else if (!count_faults(s, &origin, text, len, now_ns))

@@ -28,7 +28,7 @@
 
 /* How long a message of the printk hook waits for its record. */
 #define PRINTK_WAIT_NS (2 * 1000000000ull)
-#define MAX_PRINTK_WAITING 512
+#define MAX_PRINTK_WAITING 2048 /* twice what the hook's buffer holds */
 
 /* Signals that a tracepoint reports too: their text counts only where the
  * tracepoint was not yet watched. */
@@ -62,18 +62,21 @@ struct fault_stream {
 		struct printk_event *event;
 	} *printk;
 	size_t printk_count;
+	uint64_t read_to_ns; /* time of the last record */
 	uint64_t forged_ns; /* when the last forged record was read */
-	uint64_t unverified; /* messages that only the printk hook saw while
-			      * records were being forged: not counted */
+	uint64_t unverified; /* messages that the printk hook saw and that did
+			      * not count: their records may have been forged,
+			      * or there were too many */
 	char last_gpu[24]; /* of the identity line before this one */
 };
 
-/* A record of the kernel log, read at @now_ns (CLOCK_MONOTONIC). */
+/* A record of the kernel log, read at @now_ns (CLOCK_MONOTONIC). If it may hold
+ * a fault, all messages of the printk hook must have been handed in before: the
+ * hook runs before a record can be read. */
 void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record,
 			 const char *text, uint64_t now_ns);
 
-/* A message that the printk hook saw. At most MAX_PRINTK_WAITING wait: read
- * the log before there are more. */
+/* A message that the printk hook saw. */
 void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
 			 uint64_t now_ns);
 

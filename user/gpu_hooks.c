@@ -179,12 +179,24 @@ static int open_state(struct gpu_hooks *g)
 
 /* ---- what comes in ---- */
 
-static bool on_printk(void *context, const struct printk_event *event)
+static void on_printk(void *context, const struct printk_event *event)
 {
 	struct gpu_hooks *g = context;
 
 	fault_stream_printk(&g->stream, event, monotonic_ns());
-	return g->stream.printk_count < MAX_PRINTK_WAITING;
+}
+
+static void read_printk(struct gpu_hooks *g)
+{
+	if (g->printk)
+		printk_hook_consume(g->printk);
+}
+
+/* By the marks that the printk hook looks for. */
+static bool may_be_fault(const struct kernel_log *l)
+{
+	return memmem(l->text, l->record.text_len, "NVRM", 4) ||
+	       memmem(l->text, l->record.text_len, "SXid", 4);
 }
 
 /* Returns whether all of the log has been read. */
@@ -196,6 +208,9 @@ static bool read_log(struct gpu_hooks *g)
 	if (l->fd < 0)
 		return true;
 	while (n < LOG_BATCH && (err = kernel_log_read(l)) > 0) {
+		/* The hook ran before the record could be read. */
+		if (may_be_fault(l))
+			read_printk(g);
 		fault_stream_record(&g->stream, &l->record, l->text,
 				    monotonic_ns());
 		n++;
@@ -213,18 +228,12 @@ static bool read_log(struct gpu_hooks *g)
 void gpu_hooks_consume(struct gpu_hooks *g)
 {
 	uint64_t begin = monotonic_ns();
-	bool all = true;
+	bool all;
 
 	g->stream.wall_offset = wall_offset();
-	/* In this order: a message of the hook meets its record, and both come
-	 * before what the driver's own hook says of them. */
-	for (int i = 0; i < 8; i++) {
-		bool more = g->printk && printk_hook_consume(g->printk);
-
-		all = read_log(g);
-		if (!more)
-			break;
-	}
+	/* In this order: the driver prints before it reports. */
+	all = read_log(g);
+	read_printk(g);
 	if (g->trace)
 		trace_events_consume(g->trace);
 	if (all)

@@ -22,9 +22,9 @@ static int on_event(void *context, void *data, size_t size)
 	const struct printk_event *event = data;
 	struct printk_hook *h = context;
 
-	if (size < sizeof(*event) || event->len > size - sizeof(*event))
-		return 0;
-	return h->handle(h->context, event) ? 0 : -ENOBUFS;
+	if (size >= sizeof(*event) && event->len <= size - sizeof(*event))
+		h->handle(h->context, event);
+	return 0;
 }
 
 struct printk_hook *printk_hook_new(const struct log *log,
@@ -77,9 +77,9 @@ int printk_hook_fd(const struct printk_hook *h)
 	return ring_buffer__epoll_fd(h->ring);
 }
 
-bool printk_hook_consume(struct printk_hook *h)
+void printk_hook_consume(struct printk_hook *h)
 {
-	return ring_buffer__consume(h->ring) == -ENOBUFS;
+	ring_buffer__consume(h->ring);
 }
 
 uint64_t printk_hook_dropped(const struct printk_hook *h)

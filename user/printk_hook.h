@@ -6,7 +6,6 @@
 #ifndef XIDSCOPE_PRINTK_HOOK_H
 #define XIDSCOPE_PRINTK_HOOK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "log.h"
@@ -14,8 +13,8 @@
 
 struct printk_hook;
 
-/* Gets each message; false: no more for now. */
-typedef bool printk_handler(void *context, const struct printk_event *event);
+/* Gets each message. */
+typedef void printk_handler(void *context, const struct printk_event *event);
 
 /* Loads and attaches. Returns NULL with errno set after saying why in the log. */
 struct printk_hook *printk_hook_new(const struct log *log,
@@ -25,8 +24,8 @@ void printk_hook_free(struct printk_hook *h);
 /* Readable when messages wait. */
 int printk_hook_fd(const struct printk_hook *h);
 
-/* Hands on the messages that wait. Returns whether the handler wanted no more. */
-bool printk_hook_consume(struct printk_hook *h);
+/* Hands on the messages that wait. */
+void printk_hook_consume(struct printk_hook *h);
 
 /* Messages that found the buffer full, or the program running already. */
 uint64_t printk_hook_dropped(const struct printk_hook *h);

@@ -427,7 +427,8 @@ def every_known_line_is_read_right(folder):
         source, _, pci, code, pid, process, kind = line.split("\t")
         if kind not in ("xid", "sxid") or "#detail" in source:
             continue
-        device = pci if re.search(r"\.[0-7]$", pci) else pci + ".0"
+        device = pci if pci.count(":") == 2 else "0000:" + pci
+        device = device if "." in device else device + ".0"
         key = (device, int(code))
         by_fault[key] = by_fault.get(key, 0) + 1
         key += (int(pid) if pid else -1, process)
