@@ -31,7 +31,7 @@ if cached; then # another process was faster
 	exit
 fi
 toolchain=$cache/modules/toolchain-$(sha256sum <<<"$suite $arch $packages" | cut -c1-12)
-rm -rf "$cache"/modules/.new.* # what an earlier run may have left
+rm -rf "$cache"/modules/.new.* "$toolchain"/{build,usr/src,usr/lib/linux-kbuild-*} # what an earlier run may have left
 mkdir -p "$cache/modules"
 new=$(mktemp -d "$cache/modules/.new.XXXXXX")
 clean() { rm -rf "$new" "$toolchain"/{build,usr/src,usr/lib/linux-kbuild-*}; }
