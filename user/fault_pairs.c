@@ -50,7 +50,7 @@ bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,
 			struct fault_report *report)
 {
 	if (!p->count ||
-	    (!all && now_ns - p->list[p->first].arrived_ns < FAULT_PAIR_WAIT_NS))
+	    (!all && now_ns < p->list[p->first].arrived_ns + FAULT_PAIR_WAIT_NS))
 		return false;
 	*report = p->list[p->first];
 	take_out(p, 0);

@@ -455,7 +455,7 @@ void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
 	size_t old = 0;
 
 	while (old < s->printk_count &&
-	       (all || now_ns - s->printk[old].arrived_ns >= PRINTK_WAIT_NS))
+	       (all || now_ns >= s->printk[old].arrived_ns + PRINTK_WAIT_NS))
 		old++;
 	if (old)
 		expire_printk(s, old, now_ns);

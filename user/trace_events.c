@@ -228,6 +228,19 @@ static void note_times(struct trace_events *t)
 			since[signal_of[i]] = t->events[i].since_ns;
 }
 
+/* Where a function finds its first arguments. $arg1 would do, but not while
+ * the function's module is still to come. */
+#if defined(__x86_64__)
+#define ARGUMENT_1 "%%di"
+#define ARGUMENT_2 "%%si"
+#elif defined(__aarch64__)
+#define ARGUMENT_1 "%%x0"
+#define ARGUMENT_2 "%%x1"
+#else
+#define ARGUMENT_1 "$arg1"
+#define ARGUMENT_2 "$arg2"
+#endif
+
 static void define_probe(struct trace_events *t)
 {
 	char definition[160];
@@ -245,8 +258,8 @@ static void define_probe(struct trace_events *t)
 		return;
 	}
 	snprintf(definition, sizeof(definition),
-		 "nvidia:nv_report_error dev=+0(+%d($arg1)):string "
-		 "error_code=$arg2:u32",
+		 "nvidia:nv_report_error dev=+0(+%d(" ARGUMENT_1 ")):string "
+		 "error_code=" ARGUMENT_2 ":u32",
 		 offset);
 	err = trace_instance_probe(t->instance, &t->events[EVENT_PROBE],
 				   definition);

@@ -427,7 +427,8 @@ def every_known_line_is_read_right(folder):
         source, _, pci, code, pid, process, kind = line.split("\t")
         if kind not in ("xid", "sxid") or "#detail" in source:
             continue
-        device = pci if pci.count(":") == 2 else "0000:" + pci
+        *domain, bus, slot = pci.split(":") # bus and slot alone until about 2010
+        device = f"{domain[0] if domain else '0000'}:{int(bus, 16):02x}:{slot}"
         device = device if "." in device else device + ".0"
         key = (device, int(code))
         by_fault[key] = by_fault.get(key, 0) + 1
