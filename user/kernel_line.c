@@ -57,7 +57,8 @@ static const struct pattern patterns[] = {
 	{DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0},
 	{DRIVER, "nvlink_detect_failed",
 	 "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0},
-	{DRIVER, "uvm_fatal", "nvidia-uvm: %*Encountered a global fatal error: ", 0},
+	/* nvidia-uvm says so, too, but only when its debugging is on. */
+	{DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0},
 	{KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0},
 	{KERNEL_LINE_RECOVERY, "device_probed",
 	 "pci %p: [10de:%x] type %d class 0x0300", 0},
