@@ -13,7 +13,7 @@
  *	%g  "GPU" and its number and a space, or nothing
  *	%f  "function:line:(pid N): ", with or without the pid, or nothing
  *	%*  up to 64 bytes, as few as will do
- *	%$  the end of the line
+ *	%$  the end of the line, or only blanks before it
  */
 #include "kernel_line.h"
 
@@ -64,6 +64,9 @@ static const struct pattern patterns[] = {
 	 "pci %p: [10de:%x] type %d class 0x0300", 0},
 	{KERNEL_LINE_RECOVERY, "device_probed",
 	 "pci %p: [10de:%x] type %d class 0x0302", 0},
+	/* until 3.5 */
+	{KERNEL_LINE_RECOVERY, "device_probed",
+	 "pci %p: [10de:%x] type %d class 0x00030", 0},
 
 	/* The switch driver beside its SXids. */
 	{EVENT, "nvswitch_failed", "%v: Failed to ", 0},
@@ -93,7 +96,7 @@ static const struct pattern patterns[] = {
 	{EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT},
 	{EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0},
 	{EVENT, "pcie_dpc", "pcieport %p: AER: DPC: containment event", 0},
-	{EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down", 0},
+	{EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0},
 
 	/* the kernel itself */
 	{EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", TRACEPOINT},
@@ -289,7 +292,9 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 			take_function(&rest);
 			break;
 		case '$':
-			if (span_left(rest) && *rest.at != '\r')
+			while (span_left(rest) && (*rest.at == ' ' || *rest.at == '\r'))
+				rest.at++;
+			if (span_left(rest))
 				return false;
 			break;
 		case 'n':
@@ -351,6 +356,7 @@ static void take_prefix(struct span *s)
 	    !span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, "]"))
 		return;
 	*s = rest;
+	span_take(&rest, " ");
 	if (span_take(&rest, "[")) {
 		while (span_take(&rest, " "))
 			;
