@@ -95,7 +95,6 @@ static const struct pattern patterns[] = {
 	{EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", TRACEPOINT},
 	{EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT},
 	{EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0},
-	{EVENT, "pcie_dpc", "pcieport %p: AER: DPC: containment event", 0},
 	{EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0},
 
 	/* the kernel itself */
@@ -391,13 +390,11 @@ bool kernel_line_next(const char *text, size_t len, size_t *offset,
 	s = (struct span){text + *offset, text + len};
 	while (span_left(s)) {
 		struct span piece = first_piece(s);
-		bool at_start = s.at == text || s.at[-1] == '\n';
 
 		s.at = piece.end;
 		span_take(&s, "\n");
-		if (at_start)
-			take_prefix(&piece);
-		if ((at_start || span_starts_with(piece, mark)) && read_piece(piece, out)) {
+		take_prefix(&piece);
+		if (read_piece(piece, out)) {
 			*offset = (size_t)(s.at - text);
 			return true;
 		}

@@ -66,6 +66,9 @@ static void identity_is_read(void **state)
 	assert_string_equal(line.serial, "0322518027985");
 	assert_text(&line, "NVRM: GPU Board Serial Number: 0322518027985");
 
+	line = first("NVRM: GPU Board Serial Number: 12345678901234567890123");
+	assert_string_equal(line.serial, "12345678901234567890123");
+
 	line = first("NVRM: GPU 0000:91:00.0: GPU serial number is 1653723052734.");
 	assert_int_equal(line.kind, KERNEL_LINE_GPU_SERIAL);
 	assert_string_equal(line.device, "0000:91:00.0");
