@@ -13,7 +13,7 @@
  *	%g  "GPU" and its number and a space, or nothing
  *	%f  "function:line:(pid N): ", with or without the pid, or nothing
  *	%*  up to 64 bytes, as few as will do
- *	%$  the end of the line
+ *	%$  the end of the line, or only blanks before it
  */
 #include "kernel_line.h"
 
@@ -57,12 +57,16 @@ static const struct pattern patterns[] = {
 	{DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0},
 	{DRIVER, "nvlink_detect_failed",
 	 "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0},
-	{DRIVER, "uvm_fatal", "nvidia-uvm: %*Encountered a global fatal error: ", 0},
+	/* nvidia-uvm says so, too, but only when its debugging is on. */
+	{DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0},
 	{KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0},
 	{KERNEL_LINE_RECOVERY, "device_probed",
 	 "pci %p: [10de:%x] type %d class 0x0300", 0},
 	{KERNEL_LINE_RECOVERY, "device_probed",
 	 "pci %p: [10de:%x] type %d class 0x0302", 0},
+	/* until 3.5 */
+	{KERNEL_LINE_RECOVERY, "device_probed",
+	 "pci %p: [10de:%x] type %d class 0x00030", 0},
 
 	/* The switch driver beside its SXids. */
 	{EVENT, "nvswitch_failed", "%v: Failed to ", 0},
@@ -91,8 +95,7 @@ static const struct pattern patterns[] = {
 	{EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", TRACEPOINT},
 	{EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT},
 	{EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0},
-	{EVENT, "pcie_dpc", "pcieport %p: AER: DPC: containment event", 0},
-	{EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down", 0},
+	{EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0},
 
 	/* the kernel itself */
 	{EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", TRACEPOINT},
@@ -288,7 +291,9 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 			take_function(&rest);
 			break;
 		case '$':
-			if (span_left(rest) && *rest.at != '\r')
+			while (span_left(rest) && (*rest.at == ' ' || *rest.at == '\r'))
+				rest.at++;
+			if (span_left(rest))
 				return false;
 			break;
 		case 'n':
@@ -350,6 +355,7 @@ static void take_prefix(struct span *s)
 	    !span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, "]"))
 		return;
 	*s = rest;
+	span_take(&rest, " ");
 	if (span_take(&rest, "[")) {
 		while (span_take(&rest, " "))
 			;
@@ -384,13 +390,11 @@ bool kernel_line_next(const char *text, size_t len, size_t *offset,
 	s = (struct span){text + *offset, text + len};
 	while (span_left(s)) {
 		struct span piece = first_piece(s);
-		bool at_start = s.at == text || s.at[-1] == '\n';
 
 		s.at = piece.end;
 		span_take(&s, "\n");
-		if (at_start)
-			take_prefix(&piece);
-		if ((at_start || span_starts_with(piece, mark)) && read_piece(piece, out)) {
+		take_prefix(&piece);
+		if (read_piece(piece, out)) {
 			*offset = (size_t)(s.at - text);
 			return true;
 		}

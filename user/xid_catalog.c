@@ -63,6 +63,8 @@ const char *xid_line_severity(const struct xid_line *line)
 		return "fatal";
 	if (line->fatality == XID_NONFATAL)
 		return "warning";
+	if (line->fatality == XID_CORRECTABLE)
+		return "info";
 	if (line->kind != XID_LINE_XID)
 		return unknown.severity;
 	if (line->code == XID_RECOVERY_ACTION && line->recovery[0])

@@ -85,6 +85,7 @@ static void severity_follows_the_text_then_the_catalog(void **state)
 		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery act", "warning"},
 		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal"},
 		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20009, Non-fatal, x", "warning"},
+		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20012, Correctable, x", "info"},
 		/* numbers of switches are not looked up among those of GPUs */
 		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, x", "unknown"},
 	};
