@@ -123,8 +123,8 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
 
 # A fuzzer is built with the sources that it tests, all under the sanitizers.
-FUZZED := $(addprefix user/,fields.c file_text.c label.c log.c metrics.c metrics_file.c \
-	openmetrics.c snapshot.c xid_catalog.c xid_line.c xid_policy.c)
+FUZZED := $(addprefix user/,ack.c fields.c file_text.c health.c label.c log.c metrics.c \
+	metrics_file.c openmetrics.c snapshot.c time_text.c xid_catalog.c xid_line.c xid_policy.c)
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 $(T)/fuzz_metrics_file: FUZZ_FLAGS := -fno-sanitize=pointer-overflow
 $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZED) | $(GENERATED)

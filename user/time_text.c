@@ -36,7 +36,6 @@ static bool read_decimal(const char *text, double *value)
 bool time_from_text(const char *text, double *seconds)
 {
 	struct tm utc = {};
-	char fraction[16];
 	const char *rest;
 	double part = 0;
 	time_t t;
@@ -52,16 +51,13 @@ bool time_from_text(const char *text, double *seconds)
 		return false;
 	if (*rest) {
 		rest = strptime(rest, "T%H:%M:%S", &utc);
-		if (!rest || strlen(rest) >= sizeof(fraction) ||
-		    !strchr(".Z", *rest))
+		if (!rest)
 			return false;
-		/* ".25Z" as "0.25" */
-		fraction[0] = '0';
-		strcpy(fraction + 1, rest);
-		if (fraction[strlen(fraction) - 1] != 'Z')
-			return false;
-		fraction[strlen(fraction) - 1] = 0;
-		if (!read_decimal(fraction, &part))
+		if (*rest == '.') {
+			part = strtod(rest, NULL);
+			rest += 1 + strspn(rest + 1, "0123456789");
+		}
+		if (strcmp(rest, "Z"))
 			return false;
 	}
 	day = utc.tm_mday;
