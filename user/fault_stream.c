@@ -22,6 +22,9 @@
 /* The line "fallen off the bus" tells of the Xid 79 just before it again. */
 #define FOLLOWS_SECONDS 60.0
 
+/* A driver that is loaded tells of no recovery if a fault came just before. */
+#define LOADED_WELL_SECONDS 5.0
+
 /* Where and when a text was printed. */
 struct origin {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
@@ -262,6 +265,11 @@ static void count_line(struct fault_stream *s, const struct kernel_line *line,
 			info->rate_limited = true;
 		break;
 	case KERNEL_LINE_RECOVERY:
+		/* A driver that fails as it is loaded says so before it says
+		 * that it is loaded. */
+		if (!line->device[0] &&
+		    time - faults_last_of_all(s->faults) < LOADED_WELL_SECONDS)
+			break;
 		if (faults_recovered(s->faults,
 				     line->device[0] ? line->device : "all",
 				     line->name, time))

@@ -35,6 +35,21 @@ double faults_last(const struct faults *f, const char *device,
 	return last;
 }
 
+double faults_last_of_all(const struct faults *f)
+{
+	const struct snapshot *s = &f->counts;
+	double last = 0;
+
+	for (size_t i = 0; i < s->fault_count; i++)
+		if (s->faults[i].last > last)
+			last = s->faults[i].last;
+	for (size_t i = 0; i < s->kernel_event_count; i++)
+		if (s->kernel_events[i].gpu_driver &&
+		    s->kernel_events[i].last > last)
+			last = s->kernel_events[i].last;
+	return last;
+}
+
 int faults_add(struct faults *f, const struct fault *like, double time)
 {
 	struct fault *fault = find_fault(&f->counts, like);

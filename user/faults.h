@@ -38,6 +38,9 @@ struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 double faults_last(const struct faults *f, const char *device,
 		   unsigned int code);
 
+/* When the last fault or failure of any GPU was; 0: never. */
+double faults_last_of_all(const struct faults *f);
+
 /* Adds the counts to @s. */
 int faults_snapshot(const struct faults *f, struct snapshot *s);
 

@@ -393,6 +393,16 @@ static void write_kernel_events(struct writer *w, const struct snapshot *s)
 		sample(w, "_total", NULL, 0, integer(number, s->log_lost));
 }
 
+static void write_health(struct writer *w, const struct snapshot *s)
+{
+	char number[NUMBER_SIZE];
+
+	family(w, METRIC_NODE_HEALTH);
+	for (size_t i = 0; i < s->health_count; i++)
+		SAMPLE(w, integer(number, (uint64_t)s->health[i].level),
+		       { "check", s->health[i].check });
+}
+
 static void write_self(struct writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE], tier[2] = { s->tier };
@@ -433,6 +443,7 @@ void openmetrics_write(FILE *out, const struct snapshot *s,
 	write_servers(&w, s);
 	write_faults(&w, s);
 	write_kernel_events(&w, s);
+	write_health(&w, s);
 	write_self(&w, s);
 	if (format == FORMAT_OPENMETRICS)
 		fputs("# EOF\n", out);

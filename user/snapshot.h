@@ -120,6 +120,12 @@ struct drop_count {
 	uint64_t count;
 };
 
+/* The verdict of one health rule. */
+struct health_state {
+	const char *check; /* the rule's name, static */
+	int level; /* 0: well, 1: warning, 2: failed */
+};
+
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	char tier; /* 'A', 'B', 'C', or '-' where there is no sunrpc */
@@ -148,6 +154,8 @@ struct snapshot {
 	size_t hook_count;
 	struct drop_count drops[16];
 	size_t drop_count;
+	struct health_state health[16];
+	size_t health_count;
 
 	uint64_t resident_bytes;
 	uint64_t map_bytes;
@@ -181,6 +189,7 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
 
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
+void snapshot_health(struct snapshot *s, const char *check, int level);
 
 uint64_t time_histogram_count(const struct time_histogram *h);
 void time_histogram_add(struct time_histogram *to,

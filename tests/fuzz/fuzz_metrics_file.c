@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * libFuzzer entry for the reader of metrics files: any bytes give either one
- * line of complaint or a snapshot, and a snapshot that is written and read
- * again stays what it is.
+ * line of complaint or a snapshot; a snapshot that is written and read again
+ * stays what it is, and its verdict is well-formed.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "health.h"
 #include "metrics_file.h"
 #include "openmetrics.h"
 
@@ -61,6 +62,38 @@ static void require_same(const struct snapshot *a, const struct snapshot *b)
 	free(b_text);
 }
 
+static void require_line(const char *text, size_t size)
+{
+	size_t len = strnlen(text, size);
+
+	require(len && len < size);
+	for (size_t i = 0; i < len; i++)
+		require((unsigned char)text[i] >= ' ' && text[i] != 0x7f);
+}
+
+static void require_verdict(const struct snapshot *s)
+{
+	static struct health_report report;
+	enum health_level worst = HEALTH_OK;
+	struct health_options o;
+
+	health_defaults(&o);
+	health_evaluate(s, &o, 1700000000, &report);
+	require(report.count <= report.total && report.count <= HEALTH_MAX_FINDINGS);
+	for (size_t i = 0; i < report.count; i++) {
+		const struct health_finding *f = &report.findings[i];
+
+		require_line(f->reason, sizeof(f->reason));
+		require_line(f->brief, sizeof(f->brief));
+		require(report.rules[f->rule] == f->level && f->level > HEALTH_OK);
+		require(!i || f->level <= f[-1].level);
+	}
+	for (int r = 0; r < HEALTH_RULES; r++)
+		if (report.rules[r] > worst)
+			worst = report.rules[r];
+	require(report.level == worst && !report.total == !worst);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -74,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(!s.faults && !s.servers && !s.kernel_events && !s.recoveries && !s.gpus);
 		return 0;
 	}
+	require_verdict(&s);
 	openmetrics = again(&s, FORMAT_OPENMETRICS);
 	prometheus = again(&s, FORMAT_PROMETHEUS);
 	require_same(&s, &openmetrics);
