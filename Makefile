@@ -136,7 +136,7 @@ $(B)/fuzz/%.o: user/%.c Makefile | $(GENERATED)
 $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(patsubst user/%.c,$(B)/fuzz/%.o,$(FUZZED))
 	$(say) FUZZ $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $^ -o $@ -lz
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.o,$^) -o $@ -lz
 
 tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS)
 
