@@ -55,7 +55,7 @@ cp well old && touch -d '-200 seconds' old
 performance='oldest_waiter=0.0s;60'
 
 # ---- every state, in every style ----
-expect 0 "XIDSCOPE OK: no fault that is not over | xids=0 oldest_waiter=1.5s;60" "" check --file well
+expect 0 "XIDSCOPE OK: no open fault | xids=0 oldest_waiter=1.5s;60" "" check --file well
 expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 (*) 1 time, last 20*Z: Drain the node and reset the GPU. | xids=5 $performance" "" \
 	check --file warning
 reason="GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: Drain the node and \
@@ -67,7 +67,7 @@ oldest_waiter=75.0s;60" "" check --file waiting
 expect 0 "" "" check --style slurm --file well
 expect 1 "" "" check --style slurm --file warning
 expect 2 "xidscope: $reason (1 more)" "" check --style slurm --file critical
-expect 0 "no fault that is not over" "" check --style npd --file well
+expect 0 "no open fault" "" check --style npd --file well
 expect 0 "Xid 62 on $gpu, 1 time, last 20*Z" "" check --style npd --file warning
 expect 1 "Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z" "" check --style npd --file critical
 

@@ -170,7 +170,7 @@ static int print_nagios(const struct verdict *v, const struct options *o)
 		return v->exit;
 	}
 	print_without_bar(r->count ? r->findings[0].reason :
-				     "no fault that is not over");
+				     "no open fault");
 	print_more(r->total > 1 ? r->total - 1 : 0);
 	print_performance(v, o);
 	putchar('\n');
@@ -216,7 +216,7 @@ static int print_npd(const struct verdict *v)
 		return 2;
 	}
 	puts(v->report.count ? v->report.findings[0].brief :
-			       "no fault that is not over");
+			       "no open fault");
 	return v->exit == CHECK_CRITICAL;
 }
 
