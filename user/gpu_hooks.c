@@ -260,6 +260,7 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 {
 	snapshot_hook(s, "kernel_log", g && g->kernel_log.fd >= 0);
 	snapshot_hook(s, "printk_console", g && g->printk);
+	snapshot_hook(s, "trace_instance", g && g->trace);
 	if (!g)
 		return 0;
 	gpu_hooks_consume(g);

@@ -203,9 +203,9 @@ static void update_driver(struct trace_events *t)
 	bool had_tracepoint = xid->enabled, had_probe = probe->enabled;
 
 	trace_instance_update(t->instance, &t->events[EVENT_SXID]);
-	if (trace_instance_update(t->instance, xid))
+	if (trace_instance_has(t->instance, xid))
 		trace_instance_disable(t->instance, probe);
-	else if (t->probe_defined)
+	if (!trace_instance_update(t->instance, xid) && t->probe_defined)
 		trace_instance_update(t->instance, probe);
 	if (xid->enabled && !had_tracepoint)
 		log_info(t->log, "the driver's tracepoint nvidia_dev_xid is "
@@ -215,17 +215,19 @@ static void update_driver(struct trace_events *t)
 				 "while it is loaded");
 }
 
-/* Since when each signal is watched by an event. */
+/* Since when each signal is watched, by one event or another. */
 static void note_times(struct trace_events *t)
 {
-	uint64_t *since = t->stream->hook_since_ns;
+	uint64_t now[SIGNALS], *since = t->stream->hook_since_ns;
 
 	for (int i = 0; i < SIGNALS; i++)
-		since[i] = UINT64_MAX;
+		now[i] = UINT64_MAX;
 	for (int i = 0; i < EVENTS; i++)
-		if (t->events[i].enabled && signal_of[i] != SIGNALS &&
-		    t->events[i].since_ns < since[signal_of[i]])
-			since[signal_of[i]] = t->events[i].since_ns;
+		if (t->events[i].enabled && signal_of[i] != SIGNALS)
+			now[signal_of[i]] = t->events[i].since_ns;
+	for (int i = 0; i < SIGNALS; i++)
+		if (now[i] == UINT64_MAX || since[i] == UINT64_MAX)
+			since[i] = now[i];
 }
 
 /* Where a function finds its first arguments. $arg1 would do, but not while
@@ -349,10 +351,10 @@ void trace_events_poll(struct trace_events *t)
 
 void trace_events_snapshot(const struct trace_events *t, struct snapshot *s)
 {
+	/* An event that the kernel does not have is no hook that failed. */
 	for (int i = 0; i < EVENTS; i++)
-		if (signal_of[i] != SIGNALS)
-			snapshot_hook(s, t->events[i].name,
-				      t->events[i].enabled);
+		if (signal_of[i] != SIGNALS && t->events[i].enabled)
+			snapshot_hook(s, t->events[i].name, true);
 	snapshot_drop(s, "trace_events", trace_instance_missed(t->instance));
 	s->trace_bytes = trace_instance_memory(t->instance);
 }

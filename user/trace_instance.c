@@ -309,6 +309,16 @@ static bool is_on(const struct trace_instance *t,
 	return state == '1';
 }
 
+bool trace_instance_has(const struct trace_instance *t,
+			const struct trace_event *event)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s", t->tracefs,
+		 event->system, event->name);
+	return !access(path, F_OK);
+}
+
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
 {
 	/* Off though it was on: the module has come anew. */
@@ -360,7 +370,8 @@ static void dispatch(struct trace_instance *t,
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct trace_event *event = &t->events[i];
 
-		if (event->enabled && event->format.id == record->type) {
+		/* Perhaps switched off since. */
+		if (event->format.id == record->type) {
 			event->handle(t->context, event, record);
 			return;
 		}

@@ -51,6 +51,10 @@ bool trace_instance_log_offset(const struct trace_instance *t,
 /* Readable when records wait. */
 int trace_instance_fd(const struct trace_instance *t);
 
+/* Whether the kernel has @event now. */
+bool trace_instance_has(const struct trace_instance *t,
+			const struct trace_event *event);
+
 /* Enables @event if the kernel has it now, and notes it if it is gone.
  * Returns whether it is enabled. */
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event);

@@ -56,6 +56,7 @@ for kernel in "${kernels[@]}"; do
 	[[ -z $only || $only == *container* ]] || continue
 	name="$kernel: the image runs under the DaemonSet's and the unit's settings"
 	if "$here/container/prepare.sh" "$work/container" >"$work/log" 2>&1 &&
+		cp "$scenarios/modules/tracepoint/nvidia.ko" "$work/container/" &&
 		boot "$kernel" "$work/container" "$results/$kernel-container" >"$work/log" 2>&1; then
 		echo "ok $name" | tee -a "$verdicts"
 	else
