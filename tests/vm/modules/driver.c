@@ -12,6 +12,7 @@
  *	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
  *	xid ADDRESS CODE MESSAGE		the call alone, as where the driver is told not to print
  *	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
+ *	hang SECONDS				sleeps so that nothing can wake it
  *	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
  * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as of pci_name(), 0000:c1:00.0.
  * Lines may be spread over several writes. What is no command fails with EINVAL.
@@ -145,6 +146,12 @@ static int execute(struct session *session)
 	}
 	if (!rest)
 		return -EINVAL;
+	if (!strcmp(command, "hang")) {
+		if (kstrtou32(rest, 10, &turns) || turns > 600)
+			return -EINVAL;
+		schedule_timeout_uninterruptible(turns * HZ);
+		return 0;
+	}
 	part = !strcmp(command, "part");
 	if (part || !strcmp(command, "raw")) {
 		text = rest;
