@@ -55,7 +55,7 @@ static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
 				     const struct rpc_wait_queue *q)
 {
-	__u64 name = 0;
+	__u64 name = 0, where;
 
 	if (xprt) {
 		if (q == &xprt->backlog)
@@ -67,8 +67,15 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
 	}
 	if (!bpf_core_field_exists(q->name))
 		return RPC_WAITS;
-	bpf_probe_read_kernel(&name, sizeof(name), q->name);
-	if (name == NAME("ForeChan") || name == NAME("NFSv4.0 "))
+	where = (__u64)q->name;
+	if (where && where == rpc_session_name)
+		return RPC_PHASE_SESSION;
+	bpf_probe_read_kernel(&name, sizeof(name), (void *)where);
+	if (name == NAME("ForeChan")) {
+		rpc_session_name = where;
+		return RPC_PHASE_SESSION;
+	}
+	if (name == NAME("NFSv4.0 "))
 		return RPC_PHASE_SESSION;
 	if ((name & NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
 		return RPC_PHASE_DELAY;
@@ -361,12 +368,11 @@ SEC("tp_btf/xprt_destroy")
 int BPF_PROG(xprt_destroy, const struct rpc_xprt *xprt)
 {
 	struct rpc_transport *t;
-	__u64 key = (__u64)xprt;
 
 	if (!xprt)
 		return 0;
 	t = transport_of(xprt);
-	bpf_map_delete_elem(&xprts, &key);
+	xprt_forget(xprt);
 	if (!t)
 		return 0;
 	add(&t->connects, xprt->stat.connect_count);

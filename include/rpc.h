@@ -150,6 +150,15 @@ struct rpc_xprt_ref {
 	__u8 series[2][RPC_MAX_OP]; /* NFSv3, NFSv4 */
 };
 
+/* The same, once more, where it is found with a tenth of a hash map's
+ * instructions: in the place that the address picks, if no other has it. */
+#define RPC_XPRT_PLACES 512
+
+struct rpc_xprt_place {
+	__u64 xprt; /* 0: nobody's; | 1: being filled */
+	struct rpc_xprt_ref ref;
+};
+
 /*
  * Tasks that have waited. A bucket is a cache line of task addresses; waiter
  * number bucket * RPC_BUCKET_TASKS + i belongs to its i-th task. A task is in
