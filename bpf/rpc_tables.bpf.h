@@ -124,14 +124,14 @@ static __always_inline void drop(enum rpc_drop reason)
 	add(&rpc_dropped[reason], 1);
 }
 
-/* The lower half of an address, as a number: it is all that the verifier lets
- * one calculate with, and only if it was moved before. */
-static __always_inline __u32 low_half(__u64 address)
+/* A pointer as a number: the verifier lets one calculate with what comes out of
+ * a byte swap, not with pointers to the kernel's types. */
+static __always_inline __u64 number_of(const void *pointer)
 {
-	__u32 low;
+	__u64 number = (__u64)pointer;
 
-	asm volatile("%0 = %1" : "=w"(low) : "w"((__u32)address));
-	return low;
+	asm volatile("%0 = be64 %0\n\t%0 = be64 %0" : "+r"(number));
+	return number;
 }
 
 static __always_inline __u32 shard(void)
@@ -228,7 +228,7 @@ found:
 static __always_inline struct rpc_xprt_place *
 xprt_place(const struct rpc_xprt *xprt)
 {
-	__u32 index = (low_half((__u64)xprt) >> 6) * 0x9e3779b1u >> 23;
+	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 23;
 
 	return bpf_map_lookup_elem(&xprt_places, &index);
 }

@@ -35,7 +35,7 @@ struct {
  * 6.4). */
 static __always_inline __u32 waiter_bucket_of(__u64 task)
 {
-	return (low_half(task) >> 5) * 0x9e3779b1u >> 20;
+	return ((__u32)number_of((void *)task) >> 5) * 0x9e3779b1u >> 20;
 }
 
 _Static_assert(RPC_WAITER_BUCKETS == 1 << (32 - 20), "waiter_bucket_of");
