@@ -42,7 +42,7 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
 GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
 
-.PHONY: all help deps clean distclean install uninstall tests unit check demo soak fuzz image
+.PHONY: all help deps clean distclean install uninstall tests unit check demo soak bench fuzz image
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -145,6 +145,15 @@ soak: $(B)/xidscope ## a million calls, with tasks killed in every phase (a quar
 demo: deps ## see it work: a checkpoint over NFS with few RPC slots, and a failing GPU
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/demo.sh
+
+$(B)/bench/load: tests/bench/load.c | $(B)/.tools
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ -static
+
+bench: deps ## what observing costs, in instructions, beside bpftrace and nfsdist (a quarter of an hour)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load
+	$(Q)tests/bench/bench.sh
 
 fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
 	$(Q)for f in $(FUZZERS); do \

@@ -108,6 +108,7 @@ void gpu_hooks_snapshot(const struct gpu_hooks *g, struct snapshot *s)
 	if (!g)
 		return;
 	s->map_bytes += g->map_bytes;
+	bpf_object_programs(g->bpf->obj, s);
 	snapshot_drop(s, "printk",
 		      g->bpf->bss->printk_dropped +
 			      bpf_program_misses(g->bpf->progs.printk_console));

@@ -418,6 +418,15 @@ static void write_self(struct writer *w, const struct snapshot *s)
 	family(w, METRIC_MEMORY_BYTES);
 	SAMPLE(w, integer(number, s->resident_bytes), { "kind", "resident" });
 	SAMPLE(w, integer(number, s->map_bytes), { "kind", "maps" });
+	SAMPLE(w, integer(number, s->program_bytes), { "kind", "programs" });
+	family(w, METRIC_PROGRAM_RUN_SECONDS);
+	for (size_t i = 0; i < s->program_count; i++)
+		SAMPLE(w, nanoseconds(number, s->programs[i].ns),
+		       { "program", s->programs[i].name });
+	family(w, METRIC_PROGRAM_RUNS);
+	for (size_t i = 0; i < s->program_count; i++)
+		SAMPLE(w, integer(number, s->programs[i].runs),
+		       { "program", s->programs[i].name });
 	family(w, METRIC_BUILD_INFO);
 	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
 }

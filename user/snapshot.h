@@ -120,6 +120,13 @@ struct drop_count {
 	uint64_t count;
 };
 
+/* How often and how long a BPF program has run, since the kernel counts it. */
+struct program_run {
+	char name[32];
+	uint64_t runs;
+	uint64_t ns;
+};
+
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	char tier; /* 'A', 'B', 'C', or '-' where there is no sunrpc */
@@ -148,9 +155,12 @@ struct snapshot {
 	size_t hook_count;
 	struct drop_count drops[16];
 	size_t drop_count;
+	struct program_run programs[32];
+	size_t program_count;
 
 	uint64_t resident_bytes;
 	uint64_t map_bytes;
+	uint64_t program_bytes;
 	double export_seconds; /* how long the last write took */
 	uint64_t export_errors;
 };
@@ -180,6 +190,8 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
 
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
+void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
+		      uint64_t ns);
 
 uint64_t time_histogram_count(const struct time_histogram *h);
 void time_histogram_add(struct time_histogram *to,

@@ -38,7 +38,7 @@ work() {
 	for repeat in $(seq "$repeats"); do
 		while read -r name mount file args; do
 			# shellcheck disable=SC2086 # load's arguments
-			ns=$(./load "/mnt/$mount/$file" $args)
+			ns=$(./load "/mnt/$mount/$file" $args "$repeat")
 			echo "$setting$tab$pass$tab$name$tab$repeat$tab$ns$tab${args##* }" >>out/bench.tsv
 		done <<<"$workloads"
 	done
@@ -85,7 +85,10 @@ for setting in $settings; do
 	maps=$(map_bytes)
 	begin=$(now)
 	start "$setting"
-	cost attached_ms $(($(now) - begin))
+	case $setting in
+	agent) cost attached_ms "$(sed -n 's/.*started in \([0-9]*\) ms.*/\1/p' "out/agent.log" | tail -n 1)" ;;
+	bpftrace | nfsdist) cost attached_ms $(($(now) - begin - 1000)) ;;
+	esac
 	work "$setting" "$pass"
 	cost resident_bytes "$(resident "$observer")"
 	cost map_bytes $(($(map_bytes) - ${maps:-0}))
@@ -96,7 +99,7 @@ for setting in $settings; do
 		while read -r name mount file args; do
 			bpftool -j prog show >"out/stats-$name-before.json"
 			# shellcheck disable=SC2086 # load's arguments
-			./load "/mnt/$mount/$file" $args >/dev/null
+			./load "/mnt/$mount/$file" $args 1 >/dev/null
 			bpftool -j prog show >"out/stats-$name-after.json"
 		done <<<"$workloads"
 		sysctl -qw kernel.bpf_stats_enabled=0

@@ -4,8 +4,10 @@
  * without an observer. It does as little as possible itself, so that what is
  * added to a call is not hidden behind a load generator's own work.
  *
- *   load FILE read DEPTH COUNT    COUNT random 4 KiB reads, DEPTH at a time
- *   load FILE write 1 COUNT       COUNT sequential writes of 1 MiB, then fsync
+ *   load FILE read DEPTH COUNT SEED    COUNT random 4 KiB reads, DEPTH at a time
+ *   load FILE write 1 COUNT SEED       COUNT sequential writes of 1 MiB, then fsync
+ *
+ * The seed says which blocks are read in which order.
  *
  * Prints the nanoseconds that it took. The file must hold 16 MiB.
  */
@@ -40,7 +42,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* xorshift64: the same blocks in the same order in each run. */
+/* xorshift64: the same seed, the same blocks in the same order. */
 static uint64_t next_block(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -50,13 +52,13 @@ static uint64_t next_block(uint64_t *state)
 }
 
 /* Returns how long it took. */
-static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count)
+static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count,
+			    uint64_t state)
 {
 	static struct iocb requests[MAX_DEPTH];
 	static struct io_event events[MAX_DEPTH];
 	static char *buffers;
 	unsigned int begun = 0, ended = 0;
-	uint64_t state = 0x9e3779b97f4a7c15;
 	aio_context_t context = 0;
 	uint64_t begin;
 
@@ -120,17 +122,18 @@ static uint64_t write_chunks(int fd, unsigned int count)
 int main(int argc, char **argv)
 {
 	unsigned int depth, count;
-	uint64_t took;
+	uint64_t took, seed;
 	bool writes;
 	int fd;
 
-	if (argc != 5) {
-		fputs("usage: load FILE read|write DEPTH COUNT\n", stderr);
+	if (argc != 6) {
+		fputs("usage: load FILE read|write DEPTH COUNT SEED\n", stderr);
 		return 2;
 	}
 	writes = !strcmp(argv[2], "write");
 	depth = (unsigned int)atoi(argv[3]);
 	count = (unsigned int)atoi(argv[4]);
+	seed = 0x9e3779b97f4a7c15 + strtoull(argv[5], NULL, 10);
 	if (!depth || depth > MAX_DEPTH || !count) {
 		fputs("load: DEPTH is from 1 to 1024, COUNT at least 1\n", stderr);
 		return 2;
@@ -140,10 +143,11 @@ int main(int argc, char **argv)
 		fail(argv[1]);
 	/* Connections, caches and slabs are warm when the clock is read. */
 	if (!writes)
-		read_blocks(fd, depth, count < 500 ? count : 500);
+		read_blocks(fd, depth, count < 500 ? count : 500, seed);
 	else
 		write_chunks(fd, 1);
-	took = writes ? write_chunks(fd, count) : read_blocks(fd, depth, count);
+	took = writes ? write_chunks(fd, count) :
+			read_blocks(fd, depth, count, seed);
 	printf("%llu\n", (unsigned long long)took);
 	return 0;
 }
