@@ -68,6 +68,10 @@ enum rpc_drop {
 	RPC_DROPS,
 };
 
+/* A cache line's worth of nothing between two shards: else the last fields of
+ * one, written by one CPU, are in one line with the first of the next. */
+#define RPC_APART 8
+
 /* One (server, version, op), one shard. Times are nanoseconds. Each histogram
  * of a wait holds only the calls that waited. */
 struct rpc_series {
@@ -79,6 +83,7 @@ struct rpc_series {
 	__u64 sent_bytes;
 	__u64 received_bytes;
 	__u64 finished; /* ... and was completed: equal in a consistent copy */
+	__u64 apart[RPC_APART];
 };
 
 struct rpc_series_key {
@@ -124,6 +129,7 @@ struct rpc_server_stats {
 	/* Of xmit and pending; the limits' peaks are with their transport,
 	 * where the queue's lock orders the writers. */
 	struct rpc_peak peak[RPC_QUEUES];
+	__u64 apart[RPC_APART];
 };
 
 /* A place for one transport of a server. It outlives the rpc_xprt: counters go
