@@ -42,7 +42,7 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
 GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
 
-.PHONY: all help deps clean distclean install uninstall tests unit check demo soak fuzz image
+.PHONY: all help deps clean distclean install uninstall tests unit check demo soak bench growth fuzz image
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -154,6 +154,34 @@ demo: deps ## see it work: a checkpoint over NFS with few RPC slots, and a faili
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/demo.sh
 
+$(B)/bench/load: tests/bench/load.c | $(B)/.tools
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ -static
+
+$(B)/bench/contention.bpf.o: tests/bench/contention.bpf.c | $(B)/.tools
+	$(say) BPF $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)llvm-strip -g $@
+
+$(B)/bench/contention.skel.h: $(B)/bench/contention.bpf.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name contention_bpf >$@
+
+$(B)/bench/contention: tests/bench/contention.c $(B)/bench/contention.skel.h
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) -I$(B)/bench $< -o $@ -static $(LIBS)
+
+bench: deps ## what observing costs, in instructions, beside bpftrace and nfsdist (a quarter of an hour)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load
+	$(Q)tests/bench/bench.sh
+
+growth: deps ## cost per call and per write as servers, transports and waiting tasks grow; contention between CPUs
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(B)/bench/contention
+	$(Q)$(B)/bench/contention || [ $$? = 77 ]
+	$(Q)tests/bench/growth.sh
+
 fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
 	$(Q)for f in $(FUZZERS); do \
 		mkdir -p $$f.corpus && \
@@ -164,7 +192,7 @@ fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
 	$(Q)deploy/container/build.sh
 
--include $(wildcard $(B)/user/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*.d)
+-include $(wildcard $(B)/user/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*.d $(B)/bench/*.d)
 
 install: all ## install the binary, man page and unit under DESTDIR and PREFIX
 	install -Dm755 $(B)/xidscope $(DESTDIR)$(PREFIX)/sbin/xidscope

@@ -22,23 +22,26 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* ---- waits ---- */
 
-static __always_inline bool is_nfs(const struct rpc_task *task)
+/* The client of a task that is an NFS call, or NULL. */
+static __always_inline const struct rpc_clnt *
+nfs_client(const struct rpc_task *task)
 {
-	return task->tk_client && task->tk_client->cl_prog == RPC_NFS_PROGRAM;
+	const struct rpc_clnt *client = task->tk_client;
+
+	return client && client->cl_prog == RPC_NFS_PROGRAM ? client : NULL;
 }
 
 /* While the state manager drains the session's slots, tasks wait on the same
  * queue, but not for want of slots. */
 static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 {
-	__u64 typed = (__u64)q, address = 0, state = 0;
 	__s64 offset = rpc_session_state_offset;
+	__u64 state = 0;
 
 	if (!offset)
 		return false;
-	/* To the verifier a copy is a number, which may be calculated with. */
-	bpf_probe_read_kernel(&address, sizeof(address), &typed);
-	bpf_probe_read_kernel(&state, sizeof(state), (void *)address + offset);
+	bpf_probe_read_kernel(&state, sizeof(state),
+			      (void *)(number_of(q) + offset));
 	return state & 1; /* NFS4_SLOT_TBL_DRAINING */
 }
 
@@ -55,7 +58,7 @@ static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
 				     const struct rpc_wait_queue *q)
 {
-	__u64 name = 0;
+	__u64 name = 0, where;
 
 	if (xprt) {
 		if (q == &xprt->backlog)
@@ -67,8 +70,15 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
 	}
 	if (!bpf_core_field_exists(q->name))
 		return RPC_WAITS;
-	bpf_probe_read_kernel(&name, sizeof(name), q->name);
-	if (name == NAME("ForeChan") || name == NAME("NFSv4.0 "))
+	where = (__u64)q->name;
+	if (where && where == rpc_session_name)
+		return RPC_PHASE_SESSION;
+	bpf_probe_read_kernel(&name, sizeof(name), (void *)where);
+	if (name == NAME("ForeChan")) {
+		rpc_session_name = where;
+		return RPC_PHASE_SESSION;
+	}
+	if (name == NAME("NFSv4.0 "))
 		return RPC_PHASE_SESSION;
 	if ((name & NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
 		return RPC_PHASE_DELAY;
@@ -147,7 +157,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task,
 	xprt = task->tk_xprt;
 	if (xprt && q == &xprt->pending)
 		return 0;
-	if (!is_nfs(task))
+	if (!nfs_client(task))
 		return 0;
 	wait = wait_of(xprt, q);
 	if (wait >= RPC_WAITS ||
@@ -182,7 +192,7 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 	const struct rpc_rqst *rqst = task->tk_rqstp;
 	struct rpc_waiter *w;
 
-	if (!rqst || !rqst->rq_ntrans || !is_nfs(task))
+	if (!rqst || !rqst->rq_ntrans || !nfs_client(task))
 		return;
 	/* The only sign of life of a server that has hung since before the
 	 * attach: its calls time out. */
@@ -266,17 +276,21 @@ int BPF_PROG(rpc_task_end, const struct rpc_task *task)
 /* The kernel has booked the call of @task, which took @total ns. */
 static __always_inline int book(const struct rpc_task *task, __u64 total)
 {
+	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
 
-	if (!task || !is_nfs(task))
+	if (!task)
+		return 0;
+	client = nfs_client(task);
+	if (!client)
 		return 0;
 	rqst = task->tk_rqstp;
 	if (!rqst)
 		return 0;
 	if (!rpc_record_at_release) {
-		call_record(task, rqst, waiter_find((__u64)task), total,
-			    task->tk_status);
+		call_record(task, client, rqst, waiter_find((__u64)task),
+			    total, task->tk_status);
 		return 0;
 	}
 	w = waiter_get((__u64)task, task->tk_start);
@@ -312,19 +326,23 @@ int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task,
  * gives back its request, too: only then does it have no more to do. */
 static __always_inline int release(const struct rpc_task *task)
 {
+	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
 
-	if (!task || !is_nfs(task))
+	if (!task)
+		return 0;
+	client = nfs_client(task);
+	if (!client)
 		return 0;
 	rqst = task->tk_rqstp;
 	if (!rqst)
 		return 0;
 	w = waiter_find((__u64)task);
 	if (w && w->booked)
-		call_record(task, rqst, w, w->total, w->status);
+		call_record(task, client, rqst, w, w->total, w->status);
 	else if (!task->tk_action)
-		call_record(task, rqst, w,
+		call_record(task, client, rqst, w,
 			    bpf_ktime_get_ns() - task->tk_start,
 			    task->tk_status);
 	return 0;
@@ -361,12 +379,11 @@ SEC("tp_btf/xprt_destroy")
 int BPF_PROG(xprt_destroy, const struct rpc_xprt *xprt)
 {
 	struct rpc_transport *t;
-	__u64 key = (__u64)xprt;
 
 	if (!xprt)
 		return 0;
 	t = transport_of(xprt);
-	bpf_map_delete_elem(&xprts, &key);
+	xprt_forget(xprt);
 	if (!t)
 		return 0;
 	add(&t->connects, xprt->stat.connect_count);

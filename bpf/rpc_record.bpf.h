@@ -95,29 +95,33 @@ static __always_inline void call_end_depth(struct rpc_server_stats *s,
 }
 
 /* Records the call of @task, which took @total ns, and forgets the task. @w is
- * its entry, or NULL. */
+ * its entry, or NULL; @client is its tk_client. */
 static __always_inline void call_record(const struct rpc_task *task,
+					const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst,
 					struct rpc_waiter *w, __u64 total,
 					int status)
 {
+	/* Each read of the kernel's memory costs some eight instructions, and
+	 * the compiler would repeat those that stand behind an atomic. */
 	__u64 before, after, rtt, xtime = rqst->rq_xtime;
+	__u64 received = rqst->rq_reply_bytes_recvd;
 	__u64 start = task->tk_start;
 	const struct rpc_xprt *xprt = rqst->rq_xprt;
+	__u32 index, slot, my_shard = shard();
 	struct rpc_server_stats *ss;
 	struct rpc_xprt_ref *ref;
 	struct rpc_transport *t;
 	struct rpc_series *s;
-	__u32 index, slot;
 	int ntrans;
 
 	ref = xprt_get(xprt);
 	index = ref ? series_get(ref, task->tk_msg.rpc_proc,
-				 task->tk_client->cl_vers) :
+				 client->cl_vers) :
 		      0;
 	if (!index)
 		drop(RPC_DROP_SERIES);
-	slot = index * (rpc_shard_mask + 1) + shard();
+	slot = index * (rpc_shard_mask + 1) + my_shard;
 	s = bpf_map_lookup_elem(&series, &slot);
 	if (!s)
 		return;
@@ -130,7 +134,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 		before = total;
 	after = total - before;
 	/* No reply: the whole time since the transmit is the server's. */
-	rtt = rqst->rq_reply_bytes_recvd ? (__u64)rqst->rq_rtt : after;
+	rtt = received ? (__u64)rqst->rq_rtt : after;
 	if (rtt > after)
 		rtt = after;
 
@@ -150,7 +154,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP],
 		    before);
 	add(&s->sent_bytes, rqst->rq_xmit_bytes_sent);
-	add(&s->received_bytes, rqst->rq_reply_bytes_recvd);
+	add(&s->received_bytes, received);
 	add(&s->finished, 1);
 
 	if (status < 0)
@@ -158,7 +162,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	if (!ref)
 		return;
 
-	slot = ref->server * (rpc_shard_mask + 1) + shard();
+	slot = ref->server * (rpc_shard_mask + 1) + my_shard;
 	ss = bpf_map_lookup_elem(&server_stats, &slot);
 	if (ss) {
 		call_end_depth(ss, RPC_QUEUE_XMIT, xprt->xmit_queuelen.counter);

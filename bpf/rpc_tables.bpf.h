@@ -28,6 +28,10 @@ volatile __s64 rpc_session_state_offset = 0;
 /* Number of the present interval; user space counts on. */
 volatile __u32 rpc_epoch = 0;
 
+/* Where the name of a session's queue lies, once it has been met; user space
+ * forgets it at each snapshot, for nfsv4 may be unloaded. */
+volatile __u64 rpc_session_name = 0;
+
 /* How many of each array are in use (may exceed the array: then it is full). */
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
@@ -44,6 +48,13 @@ struct {
 	__type(key, __u64);
 	__type(value, struct rpc_xprt_ref);
 } xprts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RPC_XPRT_PLACES);
+	__type(key, __u32);
+	__type(value, struct rpc_xprt_place);
+} xprt_places SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -111,6 +122,16 @@ static __always_inline void add(__u64 *counter, __u64 n)
 static __always_inline void drop(enum rpc_drop reason)
 {
 	add(&rpc_dropped[reason], 1);
+}
+
+/* A pointer as a number: the verifier lets one calculate with what comes out of
+ * a byte swap, not with pointers to the kernel's types. */
+static __always_inline __u64 number_of(const void *pointer)
+{
+	__u64 number = (__u64)pointer;
+
+	asm volatile("%0 = be64 %0\n\t%0 = be64 %0" : "+r"(number));
+	return number;
 }
 
 static __always_inline __u32 shard(void)
@@ -203,10 +224,22 @@ found:
 	return index;
 }
 
+/* The place in xprt_places that @xprt's address picks. */
+static __always_inline struct rpc_xprt_place *
+xprt_place(const struct rpc_xprt *xprt)
+{
+	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 23;
+
+	return bpf_map_lookup_elem(&xprt_places, &index);
+}
+
+_Static_assert(RPC_XPRT_PLACES == 1 << (32 - 23), "xprt_place");
+
 static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_ref ref = {};
 	__u64 key = (__u64)xprt;
+	struct rpc_xprt_place *place;
 	struct rpc_transport *t;
 
 	ref.server = server_make(xprt);
@@ -216,25 +249,52 @@ static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 		t = bpf_map_lookup_elem(&transports, &ref.transport);
 		if (t)
 			t->xprt = 0;
+		return bpf_map_lookup_elem(&xprts, &key);
 	}
+	place = xprt_place(xprt);
+	if (place && !__sync_val_compare_and_swap(&place->xprt, 0, 1)) {
+		place->ref.server = ref.server;
+		place->ref.transport = ref.transport;
+		__builtin_memset(place->ref.series, 0, sizeof(ref.series));
+		/* Atomic for its barrier: whoever sees the address sees the rest. */
+		__sync_lock_test_and_set(&place->xprt, key);
+	}
+	return bpf_map_lookup_elem(&xprts, &key);
+}
+
+/* What is known of a transport, or NULL. */
+static __always_inline struct rpc_xprt_ref *
+xprt_find(const struct rpc_xprt *xprt)
+{
+	struct rpc_xprt_place *place = xprt_place(xprt);
+	__u64 key = (__u64)xprt;
+
+	if (place && place->xprt == key)
+		return &place->ref;
 	return bpf_map_lookup_elem(&xprts, &key);
 }
 
 static __always_inline struct rpc_xprt_ref *
 xprt_get(const struct rpc_xprt *xprt)
 {
-	__u64 key = (__u64)xprt;
-	struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
+	return xprt_find(xprt) ?: xprt_make(xprt);
+}
 
-	return ref ?: xprt_make(xprt);
+static __always_inline void xprt_forget(const struct rpc_xprt *xprt)
+{
+	struct rpc_xprt_place *place = xprt_place(xprt);
+	__u64 key = (__u64)xprt;
+
+	if (place && place->xprt == key)
+		place->xprt = 0;
+	bpf_map_delete_elem(&xprts, &key);
 }
 
 /* The place of a transport that is known already, or NULL. */
 static __always_inline struct rpc_transport *
 transport_of(const struct rpc_xprt *xprt)
 {
-	__u64 key = (__u64)xprt;
-	struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
+	struct rpc_xprt_ref *ref = xprt_find(xprt);
 
 	return ref ? bpf_map_lookup_elem(&transports, &ref->transport) : NULL;
 }

@@ -31,12 +31,11 @@ struct {
 	__type(value, struct rpc_waiter);
 } waiters SEC(".maps");
 
-/* Tasks lie in slabs: the lowest bits say little. The lower half of an address
- * is enough, and all that the verifier lets one calculate with. Fibonacci
- * hashing (Knuth, 6.4). */
+/* Tasks lie in slabs: the lowest bits say little. Fibonacci hashing (Knuth,
+ * 6.4). */
 static __always_inline __u32 waiter_bucket_of(__u64 task)
 {
-	return ((__u32)task >> 5) * 0x9e3779b1u >> 20;
+	return ((__u32)number_of((void *)task) >> 5) * 0x9e3779b1u >> 20;
 }
 
 _Static_assert(RPC_WAITER_BUCKETS == 1 << (32 - 20), "waiter_bucket_of");

@@ -68,6 +68,10 @@ enum rpc_drop {
 	RPC_DROPS,
 };
 
+/* A cache line's worth of nothing between two shards: else the last fields of
+ * one, written by one CPU, are in one line with the first of the next. */
+#define RPC_APART 8
+
 /* One (server, version, op), one shard. Times are nanoseconds. Each histogram
  * of a wait holds only the calls that waited. */
 struct rpc_series {
@@ -79,6 +83,7 @@ struct rpc_series {
 	__u64 sent_bytes;
 	__u64 received_bytes;
 	__u64 finished; /* ... and was completed: equal in a consistent copy */
+	__u64 apart[RPC_APART];
 };
 
 struct rpc_series_key {
@@ -124,6 +129,7 @@ struct rpc_server_stats {
 	/* Of xmit and pending; the limits' peaks are with their transport,
 	 * where the queue's lock orders the writers. */
 	struct rpc_peak peak[RPC_QUEUES];
+	__u64 apart[RPC_APART];
 };
 
 /* A place for one transport of a server. It outlives the rpc_xprt: counters go
@@ -148,6 +154,15 @@ struct rpc_xprt_ref {
 	__u32 transport; /* RPC_MAX_TRANSPORTS: there was no place left */
 	__u32 server; /* RPC_MAX_SERVERS: likewise */
 	__u8 series[2][RPC_MAX_OP]; /* NFSv3, NFSv4 */
+};
+
+/* The same, once more, where it is found with a tenth of a hash map's
+ * instructions: in the place that the address picks, if no other has it. */
+#define RPC_XPRT_PLACES 512
+
+struct rpc_xprt_place {
+	__u64 xprt; /* 0: nobody's; | 1: being filled */
+	struct rpc_xprt_ref ref;
 };
 
 /*

@@ -80,25 +80,57 @@ const char *bpf_refused_program(void)
 	return refused;
 }
 
-uint64_t bpf_object_memory(const struct bpf_object *object)
+/* Kernel memory of the map or program behind @fd. */
+static uint64_t memory_of(int fd)
 {
 	unsigned long long bytes, total = 0;
-	const struct bpf_map *map;
 	char path[64], line[128];
 	FILE *info;
 
-	bpf_object__for_each_map(map, object) {
-		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d",
-			 bpf_map__fd(map));
-		info = fopen(path, "re");
-		if (!info)
-			continue;
-		while (fgets(line, sizeof(line), info))
-			if (sscanf(line, "memlock: %llu", &bytes) == 1)
-				total += bytes;
-		fclose(info);
-	}
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = fopen(path, "re");
+	if (!info)
+		return 0;
+	while (fgets(line, sizeof(line), info))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			total += bytes;
+	fclose(info);
 	return total;
+}
+
+uint64_t bpf_object_memory(const struct bpf_object *object)
+{
+	const struct bpf_map *map;
+	uint64_t total = 0;
+
+	bpf_object__for_each_map(map, object)
+		total += memory_of(bpf_map__fd(map));
+	return total;
+}
+
+void bpf_object_programs(const struct bpf_object *object, struct snapshot *s)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object) {
+		struct bpf_prog_info info = {};
+		__u32 size = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+			continue;
+		s->program_bytes += memory_of(fd);
+		if (info.run_cnt)
+			snapshot_program(s, bpf_program__name(program),
+					 info.run_cnt, info.run_time_ns);
+	}
+}
+
+int bpf_statistics_on(void)
+{
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+	return fd < 0 ? -errno : fd;
 }
 
 uint64_t bpf_program_misses(const struct bpf_program *program)

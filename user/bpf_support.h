@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "log.h"
+#include "snapshot.h"
 
 /* Takes over libbpf's messages: shown only with @log->verbose, and the last
  * lines are kept for bpf_last_words(). @log must live on. */
@@ -25,6 +26,15 @@ const char *bpf_refused_program(void);
 
 /* Kernel memory of all maps of @object in bytes, as the kernel accounts it. */
 uint64_t bpf_object_memory(const struct bpf_object *object);
+
+/* Adds to @s the kernel memory of @object's programs, and how often and how long
+ * each has run if the kernel counts that. */
+void bpf_object_programs(const struct bpf_object *object, struct snapshot *s);
+
+/* Has the kernel count runs of all BPF programs until the returned descriptor
+ * is closed (from 5.8). Each run then costs two looks at the clock more.
+ * Returns -errno if it does not. */
+int bpf_statistics_on(void);
 
 /* How often the kernel did not run a loaded program because it was running
  * already on that CPU (recursion_misses, from 5.12). */

@@ -266,7 +266,7 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 	gpu_hooks_consume(g);
 	save_state(g);
 	if (g->printk) {
-		s->map_bytes += printk_hook_memory(g->printk);
+		printk_hook_snapshot(g->printk, s);
 		snapshot_drop(s, "printk", printk_hook_dropped(g->printk));
 	}
 	if (g->trace)

@@ -73,13 +73,15 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 
 void label_escape(FILE *out, const char *label)
 {
-	for (; *label; label++) {
-		if (*label == '\n') {
-			fputs("\\n", out);
-			continue;
-		}
-		if (*label == '\\' || *label == '"')
-			fputc('\\', out);
-		fputc(*label, out);
+	size_t plain;
+
+	for (;; label++) {
+		plain = strcspn(label, "\n\\\"");
+		fwrite_unlocked(label, 1, plain, out);
+		label += plain;
+		if (!*label)
+			return;
+		putc_unlocked('\\', out);
+		putc_unlocked(*label == '\n' ? 'n' : *label, out);
 	}
 }

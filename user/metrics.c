@@ -122,7 +122,13 @@ const struct metric metrics[METRICS] = {
 	[METRIC_MEMORY_BYTES] = {
 		"memory_bytes", METRIC_GAUGE, "bytes", "kind",
 		"Memory in use: the program's resident set, the kernel's BPF "
-		"maps." },
+		"maps and programs." },
+	[METRIC_PROGRAM_RUN_SECONDS] = {
+		"program_run_seconds", METRIC_COUNTER, "seconds", "program",
+		"Time that the kernel spent in a BPF program, while it counts." },
+	[METRIC_PROGRAM_RUNS] = {
+		"program_runs", METRIC_COUNTER, "", "program",
+		"Runs of a BPF program, while the kernel counts them." },
 	[METRIC_BUILD_INFO] = {
 		"build_info", METRIC_GAUGE, "", "version",
 		"The program's version; always 1." },

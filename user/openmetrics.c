@@ -10,24 +10,26 @@
 #include "metrics.h"
 #include "version.h"
 
-struct writer {
-	FILE *out;
-	enum metrics_format format;
-	enum metric_id metric; /* the family that is being written */
-	bool begun; /* its metadata are out */
-};
-
-struct label {
-	const char *name;
-	const char *value;
-};
-
 /* Which powers of two (ns) the file shows; all are bounds of kernel buckets.
  * Phases, of which there are eight, show every other one. */
 #define TIME_FIRST 12 /* 4.1 us */
 #define TIME_LAST 36 /* 69 s */
 
 #define DEPTH_LAST 17 /* 131,072 tasks */
+
+struct writer {
+	FILE *out;
+	enum metrics_format format;
+	enum metric_id metric; /* the family that is being written */
+	bool begun; /* its metadata are out */
+	/* Bounds as text, each made once: of counts [0] and of times [1]. */
+	char bounds[2][TIME_LAST + 1][NUMBER_SIZE];
+};
+
+struct label {
+	const char *name;
+	const char *value;
+};
 
 static void family(struct writer *w, enum metric_id metric)
 {
@@ -61,17 +63,29 @@ static void begin(struct writer *w)
 		m->help);
 }
 
+static void text(const struct writer *w, const char *string)
+{
+	fputs_unlocked(string, w->out);
+}
+
 static void sample(struct writer *w, const char *suffix,
 		   const struct label *labels, size_t count, const char *value)
 {
 	begin(w);
-	fprintf(w->out, METRIC_PREFIX "%s%s", metrics[w->metric].name, suffix);
+	/* Tens of thousands of lines: no printf, no locks. */
+	text(w, METRIC_PREFIX);
+	text(w, metrics[w->metric].name);
+	text(w, suffix);
 	for (size_t i = 0; i < count; i++) {
-		fprintf(w->out, "%c%s=\"", i ? ',' : '{', labels[i].name);
+		text(w, i ? "," : "{");
+		text(w, labels[i].name);
+		text(w, "=\"");
 		label_escape(w->out, labels[i].value);
-		fputc('"', w->out);
+		text(w, "\"");
 	}
-	fprintf(w->out, "%s %s\n", count ? "}" : "", value);
+	text(w, count ? "} " : " ");
+	text(w, value);
+	text(w, "\n");
 }
 
 #define COUNT(labels) (sizeof(labels) / sizeof((labels)[0]))
@@ -89,8 +103,14 @@ static void sample(struct writer *w, const char *suffix,
 
 static const char *integer(char *text, uint64_t value)
 {
-	snprintf(text, NUMBER_SIZE, "%" PRIu64, value);
-	return text;
+	char digits[NUMBER_SIZE], *first = digits + sizeof(digits);
+
+	*--first = 0;
+	do {
+		*--first = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	return memcpy(text, first, (size_t)(digits + sizeof(digits) - first));
 }
 
 /* Nanoseconds as seconds, to the last digit: sums still add up when read. */
@@ -116,6 +136,16 @@ void format_bound(char *text, uint64_t units, int decimals)
 		strcat(text, ".0");
 }
 
+/* The bound 2^@e: of times in nanoseconds, or of counts. */
+static const char *bound_of(struct writer *w, bool times, int e)
+{
+	char *bound = w->bounds[times][e];
+
+	if (!*bound)
+		format_bound(bound, (uint64_t)1 << e, times ? 9 : 0);
+	return bound;
+}
+
 /*
  * One histogram: cumulative counts at the powers of two from 2^@first to
  * 2^@last, every @step-th. @labels holds @count labels and room for one more.
@@ -124,21 +154,21 @@ static void histogram(struct writer *w, struct label *labels, size_t count,
 		      const uint64_t *bucket, uint32_t overflow, uint32_t shift,
 		      int first, int last, int step, const char *sum)
 {
-	char bound[NUMBER_SIZE], value[NUMBER_SIZE];
+	char value[NUMBER_SIZE];
 	uint64_t below = 0;
 	uint32_t i = 0;
 
-	labels[count] = (struct label){ "le", bound };
+	labels[count].name = "le";
 	for (int e = first; e <= last; e += step) {
 		while (i < overflow &&
 		       histogram_bound(i, shift) <= (uint64_t)1 << e)
 			below += bucket[i++];
-		format_bound(bound, (uint64_t)1 << e, shift ? 9 : 0);
+		labels[count].value = bound_of(w, shift, e);
 		sample(w, "_bucket", labels, count + 1, integer(value, below));
 	}
 	while (i <= overflow)
 		below += bucket[i++];
-	strcpy(bound, "+Inf");
+	labels[count].value = "+Inf";
 	sample(w, "_bucket", labels, count + 1, integer(value, below));
 	sample(w, "_count", labels, count, value);
 	sample(w, "_sum", labels, count, sum);
@@ -429,6 +459,15 @@ static void write_self(struct writer *w, const struct snapshot *s)
 	SAMPLE(w, integer(number, s->resident_bytes), { "kind", "resident" });
 	SAMPLE(w, integer(number, s->map_bytes), { "kind", "maps" });
 	SAMPLE(w, integer(number, s->trace_bytes), { "kind", "trace" });
+	SAMPLE(w, integer(number, s->program_bytes), { "kind", "programs" });
+	family(w, METRIC_PROGRAM_RUN_SECONDS);
+	for (size_t i = 0; i < s->program_count; i++)
+		SAMPLE(w, nanoseconds(number, s->programs[i].ns),
+		       { "program", s->programs[i].name });
+	family(w, METRIC_PROGRAM_RUNS);
+	for (size_t i = 0; i < s->program_count; i++)
+		SAMPLE(w, integer(number, s->programs[i].runs),
+		       { "program", s->programs[i].name });
 	family(w, METRIC_BUILD_INFO);
 	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
 }

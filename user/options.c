@@ -95,6 +95,13 @@ static const char *set_keep(struct options *o, const char *value)
 	return NULL;
 }
 
+static const char *set_program_stats(struct options *o, const char *value)
+{
+	(void)value;
+	o->program_stats = true;
+	return NULL;
+}
+
 static const char *set_log(struct options *o, const char *value)
 {
 	o->log.json = !strcmp(value, "json");
@@ -277,6 +284,8 @@ static const struct option_row {
 	  "beyond fold into \"other\" (default: 2000)." },
 	{ "--keep", NULL, COMMAND_RUN, set_keep,
 	  "Leave the file behind on a clean stop." },
+	{ "--program-stats", NULL, COMMAND_RUN, set_program_stats,
+	  "Count runs and time of the BPF programs." },
 	{ "--hooks", "LIST", COMMAND_RUN | COMMAND_TRACE, set_hooks,
 	  "What to observe: rpc,gpu (default: both)." },
 	{ "--state", "FILE", COMMAND_RUN, set_state,

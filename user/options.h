@@ -31,6 +31,7 @@ struct options {
 	enum metrics_format format;
 	uint64_t max_series;
 	bool keep;
+	bool program_stats; /* have the kernel count runs of BPF programs */
 	struct log log;
 	unsigned int hooks; /* HOOKS_RPC | HOOKS_GPU */
 	const char *state; /* NULL: none */

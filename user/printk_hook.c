@@ -88,7 +88,8 @@ uint64_t printk_hook_dropped(const struct printk_hook *h)
 	       bpf_program_misses(h->bpf->progs.printk_console);
 }
 
-uint64_t printk_hook_memory(const struct printk_hook *h)
+void printk_hook_snapshot(const struct printk_hook *h, struct snapshot *s)
 {
-	return h->memory;
+	s->map_bytes += h->memory;
+	bpf_object_programs(h->bpf->obj, s);
 }

@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "printk.h"
+#include "snapshot.h"
 
 struct printk_hook;
 
@@ -29,7 +30,7 @@ void printk_hook_consume(struct printk_hook *h);
 
 /* Messages that found the buffer full, or the program running already. */
 uint64_t printk_hook_dropped(const struct printk_hook *h);
-/* Kernel memory of its maps, in bytes. */
-uint64_t printk_hook_memory(const struct printk_hook *h);
+/* Adds the memory of its maps and programs, and the programs' runs, to @s. */
+void printk_hook_snapshot(const struct printk_hook *h, struct snapshot *s);
 
 #endif

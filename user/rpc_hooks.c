@@ -403,5 +403,7 @@ int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
 	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
 	s->tier = h->bpf ? 'A' : '-';
 	s->map_bytes += h->map_bytes;
+	if (h->bpf)
+		bpf_object_programs(h->bpf->obj, s);
 	return h->bpf ? rpc_maps_read(&h->maps, s) : 0;
 }

@@ -471,6 +471,7 @@ int rpc_maps_read(struct rpc_maps *m, struct snapshot *s)
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
+	m->bpf->bss->rpc_session_name = 0;
 	/* Before the servers: what is counted here has its server there. */
 	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
 	r.transport_count =

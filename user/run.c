@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "bpf_support.h"
 #include "clock.h"
 #include "fold.h"
 #include "health.h"
@@ -117,6 +119,22 @@ static void on_tick(void *context)
 	a->export_seconds = monotonic_seconds() - begin;
 }
 
+/* Returns what must be closed in the end, or -1. */
+static int count_program_runs(const struct options *options)
+{
+	int fd;
+
+	if (!options->program_stats)
+		return -1;
+	fd = bpf_statistics_on();
+	if (fd < 0)
+		log_warn(&options->log,
+			 "cannot have the kernel count runs of BPF programs: %s; "
+			 "those metrics will be missing",
+			 strerror(-fd));
+	return fd;
+}
+
 int run(const struct options *options)
 {
 	struct agent a = { .options = options };
@@ -131,7 +149,7 @@ int run(const struct options *options)
 	const struct loop_handler handler = { on_tick, &a };
 	const struct log *log = &options->log;
 	double begin = monotonic_seconds();
-	int err, code = EXIT_TROUBLE;
+	int err, statistics = -1, code = EXIT_TROUBLE;
 
 	if (options->xid_policy &&
 	    xid_policy_load(&policy, options->xid_policy, log))
@@ -158,6 +176,7 @@ int run(const struct options *options)
 			code = EXIT_LOCKED;
 		goto out;
 	}
+	statistics = count_program_runs(options);
 	log_info(log, "started in %.0f ms, writing %s every %g s",
 		 (monotonic_seconds() - begin) * 1e3, options->output,
 		 options->interval);
@@ -170,6 +189,8 @@ int run(const struct options *options)
 		code = EXIT_OK;
 	on_tick(&a);
 out:
+	if (statistics >= 0)
+		close(statistics);
 	observer_stop(&a.observer);
 	output_file_close(&a.output, options->keep);
 	xid_policy_free(&policy);

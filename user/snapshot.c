@@ -221,6 +221,18 @@ void snapshot_health(struct snapshot *s, const char *check, int level)
 			(struct health_state){ check, level };
 }
 
+void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
+		      uint64_t ns)
+{
+	struct program_run *p;
+
+	if (s->program_count == sizeof(s->programs) / sizeof(s->programs[0]))
+		return;
+	p = &s->programs[s->program_count++];
+	*p = (struct program_run){ .runs = runs, .ns = ns };
+	snprintf(p->name, sizeof(p->name), "%s", name);
+}
+
 uint64_t time_histogram_count(const struct time_histogram *h)
 {
 	uint64_t count = 0;

@@ -126,6 +126,13 @@ struct health_state {
 	int level; /* 0: well, 1: warning, 2: failed */
 };
 
+/* How often and how long a BPF program has run, since the kernel counts it. */
+struct program_run {
+	char name[32];
+	uint64_t runs;
+	uint64_t ns;
+};
+
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	char tier; /* 'A', 'B', 'C', or '-' where there is no sunrpc */
@@ -156,9 +163,12 @@ struct snapshot {
 	size_t drop_count;
 	struct health_state health[16];
 	size_t health_count;
+	struct program_run programs[32];
+	size_t program_count;
 
 	uint64_t resident_bytes;
 	uint64_t map_bytes;
+	uint64_t program_bytes;
 	uint64_t trace_bytes; /* kernel memory of the trace buffers */
 	double export_seconds; /* how long the last write took */
 	uint64_t export_errors;
@@ -190,6 +200,8 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
 void snapshot_health(struct snapshot *s, const char *check, int level);
+void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
+		      uint64_t ns);
 
 uint64_t time_histogram_count(const struct time_histogram *h);
 void time_histogram_add(struct time_histogram *to,

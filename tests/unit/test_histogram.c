@@ -144,24 +144,40 @@ static void what_lies_above_the_last_bound_overflows(void **state)
 	}
 }
 
-static void log2_floor_agrees_with_the_compiler(void **state)
+/* The definition: an octave of w is cut into four. */
+static uint32_t index_by_logarithm(uint64_t v, uint32_t shift, uint32_t overflow)
 {
-	uint64_t seed = 1;
+	uint64_t w = v ? (v - 1) >> shift : 0, i;
+	uint32_t e;
+
+	if (w < 4)
+		return (uint32_t)w;
+	e = 63 - (uint32_t)__builtin_clzll(w);
+	i = 4 * (e - 1) + ((w >> (e - 2)) & 3);
+	return i < overflow ? (uint32_t)i : overflow;
+}
+
+static void the_table_agrees_with_the_logarithm(void **state)
+{
+	uint64_t seed = 1, v;
 
 	(void)state;
-	for (int e = 0; e < 64; e++) {
-		uint64_t v = (uint64_t)1 << e;
-
-		assert_int_equal(log2_floor(v), e);
-		assert_int_equal(log2_floor(v | (v - 1)), e);
-	}
-	for (uint64_t v = 1; v < 100000; v++)
-		assert_int_equal(log2_floor(v), 63 - __builtin_clzll(v));
-	for (int i = 0; i < 1000000; i++) {
-		uint64_t v = pseudo_random(&seed) >> (i & 63);
-
-		if (v)
-			assert_int_equal(log2_floor(v), 63 - __builtin_clzll(v));
+	FOR_EACH(g) {
+		for (v = 0; v < 100000; v++)
+			assert_int_equal(index_of(g, v),
+					 index_by_logarithm(v, g->shift, g->overflow));
+		for (int e = 0; e < 64; e++)
+			for (int off = -2; off <= 2; off++) {
+				v = ((uint64_t)1 << e) + (uint64_t)off;
+				assert_int_equal(
+					index_of(g, v),
+					index_by_logarithm(v, g->shift, g->overflow));
+			}
+		for (int i = 0; i < 1000000; i++) {
+			v = pseudo_random(&seed) >> (i & 63);
+			assert_int_equal(index_of(g, v),
+					 index_by_logarithm(v, g->shift, g->overflow));
+		}
 	}
 }
 
@@ -267,7 +283,7 @@ int main(void)
 		cmocka_unit_test(an_octave_has_four_buckets),
 		cmocka_unit_test(zero_is_in_the_first_bucket),
 		cmocka_unit_test(what_lies_above_the_last_bound_overflows),
-		cmocka_unit_test(log2_floor_agrees_with_the_compiler),
+		cmocka_unit_test(the_table_agrees_with_the_logarithm),
 		cmocka_unit_test(a_quantile_is_the_bound_above_the_true_value),
 		cmocka_unit_test(a_quantile_of_few_values_is_exact_to_the_bucket),
 		cmocka_unit_test(a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum),

@@ -92,11 +92,12 @@ static struct snapshot full_snapshot(void)
 		{.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"},
 		{.device = "0000:06:00.0", .code = 20034, .nvswitch = true, .severity = "unknown"},
 	};
-	struct snapshot s = {.tier = 'B', .resident_bytes = 3000000, .map_bytes = 8000000,
+	struct snapshot s = {.tier = 'B', .resident_bytes = 3000000, .map_bytes = 8000000, .program_bytes = 90000,
 			     .export_seconds = 0.00125, .export_errors = 4, .gpu_watched = true,
 			     .fault_paths = {11, 12, 13}, .log_lost = 14};
 	uint64_t seed = 9;
 
+	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
 	for (size_t v = 0; v < COUNT(servers); v++) {
 		struct rpc_transport_state *t;
 		struct rpc_server_state *server;
@@ -885,6 +886,9 @@ static void counters_and_gauges_show_the_snapshots_figures(void **state)
 		{"export_errors_total", "4"},
 		{"memory_bytes{kind=\"resident\"}", "3000000"},
 		{"memory_bytes{kind=\"maps\"}", "8000000"},
+		{"memory_bytes{kind=\"programs\"}", "90000"},
+		{"program_run_seconds_total{program=\"rpc_task_sleep\"}", "1.000000042"},
+		{"program_runs_total{program=\"rpc_task_sleep\"}", "7"},
 		{"build_info{version=\"" XIDSCOPE_VERSION "\"}", "1"},
 	};
 	struct snapshot s = full_snapshot();

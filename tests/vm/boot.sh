@@ -14,6 +14,8 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --timeout S     kill the guest after this many seconds, exit status 124 (600)
   --append ARGS   more of the kernel command line
   --accel ARGS    QEMU's accelerator (the kernel's in kernels.tsv, else tcg,thread=multi)
+  --image NAME    another root image than the tests' ...
+  --packages FILE ... which has the packages listed there, too
   --icount        one CPU whose clock counts instructions: timings repeat exactly
 Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
 die() {
@@ -21,15 +23,15 @@ die() {
 	exit 125
 }
 
-kernel='' job='' out='' smp=2 memory=2048 timeout=600 append='' accel='' icount=()
+kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' icount=()
 while (($#)); do
 	case $1 in
-	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel)
+	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages)
 		(($# > 1)) || die "$1 needs a value"
 		declare "${1#--}=$2"
 		shift
 		;;
-	--icount) icount=(-icount 'shift=0,sleep=off') smp=1 accel=tcg,thread=single ;;
+	--icount) icount=(-icount 'shift=0,sleep=off') smp=1 accel=tcg,thread=single cpu=,-erms ;;
 	-h | --help) echo "$usage" && exit ;;
 	*) die "unknown option '$1'"$'\n'"$usage" ;;
 	esac
@@ -40,7 +42,7 @@ done
 
 case $(awk -v name="$kernel" '$1 "" == name { print $4 }' "$vm/kernels.tsv") in
 # QEMU 7.2 crashes 6.12 guests in cmpxchg16b, hence -cx16.
-amd64) qemu=(qemu-system-x86_64 -machine pc -cpu 'max,-cx16') console=ttyS0 ;;
+amd64) qemu=(qemu-system-x86_64 -machine pc -cpu "max,-cx16$cpu") console=ttyS0 ;;
 '') die "no kernel '$kernel' in tests/vm/kernels.tsv" ;;
 *) die "no machine for this kernel's architecture: add it to tests/vm/boot.sh" ;;
 esac
@@ -48,7 +50,7 @@ need "${qemu[0]}"
 : "${accel:=$(awk -v name="$kernel" '$1 "" == name { print $5 }' "$vm/kernels.tsv")}"
 : "${accel:=tcg,thread=multi}"
 boot=$("$vm/kernel.sh" "$kernel")
-root=$("$vm/image.sh")
+root=$("$vm/image.sh" ${image:+"$image" "$packages"})
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-vm.XXXXXX")
 guest=''

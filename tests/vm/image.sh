@@ -2,20 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Makes sure that the guest's root file system exists and prints its path. The packages in rootfs.packages and this
 # script are its recipe: it is rebuilt when they change. Jobs and the guest's init come on a disk of their own.
+#   image.sh [NAME PACKAGES]   another image, NAME, that has the packages listed in the file PACKAGES, too
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 need mmdebstrap fakeroot mke2fs flock
 
-recipe=$(cat "$0" "$vm/rootfs.packages" | sha256sum | cut -c1-12)
-image=$cache/rootfs-$recipe.ext4
-lock rootfs
+name=${1:-rootfs}
+lists=("$vm/rootfs.packages" ${2:+"$2"})
+recipe=$(cat "$0" "${lists[@]}" | sha256sum | cut -c1-12)
+image=$cache/$name-$recipe.ext4
+lock "$name"
 if [[ ! -e $image ]]; then
-	rm -rf "$cache"/.rootfs.* # what an earlier run may have left
-	new=$(mktemp -d "$cache/.rootfs.XXXXXX")
+	rm -rf "$cache/.$name".* # what an earlier run may have left
+	new=$(mktemp -d "$cache/.$name.XXXXXX")
 	trap 'rm -rf "$new"' EXIT
-	say "building the guest's root file system (half a minute)"
-	mmdebstrap --quiet --variant=essential --include="$(grep -v '^#' "$vm/rootfs.packages" | paste -sd,)" \
+	say "building the guest's root file system, $name (half a minute)"
+	mmdebstrap --quiet --variant=essential --include="$(grep -hv '^#' "${lists[@]}" | paste -sd,)" \
 		--dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/{doc,info,lintian,locale,man}/*' \
 		"$debian" "$new/root.tar" "deb [signed-by=$keyring] $(mirror) $debian main" >"$new/log" 2>&1 || {
@@ -31,7 +34,7 @@ if [[ ! -e $image ]]; then
 		mkdir -p "$1"/root/{export,job,mnt,vm,usr/lib/modules}
 		truncate -s 3G "$1/root.ext4"
 		mke2fs -q -t ext4 -O ^has_journal -m 0 -L root -d "$1/root" "$1/root.ext4"' - "$new"
-	rm -f "$cache"/rootfs-*.ext4
+	rm -f "$cache/$name"-*.ext4
 	mv "$new/root.ext4" "$image"
 fi
 echo "$image"

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The guest's side of `make bench-growth` (it becomes the job's run.sh): what a call costs, and a write of the file, as
+# servers, transports, ops and waiting tasks grow. A line in out/growth.tsv for each step, and the run statistics of the
+# agent's programs before and after it.
+set -euo pipefail
+# shellcheck source=/dev/null
+. /vm/guest-lib.sh
+cd /job
+# shellcheck source=/dev/null
+. ./agent-lib.sh
+trap 'echo "FAILED at line $LINENO: $BASH_COMMAND"' ERR
+
+nfs_server_start 1 # one thread: with more, who wakes whom when makes single runs differ by 1 %
+dd if=/dev/zero of=/export/load bs=1M count=16 status=none
+sysctl -qw kernel.bpf_stats_enabled=1
+
+value() { sed -n "s/^xidscope_$1 //p" x.prom; }
+calls() { sed -n 's/^xidscope_rpc_seconds_count{.* //p' x.prom | awk '{ n += $1 } END { print n + 0 }'; }
+mounts() { seq -f '/mnt/s%g' "$1"; }
+
+fresh_agent() {
+	rm -f agent.log x.prom
+	agent_start
+}
+
+# step NAME SERVERS TRANSPORTS COMMAND...: what the command's calls cost, and how large the file is after it.
+step() {
+	local name=$1 servers=$2 transports=$3 before
+	shift 3
+	agent_write
+	before=$(calls)
+	bpftool -j prog show >"out/$name-before.json"
+	"$@"
+	bpftool -j prog show >"out/$name-after.json"
+	agent_write
+	agent_write # its export_seconds is that of the write before
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$servers" "$transports" $(($(calls) - before)) \
+		"$(grep -c '^xidscope_rpc_seconds_count' x.prom)" "$(value export_seconds)" "$(stat -c %s x.prom)" \
+		"$(grep -c '^xidscope' x.prom)" >>out/growth.tsv
+}
+
+# read_all N DEPTH COUNT: COUNT reads on each of N mounts in turn.
+read_all() {
+	local dir
+	for dir in $(mounts "$1"); do ./load "$dir/load" read "$2" "$3" 1 >/dev/null; done
+}
+
+# Every op that a shell can cause.
+ops() {
+	local dir=$1/ops-${1##*/}
+	mkdir "$dir"
+	echo text >"$dir/a"
+	cat "$dir/a" >/dev/null
+	ln "$dir/a" "$dir/hard"
+	ln -s a "$dir/soft"
+	readlink "$dir/soft" >/dev/null
+	mv "$dir/a" "$dir/b"
+	chmod 600 "$dir/b"
+	mkfifo "$dir/fifo"
+	ls -l "$dir" >/dev/null
+	df "$dir" >/dev/null
+	rm "$dir/b"
+	rm -r "$dir"
+}
+
+# grow NAME SERVERS NCONNECT READS: a fresh agent, mounts, reads; then all ops on each, and the reads again.
+grow() {
+	local name=$1 servers=$2 nconnect=$3 reads=$4 i
+	fresh_agent
+	for i in $(seq "$servers"); do nfs_mount 3 "nconnect=$nconnect" "/mnt/s$i" "127.0.1.$i"; done
+	read_all "$servers" 1 32 # each transport has been met
+	step "$name" "$servers" $((servers * nconnect)) read_all "$servers" 1 "$reads"
+	for i in $(seq "$servers"); do ops "/mnt/s$i"; done
+	step "$name-ops" "$servers" $((servers * nconnect)) read_all "$servers" 1 "$reads"
+	for i in $(seq "$servers"); do umount "/mnt/s$i"; done
+	agent_stop
+}
+
+grow 1-server 1 1 2000
+grow 8-servers 8 1 250
+grow 32-servers 32 1 60
+grow 16-transports 1 16 2000
+grow 128-transports 8 16 250
+
+slot_limit 4
+fresh_agent
+nfs_mount 3 '' /mnt/s1 127.0.2.1
+read_all 1 64 64
+step 60-waiting 1 1 read_all 1 64 2000
+step 1000-waiting 1 1 read_all 1 1004 2000
+cp x.prom out/waiting.prom
+agent_stop
+uname -r >out/release

@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Makes a table of what tests/bench/growth-guest.sh left, and judges it: cost per call flat, export linear.
+
+    growth.py OUT FIGURES.json TABLE.md [PERFORMANCE.md]
+"""
+import json
+import pathlib
+import re
+import sys
+
+TITLES = {
+    "1-server": "1 server, 1 transport",
+    "8-servers": "8 servers",
+    "32-servers": "32 servers",
+    "16-transports": "1 server, 16 transports",
+    "128-transports": "8 servers, 128 transports",
+    "60-waiting": "60 tasks waiting for 4 slots",
+    "1000-waiting": "1,000 tasks waiting for 4 slots",
+}
+
+
+def spent(out, name):
+    """Nanoseconds in the sunrpc programs during a step."""
+    total = 0
+    before, after = (
+        {p["id"]: p for p in json.loads((out / f"{name}-{when}.json").read_text())} for when in ("before", "after")
+    )
+    for number, program in after.items():
+        if program.get("name", "").startswith(("rpc_", "xprt_")):
+            total += program.get("run_time_ns", 0) - before.get(number, {}).get("run_time_ns", 0)
+    return total
+
+
+def main():
+    out = pathlib.Path(sys.argv[1])
+    steps = {}
+    for line in (out / "growth.tsv").read_text().splitlines():
+        name, servers, transports, calls, series, seconds, size, samples = line.split("\t")
+        steps[name] = {
+            "servers": int(servers), "transports": int(transports), "calls": int(calls), "series": int(series),
+            "instructions_per_call": round(spent(out, name) / int(calls), 1),
+            "export_instructions": round(float(seconds) * 1e9), "file_bytes": int(size), "samples": int(samples),
+        }
+    rows = [["after reads on", "instructions per call", "series", "the same with all ops met", "series", "samples", "file", "a write takes", "per sample"], ["---"] * 9]
+    for name, s in steps.items():
+        if name.endswith("-ops"):
+            continue
+        other = steps.get(name + "-ops")
+        last = other or s
+        rows.append([
+            TITLES[name], f"{s['instructions_per_call']:.0f}", s["series"],
+            f"{other['instructions_per_call']:.0f}" if other else "-", other["series"] if other else "-",
+            f"{last['samples']:,}", f"{last['file_bytes'] / 1000:,.0f} kB", f"{last['export_instructions'] / 1e6:.2f} ms",
+            f"{last['export_instructions'] / last['samples']:,.0f} ns",
+        ])
+    text = f"Linux {(out / 'release').read_text().strip()}; instructions by the kernel's run statistics (its own looks at the clock, some 50\nper run and four runs per call, included), a write at one instruction per nanosecond:\n\n"
+    text += "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows) + "\n"
+    failed = []
+
+    def flat(names, percent):
+        costs = [steps[n]["instructions_per_call"] for n in names]
+        if (max(costs) / min(costs) - 1) * 100 > percent:
+            failed.append(f"cost per call is not flat over {', '.join(names)}: {costs}")
+
+    flat(["1-server", "16-transports", "128-transports"], 5)
+    flat(["1-server", "8-servers", "32-servers"], 5)
+    flat(["1-server", "1-server-ops"], 5)
+    flat(["60-waiting", "1000-waiting"], 10)
+    few, many = steps["8-servers-ops"], steps["32-servers-ops"]
+    for what in "export_instructions", "file_bytes":
+        slopes = many[what] / many["samples"], few[what] / few["samples"]
+        if slopes[0] > slopes[1] * 1.25:
+            failed.append(f"{what} grows faster than the samples: {slopes}")
+    pathlib.Path(sys.argv[2]).write_text(json.dumps({"steps": steps, "failed": failed}, indent=1) + "\n")
+    pathlib.Path(sys.argv[3]).write_text(text)
+    print(text, end="")
+    if len(sys.argv) > 4:
+        document = pathlib.Path(sys.argv[4])
+        begin, end = "<!-- growth: begin -->", "<!-- growth: end -->"
+        document.write_text(re.sub(begin + ".*" + end, lambda _: f"{begin}\n\n{text}\n{end}", document.read_text(), flags=re.S))
+    for line in failed:
+        print("FAILED:", line)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Makes tables (Markdown) and figures (JSON) of what tests/bench/guest.sh left, and judges them by the budgets.
+
+    table.py OUT KERNEL-NAME FIGURES.json TABLE.md [PERFORMANCE.md]
+
+With the last argument the table also replaces the one between the marks in that document.
+"""
+import collections
+import datetime
+import json
+import pathlib
+import re
+import statistics
+import sys
+
+OBSERVERS = {
+    "agent": "xidscope run",
+    "trace": "xidscope trace",
+    "bpftrace": "bpftrace, same histograms",
+    "nfsdist": "nfsdist (libbpf-tools)",
+}
+WORKLOADS = {
+    "read-v3-1": "4 KiB reads, v3, depth 1",
+    "read-v3-8": "4 KiB reads, v3, depth 8",
+    "read-v3-64": "4 KiB reads, v3, depth 64",
+    "read-v4.2-1": "4 KiB reads, v4.2, depth 1",
+    "read-v4.2-8": "4 KiB reads, v4.2, depth 8",
+    "read-v4.2-64": "4 KiB reads, v4.2, depth 64: most wait for a session slot",
+    "slot-v3-64": "4 KiB reads, v3, depth 64 on 4 slots: all wait",
+    "write-v3": "1 MiB writes and fsync, v3 (per MiB)",
+    "write-v4.2": "1 MiB writes and fsync, v4.2 (per MiB)",
+}
+# Reads and writes before the clock starts, which the run statistics cover, too.
+WARM_READS, WARM_WRITES = 500, 1
+
+
+def lines(path):
+    return [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def times(out):
+    """Per workload and setting: nanoseconds per call of each repeat; None collects all passes of "none"."""
+    result = collections.defaultdict(lambda: collections.defaultdict(list))
+    for setting, pass_, workload, _, ns, calls in lines(out / "bench.tsv"):
+        if setting == "warm":
+            continue
+        result[workload][setting].append(int(ns) / int(calls))
+        if setting == "none":
+            result[workload]["none " + pass_].append(int(ns) / int(calls))
+    return result
+
+
+def programs(out, workload, calls):
+    """Per program of the agent: runs per call, and nanoseconds per run."""
+    before, after = (
+        {p["id"]: p for p in json.loads((out / f"stats-{workload}-{when}.json").read_text())} for when in ("before", "after")
+    )
+    result = {}
+    for number, program in after.items():
+        old = before.get(number, {})
+        runs = program.get("run_cnt", 0) - old.get("run_cnt", 0)
+        if runs:
+            spent = program.get("run_time_ns", 0) - old.get("run_time_ns", 0)
+            result[program["name"]] = {"runs_per_call": round(runs / calls, 3), "instructions_per_run": round(spent / runs, 1)}
+    return result
+
+
+def table(head, rows):
+    rows = [head, ["---"] * len(head)] + rows
+    return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows) + "\n"
+
+
+def megabytes(n):
+    return f"{int(n) / 1e6:.1f} MB"
+
+
+def main():
+    out, kernel, figures_path, table_path = pathlib.Path(sys.argv[1]), sys.argv[2], *map(pathlib.Path, sys.argv[3:5])
+    measured = times(out)
+    settings = [s for s in OBSERVERS if any(s in by for by in measured.values())]
+    release = (out / "release").read_text().strip()
+    figures = {
+        "date": datetime.date.today().isoformat(),
+        "kernel": release,
+        "workloads": {},
+        "programs": {},
+        "cost": collections.defaultdict(dict),
+    }
+    rows, noise = [], []
+    for workload, by in measured.items():
+        base = statistics.median(by["none"])
+        passes = [statistics.median(v) for k, v in by.items() if k.startswith("none ")]
+        noise.append((max(passes) - min(passes)) / base)
+        entry = figures["workloads"][workload] = {"base": round(base, 1), "base_of_passes": [round(p, 1) for p in passes]}
+        row = [WORKLOADS[workload], f"{base:,.0f}"]
+        for setting in settings:
+            added = statistics.median(by[setting]) - base
+            lost = added / (base + added) * 100
+            entry[setting] = {"added": round(added, 1), "time_percent": round(added / base * 100, 2), "throughput_lost_percent": round(lost, 2)}
+            row.append(f"+{added:,.0f} ({lost:.1f} %)")
+        rows.append(row)
+    text = f"Measured {figures['date']} on Linux {release} (`make bench`).\n\n"
+    text += "Instructions per call with nothing attached, and what each observer adds to them (in brackets: throughput lost):\n\n"
+    text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows)
+
+    names = []
+    for workload in measured:
+        if not (out / f"stats-{workload}-after.json").exists():
+            continue
+        calls = int(next(row[5] for row in lines(out / "bench.tsv") if row[2] == workload))
+        calls += WARM_WRITES if workload.startswith("write") else WARM_READS
+        figures["programs"][workload] = programs(out, workload, calls)
+        names += [n for n in figures["programs"][workload] if n not in names]
+    rows = []
+    for workload, by in figures["programs"].items():
+        row = [WORKLOADS[workload]]
+        for name in names:
+            p = by.get(name)
+            row.append(f"{p['runs_per_call']:.2f} x {p['instructions_per_run']:.0f}" if p else "-")
+        row.append(f"{sum(p['runs_per_call'] * p['instructions_per_run'] for p in by.values()):.0f}")
+        rows.append(row)
+    if rows:
+        text += "\nThe agent's programs, by the kernel's run statistics: runs per call x instructions per run. Each run includes the\n"
+        text += "statistics' own two looks at the clock, some 50 instructions.\n\n"
+        text += table(["work"] + [f"`{n}`" for n in names] + ["sum"], rows)
+
+    for setting, what, value in lines(out / "cost.tsv"):
+        if value.strip():
+            figures["cost"][setting][what] = int(float(value))
+    rows = []
+    for setting in settings:
+        c = figures["cost"][setting]
+        start = f"{c['attached_ms']:,} ms" if "attached_ms" in c else "as above"
+        rows.append([OBSERVERS[setting], megabytes(c["resident_bytes"]), megabytes(c["map_bytes"]), start])
+    text += "\nMemory of the program and of its maps (one CPU), and the time from its start to the last attachment, at one\n"
+    text += "instruction per nanosecond:\n\n"
+    text += table(["observer", "resident", "maps", "start"], rows)
+
+    if "agent" in settings:
+        by = {w: figures["workloads"][w]["agent"] for w in figures["workloads"]}
+        cost = figures["cost"]["agent"]
+        budgets = [
+            ("instructions per call, none waits (depth 1, worst of v3 and v4.2)", max(by["read-v3-1"]["added"], by["read-v4.2-1"]["added"]), 900),
+            ("instructions per call, each waits for a slot", by["slot-v3-64"]["added"], 2500),
+            ("instructions per call, most wait for a session slot", by["read-v4.2-64"]["added"], 2500),
+            ("time at depth 1, %", max(by["read-v3-1"]["time_percent"], by["read-v4.2-1"]["time_percent"]), 2),
+            ("time at depth 8, %", max(by["read-v3-8"]["time_percent"], by["read-v4.2-8"]["time_percent"]), 1),
+            ("resident memory, MB", cost["resident_bytes"] / 1e6, 4),
+            ("start to attached, ms", cost["attached_ms"], 300),
+        ]
+        figures["budgets"] = [{"what": w, "value": round(v, 2), "budget": b, "met": v <= b} for w, v, b in budgets]
+        text += "\n" + table(["budget", "measured", "at most", ""], [[w, f"{v:,.4g}" if v < 100 else f"{v:,.0f}", f"{b:,}", "met" if v <= b else "**missed**"] for w, v, b in budgets])
+    figures["noise_percent"] = round(max(noise) * 100, 2)
+    text += f"\nWith nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} % (in the median workload {statistics.median(noise) * 100:.1f} %).\n"
+
+    figures_path.write_text(json.dumps(figures, indent=1) + "\n")
+    table_path.write_text(text)
+    print(text, end="")
+    if len(sys.argv) > 5:
+        document = pathlib.Path(sys.argv[5])
+        old = document.read_text()
+        begin, end = f"<!-- bench {kernel}: begin -->", f"<!-- bench {kernel}: end -->"
+        if begin in old:
+            document.write_text(re.sub(re.escape(begin) + ".*" + re.escape(end), lambda _: f"{begin}\n\n{text}\n{end}", old, flags=re.S))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the maps' kernel memory is within its budget on 2 CPUs and on
+ * 256, by arithmetic: with the arithmetic of kernel/bpf/arraymap.c, hashtab.c
+ * and ringbuf.c, from the maps as the objects declare them. No map may be per
+ * CPU. (On guests the sum agrees with what the kernel accounts: see
+ * docs/PERFORMANCE.md.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <bpf/libbpf.h>
+
+#include "printk.skel.h"
+#include "rpc.h"
+#include "rpc.skel.h"
+
+#define BUDGET_2_CPUS 8000000
+#define BUDGET_256_CPUS 32000000
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static uint64_t power_of_two(uint64_t n)
+{
+	uint64_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+/* An element of a hash: links and hash (48 bytes), key, value. All are there
+ * from the start, and one more for each CPU. Each bucket is 16 bytes. */
+static uint64_t hash_bytes(const struct bpf_map *map, unsigned int cpus)
+{
+	uint64_t element = 48 + round_up(bpf_map__key_size(map), 8) +
+			   round_up(bpf_map__value_size(map), 8);
+	uint64_t count = bpf_map__max_entries(map);
+
+	return element * (count + cpus) + 16 * power_of_two(count) + 8 * cpus;
+}
+
+/* How user/rpc_hooks.c chooses: a copy for each CPU, up to a limit. */
+static unsigned int shards(unsigned int cpus)
+{
+	unsigned int n = 1;
+
+	while (n < cpus && n < RPC_MAX_SHARDS)
+		n *= 2;
+	return n;
+}
+
+static uint64_t map_bytes(const struct bpf_map *map, unsigned int cpus)
+{
+	uint64_t count = bpf_map__max_entries(map);
+	const char *name = bpf_map__name(map);
+
+	/* Those two are declared for the most shards that can be. */
+	if (!strcmp(name, "series") || !strcmp(name, "server_stats"))
+		count = count / RPC_MAX_SHARDS * shards(cpus);
+	switch (bpf_map__type(map)) {
+	case BPF_MAP_TYPE_ARRAY:
+		return round_up(512 + count * round_up(bpf_map__value_size(map), 8),
+				4096);
+	case BPF_MAP_TYPE_HASH:
+		return hash_bytes(map, cpus);
+	case BPF_MAP_TYPE_RINGBUF:
+		/* Data, their pages' addresses (twice), and three pages. */
+		return count + 2 * 8 * (count / 4096) + 3 * 4096;
+	default:
+		print_error("%s is of a type that this does not know: per CPU?\n",
+			    name);
+		fail();
+		return 0;
+	}
+}
+
+static uint64_t object_bytes(const struct bpf_object *object, unsigned int cpus,
+			     bool tell)
+{
+	const struct bpf_map *map;
+	uint64_t bytes, total = 0;
+
+	bpf_object__for_each_map(map, object) {
+		bytes = map_bytes(map, cpus);
+		if (tell)
+			print_message("%3u CPUs: %-24s %10llu\n", cpus,
+				      bpf_map__name(map),
+				      (unsigned long long)bytes);
+		total += bytes;
+	}
+	return total;
+}
+
+static uint64_t all_bytes(unsigned int cpus)
+{
+	struct printk_bpf *printk = printk_bpf__open();
+	struct rpc_bpf *rpc = rpc_bpf__open();
+	uint64_t total;
+
+	assert_non_null(printk);
+	assert_non_null(rpc);
+	total = object_bytes(rpc->obj, cpus, true) +
+		object_bytes(printk->obj, cpus, true);
+	print_message("%3u CPUs: %-24s %10llu\n", cpus, "all",
+		      (unsigned long long)total);
+	printk_bpf__destroy(printk);
+	rpc_bpf__destroy(rpc);
+	return total;
+}
+
+static void maps_are_within_budget_on_2_cpus(void **state)
+{
+	(void)state;
+	assert_in_range(all_bytes(2), 1, BUDGET_2_CPUS);
+}
+
+static void maps_are_within_budget_on_256_cpus(void **state)
+{
+	(void)state;
+	assert_in_range(all_bytes(256), 1, BUDGET_256_CPUS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(maps_are_within_budget_on_2_cpus),
+		cmocka_unit_test(maps_are_within_budget_on_256_cpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
