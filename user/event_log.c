@@ -190,7 +190,7 @@ static void write_line(struct event_log *e, const struct event *event,
 		member(out, "seen_by", event->path);
 	if (event->replayed)
 		fputs(",\"replayed\":true", out);
-	fputs(event->related ? event->related : "", out);
+	fputs(event->members ? event->members : "", out);
 	fprintf(out, ",\"incident\":%" PRIu64 ",\"repeats\":%" PRIu64
 		     ",\"text\":",
 		incident, repeats);
@@ -227,7 +227,7 @@ static void report(struct event_log *e, struct burst *b)
 static void keep(struct burst *b, const struct event *event)
 {
 	b->last = *event;
-	b->last.related = "";
+	b->last.members = "";
 	if (b->last.text_len > sizeof(b->text))
 		b->last.text_len = sizeof(b->text);
 	memcpy(b->text, event->text, b->last.text_len);

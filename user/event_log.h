@@ -32,7 +32,7 @@ struct event {
 	bool replayed; /* from before the start of the program */
 	double time; /* seconds since the epoch */
 	uint64_t monotonic_ns; /* CLOCK_MONOTONIC */
-	const char *related; /* JSON member with comma in front, or "" */
+	const char *members; /* more of the JSON object, a comma in front of each; or "" */
 	const char *text; /* the kernel's, not terminated */
 	size_t text_len;
 };

@@ -10,6 +10,7 @@
 #include "kernel_line.h"
 #include "label.h"
 #include "xid_catalog.h"
+#include "xid_details.h"
 #include "xid_line.h"
 
 /* While records are forged, what only the printk hook saw may be, too. */
@@ -56,7 +57,7 @@ static struct event new_event(const struct fault_stream *s, const char *kind,
 			       .replayed = time_ns < s->started_ns,
 			       .time = wall(s, time_ns),
 			       .monotonic_ns = time_ns,
-			       .related = "",
+			       .members = "",
 			       .text = "" };
 }
 
@@ -79,7 +80,9 @@ static void count_fault(struct fault_stream *s, const struct xid_line *line,
 	struct event event = new_event(s, nvswitch ? "sxid" : "xid",
 				       origin->time_ns);
 	struct fault like = { .code = line->code, .nvswitch = nvswitch };
-	char related[1024];
+	char *members = NULL, related[1024] = "";
+	size_t size = 0;
+	FILE *out;
 
 	SET(like.device, line->pci);
 	SET(like.severity, verdict.severity);
@@ -107,9 +110,16 @@ static void count_fault(struct fault_stream *s, const struct xid_line *line,
 		add_identity(s, &event);
 		pcie_relatives_add(&s->relatives, like.device, line->code,
 				   origin->time_ns, related, sizeof(related));
-		event.related = related;
+	}
+	out = open_memstream(&members, &size);
+	if (out) {
+		xid_details_write(out, line);
+		fputs(related, out);
+		if (!fclose(out))
+			event.members = members;
 	}
 	event_log_add(s->events, &event);
+	free(members);
 }
 
 /* A report without a twin: the text is counted already, the driver's is not. */
@@ -119,6 +129,8 @@ static void stand_alone(struct fault_stream *s,
 	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID :
 							    XID_LINE_XID,
 				 .code = report->code,
+				 .gpu_instance = -1,
+				 .compute_instance = -1,
 				 .pid = -1 };
 	struct origin origin = { .time_ns = report->time_ns };
 	size_t len = strlen(report->message);
@@ -210,7 +222,7 @@ static void add_signal(struct fault_stream *s, bool gpu_driver,
 	if (!strcmp(kind, "pcie_aer")) {
 		pcie_relatives_add(&s->relatives, device, 0, time_ns, related,
 				   sizeof(related));
-		event.related = related;
+		event.members = related;
 	}
 	event_log_add(s->events, &event);
 }

@@ -35,7 +35,7 @@ done
 # The series of the tests have all labels of their metric, and no others.
 grep -oE 'xidscope_[a-z_]+\{.*\}' rules_test.yaml | while IFS='{}' read -r metric labels _; do
 	used=$(grep -oE '[a-z]+=' <<<"$labels" | tr -d = | sort | paste -sd' ')
-	known=$(sed -n "s/^$metric //p" "$dir/metrics" | tr ' ' '\n' | grep -vx job | sort | paste -sd' ')
+	known=$(sed -n "s/^$metric //p" "$dir/metrics" | tr ' ' '\n' | grep -vxE 'job|' | sort | paste -sd' ')
 	[[ $used == "$known" ]] || die "rules_test.yaml gives $metric the labels '$used', xidscope '$known'"
 done
 echo "$(wc -w <<<"$alerts") alerts are valid and tested"

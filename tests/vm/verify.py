@@ -441,7 +441,7 @@ def every_known_line_is_read_right(folder):
             set(counts(ours).items()) ^ set(by_fault.items())))
         seen = {}
         for event in events(folder / f"{name}.json", int((folder / f"{name}.skip").read_text())):
-            if event["kind"] not in ("xid", "sxid"):
+            if event["kind"] not in ("xid", "sxid") or event.get("replayed"):
                 continue
             key = (event.get("gpu", event.get("device")), event.get("xid", event.get("sxid")),
                    event.get("pid", -1), event.get("comm", ""))
