@@ -70,6 +70,9 @@ struct fault_stream {
 	char last_gpu[24]; /* of the identity line before this one */
 };
 
+/* Whether a text has one of the marks that the printk hook looks for. */
+bool fault_stream_marked(const char *text, size_t len);
+
 /* A record of the kernel log, read at @now_ns (CLOCK_MONOTONIC). If it may hold
  * a fault, all messages of the printk hook must have been handed in before: the
  * hook runs before a record can be read. */

@@ -192,13 +192,6 @@ static void read_printk(struct gpu_hooks *g)
 		printk_hook_consume(g->printk);
 }
 
-/* By the marks that the printk hook looks for. */
-static bool may_be_fault(const struct kernel_log *l)
-{
-	return memmem(l->text, l->record.text_len, "NVRM", 4) ||
-	       memmem(l->text, l->record.text_len, "SXid", 4);
-}
-
 /* Returns whether all of the log has been read. */
 static bool read_log(struct gpu_hooks *g)
 {
@@ -209,7 +202,7 @@ static bool read_log(struct gpu_hooks *g)
 		return true;
 	while (n < LOG_BATCH && (err = kernel_log_read(l)) > 0) {
 		/* The hook ran before the record could be read. */
-		if (may_be_fault(l))
+		if (fault_stream_marked(l->text, l->record.text_len))
 			read_printk(g);
 		fault_stream_record(&g->stream, &l->record, l->text,
 				    monotonic_ns());
