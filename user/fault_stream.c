@@ -336,6 +336,12 @@ static void expire_printk(struct fault_stream *s, size_t count, uint64_t now_ns)
 		s->printk_count * sizeof(*s->printk));
 }
 
+/* Whether the log, as far as it was read, cannot have the message's record. */
+static bool is_unread(const struct fault_stream *s, const struct printk_event *e)
+{
+	return s->read_to_ns && e->time + PRINTK_ORDER_NS >= s->read_to_ns;
+}
+
 static void give_up_printk(struct fault_stream *s)
 {
 	s->unverified++;
@@ -357,10 +363,10 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 	/* The oldest gives way. If the log is read beyond it, it has no record;
 	 * else it may have one that is still to be read. */
 	if (s->printk_count == MAX_PRINTK_WAITING) {
-		if (s->printk[0].event->time + PRINTK_ORDER_NS < s->read_to_ns)
-			expire_printk(s, 1, now_ns);
-		else
+		if (is_unread(s, s->printk[0].event))
 			give_up_printk(s);
+		else
+			expire_printk(s, 1, now_ns);
 	}
 	copy = malloc(size);
 	if (!copy)
@@ -522,6 +528,8 @@ void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
 	while (old < s->printk_count &&
 	       (all || now_ns >= s->printk[old].arrived_ns + PRINTK_WAIT_NS))
 		old++;
+	while (old && all && is_unread(s, s->printk[old - 1].event))
+		old--;
 	if (old)
 		expire_printk(s, old, now_ns);
 	while (fault_pairs_expire(&s->pairs, now_ns, all, &report))

@@ -101,7 +101,9 @@ struct signal_report {
 void fault_stream_signal(struct fault_stream *s,
 			 const struct signal_report *report);
 
-/* What has waited for its twin long enough stands alone; all at the end. */
+/* What has waited for its twin long enough stands alone. With @all, at the end,
+ * so does the rest, save messages of the printk hook whose records may be still
+ * to come: those are for whoever reads the log next. */
 void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all);
 
 /* Whether something waits, so that expire must be called again. */
