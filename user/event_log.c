@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct event_log {
 	const char *path;
 	int fd;
 	int last_error; /* said once per change */
+	bool torn; /* the last line was not written to its end */
 	uint64_t lost;
 	uint64_t incidents;
 	struct burst bursts[BURSTS];
@@ -61,8 +63,11 @@ static void open_file(struct event_log *e)
 	if (!strcmp(e->path, "-"))
 		e->fd = dup(STDOUT_FILENO);
 	else
+		/* A FIFO that nobody reads must not stop us. */
 		e->fd = open(e->path,
-			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
+				     O_NONBLOCK,
+			     0644);
 	tell(e, e->fd < 0 ? errno : 0);
 }
 
@@ -84,6 +89,7 @@ void event_log_reopen(struct event_log *e)
 	if (e->fd >= 0)
 		close(e->fd);
 	e->fd = -1;
+	e->torn = false;
 	open_file(e);
 }
 
@@ -152,21 +158,16 @@ static void write_cgroup(FILE *out, int pid)
 	member(out, "pod", uid);
 }
 
-/* One line, which stands for @repeats events besides its own. */
-static void write_line(struct event_log *e, const struct event *event,
-		       uint64_t incident, uint64_t repeats)
+/* The line, with the first @text_len bytes of the event's text; the caller frees
+ * it. NULL: no memory. */
+static char *make_line(const struct event *event, size_t text_len,
+		       uint64_t incident, uint64_t repeats, size_t *size)
 {
 	char *text = NULL;
-	size_t size = 0;
-	ssize_t n;
-	FILE *out;
+	FILE *out = open_memstream(&text, size);
 
-	open_file(e);
-	if (!e->path)
-		return;
-	out = open_memstream(&text, &size);
 	if (!out)
-		goto lost;
+		return NULL;
 	fputc('{', out);
 	write_time(out, event->time);
 	fprintf(out, ",\"monotonic_seconds\":%" PRIu64 ".%09" PRIu64,
@@ -194,27 +195,64 @@ static void write_line(struct event_log *e, const struct event *event,
 	fprintf(out, ",\"incident\":%" PRIu64 ",\"repeats\":%" PRIu64
 		     ",\"text\":",
 		incident, repeats);
-	json_string(out, event->text, event->text_len);
+	json_string(out, event->text, text_len);
 	fputs("}\n", out);
-	if (fclose(out))
-		goto lost;
-	/* One write: a line is never torn by another's. It must not wait for
-	 * the reader of a full pipe either. */
-	n = -1;
-	if (e->fd >= 0 && poll(&(struct pollfd){ e->fd, POLLOUT, 0 }, 1, 0) == 0)
-		errno = EAGAIN;
-	else if (e->fd >= 0)
-		n = write(e->fd, text, size);
-	if (n == (ssize_t)size) {
-		tell(e, 0);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* One write: a line is never torn by another's. It must not wait for the reader
+ * of a full pipe either, which has room for PIPE_BUF if it has any. Returns 0 or
+ * an errno. */
+static int write_whole(struct event_log *e, const char *text, size_t size)
+{
+	ssize_t n;
+
+	if (poll(&(struct pollfd){ e->fd, POLLOUT, 0 }, 1, 0) == 0)
+		return EAGAIN;
+	n = write(e->fd, text, size);
+	if (n < 0)
+		return errno;
+	if (n < (ssize_t)size) {
+		e->torn = true;
+		return ENOSPC;
+	}
+	return 0;
+}
+
+/* One line, which stands for @repeats events besides its own. */
+static void write_line(struct event_log *e, const struct event *event,
+		       uint64_t incident, uint64_t repeats)
+{
+	size_t text_len = event->text_len, size = 0;
+	char *text;
+	int err;
+
+	if (!e->path)
+		return;
+	open_file(e);
+	text = make_line(event, text_len, incident, repeats, &size);
+	/* A text of control bytes is several times as long in JSON. */
+	while (text && size > PIPE_BUF && text_len) {
+		free(text);
+		text_len /= 2;
+		text = make_line(event, text_len, incident, repeats, &size);
+	}
+	if (!text || e->fd < 0) {
+		e->lost++;
 		free(text);
 		return;
 	}
-	if (e->fd >= 0)
-		tell(e, n < 0 ? errno : ENOSPC);
-lost:
+	/* What is left of a line that a full disk tore ends here. */
+	if (e->torn && !write_whole(e, "\n", 1))
+		e->torn = false;
+	err = e->torn ? ENOSPC : write_whole(e, text, size);
+	if (err)
+		e->lost++;
+	tell(e, err);
 	free(text);
-	e->lost++;
 }
 
 static void report(struct event_log *e, struct burst *b)

@@ -18,18 +18,50 @@ static void take_out(struct fault_pairs *p, size_t i)
 		p->first++;
 }
 
-int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
+static bool alike(const struct fault_report *a, const struct fault_report *b)
+{
+	return a->code == b->code && a->nvswitch == b->nvswitch &&
+	       !strcmp(a->device, b->device);
+}
+
+bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		const struct fault_report *w = &p->list[p->first + i];
+		struct fault_report *w = &p->list[p->first + i];
 
-		if (w->by_driver != report->by_driver &&
-		    w->code == report->code && w->nvswitch == report->nvswitch &&
-		    !strcmp(w->device, report->device)) {
+		if (w->by_driver == report->by_driver || !alike(w, report))
+			continue;
+		if (w->more)
+			w->more--;
+		else
 			take_out(p, i);
-			return 1;
+		return true;
+	}
+	return false;
+}
+
+/* A text carries nothing of its own here: one entry can stand for many. */
+static bool join_text(struct fault_pairs *p, const struct fault_report *report)
+{
+	for (size_t i = p->count; i-- && !report->by_driver;) {
+		struct fault_report *w = &p->list[p->first + i];
+
+		if (report->arrived_ns > w->arrived_ns + FAULT_PAIR_ALIKE_NS)
+			break;
+		if (!w->by_driver && alike(w, report)) {
+			w->more++;
+			return true;
 		}
 	}
+	return false;
+}
+
+int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
+{
+	if (fault_pairs_take(p, report))
+		return 1;
+	if (join_text(p, report))
+		return 0;
 	if (p->count == MAX_WAITING)
 		return -ENOSPC;
 	if (!p->list) {

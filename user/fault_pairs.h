@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define FAULT_PAIR_WAIT_NS (2 * 1000000000ull)
+#define FAULT_PAIR_ALIKE_NS 100000000ull /* texts that are alike wait as one */
 #define MAX_WAITING 512
 
 struct fault_report {
@@ -20,6 +21,8 @@ struct fault_report {
 	char device[24];
 	bool by_driver; /* else by text */
 	uint64_t arrived_ns; /* CLOCK_MONOTONIC, here */
+	uint64_t more; /* texts like this that wait with it: the driver's reports
+			* of a storm that was read at once come later */
 	/* Of the driver's report only: */
 	uint64_t time_ns; /* CLOCK_MONOTONIC, there */
 	char message[256];
@@ -31,8 +34,10 @@ struct fault_pairs {
 	size_t count;
 };
 
-/* Takes the report's twin from those that wait, or makes the report wait.
- * Returns 1 if there was a twin, 0 if not, -ENOSPC if as many wait as may, and
+/* Takes the report's twin from those that wait; returns whether there was one. */
+bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report);
+
+/* The same, or else makes the report wait. Returns 1 if there was a twin, 0 if not, -ENOSPC if as many wait as may, and
  * -ENOMEM; in the last two cases the report stands alone. */
 int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report);
 

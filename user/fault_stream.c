@@ -37,6 +37,15 @@ static double wall(const struct fault_stream *s, uint64_t time_ns)
 	return s->wall_offset + (double)time_ns / 1e9;
 }
 
+/* From the log's clock; where the two differ, what was printed as the kernel
+ * started may seem to be from before that. */
+static uint64_t from_log(const struct fault_stream *s, uint64_t log_ns)
+{
+	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
+
+	return time_ns > 0 ? (uint64_t)time_ns : 0;
+}
+
 static void no_memory(const struct fault_stream *s)
 {
 	log_error(s->log, "no memory to count a fault");
@@ -136,13 +145,12 @@ static void stand_alone(struct fault_stream *s,
 	size_t len = strlen(report->message);
 
 	if (!report->by_driver) {
-		s->faults->counts.fault_paths[FAULT_PATH_TEXT]++;
+		s->faults->counts.fault_paths[FAULT_PATH_TEXT] +=
+			1 + report->more;
 		return;
 	}
 	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
 	xid_line_read_message(&line, report->message, len);
-	if (line.kind == XID_LINE_SXID_DETAIL)
-		return;
 	s->faults->counts.fault_paths[FAULT_PATH_DRIVER]++;
 	count_fault(s, &line, &origin, "driver", report->message, len);
 }
@@ -176,6 +184,10 @@ static void pair_text(struct fault_stream *s, const struct xid_line *line,
 	SET(report.device, line->pci);
 	if (origin->time_ns >= since)
 		pair(s, &report);
+	/* It need not be waited for, but may be there: the driver may have been
+	 * unloaded since. */
+	else if (fault_pairs_take(&s->pairs, &report))
+		s->faults->counts.fault_paths[FAULT_PATH_BOTH]++;
 	else
 		stand_alone(s, &report);
 }
@@ -336,6 +348,12 @@ static void expire_printk(struct fault_stream *s, size_t count, uint64_t now_ns)
 		s->printk_count * sizeof(*s->printk));
 }
 
+/* Whether the log, as far as it was read, cannot have the message's record. */
+static bool is_unread(const struct fault_stream *s, const struct printk_event *e)
+{
+	return s->read_to_ns && e->time + PRINTK_ORDER_NS >= s->read_to_ns;
+}
+
 static void give_up_printk(struct fault_stream *s)
 {
 	s->unverified++;
@@ -357,10 +375,10 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 	/* The oldest gives way. If the log is read beyond it, it has no record;
 	 * else it may have one that is still to be read. */
 	if (s->printk_count == MAX_PRINTK_WAITING) {
-		if (s->printk[0].event->time + PRINTK_ORDER_NS < s->read_to_ns)
-			expire_printk(s, 1, now_ns);
-		else
+		if (is_unread(s, s->printk[0].event))
 			give_up_printk(s);
+		else
+			expire_printk(s, 1, now_ns);
 	}
 	copy = malloc(size);
 	if (!copy)
@@ -370,10 +388,42 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 		(struct printk_waiting){ now_ns, copy };
 }
 
+bool fault_stream_marked(const char *text, size_t len)
+{
+	return memmem(text, len, "NVRM", 4) || memmem(text, len, "SXid", 4);
+}
+
+/*
+ * Before Linux 5.19 the hook has what is written to consoles: the whole record,
+ * with a time stamp before each of its lines, and a newline at the end.
+ */
+static bool is_on_console(const struct printk_event *e, const char *text,
+			  size_t len)
+{
+	const char *at = e->text, *end = e->text + e->len;
+
+	if (e->len <= len)
+		return false;
+	for (;;) {
+		const char *newline = memchr(text, '\n', len);
+		size_t size = newline ? (size_t)(newline - text) : len;
+
+		at = memmem(at, (size_t)(end - at), text, size);
+		if (!at)
+			return false;
+		at += size;
+		if (!newline)
+			break;
+		text += size + 1;
+		len -= size + 1;
+	}
+	return at == end || (end - at == 1 && *at == '\n');
+}
+
 /*
  * Takes out the messages that make up the record: one, or several where it was
  * continued. The hook has the text as it was handed to printk, the record the
- * same without escapes; before Linux 5.19 the hook has a time stamp in front.
+ * same without escapes.
  */
 static struct printk_event *take_printk(struct fault_stream *s,
 					const char *text, size_t len)
@@ -381,6 +431,9 @@ static struct printk_event *take_printk(struct fault_stream *s,
 	struct printk_event *first = NULL;
 	size_t at = 0, kept = 0, i;
 
+	/* A short text without one may be found in any message. */
+	if (!s->printk_count || !fault_stream_marked(text, len))
+		return NULL;
 	for (i = 0; i < s->printk_count && at < len; i++) {
 		struct printk_event *e = s->printk[i].event;
 		const char *found = NULL;
@@ -389,8 +442,7 @@ static struct printk_event *take_printk(struct fault_stream *s,
 			found = memmem(text + at, len - at, e->text, e->len);
 		if (found) {
 			at = (size_t)(found - text) + e->len;
-		} else if (!at && e->len > len &&
-			   memmem(e->text, e->len, text, len)) {
+		} else if (!at && is_on_console(e, text, len)) {
 			at = len;
 		} else {
 			s->printk[kept++] = s->printk[i];
@@ -434,10 +486,12 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	size_t len = record->text_len;
 	struct printk_event *printk = take_printk(s, text, len);
 	uint64_t log_ns = record->time_us * 1000;
-	struct origin origin = { log_ns + (uint64_t)s->log_offset_ns, printk };
+	struct origin origin = { from_log(s, log_ns), printk };
 
-	if (printk) {
-		/* Both clocks' word on one moment. */
+	/* Both clocks' word on one moment; but a console's is that of its
+	 * output, which may be much later, as may a continuation be. */
+	if (printk && printk->len <= len &&
+	    !memcmp(printk->text, text, printk->len)) {
 		origin.time_ns = printk->time;
 		s->log_offset_ns = (int64_t)(printk->time - log_ns);
 	}
@@ -454,9 +508,18 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 void fault_stream_driver(struct fault_stream *s,
 			 const struct fault_report *report)
 {
+	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID :
+							    XID_LINE_XID,
+				 .code = report->code };
 	struct fault_report driver = *report;
 
+	/* A detail has the number of its fault, but is none: it must not be
+	 * taken for the twin of the next one's text. */
+	xid_line_read_message(&line, report->message, strlen(report->message));
+	if (line.kind == XID_LINE_SXID_DETAIL)
+		return;
 	driver.by_driver = true;
+	driver.more = 0;
 	pair(s, &driver);
 }
 
@@ -477,6 +540,8 @@ void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
 	while (old < s->printk_count &&
 	       (all || now_ns >= s->printk[old].arrived_ns + PRINTK_WAIT_NS))
 		old++;
+	while (old && all && is_unread(s, s->printk[old - 1].event))
+		old--;
 	if (old)
 		expire_printk(s, old, now_ns);
 	while (fault_pairs_expire(&s->pairs, now_ns, all, &report))

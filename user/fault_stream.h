@@ -70,6 +70,9 @@ struct fault_stream {
 	char last_gpu[24]; /* of the identity line before this one */
 };
 
+/* Whether a text has one of the marks that the printk hook looks for. */
+bool fault_stream_marked(const char *text, size_t len);
+
 /* A record of the kernel log, read at @now_ns (CLOCK_MONOTONIC). If it may hold
  * a fault, all messages of the printk hook must have been handed in before: the
  * hook runs before a record can be read. */
@@ -98,7 +101,9 @@ struct signal_report {
 void fault_stream_signal(struct fault_stream *s,
 			 const struct signal_report *report);
 
-/* What has waited for its twin long enough stands alone; all at the end. */
+/* What has waited for its twin long enough stands alone. With @all, at the end,
+ * so does the rest, save messages of the printk hook whose records may be still
+ * to come: those are for whoever reads the log next. */
 void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all);
 
 /* Whether something waits, so that expire must be called again. */

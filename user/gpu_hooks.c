@@ -23,6 +23,9 @@
  * other work. */
 #define LOG_BATCH 20000
 
+/* So often at the end: no log has more records. */
+#define LAST_BATCHES 64
+
 /* A state file is no longer than this. */
 #define STATE_MAX (4 << 20)
 
@@ -40,6 +43,7 @@ struct gpu_hooks {
 	uint64_t saved_changes;
 	int state_error; /* of the last write: said once per change */
 	int epoll;
+	bool started;
 };
 
 static double wall_offset(void)
@@ -139,7 +143,8 @@ static void load_state(struct gpu_hooks *g)
 	if (err)
 		return;
 	read_boot_id(boot);
-	if (strcmp(boot, state.boot) != 0) {
+	/* "" is any boot's whose kernel does not say. */
+	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(g->log, "the state file %s is of an earlier boot: "
 				 "counts begin at 0",
 			 g->options->state);
@@ -147,8 +152,8 @@ static void load_state(struct gpu_hooks *g)
 		return;
 	}
 	g->faults = state.faults;
-	if (g->kernel_log.fd >= 0)
-		kernel_log_resume(&g->kernel_log, state.next);
+	/* Even if the log cannot be read now: the next run may read it. */
+	kernel_log_resume(&g->kernel_log, state.next);
 	g->saved_next = state.next;
 	g->saved_changes = changes(g);
 	log_info(g->log, "went on from the state file %s at record %" PRIu64,
@@ -192,13 +197,6 @@ static void read_printk(struct gpu_hooks *g)
 		printk_hook_consume(g->printk);
 }
 
-/* By the marks that the printk hook looks for. */
-static bool may_be_fault(const struct kernel_log *l)
-{
-	return memmem(l->text, l->record.text_len, "NVRM", 4) ||
-	       memmem(l->text, l->record.text_len, "SXid", 4);
-}
-
 /* Returns whether all of the log has been read. */
 static bool read_log(struct gpu_hooks *g)
 {
@@ -209,7 +207,7 @@ static bool read_log(struct gpu_hooks *g)
 		return true;
 	while (n < LOG_BATCH && (err = kernel_log_read(l)) > 0) {
 		/* The hook ran before the record could be read. */
-		if (may_be_fault(l))
+		if (fault_stream_marked(l->text, l->record.text_len))
 			read_printk(g);
 		fault_stream_record(&g->stream, &l->record, l->text,
 				    monotonic_ns());
@@ -221,6 +219,7 @@ static bool read_log(struct gpu_hooks *g)
 		log_error(g->log, "cannot read the kernel log any more: %s",
 			  strerror(-err));
 		kernel_log_close(l);
+		g->stream.read_to_ns = 0;
 	}
 	return n < LOG_BATCH;
 }
@@ -231,13 +230,29 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	bool all;
 
 	g->stream.wall_offset = wall_offset();
-	/* In this order: the driver prints before it reports. */
+	/* In this order: the driver prints before it reports. In a storm what
+	 * is still to be read of the log comes first: else its reports would
+	 * crowd each other out before their texts come. */
 	all = read_log(g);
 	read_printk(g);
+	if (!all)
+		return;
 	if (g->trace)
 		trace_events_consume(g->trace);
-	if (all)
-		fault_stream_expire(&g->stream, begin, false);
+	fault_stream_expire(&g->stream, begin, false);
+}
+
+/* The end: the log last, so that it has the texts of all that the hooks have
+ * told. A log that grows faster than it is read is left to the next run. */
+static void consume_last(struct gpu_hooks *g)
+{
+	gpu_hooks_consume(g);
+	for (int i = 0; i < LAST_BATCHES; i++) {
+		if (!read_log(g))
+			continue;
+		fault_stream_expire(&g->stream, monotonic_ns(), true);
+		return;
+	}
 }
 
 void gpu_hooks_poll(struct gpu_hooks *g)
@@ -343,6 +358,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log,
 	if (g->trace)
 		watch(g, trace_events_fd(g->trace));
 	watch(g, g->kernel_log.fd);
+	g->started = true;
 	return g;
 failed:
 	gpu_hooks_free(g);
@@ -354,9 +370,8 @@ void gpu_hooks_free(struct gpu_hooks *g)
 {
 	if (!g)
 		return;
-	if (g->stream.events) {
-		gpu_hooks_consume(g);
-		fault_stream_expire(&g->stream, monotonic_ns(), true);
+	if (g->started) {
+		consume_last(g);
 		save_state(g);
 	}
 	trace_events_free(g->trace);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for the state file: any bytes are refused, or give a state
+ * that writes back and reads the same. What is refused leaves nothing behind.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "fault_state.h"
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void require_terminated(const char *text, size_t size)
+{
+	require(memchr(text, 0, size) != NULL);
+}
+
+static void require_sound(const struct fault_state *state)
+{
+	const struct snapshot *s = &state->faults.counts;
+
+	require_terminated(state->boot, sizeof(state->boot));
+	require(s->fault_count <= MAX_FAULTS + 1 && s->gpu_count <= MAX_GPUS);
+	for (size_t i = 0; i < s->fault_count; i++) {
+		require_terminated(s->faults[i].device, sizeof(s->faults[i].device));
+		require_terminated(s->faults[i].severity, sizeof(s->faults[i].severity));
+		require_terminated(s->faults[i].action, sizeof(s->faults[i].action));
+		require(s->faults[i].first >= 0 && s->faults[i].last >= 0);
+	}
+	for (size_t i = 0; i < s->kernel_event_count; i++) {
+		require_terminated(s->kernel_events[i].kind, sizeof(s->kernel_events[i].kind));
+		require_terminated(s->kernel_events[i].device, sizeof(s->kernel_events[i].device));
+	}
+}
+
+static void read_any(const char *text, size_t len)
+{
+	struct fault_state state, again;
+	char *first, *second;
+	size_t first_len, second_len;
+	int err = fault_state_read(&state, text, len);
+
+	if (err) {
+		require(err == -EINVAL && !state.faults.counts.faults &&
+			!state.faults.counts.kernel_events && !state.faults.counts.gpus &&
+			!state.faults.counts.recoveries && !state.next);
+		return;
+	}
+	require_sound(&state);
+	first = fault_state_write(&state, &first_len);
+	require(first && !fault_state_read(&again, first, first_len));
+	second = fault_state_write(&again, &second_len);
+	require(second && first_len == second_len && !memcmp(first, second, first_len));
+	/* torn it is none */
+	fault_state_free(&again);
+	require(fault_state_read(&again, first, first_len - 1) == -EINVAL);
+	fault_state_free(&state);
+	free(first);
+	free(second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The bytes as they are, and between a good head and a good end. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char head[] = "xidscope-state 1\n";
+	size_t len = sizeof(head) - 1 + size;
+	char *whole = malloc(len + 32);
+
+	require(whole != NULL);
+	read_any((const char *)data, size);
+	memcpy(whole, head, sizeof(head) - 1);
+	if (size)
+		memcpy(whole + sizeof(head) - 1, data, size);
+	len += (size_t)sprintf(whole + len, "end %08lx\n",
+			       crc32(0, (const Bytef *)whole, (uInt)len));
+	read_any(whole, len);
+	free(whole);
+	return 0;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that two reports of one fault find each other in whatever order they
+ * come, that none finds two twins, and that a storm read at once keeps all its
+ * texts waiting for the driver's word.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fault_pairs.h"
+
+#define SECOND 1000000000ull
+
+static struct fault_report report(bool by_driver, unsigned int code, uint64_t ns)
+{
+	return (struct fault_report){
+		.code = code, .device = "0000:c1:00.0", .by_driver = by_driver, .arrived_ns = ns};
+}
+
+static int add(struct fault_pairs *p, bool by_driver, unsigned int code, uint64_t ns)
+{
+	struct fault_report r = report(by_driver, code, ns);
+
+	return fault_pairs_add(p, &r);
+}
+
+static void twins_meet_in_either_order(void **state)
+{
+	struct fault_pairs p = {};
+
+	(void)state;
+	for (int driver = 0; driver < 2; driver++) {
+		assert_int_equal(add(&p, driver, 79, 0), 0);
+		assert_int_equal(add(&p, !driver, 79, 1), 1);
+		assert_int_equal(p.count, 0);
+	}
+	fault_pairs_free(&p);
+}
+
+static void only_a_twin_is_one(void **state)
+{
+	struct fault_report r = report(true, 79, 0);
+	struct fault_pairs p = {};
+
+	(void)state;
+	assert_int_equal(add(&p, false, 79, 0), 0);
+	r.nvswitch = true;
+	assert_int_equal(fault_pairs_add(&p, &r), 0);
+	r.nvswitch = false;
+	strcpy(r.device, "0000:c2:00.0");
+	assert_int_equal(fault_pairs_add(&p, &r), 0);
+	assert_int_equal(add(&p, true, 78, 0), 0);
+	assert_int_equal(p.count, 4);
+	assert_false(fault_pairs_take(&p, &(struct fault_report){.code = 79, .device = "x"}));
+	assert_int_equal(add(&p, true, 79, 0), 1);
+	assert_int_equal(p.count, 3);
+	fault_pairs_free(&p);
+}
+
+static void a_report_stands_alone_after_a_while(void **state)
+{
+	struct fault_pairs p = {};
+	struct fault_report r;
+
+	(void)state;
+	assert_false(fault_pairs_expire(&p, UINT64_MAX, true, &r));
+	add(&p, true, 1, SECOND);
+	add(&p, true, 2, 2 * SECOND);
+	assert_false(fault_pairs_expire(&p, SECOND + FAULT_PAIR_WAIT_NS - 1, false, &r));
+	assert_true(fault_pairs_expire(&p, SECOND + FAULT_PAIR_WAIT_NS, false, &r));
+	assert_int_equal(r.code, 1);
+	assert_false(fault_pairs_expire(&p, SECOND + FAULT_PAIR_WAIT_NS, false, &r));
+	assert_true(fault_pairs_expire(&p, 0, true, &r));
+	assert_int_equal(r.code, 2);
+	fault_pairs_free(&p);
+}
+
+/* Far more texts than may wait, then the driver's reports. */
+static void a_storm_of_texts_waits_as_one(void **state)
+{
+	const int storm = 20 * MAX_WAITING;
+	struct fault_pairs p = {};
+	struct fault_report r;
+
+	(void)state;
+	for (int i = 0; i < storm; i++)
+		assert_int_equal(add(&p, false, 13 + (unsigned int)i % 3, (uint64_t)i), 0);
+	assert_int_equal(p.count, 3);
+	for (int i = 0; i < storm - 4; i++)
+		assert_int_equal(add(&p, true, 13 + (unsigned int)i % 3, SECOND), 1);
+	/* What is left stands alone, all of it. */
+	for (uint64_t left = 0; left < 4; left += 1 + r.more)
+		assert_true(fault_pairs_expire(&p, 3 * SECOND, false, &r));
+	assert_false(fault_pairs_expire(&p, 3 * SECOND, true, &r));
+	fault_pairs_free(&p);
+}
+
+static void texts_that_come_later_wait_longer(void **state)
+{
+	struct fault_pairs p = {};
+	struct fault_report r;
+
+	(void)state;
+	add(&p, false, 13, 0);
+	add(&p, false, 13, FAULT_PAIR_ALIKE_NS + 1);
+	assert_int_equal(p.count, 2);
+	assert_true(fault_pairs_expire(&p, FAULT_PAIR_WAIT_NS, false, &r));
+	assert_int_equal(r.more, 0);
+	assert_false(fault_pairs_expire(&p, FAULT_PAIR_WAIT_NS, false, &r));
+	fault_pairs_free(&p);
+}
+
+static void the_drivers_reports_keep_their_messages(void **state)
+{
+	struct fault_report r = report(true, 144, 0);
+	struct fault_pairs p = {};
+
+	(void)state;
+	strcpy(r.message, "first");
+	fault_pairs_add(&p, &r);
+	strcpy(r.message, "second");
+	fault_pairs_add(&p, &r);
+	assert_true(fault_pairs_expire(&p, 0, true, &r));
+	assert_string_equal(r.message, "first");
+	assert_true(fault_pairs_expire(&p, 0, true, &r));
+	assert_string_equal(r.message, "second");
+	fault_pairs_free(&p);
+}
+
+static void as_many_wait_as_may(void **state)
+{
+	struct fault_pairs p = {};
+	struct fault_report r;
+
+	(void)state;
+	/* Several times around the room, and taken out of the middle. */
+	for (unsigned int i = 0; i < 5 * MAX_WAITING; i++) {
+		if (p.count == MAX_WAITING) {
+			assert_int_equal(add(&p, true, i, i), -ENOSPC);
+			assert_int_equal(add(&p, false, i - MAX_WAITING / 2, i), 1);
+			assert_true(fault_pairs_expire(&p, 0, true, &r));
+			assert_true(r.code < i - MAX_WAITING / 2);
+		}
+		assert_int_equal(add(&p, true, i, i), 0);
+	}
+	for (unsigned int last = 0; fault_pairs_expire(&p, 0, true, &r); last = r.code)
+		assert_true(r.code >= last);
+	assert_int_equal(r.code, 5 * MAX_WAITING - 1);
+	fault_pairs_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(twins_meet_in_either_order),
+		cmocka_unit_test(only_a_twin_is_one),
+		cmocka_unit_test(a_report_stands_alone_after_a_while),
+		cmocka_unit_test(a_storm_of_texts_waits_as_one),
+		cmocka_unit_test(texts_that_come_later_wait_longer),
+		cmocka_unit_test(the_drivers_reports_keep_their_messages),
+		cmocka_unit_test(as_many_wait_as_may),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
