@@ -68,7 +68,7 @@ static struct event an_event(unsigned int code, uint64_t ns)
 			      .pid = -1,
 			      .time = 1700000000 + (double)ns / 1e9,
 			      .monotonic_ns = ns,
-			      .related = "",
+			      .members = "",
 			      .text = "text",
 			      .text_len = 4};
 
@@ -328,7 +328,7 @@ static void any_bytes_make_valid_json(void **state)
 		label_from_bytes(event.comm, sizeof(event.comm), text, 40);
 		label_from_bytes(event.device, sizeof(event.device), text + 40, 50);
 		label_from_bytes(event.uuid, sizeof(event.uuid), text + 90, 40);
-		event.related = i % 2 ? ",\"xids\":[{\"device\":\"x\",\"xid\":1,\"seconds_before\":-1.5}]" : "";
+		event.members = i % 2 ? ",\"xids\":[{\"device\":\"x\",\"xid\":1,\"seconds_before\":-1.5}]" : "";
 		event.replayed = i % 2;
 		event.pid = i % 5 - 1;
 		event_log_add(e, &event);

@@ -518,12 +518,10 @@ def what_comes_with_gpu_failures_is_counted(folder):
 
 @test("driver-hooks")
 def driver_and_text_agree(folder):
-    if not (folder / "text-2-after.prom").exists():
-        raise Skip("no test drivers")
     for turn in (1, 2):
         for build, xid_path, sxid_path in (("tracepoint", "both", "both"),
                                            ("function", "both", "text"),
-                                           ("text", "text", "text")):
+                                           ("text", "text", "text"))[:4 - turn]:
             ours = difference(Metrics(folder / f"{build}-{turn}-before.prom"),
                               Metrics(folder / f"{build}-{turn}-after.prom"))
             wanted = {("0000:c1:00.0", 79): 1, ("0000:c2:00.0", 31): 2,
