@@ -22,23 +22,21 @@ static int member_offset(const struct btf *btf, const char *type,
 	return -ENOENT;
 }
 
-int pci_name_offset(void)
+int pci_name_offsets(int *init_name, int *name)
 {
-	static const struct {
-		const char *type, *member;
-	} path[] = { { "pci_dev", "dev" },
-		     { "device", "kobj" },
-		     { "kobject", "name" } };
 	struct btf *btf = btf__load_vmlinux_btf();
-	int sum = 0;
+	int dev, init, kobj, in_kobj;
 
 	if (!btf)
 		return -ENOENT;
-	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]) && sum >= 0; i++) {
-		int offset = member_offset(btf, path[i].type, path[i].member);
-
-		sum = offset < 0 ? offset : sum + offset;
-	}
+	dev = member_offset(btf, "pci_dev", "dev");
+	init = member_offset(btf, "device", "init_name");
+	kobj = member_offset(btf, "device", "kobj");
+	in_kobj = member_offset(btf, "kobject", "name");
 	btf__free(btf);
-	return sum;
+	if (dev < 0 || init < 0 || kobj < 0 || in_kobj < 0)
+		return -ENOENT;
+	*init_name = dev + init;
+	*name = dev + kobj + in_kobj;
+	return 0;
 }

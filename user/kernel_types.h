@@ -5,9 +5,12 @@
 #ifndef XIDSCOPE_KERNEL_TYPES_H
 #define XIDSCOPE_KERNEL_TYPES_H
 
-/* Offset in bytes from a struct pci_dev to the pointer to its name (dev.kobj.name,
- * see dev_name() in the kernel's include/linux/device.h), or -errno: -ENOENT if
- * the kernel has no BTF or not these types. */
-int pci_name_offset(void);
+/*
+ * Offsets in bytes from a struct pci_dev to the two pointers of which one is to
+ * its name: dev.init_name where that is set, else dev.kobj.name (dev_name() in
+ * the kernel's include/linux/device.h). Returns 0, or -ENOENT if the kernel has
+ * no BTF or not these types.
+ */
+int pci_name_offsets(int *init_name, int *name);
 
 #endif

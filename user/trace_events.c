@@ -83,6 +83,21 @@ static void on_module(void *context, const struct trace_event *event,
 	t->modules_changed = true;
 }
 
+/* The probe has one of two names: the other's pointer is NULL, for which the
+ * kernel puts nothing, or this word. */
+static void copy_name(char *to, size_t size, const struct trace_event *event,
+		      const struct trace_record *r)
+{
+	static const char *const fields[] = { "init", "dev" };
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		copy_string(to, size, event, r, fields[i]);
+		if (*to && strcmp(to, "(fault)") != 0)
+			return;
+	}
+	snprintf(to, size, "unknown");
+}
+
 static void on_driver(void *context, const struct trace_event *event,
 		      const struct trace_record *r)
 {
@@ -94,7 +109,7 @@ static void on_driver(void *context, const struct trace_event *event,
 		.time_ns = r->time,
 	};
 
-	copy_string(report.device, sizeof(report.device), event, r, "dev");
+	copy_name(report.device, sizeof(report.device), event, r);
 	copy_string(report.message, sizeof(report.message), event, r, "msg");
 	fault_stream_driver(t->stream, &report);
 }
@@ -246,23 +261,22 @@ static void note_times(struct trace_events *t)
 static void define_probe(struct trace_events *t)
 {
 	char definition[160];
-	int offset, err;
+	int init_name, name, err;
 
 	if (!trace_instance_has_probes(t->instance)) {
 		log_info(t->log, "this kernel has no kprobes: drivers before 575 "
 				 "are watched by their text alone");
 		return;
 	}
-	offset = pci_name_offset();
-	if (offset < 0) {
+	if (pci_name_offsets(&init_name, &name)) {
 		log_info(t->log, "nv_report_error is not probed: the kernel has "
 				 "no BTF to tell where a device's name is");
 		return;
 	}
 	snprintf(definition, sizeof(definition),
 		 "nvidia:nv_report_error dev=+0(+%d(" ARGUMENT_1 ")):string "
-		 "error_code=" ARGUMENT_2 ":u32",
-		 offset);
+		 "init=+0(+%d(" ARGUMENT_1 ")):string error_code=" ARGUMENT_2 ":u32",
+		 name, init_name);
 	err = trace_instance_probe(t->instance, &t->events[EVENT_PROBE],
 				   definition);
 	if (err)
