@@ -25,7 +25,7 @@ verdicts=$results/verdicts
 # The scenarios' job, and that of the container image.
 scenarios=$work/scenarios
 mkdir "$scenarios" "$work/container"
-cp -r "$here/scenarios" "$here/agent-lib.sh" "$top/build/xidscope" "$scenarios/"
+cp -r "$here/scenarios" "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$scenarios/"
 cp "$here/run-scenarios" "$scenarios/run.sh"
 echo "$only" >"$scenarios/only"
 echo "${SOAK_CALLS:-0}" >"$scenarios/soak_calls"
