@@ -63,19 +63,12 @@ static __always_inline bool has_mark(const char *text, __u32 len)
 	return found;
 }
 
-SEC("tp_btf/console")
-int BPF_PROG(printk_console, const char *text, __u64 len)
+/* @room is a constant, at least @len. */
+static __always_inline int send(const char *text, __u32 len, __u32 room)
 {
 	struct printk_event *event;
 
-	if (!text)
-		return 0;
-	if (len > PRINTK_TEXT)
-		len = PRINTK_TEXT;
-	if (!has_mark(text, len))
-		return 0;
-	__sync_fetch_and_add(&printk_seen, 1);
-	event = bpf_ringbuf_reserve(&printk_ring, sizeof(*event), 0);
+	event = bpf_ringbuf_reserve(&printk_ring, sizeof(*event) + room, 0);
 	if (!event) {
 		__sync_fetch_and_add(&printk_dropped, 1);
 		return 0;
@@ -90,4 +83,19 @@ int BPF_PROG(printk_console, const char *text, __u64 len)
 		event->comm[0] = 0;
 	bpf_ringbuf_submit(event, 0);
 	return 0;
+}
+
+SEC("tp_btf/console")
+int BPF_PROG(printk_console, const char *text, __u64 len)
+{
+	if (!text)
+		return 0;
+	if (len > PRINTK_TEXT)
+		len = PRINTK_TEXT;
+	if (!has_mark(text, len))
+		return 0;
+	__sync_fetch_and_add(&printk_seen, 1);
+	if (len <= PRINTK_SHORT)
+		return send(text, len, PRINTK_SHORT);
+	return send(text, len, PRINTK_TEXT);
 }

@@ -11,6 +11,7 @@
 #endif
 
 #define PRINTK_TEXT 1024 /* the kernel's own limit on a message (LOG_LINE_MAX) */
+#define PRINTK_SHORT 220 /* a message up to this takes less room in the buffer */
 #define PRINTK_COMM 16
 #define PRINTK_RING_BYTES (256 * 1024)
 
@@ -20,7 +21,7 @@ struct printk_event {
 	__u32 pid; /* of the task in whose context it was printed */
 	char comm[PRINTK_COMM];
 	__u32 len; /* bytes of text that follow; not NUL-terminated */
-	char text[PRINTK_TEXT];
+	char text[];
 };
 
 #endif

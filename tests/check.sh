@@ -45,6 +45,9 @@ done
 judge "readers accept a file full of nasty names" tests/readers/check.sh
 judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
 judge "the man page and the program agree" tests/docs/check_man.sh
+judge "HEALTH.md and the program agree" tests/docs/check_health.sh
+judge "check and xid say what they should in each state" tests/check_command.sh
+judge "Slurm and node-problem-detector get the verdict" tests/check_callers.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh
 judge "systemd understands the unit" deploy/systemd/check.sh
 judge "without sunrpc the agent says so and runs on" tests/absent.sh

@@ -1,108 +1,175 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The faults seen so far: from lines of the kernel log to counts. */
+/* The counts of faults and of what comes with them. */
 #include "faults.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include "xid_catalog.h"
-#include "xid_line.h"
 
 /* A process that writes nonsense into the kernel log must not make us grow. */
-#define MAX_FAULTS 1024
-
-static const struct fault other = { .device = "other", .severity = "unknown" };
-
-/* The list is a snapshot's, so that its look-up serves both. */
-static struct fault *find(struct faults *f, const struct fault *like)
+static struct fault *find_fault(struct snapshot *s, const struct fault *like)
 {
-	struct snapshot s = { .faults = f->list, .fault_count = f->count };
-	struct fault *found = snapshot_fault(&s, like);
+	static const struct fault other = { .device = "other",
+					    .severity = "unknown" };
+	struct fault *found = snapshot_fault(s, like);
 
 	/* Was that one too many? Then it is the last. */
-	if (found && s.fault_count > MAX_FAULTS &&
-	    found == &s.faults[s.fault_count - 1] && !found->count) {
-		s.fault_count--;
-		found = snapshot_fault(&s, &other);
+	if (found && s->fault_count > MAX_FAULTS &&
+	    found == &s->faults[s->fault_count - 1] && !found->count) {
+		s->fault_count--;
+		found = snapshot_fault(s, &other);
 	}
-
-	f->list = s.faults;
-	f->count = s.fault_count;
 	return found;
 }
 
-static void describe(const struct log *log, const struct fault *fault,
-		     const struct fault_source *source,
-		     const struct xid_line *line)
+double faults_last(const struct faults *f, const char *device,
+		   unsigned int code)
 {
-	const struct xid_catalog_entry *entry = xid_catalog_find(line->code);
-	char message[256];
+	const struct snapshot *s = &f->counts;
+	double last = 0;
 
-	label_from_bytes(message, sizeof(message), line->message,
-			 line->message_len);
-	log_warn(log, "%s %u on %s (%s%s%s), pid %d %s, on CPU %u: %s",
-		 fault->nvswitch ? "SXid" : "Xid", fault->code, fault->device,
-		 fault->severity, fault->nvswitch ? "" : ", ",
-		 fault->nvswitch ? "" : entry->description,
-		 line->pid >= 0 ? line->pid : (int)source->pid,
-		 line->process[0] ? line->process : source->comm, source->cpu,
-		 message);
+	for (size_t i = 0; i < s->fault_count; i++)
+		if (!s->faults[i].nvswitch && s->faults[i].code == code &&
+		    !strcmp(s->faults[i].device, device) &&
+		    s->faults[i].last > last)
+			last = s->faults[i].last;
+	return last;
 }
 
-int faults_add_text(struct faults *f, const struct log *log,
-		    const struct fault_source *source, const char *text,
-		    size_t len)
+double faults_last_of_all(const struct faults *f)
 {
-	struct xid_line line;
-	struct fault *fault;
-	size_t offset = 0;
-	int count = 0;
+	const struct snapshot *s = &f->counts;
+	double last = 0;
 
-	while (xid_line_next(text, len, &offset, &line)) {
-		struct fault like = { .code = line.code,
-				      .nvswitch = line.kind == XID_LINE_SXID };
+	for (size_t i = 0; i < s->fault_count; i++)
+		if (s->faults[i].last > last)
+			last = s->faults[i].last;
+	for (size_t i = 0; i < s->kernel_event_count; i++)
+		if (s->kernel_events[i].gpu_driver &&
+		    s->kernel_events[i].last > last)
+			last = s->kernel_events[i].last;
+	return last;
+}
 
-		if (line.kind == XID_LINE_SXID_DETAIL)
-			continue;
-		label_from_bytes(like.device, sizeof(like.device), line.pci,
-				 strlen(line.pci));
-		label_from_bytes(like.severity, sizeof(like.severity),
-				 xid_line_severity(&line),
-				 strlen(xid_line_severity(&line)));
-		if (!like.nvswitch) {
-			const char *action = xid_catalog_find(line.code)->action;
+int faults_add(struct faults *f, const struct fault *like, double time)
+{
+	struct fault *fault = find_fault(&f->counts, like);
 
-			label_from_bytes(like.action, sizeof(like.action),
-					 action, strlen(action));
-		}
-		fault = find(f, &like);
-		if (!fault)
-			return -ENOMEM;
-		fault->count++;
-		fault->last = source->time;
-		describe(log, &like, source, &line);
-		count++;
+	if (!fault)
+		return -ENOMEM;
+	if (!fault->count++)
+		fault->first = time;
+	if (time >= fault->last + FAULT_BURST_SECONDS || !fault->incidents)
+		fault->incidents++;
+	if (time > fault->last)
+		fault->last = time;
+	return 0;
+}
+
+int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
+			    const char *device, double time)
+{
+	struct snapshot *s = &f->counts;
+	struct kernel_event *event =
+		snapshot_kernel_event(s, gpu_driver, kind, device);
+
+	if (event && s->kernel_event_count > MAX_KERNEL_EVENTS &&
+	    event == &s->kernel_events[s->kernel_event_count - 1] &&
+	    !event->count) {
+		s->kernel_event_count--;
+		event = snapshot_kernel_event(s, gpu_driver, kind, "other");
 	}
-	return count;
+	if (!event)
+		return -ENOMEM;
+	event->count++;
+	if (time > event->last)
+		event->last = time;
+	return 0;
+}
+
+struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
+{
+	struct snapshot *s = &f->counts;
+	size_t before = s->gpu_count;
+	struct gpu_info *info = snapshot_gpu(s, gpu);
+
+	if (s->gpu_count > MAX_GPUS) {
+		s->gpu_count = before;
+		return NULL;
+	}
+	return info;
+}
+
+int faults_recovered(struct faults *f, const char *gpu, const char *evidence,
+		     double time)
+{
+	struct snapshot *s = &f->counts;
+	struct gpu_recovery *r;
+
+	/* Only GPUs that had something to recover from. */
+	if (strcmp(gpu, "all") != 0) {
+		bool known = false;
+
+		for (size_t i = 0; i < s->fault_count; i++)
+			known |= !strcmp(s->faults[i].device, gpu);
+		for (size_t i = 0; i < s->kernel_event_count; i++)
+			known |= !strcmp(s->kernel_events[i].device, gpu);
+		if (!known)
+			return 0;
+	}
+	for (size_t i = 0; i < s->gpu_count; i++)
+		if (!strcmp(gpu, "all") || !strcmp(s->gpus[i].gpu, gpu))
+			s->gpus[i].rate_limited = false;
+	r = snapshot_recovery(s, gpu, evidence);
+	if (!r)
+		return -ENOMEM;
+	if (time > r->time)
+		r->time = time;
+	return 0;
 }
 
 int faults_snapshot(const struct faults *f, struct snapshot *s)
 {
-	struct fault *copy;
+	const struct snapshot *from = &f->counts;
 
-	for (size_t i = 0; i < f->count; i++) {
-		copy = snapshot_fault(s, &f->list[i]);
-		if (!copy)
+	for (size_t i = 0; i < from->fault_count; i++) {
+		struct fault *to = snapshot_fault(s, &from->faults[i]);
+
+		if (!to)
 			return -ENOMEM;
-		*copy = f->list[i];
+		*to = from->faults[i];
 	}
+	for (size_t i = 0; i < from->kernel_event_count; i++) {
+		const struct kernel_event *e = &from->kernel_events[i];
+		struct kernel_event *to = snapshot_kernel_event(
+			s, e->gpu_driver, e->kind, e->device);
+
+		if (!to)
+			return -ENOMEM;
+		*to = *e;
+	}
+	for (size_t i = 0; i < from->gpu_count; i++) {
+		struct gpu_info *to = snapshot_gpu(s, from->gpus[i].gpu);
+
+		if (!to)
+			return -ENOMEM;
+		*to = from->gpus[i];
+	}
+	for (size_t i = 0; i < from->recovery_count; i++) {
+		const struct gpu_recovery *r = &from->recoveries[i];
+		struct gpu_recovery *to =
+			snapshot_recovery(s, r->gpu, r->evidence);
+
+		if (!to)
+			return -ENOMEM;
+		*to = *r;
+	}
+	memcpy(s->fault_paths, from->fault_paths, sizeof(s->fault_paths));
+	s->log_lost = from->log_lost;
+	s->gpu_watched = from->gpu_watched;
 	return 0;
 }
 
 void faults_free(struct faults *f)
 {
-	free(f->list);
-	*f = (struct faults){};
+	snapshot_free(&f->counts);
 }

@@ -1,28 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel log's hook: loads bpf/printk.bpf.c and hands its messages on.
+ * All that watches for faults: the kernel log, the printk hook, the driver's
+ * hooks and the kernel's tracepoints that come with GPU failures, the state
+ * file and the event log. Each of them may be missing; the others go on.
  */
 #ifndef XIDSCOPE_GPU_HOOKS_H
 #define XIDSCOPE_GPU_HOOKS_H
 
-#include "faults.h"
+#include <stdbool.h>
+
 #include "log.h"
 #include "snapshot.h"
+#include "xid_policy.h"
+
+struct gpu_options {
+	bool replay; /* count what the kernel log holds from before, too */
+	bool accept_user_kmsg; /* count what processes wrote into it, too */
+	const char *state; /* file that keeps the counts; NULL: none */
+	const char *events; /* file of the event log, "-": standard output; NULL: none */
+	const struct xid_policy *policy;
+};
 
 struct gpu_hooks;
 
-/* Loads and attaches; what it finds is counted in @faults. Both arguments must
- * outlive it. Returns NULL with errno set after saying why in the log. */
-struct gpu_hooks *gpu_hooks_new(const struct log *log, struct faults *faults);
+/* Attaches what is there, and says what is not; the arguments must outlive it.
+ * Returns NULL with errno set where nothing can be watched (EPERM where the
+ * reason is that), -EBUSY where another program has the state file. */
+struct gpu_hooks *gpu_hooks_new(const struct log *log,
+				const struct gpu_options *options);
+/* Counts what still waits, writes it all, and detaches. */
 void gpu_hooks_free(struct gpu_hooks *g);
 
-/* Readable when messages wait. */
+/* Readable when something waits. */
 int gpu_hooks_fd(const struct gpu_hooks *g);
 
-/* Takes all messages that wait. Returns how many, or -errno. */
-int gpu_hooks_consume(struct gpu_hooks *g);
+/* Takes all that waits. */
+void gpu_hooks_consume(struct gpu_hooks *g);
 
-/* Adds the hook's state to @s; @g may be NULL. */
-void gpu_hooks_snapshot(const struct gpu_hooks *g, struct snapshot *s);
+/* Call it every GPU_POLL_MS: what nothing else tells the time for. */
+#define GPU_POLL_MS 1000
+void gpu_hooks_poll(struct gpu_hooks *g);
+
+/* The event log goes on in a new file. */
+void gpu_hooks_reopen(struct gpu_hooks *g);
+
+/* Adds the counts and the hooks' state to @s; @g may be NULL. Returns 0 or
+ * -ENOMEM. */
+int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s);
 
 #endif

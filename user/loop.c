@@ -37,14 +37,20 @@ static struct timespec timespec_of(double seconds)
 				  .tv_nsec = (long)((seconds - whole) * 1e9) };
 }
 
-/* A timer that fires after @first seconds and then every @interval, if any. */
-static int timer_new(double first, double interval)
+/* Makes the timer fire after @first seconds and then every @interval, if any. */
+static int timer_set(int fd, double first, double interval)
 {
 	struct itimerspec spec = { .it_value = timespec_of(first),
 				   .it_interval = timespec_of(interval) };
+
+	return timerfd_settime(fd, 0, &spec, NULL);
+}
+
+static int timer_new(double first, double interval)
+{
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
-	if (fd >= 0 && timerfd_settime(fd, 0, &spec, NULL)) {
+	if (fd >= 0 && timer_set(fd, first, interval)) {
 		close(fd);
 		return -1;
 	}
@@ -67,16 +73,19 @@ static void drain(int fd)
 }
 
 /* Returns whether the loop shall end. */
-static bool on_signal(int fd, const struct loop_handler *handler)
+static bool on_signal(int fd, struct observer *o,
+		      const struct loop_handler *handler)
 {
 	struct signalfd_siginfo info;
 	bool end = false;
 
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGHUP)
+		if (info.ssi_signo == SIGHUP) {
+			observer_reopen(o);
 			handler->tick(handler->context);
-		else
+		} else {
 			end = true;
+		}
 	}
 	return end;
 }
@@ -94,8 +103,7 @@ int loop_run(struct observer *o, double interval, double duration,
 	if (epoll < 0)
 		return -errno;
 	fds[SOURCE_TICK] = timer_new(interval, interval);
-	fds[SOURCE_POLL] = timer_new(OBSERVER_POLL_MS / 1e3,
-				     OBSERVER_POLL_MS / 1e3);
+	fds[SOURCE_POLL] = timer_new(OBSERVER_POLL_MS / 1e3, 0);
 	fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (duration > 0)
 		fds[SOURCE_END] = timer_new(duration, 0);
@@ -119,15 +127,14 @@ int loop_run(struct observer *o, double interval, double duration,
 				break;
 			case SOURCE_POLL:
 				drain(fds[SOURCE_POLL]);
-				if (!observer_poll(o))
-					epoll_ctl(epoll, EPOLL_CTL_DEL,
-						  fds[SOURCE_POLL], NULL);
+				timer_set(fds[SOURCE_POLL],
+					  observer_poll(o) / 1e3, 0);
 				break;
 			case SOURCE_END:
 				end = true;
 				break;
 			case SOURCE_SIGNAL:
-				end |= on_signal(fds[SOURCE_SIGNAL], handler);
+				end |= on_signal(fds[SOURCE_SIGNAL], o, handler);
 				break;
 			case SOURCE_BPF:
 				observer_consume(o);

@@ -2,11 +2,13 @@
 /* The program's entry: dispatches to the subcommands. */
 #include <stdio.h>
 
+#include "check.h"
 #include "metrics.h"
 #include "options.h"
 #include "run.h"
 #include "trace.h"
 #include "version.h"
+#include "xid_command.h"
 
 /* A line per family, fields separated by tabs. */
 static int list_metrics(void)
@@ -27,6 +29,10 @@ int main(int argc, char **argv)
 		return run(&options);
 	case COMMAND_TRACE:
 		return trace(&options);
+	case COMMAND_CHECK:
+		return check(&options);
+	case COMMAND_XID:
+		return xid_command(&options);
 	case COMMAND_METRICS:
 		return list_metrics();
 	case COMMAND_HELP:
@@ -35,5 +41,5 @@ int main(int argc, char **argv)
 		puts("xidscope " XIDSCOPE_VERSION);
 		return EXIT_OK;
 	}
-	return EXIT_USAGE;
+	return options.wrong_usage;
 }

@@ -101,6 +101,9 @@ const struct metric metrics[METRICS] = {
 		"kernel_log_lost_records", METRIC_COUNTER, "", "",
 		"Kernel log records that were overwritten before they were "
 		"read." },
+	[METRIC_NODE_HEALTH] = {
+		"node_health", METRIC_GAUGE, "", "check",
+		"Verdict of each health rule: 0 well, 1 warning, 2 failed." },
 	[METRIC_HOOK_ATTACHED] = {
 		"hook_attached", METRIC_GAUGE, "", "hook",
 		"Whether the kernel hook is in place." },

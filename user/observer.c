@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bpf_support.h"
+#include "clock.h"
 
 int observer_start(struct observer *o, const struct log *log,
-		   unsigned int hooks)
+		   unsigned int hooks, const struct gpu_options *gpu)
 {
 	int gpu_error = 0;
 
@@ -26,9 +26,11 @@ int observer_start(struct observer *o, const struct log *log,
 		rpc_hooks_poll(o->rpc);
 	}
 	if (o->gpu_wanted) {
-		o->gpu = gpu_hooks_new(log, &o->faults);
+		o->gpu = gpu_hooks_new(log, gpu);
 		gpu_error = o->gpu ? 0 : errno;
 	}
+	if (gpu_error == EBUSY)
+		return -EBUSY;
 	if (gpu_error == EPERM ||
 	    (o->rpc && !o->gpu && rpc_hooks_error(o->rpc) == EPERM))
 		return -EPERM;
@@ -39,16 +41,25 @@ void observer_stop(struct observer *o)
 {
 	gpu_hooks_free(o->gpu);
 	rpc_hooks_free(o->rpc);
-	faults_free(&o->faults);
 	*o = (struct observer){};
 }
 
-bool observer_poll(struct observer *o)
+unsigned int observer_poll(struct observer *o)
 {
-	if (!o->rpc || rpc_hooks_settled(o->rpc))
-		return false;
-	rpc_hooks_poll(o->rpc);
-	return !rpc_hooks_settled(o->rpc);
+	if (o->gpu)
+		gpu_hooks_poll(o->gpu);
+	if (o->rpc && !rpc_hooks_settled(o->rpc)) {
+		rpc_hooks_poll(o->rpc);
+		if (!rpc_hooks_settled(o->rpc))
+			return OBSERVER_POLL_MS;
+	}
+	return o->gpu ? GPU_POLL_MS : 0;
+}
+
+void observer_reopen(struct observer *o)
+{
+	if (o->gpu)
+		gpu_hooks_reopen(o->gpu);
 }
 
 int observer_fd(const struct observer *o)
@@ -81,19 +92,15 @@ static uint64_t resident_bytes(void)
 
 int observer_snapshot(struct observer *o, struct snapshot *s)
 {
-	struct timespec now;
 	int err = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	s->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	s->time_ns = monotonic_ns();
 	s->tier = '-';
 	observer_consume(o);
 	if (o->rpc)
 		err = rpc_hooks_snapshot(o->rpc, s);
-	if (o->gpu_wanted)
-		gpu_hooks_snapshot(o->gpu, s);
-	if (!err)
-		err = faults_snapshot(&o->faults, s);
+	if (o->gpu_wanted && !err)
+		err = gpu_hooks_snapshot(o->gpu, s);
 	s->resident_bytes = resident_bytes();
 	return err;
 }

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-#include "faults.h"
 #include "gpu_hooks.h"
 #include "log.h"
 #include "rpc_hooks.h"
@@ -25,18 +24,22 @@ struct observer {
 	struct rpc_hooks *rpc; /* NULL: not wanted */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
 	bool gpu_wanted;
-	struct faults faults;
 };
 
-/* Attaches what is there. Returns 0, also where a hook could not be attached
- * and was said to be missing; -EPERM where nothing may be attached at all;
- * -ENOMEM. observer_stop() in either case. */
+/* Attaches what is there; @gpu must outlive it. Returns 0, also where a hook
+ * could not be attached and was said to be missing; -EPERM where nothing may be
+ * attached at all; -EBUSY where another agent has the state file; -ENOMEM.
+ * observer_stop() in either case. */
 int observer_start(struct observer *o, const struct log *log,
-		   unsigned int hooks);
+		   unsigned int hooks, const struct gpu_options *gpu);
 void observer_stop(struct observer *o);
 
-/* Looks for what has come meanwhile. Returns whether to look again. */
-bool observer_poll(struct observer *o);
+/* Looks for what has come meanwhile. Returns after how many milliseconds to
+ * look again; 0: no more. */
+unsigned int observer_poll(struct observer *o);
+
+/* Log files go on in new ones. */
+void observer_reopen(struct observer *o);
 
 /* Descriptor that becomes readable when messages wait, or -1; and their
  * consumption. */

@@ -423,6 +423,16 @@ static void write_kernel_events(struct writer *w, const struct snapshot *s)
 		sample(w, "_total", NULL, 0, integer(number, s->log_lost));
 }
 
+static void write_health(struct writer *w, const struct snapshot *s)
+{
+	char number[NUMBER_SIZE];
+
+	family(w, METRIC_NODE_HEALTH);
+	for (size_t i = 0; i < s->health_count; i++)
+		SAMPLE(w, integer(number, (uint64_t)s->health[i].level),
+		       { "check", s->health[i].check });
+}
+
 static void write_self(struct writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE], tier[2] = { s->tier };
@@ -448,6 +458,7 @@ static void write_self(struct writer *w, const struct snapshot *s)
 	family(w, METRIC_MEMORY_BYTES);
 	SAMPLE(w, integer(number, s->resident_bytes), { "kind", "resident" });
 	SAMPLE(w, integer(number, s->map_bytes), { "kind", "maps" });
+	SAMPLE(w, integer(number, s->trace_bytes), { "kind", "trace" });
 	SAMPLE(w, integer(number, s->program_bytes), { "kind", "programs" });
 	family(w, METRIC_PROGRAM_RUN_SECONDS);
 	for (size_t i = 0; i < s->program_count; i++)
@@ -471,6 +482,7 @@ void openmetrics_write(FILE *out, const struct snapshot *s,
 	write_servers(&w, s);
 	write_faults(&w, s);
 	write_kernel_events(&w, s);
+	write_health(&w, s);
 	write_self(&w, s);
 	if (format == FORMAT_OPENMETRICS)
 		fputs("# EOF\n", out);

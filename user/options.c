@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "observer.h"
+#include "time_text.h"
 
 #define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"
 #define MAX_SECONDS 86400.0
+#define MAX_WINDOW (3650 * 86400.0)
+
+/* Until the options are known. */
+static const char events_default[] = "-";
 
 static const struct {
 	const char *name;
@@ -22,6 +28,9 @@ static const struct {
 	  "Observe, and write a metrics file every interval." },
 	{ "trace", COMMAND_TRACE,
 	  "Observe for a while, and report on standard output." },
+	{ "check", COMMAND_CHECK,
+	  "Judge the node's health by the metrics file." },
+	{ "xid", COMMAND_XID, "Explain an Xid, and what to do about it." },
 	{ "metrics", COMMAND_METRICS, "List all metrics that run exports." },
 	{ "help", COMMAND_HELP, "Show this help." },
 	{ "version", COMMAND_VERSION, "Show the version." },
@@ -124,8 +133,137 @@ static const char *set_hooks(struct options *o, const char *value)
 	}
 }
 
+static const char *set_state(struct options *o, const char *value)
+{
+	o->state = value;
+	return *value ? NULL : "a file name";
+}
+
+static const char *set_events(struct options *o, const char *value)
+{
+	o->events = strcmp(value, "none") != 0 ? value : NULL;
+	return *value ? NULL : "a file name, - for standard output, or none";
+}
+
+static const char *set_accept_user_kmsg(struct options *o, const char *value)
+{
+	(void)value;
+	o->accept_user_kmsg = true;
+	return NULL;
+}
+
+static const char *set_xid_policy(struct options *o, const char *value)
+{
+	o->xid_policy = value;
+	return *value ? NULL : "a file name";
+}
+
+static const char *set_json(struct options *o, const char *value)
+{
+	(void)value;
+	o->json = true;
+	return NULL;
+}
+
+static const char *set_code(struct options *o, const char *value)
+{
+	unsigned long code;
+
+	errno = 0;
+	code = strtoul(value, NULL, 10);
+	if (o->code || errno || !*value || value[strspn(value, "0123456789")] ||
+	    code > UINT32_MAX)
+		return "to be one number, as in \"xidscope xid 79\"";
+	o->code = value;
+	o->xid = (unsigned int)code;
+	return NULL;
+}
+
+static const char *set_list(struct options *o, const char *value)
+{
+	(void)value;
+	o->list = true;
+	return NULL;
+}
+
+static const char *set_file(struct options *o, const char *value)
+{
+	o->file = value;
+	return *value ? NULL : "a file name";
+}
+
+static const char *set_style(struct options *o, const char *value)
+{
+	static const char *const names[] = { [CHECK_NAGIOS] = "nagios",
+					     [CHECK_SLURM] = "slurm",
+					     [CHECK_NPD] = "npd" };
+
+	for (int i = CHECK_NAGIOS; i <= CHECK_NPD; i++)
+		if (!strcmp(value, names[i])) {
+			o->style = (enum check_style)i;
+			return NULL;
+		}
+	return "nagios, slurm or npd";
+}
+
+static const char *set_window(struct options *o, const char *value)
+{
+	static const struct {
+		const char *suffix;
+		double seconds;
+	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 },
+		      { "d", 86400 } };
+	size_t len = strspn(value, "0123456789.");
+	char *end;
+
+	o->health.window = strtod(value, &end);
+	if (len && end == value + len)
+		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+			if (!strcmp(end, units[i].suffix)) {
+				o->health.window *= units[i].seconds;
+				if (o->health.window > 0 &&
+				    o->health.window <= MAX_WINDOW)
+					return NULL;
+			}
+	return "a time up to 3650d, as in 90, 30m, 12h or 7d";
+}
+
+static const char *set_since(struct options *o, const char *value)
+{
+	return time_from_text(value, &o->health.since)
+		       ? NULL
+		       : "a time as in 2026-11-21T10:00:00Z, or seconds since "
+			 "the epoch";
+}
+
+static const char *set_ack(struct options *o, const char *value)
+{
+	o->ack = value;
+	return *value ? NULL : "a file name";
+}
+
+static const char *set_max_age(struct options *o, const char *value)
+{
+	return set_seconds(&o->max_age, value, 0.1);
+}
+
+static const char *set_rule(struct options *o, const char *value)
+{
+	return health_set_rule(&o->health, value)
+		       ? NULL
+		       : "NAME=off, NAME=warn or NAME=fail, with :LIMIT where "
+			 "--list-rules has one";
+}
+
+static const char *set_list_rules(struct options *o, const char *value)
+{
+	(void)value;
+	o->list_rules = true;
+	return NULL;
+}
+
 static const struct option_row {
-	const char *name; /* with the dashes */
+	const char *name; /* with the dashes; without: the command's operand */
 	const char *argument; /* NULL: takes none */
 	unsigned int commands; /* that have it */
 	/* Returns NULL, or what would have been right. */
@@ -150,38 +288,106 @@ static const struct option_row {
 	  "Count runs and time of the BPF programs." },
 	{ "--hooks", "LIST", COMMAND_RUN | COMMAND_TRACE, set_hooks,
 	  "What to observe: rpc,gpu (default: both)." },
+	{ "--state", "FILE", COMMAND_RUN, set_state,
+	  "Carries fault counts across restarts (default: none;\n"
+	  "the kernel log is read from its beginning then)." },
+	{ "--events", "FILE", COMMAND_RUN, set_events,
+	  "Where to log each fault as a line of JSON; none for\n"
+	  "nowhere. Default: - (standard output) unless --output\n"
+	  "is that." },
+	{ "--accept-user-kmsg", NULL, COMMAND_RUN | COMMAND_TRACE,
+	  set_accept_user_kmsg,
+	  "Count Xid lines that a process wrote into /dev/kmsg,\n"
+	  "for tests and drills." },
 	{ "--log", "FORM", COMMAND_RUN | COMMAND_TRACE, set_log,
 	  "Messages on standard error as text (default) or json." },
 	{ "--verbose", NULL, COMMAND_RUN | COMMAND_TRACE, set_verbose,
 	  "Messages of libbpf and other details, too." },
+	{ "--xid-policy", "FILE", COMMAND_RUN | COMMAND_XID, set_xid_policy,
+	  "Severity and action of Xids as this file has them." },
+	{ "CODE", NULL, COMMAND_XID, set_code, "The Xid to explain." },
+	{ "--list", NULL, COMMAND_XID, set_list,
+	  "All Xids of the catalog, a line each." },
+	{ "--json", NULL, COMMAND_XID | COMMAND_CHECK, set_json,
+	  "As JSON." },
+	{ "--file", "FILE", COMMAND_CHECK, set_file,
+	  "The metrics file of run. Default: as for --output." },
+	{ "--style", "STYLE", COMMAND_CHECK, set_style,
+	  "Who asks: nagios (default), slurm or npd. Exit codes:\n"
+	  "0 well, 1 warning, 2 critical, 3 unknown;\n"
+	  "npd: 0 well or warning, 1 critical, 2 unknown." },
+	{ "--window", "DURATION", COMMAND_CHECK, set_window,
+	  "Faults before that are over; in seconds, or with s, m,\n"
+	  "h or d after the number." },
+	{ "--since", "TIME", COMMAND_CHECK, set_since,
+	  "Faults before TIME are over." },
+	{ "--ack", "FILE", COMMAND_CHECK, set_ack,
+	  "Faults that this file acknowledges are over." },
+	{ "--max-age", "SECONDS", COMMAND_CHECK, set_max_age,
+	  "An older file tells nothing (default: 120)." },
+	{ "--rule", "RULE", COMMAND_CHECK, set_rule,
+	  "NAME=off, warn or fail, perhaps with :LIMIT." },
+	{ "--list-rules", NULL, COMMAND_CHECK, set_list_rules,
+	  "List the rules and their defaults." },
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static void print_help(void)
+/* "run and trace", of a set of commands. */
+static void print_commands(unsigned int set)
 {
+	const char *between = "";
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (set & commands[i].command) {
+			printf("%s%s", between, commands[i].name);
+			between = " and ";
+		}
+}
+
+static void print_row(const struct option_row *row)
+{
+	const char *line = row->help, *end;
 	char head[48];
 
+	snprintf(head, sizeof(head), "%s%s%s", row->name,
+		 row->argument ? " " : "", row->argument ? row->argument : "");
+	printf("  %-20s  ", head);
+	while ((end = strchr(line, '\n'))) {
+		printf("%.*s\n%24s", (int)(end - line), line, "");
+		line = end + 1;
+	}
+	puts(line);
+}
+
+/* Rows of the same commands together, in the order of their first ones. */
+static void print_rows(void)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		bool first = true;
+
+		for (size_t j = 0; j < i; j++)
+			if (rows[j].commands == rows[i].commands)
+				first = false;
+		if (!first)
+			continue;
+		printf("\nOptions of ");
+		print_commands(rows[i].commands);
+		puts(":");
+		for (size_t j = i; j < ROWS; j++)
+			if (rows[j].commands == rows[i].commands)
+				print_row(&rows[j]);
+	}
+}
+
+static void print_help(void)
+{
 	puts("xidscope: where NFS calls spend their time, and which GPU fails\n"
 	     "\nUsage: xidscope COMMAND [OPTION...]\n\nCommands:");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-8s  %s\n", commands[i].name, commands[i].help);
-	puts("\nOptions of run and trace:");
-	for (size_t i = 0; i < ROWS; i++) {
-		const char *line = rows[i].help, *end;
-		bool both = rows[i].commands == (COMMAND_RUN | COMMAND_TRACE);
-
-		snprintf(head, sizeof(head), "%s%s%s", rows[i].name,
-			 rows[i].argument ? " " : "",
-			 rows[i].argument ? rows[i].argument : "");
-		printf("  %-20s  %s", head, both ? "" : "(run) ");
-		while ((end = strchr(line, '\n'))) {
-			printf("%.*s\n%24s", (int)(end - line), line, "");
-			line = end + 1;
-		}
-		puts(line);
-	}
+	print_rows();
 	puts("\nExit codes: 0 done, 1 trouble, 2 wrong usage, 3 another agent "
 	     "writes the same\nfile, 4 not permitted to load BPF programs.");
 }
@@ -192,14 +398,27 @@ static enum command usage(const char *what, const char *value)
 	return 0;
 }
 
-static const struct option_row *find_row(const char *name, size_t len,
+/* The row of @word, which is an option or the command's operand. */
+static const struct option_row *find_row(const char *word, size_t len,
 					 enum command command)
 {
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].commands & command &&
-		    strlen(rows[i].name) == len &&
-		    !strncmp(rows[i].name, name, len))
+	for (size_t i = 0; i < ROWS; i++) {
+		if (!(rows[i].commands & command))
+			continue;
+		if (rows[i].name[0] != '-' && word[0] != '-' && word[0])
 			return &rows[i];
+		if (rows[i].name[0] == '-' && strlen(rows[i].name) == len &&
+		    !strncmp(rows[i].name, word, len))
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/* What is wrong with the options as a whole; NULL: nothing. */
+static const char *judge(enum command command, const struct options *o)
+{
+	if (command == COMMAND_XID && !o->code == !o->list)
+		return "xid wants one of CODE and --list";
 	return NULL;
 }
 
@@ -212,7 +431,12 @@ enum command options_parse(int argc, char **argv, struct options *o)
 
 	*o = (struct options){ .output = DEFAULT_OUTPUT,
 			       .max_series = 2000,
-			       .hooks = HOOKS_RPC | HOOKS_GPU };
+			       .events = events_default,
+			       .hooks = HOOKS_RPC | HOOKS_GPU,
+			       .file = DEFAULT_OUTPUT,
+			       .max_age = 120,
+			       .wrong_usage = EXIT_USAGE };
+	health_defaults(&o->health);
 	if (argc < 2) {
 		fputs("xidscope: a command is missing; see xidscope help\n",
 		      stderr);
@@ -228,6 +452,9 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	if (!command)
 		return usage("unknown command", argv[1]);
 	o->interval = command == COMMAND_TRACE ? 1 : 15;
+	/* Who calls a check understands no other exit code. */
+	if (command == COMMAND_CHECK)
+		o->wrong_usage = CHECK_UNKNOWN;
 
 	for (int i = 2; i < argc; i++) {
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
@@ -239,7 +466,9 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		if (!row)
 			return usage("unknown option", argv[i]);
 		value = argv[i][len] ? argv[i] + len + 1 : NULL;
-		if (row->argument && !value) {
+		if (row->name[0] != '-') {
+			value = argv[i];
+		} else if (row->argument && !value) {
 			if (i + 1 == argc)
 				return usage("a value is missing after",
 					     argv[i]);
@@ -253,6 +482,13 @@ enum command options_parse(int argc, char **argv, struct options *o)
 				row->name, want, value);
 			return 0;
 		}
+	}
+	if (o->events == events_default)
+		o->events = strcmp(o->output, "-") != 0 ? "-" : NULL;
+	want = judge(command, o);
+	if (want) {
+		fprintf(stderr, "xidscope: %s; see xidscope help\n", want);
+		return 0;
 	}
 	if (command == COMMAND_HELP)
 		print_help();

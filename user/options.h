@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "health.h"
 #include "log.h"
 #include "openmetrics.h"
 
@@ -20,6 +21,9 @@ enum {
 	EXIT_PERMISSION = 4, /* the kernel does not allow BPF programs */
 };
 
+/* The caller whose conventions `check` follows. */
+enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD };
+
 struct options {
 	const char *output; /* "-": standard output */
 	double interval; /* seconds */
@@ -30,19 +34,42 @@ struct options {
 	bool program_stats; /* have the kernel count runs of BPF programs */
 	struct log log;
 	unsigned int hooks; /* HOOKS_RPC | HOOKS_GPU */
+	const char *state; /* NULL: none */
+	const char *events; /* "-": standard output; NULL: none */
+	bool accept_user_kmsg;
+	const char *xid_policy; /* file; NULL: none */
+	bool json; /* one JSON text instead of lines */
+
+	/* xid: one of these two */
+	const char *code; /* NULL: none was named */
+	unsigned int xid; /* @code as a number */
+	bool list;
+
+	/* check */
+	const char *file; /* the metrics file to judge */
+	enum check_style style;
+	double max_age; /* seconds; an older file tells nothing */
+	const char *ack; /* file; NULL: none */
+	struct health_options health; /* without acks */
+	bool list_rules;
+
+	int wrong_usage; /* exit code if the command line is wrong */
 };
 
 enum command {
 	COMMAND_RUN = 1,
 	COMMAND_TRACE = 2,
-	COMMAND_METRICS = 4,
-	COMMAND_HELP = 8,
-	COMMAND_VERSION = 16,
+	COMMAND_CHECK = 4,
+	COMMAND_XID = 8,
+	COMMAND_METRICS = 16,
+	COMMAND_HELP = 32,
+	COMMAND_VERSION = 64,
 };
 
 /*
  * Reads the command line into *@o, which gets defaults first. Returns the
- * command, or 0 after an error message on standard error. COMMAND_HELP is
+ * command, or 0 after an error message on standard error: then the program ends
+ * with o->wrong_usage. COMMAND_HELP is
  * returned after the help has been printed.
  */
 enum command options_parse(int argc, char **argv, struct options *o);

@@ -214,6 +214,13 @@ void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count)
 		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
 }
 
+void snapshot_health(struct snapshot *s, const char *check, int level)
+{
+	if (s->health_count < sizeof(s->health) / sizeof(s->health[0]))
+		s->health[s->health_count++] =
+			(struct health_state){ check, level };
+}
+
 void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
 		      uint64_t ns)
 {

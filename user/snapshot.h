@@ -120,6 +120,12 @@ struct drop_count {
 	uint64_t count;
 };
 
+/* The verdict of one health rule. */
+struct health_state {
+	const char *check; /* the rule's name, static */
+	int level; /* 0: well, 1: warning, 2: failed */
+};
+
 /* How often and how long a BPF program has run, since the kernel counts it. */
 struct program_run {
 	char name[32];
@@ -151,16 +157,19 @@ struct snapshot {
 	uint64_t fault_paths[FAULT_PATHS];
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
 
-	struct hook_state hooks[16];
+	struct hook_state hooks[32];
 	size_t hook_count;
 	struct drop_count drops[16];
 	size_t drop_count;
+	struct health_state health[16];
+	size_t health_count;
 	struct program_run programs[32];
 	size_t program_count;
 
 	uint64_t resident_bytes;
 	uint64_t map_bytes;
 	uint64_t program_bytes;
+	uint64_t trace_bytes; /* kernel memory of the trace buffers */
 	double export_seconds; /* how long the last write took */
 	uint64_t export_errors;
 };
@@ -190,6 +199,7 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
 
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
+void snapshot_health(struct snapshot *s, const char *check, int level);
 void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
 		      uint64_t ns);
 

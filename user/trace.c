@@ -47,13 +47,21 @@ static void on_tick(void *context)
 int trace(const struct options *options)
 {
 	struct session t = { .options = options };
+	struct xid_policy policy = {};
+	const struct gpu_options gpu = {
+		.accept_user_kmsg = options->accept_user_kmsg,
+		.policy = &policy,
+	};
 	const struct loop_handler handler = { on_tick, &t };
 	const struct log *log = &options->log;
 	struct snapshot before = {};
 	int err, code = EXIT_TROUBLE;
 
+	if (options->xid_policy &&
+	    xid_policy_load(&policy, options->xid_policy, log))
+		return EXIT_TROUBLE;
 	loop_block_signals();
-	err = observer_start(&t.observer, log, options->hooks);
+	err = observer_start(&t.observer, log, options->hooks, &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;
@@ -79,5 +87,6 @@ out:
 	snapshot_free(&before);
 	snapshot_free(&t.last);
 	observer_stop(&t.observer);
+	xid_policy_free(&policy);
 	return code;
 }

@@ -63,11 +63,26 @@ const char *xid_line_severity(const struct xid_line *line)
 		return "fatal";
 	if (line->fatality == XID_NONFATAL)
 		return "warning";
+	if (line->fatality == XID_CORRECTABLE)
+		return "info";
 	if (line->kind != XID_LINE_XID)
 		return unknown.severity;
 	if (line->code == XID_RECOVERY_ACTION && line->recovery[0])
 		return strcmp(line->recovery, "None") == 0 ? "info" : "fatal";
+	if (line->code == XID_CHANNEL_REMOVED && line->caused_by)
+		return "info";
 	return xid_catalog_find(line->code)->severity;
+}
+
+unsigned int xid_catalog_end(void)
+{
+	return sizeof(catalog) / sizeof(catalog[0]);
+}
+
+bool xid_text_decides(unsigned int xid)
+{
+	return (xid >= XID_NVLINK5_FIRST && xid <= XID_NVLINK5_LAST) ||
+	       xid == XID_RECOVERY_ACTION;
 }
 
 const char *xid_action_advice(const char *action)

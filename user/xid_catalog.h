@@ -9,6 +9,10 @@
 
 #include "xid_line.h"
 
+enum {
+	XID_CHANNEL_REMOVED = 45, /* may name another Xid as its cause */
+};
+
 struct xid_catalog_entry {
 	unsigned int xid;	 /* 0: in the entry for unknown codes only */
 	const char *mnemonic;	 /* the driver's name of the code */
@@ -24,9 +28,16 @@ const struct xid_catalog_entry *xid_catalog_find(unsigned int xid);
 /*
  * Severity of one event: what its text states where the code leaves it open
  * (Xid 144-150 and 154, every SXid), else the catalog's. "warning" stands for
- * a printed Nonfatal, "info" for a recovery action that went back to None.
+ * a printed Nonfatal, "info" for a recovery action that went back to None and
+ * for an Xid 45 that names its cause: the cause has the severity.
  */
 const char *xid_line_severity(const struct xid_line *line);
+
+/* One above the highest code of the catalog. */
+unsigned int xid_catalog_end(void);
+
+/* Whether an event's own text can decide its severity: Xid 144-150 and 154. */
+bool xid_text_decides(unsigned int xid);
 
 /*
  * One sentence for the engineer on call. action: a catalog entry's; any other

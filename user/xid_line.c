@@ -11,105 +11,10 @@
  */
 #include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "span.h"
 #include "xid_line.h"
-
-struct span {
-	const char *at;
-	const char *end;
-};
-
-static size_t left(struct span s)
-{
-	return (size_t)(s.end - s.at);
-}
-
-static bool starts_with(struct span s, const char *literal)
-{
-	size_t len = strlen(literal);
-
-	return left(s) >= len && memcmp(s.at, literal, len) == 0;
-}
-
-static bool is(struct span s, const char *literal)
-{
-	return left(s) == strlen(literal) && starts_with(s, literal);
-}
-
-/* The take_ functions move past what they recognise, else leave the span alone. */
-static bool take(struct span *s, const char *literal)
-{
-	if (!starts_with(*s, literal))
-		return false;
-	s->at += strlen(literal);
-	return true;
-}
-
-/* Moves past the first occurrence of literal. */
-static bool take_through(struct span *s, const char *literal)
-{
-	for (struct span rest = *s; rest.at < rest.end; rest.at++) {
-		if (take(&rest, literal)) {
-			*s = rest;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Locale-free; 36 for what is no digit in any base. */
-static unsigned int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return (unsigned int)(c - '0');
-	if (c >= 'a' && c <= 'z')
-		return (unsigned int)(c - 'a') + 10;
-	if (c >= 'A' && c <= 'Z')
-		return (unsigned int)(c - 'A') + 10;
-	return 36;
-}
-
-static bool take_number(struct span *s, unsigned int base, uint32_t max, uint32_t *value)
-{
-	const char *p = s->at;
-	uint64_t sum = 0;
-
-	for (; p < s->end && digit_value(*p) < base; p++) {
-		sum = sum * base + digit_value(*p);
-		if (sum > max)
-			return false;
-	}
-	if (p == s->at)
-		return false;
-	s->at = p;
-	*value = (uint32_t)sum;
-	return true;
-}
-
-/* domain:bus:slot[.function], or bus:slot as printed until about 2010. */
-static bool take_address(struct span *s, char *pci, size_t size)
-{
-	uint32_t domain, bus, slot, function = 0;
-
-	if (!take_number(s, 16, UINT32_MAX, &domain) || !take(s, ":") ||
-	    !take_number(s, 16, 0xff, &bus))
-		return false;
-	if (take(s, ":")) {
-		if (!take_number(s, 16, 0xff, &slot))
-			return false;
-	} else {
-		slot = bus;
-		bus = domain;
-		domain = 0;
-	}
-	if (bus > 0xff || (take(s, ".") && !take_number(s, 16, 7, &function)))
-		return false;
-	snprintf(pci, size, "%04x:%02x:%02x.%x", domain, (uint8_t)bus, (uint8_t)slot,
-		 (uint8_t)function);
-	return true;
-}
 
 /* MIG: " GPU-I:01" or " GPU-I:01 GPU-CI:00"; -1 where absent. */
 static int take_instance(struct span *s, const char *label)
@@ -117,7 +22,7 @@ static int take_instance(struct span *s, const char *label)
 	struct span rest = *s;
 	uint32_t instance;
 
-	if (!take(&rest, label) || !take_number(&rest, 10, INT_MAX, &instance))
+	if (!span_take(&rest, label) || !span_take_number(&rest, 10, INT_MAX, &instance))
 		return -1;
 	*s = rest;
 	return (int)instance;
@@ -128,32 +33,32 @@ static bool take_header(struct span *s, struct xid_line *out)
 	struct span rest = *s;
 	uint32_t minor;
 
-	if (take(&rest, "NVRM: Xid ("))
+	if (span_take(&rest, "NVRM: Xid ("))
 		out->kind = XID_LINE_XID;
-	else if (take(&rest, "nvidia-nvswitch") && take_number(&rest, 10, UINT32_MAX, &minor) &&
-		 take(&rest, ": SXid ("))
+	else if (span_take(&rest, "nvidia-nvswitch") && span_take_number(&rest, 10, UINT32_MAX, &minor) &&
+		 span_take(&rest, ": SXid ("))
 		out->kind = XID_LINE_SXID;
 	else
 		return false;
 
-	take(&rest, "PCI:");
-	if (!take_address(&rest, out->pci, sizeof(out->pci)))
+	span_take(&rest, "PCI:");
+	if (!span_take_pci(&rest, out->pci))
 		return false;
 	out->gpu_instance = take_instance(&rest, " GPU-I:");
 	out->compute_instance = take_instance(&rest, " GPU-CI:");
 	/* Room for what later drivers put there, after a space as MIG is. */
-	if (starts_with(rest, " ")) {
-		while (left(rest) > 0 && *rest.at != ')' && *rest.at != '(' && *rest.at != '\n')
+	if (span_starts_with(rest, " ")) {
+		while (span_left(rest) > 0 && *rest.at != ')' && *rest.at != '(' && *rest.at != '\n')
 			rest.at++;
 	}
-	if (!take(&rest, "):"))
+	if (!span_take(&rest, "):"))
 		return false;
-	while (take(&rest, " "))
+	while (span_take(&rest, " "))
 		;
-	if (!take_number(&rest, 10, UINT_MAX, &out->code))
+	if (!span_take_number(&rest, 10, UINT_MAX, &out->code))
 		return false;
 	/* "46" and "46, ..." are numbers, "46th" and "0x2e" are not. */
-	if (left(rest) > 0 && (digit_value(*rest.at) < 36 || *rest.at == '_'))
+	if (span_left(rest) > 0 && (span_digit(*rest.at) < 36 || *rest.at == '_'))
 		return false;
 	*s = rest;
 	return true;
@@ -173,34 +78,62 @@ static const char *find_header(struct span s)
 	return s.at;
 }
 
-/*
- * "label=value, ": a value ends at a comma and a space, so a process name keeps
- * its single commas; one that holds ", " itself is cut there.
- */
-static bool take_field(struct span *s, const char *label, struct span *value)
+/* Moves past a value and ", "; true if the text ends first. */
+static bool take_value(struct span *s, struct span *value)
 {
-	if (!take(s, label))
-		return false;
 	*value = *s;
-	if (take_through(s, ", ")) {
+	if (span_take_through(s, ", ")) {
 		value->end = s->at - 2;
-	} else {
-		s->at = s->end;
-		if (value->at < value->end && value->end[-1] == ',')
-			value->end--;
+		return false;
+	}
+	s->at = s->end;
+	if (span_left(*value) && value->end[-1] == ',') {
+		value->end--;
+		return false;
 	}
 	return true;
 }
 
+/* Whether a message of the driver may begin here. */
+static bool starts_message(struct span s)
+{
+	static const char *const starts[] = {"Ch ", "channel 0x", "GPU ", "Graphics ", "Timeout "};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		if (span_starts_with(s, starts[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * As take_value(), but a name may have ", " in it. The kernel's names have 15
+ * bytes at most: if a known message begins after one of the ", " that these can
+ * hold, the name ends there, else at the first.
+ */
+static bool take_name(struct span *s, struct span *name)
+{
+	struct span rest = *s;
+
+	while (span_take_through(&rest, ", ") && rest.at - s->at <= 15 + 2) {
+		if (starts_message(rest)) {
+			*name = (struct span){s->at, rest.at - 2};
+			*s = rest;
+			return false;
+		}
+	}
+	return take_value(s, name);
+}
+
 static bool is_unknown(struct span s)
 {
-	return is(s, "<unknown>") || is(s, "'<unknown>'");
+	return span_is(s, "<unknown>") || span_is(s, "'<unknown>'");
 }
 
 /* Cuts to size; control bytes become '?', so that the copy is one line. */
 static void copy(char *to, size_t size, struct span from)
 {
-	size_t len = left(from) < size ? left(from) : size - 1;
+	size_t len = span_left(from) < size ? span_left(from) : size - 1;
 
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)from.at[i];
@@ -215,61 +148,139 @@ static void copy(char *to, size_t size, struct span from)
 static void take_process(struct span *s, struct xid_line *out)
 {
 	struct span value;
+	bool quoted;
 	uint32_t pid;
 
-	if (take_field(s, "pid=", &value) && take_number(&value, 10, INT_MAX, &pid) &&
-	    left(value) == 0)
-		out->pid = (int)pid;
-	if (take_field(s, "name=", &value) && !is_unknown(value))
-		copy(out->process, sizeof(out->process), value);
+	if (span_take(s, "pid=")) {
+		out->cut = take_value(s, &value);
+		quoted = span_take(&value, "'"); /* as the unknown ones are */
+		if (span_take_number(&value, 10, INT_MAX, &pid) &&
+		    (!quoted || span_take(&value, "'")) && span_left(value) == 0)
+			out->pid = (int)pid;
+	}
+	if (span_take(s, "name=")) {
+		out->cut = take_name(s, &value);
+		if (!is_unknown(value))
+			copy(out->process, sizeof(out->process), value);
+	}
+}
+
+/* A number that the text does not end with, so that it is whole. */
+static bool take_whole_number(struct span *s, const char *prefix, unsigned int base,
+			      uint32_t max, uint32_t *value)
+{
+	struct span rest = *s;
+
+	if (!span_take(&rest, prefix) || !span_take_number(&rest, base, max, value) ||
+	    !span_left(rest) || span_digit(*rest.at) < 36)
+		return false;
+	*s = rest;
+	return true;
+}
+
+static struct span take_word(struct span *s)
+{
+	struct span word = *s;
+
+	while (span_left(*s) && *s->at != ' ' && *s->at != '(')
+		s->at++;
+	word.end = s->at;
+	return word;
+}
+
+/* The documented form has "RLW, nonfatal, cross-contain=0". */
+static struct span without_comma(struct span word)
+{
+	if (span_left(word) && word.end[-1] == ',')
+		word.end--;
+	return word;
+}
+
+static enum xid_fatality read_fatality(struct span word)
+{
+	word = without_comma(word);
+	if (span_is(word, "Fatal") || span_is(word, "fatal"))
+		return XID_FATAL;
+	if (span_is(word, "Nonfatal") || span_is(word, "nonfatal"))
+		return XID_NONFATAL;
+	return XID_FATALITY_UNSTATED;
 }
 
 /*
- * "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x...": the last such word before the
- * parenthesis, because the rest of a process name with ", " may stand first.
+ * "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x...": the last fatality before the
+ * parenthesis counts, and what stands round it, because the rest of a process
+ * name with ", " may stand first.
  */
-static enum xid_fatality read_nvlink_fatality(struct span s)
+static void read_nvlink5(struct xid_line *line, struct span s)
 {
-	enum xid_fatality fatality = XID_FATALITY_UNSTATED;
+	struct nvlink5 *out = &line->nvlink5;
+	struct span before = {s.at, s.at};
+	uint32_t number;
 
-	while (s.at < s.end && *s.at != '(') {
-		struct span word = s;
+	while (span_left(s) && *s.at != '(') {
+		struct span word = take_word(&s), rest = {word.at, s.end};
+		enum xid_fatality fatality = read_fatality(word);
 
-		while (s.at < s.end && *s.at != ' ' && *s.at != '(')
-			s.at++;
-		word.end = s.at;
-		if (is(word, "Fatal"))
-			fatality = XID_FATAL;
-		else if (is(word, "Nonfatal"))
-			fatality = XID_NONFATAL;
-		take(&s, " ");
+		if (fatality != XID_FATALITY_UNSTATED) {
+			line->fatality = fatality;
+			*out = (struct nvlink5){.xc = -1, .instance = -1, .link = -2};
+			copy(out->unit, sizeof(out->unit), without_comma(before));
+		} else if (take_whole_number(&rest, "XC", 10, INT_MAX, &number) ||
+			   take_whole_number(&rest, "cross-contain=", 10, INT_MAX, &number)) {
+			out->xc = (int)number;
+		} else if (take_whole_number(&rest, "i", 10, INT_MAX, &number)) {
+			out->instance = (int)number;
+		} else if (span_is(word, "Link")) {
+			if (take_whole_number(&rest, "Link ", 10, INT_MAX, &number))
+				out->link = (int)number;
+			else if (take_whole_number(&rest, "Link -", 10, 1, &number))
+				out->link = -(int)number;
+		}
+		if (span_left(word))
+			before = word;
+		span_take(&s, " ");
 	}
-	return fatality;
+	span_take(&s, "(");
+	while (out->word_count < 6 && take_whole_number(&s, "0x", 16, UINT32_MAX, &number)) {
+		out->words[out->word_count++] = number;
+		span_take(&s, " ");
+	}
+}
+
+/* "0x1 (GPU Reset Required)" */
+static bool take_action(struct span *s, char *action, size_t size)
+{
+	struct span name;
+
+	if (!span_take_through(s, "("))
+		return false;
+	name = *s;
+	if (!span_take_through(s, ")"))
+		return false;
+	name.end = s->at - 1;
+	copy(action, size, name);
+	return true;
 }
 
 /* "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)" */
 static void read_recovery(struct xid_line *line, struct span s)
 {
-	struct span name;
-
-	if (!take_through(&s, "recovery action changed from ") || !take_through(&s, ") to ") ||
-	    !take_through(&s, "("))
-		return;
-	name = s;
-	if (!take_through(&s, ")"))
-		return;
-	name.end = s.at - 1;
-	copy(line->recovery, sizeof(line->recovery), name);
+	if (span_take_through(&s, "recovery action changed from ") &&
+	    take_action(&s, line->recovery_from, sizeof(line->recovery_from)) &&
+	    span_take(&s, " to "))
+		take_action(&s, line->recovery, sizeof(line->recovery));
 }
 
 static void read_sxid(struct xid_line *line, struct span s)
 {
-	if (starts_with(s, "Fatal,"))
+	if (span_starts_with(s, "Fatal,"))
 		line->fatality = XID_FATAL;
-	else if (starts_with(s, "Non-fatal,"))
+	else if (span_starts_with(s, "Non-fatal,"))
 		line->fatality = XID_NONFATAL;
-	else if (starts_with(s, "Severity ") || starts_with(s, "Data {") ||
-		 starts_with(s, "SOE HALT data["))
+	else if (span_starts_with(s, "Correctable,"))
+		line->fatality = XID_CORRECTABLE;
+	else if (span_starts_with(s, "Severity ") || span_starts_with(s, "Data {") ||
+		 span_starts_with(s, "SOE HALT data["))
 		line->kind = XID_LINE_SXID_DETAIL;
 }
 
@@ -278,11 +289,11 @@ static void read_xid(struct xid_line *line, struct span s)
 	struct span cause = s;
 	uint32_t code;
 
-	if (take_through(&cause, "caused by previous Xid ") &&
-	    take_number(&cause, 10, UINT_MAX, &code))
+	if (span_take_through(&cause, "caused by previous Xid ") &&
+	    span_take_number(&cause, 10, UINT_MAX, &code))
 		line->caused_by = code;
 	if (line->code >= XID_NVLINK5_FIRST && line->code <= XID_NVLINK5_LAST)
-		line->fatality = read_nvlink_fatality(s);
+		read_nvlink5(line, s);
 	if (line->code == XID_RECOVERY_ACTION)
 		read_recovery(line, s);
 }
@@ -295,6 +306,8 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 		len--;
 	line->fatality = XID_FATALITY_UNSTATED;
 	line->caused_by = 0;
+	line->nvlink5 = (struct nvlink5){.xc = -1, .instance = -1, .link = -2};
+	line->recovery_from[0] = '\0';
 	line->recovery[0] = '\0';
 	line->message = message;
 	line->message_len = len;
@@ -324,17 +337,19 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 		return false;
 	}
 
-	newline = memchr(s.at, '\n', left(s));
+	newline = memchr(s.at, '\n', span_left(s));
 	if (newline)
 		s.end = newline;
 	s.end = find_header(s);
 	*offset = (size_t)(s.end - text);
 
-	take(&s, ",");
-	while (take(&s, " "))
+	out->cut = s.at == text + len;
+	span_take(&s, ",");
+	while (span_take(&s, " "))
 		;
 	if (out->kind == XID_LINE_XID)
 		take_process(&s, out);
-	xid_line_read_message(out, s.at, left(s));
+	out->cut = out->cut && s.end == text + len;
+	xid_line_read_message(out, s.at, span_left(s));
 	return true;
 }

@@ -18,6 +18,7 @@ enum xid_line_kind {
 
 enum xid_fatality {
 	XID_FATALITY_UNSTATED,
+	XID_CORRECTABLE, /* SXid only */
 	XID_NONFATAL,
 	XID_FATAL,
 };
@@ -28,6 +29,19 @@ enum {
 	XID_RECOVERY_ACTION = 154,
 };
 
+/*
+ * Xid 144-150: "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)". A
+ * number that ends the text may be cut and is left out.
+ */
+struct nvlink5 {
+	char unit[24]; /* "": not stated */
+	int xc;	       /* -1: not stated */
+	int instance;  /* -1: not stated */
+	int link;      /* -1: none, as printed; -2: not stated */
+	unsigned int words[6];
+	int word_count; /* 0 to 6 */
+};
+
 struct xid_line {
 	enum xid_line_kind kind;
 	unsigned int code;
@@ -36,8 +50,11 @@ struct xid_line {
 	int compute_instance;	    /* MIG; -1: none */
 	int pid;		    /* -1: not known */
 	char process[64];	    /* "": not known; control bytes shown as '?' */
+	bool cut;		    /* the text ends within number, pid or name */
 	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
+	struct nvlink5 nvlink5;	    /* Xid 144-150 only */
 	unsigned int caused_by;	    /* "caused by previous Xid N"; 0: not stated */
+	char recovery_from[32];	    /* Xid 154: action asked for until now */
 	char recovery[32];	    /* Xid 154: action now asked for, "None" too */
 	const char *message;	    /* what follows; points into the caller's text */
 	size_t message_len;	    /* bytes; 0: nothing follows */
@@ -51,6 +68,11 @@ struct xid_line {
  * caller's. Start with *offset = 0 and call until false: each event comes out
  * once, also where one is glued onto another text or follows a newline.
  *
+ * A complete header makes an event, however soon the text ends. What cannot be
+ * told from a shorter value, because the text ends there, is kept and marked
+ * by cut. A process name ends at ", "; one that has ", " in it is read whole
+ * only where the message begins with a known word.
+ *
  * True: *out describes the event, *offset has grown. False: nothing is left,
  * out->kind is XID_LINE_NONE, *offset is len.
  */
@@ -59,8 +81,8 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 /*
  * For an event whose device and number came apart from its text (a tracepoint):
  * reads what the message alone can tell. line->kind (XID_LINE_XID or
- * XID_LINE_SXID) and line->code must be set; fills fatality, caused_by,
- * recovery and message, and turns an SXid that is a detail into
+ * XID_LINE_SXID) and line->code must be set; fills fatality, nvlink5,
+ * caused_by, both recoveries and message, and turns an SXid that is a detail into
  * XID_LINE_SXID_DETAIL. message holds len bytes without "pid=" and "name=".
  */
 void xid_line_read_message(struct xid_line *line, const char *message, size_t len);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "health.h"
 #include "label.h"
 #include "metrics.h"
 #include "openmetrics.h"
@@ -106,8 +107,34 @@ static void add_faults(struct snapshot *s)
 		struct fault *f = snapshot_fault(s, &like[i]);
 
 		f->count = i + 1;
+		f->incidents = UINT64_MAX;
 		f->last = 1700000000.25;
 	}
+	s->gpu_watched = true;
+	s->fault_paths[FAULT_PATH_TEXT] = UINT64_MAX;
+	s->log_lost = UINT64_MAX;
+}
+
+/* Kinds are ours, devices come from the kernel's text. */
+static void add_events(struct snapshot *s)
+{
+	char device[LABEL_SIZE];
+	struct gpu_info *gpu;
+
+	for (size_t i = 0; i < COUNT(servers); i++) {
+		label_from_bytes(device, sizeof(device), servers[i].bytes, servers[i].len);
+		snapshot_kernel_event(s, false, "nfs_server_not_responding", device)->count = i;
+	}
+	snapshot_kernel_event(s, false, "oom_kill", "")->count = UINT64_MAX;
+	snapshot_kernel_event(s, true, "fallen_off_bus", "0000:c1:00.0")->last = 1700000000.25;
+	snapshot_recovery(s, "0000:c1:00.0", "action_none")->time = 1700000000.25;
+	snapshot_recovery(s, "all", "driver_loaded")->time = 1700000000;
+	snapshot_gpu(s, "0000:c2:00.0");
+	gpu = snapshot_gpu(s, "0000:c1:00.0");
+	label_from_bytes(gpu->uuid, sizeof(gpu->uuid), "GPU-\"\\\n\xff", 8);
+	gpu->rate_limited = true;
+	for (int r = 0; r < HEALTH_RULES; r++)
+		snapshot_health(s, health_rules[r].name, r % 3);
 }
 
 /* Lines that Python reads without a thought: words parted by tabs, names of
@@ -148,10 +175,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COUNT(servers); i++)
 		add_server(&s, i, &seed);
 	add_faults(&s);
+	add_events(&s);
 	snapshot_hook(&s, "xprt_transmit", true);
 	snapshot_hook(&s, "printk", false);
 	snapshot_drop(&s, "rpc_waiter", UINT64_MAX);
 	snapshot_drop(&s, "max_series", 0);
+	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
 	openmetrics_write(stdout, &s, format);
 	snapshot_free(&s);
 	return fflush(stdout) || ferror(stdout);

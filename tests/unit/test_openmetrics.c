@@ -51,6 +51,36 @@ static void add_call(struct rpc_op *op, uint64_t *seed)
 	record(&op->total, total);
 }
 
+static void add_kernel_events(struct snapshot *s)
+{
+	static const struct {
+		bool gpu_driver;
+		const char *kind, *device;
+	} events[] = {
+		{true, "fallen_off_bus", "0000:c1:00.0"},
+		{true, "assert_failed", "0000:c1:00.0"},
+		{false, "oom_kill", ""},
+		{false, "pcie_aer", "0000:05:00.0"},
+	};
+	struct gpu_info *gpu;
+
+	for (size_t i = 0; i < COUNT(events); i++) {
+		struct kernel_event *e =
+			snapshot_kernel_event(s, events[i].gpu_driver, events[i].kind, events[i].device);
+
+		assert_non_null(e);
+		e->count = i + 31;
+		e->last = 1700000100.5 + (double)i;
+	}
+	snapshot_recovery(s, "0000:c1:00.0", "action_none")->time = 1700000200.5;
+	snapshot_recovery(s, "0000:c1:00.0", "device_probed")->time = 1700000201.5;
+	gpu = snapshot_gpu(s, "0000:c1:00.0");
+	assert_non_null(gpu);
+	strcpy(gpu->uuid, "GPU-11111111-2222-3333-4444-555555555555");
+	strcpy(gpu->serial, "1234567890123");
+	gpu->rate_limited = true;
+}
+
 /* Every kind of entry, twice. */
 static struct snapshot full_snapshot(void)
 {
@@ -63,7 +93,8 @@ static struct snapshot full_snapshot(void)
 		{.device = "0000:06:00.0", .code = 20034, .nvswitch = true, .severity = "unknown"},
 	};
 	struct snapshot s = {.tier = 'B', .resident_bytes = 3000000, .map_bytes = 8000000, .program_bytes = 90000,
-			     .export_seconds = 0.00125, .export_errors = 4};
+			     .export_seconds = 0.00125, .export_errors = 4, .gpu_watched = true,
+			     .fault_paths = {11, 12, 13}, .log_lost = 14};
 	uint64_t seed = 9;
 
 	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
@@ -109,8 +140,12 @@ static struct snapshot full_snapshot(void)
 
 		assert_non_null(f);
 		f->count = i + 1;
+		f->incidents = i + 21;
 		f->last = 1700000000.125 + (double)i;
 	}
+	add_kernel_events(&s);
+	snapshot_health(&s, "xid_fatal", 2);
+	snapshot_health(&s, "nfs_waiter", 0);
 	snapshot_hook(&s, "xprt_transmit", true);
 	snapshot_hook(&s, "printk", false);
 	snapshot_drop(&s, "rpc_waiter", 0);
@@ -823,6 +858,24 @@ static void counters_and_gauges_show_the_snapshots_figures(void **state)
 		{"gpu_xid_errors_total{gpu=\"0000:c1:00.0\",xid=\"79\",severity=\"fatal\",action=\"restart_bm\"}", "1"},
 		{"gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"31\"}", "1700000001.125"},
 		{"nvswitch_sxid_errors_total{device=\"0000:05:00.0\",sxid=\"20034\",severity=\"fatal\"}", "3"},
+		{"gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"31\"}", "22"},
+		{"nvswitch_sxid_last_timestamp_seconds{device=\"0000:06:00.0\",sxid=\"20034\"}", "1700000003.125"},
+		{"gpu_fault_reports_total{path=\"both\"}", "11"},
+		{"gpu_fault_reports_total{path=\"text\"}", "12"},
+		{"gpu_fault_reports_total{path=\"driver\"}", "13"},
+		{"gpu_driver_errors_total{gpu=\"0000:c1:00.0\",kind=\"fallen_off_bus\"}", "31"},
+		{"gpu_driver_error_last_timestamp_seconds{gpu=\"0000:c1:00.0\",kind=\"assert_failed\"}",
+		 "1700000101.500"},
+		{"gpu_recovered_timestamp_seconds{gpu=\"0000:c1:00.0\",evidence=\"device_probed\"}", "1700000201.500"},
+		{"gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "1"},
+		{"gpu_info{gpu=\"0000:c1:00.0\",uuid=\"GPU-11111111-2222-3333-4444-555555555555\","
+		 "serial=\"1234567890123\"}",
+		 "1"},
+		{"kernel_events_total{kind=\"oom_kill\",device=\"\"}", "33"},
+		{"kernel_events_total{kind=\"pcie_aer\",device=\"0000:05:00.0\"}", "34"},
+		{"kernel_log_lost_records_total", "14"},
+		{"node_health{check=\"xid_fatal\"}", "2"},
+		{"node_health{check=\"nfs_waiter\"}", "0"},
 		{"hook_attached{hook=\"xprt_transmit\"}", "1"},
 		{"hook_attached{hook=\"printk\"}", "0"},
 		{"tier{tier=\"A\"}", "0"},
@@ -899,6 +952,46 @@ static void an_xid_with_two_severities_has_one_timestamp(void **state)
 	}
 }
 
+/* Severity is no label of these either: their sum. */
+static void incidents_of_an_xid_are_one_sample(void **state)
+{
+	const struct fault warning = {.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"};
+	const struct fault info = {.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "a"};
+	struct snapshot s = {};
+	struct fault *f;
+	struct text t;
+
+	(void)state;
+	f = snapshot_fault(&s, &warning);
+	f->last = 1;
+	f->incidents = 5;
+	f = snapshot_fault(&s, &info);
+	f->last = 2;
+	f->incidents = 6;
+	t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	assert_string_equal(value_of(&t, "xidscope_gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"154\"}"), "11");
+	free_text(&t);
+	snapshot_free(&s);
+}
+
+/* Without the log there is nothing to say about it, nor a zero. */
+static void what_is_not_watched_has_no_samples(void **state)
+{
+	struct snapshot s = {};
+	struct text t;
+
+	(void)state;
+	snapshot_gpu(&s, "0000:c1:00.0");
+	t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	assert_false(has(&t, "gpu_fault_reports"));
+	assert_false(has(&t, "kernel_log_lost_records"));
+	/* a GPU whose identity was not told */
+	assert_false(has(&t, "gpu_info"));
+	assert_string_equal(value_of(&t, "xidscope_gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}"), "0");
+	free_text(&t);
+	snapshot_free(&s);
+}
+
 static void a_transport_that_is_gone_keeps_its_counters_and_has_no_slots(void **state)
 {
 	struct snapshot s = {};
@@ -954,6 +1047,8 @@ int main(void)
 		cmocka_unit_test(counters_and_gauges_show_the_snapshots_figures),
 		cmocka_unit_test(switches_are_no_gpus),
 		cmocka_unit_test(an_xid_with_two_severities_has_one_timestamp),
+		cmocka_unit_test(incidents_of_an_xid_are_one_sample),
+		cmocka_unit_test(what_is_not_watched_has_no_samples),
 		cmocka_unit_test(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots),
 		cmocka_unit_test(the_tier_in_force_is_the_one_that_is_1),
 	};

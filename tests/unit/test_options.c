@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "check.h"
 #include "observer.h"
 #include "options.h"
 
@@ -141,6 +142,108 @@ static void every_option_is_read_from_the_next_word(void **state)
 	assert_false(o.log.json);
 }
 
+static void check_has_its_defaults(void **state)
+{
+	struct options o;
+
+	(void)state;
+	memset(&o, 0xff, sizeof(o));
+	assert_int_equal(PARSE(&o, "check"), COMMAND_CHECK);
+	assert_string_equal(o.file, "/var/lib/prometheus/node-exporter/xidscope.prom");
+	assert_int_equal(o.style, CHECK_NAGIOS);
+	assert_true(o.max_age == 120);
+	assert_null(o.ack);
+	assert_false(o.json);
+	assert_false(o.list_rules);
+	assert_true(o.health.window == 0 && o.health.since == 0);
+	assert_null(o.health.acks);
+	for (int r = 0; r < HEALTH_RULES; r++)
+		assert_int_equal(o.health.rules[r].level, health_rules[r].level);
+}
+
+static void options_of_check_are_read(void **state)
+{
+	static const struct {
+		const char *text;
+		double seconds;
+	} windows[] = {{"90", 90}, {"0.5s", 0.5}, {"30m", 1800}, {"12h", 43200}, {"7d", 604800}, {"3650d", 315360000}};
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "check", "--file=/x", "--style=npd", "--json", "--since", "2026-11-21T10:00:00Z",
+			       "--ack", "/a", "--max-age=0.1", "--rule=nfs_waiter=fail:7", "--rule", "xid_fatal=off",
+			       "--list-rules"),
+			 COMMAND_CHECK);
+	assert_string_equal(err_text, "");
+	assert_string_equal(o.file, "/x");
+	assert_int_equal(o.style, CHECK_NPD);
+	assert_true(o.json);
+	assert_true(o.health.since == 1795255200);
+	assert_string_equal(o.ack, "/a");
+	assert_true(o.max_age == 0.1);
+	assert_int_equal(o.health.rules[HEALTH_NFS_WAITER].level, HEALTH_FAIL);
+	assert_true(o.health.rules[HEALTH_NFS_WAITER].limit == 7);
+	assert_int_equal(o.health.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
+	assert_true(o.list_rules);
+	assert_int_equal(PARSE(&o, "check", "--style=slurm"), COMMAND_CHECK);
+	assert_int_equal(o.style, CHECK_SLURM);
+	for (size_t i = 0; i < COUNT(windows); i++) {
+		char *words[] = {(char *)"xidscope", (char *)"check", (char *)"--window", (char *)windows[i].text, NULL};
+
+		assert_int_equal(parse_words(&o, 4, words), COMMAND_CHECK);
+		assert_true(o.health.window == windows[i].seconds);
+	}
+}
+
+static void xid_takes_a_code_or_lists(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "xid", "79"), COMMAND_XID);
+	assert_int_equal(o.xid, 79);
+	assert_false(o.json || o.list);
+	assert_int_equal(PARSE(&o, "xid", "--json", "4294967295", "--xid-policy=/p"), COMMAND_XID);
+	assert_int_equal(o.xid, 4294967295);
+	assert_true(o.json);
+	assert_string_equal(o.xid_policy, "/p");
+	assert_int_equal(PARSE(&o, "xid", "--list"), COMMAND_XID);
+	assert_true(o.list);
+	assert_null(o.code);
+
+	assert_int_equal(PARSE(&o, "xid"), 0);
+	assert_refused("xid wants one of CODE and --list; see xidscope help");
+	assert_int_equal(PARSE(&o, "xid", "79", "--list"), 0);
+	assert_refused("xid wants one of CODE and --list; see xidscope help");
+	assert_int_equal(PARSE(&o, "xid", "79", "80"), 0);
+	assert_refused("CODE wants to be one number, as in \"xidscope xid 79\", not '80'");
+	assert_int_equal(PARSE(&o, "xid", "4294967296"), 0);
+	assert_refused("CODE wants to be one number, as in \"xidscope xid 79\", not '4294967296'");
+	assert_int_equal(PARSE(&o, "xid", "7=9"), 0);
+	assert_refused("CODE wants to be one number, as in \"xidscope xid 79\", not '7=9'");
+	assert_int_equal(PARSE(&o, "xid", "-79"), 0);
+	assert_refused("unknown option '-79'; see xidscope help");
+	assert_int_equal(PARSE(&o, "xid", ""), 0);
+	assert_refused("unknown option ''; see xidscope help");
+	assert_int_equal(PARSE(&o, "check", "CODE"), 0);
+	assert_refused("unknown option 'CODE'; see xidscope help");
+	assert_int_equal(PARSE(&o, "xid", "--help"), COMMAND_HELP);
+}
+
+/* Nagios and its like know no other code for "cannot tell". */
+static void a_check_that_is_called_wrongly_is_unknown(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "check", "--bogus"), 0);
+	assert_int_equal(o.wrong_usage, CHECK_UNKNOWN);
+	assert_int_equal(PARSE(&o, "run", "--bogus"), 0);
+	assert_int_equal(o.wrong_usage, EXIT_USAGE);
+	assert_int_equal(PARSE(&o, "bogus"), 0);
+	assert_int_equal(o.wrong_usage, EXIT_USAGE);
+}
+
 static void the_last_of_an_option_counts(void **state)
 {
 	struct options o;
@@ -168,31 +271,47 @@ static void hooks_are_a_list_in_any_order(void **state)
 static void a_wrong_value_is_refused_with_the_options_name(void **state)
 {
 	static const struct {
+		const char *command;
 		const char *option;
 		const char *want;
 		const char *values[12];
 	} cases[] = {
-		{"--output", "a file name, or - for standard output", {""}},
-		{"--interval",
+		{"run", "--output", "a file name, or - for standard output", {""}},
+		{"run", "--interval",
 		 "seconds from 0.1 to 86400",
 		 {"", "0", "0.09", "-1", "86400.1", "1s", "fast", "nan", "inf", "1e999", "1 2"}},
-		{"--duration", "seconds from 0 to 86400", {"", "-0.1", "86401", "1m", "nan", "-inf", "x"}},
-		{"--format", "openmetrics or prometheus", {"", "json", "OpenMetrics", "prometheus "}},
-		{"--max-series",
+		{"run", "--duration", "seconds from 0 to 86400", {"", "-0.1", "86401", "1m", "nan", "-inf", "x"}},
+		{"run", "--format", "openmetrics or prometheus", {"", "json", "OpenMetrics", "prometheus "}},
+		{"run", "--max-series",
 		 "a number from 8 to 1000000",
 		 {"", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624", " -9"}},
-		{"--hooks",
+		{"run", "--hooks",
 		 "a list of rpc and gpu, separated by commas",
 		 {"", "rpc,", ",gpu", "rpc,,gpu", "all", "rpc gpu", "rp", "rpcs", "RPC"}},
-		{"--log", "text or json", {"", "JSON", "jsonl", "syslog"}},
+		{"run", "--log", "text or json", {"", "JSON", "jsonl", "syslog"}},
+		{"run", "--xid-policy", "a file name", {""}},
+		{"check", "--file", "a file name", {""}},
+		{"check", "--ack", "a file name", {""}},
+		{"check", "--style", "nagios, slurm or npd", {"", "Nagios", "json"}},
+		{"check", "--max-age", "seconds from 0.1 to 86400", {"", "0", "2m"}},
+		{"check", "--window",
+		 "a time up to 3650d, as in 90, 30m, 12h or 7d",
+		 {"", "0", "m", "1w", "1hh", "-1h", "inf", "1.2.3", "3651d", "1 h", "0x10"}},
+		{"check", "--since",
+		 "a time as in 2026-11-21T10:00:00Z, or seconds since the epoch",
+		 {"", "yesterday", "-1"}},
+		{"check", "--rule",
+		 "NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one",
+		 {"", "xid_fatal", "bogus=off", "xid_fatal=warn:3"}},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
 		for (const char *const *value = cases[i].values; *value; value++) {
 			char joined[80], name[20], text[40], expected[200];
-			char *one[] = {(char *)"xidscope", (char *)"run", joined, NULL};
-			char *two[] = {(char *)"xidscope", (char *)"run", name, text, NULL};
+			char *command = (char *)cases[i].command;
+			char *one[] = {(char *)"xidscope", command, joined, NULL};
+			char *two[] = {(char *)"xidscope", command, name, text, NULL};
 			struct options o;
 
 			snprintf(joined, sizeof(joined), "%s=%s", cases[i].option, *value);
@@ -293,7 +412,10 @@ static void the_other_commands_are_known(void **state)
 
 static void help_names_every_command_option_and_default(void **state)
 {
-	static const char *const words[] = {"  run ",	  "  trace ",	  "  metrics ",	 "  help ",	"  version ",
+	static const char *const words[] = {"  check ",	  "  xid ",	  "  CODE ",	 "--file ",	"--style ",
+					    "--window ",  "--since ",	  "--ack ",	 "--max-age ",	"--rule ",
+					    "--json ",	  "--list ",	  "--list-rules ", "--xid-policy ", "120",
+					    "  run ",	  "  trace ",	  "  metrics ",	 "  help ",	"  version ",
 					    "--output ",  "--interval ",  "--duration ", "--format ",	"--max-series ",
 					    "--keep ",	  "--hooks ",	  "--log ",	 "--verbose ",	"15",
 					    "2000",	  "xidscope.prom"};
@@ -331,6 +453,10 @@ int main(void)
 		cmocka_unit_test(trace_writes_a_line_a_second),
 		cmocka_unit_test(every_option_is_read_after_an_equals_sign),
 		cmocka_unit_test(every_option_is_read_from_the_next_word),
+		cmocka_unit_test(check_has_its_defaults),
+		cmocka_unit_test(options_of_check_are_read),
+		cmocka_unit_test(xid_takes_a_code_or_lists),
+		cmocka_unit_test(a_check_that_is_called_wrongly_is_unknown),
 		cmocka_unit_test(the_last_of_an_option_counts),
 		cmocka_unit_test(hooks_are_a_list_in_any_order),
 		cmocka_unit_test(a_wrong_value_is_refused_with_the_options_name),

@@ -73,6 +73,7 @@ static void severity_follows_the_text_then_the_catalog(void **state)
 		{"NVRM: Xid (PCI:0000:c1:00): 79, gone", "fatal"},
 		{"NVRM: Xid (PCI:0000:c1:00): 31, x", "warning"},
 		{"NVRM: Xid (PCI:0000:c1:00): 45, x", "info"},
+		{"NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info"},
 		{"NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown"},
 		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal"},
 		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Nonfatal XC0 (0x1)", "warning"},
@@ -84,6 +85,7 @@ static void severity_follows_the_text_then_the_catalog(void **state)
 		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery act", "warning"},
 		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal"},
 		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20009, Non-fatal, x", "warning"},
+		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20012, Correctable, x", "info"},
 		/* numbers of switches are not looked up among those of GPUs */
 		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, x", "unknown"},
 	};

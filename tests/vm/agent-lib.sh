@@ -4,6 +4,7 @@
 
 # agent_start [OPTION...]: an agent that writes x.prom here when it is told to; returns when it has begun.
 agent_start() {
+	rm -f x.prom
 	/job/xidscope run --output x.prom --interval 3600 --keep --log json "$@" 2>>agent.log &
 	agent=$!
 	wait_for 20 grep -q '"message":"started' agent.log

@@ -25,7 +25,7 @@ verdicts=$results/verdicts
 # The scenarios' job, and that of the container image.
 scenarios=$work/scenarios
 mkdir "$scenarios" "$work/container"
-cp -r "$here/scenarios" "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$scenarios/"
+cp -r "$here/scenarios" "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$top/tests/data" "$scenarios/"
 cp "$here/run-scenarios" "$scenarios/run.sh"
 echo "$only" >"$scenarios/only"
 echo "${SOAK_CALLS:-0}" >"$scenarios/soak_calls"
@@ -46,6 +46,8 @@ boot() {
 
 for kernel in "${kernels[@]}"; do
 	echo "kernel $kernel:"
+	rm -rf "$scenarios/modules"
+	cp -r "$("$here/modules.sh" "$kernel")" "$scenarios/modules"
 	if boot "$kernel" "$scenarios" "$results/$kernel"; then
 		/usr/bin/python3 "$here/verify.py" "$results/$kernel" "$kernel" "$promtool" | tee -a "$verdicts"
 	else
@@ -54,6 +56,7 @@ for kernel in "${kernels[@]}"; do
 	[[ -z $only || $only == *container* ]] || continue
 	name="$kernel: the image runs under the DaemonSet's and the unit's settings"
 	if "$here/container/prepare.sh" "$work/container" >"$work/log" 2>&1 &&
+		cp "$scenarios/modules/tracepoint/nvidia.ko" "$work/container/" &&
 		boot "$kernel" "$work/container" "$results/$kernel-container" >"$work/log" 2>&1; then
 		echo "ok $name" | tee -a "$verdicts"
 	else

@@ -183,7 +183,7 @@ def from_unit(path, image):
         CapabilityBoundingSet NoNewPrivileges SystemCallFilter SystemCallErrorNumber SystemCallArchitectures
         MemoryDenyWriteExecute LockPersonality RestrictRealtime RestrictSUIDSGID RestrictNamespaces
         RestrictAddressFamilies ProtectSystem ReadWritePaths ProtectHome PrivateTmp DevicePolicy DeviceAllow
-        ProtectKernelTunables ProtectKernelModules ProtectControlGroups ProtectClock ProtectHostname""".split()
+        StateDirectory ReadOnlyPaths ProtectKernelModules ProtectControlGroups ProtectClock ProtectHostname""".split()
     service, section = {}, None
     with open(path, encoding="utf-8") as file:
         for line in map(str.strip, file):
@@ -198,18 +198,18 @@ def from_unit(path, image):
         die(f"ExecStart= is not {PLACEHOLDER}")
     spec = specification(image["Entrypoint"] + start[1:], ["PATH=/usr/sbin:/usr/bin"],
                          [each.removeprefix("CAP_") for each in service["CapabilityBoundingSet"].split()],
-                         read_only_sys="ProtectKernelTunables" in service, new_namespaces=[])
+                         read_only_sys="/sys" in service.get("ReadOnlyPaths", "").split(), new_namespaces=[])
     spec["root"]["readonly"] = True
     spec["process"]["noNewPrivileges"] = service.get("NoNewPrivileges") == "yes"
-    writable = service.get("ReadWritePaths", "").split()
+    writable = [each.removeprefix("-") for each in service.get("ReadWritePaths", "").split()]
+    writable += ["/var/lib/" + each for each in service.get("StateDirectory", "").split()]
     spec["mounts"] += [bind(each, each) for each in writable]
     linux = spec["linux"]
     linux["resources"]["devices"] = [{"allow": False, "access": "rwm"}]
     if service.get("DeviceAllow") == "/dev/kmsg r":
         linux["devices"] = [{"path": "/dev/kmsg", **KMSG}]
         linux["resources"]["devices"].append({"allow": True, "access": "r", **KMSG})
-    # systemd.exec(5) on ProtectKernelTunables=
-    linux.update(maskedPaths=["/proc/kallsyms", "/proc/kcore"], readonlyPaths=READ_ONLY)
+    linux["readonlyPaths"] = [each for each in service.get("ReadOnlyPaths", "").split() if each.startswith("/proc/")]
     linux["seccomp"] = {"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [
         {"names": sorted(system_calls(service["SystemCallFilter"].split())), "action": "SCMP_ACT_ALLOW"}]}
     return spec, {"create": writable, "grace": 90}

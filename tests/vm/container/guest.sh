@@ -64,6 +64,7 @@ use_nfs() {
 	done
 }
 
+faults=0
 check_agent() {
 	step "$bundle: every hook is attached, once sunrpc is there"
 	wait_for 30 all_attached
@@ -75,11 +76,17 @@ check_agent() {
 	if grep -m3 'server="[^"]*@' "$output"; then false; fi
 
 	step "$bundle: NFS calls and an Xid are counted"
-	echo '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone' >/dev/kmsg
+	insmod /job/nvidia.ko
+	echo 'xid 0000:c1:00.0 79 gone	NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone' | sed 's/\\t/\t/' >/proc/xidscope-driver
+	sleep 3
 	refresh
+	rmmod nvidia
 	cp "$output" "out/$bundle.prom"
 	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
-	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == 1))
+	# The unit's agent goes on from the state file of the DaemonSet's.
+	faults=$((faults + 1))
+	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == faults))
+	(($(sum xidscope_gpu_fault_reports_total 'path="both"') == faults))
 	[[ $(sum xidscope_events_dropped_total) == 0 ]]
 
 	step "$bundle: it shares the node's namespaces, and sees its sunrpc and kernel log"

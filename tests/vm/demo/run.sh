@@ -8,7 +8,7 @@ set -euo pipefail
 echo "== an NFS server, and the agent"
 nfs_server_start
 sysctl -qw kernel.printk_devkmsg=on
-./xidscope run --output out/xidscope.prom --interval 2 --keep 2>out/agent.log &
+./xidscope run --output out/xidscope.prom --interval 2 --keep --accept-user-kmsg --events out/events.json 2>out/agent.log &
 agent=$!
 wait_for 30 grep -q started out/agent.log
 cat out/agent.log
@@ -16,7 +16,7 @@ cat out/agent.log
 echo "== a mount with 4 RPC slots, and a checkpoint being written and read back by 32 requests at a time"
 sysctl -qw sunrpc.tcp_slot_table_entries=4 sunrpc.tcp_max_slot_table_entries=4
 nfs_mount 3 '' /mnt/checkpoint
-./xidscope trace --duration 9 >out/report.txt 2>out/trace.log &
+./xidscope trace --duration 9 --accept-user-kmsg >out/report.txt 2>out/trace.log &
 trace=$!
 wait_for 30 test -s out/report.txt
 tail -f out/report.txt --pid=$trace 2>/dev/null | sed -u '/^$/,$d' &
@@ -37,6 +37,9 @@ wait $agent
 echo
 echo "== what the agent wrote (buckets left out)"
 grep -v -e _bucket -e '^#' out/xidscope.prom | grep -v -e 'phase="\(session\|delay\|resend\)"' -e 'op="\(NULL\|PATHCONF\|FSINFO\|FSSTAT\|LOOKUP\|CREATE\|SETATTR\|ACCESS\|COMMIT\|GETATTR\)"'
+echo
+echo "== what it logged, a line of JSON for each fault, repeats folded"
+cat out/events.json
 echo
 echo "== what the trace session says"
 sed -n '/ \(READ\|WRITE\): /,/^$/p' out/report.txt

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Xid lines in the kernel log are counted once each, a storm of them counts or is counted as dropped, others are not.
+# Xid lines that a process writes count where that is allowed, each once, a storm of them too; else they are forged.
 sysctl -qw kernel.printk_devkmsg=on
-agent_start --hooks gpu
+agent_start --hooks gpu --accept-user-kmsg --events events.json
+cp x.prom begin.prom
 log() { printf '%s\n' "$1" >/dev/kmsg; }
 log '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1234, name=python3, GPU has fallen off the bus.'
 log '<4>NVRM: Xid (PCI:0000:3b:00): 31, pid=77, name=ray::Worker, Ch 00000008, intr 10000000. MMU Fault'
@@ -13,13 +14,22 @@ log '<4>nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Severity 1 Engine inst
 log '<6>a user wrote about NVRM: Xid : 32, and about an Xid'
 log '<6>oxide: nothing'
 date +%s >written
-wait_for 5 sh -c "test \$(grep -c 'Xid' agent.log) -ge 5"
+wait_for 5 sh -c "test \$(grep -c 'kind\":\"s*xid' events.json) -ge 5"
 agent_write
 cp x.prom few.prom
 for _ in $(seq 3000); do
 	echo '<3>NVRM: Xid (PCI:0000:d1:00): 63, Row Remapper: New row marked for remapping.'
 done >/dev/kmsg
-sleep 1
+sleep 3
 agent_write
 cp x.prom storm.prom
+agent_stop
+
+agent_start --hooks gpu --events forged.json
+cp x.prom forged-begin.prom
+log '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1234, name=python3, GPU has fallen off the bus.'
+log '<4>nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48 LTSSM Fault Up'
+sleep 3
+agent_write
+cp x.prom forged.prom
 agent_stop

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that the deployed examples act on each verdict as they should: Slurm's health check program with a stand-in for
+# scontrol, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
+set -uo pipefail
+top=$(realpath "$(dirname "$0")/..")
+[[ -x $top/build/xidscope ]] || { echo "no $top/build/xidscope: run make first" >&2 && exit 1; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit
+failed=0
+fail() {
+	echo "FAIL: $*" >&2
+	failed=1
+}
+
+gpu=0000:c1:00.0
+cat >critical <<END
+xidscope_gpu_xid_errors_total{gpu="$gpu",xid="79",severity="fatal",action="restart_bm"} 2
+xidscope_gpu_xid_last_timestamp_seconds{gpu="$gpu",xid="79"} 1795255200.000
+# EOF
+END
+sed 's/fatal/unknown/' critical >warning
+echo '# EOF' >well
+head -n 1 critical >torn
+
+# ---- Slurm ----
+
+# Answers `scontrol --oneliner show node NAME` from the file "node", and notes what else it is asked to do.
+mkdir bin
+cat >bin/scontrol <<'END'
+#!/bin/bash
+if [[ $* == "--oneliner show node n1" ]]; then
+	cat node
+else
+	printf '%s\n' "$@" >>done
+fi
+END
+chmod +x bin/scontrol
+
+# slurm NODE-LINE WANTED FILE ARGUMENT...: what scontrol is asked to do, a word each line.
+slurm() {
+	local wanted=$2 file=$3
+	echo "NodeName=n1 Arch=x86_64 $1" >node
+	: >done
+	shift 3
+	PATH=$dir/bin:$PATH SLURMD_NODENAME=n1 XIDSCOPE=$top/build/xidscope \
+		"$top/deploy/slurm/xidscope-health-check" --file "$file" "$@" >out 2>err || fail "the health check fails for $file"
+	[[ $(<done) == "$wanted" ]] || fail "$file, $*: scontrol was asked for '$(<done)', not '$wanted'"
+	[[ ! -s out ]] || fail "$file: the health check prints '$(<out)'"
+}
+reason="Reason=xidscope: GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: \
+Drain the node and restart it; if the error returns, replace the GPU."
+drained=$'update\nNodeName=n1\nState=DRAIN\n'$reason
+slurm "State=IDLE Reason=" "$drained" critical
+slurm "State=MIXED+CLOUD" "$drained" critical
+XIDSCOPE_STATE=DOWN slurm "State=ALLOCATED" "${drained/DRAIN/DOWN}" critical
+slurm "State=IDLE+DRAIN Reason=somebody's [root@now]" "" critical
+slurm "State=DOWN* Reason=xidscope: GPU x" "" critical
+slurm "State=IDLE" "" warning
+slurm "State=IDLE" "$drained" warning --rule unknown_xid=fail
+slurm "State=IDLE" "" torn
+grep -q '^xidscope: torn: the end is missing' err || fail "why it is unknown is not said: $(<err)"
+slurm "State=IDLE" "" absent
+slurm "State=IDLE" "" well
+slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" well
+export XIDSCOPE_RESUME=1
+slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" $'update\nNodeName=n1\nState=RESUME' well
+slurm "State=IDLE+DRAIN Reason=not xidscope: x [root@now]" "" well
+slurm "State=IDLE" "" well
+slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" warning
+slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" torn
+unset XIDSCOPE_RESUME
+
+# ---- node-problem-detector ----
+
+# npd FILE PATTERN: the condition.
+npd() {
+	/usr/bin/python3 "$top/tests/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$top/build/xidscope" "$1" >out 2>err ||
+		fail "npd, $1: $(<err)"
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"
+}
+npd well "GpuOrNfsFault False XidscopeIsWell: *"
+npd warning "GpuOrNfsFault False XidscopeIsWell: *"
+npd critical "GpuOrNfsFault True XidscopeFindsFault: Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z"
+npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: torn: the end is missing*"
+npd absent "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read absent: *"
+
+((failed)) || echo "Slurm and node-problem-detector get what they should"
+exit $failed

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that `xidscope check` gives the documented exit code and output in each state and style, by files as `xidscope
+# run` writes them, and that `xidscope xid` explains what it should. Needs no kernel and no root.
+set -uo pipefail
+program=$(realpath "$(dirname "$0")/..")/build/xidscope
+[[ -x $program ]] || { echo "no $program: run make first" >&2 && exit 1; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit
+failed=0
+fail() {
+	echo "FAIL: $*" >&2
+	failed=1
+}
+
+# expect CODE STDOUT-PATTERN STDERR-PATTERN ARGUMENT...: patterns are of bash; all of the output must match.
+expect() {
+	local code=$1 out=$2 err=$3 got=0
+	shift 3
+	"$program" "$@" >out 2>err || got=$?
+	[[ $got == "$code" ]] || fail "'$*' ends with $got, not $code"
+	# shellcheck disable=SC2053 # they are patterns
+	[[ $(<out) == $out ]] || fail "'$*' prints '$(<out)', not '$out'"
+	# shellcheck disable=SC2053
+	[[ $(<err) == $err ]] || fail "'$*' says '$(<err)', not '$err'"
+}
+
+# json EXPRESSION ARGUMENT...: the program prints one JSON text, and Python's EXPRESSION about it (j) is true.
+json() {
+	local expression=$1
+	shift
+	"$program" "$@" >out
+	/usr/bin/python3 -c 'import json, sys; j = json.load(sys.stdin); sys.exit(not eval(f"({sys.argv[1]})"))' "$expression" <out ||
+		fail "'$*': $expression is not true of $(head -c 2000 out)"
+}
+
+gpu=0000:c1:00.0
+now=$(date +%s)
+xid() { # CODE SEVERITY ACTION COUNT TIME
+	echo "xidscope_gpu_xid_errors_total{gpu=\"$gpu\",xid=\"$1\",severity=\"$2\",action=\"$3\"} $4"
+	echo "xidscope_gpu_xid_last_timestamp_seconds{gpu=\"$gpu\",xid=\"$1\"} $5.000"
+}
+file() { cat - <(echo '# EOF') >"$1"; }
+
+waiter='xidscope_rpc_oldest_waiter_seconds{server="nas|1",queue="pending"}'
+echo "$waiter 1.500000000" | file well
+{ xid 62 warning reset_gpu 1 "$now" && xid 31 info x 4 "$now"; } | file warning
+{ xid 79 fatal restart_bm 2 1795255200 && xid 62 warning reset_gpu 1 "$now" && xid 48 fatal workflow_xid_48 1 "$now"; } | file critical
+echo "$waiter 75.000000000" | file waiting
+head -n 1 critical >torn
+echo 'xidscope_gpu_gsp_rate_limited{gpu="0000:c1:00.0"} maybe' | file damaged
+: >empty
+cp well old && touch -d '-200 seconds' old
+performance='oldest_waiter=0.0s;60'
+
+# ---- every state, in every style ----
+expect 0 "XIDSCOPE OK: no open fault | xids=0 oldest_waiter=1.5s;60" "" check --file well
+expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 (*) 1 time, last 20*Z: Drain the node and reset the GPU. | xids=5 $performance" "" \
+	check --file warning
+reason="GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: Drain the node and \
+restart it; if the error returns, replace the GPU."
+expect 2 "XIDSCOPE CRITICAL: $reason (2 more) | xids=4 $performance"$'\n'"CRITICAL: GPU $gpu: Xid 48 *"$'\n'"WARNING: GPU \
+$gpu: Xid 62 *" "" check --file critical
+expect 1 "XIDSCOPE WARNING: NFS server nas/1: a call has been waiting for its reply for 75 s: * | xids=0 \
+oldest_waiter=75.0s;60" "" check --file waiting
+expect 0 "" "" check --style slurm --file well
+expect 1 "" "" check --style slurm --file warning
+expect 2 "xidscope: $reason (1 more)" "" check --style slurm --file critical
+expect 0 "no open fault" "" check --style npd --file well
+expect 0 "Xid 62 on $gpu, 1 time, last 20*Z" "" check --style npd --file warning
+expect 1 "Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z" "" check --style npd --file critical
+
+unknown() { # PATTERN ARGUMENT...
+	local why=$1
+	shift
+	expect 3 "XIDSCOPE UNKNOWN: $why" "" check "$@"
+	expect 3 "" "xidscope: $why" check --style slurm "$@"
+	"$program" check --style npd "$@" >out
+	(($? == 2)) || fail "npd: '$*' is not unknown"
+	(($(wc -l <out) == 1 && $(wc -c <out) <= 81)) || fail "npd: '$*' prints '$(<out)'"
+	json "j['verdict'] == 'unknown' and j['exit_code'] == 3 and j['trouble'] and not j['findings']" check --json "$@"
+}
+unknown "cannot read absent: No such file or directory; *" --file absent
+unknown "cannot read $dir: it is no regular file; *" --file "$dir"
+unknown "old is 200 s old: *" --file old
+unknown "torn: the end is missing: *" --file torn
+unknown "empty: the end is missing: *" --file empty
+unknown "damaged: line 1 is damaged" --file damaged
+echo 'gpu0 79 1' >wrong_ack
+unknown "the acknowledgements: wrong_ack: line 1: 'gpu0' is no PCI address *" --file critical --ack wrong_ack
+expect 0 "*" "" check --file old --max-age 300
+expect 3 "" "xidscope: unknown option '--bogus'; see xidscope help" check --bogus
+expect 3 "" "xidscope: --style wants nagios, slurm or npd, not 'x'" check --style x
+
+# ---- what narrows it ----
+expect 2 "*Xid 48*(1 more)*" "" check --file critical --window 1h
+expect 2 "*Xid 48*(1 more)*" "" check --file critical --since 2026-11-21T10:00:01Z
+touch -d '+1 hour' critical # a clock that was put back: not an old file
+printf '%s 79 2026-11-21T10:00:00Z seen\n* 48 %s\n* 62 %s\n' "$gpu" "$now" "$now" >acks
+expect 0 "XIDSCOPE OK: * | xids=4 $performance" "" check --file critical --ack acks
+expect 2 "*" "" check --file critical --ack no_such_file
+expect 1 "*" "" check --file critical --rule xid_fatal=warn
+expect 0 "XIDSCOPE OK: * | xids=4 oldest_waiter=0.0s" "" \
+	check --file critical --rule xid_fatal=off --rule xid_hardware=off --rule nfs_waiter=off
+expect 2 "XIDSCOPE CRITICAL: NFS server * oldest_waiter=75.0s;;70" "" check --file waiting --rule nfs_waiter=fail:70
+expect 0 "*" "" check --file waiting --rule nfs_waiter=warn:80
+{ sed '$d' critical && echo "xidscope_gpu_recovered_timestamp_seconds{gpu=\"all\",evidence=\"driver_loaded\"} $now.000"; } | file recovered
+expect 0 "*" "" check --file recovered
+
+# ---- JSON ----
+json "j['verdict'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --file well
+json "j['verdict'] == 'critical' and j['exit_code'] == 2 and j['xids'] == 4 and j['age_seconds'] >= 0
+and [f['rule'] for f in j['findings']] == ['xid_fatal', 'xid_fatal', 'xid_hardware']
+and j['findings'][0]['level'] == 'fail' and j['findings'][0]['brief'].startswith('Xid 79 on ')" check --json --file critical
+json "j['exit_code'] == 1" check --json --style npd --file critical
+json "'nas|1' in j['findings'][0]['reason']" check --json --file waiting
+
+# ---- a file full of nasty names, in both formats ----
+for format in openmetrics prometheus; do
+	"${program%/*}/tests/write_sample" $format >nasty
+	json "j['verdict'] == 'critical' and 'sxid_fatal' in [f['rule'] for f in j['findings']]" check --json --file nasty
+	"$program" check --file nasty >out
+	(($(grep -c '|' out) == 1)) || fail "$format: a name brings its own bar, or the first line has none"
+done
+
+# ---- xidscope xid ----
+expect 0 "Xid 79: GPU no longer answers*  severity  fatal*  action    restart_bm*  advice    Drain the node*" "" xid 79
+expect 0 "*note      The text decides the severity*" "" xid 149
+expect 0 "*note      One that names a previous Xid*info." "" xid 45
+expect 1 "Xid 999: code not in the catalog*severity  unknown*" "xidscope: Xid 999 is not in the catalog: *" xid 999
+expect 2 "" "xidscope: xid wants one of CODE and --list; see xidscope help" xid
+printf '79 info page_us\n149 fatal\n999 fatal\nsxid:20034 info\n' >policy
+expect 0 "*severity  info*action    page_us*policy    The catalog has fatal, restart_bm." "" xid --xid-policy policy 79
+expect 0 "*severity  fatal*policy*warning, workflow_nvlink5_err." "" xid --xid-policy policy 149
+expect 1 "*severity  fatal*" "*not in the catalog*" xid --xid-policy policy 999
+expect 1 "" "xidscope: error: cannot read the policy file absent: *" xid --xid-policy absent 79
+echo 'x' >bad_policy
+expect 1 "" "xidscope: error: the policy file bad_policy: line 1: 'x' is no Xid number*" xid --xid-policy=bad_policy --list
+expect 1 "" "xidscope: error: the policy file bad_policy: line 1: *" run --xid-policy=bad_policy --output "$dir/run.prom"
+json "j['xid'] == 79 and j['known'] and not j['overridden'] and j['severity'] == 'fatal' and 'note' not in j" xid 79 --json
+json "not j['known']" xid 999 --json 2>/dev/null
+json "len(j) > 150 and all(e['known'] for e in j)" xid --list --json
+json "j[-1]['xid'] == 999 and not j[-1]['known'] and [e for e in j if e['xid'] == 79][0]['severity'] == 'info'" \
+	xid --list --json --xid-policy policy
+"$program" xid --list >out
+(($(wc -l <out) > 150)) || fail "--list lists $(wc -l <out) codes"
+grep -q '^79 *fatal *hw *restart_bm *GPU no longer answers' out || fail "--list has no Xid 79"
+
+((failed)) || echo "check and xid do what they should"
+exit $failed

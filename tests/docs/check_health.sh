@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that the table of docs/HEALTH.md has the rules of `xidscope check --list-rules`, in that order, with the same
+# levels, limits and meanings, and that every rule that the page or the deployed examples name exists.
+# check_health.sh [DOCUMENT]
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+program=$root/build/xidscope
+document=${1:-$root/docs/HEALTH.md}
+fail() {
+	echo "check_health.sh: $*" >&2
+	exit 1
+}
+[[ -x $program ]] || fail "no $program: run make first"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$program" check --list-rules >"$work/rules"
+awk -F '\t' '{ limit = $3 == "" ? "" : $3 " " $4 " "; print "| `" $1 "` | " $2 " | " limit "| " $5 " |" }' \
+	"$work/rules" >"$work/program"
+sed -n '/^| rule /,/^$/p' "$document" | grep '^| `' >"$work/page" || fail "$document has no table of rules"
+diff -u --label "$document" "$work/page" --label "check --list-rules" "$work/program" >&2 ||
+	fail "$document and $program disagree"
+
+{ grep -rhoE -e '--rule[ =][a-z_]+' "$root/docs" "$root/deploy" || true; } | sed 's/--rule[ =]//' | sort -u |
+	while read -r rule; do
+		grep -q "^$rule	" "$work/rules" || fail "there is no rule $rule"
+	done
+echo "check_health.sh: $(wc -l <"$work/rules") rules agree"

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for the file of acknowledgements: any bytes give either one
+ * line of complaint or entries, each of which covers what it names, up to its
+ * time and not beyond the next second.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ack.h"
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void require_ack(const struct ack *a)
+{
+	struct ack_list one = {(struct ack *)a, 1};
+	const char *device = strcmp(a->device, "*") ? a->device : "0000:00:00.0";
+	const char *what = strcmp(a->what, "*") ? a->what : "79";
+
+	require(memchr(a->device, 0, sizeof(a->device)) && memchr(a->what, 0, sizeof(a->what)));
+	require(a->time >= 0 && a->time < 3e11);
+	require(ack_covers(&one, device, what, a->time));
+	require(!ack_covers(&one, device, what, a->time + 1));
+	require(ack_covers(&one, "0000:00:00.1", what, 0) == !strcmp(a->device, "*") || !strcmp(a->device, "0000:00:00.1"));
+	require(strcmp(a->what, "*") == 0 || !ack_covers(&one, device, "no kind", 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ack_list list;
+	char error[160];
+
+	memset(error, 'x', sizeof(error));
+	if (ack_parse(&list, (const char *)data, size, error, sizeof(error))) {
+		require(memchr(error, 0, sizeof(error)) != NULL);
+		for (const char *c = error; *c; c++)
+			require((unsigned char)*c >= ' ' && *c != 0x7f);
+		require(!list.acks && !list.count);
+		return 0;
+	}
+	for (size_t i = 0; i < list.count; i++)
+		require_ack(&list.acks[i]);
+	ack_free(&list);
+	return 0;
+}

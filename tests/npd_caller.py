@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Calls the plugins of a custom plugin monitor as node-problem-detector does, once.
+
+Usage: npd_caller.py MONITOR.json PROGRAM FILE. Runs each rule, with PROGRAM in
+place of its path and FILE in place of the one that its --file names, and prints
+the condition: "TYPE STATUS REASON: MESSAGE".
+"""
+
+import json
+import subprocess
+import sys
+
+REQUIRED = {"type", "condition", "reason", "path", "args", "timeout"}
+STATUS = {0: "False", 1: "True"}  # any other exit code: Unknown
+
+
+def seconds(text):
+    assert text.endswith("s"), text
+    return float(text[:-1])
+
+
+def main():
+    monitor, program, file = sys.argv[1:]
+    with open(monitor, encoding="utf-8") as text:
+        config = json.load(text)
+    plugin = config["pluginConfig"]
+    assert config["plugin"] == "custom" and config["source"]
+    conditions = {c["type"]: c for c in config["conditions"]}
+    for rule in config["rules"]:
+        assert set(rule) == REQUIRED and rule["type"] == "permanent", rule
+        # node-problem-detector refuses to start otherwise
+        assert seconds(rule["timeout"]) <= seconds(plugin["timeout"])
+        args = list(rule["args"])
+        args[args.index("--file") + 1] = file
+        done = subprocess.run([program, *args], stdout=subprocess.PIPE, timeout=seconds(rule["timeout"]), check=False)
+        output = done.stdout.decode("utf-8").strip()
+        cut = output[: plugin["max_output_length"]]
+        assert cut == output, f"{output!r} is too long"
+        assert output and "\n" not in output, output
+        status = STATUS.get(done.returncode, "Unknown")
+        default = conditions[rule["condition"]]
+        well = status == "False"
+        print(
+            rule["condition"],
+            status,
+            (default["reason"] if well else rule["reason"]) + ":",
+            default["message"] if well else cut,
+        )
+
+
+if __name__ == "__main__":
+    main()

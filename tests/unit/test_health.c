@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that each rule finds what it is for and nothing else, that a fault is
+ * over by evidence, time or acknowledgement and not otherwise, that findings are
+ * bounded and the worst come first, and that acknowledgements and times are
+ * read as documented.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "health.h"
+#include "time_text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define NOW 1700000000.0
+#define GPU "0000:c1:00.0"
+
+static struct health_report report;
+
+static struct fault *add_fault(struct snapshot *s, unsigned int code, bool nvswitch, const char *severity,
+			       const char *action, double last)
+{
+	struct fault like = {.device = GPU, .code = code, .nvswitch = nvswitch}, *f;
+
+	snprintf(like.severity, sizeof(like.severity), "%s", severity);
+	snprintf(like.action, sizeof(like.action), "%s", action);
+	f = snapshot_fault(s, &like);
+	assert_non_null(f);
+	f->count = 1;
+	f->incidents = 1;
+	f->last = last;
+	return f;
+}
+
+static void add_driver_error(struct snapshot *s, const char *kind, double last)
+{
+	struct kernel_event *e = snapshot_kernel_event(s, true, kind, GPU);
+
+	assert_non_null(e);
+	e->count = 1;
+	e->last = last;
+}
+
+static struct health_options defaults(void)
+{
+	struct health_options o;
+
+	health_defaults(&o);
+	return o;
+}
+
+static void evaluate(const struct snapshot *s, const struct health_options *o)
+{
+	memset(&report, 0xff, sizeof(report));
+	health_evaluate(s, o, NOW, &report);
+}
+
+/* Only this rule has anything to say. */
+static void assert_only(enum health_rule_id rule, enum health_level level)
+{
+	for (int r = 0; r < HEALTH_RULES; r++)
+		if (report.rules[r] != (r == (int)rule ? level : HEALTH_OK))
+			fail_msg("%s: %d", health_rules[r].name, (int)report.rules[r]);
+	assert_int_equal(report.level, level);
+}
+
+static void assert_well(void)
+{
+	assert_only(HEALTH_RULES, HEALTH_OK);
+	assert_int_equal(report.level, HEALTH_OK);
+	assert_int_equal(report.total, 0);
+	assert_int_equal(report.count, 0);
+}
+
+static void the_table_is_whole(void **state)
+{
+	struct health_options o = defaults();
+
+	(void)state;
+	for (int r = 0; r < HEALTH_RULES; r++) {
+		assert_true(*health_rules[r].name && health_rules[r].find);
+		assert_int_equal(health_rules[r].help[strlen(health_rules[r].help) - 1], '.');
+		assert_int_equal(*health_rules[r].unit != 0, health_rules[r].limit > 0);
+		assert_int_equal(o.rules[r].level, health_rules[r].level);
+		assert_true(o.rules[r].limit == health_rules[r].limit);
+	}
+}
+
+static void a_node_without_faults_is_well(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+
+	(void)state;
+	evaluate(&s, &o);
+	assert_well();
+}
+
+static void each_xid_meets_its_rule(void **state)
+{
+	static const struct {
+		unsigned int code;
+		bool nvswitch;
+		const char *severity, *action;
+		enum health_rule_id rule;
+	} cases[] = {
+		{79, false, "fatal", "restart_bm", HEALTH_XID_FATAL},
+		{13, false, "fatal", "restart_app", HEALTH_XID_FATAL}, /* a policy's word */
+		{62, false, "warning", "reset_gpu", HEALTH_XID_HARDWARE},
+		{58, false, "warning", "contact_support", HEALTH_XID_HARDWARE},
+		{63, false, "warning", "ignore", HEALTH_RULES},
+		{94, false, "warning", "restart_app", HEALTH_RULES},
+		{175, false, "warning", "none_given", HEALTH_RULES},
+		{45, false, "warning", "workflow_xid_45", HEALTH_RULES},
+		{31, false, "warning", "reset_gpu", HEALTH_RULES}, /* category app */
+		{43, false, "info", "ignore", HEALTH_RULES},
+		{62, false, "info", "reset_gpu", HEALTH_RULES},
+		{999, false, "unknown", "none_given", HEALTH_UNKNOWN_XID},
+		{20034, true, "fatal", "", HEALTH_SXID_FATAL},
+		{20009, true, "warning", "", HEALTH_RULES},
+		{20009, true, "unknown", "", HEALTH_UNKNOWN_XID},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct health_options o = defaults();
+		struct snapshot s = {};
+
+		add_fault(&s, cases[i].code, cases[i].nvswitch, cases[i].severity, cases[i].action, NOW - 10);
+		evaluate(&s, &o);
+		if (cases[i].rule == HEALTH_RULES) {
+			assert_well();
+		} else {
+			assert_only(cases[i].rule, health_rules[cases[i].rule].level);
+			assert_int_equal(report.total, 1);
+			assert_int_equal(report.findings[0].rule, cases[i].rule);
+		}
+		snapshot_free(&s);
+	}
+}
+
+static void storms_and_repeats_are_counted_over_severities(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+	struct fault *a = add_fault(&s, 31, false, "warning", "restart_app", NOW - 10), *b;
+
+	(void)state;
+	a->count = 499;
+	b = add_fault(&s, 31, false, "info", "x", NOW - 10);
+	b->count = 500;
+	evaluate(&s, &o);
+	assert_well();
+	b->count = 501;
+	evaluate(&s, &o);
+	assert_only(HEALTH_XID_STORM, HEALTH_WARN);
+	assert_int_equal(report.total, 1);
+	assert_non_null(strstr(report.findings[0].reason, " 1000 times"));
+
+	s.faults[0].count = s.faults[1].count = 1;
+	s.faults[0].incidents = 2;
+	s.faults[1].incidents = 0;
+	evaluate(&s, &o);
+	assert_well();
+	s.faults[1].incidents = 1;
+	evaluate(&s, &o);
+	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
+	assert_int_equal(report.total, 1);
+	assert_non_null(strstr(report.findings[0].reason, " 3 incidents"));
+	/* what only informs may come as often as it likes */
+	s.faults[0].code = s.faults[1].code = 93;
+	evaluate(&s, &o);
+	assert_well();
+	/* another GPU's do not add up with these */
+	s.faults[0].code = s.faults[1].code = 31;
+	strcpy(s.faults[1].device, "0000:c2:00.0");
+	evaluate(&s, &o);
+	assert_well();
+	/* nor are these rules about switches */
+	s.faults[0].nvswitch = true;
+	s.faults[0].count = s.faults[0].incidents = 5000;
+	evaluate(&s, &o);
+	assert_well();
+	snapshot_free(&s);
+}
+
+static void only_failures_of_the_driver_count_and_only_the_drivers(void **state)
+{
+	static const struct {
+		const char *kind;
+		bool failure;
+	} kinds[] = {
+		{"rm_init_adapter_failed", true}, {"fallen_off_bus", true}, {"gsp_heartbeat_timeout", true},
+		{"uvm_fatal", true},		  {"assert_failed", false},
+	};
+	struct health_options o = defaults();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		struct snapshot s = {};
+
+		snapshot_kernel_event(&s, false, kinds[i].kind, GPU)->count = 1;
+		snapshot_kernel_event(&s, true, kinds[i].kind, "0000:c2:00.0");
+		evaluate(&s, &o);
+		assert_well();
+		add_driver_error(&s, kinds[i].kind, NOW - 10);
+		evaluate(&s, &o);
+		if (kinds[i].failure)
+			assert_only(HEALTH_DRIVER_ERROR, HEALTH_FAIL);
+		else
+			assert_well();
+		snapshot_free(&s);
+	}
+}
+
+static void a_rate_limit_and_a_waiter_are_found(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+	struct rpc_server_state *v;
+
+	(void)state;
+	snapshot_gpu(&s, GPU)->rate_limited = false;
+	evaluate(&s, &o);
+	assert_well();
+	s.gpus[0].rate_limited = true;
+	evaluate(&s, &o);
+	assert_only(HEALTH_GSP_RATE_LIMITED, HEALTH_WARN);
+	s.gpus[0].rate_limited = false;
+
+	v = snapshot_server(&s, "nas-1");
+	v->oldest_ns[RPC_QUEUE_SLOT] = 60000000000;
+	v->oldest_ns[RPC_QUEUE_PENDING] = 59000000000;
+	evaluate(&s, &o);
+	assert_well();
+	v->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
+	evaluate(&s, &o);
+	assert_only(HEALTH_NFS_WAITER, HEALTH_WARN);
+	assert_string_equal(report.findings[0].reason,
+			    "NFS server nas-1: a call has been waiting for its reply for 61 s: See whether the server "
+			    "and the network to it are well.");
+	assert_string_equal(report.findings[0].brief, "NFS call waits for its reply for 61 s: nas-1");
+	snapshot_free(&s);
+}
+
+static void a_reason_says_what_when_and_what_to_do(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+
+	(void)state;
+	add_fault(&s, 79, false, "fatal", "restart_bm", 1795255200.9)->count = 2;
+	evaluate(&s, &o);
+	assert_string_equal(report.findings[0].reason,
+			    "GPU 0000:c1:00.0: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last "
+			    "2026-11-21T10:00:00Z: Drain the node and restart it; if the error returns, replace the GPU.");
+	assert_string_equal(report.findings[0].brief, "Xid 79 on 0000:c1:00.0, 2 times, last 2026-11-21T10:00:00Z");
+	snapshot_free(&s);
+}
+
+static void texts_are_one_line_and_fit(void **state)
+{
+	char name[LABEL_SIZE];
+	struct health_options o = defaults();
+	struct snapshot s = {};
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	name[0] = '\n';
+	name[1] = '\x1b';
+	memcpy(name + 40, "\xf0\x9f\x98\x80", 4);
+	name[LABEL_SIZE - 1] = 0;
+	snapshot_server(&s, name)->oldest_ns[RPC_QUEUE_SLOT] = UINT64_MAX;
+	evaluate(&s, &o);
+	assert_int_equal(report.count, 1);
+	for (const char *c = report.findings[0].reason; *c; c++)
+		assert_true((unsigned char)*c >= ' ');
+	for (const char *c = report.findings[0].brief; *c; c++)
+		assert_true((unsigned char)*c >= ' ');
+	assert_true(strlen(report.findings[0].brief) <= 80);
+	assert_string_equal(report.findings[0].brief + strlen(report.findings[0].brief) - 3, "...");
+	snapshot_free(&s);
+}
+
+/* What makes a fault at NOW - 100 be over, at its edges. */
+static void a_fault_is_over_by_evidence(void **state)
+{
+	static const struct {
+		const char *gpu;
+		double time;
+		bool over;
+	} cases[] = {
+		{GPU, NOW - 100, true},	   {GPU, NOW - 99, true},	    {GPU, NOW - 100.001, false},
+		{"all", NOW - 100, true},  {"all", NOW - 101, false},	    {"0000:c2:00.0", NOW, false},
+		{"", NOW, false},
+	};
+	struct health_options o = defaults();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct snapshot s = {};
+		struct fault *f = add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 100);
+
+		f->count = 5000;
+		f->incidents = 50;
+		add_fault(&s, 20034, true, "fatal", "", NOW - 100);
+		add_driver_error(&s, "fallen_off_bus", NOW - 100);
+		/* older recoveries change nothing */
+		snapshot_recovery(&s, "all", "driver_loaded")->time = NOW - 1000;
+		snapshot_recovery(&s, cases[i].gpu, "action_none")->time = cases[i].time;
+		snapshot_recovery(&s, "all", "device_probed")->time = NOW - 1000;
+		evaluate(&s, &o);
+		if (cases[i].over)
+			assert_well();
+		else
+			assert_int_equal(report.total, 5); /* fatal, storm, repeat, SXid, driver */
+		snapshot_free(&s);
+	}
+}
+
+static void a_fault_is_over_by_time(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+
+	(void)state;
+	add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 100);
+	o.window = 100;
+	evaluate(&s, &o);
+	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
+	o.window = 99;
+	evaluate(&s, &o);
+	assert_well();
+	o = defaults();
+	o.since = NOW - 100;
+	evaluate(&s, &o);
+	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
+	o.since = NOW - 99;
+	evaluate(&s, &o);
+	assert_well();
+	/* when it was is not known: nothing shows that it is over */
+	s.faults[0].last = 0;
+	snapshot_recovery(&s, "all", "driver_loaded")->time = NOW;
+	evaluate(&s, &o);
+	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
+	snapshot_free(&s);
+}
+
+/* The file has one time for both: the agent must not know better. */
+static void faults_of_one_code_are_over_together(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+
+	(void)state;
+	add_fault(&s, 149, false, "fatal", "x", NOW - 100);
+	add_fault(&s, 149, false, "warning", "ignore", NOW - 50);
+	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 60;
+	evaluate(&s, &o);
+	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
+	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 50;
+	evaluate(&s, &o);
+	assert_well();
+	snapshot_free(&s);
+}
+
+static struct ack_list acks(const char *text)
+{
+	char error[160] = "";
+	struct ack_list list;
+
+	memset(&list, 0xff, sizeof(list));
+	if (ack_parse(&list, text, strlen(text), error, sizeof(error)))
+		fail_msg("%s", error);
+	return list;
+}
+
+static void a_fault_is_over_by_acknowledgement(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned int over; /* 1: the Xid, 2: the SXid, 4: the driver's error */
+	} cases[] = {
+		{"", 0},
+		{"# only this\n", 0},
+		{"* * 1699999900", 7},
+		{"* * 1699999899.9", 0},
+		{"* * 2023-11-14T22:11:40Z seen by us # and fixed", 7},
+		{"* * 2023-11-14T22:11:39Z", 0},
+		{GPU " 79 1700000000\n", 1},
+		{"0000:C1:00.0 079 1700000000", 1},
+		{"0000:c2:00.0 79 1700000000", 0},
+		{"* 78 1700000000", 0},
+		{"* sxid:79 1700000000", 0},
+		{GPU " sxid:20034 1700000000", 2},
+		{"* 20034 1700000000", 0},
+		{"\n* fallen_off_bus 1700000000 card was seated\r\n", 4},
+		{"* fallen_off 1700000000", 0},
+		{"* 79 1600000000\n* 79 1700000000\n", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct ack_list list = acks(cases[i].text);
+		struct health_options o = defaults();
+		struct snapshot s = {};
+
+		add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 99.5);
+		add_fault(&s, 20034, true, "fatal", "", NOW - 99.5);
+		add_driver_error(&s, "fallen_off_bus", NOW - 99.5);
+		o.acks = &list;
+		evaluate(&s, &o);
+		if (report.rules[HEALTH_XID_FATAL] != (cases[i].over & 1 ? HEALTH_OK : HEALTH_FAIL) ||
+		    report.rules[HEALTH_SXID_FATAL] != (cases[i].over & 2 ? HEALTH_OK : HEALTH_FAIL) ||
+		    report.rules[HEALTH_DRIVER_ERROR] != (cases[i].over & 4 ? HEALTH_OK : HEALTH_FAIL))
+			fail_msg("'%s' acknowledges something else", cases[i].text);
+		snapshot_free(&s);
+		ack_free(&list);
+	}
+}
+
+static void wrong_acknowledgements_are_refused_with_their_line(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} cases[] = {
+		{"gpu0 79 1", "line 1: 'gpu0' is no PCI address (0000:c1:00.0) and not *"},
+		{"c1:00.0 79 1", "line 1: 'c1:00.0' is no PCI address (0000:c1:00.0) and not *"},
+		{"0000:c1:00.0x 79 1", "line 1: '0000:c1:00.0x' is no PCI address (0000:c1:00.0) and not *"},
+		{"\n* 79", "line 2: '*' must be followed by WHAT and TIME"},
+		{"* xid79! 1", "line 1: 'xid79!' is no Xid, no sxid:NUMBER, no kind of driver error and not *"},
+		{"* sxid: 1", "line 1: 'sxid:' is no Xid, no sxid:NUMBER, no kind of driver error and not *"},
+		{"* sxid:a 1", "line 1: 'sxid:a' is no Xid, no sxid:NUMBER, no kind of driver error and not *"},
+		{"* 79 yesterday", "line 1: 'yesterday' is no time: 2026-11-21T10:00:00Z or seconds since the epoch"},
+	};
+	struct ack_list list;
+	char error[160], *many;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(ack_parse(&list, cases[i].text, strlen(cases[i].text), error, sizeof(error)), -EINVAL);
+		assert_string_equal(error, cases[i].error);
+		assert_null(list.acks);
+	}
+	many = malloc(5000);
+	assert_non_null(many);
+	memset(many, '\n', 5000);
+	assert_int_equal(ack_parse(&list, many, 4095, error, sizeof(error)), 0);
+	ack_free(&list);
+	assert_int_equal(ack_parse(&list, many, 4096, error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "at most 4095 lines are read");
+	free(many);
+	assert_int_equal(ack_load(&list, "/nonexistent/acks", error, sizeof(error)), 0);
+	assert_int_equal(list.count, 0);
+	assert_int_equal(ack_load(&list, "/tmp", error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "cannot read /tmp: it is no regular file");
+}
+
+static void times_are_read_and_written(void **state)
+{
+	static const struct {
+		const char *text;
+		double seconds;
+	} good[] = {
+		{"0", 0},
+		{"1700000000", 1700000000},
+		{"1700000000.25", 1700000000.25},
+		{"2026-11-21T10:00:00Z", 1795255200},
+		{"2026-11-21T10:00:00.5Z", 1795255200.5},
+		{"2026-11-21T10:00:00.500000000000000000000000000000Z", 1795255200.5},
+		{"2026-11-21", 1795219200},
+		{"1970-01-01T00:00:00Z", 0},
+		{"2024-02-29", 1709164800},
+		{"9999-12-31T23:59:59Z", 253402300799},
+	};
+	static const char *const bad[] = {
+		"", "-1", "1e9", "now", "2026-", "2026-11-21T10:00:00", "2026-11-21T10:00:00+01:00",
+		"2026-11-21 10:00:00Z", "2026-11-21T10:00Z", "2026-02-30", "2026-13-01", "1969-12-31", "253402300800",
+		"2026-11-21T10:00:00.Z.", "2026-11-21T10:00:00ZZ", "2026-11-21T10:00:00.5", "1.2.3",
+		"2026-11-21T", "T10:00:00Z",
+	};
+	char text[TIME_TEXT_SIZE];
+	double seconds;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++) {
+		if (!time_from_text(good[i].text, &seconds))
+			fail_msg("'%s' is a time", good[i].text);
+		assert_true(seconds == good[i].seconds);
+	}
+	for (size_t i = 0; i < COUNT(bad); i++)
+		if (time_from_text(bad[i], &seconds))
+			fail_msg("'%s' is no time", bad[i]);
+	time_to_text(text, sizeof(text), 1795255200.999);
+	assert_string_equal(text, "2026-11-21T10:00:00Z");
+	time_to_text(text, sizeof(text), -5);
+	assert_string_equal(text, "1970-01-01T00:00:00Z");
+	time_to_text(text, sizeof(text), 1e300);
+	assert_string_equal(text, "9999-12-31T23:59:59Z");
+}
+
+static void rules_are_set_by_name(void **state)
+{
+	static const char *const bad[] = {
+		"",		   "xid_fatal",	      "xid_fatal=",	   "xid_fatal=OFF",   "xid_fatal=fail:1",
+		"xid_fat=off",	   "xid_fatals=off",  "nfs_waiter=warn:",  "nfs_waiter=warn:0", "nfs_waiter=warn:-1",
+		"nfs_waiter=warn:x", "nfs_waiter=warn:1.2.3", "nfs_waiter=warn:1e99", "=off", "nfs_waiter=warning",
+	};
+	struct health_options o = defaults(), before = o;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		if (health_set_rule(&o, bad[i]))
+			fail_msg("'%s' was taken", bad[i]);
+		assert_memory_equal(&o, &before, sizeof(o));
+	}
+	assert_true(health_set_rule(&o, "nfs_waiter=fail:7.5"));
+	assert_int_equal(o.rules[HEALTH_NFS_WAITER].level, HEALTH_FAIL);
+	assert_true(o.rules[HEALTH_NFS_WAITER].limit == 7.5);
+	assert_true(health_set_rule(&o, "nfs_waiter=warn"));
+	assert_int_equal(o.rules[HEALTH_NFS_WAITER].level, HEALTH_WARN);
+	assert_true(o.rules[HEALTH_NFS_WAITER].limit == 7.5);
+	assert_true(health_set_rule(&o, "xid_fatal=off"));
+	assert_int_equal(o.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
+}
+
+static void a_rule_that_is_off_finds_nothing(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+
+	(void)state;
+	add_fault(&s, 79, false, "fatal", "restart_bm", NOW);
+	health_set_rule(&o, "xid_fatal=off");
+	evaluate(&s, &o);
+	assert_well();
+	health_to_snapshot(&report, &o, &s);
+	assert_int_equal(s.health_count, HEALTH_RULES - 1);
+	for (size_t i = 0; i < s.health_count; i++)
+		assert_string_not_equal(s.health[i].check, "xid_fatal");
+	snapshot_free(&s);
+}
+
+static void the_worst_come_first_and_all_are_counted(void **state)
+{
+	struct health_options o = defaults();
+	struct snapshot s = {};
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++)
+		add_fault(&s, 1000 + i, false, "unknown", "none_given", NOW);
+	add_fault(&s, 79, false, "fatal", "restart_bm", NOW);
+	snapshot_server(&s, "nas")->oldest_ns[RPC_QUEUE_SLOT] = 100000000000;
+	evaluate(&s, &o);
+	assert_int_equal(report.level, HEALTH_FAIL);
+	assert_int_equal(report.total, 102);
+	assert_int_equal(report.count, HEALTH_MAX_FINDINGS);
+	assert_int_equal(report.findings[0].rule, HEALTH_XID_FATAL);
+	for (size_t i = 1; i < report.count; i++)
+		assert_int_equal(report.findings[i].level, HEALTH_WARN);
+	/* what the list has no room for still has its verdict */
+	assert_int_equal(report.rules[HEALTH_NFS_WAITER], HEALTH_WARN);
+	health_set_rule(&o, "nfs_waiter=fail");
+	health_set_rule(&o, "xid_fatal=warn");
+	evaluate(&s, &o);
+	assert_int_equal(report.findings[0].rule, HEALTH_NFS_WAITER);
+	assert_int_equal(report.findings[1].rule, HEALTH_XID_FATAL);
+	health_to_snapshot(&report, &o, &s);
+	assert_int_equal(s.health_count, HEALTH_RULES);
+	for (size_t i = 0; i < s.health_count; i++)
+		if (!strcmp(s.health[i].check, "nfs_waiter"))
+			assert_int_equal(s.health[i].level, 2);
+	snapshot_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table_is_whole),
+		cmocka_unit_test(a_node_without_faults_is_well),
+		cmocka_unit_test(each_xid_meets_its_rule),
+		cmocka_unit_test(storms_and_repeats_are_counted_over_severities),
+		cmocka_unit_test(only_failures_of_the_driver_count_and_only_the_drivers),
+		cmocka_unit_test(a_rate_limit_and_a_waiter_are_found),
+		cmocka_unit_test(a_reason_says_what_when_and_what_to_do),
+		cmocka_unit_test(texts_are_one_line_and_fit),
+		cmocka_unit_test(a_fault_is_over_by_evidence),
+		cmocka_unit_test(a_fault_is_over_by_time),
+		cmocka_unit_test(faults_of_one_code_are_over_together),
+		cmocka_unit_test(a_fault_is_over_by_acknowledgement),
+		cmocka_unit_test(wrong_acknowledgements_are_refused_with_their_line),
+		cmocka_unit_test(times_are_read_and_written),
+		cmocka_unit_test(rules_are_set_by_name),
+		cmocka_unit_test(a_rule_that_is_off_finds_nothing),
+		cmocka_unit_test(the_worst_come_first_and_all_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

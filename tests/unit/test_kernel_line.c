@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that lines which come with GPU failures are told apart, each failure
+ * reported once with its device, and that no other line is taken for one. Real
+ * lines come from TEST_DATA/kernel_lines.tsv.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel_line.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Runs on a copy of just len bytes, so that a sanitizer sees a read past the end. */
+static struct kernel_line next(const char *text, size_t len, size_t *offset)
+{
+	char *copy = malloc(len ? len : 1);
+	struct kernel_line line;
+	bool found;
+
+	assert_non_null(copy);
+	memcpy(copy, text, len);
+	found = kernel_line_next(copy, len, offset, &line);
+	assert_int_equal(found, line.kind != KERNEL_LINE_NONE);
+	if (line.text)
+		line.text = text + (line.text - copy);
+	free(copy);
+	return line;
+}
+
+static struct kernel_line first(const char *text)
+{
+	size_t offset = 0;
+
+	return next(text, strlen(text), &offset);
+}
+
+static void assert_text(const struct kernel_line *line, const char *expected)
+{
+	assert_int_equal(line->text_len, strlen(expected));
+	assert_memory_equal(line->text, expected, line->text_len);
+}
+
+static void identity_is_read(void **state)
+{
+	struct kernel_line line;
+
+	(void)state;
+	line = first("NVRM: GPU at PCI:000D:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d");
+	assert_int_equal(line.kind, KERNEL_LINE_GPU_UUID);
+	assert_string_equal(line.device, "000d:c1:00.0");
+	assert_string_equal(line.uuid, "GPU-509665ad-b600-ac93-3616-d754b23d636d");
+	assert_string_equal(line.serial, "");
+	assert_string_equal(line.name, "");
+
+	line = first("NVRM: GPU Board Serial Number: 0322518027985\r\n");
+	assert_int_equal(line.kind, KERNEL_LINE_GPU_SERIAL);
+	assert_string_equal(line.device, "");
+	assert_string_equal(line.serial, "0322518027985");
+	assert_text(&line, "NVRM: GPU Board Serial Number: 0322518027985");
+
+	line = first("NVRM: GPU Board Serial Number: 12345678901234567890123");
+	assert_string_equal(line.serial, "12345678901234567890123");
+
+	line = first("NVRM: GPU 0000:91:00.0: GPU serial number is 1653723052734.");
+	assert_int_equal(line.kind, KERNEL_LINE_GPU_SERIAL);
+	assert_string_equal(line.device, "0000:91:00.0");
+	assert_string_equal(line.serial, "1653723052734");
+}
+
+static void torn_or_odd_identity_is_none(void **state)
+{
+	static const char *const texts[] = {
+		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636",
+		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d0",
+		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d-and-ever-on",
+		"NVRM: GPU at PCI:0000:c1:00: ",
+		"NVRM: GPU at PCI:0000:c100: GPU-509665ad-b600-ac93-3616-d754b23d636d",
+		"NVRM: GPU Board Serial Number: ",
+		"NVRM: GPU Board Serial Number: 12 34",
+		"NVRM: GPU Board Serial Number: 123456789012345678901234",
+		"NVRM: GPU 0000:91:00.0: GPU serial number is 16",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct kernel_line line = first(texts[i]);
+
+		if (line.kind != KERNEL_LINE_NONE)
+			fail_msg("taken for an identity: %s", texts[i]);
+		assert_string_equal(line.device, "");
+		assert_string_equal(line.uuid, "");
+		assert_string_equal(line.serial, "");
+	}
+}
+
+static void what_follows_an_xid_says_so(void **state)
+{
+	(void)state;
+	assert_int_equal(first("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.").follows_xid, 79);
+	assert_int_equal(first("NVRM: The NVIDIA GPU 0000:18:00.0").follows_xid, 0);
+	assert_int_equal(first("NVRM: RmInitAdapter failed! (0x1:0x2:3)").follows_xid, 0);
+}
+
+static void kinds_with_a_tracepoint_say_so(void **state)
+{
+	static const char *const texts[] = {
+		"nvidia 0000:c1:00.0: PCIe Bus Error: severity=Corrected, x",
+		"nvidia 0000:c1:00.0: AER: aer_status: 0x1, aer_mask: 0x0",
+		"mce: [Hardware Error]: Machine check events logged",
+		"INFO: task a:1 blocked for more than 120 seconds.",
+		"Out of memory: Killed process 1 (a)",
+		"Memory cgroup out of memory: Killed process 1 (a)",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		assert_true(first(texts[i]).has_tracepoint);
+	assert_false(first("nfs: server a not responding, still trying").has_tracepoint);
+	assert_false(first("watchdog: BUG: soft lockup - CPU#1 stuck for 23s!").has_tracepoint);
+	assert_false(first("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.").has_tracepoint);
+}
+
+static void lines_of_one_text_come_out_once_each(void **state)
+{
+	static const char text[] =
+		"no event\n"
+		"NVRM: GPU at PCI:0000:01:00: GPU-509665ad-b600-ac93-3616-d754b23d636d\r\n"
+		"NVRM: GPU Board Serial Number: 12\n"
+		"glued onNVRM: RmInitAdapter failed! (0x1NVRM: GPU Board Serial Number: 34\n"
+		"\n\n"
+		"NVRM: The NVIDIA GPU 0000:18:00.0\n"
+		"NVRM: (PCI ID: 10de:2901) installed in this system has\n"
+		"NVRM: fallen off the bus and is not responding to commands.\n"
+		"glued onnfs: server a OK\n"
+		"nfs: server b OK";
+	static const struct {
+		enum kernel_line_kind kind;
+		const char *name, *device, *serial;
+	} expected[] = {
+		{KERNEL_LINE_GPU_UUID, "", "0000:01:00.0", ""},
+		{KERNEL_LINE_GPU_SERIAL, "", "", "12"},
+		{KERNEL_LINE_GPU_DRIVER, "rm_init_adapter_failed", "", ""},
+		{KERNEL_LINE_GPU_SERIAL, "", "", "34"},
+		{KERNEL_LINE_GPU_DRIVER, "fallen_off_bus", "0000:18:00.0", ""},
+		{KERNEL_LINE_EVENT, "nfs_ok", "b", ""},
+	};
+	size_t offset = 0;
+	struct kernel_line line;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(expected); i++) {
+		line = next(text, sizeof(text) - 1, &offset);
+		assert_int_equal(line.kind, expected[i].kind);
+		assert_string_equal(line.name, expected[i].name);
+		assert_string_equal(line.device, expected[i].device);
+		assert_string_equal(line.serial, expected[i].serial);
+	}
+	line = next(text, sizeof(text) - 1, &offset);
+	assert_int_equal(line.kind, KERNEL_LINE_NONE);
+	assert_int_equal(offset, sizeof(text) - 1);
+}
+
+static void text_is_the_line_from_where_it_was_recognised(void **state)
+{
+	struct kernel_line line;
+
+	(void)state;
+	line = first("x\n<4>[    1.500000] nfs: server a OK \nmore");
+	assert_text(&line, "nfs: server a OK");
+	line = first("xNVRM: RmInitAdapter failed! (0x1:0x2:3)NVRM: y");
+	assert_text(&line, "NVRM: RmInitAdapter failed! (0x1:0x2:3)");
+}
+
+static void console_prefix_is_passed_over(void **state)
+{
+	static const struct {
+		const char *prefix;
+		bool passed;
+	} cases[] = {
+		{"", true},
+		{"<6>", true},
+		{"[    0.000001] ", true},
+		{"[12345.678901] ", true},
+		{"<4>[12345.678901] ", true},
+		{"[  199.546814][   C40] ", true},
+		{"[  199.546814][ T9326] ", true},
+		{"[10163.739261] [   T9326] ", true},
+		{" ", false},
+		{"<x>", false},
+		{"<6", false},
+		{"[12345] ", false},
+		{"[12345.] ", false},
+		{"[12345.67", false},
+		{"[12345.67] [X12] ", false},
+		{"[12345.67]  ", false},
+		{"kernel: ", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "%snfs: server a OK", cases[i].prefix);
+		if ((first(text).kind == KERNEL_LINE_EVENT) != cases[i].passed)
+			fail_msg("prefix: %s", text);
+	}
+}
+
+static void device_is_one_clean_word_that_fits(void **state)
+{
+	char text[400] = "nfs: server ", name[300];
+	struct kernel_line line;
+
+	(void)state;
+	assert_int_equal(first("nfs: server a\tb OK").kind, KERNEL_LINE_NONE);
+	assert_int_equal(first("nfs: server a\x7f OK").kind, KERNEL_LINE_NONE);
+	assert_int_equal(first("nfs: server  OK").kind, KERNEL_LINE_NONE);
+	assert_string_equal(first("nfs: server OK OK").device, "OK");
+	assert_string_equal(first("nfs: server caf\xc3\xa9\xff OK").device, "caf\xc3\xa9\\xff");
+
+	memset(name, 's', sizeof(name));
+	name[255] = '\0';
+	strcat(strcat(text, name), " OK");
+	line = first(text);
+	assert_int_equal(line.kind, KERNEL_LINE_EVENT);
+	assert_int_equal(strlen(line.device), sizeof(line.device) - 1);
+	assert_string_equal(line.device + sizeof(line.device) - 4, "...");
+
+	text[12] = '\0';
+	name[255] = 's';
+	name[256] = '\0';
+	strcat(strcat(text, name), " OK");
+	assert_int_equal(first(text).kind, KERNEL_LINE_NONE);
+}
+
+static void empty_text_has_none(void **state)
+{
+	struct kernel_line line = {.kind = KERNEL_LINE_EVENT};
+	size_t offset = 0;
+
+	(void)state;
+	assert_false(kernel_line_next(NULL, 0, &offset, &line));
+	assert_int_equal(line.kind, KERNEL_LINE_NONE);
+	assert_string_equal(line.name, "");
+	assert_int_equal(offset, 0);
+	assert_int_equal(first("\n").kind, KERNEL_LINE_NONE);
+	assert_int_equal(first("[1.2] ").kind, KERNEL_LINE_NONE);
+	assert_int_equal(first("NVRM: ").kind, KERNEL_LINE_NONE);
+}
+
+static char *cut(char **rest)
+{
+	char *field = strsep(rest, "\t\n");
+
+	return field ? field : "";
+}
+
+static void undo_newlines(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from;) {
+		if (from[0] == '\\' && from[1] == 'n') {
+			*to++ = '\n';
+			from += 2;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+static const char *kind_name(const struct kernel_line *line)
+{
+	switch (line->kind) {
+	case KERNEL_LINE_NONE:
+		return "other";
+	case KERNEL_LINE_GPU_UUID:
+		return "gpu_uuid";
+	case KERNEL_LINE_GPU_SERIAL:
+		return "gpu_serial";
+	case KERNEL_LINE_GPU_RATE_LIMITED:
+		return "gpu_rate_limited";
+	default:
+		return line->name;
+	}
+}
+
+static void real_lines_are_told_apart(void **state)
+{
+	FILE *file = fopen(TEST_DATA "/kernel_lines.tsv", "re");
+	unsigned int number = 1;
+	char buffer[2048];
+
+	(void)state;
+	assert_non_null(file);
+	assert_non_null(fgets(buffer, sizeof(buffer), file)); /* the columns' names */
+	while (fgets(buffer, sizeof(buffer), file)) {
+		char *rest = buffer, *text, *kind, *device;
+		size_t offset = 0;
+		struct kernel_line line;
+
+		number++;
+		cut(&rest); /* source */
+		text = cut(&rest);
+		kind = cut(&rest);
+		device = cut(&rest);
+		undo_newlines(text);
+		line = next(text, strlen(text), &offset);
+		if (strcmp(kind_name(&line), kind) != 0 || strcmp(line.device, device) != 0)
+			fail_msg("line %u: read as %s of '%s': %s", number, kind_name(&line), line.device,
+				 text);
+		line = next(text, strlen(text), &offset);
+		if (line.kind != KERNEL_LINE_NONE)
+			fail_msg("line %u: reported twice: %s", number, text);
+	}
+	fclose(file);
+	assert_true(number >= 120);
+}
+
+/* What user/xid_line.c reports must not be reported here as well. */
+static void xids_are_none(void **state)
+{
+	FILE *file = fopen(TEST_DATA "/xid_lines.tsv", "re");
+	unsigned int checked = 0;
+	char buffer[2048];
+
+	(void)state;
+	assert_non_null(file);
+	while (fgets(buffer, sizeof(buffer), file)) {
+		char *rest = buffer, *text, *kind = "";
+
+		cut(&rest);
+		text = cut(&rest);
+		for (int i = 0; i < 5; i++)
+			kind = cut(&rest);
+		if (strcmp(kind, "xid") != 0 && strcmp(kind, "sxid") != 0)
+			continue;
+		undo_newlines(text);
+		if (first(text).kind != KERNEL_LINE_NONE)
+			fail_msg("reported here, too: %s", text);
+		checked++;
+	}
+	fclose(file);
+	assert_true(checked >= 250);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(identity_is_read),
+		cmocka_unit_test(torn_or_odd_identity_is_none),
+		cmocka_unit_test(what_follows_an_xid_says_so),
+		cmocka_unit_test(kinds_with_a_tracepoint_say_so),
+		cmocka_unit_test(lines_of_one_text_come_out_once_each),
+		cmocka_unit_test(text_is_the_line_from_where_it_was_recognised),
+		cmocka_unit_test(console_prefix_is_passed_over),
+		cmocka_unit_test(device_is_one_clean_word_that_fits),
+		cmocka_unit_test(empty_text_has_none),
+		cmocka_unit_test(real_lines_are_told_apart),
+		cmocka_unit_test(xids_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

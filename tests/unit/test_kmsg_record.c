@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that records of /dev/kmsg are read as the kernel writes them: header,
+ * escapes, continuation flag, properties left out; and that a malformed header
+ * is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kmsg_record.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static char text[256];
+
+/* Runs on a copy of just len bytes, so that a sanitizer sees a read past the end. */
+static bool parse(const char *record, size_t len, size_t size,
+		  struct kmsg_record *out)
+{
+	char *copy = malloc(len ? len : 1), *room = malloc(size ? size : 1);
+	bool ok;
+
+	assert_non_null(copy);
+	assert_non_null(room);
+	assert_true(size <= sizeof(text));
+	memcpy(copy, record, len);
+	memset(out, 0x55, sizeof(*out));
+	ok = kmsg_record_parse(copy, len, out, room, size);
+	assert_true(out->text_len <= size);
+	memcpy(text, room, out->text_len);
+	free(copy);
+	free(room);
+	return ok;
+}
+
+static struct kmsg_record read_record(const char *record)
+{
+	struct kmsg_record out;
+
+	assert_true(parse(record, strlen(record), sizeof(text), &out));
+	return out;
+}
+
+static void assert_text(const struct kmsg_record *r, const char *expected,
+			size_t len)
+{
+	assert_int_equal(r->text_len, len);
+	assert_memory_equal(text, expected, len);
+}
+
+static void header_is_read(void **state)
+{
+	struct kmsg_record r;
+
+	(void)state;
+	r = read_record("6,339,5140900,-;NET: Registered protocol family 10\n");
+	assert_int_equal(r.level, 6);
+	assert_int_equal(r.facility, 0);
+	assert_int_equal(r.sequence, 339);
+	assert_int_equal(r.time_us, 5140900);
+	assert_false(r.continued);
+	assert_false(r.cut);
+	assert_text(&r, "NET: Registered protocol family 10", 34);
+
+	r = read_record("12,18446744073709551615,18446744073709551615,-;x\n");
+	assert_int_equal(r.level, 4);
+	assert_int_equal(r.facility, 1);
+	assert_true(r.sequence == UINT64_MAX);
+	assert_true(r.time_us == UINT64_MAX);
+
+	r = read_record("4294967295,0,0,-;x\n");
+	assert_int_equal(r.level, 7);
+	assert_int_equal(r.facility, 0x1fffffff);
+}
+
+static void fragments_are_marked(void **state)
+{
+	(void)state;
+	assert_true(read_record("4,1,2,c;x\n").continued);
+	assert_true(read_record("4,1,2,+;x\n").continued);
+	assert_true(read_record("4,1,2,c,caller=C3;x\n").continued);
+	assert_false(read_record("4,1,2,-,caller=c;x\n").continued);
+}
+
+static void later_fields_and_properties_are_passed_over(void **state)
+{
+	struct kmsg_record r;
+
+	(void)state;
+	r = read_record("4,1,2,-,caller=T1234,new=a\\b;a, b; c\n SUBSYSTEM=pci\n DEVICE=+pci:0000:c1:00.0\n");
+	assert_text(&r, "a, b; c", 7);
+	r = read_record("4,1,2,-;\n SUBSYSTEM=pci\n");
+	assert_text(&r, "", 0);
+	r = read_record("4,1,2,-; starts with a space\n");
+	assert_text(&r, " starts with a space", 20);
+}
+
+static void escapes_are_undone(void **state)
+{
+	static const struct {
+		const char *escaped;
+		const char *text;
+		size_t len;
+	} cases[] = {
+		{"a\\x0ab", "a\nb", 3},
+		{"\\x00", "\0", 1},
+		{"\\x5cx41", "\\x41", 4},
+		{"\\xc3\\xa9\\x7f\\xff", "\xc3\xa9\x7f\xff", 4},
+		/* not escapes of the kernel: kept */
+		{"\\", "\\", 1},
+		{"\\x", "\\x", 2},
+		{"\\x4", "\\x4", 3},
+		{"\\x4g", "\\x4g", 4},
+		{"\\x4A", "\\x4A", 4},
+		{"\\y41", "\\y41", 4},
+		{"\\\\x41", "\\A", 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char record[80] = "4,1,2,-;";
+		struct kmsg_record r;
+
+		strcat(record, cases[i].escaped);
+		r = read_record(record);
+		assert_text(&r, cases[i].text, cases[i].len);
+		strcat(record, "\n");
+		r = read_record(record);
+		assert_text(&r, cases[i].text, cases[i].len);
+	}
+}
+
+static void long_text_is_cut_to_fit(void **state)
+{
+	static const char record[] = "4,1,2,-;ab\\x0acd\n";
+	struct kmsg_record r;
+
+	(void)state;
+	for (size_t size = 0; size <= 6; size++) {
+		assert_true(parse(record, sizeof(record) - 1, size, &r));
+		assert_text(&r, "ab\ncd", size < 5 ? size : 5);
+		assert_int_equal(r.cut, size < 5);
+	}
+}
+
+static void malformed_header_is_refused(void **state)
+{
+	static const char *const records[] = {
+		"",
+		";",
+		"x",
+		"4",
+		"4,1,2",
+		"4,1,2,",
+		"4,1,2,-",
+		"4,1,2,-,",
+		"4,1,2,-,caller=T1",
+		"4,1,2,;text\n",
+		"4,1,2,,;text\n",
+		"4,1,2,--;text\n",
+		"4,1,2;text\n",
+		"4,1,;text\n",
+		"4,,2,-;text\n",
+		",1,2,-;text\n",
+		"-4,1,2,-;text\n",
+		" 4,1,2,-;text\n",
+		"4, 1,2,-;text\n",
+		"4x,1,2,-;text\n",
+		"4,1,2,-\n;text\n",
+		"4,1,2,-,a\n;text\n",
+		"4,1,2,\n;text\n",
+		"4294967296,1,2,-;text\n",
+		"4,18446744073709551616,2,-;text\n",
+		"4,1,18446744073709551616,-;text\n",
+		"4,1,99999999999999999999999,-;text\n",
+	};
+	static const struct kmsg_record zero;
+	struct kmsg_record r;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(records); i++) {
+		if (parse(records[i], strlen(records[i]), sizeof(text), &r))
+			fail_msg("taken for a record: %s", records[i]);
+		assert_int_equal(r.sequence, zero.sequence);
+		assert_int_equal(r.text_len, 0);
+		assert_int_equal(r.level, 0);
+	}
+}
+
+static void torn_record_is_refused_or_keeps_its_beginning(void **state)
+{
+	static const char record[] = "4,1,2,c,caller=T1;ab\\x0acd\n K=v\n";
+	const size_t header = 18;
+	struct kmsg_record r;
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(record); len++) {
+		assert_int_equal(parse(record, len, sizeof(text), &r), len >= header);
+		if (len >= header + 2)
+			assert_memory_equal(text, "ab", 2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(header_is_read),
+		cmocka_unit_test(fragments_are_marked),
+		cmocka_unit_test(later_fields_and_properties_are_passed_over),
+		cmocka_unit_test(escapes_are_undone),
+		cmocka_unit_test(long_text_is_cut_to_fit),
+		cmocka_unit_test(malformed_header_is_refused),
+		cmocka_unit_test(torn_record_is_refused_or_keeps_its_beginning),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that a policy file is read as documented or refused with its line and
+ * the reason, and that a verdict is the operator's where he may have one.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "xid_policy.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static char error[160];
+
+static struct xid_policy parse(const char *text)
+{
+	struct xid_policy p;
+
+	memset(&p, 0xff, sizeof(p));
+	error[0] = 0;
+	if (xid_policy_parse(&p, text, strlen(text), error, sizeof(error)))
+		fail_msg("%s", error);
+	return p;
+}
+
+static void assert_entry(const struct xid_policy *p, bool nvswitch, unsigned int code, const char *severity,
+			 const char *action)
+{
+	const struct xid_policy_entry *e = xid_policy_find(p, nvswitch, code);
+
+	assert_non_null(e);
+	assert_int_equal(e->code, code);
+	assert_int_equal(e->nvswitch, nvswitch);
+	if (severity)
+		assert_string_equal(e->severity, severity);
+	else
+		assert_null(e->severity);
+	if (action)
+		assert_string_equal(e->action, action);
+	else
+		assert_null(e->action);
+}
+
+static void lines_are_read_in_any_order_and_spacing(void **state)
+{
+	struct xid_policy p = parse("# of our site\n"
+				    "\n"
+				    "79 warning reset_gpu\n"
+				    "  13\tfatal\r\n"
+				    "sxid:20034 info\n"
+				    "\t \n"
+				    "31 - page_2  # on call\n"
+				    "43 unknown -#x\n"
+				    "4294967295 - -\n"
+				    "sxid:79 fatal -\n"
+				    "0 info aaaaaaaaaabbbbbbbbbbccccccccccddddddddd");
+
+	(void)state;
+	assert_int_equal(p.count, 8);
+	assert_entry(&p, false, 79, "warning", "reset_gpu");
+	assert_entry(&p, false, 13, "fatal", NULL);
+	assert_entry(&p, true, 20034, "info", NULL);
+	assert_entry(&p, false, 31, NULL, "page_2");
+	assert_entry(&p, false, 43, "unknown", NULL);
+	assert_entry(&p, false, 4294967295, NULL, NULL);
+	assert_entry(&p, true, 79, "fatal", NULL);
+	assert_entry(&p, false, 0, "info", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddd");
+	assert_null(xid_policy_find(&p, false, 20034));
+	assert_null(xid_policy_find(&p, true, 13));
+	assert_null(xid_policy_find(&p, false, 1));
+	xid_policy_free(&p);
+	assert_int_equal(p.count, 0);
+	xid_policy_free(&p);
+}
+
+static void nothing_is_a_policy_too(void **state)
+{
+	static const char *const texts[] = {"", "\n", "# only this", "\n\n \t\n"};
+	const struct xid_policy zero = {};
+
+	(void)state;
+	assert_null(xid_policy_find(&zero, false, 79));
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct xid_policy p = parse(texts[i]);
+
+		assert_int_equal(p.count, 0);
+		assert_null(xid_policy_find(&p, false, 79));
+		xid_policy_free(&p);
+	}
+}
+
+static void what_is_wrong_is_said_with_its_line(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *error;
+	} cases[] = {
+		{"xid79 fatal", "line 1: 'xid79' is no Xid number and no sxid:NUMBER"},
+		{"\n\n-1 fatal", "line 3: '-1' is no Xid number and no sxid:NUMBER"},
+		{"4294967296 info", "line 1: '4294967296' is no Xid number and no sxid:NUMBER"},
+		{"sxid: fatal", "line 1: 'sxid:' is no Xid number and no sxid:NUMBER"},
+		{"sxid:x fatal", "line 1: 'sxid:x' is no Xid number and no sxid:NUMBER"},
+		{"0x4f fatal", "line 1: '0x4f' is no Xid number and no sxid:NUMBER"},
+		{"79", "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION"},
+		{"79 fatal reset_gpu now", "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION"},
+		{"# x\n79 Fatal", "line 2: 'Fatal' is none of fatal, warning, info, unknown and -"},
+		{"79 fata", "line 1: 'fata' is none of fatal, warning, info, unknown and -"},
+		{"79 fatal Reset", "line 1: 'Reset' is no action: at most 39 of a-z, 0-9 and _, or -"},
+		{"79 fatal a-b", "line 1: 'a-b' is no action: at most 39 of a-z, 0-9 and _, or -"},
+		{"79 - aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd",
+		 "line 1: 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd' is no action: at most 39 of a-z, 0-9 and _, or -"},
+		{"79 fatal\n13 info\n79 info\n", "line 3: '79' has a line already: leave one"},
+		{"sxid:1 fatal\n1 info\nsxid:01 -\n", "line 3: 'sxid:01' has a line already: leave one"},
+		{"sxid:1 fatal reset_gpu", "line 1: 'reset_gpu' cannot be given: SXids have no action"},
+		{"79 \x1b[1m", "line 1: '?[1m' is none of fatal, warning, info, unknown and -"},
+		{"79 \xff\xfe", "line 1: '\\xff\\xfe' is none of fatal, warning, info, unknown and -"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct xid_policy p;
+
+		assert_int_equal(xid_policy_parse(&p, cases[i].text, strlen(cases[i].text), error, sizeof(error)),
+				 -EINVAL);
+		assert_string_equal(error, cases[i].error);
+		assert_int_equal(p.count, 0);
+		assert_null(p.entries);
+	}
+}
+
+static void zero_bytes_are_refused_not_cut_at(void **state)
+{
+	static const char text[] = "79 fatal reset\0gpu";
+	struct xid_policy p;
+
+	(void)state;
+	assert_int_equal(xid_policy_parse(&p, text, sizeof(text) - 1, error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "line 1: 'reset\\x00gpu' is no action: at most 39 of a-z, 0-9 and _, or -");
+}
+
+static void at_most_2048_lines_are_read(void **state)
+{
+	size_t size = 2050 * 12, len = 0;
+	char *text = malloc(size);
+	struct xid_policy p;
+
+	(void)state;
+	assert_non_null(text);
+	for (unsigned int i = 0; i < 2048; i++)
+		len += (size_t)snprintf(text + len, size - len, "%u info\n", 5000 - i);
+	assert_int_equal(xid_policy_parse(&p, text, len, error, sizeof(error)), 0);
+	assert_int_equal(p.count, 2048);
+	for (unsigned int i = 0; i < 2048; i++)
+		assert_entry(&p, false, 5000 - i, "info", NULL);
+	xid_policy_free(&p);
+	text[len++] = '#';
+	assert_int_equal(xid_policy_parse(&p, text, len, error, sizeof(error)), -EINVAL);
+	assert_string_equal(error, "line 2049: at most 2048 lines are read");
+	free(text);
+}
+
+static void a_file_is_loaded_or_told_of(void **state)
+{
+	const struct log quiet = {};
+	char path[] = "/tmp/xidscope-policy.XXXXXX";
+	struct xid_policy p;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "79 info\n", 8), 8);
+	assert_int_equal(xid_policy_load(&p, path, &quiet), 0);
+	assert_entry(&p, false, 79, "info", NULL);
+	xid_policy_free(&p);
+	assert_int_equal(write(fd, "x\n", 2), 2);
+	assert_int_equal(xid_policy_load(&p, path, &quiet), -EINVAL);
+	assert_null(p.entries);
+	close(fd);
+	unlink(path);
+	assert_int_equal(xid_policy_load(&p, path, &quiet), -ENOENT);
+	assert_int_equal(xid_policy_load(&p, "/tmp", &quiet), -EINVAL);
+	assert_null(p.entries);
+}
+
+static void the_policy_has_the_last_word_but_for_two_events(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *severity, *action; /* without a policy */
+		const char *policy_severity, *policy_action; /* with it */
+	} cases[] = {
+		{"NVRM: Xid (PCI:0000:c1:00): 79, x", "fatal", "restart_bm", "info", "restart_bm"},
+		{"NVRM: Xid (PCI:0000:c1:00): 31, x", "warning", "restart_app", "warning", "page_me"},
+		{"NVRM: Xid (PCI:0000:c1:00): 13, x", "warning", "restart_app", "warning", "restart_app"},
+		{"NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown", "none_given", "fatal", "reset_gpu"},
+		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal", "workflow_nvlink5_err", "info",
+		 "workflow_nvlink5_err"},
+		{"NVRM: Xid (PCI:0000:c1:00): 45, x", "info", "workflow_xid_45", "fatal", "reset_gpu"},
+		{"NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info", "workflow_xid_45", "info",
+		 "workflow_xid_45"},
+		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+		 "fatal", "xid_154", "warning", "reset_gpu"},
+		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+		 "info", "xid_154", "info", "xid_154"},
+		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal", "", "warning", ""},
+		/* a GPU's codes are no switch's */
+		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, Non-fatal, x", "warning", "", "warning", ""},
+	};
+	const struct xid_policy none = {};
+	struct xid_policy p = parse("79 info\n31 - page_me\n999 fatal reset_gpu\n149 info\n45 fatal reset_gpu\n"
+				    "154 warning reset_gpu\nsxid:20034 warning\n");
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct xid_verdict v;
+		struct xid_line line;
+		size_t offset = 0;
+
+		assert_true(xid_line_next(cases[i].text, strlen(cases[i].text), &offset, &line));
+		v = xid_policy_verdict(&none, &line);
+		assert_string_equal(v.severity, cases[i].severity);
+		assert_string_equal(v.action, cases[i].action);
+		v = xid_policy_verdict(&p, &line);
+		assert_string_equal(v.severity, cases[i].policy_severity);
+		assert_string_equal(v.action, cases[i].policy_action);
+	}
+	xid_policy_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_read_in_any_order_and_spacing),
+		cmocka_unit_test(nothing_is_a_policy_too),
+		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
+		cmocka_unit_test(zero_bytes_are_refused_not_cut_at),
+		cmocka_unit_test(at_most_2048_lines_are_read),
+		cmocka_unit_test(a_file_is_loaded_or_told_of),
+		cmocka_unit_test(the_policy_has_the_last_word_but_for_two_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A driver for tests that reports faults of GPUs which are not there, in the way of NVIDIA's: it prints the text as that
+ * does, then makes the structured call. Three builds, each a module named nvidia:
+ *	tracepoint	as the open modules from 575 on: nv_report_error() fires nvidia:nvidia_dev_xid
+ *	function	as 515-570: nv_report_error() alone
+ *	text		text alone
+ *
+ * /proc/xidscope-driver takes commands, a line each:
+ *	raw TEXT				prints TEXT
+ *	part TEXT				prints TEXT with no newline, as another driver may: what comes next is glued on
+ *	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
+ *	xid ADDRESS CODE MESSAGE		the call alone, as where the driver is told not to print
+ *	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
+ *	hang SECONDS				sleeps so that nothing can wake it
+ *	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
+ * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as of pci_name(), 0000:c1:00.0.
+ * Lines may be spread over several writes. What is no command fails with EINVAL.
+ */
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/proc_fs.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/uaccess.h>
+#include "driver.h"
+
+#if defined(DRIVER_TRACEPOINT)
+#define VERSION "575.57.08"
+#define BANNER "NVIDIA UNIX Open Kernel Module for x86_64  " VERSION "  Release Build  (test@guest)"
+#elif defined(DRIVER_FUNCTION)
+#define VERSION "550.54.15"
+#define BANNER "NVIDIA UNIX x86_64 Kernel Module  " VERSION "  Tue Mar  5 22:23:56 UTC 2024"
+#elif defined(DRIVER_TEXT)
+#define VERSION "390.157"
+#define BANNER "NVIDIA UNIX x86_64 Kernel Module  " VERSION "  Wed Oct 12 09:19:07 UTC 2022"
+#else
+#error "define DRIVER_TRACEPOINT, DRIVER_FUNCTION or DRIVER_TEXT"
+#endif
+
+#define LINE_MAX_LENGTH 4096
+
+struct gpu {
+	struct list_head list;
+	struct pci_dev pdev; /* nothing of it is valid but its name */
+};
+
+/* One open file: the line read so far, and room for what is made of it. */
+struct session {
+	size_t length;
+	char line[LINE_MAX_LENGTH];
+	char text[LINE_MAX_LENGTH + 16];
+	char message[LINE_MAX_LENGTH + 16];
+};
+
+static LIST_HEAD(gpus);
+static DEFINE_MUTEX(gpus_lock);
+static DEFINE_SPINLOCK(print_lock);
+
+/* NVIDIA's driver, too, prints with interrupts off, and without a level: as if it always continued a line. */
+static void print(const char *text)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&print_lock, flags);
+	printk(KERN_CONT "%s\n", text);
+	spin_unlock_irqrestore(&print_lock, flags);
+}
+
+#ifndef DRIVER_TEXT
+typedef void (*report_fn)(struct pci_dev *dev, u32 error_number, const char *format, va_list ap);
+
+static __printf(4, 5) void report(report_fn function, struct pci_dev *dev, u32 number, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	function(dev, number, format, ap);
+	va_end(ap);
+}
+#endif
+
+/* Finds the device of that name, or makes it up. NULL: no memory. */
+static struct pci_dev *device(const char *name)
+{
+	struct gpu *gpu;
+
+	mutex_lock(&gpus_lock);
+	list_for_each_entry(gpu, &gpus, list)
+		if (!strcmp(pci_name(&gpu->pdev), name))
+			goto unlock;
+	gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
+	if (gpu && dev_set_name(&gpu->pdev.dev, "%s", name)) {
+		kfree(gpu);
+		gpu = NULL;
+	}
+	if (gpu)
+		list_add_tail(&gpu->list, &gpus);
+unlock:
+	mutex_unlock(&gpus_lock);
+	return gpu ? &gpu->pdev : NULL;
+}
+
+/* Decodes the escapes in place. */
+static void decode(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		char c = *text;
+
+		if (c == '\\' && text[1]) {
+			c = *++text;
+			c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+		}
+		*to++ = c;
+	}
+	*to = '\0';
+}
+
+/* Writes the template for this turn to @to, which holds LINE_MAX_LENGTH + 16 bytes. */
+static void expand(char *to, const char *template, bool numbered, u32 turn)
+{
+	const char *place = numbered ? strstr(template, "%d") : NULL;
+
+	if (place)
+		snprintf(to, LINE_MAX_LENGTH + 16, "%.*s%u%s", (int)(place - template), template, turn, place + 2);
+	else
+		snprintf(to, LINE_MAX_LENGTH + 16, "%s", template);
+}
+
+static int execute(struct session *session)
+{
+	char *rest = session->line, *command = strsep(&rest, " "), *word, *text = NULL, *message = NULL;
+	bool counted = !strcmp(command, "count"), part;
+	u32 turns = 1, turn, code = 0;
+	struct pci_dev *dev = NULL;
+
+	if (counted) {
+		word = strsep(&rest, " ");
+		if (!word || kstrtou32(word, 10, &turns) || !rest)
+			return -EINVAL;
+		command = strsep(&rest, " ");
+	}
+	if (!rest)
+		return -EINVAL;
+	if (!strcmp(command, "hang")) {
+		if (kstrtou32(rest, 10, &turns) || turns > 600)
+			return -EINVAL;
+		schedule_timeout_uninterruptible(turns * HZ);
+		return 0;
+	}
+	part = !strcmp(command, "part");
+	if (part || !strcmp(command, "raw")) {
+		text = rest;
+	} else if (!strcmp(command, "xid") || !strcmp(command, "sxid")) {
+		char *address = strsep(&rest, " ");
+
+		word = strsep(&rest, " ");
+		if (!*address || !word || kstrtou32(word, 10, &code) || !rest)
+			return -EINVAL;
+		message = strsep(&rest, "\t");
+		text = rest;
+		dev = device(address);
+		if (!dev)
+			return -ENOMEM;
+		decode(message);
+	} else {
+		return -EINVAL;
+	}
+	if (text)
+		decode(text);
+
+	for (turn = 0; turn < turns; turn++) {
+		if (text) {
+			expand(session->text, text, counted, turn);
+			if (part)
+				printk(KERN_INFO "%s", session->text);
+			else
+				print(session->text);
+		}
+#ifndef DRIVER_TEXT
+		if (message) {
+			expand(session->message, message, counted, turn);
+			report(*command == 's' ? nvswitch_report_error : nv_report_error, dev, code, "%s",
+			       session->message);
+		}
+#endif
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
+static int driver_open(struct inode *inode, struct file *file)
+{
+	file->private_data = kvzalloc(sizeof(struct session), GFP_KERNEL);
+	return file->private_data ? 0 : -ENOMEM;
+}
+
+static ssize_t driver_write(struct file *file, const char __user *buffer, size_t count, loff_t *position)
+{
+	struct session *session = file->private_data;
+	size_t room = LINE_MAX_LENGTH - 1 - session->length, length;
+	char *end;
+	int err;
+
+	/* At most the rest of one line: who writes gets told how much was taken, and goes on. */
+	if (!room)
+		return -EINVAL;
+	count = min(count, room);
+	if (copy_from_user(session->line + session->length, buffer, count))
+		return -EFAULT;
+	end = memchr(session->line + session->length, '\n', count);
+	if (!end) {
+		session->length += count;
+		return count;
+	}
+	*end = '\0';
+	length = end + 1 - session->line - session->length;
+	session->length = 0;
+	err = session->line[0] ? execute(session) : 0;
+	return err ? err : length;
+}
+
+static int driver_release(struct inode *inode, struct file *file)
+{
+	struct session *session = file->private_data;
+
+	if (session->length) {
+		session->line[session->length] = '\0';
+		execute(session);
+	}
+	kvfree(session);
+	return 0;
+}
+
+static const struct proc_ops driver_ops = {
+	.proc_open = driver_open,
+	.proc_write = driver_write,
+	.proc_release = driver_release,
+};
+
+static int __init nvidia_init_module(void)
+{
+	if (!proc_create("xidscope-driver", 0200, NULL, &driver_ops))
+		return -ENOMEM;
+	print("NVRM: loading " BANNER);
+	return 0;
+}
+
+static void __exit nvidia_exit_module(void)
+{
+	struct gpu *gpu, *next;
+
+	remove_proc_entry("xidscope-driver", NULL); /* waits for those who are writing */
+	list_for_each_entry_safe(gpu, next, &gpus, list) {
+		kfree_const(gpu->pdev.dev.kobj.name);
+		kfree(gpu);
+	}
+}
+
+module_init(nvidia_init_module);
+module_exit(nvidia_exit_module);
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VERSION);
+MODULE_DESCRIPTION("reports made-up GPU faults in the way of NVIDIA's driver, for tests");

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Every line of tests/data/xid_lines.tsv, through /dev/kmsg and from a driver: each fault with address, number, pid and
+# process as expected, no other.
+sysctl -qw kernel.printk_devkmsg=on
+cut -f 2 /job/data/xid_lines.tsv | tail -n +2 >lines
+pass() { # NAME OPTION...: an agent that sees each line, handed to put()
+	local name=$1
+	shift
+	agent_start --hooks gpu --events "$name.json" "$@"
+	cp x.prom "$name-begin.prom"
+	wc -l <"$name.json" >"$name.skip"
+	while IFS= read -r line; do put "$line"; done <lines
+	sleep 3
+	agent_write
+	cp x.prom "$name.prom"
+	agent_stop
+}
+put() { printf '<4>%b\n' "${1//\\n/\\x0a}" >/dev/kmsg; }
+pass kmsg --accept-user-kmsg
+insmod /job/modules/text/nvidia.ko
+put() { printf 'raw %s\n' "$1" >/proc/xidscope-driver; }
+pass driver
+rmmod nvidia

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Faults from before the start count, with their own times. Killed in the middle of a storm and started again, the agent
+# has counted each line once that the log still holds, and says how many records it has lost.
+insmod /job/modules/text/nvidia.ko
+driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
+for i in $(seq 20); do
+	date +%s.%N >>times
+	driver "raw NVRM: Xid (PCI:0000:e0:00): $((200 + i)), pid=$i, name=early, something"
+	sleep 0.1
+done
+sleep 2
+agent_start --hooks gpu --state state --events early.json
+cp x.prom early.prom
+agent_stop
+agent_start --hooks gpu --state state --events again.json
+cp x.prom again.prom
+
+# One key per thousand lines, so that it can be told which were counted.
+for i in $(seq 100); do
+	echo "count 1000 raw NVRM: Xid (PCI:0000:e1:00): $((300 + i)), pid=%d, name=storm, something"
+done >commands
+cat commands >/proc/xidscope-driver &
+storm=$!
+sleep "${STORM_SECONDS:-0.5}"
+kill -KILL "$agent"
+wait "$agent" || true
+wait "$storm"
+dmesg | grep -c 'PCI:0000:e1:00' >held || true
+dmesg | grep -o 'PCI:0000:e1:00): [0-9]*' | sort | uniq -c >held-by-key || true
+agent_start --hooks gpu --state state --events after.json
+sleep 3
+agent_write
+cp x.prom after.prom
+agent_stop
+
+# A damaged state file is set aside.
+echo nonsense >>state
+agent_start --hooks gpu --state state --events damaged.json
+cp x.prom damaged.prom
+agent_stop
+test -e state.damaged
+rmmod nvidia

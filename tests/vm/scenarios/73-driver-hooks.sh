@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Drivers with a tracepoint, with the report function alone and with text alone give the same events; what both paths
+# tell is one fault. The driver is unloaded and loaded as another while the agent runs.
+agent_start --hooks gpu --events events.json
+driver() { printf '%b\n' "$@" >/proc/xidscope-driver; }
+for round in 1 2; do
+	for build in tracepoint function text; do
+		insmod "/job/modules/$build/nvidia.ko"
+		sleep 1.5
+		agent_write
+		cp x.prom "$build-$round-before.prom"
+		driver 'xid 0000:c1:00.0 79 GPU has fallen off the bus.\tNVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus.' \
+			'xid 0000:c2:00.0 31 Ch 8, MMU Fault\tNVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 8, MMU Fault' \
+			'xid 0000:c2:00.0 31 Ch 8, MMU Fault\tNVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 8, MMU Fault' \
+			'sxid 0000:c3:00.0 20034 Fatal, Link 48\tnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48'
+		# As where the driver is told not to print.
+		driver 'xid 0000:c4:00.0 48 DBE in silence'
+		sleep 4
+		agent_write
+		cp x.prom "$build-$round-after.prom"
+		rmmod nvidia
+	done
+done
+agent_stop
+test ! -e /sys/kernel/tracing/instances/xidscope
+test -z "$(cat /sys/kernel/tracing/kprobe_events)"

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# What comes with GPU failures is counted by kind: a process killed for want of memory, a task that hangs, a link that
+# goes down, an NFS server that does not answer and then does.
+insmod /job/modules/text/nvidia.ko
+agent_start --hooks gpu --events events.json
+cp x.prom begin.prom
+driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
+
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir -p /sys/fs/cgroup/small
+echo 20M >/sys/fs/cgroup/small/memory.max
+(
+	echo "$BASHPID" >/sys/fs/cgroup/small/cgroup.procs
+	exec tail /dev/zero
+) || true
+
+sysctl -qw kernel.hung_task_timeout_secs=1 kernel.hung_task_check_interval_secs=1
+driver 'hang 4'
+sysctl -qw kernel.hung_task_timeout_secs=120
+
+driver 'raw mlx5_core 0000:53:00.0 enp83s0f0np0: Link down' \
+	'raw NVRM: GPU at PCI:0000:9b:00: GPU-509665ad-b600-ac93-3616-d754b23d636d' \
+	'raw NVRM: GPU Board Serial Number: 1650124014249' \
+	'raw NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9b:00 (printing 1 of every 30).  The GPU likely needs to be reset.' \
+	'raw NVRM: GPU 0000:9b:00.0: RmInitAdapter failed! (0x25:0x65:1457)' \
+	'raw NVRM: Xid (PCI:0000:9c:00): 79, GPU has fallen off the bus.' \
+	'raw NVRM: GPU 0000:9c:00.0: GPU has fallen off the bus.'
+
+nfs_server_start
+nfs_mount 3 timeo=10,retrans=1 /mnt/silent
+prepare_file /mnt/silent
+rpc.nfsd 0
+dd if=/mnt/silent/load of=/dev/null iflag=direct bs=4k count=1 status=none &
+reader=$!
+wait_for 40 grep -q nfs_not_responding events.json
+rpc.nfsd 8
+wait "$reader"
+wait_for 10 grep -q nfs_ok events.json
+agent_write
+cp x.prom end.prom
+/job/xidscope check --file end.prom >check.txt || true
+umount /mnt/silent
+agent_stop
+rmmod nvidia

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an operator has dealt with: a text of lines
+ *
+ *	DEVICE WHAT TIME [COMMENT]	# comment
+ *
+ * DEVICE is a PCI address as in sysfs, or * for all; WHAT is an Xid,
+ * sxid:NUMBER, the kind of a driver error, or * for all; TIME as time_text.h
+ * reads it. All such faults up to the end of that second are acknowledged.
+ */
+#ifndef XIDSCOPE_ACK_H
+#define XIDSCOPE_ACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ACK_MAX_LINES 4096
+
+struct ack {
+	char device[24];
+	char what[32]; /* as written; numbers without leading zeros */
+	double time;
+};
+
+/* All zero it is a valid list without entries. */
+struct ack_list {
+	struct ack *acks;
+	size_t count;
+};
+
+/*
+ * Reads @len bytes of @text, which needs no NUL and stays the caller's, into
+ * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line
+ * in @error; *@list is then empty.
+ */
+int ack_parse(struct ack_list *list, const char *text, size_t len, char *error,
+	      size_t error_size);
+
+/* The same of a file. One that does not exist acknowledges nothing. */
+int ack_load(struct ack_list *list, const char *path, char *error,
+	     size_t error_size);
+
+void ack_free(struct ack_list *list);
+
+/* Whether a fault of @device, the last at @time, is acknowledged. @what is "79",
+ * "sxid:20034" or a kind. */
+bool ack_covers(const struct ack_list *list, const char *device,
+		const char *what, double time);
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* `xidscope check`: judges the node's health by the agent's metrics file. */
+#include "check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "file_text.h"
+#include "health.h"
+#include "metrics_file.h"
+#include "options.h"
+
+#define MAX_BYTES (64 << 20)
+
+/* What is known of the node. */
+struct verdict {
+	enum check_exit exit;
+	char trouble[512]; /* why it is unknown */
+	double age; /* of the file, seconds; -1: not known */
+	uint64_t xids; /* Xid errors, also those that are over */
+	double oldest_waiter; /* seconds */
+	struct health_report report;
+};
+
+static const char *const names[] = {
+	[CHECK_OK] = "OK",
+	[CHECK_WARNING] = "WARNING",
+	[CHECK_CRITICAL] = "CRITICAL",
+	[CHECK_UNKNOWN] = "UNKNOWN",
+};
+
+static const enum check_exit exit_of_level[] = {
+	[HEALTH_OK] = CHECK_OK,
+	[HEALTH_WARN] = CHECK_WARNING,
+	[HEALTH_FAIL] = CHECK_CRITICAL,
+};
+
+static void __attribute__((format(printf, 2, 3)))
+set_unknown(struct verdict *v, const char *format, ...)
+{
+	va_list args;
+
+	v->exit = CHECK_UNKNOWN;
+	va_start(args, format);
+	vsnprintf(v->trouble, sizeof(v->trouble), format, args);
+	va_end(args);
+}
+
+static double epoch_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void sum_up(struct verdict *v, const struct snapshot *s)
+{
+	double age;
+
+	for (size_t i = 0; i < s->fault_count; i++)
+		if (!s->faults[i].nvswitch)
+			v->xids += s->faults[i].count;
+	for (size_t i = 0; i < s->server_count; i++)
+		for (int q = 0; q < RPC_QUEUES; q++) {
+			age = (double)s->servers[i].oldest_ns[q] / 1e9;
+			if (age > v->oldest_waiter)
+				v->oldest_waiter = age;
+		}
+}
+
+/* The file's text to a verdict. */
+static void judge_text(struct verdict *v, const struct options *o,
+		       const struct file_text *file, double now)
+{
+	struct health_options health = o->health;
+	struct ack_list acks = {};
+	struct snapshot s = {};
+	char error[512];
+
+	if (o->ack && ack_load(&acks, o->ack, error, sizeof(error))) {
+		set_unknown(v, "the acknowledgements: %s", error);
+		return;
+	}
+	if (metrics_file_parse(&s, file->bytes, file->len, error,
+			       sizeof(error))) {
+		set_unknown(v, "%s: %s", o->file, error);
+	} else {
+		health.acks = &acks;
+		health_evaluate(&s, &health, now, &v->report);
+		v->exit = exit_of_level[v->report.level];
+		sum_up(v, &s);
+	}
+	snapshot_free(&s);
+	ack_free(&acks);
+}
+
+static void judge(struct verdict *v, const struct options *o)
+{
+	double now = epoch_seconds();
+	struct file_text file;
+	int err;
+
+	*v = (struct verdict){ .age = -1 };
+	err = file_text_read(&file, o->file, MAX_BYTES);
+	if (err) {
+		set_unknown(v, "cannot read %s: %s; is 'xidscope run' running, "
+			       "and is this its file?",
+			    o->file, file_text_error(err));
+		return;
+	}
+	v->age = now > file.modified ? now - file.modified : 0;
+	if (v->age > o->max_age)
+		set_unknown(v, "%s is %.0f s old: see whether 'xidscope run' is "
+			       "running and can write it",
+			    o->file, v->age);
+	else
+		judge_text(v, o, &file, now);
+	file_text_free(&file);
+}
+
+/* ---- what the callers want to read ---- */
+
+/* A bar would begin the performance data. */
+static void print_without_bar(const char *text)
+{
+	for (; *text; text++)
+		putchar(*text == '|' ? '/' : *text);
+}
+
+/* " (3 more)" after the first of several findings. */
+static void print_more(size_t count)
+{
+	if (count)
+		printf(" (%zu more)", count);
+}
+
+/* label=value[unit];warning;critical */
+static void print_performance(const struct verdict *v, const struct options *o)
+{
+	double limit = o->health.rules[HEALTH_NFS_WAITER].limit;
+
+	printf(" | xids=%" PRIu64 " oldest_waiter=%.1fs", v->xids,
+	       v->oldest_waiter);
+	switch (o->health.rules[HEALTH_NFS_WAITER].level) {
+	case HEALTH_WARN:
+		printf(";%g", limit);
+		break;
+	case HEALTH_FAIL:
+		printf(";;%g", limit);
+		break;
+	case HEALTH_OK:
+		break;
+	}
+}
+
+/* The first line says all that is needed; one more for each other finding. */
+static int print_nagios(const struct verdict *v, const struct options *o)
+{
+	const struct health_report *r = &v->report;
+
+	printf("XIDSCOPE %s: ", names[v->exit]);
+	if (v->exit == CHECK_UNKNOWN) {
+		print_without_bar(v->trouble);
+		putchar('\n');
+		return v->exit;
+	}
+	print_without_bar(r->count ? r->findings[0].reason :
+				     "no open fault");
+	print_more(r->total > 1 ? r->total - 1 : 0);
+	print_performance(v, o);
+	putchar('\n');
+	for (size_t i = 1; i < r->count; i++) {
+		printf("%s: ", names[exit_of_level[r->findings[i].level]]);
+		print_without_bar(r->findings[i].reason);
+		putchar('\n');
+	}
+	return v->exit;
+}
+
+static size_t count_fails(const struct health_report *r)
+{
+	size_t fails = 0;
+
+	while (fails < r->count && r->findings[fails].level == HEALTH_FAIL)
+		fails++;
+	return fails;
+}
+
+/* Standard output is the reason to drain with; without one it stays empty. */
+static int print_slurm(const struct verdict *v)
+{
+	if (v->exit == CHECK_UNKNOWN)
+		fprintf(stderr, "xidscope: %s\n", v->trouble);
+	if (v->exit == CHECK_CRITICAL) {
+		printf("xidscope: %s", v->report.findings[0].reason);
+		print_more(count_fails(&v->report) - 1);
+		putchar('\n');
+	}
+	return v->exit;
+}
+
+/* One line of at most 80 bytes. */
+static int print_npd(const struct verdict *v)
+{
+	char line[81];
+
+	if (v->exit == CHECK_UNKNOWN) {
+		label_from_bytes(line, sizeof(line), v->trouble,
+				 strlen(v->trouble));
+		puts(line);
+		return 2;
+	}
+	puts(v->report.count ? v->report.findings[0].brief :
+			       "no open fault");
+	return v->exit == CHECK_CRITICAL;
+}
+
+static int exit_code(const struct verdict *v, enum check_style style)
+{
+	if (style != CHECK_NPD)
+		return v->exit;
+	return v->exit == CHECK_UNKNOWN ? 2 : v->exit == CHECK_CRITICAL;
+}
+
+static void print_json_field(const char *name, const char *value)
+{
+	printf("\"%s\":", name);
+	json_string(stdout, value, strlen(value));
+}
+
+static int print_json(const struct verdict *v, const struct options *o)
+{
+	static const char *const words[] = {
+		[CHECK_OK] = "ok",
+		[CHECK_WARNING] = "warning",
+		[CHECK_CRITICAL] = "critical",
+		[CHECK_UNKNOWN] = "unknown",
+	};
+	const struct health_report *r = &v->report;
+	int code = exit_code(v, o->style);
+
+	printf("{\"verdict\":\"%s\",\"exit_code\":%d,", words[v->exit], code);
+	print_json_field("file", o->file);
+	if (v->age >= 0)
+		printf(",\"age_seconds\":%.3f", v->age);
+	if (v->exit == CHECK_UNKNOWN) {
+		putchar(',');
+		print_json_field("trouble", v->trouble);
+	} else {
+		printf(",\"xids\":%" PRIu64 ",\"oldest_waiter_seconds\":%.3f",
+		       v->xids, v->oldest_waiter);
+	}
+	printf(",\"findings\":[");
+	for (size_t i = 0; i < r->count; i++) {
+		printf("%s{\"rule\":\"%s\",\"level\":\"%s\",", i ? "," : "",
+		       health_rules[r->findings[i].rule].name,
+		       health_level_names[r->findings[i].level]);
+		print_json_field("reason", r->findings[i].reason);
+		putchar(',');
+		print_json_field("brief", r->findings[i].brief);
+		putchar('}');
+	}
+	printf("],\"left_out\":%zu}\n", r->total - r->count);
+	return code;
+}
+
+/* A line per rule, fields separated by tabs. */
+static int list_rules(void)
+{
+	for (int i = 0; i < HEALTH_RULES; i++) {
+		const struct health_rule *r = &health_rules[i];
+
+		printf("%s\t%s\t", r->name, health_level_names[r->level]);
+		if (*r->unit)
+			printf("%g", r->limit);
+		printf("\t%s\t%s\n", r->unit, r->help);
+	}
+	return CHECK_OK;
+}
+
+int check(const struct options *o)
+{
+	struct verdict v;
+
+	if (o->list_rules)
+		return list_rules();
+	judge(&v, o);
+	if (o->json)
+		return print_json(&v, o);
+	switch (o->style) {
+	case CHECK_SLURM:
+		return print_slurm(&v);
+	case CHECK_NPD:
+		return print_npd(&v);
+	case CHECK_NAGIOS:
+		break;
+	}
+	return print_nagios(&v, o);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The counts of faults as a text that outlives the program. */
+#include "fault_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define HEAD "xidscope-state 1\n"
+
+static uint32_t checksum(const char *text, size_t len)
+{
+	return (uint32_t)crc32(crc32(0, NULL, 0), (const Bytef *)text,
+			       (uInt)len);
+}
+
+/* ---- writing ---- */
+
+static void put_word(FILE *out, const char *word)
+{
+	fputc(' ', out);
+	if (!*word)
+		fputc('%', out);
+	for (; *word; word++) {
+		unsigned char c = (unsigned char)*word;
+
+		if (c > ' ' && c < 0x7f && c != '%')
+			fputc(c, out);
+		else
+			fprintf(out, "%%%02x", c);
+	}
+}
+
+static void put_lines(FILE *out, const struct fault_state *state)
+{
+	const struct snapshot *s = &state->faults.counts;
+
+	fputs(HEAD "boot", out);
+	put_word(out, state->boot);
+	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next,
+		s->log_lost);
+	for (int p = 0; p < FAULT_PATHS; p++)
+		fprintf(out, " %" PRIu64, s->fault_paths[p]);
+	fputc('\n', out);
+	for (size_t i = 0; i < s->fault_count; i++) {
+		const struct fault *f = &s->faults[i];
+
+		fputs("fault", out);
+		put_word(out, f->device);
+		fprintf(out, " %u %d", f->code, f->nvswitch);
+		put_word(out, f->severity);
+		put_word(out, f->action);
+		fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", f->count,
+			f->incidents, f->first, f->last);
+	}
+	for (size_t i = 0; i < s->kernel_event_count; i++) {
+		const struct kernel_event *e = &s->kernel_events[i];
+
+		fprintf(out, "event %d", e->gpu_driver);
+		put_word(out, e->kind);
+		put_word(out, e->device);
+		fprintf(out, " %" PRIu64 " %.6f\n", e->count, e->last);
+	}
+	for (size_t i = 0; i < s->gpu_count; i++) {
+		const struct gpu_info *g = &s->gpus[i];
+
+		fputs("gpu", out);
+		put_word(out, g->gpu);
+		put_word(out, g->uuid);
+		put_word(out, g->serial);
+		fprintf(out, " %d\n", g->rate_limited);
+	}
+	for (size_t i = 0; i < s->recovery_count; i++) {
+		fputs("recovery", out);
+		put_word(out, s->recoveries[i].gpu);
+		put_word(out, s->recoveries[i].evidence);
+		fprintf(out, " %.6f\n", s->recoveries[i].time);
+	}
+}
+
+char *fault_state_write(const struct fault_state *state, size_t *len)
+{
+	char *text = NULL, *whole = NULL;
+	FILE *out = open_memstream(&text, len);
+
+	if (!out)
+		return NULL;
+	put_lines(out, state);
+	if (!fclose(out)) {
+		int n = asprintf(&whole, "%send %08" PRIx32 "\n", text,
+				 checksum(text, *len));
+
+		if (n < 0)
+			whole = NULL;
+		else
+			*len = (size_t)n;
+	}
+	free(text);
+	return whole;
+}
+
+/* ---- reading ---- */
+
+/* What is left of a line; take_ functions move on, and note what is wrong. */
+struct line {
+	char *at;
+	int error;
+};
+
+static char *take(struct line *l)
+{
+	char *word = l->at;
+	size_t len = strcspn(word, " ");
+
+	if (!*word) {
+		l->error = -EINVAL;
+		return word;
+	}
+	l->at += len;
+	if (*l->at)
+		*l->at++ = 0;
+	return word;
+}
+
+static void take_word(struct line *l, char *to, size_t size)
+{
+	const char *word = take(l);
+	size_t len = 0;
+
+	if (!strcmp(word, "%"))
+		word = "";
+	for (; *word; word++) {
+		char hex[3] = "", *end = hex;
+		char c = *word;
+
+		if (c == '%') {
+			if (!word[1] || !word[2]) {
+				l->error = -EINVAL;
+				return;
+			}
+			memcpy(hex, word + 1, 2);
+			c = (char)strtoul(hex, &end, 16);
+			word += 2;
+		}
+		if (*end || !c || len + 1 >= size) {
+			l->error = -EINVAL;
+			return;
+		}
+		to[len++] = c;
+	}
+	to[len] = 0;
+}
+
+static uint64_t take_number(struct line *l, uint64_t max)
+{
+	char *word = take(l), *end;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(word, &end, 10);
+	if (errno || *word < '0' || *word > '9' || *end || value > max)
+		l->error = -EINVAL;
+	return value;
+}
+
+static double take_time(struct line *l)
+{
+	char *word = take(l), *end;
+	double value = strtod(word, &end);
+
+	if (end == word || *end || !(value >= 0 && value < 1e12))
+		l->error = -EINVAL;
+	return value;
+}
+
+#define TAKE_WORD(l, to) take_word(l, to, sizeof(to))
+
+static void read_fault(struct line *l, struct snapshot *s)
+{
+	struct fault like = {}, *to;
+
+	TAKE_WORD(l, like.device);
+	like.code = (unsigned int)take_number(l, UINT32_MAX);
+	like.nvswitch = take_number(l, 1);
+	TAKE_WORD(l, like.severity);
+	TAKE_WORD(l, like.action);
+	like.count = take_number(l, UINT64_MAX);
+	like.incidents = take_number(l, UINT64_MAX);
+	like.first = take_time(l);
+	like.last = take_time(l);
+	if (l->error || s->fault_count > MAX_FAULTS) {
+		l->error = -EINVAL;
+		return;
+	}
+	to = snapshot_fault(s, &like);
+	if (to)
+		*to = like;
+	else
+		l->error = -ENOMEM;
+}
+
+static void read_event(struct line *l, struct snapshot *s)
+{
+	struct kernel_event like = { .gpu_driver = take_number(l, 1) }, *to;
+
+	TAKE_WORD(l, like.kind);
+	TAKE_WORD(l, like.device);
+	like.count = take_number(l, UINT64_MAX);
+	like.last = take_time(l);
+	if (l->error || s->kernel_event_count > 2 * MAX_KERNEL_EVENTS) {
+		l->error = -EINVAL;
+		return;
+	}
+	to = snapshot_kernel_event(s, like.gpu_driver, like.kind, like.device);
+	if (to)
+		*to = like;
+	else
+		l->error = -ENOMEM;
+}
+
+static void read_gpu(struct line *l, struct snapshot *s)
+{
+	struct gpu_info like = {}, *to;
+
+	TAKE_WORD(l, like.gpu);
+	TAKE_WORD(l, like.uuid);
+	TAKE_WORD(l, like.serial);
+	like.rate_limited = take_number(l, 1);
+	if (l->error || s->gpu_count >= MAX_GPUS) {
+		l->error = -EINVAL;
+		return;
+	}
+	to = snapshot_gpu(s, like.gpu);
+	if (to)
+		*to = like;
+	else
+		l->error = -ENOMEM;
+}
+
+static void read_recovery(struct line *l, struct snapshot *s)
+{
+	struct gpu_recovery like = {}, *to;
+
+	TAKE_WORD(l, like.gpu);
+	TAKE_WORD(l, like.evidence);
+	like.time = take_time(l);
+	if (l->error || s->recovery_count >= 2 * MAX_GPUS) {
+		l->error = -EINVAL;
+		return;
+	}
+	to = snapshot_recovery(s, like.gpu, like.evidence);
+	if (to)
+		*to = like;
+	else
+		l->error = -ENOMEM;
+}
+
+static int read_line(struct fault_state *state, char *text)
+{
+	struct snapshot *s = &state->faults.counts;
+	struct line l = { .at = text };
+	const char *kind = take(&l);
+
+	if (!strcmp(kind, "boot"))
+		TAKE_WORD(&l, state->boot);
+	else if (!strcmp(kind, "next"))
+		state->next = take_number(&l, UINT64_MAX);
+	else if (!strcmp(kind, "lost"))
+		s->log_lost = take_number(&l, UINT64_MAX);
+	else if (!strcmp(kind, "paths"))
+		for (int p = 0; p < FAULT_PATHS; p++)
+			s->fault_paths[p] = take_number(&l, UINT64_MAX);
+	else if (!strcmp(kind, "fault"))
+		read_fault(&l, s);
+	else if (!strcmp(kind, "event"))
+		read_event(&l, s);
+	else if (!strcmp(kind, "gpu"))
+		read_gpu(&l, s);
+	else if (!strcmp(kind, "recovery"))
+		read_recovery(&l, s);
+	else
+		l.error = -EINVAL;
+	return l.error || !*l.at ? l.error : -EINVAL;
+}
+
+/* The text without its last line, if that is the right checksum. */
+static bool check_end(const char *text, size_t *len)
+{
+	const size_t end_len = strlen("end 01234567\n");
+	char want[16];
+
+	if (*len < end_len)
+		return false;
+	*len -= end_len;
+	snprintf(want, sizeof(want), "end %08" PRIx32 "\n",
+		 checksum(text, *len));
+	return !memcmp(text + *len, want, end_len);
+}
+
+int fault_state_read(struct fault_state *state, const char *text, size_t len)
+{
+	char *copy, *line, *next;
+	int err = 0;
+
+	*state = (struct fault_state){};
+	if (!check_end(text, &len) || len < strlen(HEAD) ||
+	    memcmp(text, HEAD, strlen(HEAD)) != 0)
+		return -EINVAL;
+	copy = strndup(text, len);
+	if (!copy)
+		return -ENOMEM;
+	for (line = copy + strlen(HEAD); *line && !err; line = next) {
+		next = strchr(line, '\n');
+		if (!next) {
+			err = -EINVAL;
+			break;
+		}
+		*next++ = 0;
+		err = read_line(state, line);
+	}
+	free(copy);
+	if (err)
+		fault_state_free(state);
+	return err;
+}
+
+void fault_state_free(struct fault_state *state)
+{
+	faults_free(&state->faults);
+	*state = (struct fault_state){};
+}
+
+void read_boot_id(char boot[BOOT_ID_SIZE])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	boot[0] = 0;
+	if (!file)
+		return;
+	if (!fgets(boot, BOOT_ID_SIZE, file))
+		boot[0] = 0;
+	boot[strcspn(boot, "\n")] = 0;
+	fclose(file);
+}

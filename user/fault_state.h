@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The counts of faults as a text, for the state file that carries them across
+ * restarts of the program, together with how far the kernel log was read: both
+ * of one moment, so that nothing is lost or counted twice between them.
+ *
+ *	xidscope-state 1
+ *	boot ID			the kernel's random/boot_id: valid until reboot
+ *	next N			sequence number of the first record not yet read
+ *	lost N
+ *	paths BOTH TEXT DRIVER
+ *	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST
+ *	event GPU_DRIVER KIND DEVICE COUNT LAST
+ *	gpu GPU UUID SERIAL RATE_LIMITED
+ *	recovery GPU EVIDENCE TIME
+ *	end CRC32		of all before it, in hexadecimal
+ *
+ * Words have every byte but printable ASCII, and '%', as %XX; "%" is "".
+ */
+#ifndef XIDSCOPE_FAULT_STATE_H
+#define XIDSCOPE_FAULT_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "faults.h"
+
+#define BOOT_ID_SIZE 40
+
+struct fault_state {
+	char boot[BOOT_ID_SIZE];
+	uint64_t next;
+	struct faults faults; /* owned */
+};
+
+/* Returns the text, which the caller frees, and its length; NULL: no memory. */
+char *fault_state_write(const struct fault_state *state, size_t *len);
+
+/* Reads @len bytes. Returns 0, -EINVAL if they are not a whole state, or
+ * -ENOMEM; @state is empty unless 0 is returned. */
+int fault_state_read(struct fault_state *state, const char *text, size_t len);
+
+void fault_state_free(struct fault_state *state);
+
+/* The running kernel's; "" if it does not say. */
+void read_boot_id(char boot[BOOT_ID_SIZE]);
+
+#endif

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Makes one event of each fault, whichever and however many ways it is reported on. */
+#include "fault_stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel_line.h"
+#include "label.h"
+#include "xid_catalog.h"
+#include "xid_line.h"
+
+/* While records are forged, what only the printk hook saw may be, too. */
+#define FORGED_NEARBY_NS (10 * 1000000000ull)
+
+/* Records stand in the log in the order of their times, but for those that are
+ * printed at the same time. */
+#define PRINTK_ORDER_NS 100000000ull
+
+/* The line "fallen off the bus" tells of the Xid 79 just before it again. */
+#define FOLLOWS_SECONDS 60.0
+
+/* A driver that is loaded tells of no recovery if a fault came just before. */
+#define LOADED_WELL_SECONDS 5.0
+
+/* Where and when a text was printed. */
+struct origin {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	const struct printk_event *printk; /* NULL: the hook did not see it */
+};
+
+static double wall(const struct fault_stream *s, uint64_t time_ns)
+{
+	return s->wall_offset + (double)time_ns / 1e9;
+}
+
+static void no_memory(const struct fault_stream *s)
+{
+	log_error(s->log, "no memory to count a fault");
+}
+
+static void set(char *to, size_t size, const char *from)
+{
+	label_from_bytes(to, size, from, strlen(from));
+}
+
+#define SET(to, from) set(to, sizeof(to), from)
+
+static struct event new_event(const struct fault_stream *s, const char *kind,
+			      uint64_t time_ns)
+{
+	return (struct event){ .kind = kind,
+			       .pid = -1,
+			       .replayed = time_ns < s->started_ns,
+			       .time = wall(s, time_ns),
+			       .monotonic_ns = time_ns,
+			       .related = "",
+			       .text = "" };
+}
+
+static void add_identity(struct fault_stream *s, struct event *event)
+{
+	const struct snapshot *known = &s->faults->counts;
+
+	for (size_t i = 0; i < known->gpu_count; i++)
+		if (!strcmp(known->gpus[i].gpu, event->device))
+			SET(event->uuid, known->gpus[i].uuid);
+}
+
+/* Counts one fault and tells of it; the paths are counted elsewhere. */
+static void count_fault(struct fault_stream *s, const struct xid_line *line,
+			const struct origin *origin, const char *path,
+			const char *text, size_t len)
+{
+	bool nvswitch = line->kind == XID_LINE_SXID;
+	struct xid_verdict verdict = xid_policy_verdict(s->policy, line);
+	struct event event = new_event(s, nvswitch ? "sxid" : "xid",
+				       origin->time_ns);
+	struct fault like = { .code = line->code, .nvswitch = nvswitch };
+	char related[1024];
+
+	SET(like.device, line->pci);
+	SET(like.severity, verdict.severity);
+	SET(like.action, verdict.action);
+	if (faults_add(s->faults, &like, event.time))
+		no_memory(s);
+	if (!nvswitch && line->code == XID_RECOVERY_ACTION &&
+	    !strcmp(line->recovery, "None") &&
+	    faults_recovered(s->faults, like.device, "action_none", event.time))
+		no_memory(s);
+
+	event.code = line->code;
+	SET(event.device, like.device);
+	SET(event.severity, like.severity);
+	SET(event.action, like.action);
+	event.text = text;
+	event.text_len = len;
+	event.path = path;
+	event.pid = line->pid;
+	SET(event.comm, line->process);
+	if (origin->printk)
+		SET(event.printed_by, origin->printk->comm);
+	if (!nvswitch) {
+		SET(event.name, xid_catalog_find(line->code)->mnemonic);
+		add_identity(s, &event);
+		pcie_relatives_add(&s->relatives, like.device, line->code,
+				   origin->time_ns, related, sizeof(related));
+		event.related = related;
+	}
+	event_log_add(s->events, &event);
+}
+
+/* A report without a twin: the text is counted already, the driver's is not. */
+static void stand_alone(struct fault_stream *s,
+			const struct fault_report *report)
+{
+	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID :
+							    XID_LINE_XID,
+				 .code = report->code,
+				 .pid = -1 };
+	struct origin origin = { .time_ns = report->time_ns };
+	size_t len = strlen(report->message);
+
+	if (!report->by_driver) {
+		s->faults->counts.fault_paths[FAULT_PATH_TEXT]++;
+		return;
+	}
+	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
+	xid_line_read_message(&line, report->message, len);
+	if (line.kind == XID_LINE_SXID_DETAIL)
+		return;
+	s->faults->counts.fault_paths[FAULT_PATH_DRIVER]++;
+	count_fault(s, &line, &origin, "driver", report->message, len);
+}
+
+/* Looks for the report's twin, or lets it wait; where too many wait, the oldest
+ * stands alone. */
+static void pair(struct fault_stream *s, const struct fault_report *report)
+{
+	struct fault_report oldest;
+	int found = fault_pairs_add(&s->pairs, report);
+
+	if (found == -ENOSPC && fault_pairs_expire(&s->pairs, 0, true, &oldest)) {
+		stand_alone(s, &oldest);
+		found = fault_pairs_add(&s->pairs, report);
+	}
+	if (found > 0)
+		s->faults->counts.fault_paths[FAULT_PATH_BOTH]++;
+	else if (found < 0)
+		stand_alone(s, report);
+}
+
+static void pair_text(struct fault_stream *s, const struct xid_line *line,
+		      const struct origin *origin, uint64_t now_ns)
+{
+	struct fault_report report = { .nvswitch = line->kind == XID_LINE_SXID,
+				       .code = line->code,
+				       .arrived_ns = now_ns };
+	uint64_t since = s->hook_since_ns[report.nvswitch ? SIGNAL_SXID :
+							    SIGNAL_XID];
+
+	SET(report.device, line->pci);
+	if (origin->time_ns >= since)
+		pair(s, &report);
+	else
+		stand_alone(s, &report);
+}
+
+/* Counts what a text tells; returns how many faults there were. */
+static int count_faults(struct fault_stream *s, const struct origin *origin,
+			const char *text, size_t len, uint64_t now_ns)
+{
+	struct xid_line line;
+	size_t offset = 0;
+	int count = 0;
+
+	while (xid_line_next(text, len, &offset, &line)) {
+		if (line.kind == XID_LINE_SXID_DETAIL)
+			continue;
+		count_fault(s, &line, origin, "text", text, len);
+		pair_text(s, &line, origin, now_ns);
+		count++;
+	}
+	return count;
+}
+
+/* ---- other lines ---- */
+
+static void add_signal(struct fault_stream *s, bool gpu_driver,
+		       const char *kind, const char *device, uint64_t time_ns,
+		       int pid, const char *comm, const char *text, size_t len)
+{
+	struct event event = new_event(
+		s, gpu_driver ? "gpu_driver_error" : "kernel_event", time_ns);
+	char related[1024];
+
+	if (faults_add_kernel_event(s->faults, gpu_driver, kind, device,
+				    event.time))
+		no_memory(s);
+	SET(event.name, kind);
+	SET(event.device, device);
+	event.pid = pid;
+	SET(event.comm, comm ? comm : "");
+	event.text = text;
+	event.text_len = len;
+	if (gpu_driver)
+		add_identity(s, &event);
+	if (!strcmp(kind, "pcie_aer")) {
+		pcie_relatives_add(&s->relatives, device, 0, time_ns, related,
+				   sizeof(related));
+		event.related = related;
+	}
+	event_log_add(s->events, &event);
+}
+
+static const struct {
+	const char *kind;
+	enum watched_signal signal;
+} with_tracepoint[] = {
+	{ "pcie_aer", SIGNAL_PCIE_AER },
+	{ "mce", SIGNAL_MCE },
+	{ "oom_kill", SIGNAL_OOM_KILL },
+	{ "hung_task", SIGNAL_HUNG_TASK },
+};
+
+/* Whether the event's tracepoint was watched when it was printed. */
+static bool traced(const struct fault_stream *s, const char *kind,
+		   uint64_t time_ns)
+{
+	for (size_t i = 0; i < sizeof(with_tracepoint) / sizeof(*with_tracepoint);
+	     i++)
+		if (!strcmp(kind, with_tracepoint[i].kind))
+			return time_ns >=
+			       s->hook_since_ns[with_tracepoint[i].signal];
+	return false;
+}
+
+static void count_line(struct fault_stream *s, const struct kernel_line *line,
+		       const struct origin *origin)
+{
+	double time = wall(s, origin->time_ns);
+	struct gpu_info *info;
+	const char *gpu;
+
+	switch (line->kind) {
+	case KERNEL_LINE_NONE:
+		break;
+	case KERNEL_LINE_GPU_UUID:
+		SET(s->last_gpu, line->device);
+		info = faults_gpu(s->faults, line->device);
+		if (info)
+			SET(info->uuid, line->uuid);
+		break;
+	case KERNEL_LINE_GPU_SERIAL:
+		gpu = line->device[0] ? line->device : s->last_gpu;
+		info = *gpu ? faults_gpu(s->faults, gpu) : NULL;
+		if (info)
+			SET(info->serial, line->serial);
+		break;
+	case KERNEL_LINE_GPU_RATE_LIMITED:
+		info = faults_gpu(s->faults, line->device);
+		if (info)
+			info->rate_limited = true;
+		break;
+	case KERNEL_LINE_RECOVERY:
+		/* A driver that fails as it is loaded says so before it says
+		 * that it is loaded. */
+		if (!line->device[0] &&
+		    time - faults_last_of_all(s->faults) < LOADED_WELL_SECONDS)
+			break;
+		if (faults_recovered(s->faults,
+				     line->device[0] ? line->device : "all",
+				     line->name, time))
+			no_memory(s);
+		break;
+	case KERNEL_LINE_GPU_DRIVER:
+		if (line->follows_xid &&
+		    time - faults_last(s->faults, line->device,
+				       line->follows_xid) < FOLLOWS_SECONDS)
+			break;
+		add_signal(s, true, line->name, line->device, origin->time_ns,
+			   -1, NULL, line->text, line->text_len);
+		break;
+	case KERNEL_LINE_EVENT:
+		if (!traced(s, line->name, origin->time_ns))
+			add_signal(s, false, line->name, line->device,
+				   origin->time_ns, -1, NULL, line->text,
+				   line->text_len);
+		break;
+	}
+}
+
+static void count_lines(struct fault_stream *s, const struct origin *origin,
+			const char *text, size_t len)
+{
+	struct kernel_line line;
+	size_t offset = 0;
+
+	while (kernel_line_next(text, len, &offset, &line))
+		count_line(s, &line, origin);
+}
+
+/* ---- the printk hook's messages ---- */
+
+/* The first @count messages have no record in the log: they count by
+ * themselves. */
+static void expire_printk(struct fault_stream *s, size_t count, uint64_t now_ns)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct printk_event *e = s->printk[i].event;
+		struct origin origin = { e->time, e };
+
+		if (s->forged_ns && !s->accept_user_kmsg &&
+		    s->printk[i].arrived_ns < s->forged_ns + FORGED_NEARBY_NS)
+			s->unverified++;
+		else
+			count_faults(s, &origin, e->text, e->len, now_ns);
+		free(e);
+	}
+	s->printk_count -= count;
+	memmove(s->printk, s->printk + count,
+		s->printk_count * sizeof(*s->printk));
+}
+
+static void give_up_printk(struct fault_stream *s)
+{
+	s->unverified++;
+	free(s->printk[0].event);
+	s->printk_count--;
+	memmove(s->printk, s->printk + 1, s->printk_count * sizeof(*s->printk));
+}
+
+void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
+			 uint64_t now_ns)
+{
+	size_t size = sizeof(*event) + event->len;
+	struct printk_event *copy;
+
+	if (!s->printk)
+		s->printk = calloc(MAX_PRINTK_WAITING, sizeof(*s->printk));
+	if (!s->printk)
+		return;
+	/* The oldest gives way. If the log is read beyond it, it has no record;
+	 * else it may have one that is still to be read. */
+	if (s->printk_count == MAX_PRINTK_WAITING) {
+		if (s->printk[0].event->time + PRINTK_ORDER_NS < s->read_to_ns)
+			expire_printk(s, 1, now_ns);
+		else
+			give_up_printk(s);
+	}
+	copy = malloc(size);
+	if (!copy)
+		return;
+	memcpy(copy, event, size);
+	s->printk[s->printk_count++] =
+		(struct printk_waiting){ now_ns, copy };
+}
+
+/*
+ * Takes out the messages that make up the record: one, or several where it was
+ * continued. The hook has the text as it was handed to printk, the record the
+ * same without escapes; before Linux 5.19 the hook has a time stamp in front.
+ */
+static struct printk_event *take_printk(struct fault_stream *s,
+					const char *text, size_t len)
+{
+	struct printk_event *first = NULL;
+	size_t at = 0, kept = 0, i;
+
+	for (i = 0; i < s->printk_count && at < len; i++) {
+		struct printk_event *e = s->printk[i].event;
+		const char *found = NULL;
+
+		if (e->len && e->len <= len - at)
+			found = memmem(text + at, len - at, e->text, e->len);
+		if (found) {
+			at = (size_t)(found - text) + e->len;
+		} else if (!at && e->len > len &&
+			   memmem(e->text, e->len, text, len)) {
+			at = len;
+		} else {
+			s->printk[kept++] = s->printk[i];
+			continue;
+		}
+		if (first)
+			free(e);
+		else
+			first = e;
+	}
+	if (kept < i) {
+		memmove(&s->printk[kept], &s->printk[i],
+			(s->printk_count - i) * sizeof(*s->printk));
+		s->printk_count -= i - kept;
+	}
+	return first;
+}
+
+/* ---- the four ways in and out ---- */
+
+static void count_forged(struct fault_stream *s, const struct origin *origin,
+			 const char *text, size_t len, uint64_t now_ns)
+{
+	struct xid_line line;
+	size_t offset = 0;
+
+	while (xid_line_next(text, len, &offset, &line)) {
+		s->forged_ns = now_ns;
+		if (line.kind == XID_LINE_SXID_DETAIL)
+			continue;
+		add_signal(s, false, "forged_xid", line.pci, origin->time_ns,
+			   origin->printk ? (int)origin->printk->pid : -1,
+			   origin->printk ? origin->printk->comm : NULL, text,
+			   len);
+	}
+}
+
+void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record,
+			 const char *text, uint64_t now_ns)
+{
+	size_t len = record->text_len;
+	struct printk_event *printk = take_printk(s, text, len);
+	uint64_t log_ns = record->time_us * 1000;
+	struct origin origin = { log_ns + (uint64_t)s->log_offset_ns, printk };
+
+	if (printk) {
+		/* Both clocks' word on one moment. */
+		origin.time_ns = printk->time;
+		s->log_offset_ns = (int64_t)(printk->time - log_ns);
+	}
+	if (origin.time_ns > now_ns)
+		origin.time_ns = now_ns;
+	s->read_to_ns = origin.time_ns;
+	if (record->facility && !s->accept_user_kmsg)
+		count_forged(s, &origin, text, len, now_ns);
+	else if (!count_faults(s, &origin, text, len, now_ns))
+		count_lines(s, &origin, text, len);
+	free(printk);
+}
+
+void fault_stream_driver(struct fault_stream *s,
+			 const struct fault_report *report)
+{
+	struct fault_report driver = *report;
+
+	driver.by_driver = true;
+	pair(s, &driver);
+}
+
+void fault_stream_signal(struct fault_stream *s,
+			 const struct signal_report *report)
+{
+	const char *text = report->text ? report->text : "";
+
+	add_signal(s, false, report->kind, report->device, report->time_ns,
+		   report->pid, report->comm, text, strlen(text));
+}
+
+void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
+{
+	struct fault_report report;
+	size_t old = 0;
+
+	while (old < s->printk_count &&
+	       (all || now_ns >= s->printk[old].arrived_ns + PRINTK_WAIT_NS))
+		old++;
+	if (old)
+		expire_printk(s, old, now_ns);
+	while (fault_pairs_expire(&s->pairs, now_ns, all, &report))
+		stand_alone(s, &report);
+}
+
+bool fault_stream_waits(const struct fault_stream *s)
+{
+	return s->printk_count || s->pairs.count;
+}
+
+void fault_stream_free(struct fault_stream *s)
+{
+	for (size_t i = 0; i < s->printk_count; i++)
+		free(s->printk[i].event);
+	free(s->printk);
+	fault_pairs_free(&s->pairs);
+	s->printk = NULL;
+	s->printk_count = 0;
+}

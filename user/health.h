@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a snapshot to a verdict on the node: one table of rules, and their
+ * evaluation. Pure: no I/O, no clock. docs/HEALTH.md describes the rules and is
+ * checked against the table.
+ */
+#ifndef XIDSCOPE_HEALTH_H
+#define XIDSCOPE_HEALTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ack.h"
+#include "snapshot.h"
+
+enum health_level {
+	HEALTH_OK, /* of a rule's setting: off */
+	HEALTH_WARN, /* drain the node when its job is done */
+	HEALTH_FAIL, /* drain the node now */
+};
+
+/* As a setting is spelled: "off", "warn", "fail". */
+extern const char *const health_level_names[HEALTH_FAIL + 1];
+
+enum health_rule_id {
+	HEALTH_XID_FATAL,
+	HEALTH_XID_HARDWARE,
+	HEALTH_XID_STORM,
+	HEALTH_XID_REPEAT,
+	HEALTH_UNKNOWN_XID,
+	HEALTH_SXID_FATAL,
+	HEALTH_DRIVER_ERROR,
+	HEALTH_GSP_RATE_LIMITED,
+	HEALTH_NFS_WAITER,
+	HEALTH_RULES,
+};
+
+struct health_evaluation; /* private */
+
+struct health_rule {
+	const char *name;
+	enum health_level level; /* the default */
+	double limit; /* the default; 0: the rule has none */
+	const char *unit; /* of the limit; "" if there is none */
+	const char *help;
+	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
+};
+
+extern const struct health_rule health_rules[HEALTH_RULES];
+
+struct health_options {
+	struct {
+		enum health_level level; /* HEALTH_OK: not asked */
+		double limit;
+	} rules[HEALTH_RULES];
+	double window; /* seconds; older faults are over; 0: none is */
+	double since; /* seconds since the epoch; older faults are over */
+	const struct ack_list *acks; /* NULL: none */
+};
+
+void health_defaults(struct health_options *o);
+
+/* Changes one rule: "NAME=off|warn|fail[:LIMIT]". False: not in this form. */
+bool health_set_rule(struct health_options *o, const char *text);
+
+/* Both texts are one line of UTF-8 without control bytes. */
+struct health_finding {
+	enum health_rule_id rule;
+	enum health_level level; /* of the rule */
+	char reason[512]; /* with the advice */
+	char brief[81]; /* fits node-problem-detector: at most 80 bytes */
+};
+
+#define HEALTH_MAX_FINDINGS 32
+
+struct health_report {
+	enum health_level level; /* the worst */
+	enum health_level rules[HEALTH_RULES];
+	size_t total; /* findings, also those beyond the list */
+	size_t count;
+	struct health_finding findings[HEALTH_MAX_FINDINGS]; /* worst first */
+};
+
+/*
+ * Judges @s at @now (seconds since the epoch). A fault counts until it is
+ * cleared: by a later recovery of its device or of all GPUs, by the window, by
+ * @o->since or by an acknowledgement. Faults of one device and code are cleared
+ * together, by the time of the last.
+ */
+void health_evaluate(const struct snapshot *s, const struct health_options *o,
+		     double now, struct health_report *report);
+
+/* Writes the verdict of each rule that is not off into the snapshot. */
+void health_to_snapshot(const struct health_report *report,
+			const struct health_options *o, struct snapshot *s);
+
+#endif

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the lines look like is one table. A pattern matches the beginning of a
+ * line; what follows it does not matter. In a pattern:
+ *
+ *	%p  a PCI address: the device
+ *	%n  a word, as short as will do: the device
+ *	%v  "nvidia-nvswitch" and its number: the device
+ *	%u  a GPU's UUID	%s  a serial number
+ *	%d  a decimal number	%x  a hexadecimal one
+ *	%a  a part of a function's name
+ *	%w  a word up to the next space
+ *	%g  "GPU" and its number and a space, or nothing
+ *	%f  "function:line:(pid N): ", with or without the pid, or nothing
+ *	%*  up to 64 bytes, as few as will do
+ *	%$  the end of the line, or only blanks before it
+ */
+#include "kernel_line.h"
+
+#include <string.h>
+
+#include "span.h"
+
+/* How all lines of the GPU driver begin. */
+static const char mark[] = "NVRM: ";
+
+struct pattern {
+	enum kernel_line_kind kind;
+	const char *name;
+	const char *pattern;
+	enum { TRACEPOINT = 1, AFTER_XID_79 } note; /* 0: none */
+};
+
+#define DRIVER KERNEL_LINE_GPU_DRIVER
+#define EVENT KERNEL_LINE_EVENT
+
+static const struct pattern patterns[] = {
+	/* The GPU driver. A failed start is also reported as
+	 * "rm_init_adapter failed", after this. */
+	{KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u", 0},
+	{KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u", 0},
+	{KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$", 0},
+	{KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$", 0},
+	{KERNEL_LINE_GPU_RATE_LIMITED, "",
+	 "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p ", 0},
+	{DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", AFTER_XID_79},
+	/* Two more lines follow: "... installed in this system has", "fallen off
+	 * the bus". Other messages begin alike, but not up to the line's end. */
+	{DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$", 0},
+	{DRIVER, "fallen_off_bus",
+	 "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$", 0},
+	{DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!", 0},
+	{DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!", 0},
+	{DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: ", 0},
+	{DRIVER, "check_failed", "NVRM: %g%a: Check failed: ", 0},
+	{DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out", 0},
+	{DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0},
+	{DRIVER, "nvlink_detect_failed",
+	 "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0},
+	/* nvidia-uvm says so, too, but only when its debugging is on. */
+	{DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0},
+	{KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0},
+	{KERNEL_LINE_RECOVERY, "device_probed",
+	 "pci %p: [10de:%x] type %d class 0x0300", 0},
+	{KERNEL_LINE_RECOVERY, "device_probed",
+	 "pci %p: [10de:%x] type %d class 0x0302", 0},
+	/* until 3.5 */
+	{KERNEL_LINE_RECOVERY, "device_probed",
+	 "pci %p: [10de:%x] type %d class 0x00030", 0},
+
+	/* The switch driver beside its SXids. */
+	{EVENT, "nvswitch_failed", "%v: Failed to ", 0},
+	{EVENT, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm", 0},
+
+	/* sunrpc, for the program nfs only */
+	{EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying", 0},
+	{EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out", 0},
+	{EVENT, "nfs_ok", "nfs: server %n OK%$", 0},
+
+	/* mlx5; the InfiniBand form is that of the vendor's driver */
+	{EVENT, "link_down", "mlx5_core %p %*: Link down%$", 0},
+	{EVENT, "link_up", "mlx5_core %p %*: Link up%$", 0},
+	{EVENT, "link_down", "mlx5_core %p mlx5_%d: Port: %d Link DOWN", 0},
+	{EVENT, "link_up", "mlx5_core %p mlx5_%d: Port: %d Link ACTIVE", 0},
+	{EVENT, "mlx5_health", "mlx5_core %p: %fdevice's health compromised", 0},
+	{EVENT, "mlx5_health", "mlx5_core %p: %fFatal error %d detected", 0},
+	{EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: ", 0},
+	{EVENT, "mlx5_power", "mlx5_core %p: %fDetected insufficient power", 0},
+
+	/* PCIe: the line that names the device with the error, not the root
+	 * port's "error received". The third form is of errors that the firmware
+	 * handles first. */
+	{EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=", TRACEPOINT},
+	{EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=", TRACEPOINT},
+	{EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", TRACEPOINT},
+	{EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT},
+	{EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0},
+	{EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0},
+
+	/* the kernel itself */
+	{EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", TRACEPOINT},
+	{EVENT, "mce", "[Hardware Error]: Machine check events logged", TRACEPOINT},
+	{EVENT, "hung_task", "INFO: task %*:%d blocked for more than ", TRACEPOINT},
+	{EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than ", TRACEPOINT},
+	{EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for ", 0},
+	{EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for ", 0},
+	{EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for ", 0},
+	{EVENT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu ", 0},
+	{EVENT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu ", 0},
+	{EVENT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu ", 0},
+	{EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu ", 0},
+	{EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU", 0},
+	{EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs", 0},
+	{EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs", 0},
+	{EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU", 0},
+	{EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs", 0},
+	{EVENT, "oom_kill", "Out of memory: Kill", TRACEPOINT},
+	{EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill", TRACEPOINT},
+	{EVENT, "oom_kill", "Memory cgroup out of memory: Kill", TRACEPOINT},
+	{EVENT, "net_watchdog", "NETDEV WATCHDOG: %n (%*): transmit queue %d timed out", 0},
+	{EVENT, "net_watchdog", "%w %w %n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out", 0},
+	{EVENT, "net_watchdog", "%n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out", 0},
+	{EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller", 0},
+	{EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller", 0},
+};
+
+/* The bytes of a word: no space, no control byte. */
+static bool in_word(char c)
+{
+	return (unsigned char)c > ' ' && c != 0x7f;
+}
+
+static bool in_name(char c)
+{
+	return span_digit(c) < 36 || c == '_' || c == '-';
+}
+
+static bool take_identifier(struct span *s)
+{
+	const char *start = s->at;
+
+	while (span_left(*s) && (span_digit(*s->at) < 36 || *s->at == '_'))
+		s->at++;
+	return s->at > start;
+}
+
+static bool take_word(struct span *s)
+{
+	const char *start = s->at;
+
+	while (span_left(*s) && in_word(*s->at))
+		s->at++;
+	return s->at > start;
+}
+
+static bool take_switch(struct span *s, struct kernel_line *out)
+{
+	const char *start = s->at;
+	uint32_t number;
+
+	if (!span_take(s, "nvidia-nvswitch") || !span_take_number(s, 10, UINT32_MAX, &number))
+		return false;
+	label_from_bytes(out->device, sizeof(out->device), start, (size_t)(s->at - start));
+	return true;
+}
+
+static void take_gpu_number(struct span *s)
+{
+	struct span rest = *s;
+	uint32_t number;
+
+	if (span_take(&rest, "GPU") &&
+	    span_take_number(&rest, 10, UINT32_MAX, &number) &&
+	    span_take(&rest, " "))
+		*s = rest;
+}
+
+static void take_function(struct span *s)
+{
+	struct span rest = *s;
+	uint32_t number;
+
+	if (!take_identifier(&rest) || !span_take(&rest, ":") ||
+	    !span_take_number(&rest, 10, UINT32_MAX, &number))
+		return;
+	if (span_take(&rest, ":(pid ") &&
+	    (!span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, ")")))
+		return;
+	if (span_take(&rest, ": "))
+		*s = rest;
+}
+
+static bool take_copy(struct span *s, char *to, size_t size)
+{
+	size_t len = 0;
+
+	while (len < span_left(*s) && in_name(s->at[len]))
+		len++;
+	if (!len || len >= size)
+		return false;
+	memcpy(to, s->at, len);
+	to[len] = '\0';
+	s->at += len;
+	return true;
+}
+
+/* "GPU-" and 36 digits and dashes, no more. */
+static bool take_uuid(struct span *s, struct kernel_line *out)
+{
+	return span_starts_with(*s, "GPU-") &&
+	       take_copy(s, out->uuid, sizeof(out->uuid)) &&
+	       strlen(out->uuid) == 40;
+}
+
+static bool match(struct span *s, const char *pattern, struct kernel_line *out);
+
+/* As few bytes as will let the rest of the pattern match. */
+static bool match_shortest(struct span *s, const char *pattern, size_t max,
+			   bool word, struct kernel_line *out)
+{
+	const char *start = s->at;
+
+	for (size_t len = 1; len <= max && len <= span_left(*s); len++) {
+		struct span rest = {start + len, s->end};
+
+		if (word && !in_word(start[len - 1]))
+			return false;
+		/* A step that cannot match is not worth a call. */
+		if (*pattern && *pattern != '%' &&
+		    (!span_left(rest) || *rest.at != *pattern))
+			continue;
+		if (!match(&rest, pattern, out))
+			continue;
+		if (word)
+			label_from_bytes(out->device, sizeof(out->device), start, len);
+		*s = rest;
+		return true;
+	}
+	return false;
+}
+
+static bool match(struct span *s, const char *pattern, struct kernel_line *out)
+{
+	struct span rest = *s;
+	uint32_t number;
+
+	for (; *pattern; pattern++) {
+		if (*pattern != '%') {
+			if (!span_left(rest) || *rest.at != *pattern)
+				return false;
+			rest.at++;
+			continue;
+		}
+		switch (*++pattern) {
+		case 'p':
+			if (!span_take_pci(&rest, out->device))
+				return false;
+			break;
+		case 'u':
+			if (!take_uuid(&rest, out))
+				return false;
+			break;
+		case 's':
+			if (!take_copy(&rest, out->serial, sizeof(out->serial)))
+				return false;
+			break;
+		case 'd':
+			if (!span_take_number(&rest, 10, UINT32_MAX, &number))
+				return false;
+			break;
+		case 'x':
+			if (!span_take_number(&rest, 16, UINT32_MAX, &number))
+				return false;
+			break;
+		case 'v':
+			if (!take_switch(&rest, out))
+				return false;
+			break;
+		case 'w':
+			if (!take_word(&rest))
+				return false;
+			break;
+		case 'a':
+			if (!take_identifier(&rest))
+				return false;
+			break;
+		case 'g':
+			take_gpu_number(&rest);
+			break;
+		case 'f':
+			take_function(&rest);
+			break;
+		case '$':
+			while (span_left(rest) && (*rest.at == ' ' || *rest.at == '\r'))
+				rest.at++;
+			if (span_left(rest))
+				return false;
+			break;
+		case 'n':
+			if (!match_shortest(&rest, pattern + 1, 255, true, out))
+				return false;
+			*s = rest;
+			return true;
+		default: /* '*' */
+			if (!match_shortest(&rest, pattern + 1, 64, false, out))
+				return false;
+			*s = rest;
+			return true;
+		}
+	}
+	*s = rest;
+	return true;
+}
+
+static bool read_piece(struct span s, struct kernel_line *out)
+{
+	for (size_t i = 0; span_left(s) && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const struct pattern *p = &patterns[i];
+		struct span rest = s;
+
+		if (*p->pattern != '%' && *p->pattern != *s.at)
+			continue;
+		*out = (struct kernel_line){.name = ""};
+		if (!match(&rest, p->pattern, out))
+			continue;
+		while (span_left(s) && (unsigned char)s.end[-1] <= ' ')
+			s.end--;
+		out->kind = p->kind;
+		out->name = p->name;
+		out->follows_xid = p->note == AFTER_XID_79 ? 79 : 0;
+		out->has_tracepoint = p->note == TRACEPOINT;
+		out->text = s.at;
+		out->text_len = span_left(s);
+		return true;
+	}
+	*out = (struct kernel_line){.name = ""};
+	return false;
+}
+
+/* The console's "<4>[   12.345678] [ T123] ". */
+static void take_prefix(struct span *s)
+{
+	struct span rest = *s;
+	uint32_t number;
+
+	if (span_take(&rest, "<") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
+	    span_take(&rest, ">"))
+		*s = rest;
+	rest = *s;
+	if (!span_take(&rest, "["))
+		return;
+	while (span_take(&rest, " "))
+		;
+	if (!span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, ".") ||
+	    !span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, "]"))
+		return;
+	*s = rest;
+	span_take(&rest, " ");
+	if (span_take(&rest, "[")) {
+		while (span_take(&rest, " "))
+			;
+		if ((span_take(&rest, "T") || span_take(&rest, "C")) &&
+		    span_take_number(&rest, 10, UINT32_MAX, &number) && span_take(&rest, "]"))
+			*s = rest;
+	}
+	span_take(s, " ");
+}
+
+/* From s.at to the end of the line, or to where the GPU driver begins anew. */
+static struct span first_piece(struct span s)
+{
+	const char *end = memchr(s.at, '\n', span_left(s));
+
+	if (end)
+		s.end = end;
+	end = span_left(s) ? memmem(s.at + 1, span_left(s) - 1, mark, strlen(mark)) : NULL;
+	if (end)
+		s.end = end;
+	return s;
+}
+
+bool kernel_line_next(const char *text, size_t len, size_t *offset,
+		      struct kernel_line *out)
+{
+	struct span s;
+
+	*out = (struct kernel_line){.name = ""};
+	if (*offset >= len)
+		return false;
+	s = (struct span){text + *offset, text + len};
+	while (span_left(s)) {
+		struct span piece = first_piece(s);
+
+		s.at = piece.end;
+		span_take(&s, "\n");
+		take_prefix(&piece);
+		if (read_piece(piece, out)) {
+			*offset = (size_t)(s.at - text);
+			return true;
+		}
+	}
+	*offset = len;
+	return false;
+}

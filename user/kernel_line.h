@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finds in the kernel log what comes with GPU failures and is no Xid: failures
+ * of the driver, a GPU's identity, evidence of recovery, and other drivers'
+ * and the kernel's own complaints. Pure functions: no allocation, no state, no
+ * I/O. Xids and SXids are user/xid_line.h's; a text may hold both.
+ */
+#ifndef XIDSCOPE_KERNEL_LINE_H
+#define XIDSCOPE_KERNEL_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "label.h"
+
+enum kernel_line_kind {
+	KERNEL_LINE_NONE,
+	KERNEL_LINE_GPU_UUID,	/* device and uuid */
+	KERNEL_LINE_GPU_SERIAL, /* serial; where device is "", of the GPU in the
+				 * last KERNEL_LINE_GPU_UUID */
+	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver holds back GSP errors of device */
+	KERNEL_LINE_GPU_DRIVER,	      /* a failure of the GPU driver: name */
+	KERNEL_LINE_RECOVERY, /* name: "driver_loaded" or "device_probed" */
+	KERNEL_LINE_EVENT,    /* something else: name */
+};
+
+struct kernel_line {
+	enum kernel_line_kind kind;
+	const char *name; /* static: the label's value, "link_down"; "" if none */
+	/* What it is about: a PCI address in the form of sysfs, "0000:c1:00.0", an
+	 * NFS server, a network interface, an NVMe controller, a switch; "" if the
+	 * line names none. Valid UTF-8, one word, cut to fit. */
+	char device[LABEL_SIZE];
+	char uuid[48];	 /* "GPU-..." */
+	char serial[24]; /* letters, digits, '-', '_' */
+	/* The driver prints this after that Xid, of the same fault; so it counts
+	 * only if none came just before on the same device. 0: of its own. */
+	unsigned int follows_xid;
+	bool has_tracepoint; /* a tracepoint reports the same, and better */
+	const char *text;    /* the line from where it was recognised to its end */
+	size_t text_len;     /* bytes; points into the caller's text */
+};
+
+/*
+ * Finds the next such line at or after text[*offset].
+ *
+ * text is one record of the log, perhaps with newlines; it holds len bytes as
+ * they were logged (escapes of /dev/kmsg undone), needs no NUL and stays the
+ * caller's. Start with *offset = 0 and call until false. Lines are recognised
+ * from their beginning, after "[   12.345678] " if the console's prefix is
+ * there; those of the GPU driver anywhere, because it prints continuations.
+ *
+ * Of a failure that takes several lines one is reported, the one with the
+ * address if there is one, whether the lines come as one text or as several.
+ *
+ * True: *out describes the line, *offset has grown. False: nothing is left,
+ * out->kind is KERNEL_LINE_NONE, *offset is len.
+ */
+bool kernel_line_next(const char *text, size_t len, size_t *offset,
+		      struct kernel_line *out);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The kernel log, record by record (kernel: Documentation/ABI/testing/dev-kmsg). */
+#include "kernel_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int kernel_log_open(struct kernel_log *l, enum kernel_log_start start)
+{
+	*l = (struct kernel_log){ .fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC |
+								  O_NONBLOCK) };
+	if (l->fd < 0)
+		return -errno;
+	if (lseek(l->fd, 0, start == KERNEL_LOG_ALL ? SEEK_SET : SEEK_END) < 0) {
+		int err = -errno;
+
+		kernel_log_close(l);
+		return err;
+	}
+	return 0;
+}
+
+void kernel_log_close(struct kernel_log *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+void kernel_log_resume(struct kernel_log *l, uint64_t next)
+{
+	l->next = next;
+	l->begun = true;
+}
+
+int kernel_log_read(struct kernel_log *l)
+{
+	ssize_t n;
+
+	for (;;) {
+		n = read(l->fd, l->raw, sizeof(l->raw));
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		/* EPIPE: the record was overwritten; the next read goes on
+		 * behind the gap. EINVAL: this one is longer than any text. */
+		if (n < 0 && (errno == EPIPE || errno == EINTR))
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		if (!kmsg_record_parse(l->raw, (size_t)n, &l->record, l->text,
+				       sizeof(l->text)))
+			continue;
+		/* Read in an earlier life of the program. */
+		if (l->begun && l->record.sequence < l->next)
+			continue;
+		if (l->begun)
+			l->lost += l->record.sequence - l->next;
+		l->begun = true;
+		l->next = l->record.sequence + 1;
+		return 1;
+	}
+}

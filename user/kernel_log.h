@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel log as /dev/kmsg gives it: record by record, with sequence
+ * numbers that tell what was overwritten before it was read.
+ */
+#ifndef XIDSCOPE_KERNEL_LOG_H
+#define XIDSCOPE_KERNEL_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kmsg_record.h"
+
+/* The text of a record has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX); the
+ * whole of it, escaped and with properties, at most 8 KiB. */
+#define KERNEL_LOG_TEXT 2048
+#define KERNEL_LOG_RECORD 8192
+
+struct kernel_log {
+	int fd; /* -1: not open */
+	uint64_t next; /* sequence number of the first record not yet read */
+	bool begun; /* @next is known */
+	uint64_t lost; /* records that were overwritten before they were read */
+	struct kmsg_record record;
+	char text[KERNEL_LOG_TEXT];
+	char raw[KERNEL_LOG_RECORD];
+};
+
+/* From where to read. */
+enum kernel_log_start {
+	KERNEL_LOG_ALL, /* all that the log holds */
+	KERNEL_LOG_NEW, /* what comes from now on */
+};
+
+/* Returns 0 or -errno. */
+int kernel_log_open(struct kernel_log *l, enum kernel_log_start start);
+void kernel_log_close(struct kernel_log *l);
+
+/* Go on after an earlier run, which read all before record @next. Call it
+ * after kernel_log_open() with KERNEL_LOG_ALL. */
+void kernel_log_resume(struct kernel_log *l, uint64_t next);
+
+/* Reads the next record into l->record and l->text. Returns 1, 0 if none waits,
+ * or -errno. */
+int kernel_log_read(struct kernel_log *l);
+
+#endif

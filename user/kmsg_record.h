@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads one record of /dev/kmsg. A pure function: no allocation, no state, no
+ * I/O.
+ */
+#ifndef XIDSCOPE_KMSG_RECORD_H
+#define XIDSCOPE_KMSG_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kmsg_record {
+	unsigned int level;    /* 0 (emergency) to 7 (debug) */
+	unsigned int facility; /* 0: the kernel; else a process wrote it */
+	uint64_t sequence;     /* grows by one with each record */
+	uint64_t time_us;      /* since boot, by the kernel's printk clock */
+	bool continued;	       /* flag 'c' or '+': a fragment of a line */
+	bool cut;	       /* the text was longer than the caller's buffer */
+	size_t text_len;       /* bytes in the caller's buffer */
+};
+
+/*
+ * record holds len bytes as one read() of /dev/kmsg gave them: a header, ';',
+ * the text, a newline, and perhaps lines of device properties, which are left
+ * out. Fields of the header beyond the fourth are passed over.
+ *
+ * True: *out is filled, and text holds the first out->text_len bytes, at most
+ * size, of the text with the kernel's escapes (\xNN) undone; so it may hold any
+ * byte, and no NUL is put at its end. A backslash that begins no such escape is
+ * kept as it stands. False: the header is malformed; *out is zero.
+ */
+bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out,
+		       char *text, size_t size);
+
+#endif

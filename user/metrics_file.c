@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reads back what openmetrics_write() wrote, as far as a verdict needs it.
+ *
+ * All of the file is our own, so what is known must be as we write it: a number
+ * or label that is not says that the file is damaged.
+ */
+#include "metrics_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics.h"
+
+/* Look-ups are linear: a foreign file must not keep us busy for ever. */
+#define MAX_ENTRIES 4096
+#define MAX_LABELS 8
+#define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
+
+struct span {
+	const char *at, *end;
+};
+
+struct sample {
+	struct span name;
+	size_t label_count;
+	struct {
+		struct span name;
+		char value[LABEL_SIZE];
+	} labels[MAX_LABELS];
+	char value[48];
+};
+
+/* The reading functions return 0, -EINVAL or -ENOMEM. */
+struct family {
+	enum metric_id metric;
+	int (*read)(struct snapshot *s, const struct sample *sample);
+};
+
+static bool span_is(struct span s, const char *text)
+{
+	return (size_t)(s.end - s.at) == strlen(text) &&
+	       !memcmp(s.at, text, strlen(text));
+}
+
+static bool take(struct span *s, const char *text)
+{
+	size_t len = strlen(text);
+
+	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len))
+		return false;
+	s->at += len;
+	return true;
+}
+
+/* Moves past a run of the bytes in @set. */
+static struct span take_run(struct span *s, const char *set)
+{
+	struct span run = { s->at, s->at };
+
+	while (run.end < s->end && *run.end && strchr(set, *run.end))
+		run.end++;
+	s->at = run.end;
+	return run;
+}
+
+/* A name's bytes and no others. */
+static struct span take_name(struct span *s)
+{
+	return take_run(s, "abcdefghijklmnopqrstuvwxyz"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+/* What follows the opening quote, up to the closing one, which is taken, too. */
+static bool take_quoted(struct span *s, char *value, size_t size)
+{
+	size_t used = 0;
+	char c;
+
+	while (s->at < s->end) {
+		c = *s->at++;
+		if (c == '"') {
+			value[used] = 0;
+			return true;
+		}
+		if (c == '\\') {
+			if (s->at == s->end || !strchr("\\\"n", *s->at))
+				return false;
+			c = *s->at++;
+			if (c == 'n')
+				c = '\n';
+		}
+		if (!c || used + 1 == size)
+			return false;
+		value[used++] = c;
+	}
+	return false;
+}
+
+static bool take_labels(struct span *s, struct sample *sample)
+{
+	if (!take(s, "{"))
+		return true;
+	do {
+		if (sample->label_count == MAX_LABELS)
+			return false;
+		sample->labels[sample->label_count].name = take_name(s);
+		if (!take(s, "=\"") ||
+		    !take_quoted(s, sample->labels[sample->label_count].value,
+				 LABEL_SIZE))
+			return false;
+		sample->label_count++;
+	} while (take(s, ","));
+	return take(s, "}");
+}
+
+/* NAME{LABEL="VALUE",...} NUMBER; the name is taken already. */
+static bool read_sample(struct span line, struct sample *sample)
+{
+	size_t len;
+
+	sample->label_count = 0;
+	if (!take_labels(&line, sample) || !take(&line, " "))
+		return false;
+	len = (size_t)(line.end - line.at);
+	if (!len || len >= sizeof(sample->value))
+		return false;
+	memcpy(sample->value, line.at, len);
+	sample->value[len] = 0;
+	return strspn(sample->value, "0123456789.") == len;
+}
+
+/* NULL: there is no such label. */
+static const char *label_of(const struct sample *sample, const char *name)
+{
+	for (size_t i = 0; i < sample->label_count; i++)
+		if (span_is(sample->labels[i].name, name))
+			return sample->labels[i].value;
+	return NULL;
+}
+
+/* Copies a label's value. False: there is none, or it does not fit. */
+static bool get_label(const struct sample *sample, const char *name, char *to,
+		      size_t size)
+{
+	const char *value = label_of(sample, name);
+
+	if (!value || strlen(value) >= size)
+		return false;
+	strcpy(to, value);
+	return true;
+}
+
+#define GET_LABEL(sample, name, to) get_label(sample, name, to, sizeof(to))
+
+static bool get_integer(const char *text, uint64_t max, uint64_t *value)
+{
+	char *end;
+
+	if (!*text || text[strspn(text, "0123456789")])
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return !errno && *value <= max;
+}
+
+static bool get_code(const struct sample *sample, const char *name,
+		     unsigned int *code)
+{
+	const char *text = label_of(sample, name);
+	uint64_t value;
+
+	if (!text || !get_integer(text, UINT32_MAX, &value))
+		return false;
+	*code = (unsigned int)value;
+	return true;
+}
+
+static bool get_time(const struct sample *sample, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(sample->value, &end);
+	return end != sample->value && !*end && *seconds < MAX_TIME;
+}
+
+/* Seconds with nine decimals, to the last digit. */
+static bool get_nanoseconds(const struct sample *sample, uint64_t *ns)
+{
+	const char *point = strchr(sample->value, '.');
+	char digits[sizeof(sample->value)];
+
+	if (!point || strlen(point) != 10)
+		return false;
+	snprintf(digits, sizeof(digits), "%.*s%s", (int)(point - sample->value),
+		 sample->value, point + 1);
+	return get_integer(digits, UINT64_MAX, ns);
+}
+
+static int added(const void *entry, size_t count)
+{
+	if (!entry)
+		return -ENOMEM;
+	return count > MAX_ENTRIES ? -EINVAL : 0;
+}
+
+static int read_oldest_waiter(struct snapshot *s, const struct sample *sample)
+{
+	const char *queue = label_of(sample, "queue");
+	struct rpc_server_state *v;
+	char server[LABEL_SIZE];
+	uint64_t ns;
+	int err;
+
+	if (!queue || !GET_LABEL(sample, "server", server) ||
+	    !get_nanoseconds(sample, &ns))
+		return -EINVAL;
+	v = snapshot_server(s, server);
+	err = added(v, s->server_count);
+	if (err)
+		return err;
+	for (int q = 0; q < RPC_QUEUES; q++)
+		if (!strcmp(queue, rpc_queue_names[q]))
+			v->oldest_ns[q] = ns;
+	return 0;
+}
+
+static int read_fault(struct snapshot *s, const struct sample *sample,
+		      struct fault *like)
+{
+	struct fault *f;
+	uint64_t count;
+	int err;
+
+	if (!GET_LABEL(sample, "severity", like->severity) ||
+	    !get_integer(sample->value, UINT64_MAX, &count))
+		return -EINVAL;
+	f = snapshot_fault(s, like);
+	err = added(f, s->fault_count);
+	if (!err)
+		f->count = count;
+	return err;
+}
+
+/* Device and code of a sample about Xids or SXids. */
+static bool get_fault(const struct sample *sample, bool nvswitch,
+		      struct fault *f)
+{
+	*f = (struct fault){ .nvswitch = nvswitch };
+	return GET_LABEL(sample, nvswitch ? "device" : "gpu", f->device) &&
+	       get_code(sample, nvswitch ? "sxid" : "xid", &f->code);
+}
+
+static int read_xid(struct snapshot *s, const struct sample *sample)
+{
+	struct fault like;
+
+	if (!get_fault(sample, false, &like) ||
+	    !GET_LABEL(sample, "action", like.action))
+		return -EINVAL;
+	return read_fault(s, sample, &like);
+}
+
+static int read_sxid(struct snapshot *s, const struct sample *sample)
+{
+	struct fault like;
+
+	return get_fault(sample, true, &like) ? read_fault(s, sample, &like)
+					      : -EINVAL;
+}
+
+/* The next fault of @like's device and code, from @f on; NULL: none. */
+static struct fault *next_fault(const struct snapshot *s, struct fault *f,
+				const struct fault *like)
+{
+	for (; f < s->faults + s->fault_count; f++)
+		if (f->code == like->code && f->nvswitch == like->nvswitch &&
+		    !strcmp(f->device, like->device))
+			return f;
+	return NULL;
+}
+
+static int read_incidents(struct snapshot *s, const struct sample *sample)
+{
+	struct fault like, *f;
+
+	if (!get_fault(sample, false, &like))
+		return -EINVAL;
+	f = next_fault(s, s->faults, &like);
+	return f && get_integer(sample->value, UINT64_MAX, &f->incidents)
+		       ? 0
+		       : -EINVAL;
+}
+
+static int read_fault_time(struct snapshot *s, const struct sample *sample,
+			   bool nvswitch)
+{
+	struct fault like, *f;
+	double last;
+
+	if (!get_fault(sample, nvswitch, &like) || !get_time(sample, &last))
+		return -EINVAL;
+	f = next_fault(s, s->faults, &like);
+	if (!f)
+		return -EINVAL;
+	for (; f; f = next_fault(s, f + 1, &like))
+		f->last = last;
+	return 0;
+}
+
+static int read_xid_time(struct snapshot *s, const struct sample *sample)
+{
+	return read_fault_time(s, sample, false);
+}
+
+static int read_sxid_time(struct snapshot *s, const struct sample *sample)
+{
+	return read_fault_time(s, sample, true);
+}
+
+/* @device: the name of the label that tells where. */
+static int find_event(struct snapshot *s, const struct sample *sample,
+		      bool gpu_driver, const char *device,
+		      struct kernel_event **e)
+{
+	char kind[sizeof((*e)->kind)], where[sizeof((*e)->device)];
+
+	if (!GET_LABEL(sample, "kind", kind) ||
+	    !GET_LABEL(sample, device, where))
+		return -EINVAL;
+	*e = snapshot_kernel_event(s, gpu_driver, kind, where);
+	return added(*e, s->kernel_event_count);
+}
+
+static int read_event(struct snapshot *s, const struct sample *sample,
+		      bool gpu_driver, const char *device)
+{
+	struct kernel_event *e;
+	int err = find_event(s, sample, gpu_driver, device, &e);
+
+	if (!err && !get_integer(sample->value, UINT64_MAX, &e->count))
+		err = -EINVAL;
+	return err;
+}
+
+static int read_driver_error(struct snapshot *s, const struct sample *sample)
+{
+	return read_event(s, sample, true, "gpu");
+}
+
+static int read_kernel_event(struct snapshot *s, const struct sample *sample)
+{
+	return read_event(s, sample, false, "device");
+}
+
+static int read_driver_error_time(struct snapshot *s,
+				  const struct sample *sample)
+{
+	struct kernel_event *e;
+	int err = find_event(s, sample, true, "gpu", &e);
+
+	if (!err && !get_time(sample, &e->last))
+		err = -EINVAL;
+	return err;
+}
+
+static int read_recovery(struct snapshot *s, const struct sample *sample)
+{
+	struct gpu_recovery like, *r;
+	int err;
+
+	if (!GET_LABEL(sample, "gpu", like.gpu) ||
+	    !GET_LABEL(sample, "evidence", like.evidence) ||
+	    !get_time(sample, &like.time))
+		return -EINVAL;
+	r = snapshot_recovery(s, like.gpu, like.evidence);
+	err = added(r, s->recovery_count);
+	if (!err)
+		r->time = like.time;
+	return err;
+}
+
+static int read_rate_limit(struct snapshot *s, const struct sample *sample)
+{
+	struct gpu_info *g;
+	uint64_t limited;
+	char gpu[sizeof(g->gpu)];
+	int err;
+
+	if (!GET_LABEL(sample, "gpu", gpu) ||
+	    !get_integer(sample->value, 1, &limited))
+		return -EINVAL;
+	g = snapshot_gpu(s, gpu);
+	err = added(g, s->gpu_count);
+	if (!err)
+		g->rate_limited = limited;
+	return err;
+}
+
+static const struct family families[] = {
+	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter },
+	{ METRIC_GPU_XID_ERRORS, read_xid },
+	{ METRIC_GPU_XID_INCIDENTS, read_incidents },
+	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_xid_time },
+	{ METRIC_NVSWITCH_SXID_ERRORS, read_sxid },
+	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_sxid_time },
+	{ METRIC_GPU_DRIVER_ERRORS, read_driver_error },
+	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_driver_error_time },
+	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery },
+	{ METRIC_GPU_GSP_RATE_LIMITED, read_rate_limit },
+	{ METRIC_KERNEL_EVENTS, read_kernel_event },
+};
+
+/* The family that has samples of this name; NULL: we do not read it. */
+static const struct family *find_family(struct span name)
+{
+	if (!take(&name, METRIC_PREFIX))
+		return NULL;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		const struct metric *m = &metrics[families[i].metric];
+		struct span rest = name;
+
+		if (take(&rest, m->name) &&
+		    span_is(rest, m->type == METRIC_COUNTER ? "_total" : ""))
+			return &families[i];
+	}
+	return NULL;
+}
+
+static int read_line(struct snapshot *s, struct span line)
+{
+	const struct family *family;
+	struct sample sample;
+
+	sample.name = take_name(&line);
+	family = find_family(sample.name);
+	if (!family)
+		return 0;
+	return read_sample(line, &sample) ? family->read(s, &sample) : -EINVAL;
+}
+
+static struct span take_line(struct span *text)
+{
+	const char *end = memchr(text->at, '\n', (size_t)(text->end - text->at));
+	struct span line = { text->at, end ? end : text->end };
+
+	text->at = end ? end + 1 : text->end;
+	return line;
+}
+
+/*
+ * OpenMetrics has a last line. Prometheus' format, which a counter's metadata
+ * tell, has none: there the last family that we write must be there.
+ */
+static bool is_whole(struct span text)
+{
+	struct span line = { text.at, text.at };
+	bool prometheus = false;
+
+	if (text.at == text.end || text.end[-1] != '\n')
+		return false;
+	while (text.at < text.end) {
+		line = take_line(&text);
+		if (span_is(line, "# TYPE " METRIC_PREFIX
+				  "export_errors_total counter"))
+			prometheus = true;
+	}
+	return prometheus ? take(&line, METRIC_PREFIX "build_info{")
+			  : span_is(line, "# EOF");
+}
+
+int metrics_file_parse(struct snapshot *s, const char *text, size_t len,
+		       char *error, size_t error_size)
+{
+	struct span rest = { text, text + len };
+	unsigned int number = 0;
+	int err = 0;
+
+	if (!is_whole(rest)) {
+		snprintf(error, error_size,
+			 "the end is missing: it is cut, or no file of ours");
+		return -EINVAL;
+	}
+	while (!err && rest.at < rest.end) {
+		number++;
+		err = read_line(s, take_line(&rest));
+	}
+	if (err == -EINVAL)
+		snprintf(error, error_size, "line %u is damaged", number);
+	else if (err)
+		snprintf(error, error_size, "no memory");
+	if (err)
+		snapshot_free(s);
+	return err;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads back what openmetrics_write() wrote, in either format, as far as a
+ * verdict needs it. Pure: no I/O.
+ */
+#ifndef XIDSCOPE_METRICS_FILE_H
+#define XIDSCOPE_METRICS_FILE_H
+
+#include <stddef.h>
+
+#include "snapshot.h"
+
+/*
+ * Fills @s, which must be all zero, from @len bytes of @text (no NUL needed):
+ * the servers' oldest_ns, faults, kernel events, recoveries, and of GPUs the
+ * rate limit. The file has one time and one number of incidents per device and
+ * code: all such faults get the time, the first gets the incidents. Families
+ * that it does not know are passed over.
+ *
+ * Returns 0, or -EINVAL or -ENOMEM with one line in @error that says what is
+ * wrong; @s is then empty. A file without its end is wrong.
+ */
+int metrics_file_parse(struct snapshot *s, const char *text, size_t len,
+		       char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which Xids and which PCIe errors belong together. */
+#include "pcie_relatives.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* sysfs has a device's folder within its parent's. */
+static void find_parent(char *parent, size_t size, const char *device)
+{
+	char link[64], path[PATH_MAX], *slash, *name;
+
+	parent[0] = 0;
+	snprintf(link, sizeof(link), "/sys/bus/pci/devices/%s", device);
+	if (!realpath(link, path))
+		return;
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	*slash = 0;
+	name = strrchr(path, '/');
+	/* Above it may be the host bridge, "pci0000:00", which has no errors. */
+	if (name && strncmp(name + 1, "pci", 3) != 0)
+		snprintf(parent, size, "%.*s", (int)size - 1, name + 1);
+}
+
+static bool related(const struct pcie_relative *xid,
+		    const struct pcie_relative *error)
+{
+	if (strcmp(xid->device, error->device) != 0 &&
+	    strcmp(xid->parent, error->device) != 0)
+		return false;
+	if (xid->time_ns <= error->time_ns)
+		return error->time_ns - xid->time_ns <= XID_BEFORE_PCIE_NS;
+	return xid->time_ns - error->time_ns <= XID_AFTER_PCIE_NS;
+}
+
+void pcie_relatives_add(struct pcie_relatives *r, const char *device,
+			unsigned int xid, uint64_t time_ns, char *json,
+			size_t size)
+{
+	struct pcie_relative *new = &r->list[r->next++ % PCIE_RELATIVES];
+	size_t len = 0;
+
+	*new = (struct pcie_relative){ .xid = xid, .time_ns = time_ns };
+	snprintf(new->device, sizeof(new->device), "%s", device);
+	find_parent(new->parent, sizeof(new->parent), device);
+
+	json[0] = 0;
+	for (size_t i = 0; i < PCIE_RELATIVES; i++) {
+		const struct pcie_relative *old = &r->list[i];
+		char item[128];
+		int n;
+
+		if (old == new || !old->device[0] || !old->xid == !xid ||
+		    !(xid ? related(new, old) : related(old, new)))
+			continue;
+		n = snprintf(item, sizeof(item), "%s{\"device\":\"%s\"",
+			     len ? "," : xid ? ",\"pcie_errors\":[" :
+					       ",\"xids\":[",
+			     old->device);
+		if (old->xid)
+			n += snprintf(item + n, sizeof(item) - (size_t)n,
+				      ",\"xid\":%u", old->xid);
+		n += snprintf(item + n, sizeof(item) - (size_t)n,
+			      ",\"seconds_before\":%.3f}",
+			      ((double)time_ns - (double)old->time_ns) / 1e9);
+		/* Room for the bracket. */
+		if (n < 0 || len + (size_t)n + 2 > size)
+			break;
+		memcpy(json + len, item, (size_t)n + 1);
+		len += (size_t)n;
+	}
+	if (len)
+		strcpy(json + len, "]");
+}

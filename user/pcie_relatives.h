@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which Xids and which PCIe errors belong together: those on the same PCI
+ * device or its parent, where the Xid came within ten minutes before or five
+ * minutes after the error.
+ */
+#ifndef XIDSCOPE_PCIE_RELATIVES_H
+#define XIDSCOPE_PCIE_RELATIVES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The window of Meta's study of its clusters' failures. */
+#define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
+#define XID_AFTER_PCIE_NS (300 * 1000000000ull)
+
+#define PCIE_RELATIVES 64
+
+/* The latest of either kind, the oldest replaced first. */
+struct pcie_relatives {
+	struct pcie_relative {
+		char device[24];
+		char parent[24]; /* the bridge above it; "" if not known */
+		unsigned int xid; /* 0: a PCIe error */
+		uint64_t time_ns; /* CLOCK_MONOTONIC */
+	} list[PCIE_RELATIVES];
+	size_t next; /* place of the next one, modulo the size */
+};
+
+/*
+ * Notes an Xid (@xid > 0) or a PCIe error (0) of @device, and writes what
+ * belongs to it into @json, @size bytes: `,"xids":[...]` for a PCIe error,
+ * `,"pcie_errors":[...]` for an Xid, "" for none. Each has the device and, in
+ * seconds, how long before this one it was.
+ */
+void pcie_relatives_add(struct pcie_relatives *r, const char *device,
+			unsigned int xid, uint64_t time_ns, char *json,
+			size_t size);
+
+#endif

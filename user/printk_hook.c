@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The hook on the kernel's printk: loads bpf/printk.bpf.c and hands its messages on. */
+#include "printk_hook.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf_support.h"
+#include "printk.skel.h"
+
+struct printk_hook {
+	printk_handler *handle;
+	void *context;
+	struct printk_bpf *bpf;
+	struct ring_buffer *ring;
+	uint64_t memory;
+};
+
+static int on_event(void *context, void *data, size_t size)
+{
+	const struct printk_event *event = data;
+	struct printk_hook *h = context;
+
+	if (size >= sizeof(*event) && event->len <= size - sizeof(*event))
+		h->handle(h->context, event);
+	return 0;
+}
+
+struct printk_hook *printk_hook_new(const struct log *log,
+				    printk_handler *handle, void *context)
+{
+	struct printk_hook *h = calloc(1, sizeof(*h));
+	int err = ENOMEM;
+
+	if (!h)
+		goto failed;
+	h->handle = handle;
+	h->context = context;
+	bpf_messages_forget();
+	h->bpf = printk_bpf__open_and_load();
+	if (!h->bpf || printk_bpf__attach(h->bpf)) {
+		err = errno;
+		log_warn(log,
+			 "cannot hook printk: %s\n%sxidscope: %s. Faults are "
+			 "read from the kernel log alone",
+			 strerror(err), bpf_last_words(), bpf_advice(err));
+		goto failed;
+	}
+	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring),
+				   on_event, h, NULL);
+	if (!h->ring) {
+		err = errno;
+		log_warn(log, "cannot read the printk hook's buffer: %s",
+			 strerror(err));
+		goto failed;
+	}
+	h->memory = bpf_object_memory(h->bpf->obj);
+	return h;
+failed:
+	printk_hook_free(h);
+	errno = err;
+	return NULL;
+}
+
+void printk_hook_free(struct printk_hook *h)
+{
+	if (!h)
+		return;
+	ring_buffer__free(h->ring);
+	printk_bpf__destroy(h->bpf);
+	free(h);
+}
+
+int printk_hook_fd(const struct printk_hook *h)
+{
+	return ring_buffer__epoll_fd(h->ring);
+}
+
+void printk_hook_consume(struct printk_hook *h)
+{
+	ring_buffer__consume(h->ring);
+}
+
+uint64_t printk_hook_dropped(const struct printk_hook *h)
+{
+	return h->bpf->bss->printk_dropped +
+	       bpf_program_misses(h->bpf->progs.printk_console);
+}
+
+void printk_hook_snapshot(const struct printk_hook *h, struct snapshot *s)
+{
+	s->map_bytes += h->memory;
+	bpf_object_programs(h->bpf->obj, s);
+}

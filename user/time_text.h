@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Points in time as people write them: ISO 8601 in UTC, or seconds since the
+ * epoch.
+ */
+#ifndef XIDSCOPE_TIME_TEXT_H
+#define XIDSCOPE_TIME_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Room for "2026-11-21T10:00:00Z", of years up to 9999. */
+#define TIME_TEXT_SIZE 24
+
+/* Whole seconds; what is beyond the years 1970 to 9999 is cut there. */
+void time_to_text(char *text, size_t size, double seconds);
+
+/* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds
+ * since the epoch; from 1970 to 9999. */
+bool time_from_text(const char *text, double *seconds);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the fields of a kernel trace event lie in its binary record, as the
+ * event's `format` file in tracefs tells. Pure functions.
+ */
+#ifndef XIDSCOPE_TRACE_FORMAT_H
+#define XIDSCOPE_TRACE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_FIELDS 24 /* most that are read; events have fewer than that */
+
+struct trace_field {
+	char name[32];
+	uint32_t offset; /* bytes from the start of the record */
+	uint32_t size; /* bytes */
+	bool dynamic; /* the record holds (length << 16 | offset) of the value */
+	bool relative; /* dynamic, and the offset counts from the field's end */
+};
+
+struct trace_format {
+	uint16_t id; /* common_type of the event's records */
+	struct trace_field fields[TRACE_FIELDS];
+	size_t field_count;
+};
+
+/* Reads a `format` file's @len bytes. False if it has no ID or no fields. */
+bool trace_format_parse(struct trace_format *f, const char *text, size_t len);
+
+/* Number @name of a record of @len bytes; @missing if the event has no such
+ * field or the record is too short for it. */
+uint64_t trace_number(const struct trace_format *f, const void *record,
+		      size_t len, const char *name, uint64_t missing);
+
+/* Text @name of a record, up to its NUL; points into it, *@size bytes. NULL if
+ * the event has no such field or the record is too short for it. */
+const char *trace_string(const struct trace_format *f, const void *record,
+			 size_t len, const char *name, size_t *size);
+
+#endif

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst,
+ * "Instances"): its events, its buffers, and its end.
+ */
+#include "trace_instance.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+/* Per CPU. Few events come; a burst of some hundred has room. */
+#define BUFFER_KB "32"
+
+/* Agents and sessions that run at the same time have one each. */
+#define MAX_INSTANCES 8
+
+struct trace_instance {
+	const char *tracefs;
+	char name[16]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
+	struct trace_event *events;
+	size_t event_count;
+	void *context;
+	struct trace_event *probe; /* that was defined, or NULL */
+	int pipe; /* for epoll, and keeps others from removing the instance */
+	int *cpus; /* trace_pipe_raw of each CPU */
+	int cpu_count;
+	size_t page_size;
+	unsigned char *page;
+	uint64_t missed;
+	int64_t log_offset_ns;
+	bool has_log_offset;
+};
+
+static const char *find_tracefs(void)
+{
+	static const char *const places[] = { "/sys/kernel/tracing",
+					      "/sys/kernel/debug/tracing" };
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/instances", places[i]);
+		if (!access(path, F_OK))
+			return places[i];
+	}
+	return NULL;
+}
+
+static int open_at(const struct trace_instance *t, int flags,
+		   const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Opens a file of tracefs by its path within it. */
+static int open_at(const struct trace_instance *t, int flags,
+		   const char *format, ...)
+{
+	char path[PATH_MAX];
+	int at = snprintf(path, sizeof(path), "%s/", t->tracefs);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(path + at, sizeof(path) - (size_t)at, format, args);
+	va_end(args);
+	return open(path, flags | O_CLOEXEC);
+}
+
+static int write_and_close(int fd, const char *text)
+{
+	ssize_t n;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	if (n < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int set(const struct trace_instance *t, const char *file,
+	       const char *value)
+{
+	return write_and_close(
+		open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
+}
+
+static int switch_event(const struct trace_instance *t,
+			const struct trace_event *event, const char *value)
+{
+	return write_and_close(open_at(t, O_WRONLY,
+				       "instances/%s/events/%s/%s/enable",
+				       t->name, event->system, event->name),
+			       value);
+}
+
+/* A probe that an agent left behind which was killed. */
+static void remove_probe(const struct trace_instance *t, const char *name)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "-:%s/%s", t->name, name);
+	/* Without O_APPEND the file is emptied: of everyone's probes. */
+	write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"),
+			command);
+}
+
+/* Makes the folder; one that is left over, which nobody uses, is made anew. */
+static int make_instance(struct trace_instance *t)
+{
+	char path[PATH_MAX];
+
+	for (int i = 1; i <= MAX_INSTANCES; i++) {
+		if (i == 1)
+			strcpy(t->name, "xidscope");
+		else
+			snprintf(t->name, sizeof(t->name), "xidscope_%d", i);
+		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
+			 t->name);
+		if (!mkdir(path, 0700))
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+		/* The kernel refuses while a file in it is open. */
+		if (!rmdir(path) && !mkdir(path, 0700))
+			return 0;
+	}
+	return -EBUSY;
+}
+
+static int open_cpus(struct trace_instance *t)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	int cpu, fd, *grown;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/instances/%s/per_cpu", t->tracefs,
+		 t->name);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "cpu%d", &cpu) != 1)
+			continue;
+		fd = open_at(t, O_RDONLY | O_NONBLOCK,
+			     "instances/%s/per_cpu/%s/trace_pipe_raw", t->name,
+			     entry->d_name);
+		grown = realloc(t->cpus,
+				sizeof(*t->cpus) * ((size_t)t->cpu_count + 1));
+		if (fd < 0 || !grown) {
+			if (fd >= 0)
+				close(fd);
+			break;
+		}
+		t->cpus = grown;
+		t->cpus[t->cpu_count++] = fd;
+	}
+	closedir(dir);
+	return t->cpu_count ? 0 : -ENOENT;
+}
+
+/*
+ * printk has its time stamps from local_clock(), which as a trace clock is
+ * called "perf"; a CPU's statistics tell what that shows now.
+ */
+static void measure_log_offset(struct trace_instance *t)
+{
+	unsigned long long whole, micro;
+	char text[512] = "", *now;
+	uint64_t before, after;
+	int fd;
+
+	if (set(t, "trace_clock", "perf"))
+		return;
+	fd = open_at(t, O_RDONLY, "instances/%s/per_cpu/cpu0/stats", t->name);
+	if (fd < 0)
+		return;
+	before = monotonic_ns();
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	after = monotonic_ns();
+	close(fd);
+	now = strstr(text, "now ts:");
+	if (!now || sscanf(now, "now ts: %llu.%6llu", &whole, &micro) != 2)
+		return;
+	t->log_offset_ns = (int64_t)(before / 2 + after / 2) -
+			   (int64_t)(whole * 1000000000 + micro * 1000);
+	t->has_log_offset = true;
+}
+
+struct trace_instance *trace_instance_new(struct trace_event *events,
+					  size_t count, void *context)
+{
+	struct trace_instance *t = calloc(1, sizeof(*t));
+	int err = -ENOMEM;
+
+	if (!t)
+		goto failed;
+	t->pipe = -1;
+	t->events = events;
+	t->event_count = count;
+	t->context = context;
+	t->page_size = (size_t)sysconf(_SC_PAGESIZE);
+	t->page = malloc(t->page_size);
+	if (!t->page)
+		goto failed;
+	t->tracefs = find_tracefs();
+	err = t->tracefs ? make_instance(t) : -ENOENT;
+	if (err) {
+		t->name[0] = 0;
+		goto failed;
+	}
+	set(t, "buffer_size_kb", BUFFER_KB);
+	/* Wake up for the first record, not for a half-full buffer. */
+	set(t, "buffer_percent", "0");
+	measure_log_offset(t);
+	err = set(t, "trace_clock", "mono");
+	if (!err)
+		err = open_cpus(t);
+	if (!err) {
+		t->pipe = open_at(t, O_RDONLY | O_NONBLOCK,
+				  "instances/%s/trace_pipe", t->name);
+		err = t->pipe < 0 ? -errno : 0;
+	}
+	if (!err)
+		return t;
+failed:
+	trace_instance_free(t);
+	errno = -err;
+	return NULL;
+}
+
+void trace_instance_free(struct trace_instance *t)
+{
+	char path[PATH_MAX];
+
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->event_count; i++)
+		trace_instance_disable(t, &t->events[i]);
+	for (int i = 0; i < t->cpu_count; i++)
+		close(t->cpus[i]);
+	if (t->pipe >= 0)
+		close(t->pipe);
+	if (t->name[0]) {
+		if (t->probe)
+			remove_probe(t, t->probe->name);
+		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
+			 t->name);
+		rmdir(path);
+	}
+	free(t->cpus);
+	free(t->page);
+	free(t);
+}
+
+bool trace_instance_log_offset(const struct trace_instance *t,
+			       int64_t *offset_ns)
+{
+	*offset_ns = t->log_offset_ns;
+	return t->has_log_offset;
+}
+
+int trace_instance_fd(const struct trace_instance *t)
+{
+	return t->pipe;
+}
+
+static bool read_format(const struct trace_instance *t,
+			const struct trace_event *event,
+			struct trace_format *format)
+{
+	char text[8192];
+	size_t len = 0;
+	ssize_t n;
+	int fd = open_at(t, O_RDONLY, "events/%s/%s/format", event->system,
+			 event->name);
+
+	if (fd < 0)
+		return false;
+	while (len < sizeof(text) &&
+	       (n = read(fd, text + len, sizeof(text) - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	return trace_format_parse(format, text, len);
+}
+
+static bool is_on(const struct trace_instance *t,
+		  const struct trace_event *event)
+{
+	int fd = open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable",
+			 t->name, event->system, event->name);
+	char state = '0';
+
+	if (fd >= 0) {
+		if (read(fd, &state, 1) != 1)
+			state = '0';
+		close(fd);
+	}
+	return state == '1';
+}
+
+bool trace_instance_has(const struct trace_instance *t,
+			const struct trace_event *event)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s", t->tracefs,
+		 event->system, event->name);
+	return !access(path, F_OK);
+}
+
+bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
+{
+	/* Off though it was on: the module has come anew. */
+	if (event->enabled && is_on(t, event))
+		return true;
+	event->enabled = false;
+	if (!read_format(t, event, &event->format))
+		return false;
+	event->since_ns = monotonic_ns();
+	event->enabled = !switch_event(t, event, "1");
+	return event->enabled;
+}
+
+void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
+{
+	if (event->enabled)
+		switch_event(t, event, "0");
+	event->enabled = false;
+}
+
+bool trace_instance_has_probes(const struct trace_instance *t)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/kprobe_events", t->tracefs);
+	return !access(path, F_OK);
+}
+
+int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
+			 const char *definition)
+{
+	char command[512];
+	int err;
+
+	event->system = t->name;
+	remove_probe(t, event->name);
+	snprintf(command, sizeof(command), "p:%s/%s %s", t->name, event->name,
+		 definition);
+	err = write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"),
+			      command);
+	if (!err)
+		t->probe = event;
+	return err;
+}
+
+static void dispatch(struct trace_instance *t,
+		     const struct trace_record *record)
+{
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct trace_event *event = &t->events[i];
+
+		/* Perhaps switched off since. */
+		if (event->format.id == record->type) {
+			event->handle(t->context, event, record);
+			return;
+		}
+	}
+}
+
+int trace_instance_consume(struct trace_instance *t)
+{
+	struct trace_record record;
+	struct trace_page page;
+	int count = 0;
+	ssize_t n;
+
+	for (int i = 0; i < t->cpu_count; i++)
+		while ((n = read(t->cpus[i], t->page, t->page_size)) > 0) {
+			if (!trace_page_open(&page, t->page, (size_t)n))
+				break;
+			t->missed += page.missed;
+			for (; trace_page_next(&page, &record); count++)
+				dispatch(t, &record);
+		}
+	return count;
+}
+
+uint64_t trace_instance_missed(const struct trace_instance *t)
+{
+	return t->missed;
+}
+
+uint64_t trace_instance_memory(const struct trace_instance *t)
+{
+	unsigned long long kb = 0;
+	char text[32] = "";
+	int fd = open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb",
+			 t->name);
+
+	if (fd >= 0) {
+		if (read(fd, text, sizeof(text) - 1) > 0)
+			kb = strtoull(text, NULL, 10);
+		close(fd);
+	}
+	return kb * 1024;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an operator wants to be thought of a fault, where the catalog's word is
+ * not to count. A text of lines
+ *
+ *	CODE SEVERITY [ACTION]		# comment
+ *
+ * CODE is an Xid, or sxid:NUMBER; SEVERITY is fatal, warning, info or unknown;
+ * ACTION is a word of a-z, 0-9 and underscores, at most 39 bytes. "-" keeps what
+ * holds without the line, as does an absent ACTION. SXids have no action.
+ */
+#ifndef XIDSCOPE_XID_POLICY_H
+#define XIDSCOPE_XID_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "log.h"
+#include "xid_line.h"
+
+#define XID_POLICY_MAX_LINES 2048
+
+struct xid_policy_entry {
+	bool nvswitch; /* an SXid */
+	unsigned int code;
+	const char *severity; /* NULL: kept */
+	const char *action; /* NULL: kept */
+};
+
+/* All zero it is a valid policy without entries. */
+struct xid_policy {
+	struct xid_policy_entry *entries; /* ascending */
+	size_t count;
+	char (*words)[40]; /* what the actions point to */
+};
+
+/*
+ * Reads @len bytes of @text, which needs no NUL and stays the caller's, into
+ * *@p, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line in
+ * @error that names the line and what is wrong; *@p is then empty.
+ */
+int xid_policy_parse(struct xid_policy *p, const char *text, size_t len,
+		     char *error, size_t error_size);
+
+/* The same of a file. Returns 0, or -errno after a message in the log. */
+int xid_policy_load(struct xid_policy *p, const char *path,
+		    const struct log *log);
+
+void xid_policy_free(struct xid_policy *p);
+
+/* NULL: the policy does not have the code. Holds until the policy is freed. */
+const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p,
+					       bool nvswitch,
+					       unsigned int code);
+
+/* Both constant or the policy's; action is "" for an SXid. */
+struct xid_verdict {
+	const char *severity;
+	const char *action;
+};
+
+/*
+ * What to think of one event: the catalog's word, above it the text's (see
+ * xid_line_severity()), above that the policy's. Two stay what they are: Xid 154
+ * that takes the recovery action back to None, and Xid 45 that names its cause.
+ */
+struct xid_verdict xid_policy_verdict(const struct xid_policy *p,
+				      const struct xid_line *line);
+
+#endif
