@@ -264,15 +264,6 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task,
 
 /* ---- the end of a call ---- */
 
-/* A task that ends without a request is not booked by rpc_stats_latency. */
-SEC("tp_btf/rpc_task_end")
-int BPF_PROG(rpc_task_end, const struct rpc_task *task)
-{
-	if (task && !task->tk_rqstp)
-		waiter_drop((__u64)task);
-	return 0;
-}
-
 /* The kernel has booked the call of @task, which took @total ns. */
 static __always_inline int book(const struct rpc_task *task, __u64 total)
 {

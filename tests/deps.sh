@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Installs from Debian all that building, the demo and the tests need. As root; installs only what is missing.
-#   deps.sh [--missing]   --missing: only prints what is missing
+#   deps.sh [--missing]          --missing: only prints what is missing
+#   deps.sh --only 'PACKAGE...'  those packages instead, which some targets need beyond the rest
 set -euo pipefail
 
 packages=(
@@ -16,6 +17,9 @@ packages=(
 	# man page check
 	man-db groff-base
 )
+if [[ ${1:-} == --only ]]; then
+	read -ra packages <<<"$2"
+fi
 missing=()
 for package in "${packages[@]}"; do
 	[[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")

@@ -83,7 +83,8 @@ const char *bpf_refused_program(void)
 /* Kernel memory of the map or program behind @fd. */
 static uint64_t memory_of(int fd)
 {
-	unsigned long long bytes, total = 0;
+	const char *field = "memlock:";
+	uint64_t total = 0;
 	char path[64], line[128];
 	FILE *info;
 
@@ -92,8 +93,8 @@ static uint64_t memory_of(int fd)
 	if (!info)
 		return 0;
 	while (fgets(line, sizeof(line), info))
-		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			total += bytes;
+		if (!strncmp(line, field, strlen(field)))
+			total += strtoull(line + strlen(field), NULL, 10);
 	fclose(info);
 	return total;
 }

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bpf_support.h"
@@ -74,15 +76,18 @@ void observer_consume(struct observer *o)
 /* proc(5): the second field of statm is the resident set in pages. */
 static uint64_t resident_bytes(void)
 {
-	unsigned long long pages = 0;
 	FILE *statm = fopen("/proc/self/statm", "re");
+	char line[128] = "", *second;
 
 	if (statm) {
-		if (fscanf(statm, "%*s %llu", &pages) != 1)
-			pages = 0;
+		if (!fgets(line, sizeof(line), statm))
+			line[0] = 0;
 		fclose(statm);
 	}
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	second = strchr(line, ' ');
+	return second ? strtoull(second, NULL, 10) *
+				(uint64_t)sysconf(_SC_PAGESIZE) :
+			0;
 }
 
 int observer_snapshot(struct observer *o, struct snapshot *s)

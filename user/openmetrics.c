@@ -133,7 +133,7 @@ void format_bound(char *text, uint64_t units, int decimals)
 			break;
 	}
 	if (!strpbrk(text, ".e"))
-		strcat(text, ".0");
+		snprintf(text + strlen(text), NUMBER_SIZE - strlen(text), ".0");
 }
 
 /* The bound 2^@e: of times in nanoseconds, or of counts. */

@@ -23,7 +23,7 @@ static struct sums sum_up(const struct snapshot *s, const char *server)
 	struct sums sums = {};
 
 	for (const struct rpc_op *o = s->ops; o < s->ops + s->op_count; o++) {
-		if (server && strcmp(o->server, server))
+		if (server && strcmp(o->server, server) != 0)
 			continue;
 		sums.calls += time_histogram_count(&o->total);
 		sums.total_ns += o->total.sum_ns;
@@ -51,7 +51,7 @@ void format_duration(char *text, uint64_t ns)
 	int unit = 0;
 
 	if (ns == UINT64_MAX) {
-		strcpy(text, ">275 s");
+		snprintf(text, DURATION_SIZE, ">275 s");
 		return;
 	}
 	while (unit < 3 && value >= 999.5) {
@@ -193,7 +193,7 @@ static void summarise_server(FILE *out, const struct snapshot *s,
 	for (size_t i = 0; i < s->transport_count; i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 
-		if (strcmp(t->server, server))
+		if (strcmp(t->server, server) != 0)
 			continue;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)

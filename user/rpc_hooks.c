@@ -42,7 +42,6 @@ struct rpc_hooks {
 enum hook {
 	HOOK_XPRT_DESTROY,
 	HOOK_XPRT_DISCONNECT_DONE,
-	HOOK_RPC_TASK_END,
 	HOOK_XPRT_RELEASE_XPRT,
 	HOOK_XPRT_RELEASE_CONG,
 	HOOK_RPC_STATS_LATENCY,
@@ -63,14 +62,12 @@ static const struct {
 	  offsetof(struct rpc_bpf, links.hook), needs }
 	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
 	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
-	[HOOK_RPC_TASK_END] = HOOK(rpc_task_end, 0),
 	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
 	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
 	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, 0),
 	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
 	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup,
-				      1u << HOOK_RPC_TASK_END |
-					      1u << HOOK_RPC_STATS_LATENCY),
+				      1u << HOOK_RPC_STATS_LATENCY),
 	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep,
 				     1u << HOOK_RPC_TASK_WAKEUP),
 };
@@ -386,8 +383,7 @@ static uint64_t lost_to_recursion(const struct rpc_hooks *h)
 		if (*hook_link(h->bpf, i) &&
 		    (!h->record_at_release ||
 		     (i != HOOK_RPC_STATS_LATENCY &&
-		      i != HOOK_RPC_STATS_LATENCY_AGAIN &&
-		      i != HOOK_RPC_TASK_END)))
+		      i != HOOK_RPC_STATS_LATENCY_AGAIN)))
 			lost += bpf_program_misses(hook_program(h->bpf, i));
 	return lost;
 }

@@ -22,6 +22,11 @@
 /* A copy of a series that is being written is read again, this often. */
 #define COPY_TRIES 16
 
+/* A waiter that has been awake for so long may have ended; so many of them are
+ * looked at in each snapshot. */
+#define SWEEP_AGE_NS 2000000000
+#define MAX_SWEEPS 1024
+
 static const char *const drop_names[RPC_DROPS] = {
 	[RPC_DROP_WAITER] = "rpc_waiter",
 	[RPC_DROP_SERVER] = "rpc_server",
@@ -437,7 +442,30 @@ static struct rpc_server_state *server_of_xprt(struct reading *r, uint64_t xprt)
 	return NULL;
 }
 
-/* The tasks asleep at this moment. */
+/* Has the kernel side look whether the task is still there. */
+static void sweep(struct reading *r, uint32_t index, uint64_t task)
+{
+	__u64 args[2] = { index, task };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
+		    .ctx_size_in = sizeof(args));
+
+	bpf_prog_test_run_opts(bpf_program__fd(r->m->bpf->progs.rpc_sweep),
+			       &opts);
+}
+
+/* Since when nothing has happened to a task, that we know of. */
+static uint64_t last_event(const struct rpc_waiter *w)
+{
+	uint64_t last = w->start;
+
+	if (last < w->since)
+		last = w->since;
+	if (last < w->until)
+		last = w->until;
+	return last < w->first ? w->first : last;
+}
+
+/* The tasks asleep at this moment. Those awake for long may have ended. */
 static void read_waiters(struct reading *r)
 {
 	static const int queue_of_wait[RPC_WAITS] = {
@@ -448,15 +476,23 @@ static void read_waiters(struct reading *r)
 	};
 	const struct rpc_waiter_bucket *bucket = r->m->waiter_tasks;
 	struct rpc_server_state *server;
+	unsigned int sweeps = 0;
 	struct rpc_waiter w;
 
 	for (uint32_t i = 0; i < RPC_MAX_WAITERS; i++) {
-		const volatile __u64 *task =
+		const volatile __u64 *place =
 			&bucket[i / RPC_BUCKET_TASKS].task[i % RPC_BUCKET_TASKS];
+		uint64_t task = *place;
 
-		if (!*task || lookup(r->m->bpf->maps.waiters, i, &w) ||
-		    w.asleep == RPC_ASLEEP_NO || w.asleep > RPC_WAITS)
+		if (!task || lookup(r->m->bpf->maps.waiters, i, &w) ||
+		    w.asleep > RPC_WAITS)
 			continue;
+		if (w.asleep == RPC_ASLEEP_NO) {
+			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns &&
+			    sweeps++ < MAX_SWEEPS)
+				sweep(r, i, task);
+			continue;
+		}
 		server = server_of_xprt(r, w.xprt);
 		if (server && queue_of_wait[w.asleep - 1] >= 0)
 			raise_age(&server->oldest_ns[queue_of_wait[w.asleep - 1]],

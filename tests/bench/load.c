@@ -25,7 +25,7 @@
 
 #define BLOCK 4096
 #define BLOCKS (16 * 1024 * 1024 / BLOCK)
-#define CHUNK (1024 * 1024)
+#define CHUNK ((ssize_t)1024 * 1024)
 #define MAX_DEPTH 1024
 
 static void fail(const char *what)
@@ -131,8 +131,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	writes = !strcmp(argv[2], "write");
-	depth = (unsigned int)atoi(argv[3]);
-	count = (unsigned int)atoi(argv[4]);
+	depth = (unsigned int)strtoul(argv[3], NULL, 10);
+	count = (unsigned int)strtoul(argv[4], NULL, 10);
 	seed = 0x9e3779b97f4a7c15 + strtoull(argv[5], NULL, 10);
 	if (!depth || depth > MAX_DEPTH || !count) {
 		fputs("load: DEPTH is from 1 to 1024, COUNT at least 1\n", stderr);

@@ -26,7 +26,7 @@ verdicts=$results/verdicts
 # The scenarios' job, and that of the container image.
 scenarios=$work/scenarios
 mkdir "$scenarios" "$work/container"
-cp -r "$here/scenarios" "$here/agent-lib.sh" "$top/build/xidscope" "$top/tests/data" "$scenarios/"
+cp -r "$here/scenarios" "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$top/tests/data" "$scenarios/"
 cp "$here/run-scenarios" "$scenarios/run.sh"
 echo "$only" >"$scenarios/only"
 echo "${SOAK_CALLS:-0}" >"$scenarios/soak_calls"

@@ -46,6 +46,7 @@ compare_point after
 umount -f /mnt/slots || umount -l /mnt/slots
 umount -f /mnt/sessions || umount -l /mnt/sessions
 sleep 3
+agent_write # what ended without a request is swept then
 bpftool -j map dump name waiter_tasks >waiters.json
 agent_write
 slot_limit 65536
