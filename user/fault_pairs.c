@@ -69,7 +69,7 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 		if (!p->list)
 			return -ENOMEM;
 	}
-	if (p->first == MAX_WAITING) {
+	if (p->first >= MAX_WAITING) {
 		memmove(p->list, p->list + p->first,
 			p->count * sizeof(*p->list));
 		p->first = 0;

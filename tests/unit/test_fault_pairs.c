@@ -157,6 +157,22 @@ static void as_many_wait_as_may(void **state)
 	fault_pairs_free(&p);
 }
 
+/* All that wait are taken out at once, again and again. */
+static void the_room_is_never_left(void **state)
+{
+	struct fault_pairs p = {};
+	struct fault_report r;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20 * MAX_WAITING; i++) {
+		assert_int_equal(add(&p, true, i, i), 0);
+		assert_true(p.first + p.count <= 2 * MAX_WAITING);
+		while (!(i % 500) && p.count)
+			assert_true(fault_pairs_expire(&p, 0, true, &r));
+	}
+	fault_pairs_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +183,7 @@ int main(void)
 		cmocka_unit_test(texts_that_come_later_wait_longer),
 		cmocka_unit_test(the_drivers_reports_keep_their_messages),
 		cmocka_unit_test(as_many_wait_as_may),
+		cmocka_unit_test(the_room_is_never_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
