@@ -139,8 +139,9 @@ static void stand_alone(struct fault_stream *s,
 	}
 	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
 	xid_line_read_message(&line, report->message, len);
-	s->faults->counts.fault_paths[FAULT_PATH_DRIVER]++;
-	count_fault(s, &line, &origin, "driver", report->message, len);
+	s->faults->counts.fault_paths[FAULT_PATH_DRIVER] += 1 + report->more;
+	for (uint64_t i = 0; i <= report->more; i++)
+		count_fault(s, &line, &origin, "driver", report->message, len);
 }
 
 /* Looks for the report's twin, or lets it wait; where too many wait, the oldest
