@@ -33,7 +33,10 @@ struct origin {
 
 static double wall(const struct fault_stream *s, uint64_t time_ns)
 {
-	return s->wall_offset + (double)time_ns / 1e9;
+	double time = s->wall_offset + (double)time_ns / 1e9;
+
+	/* The clock may be set to a time before that of the boot. */
+	return time > 0 ? time : 0;
 }
 
 /* From the log's clock; where the two differ, what was printed as the kernel
