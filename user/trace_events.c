@@ -203,9 +203,11 @@ static void update_driver(struct trace_events *t)
 	bool had_tracepoint = xid->enabled, had_probe = probe->enabled;
 
 	trace_instance_update(t->instance, &t->events[EVENT_SXID]);
-	if (trace_instance_update(t->instance, xid))
+	/* A probe is there before its driver, which may bring the tracepoint: it
+	 * is gone before that is on. */
+	if (trace_instance_has(t->instance, xid))
 		trace_instance_disable(t->instance, probe);
-	else if (t->probe_defined)
+	if (!trace_instance_update(t->instance, xid) && t->probe_defined)
 		trace_instance_update(t->instance, probe);
 	if (xid->enabled && !had_tracepoint)
 		log_info(t->log, "the driver's tracepoint nvidia_dev_xid is "

@@ -114,24 +114,23 @@ static void reading_goes_on_where_it_was_left(void **state)
 	kernel_log_close(&l);
 }
 
-/* The log has not got what an earlier run was to read next. */
+/* The log gives a later record than was to be read next. */
 static void a_gap_is_counted(void **state)
 {
-	uint64_t first;
+	uint64_t next = 0;
 
 	(void)state;
 	open_or_skip(KERNEL_LOG_ALL);
-	if (kernel_log_read(&l) != 1 || !l.record.sequence) {
-		kernel_log_close(&l);
-		skip();
-	}
-	first = l.record.sequence;
+	for (int i = 0; i < 5; i++)
+		if (kernel_log_read(&l) != 1) {
+			kernel_log_close(&l);
+			skip();
+		}
 	assert_int_equal(l.lost, 0);
-	kernel_log_close(&l);
-	open_or_skip(KERNEL_LOG_ALL);
-	kernel_log_resume(&l, 0);
-	assert_int_equal(kernel_log_read(&l), 1);
-	assert_true(l.lost >= first);
+	next = l.next;
+	kernel_log_resume(&l, next - 3);
+	if (kernel_log_read(&l) == 1)
+		assert_true(l.lost == l.record.sequence - (next - 3));
 	kernel_log_close(&l);
 }
 
