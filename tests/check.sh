@@ -30,8 +30,8 @@ unit() {
 		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 10 <<<"$output" | sed 's/^/    /')" | tee -a $verdicts
 		return
 	fi
-	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$verdicts
-	grep -E '^(not ok|#)' <<<"$output" | grep -v '^# ok' | sed 's/^/    /'
+	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ # SKIP (.*)/skip $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$verdicts
+	grep -E '^(not ok|#)' <<<"$output" | grep -vE '^# ok|^not ok [0-9]+ # SKIP' | sed 's/^/    /'
 	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
 }
 

@@ -4,6 +4,14 @@
 
 #include <time.h>
 
+static double seconds(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 uint64_t monotonic_ns(void)
 {
 	struct timespec now;
@@ -14,8 +22,13 @@ uint64_t monotonic_ns(void)
 
 double wall_seconds(void)
 {
-	struct timespec now;
+	return seconds(CLOCK_REALTIME);
+}
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+bool wall_clock_origin(double *origin)
+{
+	double before = seconds(CLOCK_BOOTTIME);
+
+	*origin = wall_seconds() - before;
+	return seconds(CLOCK_BOOTTIME) - before < 0.01;
 }

@@ -3,6 +3,7 @@
 #ifndef XIDSCOPE_CLOCK_H
 #define XIDSCOPE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* CLOCK_MONOTONIC, ns: the clock of BPF programs and trace events. */
@@ -10,5 +11,9 @@ uint64_t monotonic_ns(void);
 
 /* Seconds since the epoch. */
 double wall_seconds(void);
+
+/* The wall clock's time of boot, which changes when that clock is set and not
+ * else, be it by suspending. False if we were interrupted in telling. */
+bool wall_clock_origin(double *seconds);
 
 #endif

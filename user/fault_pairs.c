@@ -40,15 +40,16 @@ bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report)
 	return false;
 }
 
-/* A text carries nothing of its own here: one entry can stand for many. */
-static bool join_text(struct fault_pairs *p, const struct fault_report *report)
+/* Where nothing of its own would be lost, the report waits with another. */
+static bool join(struct fault_pairs *p, const struct fault_report *report)
 {
-	for (size_t i = p->count; i-- && !report->by_driver;) {
+	for (size_t i = p->count; i--;) {
 		struct fault_report *w = &p->list[p->first + i];
 
 		if (report->arrived_ns > w->arrived_ns + FAULT_PAIR_ALIKE_NS)
 			break;
-		if (!w->by_driver && alike(w, report)) {
+		if (w->by_driver == report->by_driver && alike(w, report) &&
+		    !strcmp(w->message, report->message)) {
 			w->more++;
 			return true;
 		}
@@ -60,7 +61,7 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 {
 	if (fault_pairs_take(p, report))
 		return 1;
-	if (join_text(p, report))
+	if (join(p, report))
 		return 0;
 	if (p->count == MAX_WAITING)
 		return -ENOSPC;
@@ -69,7 +70,7 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 		if (!p->list)
 			return -ENOMEM;
 	}
-	if (p->first == MAX_WAITING) {
+	if (p->first >= MAX_WAITING) {
 		memmove(p->list, p->list + p->first,
 			p->count * sizeof(*p->list));
 		p->first = 0;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define FAULT_PAIR_WAIT_NS (2 * 1000000000ull)
-#define FAULT_PAIR_ALIKE_NS 100000000ull /* texts that are alike wait as one */
+#define FAULT_PAIR_ALIKE_NS 100000000ull /* reports that are alike wait as one */
 #define MAX_WAITING 512
 
 struct fault_report {
@@ -21,8 +21,8 @@ struct fault_report {
 	char device[24];
 	bool by_driver; /* else by text */
 	uint64_t arrived_ns; /* CLOCK_MONOTONIC, here */
-	uint64_t more; /* texts like this that wait with it: the driver's reports
-			* of a storm that was read at once come later */
+	uint64_t more; /* reports like this that wait with it: in a storm all of
+			* one way may come before any of the other */
 	/* Of the driver's report only: */
 	uint64_t time_ns; /* CLOCK_MONOTONIC, there */
 	char message[256];

@@ -246,7 +246,7 @@ static void read_recovery(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.gpu);
 	TAKE_WORD(l, like.evidence);
 	like.time = take_time(l);
-	if (l->error || s->recovery_count >= 2 * MAX_GPUS) {
+	if (l->error || s->recovery_count >= MAX_RECOVERIES) {
 		l->error = -EINVAL;
 		return;
 	}

@@ -34,7 +34,10 @@ struct origin {
 
 static double wall(const struct fault_stream *s, uint64_t time_ns)
 {
-	return s->wall_offset + (double)time_ns / 1e9;
+	double time = s->wall_offset + (double)time_ns / 1e9;
+
+	/* The clock may be set to a time before that of the boot. */
+	return time > 0 ? time : 0;
 }
 
 /* From the log's clock; where the two differ, what was printed as the kernel
@@ -151,8 +154,9 @@ static void stand_alone(struct fault_stream *s,
 	}
 	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
 	xid_line_read_message(&line, report->message, len);
-	s->faults->counts.fault_paths[FAULT_PATH_DRIVER]++;
-	count_fault(s, &line, &origin, "driver", report->message, len);
+	s->faults->counts.fault_paths[FAULT_PATH_DRIVER] += 1 + report->more;
+	for (uint64_t i = 0; i <= report->more; i++)
+		count_fault(s, &line, &origin, "driver", report->message, len);
 }
 
 /* Looks for the report's twin, or lets it wait; where too many wait, the oldest

@@ -86,6 +86,25 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	return 0;
 }
 
+static void shift(double *time, double seconds)
+{
+	*time = *time + seconds > 0 ? *time + seconds : 0;
+}
+
+void faults_shift(struct faults *f, double seconds)
+{
+	struct snapshot *s = &f->counts;
+
+	for (size_t i = 0; i < s->fault_count; i++) {
+		shift(&s->faults[i].first, seconds);
+		shift(&s->faults[i].last, seconds);
+	}
+	for (size_t i = 0; i < s->kernel_event_count; i++)
+		shift(&s->kernel_events[i].last, seconds);
+	for (size_t i = 0; i < s->recovery_count; i++)
+		shift(&s->recoveries[i].time, seconds);
+}
+
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 {
 	struct snapshot *s = &f->counts;
@@ -122,6 +141,10 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence,
 	r = snapshot_recovery(s, gpu, evidence);
 	if (!r)
 		return -ENOMEM;
+	if (s->recovery_count > MAX_RECOVERIES) {
+		s->recovery_count--;
+		return 0;
+	}
 	if (time > r->time)
 		r->time = time;
 	return 0;

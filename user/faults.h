@@ -15,6 +15,7 @@
 #define MAX_FAULTS 1024
 #define MAX_KERNEL_EVENTS 512
 #define MAX_GPUS 256
+#define MAX_RECOVERIES 512
 
 struct faults {
 	struct snapshot counts; /* only what concerns faults is used */
@@ -27,9 +28,13 @@ int faults_add(struct faults *f, const struct fault *like, double time);
 /* Counts another failure or event. */
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 			    const char *device, double time);
-/* Evidence that the faults of @gpu ("all": of all) until @time are over. */
+/* Evidence that the faults of @gpu ("all": of all) until @time are over; beyond
+ * MAX_RECOVERIES it is not kept. */
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence,
 		     double time);
+
+/* The wall clock was set: all times were that much too low. */
+void faults_shift(struct faults *f, double seconds);
 
 /* What is known of a GPU, added if need be; NULL beyond MAX_GPUS. */
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu);

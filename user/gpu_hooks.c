@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,9 @@
 /* Records read at a time, so that a flood does not keep the program from its
  * other work. */
 #define LOG_BATCH 20000
+
+/* A clock that is adjusted by less was not set. */
+#define CLOCK_STEP_SECONDS 1.0
 
 /* So often at the end: no log has more records. */
 #define LAST_BATCHES 64
@@ -43,12 +47,34 @@ struct gpu_hooks {
 	uint64_t saved_changes;
 	int state_error; /* of the last write: said once per change */
 	int epoll;
+	double clock_origin; /* wall_clock_origin(); 0: not known */
 	bool started;
 };
 
 static double wall_offset(void)
 {
 	return wall_seconds() - (double)monotonic_ns() / 1e9;
+}
+
+/* Where the clock was wrong until now, as it is on many a node that boots, what
+ * is to come must not seem to be from before what was. */
+static void follow_clock(struct gpu_hooks *g)
+{
+	double origin;
+
+	g->stream.wall_offset = wall_offset();
+	if (!wall_clock_origin(&origin))
+		return;
+	if (g->clock_origin != 0 &&
+	    fabs(origin - g->clock_origin) < CLOCK_STEP_SECONDS)
+		return;
+	if (g->clock_origin != 0) {
+		log_info(g->log, "the clock was set: the times of faults move "
+				 "by %.3f s",
+			 origin - g->clock_origin);
+		faults_shift(&g->faults, origin - g->clock_origin);
+	}
+	g->clock_origin = origin;
 }
 
 /* ---- the state file ---- */
@@ -229,7 +255,7 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	uint64_t begin = monotonic_ns();
 	bool all;
 
-	g->stream.wall_offset = wall_offset();
+	follow_clock(g);
 	/* In this order: the driver prints before it reports. In a storm what
 	 * is still to be read of the log comes first: else its reports would
 	 * crowd each other out before their texts come. */

@@ -43,8 +43,9 @@ int kernel_log_read(struct kernel_log *l)
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		/* EPIPE: the record was overwritten; the next read goes on
-		 * behind the gap. EINVAL: this one is longer than any text. */
-		if (n < 0 && (errno == EPIPE || errno == EINTR))
+		 * behind the gap. EINVAL: this one is longer than any text, and
+		 * the next read goes on behind it. */
+		if (n < 0 && (errno == EPIPE || errno == EINTR || errno == EINVAL))
 			continue;
 		if (n <= 0)
 			return n ? -errno : -EIO;

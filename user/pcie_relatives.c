@@ -38,18 +38,41 @@ static bool related(const struct pcie_relative *xid,
 	return xid->time_ns - error->time_ns <= XID_AFTER_PCIE_NS;
 }
 
+/* Its entry: that of the burst it belongs to, or in the place of the oldest. */
+static struct pcie_relative *note(struct pcie_relatives *r, const char *device,
+				  unsigned int xid, uint64_t time_ns)
+{
+	struct pcie_relative *new;
+
+	for (size_t i = 0; i < PCIE_RELATIVES; i++) {
+		struct pcie_relative *old = &r->list[i];
+
+		if (old->xid != xid || strcmp(old->device, device) != 0 ||
+		    time_ns >= old->time_ns + PCIE_BURST_NS ||
+		    old->time_ns >= time_ns + PCIE_BURST_NS)
+			continue;
+		if (time_ns > old->time_ns)
+			old->time_ns = time_ns;
+		return old;
+	}
+	new = &r->list[r->next++ % PCIE_RELATIVES];
+	*new = (struct pcie_relative){ .xid = xid, .time_ns = time_ns };
+	snprintf(new->device, sizeof(new->device), "%s", device);
+	find_parent(new->parent, sizeof(new->parent), device);
+	return new;
+}
+
 void pcie_relatives_add(struct pcie_relatives *r, const char *device,
 			unsigned int xid, uint64_t time_ns, char *json,
 			size_t size)
 {
-	struct pcie_relative *new = &r->list[r->next++ % PCIE_RELATIVES];
+	struct pcie_relative *new;
 	size_t len = 0;
 
-	*new = (struct pcie_relative){ .xid = xid, .time_ns = time_ns };
-	snprintf(new->device, sizeof(new->device), "%s", device);
-	find_parent(new->parent, sizeof(new->parent), device);
-
 	json[0] = 0;
+	if (!*device)
+		return;
+	new = note(r, device, xid, time_ns);
 	for (size_t i = 0; i < PCIE_RELATIVES; i++) {
 		const struct pcie_relative *old = &r->list[i];
 		char item[128];

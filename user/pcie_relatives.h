@@ -14,6 +14,10 @@
 #define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
 #define XID_AFTER_PCIE_NS (300 * 1000000000ull)
 
+/* Those of a device that are less apart are one: a storm of corrected errors
+ * must not push out the rest. */
+#define PCIE_BURST_NS (5 * 1000000000ull)
+
 #define PCIE_RELATIVES 64
 
 /* The latest of either kind, the oldest replaced first. */
@@ -22,7 +26,7 @@ struct pcie_relatives {
 		char device[24];
 		char parent[24]; /* the bridge above it; "" if not known */
 		unsigned int xid; /* 0: a PCIe error */
-		uint64_t time_ns; /* CLOCK_MONOTONIC */
+		uint64_t time_ns; /* CLOCK_MONOTONIC, of the last of a burst */
 	} list[PCIE_RELATIVES];
 	size_t next; /* place of the next one, modulo the size */
 };

@@ -218,6 +218,8 @@ static void update_driver(struct trace_events *t)
 	bool had_tracepoint = xid->enabled, had_probe = probe->enabled;
 
 	trace_instance_update(t->instance, &t->events[EVENT_SXID]);
+	/* A probe is there before its driver, which may bring the tracepoint: it
+	 * is gone before that is on. */
 	if (trace_instance_has(t->instance, xid))
 		trace_instance_disable(t->instance, probe);
 	if (!trace_instance_update(t->instance, xid) && t->probe_defined)

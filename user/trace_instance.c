@@ -21,6 +21,9 @@
 /* Per CPU. Few events come; a burst of some hundred has room. */
 #define BUFFER_KB "32"
 
+/* Read of a CPU at a time: all that its buffer holds, and more. */
+#define MAX_PAGES 16
+
 /* Agents and sessions that run at the same time have one each. */
 #define MAX_INSTANCES 8
 
@@ -93,6 +96,24 @@ static int set(const struct trace_instance *t, const char *file,
 		open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
 }
 
+/*
+ * While an event is on, the kernel notes the name of each task at each context
+ * switch of the whole machine, at 35 instructions: eight times per NFS call on
+ * loopback. Nobody needs the names here, but to forgo them takes them from
+ * events that others have on already, so it is done only if there are none.
+ */
+static void forgo_names(const struct trace_instance *t)
+{
+	int fd = open_at(t, O_RDONLY, "set_event");
+	char any;
+
+	if (fd < 0)
+		return;
+	if (read(fd, &any, 1) == 0)
+		set(t, "trace_options", "norecord-cmd");
+	close(fd);
+}
+
 static int switch_event(const struct trace_instance *t,
 			const struct trace_event *event, const char *value)
 {
@@ -102,36 +123,57 @@ static int switch_event(const struct trace_instance *t,
 			       value);
 }
 
-/* A probe that an agent left behind which was killed. */
-static void remove_probe(const struct trace_instance *t, const char *name)
+static void remove_probe(const struct trace_instance *t, const char *instance,
+			 const char *name)
 {
 	char command[96];
 
-	snprintf(command, sizeof(command), "-:%s/%s", t->name, name);
+	snprintf(command, sizeof(command), "-:%s/%s", instance, name);
 	/* Without O_APPEND the file is emptied: of everyone's probes. */
 	write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"),
 			command);
 }
 
-/* Makes the folder; one that is left over, which nobody uses, is made anew. */
+static void instance_name(char *name, size_t size, int number)
+{
+	if (number == 1)
+		snprintf(name, size, "xidscope");
+	else
+		snprintf(name, size, "xidscope_%d", number);
+}
+
+/* What agents and sessions left behind that were killed: events that are on
+ * cost the kernel time, and probes, too. */
+static void remove_left_over(const struct trace_instance *t)
+{
+	char path[PATH_MAX], name[sizeof(t->name)];
+
+	for (int i = 1; i <= MAX_INSTANCES; i++) {
+		instance_name(name, sizeof(name), i);
+		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
+			 name);
+		/* The kernel refuses while a file in it is open. */
+		if (rmdir(path))
+			continue;
+		for (size_t e = 0; e < t->event_count; e++)
+			if (!t->events[e].system)
+				remove_probe(t, name, t->events[e].name);
+	}
+}
+
+/* Makes the folder. */
 static int make_instance(struct trace_instance *t)
 {
 	char path[PATH_MAX];
 
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
-		if (i == 1)
-			strcpy(t->name, "xidscope");
-		else
-			snprintf(t->name, sizeof(t->name), "xidscope_%d", i);
+		instance_name(t->name, sizeof(t->name), i);
 		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
 			 t->name);
 		if (!mkdir(path, 0700))
 			return 0;
 		if (errno != EEXIST)
 			return -errno;
-		/* The kernel refuses while a file in it is open. */
-		if (!rmdir(path) && !mkdir(path, 0700))
-			return 0;
 	}
 	return -EBUSY;
 }
@@ -214,23 +256,27 @@ struct trace_instance *trace_instance_new(struct trace_event *events,
 	if (!t->page)
 		goto failed;
 	t->tracefs = find_tracefs();
+	if (t->tracefs)
+		remove_left_over(t);
 	err = t->tracefs ? make_instance(t) : -ENOENT;
 	if (err) {
 		t->name[0] = 0;
 		goto failed;
 	}
+	/* First of all: from now on nobody takes it for left over. */
+	t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe",
+			  t->name);
+	err = t->pipe < 0 ? -errno : 0;
+	if (err)
+		goto failed;
 	set(t, "buffer_size_kb", BUFFER_KB);
 	/* Wake up for the first record, not for a half-full buffer. */
 	set(t, "buffer_percent", "0");
+	forgo_names(t);
 	measure_log_offset(t);
 	err = set(t, "trace_clock", "mono");
 	if (!err)
 		err = open_cpus(t);
-	if (!err) {
-		t->pipe = open_at(t, O_RDONLY | O_NONBLOCK,
-				  "instances/%s/trace_pipe", t->name);
-		err = t->pipe < 0 ? -errno : 0;
-	}
 	if (!err)
 		return t;
 failed:
@@ -253,7 +299,7 @@ void trace_instance_free(struct trace_instance *t)
 		close(t->pipe);
 	if (t->name[0]) {
 		if (t->probe)
-			remove_probe(t, t->probe->name);
+			remove_probe(t, t->name, t->probe->name);
 		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
 			 t->name);
 		rmdir(path);
@@ -294,6 +340,16 @@ static bool read_format(const struct trace_instance *t,
 	return trace_format_parse(format, text, len);
 }
 
+bool trace_instance_has(const struct trace_instance *t,
+			const struct trace_event *event)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", t->tracefs,
+		 event->system, event->name);
+	return !access(path, F_OK);
+}
+
 static bool is_on(const struct trace_instance *t,
 		  const struct trace_event *event)
 {
@@ -307,16 +363,6 @@ static bool is_on(const struct trace_instance *t,
 		close(fd);
 	}
 	return state == '1';
-}
-
-bool trace_instance_has(const struct trace_instance *t,
-			const struct trace_event *event)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s", t->tracefs,
-		 event->system, event->name);
-	return !access(path, F_OK);
 }
 
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
@@ -354,7 +400,7 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 	int err;
 
 	event->system = t->name;
-	remove_probe(t, event->name);
+	remove_probe(t, t->name, event->name);
 	snprintf(command, sizeof(command), "p:%s/%s %s", t->name, event->name,
 		 definition);
 	err = write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"),
@@ -386,7 +432,10 @@ int trace_instance_consume(struct trace_instance *t)
 	ssize_t n;
 
 	for (int i = 0; i < t->cpu_count; i++)
-		while ((n = read(t->cpus[i], t->page, t->page_size)) > 0) {
+		for (int pages = 0; pages < MAX_PAGES; pages++) {
+			n = read(t->cpus[i], t->page, t->page_size);
+			if (n <= 0)
+				break;
 			if (!trace_page_open(&page, t->page, (size_t)n))
 				break;
 			t->missed += page.missed;

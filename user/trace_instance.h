@@ -19,7 +19,7 @@ struct trace_instance;
 
 /* One event of the list that trace_instance_new() is given. */
 struct trace_event {
-	const char *system;
+	const char *system; /* NULL: of a probe that is not defined yet */
 	const char *name;
 	/* Called for each record. */
 	void (*handle)(void *context, const struct trace_event *event,
@@ -72,7 +72,8 @@ bool trace_instance_has_probes(const struct trace_instance *t);
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 			 const char *definition);
 
-/* Hands all records that wait to their events' handlers. Returns how many. */
+/* Hands the records that wait to their events' handlers; of a storm no more than
+ * the buffers hold, the rest next time. Returns how many. */
 int trace_instance_consume(struct trace_instance *t);
 
 /* Records that were overwritten before they were read. */

@@ -83,23 +83,25 @@ static void a_report_stands_alone_after_a_while(void **state)
 	fault_pairs_free(&p);
 }
 
-/* Far more texts than may wait, then the driver's reports. */
-static void a_storm_of_texts_waits_as_one(void **state)
+/* Far more of one way than may wait, then those of the other. */
+static void a_storm_waits_as_one(void **state)
 {
 	const int storm = 20 * MAX_WAITING;
 	struct fault_pairs p = {};
 	struct fault_report r;
 
 	(void)state;
-	for (int i = 0; i < storm; i++)
-		assert_int_equal(add(&p, false, 13 + (unsigned int)i % 3, (uint64_t)i), 0);
-	assert_int_equal(p.count, 3);
-	for (int i = 0; i < storm - 4; i++)
-		assert_int_equal(add(&p, true, 13 + (unsigned int)i % 3, SECOND), 1);
-	/* What is left stands alone, all of it. */
-	for (uint64_t left = 0; left < 4; left += 1 + r.more)
-		assert_true(fault_pairs_expire(&p, 3 * SECOND, false, &r));
-	assert_false(fault_pairs_expire(&p, 3 * SECOND, true, &r));
+	for (int driver = 0; driver < 2; driver++) {
+		for (int i = 0; i < storm; i++)
+			assert_int_equal(add(&p, driver, 13 + (unsigned int)i % 3, (uint64_t)i), 0);
+		assert_int_equal(p.count, 3);
+		for (int i = 0; i < storm - 4; i++)
+			assert_int_equal(add(&p, !driver, 13 + (unsigned int)i % 3, SECOND), 1);
+		/* What is left stands alone, all of it. */
+		for (uint64_t left = 0; left < 4; left += 1 + r.more)
+			assert_true(fault_pairs_expire(&p, 3 * SECOND, false, &r));
+		assert_false(fault_pairs_expire(&p, 3 * SECOND, true, &r));
+	}
 	fault_pairs_free(&p);
 }
 
@@ -157,16 +159,33 @@ static void as_many_wait_as_may(void **state)
 	fault_pairs_free(&p);
 }
 
+/* All that wait are taken out at once, again and again. */
+static void the_room_is_never_left(void **state)
+{
+	struct fault_pairs p = {};
+	struct fault_report r;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20 * MAX_WAITING; i++) {
+		assert_int_equal(add(&p, true, i, i), 0);
+		assert_true(p.first + p.count <= 2 * MAX_WAITING);
+		while (!(i % 500) && p.count)
+			assert_true(fault_pairs_expire(&p, 0, true, &r));
+	}
+	fault_pairs_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(twins_meet_in_either_order),
 		cmocka_unit_test(only_a_twin_is_one),
 		cmocka_unit_test(a_report_stands_alone_after_a_while),
-		cmocka_unit_test(a_storm_of_texts_waits_as_one),
+		cmocka_unit_test(a_storm_waits_as_one),
 		cmocka_unit_test(texts_that_come_later_wait_longer),
 		cmocka_unit_test(the_drivers_reports_keep_their_messages),
 		cmocka_unit_test(as_many_wait_as_may),
+		cmocka_unit_test(the_room_is_never_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

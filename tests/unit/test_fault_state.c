@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the state file gives back what was put into it, the nastiest
+ * names and the fullest tables, and that a file that was torn, changed or made
+ * up gives nothing.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "fault_state.h"
+
+#define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
+
+static void fill(struct fault_state *state)
+{
+	static const char *const names[] = {
+		"0000:c1:00.0", "", "%", "% %", "a b", "a\nb", "caf\xc3\xa9", "\xff\xfe\x01",
+		"end 00000000", "\"\\\t\r", "fault a 1", "xidscope-state 1",
+	};
+	struct snapshot *s = &state->faults.counts;
+
+	*state = (struct fault_state){.boot = "5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1",
+				      .next = UINT64_MAX};
+	s->log_lost = 17;
+	for (int p = 0; p < FAULT_PATHS; p++)
+		s->fault_paths[p] = UINT64_MAX - (uint64_t)p;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct fault like = {.code = (unsigned int)i, .nvswitch = i % 2}, *fault;
+		struct kernel_event *event;
+		struct gpu_info *gpu;
+
+		COPY(like.device, names[i]);
+		COPY(like.severity, names[11 - i]);
+		COPY(like.action, names[i]);
+		fault = snapshot_fault(s, &like);
+		fault->count = UINT64_MAX;
+		fault->incidents = i;
+		fault->first = 1700000000.123456;
+		fault->last = 999999999999.0;
+		event = snapshot_kernel_event(s, i % 2, names[i], names[11 - i]);
+		event->count = i;
+		event->last = 0.000001;
+		gpu = snapshot_gpu(s, names[i]);
+		COPY(gpu->uuid, names[i]);
+		COPY(gpu->serial, names[11 - i]);
+		gpu->rate_limited = i % 2;
+		snapshot_recovery(s, names[i], names[11 - i])->time = (double)i;
+	}
+}
+
+static char *write_text(const struct fault_state *state, size_t *len)
+{
+	char *text = fault_state_write(state, len);
+
+	assert_non_null(text);
+	assert_int_equal(strlen(text), *len);
+	return text;
+}
+
+/* As the same text would be. */
+static void assert_same(const struct fault_state *a, const struct fault_state *b)
+{
+	size_t a_len, b_len;
+	char *a_text = write_text(a, &a_len), *b_text = write_text(b, &b_len);
+
+	assert_string_equal(a_text, b_text);
+	free(a_text);
+	free(b_text);
+}
+
+static void what_is_written_reads_back(void **state)
+{
+	struct fault_state s, again;
+	const struct fault *fault;
+	size_t len;
+	char *text;
+
+	(void)state;
+	fill(&s);
+	text = write_text(&s, &len);
+	assert_int_equal(fault_state_read(&again, text, len), 0);
+	assert_same(&s, &again);
+	/* Not only alike as text. */
+	assert_string_equal(again.boot, s.boot);
+	assert_int_equal(again.next, UINT64_MAX);
+	assert_int_equal(again.faults.counts.log_lost, 17);
+	assert_int_equal(again.faults.counts.fault_count, 12);
+	fault = &again.faults.counts.faults[5];
+	assert_string_equal(fault->device, "a\nb");
+	assert_string_equal(fault->severity, "caf\xc3\xa9");
+	assert_true(fault->count == UINT64_MAX && fault->incidents == 5 && fault->nvswitch);
+	assert_true(fault->first == 1700000000.123456 && fault->last == 999999999999.0);
+	assert_string_equal(again.faults.counts.gpus[7].uuid, "\xff\xfe\x01");
+	assert_true(again.faults.counts.gpus[7].rate_limited);
+	assert_string_equal(again.faults.counts.recoveries[1].evidence, "fault a 1");
+	free(text);
+	fault_state_free(&s);
+	fault_state_free(&again);
+}
+
+static void an_empty_state_reads_back(void **state)
+{
+	struct fault_state s = {}, again;
+	size_t len;
+	char *text = write_text(&s, &len);
+
+	(void)state;
+	assert_int_equal(fault_state_read(&again, text, len), 0);
+	assert_same(&s, &again);
+	free(text);
+	fault_state_free(&again);
+}
+
+/* A file that we write must never be one that we refuse. */
+static void the_fullest_state_reads_back(void **state)
+{
+	struct fault_state s = {}, again;
+	struct faults *f = &s.faults;
+	size_t len;
+	char *text;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3000; i++) {
+		struct fault like = {.code = i};
+
+		snprintf(like.device, sizeof(like.device), "device %u", i);
+		assert_int_equal(faults_add(f, &like, i), 0);
+		for (unsigned int k = 0; k < 40; k++) {
+			char kind[32];
+
+			snprintf(kind, sizeof(kind), "kind_%u", k);
+			assert_int_equal(faults_add_kernel_event(f, k % 2, kind, like.device, i), 0);
+		}
+		faults_gpu(f, like.device);
+		assert_int_equal(faults_recovered(f, like.device, "device_probed", i), 0);
+		assert_int_equal(faults_recovered(f, like.device, "action_none", i), 0);
+	}
+	text = write_text(&s, &len);
+	assert_in_range(len, 1, 1 << 20);
+	assert_int_equal(fault_state_read(&again, text, len), 0);
+	assert_same(&s, &again);
+	free(text);
+	fault_state_free(&s);
+	fault_state_free(&again);
+}
+
+static void assert_refused(const char *text, size_t len)
+{
+	struct fault_state s;
+	char *exact = malloc(len ? len : 1); /* for ASan */
+
+	memcpy(exact, text, len);
+	assert_int_equal(fault_state_read(&s, exact, len), -EINVAL);
+	assert_null(s.faults.counts.faults);
+	assert_null(s.faults.counts.kernel_events);
+	assert_int_equal(s.next, 0);
+	free(exact);
+}
+
+static void torn_anywhere_it_is_none(void **state)
+{
+	struct fault_state s;
+	size_t len;
+	char *text;
+
+	(void)state;
+	fill(&s);
+	text = write_text(&s, &len);
+	for (size_t i = 0; i < len; i++)
+		assert_refused(text, i);
+	free(text);
+	fault_state_free(&s);
+}
+
+static void changed_anywhere_it_is_none(void **state)
+{
+	struct fault_state s;
+	size_t len;
+	char *text;
+
+	(void)state;
+	fill(&s);
+	text = write_text(&s, &len);
+	for (size_t i = 0; i < len; i++) {
+		text[i] ^= 1;
+		assert_refused(text, len);
+		text[i] ^= 1;
+	}
+	free(text);
+	fault_state_free(&s);
+}
+
+/* @body between a good head and a good end. */
+static int read_body(struct fault_state *s, const char *body)
+{
+	char text[1024];
+	int len = snprintf(text, sizeof(text), "xidscope-state 1\n%s", body);
+
+	len += snprintf(text + len, sizeof(text) - (size_t)len, "end %08lx\n",
+			crc32(0, (const Bytef *)text, (uInt)len));
+	return fault_state_read(s, text, (size_t)len);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	static const char *const bodies[] = {
+		"next\n", "next \n", "next -1\n", "next 1x\n", "next 18446744073709551616\n", "next 1 2\n",
+		"next 1", "nonsense 1\n", "\n", "lost\n", "paths 1 2\n", "paths 1 2 3 4\n",
+		"boot 0123456789012345678901234567890123456789\n", "boot %4\n", "boot %zz\n", "boot %00\n",
+		"fault a 1 0 s x 1 1 1\n", "fault a 1 2 s x 1 1 1 1\n", "fault a 4294967296 0 s x 1 1 1 1\n",
+		"fault a 1 0 s x 1 1 -1 1\n", "fault a 1 0 s x 1 1 nan 1\n", "fault a 1 0 s x 1 1 inf 1\n",
+		"fault 0123456789012345678901234 1 0 s x 1 1 1 1\n", "event 2 k d 1 1\n", "gpu a b c 2\n",
+		"gpu a b\n", "recovery a b\n", "recovery a b 1 2\n", "end 00000000\n",
+	};
+	struct fault_state s;
+
+	(void)state;
+	assert_int_equal(read_body(&s, "next 5\n"), 0);
+	assert_int_equal(s.next, 5);
+	fault_state_free(&s);
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+		if (read_body(&s, bodies[i]) != -EINVAL)
+			fail_msg("accepted: %s", bodies[i]);
+}
+
+static void a_file_of_another_program_is_refused(void **state)
+{
+	static const char other[] = "xidscope-state 2\n";
+	char text[64];
+
+	(void)state;
+	assert_refused("", 0);
+	assert_refused("end 00000000\n", 13);
+	snprintf(text, sizeof(text), "%send %08lx\n", other,
+		 crc32(0, (const Bytef *)other, sizeof(other) - 1));
+	assert_refused(text, strlen(text));
+}
+
+static void a_boot_has_an_id(void **state)
+{
+	char one[BOOT_ID_SIZE], two[BOOT_ID_SIZE];
+
+	(void)state;
+	read_boot_id(one);
+	read_boot_id(two);
+	assert_int_equal(strlen(one), 36);
+	assert_string_equal(one, two);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_reads_back),
+		cmocka_unit_test(an_empty_state_reads_back),
+		cmocka_unit_test(the_fullest_state_reads_back),
+		cmocka_unit_test(torn_anywhere_it_is_none),
+		cmocka_unit_test(changed_anywhere_it_is_none),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(a_file_of_another_program_is_refused),
+		cmocka_unit_test(a_boot_has_an_id),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

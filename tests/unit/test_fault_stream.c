@@ -1,0 +1,803 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that each fault is counted once, in whatever order and mix the kernel
+ * log, the printk hook and the driver's hook tell of it; that what a process
+ * wrote into the log never counts; and what lines that are no faults do.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fault_stream.h"
+
+#define SECOND 1000000000ull
+#define MS 1000000ull
+#define XID_79 "NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus."
+#define XID_31 "NVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 00000008, MMU Fault"
+
+static const struct log quiet;
+static const struct xid_policy no_policy;
+
+struct world {
+	struct faults faults;
+	struct fault_stream stream;
+	uint64_t now;
+	uint64_t sequence;
+};
+
+static int enter(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -1;
+	w->now = 1000 * SECOND;
+	w->stream = (struct fault_stream){
+		.faults = &w->faults,
+		.events = event_log_new(NULL, &quiet),
+		.policy = &no_policy,
+		.log = &quiet,
+		.wall_offset = 1700000000,
+	};
+	for (int i = 0; i < SIGNALS; i++)
+		w->stream.hook_since_ns[i] = UINT64_MAX;
+	*state = w;
+	return 0;
+}
+
+static int leave(void **state)
+{
+	struct world *w = *state;
+
+	fault_stream_free(&w->stream);
+	faults_free(&w->faults);
+	event_log_free(w->stream.events);
+	free(w);
+	return 0;
+}
+
+/* ---- what comes in ---- */
+
+static void record_of(struct world *w, unsigned int facility, uint64_t time_ns, const char *text)
+{
+	const struct kmsg_record record = {.facility = facility,
+					   .sequence = w->sequence++,
+					   .time_us = time_ns / 1000,
+					   .text_len = strlen(text)};
+
+	fault_stream_record(&w->stream, &record, text, w->now);
+}
+
+static void record(struct world *w, const char *text)
+{
+	record_of(w, 0, w->now, text);
+}
+
+static void printk_at(struct world *w, uint64_t time_ns, const char *text)
+{
+	size_t len = strlen(text);
+	struct printk_event *e = malloc(sizeof(*e) + len);
+
+	assert_non_null(e);
+	*e = (struct printk_event){.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len};
+	memcpy(e->text, text, len);
+	fault_stream_printk(&w->stream, e, w->now);
+	free(e);
+}
+
+static void message(struct world *w, const char *text)
+{
+	printk_at(w, w->now, text);
+}
+
+static void driver(struct world *w, bool nvswitch, unsigned int code, const char *device, const char *text)
+{
+	struct fault_report r = {
+		.nvswitch = nvswitch, .code = code, .arrived_ns = w->now, .time_ns = w->now};
+
+	snprintf(r.device, sizeof(r.device), "%s", device);
+	snprintf(r.message, sizeof(r.message), "%s", text);
+	fault_stream_driver(&w->stream, &r);
+}
+
+static void driver_79(struct world *w)
+{
+	driver(w, false, 79, "0000:c1:00.0", "GPU has fallen off the bus.");
+}
+
+static void watch_driver(struct world *w)
+{
+	w->stream.hook_since_ns[SIGNAL_XID] = 0;
+	w->stream.hook_since_ns[SIGNAL_SXID] = 0;
+}
+
+static void pass(struct world *w, uint64_t ns)
+{
+	w->now += ns;
+	fault_stream_expire(&w->stream, w->now, false);
+}
+
+/* ---- what comes out ---- */
+
+static uint64_t total(const struct world *w)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->faults.counts.fault_count; i++)
+		sum += w->faults.counts.faults[i].count;
+	return sum;
+}
+
+static uint64_t events(const struct world *w, const char *kind)
+{
+	const struct snapshot *s = &w->faults.counts;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->kernel_event_count; i++)
+		if (!strcmp(s->kernel_events[i].kind, kind))
+			sum += s->kernel_events[i].count;
+	return sum;
+}
+
+static void assert_paths(const struct world *w, uint64_t both, uint64_t text, uint64_t by_driver)
+{
+	const uint64_t *paths = w->faults.counts.fault_paths;
+
+	assert_int_equal(paths[FAULT_PATH_BOTH], both);
+	assert_int_equal(paths[FAULT_PATH_TEXT], text);
+	assert_int_equal(paths[FAULT_PATH_DRIVER], by_driver);
+}
+
+static void assert_one_79(struct world *w)
+{
+	pass(w, 10 * SECOND);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_int_equal(w->faults.counts.fault_count, 1);
+	assert_int_equal(w->faults.counts.faults[0].code, 79);
+	assert_string_equal(w->faults.counts.faults[0].device, "0000:c1:00.0");
+	assert_string_equal(w->faults.counts.faults[0].severity, "fatal");
+	assert_int_equal(w->faults.counts.faults[0].count, 1);
+	assert_int_equal(w->stream.unverified, 0);
+}
+
+/* ---- one fault, several ways ---- */
+
+static void the_record_alone(void **state)
+{
+	struct world *w = *state;
+
+	record(w, XID_79);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_one_79(w);
+	assert_paths(w, 0, 1, 0);
+}
+
+static void message_and_record(void **state)
+{
+	struct world *w = *state;
+
+	message(w, XID_79);
+	assert_int_equal(total(w), 0);
+	record(w, XID_79);
+	assert_int_equal(total(w), 1);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_one_79(w);
+}
+
+/* The log has lost the record: the message stands in for it, but not before it
+ * is clear that no record comes. */
+static void the_message_alone(void **state)
+{
+	struct world *w = *state;
+
+	message(w, XID_79);
+	pass(w, PRINTK_WAIT_NS - 1);
+	assert_int_equal(total(w), 0);
+	pass(w, 1);
+	assert_int_equal(total(w), 1);
+	assert_one_79(w);
+}
+
+static void every_order_with_the_driver(void **state)
+{
+	/* m: message, r: record, d: driver */
+	static const char *const orders[] = {"mrd", "mdr", "dmr", "rd", "dr", "md", "dm"};
+	struct world *w;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		void *fresh;
+
+		assert_int_equal(enter(&fresh), 0);
+		w = fresh;
+		watch_driver(w);
+		for (const char *c = orders[i]; *c; c++) {
+			if (*c == 'm')
+				message(w, XID_79);
+			else if (*c == 'r')
+				record(w, XID_79);
+			else
+				driver_79(w);
+		}
+		/* The message has no record: it counts in time to be paired. */
+		if (!strchr(orders[i], 'r')) {
+			pass(w, PRINTK_WAIT_NS);
+			if (total(w) != 1)
+				fail_msg("%s: %d", orders[i], (int)total(w));
+		}
+		assert_one_79(w);
+		assert_paths(w, 1, 0, 0);
+		leave(&fresh);
+	}
+}
+
+static void the_driver_alone(void **state)
+{
+	struct world *w = *state;
+
+	watch_driver(w);
+	driver_79(w);
+	assert_int_equal(total(w), 0);
+	pass(w, FAULT_PAIR_WAIT_NS);
+	assert_one_79(w);
+	assert_paths(w, 0, 0, 1);
+}
+
+static void the_text_alone_though_the_driver_is_watched(void **state)
+{
+	struct world *w = *state;
+
+	watch_driver(w);
+	record(w, XID_79);
+	assert_int_equal(total(w), 1);
+	assert_paths(w, 0, 0, 0);
+	pass(w, FAULT_PAIR_WAIT_NS);
+	assert_paths(w, 0, 1, 0);
+	assert_one_79(w);
+}
+
+/* What was printed before the driver was watched waits for nothing. */
+static void a_hook_attached_later(void **state)
+{
+	struct world *w = *state;
+
+	w->stream.hook_since_ns[SIGNAL_XID] = w->now - SECOND;
+	record_of(w, 0, w->now - 2 * SECOND, XID_79);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_paths(w, 0, 1, 0);
+	record(w, XID_79);
+	assert_true(fault_stream_waits(&w->stream));
+	driver_79(w);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_paths(w, 1, 1, 0);
+	assert_int_equal(total(w), 2);
+	/* A hook on SXids is another. */
+	record(w, "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48");
+	assert_paths(w, 1, 2, 0);
+}
+
+/* The driver has reported and was unloaded before its text was read. */
+static void a_driver_that_has_gone(void **state)
+{
+	struct world *w = *state;
+
+	watch_driver(w);
+	driver_79(w);
+	w->stream.hook_since_ns[SIGNAL_XID] = UINT64_MAX;
+	record(w, XID_79);
+	assert_one_79(w);
+	assert_paths(w, 1, 0, 0);
+}
+
+/* ---- records and messages ---- */
+
+static void a_record_made_of_several_messages(void **state)
+{
+	struct world *w = *state;
+
+	message(w, XID_79);
+	message(w, XID_31);
+	record(w, "unfinished: " XID_79 XID_31);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_int_equal(total(w), 2);
+	message(w, XID_79);
+	message(w, XID_79);
+	message(w, XID_31);
+	record(w, XID_79 XID_79);
+	assert_int_equal(w->stream.printk_count, 1);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 5);
+}
+
+/* Before Linux 5.19: what goes to consoles. */
+static void messages_with_a_time_stamp(void **state)
+{
+	struct world *w = *state;
+
+	message(w, "[   12.345678] " XID_79 "\n");
+	message(w, "[   12.345678][ T1234] unfinished: " XID_31 "\n");
+	message(w, "[   12.345678] one\n[   12.345678] " XID_79 "\n");
+	message(w, XID_79 "\n");
+	record(w, XID_79);
+	record(w, "unfinished: " XID_31);
+	record(w, "one\n" XID_79);
+	record(w, XID_79);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_int_equal(total(w), 4);
+}
+
+static void a_console_is_late_and_tells_no_time(void **state)
+{
+	struct world *w = *state;
+
+	printk_at(w, w->now, "[    1.000000] " XID_79 "\n");
+	record_of(w, 0, w->now - 9 * SECOND, XID_79);
+	assert_int_equal(w->stream.log_offset_ns, 0);
+	assert_true(w->faults.counts.faults[0].last == 1700000000 + 991);
+	/* A bare message does. */
+	printk_at(w, w->now, XID_79);
+	record_of(w, 0, w->now - 3 * SECOND, XID_79);
+	assert_int_equal(w->stream.log_offset_ns, 3 * SECOND);
+	assert_true(w->faults.counts.faults[0].last == 1700000000 + 1000);
+	/* Not so one that went on in a record from before. */
+	printk_at(w, w->now, XID_79);
+	record_of(w, 0, w->now - 20 * SECOND, "unfinished: " XID_79);
+	assert_int_equal(w->stream.log_offset_ns, 3 * SECOND);
+}
+
+/* A record that only happens to be found in a message is not its record. */
+static void a_short_record_takes_no_message(void **state)
+{
+	struct world *w = *state;
+
+	message(w, XID_79);
+	record(w, "7");
+	record(w, "");
+	record(w, "NVRM");
+	record(w, "NVRM: Xid");
+	record_of(w, 1, w->now, "the bus.");
+	assert_int_equal(w->stream.printk_count, 1);
+	assert_one_79(w);
+}
+
+static void the_first_moments_of_a_kernel_are_long_ago(void **state)
+{
+	struct world *w = *state;
+
+	w->stream.log_offset_ns = -(int64_t)(5 * SECOND);
+	w->stream.hook_since_ns[SIGNAL_XID] = SECOND;
+	record_of(w, 0, 2 * SECOND, XID_79);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_true(w->faults.counts.faults[0].last == 1700000000);
+	/* Nor is anything from the future. */
+	w->stream.log_offset_ns = (int64_t)(5 * SECOND);
+	record(w, XID_79);
+	assert_true(w->faults.counts.faults[0].last == 1700000000 + 1000);
+}
+
+/* At the end a message may be ahead of the log: the next run reads its record. */
+static void the_end_leaves_what_is_not_yet_read(void **state)
+{
+	struct world *w = *state;
+
+	record(w, "something else");
+	printk_at(w, w->now - SECOND, XID_31);
+	printk_at(w, w->now, XID_79);
+	fault_stream_expire(&w->stream, w->now, true);
+	assert_int_equal(total(w), 1);
+	assert_int_equal(w->faults.counts.faults[0].code, 31);
+}
+
+static void without_a_log_the_end_counts_all(void **state)
+{
+	struct world *w = *state;
+
+	message(w, XID_79);
+	watch_driver(w);
+	driver(w, false, 31, "0000:c2:00.0", "MMU Fault");
+	fault_stream_expire(&w->stream, w->now, true);
+	assert_int_equal(total(w), 2);
+}
+
+/* ---- storms ---- */
+
+static uint64_t seed;
+
+static unsigned int chance(unsigned int n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned int)(seed >> 33) % n;
+}
+
+/*
+ * @lines faults, all alike. The log loses one in @lose_record, the printk hook
+ * one in @lose_message, the driver's one in @lose_report (0: none). How far
+ * each is read at a time is random; messages are before their record.
+ */
+static void storm(struct world *w, int lines, unsigned int lose_record, unsigned int lose_message,
+		  unsigned int lose_report)
+{
+	int messages = 0, records = 0, reports = 0, lost[3] = {};
+
+	while (records < lines || reports < lines) {
+		int ahead = (int)chance(600);
+
+		w->now += chance(20) * MS;
+		for (; ahead && messages < lines && messages < records + 1500; ahead--, messages++) {
+			if (lose_message && !chance(lose_message))
+				lost[0]++;
+			else
+				printk_at(w, w->now, XID_79);
+		}
+		for (ahead = (int)chance(600); ahead && records < messages; ahead--, records++) {
+			if (lose_record && !chance(lose_record))
+				lost[1]++, w->sequence++;
+			else
+				record_of(w, 0, w->now, XID_79);
+		}
+		for (ahead = (int)chance(600); ahead && reports < messages && reports < records + 300;
+		     ahead--, reports++) {
+			if (lose_report && !chance(lose_report))
+				lost[2]++;
+			else
+				driver_79(w);
+		}
+		if (chance(2))
+			fault_stream_expire(&w->stream, w->now, false);
+	}
+	pass(w, 10 * SECOND);
+	pass(w, 10 * SECOND);
+	assert_false(fault_stream_waits(&w->stream));
+	assert_true(!lose_message == !lost[0] && !lose_record == !lost[1] && !lose_report == !lost[2]);
+}
+
+static void each_line_of_a_storm_counts_once(void **state)
+{
+	static const unsigned int losses[][3] = {{0, 0, 0}, {7, 0, 0}, {0, 7, 0}, {0, 0, 7}, {7, 0, 7}, {0, 7, 7}};
+
+	(void)state;
+	for (unsigned int i = 0; i < 20 * 6; i++) {
+		const unsigned int *lose = losses[i % 6];
+		const uint64_t *paths;
+		struct world *w;
+		void *fresh;
+
+		seed = i;
+		assert_int_equal(enter(&fresh), 0);
+		w = fresh;
+		watch_driver(w);
+		storm(w, 3000, lose[0], lose[1], lose[2]);
+		if (total(w) != 3000)
+			fail_msg("seed %u: %d of 3000", i, (int)total(w));
+		paths = w->faults.counts.fault_paths;
+		assert_int_equal(paths[0] + paths[1] + paths[2], 3000);
+		assert_int_equal(paths[FAULT_PATH_DRIVER], 0);
+		if (!lose[0] && !lose[2])
+			assert_int_equal(paths[FAULT_PATH_BOTH], 3000);
+		leave(&fresh);
+	}
+}
+
+/* The log is read in one go before the driver's reports, as after a pause. */
+static void a_storm_read_at_once(void **state)
+{
+	struct world *w = *state;
+
+	watch_driver(w);
+	for (int i = 0; i < 20000; i++)
+		record(w, i % 3 ? XID_79 : XID_31);
+	for (int i = 0; i < 1500; i++)
+		driver_79(w);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 20000);
+	assert_paths(w, 1500, 18500, 0);
+}
+
+/* Nothing of it has been read when it is over: the log has all. */
+static void more_messages_than_may_wait(void **state)
+{
+	struct world *w = *state;
+
+	record(w, "something else");
+	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
+		message(w, XID_79);
+	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
+		record(w, XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 3 * MAX_PRINTK_WAITING);
+	assert_int_equal(w->stream.unverified, 2 * MAX_PRINTK_WAITING);
+}
+
+/* The log cannot be read at all. */
+static void more_messages_than_may_wait_without_a_log(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
+		message(w, XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 3 * MAX_PRINTK_WAITING);
+	assert_int_equal(w->stream.unverified, 0);
+}
+
+/* ---- forged ---- */
+
+static void a_process_forges_no_fault(void **state)
+{
+	struct world *w = *state;
+
+	message(w, XID_79);
+	record_of(w, 1, w->now, XID_79);
+	record_of(w, 1, w->now, XID_31 "\n" XID_31);
+	record_of(w, 3, w->now, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	record_of(w, 1, w->now, "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14");
+	record_of(w, 1, w->now, "Out of memory: Killed process 1 (x)");
+	pass(w, 60 * SECOND);
+	assert_int_equal(total(w), 0);
+	assert_int_equal(events(w, "forged_xid"), 3);
+	assert_int_equal(events(w, "oom_kill"), 0);
+	assert_int_equal(w->stream.unverified, 0);
+	assert_int_equal(w->faults.counts.gpu_count, 0);
+	assert_int_equal(w->faults.counts.recovery_count, 0);
+	assert_paths(w, 0, 0, 0);
+}
+
+static void a_forged_storm_that_the_log_has_lost(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 1000; i++)
+		message(w, XID_79);
+	for (int i = 0; i < 300; i++)
+		record_of(w, 1, w->now, XID_79);
+	/* Among them a real one. */
+	message(w, XID_31);
+	record(w, XID_31);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 1);
+	assert_int_equal(events(w, "forged_xid"), 300);
+	assert_int_equal(w->stream.unverified, 700);
+	/* It is over some time: then messages are believed again. */
+	message(w, XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 2);
+}
+
+static void what_the_driver_reports_cannot_be_forged(void **state)
+{
+	struct world *w = *state;
+
+	watch_driver(w);
+	record_of(w, 1, w->now, XID_79);
+	driver_79(w);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 1);
+	assert_paths(w, 0, 0, 1);
+}
+
+static void drills_count_if_wanted(void **state)
+{
+	struct world *w = *state;
+
+	w->stream.accept_user_kmsg = true;
+	message(w, XID_79);
+	record_of(w, 1, w->now, XID_79);
+	assert_one_79(w);
+	assert_int_equal(events(w, "forged_xid"), 0);
+}
+
+/* ---- what a text says ---- */
+
+static void an_sxid_has_details(void **state)
+{
+	static const char head[] = "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, ";
+	static const char *const details[] = {"Severity 1 Engine instance 48 Sub-engine instance 00",
+					      "Data {0x00000001, 0x00000002}"};
+	struct world *w = *state;
+	char text[256];
+
+	watch_driver(w);
+	for (int i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "%sFatal, Link 48 LTSSM Fault Up", head);
+		record(w, text);
+		for (int d = 0; d < 2; d++) {
+			snprintf(text, sizeof(text), "%s%s", head, details[d]);
+			record(w, text);
+		}
+	}
+	assert_int_equal(total(w), 3);
+	/* The driver's hook has them, too. */
+	for (int i = 0; i < 3; i++) {
+		driver(w, true, 20034, "0000:c3:00.0", "Fatal, Link 48 LTSSM Fault Up");
+		for (int d = 0; d < 2; d++)
+			driver(w, true, 20034, "0000:c3:00.0", details[d]);
+	}
+	assert_false(fault_stream_waits(&w->stream));
+	assert_paths(w, 3, 0, 0);
+	/* A detail that comes before the text of the next fault is not its twin. */
+	driver(w, true, 20034, "0000:c3:00.0", details[0]);
+	snprintf(text, sizeof(text), "%sFatal, Link 48 LTSSM Fault Up", head);
+	record(w, text);
+	driver(w, true, 20034, "0000:c3:00.0", "Fatal, Link 48 LTSSM Fault Up");
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 4);
+	assert_paths(w, 4, 0, 0);
+	assert_true(w->faults.counts.faults[0].nvswitch);
+}
+
+static void fallen_off_the_bus_is_told_twice(void **state)
+{
+	static const char line[] = "NVRM: GPU 0000:c1:00.0: GPU has fallen off the bus.";
+	struct world *w = *state;
+
+	record(w, line);
+	assert_int_equal(events(w, "fallen_off_bus"), 1);
+	pass(w, 100 * SECOND);
+	record(w, XID_79);
+	record(w, line);
+	assert_int_equal(events(w, "fallen_off_bus"), 1);
+	record(w, "NVRM: GPU 0000:c2:00.0: GPU has fallen off the bus.");
+	assert_int_equal(events(w, "fallen_off_bus"), 2);
+	pass(w, 100 * SECOND);
+	record(w, line);
+	assert_int_equal(events(w, "fallen_off_bus"), 3);
+	assert_int_equal(total(w), 1);
+}
+
+#define XID_154 "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from "
+
+static void recovery_to_none_is_evidence(void **state)
+{
+	const struct snapshot *s = &((struct world *)*state)->faults.counts;
+	struct world *w = *state;
+
+	record(w, XID_154 "0x0 (None) to 0x1 (GPU Reset Required)");
+	assert_int_equal(s->recovery_count, 0);
+	pass(w, SECOND);
+	record(w, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	assert_int_equal(s->recovery_count, 1);
+	assert_string_equal(s->recoveries[0].gpu, "0000:c1:00.0");
+	assert_string_equal(s->recoveries[0].evidence, "action_none");
+	assert_true(s->recoveries[0].time == 1700000000 + 1001);
+	/* Forged it is none. */
+	pass(w, SECOND);
+	record_of(w, 1, w->now, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	assert_true(s->recoveries[0].time == 1700000000 + 1001);
+}
+
+static void a_driver_that_loads_well_is_evidence(void **state)
+{
+	static const char loading[] =
+		"NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024";
+	const struct snapshot *s = &((struct world *)*state)->faults.counts;
+	struct world *w = *state;
+
+	record(w, XID_79);
+	pass(w, SECOND);
+	record(w, loading);
+	assert_int_equal(s->recovery_count, 0);
+	pass(w, 10 * SECOND);
+	record(w, loading);
+	assert_int_equal(s->recovery_count, 1);
+	assert_string_equal(s->recoveries[0].gpu, "all");
+}
+
+static void identity_lines_are_remembered(void **state)
+{
+	const struct snapshot *s = &((struct world *)*state)->faults.counts;
+	struct world *w = *state;
+
+	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	record(w, "NVRM: GPU Board Serial Number: 1321020001234");
+	record(w, "NVRM: GPU at PCI:0000:c2:00: GPU-99999999-2222-3333-4444-555555555555");
+	assert_int_equal(s->gpu_count, 2);
+	assert_string_equal(s->gpus[0].gpu, "0000:c1:00.0");
+	assert_string_equal(s->gpus[0].uuid, "GPU-11111111-2222-3333-4444-555555555555");
+	assert_string_equal(s->gpus[0].serial, "1321020001234");
+	assert_string_equal(s->gpus[1].serial, "");
+	assert_int_equal(total(w), 0);
+}
+
+/* A text counts where its tracepoint was not yet watched, and else the
+ * tracepoint does. */
+static void a_signal_counts_by_text_or_tracepoint(void **state)
+{
+	static const char text[] = "Out of memory: Killed process 1234 (python3) total-vm:1kB";
+	const struct signal_report report = {.kind = "oom_kill", .device = "", .pid = 1234, .comm = "python3"};
+	struct world *w = *state;
+
+	record(w, text);
+	assert_int_equal(events(w, "oom_kill"), 1);
+	w->stream.hook_since_ns[SIGNAL_OOM_KILL] = w->now;
+	record_of(w, 0, w->now - SECOND, text);
+	assert_int_equal(events(w, "oom_kill"), 2);
+	record(w, text);
+	assert_int_equal(events(w, "oom_kill"), 2);
+	fault_stream_signal(&w->stream, &report);
+	assert_int_equal(events(w, "oom_kill"), 3);
+	/* Others have no tracepoint. */
+	record(w, "watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [python3:1]");
+	assert_int_equal(events(w, "soft_lockup"), 1);
+}
+
+static void an_event_says_how_it_was_seen(void **state)
+{
+	char path[] = "/tmp/test_fault_stream.XXXXXX", line[1024] = "";
+	struct world *w = *state;
+	int fd = mkstemp(path);
+	FILE *file;
+
+	assert_true(fd >= 0);
+	event_log_free(w->stream.events);
+	w->stream.events = event_log_new(path, &quiet);
+	w->stream.started_ns = w->now;
+	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	fault_stream_signal(&w->stream, &(struct signal_report){.kind = "pcie_aer",
+								.device = "0000:c1:00.0",
+								.time_ns = w->now,
+								.pid = -1});
+	w->now += SECOND;
+	message(w, XID_79);
+	record(w, XID_79);
+	record_of(w, 0, w->now - 100 * SECOND, XID_31);
+	file = fdopen(fd, "r");
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_non_null(strstr(line, "\"gpu\":\"0000:c1:00.0\",\"uuid\":\"GPU-11111111-2222-3333-4444-555555555555\""));
+	assert_non_null(strstr(line, "\"pid\":7,\"comm\":\"py\""));
+	assert_non_null(strstr(line, "\"printed_by\":\"writer\",\"seen_by\":\"text\""));
+	assert_non_null(strstr(line, "\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]"));
+	assert_null(strstr(line, "replayed"));
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_non_null(strstr(line, "\"replayed\":true"));
+	fclose(file);
+	unlink(path);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_record_alone),
+		TEST(message_and_record),
+		TEST(the_message_alone),
+		cmocka_unit_test(every_order_with_the_driver),
+		TEST(the_driver_alone),
+		TEST(the_text_alone_though_the_driver_is_watched),
+		TEST(a_hook_attached_later),
+		TEST(a_driver_that_has_gone),
+		TEST(a_record_made_of_several_messages),
+		TEST(messages_with_a_time_stamp),
+		TEST(a_console_is_late_and_tells_no_time),
+		TEST(a_short_record_takes_no_message),
+		TEST(the_first_moments_of_a_kernel_are_long_ago),
+		TEST(the_end_leaves_what_is_not_yet_read),
+		TEST(without_a_log_the_end_counts_all),
+		cmocka_unit_test(each_line_of_a_storm_counts_once),
+		TEST(a_storm_read_at_once),
+		TEST(more_messages_than_may_wait),
+		TEST(more_messages_than_may_wait_without_a_log),
+		TEST(a_process_forges_no_fault),
+		TEST(a_forged_storm_that_the_log_has_lost),
+		TEST(what_the_driver_reports_cannot_be_forged),
+		TEST(drills_count_if_wanted),
+		TEST(an_sxid_has_details),
+		TEST(fallen_off_the_bus_is_told_twice),
+		TEST(recovery_to_none_is_evidence),
+		TEST(a_driver_that_loads_well_is_evidence),
+		TEST(identity_lines_are_remembered),
+		TEST(a_signal_counts_by_text_or_tracepoint),
+		TEST(an_event_says_how_it_was_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the counts of faults neither grow without bound nor lose a
+ * count, and that bursts, recoveries and a clock that is set come out right.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "faults.h"
+
+static void add(struct faults *f, unsigned int code, const char *device, double time)
+{
+	struct fault like = {.code = code, .severity = "fatal", .action = "RESET_GPU"};
+
+	snprintf(like.device, sizeof(like.device), "%s", device);
+	assert_int_equal(faults_add(f, &like, time), 0);
+}
+
+static void repeats_within_five_seconds_are_one_incident(void **state)
+{
+	const struct fault *fault;
+	struct faults f = {};
+
+	(void)state;
+	for (int i = 0; i < 16; i++)
+		add(&f, 13, "a", 100 + i * 4.5);
+	fault = &f.counts.faults[0];
+	assert_int_equal(fault->count, 16);
+	assert_int_equal(fault->incidents, 1);
+	add(&f, 13, "a", 100 + 15 * 4.5 + 5);
+	assert_int_equal(fault->incidents, 2);
+	assert_true(fault->first == 100 && fault->last == 100 + 15 * 4.5 + 5);
+	/* What comes late is of a burst before. */
+	add(&f, 13, "a", 150);
+	assert_int_equal(fault->incidents, 2);
+	assert_int_equal(fault->count, 18);
+	assert_true(fault->last == 100 + 15 * 4.5 + 5);
+	faults_free(&f);
+}
+
+static void labels_that_differ_are_counted_apart(void **state)
+{
+	struct fault like = {.device = "a", .code = 13, .severity = "fatal"};
+	struct faults f = {};
+
+	(void)state;
+	faults_add(&f, &like, 1);
+	like.nvswitch = true;
+	faults_add(&f, &like, 1);
+	like.code = 14;
+	faults_add(&f, &like, 1);
+	strcpy(like.severity, "warning");
+	faults_add(&f, &like, 1);
+	strcpy(like.action, "X");
+	faults_add(&f, &like, 1);
+	strcpy(like.device, "b");
+	faults_add(&f, &like, 1);
+	faults_add(&f, &like, 1);
+	assert_int_equal(f.counts.fault_count, 6);
+	assert_int_equal(f.counts.faults[5].count, 2);
+	faults_free(&f);
+}
+
+static void too_many_faults_are_of_another_device(void **state)
+{
+	struct faults f = {};
+	char device[24];
+
+	(void)state;
+	for (unsigned int i = 0; i < MAX_FAULTS + 3000; i++) {
+		snprintf(device, sizeof(device), "%u", i);
+		add(&f, i, device, i);
+	}
+	/* Those that are known count on. */
+	add(&f, 5, "5", 9000);
+	assert_int_equal(f.counts.fault_count, MAX_FAULTS + 1);
+	assert_int_equal(f.counts.faults[5].count, 2);
+	assert_string_equal(f.counts.faults[MAX_FAULTS].device, "other");
+	assert_string_equal(f.counts.faults[MAX_FAULTS].severity, "unknown");
+	assert_int_equal(f.counts.faults[MAX_FAULTS].count, 3000);
+	faults_free(&f);
+}
+
+static void too_many_events_are_of_another_device(void **state)
+{
+	uint64_t others = 0, sum = 0;
+	struct faults f = {};
+	char device[24];
+
+	(void)state;
+	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
+		snprintf(device, sizeof(device), "%d", i);
+		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y", device, i), 0);
+		assert_int_equal(faults_add_kernel_event(&f, true, "x", "same", i), 0);
+	}
+	for (size_t i = 0; i < f.counts.kernel_event_count; i++) {
+		sum += f.counts.kernel_events[i].count;
+		if (!strcmp(f.counts.kernel_events[i].device, "other"))
+			others++;
+	}
+	assert_int_equal(sum, 6 * MAX_KERNEL_EVENTS);
+	assert_int_equal(others, 2);
+	assert_int_equal(f.counts.kernel_event_count, MAX_KERNEL_EVENTS + 2);
+	faults_free(&f);
+}
+
+static void gpus_and_recoveries_are_bounded(void **state)
+{
+	struct faults f = {};
+	char device[24];
+
+	(void)state;
+	for (int i = 0; i < MAX_GPUS + 10; i++) {
+		snprintf(device, sizeof(device), "%d", i);
+		assert_true(!faults_gpu(&f, device) == (i >= MAX_GPUS));
+	}
+	assert_non_null(faults_gpu(&f, "3"));
+	assert_int_equal(f.counts.gpu_count, MAX_GPUS);
+	for (unsigned int i = 0; i < MAX_RECOVERIES + 10; i++) {
+		snprintf(device, sizeof(device), "%u", i);
+		add(&f, 1, device, 1);
+		assert_int_equal(faults_recovered(&f, device, "device_probed", 2), 0);
+	}
+	assert_int_equal(f.counts.recovery_count, MAX_RECOVERIES);
+	/* Those that are known go on. */
+	faults_recovered(&f, "7", "device_probed", 3);
+	assert_true(f.counts.recoveries[7].time == 3);
+	assert_int_equal(f.counts.recovery_count, MAX_RECOVERIES);
+	faults_free(&f);
+}
+
+static void only_what_failed_recovers(void **state)
+{
+	struct faults f = {};
+
+	(void)state;
+	faults_recovered(&f, "a", "device_probed", 5);
+	assert_int_equal(f.counts.recovery_count, 0);
+	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 4);
+	faults_gpu(&f, "a")->rate_limited = true;
+	faults_gpu(&f, "b")->rate_limited = true;
+	faults_recovered(&f, "a", "device_probed", 5);
+	assert_int_equal(f.counts.recovery_count, 1);
+	assert_false(faults_gpu(&f, "a")->rate_limited);
+	assert_true(faults_gpu(&f, "b")->rate_limited);
+	faults_recovered(&f, "a", "device_probed", 3);
+	assert_true(f.counts.recoveries[0].time == 5);
+	faults_recovered(&f, "all", "driver_loaded", 6);
+	assert_int_equal(f.counts.recovery_count, 2);
+	assert_false(faults_gpu(&f, "b")->rate_limited);
+	faults_free(&f);
+}
+
+static void the_last_is_found(void **state)
+{
+	struct faults f = {};
+
+	(void)state;
+	assert_true(faults_last(&f, "a", 79) == 0 && faults_last_of_all(&f) == 0);
+	add(&f, 79, "a", 10);
+	add(&f, 79, "b", 30);
+	add(&f, 31, "a", 20);
+	assert_true(faults_last(&f, "a", 79) == 10);
+	faults_add_kernel_event(&f, false, "oom_kill", "", 99);
+	assert_true(faults_last_of_all(&f) == 30);
+	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 40);
+	assert_true(faults_last_of_all(&f) == 40);
+	faults_free(&f);
+}
+
+/* The clock stood at 1970, then is set: the order of things stays. */
+static void a_clock_that_is_set_moves_all_times(void **state)
+{
+	struct faults f = {};
+
+	(void)state;
+	add(&f, 79, "a", 100);
+	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
+	faults_recovered(&f, "all", "driver_loaded", 300);
+	faults_shift(&f, 1700000000);
+	assert_true(f.counts.faults[0].first == 1700000100);
+	assert_true(f.counts.faults[0].last == 1700000100);
+	assert_true(f.counts.kernel_events[0].last == 1700000200);
+	assert_true(f.counts.recoveries[0].time == 1700000300);
+	/* Never below zero: a state file has no such time. */
+	faults_shift(&f, -1800000000);
+	assert_true(f.counts.faults[0].first == 0 && f.counts.recoveries[0].time == 0);
+	faults_free(&f);
+}
+
+static void a_snapshot_has_all(void **state)
+{
+	struct snapshot s = {};
+	struct faults f = {};
+
+	(void)state;
+	add(&f, 79, "a", 10);
+	add(&f, 79, "a", 20);
+	faults_add_kernel_event(&f, true, "x", "a", 30);
+	strcpy(faults_gpu(&f, "a")->uuid, "GPU-1");
+	faults_recovered(&f, "a", "action_none", 40);
+	f.counts.fault_paths[FAULT_PATH_BOTH] = 2;
+	f.counts.log_lost = 9;
+	f.counts.gpu_watched = true;
+	assert_int_equal(faults_snapshot(&f, &s), 0);
+	assert_int_equal(s.faults[0].count, 2);
+	assert_true(s.faults[0].first == 10 && s.faults[0].last == 20);
+	assert_int_equal(s.faults[0].incidents, 2);
+	assert_true(s.kernel_events[0].count == 1 && s.kernel_events[0].last == 30);
+	assert_string_equal(s.gpus[0].uuid, "GPU-1");
+	assert_true(s.recoveries[0].time == 40);
+	assert_true(s.fault_paths[FAULT_PATH_BOTH] == 2 && s.log_lost == 9 && s.gpu_watched);
+	snapshot_free(&s);
+	faults_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(repeats_within_five_seconds_are_one_incident),
+		cmocka_unit_test(labels_that_differ_are_counted_apart),
+		cmocka_unit_test(too_many_faults_are_of_another_device),
+		cmocka_unit_test(too_many_events_are_of_another_device),
+		cmocka_unit_test(gpus_and_recoveries_are_bounded),
+		cmocka_unit_test(only_what_failed_recovers),
+		cmocka_unit_test(the_last_is_found),
+		cmocka_unit_test(a_clock_that_is_set_moves_all_times),
+		cmocka_unit_test(a_snapshot_has_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves, on this machine's own log, that its records are read once and in
+ * order, that reading goes on where it was left, and that what is missing is
+ * counted. Skipped where the log cannot be read, and in part where it cannot be
+ * written.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernel_log.h"
+
+static struct kernel_log l;
+
+static void open_or_skip(enum kernel_log_start start)
+{
+	int err = kernel_log_open(&l, start);
+
+	if (err == -EPERM || err == -EACCES || err == -ENOENT)
+		skip();
+	assert_int_equal(err, 0);
+}
+
+/* At the level of debugging, which no console shows. False if we may not. */
+static bool say(const char *text)
+{
+	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+	char record[80];
+	int len = snprintf(record, sizeof(record), "<7>%s\n", text);
+	bool said = fd >= 0 && write(fd, record, (size_t)len) == len;
+
+	if (fd >= 0)
+		close(fd);
+	return said;
+}
+
+static void all_records_come_in_order(void **state)
+{
+	uint64_t last = 0, first = 0, count = 0;
+	int n;
+
+	(void)state;
+	open_or_skip(KERNEL_LOG_ALL);
+	while ((n = kernel_log_read(&l)) > 0) {
+		if (!count++)
+			first = l.record.sequence;
+		else
+			assert_true(l.record.sequence > last);
+		last = l.record.sequence;
+		assert_true(l.next == last + 1);
+	}
+	assert_int_equal(n, 0);
+	if (count)
+		assert_int_equal(count + l.lost, last + 1 - first);
+	kernel_log_close(&l);
+	assert_int_equal(l.fd, -1);
+	kernel_log_close(&l);
+}
+
+static void only_what_is_new_if_wanted(void **state)
+{
+	char text[64];
+
+	(void)state;
+	open_or_skip(KERNEL_LOG_NEW);
+	while (kernel_log_read(&l) > 0)
+		;
+	snprintf(text, sizeof(text), "test_kernel_log %d", getpid());
+	if (!say(text)) {
+		kernel_log_close(&l);
+		skip();
+	}
+	do
+		if (kernel_log_read(&l) != 1) {
+			/* The kernel takes ten lines in five seconds. */
+			kernel_log_close(&l);
+			skip();
+		}
+	while (l.record.text_len != strlen(text) || memcmp(l.text, text, strlen(text)) != 0);
+	/* A process wrote it. */
+	assert_int_not_equal(l.record.facility, 0);
+	assert_int_equal(l.lost, 0);
+	kernel_log_close(&l);
+}
+
+static void reading_goes_on_where_it_was_left(void **state)
+{
+	uint64_t last = 0;
+
+	(void)state;
+	open_or_skip(KERNEL_LOG_ALL);
+	if (!say("test_kernel_log") || !say("test_kernel_log")) {
+		kernel_log_close(&l);
+		skip();
+	}
+	while (kernel_log_read(&l) > 0)
+		last = l.record.sequence;
+	kernel_log_close(&l);
+	open_or_skip(KERNEL_LOG_ALL);
+	kernel_log_resume(&l, last);
+	assert_int_equal(kernel_log_read(&l), 1);
+	assert_true(l.record.sequence == last && l.lost == 0);
+	kernel_log_close(&l);
+}
+
+/* The log gives a later record than was to be read next. */
+static void a_gap_is_counted(void **state)
+{
+	uint64_t next = 0;
+
+	(void)state;
+	open_or_skip(KERNEL_LOG_ALL);
+	for (int i = 0; i < 5; i++)
+		if (kernel_log_read(&l) != 1) {
+			kernel_log_close(&l);
+			skip();
+		}
+	assert_int_equal(l.lost, 0);
+	next = l.next;
+	kernel_log_resume(&l, next - 3);
+	if (kernel_log_read(&l) == 1)
+		assert_true(l.lost == l.record.sequence - (next - 3));
+	kernel_log_close(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_records_come_in_order),
+		cmocka_unit_test(only_what_is_new_if_wanted),
+		cmocka_unit_test(reading_goes_on_where_it_was_left),
+		cmocka_unit_test(a_gap_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

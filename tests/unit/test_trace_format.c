@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that fields are found by the `format` files of real kernels, in each
+ * form in which a text may stand in a record, and that a record that is too
+ * short for what its format promises gives nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace_format.h"
+
+#define COMMON \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char xid_format[] =
+	"name: nvidia_dev_xid\nID: 2042\nformat:\n" COMMON
+	"\tfield:__data_loc char[] dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 error_code;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"Xid (PCI:%s): %u, %s\", __get_str(dev), REC->error_code, __get_str(msg)\n";
+
+static const char probe_format[] =
+	"name: nv_report_error\nID: 2100\nformat:\n" COMMON
+	"\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc char[] dev;\toffset:16;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 error_code;\toffset:20;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"(%lx) dev=\\\"%s\\\" error_code=%u\", REC->__probe_ip, __get_str(dev), REC->error_code\n";
+
+static const char hang_format[] =
+	"name: sched_process_hang\nID: 310\nformat:\n" COMMON
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"comm=%s pid=%d\", REC->comm, REC->pid\n";
+
+static const char old_victim_format[] =
+	"name: mark_victim\nID: 520\nformat:\n" COMMON
+	"\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+	"print fmt: \"pid=%d\", REC->pid\n";
+
+static const char victim_format[] =
+	"name: mark_victim\nID: 533\nformat:\n" COMMON
+	"\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] comm;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned long total_vm;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:short oom_score_adj;\toffset:64;\tsize:2;\tsigned:1;\n\n"
+	"print fmt: \"pid=%d comm=%s\", REC->pid, __get_str(comm)\n";
+
+static const char relative_format[] =
+	"name: relative\nID: 1\nformat:\n" COMMON
+	"\tfield:__rel_loc char[] msg;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:const char * pointer;\toffset:16;\tsize:8;\tsigned:0;\n";
+
+static struct trace_format parse(const char *text)
+{
+	struct trace_format f;
+
+	assert_true(trace_format_parse(&f, text, strlen(text)));
+	return f;
+}
+
+static void put32(unsigned char *record, size_t offset, uint32_t value)
+{
+	memcpy(record + offset, &value, sizeof(value));
+}
+
+static void assert_text(const struct trace_format *f, const void *record, size_t len, const char *name,
+			const char *expected)
+{
+	const char *text;
+	size_t size;
+
+	text = trace_string(f, record, len, name, &size);
+	assert_non_null(text);
+	assert_int_equal(size, strlen(expected));
+	assert_memory_equal(text, expected, size);
+}
+
+static void the_drivers_tracepoint(void **state)
+{
+	struct trace_format f = parse(xid_format);
+	unsigned char record[64] = {0xfa, 7};
+	size_t size;
+
+	(void)state;
+	assert_int_equal(f.id, 2042);
+	assert_int_equal(f.field_count, 7);
+	put32(record, 4, 4711);
+	put32(record, 8, 13u << 16 | 20);
+	put32(record, 12, 79);
+	put32(record, 16, 28u << 16 | 33);
+	memcpy(record + 20, "0000:c1:00.0", 13);
+	memcpy(record + 33, "GPU has fallen off the bus.", 28);
+	assert_text(&f, record, sizeof(record), "dev", "0000:c1:00.0");
+	assert_text(&f, record, sizeof(record), "msg", "GPU has fallen off the bus.");
+	assert_int_equal(trace_number(&f, record, sizeof(record), "error_code", 0), 79);
+	assert_int_equal(trace_number(&f, record, sizeof(record), "common_type", 0), 2042);
+	assert_int_equal(trace_number(&f, record, sizeof(record), "common_pid", 0), 4711);
+	assert_int_equal(trace_number(&f, record, sizeof(record), "nothing", 5), 5);
+	assert_null(trace_string(&f, record, sizeof(record), "nothing", &size));
+	/* Cut: what does not lie in the record is not there. */
+	assert_non_null(trace_string(&f, record, 61, "msg", &size));
+	assert_null(trace_string(&f, record, 60, "msg", &size));
+	assert_non_null(trace_string(&f, record, 33, "dev", &size));
+	assert_null(trace_string(&f, record, 32, "dev", &size));
+	assert_null(trace_string(&f, record, 11, "dev", &size));
+	assert_int_equal(trace_number(&f, record, 16, "error_code", 5), 79);
+	assert_int_equal(trace_number(&f, record, 15, "error_code", 5), 5);
+	/* A place outside it. */
+	put32(record, 8, 0xffffffff);
+	assert_null(trace_string(&f, record, sizeof(record), "dev", &size));
+	put32(record, 8, 1u << 16 | 64);
+	assert_null(trace_string(&f, record, sizeof(record), "dev", &size));
+	put32(record, 8, 64);
+	assert_text(&f, record, sizeof(record), "dev", "");
+}
+
+static void a_probe(void **state)
+{
+	struct trace_format f = parse(probe_format);
+	unsigned char record[40] = {};
+
+	(void)state;
+	assert_int_equal(f.id, 2100);
+	put32(record, 8, 0x11223344);
+	put32(record, 12, 0x55667788);
+	put32(record, 16, 7u << 16 | 24);
+	put32(record, 20, 31);
+	strcpy((char *)record + 24, "(fault)");
+	assert_text(&f, record, sizeof(record), "dev", "(fault)");
+	assert_int_equal(trace_number(&f, record, sizeof(record), "error_code", 0), 31);
+	assert_int_equal(trace_number(&f, record, sizeof(record), "__probe_ip", 0), 0x5566778811223344);
+}
+
+/* A name of all its 16 bytes has no NUL. */
+static void a_name_in_an_array(void **state)
+{
+	struct trace_format f = parse(hang_format);
+	unsigned char record[28] = {};
+	size_t size;
+
+	(void)state;
+	put32(record, 24, 1234);
+	memcpy(record + 8, "python3", 7);
+	assert_text(&f, record, sizeof(record), "comm", "python3");
+	memcpy(record + 8, "0123456789abcdef", 16);
+	assert_text(&f, record, sizeof(record), "comm", "0123456789abcdef");
+	assert_int_equal(trace_number(&f, record, sizeof(record), "pid", 0), 1234);
+	assert_null(trace_string(&f, record, 23, "comm", &size));
+	/* An array is no number. */
+	assert_int_equal(trace_number(&f, record, sizeof(record), "comm", 9), 9);
+}
+
+static void a_victim_of_either_age(void **state)
+{
+	struct trace_format old = parse(old_victim_format), new = parse(victim_format);
+	unsigned char record[80] = {};
+	size_t size;
+
+	(void)state;
+	put32(record, 8, 99);
+	put32(record, 12, 3u << 16 | 68);
+	record[64] = 0xe8;
+	record[65] = 0x03;
+	memcpy(record + 68, "ray", 4);
+	assert_int_equal(trace_number(&old, record, 12, "pid", 0), 99);
+	assert_null(trace_string(&old, record, 12, "comm", &size));
+	assert_int_equal(trace_number(&new, record, sizeof(record), "pid", 0), 99);
+	assert_text(&new, record, sizeof(record), "comm", "ray");
+	assert_int_equal(trace_number(&new, record, sizeof(record), "oom_score_adj", 0), 1000);
+	assert_int_equal(trace_number(&new, record, sizeof(record), "common_flags", 9), 0);
+}
+
+static void a_place_relative_to_its_field(void **state)
+{
+	struct trace_format f = parse(relative_format);
+	unsigned char record[32] = {};
+	size_t size;
+
+	(void)state;
+	put32(record, 8, 3u << 16 | 12);
+	memcpy(record + 24, "abc", 3);
+	assert_text(&f, record, sizeof(record), "msg", "abc");
+	assert_int_equal(trace_number(&f, record, sizeof(record), "pointer", 1), 0);
+	/* It must not wrap. */
+	put32(record, 8, 0xffffffff);
+	assert_null(trace_string(&f, record, sizeof(record), "msg", &size));
+}
+
+static void what_is_no_format_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"", "\n", "name: x\nformat:\n" COMMON, "ID: 1\n", "ID: 65536\n" COMMON, "ID: x\n" COMMON,
+		"ID: 4294967297\n" COMMON, "ID: 1\n\tfield:int x\n", "ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
+		"ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n", "ID: 1\n\tfield:int x;\toffset:0;\n",
+	};
+	struct trace_format f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (trace_format_parse(&f, texts[i], strlen(texts[i])))
+			fail_msg("accepted: %s", texts[i]);
+	/* Not terminated, and at its end. */
+	assert_true(trace_format_parse(&f, "ID: 1\nfield:int x;offset:0;size:4junk", 34));
+	assert_int_equal(f.fields[0].size, 4);
+}
+
+static void too_many_fields_and_too_long_names(void **state)
+{
+	char text[8192] = "ID: 1\n";
+	struct trace_format f;
+
+	(void)state;
+	for (int i = 0; i < 2 * TRACE_FIELDS; i++)
+		sprintf(text + strlen(text), "\tfield:int a_name_that_is_longer_than_any_that_we_ask_for_%d;"
+					     "\toffset:%d;\tsize:4;\tsigned:0;\n",
+			i, 4 * i);
+	assert_true(trace_format_parse(&f, text, strlen(text)));
+	assert_int_equal(f.field_count, TRACE_FIELDS);
+	assert_int_equal(strlen(f.fields[0].name), sizeof(f.fields[0].name) - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_drivers_tracepoint),
+		cmocka_unit_test(a_probe),
+		cmocka_unit_test(a_name_in_an_array),
+		cmocka_unit_test(a_victim_of_either_age),
+		cmocka_unit_test(a_place_relative_to_its_field),
+		cmocka_unit_test(what_is_no_format_is_refused),
+		cmocka_unit_test(too_many_fields_and_too_long_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
