@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs all scenarios on the kernels named (default: the ones `make check` stands for) and judges what they leave.
 # What does not depend on the kernel (the container image, and scenarios from 80 on) is run on the first of them alone.
-# Prints a line per test and at the end "N passed, N failed, N skipped".
+# A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and at the end
+# "N passed, N failed, N skipped".
 #   check.sh [--only "SCENARIO..."] [KERNEL...]
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -18,53 +19,75 @@ results=$top/build/vm
 mkdir -p "$results"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-check.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2317 # the trap calls it
+cleanup() {
+	local guests
+	mapfile -t guests < <(jobs -p)
+	((${#guests[@]} == 0)) || kill "${guests[@]}" 2>/dev/null || true
+	wait
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 promtool=$("$here/tool.sh" prometheus usr/bin/promtool)
 verdicts=$results/verdicts
-: >"$verdicts"
 
-# The scenarios' job, and that of the container image.
-scenarios=$work/scenarios
-mkdir "$scenarios" "$work/container"
-cp -r "$here/scenarios" "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$top/tests/data" "$scenarios/"
-cp "$here/run-scenarios" "$scenarios/run.sh"
-echo "$only" >"$scenarios/only"
-echo "${SOAK_CALLS:-0}" >"$scenarios/soak_calls"
-
-# boot KERNEL JOB OUT: once more with one thread if it dies as kernels.tsv tells.
-boot() {
-	local status=0
+boot() { # boot KERNEL JOB OUT
 	rm -rf "$3"
-	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-900}" 2>&1 | tee "$work/console" || status=$?
-	if ((status)) && grep -q 'Oops: int3' "$work/console"; then
-		echo "the emulator kept a breakpoint that the kernel had removed: once more, with one thread"
-		status=0
-		"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-900}" \
-			--accel tcg,thread=single 2>&1 || status=$?
+	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" 2>&1
+}
+
+# prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
+prepare_scenarios() {
+	local modules
+	modules=$("$here/modules.sh" "$1")
+	mkdir -p "$2"
+	cp -r "$here/scenarios" "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$top/tests/data" "$2/"
+	cp -r "$modules" "$2/modules"
+	cp "$here/run-scenarios" "$2/run.sh"
+	echo "$only" >"$2/only"
+	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
+	[[ $1 == "${kernels[0]}" ]] || rm -f "$2"/scenarios/[89]*.sh
+}
+
+check_scenarios() { # check_scenarios KERNEL JOB
+	if boot "$1" "$2" "$results/$1"; then
+		/usr/bin/python3 "$here/verify.py" "$results/$1" "$1" "$promtool"
+	else
+		echo "FAIL $1: the guest did not finish"
 	fi
-	return "$status"
+}
+
+check_container() { # check_container KERNEL JOB
+	local name="$1: the image runs under the DaemonSet's and the unit's settings"
+	if boot "$1" "$2" "$results/$1-container" >"$2.log" 2>&1; then
+		echo "ok $name"
+	else
+		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 15 "$2.log" | sed 's/^/    /')"
+	fi
+}
+
+# in_turn COMMAND KERNEL JOB: runs it beside the others as soon as a CPU is free. Verdicts are kept, all else tells how
+# it goes.
+in_turn() {
+	while (($(jobs -pr | wc -l) >= $(nproc))); do wait -n || true; done
+	"$@" | sed -u -e "/^\(ok\|FAIL\|skip\) /{w $3.verdicts" -e 'b}' -e "s/^/$2: /" &
 }
 
 for kernel in "${kernels[@]}"; do
-	echo "kernel $kernel:"
-	[[ $kernel == "${kernels[0]}" ]] || rm -f "$scenarios"/scenarios/[89]*.sh
-	rm -rf "$scenarios/modules"
-	cp -r "$("$here/modules.sh" "$kernel")" "$scenarios/modules"
-	if boot "$kernel" "$scenarios" "$results/$kernel"; then
-		/usr/bin/python3 "$here/verify.py" "$results/$kernel" "$kernel" "$promtool" | tee -a "$verdicts"
-	else
-		echo "FAIL $kernel: the guest did not finish" | tee -a "$verdicts"
-	fi
-	[[ -z $only && $kernel == "${kernels[0]}" || $only == *container* ]] || continue
-	name="$kernel: the image runs under the DaemonSet's and the unit's settings"
-	if "$here/container/prepare.sh" "$work/container" >"$work/log" 2>&1 &&
-		cp "$scenarios/modules/tracepoint/nvidia.ko" "$work/container/" &&
-		boot "$kernel" "$work/container" "$results/$kernel-container" >"$work/log" 2>&1; then
-		echo "ok $name" | tee -a "$verdicts"
-	else
-		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 15 "$work/log" | sed 's/^/    /')" | tee -a "$verdicts"
-	fi
+	prepare_scenarios "$kernel" "$work/$kernel"
+	in_turn check_scenarios "$kernel" "$work/$kernel"
 done
+if [[ -z $only || $only == *container* ]]; then
+	first=${kernels[0]}
+	mkdir "$work/container"
+	"$here/container/prepare.sh" "$work/container"
+	cp "$work/$first/modules/tracepoint/nvidia.ko" "$work/container/"
+	in_turn check_container "$first" "$work/container"
+fi
+wait
+cat "$work"/*.verdicts >"$verdicts"
 passed=$(grep -c '^ok ' "$verdicts" || true)
 failed=$(grep -c '^FAIL ' "$verdicts" || true)
 skipped=$(grep -c '^skip ' "$verdicts" || true)

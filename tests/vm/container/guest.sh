@@ -77,6 +77,7 @@ check_agent() {
 
 	step "$bundle: NFS calls and an Xid are counted"
 	insmod /job/nvidia.ko
+	sleep 1 # within which the agent watches it
 	echo 'xid 0000:c1:00.0 79 gone	NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone' | sed 's/\\t/\t/' >/proc/xidscope-driver
 	sleep 3
 	refresh
