@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file_text.h"
+
 /* The same event again within GAP belongs to the burst; of a long burst the
  * repeats are written every REPORT. */
 #define GAP_NS (5 * 1000000000ull)
@@ -129,18 +131,11 @@ static void write_cgroup(FILE *out, int pid)
 {
 	char path[64], line[512], *group, *pod, uid[40];
 	size_t len = 0;
-	FILE *file;
 
 	if (pid <= 0)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = 0;
-	fclose(file);
-	line[strcspn(line, "\n")] = 0;
+	file_first_line(path, line, sizeof(line));
 	group = strchr(line, '/');
 	if (!group)
 		return;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "file_text.h"
+
 #define HEAD "xidscope-state 1\n"
 
 static uint32_t checksum(const char *text, size_t len)
@@ -334,13 +336,5 @@ void fault_state_free(struct fault_state *state)
 
 void read_boot_id(char boot[BOOT_ID_SIZE])
 {
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	boot[0] = 0;
-	if (!file)
-		return;
-	if (!fgets(boot, BOOT_ID_SIZE, file))
-		boot[0] = 0;
-	boot[strcspn(boot, "\n")] = 0;
-	fclose(file);
+	file_first_line("/proc/sys/kernel/random/boot_id", boot, BOOT_ID_SIZE);
 }

@@ -4,20 +4,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file may grow or shrink meanwhile: read() tells what there is. */
-static int read_all(struct file_text *f, int fd, size_t room)
+/* To the end of the file, whatever length it seemed to have: it may grow or
+ * shrink meanwhile, and proc says 0. */
+static int read_all(struct file_text *f, int fd, size_t room, size_t max)
 {
+	char *grown;
 	ssize_t n;
 
-	f->bytes = malloc(room + 1);
-	if (!f->bytes)
-		return -ENOMEM;
-	while (f->len < room) {
+	for (;;) {
+		if (!f->bytes || f->len == room) {
+			room = f->bytes ? 2 * room : room + 1;
+			grown = realloc(f->bytes, room + 1);
+			if (!grown)
+				return -ENOMEM;
+			f->bytes = grown;
+		}
 		n = read(fd, f->bytes + f->len, room - f->len);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -26,6 +33,8 @@ static int read_all(struct file_text *f, int fd, size_t room)
 		if (!n)
 			break;
 		f->len += (size_t)n;
+		if (f->len > max)
+			return -EFBIG;
 	}
 	f->bytes[f->len] = 0;
 	return 0;
@@ -48,7 +57,9 @@ int file_text_read(struct file_text *f, const char *path, size_t max)
 	else if ((size_t)status.st_size > max)
 		err = -EFBIG;
 	else
-		err = read_all(f, fd, (size_t)status.st_size);
+		err = read_all(f, fd,
+			       status.st_size ? (size_t)status.st_size : 4096,
+			       max);
 	close(fd);
 	if (err) {
 		file_text_free(f);
@@ -69,6 +80,19 @@ const char *file_text_error(int err)
 	default:
 		return strerror(-err);
 	}
+}
+
+bool file_first_line(const char *path, char *line, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool found = file && fgets(line, (int)size, file);
+
+	if (!found)
+		line[0] = 0;
+	line[strcspn(line, "\n")] = 0;
+	if (file)
+		fclose(file);
+	return found;
 }
 
 void file_text_free(struct file_text *f)

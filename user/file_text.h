@@ -5,6 +5,7 @@
 #ifndef XIDSCOPE_FILE_TEXT_H
 #define XIDSCOPE_FILE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct file_text {
@@ -13,12 +14,17 @@ struct file_text {
 	double modified; /* seconds since the epoch */
 };
 
-/* Reads the regular file @path. Returns 0 or -errno: -EFBIG if it is longer
- * than @max bytes, -EINVAL if it is no regular file. On failure *@f is empty. */
+/* Reads the regular file @path; one of proc, whose length is not known before,
+ * is one, too. Returns 0 or -errno: -EFBIG if it is longer than @max bytes,
+ * -EINVAL if it is no regular file. On failure *@f is empty. */
 int file_text_read(struct file_text *f, const char *path, size_t max);
 
 /* What such an error means, in words. */
 const char *file_text_error(int err);
+
+/* The first line of @path without its newline, cut to @size bytes with the NUL;
+ * "" and false if there is none that can be read. */
+bool file_first_line(const char *path, char *line, size_t size);
 
 void file_text_free(struct file_text *f);
 

@@ -4,7 +4,27 @@
 
 #include <bpf/btf.h>
 #include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <string.h>
+
+bool kernel_has_type(const char *root, const char *name)
+{
+	char path[PATH_MAX];
+	struct btf *btf;
+	bool found;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
+	/* Where sysfs has none, libbpf knows other places. */
+	btf = *root ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
+	if (!btf)
+		return false;
+	found = btf__find_by_name(btf, name) > 0;
+	btf__free(btf);
+	malloc_trim(0); /* back to the system at once */
+	return found;
+}
 
 /* In bytes; -ENOENT if there is no such member. */
 static int member_offset(const struct btf *btf, const char *type,

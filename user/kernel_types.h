@@ -5,6 +5,13 @@
 #ifndef XIDSCOPE_KERNEL_TYPES_H
 #define XIDSCOPE_KERNEL_TYPES_H
 
+#include <stdbool.h>
+
+/* Whether the kernel itself, modules aside, has such a type; of the kernel
+ * whose /sys lies below @root, "" for the running one. Takes 5 MB for a
+ * moment. */
+bool kernel_has_type(const char *root, const char *name);
+
 /*
  * Offsets in bytes from a struct pci_dev to the two pointers of which one is to
  * its name: dev.init_name where that is set, else dev.kobj.name (dev_name() in

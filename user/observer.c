@@ -12,7 +12,8 @@
 #include "clock.h"
 
 int observer_start(struct observer *o, const struct log *log,
-		   unsigned int hooks, const struct gpu_options *gpu)
+		   unsigned int hooks, unsigned int tiers,
+		   const struct gpu_options *gpu)
 {
 	int gpu_error = 0;
 
@@ -20,7 +21,7 @@ int observer_start(struct observer *o, const struct log *log,
 				.gpu_wanted = hooks & HOOKS_GPU };
 	bpf_messages_init(log);
 	if (hooks & HOOKS_RPC) {
-		o->rpc = rpc_hooks_new(log);
+		o->rpc = rpc_hooks_new(log, tiers);
 		if (!o->rpc)
 			return -ENOMEM;
 		rpc_hooks_poll(o->rpc);

@@ -26,12 +26,14 @@ struct observer {
 	bool gpu_wanted;
 };
 
-/* Attaches what is there; @gpu must outlive it. Returns 0, also where a hook
+/* Attaches what is there, sunrpc's hooks by one of @tiers (see tier.h); @gpu must
+ * outlive it. Returns 0, also where a hook
  * could not be attached and was said to be missing; -EPERM where nothing may be
  * attached at all; -EBUSY where another agent has the state file; -ENOMEM.
  * observer_stop() in either case. */
 int observer_start(struct observer *o, const struct log *log,
-		   unsigned int hooks, const struct gpu_options *gpu);
+		   unsigned int hooks, unsigned int tiers,
+		   const struct gpu_options *gpu);
 void observer_stop(struct observer *o);
 
 /* Looks for what has come meanwhile. Returns after how many milliseconds to

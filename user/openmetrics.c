@@ -148,7 +148,8 @@ static const char *bound_of(struct writer *w, bool times, int e)
 
 /*
  * One histogram: cumulative counts at the powers of two from 2^@first to
- * 2^@last, every @step-th. @labels holds @count labels and room for one more.
+ * 2^@last, every @step-th, or none if @last is below @first. @labels holds
+ * @count labels and room for one more.
  */
 static void histogram(struct writer *w, struct label *labels, size_t count,
 		      const uint64_t *bucket, uint32_t overflow, uint32_t shift,
@@ -177,6 +178,8 @@ static void histogram(struct writer *w, struct label *labels, size_t count,
 static void write_ops(struct writer *w, const struct snapshot *s)
 {
 	const struct rpc_op *end = s->ops + s->op_count;
+	const int last = snapshot_knows(s, RPC_FACT_DISTRIBUTION) ? TIME_LAST :
+								    -1;
 	char number[NUMBER_SIZE];
 
 	family(w, METRIC_RPC_SECONDS);
@@ -185,7 +188,7 @@ static void write_ops(struct writer *w, const struct snapshot *s)
 					   { "op", o->op } };
 
 		histogram(w, labels, 2, o->total.bucket, TIME_OVERFLOW,
-			  TIME_SHIFT, TIME_FIRST, TIME_LAST, 1,
+			  TIME_SHIFT, TIME_FIRST, last, 1,
 			  nanoseconds(number, o->total.sum_ns));
 	}
 	family(w, METRIC_RPC_PHASE_SECONDS);
@@ -195,19 +198,23 @@ static void write_ops(struct writer *w, const struct snapshot *s)
 						   { "op", o->op },
 						   { "phase", rpc_phase_names[p] } };
 
+			if (!snapshot_knows(s, RPC_FACT_PHASE + p))
+				continue;
 			histogram(w, labels, 3, o->phase[p].bucket,
 				  TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST,
-				  TIME_LAST, 2,
+				  last, 2,
 				  nanoseconds(number, o->phase[p].sum_ns));
 		}
 	family(w, METRIC_RPC_SENT_BYTES);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
-		SAMPLE(w, integer(number, o->sent_bytes),
-		       { "server", o->server }, { "op", o->op });
+		if (snapshot_knows(s, RPC_FACT_SENT_BYTES))
+			SAMPLE(w, integer(number, o->sent_bytes),
+			       { "server", o->server }, { "op", o->op });
 	family(w, METRIC_RPC_RECEIVED_BYTES);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
-		SAMPLE(w, integer(number, o->received_bytes),
-		       { "server", o->server }, { "op", o->op });
+		if (snapshot_knows(s, RPC_FACT_RECEIVED_BYTES))
+			SAMPLE(w, integer(number, o->received_bytes),
+			       { "server", o->server }, { "op", o->op });
 	family(w, METRIC_RPC_ERRORS);
 	for (size_t i = 0; i < s->error_count; i++)
 		SAMPLE(w, integer(number, s->errors[i].count),
@@ -217,12 +224,14 @@ static void write_ops(struct writer *w, const struct snapshot *s)
 }
 
 static void write_transport_counter(struct writer *w, const struct snapshot *s,
-				    enum metric_id metric, size_t offset)
+				    enum metric_id metric, enum rpc_fact fact,
+				    size_t offset)
 {
 	char number[NUMBER_SIZE];
 
 	family(w, metric);
-	for (size_t i = 0; i < s->transport_count; i++) {
+	for (size_t i = 0; i < s->transport_count && snapshot_knows(s, fact);
+	     i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 		uint64_t value;
 
@@ -236,13 +245,13 @@ static void write_transports(struct writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
 
-#define COUNTER(metric, field)                \
-	write_transport_counter(w, s, metric, \
+#define COUNTER(NAME, field)                                        \
+	write_transport_counter(w, s, METRIC_RPC_##NAME, RPC_FACT_##NAME, \
 				offsetof(struct rpc_transport_state, field))
-	COUNTER(METRIC_RPC_RETRANSMITS, retransmits);
-	COUNTER(METRIC_RPC_TIMEOUTS, timeouts);
-	COUNTER(METRIC_RPC_DISCONNECTS, disconnects);
-	COUNTER(METRIC_RPC_CONNECTS, connects);
+	COUNTER(RETRANSMITS, retransmits);
+	COUNTER(TIMEOUTS, timeouts);
+	COUNTER(DISCONNECTS, disconnects);
+	COUNTER(CONNECTS, connects);
 #undef COUNTER
 
 	family(w, METRIC_RPC_SATURATED_SECONDS);
@@ -250,24 +259,33 @@ static void write_transports(struct writer *w, const struct snapshot *s)
 		const struct rpc_transport_state *t = &s->transports[i];
 
 		for (int l = 0; l < RPC_LIMITS; l++)
-			SAMPLE(w, nanoseconds(number, t->saturated_ns[l]),
-			       { "server", t->server }, { "transport", t->name },
-			       { "limit", rpc_limit_names[l] });
+			if (snapshot_knows(s, RPC_FACT_SATURATED + l))
+				SAMPLE(w, nanoseconds(number, t->saturated_ns[l]),
+				       { "server", t->server },
+				       { "transport", t->name },
+				       { "limit", rpc_limit_names[l] });
 	}
 	family(w, METRIC_RPC_SLOTS);
 	for (size_t i = 0; i < s->transport_count; i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 		const struct {
 			const char *name;
+			enum rpc_fact fact;
 			uint32_t value;
-		} kinds[] = { { "max", t->slots_max },
-			      { "allocated", t->slots_allocated },
-			      { "in_flight", t->slots_in_flight } };
+		} kinds[] = {
+			{ "max", RPC_FACT_SLOTS_MAX, t->slots_max },
+			{ "allocated", RPC_FACT_SLOTS_ALLOCATED,
+			  t->slots_allocated },
+			{ "in_flight", RPC_FACT_SLOTS_IN_FLIGHT,
+			  t->slots_in_flight },
+		};
 
 		for (size_t k = 0; t->alive && k < COUNT(kinds); k++)
-			SAMPLE(w, integer(number, kinds[k].value),
-			       { "server", t->server }, { "transport", t->name },
-			       { "kind", kinds[k].name });
+			if (snapshot_knows(s, kinds[k].fact))
+				SAMPLE(w, integer(number, kinds[k].value),
+				       { "server", t->server },
+				       { "transport", t->name },
+				       { "kind", kinds[k].name });
 	}
 }
 
@@ -282,6 +300,8 @@ static void write_servers(struct writer *w, const struct snapshot *s)
 			struct label labels[3] = { { "server", v->server },
 						   { "queue", rpc_queue_names[q] } };
 
+			if (!snapshot_knows(s, RPC_FACT_DEPTH + q))
+				continue;
 			histogram(w, labels, 2, v->depth[q].bucket,
 				  DEPTH_OVERFLOW, DEPTH_SHIFT, 0, DEPTH_LAST, 1,
 				  integer(number, v->depth[q].sum));
@@ -289,13 +309,15 @@ static void write_servers(struct writer *w, const struct snapshot *s)
 	family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
 	for (const struct rpc_server_state *v = s->servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			SAMPLE(w, integer(number, v->depth_max[q]),
-			       { "server", v->server },
-			       { "queue", rpc_queue_names[q] });
+			if (snapshot_knows(s, RPC_FACT_DEPTH_MAX + q))
+				SAMPLE(w, integer(number, v->depth_max[q]),
+				       { "server", v->server },
+				       { "queue", rpc_queue_names[q] });
 	family(w, METRIC_RPC_OLDEST_WAITER_SECONDS);
 	for (const struct rpc_server_state *v = s->servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (q != RPC_QUEUE_XMIT)
+			if (q != RPC_QUEUE_XMIT &&
+			    snapshot_knows(s, RPC_FACT_OLDEST + q))
 				SAMPLE(w, nanoseconds(number, v->oldest_ns[q]),
 				       { "server", v->server },
 				       { "queue", rpc_queue_names[q] });

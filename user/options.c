@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "observer.h"
+#include "tier.h"
 #include "time_text.h"
 
 #define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"
@@ -131,6 +132,12 @@ static const char *set_hooks(struct options *o, const char *value)
 		if (!value[len])
 			return NULL;
 	}
+}
+
+static const char *set_tier(struct options *o, const char *value)
+{
+	o->tiers = value[0] && !value[1] ? tier_set(value[0]) : 0;
+	return o->tiers ? NULL : "A, B or C";
 }
 
 static const char *set_state(struct options *o, const char *value)
@@ -288,6 +295,9 @@ static const struct option_row {
 	  "Count runs and time of the BPF programs." },
 	{ "--hooks", "LIST", COMMAND_RUN | COMMAND_TRACE, set_hooks,
 	  "What to observe: rpc,gpu (default: both)." },
+	{ "--tier", "TIER", COMMAND_RUN | COMMAND_TRACE, set_tier,
+	  "How to observe sunrpc: A, B or C, and nothing else.\n"
+	  "Default: the best that the kernel allows; see doctor." },
 	{ "--state", "FILE", COMMAND_RUN, set_state,
 	  "Carries fault counts across restarts (default: none;\n"
 	  "the kernel log is read from its beginning then)." },
@@ -433,6 +443,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .max_series = 2000,
 			       .events = events_default,
 			       .hooks = HOOKS_RPC | HOOKS_GPU,
+			       .tiers = TIERS_ALL,
 			       .file = DEFAULT_OUTPUT,
 			       .max_age = 120,
 			       .wrong_usage = EXIT_USAGE };

@@ -34,6 +34,7 @@ struct options {
 	bool program_stats; /* have the kernel count runs of BPF programs */
 	struct log log;
 	unsigned int hooks; /* HOOKS_RPC | HOOKS_GPU */
+	unsigned int tiers; /* that may be used: see tier.h */
 	const char *state; /* NULL: none */
 	const char *events; /* "-": standard output; NULL: none */
 	bool accept_user_kmsg;

@@ -9,19 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf_support.h"
+#include "kernel_types.h"
 #include "rpc.skel.h"
 #include "rpc_maps.h"
+#include "tier.h"
 
-#define MODULE "/sys/module/sunrpc"
 #define MODULE_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"
 
 struct rpc_hooks {
 	const struct log *log;
+	unsigned int tiers; /* that are allowed */
 	struct rpc_bpf *bpf;
 	struct rpc_maps maps;
 	enum rpc_hooks_state state;
@@ -85,34 +86,21 @@ static struct bpf_link **hook_link(struct rpc_bpf *bpf, size_t i)
 	return (struct bpf_link **)((char *)bpf + hooks[i].link);
 }
 
-/* Whether the kernel itself, modules aside, has such a type. */
-static bool has_kernel_type(const char *name)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	bool found;
-
-	if (!btf)
-		return false;
-	found = btf__find_by_name(btf, name) > 0;
-	btf__free(btf);
-	malloc_trim(0); /* the kernel's types are 5 MB */
-	return found;
-}
-
 /* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
  * The guard that took the place of disabled preemption has a type. */
 static bool tracepoints_preemptible(void)
 {
-	return has_kernel_type("class_srcu_fast_notrace_t");
+	return kernel_has_type("", "class_srcu_fast_notrace_t");
 }
 
-struct rpc_hooks *rpc_hooks_new(const struct log *log)
+struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int tiers)
 {
 	struct rpc_hooks *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return NULL;
 	h->log = log;
+	h->tiers = tiers;
 	if (!tracepoints_preemptible())
 		h->unused = RELEASE_HOOKS | 1u << HOOK_RPC_STATS_LATENCY_AGAIN;
 	return h;
@@ -132,32 +120,21 @@ static bool exists(const char *path)
 	return !access(path, F_OK);
 }
 
-/* Whether the module has begun to live: its types are there before that. */
-static bool is_live(void)
-{
-	char state[8] = "";
-	FILE *file = fopen(MODULE "/initstate", "re");
-
-	if (!file)
-		return false;
-	if (!fgets(state, sizeof(state), file))
-		state[0] = 0;
-	fclose(file);
-	return !strncmp(state, "live", 4);
-}
-
 /* RPC_HOOKS_ATTACHED stands for: can be attached. */
 static enum rpc_hooks_state look(void)
 {
-	if (!exists(MODULE))
-		return RPC_HOOKS_ABSENT;
-	/* A built-in sunrpc has parameters, and therefore a folder, too. */
-	if (!exists(MODULE "/initstate"))
-		return has_kernel_type("rpc_task") ? RPC_HOOKS_ATTACHED :
-						     RPC_HOOKS_NO_BTF;
-	if (!is_live())
-		return RPC_HOOKS_ABSENT;
-	return exists(MODULE_BTF) ? RPC_HOOKS_ATTACHED : RPC_HOOKS_NO_BTF;
+	switch (sunrpc_look("")) {
+	case SUNRPC_BUILT_IN:
+		return kernel_has_type("", "rpc_task") ? RPC_HOOKS_ATTACHED :
+							 RPC_HOOKS_NO_BTF;
+	case SUNRPC_LIVE:
+		return exists(MODULE_BTF) ? RPC_HOOKS_ATTACHED :
+					    RPC_HOOKS_NO_BTF;
+	case SUNRPC_LOADING:
+	case SUNRPC_ABSENT:
+		break;
+	}
+	return RPC_HOOKS_ABSENT;
 }
 
 /* One copy of the hot maps per CPU, up to the limit. */
@@ -354,6 +331,10 @@ enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
 		log_warn(h->log, "sunrpc is loaded without type information "
 				 "(" MODULE_BTF "): its calls cannot be "
 				 "watched on this kernel");
+	} else if (!(h->tiers & TIER_A)) {
+		h->state = RPC_HOOKS_FAILED;
+		log_error(h->log, "of the tiers, only A can be had in this "
+				  "version: leave out --tier");
 	} else {
 		try_attach(h);
 		if (h->bpf)

@@ -21,8 +21,9 @@ enum rpc_hooks_state {
 	RPC_HOOKS_ATTACHED,
 };
 
-/* Nothing is loaded yet. @log must outlive it. NULL: no memory. */
-struct rpc_hooks *rpc_hooks_new(const struct log *log);
+/* Nothing is loaded yet. Only @tiers (see tier.h) will be used. @log must outlive
+ * it. NULL: no memory. */
+struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int tiers);
 void rpc_hooks_free(struct rpc_hooks *h);
 
 /*

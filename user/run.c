@@ -168,7 +168,8 @@ int run(const struct options *options)
 		code = EXIT_LOCKED;
 		goto out;
 	}
-	err = observer_start(&a.observer, log, options->hooks, &gpu);
+	err = observer_start(&a.observer, log, options->hooks, options->tiers,
+			     &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

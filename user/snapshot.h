@@ -133,9 +133,38 @@ struct program_run {
 	uint64_t ns;
 };
 
+/*
+ * What a tier can tell of the calls, or not. A figure that is not known is 0,
+ * and a sink leaves it out: absent is not the same as none.
+ */
+enum rpc_fact {
+	/* How long single calls took. Without it all calls of a histogram are
+	 * in its last bucket: their number and their sum are known. */
+	RPC_FACT_DISTRIBUTION,
+	RPC_FACT_SENT_BYTES,
+	RPC_FACT_RECEIVED_BYTES,
+	RPC_FACT_RETRANSMITS,
+	RPC_FACT_TIMEOUTS,
+	RPC_FACT_DISCONNECTS,
+	RPC_FACT_CONNECTS,
+	RPC_FACT_SLOTS_MAX,
+	RPC_FACT_SLOTS_ALLOCATED,
+	RPC_FACT_SLOTS_IN_FLIGHT,
+	RPC_FACT_PHASE, /* + enum rpc_phase */
+	RPC_FACT_SATURATED = RPC_FACT_PHASE + RPC_PHASES, /* + enum rpc_limit */
+	RPC_FACT_DEPTH = RPC_FACT_SATURATED + RPC_LIMITS, /* + enum rpc_queue */
+	RPC_FACT_DEPTH_MAX = RPC_FACT_DEPTH + RPC_QUEUES, /* likewise */
+	RPC_FACT_OLDEST = RPC_FACT_DEPTH_MAX + RPC_QUEUES, /* likewise */
+	RPC_FACTS = RPC_FACT_OLDEST + RPC_QUEUES,
+};
+
+#define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
+#define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
+
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	char tier; /* 'A', 'B', 'C', or '-' where there is no sunrpc */
+	uint64_t unknown; /* RPC_FACT_BIT()s of what the tier cannot tell */
 
 	struct rpc_op *ops;
 	size_t op_count;
@@ -173,6 +202,11 @@ struct snapshot {
 	double export_seconds; /* how long the last write took */
 	uint64_t export_errors;
 };
+
+static inline bool snapshot_knows(const struct snapshot *s, int fact)
+{
+	return !(s->unknown & RPC_FACT_BIT(fact));
+}
 
 /* The snapshot owns its arrays; initialise with {}. */
 void snapshot_free(struct snapshot *s);

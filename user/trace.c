@@ -61,7 +61,8 @@ int trace(const struct options *options)
 	    xid_policy_load(&policy, options->xid_policy, log))
 		return EXIT_TROUBLE;
 	loop_block_signals();
-	err = observer_start(&t.observer, log, options->hooks, &gpu);
+	err = observer_start(&t.observer, log, options->hooks, options->tiers,
+			     &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

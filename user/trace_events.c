@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "file_text.h"
 #include "kernel_types.h"
 #include "label.h"
 #include "trace_instance.h"
@@ -176,19 +177,12 @@ static void process_name(char *comm, size_t size,
 			 const struct trace_record *r, int pid)
 {
 	char path[64];
-	FILE *file;
 
 	copy_string(comm, size, event, r, "comm");
 	if (*comm)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (!fgets(comm, (int)size, file))
-		*comm = 0;
-	comm[strcspn(comm, "\n")] = 0;
-	fclose(file);
+	file_first_line(path, comm, size);
 }
 
 static void on_process(void *context, const struct trace_event *event,

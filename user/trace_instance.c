@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "tracefs.h"
 
 /* Per CPU. Few events come; a burst of some hundred has room. */
 #define BUFFER_KB "32"
@@ -28,7 +29,7 @@
 #define MAX_INSTANCES 8
 
 struct trace_instance {
-	const char *tracefs;
+	char tracefs[64]; /* where it is mounted */
 	char name[16]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
 	struct trace_event *events;
 	size_t event_count;
@@ -43,20 +44,6 @@ struct trace_instance {
 	int64_t log_offset_ns;
 	bool has_log_offset;
 };
-
-static const char *find_tracefs(void)
-{
-	static const char *const places[] = { "/sys/kernel/tracing",
-					      "/sys/kernel/debug/tracing" };
-	char path[64];
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s/instances", places[i]);
-		if (!access(path, F_OK))
-			return places[i];
-	}
-	return NULL;
-}
 
 static int open_at(const struct trace_instance *t, int flags,
 		   const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -255,10 +242,11 @@ struct trace_instance *trace_instance_new(struct trace_event *events,
 	t->page = malloc(t->page_size);
 	if (!t->page)
 		goto failed;
-	t->tracefs = find_tracefs();
-	if (t->tracefs)
+	err = -ENOENT;
+	if (tracefs_find("", t->tracefs, sizeof(t->tracefs)) == TRACEFS_MOUNTED) {
 		remove_left_over(t);
-	err = t->tracefs ? make_instance(t) : -ENOENT;
+		err = make_instance(t);
+	}
 	if (err) {
 		t->name[0] = 0;
 		goto failed;
@@ -387,7 +375,7 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 
 bool trace_instance_has_probes(const struct trace_instance *t)
 {
-	char path[64];
+	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/kprobe_events", t->tracefs);
 	return !access(path, F_OK);

@@ -992,6 +992,86 @@ static void what_is_not_watched_has_no_samples(void **state)
 	snapshot_free(&s);
 }
 
+/* What a tier cannot tell is left out, and nothing else. */
+static void an_unknown_fact_has_no_samples(void **state)
+{
+	static const struct {
+		int fact;
+		const char *gone; /* each of its lines has that */
+	} cases[] = {
+		{RPC_FACT_SENT_BYTES, "xidscope_rpc_sent_bytes"},
+		{RPC_FACT_RECEIVED_BYTES, "xidscope_rpc_received_bytes"},
+		{RPC_FACT_RETRANSMITS, "xidscope_rpc_retransmits"},
+		{RPC_FACT_TIMEOUTS, "xidscope_rpc_timeouts"},
+		{RPC_FACT_DISCONNECTS, "xidscope_rpc_disconnects"},
+		{RPC_FACT_CONNECTS, "xidscope_rpc_connects"},
+		{RPC_FACT_SLOTS_MAX, "kind=\"max\""},
+		{RPC_FACT_SLOTS_ALLOCATED, "kind=\"allocated\""},
+		{RPC_FACT_SLOTS_IN_FLIGHT, "kind=\"in_flight\""},
+		{RPC_FACT_PHASE + RPC_PHASE_SETUP, "phase=\"setup\""},
+		{RPC_FACT_SATURATED + RPC_LIMIT_SEND, "limit=\"send\""},
+	};
+	struct snapshot s = full_snapshot();
+	struct text all = write_snapshot(&s, FORMAT_OPENMETRICS), t;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		size_t lines = 0;
+
+		for (size_t l = 0; l < all.line_count; l++)
+			if (strstr(all.lines[l], cases[i].gone))
+				lines++;
+		assert_true(lines > 0);
+		s.unknown = RPC_FACT_BIT(cases[i].fact);
+		t = write_snapshot(&s, FORMAT_OPENMETRICS);
+		assert_false(has(&t, cases[i].gone));
+		assert_int_equal(t.line_count, all.line_count - lines);
+		free_text(&t);
+	}
+	for (int q = 0; q < RPC_QUEUES; q++) {
+		char name[64];
+
+		s.unknown = RPC_FACT_BIT(RPC_FACT_DEPTH + q) | RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + q) |
+			    RPC_FACT_BIT(RPC_FACT_OLDEST + q);
+		t = write_snapshot(&s, FORMAT_OPENMETRICS);
+		snprintf(name, sizeof(name), "queue=\"%s\"", rpc_queue_names[q]);
+		assert_true(has(&all, name));
+		assert_false(has(&t, name));
+		free_text(&t);
+	}
+	s.unknown = RPC_ALL_FACTS;
+	t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	assert_false(has(&t, "rpc_sent"));
+	assert_false(has(&t, "rpc_slots"));
+	assert_false(has(&t, "rpc_phase_seconds"));
+	assert_false(has(&t, "rpc_queue_depth"));
+	free_text(&t);
+	free_text(&all);
+	snapshot_free(&s);
+}
+
+/* A histogram without a distribution has its sum and count, and no bound that
+ * might seem to be known. */
+static void an_unknown_distribution_shows_infinity_only(void **state)
+{
+	struct snapshot s = {.unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION)};
+	struct rpc_op *op = snapshot_op(&s, "nas", "READ");
+	struct text t;
+
+	(void)state;
+	assert_non_null(op);
+	op->total.bucket[TIME_OVERFLOW] = 5;
+	op->total.sum_ns = 1000000000;
+	t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_bucket{server=\"nas\",op=\"READ\",le=\"+Inf\"}"), "5");
+	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_count{server=\"nas\",op=\"READ\"}"), "5");
+	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"), "1.000000000");
+	for (size_t i = 0; i < t.line_count; i++)
+		assert_true(!strstr(t.lines[i], "_bucket{") || strstr(t.lines[i], "+Inf"));
+	free_text(&t);
+	snapshot_free(&s);
+}
+
 static void a_transport_that_is_gone_keeps_its_counters_and_has_no_slots(void **state)
 {
 	struct snapshot s = {};
@@ -1049,6 +1129,8 @@ int main(void)
 		cmocka_unit_test(an_xid_with_two_severities_has_one_timestamp),
 		cmocka_unit_test(incidents_of_an_xid_are_one_sample),
 		cmocka_unit_test(what_is_not_watched_has_no_samples),
+		cmocka_unit_test(an_unknown_fact_has_no_samples),
+		cmocka_unit_test(an_unknown_distribution_shows_infinity_only),
 		cmocka_unit_test(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots),
 		cmocka_unit_test(the_tier_in_force_is_the_one_that_is_1),
 	};

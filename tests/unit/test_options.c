@@ -17,6 +17,7 @@
 
 #include "check.h"
 #include "observer.h"
+#include "tier.h"
 #include "options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -268,6 +269,19 @@ static void hooks_are_a_list_in_any_order(void **state)
 	assert_int_equal(o.hooks, HOOKS_RPC);
 }
 
+static void a_tier_is_forced_by_its_letter(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
+	assert_int_equal(o.tiers, TIERS_ALL);
+	assert_int_equal(PARSE(&o, "run", "--tier=C"), COMMAND_RUN);
+	assert_int_equal(o.tiers, TIER_C);
+	assert_int_equal(PARSE(&o, "trace", "--tier", "A"), COMMAND_TRACE);
+	assert_int_equal(o.tiers, TIER_A);
+}
+
 static void a_wrong_value_is_refused_with_the_options_name(void **state)
 {
 	static const struct {
@@ -288,6 +302,7 @@ static void a_wrong_value_is_refused_with_the_options_name(void **state)
 		{"run", "--hooks",
 		 "a list of rpc and gpu, separated by commas",
 		 {"", "rpc,", ",gpu", "rpc,,gpu", "all", "rpc gpu", "rp", "rpcs", "RPC"}},
+		{"run", "--tier", "A, B or C", {"", "a", "D", "AB", "-"}},
 		{"run", "--log", "text or json", {"", "JSON", "jsonl", "syslog"}},
 		{"run", "--xid-policy", "a file name", {""}},
 		{"check", "--file", "a file name", {""}},
@@ -459,6 +474,7 @@ int main(void)
 		cmocka_unit_test(a_check_that_is_called_wrongly_is_unknown),
 		cmocka_unit_test(the_last_of_an_option_counts),
 		cmocka_unit_test(hooks_are_a_list_in_any_order),
+		cmocka_unit_test(a_tier_is_forced_by_its_letter),
 		cmocka_unit_test(a_wrong_value_is_refused_with_the_options_name),
 		cmocka_unit_test(an_unknown_option_is_refused),
 		cmocka_unit_test(options_of_run_alone_are_unknown_to_trace),

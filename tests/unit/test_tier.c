@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the tier is chosen by what the kernel offers, and that each thing
+ * that is missing is found in the kernel's files and named with its mend.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+#include <cmocka.h>
+
+#include "tier.h"
+
+#define ALL_CAPABILITIES 0x1ffffffffffu
+
+/* A machine on which all is well: sunrpc is a module with types. */
+static const struct tier_facts well = {
+	.sunrpc = SUNRPC_LIVE,
+	.bpf = true,
+	.kernel_btf = true,
+	.sunrpc_btf = true,
+	.capabilities = ALL_CAPABILITIES,
+	.tracefs = TRACEFS_MOUNTED,
+	.sunrpc_events = true,
+	.debugfs = true,
+	.transports = true,
+	.mountstats = true,
+};
+
+static const struct tier_check *find(const struct tier_choice *c,
+				     const char *name)
+{
+	for (size_t i = 0; i < c->check_count; i++)
+		if (!strcmp(c->checks[i].name, name))
+			return &c->checks[i];
+	fail_msg("no check %s", name);
+	return NULL;
+}
+
+/* That @facts give @tier, and that all reasons for it are @reasons: names that
+ * are separated by blanks. Each has a mend. */
+static void expect(const struct tier_facts *facts, unsigned int allowed,
+		   char tier, const char *reasons)
+{
+	char got[256] = "";
+	struct tier_choice c;
+
+	tier_choose(&c, facts, allowed);
+	assert_int_equal(c.tier, tier);
+	for (size_t i = 0; i < c.check_count; i++) {
+		const struct tier_check *check = &c.checks[i];
+
+		assert_non_null(check->text);
+		if (check->verdict == TIER_CHECK_MISSING)
+			assert_true(*check->mend);
+		if (!tier_check_is_reason(check, tier))
+			continue;
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s",
+			 *got ? " " : "", check->name);
+	}
+	assert_string_equal(got, reasons);
+}
+
+static void test_all_is_well(void **state)
+{
+	(void)state;
+	expect(&well, TIERS_ALL, 'A', "");
+}
+
+static void test_no_sunrpc(void **state)
+{
+	struct tier_facts f = well;
+	struct tier_choice c;
+
+	(void)state;
+	f.sunrpc_btf = f.sunrpc_events = f.debugfs = f.transports = false;
+	f.sunrpc = SUNRPC_ABSENT;
+	expect(&f, TIERS_ALL, '-', "");
+	f.sunrpc = SUNRPC_LOADING;
+	expect(&f, TIERS_ALL, '-', "");
+	/* Nor is anything said to be missing that may come with it. */
+	tier_choose(&c, &f, TIERS_ALL);
+	assert_int_equal(find(&c, "sunrpc_types")->verdict, TIER_CHECK_OPEN);
+	assert_int_equal(find(&c, "sunrpc_events")->verdict, TIER_CHECK_OPEN);
+	assert_int_equal(find(&c, "transports")->verdict, TIER_CHECK_OPEN);
+	assert_int_equal(find(&c, "rpc_clients")->verdict, TIER_CHECK_OPEN);
+}
+
+static void test_each_missing_thing(void **state)
+{
+	struct tier_facts f;
+
+	(void)state;
+	f = well;
+	f.sunrpc_btf = false;
+	expect(&f, TIERS_ALL, 'B', "sunrpc_types");
+	f.tracefs = TRACEFS_UNMOUNTED;
+	f.sunrpc_events = false;
+	expect(&f, TIERS_ALL, 'C', "sunrpc_types tracefs");
+	f.tracefs = TRACEFS_MOUNTED;
+	expect(&f, TIERS_ALL, 'C', "sunrpc_types sunrpc_events");
+
+	f = well;
+	f.kernel_btf = false;
+	expect(&f, TIERS_ALL, 'B', "kernel_types");
+
+	f = well;
+	f.bpf = false;
+	expect(&f, TIERS_ALL, 'C', "bpf");
+
+	f = well;
+	f.lockdown = LOCKDOWN_INTEGRITY;
+	expect(&f, TIERS_ALL, 'A', "");
+	f.lockdown = LOCKDOWN_CONFIDENTIALITY;
+	expect(&f, TIERS_ALL, 'C', "lockdown");
+	f.mountstats = false;
+	expect(&f, TIERS_ALL, '-', "lockdown mountstats");
+}
+
+static void test_capabilities(void **state)
+{
+	const uint64_t bpf = (uint64_t)1 << 39 | (uint64_t)1 << 38;
+	const uint64_t admin = 1u << 21;
+	struct tier_facts f = well;
+
+	(void)state;
+	f.capabilities = 0;
+	expect(&f, TIERS_ALL, 'C', "permission module_types");
+	f.capabilities = (uint64_t)1 << 39;
+	expect(&f, TIERS_ALL, 'C', "permission module_types");
+	/* A module's types are read with CAP_SYS_ADMIN only. */
+	f.capabilities = bpf;
+	expect(&f, TIERS_ALL, 'B', "module_types");
+	f.sunrpc = SUNRPC_BUILT_IN;
+	expect(&f, TIERS_ALL, 'A', "");
+	f.sunrpc = SUNRPC_LIVE;
+	f.capabilities = admin;
+	expect(&f, TIERS_ALL, 'A', "");
+}
+
+/* A forced tier is that one or none; a refused one is left out. */
+static void test_allowed(void **state)
+{
+	struct tier_facts f = well;
+
+	(void)state;
+	expect(&f, TIER_B, 'B', "");
+	expect(&f, TIER_C, 'C', "");
+	expect(&f, TIERS_ALL & ~TIER_A, 'B', "");
+	f.sunrpc_btf = false;
+	expect(&f, TIER_A, '-', "sunrpc_types");
+	assert_int_equal(tier_set('B'), TIER_B);
+	assert_int_equal(tier_set('-'), 0);
+}
+
+static void test_out_of_tree_mend(void **state)
+{
+	struct tier_facts f = well;
+	struct tier_choice c;
+
+	(void)state;
+	f.sunrpc_btf = false;
+	f.out_of_tree = true;
+	tier_choose(&c, &f, TIERS_ALL);
+	assert_non_null(strstr(find(&c, "sunrpc_types")->mend, "pahole"));
+}
+
+/* ---- made-up trees ---- */
+
+static char root[] = "/tmp/test_tier.XXXXXX";
+
+static int enter(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/test_tier.XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command);
+}
+
+static void put_bytes(const char *path, const void *bytes, size_t len)
+{
+	char full[256];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *slash = full + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = 0;
+		mkdir(full, 0755);
+		*slash = '/';
+	}
+	file = fopen(full, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, len, file), len);
+	fclose(file);
+}
+
+static void put(const char *path, const char *text)
+{
+	put_bytes(path, text, strlen(text));
+}
+
+static struct tier_facts look(void)
+{
+	struct tier_facts f;
+
+	tier_look(&f, root, "6.1.0-test");
+	return f;
+}
+
+static void test_empty_tree(void **state)
+{
+	struct tier_facts f = look();
+
+	(void)state;
+	assert_int_equal(f.sunrpc, SUNRPC_ABSENT);
+	assert_int_equal(f.tracefs, TRACEFS_ABSENT);
+	assert_int_equal(f.lockdown, LOCKDOWN_NONE);
+	assert_int_equal(f.capabilities, 0);
+	assert_false(f.bpf || f.kernel_btf || f.sunrpc_btf || f.sunrpc_events ||
+		     f.debugfs || f.transports || f.mountstats || f.out_of_tree);
+	assert_string_equal(f.srcversion, "");
+	assert_string_equal(f.disk_path, "");
+}
+
+static void test_module_states(void **state)
+{
+	(void)state;
+	put("/sys/module/sunrpc/initstate", "coming\n");
+	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
+	put("/sys/module/sunrpc/initstate", "live\n");
+	assert_int_equal(sunrpc_look(root), SUNRPC_LIVE);
+	put("/sys/module/sunrpc/initstate", "going\n");
+	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
+}
+
+static void test_live_module(void **state)
+{
+	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
+	struct tier_facts f;
+
+	(void)state;
+	put("/sys/module/sunrpc/initstate", "live\n");
+	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
+	put("/sys/module/sunrpc/taint", "OE\n");
+	put("/sys/kernel/btf/sunrpc", "");
+	put("/sys/kernel/btf/vmlinux", "");
+	put("/sys/fs/bpf/x", "");
+	put("/sys/kernel/security/lockdown",
+	    "none integrity [confidentiality]\n");
+	put("/proc/self/status", "Name:\tx\nCapInh:\t0000000000000000\n"
+				 "CapEff:\t000000c000200000\n");
+	put("/sys/kernel/tracing/instances/x", "");
+	put("/sys/kernel/tracing/events/sunrpc/enable", "0\n");
+	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
+	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
+	put("/proc/self/mountstats", "");
+	put("/lib/modules/6.1.0-test/modules.dep",
+	    "kernel/fs/nfs/nfs.ko: updates/dkms/sunrpc.ko\n"
+	    "updates/dkms/sunrpc.ko:\nkernel/net/x.ko:\n");
+	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module,
+		  sizeof(module));
+	f = look();
+	assert_int_equal(f.sunrpc, SUNRPC_LIVE);
+	assert_string_equal(f.srcversion, "0123ABCD");
+	assert_true(f.out_of_tree);
+	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events &&
+		    f.debugfs && f.transports && f.mountstats);
+	assert_int_equal(f.lockdown, LOCKDOWN_CONFIDENTIALITY);
+	assert_int_equal(f.capabilities, 0xc000200000);
+	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
+	assert_string_equal(f.disk_path, "updates/dkms/sunrpc.ko");
+	assert_string_equal(f.disk_srcversion, "0123ABCD");
+}
+
+static void test_compressed_module(void **state)
+{
+	struct tier_facts f;
+
+	(void)state;
+	put("/lib/modules/6.1.0-test/modules.dep",
+	    "kernel/net/sunrpc/sunrpc.ko.xz: kernel/x.ko.xz\n");
+	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\375" "7z");
+	put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	f = look();
+	assert_string_equal(f.disk_path, "kernel/net/sunrpc/sunrpc.ko.xz");
+	assert_string_equal(f.disk_srcversion, "");
+	assert_int_equal(f.lockdown, LOCKDOWN_INTEGRITY);
+}
+
+/* The types of a kernel with the struct @name. */
+static void put_types(const char *name)
+{
+	struct btf *btf = btf__new_empty();
+	const void *bytes;
+	__u32 size;
+
+	assert_non_null(btf);
+	assert_true(btf__add_struct(btf, name, 4) > 0);
+	bytes = btf__raw_data(btf, &size);
+	assert_non_null(bytes);
+	put_bytes("/sys/kernel/btf/vmlinux", bytes, size);
+	btf__free(btf);
+}
+
+static void test_built_in(void **state)
+{
+	struct tier_facts f;
+
+	(void)state;
+	put("/sys/module/sunrpc/parameters/pool_mode", "global\n");
+	put_types("task_struct");
+	f = look();
+	assert_int_equal(f.sunrpc, SUNRPC_BUILT_IN);
+	assert_true(f.kernel_btf);
+	assert_false(f.sunrpc_btf);
+	put_types("rpc_task");
+	assert_true(look().sunrpc_btf);
+}
+
+static void test_tracefs_places(void **state)
+{
+	struct tier_facts f;
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/sys", root);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/sys/kernel", root);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/sys/kernel/tracing", root);
+	mkdir(path, 0755);
+	assert_int_equal(look().tracefs, TRACEFS_UNMOUNTED);
+	put("/sys/kernel/debug/tracing/instances/x", "");
+	f = look();
+	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
+	snprintf(path, sizeof(path), "%s/sys/kernel/debug/tracing", root);
+	assert_string_equal(f.tracefs_path, path);
+}
+
+int main(void)
+{
+#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_is_well),
+		cmocka_unit_test(test_no_sunrpc),
+		cmocka_unit_test(test_each_missing_thing),
+		cmocka_unit_test(test_capabilities),
+		cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_out_of_tree_mend),
+		IN_TREE(test_empty_tree),
+		IN_TREE(test_module_states),
+		IN_TREE(test_live_module),
+		IN_TREE(test_compressed_module),
+		IN_TREE(test_built_in),
+		IN_TREE(test_tracefs_places),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the kernel at hand offers: read from sysfs, proc, tracefs, debugfs. */
+#include "tier_facts.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file_text.h"
+#include "kernel_types.h"
+
+/* A module's file, and the list of modules, are shorter. */
+#define MODULE_MAX (64 << 20)
+
+#define MODULE "/sys/module/sunrpc"
+
+static bool exists(const char *root, const char *path)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return !access(full, R_OK);
+}
+
+static bool first_line(const char *root, const char *path, char *line,
+		       size_t size)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return file_first_line(full, line, size);
+}
+
+enum sunrpc_state sunrpc_look(const char *root)
+{
+	char state[16];
+
+	if (!exists(root, MODULE))
+		return SUNRPC_ABSENT;
+	/* A built-in sunrpc has parameters, and therefore a folder, too. */
+	if (!first_line(root, MODULE "/initstate", state, sizeof(state)))
+		return exists(root, MODULE) ? SUNRPC_BUILT_IN : SUNRPC_ABSENT;
+	/* Its types are there before it lives. */
+	return strcmp(state, "live") ? SUNRPC_LOADING : SUNRPC_LIVE;
+}
+
+/* "none [integrity] confidentiality": the one in force is in brackets. */
+static enum lockdown lockdown(const char *root)
+{
+	char line[64];
+
+	first_line(root, "/sys/kernel/security/lockdown", line, sizeof(line));
+	return strstr(line, "[confidentiality]") ? LOCKDOWN_CONFIDENTIALITY :
+	       strstr(line, "[integrity]")	 ? LOCKDOWN_INTEGRITY :
+						   LOCKDOWN_NONE;
+}
+
+/* proc(5): "CapEff:\t000001ffffffffff". */
+static uint64_t capabilities(const char *root)
+{
+	const char *field = "\nCapEff:";
+	struct file_text status;
+	uint64_t bits = 0;
+	char path[PATH_MAX], *at;
+
+	snprintf(path, sizeof(path), "%s/proc/self/status", root);
+	if (file_text_read(&status, path, MODULE_MAX))
+		return 0;
+	at = strstr(status.bytes, field);
+	if (at)
+		bits = strtoull(at + strlen(field), NULL, 16);
+	file_text_free(&status);
+	return bits;
+}
+
+/* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per
+ * module. */
+static void find_module(char *found, size_t size, const char *folder)
+{
+	char path[PATH_MAX], *line, *rest, *colon, *name;
+	struct file_text list;
+
+	snprintf(path, sizeof(path), "%s/modules.dep", folder);
+	if (file_text_read(&list, path, MODULE_MAX))
+		return;
+	for (rest = list.bytes; (line = strsep(&rest, "\n"));) {
+		colon = strchr(line, ':');
+		if (!colon)
+			continue;
+		*colon = 0;
+		name = strrchr(line, '/');
+		if (!strncmp(name ? name + 1 : line, "sunrpc.ko", 9)) {
+			snprintf(found, size, "%s", line);
+			break;
+		}
+	}
+	file_text_free(&list);
+}
+
+/* The section .modinfo holds strings NAME=VALUE, each with its NUL. */
+static void read_srcversion(char *version, size_t size, const char *path)
+{
+	const char key[] = "\0srcversion=";
+	struct file_text module;
+	const char *at;
+
+	if (file_text_read(&module, path, MODULE_MAX))
+		return;
+	at = memmem(module.bytes, module.len, key, sizeof(key) - 1);
+	if (at)
+		snprintf(version, size, "%s", at + sizeof(key) - 1);
+	file_text_free(&module);
+}
+
+static void look_at_module(struct tier_facts *f, const char *root,
+			   const char *release)
+{
+	char line[64], folder[PATH_MAX / 2], path[PATH_MAX];
+
+	first_line(root, MODULE "/srcversion", f->srcversion,
+		   sizeof(f->srcversion));
+	first_line(root, MODULE "/taint", line, sizeof(line));
+	f->out_of_tree = strchr(line, 'O');
+	snprintf(folder, sizeof(folder), "%s/lib/modules/%s", root, release);
+	find_module(f->disk_path, sizeof(f->disk_path), folder);
+	snprintf(path, sizeof(path), "%s/%s", folder, f->disk_path);
+	if (*f->disk_path)
+		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion),
+				path);
+}
+
+void tier_look(struct tier_facts *f, const char *root, const char *release)
+{
+	char path[PATH_MAX];
+
+	*f = (struct tier_facts){ .sunrpc = sunrpc_look(root) };
+	look_at_module(f, root, release);
+	/* A mount point that the kernel makes with its bpf() call. */
+	f->bpf = exists(root, "/sys/fs/bpf");
+	f->kernel_btf = exists(root, "/sys/kernel/btf/vmlinux");
+	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ?
+				kernel_has_type(root, "rpc_task") :
+				exists(root, "/sys/kernel/btf/sunrpc");
+	f->lockdown = lockdown(root);
+	f->capabilities = capabilities(root);
+	f->tracefs = tracefs_find(root, f->tracefs_path,
+				  sizeof(f->tracefs_path));
+	snprintf(path, sizeof(path), "%s/events/sunrpc", f->tracefs_path);
+	f->sunrpc_events = f->tracefs == TRACEFS_MOUNTED && !access(path, F_OK);
+	f->debugfs = exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");
+	f->transports = exists(root, "/sys/kernel/sunrpc/xprt-switches");
+	f->mountstats = exists(root, "/proc/self/mountstats");
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Where the kernel's tracing files are. */
+#include "tracefs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Both are folders of the kernel's own making, empty until it is mounted. */
+static const char *const places[] = { "/sys/kernel/tracing",
+				      "/sys/kernel/debug/tracing" };
+
+static enum tracefs_state look(const char *path)
+{
+	char inside[PATH_MAX];
+
+	snprintf(inside, sizeof(inside), "%s/instances", path);
+	if (!access(inside, F_OK))
+		return TRACEFS_MOUNTED;
+	if (errno == EACCES)
+		return TRACEFS_FORBIDDEN;
+	return access(path, F_OK) ? TRACEFS_ABSENT : TRACEFS_UNMOUNTED;
+}
+
+enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
+{
+	enum tracefs_state best = TRACEFS_ABSENT, state;
+	char place[PATH_MAX - 16];
+
+	path[0] = 0;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(place, sizeof(place), "%s%s", root, places[i]);
+		state = look(place);
+		if (state <= best)
+			continue;
+		best = state;
+		if (state != TRACEFS_UNMOUNTED)
+			snprintf(path, size, "%s", place);
+	}
+	return best;
+}

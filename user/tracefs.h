@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the kernel's tracing files are.
+ */
+#ifndef XIDSCOPE_TRACEFS_H
+#define XIDSCOPE_TRACEFS_H
+
+#include <stddef.h>
+
+enum tracefs_state {
+	TRACEFS_ABSENT, /* the kernel has none */
+	TRACEFS_UNMOUNTED,
+	TRACEFS_FORBIDDEN, /* mounted, and this process may not look into it */
+	TRACEFS_MOUNTED,
+};
+
+/* Looks in the two places where it is mounted by custom, below @root ("" for
+ * the system itself). With TRACEFS_MOUNTED and TRACEFS_FORBIDDEN, @path (of
+ * @size bytes) is where; else "". */
+enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
+
+#endif
