@@ -51,6 +51,7 @@ judge "Slurm and node-problem-detector get the verdict" tests/check_callers.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh
 judge "systemd understands the unit" deploy/systemd/check.sh
 judge "without sunrpc the agent says so and runs on" tests/absent.sh
+judge "doctor says what this machine has" tests/doctor.sh
 if [[ ${1:-} != --no-guests ]]; then
 	tests/vm/check.sh
 	cat build/vm/verdicts >>$verdicts

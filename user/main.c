@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "doctor.h"
 #include "metrics.h"
 #include "options.h"
 #include "run.h"
@@ -31,6 +32,8 @@ int main(int argc, char **argv)
 		return trace(&options);
 	case COMMAND_CHECK:
 		return check(&options);
+	case COMMAND_DOCTOR:
+		return doctor(&options);
 	case COMMAND_XID:
 		return xid_command(&options);
 	case COMMAND_METRICS:

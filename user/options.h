@@ -29,12 +29,12 @@ struct options {
 	double interval; /* seconds */
 	double duration; /* seconds; 0: until stopped */
 	enum metrics_format format;
+	unsigned int tiers; /* that may be used: see tier.h */
 	uint64_t max_series;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */
 	struct log log;
 	unsigned int hooks; /* HOOKS_RPC | HOOKS_GPU */
-	unsigned int tiers; /* that may be used: see tier.h */
 	const char *state; /* NULL: none */
 	const char *events; /* "-": standard output; NULL: none */
 	bool accept_user_kmsg;
@@ -65,6 +65,7 @@ enum command {
 	COMMAND_METRICS = 16,
 	COMMAND_HELP = 32,
 	COMMAND_VERSION = 64,
+	COMMAND_DOCTOR = 128,
 };
 
 /*

@@ -343,6 +343,14 @@ enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
 	return h->state;
 }
 
+const char *rpc_hooks_tracepoint(size_t number)
+{
+	/* Two programs have the same one. */
+	if (number >= HOOK_RPC_STATS_LATENCY_AGAIN)
+		number++;
+	return number < HOOKS ? hooks[number].name : NULL;
+}
+
 bool rpc_hooks_settled(const struct rpc_hooks *h)
 {
 	return h->state == RPC_HOOKS_FAILED || h->state == RPC_HOOKS_ATTACHED;

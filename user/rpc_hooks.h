@@ -33,6 +33,9 @@ void rpc_hooks_free(struct rpc_hooks *h);
  */
 enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h);
 
+/* The tracepoints of sunrpc that are hooked, by number from 0; NULL: no more. */
+const char *rpc_hooks_tracepoint(size_t number);
+
 /* Whether further polling can change nothing. */
 bool rpc_hooks_settled(const struct rpc_hooks *h);
 

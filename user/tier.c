@@ -216,7 +216,7 @@ _Static_assert(CHECKS <= sizeof(((struct tier_choice *)0)->checks) /
 void tier_choose(struct tier_choice *c, const struct tier_facts *f,
 		 unsigned int allowed)
 {
-	*c = (struct tier_choice){ .tier = '-' };
+	*c = (struct tier_choice){ .tier = '-', .best = '-' };
 	for (size_t i = 0; i < CHECKS; i++) {
 		struct tier_check *check = &c->checks[c->check_count++];
 
@@ -226,11 +226,11 @@ void tier_choose(struct tier_choice *c, const struct tier_facts *f,
 		if (check->verdict == TIER_CHECK_MISSING)
 			allowed &= ~check->tiers;
 	}
-	if (!is_there(f))
-		return;
 	for (const char *tier = "CBA"; *tier; tier++)
 		if (allowed & tier_set(*tier))
-			c->tier = *tier;
+			c->best = *tier;
+	if (is_there(f))
+		c->tier = c->best;
 }
 
 unsigned int tier_set(char tier)

@@ -33,6 +33,8 @@ struct tier_check {
 
 struct tier_choice {
 	char tier; /* 'A', 'B', 'C', or '-': none is possible now */
+	char best; /* the same, when sunrpc is there: if it is not, as far as
+		    * can be told */
 	struct tier_check checks[12];
 	size_t check_count;
 };

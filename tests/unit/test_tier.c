@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <bpf/btf.h>
 #include <cmocka.h>
 
+#include "made_up_tree.h"
 #include "tier.h"
 
 #define ALL_CAPABILITIES 0x1ffffffffffu
@@ -84,6 +84,8 @@ static void test_no_sunrpc(void **state)
 	f.sunrpc_btf = f.sunrpc_events = f.debugfs = f.transports = false;
 	f.sunrpc = SUNRPC_ABSENT;
 	expect(&f, TIERS_ALL, '-', "");
+	tier_choose(&c, &f, TIERS_ALL);
+	assert_int_equal(c.best, 'A');
 	f.sunrpc = SUNRPC_LOADING;
 	expect(&f, TIERS_ALL, '-', "");
 	/* Nor is anything said to be missing that may come with it. */
@@ -175,46 +177,6 @@ static void test_out_of_tree_mend(void **state)
 
 /* ---- made-up trees ---- */
 
-static char root[] = "/tmp/test_tier.XXXXXX";
-
-static int enter(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/test_tier.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
-}
-
-static void put_bytes(const char *path, const void *bytes, size_t len)
-{
-	char full[256];
-	FILE *file;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *slash = full + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = 0;
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	file = fopen(full, "w");
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, len, file), len);
-	fclose(file);
-}
-
-static void put(const char *path, const char *text)
-{
-	put_bytes(path, text, strlen(text));
-}
-
 static struct tier_facts look(void)
 {
 	struct tier_facts f;
@@ -301,21 +263,6 @@ static void test_compressed_module(void **state)
 	assert_string_equal(f.disk_path, "kernel/net/sunrpc/sunrpc.ko.xz");
 	assert_string_equal(f.disk_srcversion, "");
 	assert_int_equal(f.lockdown, LOCKDOWN_INTEGRITY);
-}
-
-/* The types of a kernel with the struct @name. */
-static void put_types(const char *name)
-{
-	struct btf *btf = btf__new_empty();
-	const void *bytes;
-	__u32 size;
-
-	assert_non_null(btf);
-	assert_true(btf__add_struct(btf, name, 4) > 0);
-	bytes = btf__raw_data(btf, &size);
-	assert_non_null(bytes);
-	put_bytes("/sys/kernel/btf/vmlinux", bytes, size);
-	btf__free(btf);
 }
 
 static void test_built_in(void **state)

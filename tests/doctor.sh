@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves on the machine at hand, if its kernel has no sunrpc, that doctor says what is here and what is not, for root and
+# for nobody, as text and as JSON.
+set -euo pipefail
+top=$(dirname "$(realpath "$0")")/..
+[[ ! -e /sys/module/sunrpc ]] || { echo "this machine has sunrpc" && exit 77; }
+((EUID == 0)) || { echo "only root can become nobody" && exit 77; }
+[[ -e /sys/kernel/btf/vmlinux ]] || { echo "this machine's kernel has no BTF" && exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+program=$dir/xidscope
+cp "$top/build/xidscope" "$program" # where nobody can read it
+chmod 755 "$dir"
+
+"$program" doctor >"$dir/text"
+cat "$dir/text"
+grep -qx "kernel   $(uname -r)" "$dir/text"
+grep -qx 'sunrpc   not loaded' "$dir/text"
+grep -q '^tier     none now; when sunrpc is there, A:' "$dir/text"
+grep -q '^  ok       kernel_types ' "$dir/text"
+grep -q '^  open     sunrpc_types ' "$dir/text"
+grep -q '^  ok       printk_console .* sees every message$' "$dir/text"
+if [[ -d /sys/kernel/tracing/instances && ! -e /sys/kernel/tracing/kprobe_events ]]; then
+	grep -q '^  note     kprobes ' "$dir/text"
+fi
+"$program" doctor --json | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+assert d["tier"] == "-" and d["well"] is True, d
+assert {f["verdict"] for f in d["findings"]} <= {"ok", "note", "open"}, d
+'
+
+status=0
+setpriv --reuid 65534 --regid 65534 --clear-groups "$program" doctor >"$dir/nobody" || status=$?
+[[ $status = 1 ]]
+grep -q '^  missing  permission ' "$dir/nobody"
+grep -q '^ *mend: run it as root' "$dir/nobody"
+
+status=0
+"$program" doctor --bogus 2>"$dir/usage" || status=$?
+[[ $status = 2 ]]

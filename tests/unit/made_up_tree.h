@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * For tests of what reads the system's files: a folder in their stead, new for
+ * each test that has enter and leave as its setup and teardown.
+ */
+#ifndef XIDSCOPE_MADE_UP_TREE_H
+#define XIDSCOPE_MADE_UP_TREE_H
+
+#include <bpf/btf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char root[] = "/tmp/xidscope-tree.XXXXXX";
+
+static inline int enter(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/xidscope-tree.XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static inline int leave(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command);
+}
+
+static inline void put_bytes(const char *path, const void *bytes, size_t len)
+{
+	char full[256];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *slash = full + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = 0;
+		mkdir(full, 0755);
+		*slash = '/';
+	}
+	file = fopen(full, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, len, file), len);
+	fclose(file);
+}
+
+static inline void put(const char *path, const char *text)
+{
+	put_bytes(path, text, strlen(text));
+}
+
+/* The types of a kernel with the struct @name. */
+static inline void put_types(const char *name)
+{
+	struct btf *btf = btf__new_empty();
+	const void *bytes;
+	__u32 size;
+
+	assert_non_null(btf);
+	assert_true(btf__add_struct(btf, name, 4) > 0);
+	bytes = btf__raw_data(btf, &size);
+	assert_non_null(bytes);
+	put_bytes("/sys/kernel/btf/vmlinux", bytes, size);
+	btf__free(btf);
+}
+
+#endif

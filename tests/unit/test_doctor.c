@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves what `xidscope doctor` says of systems in each state: the tier, what is
+ * missing with its mend, the hooks, the mounts, the GPU driver; and that it is
+ * well with nothing missing only.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "doctor.h"
+#include "made_up_tree.h"
+
+static char *text; /* the last report */
+
+/* Returns whether all is well. */
+static bool report(const char *release, bool json)
+{
+	size_t size;
+	FILE *out;
+	bool well;
+
+	free(text);
+	text = NULL;
+	out = open_memstream(&text, &size);
+	assert_non_null(out);
+	well = doctor_report(out, root, release, json);
+	fclose(out);
+	return well;
+}
+
+static void expect(const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+/* That the finding @name has this verdict. */
+static void expect_verdict(const char *verdict, const char *name)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "\n  %-8s %-20s ", verdict, name);
+	expect(line);
+}
+
+static void expect_none(const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("\"%s\" in:\n%s", part, text);
+}
+
+/* A machine on which all is well, for root. */
+static void put_machine(void)
+{
+	static const char hooks[] = "\0btf_trace_rpc_task_sleep\0btf_trace_rpc_task_wakeup\0";
+
+	put("/sys/module/sunrpc/initstate", "live\n");
+	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
+	put_bytes("/sys/kernel/btf/sunrpc", hooks, sizeof(hooks));
+	put_types("btf_trace_console");
+	put("/sys/fs/bpf/x", "");
+	put("/proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
+	put("/proc/self/mountstats", "");
+	put("/proc/self/mounts", "nas:/data /mnt/a\\040b nfs4 rw 0 0\nproc /proc proc rw 0 0\n");
+	put("/sys/kernel/tracing/instances/x", "");
+	put("/sys/kernel/tracing/kprobe_events", "");
+	put("/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/id", "1\n");
+	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
+	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
+	put("/dev/kmsg", "");
+}
+
+static void a_machine_on_which_all_is_well(void **state)
+{
+	(void)state;
+	put_machine();
+	assert_true(report("6.1.0-test", false));
+	expect("kernel   6.1.0-test\n");
+	expect("sunrpc   a module, loaded, srcversion 0123ABCD\n");
+	expect("tier     A: ");
+	expect_verdict("ok", "sunrpc_types");
+	expect_verdict("ok", "rpc_task_sleep"); /* by its type */
+	expect_verdict("ok", "rpc_stats_latency"); /* by its event */
+	expect_verdict("note", "xprt_destroy");
+	expect("nas:/data on /mnt/a b\n");
+	expect("sees every message");
+	expect_none("\n  missing");
+	expect_none("mend");
+}
+
+static void no_sunrpc_is_nothing_to_mend(void **state)
+{
+	(void)state;
+	put_types("btf_trace_console");
+	put("/sys/fs/bpf/x", "");
+	put("/proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
+	put("/dev/kmsg", "");
+	assert_true(report("6.1.0-test", false));
+	expect("sunrpc   not loaded\n");
+	expect("tier     none now; when sunrpc is there, A: ");
+	expect_verdict("open", "sunrpc_types");
+	expect_verdict("note", "tracefs");
+	expect("sees no NFS mount");
+	expect_none("Hooks");
+}
+
+static void a_module_without_types(void **state)
+{
+	char path[128];
+
+	(void)state;
+	put_machine();
+	put("/sys/module/sunrpc/taint", "OE\n");
+	snprintf(path, sizeof(path), "%s/sys/kernel/btf/sunrpc", root);
+	unlink(path);
+	assert_false(report("5.10.0-test", false));
+	expect("out of tree");
+	expect("tier     B: ");
+	expect_verdict("missing", "sunrpc_types");
+	expect("mend: build the module");
+	expect_verdict("ok", "rpc_stats_latency");
+	expect_verdict("note", "rpc_task_sleep");
+	expect("what consoles show (before 5.19)");
+}
+
+static void confidential_lockdown(void **state)
+{
+	(void)state;
+	put_machine();
+	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	assert_false(report("6.1.0-test", false));
+	expect("tier     C: ");
+	expect_verdict("missing", "lockdown");
+	expect("mend: boot with lockdown=integrity");
+}
+
+static void nothing_at_all(void **state)
+{
+	(void)state;
+	put("/sys/module/sunrpc/initstate", "live\n");
+	assert_false(report("4.4.0", false));
+	expect("tier     none: ");
+	expect_verdict("missing", "bpf");
+	expect_verdict("missing", "permission");
+	expect_verdict("missing", "tracefs");
+	expect_verdict("missing", "mountstats");
+	expect_verdict("missing", "kernel_log");
+	expect_verdict("open", "rpc_task_sleep");
+}
+
+static void the_module_on_disk(void **state)
+{
+	const char module[] = "\177ELF\0srcversion=FFFF0000\0";
+
+	(void)state;
+	put_machine();
+	put("/lib/modules/6.1.0-test/modules.dep", "updates/dkms/sunrpc.ko:\n");
+	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));
+	report("6.1.0-test", false);
+	expect("; on disk updates/dkms/sunrpc.ko (FFFF0000, not what is loaded)\n");
+	put("/sys/module/sunrpc/srcversion", "FFFF0000\n");
+	report("6.1.0-test", false);
+	expect("(FFFF0000, the same)\n");
+}
+
+static void localio_is_told(void **state)
+{
+	(void)state;
+	put_machine();
+	report("6.12.0", false);
+	expect("LOCALIO is not in use");
+	put("/sys/module/nfs/parameters/localio_enabled", "Y\n");
+	assert_true(report("6.12.0", false));
+	expect("LOCALIO is possible");
+	put("/sys/fs/nfs/server-3/localio", "1\n");
+	assert_true(report("6.17.0", false));
+	expect_verdict("note", "localio");
+	expect("no tier can see them");
+}
+
+static void the_gpu_driver(void **state)
+{
+	(void)state;
+	put_machine();
+	report("6.1.0-test", false);
+	expect("the NVIDIA driver is not loaded");
+	put("/sys/module/nvidia/initstate", "live\n");
+	put("/proc/driver/nvidia/version",
+	    "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\n");
+	put("/proc/kallsyms", "0000000000000000 t nv_report_errors\t[nvidia]\n"
+			      "0000000000000000 T nv_report_error\t[nvidia]\n");
+	assert_true(report("6.1.0-test", false));
+	expect("loaded, version 550.54.15\n");
+	expect_verdict("note", "nvidia_dev_xid");
+	expect_verdict("ok", "nv_report_error");
+	put("/sys/module/nvidia/version", "580.65.06\n");
+	put("/sys/kernel/tracing/events/nvidia/nvidia_dev_xid/id", "2\n");
+	report("6.1.0-test", false);
+	expect("loaded, version 580.65.06\n");
+	expect_verdict("ok", "nvidia_dev_xid");
+}
+
+static void many_mounts_are_cut(void **state)
+{
+	char mounts[40 * 128] = "";
+
+	(void)state;
+	put_machine();
+	for (int i = 0; i < 100; i++)
+		snprintf(mounts + strlen(mounts), sizeof(mounts) - strlen(mounts), "nas:/%d /mnt/%d nfs rw 0 0\n", i,
+			 i);
+	put("/proc/self/mounts", mounts);
+	report("6.1.0-test", false);
+	expect("nas:/15 on /mnt/15\n");
+	expect_none("nas:/16 ");
+	expect("and 84 more");
+	expect_verdict("ok", "kprobes"); /* what comes last has room */
+}
+
+static void json_has_the_same(void **state)
+{
+	(void)state;
+	put_machine();
+	put("/proc/self/mounts", "nas:/\"q\" /mnt nfs4 rw 0 0\n");
+	assert_true(report("6.1.0-test", true));
+	expect("{\"kernel\":\"6.1.0-test\",");
+	expect("\"tier\":\"A\"");
+	expect("\"well\":true");
+	expect("{\"group\":\"nfs\",\"name\":\"bpf\",\"verdict\":\"ok\",\"text\":\"the kernel runs BPF programs\"}");
+	expect("nas:/\\\"q\\\" on /mnt");
+}
+
+static int last(void **state)
+{
+	(void)state;
+	free(text);
+	return 0;
+}
+
+int main(void)
+{
+#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+	const struct CMUnitTest tests[] = {
+		IN_TREE(a_machine_on_which_all_is_well),
+		IN_TREE(no_sunrpc_is_nothing_to_mend),
+		IN_TREE(a_module_without_types),
+		IN_TREE(confidential_lockdown),
+		IN_TREE(nothing_at_all),
+		IN_TREE(the_module_on_disk),
+		IN_TREE(localio_is_told),
+		IN_TREE(the_gpu_driver),
+		IN_TREE(many_mounts_are_cut),
+		IN_TREE(json_has_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, last);
+}

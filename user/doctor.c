@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* `xidscope doctor`: findings about this kernel, as lines or as JSON. */
+#include "doctor.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "fault_facts.h"
+#include "file_text.h"
+#include "log.h"
+#include "options.h"
+#include "rpc_hooks.h"
+#include "tier.h"
+
+#define MAX_FINDINGS 64
+#define MAX_MOUNTS 16
+#define TYPES_MAX (64 << 20)
+
+/* A note is something that would be better, and that nothing depends on. */
+enum verdict { OK, NOTE, OPEN, MISSING };
+
+static const char *const verdict_names[] = {
+	[OK] = "ok", [NOTE] = "note", [OPEN] = "open", [MISSING] = "missing"
+};
+
+struct finding {
+	const char *group; /* static */
+	const char *name; /* static */
+	enum verdict verdict;
+	char text[512];
+	const char *mend; /* static; NULL: there is none */
+};
+
+struct diagnosis {
+	const char *root;
+	const char *release;
+	struct tier_facts facts;
+	struct tier_choice choice;
+	char sunrpc[400]; /* its state, in words */
+	char tier[200]; /* the choice, in words */
+	struct finding findings[MAX_FINDINGS];
+	size_t count;
+};
+
+static struct finding *__attribute__((format(printf, 5, 6)))
+add(struct diagnosis *d, const char *group, const char *name,
+    enum verdict verdict, const char *format, ...)
+{
+	struct finding *f = &d->findings[d->count];
+	va_list args;
+
+	/* The last place takes whatever is too much. */
+	if (d->count < MAX_FINDINGS - 1)
+		d->count++;
+	*f = (struct finding){ group, name, verdict, "", NULL };
+	va_start(args, format);
+	vsnprintf(f->text, sizeof(f->text), format, args);
+	va_end(args);
+	return f;
+}
+
+/* ---- the NFS client ---- */
+
+static void describe_sunrpc(struct diagnosis *d)
+{
+	static const char *const states[] = {
+		[SUNRPC_ABSENT] = "not loaded",
+		[SUNRPC_LOADING] = "being loaded or unloaded",
+		[SUNRPC_LIVE] = "a module, loaded",
+		[SUNRPC_BUILT_IN] = "built into the kernel",
+	};
+	const struct tier_facts *f = &d->facts;
+	char disk[300] = "";
+
+	if (*f->disk_path)
+		snprintf(disk, sizeof(disk), "; on disk %s%s%s%s", f->disk_path,
+			 *f->disk_srcversion ? " (" : "", f->disk_srcversion,
+			 !*f->disk_srcversion ? "" :
+			 !*f->srcversion      ? ")" :
+			 strcmp(f->srcversion, f->disk_srcversion) != 0 ?
+						", not what is loaded)" :
+						", the same)");
+	snprintf(d->sunrpc, sizeof(d->sunrpc), "%s%s%s%s%s", states[f->sunrpc],
+		 f->out_of_tree ? ", out of tree" : "",
+		 *f->srcversion ? ", srcversion " : "", f->srcversion, disk);
+}
+
+static void describe_tier(struct diagnosis *d)
+{
+	static const char *const gives[] = {
+		"all is known of each call",
+		"calls are known by their tracepoints",
+		"sums of calls are polled: no distribution, no waits",
+	};
+	const struct tier_choice *c = &d->choice;
+
+	if (c->best == '-')
+		snprintf(d->tier, sizeof(d->tier), "none: NFS calls cannot be "
+						   "observed");
+	else if (c->tier == '-')
+		snprintf(d->tier, sizeof(d->tier),
+			 "none now; when sunrpc is there, %c: %s", c->best,
+			 gives[c->best - 'A']);
+	else
+		snprintf(d->tier, sizeof(d->tier), "%c: %s", c->tier,
+			 gives[c->tier - 'A']);
+}
+
+static void add_tier_checks(struct diagnosis *d)
+{
+	for (size_t i = 0; i < d->choice.check_count; i++) {
+		const struct tier_check *c = &d->choice.checks[i];
+		enum verdict verdict =
+			c->verdict == TIER_CHECK_OK   ? OK :
+			c->verdict == TIER_CHECK_OPEN ? OPEN :
+			tier_check_is_reason(c, d->choice.best) ? MISSING :
+								  NOTE;
+
+		add(d, "nfs", c->name, verdict, "%s", c->text)->mend = c->mend;
+	}
+}
+
+/* A tracepoint NAME has a type btf_trace_NAME; names stand in BTF as strings,
+ * each with its NUL. */
+static bool types_have_tracepoint(const struct file_text *types,
+				  const char *name)
+{
+	char wanted[80];
+	int len = snprintf(wanted, sizeof(wanted), "%cbtf_trace_%s", 0, name);
+
+	return types->bytes &&
+	       memmem(types->bytes, types->len, wanted, (size_t)len + 1);
+}
+
+static void add_hooks(struct diagnosis *d)
+{
+	const struct tier_facts *f = &d->facts;
+	struct file_text types = {};
+	char path[PATH_MAX];
+	const char *name;
+
+	if (f->sunrpc != SUNRPC_LIVE && f->sunrpc != SUNRPC_BUILT_IN)
+		return;
+	snprintf(path, sizeof(path), "%s/sys/kernel/btf/%s", d->root,
+		 f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux");
+	file_text_read(&types, path, TYPES_MAX);
+	for (size_t i = 0; (name = rpc_hooks_tracepoint(i)); i++) {
+		snprintf(path, sizeof(path), "%s/events/sunrpc/%s",
+			 f->tracefs_path, name);
+		if (types_have_tracepoint(&types, name) ||
+		    (f->sunrpc_events && !access(path, F_OK)))
+			add(d, "hooks", name, OK, "sunrpc has this tracepoint");
+		else if (types.bytes || f->sunrpc_events)
+			add(d, "hooks", name, NOTE,
+			    "sunrpc lacks this tracepoint; what it tells will "
+			    "be missing");
+		else
+			add(d, "hooks", name, OPEN,
+			    "cannot be told without types and tracefs");
+	}
+	file_text_free(&types);
+}
+
+/* Whether the first line of any file that matches @pattern begins so. */
+static bool any_begins(const struct diagnosis *d, const char *pattern,
+		       const char *begin)
+{
+	char path[PATH_MAX], line[32];
+	bool found = false;
+	glob_t files;
+
+	snprintf(path, sizeof(path), "%s%s", d->root, pattern);
+	if (glob(path, 0, NULL, &files))
+		return false;
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		file_first_line(files.gl_pathv[i], line, sizeof(line));
+		found |= !strncmp(line, begin, strlen(begin));
+	}
+	globfree(&files);
+	return found;
+}
+
+/* From 6.12 the client reads and writes by itself what a server on the same
+ * machine exports; from 6.17 sysfs says for which mounts it does. */
+static void add_localio(struct diagnosis *d)
+{
+	if (any_begins(d, "/sys/fs/nfs/server-*/localio", "1"))
+		add(d, "nfs", "localio", NOTE,
+		    "a mount uses LOCALIO: reads and writes bypass RPC, and no "
+		    "tier can see them")
+			->mend = "if they shall be seen: echo N "
+				 ">/sys/module/nfs/parameters/localio_enabled, "
+				 "and mount again";
+	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled",
+			    "Y"))
+		add(d, "nfs", "localio", OK,
+		    "LOCALIO is possible: where a server is on this machine, "
+		    "reads and writes bypass RPC, and no tier can see them");
+	else
+		add(d, "nfs", "localio", OK, "LOCALIO is not in use");
+}
+
+static void add_mounts(struct diagnosis *d)
+{
+	char path[PATH_MAX], strings[4096];
+	struct mntent entry;
+	size_t count = 0;
+	FILE *mounts;
+
+	snprintf(path, sizeof(path), "%s/proc/self/mounts", d->root);
+	mounts = setmntent(path, "re");
+	while (mounts && getmntent_r(mounts, &entry, strings, sizeof(strings)))
+		if ((!strcmp(entry.mnt_type, "nfs") ||
+		     !strcmp(entry.mnt_type, "nfs4")) &&
+		    ++count <= MAX_MOUNTS)
+			add(d, "mounts", entry.mnt_type[3] ? "nfs4" : "nfs", OK,
+			    "%s on %s", entry.mnt_fsname, entry.mnt_dir);
+	if (mounts)
+		endmntent(mounts);
+	if (count > MAX_MOUNTS)
+		add(d, "mounts", "more", OK, "and %zu more",
+		    count - MAX_MOUNTS);
+	if (!count)
+		add(d, "mounts", "none", OK, "this process sees no NFS mount");
+}
+
+/* ---- faults of GPUs ---- */
+
+static void add_faults(struct diagnosis *d)
+{
+	struct fault_facts f;
+
+	fault_look(&f, d->root, d->release);
+	if (f.log)
+		add(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
+	else
+		add(d, "gpu", "kernel_log", MISSING,
+		    "/dev/kmsg cannot be read: faults from before the start, "
+		    "and from overruns, are lost")
+			->mend = "run it as root (in a container: with the "
+				 "device /dev/kmsg and CAP_SYSLOG)";
+	if (!f.console_event)
+		add(d, "gpu", "printk_console", NOTE,
+		    "the kernel's types have no tracepoint printk:console: "
+		    "faults are read from the kernel log alone");
+	else
+		add(d, "gpu", "printk_console", OK,
+		    f.every_message ?
+			    "the tracepoint printk:console sees every message" :
+			    "the tracepoint printk:console sees what consoles "
+			    "show (before 5.19); the kernel log has the rest");
+	if (!f.driver)
+		add(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
+	else
+		add(d, "gpu", "nvidia", OK, "the NVIDIA driver is loaded%s%s",
+		    *f.driver_version ? ", version " : "", f.driver_version);
+	if (f.driver_event)
+		add(d, "gpu", "nvidia_dev_xid", OK,
+		    "the driver has the tracepoint nvidia_dev_xid");
+	else if (f.driver)
+		add(d, "gpu", "nvidia_dev_xid", NOTE,
+		    "the driver has no tracepoint nvidia_dev_xid (from 575), "
+		    "or tracefs cannot be read");
+	if (f.driver && !f.driver_event)
+		add(d, "gpu", "nv_report_error", f.driver_function ? OK : NOTE,
+		    f.driver_function ?
+			    "the driver has the function nv_report_error" :
+			    "the function nv_report_error is not in kallsyms");
+	add(d, "gpu", "kprobes", f.kprobes ? OK : NOTE,
+	    f.kprobes ? "functions can be probed" :
+			"functions cannot be probed: drivers before 575 are "
+			"watched by their text alone");
+}
+
+/* ---- output ---- */
+
+static void print_member(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, "\"%s\":", name);
+	json_string(out, value, strlen(value));
+}
+
+static void print_json(FILE *out, const struct diagnosis *d, bool well)
+{
+	char tier[2] = { d->choice.tier };
+
+	fputc('{', out);
+	print_member(out, "kernel", d->release);
+	fputc(',', out);
+	print_member(out, "sunrpc", d->sunrpc);
+	fputc(',', out);
+	print_member(out, "tier", tier);
+	fputc(',', out);
+	print_member(out, "tier_text", d->tier);
+	fprintf(out, ",\"well\":%s,\"findings\":[", well ? "true" : "false");
+	for (const struct finding *f = d->findings; f < d->findings + d->count;
+	     f++) {
+		fputs(f > d->findings ? ",\n{" : "\n{", out);
+		print_member(out, "group", f->group);
+		fputc(',', out);
+		print_member(out, "name", f->name);
+		fputc(',', out);
+		print_member(out, "verdict", verdict_names[f->verdict]);
+		fputc(',', out);
+		print_member(out, "text", f->text);
+		if (f->mend) {
+			fputc(',', out);
+			print_member(out, "mend", f->mend);
+		}
+		fputc('}', out);
+	}
+	fputs("]}\n", out);
+}
+
+static void print_text(FILE *out, const struct diagnosis *d)
+{
+	static const struct {
+		const char *group;
+		const char *title;
+	} titles[] = { { "nfs", "NFS" },
+		       { "hooks", "Hooks on sunrpc" },
+		       { "mounts", "NFS mounts" },
+		       { "gpu", "GPU faults" } };
+
+	fprintf(out, "kernel   %s\nsunrpc   %s\ntier     %s\n", d->release,
+		d->sunrpc, d->tier);
+	for (size_t t = 0; t < sizeof(titles) / sizeof(titles[0]); t++) {
+		const char *title = titles[t].title;
+
+		for (size_t i = 0; i < d->count; i++) {
+			const struct finding *f = &d->findings[i];
+
+			if (strcmp(f->group, titles[t].group) != 0)
+				continue;
+			if (title)
+				fprintf(out, "\n%s\n", title);
+			title = NULL;
+			fprintf(out, "  %-8s %-20s %s\n",
+				verdict_names[f->verdict], f->name, f->text);
+			if (f->mend)
+				fprintf(out, "  %-8s %-20s mend: %s\n", "", "",
+					f->mend);
+		}
+	}
+}
+
+bool doctor_report(FILE *out, const char *root, const char *release, bool json)
+{
+	struct diagnosis d = { .root = root, .release = release };
+	bool well = true;
+
+	tier_look(&d.facts, root, release);
+	tier_choose(&d.choice, &d.facts, TIERS_ALL);
+	describe_sunrpc(&d);
+	describe_tier(&d);
+	add_tier_checks(&d);
+	add_localio(&d);
+	add_hooks(&d);
+	add_mounts(&d);
+	add_faults(&d);
+	for (size_t i = 0; i < d.count; i++)
+		if (d.findings[i].verdict == MISSING)
+			well = false;
+	if (json)
+		print_json(out, &d, well);
+	else
+		print_text(out, &d);
+	return well;
+}
+
+int doctor(const struct options *o)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		strcpy(name.release, "unknown");
+	return doctor_report(stdout, "", name.release, o->json) ? EXIT_OK :
+								  EXIT_TROUBLE;
+}

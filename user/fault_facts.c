@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the kernel at hand offers to an observer of GPU faults. */
+#include "fault_facts.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file_text.h"
+#include "kernel_types.h"
+#include "tracefs.h"
+
+/* No tracepoint tells this by its form: commit 5aa7eea9316c is in 5.19. */
+static bool has_every_message(const char *release)
+{
+	char *end;
+	unsigned long major = strtoul(release, &end, 10);
+	unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+
+	return major > 5 || (major == 5 && minor >= 19);
+}
+
+/* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
+static bool has_symbol(const char *root, const char *symbol)
+{
+	char path[PATH_MAX], line[256], wanted[64];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/kallsyms", root);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	snprintf(wanted, sizeof(wanted), " %s\t", symbol);
+	while (!found && fgets(line, sizeof(line), file))
+		found = strstr(line, wanted);
+	fclose(file);
+	return found;
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." in
+ * what was there before /sys/module/nvidia/version. */
+static void read_version(struct fault_facts *f, const char *root)
+{
+	char path[PATH_MAX], line[256];
+	const char *at;
+
+	snprintf(path, sizeof(path), "%s/sys/module/nvidia/version", root);
+	if (file_first_line(path, f->driver_version, sizeof(f->driver_version)))
+		return;
+	snprintf(path, sizeof(path), "%s/proc/driver/nvidia/version", root);
+	file_first_line(path, line, sizeof(line));
+	at = strstr(line, "Kernel Module");
+	if (!at)
+		return;
+	at = strpbrk(at, "0123456789");
+	if (at)
+		snprintf(f->driver_version, sizeof(f->driver_version), "%.*s",
+			 (int)strcspn(at, " "), at);
+}
+
+void fault_look(struct fault_facts *f, const char *root, const char *release)
+{
+	char path[PATH_MAX], tracefs[PATH_MAX / 2];
+
+	*f = (struct fault_facts){};
+	snprintf(path, sizeof(path), "%s/dev/kmsg", root);
+	f->log = !access(path, R_OK);
+	f->console_event = kernel_has_type(root, "btf_trace_console");
+	f->every_message = has_every_message(release);
+	snprintf(path, sizeof(path), "%s/sys/module/nvidia", root);
+	f->driver = !access(path, F_OK);
+	if (f->driver) {
+		read_version(f, root);
+		f->driver_function = has_symbol(root, "nv_report_error");
+	}
+	if (tracefs_find(root, tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED)
+		return;
+	snprintf(path, sizeof(path), "%s/kprobe_events", tracefs);
+	f->kprobes = !access(path, F_OK);
+	snprintf(path, sizeof(path), "%s/events/nvidia/nvidia_dev_xid", tracefs);
+	f->driver_event = !access(path, F_OK);
+}
