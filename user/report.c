@@ -102,20 +102,33 @@ void report_interval(FILE *out, const struct snapshot *before,
 		(double)(b.sent_bytes - a.sent_bytes) / 1e6 / seconds, mean,
 		in_flight);
 	for (int p = 0; p < RPC_PHASES; p++)
-		fprintf(out, " %5.1f %%",
-			percent(b.phase_ns[p] - a.phase_ns[p], total));
+		if (snapshot_knows(now, RPC_FACT_PHASE + p))
+			fprintf(out, " %5.1f %%",
+				percent(b.phase_ns[p] - a.phase_ns[p], total));
+		else
+			fprintf(out, " %7s", "-");
 	fprintf(out, "  %6" PRIu64 "\n", count_faults(now) - count_faults(before));
 	fflush(out);
 }
 
-static void report_op(FILE *out, const struct rpc_op *o)
+static void format_quantile(char *text, const struct snapshot *s,
+			    const struct time_histogram *h, double q)
+{
+	if (snapshot_knows(s, RPC_FACT_DISTRIBUTION))
+		format_duration(text, time_histogram_quantile(h, q));
+	else
+		snprintf(text, DURATION_SIZE, "-");
+}
+
+static void report_op(FILE *out, const struct snapshot *s,
+		      const struct rpc_op *o)
 {
 	char mean[DURATION_SIZE], p50[DURATION_SIZE], p99[DURATION_SIZE];
 	uint64_t calls = time_histogram_count(&o->total);
 
 	format_duration(mean, calls ? o->total.sum_ns / calls : 0);
-	format_duration(p50, time_histogram_quantile(&o->total, 0.50));
-	format_duration(p99, time_histogram_quantile(&o->total, 0.99));
+	format_quantile(p50, s, &o->total, 0.50);
+	format_quantile(p99, s, &o->total, 0.99);
 	fprintf(out,
 		"\n%s %s: %" PRIu64 " calls, mean %s, p50 %s, p99 %s, "
 		"sent %.1f MB, received %.1f MB\n",
@@ -125,8 +138,8 @@ static void report_op(FILE *out, const struct rpc_op *o)
 	for (int p = 0; p < RPC_PHASES; p++) {
 		if (!o->phase[p].sum_ns)
 			continue;
-		format_duration(p50, time_histogram_quantile(&o->phase[p], 0.50));
-		format_duration(p99, time_histogram_quantile(&o->phase[p], 0.99));
+		format_quantile(p50, s, &o->phase[p], 0.50);
+		format_quantile(p99, s, &o->phase[p], 0.99);
 		fprintf(out, "  %-8s %6.1f %% %10s %10s\n", rpc_phase_names[p],
 			percent(o->phase[p].sum_ns, o->total.sum_ns), p50, p99);
 	}
@@ -159,6 +172,13 @@ static const char *const phase_meanings[RPC_PHASES] = {
 		"after the reply: the client's own CPU is slow to take it",
 };
 
+static bool knows_all_phases(const struct snapshot *s)
+{
+	const uint64_t phases = RPC_FACT_BIT(RPC_PHASES) - 1;
+
+	return !(s->unknown >> RPC_FACT_PHASE & phases);
+}
+
 static void summarise_server(FILE *out, const struct snapshot *s,
 			     const char *server, double seconds)
 {
@@ -189,7 +209,13 @@ static void summarise_server(FILE *out, const struct snapshot *s,
 			percent(sums.phase_ns[second], sums.total_ns),
 			rpc_phase_names[second]);
 	fputs(".\n", out);
-	fprintf(out, "- What bound it: %s.\n", phase_meanings[first]);
+	if (knows_all_phases(s))
+		fprintf(out, "- What bound it: %s.\n", phase_meanings[first]);
+	else
+		fprintf(out,
+			"- What bound it cannot be told: tier %c does not know "
+			"all phases; see xidscope doctor.\n",
+			s->tier);
 	for (size_t i = 0; i < s->transport_count; i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 
@@ -258,7 +284,7 @@ static void report_losses(FILE *out, const struct snapshot *s)
 void report_session(FILE *out, const struct snapshot *s, double seconds)
 {
 	for (size_t i = 0; i < s->op_count; i++)
-		report_op(out, &s->ops[i]);
+		report_op(out, s, &s->ops[i]);
 	report_faults(out, s);
 	fputs("\nSummary\n", out);
 	if (!s->op_count)

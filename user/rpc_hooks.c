@@ -15,6 +15,7 @@
 #include "kernel_types.h"
 #include "rpc.skel.h"
 #include "rpc_maps.h"
+#include "rpc_poll.h"
 #include "tier.h"
 
 #define MODULE_BTF "/sys/kernel/btf/sunrpc"
@@ -25,6 +26,7 @@ struct rpc_hooks {
 	unsigned int tiers; /* that are allowed */
 	struct rpc_bpf *bpf;
 	struct rpc_maps maps;
+	struct rpc_poll *poll; /* tier C, or NULL */
 	enum rpc_hooks_state state;
 	bool told; /* the state is in the log */
 	bool session_known;
@@ -112,6 +114,7 @@ void rpc_hooks_free(struct rpc_hooks *h)
 		return;
 	rpc_maps_close(&h->maps);
 	rpc_bpf__destroy(h->bpf);
+	rpc_poll_free(h->poll);
 	free(h);
 }
 
@@ -313,6 +316,21 @@ static void try_attach(struct rpc_hooks *h)
 	malloc_trim(0);
 }
 
+static void poll_instead(struct rpc_hooks *h)
+{
+	h->state = RPC_HOOKS_FAILED;
+	if (h->tiers & TIER_C)
+		h->poll = rpc_poll_new("");
+	if (!h->poll) {
+		log_error(h->log, "sunrpc is not observed: see xidscope doctor "
+				  "for the tiers that can be had");
+		return;
+	}
+	h->state = RPC_HOOKS_ATTACHED;
+	log_info(h->log, "the kernel's own statistics on NFS mounts are "
+			 "polled, tier C");
+}
+
 enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
 {
 	enum rpc_hooks_state seen;
@@ -327,19 +345,17 @@ enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
 	if (seen == RPC_HOOKS_ABSENT) {
 		log_info(h->log, "sunrpc is not loaded: there is no NFS to "
 				 "watch; will attach when it comes");
-	} else if (seen == RPC_HOOKS_NO_BTF) {
+	} else if (seen == RPC_HOOKS_NO_BTF && h->tiers & TIER_A) {
 		log_warn(h->log, "sunrpc is loaded without type information "
 				 "(" MODULE_BTF "): its calls cannot be "
 				 "watched on this kernel");
-	} else if (!(h->tiers & TIER_A)) {
-		h->state = RPC_HOOKS_FAILED;
-		log_error(h->log, "of the tiers, only A can be had in this "
-				  "version: leave out --tier");
-	} else {
+	} else if (h->tiers & TIER_A) {
 		try_attach(h);
 		if (h->bpf)
 			log_info(h->log, "attached to sunrpc, tier A");
 	}
+	if (seen != RPC_HOOKS_ABSENT && !h->bpf)
+		poll_instead(h);
 	return h->state;
 }
 
@@ -386,9 +402,14 @@ int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
 			snapshot_hook(s, hooks[i].name,
 				      h->bpf && *hook_link(h->bpf, i));
 	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
-	s->tier = h->bpf ? 'A' : '-';
+	if (h->bpf)
+		s->tier = 'A';
+	else if (h->poll)
+		s->tier = 'C';
 	s->map_bytes += h->map_bytes;
 	if (h->bpf)
 		bpf_object_programs(h->bpf->obj, s);
+	if (h->poll)
+		return rpc_poll_snapshot(h->poll, s);
 	return h->bpf ? rpc_maps_read(&h->maps, s) : 0;
 }

@@ -21,6 +21,15 @@ for format in openmetrics prometheus; do
 		fail "prometheus_client does not read the $format format"
 done
 
+# A histogram without a distribution is one, too.
+"$sample" openmetrics unknown >"$tmp/unknown"
+/usr/bin/python3 -c 'import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as read
+calls = {f.name: f.samples for f in read(sys.stdin.read())}["xidscope_rpc_seconds"]
+assert {s.labels.get("le", "+Inf") for s in calls} == {"+Inf"}' <"$tmp/unknown" ||
+	fail "prometheus_client does not read a file in which much is unknown"
+"$sample" prometheus unknown >"$tmp/unknown-prometheus"
+
 # That nobody can read anything must not look like success.
 if head -c -6 "$tmp/openmetrics" | # without "# EOF\n"
 	/usr/bin/python3 "$here/read_with_prometheus_client.py" openmetrics "$tmp/facts" >"$tmp/cut" 2>&1; then
@@ -45,6 +54,8 @@ if promtool=${PROMTOOL:-$("$here/../vm/tool.sh" prometheus usr/bin/promtool)}; t
 			echo "$format: promtool finds no fault"
 		fi
 	done
+	"$promtool" check metrics <"$tmp/unknown-prometheus" >"$tmp/remarks" 2>&1 ||
+		fail "promtool does not read a file in which much is unknown: $(<"$tmp/remarks")"
 	if echo 'x{a="b} 1' | "$promtool" check metrics >"$tmp/cut" 2>&1; then
 		fail "promtool took a label without its end"
 	fi

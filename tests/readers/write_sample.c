@@ -4,6 +4,8 @@
  * with hostile names, 200 ops, counters at their ends. For the real readers.
  *
  * Usage: write_sample openmetrics|prometheus   the file
+ *        write_sample FORMAT unknown           as a tier writes it that knows
+ *                                              next to nothing
  *        write_sample facts                    what a reader must find in it
  */
 #include <inttypes.h>
@@ -160,6 +162,10 @@ int main(int argc, char **argv)
 	enum metrics_format format;
 	uint64_t seed = 1;
 
+	if (argc == 3 && !strcmp(argv[2], "unknown")) {
+		s.unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
+		argc--;
+	}
 	if (argc == 2 && !strcmp(argv[1], "facts")) {
 		write_facts();
 		return 0;

@@ -164,6 +164,29 @@ static void the_summary_names_the_phase_that_took_most(void **state)
 		free(meanings[p]);
 }
 
+/* Tier C knows one phase, and no distribution. */
+static void what_is_unknown_is_not_reported(void **state)
+{
+	struct snapshot s = {.tier = 'C', .unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT)};
+	struct rpc_op *o = snapshot_op(&s, "nas-1", "READ");
+	char *text;
+
+	(void)state;
+	assert_non_null(o);
+	assert_non_null(snapshot_server(&s, "nas-1"));
+	o->total.bucket[TIME_OVERFLOW] = o->phase[RPC_PHASE_RTT].bucket[TIME_OVERFLOW] = 1000;
+	o->total.sum_ns = 4000 * MS;
+	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
+	text = session(&s, 10);
+	assert_has(text, "1000 calls, mean 4.00 ms, p50 -, p99 -, ");
+	assert_has(summary_of(text), "- Where the time went: 25 % rtt.\n");
+	assert_has(summary_of(text), "tier C does not know all phases");
+	assert_null(strstr(text, "What bound it: "));
+	assert_null(strstr(text, ">275"));
+	free(text);
+	snapshot_free(&s);
+}
+
 static void the_summary_counts_calls_rates_and_concurrency(void **state)
 {
 	struct snapshot s = {};
@@ -355,6 +378,7 @@ int main(void)
 		cmocka_unit_test(durations_have_three_digits_and_a_unit),
 		cmocka_unit_test(durations_are_rounded_to_the_nearest),
 		cmocka_unit_test(the_summary_names_the_phase_that_took_most),
+		cmocka_unit_test(what_is_unknown_is_not_reported),
 		cmocka_unit_test(the_summary_counts_calls_rates_and_concurrency),
 		cmocka_unit_test(each_op_shows_the_phases_that_took_time),
 		cmocka_unit_test(the_summary_names_a_saturated_limit),

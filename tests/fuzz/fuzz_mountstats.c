@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for mountstats, mountinfo and xprt_info: any bytes give
+ * strings that fit and counts within bounds, and the reading comes to an end.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mountstats.h"
+#include "xprt_info.h"
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+#define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
+
+static void check_mount(const struct mountstats_mount *mount)
+{
+	REQUIRE_STRING(mount->server);
+	REQUIRE_STRING(mount->path);
+	require(mount->op_count <= RPC_MAX_OP);
+	require(mount->transport_count <= MOUNTSTATS_TRANSPORTS);
+	for (size_t i = 0; i < mount->op_count; i++) {
+		REQUIRE_STRING(mount->ops[i].name);
+		require(mount->ops[i].calls > 0);
+		/* It becomes a label as it is. */
+		for (const char *c = mount->ops[i].name; *c; c++)
+			require(*c >= '0' && *c <= '_');
+	}
+	for (size_t i = 0; i < mount->transport_count; i++)
+		REQUIRE_STRING(mount->transports[i].protocol);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct mountstats_mount mount;
+	char *text = malloc(size ? size : 1); /* for ASan */
+	struct mountinfo_mount info;
+	struct xprt_info xprt;
+	struct mountstats m;
+	size_t lines = 1;
+
+	require(text != NULL);
+	memcpy(text, data, size);
+	for (size_t i = 0; i < size; i++)
+		lines += text[i] == '\n';
+	mountstats_begin(&m, text, size);
+	for (size_t i = 0; mountstats_next(&m, &mount); i++) {
+		require(i < lines);
+		check_mount(&mount);
+	}
+	mountstats_begin(&m, text, size);
+	for (size_t i = 0; mountinfo_next(&m, &info); i++) {
+		require(i < lines);
+		REQUIRE_STRING(info.path);
+		REQUIRE_STRING(info.address);
+	}
+	xprt_info_parse(&xprt, text, size);
+	free(text);
+	return 0;
+}

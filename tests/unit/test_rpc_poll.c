@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that tier C counts from its own start, goes on when mounts end, come
+ * again or share a superblock, and gives each server its transports.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "made_up_tree.h"
+#include "rpc_poll.h"
+
+/* A mount point with one op. */
+struct made_up_mount {
+	const char *server;
+	unsigned int device;
+	unsigned int age, calls, connects, port;
+};
+
+#define BY_PROCESS_1 "/proc/1/"
+
+/* Writes both files; ends with an entry without server. */
+static void put_mounts(const struct made_up_mount *mount)
+{
+	char stats[8192] = "", infos[8192] = "";
+
+	for (unsigned int i = 0; mount->server; mount++, i++) {
+		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
+			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n"
+			 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n\tper-op statistics\n"
+			 "\tREAD: %u %u %u %u %u 5 %u %u 1\n",
+			 mount->server, i, mount->age, mount->port, mount->connects, mount->calls, mount->calls + 3,
+			 2 * mount->calls, 100 * mount->calls, 200 * mount->calls, 3 * mount->calls,
+			 4 * mount->calls);
+		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
+			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,addr=10.0.0.1\n", i, mount->device, i, mount->server);
+	}
+	put(BY_PROCESS_1 "mountstats", stats);
+	put(BY_PROCESS_1 "mountinfo", infos);
+}
+
+#define MOUNTS(...) put_mounts((const struct made_up_mount[]){__VA_ARGS__ __VA_OPT__(,) {}})
+
+static uint64_t reads(const struct snapshot *s, const char *server)
+{
+	for (size_t i = 0; i < s->op_count; i++)
+		if (!strcmp(s->ops[i].server, server))
+			return time_histogram_count(&s->ops[i].total);
+	return 0;
+}
+
+/* Polls and returns how many READs @server has had. */
+static uint64_t polled(struct rpc_poll *p, const char *server)
+{
+	struct snapshot s = {};
+	uint64_t count;
+
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	count = reads(&s, server);
+	snapshot_free(&s);
+	return count;
+}
+
+static void what_was_before_is_left_out(void **state)
+{
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS({"nas", 45, 10, 1000, 1, 880});
+	p = rpc_poll_new(root);
+	assert_non_null(p);
+	assert_int_equal(polled(p, "nas"), 0);
+	MOUNTS({"nas", 45, 11, 1007, 1, 880});
+	assert_int_equal(polled(p, "nas"), 7);
+	assert_int_equal(polled(p, "nas"), 7);
+	/* a mount that is new has all its calls since */
+	MOUNTS({"nas", 45, 11, 1007, 1, 880}, {"other", 46, 0, 5, 1, 881});
+	assert_int_equal(polled(p, "other"), 5);
+	rpc_poll_free(p);
+}
+
+static void counters_never_fall(void **state)
+{
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({"nas", 45, 10, 100, 1, 880});
+	assert_int_equal(polled(p, "nas"), 100);
+	MOUNTS();
+	assert_int_equal(polled(p, "nas"), 100);
+	MOUNTS({"nas", 45, 1, 3, 1, 880}); /* mounted again */
+	assert_int_equal(polled(p, "nas"), 103);
+	MOUNTS({"nas", 45, 0, 50, 1, 880}); /* again, between two polls */
+	assert_int_equal(polled(p, "nas"), 153);
+	MOUNTS({"nas", 45, 0, 4, 1, 880}); /* likewise, within a second */
+	assert_int_equal(polled(p, "nas"), 157);
+	rpc_poll_free(p);
+}
+
+static void a_superblock_counts_once(void **state)
+{
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({"nas", 45, 10, 100, 1, 880}, {"nas", 45, 10, 100, 1, 880});
+	assert_int_equal(polled(p, "nas"), 100);
+	/* two superblocks of one server add up */
+	MOUNTS({"nas", 45, 11, 101, 1, 880}, {"nas", 46, 0, 10, 1, 880});
+	assert_int_equal(polled(p, "nas"), 111);
+	rpc_poll_free(p);
+}
+
+static void figures_are_the_kernels(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({"nas", 45, 10, 100, 2, 880}, {"nas", 46, 10, 0, 2, 880});
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.op_count, 1);
+	assert_int_equal(s.ops[0].total.sum_ns, 400000000);
+	assert_int_equal(s.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
+	assert_int_equal(s.ops[0].sent_bytes, 10000);
+	assert_int_equal(s.ops[0].received_bytes, 20000);
+	assert_int_equal(s.error_count, 1);
+	assert_int_equal(s.errors[0].count, 1);
+	assert_string_equal(s.errors[0].status, "unknown");
+	assert_int_equal(s.transport_count, 1);
+	assert_string_equal(s.transports[0].name, "tcp");
+	assert_int_equal(s.transports[0].retransmits, 3);
+	assert_int_equal(s.transports[0].timeouts, 200);
+	assert_int_equal(s.transports[0].connects, 2); /* one transport, shown by both */
+	assert_false(s.transports[0].alive);
+	assert_false(snapshot_knows(&s, RPC_FACT_DISTRIBUTION));
+	assert_false(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_SETUP));
+	assert_true(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_RTT));
+	snapshot_free(&s);
+	rpc_poll_free(p);
+}
+
+static void put_transport(const char *name, const char *address, unsigned int port)
+{
+	char path[128], text[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
+	put(path, address);
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info", name);
+	snprintf(text, sizeof(text), "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=%u\n", port);
+	put(path, text);
+}
+
+static void slots_are_those_of_the_mounts_transports(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({"nas", 45, 10, 1, 1, 880}, {"nas", 46, 10, 1, 1, 881});
+	put_transport("xprt-1-tcp", "10.0.0.1\n", 880);
+	put_transport("xprt-2-tcp", "10.0.0.1\n", 881);
+	put_transport("xprt-3-tcp", "10.0.0.1\n", 999); /* lockd's */
+	put_transport("xprt-4-tcp", "10.0.0.2\n", 880); /* another server's */
+	put_transport("xprt-5-udp", "10.0.0.1\n", 880); /* mountd's */
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_true(s.transports[0].alive);
+	assert_int_equal(s.transports[0].slots_max, 200);
+	assert_int_equal(s.transports[0].slots_allocated, 20);
+	assert_int_equal(s.transports[0].slots_in_flight, 2);
+	snapshot_free(&s);
+	/* and are gone with the mounts */
+	MOUNTS();
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_false(s.transports[0].alive);
+	snapshot_free(&s);
+	rpc_poll_free(p);
+}
+
+static void without_proc_nothing_is_counted(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_poll *p = rpc_poll_new(root);
+
+	(void)state;
+	assert_non_null(p);
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.op_count, 0);
+	snapshot_free(&s);
+	/* what it finds first is from before */
+	MOUNTS({"nas", 45, 10, 1000, 1, 880});
+	assert_int_equal(polled(p, "nas"), 0);
+	rpc_poll_free(p);
+}
+
+int main(void)
+{
+#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+	const struct CMUnitTest tests[] = {
+		IN_TREE(what_was_before_is_left_out),
+		IN_TREE(counters_never_fall),
+		IN_TREE(a_superblock_counts_once),
+		IN_TREE(figures_are_the_kernels),
+		IN_TREE(slots_are_those_of_the_mounts_transports),
+		IN_TREE(without_proc_nothing_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Tier C counts what mountstats counts, to the last call and byte, through mounts that share a superblock, that end and
+# that come again.
+nfs_server_start
+agent_start --tier C
+for mount in 3:1 4.2:4; do
+	version=${mount%:*} nconnect=${mount#*:}
+	nfs_mount "$version" "nconnect=$nconnect" /mnt/polled
+	prepare_file /mnt/polled
+	compare_point "$version-before"
+	load /mnt/polled 2 8 randrw 4k
+	ls -l /mnt/polled/absent 2>/dev/null || true
+	mkdir /mnt/again && mount --bind /mnt/polled /mnt/again
+	cp /proc/self/mountstats "$version-bind.mountstats"
+	agent_write
+	umount /mnt/again && rmdir /mnt/again
+	compare_point "$version-after"
+	cat /sys/kernel/sunrpc/xprt-switches/*/xprt-*/{dstaddr,xprt_info} >"$version.sysfs" 2>&1 || true
+	cp /proc/self/mountinfo "$version.mountinfo"
+	umount /mnt/polled
+	agent_write
+	cp x.prom "$version-gone.prom"
+done
+agent_stop
