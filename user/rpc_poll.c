@@ -467,7 +467,7 @@ void rpc_poll_free(struct rpc_poll *p)
 	free(p);
 }
 
-/* @s holds no calls yet. */
+/* To what @s has already: a tier before this one may have counted, too. */
 static int add_totals(const struct snapshot *totals, struct snapshot *s)
 {
 	for (size_t i = 0; i < totals->op_count; i++) {
@@ -476,7 +476,11 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 
 		if (!to)
 			return -ENOMEM;
-		*to = *from;
+		time_histogram_add(&to->total, &from->total);
+		time_histogram_add(&to->phase[RPC_PHASE_RTT],
+				   &from->phase[RPC_PHASE_RTT]);
+		to->sent_bytes += from->sent_bytes;
+		to->received_bytes += from->received_bytes;
 	}
 	for (size_t i = 0; i < totals->error_count; i++) {
 		const struct rpc_error *from = &totals->errors[i];
@@ -485,7 +489,7 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 
 		if (!to)
 			return -ENOMEM;
-		*to = *from;
+		to->count += from->count;
 	}
 	for (size_t i = 0; i < totals->transport_count; i++) {
 		const struct rpc_transport_state *from = &totals->transports[i];
@@ -494,7 +498,9 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 
 		if (!to || !snapshot_server(s, from->server))
 			return -ENOMEM;
-		*to = *from;
+		to->retransmits += from->retransmits;
+		to->timeouts += from->timeouts;
+		to->connects += from->connects;
 	}
 	return 0;
 }
@@ -503,7 +509,7 @@ int rpc_poll_snapshot(struct rpc_poll *p, struct snapshot *s)
 {
 	int err = poll_mounts(p);
 
-	s->unknown = RPC_ALL_FACTS & ~known;
+	s->unknown |= RPC_ALL_FACTS & ~known;
 	if (err == -ENOMEM)
 		return err;
 	/* What could not be read now is counted next time. */
