@@ -9,20 +9,40 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The kernel's types, modules aside: 5 MB that take 30 ms to read. */
+static struct btf *types;
+
+static const struct btf *kernel_types(void)
+{
+	if (!types)
+		types = btf__load_vmlinux_btf();
+	return types;
+}
+
+void kernel_types_forget(void)
+{
+	btf__free(types);
+	types = NULL;
+	malloc_trim(0);
+}
+
+static bool has_type(const struct btf *btf, const char *name)
+{
+	return btf && btf__find_by_name(btf, name) > 0;
+}
+
 bool kernel_has_type(const char *root, const char *name)
 {
 	char path[PATH_MAX];
 	struct btf *btf;
 	bool found;
 
+	if (!*root)
+		return has_type(kernel_types(), name);
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
-	/* Where sysfs has none, libbpf knows other places. */
-	btf = *root ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
-	if (!btf)
-		return false;
-	found = btf__find_by_name(btf, name) > 0;
+	btf = btf__parse(path, NULL);
+	found = has_type(btf, name);
 	btf__free(btf);
-	malloc_trim(0); /* back to the system at once */
 	return found;
 }
 
@@ -44,7 +64,7 @@ static int member_offset(const struct btf *btf, const char *type,
 
 int pci_name_offsets(int *init_name, int *name)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf *btf = kernel_types();
 	int dev, init, kobj, in_kobj;
 
 	if (!btf)
@@ -53,10 +73,25 @@ int pci_name_offsets(int *init_name, int *name)
 	init = member_offset(btf, "device", "init_name");
 	kobj = member_offset(btf, "device", "kobj");
 	in_kobj = member_offset(btf, "kobject", "name");
-	btf__free(btf);
 	if (dev < 0 || init < 0 || kobj < 0 || in_kobj < 0)
 		return -ENOENT;
 	*init_name = dev + init;
 	*name = dev + kobj + in_kobj;
 	return 0;
+}
+
+int session_state_offset(void)
+{
+	struct btf *btf;
+	int queue, state;
+
+	if (!kernel_types())
+		return 0;
+	btf = btf__load_module_btf("nfsv4", types);
+	if (!btf)
+		return 0;
+	queue = member_offset(btf, "nfs4_slot_table", "slot_tbl_waitq");
+	state = member_offset(btf, "nfs4_slot_table", "slot_tbl_state");
+	btf__free(btf);
+	return queue < 0 || state < 0 ? 0 : state - queue;
 }

@@ -7,9 +7,12 @@
 
 #include <stdbool.h>
 
-/* Whether the kernel itself, modules aside, has such a type; of the kernel
- * whose /sys lies below @root, "" for the running one. Takes 5 MB for a
- * moment. */
+/* The functions below read the kernel's types once, and keep their 5 MB until
+ * they are told to forget them. */
+void kernel_types_forget(void);
+
+/* Whether the kernel itself, modules aside, has such a type; of the kernel whose
+ * /sys lies below @root, "" for the running one. */
 bool kernel_has_type(const char *root, const char *name);
 
 /*
@@ -19,5 +22,9 @@ bool kernel_has_type(const char *root, const char *name);
  * no BTF or not these types.
  */
 int pci_name_offsets(int *init_name, int *name);
+
+/* Bytes from slot_tbl_waitq to slot_tbl_state in nfsv4's nfs4_slot_table; 0 if
+ * nfsv4 is not loaded or has no BTF. */
+int session_state_offset(void);
 
 #endif

@@ -3,7 +3,6 @@
 #include "rpc_hooks.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -249,45 +248,15 @@ static bool attach(struct rpc_hooks *h)
 	return attached & 1u << HOOK_RPC_STATS_LATENCY;
 }
 
-/* Finds how far slot_tbl_state lies from slot_tbl_waitq, in nfsv4's types. The
- * module may come much later than sunrpc, so each snapshot looks for it; until
- * then a drained session counts as a session wait. */
+/* The module may come much later than sunrpc, so each snapshot looks for it;
+ * until then a drained session counts as a session wait. */
 static void learn_session(struct rpc_hooks *h)
 {
-	const struct btf_member *m;
-	const struct btf_type *t;
-	struct btf *base, *btf;
-	long long state = -1, waitq = -1;
-	int id;
-
 	h->session_known = true;
-	base = btf__load_vmlinux_btf();
-	if (!base)
-		return;
-	btf = btf__load_module_btf("nfsv4", base);
-	id = btf ? btf__find_by_name_kind(btf, "nfs4_slot_table",
-					  BTF_KIND_STRUCT)
-		 : -1;
-	if (id > 0) {
-		t = btf__type_by_id(btf, (uint32_t)id);
-		m = btf_members(t);
-		for (uint32_t i = 0; i < btf_vlen(t); i++) {
-			const char *name = btf__name_by_offset(btf, m[i].name_off);
-			long long at = btf_member_bit_offset(t, i) / 8;
-
-			if (!strcmp(name, "slot_tbl_state"))
-				state = at;
-			else if (!strcmp(name, "slot_tbl_waitq"))
-				waitq = at;
-		}
-	}
-	if (state >= 0 && waitq >= 0)
-		h->bpf->bss->rpc_session_state_offset = state - waitq;
+	h->bpf->bss->rpc_session_state_offset = session_state_offset();
+	kernel_types_forget();
 	log_debug(h->log, "nfsv4: slot_tbl_state is %lld bytes from its queue",
 		  (long long)h->bpf->bss->rpc_session_state_offset);
-	btf__free(btf);
-	btf__free(base);
-	malloc_trim(0);
 }
 
 static void try_attach(struct rpc_hooks *h)
@@ -306,7 +275,7 @@ static void try_attach(struct rpc_hooks *h)
 			  bpf_advice(ENOENT));
 	} else {
 		h->state = RPC_HOOKS_ATTACHED;
-		malloc_trim(0);
+		malloc_trim(0); /* what libbpf has read of the kernel's types */
 		return;
 	}
 	h->state = RPC_HOOKS_FAILED;
