@@ -262,6 +262,22 @@ polled("3", 1)
 polled("4.2", 4)
 
 
+@test("polled")
+def doctor_names_the_tier_and_the_reason(folder):
+    doctor = json.loads((folder / "4.2-doctor.json").read_text())
+    found = {f["name"]: f for f in doctor["findings"]}
+    need(doctor["kernel"] == (folder / "kernel").read_text().strip(), doctor["kernel"])
+    typed = found["sunrpc_types"]["verdict"] == "ok"
+    need(typed == (folder / "types").exists(), found["sunrpc_types"])
+    need(doctor["tier"] == ("A" if typed else "B"), doctor["tier"])
+    need(doctor["well"] == typed, doctor)
+    need(typed or "mend" in found["sunrpc_types"], found["sunrpc_types"])
+    for name in ("rpc_task_sleep", "rpc_task_wakeup", "rpc_stats_latency", "xprt_disconnect_done"):
+        need(found[name]["verdict"] == "ok", found[name])
+    need(found["nfs4"]["text"].endswith(" on /mnt/polled"), found["nfs4"])
+    return f"tier {doctor['tier']}"
+
+
 @test("attached-under-load")
 def phases_add_up_when_attached_under_load(folder):
     for i in (1, 2, 3):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Tier C counts what mountstats counts, to the last call and byte, through mounts that share a superblock, that end and
-# that come again.
+# that come again; and doctor names the tier that an agent would choose here.
 nfs_server_start
+uname -r >kernel
+[[ ! -e /sys/kernel/btf/sunrpc ]] || touch types
 agent_start --tier C
 for mount in 3:1 4.2:4; do
 	version=${mount%:*} nconnect=${mount#*:}
@@ -15,6 +17,7 @@ for mount in 3:1 4.2:4; do
 	cp /proc/self/mountstats "$version-bind.mountstats"
 	agent_write
 	umount /mnt/again && rmdir /mnt/again
+	/job/xidscope doctor --json >"$version-doctor.json" || true
 	compare_point "$version-after"
 	cat /sys/kernel/sunrpc/xprt-switches/*/xprt-*/{dstaddr,xprt_info} >"$version.sysfs" 2>&1 || true
 	cp /proc/self/mountinfo "$version.mountinfo"
