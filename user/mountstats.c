@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NFS_PORT 2049
+
 #define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 /* A piece of the text; no NUL follows. */
@@ -203,11 +205,22 @@ bool mountstats_next(struct mountstats *m, struct mountstats_mount *mount)
 	return found;
 }
 
-/* The value of option "addr=" among "rw,vers=4.2,...". */
+/* Cuts @name, which it begins with, off @option. */
+static bool cut(struct piece *option, const char *name)
+{
+	if (!begins(option, name))
+		return false;
+	option->at += strlen(name);
+	option->len -= strlen(name);
+	return true;
+}
+
+/* "addr=" and, if it is not NFS's own, "port=" among "rw,vers=4.2,...". */
 static void read_address(struct mountinfo_mount *mount, struct piece options)
 {
-	const char *comma;
 	struct piece option;
+	const char *comma;
+	uint64_t port;
 
 	while (options.len) {
 		comma = memchr(options.at, ',', options.len);
@@ -216,11 +229,10 @@ static void read_address(struct mountinfo_mount *mount, struct piece options)
 						 options.len };
 		options.at += option.len + !!comma;
 		options.len -= option.len + !!comma;
-		if (begins(&option, "addr=")) {
-			option.at += strlen("addr=");
-			option.len -= strlen("addr=");
+		if (cut(&option, "addr="))
 			copy(mount->address, sizeof(mount->address), &option);
-		}
+		else if (cut(&option, "port=") && number(&option, &port))
+			mount->port = (uint32_t)port;
 	}
 }
 
@@ -248,7 +260,8 @@ bool mountinfo_next(struct mountstats *m, struct mountinfo_mount *mount)
 		device.len = (size_t)(colon - device.at);
 		if (!number(&device, &high) || !number(&minor, &low))
 			continue;
-		*mount = (struct mountinfo_mount){ .device = high << 32 | low };
+		*mount = (struct mountinfo_mount){ .device = high << 32 | low,
+						   .port = NFS_PORT };
 		copy(mount->path, sizeof(mount->path), &path);
 		read_address(mount, options);
 		return true;

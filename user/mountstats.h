@@ -63,6 +63,7 @@ struct mountinfo_mount {
 	uint64_t device; /* of the superblock, which several mounts may share */
 	char path[256]; /* as in struct mountstats_mount */
 	char address[RPC_ADDRESS_LEN]; /* of the server; "" if it is not there */
+	uint32_t port; /* of the server */
 };
 
 /* Likewise; @m begun with the text of mountinfo. */

@@ -40,6 +40,7 @@ struct seen_mount {
 struct transport {
 	char server[LABEL_SIZE];
 	char address[RPC_ADDRESS_LEN];
+	uint32_t port; /* the server's */
 	size_t index; /* among those of its mount */
 	struct mountstats_transport stats;
 };
@@ -222,7 +223,7 @@ static bool is_same(const struct transport *t, const char *server, size_t index,
 
 static int add_transports(struct rpc_poll *p,
 			  const struct mountstats_mount *mount,
-			  const char *address)
+			  const struct mountinfo_mount *info)
 {
 	for (size_t i = 0; i < mount->transport_count; i++) {
 		struct transport *t = p->transports;
@@ -237,7 +238,8 @@ static int add_transports(struct rpc_poll *p,
 		if (!t)
 			return -ENOMEM;
 		snprintf(t->server, sizeof(t->server), "%s", mount->server);
-		snprintf(t->address, sizeof(t->address), "%s", address);
+		snprintf(t->address, sizeof(t->address), "%s", info->address);
+		t->port = info->port;
 		t->index = i;
 		t->stats = mount->transports[i];
 	}
@@ -287,8 +289,8 @@ static int add_connects(struct rpc_poll *p)
 	return 0;
 }
 
-/* Whose transport sysfs shows; NULL: none of an NFS mount. A port that is known
- * to both tells it from those of lockd and the like. */
+/* Whose transport sysfs shows; NULL: none of an NFS mount. The server's port, if
+ * it is known (@port is not 0), tells it from those to lockd and the like. */
 static const struct transport *owner_of(const struct rpc_poll *p,
 					const char *protocol,
 					const char *address, uint32_t port)
@@ -298,7 +300,7 @@ static const struct transport *owner_of(const struct rpc_poll *p,
 
 		if (!strcmp(t->stats.protocol, protocol) &&
 		    !strcmp(t->address, address) &&
-		    (!port || !t->stats.port || port == t->stats.port))
+		    (!port || port == t->port))
 			return t;
 	}
 	return NULL;
@@ -396,7 +398,7 @@ static int read_mounts(struct rpc_poll *p, const struct file_text *stats,
 			continue; /* it has just come or gone: the next poll */
 		err = add_mount(p, mount, info->device);
 		if (!err)
-			err = add_transports(p, mount, info->address);
+			err = add_transports(p, mount, info);
 	}
 	free(mount);
 	return err;

@@ -14,7 +14,7 @@ struct xprt_info {
 	uint32_t slots_max;
 	uint32_t slots_allocated;
 	uint32_t pending; /* calls that wait for their reply */
-	uint32_t port; /* our own; 0 if it is not known */
+	uint32_t port; /* the server's; 0 if it is not known (before 5.18) */
 };
 
 /* @text holds @len bytes, lines "name=number". False if one of the first three

@@ -96,7 +96,7 @@ static void the_same_mounts_in_mountinfo(void **state)
 		"22 1 0:20 / /sys rw shared:7 - sysfs sysfs rw\n"
 		"40 22 0:45 / /mnt/a\\040b rw,relatime shared:9 master:3 - nfs4 nas-1:/srv/a\\040b "
 		"rw,vers=4.2,proto=tcp,clientaddr=10.0.0.9,local_lock=none,addr=10.0.0.1\n"
-		"41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,addr=fd00::1,x\n"
+		"41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,port=20049,addr=fd00::1,x\n"
 		"42 22 bad / /x rw - nfs a:/ rw\n"
 		"43 22 0:47\n";
 	struct mountinfo_mount mount;
@@ -108,9 +108,11 @@ static void the_same_mounts_in_mountinfo(void **state)
 	assert_int_equal(mount.device, 45);
 	assert_string_equal(mount.path, "/mnt/a\\040b");
 	assert_string_equal(mount.address, "10.0.0.1"); /* not the client's */
+	assert_int_equal(mount.port, 2049);
 	assert_true(mountinfo_next(&m, &mount));
 	assert_int_equal(mount.device, 46);
 	assert_string_equal(mount.address, "fd00::1");
+	assert_int_equal(mount.port, 20049);
 	assert_false(mountinfo_next(&m, &mount));
 }
 
@@ -127,8 +129,8 @@ static void a_transport_of_sysfs(void **state)
 	assert_int_equal(info.slots_max, 65536);
 	assert_int_equal(info.slots_allocated, 33);
 	assert_int_equal(info.pending, 7);
-	assert_int_equal(info.port, 880);
-	/* 5.14 ends before the port, and has a NUL behind the text */
+	assert_int_equal(info.port, 2049);
+	/* 5.14 ends before the port */
 	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
 	assert_int_equal(info.port, 0);
 	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));

@@ -156,7 +156,7 @@ static void put_transport(const char *name, const char *address, unsigned int po
 	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
 	put(path, address);
 	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info", name);
-	snprintf(text, sizeof(text), "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=%u\n", port);
+	snprintf(text, sizeof(text), "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n", port);
 	put(path, text);
 }
 
@@ -169,11 +169,11 @@ static void slots_are_those_of_the_mounts_transports(void **state)
 	MOUNTS();
 	p = rpc_poll_new(root);
 	MOUNTS({"nas", 45, 10, 1, 1, 880}, {"nas", 46, 10, 1, 1, 881});
-	put_transport("xprt-1-tcp", "10.0.0.1\n", 880);
-	put_transport("xprt-2-tcp", "10.0.0.1\n", 881);
+	put_transport("xprt-1-tcp", "10.0.0.1\n", 2049);
+	put_transport("xprt-2-tcp", "10.0.0.1\n", 2049);
 	put_transport("xprt-3-tcp", "10.0.0.1\n", 999); /* lockd's */
-	put_transport("xprt-4-tcp", "10.0.0.2\n", 880); /* another server's */
-	put_transport("xprt-5-udp", "10.0.0.1\n", 880); /* mountd's */
+	put_transport("xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
+	put_transport("xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
 	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
 	assert_int_equal(s.transport_count, 1);
 	assert_true(s.transports[0].alive);
