@@ -290,17 +290,22 @@ static int add_connects(struct rpc_poll *p)
 }
 
 /* Whose transport sysfs shows; NULL: none of an NFS mount. The server's port, if
- * it is known (@port is not 0), tells it from those to lockd and the like. */
+ * it is told, tells it from those to lockd and the like, and from backchannels,
+ * which have none. Up to 6.0 it is told of TCP alone. */
 static const struct transport *owner_of(const struct rpc_poll *p,
 					const char *protocol,
-					const char *address, uint32_t port)
+					const char *address,
+					const struct xprt_info *info)
 {
+	bool any = !info->has_port ||
+		   (!info->port && strcmp(protocol, "tcp") != 0);
+
 	for (size_t i = 0; i < p->transport_count; i++) {
 		const struct transport *t = &p->transports[i];
 
 		if (!strcmp(t->stats.protocol, protocol) &&
 		    !strcmp(t->address, address) &&
-		    (!port || port == t->port))
+		    (any || info->port == t->port))
 			return t;
 	}
 	return NULL;
@@ -328,7 +333,7 @@ static int add_slots(const struct rpc_poll *p, struct snapshot *s,
 	if (file_text_read(&text, path, FILE_MAX))
 		return 0;
 	if (protocol && xprt_info_parse(&info, text.bytes, text.len))
-		t = owner_of(p, protocol + 1, address, info.port);
+		t = owner_of(p, protocol + 1, address, &info);
 	file_text_free(&text);
 	if (!t)
 		return 0;

@@ -44,7 +44,7 @@ bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len)
 			found |= 2;
 		if (value_of(text, stop, "pending_q_len", &info->pending))
 			found |= 4;
-		value_of(text, stop, "dst_port", &info->port);
+		info->has_port |= value_of(text, stop, "dst_port", &info->port);
 		text = newline ? newline + 1 : end;
 	}
 	return found == 7;

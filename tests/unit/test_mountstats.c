@@ -129,10 +129,11 @@ static void a_transport_of_sysfs(void **state)
 	assert_int_equal(info.slots_max, 65536);
 	assert_int_equal(info.slots_allocated, 33);
 	assert_int_equal(info.pending, 7);
+	assert_true(info.has_port);
 	assert_int_equal(info.port, 2049);
 	/* 5.14 ends before the port */
 	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
-	assert_int_equal(info.port, 0);
+	assert_false(info.has_port);
 	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));
 	assert_false(xprt_info_parse(&info, "max_num_slots=x\nnum_reqs=2\npending_q_len=3\n", 44));
 	assert_false(xprt_info_parse(&info, "", 0));

@@ -172,6 +172,7 @@ static void slots_are_those_of_the_mounts_transports(void **state)
 	put_transport("xprt-1-tcp", "10.0.0.1\n", 2049);
 	put_transport("xprt-2-tcp", "10.0.0.1\n", 2049);
 	put_transport("xprt-3-tcp", "10.0.0.1\n", 999); /* lockd's */
+	put_transport("xprt-6-tcp", "10.0.0.1\n", 0); /* a backchannel */
 	put_transport("xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
 	put_transport("xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
 	assert_int_equal(rpc_poll_snapshot(p, &s), 0);

@@ -247,7 +247,7 @@ def polled(version, nconnect):
         slots = after.each("rpc_slots", kind="max")
         need(len(slots) == has_sysfs, slots)
         if has_sysfs:
-            need(after.get("rpc_slots", kind="max", transport="tcp") >= nconnect, slots)
+            need(after.get("rpc_slots", kind="max", transport="tcp") == nconnect * 65536, slots)
         need(after.get("rpc_connects_total", transport="tcp") >= nconnect, "connects")
         # Counters live on when the mount has gone; gauges do not.
         gone = Metrics(folder / f"{version}-gone.prom")
@@ -643,7 +643,9 @@ def readers_accept_every_file(folder):
         except ValueError as error:
             raise Failure(f"{path}: {error}") from error
         need(len(families) >= 6, path, "has", len(families), "families")
-        check_additive(Metrics(path))
+        metrics = Metrics(path)
+        if not metrics.get("tier", tier="C"):  # which knows one phase
+            check_additive(metrics)
     # One promtool run a file takes long: the richest of them.
     for path in sorted(files, key=lambda p: p.stat().st_size)[-3:] + \
             sorted(folder.glob("names/*.prom")):
