@@ -458,11 +458,11 @@ static uint64_t last_event(const struct rpc_waiter *w)
 {
 	uint64_t last = w->start;
 
-	if (last < w->since)
-		last = w->since;
-	if (last < w->until)
-		last = w->until;
-	return last < w->first ? w->first : last;
+	if (last < w->waits.since)
+		last = w->waits.since;
+	if (last < w->waits.until)
+		last = w->waits.until;
+	return last < w->waits.first ? w->waits.first : last;
 }
 
 /* The tasks asleep at this moment. Those awake for long may have ended. */
@@ -485,18 +485,18 @@ static void read_waiters(struct reading *r)
 		uint64_t task = *place;
 
 		if (!task || lookup(r->m->bpf->maps.waiters, i, &w) ||
-		    w.asleep > RPC_WAITS)
+		    w.waits.asleep > RPC_WAITS)
 			continue;
-		if (w.asleep == RPC_ASLEEP_NO) {
+		if (w.waits.asleep == RPC_ASLEEP_NO) {
 			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns &&
 			    sweeps++ < MAX_SWEEPS)
 				sweep(r, i, task);
 			continue;
 		}
 		server = server_of_xprt(r, w.xprt);
-		if (server && queue_of_wait[w.asleep - 1] >= 0)
-			raise_age(&server->oldest_ns[queue_of_wait[w.asleep - 1]],
-				  r->s->time_ns, w.since);
+		if (server && queue_of_wait[w.waits.asleep - 1] >= 0)
+			raise_age(&server->oldest_ns[queue_of_wait[w.waits.asleep - 1]],
+				  r->s->time_ns, w.waits.since);
 	}
 }
 
