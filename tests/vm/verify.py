@@ -272,11 +272,12 @@ for each_mount in ("3-1", "3-4", "4.0-1", "4.1-1", "4.2-1", "4.2-4"):
 
 
 def merged(metrics, name, *labels):
-    """Sums of a family's samples by some of its labels."""
+    """Sums of a family's samples by some of its labels, of a server's without its network namespace, which tier B
+    does not know."""
     sums = {}
     for key, value in metrics.each(name).items():
         key = dict(key)
-        key = tuple(key.get(label, "") for label in labels)
+        key = tuple(key[label].split("@")[0] for label in labels)
         sums[key] = sums.get(key, 0) + value
     return sums
 
