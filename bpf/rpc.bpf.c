@@ -13,6 +13,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
+#include "rpc_phases.bpf.h"
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 #include "rpc_record.bpf.h"
@@ -45,16 +46,9 @@ static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 	return state & 1; /* NFS4_SLOT_TBL_DRAINING */
 }
 
-/* The first eight bytes of a name as a (little-endian) number. The names meant
- * are "ForeChannel Slot table", "NFSv4.0 transport Slot table", "delayq". */
-#define NAME(s)                                                               \
-	((__u64)(__u8)(s)[0] | (__u64)(__u8)(s)[1] << 8 |                     \
-	 (__u64)(__u8)(s)[2] << 16 | (__u64)(__u8)(s)[3] << 24 |              \
-	 (__u64)(__u8)(s)[4] << 32 | (__u64)(__u8)(s)[5] << 40 |              \
-	 (__u64)(__u8)(s)[6] << 48 | (__u64)(__u8)(s)[7] << 56)
-
 /* What a task waits for on @q, which is not pending; RPC_WAITS: nothing that
- * has a phase of its own. The transport's queues are known by address. */
+ * has a phase of its own. The transport's queues are known by address, others
+ * by name: "ForeChannel Slot table", "NFSv4.0 transport Slot table", "delayq". */
 static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
 				     const struct rpc_wait_queue *q)
 {
@@ -83,20 +77,6 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
 	if ((name & NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
 		return RPC_PHASE_DELAY;
 	return RPC_WAITS;
-}
-
-static __always_inline __u32 limit_of(__u32 wait)
-{
-	switch (wait) {
-	case RPC_PHASE_SLOT:
-		return RPC_LIMIT_SLOT;
-	case RPC_PHASE_SESSION:
-		return RPC_LIMIT_SESSION;
-	case RPC_PHASE_SEND:
-		return RPC_LIMIT_SEND;
-	default:
-		return RPC_LIMITS;
-	}
 }
 
 /* A session is shared by all of a client's transports: its waits belong to the
@@ -179,9 +159,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task,
 		return 0;
 	}
 	w->xprt = (__u64)xprt;
-	w->since = now;
-	w->last = wait;
-	w->asleep = 1 + wait;
+	waits_begin(&w->waits, wait, now);
 	return 0;
 }
 
@@ -202,10 +180,8 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 		drop(RPC_DROP_WAITER);
 		return;
 	}
-	if (w->first)
-		return;
-	w->first = rqst->rq_xtime;
-	waiter_clip(w, w->first);
+	if (!w->waits.first)
+		waits_first_transmit(&w->waits, rqst->rq_xtime);
 }
 
 SEC("tp_btf/rpc_task_wakeup")
@@ -214,7 +190,7 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task,
 {
 	const struct rpc_xprt *xprt;
 	struct rpc_waiter *w;
-	__u64 now, start;
+	__u64 now, start, since;
 	__u32 wait;
 
 	if (!task || !q)
@@ -235,30 +211,22 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task,
 	}
 
 	w = waiter_find((__u64)task);
-	if (!w || !w->asleep)
+	if (!w || !w->waits.asleep)
 		return 0;
-	wait = w->asleep - 1;
-	w->asleep = RPC_ASLEEP_NO;
 	start = task->tk_start;
 	if (w->start != start) {
 		/* Restarted in its sleep (rpc_delay, then rpc_restart_call):
 		 * the new attempt's clock began to run within the wait. */
+		since = w->waits.since;
+		wait = w->waits.last;
 		w->start = start;
-		w->first = 0;
-		if (w->since < start)
-			w->since = start;
-		for (int p = 0; p < RPC_WAITS; p++)
-			w->wait_ns[p] = 0;
+		waits_reset(&w->waits);
+		waits_begin(&w->waits, wait, since < start ? start : since);
 	}
-	w->until = now;
-	if (task->tk_rpc_status && !task->tk_rqstp) {
-		/* Killed before it had a request: it will not be booked. */
+	waits_end(&w->waits, now);
+	/* Killed before it had a request: it will not be booked. */
+	if (task->tk_rpc_status && !task->tk_rqstp)
 		waiter_drop((__u64)task);
-		return 0;
-	}
-	if (w->first || wait >= RPC_WAITS || now < w->since)
-		return 0;
-	w->wait_ns[wait] += now - w->since;
 	return 0;
 }
 
@@ -289,11 +257,11 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 		drop(RPC_DROP_WAITER);
 		return 0;
 	}
-	if (w->booked)
+	if (w->waits.booked)
 		return 0;
 	w->total = total;
-	w->status = task->tk_status;
-	w->booked = 1;
+	w->waits.status = task->tk_status;
+	w->waits.booked = 1;
 	return 0;
 }
 
@@ -330,8 +298,8 @@ static __always_inline int release(const struct rpc_task *task)
 	if (!rqst)
 		return 0;
 	w = waiter_find((__u64)task);
-	if (w && w->booked)
-		call_record(task, client, rqst, w, w->total, w->status);
+	if (w && w->waits.booked)
+		call_record(task, client, rqst, w, w->total, w->waits.status);
 	else if (!task->tk_action)
 		call_record(task, client, rqst, w,
 			    bpf_ktime_get_ns() - task->tk_start,

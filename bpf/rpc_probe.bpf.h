@@ -82,7 +82,7 @@ int rpc_sweep(__u64 *ctx)
 
 	w = bpf_map_lookup_elem(&waiters, &index);
 	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
-	if (!w || !b || w->asleep)
+	if (!w || !b || w->waits.asleep)
 		return 0;
 	if ((__u64)BPF_CORE_READ(task, tk_start) == w->start &&
 	    (BPF_CORE_READ(task, tk_action) || BPF_CORE_READ(task, tk_rqstp)))

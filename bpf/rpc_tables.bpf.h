@@ -6,9 +6,6 @@
 #ifndef XIDSCOPE_RPC_TABLES_BPF_H
 #define XIDSCOPE_RPC_TABLES_BPF_H
 
-/* Set before loading: number of shards - 1; one less than a power of two. */
-const volatile __u32 rpc_shard_mask = 0;
-
 /*
  * Set before loading, where tracepoints can be preempted (they can from 7.0 on,
  * being guarded by SRCU instead of by disabled preemption). There the kernel
@@ -25,9 +22,6 @@ const volatile bool rpc_record_at_release = false;
  * .slot_tbl_state, 0 while nfsv4 is not there to tell. */
 volatile __s64 rpc_session_state_offset = 0;
 
-/* Number of the present interval; user space counts on. */
-volatile __u32 rpc_epoch = 0;
-
 /* Where the name of a session's queue lies, once it has been met; user space
  * forgets it at each snapshot, for nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
@@ -36,9 +30,6 @@ volatile __u64 rpc_session_name = 0;
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
-__u64 rpc_error_order = 0;
-
-__u64 rpc_dropped[RPC_DROPS] = {};
 
 struct rpc_probe rpc_probe_result = {};
 
@@ -77,14 +68,6 @@ struct {
 	__type(value, struct rpc_server);
 } servers SEC(".maps");
 
-/* Index: server * shards + shard; the last server is "other". */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS);
-	__type(key, __u32);
-	__type(value, struct rpc_server_stats);
-} server_stats SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RPC_MAX_SERIES);
@@ -107,23 +90,6 @@ struct {
 	__type(value, struct rpc_series);
 } series SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RPC_MAX_ERRORS);
-	__type(key, struct rpc_error_key);
-	__type(value, struct rpc_error_count);
-} errors SEC(".maps");
-
-static __always_inline void add(__u64 *counter, __u64 n)
-{
-	__sync_fetch_and_add(counter, n);
-}
-
-static __always_inline void drop(enum rpc_drop reason)
-{
-	add(&rpc_dropped[reason], 1);
-}
-
 /* A pointer as a number: the verifier lets one calculate with what comes out of
  * a byte swap, not with pointers to the kernel's types. */
 static __always_inline __u64 number_of(const void *pointer)
@@ -132,11 +98,6 @@ static __always_inline __u64 number_of(const void *pointer)
 
 	asm volatile("%0 = be64 %0\n\t%0 = be64 %0" : "+r"(number));
 	return number;
-}
-
-static __always_inline __u32 shard(void)
-{
-	return bpf_get_smp_processor_id() & rpc_shard_mask;
 }
 
 static __noinline __u32 server_make(const struct rpc_xprt *xprt)

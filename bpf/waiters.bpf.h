@@ -14,7 +14,7 @@
 #ifndef XIDSCOPE_WAITERS_BPF_H
 #define XIDSCOPE_WAITERS_BPF_H
 
-#include "rpc.h"
+#include "rpc_phases.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -96,14 +96,8 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 	index = bucket * RPC_BUCKET_TASKS + i;
 	w = bpf_map_lookup_elem(&waiters, &index);
 	if (w && (!found || w->start != start)) {
-		w->asleep = RPC_ASLEEP_NO;
-		w->booked = 0;
 		w->start = start;
-		w->since = 0;
-		w->until = 0;
-		w->first = 0;
-		for (int p = 0; p < RPC_WAITS; p++)
-			w->wait_ns[p] = 0;
+		waits_reset(&w->waits);
 	}
 	return w;
 }
@@ -123,25 +117,6 @@ static __always_inline void waiter_drop(__u64 task)
 			b->task[i] = 0;
 			return;
 		}
-}
-
-/* Takes back the part of the last wait that lies after @when: the task slept
- * on while another one transmitted its request. */
-static __always_inline void waiter_clip(struct rpc_waiter *w, __u64 when)
-{
-	__u32 last = w->last;
-	__u64 over, begin;
-
-	if (w->until <= when || last >= RPC_WAITS)
-		return;
-	begin = w->since > when ? w->since : when;
-	if (begin >= w->until)
-		return; /* a new wait has begun meanwhile */
-	over = w->until - begin;
-	if (over > w->wait_ns[last])
-		over = w->wait_ns[last];
-	w->wait_ns[last] -= over;
-	w->until = when;
 }
 
 #endif

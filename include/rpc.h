@@ -181,18 +181,23 @@ struct rpc_waiter_bucket {
 /* RPC_ASLEEP_NO, or 1 + the enum rpc_phase of the wait. */
 #define RPC_ASLEEP_NO 0
 
-struct rpc_waiter {
-	__u64 start; /* tk_start: tells a reused task from the one we met */
-	__u64 xprt; /* where it waits */
+/* A task's waits; the same in both tiers. Times: CLOCK_MONOTONIC, ns. */
+struct rpc_waits {
 	__u64 since; /* begin of its last wait */
 	__u64 until; /* end of its last wait */
 	__u64 first; /* first transmit, if it may be sent again; else 0 */
 	__u64 wait_ns[RPC_WAITS];
-	__u64 total; /* if booked: duration of the call ... */
-	__s32 status; /* ... and its tk_status */
+	__s32 status; /* if booked: tk_status */
 	__u8 booked; /* the call has ended and waits to be recorded */
 	__u8 asleep;
 	__u8 last; /* enum rpc_phase of the last wait */
+};
+
+struct rpc_waiter {
+	__u64 start; /* tk_start: tells a reused task from the one we met */
+	__u64 xprt; /* where it waits */
+	struct rpc_waits waits;
+	__u64 total; /* if booked: duration of the call */
 };
 
 /* What rpc_probe reads of one rpc_xprt, at user space's call. */

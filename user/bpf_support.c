@@ -144,6 +144,16 @@ uint64_t bpf_program_misses(const struct bpf_program *program)
 	return info.recursion_misses;
 }
 
+uint32_t bpf_shards(uint32_t max)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t shards = 1;
+
+	while ((int)shards < cpus && shards < max)
+		shards *= 2;
+	return shards;
+}
+
 const char *bpf_advice(int error)
 {
 	switch (error) {

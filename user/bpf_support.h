@@ -40,6 +40,10 @@ int bpf_statistics_on(void);
  * already on that CPU (recursion_misses, from 5.12). */
 uint64_t bpf_program_misses(const struct bpf_program *program);
 
+/* How many copies of hot maps to have: one for each possible CPU, up to @max, a
+ * power of two. */
+uint32_t bpf_shards(uint32_t max);
+
 /* What to do about error number @error of a bpf() call, for a person. */
 const char *bpf_advice(int error);
 

@@ -14,7 +14,7 @@
 #include "file_text.h"
 #include "log.h"
 #include "options.h"
-#include "rpc_hooks.h"
+#include "rpc_typed.h"
 #include "tier.h"
 
 #define MAX_FINDINGS 64
@@ -149,7 +149,7 @@ static void add_hooks(struct diagnosis *d)
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/%s", d->root,
 		 f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux");
 	file_text_read(&types, path, TYPES_MAX);
-	for (size_t i = 0; (name = rpc_hooks_tracepoint(i)); i++) {
+	for (size_t i = 0; (name = rpc_typed_tracepoint(i)); i++) {
 		snprintf(path, sizeof(path), "%s/events/sunrpc/%s",
 			 f->tracefs_path, name);
 		if (types_have_tracepoint(&types, name) ||

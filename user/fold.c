@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Keeps a snapshot's label sets within bounds. */
+/* Puts snapshots' entries together: to keep label sets within bounds, to go on counting. */
 #include "fold.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define OTHER "other"
@@ -49,6 +50,54 @@ static void merge_server(struct rpc_server_state *to,
 		if (to->oldest_ns[q] < from->oldest_ns[q])
 			to->oldest_ns[q] = from->oldest_ns[q];
 	}
+}
+
+int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
+{
+	struct rpc_transport_state *transport;
+	struct rpc_server_state *server;
+	struct rpc_error *error;
+	struct rpc_op *op;
+
+	for (size_t i = 0; i < past->op_count; i++) {
+		op = snapshot_op(s, past->ops[i].server, past->ops[i].op);
+		if (!op)
+			return -ENOMEM;
+		merge_op(op, &past->ops[i]);
+	}
+	for (size_t i = 0; i < past->error_count; i++) {
+		error = snapshot_error(s, past->errors[i].server,
+				       past->errors[i].op,
+				       past->errors[i].status);
+		if (!error)
+			return -ENOMEM;
+		merge_error(error, &past->errors[i]);
+	}
+	for (size_t i = 0; i < past->transport_count; i++) {
+		transport = snapshot_transport(s, past->transports[i].server,
+					       past->transports[i].name);
+		if (!transport)
+			return -ENOMEM;
+		merge_transport(transport, &past->transports[i]);
+		transport->alive = false;
+		transport->slots_max = 0;
+		transport->slots_allocated = 0;
+		transport->slots_in_flight = 0;
+	}
+	for (size_t i = 0; i < past->server_count; i++) {
+		server = snapshot_server(s, past->servers[i].server);
+		if (!server)
+			return -ENOMEM;
+		merge_server(server, &past->servers[i]);
+		memset(server->depth_max, 0, sizeof(server->depth_max));
+		memset(server->oldest_ns, 0, sizeof(server->oldest_ns));
+	}
+	for (size_t i = 0; i < past->drop_count; i++)
+		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
+	for (size_t i = 0; i < past->program_count; i++)
+		snapshot_program(s, past->programs[i].name,
+				 past->programs[i].runs, past->programs[i].ns);
+	return 0;
 }
 
 /* Folds array[keep + 1..] into array[keep], and renames that. */

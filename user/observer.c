@@ -49,12 +49,16 @@ void observer_stop(struct observer *o)
 
 unsigned int observer_poll(struct observer *o)
 {
-	if (o->gpu)
+	uint64_t now = monotonic_ns();
+
+	if (o->gpu && now >= o->gpu_due_ns) {
 		gpu_hooks_poll(o->gpu);
-	if (o->rpc && !rpc_hooks_settled(o->rpc)) {
-		rpc_hooks_poll(o->rpc);
-		if (!rpc_hooks_settled(o->rpc))
-			return OBSERVER_POLL_MS;
+		o->gpu_due_ns = now + GPU_POLL_MS * 1000000ull;
+	}
+	if (o->rpc) {
+		if (rpc_hooks_poll(o->rpc))
+			kernel_types_forget();
+		return OBSERVER_POLL_MS;
 	}
 	return o->gpu ? GPU_POLL_MS : 0;
 }

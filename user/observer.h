@@ -6,6 +6,7 @@
 #define XIDSCOPE_OBSERVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "gpu_hooks.h"
 #include "log.h"
@@ -16,7 +17,7 @@
 #define HOOKS_RPC 1u
 #define HOOKS_GPU 2u
 
-/* While sunrpc may still come, how often to look. */
+/* How often to look whether sunrpc has come or goes. */
 #define OBSERVER_POLL_MS 200
 
 struct observer {
@@ -24,6 +25,7 @@ struct observer {
 	struct rpc_hooks *rpc; /* NULL: not wanted */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
 	bool gpu_wanted;
+	uint64_t gpu_due_ns; /* when to poll those next */
 };
 
 /* Attaches what is there, sunrpc's hooks by one of @tiers (see tier.h); @gpu must

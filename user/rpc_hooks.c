@@ -1,98 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* sunrpc's hooks: waits for the module, loads the programs, attaches them. */
+/*
+ * sunrpc's observer: chooses the tier, and follows the module as it comes and
+ * goes.
+ *
+ * A BPF link on a module's tracepoint, of whatever kind, keeps the module from
+ * being unloaded. So the hooks are in place only while another module uses
+ * sunrpc, without which there is no NFS to be seen: whoever unloads nfs finds
+ * that sunrpc can be unloaded, too.
+ */
 #include "rpc_hooks.h"
 
-#include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/utsname.h>
 
-#include "bpf_support.h"
-#include "kernel_types.h"
-#include "rpc.skel.h"
-#include "rpc_maps.h"
+#include "clock.h"
+#include "fold.h"
+#include "rpc_events.h"
 #include "rpc_poll.h"
+#include "rpc_typed.h"
 #include "tier.h"
 
-#define MODULE_BTF "/sys/kernel/btf/sunrpc"
-#define SESSION_BTF "/sys/kernel/btf/nfsv4"
+#define HOLDERS "/sys/module/sunrpc/holders"
 
 struct rpc_hooks {
 	const struct log *log;
-	unsigned int tiers; /* that are allowed */
-	struct rpc_bpf *bpf;
-	struct rpc_maps maps;
-	struct rpc_poll *poll; /* tier C, or NULL */
+	unsigned int tiers; /* that may be used */
+	unsigned int refused; /* by this sunrpc, though they seemed possible */
 	enum rpc_hooks_state state;
 	bool told; /* the state is in the log */
-	bool session_known;
-	unsigned int unused; /* hooks that are not for this kernel */
-	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
-	unsigned int refused; /* hooks whose programs the kernel does not take */
 	int error;
-	uint64_t map_bytes;
+	/* At most one of these: the tier in force. */
+	struct rpc_typed *typed;
+	struct rpc_events *events;
+	struct rpc_poll *poll;
+	struct snapshot past; /* what those before it have counted */
 };
-
-/*
- * In order of attachment: whatever takes something out of the tables comes
- * before what puts it in, so that nothing is put in that nobody takes out.
- * Where that order is broken by a hook that cannot be had, `needs` holds.
- */
-enum hook {
-	HOOK_XPRT_DESTROY,
-	HOOK_XPRT_DISCONNECT_DONE,
-	HOOK_XPRT_RELEASE_XPRT,
-	HOOK_XPRT_RELEASE_CONG,
-	HOOK_RPC_STATS_LATENCY,
-	HOOK_RPC_STATS_LATENCY_AGAIN,
-	HOOK_RPC_TASK_WAKEUP,
-	HOOK_RPC_TASK_SLEEP,
-	HOOKS,
-};
-
-static const struct {
-	const char *name; /* of the program, and of its tracepoint */
-	size_t program; /* offsets into struct rpc_bpf */
-	size_t link;
-	unsigned int needs; /* bits of enum hook */
-} hooks[HOOKS] = {
-#define HOOK(hook, needs)                                                     \
-	{ #hook, offsetof(struct rpc_bpf, progs.hook),                        \
-	  offsetof(struct rpc_bpf, links.hook), needs }
-	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
-	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
-	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
-	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
-	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, 0),
-	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
-	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup,
-				      1u << HOOK_RPC_STATS_LATENCY),
-	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep,
-				     1u << HOOK_RPC_TASK_WAKEUP),
-};
-
-#define RELEASE_HOOKS \
-	(1u << HOOK_XPRT_RELEASE_XPRT | 1u << HOOK_XPRT_RELEASE_CONG)
-
-static struct bpf_program *hook_program(struct rpc_bpf *bpf, size_t i)
-{
-	return *(struct bpf_program **)((char *)bpf + hooks[i].program);
-}
-
-static struct bpf_link **hook_link(struct rpc_bpf *bpf, size_t i)
-{
-	return (struct bpf_link **)((char *)bpf + hooks[i].link);
-}
-
-/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
- * The guard that took the place of disabled preemption has a type. */
-static bool tracepoints_preemptible(void)
-{
-	return kernel_has_type("", "class_srcu_fast_notrace_t");
-}
 
 struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int tiers)
 {
@@ -102,24 +48,53 @@ struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int tiers)
 		return NULL;
 	h->log = log;
 	h->tiers = tiers;
-	if (!tracepoints_preemptible())
-		h->unused = RELEASE_HOOKS | 1u << HOOK_RPC_STATS_LATENCY_AGAIN;
 	return h;
+}
+
+static void detach(struct rpc_hooks *h)
+{
+	rpc_typed_free(h->typed);
+	rpc_events_free(h->events);
+	rpc_poll_free(h->poll);
+	h->typed = NULL;
+	h->events = NULL;
+	h->poll = NULL;
+	malloc_trim(0);
 }
 
 void rpc_hooks_free(struct rpc_hooks *h)
 {
 	if (!h)
 		return;
-	rpc_maps_close(&h->maps);
-	rpc_bpf__destroy(h->bpf);
-	rpc_poll_free(h->poll);
+	detach(h);
+	snapshot_free(&h->past);
 	free(h);
 }
 
-static bool exists(const char *path)
+static char tier_in_force(const struct rpc_hooks *h)
 {
-	return !access(path, F_OK);
+	if (h->typed)
+		return 'A';
+	if (h->events)
+		return 'B';
+	if (h->poll)
+		return 'C';
+	return '-';
+}
+
+/* Whether another module uses sunrpc. */
+static bool is_used(void)
+{
+	DIR *folder = opendir(HOLDERS);
+	struct dirent *entry;
+	bool used = false;
+
+	if (!folder)
+		return true; /* the kernel does not tell */
+	while (!used && (entry = readdir(folder)))
+		used = entry->d_name[0] != '.';
+	closedir(folder);
+	return used;
 }
 
 /* RPC_HOOKS_ATTACHED stands for: can be attached. */
@@ -127,11 +102,9 @@ static enum rpc_hooks_state look(void)
 {
 	switch (sunrpc_look("")) {
 	case SUNRPC_BUILT_IN:
-		return kernel_has_type("", "rpc_task") ? RPC_HOOKS_ATTACHED :
-							 RPC_HOOKS_NO_BTF;
+		return RPC_HOOKS_ATTACHED;
 	case SUNRPC_LIVE:
-		return exists(MODULE_BTF) ? RPC_HOOKS_ATTACHED :
-					    RPC_HOOKS_NO_BTF;
+		return is_used() ? RPC_HOOKS_ATTACHED : RPC_HOOKS_UNUSED;
 	case SUNRPC_LOADING:
 	case SUNRPC_ABSENT:
 		break;
@@ -139,206 +112,96 @@ static enum rpc_hooks_state look(void)
 	return RPC_HOOKS_ABSENT;
 }
 
-/* One copy of the hot maps per CPU, up to the limit. */
-static uint32_t choose_shards(void)
+/* Tries the best tier that seems possible. Returns whether there was one to
+ * try. */
+static bool try_best(struct rpc_hooks *h)
 {
-	int cpus = libbpf_num_possible_cpus();
-	uint32_t shards = 1;
+	struct tier_choice choice;
+	struct tier_facts facts;
+	struct utsname kernel;
 
-	while ((int)shards < cpus && shards < RPC_MAX_SHARDS)
-		shards *= 2;
-	return shards;
-}
-
-/* Loads all programs but those in @h->refused. */
-static int try_load(struct rpc_hooks *h, uint32_t shards)
-{
-	int err;
-
-	/* Without the hooks that record, the booking hook does, and alone. */
-	h->record_at_release = !((h->unused | h->refused) & RELEASE_HOOKS);
-	if (!h->record_at_release)
-		h->unused |= 1u << HOOK_RPC_STATS_LATENCY_AGAIN;
-	bpf_messages_forget();
-	h->bpf = rpc_bpf__open();
-	if (!h->bpf)
-		return -errno;
-	for (size_t i = 0; i < HOOKS; i++)
-		if ((h->unused | h->refused) & 1u << i)
-			bpf_program__set_autoload(hook_program(h->bpf, i), false);
-	h->bpf->rodata->rpc_shard_mask = shards - 1;
-	h->bpf->rodata->rpc_record_at_release = h->record_at_release;
-	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
-	bpf_map__set_max_entries(h->bpf->maps.server_stats,
-				 (RPC_MAX_SERVERS + 1) * shards);
-	err = rpc_bpf__load(h->bpf);
-	if (err) {
-		rpc_bpf__destroy(h->bpf);
-		h->bpf = NULL;
-	}
-	return err;
-}
-
-/* Which hook the kernel has just refused; HOOKS: none of ours. */
-static size_t refused_hook(void)
-{
-	size_t i;
-
-	for (i = 0; i < HOOKS; i++)
-		if (!strcmp(bpf_refused_program(), hooks[i].name))
-			break;
-	return i;
-}
-
-/* Loads what the kernel accepts: a program that it refuses is left out. */
-static int load(struct rpc_hooks *h)
-{
-	uint32_t shards = choose_shards();
-	size_t hook;
-	int err;
-
-	while ((err = try_load(h, shards))) {
-		hook = refused_hook();
-		if (hook == HOOKS || hook == HOOK_RPC_STATS_LATENCY ||
-		    h->refused & 1u << hook)
-			return err;
-		h->refused |= 1u << hook;
-		log_warn(h->log,
-			 "the kernel refuses the program for tracepoint %s: %s; "
-			 "what it tells will be missing\n%s",
-			 hooks[hook].name, strerror(-err), bpf_last_words());
-	}
-	err = rpc_maps_open(&h->maps, h->bpf, shards);
-	if (err)
-		return err;
-	h->map_bytes = bpf_object_memory(h->bpf->obj);
-	return 0;
-}
-
-/* Attaches what can be attached. Returns whether calls will be recorded. */
-static bool attach(struct rpc_hooks *h)
-{
-	unsigned int attached = 0, needs;
-	struct bpf_link *link;
-
-	for (size_t i = 0; i < HOOKS; i++) {
-		if ((h->unused | h->refused) & 1u << i)
-			continue;
-		needs = hooks[i].needs;
-		if (i == HOOK_RPC_STATS_LATENCY && h->record_at_release)
-			needs |= RELEASE_HOOKS;
-		if ((attached & needs) != needs) {
-			log_warn(h->log,
-				 "tracepoint %s is left out: it is of no use "
-				 "without another that is missing",
-				 hooks[i].name);
-			continue;
-		}
-		link = bpf_program__attach(hook_program(h->bpf, i));
-		if (!link) {
-			log_warn(h->log,
-				 "cannot attach to tracepoint %s: %s; what it "
-				 "tells will be missing",
-				 hooks[i].name, strerror(errno));
-			continue;
-		}
-		*hook_link(h->bpf, i) = link;
-		attached |= 1u << i;
-	}
-	return attached & 1u << HOOK_RPC_STATS_LATENCY;
-}
-
-/* The module may come much later than sunrpc, so each snapshot looks for it;
- * until then a drained session counts as a session wait. */
-static void learn_session(struct rpc_hooks *h)
-{
-	h->session_known = true;
-	h->bpf->bss->rpc_session_state_offset = session_state_offset();
-	kernel_types_forget();
-	log_debug(h->log, "nfsv4: slot_tbl_state is %lld bytes from its queue",
-		  (long long)h->bpf->bss->rpc_session_state_offset);
-}
-
-static void try_attach(struct rpc_hooks *h)
-{
-	int err = load(h);
-
-	if (err) {
-		h->error = -err;
-		log_error(h->log,
-			  "cannot load the sunrpc programs: %s\n%sxidscope: %s",
-			  strerror(-err), bpf_last_words(), bpf_advice(-err));
-	} else if (!attach(h)) {
-		h->error = ENOENT;
-		log_error(h->log, "the sunrpc hook that records calls could not "
-				  "be attached: %s",
-			  bpf_advice(ENOENT));
-	} else {
-		h->state = RPC_HOOKS_ATTACHED;
-		malloc_trim(0); /* what libbpf has read of the kernel's types */
-		return;
-	}
-	h->state = RPC_HOOKS_FAILED;
-	rpc_maps_close(&h->maps);
-	rpc_bpf__destroy(h->bpf);
-	h->bpf = NULL;
-	malloc_trim(0);
-}
-
-static void poll_instead(struct rpc_hooks *h)
-{
-	h->state = RPC_HOOKS_FAILED;
-	if (h->tiers & TIER_C)
+	uname(&kernel);
+	tier_look(&facts, "", kernel.release);
+	tier_choose(&choice, &facts, h->tiers & ~h->refused);
+	switch (choice.tier) {
+	case 'A':
+		h->typed = rpc_typed_new(h->log);
+		break;
+	case 'B':
+		h->events = rpc_events_new(h->log, facts.tracefs_path);
+		break;
+	case 'C':
 		h->poll = rpc_poll_new("");
-	if (!h->poll) {
-		log_error(h->log, "sunrpc is not observed: see xidscope doctor "
-				  "for the tiers that can be had");
-		return;
+		break;
+	default:
+		return false;
 	}
-	h->state = RPC_HOOKS_ATTACHED;
-	log_info(h->log, "the kernel's own statistics on NFS mounts are "
-			 "polled, tier C");
+	h->error = tier_in_force(h) == '-' ? errno : 0;
+	h->refused |= tier_set(choice.tier);
+	return true;
 }
 
-enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h)
+static void attach(struct rpc_hooks *h)
 {
-	enum rpc_hooks_state seen;
+	do {
+		if (!try_best(h)) {
+			h->state = h->error ? RPC_HOOKS_FAILED : RPC_HOOKS_NO_TIER;
+			log_error(h->log, "sunrpc is not observed: see xidscope "
+					  "doctor for the tiers that can be had");
+			return;
+		}
+	} while (tier_in_force(h) == '-');
+	h->state = RPC_HOOKS_ATTACHED;
+	log_info(h->log, "attached to sunrpc, tier %c", tier_in_force(h));
+}
 
-	if (rpc_hooks_settled(h))
-		return h->state;
-	seen = look();
-	if (seen == h->state && h->told)
-		return h->state;
-	h->state = seen;
-	h->told = true;
-	if (seen == RPC_HOOKS_ABSENT) {
+/* The counts go on from where they are when the module comes again. */
+static void keep_counts(struct rpc_hooks *h)
+{
+	struct snapshot s = { .time_ns = monotonic_ns() };
+
+	if (rpc_hooks_snapshot(h, &s)) {
+		log_error(h->log, "cannot read the counts before sunrpc goes: "
+				  "they begin again");
+		snapshot_free(&s);
+		return;
+	}
+	snapshot_free(&h->past);
+	h->past = s;
+}
+
+static void tell(const struct rpc_hooks *h)
+{
+	if (h->state == RPC_HOOKS_ABSENT)
 		log_info(h->log, "sunrpc is not loaded: there is no NFS to "
 				 "watch; will attach when it comes");
-	} else if (seen == RPC_HOOKS_NO_BTF && h->tiers & TIER_A) {
-		log_warn(h->log, "sunrpc is loaded without type information "
-				 "(" MODULE_BTF "): its calls cannot be "
-				 "watched on this kernel");
-	} else if (h->tiers & TIER_A) {
-		try_attach(h);
-		if (h->bpf)
-			log_info(h->log, "attached to sunrpc, tier A");
+	else if (h->state == RPC_HOOKS_UNUSED)
+		log_info(h->log, "no module uses sunrpc: will attach when one "
+				 "comes");
+}
+
+bool rpc_hooks_poll(struct rpc_hooks *h)
+{
+	enum rpc_hooks_state seen = look();
+
+	if (seen == RPC_HOOKS_ATTACHED) {
+		if (h->state >= RPC_HOOKS_NO_TIER)
+			return false;
+		attach(h);
+		return true;
 	}
-	if (seen != RPC_HOOKS_ABSENT && !h->bpf)
-		poll_instead(h);
-	return h->state;
-}
-
-const char *rpc_hooks_tracepoint(size_t number)
-{
-	/* Two programs have the same one. */
-	if (number >= HOOK_RPC_STATS_LATENCY_AGAIN)
-		number++;
-	return number < HOOKS ? hooks[number].name : NULL;
-}
-
-bool rpc_hooks_settled(const struct rpc_hooks *h)
-{
-	return h->state == RPC_HOOKS_FAILED || h->state == RPC_HOOKS_ATTACHED;
+	if (seen == h->state && h->told)
+		return false;
+	if (tier_in_force(h) != '-') {
+		keep_counts(h);
+		detach(h);
+	}
+	h->refused = 0;
+	h->error = 0;
+	h->state = seen;
+	h->told = true;
+	tell(h);
+	return true;
 }
 
 int rpc_hooks_error(const struct rpc_hooks *h)
@@ -346,39 +209,20 @@ int rpc_hooks_error(const struct rpc_hooks *h)
 	return h->error;
 }
 
-/* Events that the kernel kept from the programs because another task of the
- * same CPU was within the same program. Where calls are recorded at their
- * release, an end that was not noted is no loss. */
-static uint64_t lost_to_recursion(const struct rpc_hooks *h)
-{
-	uint64_t lost = 0;
-
-	for (size_t i = 0; h->bpf && i < HOOKS; i++)
-		if (*hook_link(h->bpf, i) &&
-		    (!h->record_at_release ||
-		     (i != HOOK_RPC_STATS_LATENCY &&
-		      i != HOOK_RPC_STATS_LATENCY_AGAIN)))
-			lost += bpf_program_misses(hook_program(h->bpf, i));
-	return lost;
-}
-
 int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
 {
-	if (h->bpf && !h->session_known && exists(SESSION_BTF))
-		learn_session(h);
-	for (size_t i = 0; i < HOOKS; i++)
-		if (!(h->unused & 1u << i))
-			snapshot_hook(s, hooks[i].name,
-				      h->bpf && *hook_link(h->bpf, i));
-	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
-	if (h->bpf)
-		s->tier = 'A';
-	else if (h->poll)
-		s->tier = 'C';
-	s->map_bytes += h->map_bytes;
-	if (h->bpf)
-		bpf_object_programs(h->bpf->obj, s);
+	int err = snapshot_add_calls(s, &h->past);
+
+	s->tier = tier_in_force(h);
+	s->unknown = s->tier == '-' ? h->past.unknown : 0;
+	if (err)
+		return err;
+	if (h->typed)
+		return rpc_typed_snapshot(h->typed, s);
+	if (h->events)
+		return rpc_events_snapshot(h->events, s);
 	if (h->poll)
-		return rpc_poll_snapshot(h->poll, s);
-	return h->bpf ? rpc_maps_read(&h->maps, s) : 0;
+		err = rpc_poll_snapshot(h->poll, s);
+	rpc_typed_absent(s);
+	return err;
 }

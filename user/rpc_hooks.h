@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sunrpc's hooks: loads bpf/rpc.bpf.c and attaches it once sunrpc is there.
+ * sunrpc's observer: chooses the tier (see tier.h), and follows the module as it
+ * comes and goes. Counters go on across that.
  */
 #ifndef XIDSCOPE_RPC_HOOKS_H
 #define XIDSCOPE_RPC_HOOKS_H
@@ -16,7 +17,8 @@ struct rpc_hooks;
 /* Why the hooks are, or are not, in place. */
 enum rpc_hooks_state {
 	RPC_HOOKS_ABSENT, /* sunrpc is not loaded */
-	RPC_HOOKS_NO_BTF, /* sunrpc is loaded, and its types are not known */
+	RPC_HOOKS_UNUSED, /* it is loaded, but no other module uses it */
+	RPC_HOOKS_NO_TIER, /* it is, and there is no way to watch it */
 	RPC_HOOKS_FAILED, /* loading or attaching failed; said in the log */
 	RPC_HOOKS_ATTACHED,
 };
@@ -27,17 +29,12 @@ struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int tiers);
 void rpc_hooks_free(struct rpc_hooks *h);
 
 /*
- * Looks whether sunrpc has come, and attaches what can be attached. Cheap when nothing has changed: call it
- * several times a second until rpc_hooks_settled(). Says in the log what
- * happened, once per change.
+ * Looks whether sunrpc has come or goes, and attaches in the best tier that can
+ * be had, or detaches. Cheap when nothing has changed: call it several times a
+ * second. Says in the log what happened, once per change. Returns whether there
+ * was one.
  */
-enum rpc_hooks_state rpc_hooks_poll(struct rpc_hooks *h);
-
-/* The tracepoints of sunrpc that are hooked, by number from 0; NULL: no more. */
-const char *rpc_hooks_tracepoint(size_t number);
-
-/* Whether further polling can change nothing. */
-bool rpc_hooks_settled(const struct rpc_hooks *h);
+bool rpc_hooks_poll(struct rpc_hooks *h);
 
 /* The error number that made loading fail, positive, or 0. */
 int rpc_hooks_error(const struct rpc_hooks *h);

@@ -14,27 +14,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "nfs_status.h"
 #include "rpc.skel.h"
 
 #define OTHER "other"
-
-/* A copy of a series that is being written is read again, this often. */
-#define COPY_TRIES 16
 
 /* A waiter that has been awake for so long may have ended; so many of them are
  * looked at in each snapshot. */
 #define SWEEP_AGE_NS 2000000000
 #define MAX_SWEEPS 1024
-
-static const char *const drop_names[RPC_DROPS] = {
-	[RPC_DROP_WAITER] = "rpc_waiter",
-	[RPC_DROP_SERVER] = "rpc_server",
-	[RPC_DROP_TRANSPORT] = "rpc_transport",
-	[RPC_DROP_SERIES] = "rpc_series",
-	[RPC_DROP_ERROR] = "rpc_error",
-	[RPC_DROP_CLIPPED] = "rpc_wait_clipped",
-};
 
 /* What a read needs to have at hand. */
 struct reading {
@@ -58,6 +45,23 @@ static uint32_t own_netns(void)
 	return 0;
 }
 
+static uint32_t at_most(uint32_t n, uint32_t max)
+{
+	return n < max ? n : max;
+}
+
+static int lookup(struct bpf_map *map, uint32_t key, void *value)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
+}
+
+static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
+{
+	struct rpc_maps *m = context;
+
+	return lookup(m->bpf->maps.series, index, to) ? -errno : 0;
+}
+
 int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
 	void *mapped;
@@ -71,9 +75,9 @@ int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 	if (mapped == MAP_FAILED)
 		return -errno;
 	m->waiter_tasks = mapped;
-	m->copy[0] = malloc(sizeof(*m->copy[0]));
-	m->copy[1] = malloc(sizeof(*m->copy[1]));
-	return m->copy[0] && m->copy[1] ? 0 : -ENOMEM;
+	m->reader.fetch = fetch_series;
+	m->reader.context = m;
+	return rpc_series_open(&m->reader);
 }
 
 void rpc_maps_close(struct rpc_maps *m)
@@ -81,19 +85,8 @@ void rpc_maps_close(struct rpc_maps *m)
 	if (m->waiter_tasks)
 		munmap((void *)m->waiter_tasks,
 		       RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket));
-	free(m->copy[0]);
-	free(m->copy[1]);
+	rpc_series_close(&m->reader);
 	*m = (struct rpc_maps){};
-}
-
-static uint32_t at_most(uint32_t n, uint32_t max)
-{
-	return n < max ? n : max;
-}
-
-static int lookup(struct bpf_map *map, uint32_t key, void *value)
-{
-	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
 }
 
 static int read_servers(struct reading *r)
@@ -124,52 +117,6 @@ static const char *server_label(const struct reading *r, uint32_t server)
 	return server < r->server_count ? r->servers[server] : OTHER;
 }
 
-/*
- * A copy in which every call that was begun is finished, if there is a moment
- * without one being written: all calls that had begun when the copy after it
- * was taken were finished when the copy before it was taken. NULL: the map
- * cannot be read.
- */
-static const struct rpc_series *copy_series(struct rpc_maps *m, uint32_t index)
-{
-	struct rpc_series *before = m->copy[0], *now = m->copy[1], *swap;
-	uint64_t finished;
-
-	if (lookup(m->bpf->maps.series, index, now))
-		return NULL;
-	finished = now->finished;
-	if (lookup(m->bpf->maps.series, index, before))
-		return NULL;
-	for (int i = 0; i < COPY_TRIES; i++) {
-		if (lookup(m->bpf->maps.series, index, now))
-			return NULL;
-		if (now->started == finished)
-			break;
-		finished = before->finished;
-		swap = before;
-		before = now;
-		now = swap;
-	}
-	return before;
-}
-
-static void add_times(struct time_histogram *h, const __u64 *bucket, __u64 sum)
-{
-	for (int i = 0; i < TIME_BUCKETS; i++)
-		h->bucket[i] += bucket[i];
-	h->sum_ns += sum;
-}
-
-/* The kernel side records only waits that happened: the other calls waited
- * for no time at all. */
-static void add_zeroes(struct time_histogram *h, uint64_t calls)
-{
-	uint64_t count = time_histogram_count(h);
-
-	if (count < calls)
-		h->bucket[0] += calls - count;
-}
-
 /* Adds series number @i, of all shards. */
 static int read_one_series(struct reading *r, uint32_t i)
 {
@@ -185,7 +132,7 @@ static int read_one_series(struct reading *r, uint32_t i)
 	if (i && !info.name[0])
 		return 0;
 	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
-		copy = copy_series(r->m, i * r->m->shards + shard);
+		copy = rpc_series_read(&r->m->reader, i * r->m->shards + shard);
 		if (!copy)
 			return -EIO;
 		if (!copy->started)
@@ -197,12 +144,7 @@ static int read_one_series(struct reading *r, uint32_t i)
 			       : snapshot_op(r->s, OTHER, OTHER);
 		if (!op)
 			return -ENOMEM;
-		add_times(&op->total, copy->total, copy->total_ns);
-		for (int p = 0; p < RPC_PHASES; p++)
-			add_times(&op->phase[p], copy->phase[p],
-				  copy->phase_ns[p]);
-		op->sent_bytes += copy->sent_bytes;
-		op->received_bytes += copy->received_bytes;
+		rpc_series_add(op, copy);
 	}
 	return 0;
 }
@@ -218,95 +160,26 @@ static int read_series(struct reading *r)
 		if (err)
 			return err;
 	}
-	for (size_t i = 0; i < r->s->op_count; i++) {
-		struct rpc_op *op = &r->s->ops[i];
-		uint64_t calls = time_histogram_count(&op->total);
-
-		for (int p = 0; p < RPC_PHASES; p++)
-			add_zeroes(&op->phase[p], calls);
-	}
+	rpc_series_complete(r->s);
 	return 0;
 }
 
-struct ordered_error {
-	struct rpc_error_key key;
-	struct rpc_error_count value;
-};
-
-static int by_order(const void *a, const void *b)
+static int add_error(void *context, uint32_t series, const char *status,
+		     uint64_t count)
 {
-	const struct ordered_error *x = a, *y = b;
-
-	return x->value.order < y->value.order ? -1 :
-						 x->value.order > y->value.order;
-}
-
-static int add_error(struct reading *r, const struct ordered_error *e)
-{
+	struct reading *r = context;
 	struct rpc_series_info info;
 	struct rpc_error *error;
-	char status[NFS_STATUS_SIZE];
 
-	if (lookup(r->m->bpf->maps.series_info, e->key.series, &info))
+	if (lookup(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
-	nfs_status_name(e->key.status, status, sizeof(status));
-	error = e->key.series
-			? snapshot_error(r->s, server_label(r, info.key.server),
-					 info.name, status)
-			: snapshot_error(r->s, OTHER, OTHER, status);
+	error = series ? snapshot_error(r->s, server_label(r, info.key.server),
+					info.name, status)
+		       : snapshot_error(r->s, OTHER, OTHER, status);
 	if (!error)
 		return -ENOMEM;
-	error->count += e->value.count;
+	error->count += count;
 	return 0;
-}
-
-static int read_errors(struct reading *r)
-{
-	int fd = bpf_map__fd(r->m->bpf->maps.errors), err = 0;
-	struct ordered_error *list;
-	void *last = NULL;
-	size_t count = 0;
-
-	list = calloc(RPC_MAX_ERRORS, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	while (count < RPC_MAX_ERRORS &&
-	       !bpf_map_get_next_key(fd, last, &list[count].key)) {
-		last = &list[count].key;
-		if (!bpf_map_lookup_elem(fd, last, &list[count].value))
-			count++;
-	}
-	qsort(list, count, sizeof(*list), by_order);
-	for (size_t i = 0; i < count && !err; i++)
-		err = add_error(r, &list[i]);
-	free(list);
-	return err;
-}
-
-static uint32_t peak_of(const struct rpc_peak *peak, uint32_t epoch)
-{
-	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
-}
-
-static void raise(uint32_t *max, uint32_t value)
-{
-	if (*max < value)
-		*max = value;
-}
-
-static void raise_age(uint64_t *max, uint64_t now, uint64_t since)
-{
-	if (since && since < now && *max < now - since)
-		*max = now - since;
-}
-
-/* A counter put together from several reads may lack for a moment what is on
- * its way from one to the other; it must not fall. */
-static uint64_t never_less(uint64_t *known, uint64_t value)
-{
-	if (*known < value)
-		*known = value;
-	return *known;
 }
 
 /* What only a look at the rpc_xprt itself can tell. */
@@ -332,10 +205,10 @@ static void probe(struct reading *r, uint32_t index,
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
 	state->slots_in_flight += p->pending;
-	raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
-	raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
-	raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
-	raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns,
+	rpc_raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
+	rpc_raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
+	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
+	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns,
 		  p->oldest_start);
 }
 
@@ -389,14 +262,14 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			    t->saturated_since[l] < r->s->time_ns)
 				ns += r->s->time_ns - t->saturated_since[l];
 			state->saturated_ns[l] +=
-				never_less(&r->m->saturated_ns[i][l], ns);
+				rpc_never_less(&r->m->saturated_ns[i][l], ns);
 		}
 		for (int l = 0; l < RPC_LIMITS; l++)
-			raise(&server->depth_max[l], peak_of(&t->peak[l], epoch));
+			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
 		connects = t->connects;
 		if (t->xprt)
 			probe(r, i, state, server, &connects);
-		state->connects += never_less(&r->m->connects[i], connects);
+		state->connects += rpc_never_less(&r->m->connects[i], connects);
 	}
 	return 0;
 }
@@ -419,15 +292,7 @@ static int read_depths(struct reading *r, uint32_t epoch)
 			if (lookup(bpf->maps.server_stats,
 				   i * r->m->shards + shard, &stats))
 				return -errno;
-			for (int q = 0; q < RPC_QUEUES; q++) {
-				struct depth_histogram *h = &server->depth[q];
-
-				raise(&server->depth_max[q],
-				      peak_of(&stats.peak[q], epoch));
-				h->sum += stats.depth_sum[q];
-				for (int b = 0; b < DEPTH_BUCKETS; b++)
-					h->bucket[b] += stats.depth[q][b];
-			}
+			rpc_depths_add(server, &stats, epoch);
 		}
 	}
 	return 0;
@@ -458,11 +323,11 @@ static uint64_t last_event(const struct rpc_waiter *w)
 {
 	uint64_t last = w->start;
 
-	if (last < w->since)
-		last = w->since;
-	if (last < w->until)
-		last = w->until;
-	return last < w->first ? w->first : last;
+	if (last < w->waits.since)
+		last = w->waits.since;
+	if (last < w->waits.until)
+		last = w->waits.until;
+	return last < w->waits.first ? w->waits.first : last;
 }
 
 /* The tasks asleep at this moment. Those awake for long may have ended. */
@@ -485,18 +350,18 @@ static void read_waiters(struct reading *r)
 		uint64_t task = *place;
 
 		if (!task || lookup(r->m->bpf->maps.waiters, i, &w) ||
-		    w.asleep > RPC_WAITS)
+		    w.waits.asleep > RPC_WAITS)
 			continue;
-		if (w.asleep == RPC_ASLEEP_NO) {
+		if (w.waits.asleep == RPC_ASLEEP_NO) {
 			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns &&
 			    sweeps++ < MAX_SWEEPS)
 				sweep(r, i, task);
 			continue;
 		}
 		server = server_of_xprt(r, w.xprt);
-		if (server && queue_of_wait[w.asleep - 1] >= 0)
-			raise_age(&server->oldest_ns[queue_of_wait[w.asleep - 1]],
-				  r->s->time_ns, w.since);
+		if (server && queue_of_wait[w.waits.asleep - 1] >= 0)
+			rpc_raise_age(&server->oldest_ns[queue_of_wait[w.waits.asleep - 1]],
+				  r->s->time_ns, w.waits.since);
 	}
 }
 
@@ -516,15 +381,15 @@ int rpc_maps_read(struct rpc_maps *m, struct snapshot *s)
 	if (!err)
 		err = read_series(&r);
 	if (!err)
-		err = read_errors(&r);
+		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error,
+				      &r);
 	if (!err)
 		err = read_transports(&r, epoch);
 	if (!err)
 		err = read_depths(&r, epoch);
 	if (!err)
 		read_waiters(&r);
-	for (int i = 0; i < RPC_DROPS; i++)
-		snapshot_drop(s, drop_names[i], m->bpf->bss->rpc_dropped[i]);
+	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	free(r.servers);
 	free(r.transports);
 	return err;

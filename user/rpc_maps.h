@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "rpc.h"
+#include "rpc_series.h"
 #include "snapshot.h"
 
 struct rpc_bpf;
@@ -17,7 +17,7 @@ struct rpc_maps {
 	uint32_t shards;
 	uint32_t own_netns;
 	const struct rpc_waiter_bucket *waiter_tasks; /* mapped */
-	struct rpc_series *copy[2];
+	struct rpc_series_reader reader;
 	/* As last reported, by place. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];

@@ -210,6 +210,11 @@ void snapshot_hook(struct snapshot *s, const char *name, bool attached)
 
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count)
 {
+	for (size_t i = 0; i < s->drop_count; i++)
+		if (!strcmp(s->drops[i].reason, reason)) {
+			s->drops[i].count += count;
+			return;
+		}
 	if (s->drop_count < sizeof(s->drops) / sizeof(s->drops[0]))
 		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
 }
@@ -226,6 +231,12 @@ void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
 {
 	struct program_run *p;
 
+	for (p = s->programs; p < s->programs + s->program_count; p++)
+		if (!strcmp(p->name, name)) {
+			p->runs += runs;
+			p->ns += ns;
+			return;
+		}
 	if (s->program_count == sizeof(s->programs) / sizeof(s->programs[0]))
 		return;
 	p = &s->programs[s->program_count++];

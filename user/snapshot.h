@@ -232,10 +232,11 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
 				       const char *evidence);
 
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
+/* These two add to the entry of the same name, if there is one. */
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
-void snapshot_health(struct snapshot *s, const char *check, int level);
 void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
 		      uint64_t ns);
+void snapshot_health(struct snapshot *s, const char *check, int level);
 
 uint64_t time_histogram_count(const struct time_histogram *h);
 void time_histogram_add(struct time_histogram *to,

@@ -98,19 +98,24 @@ bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 	return has_id && f->field_count;
 }
 
+const struct trace_field *trace_field_find(const struct trace_format *f,
+					   const char *name)
+{
+	for (size_t i = 0; i < f->field_count; i++)
+		if (!strcmp(f->fields[i].name, name))
+			return &f->fields[i];
+	return NULL;
+}
+
 static const struct trace_field *find(const struct trace_format *f,
 				      const char *name, size_t len)
 {
-	for (size_t i = 0; i < f->field_count; i++) {
-		const struct trace_field *field = &f->fields[i];
+	const struct trace_field *field = trace_field_find(f, name);
 
-		if (!strcmp(field->name, name))
-			return field->offset <= len &&
-					       field->size <= len - field->offset
-				       ? field
-				       : NULL;
-	}
-	return NULL;
+	return field && field->offset <= len &&
+			       field->size <= len - field->offset ?
+		       field :
+		       NULL;
 }
 
 uint64_t trace_number(const struct trace_format *f, const void *record,

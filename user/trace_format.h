@@ -29,6 +29,10 @@ struct trace_format {
 /* Reads a `format` file's @len bytes. False if it has no ID or no fields. */
 bool trace_format_parse(struct trace_format *f, const char *text, size_t len);
 
+/* Field @name, or NULL if the event has none. */
+const struct trace_field *trace_field_find(const struct trace_format *f,
+					   const char *name);
+
 /* Number @name of a record of @len bytes; @missing if the event has no such
  * field or the record is too short for it. */
 uint64_t trace_number(const struct trace_format *f, const void *record,

@@ -305,6 +305,42 @@ static void a_server_that_is_named_other_takes_the_rest(void **state)
 	}
 }
 
+static void counts_go_on_from_those_before(void **state)
+{
+	struct snapshot past = {}, now = {};
+
+	(void)state;
+	add_entries(&past, 0, 7);
+	snapshot_drop(&past, "rpc_waiter", 3);
+	snapshot_program(&past, "p", 5, 50);
+	past.transports[1].alive = true;
+	past.servers[2].depth_max[0] = 9;
+	past.servers[2].oldest_ns[0] = 9;
+	assert_int_equal(snapshot_add_calls(&now, &past), 0);
+	assert_int_equal(now.op_count, 7);
+	assert_int_equal(now.ops[6].total.sum_ns, past.ops[6].total.sum_ns);
+	assert_int_equal(now.transports[6].connects, 24);
+	assert_int_equal(now.errors[6].count, 19);
+	/* What was the state then is not the state now. */
+	assert_false(now.transports[1].alive);
+	assert_int_equal(now.transports[6].slots_max, 0);
+	assert_int_equal(now.servers[2].depth_max[0], 0);
+	assert_int_equal(now.servers[2].oldest_ns[0], 0);
+	/* What comes then is added. */
+	snapshot_op(&now, "nas-6", "READ")->total.sum_ns += 1;
+	snapshot_drop(&now, "rpc_waiter", 4);
+	snapshot_program(&now, "p", 1, 10);
+	assert_int_equal(now.op_count, 7);
+	assert_int_equal(now.ops[6].total.sum_ns, past.ops[6].total.sum_ns + 1);
+	assert_int_equal(now.drop_count, 1);
+	assert_int_equal(now.drops[0].count, 7);
+	assert_int_equal(now.program_count, 1);
+	assert_int_equal(now.programs[0].runs, 6);
+	assert_int_equal(now.programs[0].ns, 60);
+	snapshot_free(&past);
+	snapshot_free(&now);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +354,7 @@ int main(void)
 		cmocka_unit_test(what_was_folded_is_counted),
 		cmocka_unit_test(the_first_come_stay_as_more_come),
 		cmocka_unit_test(a_server_that_is_named_other_takes_the_rest),
+		cmocka_unit_test(counts_go_on_from_those_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,6 +197,23 @@ static void a_place_relative_to_its_field(void **state)
 	assert_null(trace_string(&f, record, sizeof(record), "msg", &size));
 }
 
+static void a_field_is_found_by_its_name(void **state)
+{
+	const struct trace_field *field;
+	struct trace_format f;
+
+	(void)state;
+	assert_true(trace_format_parse(&f, victim_format, strlen(victim_format)));
+	field = trace_field_find(&f, "total_vm");
+	assert_non_null(field);
+	assert_int_equal(field->offset, 16);
+	assert_int_equal(field->size, 8);
+	assert_false(field->dynamic);
+	assert_true(trace_field_find(&f, "comm")->dynamic);
+	assert_null(trace_field_find(&f, "com"));
+	assert_null(trace_field_find(&f, ""));
+}
+
 static void what_is_no_format_is_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -238,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_name_in_an_array),
 		cmocka_unit_test(a_victim_of_either_age),
 		cmocka_unit_test(a_place_relative_to_its_field),
+		cmocka_unit_test(a_field_is_found_by_its_name),
 		cmocka_unit_test(what_is_no_format_is_refused),
 		cmocka_unit_test(too_many_fields_and_too_long_names),
 	};

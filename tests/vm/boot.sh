@@ -40,10 +40,10 @@ done
 [[ $kernel && $job && $out ]] || die "--kernel, --job and --out are needed"$'\n'"$usage"
 [[ -x $job/run.sh ]] || die "$job/run.sh is missing or not executable"
 
-case $(awk -v name="$kernel" '$1 "" == name { print $4 }' "$vm/kernels.tsv") in
+kernel_row "$kernel"
+case $arch in
 # QEMU 7.2 crashes 6.12 guests in cmpxchg16b, hence -cx16.
 amd64) qemu=(qemu-system-x86_64 -machine pc -cpu "max,-cx16$cpu") console=ttyS0 ;;
-'') die "no kernel '$kernel' in tests/vm/kernels.tsv" ;;
 *) die "no machine for this kernel's architecture: add it to tests/vm/boot.sh" ;;
 esac
 need "${qemu[0]}"

@@ -10,46 +10,98 @@ required=(virtio_pci virtio_blk ext4)
 optional=(crc32c_generic) # ext4 asks for it by name before Linux 6.14; later kernels do not have it
 
 name=${1:?usage: kernel.sh NAME}
-read -r _ suite meta arch _ < <(awk -v name="$name" '$1 "" == name' "$vm/kernels.tsv") ||
-	die "no kernel '$name': see tests/vm/kernels.tsv"
+kernel_row "$name"
 need depmod modprobe mke2fs cpio xz dpkg-deb flock
-dir=$cache/kernels/$name
+dir=$cache/kernels/$arch/$name
+
+# is_current SOURCES: ends with the cached kernel if it is made of those.
+is_current() {
+	[[ $1 == "$(cat "$dir/sources" 2>/dev/null)" ]] || return 0
+	echo "$dir"
+	exit
+}
+
+# make_folder: an empty folder of this process, which becomes the kernel's when all has gone well.
+make_folder() {
+	mkdir -p "$cache/kernels/$arch"
+	rm -rf "$cache/kernels/$arch/.$name".* # what an earlier run may have left
+	new=$(mktemp -d "$cache/kernels/$arch/.$name.XXXXXX")
+	trap 'rm -rf "$new"' EXIT
+}
+
+# keep SOURCES: the folder becomes the kernel's.
+keep() {
+	chmod 755 "$new"
+	echo "$1" >"$new/sources"
+	rm -rf "$dir"
+	mv "$new" "$dir"
+	echo "$dir"
+}
+
+# The kernel of another row whose sunrpc.ko has lost its BTF, as that of an out-of-tree build. It loses its signature,
+# too, which Debian's kernels do not insist on.
+without_btf() {
+	local base module sources
+	need debugfs objcopy
+	base=$("$0" "$package")
+	sources=$(cat "$base/sources" && echo without-btf)
+	is_current "$sources"
+	make_folder
+	module=/$(<"$base/release")/kernel/net/sunrpc/sunrpc.ko
+	cp "$base"/{vmlinuz,release,initramfs.gz,modules.ext4} "$new/"
+	debugfs -R "dump $module $new/sunrpc.ko" "$new/modules.ext4" 2>/dev/null
+	objcopy --wildcard --remove-section '.BTF*' "$new/sunrpc.ko" "$new/bare.ko" || die "kernel $package has no module sunrpc"
+	printf '%s\n' "rm $module" "write $new/bare.ko $module" | debugfs -w -f - "$new/modules.ext4" >"$new/log" 2>&1
+	debugfs -R "dump $module $new/written.ko" "$new/modules.ext4" 2>/dev/null
+	cmp -s "$new/bare.ko" "$new/written.ko" || die "could not replace sunrpc.ko: $(<"$new/log")"
+	rm -f "$new"/{*.ko,log}
+	keep "$sources"
+}
+
+# newest PATTERN: prints the name that has the highest version among the packages that match.
+newest() {
+	local candidate
+	apt-cache "${apt_options[@]}" pkgnames linux- | while read -r candidate; do
+		# shellcheck disable=SC2053 # a pattern
+		[[ $candidate != $1 ]] || echo "$candidate"
+	done | sort -V | tail -n 1
+}
 
 # Prints the archive files that make up the kernel: some suites split it into image, binary and modules packages.
 resolve() {
 	local packages
+	[[ $package != *'*'* ]] || package=$(newest "$package")
+	[[ $package ]] || return 1
 	mapfile -t packages < <(apt-cache "${apt_options[@]}" depends --recurse --no-recommends --no-suggests \
-		--no-breaks --no-conflicts --no-replaces --no-enhances "$meta" |
+		--no-breaks --no-conflicts --no-replaces --no-enhances "$package" |
 		grep -E '^linux-(base|image|binary|modules)-' | sort -u)
 	[[ ${packages[*]} ]] && apt-get "${apt_options[@]}" --print-uris download "${packages[@]}" | awk '{ print $2 }'
 }
 
 # use_cached REASON: ends with the cached kernel, or with an error if there is none.
 use_cached() {
-	[[ -e $dir/sources ]] || die "$1, and no copy of kernel $name in $cache: check the network"
+	[[ -e $dir/sources ]] || die "$1, and there is no copy of kernel $name in $cache: check the network," \
+		"or name another suite or package in tests/vm/kernels.tsv if Debian has dropped this one"
 	say "$1: using the cached $(<"$dir/release")"
 	echo "$dir"
 	exit
 }
 
 lock "kernel-$name"
-apt_root "$suite" "$arch" || use_cached "cannot read the package lists of $suite"
-files=$(resolve) || use_cached "cannot find $meta in $suite"
-sources=$(echo "$files" && cat "$0" "$vm/initramfs" | sha256sum)
-if [[ $sources == "$(cat "$dir/sources" 2>/dev/null)" ]]; then
-	echo "$dir"
+if [[ $suite == without-btf ]]; then
+	without_btf
 	exit
 fi
-
-mkdir -p "$cache/kernels"
-rm -rf "$cache/kernels/.$name".* # what an earlier run may have left
-new=$(mktemp -d "$cache/kernels/.$name.XXXXXX")
-trap 'rm -rf "$new"' EXIT
+apt_root "$suite" "$arch" || use_cached "cannot read the package lists of $suite"
+files=$(resolve) || use_cached "the mirror has no $package in $suite"
+sources=$(echo "$files" && cat "$0" "$vm/initramfs" | sha256sum)
+is_current "$sources"
+make_folder
 mkdir "$new"/{debs,tree,initramfs}
 
 say "downloading kernel $name:" "$(grep -m1 -- '-[0-9].*_' <<<"$files")"
 mapfile -t packages <<<"$files"
-(cd "$new/debs" && apt-get "${apt_options[@]}" download "${packages[@]%%_*}") || use_cached "cannot download $meta"
+(cd "$new/debs" && apt-get "${apt_options[@]}" download "${packages[@]%%_*}") || use_cached "cannot download $package"
 busybox=$("$vm/tool.sh" busybox-static bin/busybox "$arch")
 
 say "unpacking kernel $name"
@@ -82,8 +134,4 @@ done <"$new/load" >"$new/initramfs/modules/load"
 (cd "$new/initramfs" && find . | cpio --quiet -o -H newc -R 0:0) | gzip -n >"$new/initramfs.gz"
 
 rm -rf "$new"/{debs,tree,initramfs,load}
-chmod 755 "$new"
-echo "$sources" >"$new/sources"
-rm -rf "$dir"
-mv "$new" "$dir"
-echo "$dir"
+keep "$sources"

@@ -33,6 +33,13 @@ lock() {
 	}
 }
 
+# kernel_row NAME: reads its row of kernels.tsv into suite, package, arch, scenarios and special.
+kernel_row() {
+	# shellcheck disable=SC2034 # for the scripts that source this
+	read -r _ suite package arch scenarios special < <(awk -F '\t' -v name="$1" '$1 "" == name' "$vm/kernels.tsv") ||
+		die "no kernel '$1': see tests/vm/kernels.tsv"
+}
+
 # mirror: prints the address of the Debian mirror that this machine uses.
 mirror() {
 	local site=${DEBIAN_MIRROR:-}

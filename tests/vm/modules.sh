@@ -7,15 +7,19 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 # The headers come with programs for the newest suite's C library, so all is built in a folder that has it.
-suite=trixie
+toolchain_suite=trixie
 compiler=gcc-14
 packages=$compiler,make,libc6-dev,libelf1t64,libssl3t64
 
 name=${1:?usage: modules.sh NAME}
+kernel_row "$name"
+if [[ $suite == without-btf ]]; then # the same kernel but for its sunrpc.ko
+	name=$package
+	kernel_row "$name"
+fi
 kernel=$("$vm/kernel.sh" "$name")
-read -r _ kernel_suite _ arch _ < <(awk -v name="$name" '$1 "" == name' "$vm/kernels.tsv")
 release=$(<"$kernel/release")
-dir=$cache/modules/$name
+dir=$cache/modules/$arch/$name
 sources=$(cat "$kernel/sources" "$0" "$vm"/modules/{Kbuild,*.[ch]} | sha256sum)
 cached() { [[ $sources == "$(cat "$dir/sources" 2>/dev/null)" ]]; }
 if cached; then
@@ -30,7 +34,7 @@ if cached; then # another process was faster
 	echo "$dir"
 	exit
 fi
-toolchain=$cache/modules/toolchain-$(sha256sum <<<"$suite $arch $packages" | cut -c1-12)
+toolchain=$cache/modules/toolchain-$(sha256sum <<<"$toolchain_suite $arch $packages" | cut -c1-12)
 rm -rf "$cache"/modules/.new.* "$toolchain"/{build,usr/src,usr/lib/linux-kbuild-*} # what an earlier run may have left
 mkdir -p "$cache/modules"
 new=$(mktemp -d "$cache/modules/.new.XXXXXX")
@@ -42,7 +46,7 @@ if [[ ! -d $toolchain ]]; then
 	mmdebstrap --quiet --mode=root --variant=essential --architectures="$arch" --include="$packages" \
 		--dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/{doc,info,lintian,locale,man}/*' \
-		"$suite" "$new/toolchain" "deb [signed-by=$keyring] $(mirror) $suite main" >"$new/log" 2>&1 || {
+		"$toolchain_suite" "$new/toolchain" "deb [signed-by=$keyring] $(mirror) $toolchain_suite main" >"$new/log" 2>&1 || {
 		cat "$new/log" >&2
 		die "mmdebstrap could not build the folder with compiler"
 	}
@@ -58,7 +62,7 @@ mkdir "$new/debs" "$new/$name"
 if [[ $(cat "$dir/version" 2>/dev/null) == "$version" ]]; then
 	cp "$dir"/debs/*.deb "$new/debs/"
 else
-	apt_root "$kernel_suite" "$arch" || die "cannot read the package lists of $kernel_suite: check the network"
+	apt_root "$suite" "$arch" || die "cannot read the package lists of $suite: check the network"
 	mapfile -t headers < <(apt-cache "${apt_options[@]}" depends "linux-headers-$release=$version" |
 		sed -n 's/^ *Depends: \(linux-\(headers\|kbuild\)-.*\)/\1/p')
 	say "downloading the headers of $release"
@@ -93,5 +97,6 @@ mv "$new/debs" "$new/$name/debs"
 echo "$version" >"$new/$name/version"
 echo "$sources" >"$new/$name/sources"
 rm -rf "$dir"
+mkdir -p "$cache/modules/$arch"
 mv "$new/$name" "$dir"
 echo "$dir"

@@ -4,7 +4,7 @@
 #define DRIVER_H
 
 #include <linux/pci.h>
-#include <linux/stdarg.h>
+#include <linux/kernel.h> /* va_list, wherever that is */
 
 void nv_report_error(struct pci_dev *dev, u32 error_number, const char *format, va_list ap);
 void nvswitch_report_error(struct pci_dev *dev, u32 error_number, const char *format, va_list ap);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# An agent that is there before sunrpc says so, runs on, and attaches within a second of the module's coming.
+# An agent that is there before sunrpc says so, runs on, and attaches within a second of NFS's coming. It attaches to
+# nothing before, for that would keep sunrpc from being unloaded.
 if [[ -d /sys/module/sunrpc ]]; then
 	echo "sunrpc is there already: this scenario must come first"
 	exit 1
@@ -9,6 +10,9 @@ agent_start
 grep -q 'sunrpc is not loaded' agent.log
 cp x.prom absent.prom
 modprobe sunrpc
+wait_for 10 grep -q 'no module uses sunrpc' agent.log
+modprobe -r sunrpc
+modprobe nfs
 date +%s.%N >loaded
 wait_for 10 grep -q 'attached to sunrpc' agent.log
 agent_write

@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * sunrpc's client by its trace events alone, for kernels that do not tell its
+ * types: the records of classic tracepoints, whose fields lie where user space
+ * has read that they do.
+ *
+ * It is the same bookkeeping as in bpf/rpc.bpf.c, by the same arithmetic. The
+ * events round to microseconds; a raw tracepoint has the same figures, exact,
+ * as its plain arguments. Must do on 5.10.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include "rpc_events_abi.h"
+#include "rpc_phases.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set before loading. */
+const volatile struct rpc_event_fields fields = {};
+
+/* ---- tables ---- */
+
+/* Numbers not given out yet: kernels before 5.12 cannot count and tell. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_SERVERS);
+	__type(value, __u32);
+} free_servers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_SERIES);
+	__type(value, __u32);
+} free_series SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_MAX_CLIENTS);
+	__type(key, __u32);
+	__type(value, struct rpc_event_client);
+} clients SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RPC_MAX_SERVERS);
+	__type(key, struct rpc_event_server_key);
+	__type(value, __u32);
+} server_index SEC(".maps");
+
+/* The last one is "other". */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_MAX_SERVERS + 1);
+	__type(key, __u32);
+	__type(value, struct rpc_event_server);
+} servers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RPC_MAX_SERIES);
+	__type(key, struct rpc_event_series_key);
+	__type(value, __u32);
+} series_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_MAX_SERIES);
+	__type(key, __u32);
+	__type(value, struct rpc_event_series_key);
+} series_info SEC(".maps");
+
+/* Index: series * shards + shard. Mapped: a look-up by system call would keep
+ * events from the programs on that CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_MAX_SERIES * RPC_MAX_SHARDS);
+	__type(key, __u32);
+	__type(value, struct rpc_series);
+} series SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_EVENT_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct rpc_event_bucket);
+} task_keys SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_EVENT_TASKS);
+	__type(key, __u32);
+	__type(value, struct rpc_event_task);
+} tasks SEC(".maps");
+
+/* The raw tracepoint's figures, until the event itself comes. */
+struct exact {
+	__u64 backlog;
+	__u64 rtt;
+	__u64 execute;
+	__u64 pending; /* the event has not come yet */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct exact);
+} exact_figures SEC(".maps");
+
+/* Calls whose event was kept from us. */
+__u64 rpc_lost = 0;
+
+/* ---- reading a record ---- */
+
+static __always_inline __u32 read_u32(void *ctx, __u32 field)
+{
+	__u32 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), ctx + field);
+	return value;
+}
+
+static __always_inline __u64 read_u64(void *ctx, __u32 field)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), ctx + field);
+	return value;
+}
+
+/* The bytes of a dynamic field lie in the record itself (__data_loc). */
+static __always_inline void *text_of(void *ctx, __u32 field)
+{
+	return ctx + (read_u32(ctx, field) & 0xffff);
+}
+
+/* Its first eight bytes, see NAME(). */
+static __always_inline __u64 read_name(void *ctx, __u32 field)
+{
+	__u64 name = 0;
+
+	bpf_probe_read_kernel(&name, sizeof(name), text_of(ctx, field));
+	return name;
+}
+
+/* Not "nfsacl". */
+static __always_inline bool is_nfs(void *ctx, __u32 field)
+{
+	return (__u32)read_name(ctx, field) == (__u32)NAME("nfs\0    ");
+}
+
+/* ---- who is who ---- */
+
+/* The number of a server, which is made if need be. */
+static __noinline __u32 server_get(struct rpc_event_server_key *key)
+{
+	__u32 *known = bpf_map_lookup_elem(&server_index, key), index;
+	struct rpc_event_server *s;
+
+	if (known)
+		return *known;
+	if (bpf_map_pop_elem(&free_servers, &index)) {
+		drop(RPC_DROP_SERVER);
+		return RPC_MAX_SERVERS;
+	}
+	if (bpf_map_update_elem(&server_index, key, &index, BPF_NOEXIST)) {
+		/* Another CPU was faster. */
+		bpf_map_push_elem(&free_servers, &index, BPF_ANY);
+		known = bpf_map_lookup_elem(&server_index, key);
+		return known ? *known : RPC_MAX_SERVERS;
+	}
+	s = bpf_map_lookup_elem(&servers, &index);
+	if (s)
+		s->key = *key;
+	return index;
+}
+
+static __always_inline struct rpc_event_client *client_of(__u32 client)
+{
+	return bpf_map_lookup_elem(&clients, &client);
+}
+
+static __always_inline __u32 client_server(struct rpc_event_client *c,
+					   __u32 client)
+{
+	struct rpc_event_server_key key = {};
+
+	if (!c)
+		return RPC_MAX_SERVERS;
+	if (!c->server) {
+		key.client = 1 + client;
+		c->server = 1 + server_get(&key);
+	}
+	return c->server - 1;
+}
+
+static __noinline __u32 series_make(struct rpc_event_series_key *key)
+{
+	struct rpc_event_series_key *info;
+	__u32 index, *known;
+
+	if (bpf_map_pop_elem(&free_series, &index))
+		return 0;
+	if (bpf_map_update_elem(&series_index, key, &index, BPF_NOEXIST)) {
+		bpf_map_push_elem(&free_series, &index, BPF_ANY);
+		known = bpf_map_lookup_elem(&series_index, key);
+		return known ? *known : 0;
+	}
+	info = bpf_map_lookup_elem(&series_info, &index);
+	if (info)
+		*info = *key;
+	return index;
+}
+
+/* ---- tasks ---- */
+
+static __always_inline __u64 task_key(__u32 client, __u32 task)
+{
+	return 1 + ((__u64)client << 32 | task);
+}
+
+static __always_inline __u32 task_bucket(__u64 key)
+{
+	return ((__u32)key + (__u32)(key >> 32) * 0x9e3779b1u) &
+	       (RPC_EVENT_BUCKETS - 1);
+}
+
+static __always_inline int task_place(const struct rpc_event_bucket *b, __u64 key)
+{
+#pragma unroll
+	for (int i = 0; i < RPC_EVENT_WAYS; i++)
+		if (b->task[i] == key)
+			return i;
+	return -1;
+}
+
+static __always_inline struct rpc_event_task *task_find(__u64 key)
+{
+	__u32 bucket = task_bucket(key), index;
+	struct rpc_event_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
+	int i;
+
+	if (!b)
+		return NULL;
+	i = task_place(b, key);
+	if (i < 0)
+		return NULL;
+	index = bucket * RPC_EVENT_WAYS + i;
+	return bpf_map_lookup_elem(&tasks, &index);
+}
+
+/*
+ * The task's entry, made if need be; NULL if the bucket is full. Two CPUs may
+ * claim a place at the same moment: then one of the two tasks is missed when it
+ * wakes or ends, and that is counted.
+ */
+static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
+{
+	__u32 bucket = task_bucket(key), index;
+	struct rpc_event_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
+	struct rpc_event_task *t;
+	bool found = true;
+	int i;
+
+	if (!b)
+		return NULL;
+	i = task_place(b, key);
+	if (i < 0) {
+		found = false;
+		i = task_place(b, 0);
+		if (i < 0) {
+			drop(RPC_DROP_WAITER);
+			return NULL;
+		}
+		b->task[i] = key;
+	}
+	index = bucket * RPC_EVENT_WAYS + i;
+	t = bpf_map_lookup_elem(&tasks, &index);
+	/* Ended, and not booked: the number has come round again. */
+	if (t && (!found || t->waits.booked)) {
+		waits_reset(&t->waits);
+		t->sent = 0;
+		t->begun = 0;
+		t->transmits = 0;
+		t->server = server;
+	}
+	return t;
+}
+
+static __always_inline void task_drop(__u64 key)
+{
+	__u32 bucket = task_bucket(key);
+	struct rpc_event_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
+
+	if (!b)
+		return;
+#pragma unroll
+	for (int i = 0; i < RPC_EVENT_WAYS; i++)
+		if (b->task[i] == key) {
+			b->task[i] = 0;
+			return;
+		}
+}
+
+/* The entry of a task that may be an NFS call; NULL if it is none, or there is no
+ * room. Replies to a server's own calls have no client. */
+static __always_inline struct rpc_event_task *task_of(__u32 client, __u64 key)
+{
+	struct rpc_event_client *c = client_of(client);
+
+	if (!c || c->program == RPC_PROGRAM_OTHER)
+		return NULL;
+	return task_get(key, client_server(c, client));
+}
+
+/* ---- waits ---- */
+
+#define NAME_PENDING NAME("xprt_pen")
+
+/* What a task waits for on the queue of that name. */
+static __always_inline __u32 wait_of(__u64 name)
+{
+	if (name == NAME("xprt_bac"))
+		return RPC_PHASE_SLOT;
+	if (name == NAME("xprt_sen"))
+		return RPC_PHASE_SEND;
+	if (name == NAME("ForeChan") || name == NAME("NFSv4.0 "))
+		return RPC_PHASE_SESSION;
+	if ((name & NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
+		return RPC_PHASE_DELAY;
+	return RPC_WAITS;
+}
+
+static __always_inline void limit_enter(__u32 server, __u32 limit, __u64 now)
+{
+	__u32 index = server * (rpc_shard_mask + 1) + shard();
+	struct rpc_server_stats *stats;
+	struct rpc_event_server *s;
+	__u64 depth;
+
+	s = bpf_map_lookup_elem(&servers, &server);
+	if (!s || limit >= RPC_LIMITS)
+		return;
+	add(&s->waiting[limit], 1);
+	depth = s->waiting[limit];
+	if (depth == 1 || !s->saturated_since[limit])
+		s->saturated_since[limit] = now;
+	peak_raise(&s->peak[limit], depth);
+	stats = bpf_map_lookup_elem(&server_stats, &index);
+	if (stats)
+		depth_record(stats, limit, depth);
+}
+
+static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
+{
+	struct rpc_event_server *s = bpf_map_lookup_elem(&servers, &server);
+	__u64 since;
+
+	if (!s || limit >= RPC_LIMITS)
+		return;
+	add(&s->waiting[limit], -1);
+	since = s->saturated_since[limit];
+	if (s->waiting[limit] || !since)
+		return;
+	if (now > since)
+		add(&s->saturated_ns[limit], now - since);
+	s->saturated_since[limit] = 0;
+}
+
+SEC("tp/sunrpc/rpc_task_sleep")
+int events_sleep(void *ctx)
+{
+	__u32 wait = wait_of(read_name(ctx, fields.sleep_queue));
+	struct rpc_event_task *t;
+	__u32 client;
+	__u64 now;
+
+	if (wait >= RPC_WAITS)
+		return 0;
+	client = read_u32(ctx, fields.client);
+	t = task_of(client, task_key(client, read_u32(ctx, fields.task)));
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (wait != RPC_PHASE_DELAY)
+		limit_enter(t->server, limit_of(wait), now);
+	waits_begin(&t->waits, wait, now);
+	return 0;
+}
+
+SEC("tp/sunrpc/rpc_task_wakeup")
+int events_wakeup(void *ctx)
+{
+	__u64 name = read_name(ctx, fields.wakeup_queue), key, now;
+	bool pending = name == NAME_PENDING;
+	__u32 wait = wait_of(name);
+	struct rpc_event_task *t;
+
+	if (pending ? (__s32)read_u32(ctx, fields.wakeup_status) >= 0 :
+		      wait >= RPC_WAITS)
+		return 0;
+	key = task_key(read_u32(ctx, fields.client), read_u32(ctx, fields.task));
+	t = task_find(key);
+	if (!t)
+		return 0;
+	if (pending) {
+		/* Transmitted, and woken by an error: it may be sent again. */
+		if (t->sent && !t->waits.first)
+			waits_first_transmit(&t->waits, t->sent);
+		return 0;
+	}
+	if (!t->waits.asleep)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (limit_of(wait) < RPC_LIMITS)
+		limit_leave(t->server, limit_of(wait), now);
+	waits_end(&t->waits, now);
+	return 0;
+}
+
+SEC("tp/sunrpc/xprt_transmit")
+int events_transmit(void *ctx)
+{
+	struct rpc_event_task *t;
+	__u32 client;
+
+	if (read_u32(ctx, fields.transmit_status))
+		return 0; /* in part, or not at all */
+	client = read_u32(ctx, fields.client);
+	t = task_of(client, task_key(client, read_u32(ctx, fields.task)));
+	if (!t)
+		return 0;
+	t->sent = bpf_ktime_get_ns();
+	if (!t->transmits++)
+		t->begun = t->sent;
+	return 0;
+}
+
+/* ---- the end of a call ---- */
+
+/* Comes right before rpc_stats_latency, and without that if the task has no
+ * request: then user space frees the entry. */
+SEC("tp/sunrpc/rpc_task_end")
+int events_end(void *ctx)
+{
+	__s32 status = read_u32(ctx, fields.end_status);
+	__u32 client = read_u32(ctx, fields.client);
+	__u64 key = task_key(client, read_u32(ctx, fields.task));
+	struct rpc_event_task *t = task_find(key);
+
+	if (!t && status < 0)
+		t = task_of(client, key);
+	if (!t)
+		return 0;
+	t->waits.booked = 1;
+	t->waits.status = status;
+	t->waits.until = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* No BTF is needed: the arguments are numbers, save the first. */
+SEC("raw_tp/rpc_stats_latency")
+int events_exact(__u64 *ctx)
+{
+	__u32 zero = 0;
+	struct exact *e = bpf_map_lookup_elem(&exact_figures, &zero);
+
+	if (!e)
+		return 0;
+	if (e->pending)
+		add(&rpc_lost, 1);
+	e->backlog = ctx[1];
+	e->rtt = ctx[2];
+	e->execute = ctx[3];
+	e->pending = 1;
+	return 0;
+}
+
+/* The call's figures in ns; the event's own if the others are not of it. */
+static __always_inline void figures(void *ctx, struct exact *f)
+{
+	__u32 zero = 0;
+	struct exact *e = bpf_map_lookup_elem(&exact_figures, &zero);
+
+	f->backlog = read_u64(ctx, fields.backlog);
+	f->rtt = read_u64(ctx, fields.rtt);
+	f->execute = read_u64(ctx, fields.execute);
+	if (e && e->pending && e->backlog / 1000 == f->backlog &&
+	    e->rtt / 1000 == f->rtt && e->execute / 1000 == f->execute) {
+		*f = *e;
+		e->pending = 0;
+		return;
+	}
+	if (e)
+		e->pending = 0;
+	f->backlog *= 1000;
+	f->rtt *= 1000;
+	f->execute *= 1000;
+}
+
+SEC("tp/sunrpc/rpc_stats_latency")
+int events_latency(void *ctx)
+{
+	struct rpc_event_series_key key = {};
+	struct rpc_event_client *c;
+	struct rpc_event_server *srv;
+	struct rpc_event_task *t;
+	struct rpc_series *s;
+	__u32 client, server, index, slot, *known;
+	__u64 task, now, before, xtime;
+	struct exact f;
+	bool nfs;
+
+	now = bpf_ktime_get_ns();
+	figures(ctx, &f);
+	client = read_u32(ctx, fields.client);
+	nfs = is_nfs(ctx, fields.program);
+	c = client_of(client);
+	if (c && c->program == RPC_PROGRAM_UNKNOWN)
+		c->program = nfs ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
+	task = task_key(client, read_u32(ctx, fields.task));
+	t = task_find(task);
+	if (!nfs) {
+		if (t)
+			task_drop(task);
+		return 0;
+	}
+	if (!c)
+		drop(RPC_DROP_SERVER);
+	server = client_server(c, client);
+	key.server = server;
+	key.version = read_u32(ctx, fields.version);
+	bpf_probe_read_kernel_str(key.op, sizeof(key.op),
+				  text_of(ctx, fields.procedure));
+	known = bpf_map_lookup_elem(&series_index, &key);
+	index = known ? *known : series_make(&key);
+	if (!index)
+		drop(RPC_DROP_SERIES);
+	slot = index * (rpc_shard_mask + 1) + shard();
+	s = bpf_map_lookup_elem(&series, &slot);
+	if (!s)
+		return 0;
+
+	/* backlog is 0 where nothing was transmitted. */
+	before = f.backlog ?: f.execute;
+	xtime = f.backlog ? now - f.execute + f.backlog : 0;
+	add(&s->started, 1);
+	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime,
+		      t ? &t->waits : NULL);
+	if (t && t->waits.asleep) {
+		/* Its wake-up was kept from us: that time is in `setup`. */
+		drop(RPC_DROP_WAITER);
+		limit_leave(t->server, limit_of(t->waits.last), now);
+	}
+	if (t && t->waits.booked && t->waits.status < 0)
+		error_record(index, t->waits.status);
+	if (t && t->transmits > 1) {
+		srv = bpf_map_lookup_elem(&servers, &t->server);
+		if (srv)
+			add(&srv->retransmits, t->transmits - 1);
+	}
+	add(&s->finished, 1);
+	if (t)
+		task_drop(task);
+	return 0;
+}
+
+/* ---- clients and their servers ---- */
+
+SEC("tp/sunrpc/rpc_clnt_new")
+int events_client(void *ctx)
+{
+	struct rpc_event_server_key key = {};
+	struct rpc_event_server *s;
+	struct rpc_event_client *c;
+	__u32 client = read_u32(ctx, fields.new_client), server;
+
+	c = client_of(client);
+	if (!c)
+		return 0;
+	c->program = is_nfs(ctx, fields.new_program) ? RPC_PROGRAM_NFS :
+						       RPC_PROGRAM_OTHER;
+	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
+				  text_of(ctx, fields.new_address));
+	if (c->program != RPC_PROGRAM_NFS || !key.address[0]) {
+		c->server = 0;
+		return 0;
+	}
+	server = server_get(&key);
+	c->server = 1 + server;
+	s = bpf_map_lookup_elem(&servers, &server);
+	if (s && !s->name[0] &&
+	    read_name(ctx, fields.new_server) != NAME("(null)\0\0"))
+		bpf_probe_read_kernel_str(s->name, sizeof(s->name),
+					  text_of(ctx, fields.new_server));
+	return 0;
+}
+
+SEC("tp/sunrpc/xprt_disconnect_done")
+int events_disconnect(void *ctx)
+{
+	struct rpc_event_server_key key = {};
+	struct rpc_event_server *s;
+	__u32 *known;
+
+	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
+				  text_of(ctx, fields.disconnect_address));
+	known = bpf_map_lookup_elem(&server_index, &key);
+	s = known ? bpf_map_lookup_elem(&servers, known) : NULL;
+	if (s)
+		add(&s->disconnects, 1);
+	return 0;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The arithmetic of a call, on plain numbers, and the tables that it goes to:
+ * one source for all tiers, whatever they learn the numbers from. No atomics
+ * that return a value: kernels before 5.12 have none.
+ */
+#ifndef XIDSCOPE_RPC_PHASES_BPF_H
+#define XIDSCOPE_RPC_PHASES_BPF_H
+
+#include "rpc.h"
+
+/* Set before loading: number of shards - 1; one less than a power of two. */
+const volatile __u32 rpc_shard_mask = 0;
+
+/* Number of the present interval; user space counts on. */
+volatile __u32 rpc_epoch = 0;
+
+__u64 rpc_dropped[RPC_DROPS] = {};
+
+/* Index: server * shards + shard; the last server is "other". */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, (RPC_MAX_SERVERS + 1) * RPC_MAX_SHARDS);
+	__type(key, __u32);
+	__type(value, struct rpc_server_stats);
+} server_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RPC_MAX_ERRORS);
+	__type(key, struct rpc_error_key);
+	__type(value, struct rpc_error_count);
+} errors SEC(".maps");
+
+static __always_inline void add(__u64 *counter, __u64 n)
+{
+	__sync_fetch_and_add(counter, n);
+}
+
+static __always_inline void drop(enum rpc_drop reason)
+{
+	add(&rpc_dropped[reason], 1);
+}
+
+static __always_inline __u32 shard(void)
+{
+	return bpf_get_smp_processor_id() & rpc_shard_mask;
+}
+
+/* The first eight bytes of a name as a (little-endian) number. */
+#define NAME(s)                                                               \
+	((__u64)(__u8)(s)[0] | (__u64)(__u8)(s)[1] << 8 |                     \
+	 (__u64)(__u8)(s)[2] << 16 | (__u64)(__u8)(s)[3] << 24 |              \
+	 (__u64)(__u8)(s)[4] << 32 | (__u64)(__u8)(s)[5] << 40 |              \
+	 (__u64)(__u8)(s)[6] << 48 | (__u64)(__u8)(s)[7] << 56)
+
+static __always_inline __u32 limit_of(__u32 wait)
+{
+	switch (wait) {
+	case RPC_PHASE_SLOT:
+		return RPC_LIMIT_SLOT;
+	case RPC_PHASE_SESSION:
+		return RPC_LIMIT_SESSION;
+	case RPC_PHASE_SEND:
+		return RPC_LIMIT_SEND;
+	default:
+		return RPC_LIMITS;
+	}
+}
+
+static __always_inline void peak_raise(struct rpc_peak *peak, __u32 depth)
+{
+	__u32 epoch = rpc_epoch, i = epoch & 1;
+
+	if (peak->epoch[i] != epoch) {
+		peak->depth[i] = depth;
+		peak->epoch[i] = epoch;
+	} else if (peak->depth[i] < depth) {
+		peak->depth[i] = depth;
+	}
+}
+
+static __always_inline void depth_record(struct rpc_server_stats *s,
+					 __u32 queue, __u64 depth)
+{
+	__u32 i = histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW);
+
+	if (i < DEPTH_BUCKETS)
+		add(&s->depth[queue][i], 1);
+	add(&s->depth_sum[queue], depth);
+}
+
+static __always_inline void time_record(__u64 *buckets, __u64 *sum, __u64 ns)
+{
+	__u32 i = histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW);
+
+	if (i < TIME_BUCKETS)
+		add(&buckets[i], 1);
+	add(sum, ns);
+}
+
+static __noinline void error_record(__u32 index, int status)
+{
+	struct rpc_error_key key = { .series = index, .status = status };
+	struct rpc_error_count first = { .count = 1 };
+	struct rpc_error_count *known = bpf_map_lookup_elem(&errors, &key);
+
+	if (!known) {
+		first.order = bpf_ktime_get_ns();
+		if (!bpf_map_update_elem(&errors, &key, &first, BPF_NOEXIST))
+			return;
+		known = bpf_map_lookup_elem(&errors, &key);
+	}
+	if (known)
+		add(&known->count, 1);
+	else
+		drop(RPC_DROP_ERROR);
+}
+
+/* An entry for a task that has not waited yet. */
+static __always_inline void waits_reset(struct rpc_waits *w)
+{
+	w->since = 0;
+	w->until = 0;
+	w->first = 0;
+	for (int p = 0; p < RPC_WAITS; p++)
+		w->wait_ns[p] = 0;
+	w->status = 0;
+	w->booked = 0;
+	w->asleep = RPC_ASLEEP_NO;
+}
+
+/* The task falls asleep for @wait, an enum rpc_phase. */
+static __always_inline void waits_begin(struct rpc_waits *w, __u32 wait,
+					__u64 now)
+{
+	w->since = now;
+	w->last = wait;
+	w->asleep = 1 + wait;
+}
+
+/* It wakes. From its first transmit on, waits are part of `resend`. */
+static __always_inline void waits_end(struct rpc_waits *w, __u64 now)
+{
+	__u32 wait = w->last;
+
+	w->asleep = RPC_ASLEEP_NO;
+	w->until = now;
+	if (w->first || wait >= RPC_WAITS || now < w->since)
+		return;
+	w->wait_ns[wait] += now - w->since;
+}
+
+/* Takes back the part of the last wait that lies after @when: the task slept
+ * on while another one transmitted its request. */
+static __always_inline void waits_clip(struct rpc_waits *w, __u64 when)
+{
+	__u32 last = w->last;
+	__u64 over, begin;
+
+	if (w->until <= when || last >= RPC_WAITS)
+		return;
+	begin = w->since > when ? w->since : when;
+	if (begin >= w->until)
+		return; /* a new wait has begun meanwhile */
+	over = w->until - begin;
+	if (over > w->wait_ns[last])
+		over = w->wait_ns[last];
+	w->wait_ns[last] -= over;
+	w->until = when;
+}
+
+/* The task was transmitted at @when, and may be sent again. */
+static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when)
+{
+	w->first = when;
+	waits_clip(w, when);
+}
+
+/* The waits of a call that took @before ns up to its last transmit at @xtime;
+ * returns what they leave of it: its setup. */
+static __always_inline __u64 waits_record(struct rpc_series *s,
+					  struct rpc_waits *w, __u64 xtime,
+					  __u64 before)
+{
+	__u64 left = before, ns;
+
+	if (w->first && w->first < xtime) {
+		ns = xtime - w->first;
+		if (ns > left)
+			ns = left;
+		left -= ns;
+		time_record(s->phase[RPC_PHASE_RESEND],
+			    &s->phase_ns[RPC_PHASE_RESEND], ns);
+	} else if (!w->first && xtime) {
+		waits_clip(w, xtime);
+	}
+#pragma unroll
+	for (int p = 0; p < RPC_WAITS; p++) {
+		ns = w->wait_ns[p];
+		if (!ns)
+			continue;
+		if (ns > left) {
+			ns = left;
+			drop(RPC_DROP_CLIPPED);
+		}
+		left -= ns;
+		time_record(s->phase[p], &s->phase_ns[p], ns);
+	}
+	return left;
+}
+
+/* rtt of a call that had no reply: all that followed its last transmit. */
+#define RPC_NO_REPLY (~(__u64)0)
+
+/*
+ * The parts of a call that took @total ns, @before of them up to its last
+ * transmit, which was at @xtime (CLOCK_MONOTONIC, ns; 0 if there was none);
+ * @rtt from there to the reply. @w: its waits, or NULL. This is the one place
+ * that knows how a call is divided, for all tiers.
+ */
+static __always_inline void phases_record(struct rpc_series *s, __u64 total,
+					  __u64 before, __u64 rtt, __u64 xtime,
+					  struct rpc_waits *w)
+{
+	__u64 after;
+
+	if (before > total)
+		before = total;
+	after = total - before;
+	if (rtt > after)
+		rtt = after;
+	time_record(s->total, &s->total_ns, total);
+	time_record(s->phase[RPC_PHASE_RTT], &s->phase_ns[RPC_PHASE_RTT], rtt);
+	time_record(s->phase[RPC_PHASE_FINISH], &s->phase_ns[RPC_PHASE_FINISH],
+		    after - rtt);
+	if (w)
+		before = waits_record(s, w, xtime, before);
+	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP],
+		    before);
+}
+
+#endif

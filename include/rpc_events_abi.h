@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What bpf/rpc_events.bpf.c records and user/rpc_event_maps.c reads, beside what
+ * both tiers have in include/rpc.h.
+ *
+ * Events name a client (a number that the kernel uses again) and a task (16
+ * bits of a counter). A server is an address: all clients of one address are
+ * one server here.
+ */
+#ifndef XIDSCOPE_RPC_EVENTS_ABI_H
+#define XIDSCOPE_RPC_EVENTS_ABI_H
+
+#include "rpc.h"
+
+/* Where the fields lie in the events' records, in bytes, as their `format`
+ * files say; RPC_NO_FIELD: there is no such field. */
+#define RPC_NO_FIELD 0xffff
+
+struct rpc_event_fields {
+	__u16 task, client; /* the same in all events of tasks */
+	__u16 sleep_queue, wakeup_queue, wakeup_status;
+	__u16 end_status;
+	__u16 transmit_status;
+	__u16 version, program, procedure, backlog, rtt, execute;
+	__u16 new_client, new_address, new_program, new_server;
+	__u16 disconnect_address;
+};
+
+/* Clients by number, of which the kernel always takes the lowest that is free. */
+#define RPC_MAX_CLIENTS 4096
+
+enum rpc_program { RPC_PROGRAM_UNKNOWN, RPC_PROGRAM_NFS, RPC_PROGRAM_OTHER };
+
+struct rpc_event_client {
+	__u32 server; /* 1 + number; 0: not known yet */
+	__u32 program; /* enum rpc_program */
+};
+
+/* An address, or, of a client whose address is not known, its number. */
+struct rpc_event_server_key {
+	char address[RPC_ADDRESS_LEN]; /* "" if not known */
+	__u32 client; /* 1 + number; 0 with an address */
+	__u32 zero;
+};
+
+struct rpc_event_server {
+	struct rpc_event_server_key key;
+	char name[RPC_NAME_LEN]; /* as given at mount; "" if not known */
+	__u64 waiting[RPC_LIMITS]; /* tasks asleep there */
+	__u64 saturated_ns[RPC_LIMITS]; /* ended periods */
+	__u64 saturated_since[RPC_LIMITS]; /* the present one; 0 if none */
+	struct rpc_peak peak[RPC_LIMITS];
+	__u64 retransmits;
+	__u64 disconnects;
+};
+
+struct rpc_event_series_key {
+	__u32 server;
+	__u32 version; /* of the NFS program */
+	char op[RPC_OP_LEN];
+};
+
+/*
+ * Calls that have been transmitted or have waited. A task's number picks a
+ * bucket; task number bucket * RPC_EVENT_WAYS + i belongs to its i-th place.
+ */
+#define RPC_EVENT_WAYS 4
+#define RPC_EVENT_BUCKETS 8192
+#define RPC_EVENT_TASKS (RPC_EVENT_WAYS * RPC_EVENT_BUCKETS)
+
+struct rpc_event_bucket {
+	__u64 task[RPC_EVENT_WAYS]; /* 1 + (client << 32 | task); 0: free */
+};
+
+struct rpc_event_task {
+	struct rpc_waits waits;
+	__u64 sent; /* end of the last complete transmit; 0: none yet */
+	__u64 begun; /* of the first one */
+	__u32 server;
+	__u32 transmits;
+};
+
+#endif

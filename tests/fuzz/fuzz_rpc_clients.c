@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for the files that tell who sunrpc's clients are: whatever
+ * they hold, names are terminated, and found only if they are not empty.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rpc_clients.h"
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct rpc_transport_info info;
+	char name[12];
+	char *text = malloc(len ? len : 1); /* of just that length, for ASan */
+
+	require(text != NULL);
+	if (len)
+		memcpy(text, data, len);
+	if (rpc_transport_info_parse(&info, text, len)) {
+		require(info.netid[0] && info.address[0]);
+		require(memchr(info.address, 0, sizeof(info.address)) != NULL);
+		nfs_server_name(name, sizeof(name), text, len, info.address);
+	}
+	if (nfs_server_name(name, sizeof(name), text, len, "127.0.0.1"))
+		require(name[0] && memchr(name, 0, sizeof(name)));
+	rpc_tasks_have(text, len, 12);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that clients, servers and tasks are found in the kernel's files as it writes them, and nothing in damaged ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rpc_clients.h"
+
+static bool parse(struct rpc_transport_info *info, const char *text)
+{
+	return rpc_transport_info_parse(info, text, strlen(text));
+}
+
+static void a_transport_tells_its_protocol_and_address(void **state)
+{
+	struct rpc_transport_info info;
+
+	(void)state;
+	/* 5.10, 7.2, and over IPv6 */
+	assert_true(parse(&info, "netid: tcp\naddr:  127.0.0.1\nport:  2049\n"
+				 "state: 0x12\n"));
+	assert_string_equal(info.netid, "tcp");
+	assert_string_equal(info.address, "127.0.0.1");
+	assert_true(parse(&info, "netid: rdma6\naddr:  fd00::1%eth0\nport:  20049\n"
+				 "state: 0x12\nnetns: 4026531833\n"
+				 "saddr: 127.0.0.1\n"));
+	assert_string_equal(info.netid, "rdma6");
+	assert_string_equal(info.address, "fd00::1%eth0");
+	assert_true(parse(&info, "netid: tcp\naddr: 1.2.3.4"));
+	assert_string_equal(info.address, "1.2.3.4");
+}
+
+static void a_damaged_transport_tells_nothing(void **state)
+{
+	struct rpc_transport_info info;
+	char text[128];
+
+	(void)state;
+	assert_false(parse(&info, ""));
+	assert_false(parse(&info, "netid: tcp\n"));
+	assert_false(parse(&info, "addr:  127.0.0.1\n"));
+	assert_false(parse(&info, "netid: \naddr:  127.0.0.1\n"));
+	assert_false(parse(&info, "netid: tcp\naddr:"));
+	assert_false(parse(&info, " netid: tcp\n addr:  127.0.0.1\n"));
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "netid: tcp\naddr:  ", 18);
+	assert_false(rpc_transport_info_parse(&info, text, sizeof(text)));
+	assert_false(rpc_transport_info_parse(&info, "netid: tcp\naddr: 1\0002\n", 20));
+}
+
+static const char servers[] =
+	"NV SERVER   PORT USE HOSTNAME\n"
+	"v3 7f000001  801   1 127.0.0.1\n"
+	"v4 0a000102  801   3 nas one\n"
+	"v4 fd000000000000000000000000000001  801   1 six\n"
+	"v4 0a0001 801 1 short\n"
+	"v4 0a000104\n"
+	"v4 0a000105  801   1 \n";
+
+static bool find(char *name, size_t size, const char *address)
+{
+	return nfs_server_name(name, size, servers, strlen(servers), address);
+}
+
+static void a_server_is_found_by_its_address(void **state)
+{
+	char name[16];
+
+	(void)state;
+	assert_true(find(name, sizeof(name), "127.0.0.1"));
+	assert_string_equal(name, "127.0.0.1");
+	assert_true(find(name, sizeof(name), "10.0.1.2"));
+	assert_string_equal(name, "nas one");
+	assert_true(find(name, sizeof(name), "fd00::1"));
+	assert_string_equal(name, "six");
+	assert_true(find(name, sizeof(name), "fd00::1%eth0"));
+	assert_true(find(name, 4, "10.0.1.2"));
+	assert_string_equal(name, "nas");
+}
+
+static void an_unknown_server_is_not_found(void **state)
+{
+	char name[16];
+
+	(void)state;
+	assert_false(find(name, sizeof(name), "10.0.1.3"));
+	assert_false(find(name, sizeof(name), "10.0.1.4"));
+	assert_false(find(name, sizeof(name), "10.0.1.5"));
+	assert_false(find(name, sizeof(name), "nas"));
+	assert_false(find(name, sizeof(name), ""));
+	assert_false(find(name, sizeof(name), "/var/run/rpcbind.sock"));
+}
+
+static bool has(const char *text, uint32_t task)
+{
+	return rpc_tasks_have(text, strlen(text), task);
+}
+
+static void a_task_is_found_by_its_number(void **state)
+{
+	static const char tasks[] =
+		"   12 0001      0 0x1 0x9a  15000 nfs_pgio_common_ops nfsv3 READ a:call_status q:xprt_pending\n"
+		"65535 0880    -11 0x1 0x9a      0 nfs_pgio_common_ops nfsv3 READ a:call_status q:none\n";
+
+	(void)state;
+	assert_true(has(tasks, 12));
+	assert_true(has(tasks, 65535));
+	assert_false(has(tasks, 1));
+	assert_false(has(tasks, 2));
+	assert_false(has(tasks, 0));
+	assert_false(has("", 0));
+	assert_false(has("-pid- flgs\n", 0));
+	assert_true(has("7", 7));
+	assert_false(has("18446744073709551623 x\n", 7));
+	assert_false(has("4294967303 x\n", 7));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_transport_tells_its_protocol_and_address),
+		cmocka_unit_test(a_damaged_transport_tells_nothing),
+		cmocka_unit_test(a_server_is_found_by_its_address),
+		cmocka_unit_test(an_unknown_server_is_not_found),
+		cmocka_unit_test(a_task_is_found_by_its_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

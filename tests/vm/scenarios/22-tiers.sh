@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Two agents at once, in tier A and in tier B, say the same of the same load: v3 and v4.2, slots and sessions saturated.
+# Where there is no tier A, the one agent's figures are compared with the kernel's own only.
+tiers=B
+[[ ! -e /sys/kernel/btf/vmlinux ]] || modprobe sunrpc
+[[ ! -e /sys/kernel/btf/sunrpc ]] || tiers='A B'
+echo "$tiers" >tiers
+nfs_server_start
+declare -A agents
+server=$(netns_client tiers 10.0.8)
+tc -n tiers qdisc add dev eth0 root netem delay 3ms
+for tier in $tiers; do
+	mkdir -p "$tier"
+	cd "$tier"
+	agent_start --tier "$tier"
+	agents[$tier]=$agent
+	wait_for 20 grep -q "attached to sunrpc, tier $tier" agent.log
+	cd ..
+done
+# point NAME: what each says when the client is at rest.
+point() {
+	for tier in $tiers; do
+		agent=${agents[$tier]}
+		cd "$tier"
+		compare_point "$1"
+		cd ..
+	done
+}
+slot_limit 4
+echo 4 >/sys/module/nfs/parameters/max_session_slots
+NETNS=tiers nfs_mount 3 '' /mnt/three "$server"
+NETNS=tiers nfs_mount 4.2 '' /mnt/four "$server"
+prepare_file /mnt/three
+prepare_file /mnt/four
+point before
+load /mnt/three 4 32 randrw 4k
+load /mnt/four 4 32 randrw 4k
+ls /mnt/three/absent /mnt/four/absent 2>/dev/null || true
+point after
+umount /mnt/three /mnt/four
+slot_limit 65536
+echo 64 >/sys/module/nfs/parameters/max_session_slots
+for agent in "${agents[@]}"; do agent_stop; done
+ip netns delete tiers

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who sunrpc's clients are, as the kernel's files tell: debugfs has a folder
+ * rpc_clnt/ID with links to its transports (net/sunrpc/debugfs.c), and
+ * /proc/fs/nfsfs/servers has names for addresses (fs/nfs/client.c).
+ */
+#ifndef XIDSCOPE_RPC_CLIENTS_H
+#define XIDSCOPE_RPC_CLIENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rpc.h"
+
+struct rpc_transport_info {
+	char netid[16]; /* "tcp", "tcp6", "rdma", ... */
+	char address[RPC_ADDRESS_LEN]; /* as text: "10.0.0.1", "fd00::1" */
+};
+
+/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\n...". False if
+ * one of the two is missing, empty or too long. */
+bool rpc_transport_info_parse(struct rpc_transport_info *info, const char *text,
+			      size_t len);
+
+/*
+ * Finds the name of the server at @address in the @len bytes of nfsfs/servers:
+ * "v4 7f000001  801   1 host", of which the second is the address in hex. The
+ * name is cut to @size bytes with the NUL. False if it is not there.
+ */
+bool nfs_server_name(char *name, size_t size, const char *text, size_t len,
+		     const char *address);
+
+/* Whether task number @task is in a client's `tasks` file: a line per task that
+ * begins with its number, after a heading. */
+bool rpc_tasks_have(const char *text, size_t len, uint32_t task);
+
+/* The transport of client number @client; false if it is not to be found. */
+bool rpc_client_transport(struct rpc_transport_info *info, uint32_t client);
+
+/* Calls @found for every client that there is. */
+void rpc_clients_each(void (*found)(void *context, uint32_t client,
+				    const struct rpc_transport_info *info),
+		      void *context);
+
+/* The name of the server at @address in the process's own network namespace,
+ * as given at mount. False if it is not known. */
+bool rpc_server_name(char *name, size_t size, const char *address);
+
+/* Whether the kernel says that the client has that task no more. False also if
+ * it does not say. */
+bool rpc_task_is_gone(uint32_t client, uint32_t task);
+
+#endif

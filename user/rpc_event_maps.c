@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads the maps of bpf/rpc_events.bpf.c into a snapshot. */
+#include "rpc_event_maps.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "rpc_clients.h"
+#include "rpc_events.skel.h"
+
+#define OTHER "other"
+
+/* A task that has ended, and was not booked by then, never will be. */
+#define ENDED_NS 2000000000
+
+/* A call that has been under way for so long may have ended without our being
+ * told: the kernel's own list of tasks says. So many are looked up at a time. */
+#define DOUBT_NS 30000000000
+#define MAX_DOUBTS 64
+
+/* After so many snapshots in which nobody has waited by the table of tasks, a
+ * count of waiters that says otherwise is wrong. */
+#define IDLE_SNAPSHOTS 2
+
+static void *map_in(const struct bpf_map *map, int protection)
+{
+	void *mapped = mmap(NULL,
+			    (size_t)bpf_map__max_entries(map) *
+				    bpf_map__value_size(map),
+			    protection, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static void map_out(const struct bpf_map *map, const void *mapped)
+{
+	if (mapped)
+		munmap((void *)mapped, (size_t)bpf_map__max_entries(map) *
+					       bpf_map__value_size(map));
+}
+
+static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
+{
+	const struct rpc_event_maps *m = context;
+
+	/* Each field is read once, in any order: rpc_series_read() sees to
+	 * their being of one moment. */
+	memcpy(to, (const void *)&m->series[index], sizeof(*to));
+	__sync_synchronize();
+	return 0;
+}
+
+int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf,
+			uint32_t shards)
+{
+	*m = (struct rpc_event_maps){ .bpf = bpf, .shards = shards };
+	m->reader.fetch = fetch_series;
+	m->reader.context = m;
+	m->clients = map_in(bpf->maps.clients, PROT_READ | PROT_WRITE);
+	if (!m->clients)
+		return -errno;
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers),
+					NULL, &i, BPF_ANY))
+			return -errno;
+	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series),
+					NULL, &i, BPF_ANY))
+			return -errno;
+	return rpc_series_open(&m->reader);
+}
+
+void rpc_event_maps_close(struct rpc_event_maps *m)
+{
+	if (m->bpf)
+		map_out(m->bpf->maps.clients, m->clients);
+	rpc_series_close(&m->reader);
+	*m = (struct rpc_event_maps){};
+}
+
+/* ---- who is who ---- */
+
+/* The number of the server at @address, made if need be. */
+static uint32_t server_get(struct rpc_event_maps *m, const char *address)
+{
+	const struct rpc_events_bpf *bpf = m->bpf;
+	struct rpc_event_server_key key = {};
+	struct rpc_event_server server;
+	int fd = bpf_map__fd(bpf->maps.server_index);
+	uint32_t index;
+
+	snprintf(key.address, sizeof(key.address), "%s", address);
+	if (!bpf_map_lookup_elem(fd, &key, &index))
+		return index;
+	if (bpf_map_lookup_and_delete_elem(
+		    bpf_map__fd(bpf->maps.free_servers), NULL, &index))
+		return RPC_MAX_SERVERS;
+	server = (struct rpc_event_server){ .key = key };
+	rpc_server_name(server.name, sizeof(server.name), address);
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server,
+			    BPF_ANY);
+	if (!bpf_map_update_elem(fd, &key, &index, BPF_NOEXIST))
+		return index;
+	/* The kernel side was faster. */
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index,
+			    BPF_ANY);
+	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
+}
+
+static void learn(void *context, uint32_t client,
+		  const struct rpc_transport_info *info)
+{
+	struct rpc_event_maps *m = context;
+
+	/* Local ones are those by which servers make themselves known. */
+	if (client >= RPC_MAX_CLIENTS || m->clients[client].server ||
+	    !strcmp(info->netid, "local"))
+		return;
+	m->clients[client].server = 1 + server_get(m, info->address);
+}
+
+void rpc_event_maps_learn(struct rpc_event_maps *m)
+{
+	rpc_clients_each(learn, m);
+}
+
+/* Finds the transport protocol of the servers that lack it, and have clients. */
+static void note_netid(void *context, uint32_t client,
+		       const struct rpc_transport_info *info)
+{
+	struct rpc_event_maps *m = context;
+	uint32_t server;
+
+	if (client >= RPC_MAX_CLIENTS)
+		return;
+	server = m->clients[client].server - 1;
+	if (server < RPC_MAX_SERVERS && !m->labels[server].transport[0] &&
+	    strcmp(info->address, m->servers[server].key.address) == 0)
+		snprintf(m->labels[server].transport,
+			 sizeof(m->labels[server].transport), "%s",
+			 info->netid);
+}
+
+static void name_server(struct rpc_event_label *label, const char *name,
+			const char *address)
+{
+	char known[RPC_NAME_LEN];
+
+	if (!*name && rpc_server_name(known, sizeof(known), address))
+		name = known;
+	if (!*name)
+		name = address;
+	label_from_bytes(label->server, sizeof(label->server), name,
+			 strnlen(name, RPC_NAME_LEN));
+	label->named = true;
+}
+
+/* A client that came before us, or whose coming was missed. */
+static void name_client(struct rpc_event_maps *m, struct rpc_event_label *label,
+			uint32_t client)
+{
+	struct rpc_transport_info info;
+
+	if (rpc_client_transport(&info, client)) {
+		name_server(label, "", info.address);
+		snprintf(label->transport, sizeof(label->transport), "%s",
+			 info.netid);
+		m->clients[client].server = 1 + server_get(m, info.address);
+	} else {
+		snprintf(label->server, sizeof(label->server), "client:%u",
+			 client);
+	}
+}
+
+static bool server_exists(const struct rpc_event_maps *m, uint32_t i)
+{
+	return m->servers[i].key.address[0] || m->servers[i].key.client;
+}
+
+static void name_servers(struct rpc_event_maps *m)
+{
+	bool news = false;
+
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++) {
+		const struct rpc_event_server *server = &m->servers[i];
+		struct rpc_event_label *label = &m->labels[i];
+
+		if (!server_exists(m, i) || label->named)
+			continue;
+		if (server->key.client) {
+			name_client(m, label, server->key.client - 1);
+			continue;
+		}
+		name_server(label, server->name, server->key.address);
+		news = true;
+	}
+	if (news)
+		rpc_clients_each(note_netid, m);
+	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, OTHER);
+}
+
+/* ---- a snapshot ---- */
+
+static const char *server_label(const struct rpc_event_maps *m, uint32_t server)
+{
+	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS]
+		.server;
+}
+
+static int read_series(struct rpc_event_maps *m, struct snapshot *s, uint32_t i)
+{
+	const struct rpc_event_series_key *info = &m->series_info[i];
+	const struct rpc_series *copy;
+	struct rpc_op *op;
+	char name[RPC_OP_LEN];
+
+	for (uint32_t shard = 0; shard < m->shards; shard++) {
+		copy = rpc_series_read(&m->reader, i * m->shards + shard);
+		if (!copy->started)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", RPC_OP_LEN - 1, info->op);
+		op = i ? snapshot_op(s, server_label(m, info->server), name) :
+			 snapshot_op(s, OTHER, OTHER);
+		if (!op)
+			return -ENOMEM;
+		rpc_series_add(op, copy);
+	}
+	return 0;
+}
+
+struct reading {
+	struct rpc_event_maps *m;
+	struct snapshot *s;
+};
+
+static int add_error(void *context, uint32_t series, const char *status,
+		     uint64_t count)
+{
+	const struct reading *r = context;
+	const struct rpc_event_series_key *info = &r->m->series_info[series];
+	struct rpc_error *error;
+
+	error = series ? snapshot_error(r->s, server_label(r->m, info->server),
+					info->op, status) :
+			 snapshot_error(r->s, OTHER, OTHER, status);
+	if (!error)
+		return -ENOMEM;
+	error->count += count;
+	return 0;
+}
+
+/* The server's limits, and how often it was sent to again. */
+static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i,
+		       uint32_t epoch)
+{
+	const struct rpc_event_server *v = &m->servers[i];
+	struct rpc_transport_state *transport;
+	struct rpc_server_state *server;
+	struct rpc_server_stats stats;
+	uint32_t index;
+	uint64_t ns, since;
+
+	transport = snapshot_transport(s, server_label(m, i),
+				       m->labels[i].transport);
+	server = snapshot_server(s, server_label(m, i));
+	if (!transport || !server)
+		return -ENOMEM;
+	snprintf(transport->address, sizeof(transport->address), "%s",
+		 v->key.address);
+	transport->retransmits += v->retransmits;
+	transport->disconnects += v->disconnects;
+	for (int l = 0; l < RPC_LIMITS; l++) {
+		ns = v->saturated_ns[l];
+		since = v->saturated_since[l];
+		if (since && since < s->time_ns)
+			ns += s->time_ns - since;
+		transport->saturated_ns[l] +=
+			rpc_never_less(&m->labels[i].saturated_ns[l], ns);
+		rpc_raise(&server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
+	}
+	for (uint32_t shard = 0; shard < m->shards; shard++) {
+		index = i * m->shards + shard;
+		if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.server_stats),
+					&index, &stats))
+			return -errno;
+		rpc_depths_add(server, &stats, epoch);
+	}
+	return 0;
+}
+
+/* ---- tasks ---- */
+
+/* What the table of tasks tells at this moment. */
+struct waiting {
+	struct rpc_event_maps *m;
+	struct snapshot *s;
+	uint32_t count[RPC_MAX_SERVERS + 1][RPC_LIMITS];
+	unsigned int doubts;
+};
+
+static void forget(struct rpc_event_bucket *keys, uint32_t i, uint64_t key)
+{
+	__sync_val_compare_and_swap(
+		&keys[i / RPC_EVENT_WAYS].task[i % RPC_EVENT_WAYS], key, 0);
+}
+
+/* Whether the call was lost: its end was kept from us. */
+static bool is_lost(struct waiting *w, uint64_t key, uint64_t since)
+{
+	if (since + DOUBT_NS > w->s->time_ns || w->doubts >= MAX_DOUBTS)
+		return false;
+	w->doubts++;
+	return rpc_task_is_gone((uint32_t)((key - 1) >> 32),
+				(uint32_t)(key - 1));
+}
+
+static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
+{
+	static const int limit_of_wait[RPC_WAITS] = {
+		[RPC_PHASE_SESSION] = RPC_LIMIT_SESSION,
+		[RPC_PHASE_SLOT] = RPC_LIMIT_SLOT,
+		[RPC_PHASE_SEND] = RPC_LIMIT_SEND,
+		[RPC_PHASE_DELAY] = -1,
+	};
+	const struct rpc_event_task t = w->m->tasks[i];
+	struct rpc_server_state *server;
+	int limit;
+
+	if (t.waits.booked) {
+		if (t.waits.until + ENDED_NS < w->s->time_ns)
+			forget(w->m->keys, i, key);
+		return;
+	}
+	if (is_lost(w, key, t.waits.asleep ? t.waits.since : t.sent)) {
+		forget(w->m->keys, i, key);
+		return;
+	}
+	server = snapshot_server(w->s, server_label(w->m, t.server));
+	if (!server)
+		return;
+	if (t.transmits)
+		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING],
+			      w->s->time_ns, t.begun);
+	if (!t.waits.asleep || t.waits.asleep > RPC_WAITS)
+		return;
+	limit = limit_of_wait[t.waits.asleep - 1];
+	if (limit < 0)
+		return;
+	rpc_raise_age(&server->oldest_ns[limit], w->s->time_ns, t.waits.since);
+	if (t.server <= RPC_MAX_SERVERS)
+		w->count[t.server][limit]++;
+}
+
+/* Where nobody waits any more, but an event that said so was missed, the count
+ * of waiters and the period that has not ended are put right. */
+static void reconcile(struct waiting *w)
+{
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
+		for (int l = 0; l < RPC_LIMITS; l++) {
+			struct rpc_event_server *v = &w->m->servers[i];
+			unsigned int *idle = &w->m->labels[i].idle[l];
+			uint64_t counted = v->waiting[l];
+
+			if (w->count[i][l] || !counted) {
+				*idle = 0;
+			} else if (++*idle >= IDLE_SNAPSHOTS) {
+				*idle = 0;
+				__sync_fetch_and_sub(&v->waiting[l], counted);
+				v->saturated_since[l] = 0;
+			}
+		}
+}
+
+static void read_tasks(struct rpc_event_maps *m, struct snapshot *s)
+{
+	struct waiting w = { .m = m, .s = s };
+
+	for (uint32_t i = 0; i < RPC_EVENT_TASKS; i++) {
+		uint64_t key = *(const volatile __u64 *)&m->keys[i / RPC_EVENT_WAYS]
+				       .task[i % RPC_EVENT_WAYS];
+
+		if (key)
+			look_at_task(&w, i, key);
+	}
+	reconcile(&w);
+}
+
+static int read_all(struct rpc_event_maps *m, struct snapshot *s)
+{
+	uint32_t epoch = m->bpf->bss->rpc_epoch;
+	struct reading r = { .m = m, .s = s };
+	int err = 0;
+
+	m->bpf->bss->rpc_epoch = epoch + 1;
+	name_servers(m);
+	/* "other" comes last: the order of the rest must not change by it. */
+	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
+		err = read_series(m, s, i % RPC_MAX_SERIES);
+	if (err)
+		return err;
+	rpc_series_complete(s);
+	err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
+		if (m->labels[i].server[0])
+			err = read_server(m, s, i, epoch);
+	if (!err && m->bpf->bss->rpc_dropped[RPC_DROP_SERVER])
+		err = read_server(m, s, RPC_MAX_SERVERS, epoch);
+	if (!err)
+		read_tasks(m, s);
+	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
+	return err;
+}
+
+int rpc_event_maps_read(struct rpc_event_maps *m, struct snapshot *s)
+{
+	const struct rpc_events_bpf *bpf = m->bpf;
+	int err = -ENOMEM;
+
+	m->servers = map_in(bpf->maps.servers, PROT_READ | PROT_WRITE);
+	m->series_info = map_in(bpf->maps.series_info, PROT_READ);
+	m->series = map_in(bpf->maps.series, PROT_READ);
+	m->keys = map_in(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
+	m->tasks = map_in(bpf->maps.tasks, PROT_READ);
+	if (m->servers && m->series_info && m->series && m->keys && m->tasks)
+		err = read_all(m, s);
+	map_out(bpf->maps.servers, m->servers);
+	map_out(bpf->maps.series_info, m->series_info);
+	map_out(bpf->maps.series, m->series);
+	map_out(bpf->maps.task_keys, m->keys);
+	map_out(bpf->maps.tasks, m->tasks);
+	return err;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads the maps of bpf/rpc_events.bpf.c into a snapshot, and tells them what
+ * only user space can find out: the servers of clients.
+ */
+#ifndef XIDSCOPE_RPC_EVENT_MAPS_H
+#define XIDSCOPE_RPC_EVENT_MAPS_H
+
+#include <stdint.h>
+
+#include "label.h"
+#include "rpc_events_abi.h"
+#include "rpc_series.h"
+#include "snapshot.h"
+
+struct rpc_events_bpf;
+
+/* What is known of a server beyond the map's own entry. */
+struct rpc_event_label {
+	char server[LABEL_SIZE]; /* "" before it has been asked for */
+	char transport[16]; /* netid; "" if it is not known */
+	bool named; /* has more of a name than the client's number */
+	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
+	unsigned int idle[RPC_LIMITS]; /* snapshots without anyone who waits */
+};
+
+struct rpc_event_maps {
+	struct rpc_events_bpf *bpf;
+	uint32_t shards;
+	/* Mapped for as long as a snapshot takes, but for the clients: the
+	 * process would be charged for them. */
+	struct rpc_event_client *clients;
+	struct rpc_event_server *servers;
+	struct rpc_event_series_key *series_info;
+	struct rpc_series *series;
+	struct rpc_event_bucket *keys;
+	struct rpc_event_task *tasks;
+	struct rpc_series_reader reader;
+	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
+};
+
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.
+ * Returns 0 or -errno; rpc_event_maps_close() in either case. */
+int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf,
+			uint32_t shards);
+void rpc_event_maps_close(struct rpc_event_maps *m);
+
+/* Finds the servers of the clients that there are, before they have calls. */
+void rpc_event_maps_learn(struct rpc_event_maps *m);
+
+/* Adds all that the maps hold to @s, and begins a new interval for the peak
+ * depths. Returns 0 or -errno. */
+int rpc_event_maps_read(struct rpc_event_maps *m, struct snapshot *s);
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Tier B: finds the events' fields, loads bpf/rpc_events.bpf.c, attaches it. */
+#include "rpc_events.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf_support.h"
+#include "file_text.h"
+#include "rpc_event_maps.h"
+#include "rpc_events.skel.h"
+#include "trace_format.h"
+
+#define FORMAT_BYTES (64 << 10)
+
+struct rpc_events {
+	const struct log *log;
+	struct rpc_events_bpf *bpf;
+	struct rpc_event_maps maps;
+	unsigned int missing; /* hooks whose event this sunrpc does not have */
+	uint64_t map_bytes;
+};
+
+/*
+ * In order of attachment: whatever takes something out of the tables comes
+ * before what puts it in. The exact figures come before the event that they
+ * belong to, for the kernel calls in the order of attachment.
+ */
+enum hook {
+	HOOK_CLIENT,
+	HOOK_EXACT,
+	HOOK_LATENCY,
+	HOOK_END,
+	HOOK_DISCONNECT,
+	HOOK_WAKEUP,
+	HOOK_TRANSMIT,
+	HOOK_SLEEP,
+	HOOKS,
+};
+
+static const struct hook_row {
+	const char *name; /* as told to the user */
+	const char *event; /* NULL: a raw tracepoint, which has no format */
+	size_t program; /* offsets into struct rpc_events_bpf */
+	size_t link;
+} hooks[HOOKS] = {
+#define HOOK(name, event, function)                                   \
+	{ name, event, offsetof(struct rpc_events_bpf, progs.function), \
+	  offsetof(struct rpc_events_bpf, links.function) }
+	[HOOK_CLIENT] = HOOK("rpc_clnt_new", "rpc_clnt_new", events_client),
+	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", NULL, events_exact),
+	[HOOK_LATENCY] = HOOK("rpc_stats_latency", "rpc_stats_latency",
+			      events_latency),
+	[HOOK_END] = HOOK("rpc_task_end", "rpc_task_end", events_end),
+	[HOOK_DISCONNECT] = HOOK("xprt_disconnect_done", "xprt_disconnect_done",
+				 events_disconnect),
+	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", "rpc_task_wakeup",
+			     events_wakeup),
+	[HOOK_TRANSMIT] = HOOK("xprt_transmit", "xprt_transmit",
+			       events_transmit),
+	[HOOK_SLEEP] = HOOK("rpc_task_sleep", "rpc_task_sleep", events_sleep),
+};
+
+/* The fields that are read of each event. Numbers have one size or another;
+ * texts are dynamic. */
+static const struct field_row {
+	const char *name;
+	size_t place; /* offset into struct rpc_event_fields */
+	enum hook hook;
+	uint32_t size; /* bytes; 0: a text */
+} rows[] = {
+#define FIELD(hook, name, size, field) \
+	{ name, offsetof(struct rpc_event_fields, field), hook, size }
+	FIELD(HOOK_LATENCY, "task_id", 4, task),
+	FIELD(HOOK_LATENCY, "client_id", 4, client),
+	FIELD(HOOK_LATENCY, "version", 4, version),
+	FIELD(HOOK_LATENCY, "progname", 0, program),
+	FIELD(HOOK_LATENCY, "procname", 0, procedure),
+	FIELD(HOOK_LATENCY, "backlog", 8, backlog),
+	FIELD(HOOK_LATENCY, "rtt", 8, rtt),
+	FIELD(HOOK_LATENCY, "execute", 8, execute),
+	FIELD(HOOK_END, "task_id", 4, task),
+	FIELD(HOOK_END, "client_id", 4, client),
+	FIELD(HOOK_END, "status", 4, end_status),
+	FIELD(HOOK_WAKEUP, "task_id", 4, task),
+	FIELD(HOOK_WAKEUP, "client_id", 4, client),
+	FIELD(HOOK_WAKEUP, "status", 4, wakeup_status),
+	FIELD(HOOK_WAKEUP, "q_name", 0, wakeup_queue),
+	FIELD(HOOK_SLEEP, "task_id", 4, task),
+	FIELD(HOOK_SLEEP, "client_id", 4, client),
+	FIELD(HOOK_SLEEP, "q_name", 0, sleep_queue),
+	FIELD(HOOK_TRANSMIT, "task_id", 4, task),
+	FIELD(HOOK_TRANSMIT, "client_id", 4, client),
+	FIELD(HOOK_TRANSMIT, "status", 4, transmit_status),
+	FIELD(HOOK_CLIENT, "client_id", 4, new_client),
+	FIELD(HOOK_CLIENT, "addr", 0, new_address),
+	FIELD(HOOK_CLIENT, "program", 0, new_program),
+	FIELD(HOOK_CLIENT, "server", 0, new_server),
+	FIELD(HOOK_DISCONNECT, "addr", 0, disconnect_address),
+};
+
+static struct bpf_program *hook_program(struct rpc_events_bpf *bpf, size_t i)
+{
+	return *(struct bpf_program **)((char *)bpf + hooks[i].program);
+}
+
+static struct bpf_link **hook_link(struct rpc_events_bpf *bpf, size_t i)
+{
+	return (struct bpf_link **)((char *)bpf + hooks[i].link);
+}
+
+static bool read_format(struct trace_format *format, const char *tracefs,
+			const char *event)
+{
+	char path[PATH_MAX];
+	struct file_text file;
+	bool good;
+
+	snprintf(path, sizeof(path), "%s/events/sunrpc/%s/format", tracefs,
+		 event);
+	if (file_text_read(&file, path, FORMAT_BYTES))
+		return false;
+	good = trace_format_parse(format, file.bytes, file.len);
+	file_text_free(&file);
+	return good;
+}
+
+/* Notes where @row lies in its event; false if it does not lie there as it
+ * should. Fields that events share must lie in one place in all. */
+static bool place_field(struct rpc_event_fields *fields,
+			const struct field_row *row,
+			const struct trace_format *format)
+{
+	uint16_t *place = (uint16_t *)((char *)fields + row->place);
+	const struct trace_field *field = trace_field_find(format, row->name);
+
+	if (!field || field->relative || field->offset >= RPC_NO_FIELD ||
+	    field->dynamic != !row->size ||
+	    (row->size && field->size != row->size) ||
+	    (*place && *place != field->offset))
+		return false;
+	*place = (uint16_t)field->offset;
+	return true;
+}
+
+/* Fills @fields, and notes in @h which events are missing. */
+static void find_fields(struct rpc_events *h, const char *tracefs,
+			struct rpc_event_fields *fields)
+{
+	struct trace_format format;
+
+	for (size_t i = 0; i < HOOKS; i++) {
+		if (!hooks[i].event)
+			continue;
+		if (!read_format(&format, tracefs, hooks[i].event)) {
+			h->missing |= 1u << i;
+			continue;
+		}
+		for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+			if (rows[r].hook == i &&
+			    !place_field(fields, &rows[r], &format))
+				h->missing |= 1u << i;
+	}
+	/* Each of these is of no use without the one that ends it. */
+	if (h->missing & 1u << HOOK_WAKEUP)
+		h->missing |= 1u << HOOK_SLEEP;
+	if (h->missing & 1u << HOOK_LATENCY)
+		h->missing = (1u << HOOKS) - 1;
+}
+
+static int load(struct rpc_events *h, const char *tracefs)
+{
+	uint32_t shards = bpf_shards(RPC_MAX_SHARDS);
+	struct rpc_event_fields fields = {};
+	int err;
+
+	find_fields(h, tracefs, &fields);
+	bpf_messages_forget();
+	if (h->missing & 1u << HOOK_LATENCY)
+		return -ENOENT;
+	h->bpf = rpc_events_bpf__open();
+	if (!h->bpf)
+		return -errno;
+	for (size_t i = 0; i < HOOKS; i++)
+		if (h->missing & 1u << i)
+			bpf_program__set_autoload(hook_program(h->bpf, i), false);
+	memcpy((void *)&h->bpf->rodata->fields, &fields, sizeof(fields));
+	h->bpf->rodata->rpc_shard_mask = shards - 1;
+	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
+	bpf_map__set_max_entries(h->bpf->maps.server_stats,
+				 (RPC_MAX_SERVERS + 1) * shards);
+	err = rpc_events_bpf__load(h->bpf);
+	if (err)
+		return err;
+	err = rpc_event_maps_open(&h->maps, h->bpf, shards);
+	h->map_bytes = bpf_object_memory(h->bpf->obj);
+	return err;
+}
+
+/* Attaches what can be attached. Returns whether calls will be recorded. */
+static bool attach(struct rpc_events *h)
+{
+	struct bpf_link *link;
+
+	for (size_t i = 0; i < HOOKS; i++) {
+		link = h->missing & 1u << i ?
+			       NULL :
+			       bpf_program__attach(hook_program(h->bpf, i));
+		if (link)
+			*hook_link(h->bpf, i) = link;
+		else
+			log_warn(h->log,
+				 "cannot attach to sunrpc's event %s: %s; what "
+				 "it tells will be missing",
+				 hooks[i].name,
+				 h->missing & 1u << i ?
+					 "it is not there, or has another form" :
+					 strerror(errno));
+		/* From here on the kernel tells of new ones. */
+		if (i == HOOK_CLIENT)
+			rpc_event_maps_learn(&h->maps);
+		if (i == HOOK_LATENCY && !link)
+			return false;
+	}
+	return true;
+}
+
+struct rpc_events *rpc_events_new(const struct log *log, const char *tracefs)
+{
+	struct rpc_events *h = calloc(1, sizeof(*h));
+	int err;
+
+	if (!h)
+		return NULL;
+	h->log = log;
+	err = -load(h, tracefs);
+	if (err) {
+		log_error(log,
+			  "cannot load the programs for sunrpc's events: %s\n%s"
+			  "xidscope: %s",
+			  strerror(err), bpf_last_words(), bpf_advice(err));
+	} else if (!attach(h)) {
+		err = ENOENT;
+		log_error(log, "sunrpc's event of a call's end could not be "
+			       "attached to: %s",
+			  bpf_advice(err));
+	}
+	malloc_trim(0);
+	if (err) {
+		rpc_events_free(h);
+		errno = err;
+		return NULL;
+	}
+	return h;
+}
+
+void rpc_events_free(struct rpc_events *h)
+{
+	if (!h)
+		return;
+	rpc_event_maps_close(&h->maps);
+	rpc_events_bpf__destroy(h->bpf);
+	free(h);
+}
+
+/* Events that the kernel kept from the programs because something else was
+ * running on the same CPU, as far as it counts them. */
+static uint64_t lost_events(const struct rpc_events *h)
+{
+	uint64_t lost = h->bpf->bss->rpc_lost;
+
+	for (size_t i = 0; i < HOOKS; i++)
+		if (*hook_link(h->bpf, i) && i != HOOK_LATENCY)
+			lost += bpf_program_misses(hook_program(h->bpf, i));
+	return lost;
+}
+
+/* What these events do not tell. */
+static uint64_t unknown_facts(const struct rpc_events *h)
+{
+	uint64_t unknown =
+		RPC_FACT_BIT(RPC_FACT_SENT_BYTES) |
+		RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
+		RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
+		RPC_FACT_BIT(RPC_FACT_CONNECTS) |
+		RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
+		RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
+		RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
+		RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
+		RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
+		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
+		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
+
+	if (!*hook_link(h->bpf, HOOK_SLEEP))
+		for (int l = 0; l < RPC_LIMITS; l++)
+			unknown |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) |
+				   RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
+				   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + l) |
+				   RPC_FACT_BIT(RPC_FACT_OLDEST + l);
+	if (!*hook_link(h->bpf, HOOK_TRANSMIT))
+		unknown |= RPC_FACT_BIT(RPC_FACT_RETRANSMITS) |
+			   RPC_FACT_BIT(RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
+	if (!*hook_link(h->bpf, HOOK_DISCONNECT))
+		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
+	return unknown;
+}
+
+int rpc_events_snapshot(struct rpc_events *h, struct snapshot *s)
+{
+	for (size_t i = 0; i < HOOKS; i++)
+		snapshot_hook(s, hooks[i].name, *hook_link(h->bpf, i));
+	snapshot_drop(s, "rpc_recursion", lost_events(h));
+	s->unknown |= unknown_facts(h);
+	s->map_bytes += h->map_bytes;
+	bpf_object_programs(h->bpf->obj, s);
+	return rpc_event_maps_read(&h->maps, s);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reading what both tiers record in the same form: series, errors, depths. */
+#include "rpc_series.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "nfs_status.h"
+
+/* A copy of a series that is being written is read again, this often. */
+#define COPY_TRIES 16
+
+int rpc_series_open(struct rpc_series_reader *r)
+{
+	r->copy[0] = malloc(sizeof(*r->copy[0]));
+	r->copy[1] = malloc(sizeof(*r->copy[1]));
+	return r->copy[0] && r->copy[1] ? 0 : -ENOMEM;
+}
+
+void rpc_series_close(struct rpc_series_reader *r)
+{
+	free(r->copy[0]);
+	free(r->copy[1]);
+}
+
+const struct rpc_series *rpc_series_read(struct rpc_series_reader *r,
+					 uint32_t index)
+{
+	struct rpc_series *before = r->copy[0], *now = r->copy[1], *swap;
+	uint64_t finished;
+
+	if (r->fetch(r->context, index, now))
+		return NULL;
+	finished = now->finished;
+	if (r->fetch(r->context, index, before))
+		return NULL;
+	for (int i = 0; i < COPY_TRIES; i++) {
+		if (r->fetch(r->context, index, now))
+			return NULL;
+		if (now->started == finished)
+			break;
+		finished = before->finished;
+		swap = before;
+		before = now;
+		now = swap;
+	}
+	return before;
+}
+
+static void add_times(struct time_histogram *h, const __u64 *bucket, __u64 sum)
+{
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		h->bucket[i] += bucket[i];
+	h->sum_ns += sum;
+}
+
+void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
+{
+	add_times(&op->total, copy->total, copy->total_ns);
+	for (int p = 0; p < RPC_PHASES; p++)
+		add_times(&op->phase[p], copy->phase[p], copy->phase_ns[p]);
+	op->sent_bytes += copy->sent_bytes;
+	op->received_bytes += copy->received_bytes;
+}
+
+void rpc_series_complete(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->op_count; i++) {
+		struct rpc_op *op = &s->ops[i];
+		uint64_t calls = time_histogram_count(&op->total), count;
+
+		for (int p = 0; p < RPC_PHASES; p++) {
+			count = time_histogram_count(&op->phase[p]);
+			if (count < calls)
+				op->phase[p].bucket[0] += calls - count;
+		}
+	}
+}
+
+struct ordered_error {
+	struct rpc_error_key key;
+	struct rpc_error_count value;
+};
+
+static int by_order(const void *a, const void *b)
+{
+	const struct ordered_error *x = a, *y = b;
+
+	return x->value.order < y->value.order ? -1 :
+						 x->value.order > y->value.order;
+}
+
+int rpc_errors_read(int fd,
+		    int (*add)(void *context, uint32_t series,
+			       const char *status, uint64_t count),
+		    void *context)
+{
+	struct ordered_error *list;
+	char status[NFS_STATUS_SIZE];
+	void *last = NULL;
+	size_t count = 0;
+	int err = 0;
+
+	list = calloc(RPC_MAX_ERRORS, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	while (count < RPC_MAX_ERRORS &&
+	       !bpf_map_get_next_key(fd, last, &list[count].key)) {
+		last = &list[count].key;
+		if (!bpf_map_lookup_elem(fd, last, &list[count].value))
+			count++;
+	}
+	qsort(list, count, sizeof(*list), by_order);
+	for (size_t i = 0; i < count && !err; i++) {
+		nfs_status_name(list[i].key.status, status, sizeof(status));
+		err = add(context, list[i].key.series, status,
+			  list[i].value.count);
+	}
+	free(list);
+	return err;
+}
+
+uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
+{
+	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
+}
+
+void rpc_depths_add(struct rpc_server_state *server,
+		    const struct rpc_server_stats *stats, uint32_t epoch)
+{
+	for (int q = 0; q < RPC_QUEUES; q++) {
+		struct depth_histogram *h = &server->depth[q];
+
+		rpc_raise(&server->depth_max[q],
+			  rpc_peak_of(&stats->peak[q], epoch));
+		h->sum += stats->depth_sum[q];
+		for (int b = 0; b < DEPTH_BUCKETS; b++)
+			h->bucket[b] += stats->depth[q][b];
+	}
+}
+
+void rpc_raise(uint32_t *max, uint32_t value)
+{
+	if (*max < value)
+		*max = value;
+}
+
+void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
+{
+	if (since && since < now && *max < now - since)
+		*max = now - since;
+}
+
+uint64_t rpc_never_less(uint64_t *known, uint64_t value)
+{
+	if (*known < value)
+		*known = value;
+	return *known;
+}
+
+static const char *const drop_names[RPC_DROPS] = {
+	[RPC_DROP_WAITER] = "rpc_waiter",
+	[RPC_DROP_SERVER] = "rpc_server",
+	[RPC_DROP_TRANSPORT] = "rpc_transport",
+	[RPC_DROP_SERIES] = "rpc_series",
+	[RPC_DROP_ERROR] = "rpc_error",
+	[RPC_DROP_CLIPPED] = "rpc_wait_clipped",
+};
+
+void rpc_drops_add(struct snapshot *s, const __u64 *dropped)
+{
+	for (int i = 0; i < RPC_DROPS; i++)
+		snapshot_drop(s, drop_names[i], dropped[i]);
+}
