@@ -167,7 +167,7 @@ check: deps ## run all tests: unit tests, and guests on several kernels
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
 	$(Q)tests/check.sh
 
-check-arm64: deps ## the main job in an arm64 guest under emulation (see kernels.tsv)
+check-arm64: ## the main job in an arm64 guest under emulation (see kernels.tsv)
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64 deps
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64
 	$(Q)tests/vm/check.sh arm64
