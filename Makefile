@@ -4,15 +4,32 @@
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
-B := build
+# The machine to build for, by Debian's name (arm64) or that of `uname -m` (aarch64). For another than this one, with
+# Debian's cross compiler, under a folder of its own.
+debian_x86_64 := amd64
+debian_aarch64 := arm64
+debian_name = $(or $(debian_$(1)),$(1))
+HOST := $(call debian_name,$(shell uname -m))
+ARCH ?= $(HOST)
+TARGET := $(call debian_name,$(ARCH))
+CROSS := $(filter-out $(HOST),$(TARGET))
+triplet_amd64 := x86_64-linux-gnu
+triplet_arm64 := aarch64-linux-gnu
+bpf_arch_amd64 := x86
+bpf_arch_arm64 := arm64
+$(if $(bpf_arch_$(TARGET)),,$(error xidscope is not made for ARCH=$(ARCH): amd64 and arm64 are there))
+
+B := build$(if $(CROSS),/$(CROSS))
 G := $(B)/gen
 
 CC ?= gcc
+ifneq ($(CROSS),)
+CC := $(triplet_$(TARGET))-gcc
+endif
 SHELL := /bin/bash
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 CFLAGS ?= -O2 -g
-ARCH ?= $(shell uname -m)
 
 # Quiet unless V=1.
 ifeq ($(V),1)
@@ -32,15 +49,12 @@ LIBS := -lbpf -lelf -lz
 # A static binary runs in any container; the sanitizers cannot have one.
 STATIC := -static
 
-bpf_arch_x86_64 := x86
-bpf_arch_aarch64 := arm64
-bpf_arch_arm64 := arm64
 BPF_CPU := v3
 # What must do before 5.12, which brought v3's atomics: using their value is an error here.
 $(B)/bpf/rpc_events.bpf.o: BPF_CPU := v2
 # The programs are relocated when they are loaded: any 64-bit target will do.
 BPF_CFLAGS = -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
-	-Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch_$(ARCH)) \
+	-Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch_$(TARGET)) \
 	-Ivmlinux -Iinclude -Ibpf -MMD -MP
 
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
@@ -55,26 +69,27 @@ USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
 all: $(B)/xidscope ## build the static binary build/xidscope (default)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo '  V=1 shows the commands; DESTDIR= and PREFIX= steer install.'
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo '  V=1 shows the commands; DESTDIR= and PREFIX= steer install; ARCH=arm64 builds for that, in build/arm64.'
 
 # ---- tools: what is missing is named with its package ----
 
-need = $(if $(shell command -v $(1)),,$(error $(1) is missing: install the Debian package $(2), or run `sudo make deps`))
+need = $(if $(shell command -v $(1)),,$(error $(1) is missing: install the Debian package $(2), or run `$(make_deps)`))
+make_deps := sudo make deps$(if $(CROSS), ARCH=$(CROSS))
 
 $(B)/.tools: Makefile
-	$(call need,$(firstword $(CC)),gcc)
+	$(call need,$(firstword $(CC)),gcc$(if $(CROSS),-$(triplet_$(TARGET))))
 	$(call need,$(CLANG),clang)
 	$(call need,$(BPFTOOL),bpftool)
 	$(call need,llvm-strip,llvm)
-	@printf '#include <bpf/libbpf.h>\n#include <libelf.h>\n#include <zlib.h>\n' | \
-		$(CC) -E -x c - >/dev/null 2>&1 || \
-		{ echo 'headers are missing: install the Debian packages libbpf-dev libelf-dev zlib1g-dev, or run `sudo make deps`' >&2; exit 1; }
+	@printf '#include <bpf/libbpf.h>\n#include <libelf.h>\n#include <zlib.h>\nint main(void) { return 0; }\n' | \
+		$(CC) $(STATIC) -o /dev/null -x c - $(LIBS) 2>/dev/null || \
+		{ echo 'headers or libraries are missing: install the Debian packages $(addsuffix $(addprefix :,$(CROSS)),libbpf-dev libelf-dev zlib1g-dev), or run `$(make_deps)`' >&2; exit 1; }
 	@mkdir -p $(B) $(G) && touch $@
 
 # demo and check need it: what is missing is installed by root, else named.
 deps: ## install all that building, demo and tests need (as root)
-	$(Q)tests/deps.sh
+	$(Q)tests/deps.sh $(addprefix --for ,$(CROSS))
 
 # ---- generated ----
 
@@ -151,7 +166,9 @@ tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS)
 unit: $(B)/xidscope tests ## run the tests that need no guest
 	$(Q)tests/check.sh --no-guests
 
-check: deps ## run all tests: unit tests, and guests on several kernels
+check: ## run all tests: unit tests, and guests on several kernels, one of arm64
+	$(Q)$(MAKE) --no-print-directory ARCH=arm64 deps
+	$(Q)$(MAKE) --no-print-directory ARCH=arm64
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
 	$(Q)tests/check.sh
 
@@ -228,8 +245,8 @@ cppcheck: $(GENERATED) ## cppcheck over user/
 	$(Q)cppcheck --std=c11 --enable=warning,performance,portability --quiet --error-exitcode=1 -D_GNU_SOURCE \
 		--library=tests/cppcheck.cfg --inline-suppr -Iinclude -Iuser user/*.c tests/bench/load.c
 
-image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
-	$(Q)deploy/container/build.sh
+image: $(B)/xidscope ## build the container image build/xidscope-oci.tar (ARCH=arm64: in build/arm64)
+	$(Q)deploy/container/build.sh $(B)/xidscope $(B)/xidscope-oci.tar
 
 -include $(wildcard $(B)/user/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*.d $(B)/bench/*.d)
 

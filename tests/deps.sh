@@ -3,6 +3,7 @@
 # Installs from Debian all that building, the demo and the tests need. As root; installs only what is missing.
 #   deps.sh [--missing]          --missing: only prints what is missing
 #   deps.sh --only 'PACKAGE...'  those packages instead, which some targets need beyond the rest
+#   deps.sh --for arm64          what building and testing for that architecture needs beyond the rest
 set -euo pipefail
 
 packages=(
@@ -17,12 +18,29 @@ packages=(
 	# man page check
 	man-db groff-base
 )
-if [[ ${1:-} == --only ]]; then
-	read -ra packages <<<"$2"
-fi
+foreign=''
+case ${1:-} in
+--only) read -ra packages <<<"$2" ;;
+--for)
+	[[ $2 == arm64 ]] || {
+		echo "there is no cross-building for $2" >&2
+		exit 1
+	}
+	foreign=$2
+	packages+=(
+		gcc-aarch64-linux-gnu libc6-dev:arm64 libbpf-dev:arm64 libelf-dev:arm64 zlib1g-dev:arm64
+		# guests: QEMU, and what installs the packages in their root image
+		qemu-system-arm qemu-user-static arch-test
+	)
+	;;
+esac
+native=$(dpkg --print-architecture)
 missing=()
 for package in "${packages[@]}"; do
-	[[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+	arch=$native
+	[[ $package != *:* ]] || arch=${package#*:}
+	dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "$package" 2>/dev/null |
+		grep -qE "^installed ($arch|all)$" || missing+=("$package")
 done
 if [[ ${1:-} == --missing ]]; then
 	echo "${missing[@]}"
@@ -37,6 +55,7 @@ echo "installing ${#missing[@]} packages: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
+[[ ! $foreign ]] || dpkg --add-architecture "$foreign"
 { apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 || {
 	tail -n 20 "$log" >&2
 	echo "installing failed: see above; is the package mirror of /etc/apt reachable?" >&2

@@ -30,7 +30,13 @@ type -P buildah >/dev/null || die "buildah is missing: install the Debian packag
 [[ -x $binary ]] || die "$binary is missing: run 'make' first"
 # The image holds no dynamic loader.
 ! LC_ALL=C grep -aqE '/lib(64)?/ld-(linux|musl)' "$binary" || die "$binary is not static"
-version=$("$binary" version) || die "$binary does not run on this machine"
+# The image is for the machine that the binary's header names.
+case $(od -An -tu2 -j18 -N2 "$binary" | tr -d ' ') in
+62) platform=linux/amd64 ;;
+183) platform=linux/arm64 ;;
+*) die "$binary is for a machine that is not known here" ;;
+esac
+version=$("$binary" version) || die "$binary does not run on this machine: for another architecture install qemu-user-static"
 version=${version##* }
 [[ $version =~ ^[0-9][0-9A-Za-z.~+-]*$ ]] || die "'$binary version' says '$version', which is no version"
 tag=xidscope:${version//[~+]/-} # what a tag may hold
@@ -51,7 +57,7 @@ quietly() {
 		die "'${1##*/} ${*: -1}' failed, see above"
 	}
 }
-quietly buildah "${storage[@]}" build --isolation chroot --timestamp "${SOURCE_DATE_EPOCH:-0}" \
+quietly buildah "${storage[@]}" build --isolation chroot --platform "$platform" --timestamp "${SOURCE_DATE_EPOCH:-0}" \
 	--signature-policy "$dir/policy.json" --label org.opencontainers.image.title=xidscope \
 	--label "org.opencontainers.image.version=$version" \
 	--label 'org.opencontainers.image.licenses=GPL-2.0-only OR BSD-2-Clause' \

@@ -44,6 +44,8 @@ kernel_row "$kernel"
 case $arch in
 # QEMU 7.2 crashes 6.12 guests in cmpxchg16b, hence -cx16.
 amd64) qemu=(qemu-system-x86_64 -machine pc -cpu "max,-cx16$cpu") console=ttyS0 ;;
+# As QEMU's "max", but without the pointer authentication and vectors that cost an emulation much.
+arm64) qemu=(qemu-system-aarch64 -machine virt -cpu neoverse-n1) console=ttyAMA0 ;;
 *) die "no machine for this kernel's architecture: add it to tests/vm/boot.sh" ;;
 esac
 need "${qemu[0]}"
@@ -51,7 +53,7 @@ need "${qemu[0]}"
 # tracepoints are switched under load dies of it ("Oops: int3"). With one thread for all CPUs that cannot happen.
 : "${accel:=tcg,thread=single}"
 boot=$("$vm/kernel.sh" "$kernel")
-root=$("$vm/image.sh" ${image:+"$image" "$packages"})
+root=$("$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages"})
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-vm.XXXXXX")
 guest=''

@@ -2,23 +2,48 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Makes sure that the guest's root file system exists and prints its path. The packages in rootfs.packages and this
 # script are its recipe: it is rebuilt when they change. Jobs and the guest's init come on a disk of their own.
-#   image.sh [NAME PACKAGES]   another image, NAME, that has the packages listed in the file PACKAGES, too
+#   image.sh [--arch ARCHITECTURE] [NAME PACKAGES]
+# NAME: another image, that has the packages listed in the file PACKAGES, too.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 need mmdebstrap fakeroot mke2fs flock
 
+arch=amd64
+if [[ ${1:-} == --arch ]]; then
+	arch=$2
+	shift 2
+fi
 name=${1:-rootfs}
 lists=("$vm/rootfs.packages" ${2:+"$2"})
 recipe=$(cat "$0" "${lists[@]}" | sha256sum | cut -c1-12)
-image=$cache/$name-$recipe.ext4
-lock "$name"
+images=$cache/images/$arch
+image=$images/$name-$recipe.ext4
+
+# Packages of another architecture are configured by programs of theirs, which this machine's kernel must be told how to
+# run. Debian's qemu-user-static has a running systemd do that, else root can.
+emulate() {
+	local misc=/proc/sys/fs/binfmt_misc setting=/usr/lib/binfmt.d/qemu-$1.conf
+	[[ ! -e $misc/qemu-$1 ]] || return 0
+	[[ -e $setting ]] || die "programs of $arch cannot run here: install qemu-user-static (make deps ARCH=$arch)"
+	[[ -e $misc/register ]] || mount -t binfmt_misc binfmt_misc "$misc" 2>/dev/null || true
+	{ cat "$setting" >"$misc/register"; } 2>/dev/null ||
+		die "programs of $arch cannot run here: as root, start systemd-binfmt, or write $setting to $misc/register"
+}
+
+lock "$name-$arch"
 if [[ ! -e $image ]]; then
-	rm -rf "$cache/.$name".* # what an earlier run may have left
-	new=$(mktemp -d "$cache/.$name.XXXXXX")
+	case $arch in
+	"$(dpkg --print-architecture)") effort="half a minute" ;;
+	arm64) effort="some minutes" && emulate aarch64 ;;
+	*) die "no root file system for $arch: add its emulation to $0" ;;
+	esac
+	mkdir -p "$images"
+	rm -rf "$images/.$name".* # what an earlier run may have left
+	new=$(mktemp -d "$images/.$name.XXXXXX")
 	trap 'rm -rf "$new"' EXIT
-	say "building the guest's root file system, $name (half a minute)"
-	mmdebstrap --quiet --variant=essential --include="$(grep -hv '^#' "${lists[@]}" | paste -sd,)" \
+	say "building the guest's root file system, $name for $arch ($effort)"
+	mmdebstrap --quiet --variant=essential --architectures="$arch" --include="$(grep -hv '^#' "${lists[@]}" | paste -sd,)" \
 		--dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/{doc,info,lintian,locale,man}/*' \
 		"$debian" "$new/root.tar" "deb [signed-by=$keyring] $(mirror) $debian main" >"$new/log" 2>&1 || {
@@ -34,7 +59,7 @@ if [[ ! -e $image ]]; then
 		mkdir -p "$1"/root/{export,job,mnt,vm,usr/lib/modules}
 		truncate -s 3G "$1/root.ext4"
 		mke2fs -q -t ext4 -O ^has_journal -m 0 -L root -d "$1/root" "$1/root.ext4"' - "$new"
-	rm -f "$cache/$name"-*.ext4
+	rm -f "$images/$name"-*.ext4
 	mv "$new/root.ext4" "$image"
 fi
 echo "$image"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Makes sure that the test drivers in modules/ are built for kernel NAME of kernels.tsv and prints the folder that holds
 # tracepoint/nvidia.ko, function/nvidia.ko and text/nvidia.ko: modules.sh NAME. As root, if they have to be built.
+# Exit status 77 if they cannot be: Debian keeps old kernels longer than the headers to build modules for them.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
@@ -9,7 +10,8 @@ set -euo pipefail
 # The headers come with programs for the newest suite's C library, so all is built in a folder that has it.
 toolchain_suite=trixie
 compiler=gcc-14
-packages=$compiler,make,libc6-dev,libelf1t64,libssl3t64
+host=$(dpkg --print-architecture)
+declare -A triplets=([amd64]=x86_64-linux-gnu [arm64]=aarch64-linux-gnu)
 
 name=${1:?usage: modules.sh NAME}
 kernel_row "$name"
@@ -19,6 +21,9 @@ if [[ $suite == without-btf ]]; then # the same kernel but for its sunrpc.ko
 fi
 kernel=$("$vm/kernel.sh" "$name")
 release=$(<"$kernel/release")
+cross='' # what the names of the tools begin with
+[[ $arch == "$host" ]] || cross=${triplets[$arch]}-
+packages=$compiler${cross:+-${cross%-}},make,libc6-dev,libelf1t64,libssl3t64
 dir=$cache/modules/$arch/$name
 sources=$(cat "$kernel/sources" "$0" "$vm"/modules/{Kbuild,*.[ch]} | sha256sum)
 cached() { [[ $sources == "$(cat "$dir/sources" 2>/dev/null)" ]]; }
@@ -34,23 +39,23 @@ if cached; then # another process was faster
 	echo "$dir"
 	exit
 fi
-toolchain=$cache/modules/toolchain-$(sha256sum <<<"$toolchain_suite $arch $packages" | cut -c1-12)
+toolchain=$cache/modules/$arch/toolchain-$(sha256sum <<<"$toolchain_suite $arch $packages" | cut -c1-12)
 rm -rf "$cache"/modules/.new.* "$toolchain"/{build,usr/src,usr/lib/linux-kbuild-*} # what an earlier run may have left
-mkdir -p "$cache/modules"
+mkdir -p "$cache/modules/$arch"
 new=$(mktemp -d "$cache/modules/.new.XXXXXX")
 clean() { rm -rf "$new" "$toolchain"/{build,usr/src,usr/lib/linux-kbuild-*}; }
 trap clean EXIT
 
 if [[ ! -d $toolchain ]]; then
 	say "building a folder with compiler (half a minute)"
-	mmdebstrap --quiet --mode=root --variant=essential --architectures="$arch" --include="$packages" \
+	mmdebstrap --quiet --mode=root --variant=essential --architectures="$host" --include="$packages" \
 		--dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/{doc,info,lintian,locale,man}/*' \
 		"$toolchain_suite" "$new/toolchain" "deb [signed-by=$keyring] $(mirror) $toolchain_suite main" >"$new/log" 2>&1 || {
 		cat "$new/log" >&2
 		die "mmdebstrap could not build the folder with compiler"
 	}
-	rm -rf "$cache"/modules/toolchain-*
+	rm -rf "$cache/modules/$arch"/toolchain-*
 	mv "$new/toolchain" "$toolchain"
 fi
 
@@ -63,11 +68,22 @@ if [[ $(cat "$dir/version" 2>/dev/null) == "$version" ]]; then
 	cp "$dir"/debs/*.deb "$new/debs/"
 else
 	apt_root "$suite" "$arch" || die "cannot read the package lists of $suite: check the network"
+	apt-cache "${apt_options[@]}" show "linux-headers-$release=$version" >/dev/null 2>&1 || {
+		say "the mirror has no headers of $release any more: what needs the test drivers is not tested there"
+		exit 77
+	}
 	mapfile -t headers < <(apt-cache "${apt_options[@]}" depends "linux-headers-$release=$version" |
 		sed -n 's/^ *Depends: \(linux-\(headers\|kbuild\)-.*\)/\1/p')
 	say "downloading the headers of $release"
 	(cd "$new/debs" && apt-get "${apt_options[@]}" download "linux-headers-$release=$version" "${headers[@]}") ||
 		die "cannot download the headers of $release $version"
+	if [[ $cross ]]; then # their programs must run here
+		rm -f "$new"/debs/linux-kbuild-*
+		apt_root "$suite" "$host" || die "cannot read the package lists of $suite: check the network"
+		mapfile -t programs < <(printf '%s\n' "${headers[@]}" | grep '^linux-kbuild-')
+		(cd "$new/debs" && apt-get "${apt_options[@]}" download "${programs[@]/%/=$version}") ||
+			die "cannot download ${programs[*]} $version"
+	fi
 fi
 say "building the test drivers for $release"
 for deb in "$new"/debs/*.deb; do
@@ -84,19 +100,19 @@ for driver in tracepoint function text; do
 	mkdir -p "$toolchain/build/$driver" "$new/$name/$driver"
 	cp "$vm"/modules/{Kbuild,*.[ch]} "$toolchain/build/$driver/"
 	# Without BTF, as the real driver's modules.
-	inside make -s -j "$(nproc)" -C "/usr/src/linux-headers-$release" M="/build/$driver" CC="$compiler" \
+	inside make -s -j "$(nproc)" -C "/usr/src/linux-headers-$release" M="/build/$driver" \
+		CROSS_COMPILE="$cross" CC="$cross$compiler" \
 		DRIVER="${driver^^}" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$new/log" 2>&1 || {
 		cat "$new/log" >&2
 		die "could not build the $driver driver for $release: see above"
 	}
 	grep "^/build/.*warning:" "$new/log" >&2 || true
-	inside strip --strip-debug "/build/$driver/nvidia.ko"
+	inside "${cross}strip" --strip-debug "/build/$driver/nvidia.ko"
 	cp "$toolchain/build/$driver/nvidia.ko" "$new/$name/$driver/"
 done
 mv "$new/debs" "$new/$name/debs"
 echo "$version" >"$new/$name/version"
 echo "$sources" >"$new/$name/sources"
 rm -rf "$dir"
-mkdir -p "$cache/modules/$arch"
 mv "$new/$name" "$dir"
 echo "$dir"

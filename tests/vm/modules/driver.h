@@ -3,8 +3,8 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include <linux/kernel.h> /* has va_list, too, whose own header has another name before 5.15 */
 #include <linux/pci.h>
-#include <linux/kernel.h> /* va_list, wherever that is */
 
 void nv_report_error(struct pci_dev *dev, u32 error_number, const char *format, va_list ap);
 void nvswitch_report_error(struct pci_dev *dev, u32 error_number, const char *format, va_list ap);

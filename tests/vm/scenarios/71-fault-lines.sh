@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Every line of tests/data/xid_lines.tsv, through /dev/kmsg and from a driver: each fault with address, number, pid and
 # process as expected, no other.
+need_drivers
 sysctl -qw kernel.printk_devkmsg=on
 cut -f 2 /job/data/xid_lines.tsv | tail -n +2 >lines
 pass() { # NAME OPTION...: an agent that sees each line, handed to put()

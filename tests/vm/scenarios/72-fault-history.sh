@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Faults from before the start count, with their own times. Killed in the middle of a storm and started again, the agent
 # has counted each line once that the log still holds, and says how many records it has lost.
+need_drivers
 insmod /job/modules/text/nvidia.ko
 driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
 for i in $(seq 20); do

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Drivers with a tracepoint, with the report function alone and with text alone give the same events; what both paths
 # tell is one fault. The driver is unloaded and loaded as another while the agent runs.
+need_drivers
 agent_start --hooks gpu --events events.json
 driver() { printf '%b\n' "$@" >/proc/xidscope-driver; }
 for round in 1 2; do

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # What comes with GPU failures is counted by kind: a process killed for want of memory, a task that hangs, a link that
 # goes down, an NFS server that does not answer and then does.
+need_drivers
 insmod /job/modules/text/nvidia.ko
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
