@@ -4,17 +4,23 @@
 # What does not depend on the kernel (the container image, and scenarios from 80 on) is run on the first of them alone.
 # A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and at the end
 # "N passed, N failed, N skipped".
-#   check.sh [--only "SCENARIO..."] [KERNEL...]
+#   check.sh [--transports] [--only "SCENARIO..."] [KERNEL...]
+# --transports: those in transports/ instead: NFS over RDMA, TLS, and with Kerberos, in an image of their own
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
+scenarios=$here/scenarios image=() kernels=(6.1 6.12 newest)
+if [[ ${1:-} == --transports ]]; then
+	scenarios=$here/transports kernels=(6.1-full newest-full)
+	image=(--image transports --packages "$scenarios/rootfs.packages" --suite trixie)
+	shift
+fi
 only=''
 if [[ ${1:-} == --only ]]; then
 	only=$2
 	shift 2
 fi
-kernels=("$@")
-((${#kernels[@]})) || kernels=(6.1 6.12 newest)
+(($# == 0)) || kernels=("$@")
 results=$top/build/vm
 mkdir -p "$results"
 
@@ -35,16 +41,15 @@ verdicts=$results/verdicts
 
 boot() { # boot KERNEL JOB OUT
 	rm -rf "$3"
-	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" 2>&1
+	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" "${image[@]}" 2>&1
 }
 
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
 prepare_scenarios() {
-	local modules
-	modules=$("$here/modules.sh" "$1")
 	mkdir -p "$2"
-	cp -r "$here/scenarios" "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$top/tests/data" "$2/"
-	cp -r "$modules" "$2/modules"
+	cp -r "$scenarios" "$2/scenarios"
+	cp -r "$here/agent-lib.sh" "${XIDSCOPE:-$top/build/xidscope}" "$top/tests/data" "$2/"
+	((${#image[@]})) || cp -r "$("$here/modules.sh" "$1")" "$2/modules"
 	cp "$here/run-scenarios" "$2/run.sh"
 	echo "$only" >"$2/only"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
@@ -79,7 +84,7 @@ for kernel in "${kernels[@]}"; do
 	prepare_scenarios "$kernel" "$work/$kernel"
 	in_turn check_scenarios "$kernel" "$work/$kernel"
 done
-if [[ -z $only || $only == *container* ]]; then
+if ((${#image[@]} == 0)) && [[ -z $only || $only == *container* ]]; then
 	first=${kernels[0]}
 	mkdir "$work/container"
 	"$here/container/prepare.sh" "$work/container"
