@@ -10,7 +10,6 @@
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
 #include "printk.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -29,38 +28,52 @@ struct {
 } printk_ring SEC(".maps");
 
 #define CHUNK 128
+#define OVERLAP 3 /* a mark may begin at a chunk's end */
 
-/* 0x80000000 if @x is 0. The search has no branches within a chunk: the
- * verifier would follow each of them through all the rest. */
+/* 0x80000000 if @x is 0. The search has no branches: the verifier would follow
+ * each of them through all the rest. */
 static __always_inline __u32 is_zero(__u32 x)
 {
 	return (x - 1) & ~x & 0x80000000;
 }
 
-/* Whether a mark stands anywhere in the @len bytes: a message without a level
- * is glued to the end of an unfinished line. Read by chunks that fit the
- * stack: a scratch map would be shared with the NMI that interrupts us. */
+/*
+ * Whether a mark stands anywhere in the @size bytes (1 to CHUNK) at @address.
+ * Read to the stack: a scratch map would be shared with the NMI that interrupts
+ * us. A global function, which the verifier reads once and not once per call.
+ */
+__noinline int chunk_has_mark(__u64 address, __u64 size)
+{
+	__u32 window = 0, found = 0;
+	char chunk[CHUNK] = {};
+
+	if (!size || size > CHUNK ||
+	    bpf_probe_read_kernel(chunk, size, (const void *)address))
+		return 0;
+	for (__u32 i = 0; i < CHUNK; i++) {
+		window = window >> 8 | (__u32)(__u8)chunk[i] << 24;
+		found |= is_zero(window ^ MARK_NVRM) |
+			 is_zero(window ^ MARK_SXID);
+	}
+	return found != 0;
+}
+
+/* In all of the message: one without a level is glued to the end of an
+ * unfinished line. */
 static __always_inline bool has_mark(const char *text, __u32 len)
 {
-	__u32 window = 0, found = 0, size;
+	__u32 size;
 
-	for (__u32 start = 0; start < PRINTK_TEXT; start += CHUNK) {
-		char chunk[CHUNK] = {};
-
-		if (start >= len || found)
+	for (__u32 start = 0; start < PRINTK_TEXT; start += CHUNK - OVERLAP) {
+		if (start >= len)
 			break;
 		size = len - start;
 		if (size > CHUNK)
 			size = CHUNK;
-		if (bpf_probe_read_kernel(chunk, size, text + start))
-			break;
-		for (__u32 i = 0; i < CHUNK; i++) {
-			window = window >> 8 | (__u32)(__u8)chunk[i] << 24;
-			found |= is_zero(window ^ MARK_NVRM) |
-				 is_zero(window ^ MARK_SXID);
-		}
+		if (chunk_has_mark((__u64)text + start, size))
+			return true;
 	}
-	return found;
+	return false;
 }
 
 /* @room is a constant, at least @len. */
@@ -85,11 +98,13 @@ static __always_inline int send(const char *text, __u32 len, __u32 room)
 	return 0;
 }
 
-SEC("tp_btf/console")
-int BPF_PROG(printk_console, const char *text, __u64 len)
+/* By its raw arguments, const char *text and size_t len, so that it needs no BTF. */
+SEC("raw_tp/console")
+int printk_console(__u64 *ctx)
 {
-	if (!text)
-		return 0;
+	const char *text = (const char *)ctx[0];
+	__u64 len = ctx[1];
+
 	if (len > PRINTK_TEXT)
 		len = PRINTK_TEXT;
 	if (!has_mark(text, len))

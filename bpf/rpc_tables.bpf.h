@@ -176,8 +176,9 @@ static __always_inline void transport_proto(char *proto,
 
 /* The last place left by an earlier transport of the same server and protocol,
  * or RPC_MAX_TRANSPORTS. Without branches: the verifier follows each of them
- * through each turn of the loop. */
-static __always_inline __u32 transport_free_place(__u32 server, __u64 proto)
+ * through each turn of the loop. A global function, which the verifier reads
+ * once and not once per call. */
+__noinline __u32 transport_free_place(__u32 server, __u64 proto)
 {
 	__u32 place = RPC_MAX_TRANSPORTS;
 	struct rpc_transport *t;

@@ -10,6 +10,7 @@
 
 #include "bpf_support.h"
 #include "clock.h"
+#include "kernel_types.h"
 
 int observer_start(struct observer *o, const struct log *log,
 		   unsigned int hooks, const struct gpu_options *gpu)
@@ -29,6 +30,7 @@ int observer_start(struct observer *o, const struct log *log,
 		o->gpu = gpu_hooks_new(log, gpu);
 		gpu_error = o->gpu ? 0 : errno;
 	}
+	kernel_types_forget();
 	if (gpu_error == EBUSY)
 		return -EBUSY;
 	if (gpu_error == EPERM ||

@@ -3,7 +3,6 @@
 #include "rpc_hooks.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "bpf_support.h"
+#include "kernel_types.h"
 #include "rpc.skel.h"
 #include "rpc_maps.h"
 
@@ -85,25 +85,11 @@ static struct bpf_link **hook_link(struct rpc_bpf *bpf, size_t i)
 	return (struct bpf_link **)((char *)bpf + hooks[i].link);
 }
 
-/* Whether the kernel itself, modules aside, has such a type. */
-static bool has_kernel_type(const char *name)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	bool found;
-
-	if (!btf)
-		return false;
-	found = btf__find_by_name(btf, name) > 0;
-	btf__free(btf);
-	malloc_trim(0); /* the kernel's types are 5 MB */
-	return found;
-}
-
 /* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
  * The guard that took the place of disabled preemption has a type. */
 static bool tracepoints_preemptible(void)
 {
-	return has_kernel_type("class_srcu_fast_notrace_t");
+	return kernel_has_type("class_srcu_fast_notrace_t");
 }
 
 struct rpc_hooks *rpc_hooks_new(const struct log *log)
@@ -153,7 +139,7 @@ static enum rpc_hooks_state look(void)
 		return RPC_HOOKS_ABSENT;
 	/* A built-in sunrpc has parameters, and therefore a folder, too. */
 	if (!exists(MODULE "/initstate"))
-		return has_kernel_type("rpc_task") ? RPC_HOOKS_ATTACHED :
+		return kernel_has_type("rpc_task") ? RPC_HOOKS_ATTACHED :
 						     RPC_HOOKS_NO_BTF;
 	if (!is_live())
 		return RPC_HOOKS_ABSENT;
@@ -269,45 +255,15 @@ static bool attach(struct rpc_hooks *h)
 	return attached & 1u << HOOK_RPC_STATS_LATENCY;
 }
 
-/* Finds how far slot_tbl_state lies from slot_tbl_waitq, in nfsv4's types. The
- * module may come much later than sunrpc, so each snapshot looks for it; until
- * then a drained session counts as a session wait. */
+/* The module may come much later than sunrpc, so each snapshot looks for it;
+ * until then a drained session counts as a session wait. */
 static void learn_session(struct rpc_hooks *h)
 {
-	const struct btf_member *m;
-	const struct btf_type *t;
-	struct btf *base, *btf;
-	long long state = -1, waitq = -1;
-	int id;
-
 	h->session_known = true;
-	base = btf__load_vmlinux_btf();
-	if (!base)
-		return;
-	btf = btf__load_module_btf("nfsv4", base);
-	id = btf ? btf__find_by_name_kind(btf, "nfs4_slot_table",
-					  BTF_KIND_STRUCT)
-		 : -1;
-	if (id > 0) {
-		t = btf__type_by_id(btf, (uint32_t)id);
-		m = btf_members(t);
-		for (uint32_t i = 0; i < btf_vlen(t); i++) {
-			const char *name = btf__name_by_offset(btf, m[i].name_off);
-			long long at = btf_member_bit_offset(t, i) / 8;
-
-			if (!strcmp(name, "slot_tbl_state"))
-				state = at;
-			else if (!strcmp(name, "slot_tbl_waitq"))
-				waitq = at;
-		}
-	}
-	if (state >= 0 && waitq >= 0)
-		h->bpf->bss->rpc_session_state_offset = state - waitq;
+	h->bpf->bss->rpc_session_state_offset = session_state_offset();
+	kernel_types_forget();
 	log_debug(h->log, "nfsv4: slot_tbl_state is %lld bytes from its queue",
 		  (long long)h->bpf->bss->rpc_session_state_offset);
-	btf__free(btf);
-	btf__free(base);
-	malloc_trim(0);
 }
 
 static void try_attach(struct rpc_hooks *h)
@@ -326,7 +282,7 @@ static void try_attach(struct rpc_hooks *h)
 			  bpf_advice(ENOENT));
 	} else {
 		h->state = RPC_HOOKS_ATTACHED;
-		malloc_trim(0);
+		malloc_trim(0); /* what libbpf has read of the kernel's types */
 		return;
 	}
 	h->state = RPC_HOOKS_FAILED;

@@ -97,10 +97,12 @@ for setting in $settings; do
 		sleep 1
 		sysctl -qw kernel.bpf_stats_enabled=1
 		while read -r name mount file args; do
-			bpftool -j prog show >"out/stats-$name-before.json"
-			# shellcheck disable=SC2086 # load's arguments
-			./load "/mnt/$mount/$file" $args 1 >/dev/null
-			bpftool -j prog show >"out/stats-$name-after.json"
+			for repeat in 1 2 3; do
+				bpftool -j prog show >"out/stats-$name-$repeat-before.json"
+				# shellcheck disable=SC2086 # load's arguments
+				./load "/mnt/$mount/$file" $args 1 >/dev/null
+				bpftool -j prog show >"out/stats-$name-$repeat-after.json"
+			done
 		done <<<"$workloads"
 		sysctl -qw kernel.bpf_stats_enabled=0
 	fi

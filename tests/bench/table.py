@@ -52,17 +52,20 @@ def times(out):
 
 
 def programs(out, workload, calls):
-    """Per program of the agent: runs per call, and nanoseconds per run."""
-    before, after = (
-        {p["id"]: p for p in json.loads((out / f"stats-{workload}-{when}.json").read_text())} for when in ("before", "after")
-    )
+    """Per program of the agent: runs per call, and nanoseconds per run: of the repeat in which the fewest interrupts hit it."""
     result = {}
-    for number, program in after.items():
-        old = before.get(number, {})
-        runs = program.get("run_cnt", 0) - old.get("run_cnt", 0)
-        if runs:
-            spent = program.get("run_time_ns", 0) - old.get("run_time_ns", 0)
-            result[program["name"]] = {"runs_per_call": round(runs / calls, 3), "instructions_per_run": round(spent / runs, 1)}
+    for after_path in sorted(out.glob(f"stats-{workload}-[0-9]-after.json")):
+        before_path = after_path.with_name(after_path.name.replace("after", "before"))
+        before, after = ({p["id"]: p for p in json.loads(path.read_text())} for path in (before_path, after_path))
+        for number, program in after.items():
+            old = before.get(number, {})
+            runs = program.get("run_cnt", 0) - old.get("run_cnt", 0)
+            if not runs:
+                continue
+            spent = (program.get("run_time_ns", 0) - old.get("run_time_ns", 0)) / runs
+            best = result.get(program["name"])
+            if not best or spent < best["instructions_per_run"]:
+                result[program["name"]] = {"runs_per_call": round(runs / calls, 3), "instructions_per_run": round(spent, 1)}
     return result
 
 
@@ -106,7 +109,7 @@ def main():
 
     names = []
     for workload in measured:
-        if not (out / f"stats-{workload}-after.json").exists():
+        if not (out / f"stats-{workload}-1-after.json").exists():
             continue
         calls = int(next(row[5] for row in lines(out / "bench.tsv") if row[2] == workload))
         calls += WARM_WRITES if workload.startswith("write") else WARM_READS
@@ -140,14 +143,17 @@ def main():
     if "agent" in settings:
         by = {w: figures["workloads"][w]["agent"] for w in figures["workloads"]}
         cost = figures["cost"]["agent"]
+        in_programs = {w: sum(p["runs_per_call"] * p["instructions_per_run"] for p in ps.values()) for w, ps in figures["programs"].items()}
         budgets = [
-            ("instructions per call, none waits (depth 1, worst of v3 and v4.2)", max(by["read-v3-1"]["added"], by["read-v4.2-1"]["added"]), 900),
-            ("instructions per call, each waits for a slot", by["slot-v3-64"]["added"], 2500),
-            ("instructions per call, most wait for a session slot", by["read-v4.2-64"]["added"], 2500),
+            ("instructions per call in the programs, none waits (worst of v3 and v4.2)", max(in_programs["read-v3-1"], in_programs["read-v4.2-1"]), 900),
+            ("... each waits for a slot", in_programs["slot-v3-64"], 2500),
+            ("instructions per call in all, none waits (worst of v3 and v4.2)", max(by["read-v3-1"]["added"], by["read-v4.2-1"]["added"]), 900),
+            ("... each waits for a slot", by["slot-v3-64"]["added"], 2500),
+            ("... most wait for a session slot", by["read-v4.2-64"]["added"], 2500),
             ("time at depth 1, %", max(by["read-v3-1"]["time_percent"], by["read-v4.2-1"]["time_percent"]), 2),
             ("time at depth 8, %", max(by["read-v3-8"]["time_percent"], by["read-v4.2-8"]["time_percent"]), 1),
             ("resident memory, MB", cost["resident_bytes"] / 1e6, 4),
-            ("start to attached, ms", cost["attached_ms"], 300),
+            ("start to attached, ms at one instruction per ns", cost["attached_ms"], 300),
         ]
         figures["budgets"] = [{"what": w, "value": round(v, 2), "budget": b, "met": v <= b} for w, v, b in budgets]
         text += "\n" + table(["budget", "measured", "at most", ""], [[w, f"{v:,.4g}" if v < 100 else f"{v:,.0f}", f"{b:,}", "met" if v <= b else "**missed**"] for w, v, b in budgets])

@@ -8,6 +8,12 @@ enough() {
 	agent_write
 	(($(sed -n 's/^xidscope_rpc_seconds_count.* //p' x.prom | paste -sd+) >= calls))
 }
+# What hangs, and where in the kernel.
+stuck() {
+	local pid
+	for pid in $(pgrep -x 'fio|ls'); do grep -s . "/proc/$pid/comm" "/proc/$pid"/task/*/stack; done
+	return 1
+}
 nfs_server_start
 server=$(netns_client kills 10.0.7)
 agent_start
@@ -38,10 +44,11 @@ until enough; do
 	sleep 1
 	tc -n kills qdisc del dev eth0 root 2>/dev/null || true
 	((round % 3 != 2)) || nfs_server_start
-	wait_for 30 sh -c '! pgrep -x fio >/dev/null'
+	# A killed task ends when its call does, which may wait for the client's recovery on v4.2.
+	wait_for 120 sh -c '! pgrep -x fio >/dev/null' || stuck
 done
-wait_for 60 ls /mnt/slots
-wait_for 60 ls /mnt/sessions
+wait_for 120 ls /mnt/slots || stuck
+wait_for 120 ls /mnt/sessions || stuck
 compare_point after
 umount -f /mnt/slots || umount -l /mnt/slots
 umount -f /mnt/sessions || umount -l /mnt/sessions
