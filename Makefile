@@ -152,7 +152,7 @@ check: deps ## run all tests: unit tests, and guests on several kernels
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
 	$(Q)tests/check.sh
 
-check-transports: deps ## NFS over RDMA, over TLS and with Kerberos, on kernels with all drivers (five minutes)
+check-transports: deps ## NFS over RDMA, over TLS, with Kerberos and pNFS, on kernels with all drivers (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
 

@@ -5,7 +5,7 @@
 # A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and at the end
 # "N passed, N failed, N skipped".
 #   check.sh [--transports] [--only "SCENARIO..."] [KERNEL...]
-# --transports: those in transports/ instead: NFS over RDMA, TLS, and with Kerberos, in an image of their own
+# --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
