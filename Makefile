@@ -221,8 +221,8 @@ coverage: deps ## which lines of user/ the unit tests and the guest's scenarios 
 
 tidy: $(GENERATED) ## clang-tidy over user/, as .clang-tidy says
 	$(call tools,clang-tidy)
-	$(Q)clang-tidy --quiet user/*.c tests/bench/load.c -- -std=gnu11 $(WARN) -D_GNU_SOURCE $(INCLUDES) \
-		2> >(grep -v 'warnings\? generated\.$$' >&2)
+	$(Q)printf '%s\n' user/*.c tests/bench/load.c | xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- \
+		-std=gnu11 $(WARN) -D_GNU_SOURCE $(INCLUDES) 2> >(grep -v 'warnings\? generated\.$$' >&2)
 
 cppcheck: $(GENERATED) ## cppcheck over user/
 	$(call tools,cppcheck)

@@ -9,6 +9,7 @@
 
 #include "fields.h"
 #include "file_text.h"
+#include "span.h"
 #include "time_text.h"
 
 #define MAX_BYTES (1 << 20)
@@ -27,19 +28,14 @@ static int refuse(const struct fields *f, size_t n, const char *what,
 /* "0000:c1:00.0", in lower case, or "*". */
 static bool read_device(const struct field *field, char *to, size_t size)
 {
-	unsigned int domain, bus, slot, function;
-	int end = 0;
+	struct span rest = { field->at, field->at + field->len };
+	char pci[SPAN_PCI];
 
-	if (!field_copy(field, to, size))
+	if (span_is(rest, "*"))
+		return field_copy(field, to, size);
+	if (!span_take_pci(&rest, pci) || span_left(rest))
 		return false;
-	if (!strcmp(to, "*"))
-		return true;
-	if (to[strspn(to, "0123456789abcdefABCDEF:.")] ||
-	    sscanf(to, "%8x:%2x:%2x.%1x%n", &domain, &bus, &slot, &function,
-		   &end) != 4 ||
-	    to[end])
-		return false;
-	snprintf(to, size, "%04x:%02x:%02x.%x", domain, bus, slot, function);
+	snprintf(to, size, "%s", pci);
 	return true;
 }
 

@@ -153,7 +153,7 @@ static void write_cgroup(FILE *out, int pid)
 	if (!pod)
 		return;
 	for (size_t i = 0; i < len; i++)
-		uid[i] = pod[3 + i] == '_' ? '-' : pod[3 + i];
+		uid[i] = (char)(pod[3 + i] == '_' ? '-' : pod[3 + i]);
 	uid[len] = 0;
 	member(out, "pod", uid);
 }
@@ -282,14 +282,13 @@ static bool same(const struct event *a, const struct event *b)
 /* The event's burst, or else an entry for it: a free one or the oldest. */
 static struct burst *find(struct event_log *e, const struct event *event)
 {
-	struct burst *place = NULL;
+	struct burst *place = e->bursts;
 
 	for (struct burst *b = e->bursts; b < e->bursts + BURSTS; b++) {
 		if (b->used && same(&b->last, event))
 			return b;
-		if (!place || (place->used &&
-			       (!b->used || b->last.monotonic_ns <
-						    place->last.monotonic_ns)))
+		if (place->used && (!b->used || b->last.monotonic_ns <
+							place->last.monotonic_ns))
 			place = b;
 	}
 	if (place->used)

@@ -66,7 +66,7 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 	if (p->count == MAX_WAITING)
 		return -ENOSPC;
 	if (!p->list) {
-		p->list = calloc(2 * MAX_WAITING, sizeof(*p->list));
+		p->list = calloc((size_t)2 * MAX_WAITING, sizeof(*p->list));
 		if (!p->list)
 			return -ENOMEM;
 	}

@@ -209,7 +209,7 @@ static void read_event(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.device);
 	like.count = take_number(l, UINT64_MAX);
 	like.last = take_time(l);
-	if (l->error || s->kernel_event_count > 2 * MAX_KERNEL_EVENTS) {
+	if (l->error || s->kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS) {
 		l->error = -EINVAL;
 		return;
 	}

@@ -372,8 +372,10 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 	size_t size = sizeof(*event) + event->len;
 	struct printk_event *copy;
 
-	if (!s->printk)
+	if (!s->printk) {
 		s->printk = calloc(MAX_PRINTK_WAITING, sizeof(*s->printk));
+		s->printk_count = 0;
+	}
 	if (!s->printk)
 		return;
 	/* The oldest gives way. If the log is read beyond it, it has no record;
@@ -388,8 +390,8 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 	if (!copy)
 		return;
 	memcpy(copy, event, size);
-	s->printk[s->printk_count++] =
-		(struct printk_waiting){ now_ns, copy };
+	s->printk[s->printk_count].arrived_ns = now_ns;
+	s->printk[s->printk_count++].event = copy;
 }
 
 bool fault_stream_marked(const char *text, size_t len)

@@ -13,15 +13,12 @@
 #include <string.h>
 
 #include "metrics.h"
+#include "span.h"
 
 /* Look-ups are linear: a foreign file must not keep us busy for ever. */
 #define MAX_ENTRIES 4096
 #define MAX_LABELS 8
 #define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
-
-struct span {
-	const char *at, *end;
-};
 
 struct sample {
 	struct span name;
@@ -38,22 +35,6 @@ struct family {
 	enum metric_id metric;
 	int (*read)(struct snapshot *s, const struct sample *sample);
 };
-
-static bool span_is(struct span s, const char *text)
-{
-	return (size_t)(s.end - s.at) == strlen(text) &&
-	       !memcmp(s.at, text, strlen(text));
-}
-
-static bool take(struct span *s, const char *text)
-{
-	size_t len = strlen(text);
-
-	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len))
-		return false;
-	s->at += len;
-	return true;
-}
 
 /* Moves past a run of the bytes in @set. */
 static struct span take_run(struct span *s, const char *set)
@@ -101,19 +82,19 @@ static bool take_quoted(struct span *s, char *value, size_t size)
 
 static bool take_labels(struct span *s, struct sample *sample)
 {
-	if (!take(s, "{"))
+	if (!span_take(s, "{"))
 		return true;
 	do {
 		if (sample->label_count == MAX_LABELS)
 			return false;
 		sample->labels[sample->label_count].name = take_name(s);
-		if (!take(s, "=\"") ||
+		if (!span_take(s, "=\"") ||
 		    !take_quoted(s, sample->labels[sample->label_count].value,
 				 LABEL_SIZE))
 			return false;
 		sample->label_count++;
-	} while (take(s, ","));
-	return take(s, "}");
+	} while (span_take(s, ","));
+	return span_take(s, "}");
 }
 
 /* NAME{LABEL="VALUE",...} NUMBER; the name is taken already. */
@@ -122,7 +103,7 @@ static bool read_sample(struct span line, struct sample *sample)
 	size_t len;
 
 	sample->label_count = 0;
-	if (!take_labels(&line, sample) || !take(&line, " "))
+	if (!take_labels(&line, sample) || !span_take(&line, " "))
 		return false;
 	len = (size_t)(line.end - line.at);
 	if (!len || len >= sizeof(sample->value))
@@ -147,10 +128,7 @@ static bool get_label(const struct sample *sample, const char *name, char *to,
 {
 	const char *value = label_of(sample, name);
 
-	if (!value || strlen(value) >= size)
-		return false;
-	strcpy(to, value);
-	return true;
+	return value && (size_t)snprintf(to, size, "%s", value) < size;
 }
 
 #define GET_LABEL(sample, name, to) get_label(sample, name, to, sizeof(to))
@@ -416,13 +394,13 @@ static const struct family families[] = {
 /* The family that has samples of this name; NULL: we do not read it. */
 static const struct family *find_family(struct span name)
 {
-	if (!take(&name, METRIC_PREFIX))
+	if (!span_take(&name, METRIC_PREFIX))
 		return NULL;
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
 		const struct metric *m = &metrics[families[i].metric];
 		struct span rest = name;
 
-		if (take(&rest, m->name) &&
+		if (span_take(&rest, m->name) &&
 		    span_is(rest, m->type == METRIC_COUNTER ? "_total" : ""))
 			return &families[i];
 	}
@@ -467,7 +445,7 @@ static bool is_whole(struct span text)
 				  "export_errors_total counter"))
 			prometheus = true;
 	}
-	return prometheus ? take(&line, METRIC_PREFIX "build_info{")
+	return prometheus ? span_take(&line, METRIC_PREFIX "build_info{")
 			  : span_is(line, "# EOF");
 }
 

@@ -98,5 +98,5 @@ void pcie_relatives_add(struct pcie_relatives *r, const char *device,
 		len += (size_t)n;
 	}
 	if (len)
-		strcpy(json + len, "]");
+		memcpy(json + len, "]", 2);
 }

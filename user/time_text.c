@@ -57,7 +57,7 @@ bool time_from_text(const char *text, double *seconds)
 			part = strtod(rest, NULL);
 			rest += 1 + strspn(rest + 1, "0123456789");
 		}
-		if (strcmp(rest, "Z"))
+		if (strcmp(rest, "Z") != 0)
 			return false;
 	}
 	day = utc.tm_mday;

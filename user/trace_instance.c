@@ -182,7 +182,7 @@ static int open_cpus(struct trace_instance *t)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
-	int cpu, fd, *grown;
+	int fd, *grown;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "%s/instances/%s/per_cpu", t->tracefs,
@@ -191,19 +191,18 @@ static int open_cpus(struct trace_instance *t)
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "cpu%d", &cpu) != 1)
+		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
+		grown = realloc(t->cpus,
+				sizeof(*t->cpus) * ((size_t)t->cpu_count + 1));
+		if (!grown)
+			break;
+		t->cpus = grown;
 		fd = open_at(t, O_RDONLY | O_NONBLOCK,
 			     "instances/%s/per_cpu/%s/trace_pipe_raw", t->name,
 			     entry->d_name);
-		grown = realloc(t->cpus,
-				sizeof(*t->cpus) * ((size_t)t->cpu_count + 1));
-		if (fd < 0 || !grown) {
-			if (fd >= 0)
-				close(fd);
+		if (fd < 0)
 			break;
-		}
-		t->cpus = grown;
 		t->cpus[t->cpu_count++] = fd;
 	}
 	closedir(dir);
@@ -216,9 +215,9 @@ static int open_cpus(struct trace_instance *t)
  */
 static void measure_log_offset(struct trace_instance *t)
 {
-	unsigned long long whole, micro;
 	char text[512] = "", *now;
 	uint64_t before, after;
+	double seconds;
 	int fd;
 
 	if (set(t, "trace_clock", "perf"))
@@ -232,10 +231,11 @@ static void measure_log_offset(struct trace_instance *t)
 	after = monotonic_ns();
 	close(fd);
 	now = strstr(text, "now ts:");
-	if (!now || sscanf(now, "now ts: %llu.%6llu", &whole, &micro) != 2)
+	seconds = now ? strtod(now + strlen("now ts:"), NULL) : 0;
+	if (seconds <= 0)
 		return;
 	t->log_offset_ns = (int64_t)(before / 2 + after / 2) -
-			   (int64_t)(whole * 1000000000 + micro * 1000);
+			   (int64_t)(seconds * 1e9);
 	t->has_log_offset = true;
 }
 

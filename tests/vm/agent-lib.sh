@@ -7,8 +7,8 @@ agent_start() {
 	rm -f x.prom
 	/job/xidscope run --output x.prom --interval 3600 --keep --log json "$@" 2>>agent.log &
 	agent=$!
-	wait_for 20 grep -q '"message":"started' agent.log
-	wait_for 20 test -e x.prom
+	wait_for 60 grep -q '"message":"started' agent.log
+	wait_for 60 test -e x.prom
 }
 
 # agent_write: has x.prom written anew, and waits for it.

@@ -44,8 +44,9 @@ until enough; do
 	sleep 1
 	tc -n kills qdisc del dev eth0 root 2>/dev/null || true
 	((round % 3 != 2)) || nfs_server_start
-	# A killed task ends when its call does, which may wait for the client's recovery on v4.2.
-	wait_for 120 sh -c '! pgrep -x fio >/dev/null' || stuck
+	# A killed task ends when its call does, which may wait for the client's recovery on v4.2. What fio forked while
+	# it was killed is killed, too.
+	wait_for 120 sh -c 'pkill -x -KILL fio; ! pgrep -x fio >/dev/null' || stuck
 done
 wait_for 120 ls /mnt/slots || stuck
 wait_for 120 ls /mnt/sessions || stuck
