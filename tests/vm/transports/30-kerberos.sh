@@ -48,7 +48,7 @@ rm -f /export/load # root, by Kerberos, is nobody to the server, and must own th
 rpc.svcgssd
 rpc.gssd
 agent_start
-nfs_mount 4.2 sec=krb5i /mnt/kerberos localhost
+nfs_mount 4.2 sec=krb5 /mnt/kerberos localhost
 prepare_file /mnt/kerberos
 compare_point before
 load /mnt/kerberos 2 16 randrw 4k
