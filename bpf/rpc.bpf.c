@@ -291,6 +291,10 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 	}
 	if (w->booked)
 		return 0;
+	/* Now: by its release it may sleep already before its next attempt, and
+	 * the wait to be clipped is no longer the last one. */
+	if (!w->first && rqst->rq_xtime)
+		waiter_clip(w, rqst->rq_xtime);
 	w->total = total;
 	w->status = task->tk_status;
 	w->booked = 1;
