@@ -62,14 +62,14 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
 GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
 
-.PHONY: all help deps clean distclean install uninstall tests unit check demo soak bench growth asan asan-unit coverage coverage-unit tidy cppcheck fuzz image
+.PHONY: all help deps clean distclean install uninstall tests unit check check-transports demo soak bench growth asan asan-unit coverage coverage-unit tidy cppcheck fuzz image
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(B)/xidscope ## build the static binary build/xidscope (default)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo '  V=1 shows the commands; DESTDIR= and PREFIX= steer install; ARCH=arm64 builds for that, in build/arm64.'
 
 # ---- tools: what is missing is named with its package ----
@@ -171,6 +171,10 @@ check: ## run all tests: unit tests, and guests on several kernels, one of arm64
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
 	$(Q)tests/check.sh
+
+check-transports: deps ## NFS over RDMA, over TLS, with Kerberos and pNFS, on kernels with all drivers (five minutes)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/vm/check.sh --transports
 
 soak: $(B)/xidscope ## a million calls, with tasks killed in every phase (a quarter of an hour)
 	$(Q)tests/vm/soak.sh

@@ -259,6 +259,10 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 	}
 	if (w->waits.booked)
 		return 0;
+	/* Now: by its release it may sleep already before its next attempt, and
+	 * the wait to be clipped is no longer the last one. */
+	if (!w->waits.first && rqst->rq_xtime)
+		waits_clip(&w->waits, rqst->rq_xtime);
 	w->total = total;
 	w->waits.status = task->tk_status;
 	w->waits.booked = 1;

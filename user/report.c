@@ -152,14 +152,14 @@ static const char *const phase_meanings[RPC_PHASES] = {
 		"calls at once; see nfs.max_session_slots and the server's own limit",
 	[RPC_PHASE_SLOT] =
 		"waiting for RPC slots: the client may have too few calls in "
-		"flight; raise sunrpc.tcp_max_slot_table_entries or nconnect, "
-		"then mount again",
+		"flight; raise sunrpc.tcp_max_slot_table_entries (RDMA: "
+		"rdma_slot_table_entries) or nconnect, then mount again",
 	[RPC_PHASE_SEND] =
 		"waiting to transmit: the connection does not take data faster; "
 		"look at the network path, or use more connections (nconnect)",
 	[RPC_PHASE_DELAY] =
-		"waiting before a retry: the server says it is busy, or "
-		"connecting fails",
+		"waiting before a retry: the server says it is busy, "
+		"connecting fails, or (RDMA) slots run out",
 	[RPC_PHASE_RESEND] =
 		"sending again: calls or connections get lost; look at the "
 		"network and at the server's restarts",

@@ -15,7 +15,8 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --append ARGS   more of the kernel command line
   --accel ARGS    QEMU's accelerator (tcg,thread=single)
   --image NAME    another root image than the tests' ...
-  --packages FILE ... which has the packages listed there, too
+  --packages FILE ... which has the packages listed there, too ...
+  --debian NAME   ... and is of that release (bookworm)
   --icount        one CPU whose clock counts instructions: timings repeat exactly
 Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
 die() {
@@ -26,7 +27,7 @@ die() {
 kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' icount=()
 while (($#)); do
 	case $1 in
-	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages)
+	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages | --debian)
 		(($# > 1)) || die "$1 needs a value"
 		declare "${1#--}=$2"
 		shift
@@ -53,7 +54,7 @@ need "${qemu[0]}"
 # tracepoints are switched under load dies of it ("Oops: int3"). With one thread for all CPUs that cannot happen.
 : "${accel:=tcg,thread=single}"
 boot=$("$vm/kernel.sh" "$kernel")
-root=$("$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages"})
+root=$(debian=$debian "$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages"})
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-vm.XXXXXX")
 guest=''

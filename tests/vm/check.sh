@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs scenarios on the kernels named (default: all of kernels.tsv) and judges what they leave. Which scenarios a kernel
 # gets stands in kernels.tsv. What does not depend on the kernel (the container image, and scenarios from 80 on) is run on
-# the first of them alone. A guest uses one CPU of this machine, so that as many run at
-# once. Prints a line per test and at the end "N passed, N failed, N skipped, N forgiven": what fails on a kernel that
-# may fail is shown as "FORGIVEN FAIL".
-#   check.sh [--only "SCENARIO..."] [KERNEL...]
+# the first of them alone. A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and
+# at the end "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as
+# "FORGIVEN FAIL".
+#   check.sh [--transports] [--only "SCENARIO..."] [KERNEL...]
+# --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 # shellcheck source-path=SCRIPTDIR
@@ -19,14 +20,21 @@ declare -A sets=(
 	[core]='late exact slot session faults fault-lines driver-hooks'
 	# What needs nothing of sunrpc.
 	[no-rpc]='faults fault-lines fault-history driver-hooks signals-of-trouble'
+	[transports]=''
 )
+folder=scenarios image=()
+if [[ ${1:-} == --transports ]]; then
+	folder=transports image=(--image transports --packages "$vm/transports/rootfs.packages" --debian trixie)
+	shift
+fi
 only=''
 if [[ ${1:-} == --only ]]; then
 	only=$2
 	shift 2
 fi
 kernels=("$@")
-((${#kernels[@]})) || mapfile -t kernels < <(grep -v '^#' "$vm/kernels.tsv" | cut -f1)
+((${#kernels[@]})) || mapfile -t kernels < <(awk -v folder="$folder" \
+	'!/^#/ && ($5 == "transports") == (folder == "transports") { print $1 }' "$vm/kernels.tsv")
 results=$top/build/vm
 mkdir -p "$results"
 
@@ -47,7 +55,7 @@ verdicts=$results/verdicts
 
 boot() { # boot KERNEL JOB OUT
 	rm -rf "$3"
-	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" 2>&1
+	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" "${image[@]}" 2>&1
 }
 
 # scenarios_of KERNEL: the names of those to run there, with blanks; nothing means all.
@@ -62,15 +70,16 @@ scenarios_of() {
 
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
 prepare_scenarios() {
-	local modules status=0 binary=$top/build/xidscope
+	local modules='' status=0 binary=$top/build/xidscope
 	kernel_row "$1"
 	[[ $arch == "$(dpkg --print-architecture)" ]] || binary=$top/build/$arch/xidscope
 	binary=${XIDSCOPE:-$binary}
 	[[ -x $binary ]] || die "$binary is missing: build it (make ARCH=$arch)"
-	modules=$("$here/modules.sh" "$1") || status=$?
+	((${#image[@]})) || modules=$("$here/modules.sh" "$1") || status=$?
 	((status == 0 || status == 77)) || return 1
 	mkdir -p "$2"
-	cp -r "$here/scenarios" "$here/agent-lib.sh" "$binary" "$top/tests/data" "$2/"
+	cp -r "$here/$folder" "$2/scenarios"
+	cp -r "$here/agent-lib.sh" "$binary" "$top/tests/data" "$2/"
 	[[ ! $modules ]] || cp -r "$modules" "$2/modules"
 	cp "$here/run-scenarios" "$2/run.sh"
 	scenarios_of "$1" >"$2/only"

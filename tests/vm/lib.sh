@@ -6,7 +6,7 @@ vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=$(realpath -m "$vm/../../.cache/vm")
 PATH=$PATH:/usr/sbin:/sbin
 # shellcheck disable=SC2034 # for the scripts that source this
-debian=bookworm # the guest's user space, and where tools come from
+debian=${debian:-bookworm} # the guest's user space, and where tools come from
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }

@@ -263,6 +263,8 @@ def exact(mount):
         alive = after.each("rpc_slots", kind="max")
         need(not in_tier_a(after) or len(alive) == int(mount.split("-")[1]),
              len(alive), "transports")
+        server = "::1" if mount == "4.2-4" else "127.0.0.1"
+        need({dict(labels)["server"] for labels in alive} <= {server}, alive, "not of", server)
         return f"{ours.get('rpc_seconds_count')} calls"
     check.__name__ = f"counts_bytes_and_times_equal_mountstats_v{mount.replace('-', '_nconnect_')}"
 
@@ -387,8 +389,8 @@ def phases_add_up_when_attached_under_load(folder):
         check_no_drops(metrics)
 
 
-def saturates(folder, limit, few, many, waiting, spare=0):
-    """@waiting requests wait, or fewer by as much as @spare."""
+def saturates(folder, limit, few, many, waiting, spare=0, more=0):
+    """@waiting requests wait, or fewer by as much as @spare, or more by as much as @more."""
     ours = compare_with_mountstats(folder, f"{few}-before", f"{few}-after")
     seconds = runtime(folder / f"{few}.json")
     saturated = float(ours.get("rpc_saturated_seconds_total", limit=limit))
@@ -397,9 +399,9 @@ def saturates(folder, limit, few, many, waiting, spare=0):
     depth = ours.get("rpc_queue_depth_sum", queue=limit) / \
         ours.get("rpc_queue_depth_count", queue=limit)
     # fio hands in requests in batches, as replies come in batches.
-    need((waiting - spare) / 2 <= depth <= waiting, "mean depth", depth, "not near", waiting)
+    need((waiting - spare) / 2 <= depth <= waiting + more, "mean depth", depth, "not near", waiting)
     most = Metrics(folder / f"{few}-after.prom").get("rpc_queue_depth_max", queue=limit)
-    need(waiting - spare - 2 <= most <= waiting, "greatest depth", most, "not", waiting)
+    need(waiting - spare - 2 <= most <= waiting + more, "greatest depth", most, "not", waiting)
     ours = compare_with_mountstats(folder, f"{many}-before", f"{many}-after")
     need(ours.get("rpc_saturated_seconds_total", limit=limit) == 0, "saturated with", many)
     need(ours.get("rpc_phase_seconds_sum", phase=limit) == 0, "waited with", many)
@@ -501,6 +503,118 @@ def servers_stay_apart_and_readable(folder):
 def udp_counts_equal_mountstats(folder):
     compare_with_mountstats(folder, "before", "after")
     need("udp/0" in Metrics(folder / "after.prom").values("rpc_slots", "transport"), "no udp/0")
+
+
+def transports(folder, point, kind="max"):
+    """The transports in use then, and their slots."""
+    slots = Metrics(folder / f"{point}.prom").each("rpc_slots", kind=kind)
+    return {dict(labels)["transport"]: int(value) for labels, value in slots.items()}
+
+
+@test("rdma")
+def rdma_counts_equal_mountstats(folder):
+    calls = 0
+    for name in ("v3", "v4.2"):
+        calls += compare_with_mountstats(folder, f"{name}-before",
+                                         f"{name}-after").get("rpc_seconds_count")
+        check_no_drops(Metrics(folder / f"{name}-after.prom"))
+        default = int((folder / "slots.default").read_text())
+        need(transports(folder, f"{name}-after") == {"rdma/0": default},
+             transports(folder, f"{name}-after"), "not", default, "slots")
+        # The transport keeps no count of the slots that it has given out.
+        need(transports(folder, f"{name}-after", "allocated") == {"rdma/0": 0}, "allocated")
+    return f"{calls} calls, {default} slots"
+
+
+@test("rdma")
+def four_rdma_slots_saturate_and_128_do_not(folder):
+    # In Linux 7.2 a slot also waits for its send to be complete, after its call has ended.
+    return saturates(folder, "slot", 4, 128, 32 - 4, more=4)
+
+
+@test("rdma")
+def few_credits_show_as_send(folder):
+    ours = compare_with_mountstats(folder, "credits-before", "credits-after")
+    seconds = runtime(folder / "credits.json")
+    saturated = float(ours.get("rpc_saturated_seconds_total", limit="send"))
+    need(saturated > 0.8 * seconds, saturated, "s saturated of", seconds)
+    # 16 of 32 requests have a credit: as many wait for one.
+    part = float(shares(ours)["send"])
+    need(0.3 < part < 0.6, "the share of send is", part)
+    many = difference(Metrics(folder / "128-before.prom"), Metrics(folder / "128-after.prom"))
+    need(shares(many)["send"] < 0.05, "and with many credits", shares(many)["send"])
+    return f"{saturated:.2f} s of {seconds:.2f} s, share {part:.0%}"
+
+
+@test("rdma")
+def the_call_that_finds_no_slot_first_is_put_off(folder):
+    """On kernels before the mend it sleeps 250 ms when it is given a slot, and keeps that meanwhile."""
+    ours = compare_with_mountstats(folder, "bursts-before", "bursts-after")
+    bursts = json.loads((folder / "bursts.json").read_text())["jobs"][0]["read"]["total_ios"] / 32
+    delay = float(ours.get("rpc_phase_seconds_sum", phase="delay"))
+    need(ours.get("rpc_phase_seconds_sum", phase="slot") > 0, "no slot was missed")
+    seconds = runtime(folder / "bursts.json")
+    text = f"{delay:.3f} s of delay in {bursts:.0f} bursts of 32 calls on 8 slots, " \
+           f"which took {seconds:.2f} s"
+    if delay or seconds / bursts >= 0.25:
+        need(0.24 * bursts <= delay <= 0.3 * bursts + 0.3, text)
+    return text
+
+
+@test("tls")
+def tls_counts_equal_mountstats(folder):
+    ours = compare_with_mountstats(folder, "before", "after")
+    check_no_drops(Metrics(folder / "after.prom"))
+    need(set(transports(folder, "after")) == {"tls/0"}, transports(folder, "after"))
+    # The connection began with a call without TLS: mountstats does not show it.
+    calls = int(Metrics(folder / "before.prom").get("rpc_seconds_count", op="NULL"))
+    theirs = mountstats(folder / "before.mountstats")["NULL"]["ops"]
+    need(calls == theirs + 1, calls, "NULL calls, by mountstats", theirs)
+    return f"{ours.get('rpc_seconds_count')} calls"
+
+
+@test("kerberos")
+def waiting_for_gssd_shows_as_setup(folder):
+    compare_with_mountstats(folder, "before", "after")
+    ours = compare_with_mountstats(folder, "after", "waited")
+    check_no_drops(Metrics(folder / "waited.prom"))
+    setup = float(ours.get("rpc_phase_seconds_sum", phase="setup"))
+    need(1.8 < setup < 3, setup, "s of setup where the wait was of 2 s")
+    need(dominant(ours) == "setup", "dominant is", dominant(ours))
+    return f"{setup:.2f} s of setup"
+
+
+@test("other-programs")
+def only_calls_of_nfs_are_counted(folder):
+    seen = {}
+    for match in re.finditer(r" xid=0x\w+ (\w+)v\d+ (\w+) backlog=", (folder / "trace").read_text()):
+        seen.setdefault(match[1], {}).setdefault(match[2], 0)
+        seen[match[1]][match[2]] += 1
+    text = ", ".join(f"{sum(ops.values())} {program}" for program, ops in sorted(seen.items()))
+    need({"mount", "rpcbind", "lockd", "nfsacl", "nfs4_cb"} <= set(seen), "not all were there:", text)
+    need(seen["nfs4_cb"].get("CB_RECALL") == 2, "callbacks:", seen["nfs4_cb"])
+    metrics = Metrics(folder / "after.prom")
+    check_additive(metrics)
+    check_no_drops(metrics)
+    ours = {op: int(metrics.get("rpc_seconds_count", op=op))
+            for op in metrics.values("rpc_seconds_count", "op")}
+    need(ours == seen["nfs"], "we have", sorted(set(ours.items()) ^ set(seen["nfs"].items())), "else")
+    need(metrics.values("rpc_seconds_count", "server") == {"127.0.0.1"}, "other servers")
+    return text
+
+
+@test("pnfs")
+def a_data_server_is_a_server_of_its_own(folder):
+    ours = compare_with_mountstats(folder, "before", "after")
+    check_no_drops(Metrics(folder / "after.prom"))
+    calls = {server: {op: int(ours.get("rpc_seconds_count", server=server, op=op))
+                      for op in ("READ", "WRITE", "GETATTR")}
+             for server in ("127.0.0.1", "10.0.9.1")}
+    need(calls["127.0.0.1"]["READ"] == calls["127.0.0.1"]["WRITE"] == 0, "data by the metadata server:", calls)
+    need(calls["10.0.9.1"]["READ"] > 50 < calls["10.0.9.1"]["WRITE"], "no data by the data server:", calls)
+    need(Metrics(folder / "after.prom").get("rpc_seconds_count", server="127.0.0.1", op="LAYOUTGET"),
+         "the metadata server gave no layout")
+    return f"{calls['10.0.9.1']['READ']} READ, {calls['10.0.9.1']['WRITE']} WRITE"
 
 
 @test("kills")

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Counts, bytes, errors and times equal the kernel's own, and phases add up, for v3, v4.0, v4.1, v4.2 and nconnect.
+# Counts, bytes, errors and times equal the kernel's own, and phases add up, for v3, v4.0, v4.1, v4.2 and nconnect,
+# the last of them over IPv6.
 nfs_server_start
 agent_start
 for mount in 3:1 3:4 4.0:1 4.1:1 4.2:1 4.2:4; do
-	version=${mount%:*} nconnect=${mount#*:}
-	nfs_mount "$version" "nconnect=$nconnect" /mnt/exact
+	version=${mount%:*} nconnect=${mount#*:} server=127.0.0.1
+	[[ $mount != 4.2:4 ]] || server='[::1]'
+	nfs_mount "$version" "nconnect=$nconnect" /mnt/exact "$server"
 	prepare_file /mnt/exact
 	compare_point "$version-$nconnect-before"
 	load /mnt/exact 2 32 randrw 4k

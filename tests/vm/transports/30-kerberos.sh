@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# NFS with Kerberos: a call that waits for rpc.gssd, here stopped for two seconds, spends that time in `setup`.
+export KRB5_CONFIG=$PWD/krb5.conf KRB5_KDC_PROFILE=$PWD/kdc.conf
+cat >krb5.conf <<'END'
+[libdefaults]
+	default_realm = TEST
+	dns_lookup_kdc = false
+	dns_canonicalize_hostname = false
+	rdns = false
+[realms]
+	TEST = {
+		kdc = 127.0.0.1
+	}
+[domain_realm]
+	localhost = TEST
+END
+cat >kdc.conf <<END
+[kdcdefaults]
+	kdc_listen = 127.0.0.1:88
+	kdc_tcp_listen = 127.0.0.1:88
+[realms]
+	TEST = {
+		database_name = $PWD/principal
+		key_stash_file = $PWD/stash
+	}
+END
+cat >/etc/idmapd.conf <<'END'
+[General]
+Domain = test
+Local-Realms = TEST
+END
+echo 'user:x:1000:1000::/tmp:/bin/sh' >>/etc/passwd
+kdb5_util create -s -P master
+for name in nfs/localhost user; do kadmin.local addprinc -randkey "$name@TEST"; done
+kadmin.local ktadd -k /etc/krb5.keytab nfs/localhost@TEST
+kadmin.local ktadd -k "$PWD/user.keytab" user@TEST
+chown 1000 user.keytab
+chmod 755 . && chmod 644 krb5.conf
+krb5kdc
+as_user() { setpriv --reuid=1000 --regid=1000 --clear-groups "$@"; }
+KRB5CCNAME=FILE:/tmp/krb5cc_1000 as_user kinit -k -t user.keytab user@TEST
+
+modprobe -a auth_rpcgss rpcsec_gss_krb5
+nfs_server_start
+exportfs -i -o rw,no_root_squash,insecure,no_subtree_check,fsid=0,sec=krb5:krb5i:krb5p '*:/export'
+rm -f /export/load # root, by Kerberos, is nobody to the server, and must own the file
+rpc.svcgssd
+rpc.gssd
+agent_start
+nfs_mount 4.2 sec=krb5 /mnt/kerberos localhost
+prepare_file /mnt/kerberos
+compare_point before
+load /mnt/kerberos 2 16 randrw 4k
+compare_point after
+pkill -x -STOP rpc.gssd
+(sleep 2 && pkill -x -CONT rpc.gssd) &
+as_user stat /mnt/kerberos/load
+wait $!
+compare_point waited
+umount /mnt/kerberos
+agent_stop
+pkill -x 'rpc.gssd|rpc.svcgssd|krb5kdc'

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# pNFS: what is read from and written to a data server is that server's; the metadata server has the rest.
+# knfsd has no layout for data servers in Debian's kernels: a proxy before it says that it has.
+nfs_server_start
+ip address add 10.0.9.1/32 dev lo
+python3 /job/scenarios/layout_proxy.py 20490 10.0.9.1 2>proxy.log &
+proxy=$!
+agent_start
+wait_for 10 sh -c 'ss -ltn | grep -q :20490'
+nfs_mount 4.1 port=20490 /mnt/pnfs
+prepare_file /mnt/pnfs
+compare_point before
+load /mnt/pnfs 2 16 randrw 4k
+compare_point after
+umount /mnt/pnfs
+agent_stop
+kill "$proxy"
