@@ -18,7 +18,7 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --packages FILE ... which has the packages listed there, too ...
   --debian NAME   ... and is of that release (bookworm)
   --icount        one CPU whose clock counts instructions: timings repeat exactly
-Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
+Exit status: run.sh's own, 77 if there can be no such guest here, 124 on timeout, 125 if the guest died or could not be started."
 die() {
 	say "error: $*"
 	exit 125
@@ -54,7 +54,7 @@ need "${qemu[0]}"
 # tracepoints are switched under load dies of it ("Oops: int3"). With one thread for all CPUs that cannot happen.
 : "${accel:=tcg,thread=single}"
 boot=$("$vm/kernel.sh" "$kernel")
-root=$(debian=$debian "$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages"})
+root=$(debian=$debian "$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages"}) || exit
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-vm.XXXXXX")
 guest=''

@@ -3,6 +3,7 @@
 # Makes sure that the guest's root file system exists and prints its path. The packages in rootfs.packages and this
 # script are its recipe: it is rebuilt when they change. Jobs and the guest's init come on a disk of their own.
 #   image.sh [--arch ARCHITECTURE] [NAME PACKAGES]
+# Exit status 77: this machine cannot make one for that architecture.
 # NAME: another image, that has the packages listed in the file PACKAGES, too.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
@@ -20,15 +21,21 @@ recipe=$(cat "$0" "${lists[@]}" | sha256sum | cut -c1-12)
 images=$cache/images/$arch
 image=$images/$name-$recipe.ext4
 
+# cannot REASON: ends with the status of what this machine cannot do.
+cannot() {
+	say "$*"
+	exit 77
+}
+
 # Packages of another architecture are configured by programs of theirs, which this machine's kernel must be told how to
 # run. Debian's qemu-user-static has a running systemd do that, else root can.
 emulate() {
 	local misc=/proc/sys/fs/binfmt_misc setting=/usr/lib/binfmt.d/qemu-$1.conf
 	[[ ! -e $misc/qemu-$1 ]] || return 0
-	[[ -e $setting ]] || die "programs of $arch cannot run here: install qemu-user-static (make deps ARCH=$arch)"
+	[[ -e $setting ]] || cannot "programs of $arch cannot run here: install qemu-user-static (make deps ARCH=$arch)"
 	[[ -e $misc/register ]] || mount -t binfmt_misc binfmt_misc "$misc" 2>/dev/null || true
 	{ cat "$setting" >"$misc/register"; } 2>/dev/null ||
-		die "programs of $arch cannot run here: as root, start systemd-binfmt, or write $setting to $misc/register"
+		cannot "programs of $arch cannot run here: as root, start systemd-binfmt, or write $setting to $misc/register"
 }
 
 lock "$name-$arch"
