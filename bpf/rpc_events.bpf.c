@@ -460,7 +460,7 @@ int events_end(void *ctx)
 		return 0;
 	t->waits.booked = 1;
 	t->waits.status = status;
-	t->waits.until = bpf_ktime_get_ns();
+	t->ended = bpf_ktime_get_ns();
 	return 0;
 }
 

@@ -330,7 +330,7 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 	int limit;
 
 	if (t.waits.booked) {
-		if (t.waits.until + ENDED_NS < w->s->time_ns)
+		if (t.ended + ENDED_NS < w->s->time_ns)
 			forget(w->m->keys, i, key);
 		return;
 	}

@@ -6,6 +6,7 @@ tiers=B
 [[ ! -e /sys/kernel/btf/vmlinux ]] || modprobe sunrpc
 [[ ! -e /sys/kernel/btf/sunrpc ]] || tiers='A B'
 echo "$tiers" >tiers
+modprobe nfs
 nfs_server_start
 declare -A agents
 server=$(netns_client tiers 10.0.8)
