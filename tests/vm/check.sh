@@ -17,9 +17,7 @@ top=$here/../..
 declare -A sets=(
 	[all]=''
 	# What a kernel may do in another way than its neighbours: hooks, and all that is counted by them.
-	[core]='late exact slot session faults fault-lines driver-hooks'
-	# What needs nothing of sunrpc.
-	[no-rpc]='faults fault-lines fault-history driver-hooks signals-of-trouble'
+	[core]='late exact tiers slot session send stopped-server faults fault-lines driver-hooks'
 	[transports]=''
 )
 folder=scenarios image=()
