@@ -13,7 +13,6 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
-#include "rpc_phases.bpf.h"
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 #include "rpc_record.bpf.h"

@@ -6,6 +6,8 @@
 #ifndef XIDSCOPE_RPC_TABLES_BPF_H
 #define XIDSCOPE_RPC_TABLES_BPF_H
 
+#include "rpc_phases.bpf.h"
+
 /*
  * Set before loading, where tracepoints can be preempted (they can from 7.0 on,
  * being guarded by SRCU instead of by disabled preemption). There the kernel

@@ -26,13 +26,7 @@ static long one_call(__u32 i, __u32 *copy)
 	if (!s || !ss)
 		return 1;
 	add(&s->started, 1);
-	time_record(s->total, &s->total_ns, ns);
-	time_record(s->phase[RPC_PHASE_RTT], &s->phase_ns[RPC_PHASE_RTT],
-		    ns / 2);
-	time_record(s->phase[RPC_PHASE_FINISH], &s->phase_ns[RPC_PHASE_FINISH],
-		    ns / 4);
-	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP],
-		    ns / 4);
+	phases_record(s, ns, ns / 4, ns / 2, 0, NULL);
 	add(&s->sent_bytes, 128);
 	add(&s->received_bytes, 4224);
 	add(&s->finished, 1);
