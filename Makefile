@@ -175,7 +175,7 @@ check-transports: deps ## NFS over RDMA, over TLS, with Kerberos and pNFS, on ke
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
 
-soak: $(B)/xidscope ## a million calls, with tasks killed in every phase (a quarter of an hour)
+soak: $(B)/xidscope ## a million calls, with tasks killed in every phase, and 50 reloads of sunrpc (twenty minutes)
 	$(Q)tests/vm/soak.sh
 
 demo: deps ## see it work: a checkpoint over NFS with few RPC slots, and a failing GPU
