@@ -98,8 +98,10 @@ struct {
 	__type(value, struct rpc_event_task);
 } tasks SEC(".maps");
 
-/* The raw tracepoint's figures, until the event itself comes. */
+/* The raw tracepoint's figures, until the event itself comes, which is later by
+ * what others have hung on that tracepoint. */
 struct exact {
+	__u64 now;
 	__u64 backlog;
 	__u64 rtt;
 	__u64 execute;
@@ -475,6 +477,7 @@ int events_exact(__u64 *ctx)
 		return 0;
 	if (e->pending)
 		add(&rpc_lost, 1);
+	e->now = bpf_ktime_get_ns();
 	e->backlog = ctx[1];
 	e->rtt = ctx[2];
 	e->execute = ctx[3];
@@ -488,6 +491,7 @@ static __always_inline void figures(void *ctx, struct exact *f)
 	__u32 zero = 0;
 	struct exact *e = bpf_map_lookup_elem(&exact_figures, &zero);
 
+	f->now = bpf_ktime_get_ns();
 	f->backlog = read_u64(ctx, fields.backlog);
 	f->rtt = read_u64(ctx, fields.rtt);
 	f->execute = read_u64(ctx, fields.execute);
@@ -517,8 +521,8 @@ int events_latency(void *ctx)
 	struct exact f;
 	bool nfs;
 
-	now = bpf_ktime_get_ns();
 	figures(ctx, &f);
+	now = f.now;
 	client = read_u32(ctx, fields.client);
 	nfs = is_nfs(ctx, fields.program);
 	c = client_of(client);
