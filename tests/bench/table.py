@@ -16,6 +16,7 @@ import sys
 
 OBSERVERS = {
     "agent": "xidscope run",
+    "tier-b": "xidscope run --tier B",
     "trace": "xidscope trace",
     "bpftrace": "bpftrace, same histograms",
     "nfsdist": "nfsdist (libbpf-tools)",
