@@ -28,6 +28,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	const struct rpc_xprt *xprt = rqst->rq_xprt;
 	__u32 index, slot, my_shard = shard();
 	struct rpc_server_stats *ss;
+	struct rpc_waits *waits;
 	struct rpc_xprt_ref *ref;
 	struct rpc_transport *t;
 	struct rpc_series *s;
@@ -50,9 +51,13 @@ static __always_inline void call_record(const struct rpc_task *task,
 		before = xtime > start ? xtime - start : 0;
 
 	add(&s->started, 1);
+	waits = w && w->start == start ? &w->waits : NULL;
+	/* Else the compiler concludes from the look at `start` that there is an
+	 * entry, which the verifier does not. */
+	barrier_var(waits);
 	phases_record(s, total, before,
 		      received ? (__u64)rqst->rq_rtt : RPC_NO_REPLY, xtime,
-		      w && w->start == start ? &w->waits : NULL);
+		      waits);
 	/* Else the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
 	if (w) {

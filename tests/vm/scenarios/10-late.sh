@@ -15,5 +15,6 @@ modprobe -r sunrpc
 modprobe nfs
 date +%s.%N >loaded
 wait_for 10 grep -q 'attached to sunrpc' agent.log
+if [[ -e /sys/kernel/btf/sunrpc ]]; then echo A; else echo B; fi >tier
 agent_write
 agent_stop
