@@ -181,6 +181,9 @@ def kept_by_preemption(metrics):
 
 def check_no_drops(metrics):
     for labels, count in metrics.each("events_dropped_total").items():
+        # Where programs can be preempted, two disconnects at once are one too many.
+        if dict(labels)["reason"] == "rpc_recursion" and metrics.get("hook_attached", hook="xprt_release_xprt"):
+            count -= kept_by_preemption(metrics)
         need(count == 0, count, "events dropped:", dict(labels))
 
 
