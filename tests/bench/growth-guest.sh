@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The guest's side of `make bench-growth` (it becomes the job's run.sh): what a call costs, and a write of the file, as
+# The guest's side of `make growth` (it becomes the job's run.sh): what a call costs, and a write of the file, as
 # servers, transports, ops and waiting tasks grow. A line in out/growth.tsv for each step, and the run statistics of the
 # agent's programs before and after it.
 set -euo pipefail

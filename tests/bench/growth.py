@@ -54,7 +54,7 @@ def main():
             f"{last['samples']:,}", f"{last['file_bytes'] / 1000:,.0f} kB", f"{last['export_instructions'] / 1e6:.2f} ms",
             f"{last['export_instructions'] / last['samples']:,.0f} ns",
         ])
-    text = f"Linux {(out / 'release').read_text().strip()}; instructions by the kernel's run statistics (its own looks at the clock, some 50\nper run and four runs per call, included), a write at one instruction per nanosecond:\n\n"
+    text = f"Linux {(out / 'release').read_text().strip()}; instructions by the kernel's run statistics (its own looks at the clock, some 50\nper run and three runs per call, included), a write at one instruction per nanosecond:\n\n"
     text += "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows) + "\n"
     failed = []
 
