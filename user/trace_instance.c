@@ -30,7 +30,7 @@
 
 struct trace_instance {
 	char tracefs[64]; /* where it is mounted */
-	char name[16]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
+	char name[24]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
 	struct trace_event *events;
 	size_t event_count;
 	void *context;
