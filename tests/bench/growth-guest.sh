@@ -24,20 +24,22 @@ fresh_agent() {
 	agent_start
 }
 
-# step NAME SERVERS TRANSPORTS COMMAND...: what the command's calls cost, and how large the file is after it.
+# step NAME SERVERS TRANSPORTS COMMAND...: what the command's calls cost, three times, and how large the file is after it.
 step() {
-	local name=$1 servers=$2 transports=$3 before
+	local name=$1 servers=$2 transports=$3 before repeat
 	shift 3
-	agent_write
-	before=$(calls)
-	bpftool -j prog show >"out/$name-before.json"
-	"$@"
-	bpftool -j prog show >"out/$name-after.json"
-	agent_write
-	agent_write # its export_seconds is that of the write before
-	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$servers" "$transports" $(($(calls) - before)) \
-		"$(grep -c '^xidscope_rpc_seconds_count' x.prom)" "$(value export_seconds)" "$(stat -c %s x.prom)" \
-		"$(grep -c '^xidscope' x.prom)" >>out/growth.tsv
+	for repeat in 1 2 3; do
+		agent_write
+		before=$(calls)
+		bpftool -j prog show >"out/$name-$repeat-before.json"
+		"$@"
+		bpftool -j prog show >"out/$name-$repeat-after.json"
+		agent_write
+		agent_write # its export_seconds is that of the write before
+		printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$repeat" "$servers" "$transports" \
+			$(($(calls) - before)) "$(grep -c '^xidscope_rpc_seconds_count' x.prom)" "$(value export_seconds)" \
+			"$(stat -c %s x.prom)" "$(grep -c '^xidscope' x.prom)" >>out/growth.tsv
+	done
 }
 
 # read_all N DEPTH COUNT: COUNT reads on each of N mounts in turn.

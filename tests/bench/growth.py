@@ -36,10 +36,12 @@ def main():
     out = pathlib.Path(sys.argv[1])
     steps = {}
     for line in (out / "growth.tsv").read_text().splitlines():
-        name, servers, transports, calls, series, seconds, size, samples = line.split("\t")
+        name, repeat, servers, transports, calls, series, seconds, size, samples = line.split("\t")
+        # Of the repeats, that in which the fewest interrupts hit the programs.
+        per_call = round(spent(out, f"{name}-{repeat}") / int(calls), 1)
         steps[name] = {
             "servers": int(servers), "transports": int(transports), "calls": int(calls), "series": int(series),
-            "instructions_per_call": round(spent(out, name) / int(calls), 1),
+            "instructions_per_call": min(per_call, steps.get(name, {}).get("instructions_per_call", per_call)),
             "export_instructions": round(float(seconds) * 1e9), "file_bytes": int(size), "samples": int(samples),
         }
     rows = [["after reads on", "instructions per call", "series", "the same with all ops met", "series", "samples", "file", "a write takes", "per sample"], ["---"] * 9]
