@@ -54,20 +54,6 @@ static __always_inline __u32 shard(void)
 	 (__u64)(__u8)(s)[4] << 32 | (__u64)(__u8)(s)[5] << 40 |              \
 	 (__u64)(__u8)(s)[6] << 48 | (__u64)(__u8)(s)[7] << 56)
 
-static __always_inline __u32 limit_of(__u32 wait)
-{
-	switch (wait) {
-	case RPC_PHASE_SLOT:
-		return RPC_LIMIT_SLOT;
-	case RPC_PHASE_SESSION:
-		return RPC_LIMIT_SESSION;
-	case RPC_PHASE_SEND:
-		return RPC_LIMIT_SEND;
-	default:
-		return RPC_LIMITS;
-	}
-}
-
 static __always_inline void peak_raise(struct rpc_peak *peak, __u32 depth)
 {
 	__u32 epoch = rpc_epoch, i = epoch & 1;

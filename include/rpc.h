@@ -47,6 +47,22 @@ enum rpc_limit {
 	RPC_LIMITS,
 };
 
+/* What saturates while tasks are in that wait, an enum rpc_phase; RPC_LIMITS:
+ * nothing. */
+static inline __attribute__((always_inline)) __u32 limit_of(__u32 wait)
+{
+	switch (wait) {
+	case RPC_PHASE_SLOT:
+		return RPC_LIMIT_SLOT;
+	case RPC_PHASE_SESSION:
+		return RPC_LIMIT_SESSION;
+	case RPC_PHASE_SEND:
+		return RPC_LIMIT_SEND;
+	default:
+		return RPC_LIMITS;
+	}
+}
+
 /* Queues whose depth is recorded: the limits, then two more at call end. */
 enum rpc_queue {
 	RPC_QUEUE_SLOT = RPC_LIMIT_SLOT,

@@ -319,15 +319,9 @@ static bool is_lost(struct waiting *w, uint64_t key, uint64_t since)
 
 static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 {
-	static const int limit_of_wait[RPC_WAITS] = {
-		[RPC_PHASE_SESSION] = RPC_LIMIT_SESSION,
-		[RPC_PHASE_SLOT] = RPC_LIMIT_SLOT,
-		[RPC_PHASE_SEND] = RPC_LIMIT_SEND,
-		[RPC_PHASE_DELAY] = -1,
-	};
 	const struct rpc_event_task t = w->m->tasks[i];
 	struct rpc_server_state *server;
-	int limit;
+	uint32_t limit;
 
 	if (t.waits.booked) {
 		if (t.ended + ENDED_NS < w->s->time_ns)
@@ -346,8 +340,8 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 			      w->s->time_ns, t.begun);
 	if (!t.waits.asleep || t.waits.asleep > RPC_WAITS)
 		return;
-	limit = limit_of_wait[t.waits.asleep - 1];
-	if (limit < 0)
+	limit = limit_of(t.waits.asleep - 1u);
+	if (limit >= RPC_LIMITS)
 		return;
 	rpc_raise_age(&server->oldest_ns[limit], w->s->time_ns, t.waits.since);
 	if (t.server <= RPC_MAX_SERVERS)

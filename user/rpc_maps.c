@@ -333,16 +333,11 @@ static uint64_t last_event(const struct rpc_waiter *w)
 /* The tasks asleep at this moment. Those awake for long may have ended. */
 static void read_waiters(struct reading *r)
 {
-	static const int queue_of_wait[RPC_WAITS] = {
-		[RPC_PHASE_SESSION] = RPC_QUEUE_SESSION,
-		[RPC_PHASE_SLOT] = RPC_QUEUE_SLOT,
-		[RPC_PHASE_SEND] = RPC_QUEUE_SEND,
-		[RPC_PHASE_DELAY] = -1,
-	};
 	const struct rpc_waiter_bucket *bucket = r->m->waiter_tasks;
 	struct rpc_server_state *server;
 	unsigned int sweeps = 0;
 	struct rpc_waiter w;
+	uint32_t limit;
 
 	for (uint32_t i = 0; i < RPC_MAX_WAITERS; i++) {
 		const volatile __u64 *place =
@@ -359,9 +354,10 @@ static void read_waiters(struct reading *r)
 			continue;
 		}
 		server = server_of_xprt(r, w.xprt);
-		if (server && queue_of_wait[w.waits.asleep - 1] >= 0)
-			rpc_raise_age(&server->oldest_ns[queue_of_wait[w.waits.asleep - 1]],
-				  r->s->time_ns, w.waits.since);
+		limit = limit_of(w.waits.asleep - 1u);
+		if (server && limit < RPC_LIMITS)
+			rpc_raise_age(&server->oldest_ns[limit], r->s->time_ns,
+				      w.waits.since);
 	}
 }
 
