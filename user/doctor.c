@@ -354,7 +354,8 @@ bool doctor_report(FILE *out, const char *root, const char *release, bool json)
 	struct diagnosis d = { .root = root, .release = release };
 	bool well = true;
 
-	tier_look(&d.facts, root, release);
+	tier_look(&d.facts, root);
+	tier_look_on_disk(&d.facts, root, release);
 	tier_choose(&d.choice, &d.facts, TIERS_ALL);
 	describe_sunrpc(&d);
 	describe_tier(&d);

@@ -15,7 +15,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "clock.h"
 #include "fold.h"
@@ -118,10 +117,8 @@ static bool try_best(struct rpc_hooks *h)
 {
 	struct tier_choice choice;
 	struct tier_facts facts;
-	struct utsname kernel;
 
-	uname(&kernel);
-	tier_look(&facts, "", kernel.release);
+	tier_look(&facts, "");
 	tier_choose(&choice, &facts, h->tiers & ~h->refused);
 	switch (choice.tier) {
 	case 'A':

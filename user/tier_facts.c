@@ -115,15 +115,11 @@ static void read_srcversion(char *version, size_t size, const char *path)
 	file_text_free(&module);
 }
 
-static void look_at_module(struct tier_facts *f, const char *root,
-			   const char *release)
+void tier_look_on_disk(struct tier_facts *f, const char *root,
+		       const char *release)
 {
-	char line[64], folder[PATH_MAX / 2], path[PATH_MAX];
+	char folder[PATH_MAX / 2], path[PATH_MAX];
 
-	first_line(root, MODULE "/srcversion", f->srcversion,
-		   sizeof(f->srcversion));
-	first_line(root, MODULE "/taint", line, sizeof(line));
-	f->out_of_tree = strchr(line, 'O');
 	snprintf(folder, sizeof(folder), "%s/lib/modules/%s", root, release);
 	find_module(f->disk_path, sizeof(f->disk_path), folder);
 	snprintf(path, sizeof(path), "%s/%s", folder, f->disk_path);
@@ -132,12 +128,15 @@ static void look_at_module(struct tier_facts *f, const char *root,
 				path);
 }
 
-void tier_look(struct tier_facts *f, const char *root, const char *release)
+void tier_look(struct tier_facts *f, const char *root)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], taint[64];
 
 	*f = (struct tier_facts){ .sunrpc = sunrpc_look(root) };
-	look_at_module(f, root, release);
+	first_line(root, MODULE "/srcversion", f->srcversion,
+		   sizeof(f->srcversion));
+	first_line(root, MODULE "/taint", taint, sizeof(taint));
+	f->out_of_tree = strchr(taint, 'O');
 	/* A mount point that the kernel makes with its bpf() call. */
 	f->bpf = exists(root, "/sys/fs/bpf");
 	f->kernel_btf = exists(root, "/sys/kernel/btf/vmlinux");

@@ -52,8 +52,13 @@ struct tier_facts {
 /* Whether sunrpc is there. Cheap: for many times a second. */
 enum sunrpc_state sunrpc_look(const char *root);
 
-/* All of it; takes up to 0.1 s where sunrpc is built in. @release is the
+/* All that decides; takes up to 0.1 s where sunrpc is built in. What lies on disk
+ * is left out: */
+void tier_look(struct tier_facts *f, const char *root);
+
+/* For people: adds the module on disk, which is read whole. @release is the
  * kernel's, as uname -r has it. */
-void tier_look(struct tier_facts *f, const char *root, const char *release);
+void tier_look_on_disk(struct tier_facts *f, const char *root,
+		       const char *release);
 
 #endif

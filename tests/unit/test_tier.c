@@ -181,7 +181,8 @@ static struct tier_facts look(void)
 {
 	struct tier_facts f;
 
-	tier_look(&f, root, "6.1.0-test");
+	tier_look(&f, root);
+	tier_look_on_disk(&f, root, "6.1.0-test");
 	return f;
 }
 
