@@ -72,10 +72,7 @@ prepare_scenarios() {
 	kernel_row "$1"
 	[[ $arch == "$(dpkg --print-architecture)" ]] || binary=$top/build/$arch/xidscope
 	binary=${XIDSCOPE:-$binary}
-	[[ -x $binary ]] || {
-		say "$binary is missing: build it (make ARCH=$arch)"
-		return 77
-	}
+	[[ -x $binary ]] || die "$binary is missing: build it (make ARCH=$arch)"
 	((${#image[@]})) || modules=$("$here/modules.sh" "$1") || status=$?
 	((status == 0 || status == 77)) || return 1
 	mkdir -p "$2"
