@@ -312,7 +312,8 @@ def tiers_a_and_b_agree(folder):
         need(dropped.get("events_dropped_total") == clipped, tier, "dropped events")
         need(clipped <= (ours[tier].get("rpc_seconds_count") / 100 if tier == "B" else 0), tier, clipped, "clipped")
         need(ours[tier].get("rpc_phase_seconds_sum", phase="slot") > 1, "nobody waited for a slot")
-        need(ours[tier].get("rpc_phase_seconds_sum", phase="session") > 1, "nor for a session's")
+        # Long where four session slots stay four: see the test of a session. Elsewhere at the beginning at least.
+        need(ours[tier].get("rpc_phase_seconds_sum", phase="session") > 0, "nor for a session's")
     if tiers != ["A", "B"]:
         raise Skip(f"in tier B alone: {ours['B'].get('rpc_seconds_count')} calls equal mountstats'")
     a, b = ours["A"], ours["B"]
@@ -335,7 +336,7 @@ def tiers_a_and_b_agree(folder):
         need(abs(one - other) <= a.get("rpc_seconds_sum") / 1000, phase, "sums differ:", one, "and", other)
     for limit in ("slot", "session"):
         one, other = (m.get("rpc_saturated_seconds_total", limit=limit) for m in (a, b))
-        need(abs(one - other) <= one / 100, limit, "saturated", one, "and", other)
+        need(abs(one - other) <= max(one, 1) / 100, limit, "saturated", one, "and", other)
     text = ", ".join(f"{phase} {float(value):.5%}" for phase, value in sorted(worst.items()) if value)
     return f"{a.get('rpc_seconds_count')} calls; phase sums differ by {text}"
 
