@@ -217,27 +217,28 @@ static int count_faults(struct fault_stream *s, const struct origin *origin,
 /* ---- other lines ---- */
 
 static void add_signal(struct fault_stream *s, bool gpu_driver,
-		       const char *kind, const char *device, uint64_t time_ns,
-		       int pid, const char *comm, const char *text, size_t len)
+		       const struct signal_report *signal)
 {
 	struct event event = new_event(
-		s, gpu_driver ? "gpu_driver_error" : "kernel_event", time_ns);
+		s, gpu_driver ? "gpu_driver_error" : "kernel_event",
+		signal->time_ns);
 	char related[1024];
 
-	if (faults_add_kernel_event(s->faults, gpu_driver, kind, device,
-				    event.time))
+	if (faults_add_kernel_event(s->faults, gpu_driver, signal->kind,
+				    signal->device, event.time))
 		no_memory(s);
-	SET(event.name, kind);
-	SET(event.device, device);
-	event.pid = pid;
-	SET(event.comm, comm ? comm : "");
-	event.text = text;
-	event.text_len = len;
+	SET(event.name, signal->kind);
+	SET(event.device, signal->device);
+	SET(event.severity, signal->severity ? signal->severity : "");
+	event.pid = signal->pid;
+	SET(event.comm, signal->comm ? signal->comm : "");
+	event.text = signal->text ? signal->text : "";
+	event.text_len = signal->text_len;
 	if (gpu_driver)
 		add_identity(s, &event);
-	if (!strcmp(kind, "pcie_aer")) {
-		pcie_relatives_add(&s->relatives, device, 0, time_ns, related,
-				   sizeof(related));
+	if (!strcmp(signal->kind, "pcie_aer")) {
+		pcie_relatives_add(&s->relatives, signal->device, 0,
+				   signal->time_ns, related, sizeof(related));
 		event.members = related;
 	}
 	event_log_add(s->events, &event);
@@ -268,6 +269,13 @@ static bool traced(const struct fault_stream *s, const char *kind,
 static void count_line(struct fault_stream *s, const struct kernel_line *line,
 		       const struct origin *origin)
 {
+	const struct signal_report signal = { .kind = line->name,
+					      .device = line->device,
+					      .severity = line->severity,
+					      .time_ns = origin->time_ns,
+					      .pid = -1,
+					      .text = line->text,
+					      .text_len = line->text_len };
 	double time = wall(s, origin->time_ns);
 	struct gpu_info *info;
 	const char *gpu;
@@ -308,14 +316,11 @@ static void count_line(struct fault_stream *s, const struct kernel_line *line,
 		    time - faults_last(s->faults, line->device,
 				       line->follows_xid) < FOLLOWS_SECONDS)
 			break;
-		add_signal(s, true, line->name, line->device, origin->time_ns,
-			   -1, NULL, line->text, line->text_len);
+		add_signal(s, true, &signal);
 		break;
 	case KERNEL_LINE_EVENT:
 		if (!traced(s, line->name, origin->time_ns))
-			add_signal(s, false, line->name, line->device,
-				   origin->time_ns, -1, NULL, line->text,
-				   line->text_len);
+			add_signal(s, false, &signal);
 		break;
 	}
 }
@@ -476,13 +481,21 @@ static void count_forged(struct fault_stream *s, const struct origin *origin,
 	size_t offset = 0;
 
 	while (xid_line_next(text, len, &offset, &line)) {
+		struct signal_report signal = { .kind = "forged_xid",
+						.device = line.pci,
+						.time_ns = origin->time_ns,
+						.pid = -1,
+						.text = text,
+						.text_len = len };
+
 		s->forged_ns = now_ns;
 		if (line.kind == XID_LINE_SXID_DETAIL)
 			continue;
-		add_signal(s, false, "forged_xid", line.pci, origin->time_ns,
-			   origin->printk ? (int)origin->printk->pid : -1,
-			   origin->printk ? origin->printk->comm : NULL, text,
-			   len);
+		if (origin->printk) {
+			signal.pid = (int)origin->printk->pid;
+			signal.comm = origin->printk->comm;
+		}
+		add_signal(s, false, &signal);
 	}
 }
 
@@ -532,10 +545,7 @@ void fault_stream_driver(struct fault_stream *s,
 void fault_stream_signal(struct fault_stream *s,
 			 const struct signal_report *report)
 {
-	const char *text = report->text ? report->text : "";
-
-	add_signal(s, false, report->kind, report->device, report->time_ns,
-		   report->pid, report->comm, text, strlen(text));
+	add_signal(s, false, report);
 }
 
 void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)

@@ -88,15 +88,17 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 void fault_stream_driver(struct fault_stream *s,
 			 const struct fault_report *report);
 
-/* Something that a tracepoint of the kernel reported. @comm and @text may be
- * NULL. */
+/* Something else that happened, as a tracepoint of the kernel reports it.
+ * @severity, @comm and @text may be NULL. */
 struct signal_report {
 	const char *kind; /* static */
 	const char *device; /* "" if none */
+	const char *severity; /* a word as of an Xid's */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	int pid; /* -1: none */
 	const char *comm;
-	const char *text;
+	const char *text; /* not terminated */
+	size_t text_len;
 };
 void fault_stream_signal(struct fault_stream *s,
 			 const struct signal_report *report);

@@ -10,6 +10,7 @@
  *	%d  a decimal number	%x  a hexadecimal one
  *	%a  a part of a function's name
  *	%w  a word up to the next space
+ *	%e  a PCIe error's severity, or nothing
  *	%g  "GPU" and its number and a space, or nothing
  *	%f  "function:line:(pid N): ", with or without the pid, or nothing
  *	%*  up to 64 bytes, as few as will do
@@ -90,8 +91,8 @@ static const struct pattern patterns[] = {
 	/* PCIe: the line that names the device with the error, not the root
 	 * port's "error received". The third form is of errors that the firmware
 	 * handles first. */
-	{EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=", TRACEPOINT},
-	{EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=", TRACEPOINT},
+	{EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e", TRACEPOINT},
+	{EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e", TRACEPOINT},
 	{EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", TRACEPOINT},
 	{EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT},
 	{EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0},
@@ -188,6 +189,18 @@ static void take_function(struct span *s)
 		return;
 	if (span_take(&rest, ": "))
 		*s = rest;
+}
+
+/* "Corrected", "Uncorrected (Non-Fatal)", "Uncorrected (Fatal)"; or, on newer
+ * kernels, "Correctable" and so on. */
+static void take_pcie_severity(struct span *s, struct kernel_line *out)
+{
+	if (span_take(s, "Correct"))
+		out->severity = "info";
+	else if (span_take_through(s, " (Non-Fatal)"))
+		out->severity = "warning";
+	else if (span_take_through(s, " (Fatal)"))
+		out->severity = "fatal";
 }
 
 static bool take_copy(struct span *s, char *to, size_t size)
@@ -287,6 +300,9 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 			if (!take_identifier(&rest))
 				return false;
 			break;
+		case 'e':
+			take_pcie_severity(&rest, out);
+			break;
 		case 'g':
 			take_gpu_number(&rest);
 			break;
@@ -323,7 +339,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 
 		if (*p->pattern != '%' && *p->pattern != *s.at)
 			continue;
-		*out = (struct kernel_line){.name = ""};
+		*out = (struct kernel_line){.name = "", .severity = ""};
 		if (!match(&rest, p->pattern, out))
 			continue;
 		while (span_left(s) && (unsigned char)s.end[-1] <= ' ')
@@ -336,7 +352,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 		out->text_len = span_left(s);
 		return true;
 	}
-	*out = (struct kernel_line){.name = ""};
+	*out = (struct kernel_line){.name = "", .severity = ""};
 	return false;
 }
 
@@ -387,7 +403,7 @@ bool kernel_line_next(const char *text, size_t len, size_t *offset,
 {
 	struct span s;
 
-	*out = (struct kernel_line){.name = ""};
+	*out = (struct kernel_line){.name = "", .severity = ""};
 	if (*offset >= len)
 		return false;
 	s = (struct span){text + *offset, text + len};

@@ -36,6 +36,8 @@ struct kernel_line {
 	/* The driver prints this after that Xid, of the same fault; so it counts
 	 * only if none came just before on the same device. 0: of its own. */
 	unsigned int follows_xid;
+	const char *severity; /* static: of a PCIe error, a word as of an Xid's; "" if
+			       * the line tells none */
 	bool has_tracepoint; /* a tracepoint reports the same, and better */
 	const char *text;    /* the line from where it was recognised to its end */
 	size_t text_len;     /* bytes; points into the caller's text */

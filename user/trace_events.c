@@ -115,50 +115,53 @@ static void on_driver(void *context, const struct trace_event *event,
 	fault_stream_driver(t->stream, &report);
 }
 
+/* @signal lacks what all have in common. */
 static void send_signal(struct trace_events *t, const struct trace_record *r,
-			const char *kind, const char *device, int pid,
-			const char *comm, const char *text)
+			struct signal_report signal, const char *text)
 {
-	const struct signal_report report = { .kind = kind,
-					      .device = device,
-					      .time_ns = r->time,
-					      .pid = pid,
-					      .comm = comm,
-					      .text = text };
-
-	fault_stream_signal(t->stream, &report);
+	signal.time_ns = r->time;
+	signal.text = text;
+	signal.text_len = strlen(text);
+	fault_stream_signal(t->stream, &signal);
 }
 
-/* enum of the kernel's include/linux/aer.h */
-static const char *aer_severity(uint64_t severity)
-{
-	switch (severity) {
-	case 0:
-		return "nonfatal";
-	case 1:
-		return "fatal";
-	case 2:
-		return "corrected";
-	default:
-		return "unknown";
-	}
-}
+/* Values of the kernel's include/linux/aer.h, and what they are to us. */
+static const struct {
+	const char *name, *severity;
+} aer_severities[] = {
+	{ "nonfatal", "warning" },
+	{ "fatal", "fatal" },
+	{ "corrected", "info" },
+	{ "unknown", "unknown" },
+};
 
 static void on_aer(void *context, const struct trace_event *event,
 		   const struct trace_record *r)
 {
+	const size_t unknown = sizeof(aer_severities) / sizeof(*aer_severities) - 1;
+	uint64_t severity = number(event, r, "severity", unknown);
+	struct signal_report signal = { .kind = "pcie_aer", .pid = -1 };
 	char device[64], text[128];
 
+	if (severity > unknown)
+		severity = unknown;
 	copy_string(device, sizeof(device), event, r, "dev_name");
 	snprintf(text, sizeof(text), "PCIe error: severity %s, status 0x%08x",
-		 aer_severity(number(event, r, "severity", UINT64_MAX)),
+		 aer_severities[severity].name,
 		 (unsigned int)number(event, r, "status", 0));
-	send_signal(context, r, "pcie_aer", device, -1, NULL, text);
+	signal.device = device;
+	signal.severity = aer_severities[severity].severity;
+	send_signal(context, r, signal, text);
 }
+
+/* Of a bank's status: the error was not corrected. */
+#define MCI_STATUS_UC (1ull << 61)
 
 static void on_mce(void *context, const struct trace_event *event,
 		   const struct trace_record *r)
 {
+	uint64_t status = number(event, r, "status", 0);
+	struct signal_report signal = { .kind = "mce", .pid = -1 };
 	char device[24], text[128];
 
 	snprintf(device, sizeof(device), "cpu%u",
@@ -166,9 +169,11 @@ static void on_mce(void *context, const struct trace_event *event,
 	snprintf(text, sizeof(text),
 		 "machine check: bank %u, status 0x%016llx, address 0x%llx",
 		 (unsigned int)number(event, r, "bank", 0),
-		 (unsigned long long)number(event, r, "status", 0),
+		 (unsigned long long)status,
 		 (unsigned long long)number(event, r, "addr", 0));
-	send_signal(context, r, "mce", device, -1, NULL, text);
+	signal.device = device;
+	signal.severity = status & MCI_STATUS_UC ? "warning" : "info";
+	send_signal(context, r, signal, text);
 }
 
 /* The name of a process; the event has it on newer kernels only. */
@@ -198,7 +203,14 @@ static void on_process(void *context, const struct trace_event *event,
 		 oom ? "killed for want of memory: %s, pid %d" :
 		       "task hangs: %s, pid %d",
 		 comm, pid);
-	send_signal(t, r, oom ? "oom_kill" : "hung_task", "", pid, comm, text);
+	send_signal(t, r,
+		    (struct signal_report){
+			    .kind = oom ? "oom_kill" : "hung_task",
+			    .device = "",
+			    .pid = pid,
+			    .comm = comm,
+		    },
+		    text);
 }
 
 /* ---- attaching ---- */

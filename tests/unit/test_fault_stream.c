@@ -728,16 +728,53 @@ static void a_signal_counts_by_text_or_tracepoint(void **state)
 	assert_int_equal(events(w, "soft_lockup"), 1);
 }
 
-static void an_event_says_how_it_was_seen(void **state)
+/* From now on the world's events go to a file, which is returned. */
+static FILE *log_to_file(struct world *w)
 {
-	char path[] = "/tmp/test_fault_stream.XXXXXX", line[1024] = "";
-	struct world *w = *state;
-	int fd = mkstemp(path);
+	static char path[40];
 	FILE *file;
+	int fd;
 
+	snprintf(path, sizeof(path), "/tmp/test_fault_stream.XXXXXX");
+	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	event_log_free(w->stream.events);
 	w->stream.events = event_log_new(path, &quiet);
+	file = fdopen(fd, "r");
+	assert_non_null(file);
+	unlink(path);
+	return file;
+}
+
+static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
+{
+	struct signal_report report = {.kind = "pcie_aer", .device = "0000:c1:00.0", .severity = "info", .pid = -1};
+	struct world *w = *state;
+	FILE *file = log_to_file(w);
+	char line[1024] = "";
+
+	report.time_ns = w->now;
+	for (int i = 0; i < 3; i++)
+		fault_stream_signal(&w->stream, &report);
+	report.severity = "fatal";
+	fault_stream_signal(&w->stream, &report);
+	record(w, "pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=x");
+	assert_int_equal(events(w, "pcie_aer"), 5);
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_non_null(strstr(line, "\"severity\":\"info\""));
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_non_null(strstr(line, "\"severity\":\"fatal\""));
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_non_null(strstr(line, "\"severity\":\"warning\""));
+	fclose(file);
+}
+
+static void an_event_says_how_it_was_seen(void **state)
+{
+	struct world *w = *state;
+	FILE *file = log_to_file(w);
+	char line[1024] = "";
+
 	w->stream.started_ns = w->now;
 	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
 	fault_stream_signal(&w->stream, &(struct signal_report){.kind = "pcie_aer",
@@ -748,7 +785,6 @@ static void an_event_says_how_it_was_seen(void **state)
 	message(w, XID_79);
 	record(w, XID_79);
 	record_of(w, 0, w->now - 100 * SECOND, XID_31);
-	file = fdopen(fd, "r");
 	assert_non_null(fgets(line, sizeof(line), file));
 	assert_non_null(fgets(line, sizeof(line), file));
 	assert_non_null(strstr(line, "\"gpu\":\"0000:c1:00.0\",\"uuid\":\"GPU-11111111-2222-3333-4444-555555555555\""));
@@ -759,7 +795,6 @@ static void an_event_says_how_it_was_seen(void **state)
 	assert_non_null(fgets(line, sizeof(line), file));
 	assert_non_null(strstr(line, "\"replayed\":true"));
 	fclose(file);
-	unlink(path);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
@@ -796,6 +831,7 @@ int main(void)
 		TEST(a_driver_that_loads_well_is_evidence),
 		TEST(identity_lines_are_remembered),
 		TEST(a_signal_counts_by_text_or_tracepoint),
+		TEST(a_grave_pcie_error_stands_out_of_a_burst),
 		TEST(an_event_says_how_it_was_seen),
 	};
 

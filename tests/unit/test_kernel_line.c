@@ -128,6 +128,33 @@ static void kinds_with_a_tracepoint_say_so(void **state)
 	assert_false(first("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.").has_tracepoint);
 }
 
+static void the_severity_of_a_pcie_error_is_told(void **state)
+{
+	static const char *const severities[][2] = {
+		{"Corrected", "info"},
+		{"Correctable", "info"},
+		{"Uncorrected (Non-Fatal)", "warning"},
+		{"Uncorrectable (Non-Fatal)", "warning"},
+		{"Uncorrected (Fatal)", "fatal"},
+		{"Uncorrectable (Fatal)", "fatal"},
+		{"Odd", ""},
+	};
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * COUNT(severities); i++) {
+		const char *const *severity = severities[i / 2];
+		struct kernel_line line;
+
+		snprintf(text, sizeof(text), "pcieport 0000:00:1c.0: %sPCIe Bus Error: severity=%s, type=Physical Layer",
+			 i % 2 ? "AER: " : "", severity[0]);
+		line = first(text);
+		assert_string_equal(line.name, "pcie_aer");
+		assert_string_equal(line.severity, severity[1]);
+	}
+	assert_string_equal(first("nfs: server a OK").severity, "");
+}
+
 static void lines_of_one_text_come_out_once_each(void **state)
 {
 	static const char text[] =
@@ -360,6 +387,7 @@ int main(void)
 		cmocka_unit_test(torn_or_odd_identity_is_none),
 		cmocka_unit_test(what_follows_an_xid_says_so),
 		cmocka_unit_test(kinds_with_a_tracepoint_say_so),
+		cmocka_unit_test(the_severity_of_a_pcie_error_is_told),
 		cmocka_unit_test(lines_of_one_text_come_out_once_each),
 		cmocka_unit_test(text_is_the_line_from_where_it_was_recognised),
 		cmocka_unit_test(console_prefix_is_passed_over),
