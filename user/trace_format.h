@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_FIELDS 24 /* most that are read; events have fewer than that */
+#define TRACE_FIELDS 32 /* most that are read; mce_record has 24 in Linux 7.2 */
 
 struct trace_field {
 	char name[32];

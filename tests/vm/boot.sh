@@ -17,6 +17,7 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --image NAME    another root image than the tests' ...
   --packages FILE ... which has the packages listed there, too ...
   --debian NAME   ... and is of that release (bookworm)
+  --errors        hardware errors can be injected: see inject in guest-lib.sh (amd64 only, ignored elsewhere)
   --icount        one CPU whose clock counts instructions: timings repeat exactly
 Exit status: run.sh's own, 77 if there can be no such guest here, 124 on timeout, 125 if the guest died or could not be started."
 die() {
@@ -24,7 +25,7 @@ die() {
 	exit 125
 }
 
-kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' icount=()
+kernel='' job='' out='' image='' packages='' smp=2 memory=2048 timeout=600 append='' accel='' cpu='' machine=pc icount=() errors=()
 while (($#)); do
 	case $1 in
 	--kernel | --job | --out | --smp | --memory | --timeout | --append | --accel | --image | --packages | --debian)
@@ -32,6 +33,7 @@ while (($#)); do
 		declare "${1#--}=$2"
 		shift
 		;;
+	--errors) machine=q35 ;; # which has PCIe
 	--icount) icount=(-icount 'shift=0,sleep=off') smp=1 cpu=,-erms ;;
 	-h | --help) echo "$usage" && exit ;;
 	*) die "unknown option '$1'"$'\n'"$usage" ;;
@@ -44,7 +46,7 @@ done
 kernel_row "$kernel"
 case $arch in
 # QEMU 7.2 crashes 6.12 guests in cmpxchg16b, hence -cx16.
-amd64) qemu=(qemu-system-x86_64 -machine pc -cpu "max,-cx16$cpu") console=ttyS0 ;;
+amd64) qemu=(qemu-system-x86_64 -machine "$machine" -cpu "max,-cx16$cpu") console=ttyS0 ;;
 # As QEMU's "max", but without the pointer authentication and vectors that cost an emulation much.
 arm64) qemu=(qemu-system-aarch64 -machine virt -cpu neoverse-n1) console=ttyAMA0 ;;
 *) die "no machine for this kernel's architecture: add it to tests/vm/boot.sh" ;;
@@ -80,13 +82,21 @@ disk root "$root" snapshot=on
 disk modules "$boot/modules.ext4" readonly=on
 disk job "$dir/job" readonly=on
 disk out "$dir/out" readonly=off
+if [[ $arch == amd64 && $machine == q35 ]]; then
+	# QEMU is the client of its own monitor, on behalf of a port in the guest. Errors are those of a device and of the
+	# PCIe port that it is behind.
+	errors=(-chardev "socket,id=server,path=$dir/monitor,server=on,wait=off" -mon "chardev=server,mode=control"
+		-chardev "socket,id=client,path=$dir/monitor"
+		-device virtio-serial-pci -device "virtserialport,chardev=client,name=monitor"
+		-device "pcie-root-port,id=upper" -device "virtio-rng-pci,bus=upper,id=lower,aer=on")
+fi
 
 # An oops ends the guest; the console shows only what is graver than critical, and all of an oops.
 TMPDIR=$dir timeout --kill-after=5 "$timeout" "${qemu[@]}" -accel "$accel" "${icount[@]}" -smp "$smp" -m "$memory" \
 	-nodefaults -no-user-config -display none -no-reboot -serial stdio \
 	-kernel "$boot/vmlinuz" -initrd "$boot/initramfs.gz" \
 	-append "console=$console quiet loglevel=2 oops=panic panic=-1 $append" \
-	"${disks[@]}" -device virtio-rng-pci </dev/null >"$dir/console" &
+	"${disks[@]}" "${errors[@]}" -device virtio-rng-pci </dev/null >"$dir/console" &
 guest=$!
 sed -u 's/\r$//' <"$dir/console" &
 stream=$!

@@ -53,7 +53,7 @@ verdicts=$results/verdicts
 
 boot() { # boot KERNEL JOB OUT
 	rm -rf "$3"
-	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" "${image[@]}" 2>&1
+	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" --errors "${image[@]}" 2>&1
 }
 
 # scenarios_of KERNEL: the names of those to run there, with blanks; nothing means all.

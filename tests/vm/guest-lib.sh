@@ -65,3 +65,20 @@ wait_for() {
 		sleep 0.1
 	done
 }
+
+# inject COMMAND...: has QEMU's monitor carry out a command that injects a hardware error, and prints what it says. Of
+# PCIe: "pcie_aer_inject_error ID ERROR", where ID is "lower" for a device and "upper" for the port that it is behind. Of
+# a CPU: "mce CPU BANK STATUS 0 ADDRESS MISC". Needs a guest that was booted with --errors.
+inject() {
+	local port answer
+	modprobe -q virtio_console || true # part of the kernel from 6.12 on
+	wait_for 10 grep -qsx monitor /sys/class/virtio-ports/*/name
+	port=$(grep -lx monitor /sys/class/virtio-ports/*/name)
+	exec {port}<>"/dev/$(basename "${port%/name}")"
+	printf '%s\n' '{"execute":"qmp_capabilities"}' \
+		"{\"execute\":\"human-monitor-command\",\"arguments\":{\"command-line\":\"$*\"},\"id\":\"inject\"}" >&"$port"
+	while read -r -t 10 answer <&"$port" && [[ $answer != *'"id": "inject"'* ]]; do :; done
+	exec {port}>&-
+	echo "$* -> $answer"
+	[[ $answer == *'"return": '* ]]
+}

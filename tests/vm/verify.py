@@ -13,6 +13,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
@@ -806,6 +807,79 @@ def what_comes_with_gpu_failures_is_counted(folder):
     verdict = (folder / "check.txt").read_text()
     need("CRITICAL" in verdict and "0000:9c:00.0" in verdict, verdict)
     return verdict.split("\n")[0][:120]
+
+
+def aer_counts(path):
+    """What the kernel has counted of PCIe errors, by device."""
+    result = Counter()
+    for device, number in re.findall(r"/([^/]+)/aer_dev_\w+:TOTAL_\w+ (\d+)",
+                                     Path(path).read_text()):
+        result[device] += int(number)
+    return result
+
+
+def kernel_events(metrics, kind):
+    """By device; those that did not happen are left out."""
+    return {dict(labels)["device"]: int(value)
+            for labels, value in metrics.each("kernel_events_total", kind=kind).items() if value}
+
+
+@test("hardware-errors")
+def injected_pcie_errors_count_once(folder):
+    lower, upper = (folder / "devices").read_text().split()
+    kernels = aer_counts(folder / "end.counts") - aer_counts(folder / "begin.counts")
+    lines = Counter(re.findall(r" (\S+): (?:AER: )?PCIe Bus Error: severity=",
+                               (folder / "dmesg.txt").read_text()))
+    need(kernels == lines == {lower: 2, upper: 1}, "the kernel counts", kernels, "prints", lines)
+    for when in ("end", "late"):
+        ours = difference(Metrics(folder / "begin.prom"), Metrics(folder / f"{when}.prom"))
+        counted = kernel_events(ours, "pcie_aer")
+        need(counted == kernels, when, counted)
+
+
+@test("hardware-errors")
+def pcie_errors_and_xids_name_each_other(folder):
+    lower, upper = (folder / "devices").read_text().split()
+    for path in (folder / "traced.json", folder / "events.json"):
+        told = [e for e in events(path) if e["kind"] == "xid" or e.get("name") == "pcie_aer"]
+        order = [(e.get("gpu") or e["device"], e.get("xid", e["severity"])) for e in told]
+        need(order == [(lower, 74), ("0000:9d:00.0", 31), (lower, "info"), (lower, "warning"),
+                       (upper, "warning"), (lower, 79)], path, "tells", order)
+        first, other, corrected, nonfatal, port, last = told
+        need("pcie_errors" not in first and "pcie_errors" not in other, first, other)
+        for error in corrected, nonfatal, port:
+            need(before(error, first) == error.get("xids"), error)
+        need(before(last, nonfatal, port) == last.get("pcie_errors"), last)
+
+
+def before(event, *others):
+    """What it should say of others that came before it."""
+    result = []
+    for other in others:
+        gap = Decimal(event["monotonic_seconds"]) - Decimal(other["monotonic_seconds"])
+        result.append({"device": other.get("gpu") or other["device"],
+                       "seconds_before": float(round(gap, 3))})
+        if "xid" in other:
+            result[-1]["xid"] = other["xid"]
+    return result
+
+
+@test("hardware-errors")
+def injected_machine_checks_count_once(folder):
+    if (folder / "no-mce").exists():
+        raise Skip((folder / "no-mce").read_text().strip())
+    ours, late = (difference(Metrics(folder / "begin.prom"), Metrics(folder / f"{when}.prom"))
+                  for when in ("end", "late"))
+    kernels = re.findall(r"CPU (\d+): Machine Check: 0 Bank (\d+): ([0-9a-f]{16})",
+                         (folder / "dmesg.txt").read_text())
+    need(len(kernels) == 3, "the kernel prints", kernels)
+    counted = kernel_events(ours, "mce")
+    need(counted == Counter("cpu" + cpu for cpu, _, _ in kernels), counted)
+    need(kernel_events(late, "mce"), "none by text")
+    told = {(e["device"], e["severity"], e["text"].rsplit(",", 1)[0])
+            for e in events(folder / "traced.json") if e.get("name") == "mce"}
+    need(told == {(f"cpu{cpu}", "info", f"machine check: bank {bank}, status 0x{status}")
+                  for cpu, bank, status in kernels}, told)
 
 
 @test("driver-hooks")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Injected errors of hardware: of a PCIe device, of the port that it is behind, and corrected ones of CPUs. Each counts
+# once, by its tracepoint; for an agent that comes later, by what the kernel has printed. Before and after them the driver
+# reports Xids of that device, and one of another.
+need_drivers
+insmod /job/modules/text/nvidia.ko
+devices=/sys/bus/pci/devices
+folder=$(dirname $devices/*/*/aer_dev_correctable)
+lower=$(basename "$folder") upper=$(basename "$(dirname "$folder")")
+echo "$lower $upper" >devices
+xid() { echo "raw NVRM: Xid (PCI:${1%.*}): $2, pid=7, name=train, and more" >/proc/xidscope-driver; }
+count() { grep -H ^TOTAL $devices/*/aer_dev_*; } # what the kernel has counted
+told() { # told TEXT COUNT: whether at least so many lines of the event log have it
+	(($(grep -cF -- "$1" events.json) >= $2))
+}
+dmesg -C
+# To begin where the log ends now.
+agent_start --hooks gpu --state late.state
+agent_stop
+cp late.state state
+agent_start --hooks gpu --state state --events events.json
+cp x.prom begin.prom
+count >begin.counts
+
+xid "$lower" 74
+xid 0000:9d:00.0 31
+wait_for 5 told '"kind":"xid"' 2
+# QEMU 7.2 sends no message of a corrected error: the kernel's module makes believe that one came. Its struct
+# aer_error_inj: the address, uncorrectable errors, correctable ones (BadTLP), and more. While it is there, the kernel
+# does not see the device's own errors.
+modprobe aer_inject
+none='\0\0\0\0'
+printf %b "\\x${lower:5:2}\\x${lower:8:2}\\x${lower:11}\0$none\\x40\0\0\0$none$none$none$none$none" >/dev/aer_inject
+wait_for 5 told '"name":"pcie_aer"' 1
+rmmod aer_inject
+inject pcie_aer_inject_error lower COMP_TIME
+wait_for 5 told '"name":"pcie_aer"' 2
+inject pcie_aer_inject_error upper COMP_TIME
+wait_for 5 told '"name":"pcie_aer"' 3
+xid "$lower" 79
+wait_for 5 told '"kind":"xid"' 3
+
+if [[ ! -e /sys/kernel/tracing/events/mce ]]; then
+	echo 'this kernel is built without CONFIG_X86_MCE: it sees no machine checks' >no-mce
+else
+	# The kernel looks for corrected errors of CPUs from time to time, and prints them even on a quiet console.
+	interval=/sys/devices/system/machinecheck/machinecheck0/check_interval
+	usual=$(cat $interval)
+	sysctl -qw kernel.printk=0
+	echo 1 >$interval
+	inject mce 0 1 0x9400000000000151 0 0x1234000 0
+	inject mce 1 2 0x9400000000000152 0 0x5678000 0
+	inject mce 1 3 0x9000000000000153 0 0 0
+	wait_for 10 told '"name":"mce"' 2
+	sleep 1 # the third is folded
+	echo "$usual" >$interval
+	sysctl -qw kernel.printk=2
+fi
+
+agent_write
+cp x.prom end.prom
+count >end.counts
+agent_stop
+mv events.json traced.json
+dmesg >dmesg.txt
+agent_start --hooks gpu --state late.state --events events.json
+cp x.prom late.prom
+agent_stop
+rmmod nvidia
