@@ -16,7 +16,7 @@ told() { # told TEXT COUNT: whether at least so many lines of the event log have
 }
 dmesg -C
 # To begin where the log ends now.
-agent_start --hooks gpu --state late.state
+agent_start --hooks gpu --state late.state --events /dev/null
 agent_stop
 cp late.state state
 agent_start --hooks gpu --state state --events events.json
