@@ -24,12 +24,19 @@ void bpf_messages_forget(void);
  * bpf_messages_forget(), or "". Static storage. */
 const char *bpf_refused_program(void);
 
-/* Kernel memory of all maps of @object in bytes, as the kernel accounts it. */
-uint64_t bpf_object_memory(const struct bpf_object *object);
+/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does
+ * not change. */
+struct bpf_memory {
+	uint64_t maps;
+	uint64_t programs;
+};
 
-/* Adds to @s the kernel memory of @object's programs, and how often and how long
- * each has run if the kernel counts that. */
-void bpf_object_programs(const struct bpf_object *object, struct snapshot *s);
+void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
+
+/* Adds @object's memory @m to @s, and how often and how long each of its programs
+ * has run if the kernel counts that. */
+void bpf_object_snapshot(const struct bpf_object *object,
+			 const struct bpf_memory *m, struct snapshot *s);
 
 /* Has the kernel count runs of all BPF programs until the returned descriptor
  * is closed (from 5.8). Each run then costs two looks at the clock more.

@@ -93,8 +93,10 @@ unsigned int observer_poll(struct observer *o)
 		gpu_hooks_poll(o->gpu);
 		o->gpu_due_ns = now + GPU_POLL_MS * 1000000ull;
 	}
+	if (!o->rpc || o->modules >= 0)
+		return POLL_MS;
 	follow(o);
-	return o->rpc && o->modules < 0 ? MODULES_POLL_MS : POLL_MS;
+	return MODULES_POLL_MS;
 }
 
 void observer_reopen(struct observer *o)
@@ -137,9 +139,10 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 {
 	int err = 0;
 
+	follow(o);
+	observer_consume(o);
 	s->time_ns = monotonic_ns();
 	s->tier = '-';
-	observer_consume(o);
 	if (o->rpc)
 		err = rpc_hooks_snapshot(o->rpc, s);
 	if (o->gpu_wanted && !err)

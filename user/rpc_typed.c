@@ -28,7 +28,7 @@ struct rpc_typed {
 	unsigned int unused; /* hooks that are not for this kernel */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 	unsigned int refused; /* hooks whose programs the kernel does not take */
-	uint64_t map_bytes;
+	struct bpf_memory memory;
 };
 
 /*
@@ -150,7 +150,7 @@ static int load(struct rpc_typed *h)
 	err = rpc_maps_open(&h->maps, h->bpf, shards);
 	if (err)
 		return err;
-	h->map_bytes = bpf_object_memory(h->bpf->obj);
+	bpf_object_memory(h->bpf->obj, &h->memory);
 	return 0;
 }
 
@@ -274,7 +274,6 @@ int rpc_typed_snapshot(struct rpc_typed *h, struct snapshot *s)
 		if (!(h->unused & 1u << i))
 			snapshot_hook(s, hooks[i].name, *hook_link(h->bpf, i));
 	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
-	s->map_bytes += h->map_bytes;
-	bpf_object_programs(h->bpf->obj, s);
+	bpf_object_snapshot(h->bpf->obj, &h->memory, s);
 	return rpc_maps_read(&h->maps, s);
 }
