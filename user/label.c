@@ -74,10 +74,14 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 
 char *label_escape(char *out, const char *label)
 {
-	for (; *label; label++) {
-		if (*label == '\n' || *label == '\\' || *label == '"')
+	char c;
+
+	while ((c = *label++)) {
+		if (c == '\n' || c == '\\' || c == '"')
 			*out++ = '\\';
-		*out++ = *label == '\n' ? 'n' : *label;
+		if (c == '\n')
+			c = 'n';
+		*out++ = c;
 	}
 	*out = 0;
 	return out;

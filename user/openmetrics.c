@@ -207,18 +207,18 @@ static void write_ops(struct writer *w, const struct snapshot *s)
 	family(w, METRIC_RPC_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++) {
 		const struct label labels[] = { { "server", o->server },
-						 { "op", o->op } };
+						{ "op", o->op } };
 
-		histogram(w, labels, COUNT(labels), o->total.bucket, TIME_OVERFLOW,
-			  TIME_SHIFT, TIME_FIRST, last, 1,
+		histogram(w, labels, COUNT(labels), o->total.bucket,
+			  TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST, last, 1,
 			  nanoseconds(number, o->total.sum_ns));
 	}
 	family(w, METRIC_RPC_PHASE_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
 		for (int p = 0; p < RPC_PHASES; p++) {
 			const struct label labels[] = { { "server", o->server },
-						   { "op", o->op },
-						   { "phase", rpc_phase_names[p] } };
+							{ "op", o->op },
+							{ "phase", rpc_phase_names[p] } };
 
 			if (!snapshot_knows(s, RPC_FACT_PHASE + p))
 				continue;
@@ -320,7 +320,7 @@ static void write_servers(struct writer *w, const struct snapshot *s)
 	for (const struct rpc_server_state *v = s->servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++) {
 			const struct label labels[] = { { "server", v->server },
-						   { "queue", rpc_queue_names[q] } };
+							{ "queue", rpc_queue_names[q] } };
 
 			if (!snapshot_knows(s, RPC_FACT_DEPTH + q))
 				continue;
