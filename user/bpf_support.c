@@ -143,29 +143,32 @@ static uint64_t memory_of(int fd)
 	return total;
 }
 
-uint64_t bpf_object_memory(const struct bpf_object *object)
+void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 {
+	struct bpf_program *program;
 	const struct bpf_map *map;
-	uint64_t total = 0;
 
+	*m = (struct bpf_memory){};
 	bpf_object__for_each_map(map, object)
-		total += memory_of(bpf_map__fd(map));
-	return total;
+		m->maps += memory_of(bpf_map__fd(map));
+	bpf_object__for_each_program(program, object)
+		m->programs += memory_of(bpf_program__fd(program));
 }
 
-void bpf_object_programs(const struct bpf_object *object, struct snapshot *s)
+void bpf_object_snapshot(const struct bpf_object *object,
+			 const struct bpf_memory *m, struct snapshot *s)
 {
 	struct bpf_program *program;
 
+	s->map_bytes += m->maps;
+	s->program_bytes += m->programs;
 	bpf_object__for_each_program(program, object) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 		int fd = bpf_program__fd(program);
 
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-			continue;
-		s->program_bytes += memory_of(fd);
-		if (info.run_cnt)
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
+		    info.run_cnt)
 			snapshot_program(s, bpf_program__name(program),
 					 info.run_cnt, info.run_time_ns);
 	}

@@ -50,12 +50,19 @@ bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook);
  * skeleton owns the link. */
 int bpf_hook_attach(void *skeleton, const struct bpf_hook *hook);
 
-/* Kernel memory of all maps of @object in bytes, as the kernel accounts it. */
-uint64_t bpf_object_memory(const struct bpf_object *object);
+/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does
+ * not change. */
+struct bpf_memory {
+	uint64_t maps;
+	uint64_t programs;
+};
 
-/* Adds to @s the kernel memory of @object's programs, and how often and how long
- * each has run if the kernel counts that. */
-void bpf_object_programs(const struct bpf_object *object, struct snapshot *s);
+void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
+
+/* Adds @object's memory @m to @s, and how often and how long each of its programs
+ * has run if the kernel counts that. */
+void bpf_object_snapshot(const struct bpf_object *object,
+			 const struct bpf_memory *m, struct snapshot *s);
 
 /* Has the kernel count runs of all BPF programs until the returned descriptor
  * is closed (from 5.8). Each run then costs two looks at the clock more.

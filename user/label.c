@@ -3,6 +3,7 @@
 #include "label.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 size_t utf8_length(const char *text, size_t len)
@@ -71,17 +72,13 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 	label[used] = 0;
 }
 
-void label_escape(FILE *out, const char *label)
+char *label_escape(char *out, const char *label)
 {
-	size_t plain;
-
-	for (;; label++) {
-		plain = strcspn(label, "\n\\\"");
-		fwrite_unlocked(label, 1, plain, out);
-		label += plain;
-		if (!*label)
-			return;
-		putc_unlocked('\\', out);
-		putc_unlocked(*label == '\n' ? 'n' : *label, out);
+	for (; *label; label++) {
+		if (*label == '\n' || *label == '\\' || *label == '"')
+			*out++ = '\\';
+		*out++ = *label == '\n' ? 'n' : *label;
 	}
+	*out = 0;
+	return out;
 }

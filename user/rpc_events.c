@@ -40,7 +40,7 @@ struct rpc_events {
 	struct rpc_events_bpf *bpf;
 	struct rpc_event_maps maps;
 	char missing[HOOKS][96]; /* why a hook cannot be had, in words; or "" */
-	uint64_t map_bytes;
+	struct bpf_memory memory;
 };
 
 static const struct hook_row {
@@ -197,7 +197,7 @@ static int load(struct rpc_events *h, const char *tracefs)
 	if (err)
 		return err;
 	err = rpc_event_maps_open(&h->maps, h->bpf, shards);
-	h->map_bytes = bpf_object_memory(h->bpf->obj);
+	bpf_object_memory(h->bpf->obj, &h->memory);
 	return err;
 }
 
@@ -311,7 +311,6 @@ int rpc_events_snapshot(struct rpc_events *h, struct snapshot *s)
 			      bpf_hook_attached(h->bpf, &hooks[i].hook));
 	snapshot_drop(s, "rpc_recursion", lost_events(h));
 	s->unknown |= unknown_facts(h);
-	s->map_bytes += h->map_bytes;
-	bpf_object_programs(h->bpf->obj, s);
+	bpf_object_snapshot(h->bpf->obj, &h->memory, s);
 	return rpc_event_maps_read(&h->maps, s);
 }

@@ -29,7 +29,7 @@ struct rpc_typed {
 	unsigned int unused; /* hooks that are not for this kernel */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 	unsigned int refused; /* hooks whose programs the kernel does not take */
-	uint64_t map_bytes;
+	struct bpf_memory memory;
 };
 
 /*
@@ -143,7 +143,7 @@ static int load(struct rpc_typed *h)
 	err = rpc_maps_open(&h->maps, h->bpf, shards);
 	if (err)
 		return err;
-	h->map_bytes = bpf_object_memory(h->bpf->obj);
+	bpf_object_memory(h->bpf->obj, &h->memory);
 	return 0;
 }
 
@@ -284,7 +284,6 @@ int rpc_typed_snapshot(struct rpc_typed *h, struct snapshot *s)
 							&hooks[i].hook));
 	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
 	s->unknown |= unknown_facts(h);
-	s->map_bytes += h->map_bytes;
-	bpf_object_programs(h->bpf->obj, s);
+	bpf_object_snapshot(h->bpf->obj, &h->memory, s);
 	return rpc_maps_read(&h->maps, s);
 }

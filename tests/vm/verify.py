@@ -179,12 +179,25 @@ def kept_by_preemption(metrics):
     return kept
 
 
-def check_no_drops(metrics):
+def preemptible(metrics):
+    """Whether programs can be preempted: tier A has hooks for that."""
+    return metrics.get("hook_attached", hook="xprt_release_xprt")
+
+
+def check_no_drops(metrics, preempted=None):
     for labels, count in metrics.each("events_dropped_total").items():
         # Where programs can be preempted, two disconnects at once are one too many.
-        if dict(labels)["reason"] == "rpc_recursion" and metrics.get("hook_attached", hook="xprt_release_xprt"):
+        if dict(labels)["reason"] == "rpc_recursion" and (preempted or preemptible(metrics)):
             count -= kept_by_preemption(metrics)
         need(count == 0, count, "events dropped:", dict(labels))
+
+
+def check_clipped_only(metrics):
+    """Tier B takes a call's start from the time at which it is told of the end: it may be late by microseconds, and a
+    wait that began with the call, cut by as much."""
+    clipped = metrics.get("events_dropped_total", reason="rpc_wait_clipped")
+    need(metrics.get("events_dropped_total") == clipped, "events dropped")
+    need(clipped <= metrics.get("rpc_seconds_count") / 100, clipped, "waits clipped")
 
 
 def shares(metrics):
@@ -242,26 +255,34 @@ def reloads_are_followed_and_leave_nothing(folder):
     log = (folder / "agent.log").read_text()
     tiers = re.findall(r"attached to sunrpc, tier (.)", log)
     rounds = len(list(folder.glob("round-*.prom")))
-    need(rounds >= 6 and len(tiers) == rounds, len(tiers), "attachments in", rounds, "rounds")
+    need(rounds >= 4 and len(tiers) == rounds, len(tiers), "attachments in", rounds, "rounds")
     need(set(tiers[1::2]) == {"B"}, "not in tier B without types:", tiers)
     known = {}
+    preempted = preemptible(Metrics(folder / "round-1.prom"))
     for i in range(1, rounds + 1):
         metrics = Metrics(folder / f"round-{i}.prom")
         check_additive(metrics)
-        before = known.get("calls", 0)
         for name in ("rpc_seconds_count", "rpc_seconds_sum", "rpc_phase_seconds_sum"):
             for labels, value in metrics.each(name).items():
                 need(value >= known.get((name, labels), 0), name, labels, "fell in round", i)
                 known[name, labels] = value
-        known["calls"] = metrics.get("rpc_seconds_count", op="WRITE")
-        need(known["calls"] >= before + 1, "no WRITE counted in round", i)
-        check_no_drops(metrics)
+        ours = difference(Metrics(folder / f"before-{i}.prom"), metrics)
+        need(ours.get("rpc_seconds_count", op="READ") > 50, "next to no READ counted in round", i)
+        # Where programs can be preempted, tier B does not get each event: see the comparison of tiers.
+        if tiers[i - 1] == "A":
+            check_no_drops(ours, preempted)
+        elif preempted:
+            continue
+        else:
+            check_clipped_only(ours)
+        compare_with_mountstats(folder, f"before-{i}", f"round-{i}")
     left = {name: (folder / f"{name}.txt").read_text().split("\n")
             for name in ("before", "first", "second", "last", "after")}
     need(left["before"] == left["after"], "left behind:", left["before"], left["after"])
     need(left["second"] == left["last"], "grown:", left["second"], left["last"])
     times = sorted(int(ms) for ms in (folder / "unload.ms").read_text().split())
-    return f"{rounds} rounds, tiers {''.join(sorted(set(tiers)))}; unloaded in {times[len(times) // 2]} ms, " \
+    calls = Metrics(folder / f"round-{rounds}.prom").get("rpc_seconds_count")
+    return f"{rounds} rounds, {calls} calls, tiers {''.join(sorted(set(tiers)))}; unloaded in {times[len(times) // 2]} ms, " \
            f"at most {times[-1]} ms; {', '.join(filter(None, left['last']))}"
 
 
@@ -298,19 +319,20 @@ def merged(metrics, name, *labels):
 @test("tiers")
 def tiers_a_and_b_agree(folder):
     tiers = (folder / "tiers").read_text().split()
-    preempted = [Metrics(folder / tier / "after.prom") for tier in tiers]
-    if preempted[0].get("hook_attached", hook="xprt_release_xprt"):
-        kept = preempted[-1].get("events_dropped_total", reason="rpc_recursion")
-        raise Skip(f"programs can be preempted here: {kept} events were kept from tier B, and counted; tier A has other hooks")
+    last = Metrics(folder / tiers[-1] / "after.prom")
+    if tiers == ["A", "B"] and preemptible(Metrics(folder / "A" / "after.prom")):
+        calls = compare_with_mountstats(folder / "A", "before", "after", mountstats_all).get("rpc_seconds_count")
+        missed = calls - difference(Metrics(folder / "B" / "before.prom"), last).get("rpc_seconds_count")
+        kept = last.get("events_dropped_total", reason="rpc_recursion")
+        need(0 <= missed <= kept <= calls / 50, "tier B missed", missed, "of", calls, "calls, and says that", kept, "were kept from it")
+        return f"{calls} calls in tier A; programs can be preempted here, which kept {kept} events and {missed} calls from tier B"
     ours = {tier: compare_with_mountstats(folder / tier, "before", "after", mountstats_all)
             for tier in tiers}
     for tier in tiers:
-        # Tier B takes a call's start from the time at which it is told of the end: it may be late by microseconds, and
-        # a wait that began with the call, cut by as much.
-        dropped = Metrics(folder / tier / "after.prom")
-        clipped = dropped.get("events_dropped_total", reason="rpc_wait_clipped")
-        need(dropped.get("events_dropped_total") == clipped, tier, "dropped events")
-        need(clipped <= (ours[tier].get("rpc_seconds_count") / 100 if tier == "B" else 0), tier, clipped, "clipped")
+        if tier == "A":
+            check_no_drops(Metrics(folder / tier / "after.prom"))
+        else:
+            check_clipped_only(ours[tier])
         need(ours[tier].get("rpc_phase_seconds_sum", phase="slot") > 1, "nobody waited for a slot")
         # Long where four session slots stay four: see the test of a session. Elsewhere at the beginning at least.
         need(ours[tier].get("rpc_phase_seconds_sum", phase="session") > 0, "nor for a session's")
@@ -591,7 +613,8 @@ def servers_stay_apart_and_readable(folder):
 @test("udp")
 def udp_counts_equal_mountstats(folder):
     compare_with_mountstats(folder, "before", "after")
-    need("udp/0" in Metrics(folder / "after.prom").values("rpc_slots", "transport"), "no udp/0")
+    after = Metrics(folder / "after.prom")
+    need(not in_tier_a(after) or "udp/0" in after.values("rpc_slots", "transport"), "no udp/0")
 
 
 def transports(folder, point, kind="max"):
