@@ -6,6 +6,8 @@
 #define XIDSCOPE_BPF_SUPPORT_H
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "log.h"
@@ -20,9 +22,33 @@ void bpf_messages_init(const struct log *log);
 const char *bpf_last_words(void);
 void bpf_messages_forget(void);
 
+/* Why something failed, since the last bpf_messages_forget(): the kernel feature
+ * that is missing or refused, if libbpf's words tell, else what error number
+ * @error says. Static storage. */
+const char *bpf_reason(int error);
+
 /* Name of the program that libbpf said it could not load since the last
  * bpf_messages_forget(), or "". Static storage. */
 const char *bpf_refused_program(void);
+
+/* A program of a skeleton, and where it is attached: offsets into the struct that
+ * bpftool has made. */
+struct bpf_hook {
+	size_t program;
+	size_t link;
+};
+
+#define BPF_HOOK(skeleton, function)                      \
+	{ offsetof(struct skeleton, progs.function), \
+	  offsetof(struct skeleton, links.function) }
+
+struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook);
+
+bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook);
+
+/* Returns 0 or -errno, then with libbpf's words of this attempt alone. The
+ * skeleton owns the link. */
+int bpf_hook_attach(void *skeleton, const struct bpf_hook *hook);
 
 /* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does
  * not change. */

@@ -44,7 +44,7 @@ struct printk_hook *printk_hook_new(const struct log *log,
 		log_warn(log,
 			 "cannot hook printk: %s\n%sxidscope: %s. Faults are "
 			 "read from the kernel log alone",
-			 strerror(err), bpf_last_words(), bpf_advice(err));
+			 bpf_reason(err), bpf_last_words(), bpf_advice(err));
 		goto failed;
 	}
 	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring),

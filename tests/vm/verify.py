@@ -363,6 +363,79 @@ def tiers_a_and_b_agree(folder):
     return f"{a.get('rpc_seconds_count')} calls; phase sums differ by {text}"
 
 
+def refused(folder, tier, *told):
+    """That an agent is in @tier, agrees with mountstats, and has said what it does without in as few messages: the
+    feature first, then libbpf's words, then what to do."""
+    after = Metrics(folder / "after.prom")
+    need(after.get("tier", tier=tier) == 1, "not in tier", tier)
+    compare_with_mountstats(folder, "before", "after", additive=tier != "C")
+    said = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
+    # A call's end is seen by another program, too, where programs can be preempted.
+    need(len(told) <= len(said) <= len(told) + 1, len(said), "messages:", said)
+    for text in said:
+        fits = [(feature, words) for feature, words in told if feature in text.split("\n")[0]]
+        need(fits and all(words in text for _, words in fits), "unexpected:", text)
+        need(text.split("\n")[-1].startswith("xidscope: please report") and len(text) < 2500, "unfit:", text)
+    for feature, _ in told:
+        need(any(feature in text for text in said), "nothing about", feature, "in", said)
+    return after
+
+
+def relocation(text):
+    return f"{text}, or one of another type", "failed to resolve CO-RE relocation <byte_off>"
+
+
+NO_DISCONNECTS = ("what the tracepoint xprt_disconnect_done tells will be missing, for the kernel refuses its program: "
+                  "this kernel's types have no tracepoint xprt_disconnect_done",
+                  "failed to find kernel BTF type ID of 'xprt_disconnect_done'")
+NO_BYTES = relocation("in this kernel's types, struct rpc_rqst has no member rq_xmit_bytes_sent")
+NO_TIER_A, NO_SLEEP, NO_WAKEUP = (
+    relocation(f"{begin}: in this kernel's types, struct rpc_task has no member tk_xprt") for begin in (
+        "sunrpc cannot be observed in tier A",
+        "what the tracepoint rpc_task_sleep tells will be missing, for the kernel refuses its program",
+        "what the tracepoint rpc_task_wakeup tells will be missing, for the kernel refuses its program"))
+
+
+@test("refused")
+def a_refused_hook_of_little_weight_is_left_out(folder):
+    after = refused(folder / "disconnects", "A", NO_DISCONNECTS)
+    hooks = {dict(labels)["hook"]: value for labels, value in after.each("hook_attached").items()}
+    need(hooks.pop("xprt_disconnect_done") == 0 and set(hooks.values()) == {1}, hooks)
+    need(not after.each("rpc_disconnects_total"), "disconnects are told")
+    need(after.each("rpc_saturated_seconds_total"), "saturation is not told")
+
+
+@test("refused")
+def without_calls_and_events_tier_c_is_left(folder):
+    refused(folder / "bytes-event", "C", NO_BYTES, (
+        "tier B: its event rpc_stats_latency: its field execute is missing, or has another form", ""))
+
+
+@test("refused")
+def without_waits_tier_b_is_better_than_a(folder):
+    refused(folder / "waits", "B", NO_TIER_A)
+
+
+@test("refused")
+def without_waits_tier_a_is_better_than_c(folder):
+    after = refused(folder / "waits-tracefs", "A", NO_SLEEP, NO_WAKEUP, NO_DISCONNECTS)
+    need(after.get("hook_attached", hook="rpc_stats_latency") == 1, "calls are not recorded")
+    need(after.get("hook_attached", hook="rpc_task_sleep") == 0, "hooked all the same")
+    need(not after.each("rpc_saturated_seconds_total"), "saturation is told")
+    for family in ("rpc_oldest_waiter_seconds", "rpc_queue_depth_count", "rpc_queue_depth_max"):
+        need(not after.values(family, "queue") & {"slot", "session", "send"}, family, "is told")
+
+
+@test("refused")
+def doctor_leaves_the_last_word_to_the_kernel(folder):
+    doctor = json.loads((folder / "doctor.json").read_text())
+    found = {f["name"]: f for f in doctor["findings"]}
+    need(doctor["tier"] == "A" and "if the kernel accepts the programs" in doctor["tier_text"], doctor["tier_text"])
+    need(found["rpc_task_sleep"]["verdict"] == "ok", found["rpc_task_sleep"])
+    need(found["xprt_disconnect_done"]["verdict"] == "note", found["xprt_disconnect_done"])
+    need("its types do not describe it" in found["xprt_disconnect_done"]["text"], found["xprt_disconnect_done"])
+
+
 def polled(version, nconnect):
     @test("polled")
     def check(folder):

@@ -8,19 +8,13 @@ module=$(modinfo -n sunrpc)
 # No section of that name, and no signature, which would be wrong.
 LC_ALL=C sed -e 's/\x00\.BTF\x00/\x00.XTF\x00/' -e 's/~Module signature appended~//' "$module" >/tmp/sunrpc.ko
 LC_ALL=C sed -e 's/~Module signature appended~//' "$module" >/tmp/sunrpc-btf.ko
-unload() {
-	umount /proc/fs/nfsd /run/rpc_pipefs 2>/dev/null || true
-	modprobe -r nfsv3 nfsv4 nfs nfsd 2>/dev/null || true
-	modprobe -r rpcsec_gss_krb5 auth_rpcgss lockd nfs_acl 2>/dev/null || true
-	[[ ! -d /sys/module/sunrpc ]] || rmmod sunrpc
-}
 leftovers() {
 	echo "$(ls "/proc/$agent/fd" | wc -l) descriptors"
 	bpftool map list | grep -c '^[0-9]*:' | sed 's/$/ maps/'
 	bpftool prog list | grep -c '^[0-9]*:' | sed 's/$/ programs/'
 	bpftool link list | grep -c '^[0-9]*:' | sed 's/$/ links/'
 }
-wait_for 20 unload 2>/dev/null
+wait_for 20 nfs_unload 2>/dev/null
 agent_start
 leftovers >before.txt
 for ((round = 1; round <= rounds; round++)); do
@@ -41,12 +35,9 @@ for ((round = 1; round <= rounds; round++)); do
 	((round != 1)) || leftovers >first.txt
 	((round != 2)) || leftovers >second.txt
 	((round != rounds)) || leftovers >last.txt
-	nfs_server_stop
-	pkill -x rpc.mountd || true
-	pkill -x rpc.statd || true
-	pkill -x nfsdcld || true
+	nfs_server_end
 	begin=$(date +%s%N)
-	wait_for 20 unload 2>>unload.log
+	wait_for 20 nfs_unload 2>>unload.log
 	echo $((($(date +%s%N) - begin) / 1000000)) >>unload.ms
 done
 agent_write
