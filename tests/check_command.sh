@@ -83,7 +83,7 @@ unknown() { # PATTERN ARGUMENT...
 }
 unknown "cannot read absent: No such file or directory; *" --file absent
 unknown "cannot read $dir: it is no regular file; *" --file "$dir"
-unknown "old is 200 s old: *" --file old
+unknown "old is 2?? s old: *" --file old
 unknown "torn: the end is missing: *" --file torn
 unknown "empty: the end is missing: *" --file empty
 unknown "damaged: line 1 is damaged" --file damaged

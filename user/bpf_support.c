@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf_refusal.h"
+
 /* libbpf's print callback takes no context: its state stands here, set once. */
 static const struct log *message_log;
 static char words[1536];
@@ -27,10 +29,28 @@ static void note_refused(const char *text)
 			 name);
 }
 
+/* Keeps the tail, from the beginning of a line on: the verdict stands at the end. */
+static void keep_words(const char *text, size_t len)
+{
+	const size_t room = sizeof(words) - 1;
+	char all[2 * sizeof(words)];
+	bool cut = len > room;
+	const char *tail = all, *line;
+
+	snprintf(all, sizeof(all), "%s%s", words, cut ? text + len - room : text);
+	len = strlen(all);
+	if (len > room) {
+		tail = all + (len - room);
+		cut = true;
+	}
+	line = cut ? strchr(tail, '\n') : NULL;
+	snprintf(words, sizeof(words), "%s", line && line[1] ? line + 1 : tail);
+}
+
 static int print_message(enum libbpf_print_level level, const char *format,
 			 va_list args)
 {
-	size_t len, room = sizeof(words) - 1, keep = strlen(words);
+	size_t len;
 	char *text;
 
 	if (level != LIBBPF_WARN && !message_log->verbose)
@@ -41,15 +61,7 @@ static int print_message(enum libbpf_print_level level, const char *format,
 	len = strlen(text);
 	if (level == LIBBPF_WARN) {
 		note_refused(text);
-		/* Keep the tail: the verdict stands at the end. */
-		if (len > room)
-			keep = 0;
-		else if (keep + len > room) {
-			memmove(words, words + keep + len - room, room - len);
-			keep = room - len;
-		}
-		snprintf(words + keep, sizeof(words) - keep, "%s",
-			 len > room ? text + len - room : text);
+		keep_words(text, len);
 	}
 	while (len && text[len - 1] == '\n')
 		text[--len] = 0;
@@ -80,6 +92,38 @@ const char *bpf_refused_program(void)
 	return refused;
 }
 
+const char *bpf_reason(int error)
+{
+	static char feature[512];
+
+	return bpf_refusal_explain(feature, sizeof(feature), words) ?
+		       feature :
+		       strerror(error);
+}
+
+struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook)
+{
+	return *(struct bpf_program **)((char *)skeleton + hook->program);
+}
+
+static struct bpf_link **hook_link(void *skeleton, const struct bpf_hook *hook)
+{
+	return (struct bpf_link **)((char *)skeleton + hook->link);
+}
+
+bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook)
+{
+	return *hook_link(skeleton, hook);
+}
+
+int bpf_hook_attach(void *skeleton, const struct bpf_hook *hook)
+{
+	bpf_messages_forget();
+	*hook_link(skeleton, hook) =
+		bpf_program__attach(bpf_hook_program(skeleton, hook));
+	return bpf_hook_attached(skeleton, hook) ? 0 : -errno;
+}
+
 /* Kernel memory of the map or program behind @fd. */
 static uint64_t memory_of(int fd)
 {
@@ -99,29 +143,32 @@ static uint64_t memory_of(int fd)
 	return total;
 }
 
-uint64_t bpf_object_memory(const struct bpf_object *object)
+void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 {
+	struct bpf_program *program;
 	const struct bpf_map *map;
-	uint64_t total = 0;
 
+	*m = (struct bpf_memory){};
 	bpf_object__for_each_map(map, object)
-		total += memory_of(bpf_map__fd(map));
-	return total;
+		m->maps += memory_of(bpf_map__fd(map));
+	bpf_object__for_each_program(program, object)
+		m->programs += memory_of(bpf_program__fd(program));
 }
 
-void bpf_object_programs(const struct bpf_object *object, struct snapshot *s)
+void bpf_object_snapshot(const struct bpf_object *object,
+			 const struct bpf_memory *m, struct snapshot *s)
 {
 	struct bpf_program *program;
 
+	s->map_bytes += m->maps;
+	s->program_bytes += m->programs;
 	bpf_object__for_each_program(program, object) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 		int fd = bpf_program__fd(program);
 
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-			continue;
-		s->program_bytes += memory_of(fd);
-		if (info.run_cnt)
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
+		    info.run_cnt)
 			snapshot_program(s, bpf_program__name(program),
 					 info.run_cnt, info.run_time_ns);
 	}
@@ -161,17 +208,15 @@ const char *bpf_advice(int error)
 		return "run it as root (in a container: privileged), and see "
 		       "that /sys/kernel/security/lockdown is not at "
 		       "'confidentiality'";
-	case ESRCH:
-	case ENOENT:
-		return "the kernel lacks a tracepoint or type that is needed";
 	case ENOMEM:
 		return "not enough memory for the maps: raise the memory limit "
 		       "of the service or container";
+	case ESRCH:
+	case ENOENT:
 	case EACCES:
 	case EINVAL:
 	case E2BIG:
-		return "the kernel's verifier refused a program; please report "
-		       "the lines above with your kernel version";
+		return "please report this with your kernel version (uname -r)";
 	default:
 		return "run again with --verbose for libbpf's own messages";
 	}

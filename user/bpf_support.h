@@ -6,6 +6,8 @@
 #define XIDSCOPE_BPF_SUPPORT_H
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "log.h"
@@ -20,16 +22,47 @@ void bpf_messages_init(const struct log *log);
 const char *bpf_last_words(void);
 void bpf_messages_forget(void);
 
+/* Why something failed, since the last bpf_messages_forget(): the kernel feature
+ * that is missing or refused, if libbpf's words tell, else what error number
+ * @error says. Static storage. */
+const char *bpf_reason(int error);
+
 /* Name of the program that libbpf said it could not load since the last
  * bpf_messages_forget(), or "". Static storage. */
 const char *bpf_refused_program(void);
 
-/* Kernel memory of all maps of @object in bytes, as the kernel accounts it. */
-uint64_t bpf_object_memory(const struct bpf_object *object);
+/* A program of a skeleton, and where it is attached: offsets into the struct that
+ * bpftool has made. */
+struct bpf_hook {
+	size_t program;
+	size_t link;
+};
 
-/* Adds to @s the kernel memory of @object's programs, and how often and how long
- * each has run if the kernel counts that. */
-void bpf_object_programs(const struct bpf_object *object, struct snapshot *s);
+#define BPF_HOOK(skeleton, function)                      \
+	{ offsetof(struct skeleton, progs.function), \
+	  offsetof(struct skeleton, links.function) }
+
+struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook);
+
+bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook);
+
+/* Returns 0 or -errno, then with libbpf's words of this attempt alone. The
+ * skeleton owns the link. */
+int bpf_hook_attach(void *skeleton, const struct bpf_hook *hook);
+
+/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does
+ * not change. */
+struct bpf_memory {
+	uint64_t maps;
+	uint64_t programs;
+};
+
+void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
+
+/* Adds @object's memory @m to @s, and how often and how long each of its programs
+ * has run if the kernel counts that. */
+void bpf_object_snapshot(const struct bpf_object *object,
+			 const struct bpf_memory *m, struct snapshot *s);
 
 /* Has the kernel count runs of all BPF programs until the returned descriptor
  * is closed (from 5.8). Each run then costs two looks at the clock more.

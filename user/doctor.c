@@ -93,8 +93,9 @@ static void describe_sunrpc(struct diagnosis *d)
 static void describe_tier(struct diagnosis *d)
 {
 	static const char *const gives[] = {
-		"all is known of each call",
-		"calls are known by their tracepoints",
+		"all is known of each call, if the kernel accepts the programs",
+		"calls are known by their tracepoints, if the kernel accepts "
+		"the programs",
 		"sums of calls are polled: no distribution, no waits",
 	};
 	const struct tier_choice *c = &d->choice;
@@ -143,6 +144,7 @@ static void add_hooks(struct diagnosis *d)
 	struct file_text types = {};
 	char path[PATH_MAX];
 	const char *name;
+	bool event;
 
 	if (f->sunrpc != SUNRPC_LIVE && f->sunrpc != SUNRPC_BUILT_IN)
 		return;
@@ -152,9 +154,15 @@ static void add_hooks(struct diagnosis *d)
 	for (size_t i = 0; (name = rpc_typed_tracepoint(i)); i++) {
 		snprintf(path, sizeof(path), "%s/events/sunrpc/%s",
 			 f->tracefs_path, name);
+		event = f->sunrpc_events && !access(path, F_OK);
 		if (types_have_tracepoint(&types, name) ||
-		    (f->sunrpc_events && !access(path, F_OK)))
+		    (event && !types.bytes))
 			add(d, "hooks", name, OK, "sunrpc has this tracepoint");
+		else if (event)
+			add(d, "hooks", name, NOTE,
+			    "sunrpc has this tracepoint, but its types do not "
+			    "describe it: tier A is without it, or gives way "
+			    "to tier B");
 		else if (types.bytes || f->sunrpc_events)
 			add(d, "hooks", name, NOTE,
 			    "sunrpc lacks this tracepoint; what it tells will "

@@ -3,6 +3,7 @@
 #include "label.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 size_t utf8_length(const char *text, size_t len)
@@ -71,17 +72,17 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 	label[used] = 0;
 }
 
-void label_escape(FILE *out, const char *label)
+char *label_escape(char *out, const char *label)
 {
-	size_t plain;
+	char c;
 
-	for (;; label++) {
-		plain = strcspn(label, "\n\\\"");
-		fwrite_unlocked(label, 1, plain, out);
-		label += plain;
-		if (!*label)
-			return;
-		putc_unlocked('\\', out);
-		putc_unlocked(*label == '\n' ? 'n' : *label, out);
+	while ((c = *label++)) {
+		if (c == '\n' || c == '\\' || c == '"')
+			*out++ = '\\';
+		if (c == '\n')
+			c = 'n';
+		*out++ = c;
 	}
+	*out = 0;
+	return out;
 }

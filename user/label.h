@@ -6,7 +6,6 @@
 #define XIDSCOPE_LABEL_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 /* Room for the longest label value in this program, NUL included. */
 #define LABEL_SIZE 192
@@ -26,7 +25,8 @@ size_t utf8_length(const char *text, size_t len);
 void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
 
 /* Writes a label value as both text formats want it: backslash, quote and
- * newline escaped (OpenMetrics 1.0, "escaped-string"). */
-void label_escape(FILE *out, const char *label);
+ * newline escaped (OpenMetrics 1.0, "escaped-string"). @out has room for twice
+ * its length and a NUL. Returns where the NUL is. */
+char *label_escape(char *out, const char *label);
 
 #endif

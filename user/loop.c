@@ -103,7 +103,7 @@ int loop_run(struct observer *o, double interval, double duration,
 	if (epoll < 0)
 		return -errno;
 	fds[SOURCE_TICK] = timer_new(interval, interval);
-	fds[SOURCE_POLL] = timer_new(OBSERVER_POLL_MS / 1e3, 0);
+	fds[SOURCE_POLL] = timer_new(observer_poll(o) / 1e3, 0);
 	fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (duration > 0)
 		fds[SOURCE_END] = timer_new(duration, 0);

@@ -6,11 +6,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "bpf_support.h"
 #include "clock.h"
 #include "kernel_types.h"
+#include "module_events.h"
+
+/* How often to look for what nothing tells, and also for modules where the
+ * kernel does not tell of them. */
+#define POLL_MS GPU_POLL_MS
+#define MODULES_POLL_MS 200
+
+static void watch(const struct observer *o, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd >= 0)
+		epoll_ctl(o->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* sunrpc's hooks follow the module. */
+static void follow(struct observer *o)
+{
+	if (o->rpc && rpc_hooks_poll(o->rpc))
+		kernel_types_forget();
+}
 
 int observer_start(struct observer *o, const struct log *log,
 		   unsigned int hooks, unsigned int tiers,
@@ -19,17 +41,27 @@ int observer_start(struct observer *o, const struct log *log,
 	int gpu_error = 0;
 
 	*o = (struct observer){ .log = log,
-				.gpu_wanted = hooks & HOOKS_GPU };
+				.gpu_wanted = hooks & HOOKS_GPU,
+				.modules = -1 };
 	bpf_messages_init(log);
-	if (hooks & HOOKS_RPC) {
+	o->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (hooks & HOOKS_RPC)
 		o->rpc = rpc_hooks_new(log, tiers);
-		if (!o->rpc)
-			return -ENOMEM;
-		rpc_hooks_poll(o->rpc);
+	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc)) {
+		log_error(log, "no memory, or too many open files");
+		return -ENOMEM;
+	}
+	if (o->rpc) {
+		/* Before the first look: what changes after it is told. */
+		o->modules = module_events_open();
+		watch(o, o->modules);
+		follow(o);
 	}
 	if (o->gpu_wanted) {
 		o->gpu = gpu_hooks_new(log, gpu);
 		gpu_error = o->gpu ? 0 : errno;
+		if (o->gpu)
+			watch(o, gpu_hooks_fd(o->gpu));
 	}
 	kernel_types_forget();
 	if (gpu_error == EBUSY)
@@ -42,8 +74,14 @@ int observer_start(struct observer *o, const struct log *log,
 
 void observer_stop(struct observer *o)
 {
+	if (!o->log)
+		return; /* never begun */
 	gpu_hooks_free(o->gpu);
 	rpc_hooks_free(o->rpc);
+	if (o->modules >= 0)
+		close(o->modules);
+	if (o->epoll >= 0)
+		close(o->epoll);
 	*o = (struct observer){};
 }
 
@@ -55,12 +93,10 @@ unsigned int observer_poll(struct observer *o)
 		gpu_hooks_poll(o->gpu);
 		o->gpu_due_ns = now + GPU_POLL_MS * 1000000ull;
 	}
-	if (o->rpc) {
-		if (rpc_hooks_poll(o->rpc))
-			kernel_types_forget();
-		return OBSERVER_POLL_MS;
-	}
-	return o->gpu ? GPU_POLL_MS : 0;
+	if (!o->rpc || o->modules >= 0)
+		return POLL_MS;
+	follow(o);
+	return MODULES_POLL_MS;
 }
 
 void observer_reopen(struct observer *o)
@@ -71,13 +107,15 @@ void observer_reopen(struct observer *o)
 
 int observer_fd(const struct observer *o)
 {
-	return o->gpu ? gpu_hooks_fd(o->gpu) : -1;
+	return o->epoll;
 }
 
 void observer_consume(struct observer *o)
 {
 	if (o->gpu)
 		gpu_hooks_consume(o->gpu);
+	if (o->modules >= 0 && module_events_read(o->modules))
+		follow(o);
 }
 
 /* proc(5): the second field of statm is the resident set in pages. */
@@ -101,9 +139,10 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 {
 	int err = 0;
 
+	follow(o);
+	observer_consume(o);
 	s->time_ns = monotonic_ns();
 	s->tier = '-';
-	observer_consume(o);
 	if (o->rpc)
 		err = rpc_hooks_snapshot(o->rpc, s);
 	if (o->gpu_wanted && !err)

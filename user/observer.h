@@ -17,36 +17,35 @@
 #define HOOKS_RPC 1u
 #define HOOKS_GPU 2u
 
-/* How often to look whether sunrpc has come or goes. */
-#define OBSERVER_POLL_MS 200
-
 struct observer {
 	const struct log *log;
 	struct rpc_hooks *rpc; /* NULL: not wanted */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
 	bool gpu_wanted;
 	uint64_t gpu_due_ns; /* when to poll those next */
+	int modules; /* see module_events.h; negative: cannot be had */
+	int epoll; /* of all descriptors */
 };
 
 /* Attaches what is there, sunrpc's hooks by one of @tiers (see tier.h); @gpu must
- * outlive it. Returns 0, also where a hook
- * could not be attached and was said to be missing; -EPERM where nothing may be
- * attached at all; -EBUSY where another agent has the state file; -ENOMEM.
- * observer_stop() in either case. */
+ * outlive it. Returns 0, also where a hook could not be attached and was said to
+ * be missing; -EPERM where nothing may be attached at all; -EBUSY where another
+ * agent has the state file; -ENOMEM. observer_stop() in either case,
+ * and also of one that is all zeros. */
 int observer_start(struct observer *o, const struct log *log,
 		   unsigned int hooks, unsigned int tiers,
 		   const struct gpu_options *gpu);
 void observer_stop(struct observer *o);
 
-/* Looks for what has come meanwhile. Returns after how many milliseconds to
- * look again; 0: no more. */
+/* Looks for what nothing tells. Returns after how many milliseconds to look
+ * again. */
 unsigned int observer_poll(struct observer *o);
 
 /* Log files go on in new ones. */
 void observer_reopen(struct observer *o);
 
-/* Descriptor that becomes readable when messages wait, or -1; and their
- * consumption. */
+/* Descriptor that becomes readable when messages wait; and their consumption,
+ * in which sunrpc's hooks follow the module. */
 int observer_fd(const struct observer *o);
 void observer_consume(struct observer *o);
 

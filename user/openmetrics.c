@@ -17,6 +17,11 @@
 
 #define DEPTH_LAST 17 /* 131,072 tasks */
 
+/* Room for a sample: its name and number, and labels, each byte of their values
+ * escaped. */
+#define LABELS_MAX 4
+#define LINE_SIZE (256 + LABELS_MAX * (32 + 2 * LABEL_SIZE))
+
 struct writer {
 	FILE *out;
 	enum metrics_format format;
@@ -24,6 +29,7 @@ struct writer {
 	bool begun; /* its metadata are out */
 	/* Bounds as text, each made once: of counts [0] and of times [1]. */
 	char bounds[2][TIME_LAST + 1][NUMBER_SIZE];
+	char line[LINE_SIZE]; /* the sample that is being written */
 };
 
 struct label {
@@ -63,29 +69,44 @@ static void begin(struct writer *w)
 		m->help);
 }
 
-static void text(const struct writer *w, const char *string)
+/*
+ * Begins a sample's line: its name, and labels up to the last value's quote.
+ * Returns the line's end. Of tens of thousands of lines in a file, those of a
+ * histogram differ by their last label only: they begin once.
+ */
+static char *begin_line(struct writer *w, const char *suffix,
+			const struct label *labels, size_t count)
 {
-	fputs_unlocked(string, w->out);
+	char *end = w->line;
+
+	begin(w);
+	end = stpcpy(end, METRIC_PREFIX);
+	end = stpcpy(end, metrics[w->metric].name);
+	end = stpcpy(end, suffix);
+	for (size_t i = 0; i < count; i++) {
+		end = stpcpy(end, i ? "," : "{");
+		end = stpcpy(end, labels[i].name);
+		end = stpcpy(end, "=\"");
+		end = label_escape(end, labels[i].value);
+		end = stpcpy(end, "\"");
+	}
+	return end;
+}
+
+/* Ends the line, which is there up to @end, and writes it. */
+static void end_line(struct writer *w, char *end, const char *value)
+{
+	end = stpcpy(end, value);
+	*end++ = '\n';
+	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
 }
 
 static void sample(struct writer *w, const char *suffix,
 		   const struct label *labels, size_t count, const char *value)
 {
-	begin(w);
-	/* Tens of thousands of lines: no printf, no locks. */
-	text(w, METRIC_PREFIX);
-	text(w, metrics[w->metric].name);
-	text(w, suffix);
-	for (size_t i = 0; i < count; i++) {
-		text(w, i ? "," : "{");
-		text(w, labels[i].name);
-		text(w, "=\"");
-		label_escape(w->out, labels[i].value);
-		text(w, "\"");
-	}
-	text(w, count ? "} " : " ");
-	text(w, value);
-	text(w, "\n");
+	char *end = begin_line(w, suffix, labels, count);
+
+	end_line(w, stpcpy(end, count ? "} " : " "), value);
 }
 
 #define COUNT(labels) (sizeof(labels) / sizeof((labels)[0]))
@@ -94,6 +115,7 @@ static void sample(struct writer *w, const char *suffix,
 #define SAMPLE(w, value, ...)                                               \
 	do {                                                                \
 		const struct label labels_[] = { __VA_ARGS__ };             \
+		_Static_assert(COUNT(labels_) <= LABELS_MAX, "LINE_SIZE");   \
 		sample(w,                                                   \
 		       metrics[(w)->metric].type == METRIC_COUNTER ?        \
 			       "_total" :                                   \
@@ -149,28 +171,28 @@ static const char *bound_of(struct writer *w, bool times, int e)
 /*
  * One histogram: cumulative counts at the powers of two from 2^@first to
  * 2^@last, every @step-th, or none if @last is below @first. @labels holds
- * @count labels and room for one more.
+ * @count labels, one less than a line has room for.
  */
-static void histogram(struct writer *w, struct label *labels, size_t count,
-		      const uint64_t *bucket, uint32_t overflow, uint32_t shift,
-		      int first, int last, int step, const char *sum)
+static void histogram(struct writer *w, const struct label *labels,
+		      size_t count, const uint64_t *bucket, uint32_t overflow,
+		      uint32_t shift, int first, int last, int step,
+		      const char *sum)
 {
-	char value[NUMBER_SIZE];
+	char value[NUMBER_SIZE], *le;
 	uint64_t below = 0;
 	uint32_t i = 0;
 
-	labels[count].name = "le";
+	le = stpcpy(begin_line(w, "_bucket", labels, count), ",le=\"");
 	for (int e = first; e <= last; e += step) {
 		while (i < overflow &&
 		       histogram_bound(i, shift) <= (uint64_t)1 << e)
 			below += bucket[i++];
-		labels[count].value = bound_of(w, shift, e);
-		sample(w, "_bucket", labels, count + 1, integer(value, below));
+		end_line(w, stpcpy(stpcpy(le, bound_of(w, shift, e)), "\"} "),
+			 integer(value, below));
 	}
 	while (i <= overflow)
 		below += bucket[i++];
-	labels[count].value = "+Inf";
-	sample(w, "_bucket", labels, count + 1, integer(value, below));
+	end_line(w, stpcpy(le, "+Inf\"} "), integer(value, below));
 	sample(w, "_count", labels, count, value);
 	sample(w, "_sum", labels, count, sum);
 }
@@ -184,23 +206,23 @@ static void write_ops(struct writer *w, const struct snapshot *s)
 
 	family(w, METRIC_RPC_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++) {
-		struct label labels[3] = { { "server", o->server },
-					   { "op", o->op } };
+		const struct label labels[] = { { "server", o->server },
+						{ "op", o->op } };
 
-		histogram(w, labels, 2, o->total.bucket, TIME_OVERFLOW,
-			  TIME_SHIFT, TIME_FIRST, last, 1,
+		histogram(w, labels, COUNT(labels), o->total.bucket,
+			  TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST, last, 1,
 			  nanoseconds(number, o->total.sum_ns));
 	}
 	family(w, METRIC_RPC_PHASE_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
 		for (int p = 0; p < RPC_PHASES; p++) {
-			struct label labels[4] = { { "server", o->server },
-						   { "op", o->op },
-						   { "phase", rpc_phase_names[p] } };
+			const struct label labels[] = { { "server", o->server },
+							{ "op", o->op },
+							{ "phase", rpc_phase_names[p] } };
 
 			if (!snapshot_knows(s, RPC_FACT_PHASE + p))
 				continue;
-			histogram(w, labels, 3, o->phase[p].bucket,
+			histogram(w, labels, COUNT(labels), o->phase[p].bucket,
 				  TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST,
 				  last, 2,
 				  nanoseconds(number, o->phase[p].sum_ns));
@@ -297,12 +319,12 @@ static void write_servers(struct writer *w, const struct snapshot *s)
 	family(w, METRIC_RPC_QUEUE_DEPTH);
 	for (const struct rpc_server_state *v = s->servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++) {
-			struct label labels[3] = { { "server", v->server },
-						   { "queue", rpc_queue_names[q] } };
+			const struct label labels[] = { { "server", v->server },
+							{ "queue", rpc_queue_names[q] } };
 
 			if (!snapshot_knows(s, RPC_FACT_DEPTH + q))
 				continue;
-			histogram(w, labels, 2, v->depth[q].bucket,
+			histogram(w, labels, COUNT(labels), v->depth[q].bucket,
 				  DEPTH_OVERFLOW, DEPTH_SHIFT, 0, DEPTH_LAST, 1,
 				  integer(number, v->depth[q].sum));
 		}

@@ -14,7 +14,7 @@ struct printk_hook {
 	void *context;
 	struct printk_bpf *bpf;
 	struct ring_buffer *ring;
-	uint64_t memory;
+	struct bpf_memory memory;
 };
 
 static int on_event(void *context, void *data, size_t size)
@@ -44,7 +44,7 @@ struct printk_hook *printk_hook_new(const struct log *log,
 		log_warn(log,
 			 "cannot hook printk: %s\n%sxidscope: %s. Faults are "
 			 "read from the kernel log alone",
-			 strerror(err), bpf_last_words(), bpf_advice(err));
+			 bpf_reason(err), bpf_last_words(), bpf_advice(err));
 		goto failed;
 	}
 	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring),
@@ -55,7 +55,7 @@ struct printk_hook *printk_hook_new(const struct log *log,
 			 strerror(err));
 		goto failed;
 	}
-	h->memory = bpf_object_memory(h->bpf->obj);
+	bpf_object_memory(h->bpf->obj, &h->memory);
 	return h;
 failed:
 	printk_hook_free(h);
@@ -90,6 +90,5 @@ uint64_t printk_hook_dropped(const struct printk_hook *h)
 
 void printk_hook_snapshot(const struct printk_hook *h, struct snapshot *s)
 {
-	s->map_bytes += h->memory;
-	bpf_object_programs(h->bpf->obj, s);
+	bpf_object_snapshot(h->bpf->obj, &h->memory, s);
 }

@@ -18,14 +18,6 @@
 
 #define FORMAT_BYTES (64 << 10)
 
-struct rpc_events {
-	const struct log *log;
-	struct rpc_events_bpf *bpf;
-	struct rpc_event_maps maps;
-	unsigned int missing; /* hooks whose event this sunrpc does not have */
-	uint64_t map_bytes;
-};
-
 /*
  * In order of attachment: whatever takes something out of the tables comes
  * before what puts it in. The exact figures come before the event that they
@@ -43,15 +35,21 @@ enum hook {
 	HOOKS,
 };
 
+struct rpc_events {
+	const struct log *log;
+	struct rpc_events_bpf *bpf;
+	struct rpc_event_maps maps;
+	char missing[HOOKS][96]; /* why a hook cannot be had, in words; or "" */
+	struct bpf_memory memory;
+};
+
 static const struct hook_row {
 	const char *name; /* as told to the user */
 	const char *event; /* NULL: a raw tracepoint, which has no format */
-	size_t program; /* offsets into struct rpc_events_bpf */
-	size_t link;
+	struct bpf_hook hook;
 } hooks[HOOKS] = {
-#define HOOK(name, event, function)                                   \
-	{ name, event, offsetof(struct rpc_events_bpf, progs.function), \
-	  offsetof(struct rpc_events_bpf, links.function) }
+#define HOOK(name, event, function) \
+	{ name, event, BPF_HOOK(rpc_events_bpf, function) }
 	[HOOK_CLIENT] = HOOK("rpc_clnt_new", "rpc_clnt_new", events_client),
 	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", NULL, events_exact),
 	[HOOK_LATENCY] = HOOK("rpc_stats_latency", "rpc_stats_latency",
@@ -104,16 +102,6 @@ static const struct field_row {
 	FIELD(HOOK_DISCONNECT, "addr", 0, disconnect_address),
 };
 
-static struct bpf_program *hook_program(struct rpc_events_bpf *bpf, size_t i)
-{
-	return *(struct bpf_program **)((char *)bpf + hooks[i].program);
-}
-
-static struct bpf_link **hook_link(struct rpc_events_bpf *bpf, size_t i)
-{
-	return (struct bpf_link **)((char *)bpf + hooks[i].link);
-}
-
 static bool read_format(struct trace_format *format, const char *tracefs,
 			const char *event)
 {
@@ -148,6 +136,16 @@ static bool place_field(struct rpc_event_fields *fields,
 	return true;
 }
 
+static void __attribute__((format(printf, 3, 4)))
+miss(struct rpc_events *h, size_t hook, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(h->missing[hook], sizeof(h->missing[hook]), format, args);
+	va_end(args);
+}
+
 /* Fills @fields, and notes in @h which events are missing. */
 static void find_fields(struct rpc_events *h, const char *tracefs,
 			struct rpc_event_fields *fields)
@@ -158,19 +156,18 @@ static void find_fields(struct rpc_events *h, const char *tracefs,
 		if (!hooks[i].event)
 			continue;
 		if (!read_format(&format, tracefs, hooks[i].event)) {
-			h->missing |= 1u << i;
+			miss(h, i, "tracefs does not describe it");
 			continue;
 		}
 		for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
 			if (rows[r].hook == i &&
 			    !place_field(fields, &rows[r], &format))
-				h->missing |= 1u << i;
+				miss(h, i, "its field %s is missing, or has "
+					   "another form", rows[r].name);
 	}
-	/* Each of these is of no use without the one that ends it. */
-	if (h->missing & 1u << HOOK_WAKEUP)
-		h->missing |= 1u << HOOK_SLEEP;
-	if (h->missing & 1u << HOOK_LATENCY)
-		h->missing = (1u << HOOKS) - 1;
+	if (*h->missing[HOOK_WAKEUP])
+		miss(h, HOOK_SLEEP, "it is of no use without %s",
+		     hooks[HOOK_WAKEUP].name);
 }
 
 static int load(struct rpc_events *h, const char *tracefs)
@@ -181,14 +178,16 @@ static int load(struct rpc_events *h, const char *tracefs)
 
 	find_fields(h, tracefs, &fields);
 	bpf_messages_forget();
-	if (h->missing & 1u << HOOK_LATENCY)
+	if (*h->missing[HOOK_LATENCY])
 		return -ENOENT;
 	h->bpf = rpc_events_bpf__open();
 	if (!h->bpf)
 		return -errno;
 	for (size_t i = 0; i < HOOKS; i++)
-		if (h->missing & 1u << i)
-			bpf_program__set_autoload(hook_program(h->bpf, i), false);
+		if (*h->missing[i])
+			bpf_program__set_autoload(
+				bpf_hook_program(h->bpf, &hooks[i].hook),
+				false);
 	memcpy((void *)&h->bpf->rodata->fields, &fields, sizeof(fields));
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
@@ -198,36 +197,34 @@ static int load(struct rpc_events *h, const char *tracefs)
 	if (err)
 		return err;
 	err = rpc_event_maps_open(&h->maps, h->bpf, shards);
-	h->map_bytes = bpf_object_memory(h->bpf->obj);
+	bpf_object_memory(h->bpf->obj, &h->memory);
 	return err;
 }
 
-/* Attaches what can be attached. Returns whether calls will be recorded. */
-static bool attach(struct rpc_events *h)
+/* Attaches what can be attached. Returns 0, or -errno if calls would not be
+ * recorded. */
+static int attach(struct rpc_events *h)
 {
-	struct bpf_link *link;
+	int err;
 
 	for (size_t i = 0; i < HOOKS; i++) {
-		link = h->missing & 1u << i ?
-			       NULL :
-			       bpf_program__attach(hook_program(h->bpf, i));
-		if (link)
-			*hook_link(h->bpf, i) = link;
-		else
+		err = *h->missing[i] ?
+			      -ENOENT :
+			      bpf_hook_attach(h->bpf, &hooks[i].hook);
+		if (err && i == HOOK_LATENCY)
+			return err;
+		if (err)
 			log_warn(h->log,
 				 "cannot attach to sunrpc's event %s: %s; what "
 				 "it tells will be missing",
 				 hooks[i].name,
-				 h->missing & 1u << i ?
-					 "it is not there, or has another form" :
-					 strerror(errno));
+				 *h->missing[i] ? h->missing[i] :
+						  bpf_reason(-err));
 		/* From here on the kernel tells of new ones. */
 		if (i == HOOK_CLIENT)
 			rpc_event_maps_learn(&h->maps);
-		if (i == HOOK_LATENCY && !link)
-			return false;
 	}
-	return true;
+	return 0;
 }
 
 struct rpc_events *rpc_events_new(const struct log *log, const char *tracefs)
@@ -238,18 +235,18 @@ struct rpc_events *rpc_events_new(const struct log *log, const char *tracefs)
 	if (!h)
 		return NULL;
 	h->log = log;
-	err = -load(h, tracefs);
-	if (err) {
+	err = -(load(h, tracefs) ?: attach(h));
+	if (*h->missing[HOOK_LATENCY])
 		log_error(log,
-			  "cannot load the programs for sunrpc's events: %s\n%s"
-			  "xidscope: %s",
-			  strerror(err), bpf_last_words(), bpf_advice(err));
-	} else if (!attach(h)) {
-		err = ENOENT;
-		log_error(log, "sunrpc's event of a call's end could not be "
-			       "attached to: %s",
+			  "sunrpc cannot be observed in tier B: its event %s: "
+			  "%s\nxidscope: %s",
+			  hooks[HOOK_LATENCY].name, h->missing[HOOK_LATENCY],
 			  bpf_advice(err));
-	}
+	else if (err)
+		log_error(log,
+			  "sunrpc cannot be observed in tier B: %s\n%s"
+			  "xidscope: %s",
+			  bpf_reason(err), bpf_last_words(), bpf_advice(err));
 	malloc_trim(0);
 	if (err) {
 		rpc_events_free(h);
@@ -275,8 +272,9 @@ static uint64_t lost_events(const struct rpc_events *h)
 	uint64_t lost = h->bpf->bss->rpc_lost;
 
 	for (size_t i = 0; i < HOOKS; i++)
-		if (*hook_link(h->bpf, i) && i != HOOK_LATENCY)
-			lost += bpf_program_misses(hook_program(h->bpf, i));
+		if (bpf_hook_attached(h->bpf, &hooks[i].hook) && i != HOOK_LATENCY)
+			lost += bpf_program_misses(
+				bpf_hook_program(h->bpf, &hooks[i].hook));
 	return lost;
 }
 
@@ -296,16 +294,12 @@ static uint64_t unknown_facts(const struct rpc_events *h)
 		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
 		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
 
-	if (!*hook_link(h->bpf, HOOK_SLEEP))
-		for (int l = 0; l < RPC_LIMITS; l++)
-			unknown |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) |
-				   RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
-				   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + l) |
-				   RPC_FACT_BIT(RPC_FACT_OLDEST + l);
-	if (!*hook_link(h->bpf, HOOK_TRANSMIT))
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_SLEEP].hook))
+		unknown |= snapshot_facts_of_waits();
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_TRANSMIT].hook))
 		unknown |= RPC_FACT_BIT(RPC_FACT_RETRANSMITS) |
 			   RPC_FACT_BIT(RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
-	if (!*hook_link(h->bpf, HOOK_DISCONNECT))
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_DISCONNECT].hook))
 		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
 	return unknown;
 }
@@ -313,10 +307,10 @@ static uint64_t unknown_facts(const struct rpc_events *h)
 int rpc_events_snapshot(struct rpc_events *h, struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
-		snapshot_hook(s, hooks[i].name, *hook_link(h->bpf, i));
+		snapshot_hook(s, hooks[i].name,
+			      bpf_hook_attached(h->bpf, &hooks[i].hook));
 	snapshot_drop(s, "rpc_recursion", lost_events(h));
 	s->unknown |= unknown_facts(h);
-	s->map_bytes += h->map_bytes;
-	bpf_object_programs(h->bpf->obj, s);
+	bpf_object_snapshot(h->bpf->obj, &h->memory, s);
 	return rpc_event_maps_read(&h->maps, s);
 }

@@ -115,14 +115,17 @@ static enum rpc_hooks_state look(void)
  * try. */
 static bool try_best(struct rpc_hooks *h)
 {
-	struct tier_choice choice;
+	unsigned int left = h->tiers & ~h->refused;
+	struct tier_choice choice, next;
 	struct tier_facts facts;
 
 	tier_look(&facts, "");
-	tier_choose(&choice, &facts, h->tiers & ~h->refused);
+	tier_choose(&choice, &facts, left);
+	tier_choose(&next, &facts, left & ~tier_set(choice.tier));
 	switch (choice.tier) {
 	case 'A':
-		h->typed = rpc_typed_new(h->log);
+		/* Even without waits it tells more than tier C. */
+		h->typed = rpc_typed_new(h->log, next.tier != 'B');
 		break;
 	case 'B':
 		h->events = rpc_events_new(h->log, facts.tracefs_path);
@@ -143,8 +146,11 @@ static void attach(struct rpc_hooks *h)
 	do {
 		if (!try_best(h)) {
 			h->state = h->error ? RPC_HOOKS_FAILED : RPC_HOOKS_NO_TIER;
-			log_error(h->log, "sunrpc is not observed: see xidscope "
-					  "doctor for the tiers that can be had");
+			log_error(h->log, "sunrpc is not observed: %s",
+				  h->error ? "the kernel has refused every "
+					     "tier that may be used, see above" :
+					     "see xidscope doctor for the "
+					     "tiers that can be had");
 			return;
 		}
 	} while (tier_in_force(h) == '-');

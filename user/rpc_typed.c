@@ -25,10 +25,11 @@ struct rpc_typed {
 	struct rpc_bpf *bpf;
 	struct rpc_maps maps;
 	bool session_known;
+	unsigned int essential; /* hooks without which another tier is better */
 	unsigned int unused; /* hooks that are not for this kernel */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 	unsigned int refused; /* hooks whose programs the kernel does not take */
-	uint64_t map_bytes;
+	struct bpf_memory memory;
 };
 
 /*
@@ -50,13 +51,10 @@ enum hook {
 
 static const struct {
 	const char *name; /* of the program, and of its tracepoint */
-	size_t program; /* offsets into struct rpc_bpf */
-	size_t link;
+	struct bpf_hook hook;
 	unsigned int needs; /* bits of enum hook */
 } hooks[HOOKS] = {
-#define HOOK(hook, needs)                                                     \
-	{ #hook, offsetof(struct rpc_bpf, progs.hook),                        \
-	  offsetof(struct rpc_bpf, links.hook), needs }
+#define HOOK(name, needs) { #name, BPF_HOOK(rpc_bpf, name), needs }
 	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
 	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
 	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
@@ -71,16 +69,8 @@ static const struct {
 
 #define RELEASE_HOOKS \
 	(1u << HOOK_XPRT_RELEASE_XPRT | 1u << HOOK_XPRT_RELEASE_CONG)
-
-static struct bpf_program *hook_program(struct rpc_bpf *bpf, size_t i)
-{
-	return *(struct bpf_program **)((char *)bpf + hooks[i].program);
-}
-
-static struct bpf_link **hook_link(struct rpc_bpf *bpf, size_t i)
-{
-	return (struct bpf_link **)((char *)bpf + hooks[i].link);
-}
+#define WAIT_HOOKS \
+	(1u << HOOK_RPC_TASK_WAKEUP | 1u << HOOK_RPC_TASK_SLEEP)
 
 /* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
  * The guard that took the place of disabled preemption has a type. */
@@ -104,7 +94,9 @@ static int try_load(struct rpc_typed *h, uint32_t shards)
 		return -errno;
 	for (size_t i = 0; i < HOOKS; i++)
 		if ((h->unused | h->refused) & 1u << i)
-			bpf_program__set_autoload(hook_program(h->bpf, i), false);
+			bpf_program__set_autoload(
+				bpf_hook_program(h->bpf, &hooks[i].hook),
+				false);
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
 	h->bpf->rodata->rpc_record_at_release = h->record_at_release;
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
@@ -129,7 +121,8 @@ static size_t refused_hook(void)
 	return i;
 }
 
-/* Loads what the kernel accepts: a program that it refuses is left out. */
+/* Loads what the kernel accepts: a program that it refuses is left out, if the
+ * others are worth it. */
 static int load(struct rpc_typed *h)
 {
 	uint32_t shards = bpf_shards(RPC_MAX_SHARDS);
@@ -138,27 +131,27 @@ static int load(struct rpc_typed *h)
 
 	while ((err = try_load(h, shards))) {
 		hook = refused_hook();
-		if (hook == HOOKS || hook == HOOK_RPC_STATS_LATENCY ||
-		    h->refused & 1u << hook)
+		if (hook == HOOKS || (h->essential | h->refused) & 1u << hook)
 			return err;
 		h->refused |= 1u << hook;
 		log_warn(h->log,
-			 "the kernel refuses the program for tracepoint %s: %s; "
-			 "what it tells will be missing\n%s",
-			 hooks[hook].name, strerror(-err), bpf_last_words());
+			 "what the tracepoint %s tells will be missing, for the "
+			 "kernel refuses its program: %s\n%sxidscope: %s",
+			 hooks[hook].name, bpf_reason(-err), bpf_last_words(),
+			 bpf_advice(-err));
 	}
 	err = rpc_maps_open(&h->maps, h->bpf, shards);
 	if (err)
 		return err;
-	h->map_bytes = bpf_object_memory(h->bpf->obj);
+	bpf_object_memory(h->bpf->obj, &h->memory);
 	return 0;
 }
 
-/* Attaches what can be attached. Returns whether calls will be recorded. */
+/* Attaches what can be attached. Returns whether that is worth it. */
 static bool attach(struct rpc_typed *h)
 {
 	unsigned int attached = 0, needs;
-	struct bpf_link *link;
+	int err;
 
 	for (size_t i = 0; i < HOOKS; i++) {
 		if ((h->unused | h->refused) & 1u << i)
@@ -173,18 +166,16 @@ static bool attach(struct rpc_typed *h)
 				 hooks[i].name);
 			continue;
 		}
-		link = bpf_program__attach(hook_program(h->bpf, i));
-		if (!link) {
+		err = -bpf_hook_attach(h->bpf, &hooks[i].hook);
+		if (err)
 			log_warn(h->log,
 				 "cannot attach to tracepoint %s: %s; what it "
 				 "tells will be missing",
-				 hooks[i].name, strerror(errno));
-			continue;
-		}
-		*hook_link(h->bpf, i) = link;
-		attached |= 1u << i;
+				 hooks[i].name, bpf_reason(err));
+		else
+			attached |= 1u << i;
 	}
-	return attached & 1u << HOOK_RPC_STATS_LATENCY;
+	return (attached & h->essential) == h->essential;
 }
 
 /* The module may come much later than sunrpc, so each snapshot looks for it;
@@ -198,7 +189,7 @@ static void learn_session(struct rpc_typed *h)
 		  (long long)h->bpf->bss->rpc_session_state_offset);
 }
 
-struct rpc_typed *rpc_typed_new(const struct log *log)
+struct rpc_typed *rpc_typed_new(const struct log *log, bool without_waits)
 {
 	struct rpc_typed *h = calloc(1, sizeof(*h));
 	int err;
@@ -206,16 +197,19 @@ struct rpc_typed *rpc_typed_new(const struct log *log)
 	if (!h)
 		return NULL;
 	h->log = log;
+	h->essential = 1u << HOOK_RPC_STATS_LATENCY;
+	if (!without_waits)
+		h->essential |= WAIT_HOOKS;
 	if (!tracepoints_preemptible())
 		h->unused = RELEASE_HOOKS | 1u << HOOK_RPC_STATS_LATENCY_AGAIN;
 	err = -load(h);
 	if (err) {
-		log_error(log, "cannot load the sunrpc programs: %s\n%sxidscope: %s",
-			  strerror(err), bpf_last_words(), bpf_advice(err));
+		log_error(log, "sunrpc cannot be observed in tier A: %s\n%sxidscope: %s",
+			  bpf_reason(err), bpf_last_words(), bpf_advice(err));
 	} else if (!attach(h)) {
 		err = ENOENT;
-		log_error(log, "the sunrpc hook that records calls could not "
-			       "be attached: %s",
+		log_error(log, "sunrpc cannot be observed in tier A: a hook "
+			       "that it needs could not be attached; %s",
 			  bpf_advice(err));
 	}
 	if (err) {
@@ -243,11 +237,12 @@ static uint64_t lost_to_recursion(const struct rpc_typed *h)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < HOOKS; i++)
-		if (*hook_link(h->bpf, i) &&
+		if (bpf_hook_attached(h->bpf, &hooks[i].hook) &&
 		    (!h->record_at_release ||
 		     (i != HOOK_RPC_STATS_LATENCY &&
 		      i != HOOK_RPC_STATS_LATENCY_AGAIN)))
-			lost += bpf_program_misses(hook_program(h->bpf, i));
+			lost += bpf_program_misses(
+				bpf_hook_program(h->bpf, &hooks[i].hook));
 	return lost;
 }
 
@@ -266,15 +261,29 @@ void rpc_typed_absent(struct snapshot *s)
 			snapshot_hook(s, hooks[i].name, false);
 }
 
+/* What only hooks tell that are missing. */
+static uint64_t unknown_facts(const struct rpc_typed *h)
+{
+	uint64_t unknown = 0;
+
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_RPC_TASK_SLEEP].hook))
+		unknown |= snapshot_facts_of_waits();
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_XPRT_DISCONNECT_DONE].hook))
+		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
+	return unknown;
+}
+
 int rpc_typed_snapshot(struct rpc_typed *h, struct snapshot *s)
 {
 	if (!h->session_known && !access(SESSION_BTF, F_OK))
 		learn_session(h);
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(h->unused & 1u << i))
-			snapshot_hook(s, hooks[i].name, *hook_link(h->bpf, i));
+			snapshot_hook(s, hooks[i].name,
+				      bpf_hook_attached(h->bpf,
+							&hooks[i].hook));
 	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
-	s->map_bytes += h->map_bytes;
-	bpf_object_programs(h->bpf->obj, s);
+	s->unknown |= unknown_facts(h);
+	bpf_object_snapshot(h->bpf->obj, &h->memory, s);
 	return rpc_maps_read(&h->maps, s);
 }

@@ -5,6 +5,8 @@
 #ifndef XIDSCOPE_RPC_TYPED_H
 #define XIDSCOPE_RPC_TYPED_H
 
+#include <stdbool.h>
+
 #include "log.h"
 #include "snapshot.h"
 
@@ -12,8 +14,9 @@ struct rpc_typed;
 
 /* Loads the programs and attaches them; sunrpc must be there. What goes wrong
  * is said in the log, @log, which must outlive it. NULL with errno set if calls
- * would not be recorded. */
-struct rpc_typed *rpc_typed_new(const struct log *log);
+ * would not be recorded, or, unless @without_waits is allowed, if it would not be
+ * known what they wait for: tier B tells that. */
+struct rpc_typed *rpc_typed_new(const struct log *log, bool without_waits);
 void rpc_typed_free(struct rpc_typed *h);
 
 /* Adds what the maps hold, and the hooks' own state, to @s. Returns 0 or

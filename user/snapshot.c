@@ -2,6 +2,7 @@
 /* The state of everything observed at one moment: its arrays and histograms. */
 #include "snapshot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

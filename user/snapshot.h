@@ -161,6 +161,19 @@ enum rpc_fact {
 #define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
 #define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
 
+/* The facts that only the events of waiting tasks tell. */
+static inline uint64_t snapshot_facts_of_waits(void)
+{
+	uint64_t facts = 0;
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		facts |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) |
+			 RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
+			 RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + l) |
+			 RPC_FACT_BIT(RPC_FACT_OLDEST + l);
+	return facts;
+}
+
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	char tier; /* 'A', 'B', 'C', or '-' where there is no sunrpc */

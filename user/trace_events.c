@@ -253,6 +253,13 @@ static void note_times(struct trace_events *t)
 			since[i] = now[i];
 }
 
+static void look_for_driver(struct trace_events *t)
+{
+	t->modules_changed = false;
+	update_driver(t);
+	note_times(t);
+}
+
 /* Where a function finds its first arguments. $arg1 would do, but not while
  * the function's module is still to come. */
 #if defined(__x86_64__)
@@ -339,8 +346,7 @@ struct trace_events *trace_events_new(const struct log *log,
 				 event->system, event->name);
 	}
 	define_probe(t);
-	update_driver(t);
-	note_times(t);
+	look_for_driver(t);
 	return t;
 }
 
@@ -361,18 +367,18 @@ void trace_events_consume(struct trace_events *t)
 {
 	trace_instance_consume(t->instance);
 	if (t->modules_changed)
-		trace_events_poll(t);
+		look_for_driver(t);
 }
 
 void trace_events_poll(struct trace_events *t)
 {
-	t->modules_changed = false;
-	update_driver(t);
-	note_times(t);
+	if (!t->events[EVENT_MODULE_LOAD].enabled)
+		look_for_driver(t);
 }
 
-void trace_events_snapshot(const struct trace_events *t, struct snapshot *s)
+void trace_events_snapshot(struct trace_events *t, struct snapshot *s)
 {
+	look_for_driver(t);
 	/* An event that the kernel does not have is no hook that failed. */
 	for (int i = 0; i < EVENTS; i++)
 		if (signal_of[i] != SIGNALS && t->events[i].enabled)

@@ -22,9 +22,11 @@ void trace_events_free(struct trace_events *t);
 int trace_events_fd(const struct trace_events *t);
 void trace_events_consume(struct trace_events *t);
 
-/* Looks for a driver that came or went without our being told. */
+/* Looks for a driver that came or went, where the kernel does not tell of
+ * modules. */
 void trace_events_poll(struct trace_events *t);
 
-void trace_events_snapshot(const struct trace_events *t, struct snapshot *s);
+/* Looks for the driver in any case. */
+void trace_events_snapshot(struct trace_events *t, struct snapshot *s);
 
 #endif

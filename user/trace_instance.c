@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -414,11 +415,15 @@ static void dispatch(struct trace_instance *t,
 
 int trace_instance_consume(struct trace_instance *t)
 {
+	struct pollfd any = { .fd = t->pipe, .events = POLLIN };
 	struct trace_record record;
 	struct trace_page page;
 	int count = 0;
 	ssize_t n;
 
+	/* One look at all CPUs, of which there may be hundreds. */
+	if (!poll(&any, 1, 0))
+		return 0;
 	for (int i = 0; i < t->cpu_count; i++)
 		for (int pages = 0; pages < MAX_PAGES; pages++) {
 			n = read(t->cpus[i], t->page, t->page_size);

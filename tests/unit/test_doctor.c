@@ -82,10 +82,11 @@ static void a_machine_on_which_all_is_well(void **state)
 	assert_true(report("6.1.0-test", false));
 	expect("kernel   6.1.0-test\n");
 	expect("sunrpc   a module, loaded, srcversion 0123ABCD\n");
-	expect("tier     A: ");
+	expect("tier     A: all is known of each call, if the kernel accepts ");
 	expect_verdict("ok", "sunrpc_types");
-	expect_verdict("ok", "rpc_task_sleep"); /* by its type */
-	expect_verdict("ok", "rpc_stats_latency"); /* by its event */
+	expect_verdict("ok", "rpc_task_sleep");
+	expect_verdict("note", "rpc_stats_latency"); /* an event without a type */
+	expect("tier A is without it, or gives way to tier B");
 	expect_verdict("note", "xprt_destroy");
 	expect("nas:/data on /mnt/a b\n");
 	expect("sees every message");

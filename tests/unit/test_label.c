@@ -269,14 +269,11 @@ static void any_bytes_become_a_valid_label(void **state)
 /* Caller frees. */
 static char *escaped(const char *text)
 {
-	char *result = NULL;
-	size_t size;
-	FILE *out = open_memstream(&result, &size);
+	char *result = malloc(2 * strlen(text) + 1), *end; /* for ASan */
 
-	assert_non_null(out);
-	label_escape(out, text);
-	assert_int_equal(fclose(out), 0);
-	assert_int_equal(strlen(result), size);
+	assert_non_null(result);
+	end = label_escape(result, text);
+	assert_ptr_equal(end, result + strlen(result));
 	return result;
 }
 

@@ -2,10 +2,12 @@
 # shellcheck shell=bash
 # What scenarios share: the agent's life, and pairs of what it says and what the kernel says.
 
-# agent_start [OPTION...]: an agent that writes x.prom here when it is told to; returns when it has begun.
+# agent_start [OPTION...]: an agent that writes x.prom here when it is told to; returns when it has begun. It is run by
+# the command in agent_under, if there is one, which must become it.
+agent_under=()
 agent_start() {
 	rm -f x.prom
-	/job/xidscope run --output x.prom --interval 3600 --keep --log json "$@" 2>>agent.log &
+	"${agent_under[@]}" /job/xidscope run --output x.prom --interval 3600 --keep --log json "$@" 2>>agent.log &
 	agent=$!
 	wait_for 60 grep -q '"message":"started' agent.log
 	wait_for 60 test -e x.prom
@@ -40,6 +42,22 @@ compare_point() {
 	done
 	echo "the client did not come to rest"
 	return 1
+}
+
+# nfs_unload: removes sunrpc and all that uses it; fails while something is in use. Nothing may be mounted.
+nfs_unload() {
+	umount /proc/fs/nfsd /run/rpc_pipefs 2>/dev/null || true
+	modprobe -r nfsv3 nfsv4 nfs nfsd 2>/dev/null || true
+	modprobe -r rpcsec_gss_krb5 auth_rpcgss lockd nfs_acl 2>/dev/null || true
+	[[ ! -d /sys/module/sunrpc ]] || rmmod sunrpc
+}
+
+# nfs_server_end: stops the server with its daemons, so that the modules are free.
+nfs_server_end() {
+	[[ ! -e /proc/fs/nfsd/threads ]] || nfs_server_stop
+	pkill -x rpc.mountd || true
+	pkill -x rpc.statd || true
+	pkill -x nfsdcld || true
 }
 
 # load DIR SECONDS DEPTH RW BLOCK [FIO-OPTION...]: direct I/O by fio; its report goes to fio.json.

@@ -17,7 +17,7 @@ top=$here/../..
 declare -A sets=(
 	[all]=''
 	# What a kernel may do in another way than its neighbours: hooks, and all that is counted by them.
-	[core]='late exact tiers slot session send stopped-server faults fault-lines driver-hooks'
+	[core]='late exact tiers polled slot session send stopped-server faults fault-lines driver-hooks'
 	[transports]=''
 )
 folder=scenarios image=()

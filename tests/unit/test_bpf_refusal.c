@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that of a refused BPF program, what libbpf and the verifier wrote is
+ * turned into the kernel feature that is missing, and that this is not lost
+ * however much they wrote.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf_refusal.h"
+#include "bpf_support.h"
+
+static void expect(const char *words, const char *feature)
+{
+	char got[512] = "";
+
+	assert_true(bpf_refusal_explain(got, sizeof(got), words));
+	assert_string_equal(got, feature);
+}
+
+/* Messages of one attempt to load: @reason is what the verifier's log ends with
+ * before its figures. */
+static const char *refused(const char *reason)
+{
+	static char words[2048];
+
+	snprintf(words, sizeof(words),
+		 "libbpf: prog 'rpc_stats_latency': BPF program load failed: Invalid argument\n"
+		 "libbpf: prog 'rpc_stats_latency': -- BEGIN PROG LOAD LOG --\n"
+		 "reg type unsupported for arg#0 function rpc_stats_latency#33\n"
+		 "0: R1=ctx(off=0,imm=0) R10=fp0\n"
+		 "; int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,\n"
+		 "0: (79) r6 = *(u64 *)(r1 +0)\n"
+		 "func 'rpc_stats_latency' arg0 has btf_id 99133 type STRUCT 'rpc_task'\n"
+		 "1: R1=ctx(off=0,imm=0) R6_w=ptr_rpc_task(off=0,imm=0)\n"
+		 "%s\n"
+		 "processed 61 insns (limit 1000000) max_states_per_insn 0 total_states 5 peak_states 5 mark_read 4\n"
+		 "-- END PROG LOAD LOG --\n"
+		 "libbpf: prog 'rpc_stats_latency': failed to load: -22\n"
+		 "libbpf: failed to load object 'rpc_bpf'\n"
+		 "libbpf: failed to load BPF skeleton 'rpc_bpf': -22\n",
+		 reason);
+	return words;
+}
+
+static void a_member_of_a_type(void **state)
+{
+	(void)state;
+	expect(refused("73: <invalid CO-RE relocation>\n"
+		       "failed to resolve CO-RE relocation <byte_off> [38] struct rpc_rqst.rq_xmit_bytes_sent (0:4 @ offset 48)"),
+	       "in this kernel's types, struct rpc_rqst has no member rq_xmit_bytes_sent, or one of another type");
+	expect(refused("73: <invalid CO-RE relocation>\n"
+		       "failed to resolve CO-RE relocation <byte_off> [19] struct rpc_xprt.address_strings[0] (0:11:0 @ offset 96)"),
+	       "in this kernel's types, struct rpc_xprt has no member address_strings[0], or one of another type");
+	expect(refused("73: <invalid CO-RE relocation>\n"
+		       "failed to resolve CO-RE relocation <byte_off> [19] struct rpc_xprt.stat.connect_count (0:9:0 @ offset 88)"),
+	       "in this kernel's types, struct rpc_xprt has no member stat.connect_count, or one of another type");
+}
+
+static void a_type(void **state)
+{
+	(void)state;
+	expect(refused("4: <invalid CO-RE relocation>\n"
+		       "failed to resolve CO-RE relocation <type_size> [38] struct rpc_rqst"),
+	       "this kernel's types have no struct rpc_rqst");
+	expect(refused("4: <invalid CO-RE relocation>\n"
+		       "failed to resolve CO-RE relocation <enumval_value> [7] enum rpc_display_format_t::RPC_DISPLAY_NETID = 5"),
+	       "this kernel's types have no enum rpc_display_format_t::RPC_DISPLAY_NETID");
+	/* As the kernel says it, where libbpf does not find its own words. */
+	expect(refused("4: (85) call unknown#195896080\n"
+		       "invalid func unknown#195896080"),
+	       "this kernel's types lack something that the program reads");
+}
+
+static void a_tracepoint(void **state)
+{
+	(void)state;
+	expect("libbpf: prog 'rpc_task_sleep': failed to find kernel BTF type ID of 'rpc_task_sleep': -3\n"
+	       "libbpf: prog 'rpc_task_sleep': failed to prepare load attributes: -3\n"
+	       "libbpf: prog 'rpc_task_sleep': failed to load: -3\n"
+	       "libbpf: failed to load object 'rpc_bpf'\n"
+	       "libbpf: failed to load BPF skeleton 'rpc_bpf': -3\n",
+	       "this kernel's types have no tracepoint rpc_task_sleep");
+	expect(refused("func 'rpc_stats_latency' doesn't have 4-th argument\n"
+		       "invalid bpf_context access off=24 size=8"),
+	       "the tracepoint rpc_stats_latency has no argument 4");
+}
+
+static void a_function(void **state)
+{
+	(void)state;
+	/* To 6.12, and later. */
+	expect(refused("9: (85) call bpf_ringbuf_reserve#131\n"
+		       "unknown func bpf_ringbuf_reserve#131"),
+	       "the kernel does not let this type of program call the helper bpf_ringbuf_reserve");
+	expect(refused("9: (85) call bpf_ringbuf_reserve#131\n"
+		       "program of this type cannot use helper bpf_ringbuf_reserve#131"),
+	       "the kernel does not let this type of program call the helper bpf_ringbuf_reserve");
+	expect(refused("9: (85) call unknown#181\n"
+		       "invalid func unknown#181"),
+	       "the kernel has no helper of number 181");
+	expect(refused("9: (85) call bpf_rcu_read_lock#21345\n"
+		       "calling kernel function bpf_rcu_read_lock is not allowed"),
+	       "the kernel does not let this type of program call its function bpf_rcu_read_lock");
+}
+
+static void a_limit_of_the_verifier(void **state)
+{
+	(void)state;
+	expect(refused("BPF program is too large. Processed 1000001 insn"),
+	       "the program is too long for this kernel's verifier, which followed 1000001 instructions");
+	expect(refused("The sequence of 8193 jumps is too complex."),
+	       "the program is too complex for this kernel's verifier, which followed 8193 jumps");
+}
+
+static void a_map(void **state)
+{
+	(void)state;
+	expect("libbpf: Error in bpf_create_map_xattr(free_series):Invalid argument(-22). Retrying without BTF.\n"
+	       "libbpf: map 'free_series': failed to create: Invalid argument(-22)\n"
+	       "libbpf: failed to load object 'rpc_events_bpf'\n"
+	       "libbpf: failed to load BPF skeleton 'rpc_events_bpf': -22\n",
+	       "the kernel does not make the BPF map free_series: Invalid argument");
+}
+
+static void an_event(void **state)
+{
+	(void)state;
+	expect("libbpf: failed to determine tracepoint 'sunrpc/rpc_stats_latency' perf event ID: No such file or directory\n"
+	       "libbpf: prog 'events_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: No such file or directory\n",
+	       "tracefs does not have the event sunrpc/rpc_stats_latency: No such file or directory");
+	expect("libbpf: tracepoint 'sunrpc/rpc_stats_latency' perf_event_open() failed: Permission denied\n"
+	       "libbpf: prog 'events_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: Permission denied\n",
+	       "the kernel does not open the event sunrpc/rpc_stats_latency (perf_event_open): Permission denied");
+	expect("libbpf: prog 'events_latency': failed to attach to perf_event FD 41: Argument list too long\n"
+	       "libbpf: prog 'events_latency': failed to attach to tracepoint 'sunrpc/rpc_stats_latency': Argument list too long\n",
+	       "the kernel does not run programs at the event sunrpc/rpc_stats_latency: Argument list too long");
+	expect("libbpf: prog 'printk_console': failed to attach to raw tracepoint 'console': No such file or directory\n",
+	       "the kernel does not run programs at the raw tracepoint console: No such file or directory");
+}
+
+static void no_programs_at_all(void **state)
+{
+	(void)state;
+	expect("libbpf: Error in bpf_object__probe_loading():Operation not permitted(1). Couldn't load trivial BPF program. Make sure your kernel supports BPF (CONFIG_BPF_SYSCALL=y) and/or that RLIMIT_MEMLOCK is set to big enough value.\n"
+	       "libbpf: failed to load object 'rpc_bpf'\n",
+	       "this process may not load any BPF program");
+	expect("libbpf: failed to find valid kernel BTF\n"
+	       "libbpf: Error loading vmlinux BTF: -3\n"
+	       "libbpf: failed to load object 'rpc_bpf'\n",
+	       "this kernel's types (BTF) cannot be read");
+	expect("libbpf: prog 'events_sleep': BPF program load failed: Invalid argument\n"
+	       "libbpf: prog 'events_sleep': failed to load: -22\n",
+	       "the kernel gives no reason: it may not know programs of this type");
+}
+
+/* What no row knows is given as the verifier says it. */
+static void another_verdict(void **state)
+{
+	char got[512] = "";
+
+	(void)state;
+	expect(refused("12: (07) r6 += 96\n"
+		       "R6 pointer arithmetic on trusted_ptr_or_null_ prohibited, null-check it first"),
+	       "the kernel's verifier says: R6 pointer arithmetic on trusted_ptr_or_null_ prohibited, null-check it first");
+	assert_false(bpf_refusal_explain(got, sizeof(got), ""));
+	assert_false(bpf_refusal_explain(
+		got, sizeof(got), "libbpf: failed to open /proc/kallsyms: -2\n"));
+	assert_string_equal(got, "");
+}
+
+/* As libbpf does it. */
+static void __attribute__((format(printf, 2, 3)))
+say(libbpf_print_fn_t print, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print(LIBBPF_WARN, format, args);
+	va_end(args);
+}
+
+static void long_logs_lose_their_beginning_only(void **state)
+{
+	static const struct log quiet;
+	static char log[100000];
+	libbpf_print_fn_t print;
+	size_t len = 0;
+
+	(void)state;
+	bpf_messages_init(&quiet);
+	print = libbpf_set_print(NULL);
+	while (len < sizeof(log) - 100)
+		len += (size_t)sprintf(log + len, "%zu: (79) r6 = *(u64 *)(r1 +0)\n", len);
+	for (int attempt = 0; attempt < 2; attempt++) {
+		bpf_messages_forget();
+		say(print, "libbpf: prog '%s': BPF program load failed: %s\n", "rpc_task_sleep", "Invalid argument");
+		say(print, "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s%s-- END PROG LOAD LOG --\n",
+		    "rpc_task_sleep", log,
+		    "73: <invalid CO-RE relocation>\n"
+		    "failed to resolve CO-RE relocation <byte_off> [38] struct rpc_rqst.rq_xtime (0:4 @ offset 48)\n"
+		    "processed 61 insns (limit 1000000) max_states_per_insn 0 total_states 5 peak_states 5 mark_read 4\n");
+		say(print, "libbpf: prog '%s': failed to load: %d\n", "rpc_task_sleep", -22);
+		say(print, "libbpf: failed to load object '%s'\n", "rpc_bpf");
+		assert_string_equal(bpf_reason(EINVAL),
+				    "in this kernel's types, struct rpc_rqst has no member rq_xtime, or one of another type");
+		assert_string_equal(bpf_refused_program(), "rpc_task_sleep");
+		/* Whole lines, the last ones: their numbers have five digits. */
+		assert_ptr_equal(strstr(bpf_last_words(), ": (79) r6"), bpf_last_words() + 5);
+		assert_non_null(strstr(bpf_last_words(), "libbpf: failed to load object 'rpc_bpf'\n"));
+		assert_in_range(strlen(bpf_last_words()), 1000, 1535);
+	}
+	bpf_messages_forget();
+	assert_string_equal(bpf_last_words(), "");
+	assert_string_equal(bpf_reason(EPERM), "Operation not permitted");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_member_of_a_type),
+		cmocka_unit_test(a_type),
+		cmocka_unit_test(a_tracepoint),
+		cmocka_unit_test(a_function),
+		cmocka_unit_test(a_limit_of_the_verifier),
+		cmocka_unit_test(a_map),
+		cmocka_unit_test(an_event),
+		cmocka_unit_test(no_programs_at_all),
+		cmocka_unit_test(another_verdict),
+		cmocka_unit_test(long_logs_lose_their_beginning_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that a module's uevent is told from others, and that one that got lost
+ * counts as a module's. In a network namespace of its own, so that nobody else
+ * hears what it sends. Skipped where it may not have one.
+ */
+#include <linux/netlink.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "module_events.h"
+
+static int events = -1, sender = -1;
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (unshare(CLONE_NEWNET))
+		return 0;
+	events = module_events_open();
+	sender = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
+			NETLINK_KOBJECT_UEVENT);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close(events);
+	close(sender);
+	return 0;
+}
+
+static void send_event(const char *event)
+{
+	const struct sockaddr_nl group = { .nl_family = AF_NETLINK,
+					   .nl_groups = 1 };
+
+	/* Refused by a receiver that is full. */
+	(void)sendto(sender, event, strlen(event) + 1, 0,
+		     (const struct sockaddr *)&group, sizeof(group));
+}
+
+static void a_module_is_told_from_a_device(void **state)
+{
+	(void)state;
+	if (events < 0 || sender < 0)
+		skip();
+	assert_false(module_events_read(events));
+	send_event("add@/devices/virtual/net/eth0/module");
+	assert_false(module_events_read(events));
+	send_event("add@/devices/virtual/net/eth0");
+	send_event("add@/module/sunrpc");
+	send_event("remove@/devices/virtual/net/eth0");
+	assert_true(module_events_read(events));
+	assert_false(module_events_read(events));
+	send_event("remove@/module/nfs");
+	assert_true(module_events_read(events));
+}
+
+static void a_lost_event_may_have_been_a_modules(void **state)
+{
+	int least = 1;
+
+	(void)state;
+	if (events < 0 || sender < 0)
+		skip();
+	setsockopt(events, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least));
+	for (int i = 0; i < 1000; i++)
+		send_event("add@/devices/virtual/net/eth0");
+	assert_true(module_events_read(events));
+	assert_false(module_events_read(events));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_module_is_told_from_a_device),
+		cmocka_unit_test(a_lost_event_may_have_been_a_modules),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

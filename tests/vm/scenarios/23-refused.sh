@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2103,SC2164
+# Kernels whose types, or whose events, are not those that the programs know: it is said what they lack, and what they
+# have is used, by leaving out a hook or by the next tier. sunrpc is loaded without the type of a tracepoint; each agent
+# has a mount namespace of its own, in which the kernel's files tell it other things.
+modprobe sunrpc
+if [[ ! -e /sys/kernel/btf/sunrpc ]]; then
+	echo 'no tier A on this kernel' >skip
+	exit 0
+fi
+module=$(modinfo -n sunrpc)
+# Names of the same length, and no signature, which would be wrong.
+LC_ALL=C sed -e 's/btf_trace_xprt_disconnect_done/btf_trace_xprt_disconnect_dome/' \
+	-e 's/~Module signature appended~//' "$module" >/tmp/sunrpc-other.ko
+LC_ALL=C sed 's/\x00rq_xmit_bytes_sent\x00/\x00rq_xmit_bytes_semt\x00/' /sys/kernel/btf/vmlinux >/tmp/types-bytes
+LC_ALL=C sed 's/\x00tk_xprt\x00/\x00tk_xqrt\x00/' /sys/kernel/btf/vmlinux >/tmp/types-waits
+nfs_server_end
+wait_for 20 nfs_unload 2>/dev/null
+insmod /tmp/sunrpc-other.ko
+modprobe nfs
+event=/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/format
+sed 's/execute/exexute/' $event >/tmp/other-format
+
+declare -A agents
+# agent NAME CHANGE: starts one in a folder of that name, after a change to its view of the kernel.
+agent() {
+	mkdir "$1"
+	cd "$1"
+	agent_under=(unshare -m sh -ec "$2; exec \"\$@\"" sh)
+	agent_start --hooks rpc
+	agents[$1]=$agent
+	wait_for 20 grep -q 'attached to sunrpc' agent.log
+	cd ..
+}
+types() { echo "mount --bind /tmp/types-$1 /sys/kernel/btf/vmlinux"; }
+agent disconnects :
+agent bytes-event "$(types bytes); mount --bind /tmp/other-format $event"
+agent waits "$(types waits)"
+agent waits-tracefs "$(types waits); umount -l /sys/kernel/tracing /sys/kernel/debug"
+/job/xidscope doctor --json >doctor.json || true
+
+# point NAME: what each says when the client is at rest.
+point() {
+	for name in "${!agents[@]}"; do
+		agent=${agents[$name]}
+		cd "$name"
+		compare_point "$1"
+		cd ..
+	done
+}
+nfs_server_start 2
+nfs_mount 3 '' /mnt/refused
+point before
+dd if=/dev/zero of=/mnt/refused/file bs=64k count=8 oflag=direct status=none
+ls /mnt/refused/absent 2>/dev/null || true
+point after
+umount /mnt/refused
+for agent in "${agents[@]}"; do agent_stop; done
+nfs_server_end
+wait_for 20 nfs_unload 2>/dev/null

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* libbpf's and the verifier's words, translated. */
+#include "bpf_refusal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PARTS 3
+#define PART_SIZE 128 /* bytes, with the NUL */
+
+/* In order of preference: a row whose words are there, and all parts with them,
+ * is taken. */
+static const struct {
+	const char *words; /* as they begin */
+	const char *scan; /* for sscanf(), what follows; parts are texts */
+	int parts;
+	const char *feature; /* for snprintf(), with the parts */
+} rows[] = {
+	/* libbpf replaces what it could not relocate by a call that no kernel
+	 * knows, and then the kernel's words about that. */
+	{ "failed to resolve CO-RE relocation <",
+	  "%*[^>]> [%*u] %31s %127[^. ].%127s", 3,
+	  "in this kernel's types, %s %s has no member %s, or one of another "
+	  "type" },
+	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127s", 2,
+	  "this kernel's types have no %s %s" },
+	{ "invalid func unknown#195896080", "", 0,
+	  "this kernel's types lack something that the program reads" },
+	{ "failed to find kernel BTF type ID of '", "%127[^']", 1,
+	  "this kernel's types have no tracepoint %s" },
+	{ "failed to find valid kernel BTF", "", 0,
+	  "this kernel's types (BTF) cannot be read" },
+
+	{ "Couldn't load trivial BPF program", "", 0,
+	  "this process may not load any BPF program" },
+	{ "map '", "%127[^']': failed to create: %127[^(\n]", 2,
+	  "the kernel does not make the BPF map %s: %s" },
+
+	/* To 6.12, and later. */
+	{ "unknown func ", "%127[^#\n]#", 1,
+	  "the kernel does not let this type of program call the helper %s" },
+	{ "program of this type cannot use helper ", "%127[^#\n]#", 1,
+	  "the kernel does not let this type of program call the helper %s" },
+	{ "invalid func unknown#", "%127[0-9]", 1,
+	  "the kernel has no helper of number %s" },
+	{ "calling kernel function ", "%127s is not allowed", 1,
+	  "the kernel does not let this type of program call its function %s" },
+	{ "func '", "%127[^']' doesn't have %127[0-9]", 2,
+	  "the tracepoint %s has no argument %s" },
+	{ "BPF program is too large. Processed ", "%127[0-9]", 1,
+	  "the program is too long for this kernel's verifier, which followed "
+	  "%s instructions" },
+	{ "The sequence of ", "%127[0-9] jumps is too complex", 1,
+	  "the program is too complex for this kernel's verifier, which "
+	  "followed %s jumps" },
+
+	{ "failed to determine tracepoint '", "%127[^']' perf event ID: %127[^\n]",
+	  2, "tracefs does not have the event %s: %s" },
+	{ "tracepoint '", "%127[^']' perf_event_open() failed: %127[^\n]", 2,
+	  "the kernel does not open the event %s (perf_event_open): %s" },
+	{ "failed to attach to tracepoint '", "%127[^']': %127[^\n]", 2,
+	  "the kernel does not run programs at the event %s: %s" },
+	{ "failed to attach to raw tracepoint '", "%127[^']': %127[^\n]", 2,
+	  "the kernel does not run programs at the raw tracepoint %s: %s" },
+};
+
+static bool explain_row(char *feature, size_t size, const char *words, size_t r)
+{
+	char part[PARTS][PART_SIZE] = {};
+	const char *at = words;
+
+	while ((at = strstr(at, rows[r].words))) {
+		at += strlen(rows[r].words);
+		/* What the formats do not ask for is not touched. */
+		if (rows[r].parts && sscanf(at, rows[r].scan, part[0], part[1],
+					    part[2]) < rows[r].parts)
+			continue;
+		snprintf(feature, size, rows[r].feature, part[0], part[1],
+			 part[2]);
+		return true;
+	}
+	return false;
+}
+
+/* The verifier's log ends with its verdict, a line of figures, and libbpf's mark. */
+static bool explain_verdict(char *feature, size_t size, const char *words)
+{
+	const char *end = strstr(words, "\n-- END PROG LOAD LOG --"), *begin;
+	const char *figures = strstr(words, "\nprocessed ");
+
+	if (figures && figures < end)
+		end = figures;
+	if (!end)
+		return false;
+	for (begin = end; begin > words && begin[-1] != '\n'; begin--)
+		;
+	snprintf(feature, size, "the kernel's verifier says: %.*s",
+		 (int)(end - begin), begin);
+	return true;
+}
+
+bool bpf_refusal_explain(char *feature, size_t size, const char *words)
+{
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+		if (explain_row(feature, size, words, r))
+			return true;
+	if (explain_verdict(feature, size, words))
+		return true;
+	/* The verifier has not even looked at it. */
+	if (!strstr(words, "BPF program load failed: Invalid argument"))
+		return false;
+	snprintf(feature, size,
+		 "the kernel gives no reason: it may not know programs of this "
+		 "type");
+	return true;
+}
