@@ -102,7 +102,7 @@ def main():
             added = statistics.median(by[setting]) - base
             lost = added / (base + added) * 100
             entry[setting] = {"added": round(added, 1), "time_percent": round(added / base * 100, 2), "throughput_lost_percent": round(lost, 2)}
-            row.append(f"+{added:,.0f} ({lost:.1f} %)")
+            row.append(f"{added:+,.0f} ({lost:.1f} %)")
         rows.append(row)
     text = f"Measured {figures['date']} on Linux {release} (`make bench`).\n\n"
     text += "Instructions per call with nothing attached, and what each observer adds to them (in brackets: throughput lost):\n\n"
