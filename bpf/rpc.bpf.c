@@ -105,7 +105,7 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref,
 		return;
 	if (!qlen || !t->saturated_since[limit])
 		t->saturated_since[limit] = now;
-	peak_raise(&t->peak[limit], qlen + 1);
+	peak_raise(&t->peak[limit], rpc_epoch, qlen + 1);
 }
 
 /* A task leaves the queue, of which it was the last. */

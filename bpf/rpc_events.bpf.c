@@ -353,7 +353,7 @@ static __always_inline void limit_enter(__u32 server, __u32 limit, __u64 now)
 	depth = s->waiting[limit];
 	if (depth == 1 || !s->saturated_since[limit])
 		s->saturated_since[limit] = now;
-	peak_raise(&s->peak[limit], depth);
+	peak_raise(&s->peak[limit], rpc_epoch, depth);
 	stats = bpf_map_lookup_elem(&server_stats, &index);
 	if (stats)
 		depth_record(stats, limit, depth);

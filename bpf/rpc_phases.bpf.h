@@ -54,9 +54,10 @@ static __always_inline __u32 shard(void)
 	 (__u64)(__u8)(s)[4] << 32 | (__u64)(__u8)(s)[5] << 40 |              \
 	 (__u64)(__u8)(s)[6] << 48 | (__u64)(__u8)(s)[7] << 56)
 
-static __always_inline void peak_raise(struct rpc_peak *peak, __u32 depth)
+static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch,
+				       __u32 depth)
 {
-	__u32 epoch = rpc_epoch, i = epoch & 1;
+	__u32 i = epoch & 1;
 
 	if (peak->epoch[i] != epoch) {
 		peak->depth[i] = depth;

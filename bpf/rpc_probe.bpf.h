@@ -87,8 +87,7 @@ int rpc_sweep(__u64 *ctx)
 	if ((__u64)BPF_CORE_READ(task, tk_start) == w->start &&
 	    (BPF_CORE_READ(task, tk_action) || BPF_CORE_READ(task, tk_rqstp)))
 		return 0;
-	__sync_val_compare_and_swap(&b->task[index % RPC_BUCKET_TASKS],
-				    (__u64)task, 0);
+	waiter_leave(&b->task[index % RPC_BUCKET_TASKS], (__u64)task);
 	return 0;
 }
 

@@ -6,10 +6,11 @@
 #define XIDSCOPE_RPC_RECORD_BPF_H
 
 static __always_inline void call_end_depth(struct rpc_server_stats *s,
-					   __u32 queue, __u64 depth)
+					   __u32 epoch, __u32 queue,
+					   __u64 depth)
 {
 	depth_record(s, queue, depth);
-	peak_raise(&s->peak[queue], depth);
+	peak_raise(&s->peak[queue], epoch, depth);
 }
 
 /* Records the call of @task, which took @total ns, and forgets the task. @w is
@@ -26,7 +27,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	__u64 received = rqst->rq_reply_bytes_recvd;
 	__u64 start = task->tk_start;
 	const struct rpc_xprt *xprt = rqst->rq_xprt;
-	__u32 index, slot, my_shard = shard();
+	__u32 index, slot, epoch, my_shard = shard();
 	struct rpc_server_stats *ss;
 	struct rpc_waits *waits;
 	struct rpc_xprt_ref *ref;
@@ -78,8 +79,10 @@ static __always_inline void call_record(const struct rpc_task *task,
 	slot = ref->server * (rpc_shard_mask + 1) + my_shard;
 	ss = bpf_map_lookup_elem(&server_stats, &slot);
 	if (ss) {
-		call_end_depth(ss, RPC_QUEUE_XMIT, xprt->xmit_queuelen.counter);
-		call_end_depth(ss, RPC_QUEUE_PENDING, xprt->pending.qlen);
+		epoch = rpc_epoch;
+		call_end_depth(ss, epoch, RPC_QUEUE_XMIT,
+			       xprt->xmit_queuelen.counter);
+		call_end_depth(ss, epoch, RPC_QUEUE_PENDING, xprt->pending.qlen);
 	}
 
 	ntrans = rqst->rq_ntrans;

@@ -30,8 +30,8 @@ static long one_call(__u32 i, __u32 *copy)
 	add(&s->sent_bytes, 128);
 	add(&s->received_bytes, 4224);
 	add(&s->finished, 1);
-	call_end_depth(ss, RPC_QUEUE_XMIT, i & 3);
-	call_end_depth(ss, RPC_QUEUE_PENDING, i & 15);
+	call_end_depth(ss, rpc_epoch, RPC_QUEUE_XMIT, i & 3);
+	call_end_depth(ss, rpc_epoch, RPC_QUEUE_PENDING, i & 15);
 	return 0;
 }
 

@@ -16,10 +16,13 @@ top=$here/../..
 # Sets of scenarios that kernels.tsv names.
 declare -A sets=(
 	[all]=''
+	# Less what takes long and goes as on the kernels before and after it.
+	[most]='late reload exact attached-under-load tiers polled slot session send stopped-server delay names'
 	# What a kernel may do in another way than its neighbours: hooks, and all that is counted by them.
 	[core]='late exact tiers polled slot session send stopped-server faults fault-lines driver-hooks'
 	[transports]=''
 )
+sets[most]+=' other-programs faults fault-lines fault-history driver-hooks signals-of-trouble hardware-errors'
 folder=scenarios image=()
 if [[ ${1:-} == --transports ]]; then
 	folder=transports image=(--image transports --packages "$vm/transports/rootfs.packages" --debian trixie)
