@@ -115,7 +115,7 @@ for setting in $settings; do
 		sleep 1
 		sysctl -qw kernel.bpf_stats_enabled=1
 		while read -r name mount file args; do
-			for repeat in 1 2 3; do
+			for repeat in 1 2 3 4 5; do
 				bpftool -j prog show >"out/stats-$name-$repeat-before.json"
 				# shellcheck disable=SC2086 # load's arguments
 				./load "/mnt/$mount/$file" $args 1 >/dev/null
