@@ -192,12 +192,12 @@ found:
 static __always_inline struct rpc_xprt_place *
 xprt_place(const struct rpc_xprt *xprt)
 {
-	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 23;
+	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 22;
 
 	return bpf_map_lookup_elem(&xprt_places, &index);
 }
 
-_Static_assert(RPC_XPRT_PLACES == 1 << (32 - 23), "xprt_place");
+_Static_assert(RPC_XPRT_PLACES == 1 << (32 - 22), "xprt_place");
 
 static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 {

@@ -19,7 +19,7 @@
 #define RPC_MAX_TRANSPORTS 256
 #define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
 #define RPC_MAX_ERRORS 1024
-#define RPC_MAX_OP 96 /* p_statidx; NFSv4.2 has about 70 */
+#define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48
 #define RPC_PROTO_LEN 16
@@ -174,7 +174,7 @@ struct rpc_xprt_ref {
 
 /* The same, once more, where it is found with a tenth of a hash map's
  * instructions: in the place that the address picks, if no other has it. */
-#define RPC_XPRT_PLACES 512
+#define RPC_XPRT_PLACES 1024
 
 struct rpc_xprt_place {
 	__u64 xprt; /* 0: nobody's; | 1: being filled */
