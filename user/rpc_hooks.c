@@ -121,10 +121,10 @@ static bool try_best(struct rpc_hooks *h)
 
 	tier_look(&facts, "");
 	tier_choose(&choice, &facts, left);
-	tier_choose(&next, &facts, left & ~tier_set(choice.tier));
 	switch (choice.tier) {
 	case 'A':
 		/* Even without waits it tells more than tier C. */
+		tier_choose(&next, &facts, left & ~TIER_A);
 		h->typed = rpc_typed_new(h->log, next.tier != 'B');
 		break;
 	case 'B':

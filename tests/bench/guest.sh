@@ -63,6 +63,7 @@ start() {
 	case $1 in
 	agent) ./xidscope run --output out/agent.prom --interval 3600 --keep 2>>out/agent.log & ;;
 	tier-b) ./xidscope run --tier B --output out/tier-b.prom --interval 3600 --keep 2>>out/tier-b.log & ;;
+	minute) ./xidscope run --output out/minute.prom --interval 15 --keep 2>>out/minute.log & ;;
 	trace) ./xidscope trace >out/trace.txt 2>>out/trace.log & ;;
 	bpftrace) BPFTRACE_STRLEN=32 bpftrace rpc.bt >out/bpftrace.txt 2>>out/bpftrace.log & ;;
 	nfsdist) /usr/sbin/nfsdist 3600 1 >out/nfsdist.txt 2>>out/nfsdist.log & ;;
@@ -81,9 +82,7 @@ stop() {
 # to write. Time on the CPU by the scheduler's own count, which is in nanoseconds.
 keeping_going() {
 	local before
-	./xidscope run --output out/minute.prom --interval 15 --keep 2>>out/minute.log &
-	observer=$!
-	wait_for 100 attached $((idle_programs + 2))
+	start minute
 	./load /mnt/v3/load read 8 500 1 >/dev/null
 	./load /mnt/v3/write write 1 32 1 >/dev/null
 	sleep 15 # has written once with all of it
