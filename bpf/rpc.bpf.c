@@ -136,6 +136,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task,
 	xprt = task->tk_xprt;
 	if (xprt && q == &xprt->pending)
 		return 0;
+	now = bpf_ktime_get_ns(); /* before all that takes time */
 	if (!nfs_client(task))
 		return 0;
 	wait = wait_of(xprt, q);
@@ -146,7 +147,6 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task,
 	if (!xprt)
 		return 0;
 
-	now = bpf_ktime_get_ns();
 	if (wait != RPC_PHASE_DELAY) {
 		ref = xprt_get(xprt);
 		if (ref)

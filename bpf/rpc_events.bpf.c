@@ -385,11 +385,11 @@ int events_sleep(void *ctx)
 
 	if (wait >= RPC_WAITS)
 		return 0;
+	now = bpf_ktime_get_ns(); /* before all that takes time */
 	client = read_u32(ctx, fields.client);
 	t = task_of(client, task_key(client, read_u32(ctx, fields.task)));
 	if (!t)
 		return 0;
-	now = bpf_ktime_get_ns();
 	if (wait != RPC_PHASE_DELAY)
 		limit_enter(t->server, limit_of(wait), now);
 	waits_begin(&t->waits, wait, now);
@@ -407,6 +407,7 @@ int events_wakeup(void *ctx)
 	if (pending ? (__s32)read_u32(ctx, fields.wakeup_status) >= 0 :
 		      wait >= RPC_WAITS)
 		return 0;
+	now = bpf_ktime_get_ns();
 	key = task_key(read_u32(ctx, fields.client), read_u32(ctx, fields.task));
 	t = task_find(key);
 	if (!t)
@@ -419,7 +420,6 @@ int events_wakeup(void *ctx)
 	}
 	if (!t->waits.asleep)
 		return 0;
-	now = bpf_ktime_get_ns();
 	if (limit_of(wait) < RPC_LIMITS)
 		limit_leave(t->server, limit_of(wait), now);
 	waits_end(&t->waits, now);
@@ -470,6 +470,7 @@ int events_end(void *ctx)
 SEC("raw_tp/rpc_stats_latency")
 int events_exact(__u64 *ctx)
 {
+	__u64 now = bpf_ktime_get_ns(); /* before all that takes time */
 	__u32 zero = 0;
 	struct exact *e = bpf_map_lookup_elem(&exact_figures, &zero);
 
@@ -477,7 +478,7 @@ int events_exact(__u64 *ctx)
 		return 0;
 	if (e->pending)
 		add(&rpc_lost, 1);
-	e->now = bpf_ktime_get_ns();
+	e->now = now;
 	e->backlog = ctx[1];
 	e->rtt = ctx[2];
 	e->execute = ctx[3];
@@ -551,6 +552,10 @@ int events_latency(void *ctx)
 	if (!s)
 		return 0;
 
+	/* The kernel looked at its clock after the one event and before the
+	 * other. */
+	if (t && t->waits.booked)
+		now = t->ended + (now - t->ended) / 2;
 	/* backlog is 0 where nothing was transmitted. */
 	before = f.backlog ?: f.execute;
 	xtime = f.backlog ? now - f.execute + f.backlog : 0;

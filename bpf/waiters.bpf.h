@@ -139,16 +139,14 @@ static __always_inline void waiter_drop(__u64 task)
 {
 	__u32 bucket = waiter_bucket_of(task);
 	struct rpc_waiter_bucket *b;
+	int i;
 
 	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
 	if (!b)
 		return;
-#pragma unroll
-	for (int i = 0; i < RPC_BUCKET_TASKS; i++)
-		if (b->task[i] == task) {
-			waiter_leave(&b->task[i], task);
-			return;
-		}
+	i = waiter_place(b, task);
+	if (i >= 0)
+		waiter_leave(&b->task[i], task);
 }
 
 #endif

@@ -342,6 +342,10 @@ def tiers_a_and_b_agree(folder):
         need(ours[tier].get("rpc_phase_seconds_sum", phase="session") > 0, "nor for a session's")
     if tiers != ["A", "B"]:
         raise Skip(f"in tier B alone: {ours['B'].get('rpc_seconds_count')} calls equal mountstats'")
+    single = [merged(difference(Metrics(folder / tier / "before.prom"), Metrics(folder / tier / "single.prom")),
+                     "rpc_phase_seconds_sum", "server", "op", "phase") for tier in tiers]
+    waited = [key for key, value in single[0].items() if value and key[2] in ("session", "slot", "send", "delay")]
+    need(single[0] == single[1] and not waited and single[0], "one call at a time:", single, "waited:", waited)
     a, b = ours["A"], ours["B"]
     for name, labels in (("rpc_seconds_count", ("server", "op")), ("rpc_seconds_sum", ("server", "op")),
                          ("rpc_phase_seconds_count", ("server", "op", "phase")),
@@ -358,8 +362,10 @@ def tiers_a_and_b_agree(folder):
     for phase in a.values("rpc_phase_seconds_sum", "phase"):
         one, other = (m.get("rpc_phase_seconds_sum", phase=phase) for m in (a, b))
         worst[phase] = abs(one - other) / one if one else Decimal(0)
-        # Two programs look at the clock one after the other, on a CPU that is emulated and may be taken away between.
-        need(abs(one - other) <= a.get("rpc_seconds_sum") / 1000, phase, "sums differ:", one, "and", other)
+        # The second program sees a task fall asleep and wake when the first has done with it: some microseconds here. It
+        # shows in what is short: in a wait that the kernel's own time stamp ends, and in what all waits leave.
+        need(abs(one - other) <= (a.get("rpc_seconds_sum") if phase in ("send", "setup") else one) / 1000,
+             phase, "sums differ:", one, "and", other)
     for limit in ("slot", "session"):
         one, other = (m.get("rpc_saturated_seconds_total", limit=limit) for m in (a, b))
         need(abs(one - other) <= max(one, 1) / 100, limit, "saturated", one, "and", other)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Two agents at once, in tier A and in tier B, say the same of the same load: v3 and v4.2, slots and sessions saturated.
+# Two agents at once, in tier A and in tier B, say the same of the same load: v3 and v4.2, first one call at a time, then
+# with slots and sessions saturated.
 # Where there is no tier A, the one agent's figures are compared with the kernel's own only.
 tiers=B
 [[ ! -e /sys/kernel/btf/vmlinux ]] || modprobe sunrpc
@@ -37,6 +38,9 @@ NETNS=tiers nfs_mount 4.2 '' /mnt/four "$server"
 prepare_file /mnt/three
 prepare_file /mnt/four
 point before
+load /mnt/three 2 1 randrw 4k
+load /mnt/four 2 1 randrw 4k
+point single
 load /mnt/three 4 32 randrw 4k
 load /mnt/four 4 32 randrw 4k
 ls /mnt/three/absent /mnt/four/absent 2>/dev/null || true
