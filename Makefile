@@ -100,17 +100,26 @@ $(G)/xid_catalog.inc: user/xid_catalog.tsv user/xid_catalog.awk | $(B)/.tools
 	$(say) GEN $@
 	$(Q)awk -f user/xid_catalog.awk $< >$@
 
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/.tools
+define compile_bpf
 	$(say) BPF $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 	$(Q)llvm-strip -g $@
+endef
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/.tools
+	$(compile_bpf)
 
 # What bpftool 7.1 writes leaks when memory is short: not ours to mend, and all that the analyzer must overlook there.
-$(G)/%.skel.h: $(B)/bpf/%.bpf.o
+define make_skeleton
 	$(say) SKEL $@
-	$(Q){ echo '/* NOLINTBEGIN(clang-analyzer-unix.Malloc) */' && $(BPFTOOL) gen skeleton $< name $*_bpf && \
+	$(Q){ echo '/* NOLINTBEGIN(clang-analyzer-unix.Malloc) */' && \
+		$(BPFTOOL) gen skeleton $< name $(patsubst %.bpf,%_bpf,$(basename $(notdir $<))) && \
 		echo '/* NOLINTEND(clang-analyzer-unix.Malloc) */'; } >$@
+endef
+
+$(G)/%.skel.h: $(B)/bpf/%.bpf.o
+	$(make_skeleton)
 
 # ---- the program ----
 
@@ -161,7 +170,17 @@ $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(patsubst user/%.c,$(B)/fuzz/%.o,$(FUZZED))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.o,$^) -o $@ -lz
 
-tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS)
+$(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
+	$(compile_bpf)
+
+$(T)/refuse.skel.h: $(T)/refuse.bpf.o
+	$(make_skeleton)
+
+$(T)/refuse: tests/vm/refuse.c $(T)/refuse.skel.h
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) -I$(T) $< -o $@ -static $(LIBS)
+
+tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS) $(T)/refuse
 
 unit: $(B)/xidscope tests ## run the tests that need no guest
 	$(Q)tests/check.sh --no-guests
@@ -188,14 +207,10 @@ $(B)/bench/load: tests/bench/load.c | $(B)/.tools
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ -static
 
 $(B)/bench/contention.bpf.o: tests/bench/contention.bpf.c | $(B)/.tools
-	$(say) BPF $@
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
-	$(Q)llvm-strip -g $@
+	$(compile_bpf)
 
 $(B)/bench/contention.skel.h: $(B)/bench/contention.bpf.o
-	$(say) SKEL $@
-	$(Q)$(BPFTOOL) gen skeleton $< name contention_bpf >$@
+	$(make_skeleton)
 
 $(B)/bench/contention: tests/bench/contention.c $(B)/bench/contention.skel.h
 	$(say) CC $@

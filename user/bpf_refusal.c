@@ -87,6 +87,7 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 {
 	const char *end = strstr(words, "\n-- END PROG LOAD LOG --"), *begin;
 	const char *figures = strstr(words, "\nprocessed ");
+	const char *mark = "-- BEGIN PROG LOAD LOG --";
 
 	if (figures && figures < end)
 		end = figures;
@@ -94,8 +95,13 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 		return false;
 	for (begin = end; begin > words && begin[-1] != '\n'; begin--)
 		;
-	snprintf(feature, size, "the kernel's verifier says: %.*s",
-		 (int)(end - begin), begin);
+	if (memmem(begin, (size_t)(end - begin), mark, strlen(mark)))
+		snprintf(feature, size,
+			 "the kernel's verifier has no objection, but something "
+			 "else in the kernel has, such as a security module");
+	else
+		snprintf(feature, size, "the kernel's verifier says: %.*s",
+			 (int)(end - begin), begin);
 	return true;
 }
 

@@ -87,11 +87,6 @@ void bpf_messages_forget(void)
 	refused[0] = 0;
 }
 
-const char *bpf_refused_program(void)
-{
-	return refused;
-}
-
 const char *bpf_reason(int error)
 {
 	static char feature[512];
@@ -104,6 +99,37 @@ const char *bpf_reason(int error)
 struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook)
 {
 	return *(struct bpf_program **)((char *)skeleton + hook->program);
+}
+
+void bpf_hooks_leave_out(void *skeleton, const struct bpf_hook *hooks, size_t n,
+			 unsigned int out)
+{
+	for (size_t i = 0; i < n; i++)
+		if (out & 1u << i)
+			bpf_program__set_autoload(
+				bpf_hook_program(skeleton, &hooks[i]), false);
+}
+
+size_t bpf_hooks_refused(const struct bpf_hook *hooks, size_t n, int err)
+{
+	size_t i = 0;
+
+	/* What the process may not, it may not for any program. */
+	if (err == -EPERM)
+		return n;
+	while (i < n && strcmp(hooks[i].function, refused) != 0)
+		i++;
+	return i;
+}
+
+void bpf_hook_warn_refused(const struct log *log, const char *kind,
+			   const struct bpf_hook *hook, int err)
+{
+	log_warn(log,
+		 "what the %s %s tells will be missing, for the kernel refuses "
+		 "its program: %s\n%sxidscope: %s",
+		 kind, hook->name, bpf_reason(-err), bpf_last_words(),
+		 bpf_advice(-err));
 }
 
 static struct bpf_link **hook_link(void *skeleton, const struct bpf_hook *hook)

@@ -27,22 +27,34 @@ void bpf_messages_forget(void);
  * @error says. Static storage. */
 const char *bpf_reason(int error);
 
-/* Name of the program that libbpf said it could not load since the last
- * bpf_messages_forget(), or "". Static storage. */
-const char *bpf_refused_program(void);
-
-/* A program of a skeleton, and where it is attached: offsets into the struct that
- * bpftool has made. */
+/* A program of a skeleton, and where it is attached. */
 struct bpf_hook {
-	size_t program;
+	const char *name; /* of what it is attached to, as told to the user */
+	const char *function; /* the program's own */
+	size_t program; /* these two: offsets into what bpftool has made */
 	size_t link;
 };
 
-#define BPF_HOOK(skeleton, function)                      \
-	{ offsetof(struct skeleton, progs.function), \
+#define BPF_HOOK(name, skeleton, function)                       \
+	{ name, #function, offsetof(struct skeleton, progs.function), \
 	  offsetof(struct skeleton, links.function) }
 
 struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook);
+
+/* Has an opened skeleton loaded without those of its @n hooks whose bits are set
+ * in @out. */
+void bpf_hooks_leave_out(void *skeleton, const struct bpf_hook *hooks, size_t n,
+			 unsigned int out);
+
+/* Which of @n hooks is why a load has failed with @err (-errno) since the last
+ * bpf_messages_forget(): the others may be accepted without it. @n: it was not
+ * that. */
+size_t bpf_hooks_refused(const struct bpf_hook *hooks, size_t n, int err);
+
+/* Warns that @hook, a @kind in words, will tell nothing, for its program has been
+ * refused with @err (-errno). */
+void bpf_hook_warn_refused(const struct log *log, const char *kind,
+			   const struct bpf_hook *hook, int err);
 
 bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook);
 

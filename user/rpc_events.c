@@ -40,28 +40,21 @@ struct rpc_events {
 	struct rpc_events_bpf *bpf;
 	struct rpc_event_maps maps;
 	char missing[HOOKS][96]; /* why a hook cannot be had, in words; or "" */
+	unsigned int refused; /* hooks whose programs the kernel does not take */
 	struct bpf_memory memory;
 };
 
-static const struct hook_row {
-	const char *name; /* as told to the user */
-	const char *event; /* NULL: a raw tracepoint, which has no format */
-	struct bpf_hook hook;
-} hooks[HOOKS] = {
-#define HOOK(name, event, function) \
-	{ name, event, BPF_HOOK(rpc_events_bpf, function) }
-	[HOOK_CLIENT] = HOOK("rpc_clnt_new", "rpc_clnt_new", events_client),
-	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", NULL, events_exact),
-	[HOOK_LATENCY] = HOOK("rpc_stats_latency", "rpc_stats_latency",
-			      events_latency),
-	[HOOK_END] = HOOK("rpc_task_end", "rpc_task_end", events_end),
-	[HOOK_DISCONNECT] = HOOK("xprt_disconnect_done", "xprt_disconnect_done",
-				 events_disconnect),
-	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", "rpc_task_wakeup",
-			     events_wakeup),
-	[HOOK_TRANSMIT] = HOOK("xprt_transmit", "xprt_transmit",
-			       events_transmit),
-	[HOOK_SLEEP] = HOOK("rpc_task_sleep", "rpc_task_sleep", events_sleep),
+/* By the names of their events, save the raw tracepoint, which has no format. */
+static const struct bpf_hook hooks[HOOKS] = {
+#define HOOK(name, function) BPF_HOOK(name, rpc_events_bpf, function)
+	[HOOK_CLIENT] = HOOK("rpc_clnt_new", events_client),
+	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", events_exact),
+	[HOOK_LATENCY] = HOOK("rpc_stats_latency", events_latency),
+	[HOOK_END] = HOOK("rpc_task_end", events_end),
+	[HOOK_DISCONNECT] = HOOK("xprt_disconnect_done", events_disconnect),
+	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", events_wakeup),
+	[HOOK_TRANSMIT] = HOOK("xprt_transmit", events_transmit),
+	[HOOK_SLEEP] = HOOK("rpc_task_sleep", events_sleep),
 };
 
 /* The fields that are read of each event. Numbers have one size or another;
@@ -153,9 +146,9 @@ static void find_fields(struct rpc_events *h, const char *tracefs,
 	struct trace_format format;
 
 	for (size_t i = 0; i < HOOKS; i++) {
-		if (!hooks[i].event)
+		if (i == HOOK_EXACT)
 			continue;
-		if (!read_format(&format, tracefs, hooks[i].event)) {
+		if (!read_format(&format, tracefs, hooks[i].name)) {
 			miss(h, i, "tracefs does not describe it");
 			continue;
 		}
@@ -165,38 +158,56 @@ static void find_fields(struct rpc_events *h, const char *tracefs,
 				miss(h, i, "its field %s is missing, or has "
 					   "another form", rows[r].name);
 	}
-	if (*h->missing[HOOK_WAKEUP])
-		miss(h, HOOK_SLEEP, "it is of no use without %s",
-		     hooks[HOOK_WAKEUP].name);
 }
 
-static int load(struct rpc_events *h, const char *tracefs)
+/* Loads the programs of all hooks but those (bits) in @out. */
+static int try_load(struct rpc_events *h, const struct rpc_event_fields *fields,
+		    unsigned int out)
 {
 	uint32_t shards = bpf_shards(RPC_MAX_SHARDS);
+	int err;
+
+	bpf_messages_forget();
+	h->bpf = rpc_events_bpf__open();
+	if (!h->bpf)
+		return -errno;
+	bpf_hooks_leave_out(h->bpf, hooks, HOOKS, out);
+	memcpy((void *)&h->bpf->rodata->fields, fields, sizeof(*fields));
+	h->bpf->rodata->rpc_shard_mask = shards - 1;
+	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
+	bpf_map__set_max_entries(h->bpf->maps.server_stats,
+				 (RPC_MAX_SERVERS + 1) * shards);
+	err = rpc_events_bpf__load(h->bpf);
+	if (err) {
+		rpc_events_bpf__destroy(h->bpf);
+		h->bpf = NULL;
+	}
+	return err;
+}
+
+/* Loads what the kernel accepts, if that includes the program that records. */
+static int load(struct rpc_events *h, const char *tracefs)
+{
 	struct rpc_event_fields fields = {};
+	unsigned int missing = 0;
+	size_t hook;
 	int err;
 
 	find_fields(h, tracefs, &fields);
 	bpf_messages_forget();
 	if (*h->missing[HOOK_LATENCY])
 		return -ENOENT;
-	h->bpf = rpc_events_bpf__open();
-	if (!h->bpf)
-		return -errno;
 	for (size_t i = 0; i < HOOKS; i++)
-		if (*h->missing[i])
-			bpf_program__set_autoload(
-				bpf_hook_program(h->bpf, &hooks[i].hook),
-				false);
-	memcpy((void *)&h->bpf->rodata->fields, &fields, sizeof(fields));
-	h->bpf->rodata->rpc_shard_mask = shards - 1;
-	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
-	bpf_map__set_max_entries(h->bpf->maps.server_stats,
-				 (RPC_MAX_SERVERS + 1) * shards);
-	err = rpc_events_bpf__load(h->bpf);
-	if (err)
-		return err;
-	err = rpc_event_maps_open(&h->maps, h->bpf, shards);
+		missing |= *h->missing[i] ? 1u << i : 0;
+	while ((err = try_load(h, &fields, missing | h->refused))) {
+		hook = bpf_hooks_refused(hooks, HOOKS, err);
+		if (hook == HOOKS || hook == HOOK_LATENCY ||
+		    h->refused & 1u << hook)
+			return err;
+		h->refused |= 1u << hook;
+		bpf_hook_warn_refused(h->log, "event", &hooks[hook], err);
+	}
+	err = rpc_event_maps_open(&h->maps, h->bpf, bpf_shards(RPC_MAX_SHARDS));
 	bpf_object_memory(h->bpf->obj, &h->memory);
 	return err;
 }
@@ -208,12 +219,16 @@ static int attach(struct rpc_events *h)
 	int err;
 
 	for (size_t i = 0; i < HOOKS; i++) {
-		err = *h->missing[i] ?
+		if (i == HOOK_SLEEP &&
+		    !bpf_hook_attached(h->bpf, &hooks[HOOK_WAKEUP]))
+			miss(h, i, "it is of no use without %s",
+			     hooks[HOOK_WAKEUP].name);
+		err = *h->missing[i] || h->refused & 1u << i ?
 			      -ENOENT :
-			      bpf_hook_attach(h->bpf, &hooks[i].hook);
+			      bpf_hook_attach(h->bpf, &hooks[i]);
 		if (err && i == HOOK_LATENCY)
 			return err;
-		if (err)
+		if (err && !(h->refused & 1u << i))
 			log_warn(h->log,
 				 "cannot attach to sunrpc's event %s: %s; what "
 				 "it tells will be missing",
@@ -272,9 +287,9 @@ static uint64_t lost_events(const struct rpc_events *h)
 	uint64_t lost = h->bpf->bss->rpc_lost;
 
 	for (size_t i = 0; i < HOOKS; i++)
-		if (bpf_hook_attached(h->bpf, &hooks[i].hook) && i != HOOK_LATENCY)
+		if (bpf_hook_attached(h->bpf, &hooks[i]) && i != HOOK_LATENCY)
 			lost += bpf_program_misses(
-				bpf_hook_program(h->bpf, &hooks[i].hook));
+				bpf_hook_program(h->bpf, &hooks[i]));
 	return lost;
 }
 
@@ -294,12 +309,12 @@ static uint64_t unknown_facts(const struct rpc_events *h)
 		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
 		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
 
-	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_SLEEP].hook))
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_SLEEP]))
 		unknown |= snapshot_facts_of_waits();
-	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_TRANSMIT].hook))
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_TRANSMIT]))
 		unknown |= RPC_FACT_BIT(RPC_FACT_RETRANSMITS) |
 			   RPC_FACT_BIT(RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
-	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_DISCONNECT].hook))
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_DISCONNECT]))
 		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
 	return unknown;
 }
@@ -308,7 +323,7 @@ int rpc_events_snapshot(struct rpc_events *h, struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
 		snapshot_hook(s, hooks[i].name,
-			      bpf_hook_attached(h->bpf, &hooks[i].hook));
+			      bpf_hook_attached(h->bpf, &hooks[i]));
 	snapshot_drop(s, "rpc_recursion", lost_events(h));
 	s->unknown |= unknown_facts(h);
 	bpf_object_snapshot(h->bpf->obj, &h->memory, s);

@@ -35,7 +35,7 @@ struct rpc_typed {
 /*
  * In order of attachment: whatever takes something out of the tables comes
  * before what puts it in, so that nothing is put in that nobody takes out.
- * Where that order is broken by a hook that cannot be had, `needs` holds.
+ * Where that order is broken by a hook that cannot be had, needs_of() holds.
  */
 enum hook {
 	HOOK_XPRT_DESTROY,
@@ -49,22 +49,16 @@ enum hook {
 	HOOKS,
 };
 
-static const struct {
-	const char *name; /* of the program, and of its tracepoint */
-	struct bpf_hook hook;
-	unsigned int needs; /* bits of enum hook */
-} hooks[HOOKS] = {
-#define HOOK(name, needs) { #name, BPF_HOOK(rpc_bpf, name), needs }
-	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
-	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
-	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
-	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
-	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, 0),
-	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
-	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup,
-				      1u << HOOK_RPC_STATS_LATENCY),
-	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep,
-				     1u << HOOK_RPC_TASK_WAKEUP),
+static const struct bpf_hook hooks[HOOKS] = {
+#define HOOK(name) BPF_HOOK(#name, rpc_bpf, name)
+	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy),
+	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done),
+	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt),
+	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong),
+	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency),
+	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again),
+	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup),
+	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep),
 };
 
 #define RELEASE_HOOKS \
@@ -92,11 +86,7 @@ static int try_load(struct rpc_typed *h, uint32_t shards)
 	h->bpf = rpc_bpf__open();
 	if (!h->bpf)
 		return -errno;
-	for (size_t i = 0; i < HOOKS; i++)
-		if ((h->unused | h->refused) & 1u << i)
-			bpf_program__set_autoload(
-				bpf_hook_program(h->bpf, &hooks[i].hook),
-				false);
+	bpf_hooks_leave_out(h->bpf, hooks, HOOKS, h->unused | h->refused);
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
 	h->bpf->rodata->rpc_record_at_release = h->record_at_release;
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
@@ -110,17 +100,6 @@ static int try_load(struct rpc_typed *h, uint32_t shards)
 	return err;
 }
 
-/* Which hook the kernel has just refused; HOOKS: none of ours. */
-static size_t refused_hook(void)
-{
-	size_t i;
-
-	for (i = 0; i < HOOKS; i++)
-		if (!strcmp(bpf_refused_program(), hooks[i].name))
-			break;
-	return i;
-}
-
 /* Loads what the kernel accepts: a program that it refuses is left out, if the
  * others are worth it. */
 static int load(struct rpc_typed *h)
@@ -130,21 +109,32 @@ static int load(struct rpc_typed *h)
 	int err;
 
 	while ((err = try_load(h, shards))) {
-		hook = refused_hook();
+		hook = bpf_hooks_refused(hooks, HOOKS, err);
 		if (hook == HOOKS || (h->essential | h->refused) & 1u << hook)
 			return err;
 		h->refused |= 1u << hook;
-		log_warn(h->log,
-			 "what the tracepoint %s tells will be missing, for the "
-			 "kernel refuses its program: %s\n%sxidscope: %s",
-			 hooks[hook].name, bpf_reason(-err), bpf_last_words(),
-			 bpf_advice(-err));
+		bpf_hook_warn_refused(h->log, "tracepoint", &hooks[hook], err);
 	}
 	err = rpc_maps_open(&h->maps, h->bpf, shards);
 	if (err)
 		return err;
 	bpf_object_memory(h->bpf->obj, &h->memory);
 	return 0;
+}
+
+/* The hooks (bits) without which this one is of no use. */
+static unsigned int needs_of(const struct rpc_typed *h, enum hook hook)
+{
+	switch (hook) {
+	case HOOK_RPC_STATS_LATENCY:
+		return h->record_at_release ? RELEASE_HOOKS : 0;
+	case HOOK_RPC_TASK_WAKEUP:
+		return 1u << HOOK_RPC_STATS_LATENCY;
+	case HOOK_RPC_TASK_SLEEP:
+		return 1u << HOOK_RPC_TASK_WAKEUP;
+	default:
+		return 0;
+	}
 }
 
 /* Attaches what can be attached. Returns whether that is worth it. */
@@ -156,9 +146,7 @@ static bool attach(struct rpc_typed *h)
 	for (size_t i = 0; i < HOOKS; i++) {
 		if ((h->unused | h->refused) & 1u << i)
 			continue;
-		needs = hooks[i].needs;
-		if (i == HOOK_RPC_STATS_LATENCY && h->record_at_release)
-			needs |= RELEASE_HOOKS;
+		needs = needs_of(h, i);
 		if ((attached & needs) != needs) {
 			log_warn(h->log,
 				 "tracepoint %s is left out: it is of no use "
@@ -166,7 +154,7 @@ static bool attach(struct rpc_typed *h)
 				 hooks[i].name);
 			continue;
 		}
-		err = -bpf_hook_attach(h->bpf, &hooks[i].hook);
+		err = -bpf_hook_attach(h->bpf, &hooks[i]);
 		if (err)
 			log_warn(h->log,
 				 "cannot attach to tracepoint %s: %s; what it "
@@ -237,12 +225,12 @@ static uint64_t lost_to_recursion(const struct rpc_typed *h)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < HOOKS; i++)
-		if (bpf_hook_attached(h->bpf, &hooks[i].hook) &&
+		if (bpf_hook_attached(h->bpf, &hooks[i]) &&
 		    (!h->record_at_release ||
 		     (i != HOOK_RPC_STATS_LATENCY &&
 		      i != HOOK_RPC_STATS_LATENCY_AGAIN)))
 			lost += bpf_program_misses(
-				bpf_hook_program(h->bpf, &hooks[i].hook));
+				bpf_hook_program(h->bpf, &hooks[i]));
 	return lost;
 }
 
@@ -266,9 +254,9 @@ static uint64_t unknown_facts(const struct rpc_typed *h)
 {
 	uint64_t unknown = 0;
 
-	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_RPC_TASK_SLEEP].hook))
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_RPC_TASK_SLEEP]))
 		unknown |= snapshot_facts_of_waits();
-	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_XPRT_DISCONNECT_DONE].hook))
+	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_XPRT_DISCONNECT_DONE]))
 		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
 	return unknown;
 }
@@ -281,7 +269,7 @@ int rpc_typed_snapshot(struct rpc_typed *h, struct snapshot *s)
 		if (!(h->unused & 1u << i))
 			snapshot_hook(s, hooks[i].name,
 				      bpf_hook_attached(h->bpf,
-							&hooks[i].hook));
+							&hooks[i]));
 	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
 	s->unknown |= unknown_facts(h);
 	bpf_object_snapshot(h->bpf->obj, &h->memory, s);

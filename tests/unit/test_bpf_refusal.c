@@ -162,6 +162,18 @@ static void no_programs_at_all(void **state)
 	       "the kernel gives no reason: it may not know programs of this type");
 }
 
+/* After the verifier, which then tells its figures only. */
+static void a_security_module(void **state)
+{
+	(void)state;
+	expect("libbpf: prog 'events_disconnect': BPF program load failed: Permission denied\n"
+	       "libbpf: prog 'events_disconnect': -- BEGIN PROG LOAD LOG --\n"
+	       "processed 41 insns (limit 1000000) max_states_per_insn 0 total_states 2 peak_states 2 mark_read 1\n"
+	       "-- END PROG LOAD LOG --\n"
+	       "libbpf: prog 'events_disconnect': failed to load: -13\n",
+	       "the kernel's verifier has no objection, but something else in the kernel has, such as a security module");
+}
+
 /* What no row knows is given as the verifier says it. */
 static void another_verdict(void **state)
 {
@@ -190,6 +202,9 @@ say(libbpf_print_fn_t print, const char *format, ...)
 
 static void long_logs_lose_their_beginning_only(void **state)
 {
+	static const struct bpf_hook hooks[] = {
+		{ .function = "rpc_task_wakeup" }, { .function = "rpc_task_sleep" }, { .function = "rpc_task" }
+	};
 	static const struct log quiet;
 	static char log[100000];
 	libbpf_print_fn_t print;
@@ -212,13 +227,16 @@ static void long_logs_lose_their_beginning_only(void **state)
 		say(print, "libbpf: failed to load object '%s'\n", "rpc_bpf");
 		assert_string_equal(bpf_reason(EINVAL),
 				    "in this kernel's types, struct rpc_rqst has no member rq_xtime, or one of another type");
-		assert_string_equal(bpf_refused_program(), "rpc_task_sleep");
+		assert_int_equal(bpf_hooks_refused(hooks, 3, -EINVAL), 1);
+		assert_int_equal(bpf_hooks_refused(hooks, 1, -EINVAL), 1);
+		assert_int_equal(bpf_hooks_refused(hooks, 3, -EPERM), 3);
 		/* Whole lines, the last ones: their numbers have five digits. */
 		assert_ptr_equal(strstr(bpf_last_words(), ": (79) r6"), bpf_last_words() + 5);
 		assert_non_null(strstr(bpf_last_words(), "libbpf: failed to load object 'rpc_bpf'\n"));
 		assert_in_range(strlen(bpf_last_words()), 1000, 1535);
 	}
 	bpf_messages_forget();
+	assert_int_equal(bpf_hooks_refused(hooks, 3, -EINVAL), 3);
 	assert_string_equal(bpf_last_words(), "");
 	assert_string_equal(bpf_reason(EPERM), "Operation not permitted");
 }
@@ -234,6 +252,7 @@ int main(void)
 		cmocka_unit_test(a_map),
 		cmocka_unit_test(an_event),
 		cmocka_unit_test(no_programs_at_all),
+		cmocka_unit_test(a_security_module),
 		cmocka_unit_test(another_verdict),
 		cmocka_unit_test(long_logs_lose_their_beginning_only),
 	};

@@ -82,6 +82,7 @@ prepare_scenarios() {
 	cp -r "$here/$folder" "$2/scenarios"
 	cp -r "$here/agent-lib.sh" "$binary" "$top/tests/data" "$2/"
 	[[ ! $modules ]] || cp -r "$modules" "$2/modules"
+	[[ ! -e $top/build/tests/refuse ]] || cp "$top/build/tests/refuse" "$2/"
 	cp "$here/run-scenarios" "$2/run.sh"
 	scenarios_of "$1" >"$2/only"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"

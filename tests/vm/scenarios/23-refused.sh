@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2103,SC2164
-# Kernels whose types, or whose events, are not those that the programs know: it is said what they lack, and what they
-# have is used, by leaving out a hook or by the next tier. sunrpc is loaded without the type of a tracepoint; each agent
-# has a mount namespace of its own, in which the kernel's files tell it other things.
+# Kernels whose types, or whose events, are not those that the programs know, or that refuse a program: it is said what
+# they lack, and what they have is used, by leaving out a hook or by the next tier. sunrpc is loaded without the type of a
+# tracepoint; each agent has a mount namespace of its own, in which the kernel's files tell it other things.
 modprobe sunrpc
 if [[ ! -e /sys/kernel/btf/sunrpc ]]; then
 	echo 'no tier A on this kernel' >skip
@@ -22,21 +22,37 @@ event=/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/format
 sed 's/execute/exexute/' $event >/tmp/other-format
 
 declare -A agents
-# agent NAME CHANGE: starts one in a folder of that name, after a change to its view of the kernel.
+# agent NAME CHANGE [OPTION...]: starts one in a folder of that name, after a change to its view of the kernel.
 agent() {
-	mkdir "$1"
-	cd "$1"
-	agent_under=(unshare -m sh -ec "$2; exec \"\$@\"" sh)
-	agent_start --hooks rpc
-	agents[$1]=$agent
+	local name=$1 change=$2
+	shift 2
+	mkdir "$name"
+	cd "$name"
+	agent_under=(unshare -m sh -ec "$change; exec \"\$@\"" sh)
+	agent_start --hooks rpc "$@"
+	agents[$name]=$agent
 	wait_for 20 grep -q 'attached to sunrpc' agent.log
 	cd ..
+}
+# agent_refused PROGRAM NAME CHANGE [OPTION...]: the same on a kernel that refuses that program.
+agent_refused() {
+	/job/refuse "$1" >/tmp/refuse &
+	local refuse=$!
+	wait_for 20 grep -q ready /tmp/refuse
+	agent "${@:2}"
+	kill $refuse
+	wait $refuse || true
+	rm /tmp/refuse
 }
 types() { echo "mount --bind /tmp/types-$1 /sys/kernel/btf/vmlinux"; }
 agent disconnects :
 agent bytes-event "$(types bytes); mount --bind /tmp/other-format $event"
 agent waits "$(types waits)"
 agent waits-tracefs "$(types waits); umount -l /sys/kernel/tracing /sys/kernel/debug"
+agent_refused events_disconnect event-disconnects : --tier B
+agent_refused events_wakeup event-waits : --tier B
+agent_refused events_client event-clients : --tier B
+agent_refused events_latency event-calls "$(types bytes)"
 /job/xidscope doctor --json >doctor.json || true
 
 # point NAME: what each says when the client is at rest.
