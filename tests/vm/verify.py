@@ -408,13 +408,17 @@ NO_TIER_A, NO_SLEEP, NO_WAKEUP = (
         "what the tracepoint rpc_task_wakeup tells will be missing, for the kernel refuses its program"))
 
 
-@test("refused")
-def a_refused_hook_of_little_weight_is_left_out(folder):
-    after = refused(folder / "disconnects", "A", NO_DISCONNECTS)
+def without_disconnects(folder, tier, told):
+    after = refused(folder, tier, told)
     hooks = {dict(labels)["hook"]: value for labels, value in after.each("hook_attached").items()}
     need(hooks.pop("xprt_disconnect_done") == 0 and set(hooks.values()) == {1}, hooks)
     need(not after.each("rpc_disconnects_total"), "disconnects are told")
     need(after.each("rpc_saturated_seconds_total"), "saturation is not told")
+
+
+@test("refused")
+def a_refused_hook_of_little_weight_is_left_out(folder):
+    without_disconnects(folder / "disconnects", "A", NO_DISCONNECTS)
 
 
 @test("refused")
@@ -450,11 +454,7 @@ def refused_event(event):
 
 @test("refused")
 def a_refused_event_of_little_weight_is_left_out(folder):
-    after = refused(folder / "event-disconnects", "B", refused_event("xprt_disconnect_done"))
-    hooks = {dict(labels)["hook"]: value for labels, value in after.each("hook_attached").items()}
-    need(hooks.pop("xprt_disconnect_done") == 0 and set(hooks.values()) == {1}, hooks)
-    need(not after.each("rpc_disconnects_total"), "disconnects are told")
-    need(after.each("rpc_saturated_seconds_total"), "saturation is not told")
+    without_disconnects(folder / "event-disconnects", "B", refused_event("xprt_disconnect_done"))
 
 
 @test("refused")
