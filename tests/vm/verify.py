@@ -977,11 +977,13 @@ def injected_pcie_errors_count_once(folder):
     kernels = aer_counts(folder / "end.counts") - aer_counts(folder / "begin.counts")
     lines = Counter(re.findall(r" (\S+): (?:AER: )?PCIe Bus Error: severity=",
                                (folder / "dmesg.txt").read_text()))
-    need(kernels == lines == {lower: 2, upper: 1}, "the kernel counts", kernels, "prints", lines)
+    need(lines == {lower: 3, upper: 1}, "the kernel prints", lines)
+    # It may leave out of its counts the fatal one, which has made the device inaccessible.
+    need(lines - kernels in (Counter(), {lower: 1}), "the kernel counts", kernels)
     for when in ("end", "late"):
         ours = difference(Metrics(folder / "begin.prom"), Metrics(folder / f"{when}.prom"))
         counted = kernel_events(ours, "pcie_aer")
-        need(counted == kernels, when, counted)
+        need(counted == lines, when, counted)
 
 
 @test("hardware-errors")
@@ -991,12 +993,12 @@ def pcie_errors_and_xids_name_each_other(folder):
         told = [e for e in events(path) if e["kind"] == "xid" or e.get("name") == "pcie_aer"]
         order = [(e.get("gpu") or e["device"], e.get("xid", e["severity"])) for e in told]
         need(order == [(lower, 74), ("0000:9d:00.0", 31), (lower, "info"), (lower, "warning"),
-                       (upper, "warning"), (lower, 79)], path, "tells", order)
-        first, other, corrected, nonfatal, port, last = told
+                       (upper, "warning"), (lower, "fatal"), (lower, 79)], path, "tells", order)
+        first, other, corrected, nonfatal, port, fatal, last = told
         need("pcie_errors" not in first and "pcie_errors" not in other, first, other)
-        for error in corrected, nonfatal, port:
+        for error in corrected, nonfatal, port, fatal:
             need(before(error, first) == error.get("xids"), error)
-        need(before(last, nonfatal, port) == last.get("pcie_errors"), last)
+        need(before(last, fatal, port) == last.get("pcie_errors"), last)
 
 
 def before(event, *others):

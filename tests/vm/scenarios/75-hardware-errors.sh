@@ -38,6 +38,8 @@ inject pcie_aer_inject_error lower COMP_TIME
 wait_for 5 told '"name":"pcie_aer"' 2
 inject pcie_aer_inject_error upper COMP_TIME
 wait_for 5 told '"name":"pcie_aer"' 3
+inject pcie_aer_inject_error lower MALF_TLP # a fatal one: the kernel resets the link
+wait_for 5 told '"name":"pcie_aer"' 4
 xid "$lower" 79
 wait_for 5 told '"kind":"xid"' 3
 
