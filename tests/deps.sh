@@ -29,8 +29,8 @@ case ${1:-} in
 	foreign=$2
 	packages+=(
 		gcc-aarch64-linux-gnu libc6-dev:arm64 libbpf-dev:arm64 libelf-dev:arm64 zlib1g-dev:arm64
-		# guests: QEMU, and what installs the packages in their root image
-		qemu-system-arm qemu-user-static arch-test
+		qemu-system-arm # guests
+		qemu-user-static # container images
 	)
 	;;
 esac

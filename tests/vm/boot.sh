@@ -19,7 +19,7 @@ usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]
   --debian NAME   ... and is of that release (bookworm)
   --errors        hardware errors can be injected: see inject in guest-lib.sh (amd64 only, ignored elsewhere)
   --icount        one CPU whose clock counts instructions: timings repeat exactly
-Exit status: run.sh's own, 77 if there can be no such guest here, 124 on timeout, 125 if the guest died or could not be started."
+Exit status: run.sh's own, 124 on timeout, 125 if the guest died or could not be started."
 die() {
 	say "error: $*"
 	exit 125

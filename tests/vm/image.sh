@@ -3,7 +3,6 @@
 # Makes sure that the guest's root file system exists and prints its path. The packages in rootfs.packages and this
 # script are its recipe: it is rebuilt when they change. Jobs and the guest's init come on a disk of their own.
 #   image.sh [--arch ARCHITECTURE] [NAME PACKAGES]
-# Exit status 77: this machine cannot make one for that architecture.
 # NAME: another image, that has the packages listed in the file PACKAGES, too.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
@@ -21,36 +20,18 @@ recipe=$(cat "$0" "${lists[@]}" | sha256sum | cut -c1-12)
 images=$cache/images/$arch
 image=$images/$name-$recipe.ext4
 
-# cannot REASON: ends with the status of what this machine cannot do.
-cannot() {
-	say "$*"
-	exit 77
-}
-
-# Packages of another architecture are configured by programs of theirs, which this machine's kernel must be told how to
-# run. Debian's qemu-user-static has a running systemd do that, else root can.
-emulate() {
-	local misc=/proc/sys/fs/binfmt_misc setting=/usr/lib/binfmt.d/qemu-$1.conf
-	[[ ! -e $misc/qemu-$1 ]] || return 0
-	[[ -e $setting ]] || cannot "programs of $arch cannot run here: install qemu-user-static (make deps ARCH=$arch)"
-	[[ -e $misc/register ]] || mount -t binfmt_misc binfmt_misc "$misc" 2>/dev/null || true
-	{ cat "$setting" >"$misc/register"; } 2>/dev/null ||
-		cannot "programs of $arch cannot run here: as root, start systemd-binfmt, or write $setting to $misc/register"
-}
-
 lock "$name-$arch"
 if [[ ! -e $image ]]; then
-	case $arch in
-	"$(dpkg --print-architecture)") effort="half a minute" ;;
-	arm64) effort="some minutes" && emulate aarch64 ;;
-	*) die "no root file system for $arch: add its emulation to $0" ;;
-	esac
+	# Packages of another architecture are unpacked, and not configured: that would need programs of theirs to run.
+	variant=(--variant=essential)
+	[[ $arch == "$(dpkg --print-architecture)" ]] ||
+		variant=(--variant=extract --include='?essential' --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr)
 	mkdir -p "$images"
 	rm -rf "$images/.$name".* # what an earlier run may have left
 	new=$(mktemp -d "$images/.$name.XXXXXX")
 	trap 'rm -rf "$new"' EXIT
-	say "building the guest's root file system, $name for $arch ($effort)"
-	mmdebstrap --quiet --variant=essential --architectures="$arch" --include="$(grep -hv '^#' "${lists[@]}" | paste -sd,)" \
+	say "building the guest's root file system, $name for $arch (half a minute)"
+	mmdebstrap --quiet "${variant[@]}" --architectures="$arch" --include="$(grep -hv '^#' "${lists[@]}" | paste -sd,)" \
 		--dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/{doc,info,lintian,locale,man}/*' \
 		"$debian" "$new/root.tar" "deb [signed-by=$keyring] $(mirror) $debian main" >"$new/log" 2>&1 || {
@@ -63,6 +44,11 @@ if [[ ! -e $image ]]; then
 		mkdir "$1/root"
 		tar -C "$1/root" -x --exclude "./dev/*" -f "$1/root.tar"
 		: >"$1/root/etc/resolv.conf"
+		cd "$1/root" # what configuring would have made, as far as the guest needs it
+		for file in passwd group; do [[ -e etc/$file ]] || cp "usr/share/base-passwd/$file.master" "etc/$file"; done
+		grep -q ^_rpc: etc/passwd || echo "_rpc:x:100:65534::/run/rpcbind:/usr/sbin/nologin" >>etc/passwd
+		[[ -e etc/nsswitch.conf ]] || cp usr/share/libc-bin/nsswitch.conf etc/
+		[[ -e usr/bin/awk ]] || ln -s mawk usr/bin/awk
 		mkdir -p "$1"/root/{export,job,mnt,vm,usr/lib/modules}
 		truncate -s 3G "$1/root.ext4"
 		mke2fs -q -t ext4 -O ^has_journal -m 0 -L root -d "$1/root" "$1/root.ext4"' - "$new"
