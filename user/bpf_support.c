@@ -44,7 +44,9 @@ static void keep_words(const char *text, size_t len)
 		cut = true;
 	}
 	line = cut ? strchr(tail, '\n') : NULL;
-	snprintf(words, sizeof(words), "%s", line && line[1] ? line + 1 : tail);
+	if (line && line[1])
+		tail = line + 1;
+	memcpy(words, tail, strlen(tail) + 1);
 }
 
 static int print_message(enum libbpf_print_level level, const char *format,
