@@ -242,7 +242,7 @@ asan: deps ## build with ASan and UBSan, and run unit tests and guest scenarios 
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -static-libasan -static-libubsan' \
 		$(B)/asan/xidscope asan-unit
 	$(Q)XIDSCOPE=$(B)/asan/xidscope tests/vm/check.sh --only \
-		'late exact slot session delay stopped-server kills names faults output signals trace' 6.1
+		'late exact tiers refused polled slot session delay stopped-server kills names faults output signals trace' 6.1
 
 asan-unit coverage-unit: $(UNIT_TESTS)
 	$(Q)for t in $^; do $$t >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done

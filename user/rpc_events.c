@@ -285,9 +285,12 @@ void rpc_events_free(struct rpc_events *h)
 static uint64_t lost_events(const struct rpc_events *h)
 {
 	uint64_t lost = h->bpf->bss->rpc_lost;
+	bool exact = bpf_hook_attached(h->bpf, &hooks[HOOK_EXACT]);
 
+	/* Ends of calls that were lost the exact figures' program tells. */
 	for (size_t i = 0; i < HOOKS; i++)
-		if (bpf_hook_attached(h->bpf, &hooks[i]) && i != HOOK_LATENCY)
+		if (bpf_hook_attached(h->bpf, &hooks[i]) &&
+		    !(i == HOOK_LATENCY && exact))
 			lost += bpf_program_misses(
 				bpf_hook_program(h->bpf, &hooks[i]));
 	return lost;
