@@ -48,6 +48,7 @@ if [[ ! -e $image ]]; then
 		for file in passwd group; do [[ -e etc/$file ]] || cp "usr/share/base-passwd/$file.master" "etc/$file"; done
 		grep -q ^_rpc: etc/passwd || echo "_rpc:x:100:65534::/run/rpcbind:/usr/sbin/nologin" >>etc/passwd
 		[[ -e etc/nsswitch.conf ]] || cp usr/share/libc-bin/nsswitch.conf etc/
+		[[ -L var/run ]] || { rm -r var/run; ln -s /run var/run; } # where lockd looks for rpcbind
 		[[ -e usr/bin/awk ]] || ln -s mawk usr/bin/awk
 		mkdir -p "$1"/root/{export,job,mnt,vm,usr/lib/modules}
 		truncate -s 3G "$1/root.ext4"
