@@ -14,5 +14,5 @@ for round in 1 2 3; do
 	agent_stop
 	cp x.prom "round-$round.prom"
 done
-pkill -x fio
+pkill -KILL -x fio # of a gentler signal, fio 3.33 may wait for I/O that is done
 wait "$loader" || true
