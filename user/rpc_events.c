@@ -162,9 +162,8 @@ static void find_fields(struct rpc_events *h, const char *tracefs,
 
 /* Loads the programs of all hooks but those (bits) in @out. */
 static int try_load(struct rpc_events *h, const struct rpc_event_fields *fields,
-		    unsigned int out)
+		    uint32_t shards, unsigned int out)
 {
-	uint32_t shards = bpf_shards(RPC_MAX_SHARDS);
 	int err;
 
 	bpf_messages_forget();
@@ -188,6 +187,7 @@ static int try_load(struct rpc_events *h, const struct rpc_event_fields *fields,
 /* Loads what the kernel accepts, if that includes the program that records. */
 static int load(struct rpc_events *h, const char *tracefs)
 {
+	uint32_t shards = bpf_shards(RPC_MAX_SHARDS);
 	struct rpc_event_fields fields = {};
 	unsigned int missing = 0;
 	size_t hook;
@@ -199,7 +199,7 @@ static int load(struct rpc_events *h, const char *tracefs)
 		return -ENOENT;
 	for (size_t i = 0; i < HOOKS; i++)
 		missing |= *h->missing[i] ? 1u << i : 0;
-	while ((err = try_load(h, &fields, missing | h->refused))) {
+	while ((err = try_load(h, &fields, shards, missing | h->refused))) {
 		hook = bpf_hooks_refused(hooks, HOOKS, err);
 		if (hook == HOOKS || hook == HOOK_LATENCY ||
 		    h->refused & 1u << hook)
@@ -207,7 +207,7 @@ static int load(struct rpc_events *h, const char *tracefs)
 		h->refused |= 1u << hook;
 		bpf_hook_warn_refused(h->log, "event", &hooks[hook], err);
 	}
-	err = rpc_event_maps_open(&h->maps, h->bpf, bpf_shards(RPC_MAX_SHARDS));
+	err = rpc_event_maps_open(&h->maps, h->bpf, shards);
 	bpf_object_memory(h->bpf->obj, &h->memory);
 	return err;
 }

@@ -68,6 +68,12 @@ load() {
 		--iodepth="$depth" --time_based --runtime="$seconds" --output-format=json --output=fio.json "$@"
 }
 
+# load_end PID: ends a load that runs in the background. Of a gentler signal, fio 3.33 may wait for I/O that is done.
+load_end() {
+	pkill -KILL -x fio
+	wait "$1" || true
+}
+
 # prepare_file DIR: the file that load reads, there before anything is counted.
 prepare_file() {
 	dd if=/dev/zero of="$1/load" bs=1M count=16 conv=fsync status=none

@@ -28,8 +28,7 @@ for ((round = 1; round <= rounds; round++)); do
 	load /mnt/reload 3600 8 randrw 4k &
 	sleep 1.5
 	agent_write
-	pkill -KILL -x fio
-	wait $! || true
+	load_end $!
 	compare_point "round-$round"
 	umount /mnt/reload
 	((round != 1)) || leftovers >first.txt

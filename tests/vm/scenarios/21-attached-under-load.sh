@@ -14,5 +14,4 @@ for round in 1 2 3; do
 	agent_stop
 	cp x.prom "round-$round.prom"
 done
-pkill -KILL -x fio # of a gentler signal, fio 3.33 may wait for I/O that is done
-wait "$loader" || true
+load_end "$loader"

@@ -9,6 +9,5 @@ load /mnt/trace 120 32 randread 4k &
 loader=$!
 sleep 1
 /job/xidscope trace --duration 4 >report.txt 2>trace.log
-pkill -KILL -x fio # of a gentler signal, fio 3.33 may wait for I/O that is done
-wait "$loader" || true
+load_end "$loader"
 slot_limit 65536
