@@ -509,6 +509,29 @@ static __always_inline void figures(void *ctx, struct exact *f)
 	f->execute *= 1000;
 }
 
+/*
+ * When the kernel looked at its clock for the figures of a task that ended:
+ * after rpc_task_end, before rpc_stats_latency, and not so late that the last
+ * transmit would come after the event that tells of it. The middle of that.
+ * @late, ns: by how much that may be too late for the task's waits.
+ */
+static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t,
+					     const struct exact *f, __u64 *late)
+{
+	__u64 first = t->ended, last = f->now;
+	__u64 sent = t->sent - f->backlog + f->execute;
+
+	if (f->backlog && sent >= first && sent < last)
+		last = sent;
+	/* And the microsecond to which the event's own figures are cut. */
+	*late = (last - first) / 2 + 1000;
+	/* It may have begun anew in its sleep (rpc_delay, then
+	 * rpc_restart_call), and its clock, within that wait. */
+	if (t->waits.wait_ns[RPC_PHASE_DELAY])
+		*late = ~(__u64)0;
+	return first + (last - first) / 2;
+}
+
 SEC("tp/sunrpc/rpc_stats_latency")
 int events_latency(void *ctx)
 {
@@ -518,7 +541,7 @@ int events_latency(void *ctx)
 	struct rpc_event_task *t;
 	struct rpc_series *s;
 	__u32 client, server, index, slot, *known;
-	__u64 task, now, before, xtime;
+	__u64 task, now, before, xtime, late = 0;
 	struct exact f;
 	bool nfs;
 
@@ -552,16 +575,14 @@ int events_latency(void *ctx)
 	if (!s)
 		return 0;
 
-	/* The kernel looked at its clock after the one event and before the
-	 * other. */
 	if (t && t->waits.booked)
-		now = t->ended + (now - t->ended) / 2;
+		now = looked_at_clock(t, &f, &late);
 	/* backlog is 0 where nothing was transmitted. */
 	before = f.backlog ?: f.execute;
 	xtime = f.backlog ? now - f.execute + f.backlog : 0;
 	add(&s->started, 1);
 	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime,
-		      t ? &t->waits : NULL);
+		      late, t ? &t->waits : NULL);
 	if (t && t->waits.asleep) {
 		/* Its wake-up was kept from us: that time is in `setup`. */
 		drop(RPC_DROP_WAITER);

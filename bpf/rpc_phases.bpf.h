@@ -164,11 +164,11 @@ static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when
 	waits_clip(w, when);
 }
 
-/* The waits of a call that took @before ns up to its last transmit at @xtime;
- * returns what they leave of it: its setup. */
+/* The waits of a call that took @before ns up to its last transmit at @xtime,
+ * which may be @late ns too late; returns what they leave of it: its setup. */
 static __always_inline __u64 waits_record(struct rpc_series *s,
 					  struct rpc_waits *w, __u64 xtime,
-					  __u64 before)
+					  __u64 late, __u64 before)
 {
 	__u64 left = before, ns;
 
@@ -188,8 +188,9 @@ static __always_inline __u64 waits_record(struct rpc_series *s,
 		if (!ns)
 			continue;
 		if (ns > left) {
+			if (ns - left > late)
+				drop(RPC_DROP_CLIPPED);
 			ns = left;
-			drop(RPC_DROP_CLIPPED);
 		}
 		left -= ns;
 		time_record(s->phase[p], &s->phase_ns[p], ns);
@@ -202,13 +203,13 @@ static __always_inline __u64 waits_record(struct rpc_series *s,
 
 /*
  * The parts of a call that took @total ns, @before of them up to its last
- * transmit, which was at @xtime (CLOCK_MONOTONIC, ns; 0 if there was none);
- * @rtt from there to the reply. @w: its waits, or NULL. This is the one place
- * that knows how a call is divided, for all tiers.
+ * transmit, which was at @xtime (CLOCK_MONOTONIC, ns; 0 if there was none), or
+ * up to @late ns earlier; @rtt from there to the reply. @w: its waits, or NULL.
+ * This is the one place that knows how a call is divided, for all tiers.
  */
 static __always_inline void phases_record(struct rpc_series *s, __u64 total,
 					  __u64 before, __u64 rtt, __u64 xtime,
-					  struct rpc_waits *w)
+					  __u64 late, struct rpc_waits *w)
 {
 	__u64 after;
 
@@ -222,7 +223,7 @@ static __always_inline void phases_record(struct rpc_series *s, __u64 total,
 	time_record(s->phase[RPC_PHASE_FINISH], &s->phase_ns[RPC_PHASE_FINISH],
 		    after - rtt);
 	if (w)
-		before = waits_record(s, w, xtime, before);
+		before = waits_record(s, w, xtime, late, before);
 	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP],
 		    before);
 }

@@ -57,7 +57,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	 * entry, which the verifier does not. */
 	barrier_var(waits);
 	phases_record(s, total, before,
-		      received ? (__u64)rqst->rq_rtt : RPC_NO_REPLY, xtime,
+		      received ? (__u64)rqst->rq_rtt : RPC_NO_REPLY, xtime, 0,
 		      waits);
 	/* Else the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));

@@ -26,7 +26,7 @@ static long one_call(__u32 i, __u32 *copy)
 	if (!s || !ss)
 		return 1;
 	add(&s->started, 1);
-	phases_record(s, ns, ns / 4, ns / 2, 0, NULL);
+	phases_record(s, ns, ns / 4, ns / 2, 0, 0, NULL);
 	add(&s->sent_bytes, 128);
 	add(&s->received_bytes, 4224);
 	add(&s->finished, 1);

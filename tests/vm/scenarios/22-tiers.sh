@@ -2,13 +2,19 @@
 # shellcheck shell=bash
 # Two agents at once, in tier A and in tier B, say the same of the same load: v3 and v4.2, first one call at a time, then
 # with slots and sessions saturated.
-# Where there is no tier A, the one agent's figures are compared with the kernel's own only.
+# Where there is no tier A, the one agent's figures are compared with the kernel's own only, while another observer, whose
+# turn is before its own, keeps it from seeing the end of a call in time.
 tiers=B
 [[ ! -e /sys/kernel/btf/vmlinux ]] || modprobe sunrpc
 [[ ! -e /sys/kernel/btf/sunrpc ]] || tiers='A B'
 echo "$tiers" >tiers
 modprobe nfs
 nfs_server_start
+if [[ $tiers == B ]]; then
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+	observer=/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/trigger
+	echo stacktrace >"$observer"
+fi
 declare -A agents
 server=$(netns_client tiers 10.0.8)
 tc -n tiers qdisc add dev eth0 root netem delay 3ms
@@ -49,4 +55,5 @@ umount /mnt/three /mnt/four
 slot_limit 65536
 echo 64 >/sys/module/nfs/parameters/max_session_slots
 for agent in "${agents[@]}"; do agent_stop; done
+[[ $tiers != B ]] || echo '!stacktrace' >"$observer"
 ip netns delete tiers
