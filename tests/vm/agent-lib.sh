@@ -15,10 +15,12 @@ agent_start() {
 
 # agent_write: has x.prom written anew, and waits for it.
 agent_write() {
-	local before
-	before=$(stat -c %i x.prom)
+	ln -f x.prom x.before
 	kill -HUP "$agent"
-	wait_for 20 sh -c "[ \$(stat -c %i x.prom 2>/dev/null || echo $before) != $before ]"
+	wait_for 20 other_file x.prom x.before
+}
+other_file() {
+	[[ -e $1 && ! $1 -ef $2 ]]
 }
 
 # agent_stop: ends it cleanly; fails if its exit status is not 0.
@@ -29,19 +31,31 @@ agent_stop() {
 
 # compare_point NAME: NAME.prom and NAME.mountstats of one moment, that is with no call ending in between.
 compare_point() {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		grep -v '^\s*age:' /proc/self/mountstats >"$1.mountstats"
+	local before after
+	for _ in {1..10}; do
+		before=$(</proc/self/mountstats)
 		agent_write
-		cp x.prom "$1.prom"
-		grep -v '^\s*age:' /proc/self/mountstats >again.mountstats
-		# The transport line holds the idle time in seconds.
-		if cmp -s <(grep -v xprt: "$1.mountstats") <(grep -v xprt: again.mountstats); then
+		after=$(</proc/self/mountstats)
+		if at_rest "$before" "$after"; then
+			cp x.prom "$1.prom"
+			echo "$after" >"$1.mountstats"
 			return 0
 		fi
 		sleep 0.3
 	done
 	echo "the client did not come to rest"
 	return 1
+}
+
+# at_rest MOUNTSTATS LATER: whether nothing has changed but ages and transports' idle times.
+at_rest() {
+	local old new i
+	mapfile -t old <<<"$1"
+	mapfile -t new <<<"$2"
+	((${#old[@]} == ${#new[@]})) || return 1
+	for i in "${!old[@]}"; do
+		[[ ${old[i]} == "${new[i]}" || ${old[i]} =~ ^[[:space:]]*(age|xprt): ]] || return 1
+	done
 }
 
 # nfs_unload: removes sunrpc and all that uses it; fails while something is in use. Nothing may be mounted.

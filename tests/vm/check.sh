@@ -20,6 +20,8 @@ declare -A sets=(
 	[most]='late exact tiers polled slot session send stopped-server delay names'
 	# What a kernel may do in another way than its neighbours: hooks, and all that is counted by them.
 	[core]='late exact tiers polled slot session send stopped-server faults fault-lines driver-hooks'
+	# Hooks and counts; what binds a call is as in the kernels before it.
+	[hooks]='late exact tiers faults fault-lines driver-hooks'
 	[transports]=''
 )
 sets[most]+=' other-programs faults fault-lines fault-history driver-hooks signals-of-trouble hardware-errors'

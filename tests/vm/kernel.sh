@@ -78,6 +78,17 @@ resolve() {
 	[[ ${packages[*]} ]] && apt-get "${apt_options[@]}" --print-uris download "${packages[@]}" | awk '{ print $2 }'
 }
 
+# resolve_once: the same, as long as the package lists are the same.
+resolve_once() {
+	local lists=$cache/apt/$suite-$arch
+	local known=$lists/$name-${package//'*'/any}.files
+	if [[ ! $known -nt $lists/updated ]]; then
+		resolve >"$known.new" || return 1
+		mv "$known.new" "$known"
+	fi
+	cat "$known"
+}
+
 # use_cached REASON: ends with the cached kernel, or with an error if there is none.
 use_cached() {
 	[[ -e $dir/sources ]] || die "$1, and there is no copy of kernel $name in $cache: check the network," \
@@ -93,7 +104,7 @@ if [[ $suite == without-btf ]]; then
 	exit
 fi
 apt_root "$suite" "$arch" || use_cached "cannot read the package lists of $suite"
-files=$(resolve) || use_cached "the mirror has no $package in $suite"
+files=$(resolve_once) || use_cached "the mirror has no $package in $suite"
 sources=$(echo "$files" && cat "$0" "$vm/initramfs" | sha256sum)
 is_current "$sources"
 make_folder

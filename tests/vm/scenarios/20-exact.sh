@@ -10,7 +10,7 @@ for mount in 3:1 3:4 4.0:1 4.1:1 4.2:1 4.2:4; do
 	nfs_mount "$version" "nconnect=$nconnect" /mnt/exact "$server"
 	prepare_file /mnt/exact
 	compare_point "$version-$nconnect-before"
-	load /mnt/exact 2 32 randrw 4k
+	load /mnt/exact 1 32 randrw 4k
 	ls -l /mnt/exact/absent 2>/dev/null || true
 	mkdir -p /mnt/exact/dir && touch /mnt/exact/dir/file && mv /mnt/exact/dir/file /mnt/exact/dir/other
 	rm -r /mnt/exact/dir

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Tasks killed in every phase, soft mounts that time out: no entry stays in the table of waiters, counts still agree.
-# At least six rounds; as many as it takes for the calls that a soak test wants.
+# A round for each reason to wait; as many as it takes for the calls that a soak test wants.
 calls=$(cat /job/soak_calls)
 enough() {
-	((round >= 6)) || return 1
+	((round >= 3)) || return 1
 	agent_write
 	(($(sed -n 's/^xidscope_rpc_seconds_count.* //p' x.prom | paste -sd+) >= calls))
 }
