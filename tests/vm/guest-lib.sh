@@ -72,7 +72,7 @@ wait_for() {
 inject() {
 	local port answer
 	modprobe -q virtio_console || true # part of the kernel from 6.12 on
-	wait_for 10 grep -qsx monitor /sys/class/virtio-ports/*/name
+	wait_for 30 sh -c 'grep -qsx monitor /sys/class/virtio-ports/*/name' # made after modprobe has returned
 	port=$(grep -lx monitor /sys/class/virtio-ports/*/name)
 	exec {port}<>"/dev/$(basename "${port%/name}")"
 	printf '%s\n' '{"execute":"qmp_capabilities"}' \

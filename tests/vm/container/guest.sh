@@ -24,7 +24,7 @@ refresh() {
 	local before
 	before=$(stat -c %i.%Y.%Z "$output")
 	crun kill xidscope HUP
-	wait_for 5 changed "$before"
+	wait_for 30 changed "$before"
 }
 changed() { [[ $(stat -c %i.%Y.%Z "$output") != "$1" ]]; }
 running() { [[ $(crun state xidscope 2>/dev/null) == *'"status": "running"'* ]]; }

@@ -10,11 +10,11 @@ agent_start
 grep -q 'sunrpc is not loaded' agent.log
 cp x.prom absent.prom
 modprobe sunrpc
-wait_for 10 grep -q 'no module uses sunrpc' agent.log
+wait_for 30 grep -q 'no module uses sunrpc' agent.log
 modprobe -r sunrpc
 modprobe nfs
 date +%s.%N >loaded
-wait_for 10 grep -q 'attached to sunrpc' agent.log
+wait_for 30 grep -q 'attached to sunrpc' agent.log
 if [[ -e /sys/kernel/btf/sunrpc ]]; then echo A; else echo B; fi >tier
 agent_write
 agent_stop

@@ -20,7 +20,7 @@ for version in 0 1; do
 	cat "/mnt/four-$version/held-$version" >/dev/null
 	exec 6<"/mnt/four-$version/held-$version"
 	cat <&6 >/dev/null
-	wait_for 10 truncate -s 0 "/export/held-$version"
+	wait_for 30 truncate -s 0 "/export/held-$version"
 	exec 6<&-
 done
 agent_write

@@ -14,7 +14,7 @@ log '<4>nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Severity 1 Engine inst
 log '<6>a user wrote about NVRM: Xid : 32, and about an Xid'
 log '<6>oxide: nothing'
 date +%s >written
-wait_for 5 sh -c "test \$(grep -c 'kind\":\"s*xid' events.json) -ge 5"
+wait_for 30 sh -c "test \$(grep -c 'kind\":\"s*xid' events.json) -ge 5"
 agent_write
 cp x.prom few.prom
 for _ in $(seq 3000); do

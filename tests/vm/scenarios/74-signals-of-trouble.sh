@@ -37,7 +37,7 @@ reader=$!
 wait_for 40 grep -q nfs_not_responding events.json
 rpc.nfsd 8
 wait "$reader"
-wait_for 10 grep -q nfs_ok events.json
+wait_for 30 grep -q nfs_ok events.json
 agent_write
 cp x.prom end.prom
 /job/xidscope check --file end.prom >check.txt || true

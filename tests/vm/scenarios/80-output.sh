@@ -10,32 +10,32 @@ failures() { grep -c '"message":"cannot write' agent.log || true; }
 healed() { grep -c 'is written again' agent.log || true; }
 inode() { stat -c %i /mnt/t/dir/x.prom; }
 
-wait_for 10 grep -q 'cannot write.*No such file' agent.log
+wait_for 30 grep -q 'cannot write.*No such file' agent.log
 sleep 1
 [[ $(failures) == 1 ]]
 mkdir /mnt/t/dir
-wait_for 5 whole
+wait_for 30 whole
 [[ $(healed) == 1 ]]
 
 mount -o remount,ro /mnt/t
-wait_for 5 grep -q 'cannot write.*Read-only' agent.log
+wait_for 30 grep -q 'cannot write.*Read-only' agent.log
 sleep 1
 [[ $(failures) == 2 ]]
 whole
 mount -o remount,rw /mnt/t
 before=$(inode)
-wait_for 5 sh -c "test \$(stat -c %i /mnt/t/dir/x.prom) != $before"
+wait_for 30 sh -c "test \$(stat -c %i /mnt/t/dir/x.prom) != $before"
 [[ $(healed) == 2 ]]
 
 dd if=/dev/zero of=/mnt/t/fill bs=1k status=none || true
-wait_for 5 grep -q 'cannot write.*No space' agent.log
+wait_for 30 grep -q 'cannot write.*No space' agent.log
 sleep 1
 [[ $(failures) == 3 ]]
 whole
 [[ ! -e /mnt/t/dir/.x.prom.tmp ]]
 kill -0 $agent
 rm /mnt/t/fill
-wait_for 5 sh -c "test \$(grep -c 'is written again' agent.log) = 3"
+wait_for 30 sh -c "test \$(grep -c 'is written again' agent.log) = 3"
 whole
 grep -q '^xidscope_export_errors_total [1-9]' /mnt/t/dir/x.prom
 cp /mnt/t/dir/x.prom healed.prom

@@ -7,7 +7,7 @@ ip address add 10.0.9.1/32 dev lo
 python3 /job/scenarios/layout_proxy.py 20490 10.0.9.1 2>proxy.log &
 proxy=$!
 agent_start
-wait_for 10 sh -c 'ss -ltn | grep -q :20490'
+wait_for 30 sh -c 'ss -ltn | grep -q :20490'
 nfs_mount 4.1 port=20490 /mnt/pnfs
 prepare_file /mnt/pnfs
 compare_point before
