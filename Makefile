@@ -185,9 +185,9 @@ tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS) $(T)/refuse
 unit: $(B)/xidscope tests ## run the tests that need no guest
 	$(Q)tests/check.sh --no-guests
 
-check: ## run all tests: unit tests, and guests on several kernels, one of arm64
-	$(Q)$(MAKE) --no-print-directory $(B)/xidscope tests
-	$(Q)if $(MAKE) --no-print-directory ARCH=arm64 deps; then $(MAKE) --no-print-directory ARCH=arm64; fi
+check: deps ## run all tests: unit tests, and guests on several kernels, one of arm64
+	$(Q)$(MAKE) --no-print-directory -j "$$(nproc)" $(B)/xidscope tests
+	$(Q)if $(MAKE) --no-print-directory ARCH=arm64 deps; then $(MAKE) --no-print-directory -j "$$(nproc)" ARCH=arm64; fi
 	$(Q)tests/check.sh
 
 check-transports: deps ## NFS over RDMA, over TLS, with Kerberos and pNFS, on kernels with all drivers (five minutes)

@@ -10,6 +10,12 @@ verdicts=build/verdicts
 mkdir -p build
 : >$verdicts
 
+if [[ ${1:-} != --no-guests ]]; then
+	tests/vm/check.sh --prepare >build/prepare.log 2>&1 &
+	preparing=$!
+	trap 'kill "$preparing" 2>/dev/null' EXIT
+fi
+
 # judge NAME COMMAND...: one test that is a command; exit status 77 means that it could not be run here.
 judge() {
 	local name=$1 output status=0

@@ -6,6 +6,7 @@
 # at the end "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as
 # "FORGIVEN FAIL".
 #   check.sh [--transports] [--only "SCENARIO..."] [KERNEL...]
+#   check.sh --prepare: only makes ready what a run downloads and builds, so that it waits for less
 # --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -24,9 +25,12 @@ declare -A sets=(
 	[hooks]='late exact tiers faults fault-lines driver-hooks'
 	[transports]=''
 )
-sets[most]+=' other-programs faults fault-lines fault-history driver-hooks signals-of-trouble hardware-errors'
-folder=scenarios image=()
-if [[ ${1:-} == --transports ]]; then
+sets[most]+=' other-programs faults fault-lines driver-hooks signals-of-trouble hardware-errors'
+folder=scenarios image=() prepare=''
+if [[ ${1:-} == --prepare ]]; then
+	prepare=1
+	shift
+elif [[ ${1:-} == --transports ]]; then
 	folder=transports image=(--image transports --packages "$vm/transports/rootfs.packages" --debian trixie)
 	shift
 fi
@@ -38,6 +42,14 @@ fi
 kernels=("$@")
 ((${#kernels[@]})) || mapfile -t kernels < <(awk -v folder="$folder" \
 	'!/^#/ && ($5 == "transports") == (folder == "transports") { print $1 }' "$vm/kernels.tsv")
+if [[ $prepare ]]; then
+	for kernel in "${kernels[@]}"; do
+		kernel_row "$kernel"
+		"$here/image.sh" --arch "$arch" || true # the run itself tells what is wrong
+		"$here/modules.sh" "$kernel" || true
+	done
+	exit
+fi
 results=$top/build/vm
 mkdir -p "$results"
 
