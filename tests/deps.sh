@@ -14,7 +14,7 @@ packages=(
 	# unit tests and readers
 	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml
 	# container image, unit check
-	buildah systemd
+	buildah systemd procps # whose kill the unit calls
 	# man page check
 	man-db groff-base
 )
