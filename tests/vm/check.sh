@@ -25,7 +25,7 @@ declare -A sets=(
 	[hooks]='late exact tiers faults fault-lines driver-hooks'
 	[transports]=''
 )
-sets[most]+=' other-programs faults fault-lines driver-hooks signals-of-trouble hardware-errors'
+sets[most]+=' other-programs faults fault-lines fault-history driver-hooks signals-of-trouble hardware-errors'
 folder=scenarios image=() prepare=''
 if [[ ${1:-} == --prepare ]]; then
 	prepare=1

@@ -14,6 +14,9 @@ leftovers() {
 	bpftool prog list | grep -c '^[0-9]*:' | sed 's/$/ programs/'
 	bpftool link list | grep -c '^[0-9]*:' | sed 's/$/ links/'
 }
+reads() { # reads COUNT: whether the client has done more
+	awk -v count="$1" '$1 == "READ:" && $2 > count { enough = 1 } END { exit !enough }' /proc/self/mountstats
+}
 wait_for 20 nfs_unload 2>/dev/null
 agent_start
 leftovers >before.txt
@@ -26,7 +29,7 @@ for ((round = 1; round <= rounds; round++)); do
 	prepare_file /mnt/reload
 	compare_point "before-$round"
 	load /mnt/reload 3600 8 randrw 4k &
-	sleep 1.5
+	wait_for 60 reads 100
 	agent_write
 	load_end $!
 	compare_point "round-$round"
