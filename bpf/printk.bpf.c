@@ -47,13 +47,11 @@ __noinline int chunk_has_mark(__u64 address, __u64 size)
 	__u32 window = 0, found = 0;
 	char chunk[CHUNK] = {};
 
-	if (!size || size > CHUNK ||
-	    bpf_probe_read_kernel(chunk, size, (const void *)address))
+	if (!size || size > CHUNK || bpf_probe_read_kernel(chunk, size, (const void *)address))
 		return 0;
 	for (__u32 i = 0; i < CHUNK; i++) {
 		window = window >> 8 | (__u32)(__u8)chunk[i] << 24;
-		found |= is_zero(window ^ MARK_NVRM) |
-			 is_zero(window ^ MARK_SXID);
+		found |= is_zero(window ^ MARK_NVRM) | is_zero(window ^ MARK_SXID);
 	}
 	return found != 0;
 }

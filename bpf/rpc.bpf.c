@@ -23,8 +23,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* ---- waits ---- */
 
 /* The client of a task that is an NFS call, or NULL. */
-static __always_inline const struct rpc_clnt *
-nfs_client(const struct rpc_task *task)
+static __always_inline const struct rpc_clnt *nfs_client(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client = task->tk_client;
 
@@ -40,16 +39,14 @@ static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 
 	if (!offset)
 		return false;
-	bpf_probe_read_kernel(&state, sizeof(state),
-			      (void *)(number_of(q) + offset));
+	bpf_probe_read_kernel(&state, sizeof(state), (void *)(number_of(q) + offset));
 	return state & 1; /* NFS4_SLOT_TBL_DRAINING */
 }
 
 /* What a task waits for on @q, which is not pending; RPC_WAITS: nothing that
  * has a phase of its own. The transport's queues are known by address, others
  * by name: "ForeChannel Slot table", "NFSv4.0 transport Slot table", "delayq". */
-static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
-				     const struct rpc_wait_queue *q)
+static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct rpc_wait_queue *q)
 {
 	__u64 name = 0, where;
 
@@ -80,8 +77,7 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt,
 
 /* A session is shared by all of a client's transports: its waits belong to the
  * first. */
-static __always_inline const struct rpc_xprt *
-xprt_of_wait(const struct rpc_task *task, __u32 wait)
+static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task *task, __u32 wait)
 {
 	if (wait == RPC_PHASE_SESSION || !task->tk_xprt)
 		return task->tk_client ? task->tk_client->cl_xprt : NULL;
@@ -90,8 +86,8 @@ xprt_of_wait(const struct rpc_task *task, __u32 wait)
 
 /* A task joins a limit's queue of @qlen tasks. The queue's lock is held: what
  * is here per queue needs no atomics. */
-static __always_inline void limit_enter(const struct rpc_xprt_ref *ref,
-					__u32 limit, __u32 qlen, __u64 now)
+static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 limit, __u32 qlen,
+					__u64 now)
 {
 	__u32 index = ref->server * (rpc_shard_mask + 1) + shard();
 	struct rpc_server_stats *s;
@@ -109,8 +105,7 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref,
 }
 
 /* A task leaves the queue, of which it was the last. */
-static __always_inline void limit_leave(const struct rpc_xprt *xprt,
-					__u32 limit, __u64 now)
+static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit, __u64 now)
 {
 	struct rpc_transport *t = transport_of(xprt);
 
@@ -122,8 +117,7 @@ static __always_inline void limit_leave(const struct rpc_xprt *xprt,
 }
 
 SEC("tp_btf/rpc_task_sleep")
-int BPF_PROG(rpc_task_sleep, const struct rpc_task *task,
-	     const struct rpc_wait_queue *q)
+int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
 	const struct rpc_xprt *xprt;
 	struct rpc_xprt_ref *ref;
@@ -140,8 +134,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task,
 	if (!nfs_client(task))
 		return 0;
 	wait = wait_of(xprt, q);
-	if (wait >= RPC_WAITS ||
-	    (wait == RPC_PHASE_SESSION && session_draining(q)))
+	if (wait >= RPC_WAITS || (wait == RPC_PHASE_SESSION && session_draining(q)))
 		return 0;
 	xprt = xprt_of_wait(task, wait);
 	if (!xprt)
@@ -184,8 +177,7 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 }
 
 SEC("tp_btf/rpc_task_wakeup")
-int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task,
-	     const struct rpc_wait_queue *q)
+int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
 	const struct rpc_xprt *xprt;
 	struct rpc_waiter *w;
@@ -205,8 +197,7 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task,
 	if (q->qlen == 1) {
 		wait = wait_of(xprt, q);
 		if (limit_of(wait) < RPC_LIMITS)
-			limit_leave(xprt_of_wait(task, wait), limit_of(wait),
-				    now);
+			limit_leave(xprt_of_wait(task, wait), limit_of(wait), now);
 	}
 
 	w = waiter_find((__u64)task);
@@ -247,8 +238,7 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 	if (!rqst)
 		return 0;
 	if (!rpc_record_at_release) {
-		call_record(task, client, rqst, waiter_find((__u64)task),
-			    total, task->tk_status);
+		call_record(task, client, rqst, waiter_find((__u64)task), total, task->tk_status);
 		return 0;
 	}
 	w = waiter_get((__u64)task, task->tk_start);
@@ -269,8 +259,8 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 }
 
 SEC("tp_btf/rpc_stats_latency")
-int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
-	     ktime_t rtt, ktime_t execute)
+int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
+	     ktime_t execute)
 {
 	return book(task, execute);
 }
@@ -278,8 +268,8 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog,
 /* Only with rpc_record_at_release: notes what was kept from the program above,
  * unless that happens to both at once. */
 SEC("tp_btf/rpc_stats_latency")
-int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task,
-	     ktime_t backlog, ktime_t rtt, ktime_t execute)
+int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
+	     ktime_t execute)
 {
 	return book(task, execute);
 }
@@ -304,23 +294,20 @@ static __always_inline int release(const struct rpc_task *task)
 	if (w && w->waits.booked)
 		call_record(task, client, rqst, w, w->total, w->waits.status);
 	else if (!task->tk_action)
-		call_record(task, client, rqst, w,
-			    bpf_ktime_get_ns() - task->tk_start,
+		call_record(task, client, rqst, w, bpf_ktime_get_ns() - task->tk_start,
 			    task->tk_status);
 	return 0;
 }
 
 SEC("tp_btf/xprt_release_xprt")
-int BPF_PROG(xprt_release_xprt, const struct rpc_xprt *xprt,
-	     const struct rpc_task *task)
+int BPF_PROG(xprt_release_xprt, const struct rpc_xprt *xprt, const struct rpc_task *task)
 {
 	return release(task);
 }
 
 /* The same, of a transport with congestion control: UDP, RDMA. */
 SEC("tp_btf/xprt_release_cong")
-int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt,
-	     const struct rpc_task *task)
+int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt, const struct rpc_task *task)
 {
 	return release(task);
 }

@@ -77,7 +77,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_MAX_SERIES * RPC_MAX_SHARDS);
+	__uint(max_entries, RPC_SERIES_ENTRIES);
 	__type(key, __u32);
 	__type(value, struct rpc_series);
 } series SEC(".maps");
@@ -188,8 +188,7 @@ static __always_inline struct rpc_event_client *client_of(__u32 client)
 	return bpf_map_lookup_elem(&clients, &client);
 }
 
-static __always_inline __u32 client_server(struct rpc_event_client *c,
-					   __u32 client)
+static __always_inline __u32 client_server(struct rpc_event_client *c, __u32 client)
 {
 	struct rpc_event_server_key key = {};
 
@@ -229,8 +228,7 @@ static __always_inline __u64 task_key(__u32 client, __u32 task)
 
 static __always_inline __u32 task_bucket(__u64 key)
 {
-	return ((__u32)key + (__u32)(key >> 32) * 0x9e3779b1u) &
-	       (RPC_EVENT_BUCKETS - 1);
+	return ((__u32)key + (__u32)(key >> 32) * 0x9e3779b1u) & (RPC_EVENT_BUCKETS - 1);
 }
 
 static __always_inline int task_place(const struct rpc_event_bucket *b, __u64 key)
@@ -404,8 +402,7 @@ int events_wakeup(void *ctx)
 	__u32 wait = wait_of(name);
 	struct rpc_event_task *t;
 
-	if (pending ? (__s32)read_u32(ctx, fields.wakeup_status) >= 0 :
-		      wait >= RPC_WAITS)
+	if (pending ? (__s32)read_u32(ctx, fields.wakeup_status) >= 0 : wait >= RPC_WAITS)
 		return 0;
 	now = bpf_ktime_get_ns();
 	key = task_key(read_u32(ctx, fields.client), read_u32(ctx, fields.task));
@@ -496,8 +493,8 @@ static __always_inline void figures(void *ctx, struct exact *f)
 	f->backlog = read_u64(ctx, fields.backlog);
 	f->rtt = read_u64(ctx, fields.rtt);
 	f->execute = read_u64(ctx, fields.execute);
-	if (e && e->pending && e->backlog / 1000 == f->backlog &&
-	    e->rtt / 1000 == f->rtt && e->execute / 1000 == f->execute) {
+	if (e && e->pending && e->backlog / 1000 == f->backlog && e->rtt / 1000 == f->rtt &&
+	    e->execute / 1000 == f->execute) {
 		*f = *e;
 		e->pending = 0;
 		return;
@@ -515,8 +512,8 @@ static __always_inline void figures(void *ctx, struct exact *f)
  * transmit would come after the event that tells of it. The middle of that.
  * @late, ns: by how much that may be too late for the task's waits.
  */
-static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t,
-					     const struct exact *f, __u64 *late)
+static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, const struct exact *f,
+					     __u64 *late)
 {
 	__u64 first = t->ended, last = f->now;
 	__u64 sent = t->sent - f->backlog + f->execute;
@@ -564,8 +561,7 @@ int events_latency(void *ctx)
 	server = client_server(c, client);
 	key.server = server;
 	key.version = read_u32(ctx, fields.version);
-	bpf_probe_read_kernel_str(key.op, sizeof(key.op),
-				  text_of(ctx, fields.procedure));
+	bpf_probe_read_kernel_str(key.op, sizeof(key.op), text_of(ctx, fields.procedure));
 	known = bpf_map_lookup_elem(&series_index, &key);
 	index = known ? *known : series_make(&key);
 	if (!index)
@@ -581,8 +577,8 @@ int events_latency(void *ctx)
 	before = f.backlog ?: f.execute;
 	xtime = f.backlog ? now - f.execute + f.backlog : 0;
 	add(&s->started, 1);
-	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime,
-		      late, t ? &t->waits : NULL);
+	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime, late,
+		      t ? &t->waits : NULL);
 	if (t && t->waits.asleep) {
 		/* Its wake-up was kept from us: that time is in `setup`. */
 		drop(RPC_DROP_WAITER);
@@ -614,8 +610,7 @@ int events_client(void *ctx)
 	c = client_of(client);
 	if (!c)
 		return 0;
-	c->program = is_nfs(ctx, fields.new_program) ? RPC_PROGRAM_NFS :
-						       RPC_PROGRAM_OTHER;
+	c->program = is_nfs(ctx, fields.new_program) ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
 	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
 				  text_of(ctx, fields.new_address));
 	if (c->program != RPC_PROGRAM_NFS || !key.address[0]) {
@@ -625,8 +620,7 @@ int events_client(void *ctx)
 	server = server_get(&key);
 	c->server = 1 + server;
 	s = bpf_map_lookup_elem(&servers, &server);
-	if (s && !s->name[0] &&
-	    read_name(ctx, fields.new_server) != NAME("(null)\0\0"))
+	if (s && !s->name[0] && read_name(ctx, fields.new_server) != NAME("(null)\0\0"))
 		bpf_probe_read_kernel_str(s->name, sizeof(s->name),
 					  text_of(ctx, fields.new_server));
 	return 0;

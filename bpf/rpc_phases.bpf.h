@@ -48,14 +48,12 @@ static __always_inline __u32 shard(void)
 }
 
 /* The first eight bytes of a name as a (little-endian) number. */
-#define NAME(s)                                                               \
-	((__u64)(__u8)(s)[0] | (__u64)(__u8)(s)[1] << 8 |                     \
-	 (__u64)(__u8)(s)[2] << 16 | (__u64)(__u8)(s)[3] << 24 |              \
-	 (__u64)(__u8)(s)[4] << 32 | (__u64)(__u8)(s)[5] << 40 |              \
+#define NAME(s)                                                                              \
+	((__u64)(__u8)(s)[0] | (__u64)(__u8)(s)[1] << 8 | (__u64)(__u8)(s)[2] << 16 |        \
+	 (__u64)(__u8)(s)[3] << 24 | (__u64)(__u8)(s)[4] << 32 | (__u64)(__u8)(s)[5] << 40 | \
 	 (__u64)(__u8)(s)[6] << 48 | (__u64)(__u8)(s)[7] << 56)
 
-static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch,
-				       __u32 depth)
+static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32 depth)
 {
 	__u32 i = epoch & 1;
 
@@ -67,8 +65,7 @@ static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch,
 	}
 }
 
-static __always_inline void depth_record(struct rpc_server_stats *s,
-					 __u32 queue, __u64 depth)
+static __always_inline void depth_record(struct rpc_server_stats *s, __u32 queue, __u64 depth)
 {
 	__u32 i = histogram_index(depth, DEPTH_SHIFT, DEPTH_OVERFLOW);
 
@@ -118,8 +115,7 @@ static __always_inline void waits_reset(struct rpc_waits *w)
 }
 
 /* The task falls asleep for @wait, an enum rpc_phase. */
-static __always_inline void waits_begin(struct rpc_waits *w, __u32 wait,
-					__u64 now)
+static __always_inline void waits_begin(struct rpc_waits *w, __u32 wait, __u64 now)
 {
 	w->since = now;
 	w->last = wait;
@@ -166,8 +162,7 @@ static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when
 
 /* The waits of a call that took @before ns up to its last transmit at @xtime,
  * which may be @late ns too late; returns what they leave of it: its setup. */
-static __always_inline __u64 waits_record(struct rpc_series *s,
-					  struct rpc_waits *w, __u64 xtime,
+static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits *w, __u64 xtime,
 					  __u64 late, __u64 before)
 {
 	__u64 left = before, ns;
@@ -177,8 +172,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s,
 		if (ns > left)
 			ns = left;
 		left -= ns;
-		time_record(s->phase[RPC_PHASE_RESEND],
-			    &s->phase_ns[RPC_PHASE_RESEND], ns);
+		time_record(s->phase[RPC_PHASE_RESEND], &s->phase_ns[RPC_PHASE_RESEND], ns);
 	} else if (!w->first && xtime) {
 		waits_clip(w, xtime);
 	}
@@ -207,9 +201,8 @@ static __always_inline __u64 waits_record(struct rpc_series *s,
  * up to @late ns earlier; @rtt from there to the reply. @w: its waits, or NULL.
  * This is the one place that knows how a call is divided, for all tiers.
  */
-static __always_inline void phases_record(struct rpc_series *s, __u64 total,
-					  __u64 before, __u64 rtt, __u64 xtime,
-					  __u64 late, struct rpc_waits *w)
+static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u64 before,
+					  __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)
 {
 	__u64 after;
 
@@ -220,12 +213,10 @@ static __always_inline void phases_record(struct rpc_series *s, __u64 total,
 		rtt = after;
 	time_record(s->total, &s->total_ns, total);
 	time_record(s->phase[RPC_PHASE_RTT], &s->phase_ns[RPC_PHASE_RTT], rtt);
-	time_record(s->phase[RPC_PHASE_FINISH], &s->phase_ns[RPC_PHASE_FINISH],
-		    after - rtt);
+	time_record(s->phase[RPC_PHASE_FINISH], &s->phase_ns[RPC_PHASE_FINISH], after - rtt);
 	if (w)
 		before = waits_record(s, w, xtime, late, before);
-	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP],
-		    before);
+	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP], before);
 }
 
 #endif

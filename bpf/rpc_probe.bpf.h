@@ -8,15 +8,13 @@
 /* tk_start of the first request in @root with an xid of at least @from, or 0.
  * The tree changes under us: every read may fail or tell nonsense, so the walk
  * is bounded and its find is checked. */
-static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root,
-					 __u32 from)
+static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from)
 {
 	struct rb_node *node = BPF_CORE_READ(root, rb_node);
 	struct rpc_rqst *rqst, *best = NULL;
 
 	for (int depth = 0; depth < 40 && node; depth++) {
-		rqst = (void *)node -
-		       bpf_core_field_offset(struct rpc_rqst, rq_recv);
+		rqst = (void *)node - bpf_core_field_offset(struct rpc_rqst, rq_recv);
 		if (BPF_CORE_READ(rqst, rq_xid) >= from) {
 			best = rqst;
 			node = BPF_CORE_READ(node, rb_left);
@@ -33,10 +31,8 @@ static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 {
 	__u32 qlen = 0;
 
-	bpf_probe_read_kernel(&qlen,
-			      bpf_core_field_size(struct rpc_wait_queue, qlen),
-			      (void *)q + bpf_core_field_offset(
-						  struct rpc_wait_queue, qlen));
+	bpf_probe_read_kernel(&qlen, bpf_core_field_size(struct rpc_wait_queue, qlen),
+			      (void *)q + bpf_core_field_offset(struct rpc_wait_queue, qlen));
 	return qlen;
 }
 
@@ -60,8 +56,7 @@ int rpc_probe(__u64 *ctx)
 	p->queued[RPC_LIMIT_SEND] = qlen_read(&xprt->sending);
 	next = BPF_CORE_READ(xprt, xid);
 	root = &xprt->recv_queue;
-	p->oldest_start = oldest_from(ctx[0], root, next) ?:
-			  oldest_from(ctx[0], root, 0);
+	p->oldest_start = oldest_from(ctx[0], root, next) ?: oldest_from(ctx[0], root, 0);
 	return 0;
 }
 

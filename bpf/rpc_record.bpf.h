@@ -5,8 +5,7 @@
 #ifndef XIDSCOPE_RPC_RECORD_BPF_H
 #define XIDSCOPE_RPC_RECORD_BPF_H
 
-static __always_inline void call_end_depth(struct rpc_server_stats *s,
-					   __u32 epoch, __u32 queue,
+static __always_inline void call_end_depth(struct rpc_server_stats *s, __u32 epoch, __u32 queue,
 					   __u64 depth)
 {
 	depth_record(s, queue, depth);
@@ -15,11 +14,9 @@ static __always_inline void call_end_depth(struct rpc_server_stats *s,
 
 /* Records the call of @task, which took @total ns, and forgets the task. @w is
  * its entry, or NULL; @client is its tk_client. */
-static __always_inline void call_record(const struct rpc_task *task,
-					const struct rpc_clnt *client,
-					const struct rpc_rqst *rqst,
-					struct rpc_waiter *w, __u64 total,
-					int status)
+static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
+					const struct rpc_rqst *rqst, struct rpc_waiter *w,
+					__u64 total, int status)
 {
 	/* Each read of the kernel's memory costs some eight instructions, and
 	 * the compiler would repeat those that stand behind an atomic. */
@@ -36,9 +33,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	int ntrans;
 
 	ref = xprt_get(xprt);
-	index = ref ? series_get(ref, task->tk_msg.rpc_proc,
-				 client->cl_vers) :
-		      0;
+	index = ref ? series_get(ref, task->tk_msg.rpc_proc, client->cl_vers) : 0;
 	if (!index)
 		drop(RPC_DROP_SERIES);
 	slot = index * (rpc_shard_mask + 1) + my_shard;
@@ -56,8 +51,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	/* Else the compiler concludes from the look at `start` that there is an
 	 * entry, which the verifier does not. */
 	barrier_var(waits);
-	phases_record(s, total, before,
-		      received ? (__u64)rqst->rq_rtt : RPC_NO_REPLY, xtime, 0,
+	phases_record(s, total, before, received ? (__u64)rqst->rq_rtt : RPC_NO_REPLY, xtime, 0,
 		      waits);
 	/* Else the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
@@ -80,8 +74,7 @@ static __always_inline void call_record(const struct rpc_task *task,
 	ss = bpf_map_lookup_elem(&server_stats, &slot);
 	if (ss) {
 		epoch = rpc_epoch;
-		call_end_depth(ss, epoch, RPC_QUEUE_XMIT,
-			       xprt->xmit_queuelen.counter);
+		call_end_depth(ss, epoch, RPC_QUEUE_XMIT, xprt->xmit_queuelen.counter);
 		call_end_depth(ss, epoch, RPC_QUEUE_PENDING, xprt->pending.qlen);
 	}
 

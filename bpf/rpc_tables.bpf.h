@@ -87,7 +87,7 @@ struct {
 /* Index: series * shards + shard. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RPC_MAX_SERIES * RPC_MAX_SHARDS);
+	__uint(max_entries, RPC_SERIES_ENTRIES);
 	__type(key, __u32);
 	__type(value, struct rpc_series);
 } series SEC(".maps");
@@ -108,14 +108,12 @@ static __noinline __u32 server_make(const struct rpc_xprt *xprt)
 	__u32 *known, index;
 
 	server.netns = xprt->xprt_net->ns.inum;
-	bpf_probe_read_kernel_str(server.name, sizeof(server.name),
-				  xprt->servername);
+	bpf_probe_read_kernel_str(server.name, sizeof(server.name), xprt->servername);
 	known = bpf_map_lookup_elem(&server_index, &server);
 	if (known)
 		return *known;
 	index = __sync_fetch_and_add(&rpc_server_count, 1);
-	if (index < RPC_MAX_SERVERS &&
-	    !bpf_map_update_elem(&servers, &index, &server, BPF_ANY) &&
+	if (index < RPC_MAX_SERVERS && !bpf_map_update_elem(&servers, &index, &server, BPF_ANY) &&
 	    !bpf_map_update_elem(&server_index, &server, &index, BPF_NOEXIST))
 		return index;
 	known = bpf_map_lookup_elem(&server_index, &server); /* a race lost? */
@@ -125,16 +123,13 @@ static __noinline __u32 server_make(const struct rpc_xprt *xprt)
 	return RPC_MAX_SERVERS;
 }
 
-static __always_inline void transport_proto(char *proto,
-					    const struct rpc_xprt *xprt)
+static __always_inline void transport_proto(char *proto, const struct rpc_xprt *xprt)
 {
-	if (bpf_core_field_exists(xprt->xprtsec) &&
-	    xprt->xprtsec.policy != RPC_XPRTSEC_NONE) {
+	if (bpf_core_field_exists(xprt->xprtsec) && xprt->xprtsec.policy != RPC_XPRTSEC_NONE) {
 		__builtin_memcpy(proto, "tls", 4);
 		return;
 	}
-	bpf_probe_read_kernel_str(proto, RPC_PROTO_LEN,
-				  xprt->address_strings[RPC_DISPLAY_PROTO]);
+	bpf_probe_read_kernel_str(proto, RPC_PROTO_LEN, xprt->address_strings[RPC_DISPLAY_PROTO]);
 }
 
 /* The last place left by an earlier transport of the same server and protocol,
@@ -153,16 +148,14 @@ __noinline __u32 transport_free_place(__u32 server, __u64 proto)
 		t = bpf_map_lookup_elem(&transports, &index);
 		if (!t)
 			break;
-		differs = t->xprt | (*(__u64 *)t->proto ^ proto) |
-			  (t->server ^ server);
+		differs = t->xprt | (*(__u64 *)t->proto ^ proto) | (t->server ^ server);
 		differs = (differs | -differs) >> 63; /* 0 or 1 */
 		place = place * differs + i * (1 - differs);
 	}
 	return place;
 }
 
-static __noinline __u32 transport_make(const struct rpc_xprt *xprt,
-				       __u32 server)
+static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server)
 {
 	__u64 proto[RPC_PROTO_LEN / sizeof(__u64)] = {};
 	struct rpc_transport *t;
@@ -189,8 +182,7 @@ found:
 }
 
 /* The place in xprt_places that @xprt's address picks. */
-static __always_inline struct rpc_xprt_place *
-xprt_place(const struct rpc_xprt *xprt)
+static __always_inline struct rpc_xprt_place *xprt_place(const struct rpc_xprt *xprt)
 {
 	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 22;
 
@@ -227,8 +219,7 @@ static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 }
 
 /* What is known of a transport, or NULL. */
-static __always_inline struct rpc_xprt_ref *
-xprt_find(const struct rpc_xprt *xprt)
+static __always_inline struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_place *place = xprt_place(xprt);
 	__u64 key = (__u64)xprt;
@@ -238,8 +229,7 @@ xprt_find(const struct rpc_xprt *xprt)
 	return bpf_map_lookup_elem(&xprts, &key);
 }
 
-static __always_inline struct rpc_xprt_ref *
-xprt_get(const struct rpc_xprt *xprt)
+static __always_inline struct rpc_xprt_ref *xprt_get(const struct rpc_xprt *xprt)
 {
 	return xprt_find(xprt) ?: xprt_make(xprt);
 }
@@ -255,17 +245,14 @@ static __always_inline void xprt_forget(const struct rpc_xprt *xprt)
 }
 
 /* The place of a transport that is known already, or NULL. */
-static __always_inline struct rpc_transport *
-transport_of(const struct rpc_xprt *xprt)
+static __always_inline struct rpc_transport *transport_of(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_ref *ref = xprt_find(xprt);
 
 	return ref ? bpf_map_lookup_elem(&transports, &ref->transport) : NULL;
 }
 
-static __noinline __u32 series_make(__u32 server,
-				    const struct rpc_procinfo *proc,
-				    __u32 version)
+static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *proc, __u32 version)
 {
 	struct rpc_series_info info = {};
 	__u32 *known, index;
@@ -277,20 +264,17 @@ static __noinline __u32 series_make(__u32 server,
 	if (known)
 		return *known;
 	if (!proc->p_name ||
-	    bpf_probe_read_kernel_str(info.name, sizeof(info.name),
-				      proc->p_name) < 0)
+	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), proc->p_name) < 0)
 		__builtin_memcpy(info.name, "NULL", 5);
 	index = __sync_fetch_and_add(&rpc_series_count, 1);
-	if (index < RPC_MAX_SERIES &&
-	    !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
+	if (index < RPC_MAX_SERIES && !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
 	    !bpf_map_update_elem(&series_index, &info.key, &index, BPF_NOEXIST))
 		return index;
 	known = bpf_map_lookup_elem(&series_index, &info.key);
 	return known ? *known : 0;
 }
 
-static __always_inline __u32 series_get(struct rpc_xprt_ref *ref,
-					const struct rpc_procinfo *proc,
+static __always_inline __u32 series_get(struct rpc_xprt_ref *ref, const struct rpc_procinfo *proc,
 					__u32 version)
 {
 	__u32 op = proc->p_statidx;

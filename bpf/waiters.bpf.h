@@ -47,8 +47,7 @@ static __always_inline void waiters_count(__u64 change)
 
 static __always_inline bool waiters_none(void)
 {
-	return !rpc_record_at_release &&
-	       !*(volatile __u64 *)&rpc_waiters_in_use.count;
+	return !rpc_record_at_release && !*(volatile __u64 *)&rpc_waiters_in_use.count;
 }
 
 /* Tasks lie in slabs: the lowest bits say little. Fibonacci hashing (Knuth,
@@ -61,8 +60,7 @@ static __always_inline __u32 waiter_bucket_of(__u64 task)
 _Static_assert(RPC_WAITER_BUCKETS == 1 << (32 - 20), "waiter_bucket_of");
 
 /* The place of @task in its bucket, or -1. */
-static __always_inline int waiter_place(const struct rpc_waiter_bucket *b,
-					__u64 task)
+static __always_inline int waiter_place(const struct rpc_waiter_bucket *b, __u64 task)
 {
 #pragma unroll
 	for (int i = 0; i < RPC_BUCKET_TASKS; i++)
@@ -110,8 +108,7 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 		found = false;
 		waiters_count(1);
 		for (i = 0; i < RPC_BUCKET_TASKS; i++)
-			if (!b->task[i] &&
-			    !__sync_val_compare_and_swap(&b->task[i], 0, task))
+			if (!b->task[i] && !__sync_val_compare_and_swap(&b->task[i], 0, task))
 				break;
 		if (i == RPC_BUCKET_TASKS) {
 			waiters_count(-1);

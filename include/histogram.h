@@ -36,20 +36,16 @@
 /* The bucket of each w below 256; see above. The verifier and the compiler need
  * it as a constant. */
 #define HISTOGRAM_OCTAVE(w) (31 - __builtin_clz((w) | 4))
-#define HISTOGRAM_1(w)                                           \
-	((w) < 4 ? (w) :                                         \
-		   4 * (HISTOGRAM_OCTAVE(w) - 1) +               \
-			   (((w) >> (HISTOGRAM_OCTAVE(w) - 2)) & 3))
+#define HISTOGRAM_1(w) \
+	((w) < 4 ? (w) : 4 * (HISTOGRAM_OCTAVE(w) - 1) + (((w) >> (HISTOGRAM_OCTAVE(w) - 2)) & 3))
 #define HISTOGRAM_4(w) \
 	HISTOGRAM_1(w), HISTOGRAM_1((w) + 1), HISTOGRAM_1((w) + 2), HISTOGRAM_1((w) + 3)
 #define HISTOGRAM_16(w) \
 	HISTOGRAM_4(w), HISTOGRAM_4((w) + 4), HISTOGRAM_4((w) + 8), HISTOGRAM_4((w) + 12)
-#define HISTOGRAM_64(w)                                         \
-	HISTOGRAM_16(w), HISTOGRAM_16((w) + 16), HISTOGRAM_16((w) + 32), \
-		HISTOGRAM_16((w) + 48)
+#define HISTOGRAM_64(w) \
+	HISTOGRAM_16(w), HISTOGRAM_16((w) + 16), HISTOGRAM_16((w) + 32), HISTOGRAM_16((w) + 48)
 
-static const __u8 histogram_small[256] = { HISTOGRAM_64(0), HISTOGRAM_64(64),
-					   HISTOGRAM_64(128),
+static const __u8 histogram_small[256] = { HISTOGRAM_64(0), HISTOGRAM_64(64), HISTOGRAM_64(128),
 					   HISTOGRAM_64(192) };
 
 /* The lowest byte of @w, masked before the verifier's eyes. */

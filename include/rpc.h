@@ -18,6 +18,7 @@
 #define RPC_MAX_SERVERS 64
 #define RPC_MAX_TRANSPORTS 256
 #define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
+#define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */

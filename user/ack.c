@@ -15,8 +15,8 @@
 #define MAX_BYTES (1 << 20)
 #define SXID "sxid:"
 
-static int refuse(const struct fields *f, size_t n, const char *what,
-		  char *error, size_t error_size)
+static int refuse(const struct fields *f, size_t n, const char *what, char *error,
+		  size_t error_size)
 {
 	char shown[48];
 
@@ -53,30 +53,26 @@ static bool read_what(struct field field, char *to, size_t size)
 	}
 	if (nvswitch || !field_copy(&field, to, size))
 		return false;
-	return !strcmp(to, "*") ||
-	       (to[0] >= 'a' && to[0] <= 'z' &&
-		!to[strspn(to, "abcdefghijklmnopqrstuvwxyz0123456789_")]);
+	return !strcmp(to, "*") || (to[0] >= 'a' && to[0] <= 'z' &&
+				    !to[strspn(to, "abcdefghijklmnopqrstuvwxyz0123456789_")]);
 }
 
-static int read_line(struct ack_list *list, const struct fields *f,
-		     char *error, size_t error_size)
+static int read_line(struct ack_list *list, const struct fields *f, char *error, size_t error_size)
 {
 	struct ack *a = &list->acks[list->count];
 	char time[32];
 
 	if (!read_device(&f->field[0], a->device, sizeof(a->device)))
-		return refuse(f, 0, "is no PCI address (0000:c1:00.0) and not *",
-			      error, error_size);
-	if (f->count < 3)
-		return refuse(f, 0, "must be followed by WHAT and TIME", error,
+		return refuse(f, 0, "is no PCI address (0000:c1:00.0) and not *", error,
 			      error_size);
+	if (f->count < 3)
+		return refuse(f, 0, "must be followed by WHAT and TIME", error, error_size);
 	if (!read_what(f->field[1], a->what, sizeof(a->what)))
 		return refuse(f, 1,
 			      "is no Xid, no " SXID "NUMBER, no kind of driver "
 			      "error and not *",
 			      error, error_size);
-	if (!field_copy(&f->field[2], time, sizeof(time)) ||
-	    !time_from_text(time, &a->time))
+	if (!field_copy(&f->field[2], time, sizeof(time)) || !time_from_text(time, &a->time))
 		return refuse(f, 2,
 			      "is no time: 2026-11-21T10:00:00Z or seconds "
 			      "since the epoch",
@@ -85,8 +81,7 @@ static int read_line(struct ack_list *list, const struct fields *f,
 	return 0;
 }
 
-int ack_parse(struct ack_list *list, const char *text, size_t len, char *error,
-	      size_t error_size)
+int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size)
 {
 	size_t lines = 1;
 	struct fields f;
@@ -96,8 +91,7 @@ int ack_parse(struct ack_list *list, const char *text, size_t len, char *error,
 	for (size_t i = 0; i < len; i++)
 		lines += text[i] == '\n';
 	if (lines > ACK_MAX_LINES) {
-		snprintf(error, error_size, "at most %d lines are read",
-			 ACK_MAX_LINES - 1);
+		snprintf(error, error_size, "at most %d lines are read", ACK_MAX_LINES - 1);
 		return -EINVAL;
 	}
 	list->acks = calloc(lines, sizeof(*list->acks));
@@ -113,8 +107,7 @@ int ack_parse(struct ack_list *list, const char *text, size_t len, char *error,
 	return err;
 }
 
-int ack_load(struct ack_list *list, const char *path, char *error,
-	     size_t error_size)
+int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size)
 {
 	struct file_text file;
 	char why[160];
@@ -125,8 +118,7 @@ int ack_load(struct ack_list *list, const char *path, char *error,
 	if (err == -ENOENT)
 		return 0;
 	if (err) {
-		snprintf(error, error_size, "cannot read %s: %s", path,
-			 file_text_error(err));
+		snprintf(error, error_size, "cannot read %s: %s", path, file_text_error(err));
 		return err;
 	}
 	err = ack_parse(list, file.bytes, file.len, why, sizeof(why));
@@ -147,8 +139,7 @@ static bool fits(const char *pattern, const char *text)
 	return !strcmp(pattern, "*") || !strcmp(pattern, text);
 }
 
-bool ack_covers(const struct ack_list *list, const char *device,
-		const char *what, double time)
+bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time)
 {
 	for (const struct ack *a = list->acks; a < list->acks + list->count; a++)
 		if (fits(a->device, device) && fits(a->what, what) &&

@@ -33,18 +33,15 @@ struct ack_list {
  * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line
  * in @error; *@list is then empty.
  */
-int ack_parse(struct ack_list *list, const char *text, size_t len, char *error,
-	      size_t error_size);
+int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size);
 
 /* The same of a file. One that does not exist acknowledges nothing. */
-int ack_load(struct ack_list *list, const char *path, char *error,
-	     size_t error_size);
+int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size);
 
 void ack_free(struct ack_list *list);
 
 /* Whether a fault of @device, the last at @time, is acknowledged. @what is "79",
  * "sxid:20034" or a kind. */
-bool ack_covers(const struct ack_list *list, const char *device,
-		const char *what, double time);
+bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time);
 
 #endif

@@ -18,8 +18,7 @@ static const struct {
 } rows[] = {
 	/* libbpf replaces what it could not relocate by a call that no kernel
 	 * knows, and then the kernel's words about that. */
-	{ "failed to resolve CO-RE relocation <",
-	  "%*[^>]> [%*u] %31s %127[^. ].%127s", 3,
+	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127[^. ].%127s", 3,
 	  "in this kernel's types, %s %s has no member %s, or one of another "
 	  "type" },
 	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127s", 2,
@@ -28,11 +27,9 @@ static const struct {
 	  "this kernel's types lack something that the program reads" },
 	{ "failed to find kernel BTF type ID of '", "%127[^']", 1,
 	  "this kernel's types have no tracepoint %s" },
-	{ "failed to find valid kernel BTF", "", 0,
-	  "this kernel's types (BTF) cannot be read" },
+	{ "failed to find valid kernel BTF", "", 0, "this kernel's types (BTF) cannot be read" },
 
-	{ "Couldn't load trivial BPF program", "", 0,
-	  "this process may not load any BPF program" },
+	{ "Couldn't load trivial BPF program", "", 0, "this process may not load any BPF program" },
 	{ "map '", "%127[^']': failed to create: %127[^(\n]", 2,
 	  "the kernel does not make the BPF map %s: %s" },
 
@@ -41,12 +38,10 @@ static const struct {
 	  "the kernel does not let this type of program call the helper %s" },
 	{ "program of this type cannot use helper ", "%127[^#\n]#", 1,
 	  "the kernel does not let this type of program call the helper %s" },
-	{ "invalid func unknown#", "%127[0-9]", 1,
-	  "the kernel has no helper of number %s" },
+	{ "invalid func unknown#", "%127[0-9]", 1, "the kernel has no helper of number %s" },
 	{ "calling kernel function ", "%127s is not allowed", 1,
 	  "the kernel does not let this type of program call its function %s" },
-	{ "func '", "%127[^']' doesn't have %127[0-9]", 2,
-	  "the tracepoint %s has no argument %s" },
+	{ "func '", "%127[^']' doesn't have %127[0-9]", 2, "the tracepoint %s has no argument %s" },
 	{ "BPF program is too large. Processed ", "%127[0-9]", 1,
 	  "the program is too long for this kernel's verifier, which followed "
 	  "%s instructions" },
@@ -54,8 +49,8 @@ static const struct {
 	  "the program is too complex for this kernel's verifier, which "
 	  "followed %s jumps" },
 
-	{ "failed to determine tracepoint '", "%127[^']' perf event ID: %127[^\n]",
-	  2, "tracefs does not have the event %s: %s" },
+	{ "failed to determine tracepoint '", "%127[^']' perf event ID: %127[^\n]", 2,
+	  "tracefs does not have the event %s: %s" },
 	{ "tracepoint '", "%127[^']' perf_event_open() failed: %127[^\n]", 2,
 	  "the kernel does not open the event %s (perf_event_open): %s" },
 	{ "failed to attach to tracepoint '", "%127[^']': %127[^\n]", 2,
@@ -72,11 +67,10 @@ static bool explain_row(char *feature, size_t size, const char *words, size_t r)
 	while ((at = strstr(at, rows[r].words))) {
 		at += strlen(rows[r].words);
 		/* What the formats do not ask for is not touched. */
-		if (rows[r].parts && sscanf(at, rows[r].scan, part[0], part[1],
-					    part[2]) < rows[r].parts)
+		if (rows[r].parts &&
+		    sscanf(at, rows[r].scan, part[0], part[1], part[2]) < rows[r].parts)
 			continue;
-		snprintf(feature, size, rows[r].feature, part[0], part[1],
-			 part[2]);
+		snprintf(feature, size, rows[r].feature, part[0], part[1], part[2]);
 		return true;
 	}
 	return false;
@@ -100,8 +94,8 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 			 "the kernel's verifier has no objection, but something "
 			 "else in the kernel has, such as a security module");
 	else
-		snprintf(feature, size, "the kernel's verifier says: %.*s",
-			 (int)(end - begin), begin);
+		snprintf(feature, size, "the kernel's verifier says: %.*s", (int)(end - begin),
+			 begin);
 	return true;
 }
 

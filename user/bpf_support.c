@@ -25,8 +25,7 @@ static void note_refused(const char *text)
 	name += strlen("prog '");
 	end = strstr(name, "': failed to");
 	if (end)
-		snprintf(refused, sizeof(refused), "%.*s", (int)(end - name),
-			 name);
+		snprintf(refused, sizeof(refused), "%.*s", (int)(end - name), name);
 }
 
 /* Keeps the tail, from the beginning of a line on: the verdict stands at the end. */
@@ -49,8 +48,7 @@ static void keep_words(const char *text, size_t len)
 	memcpy(words, tail, strlen(tail) + 1);
 }
 
-static int print_message(enum libbpf_print_level level, const char *format,
-			 va_list args)
+static int print_message(enum libbpf_print_level level, const char *format, va_list args)
 {
 	size_t len;
 	char *text;
@@ -93,9 +91,7 @@ const char *bpf_reason(int error)
 {
 	static char feature[512];
 
-	return bpf_refusal_explain(feature, sizeof(feature), words) ?
-		       feature :
-		       strerror(error);
+	return bpf_refusal_explain(feature, sizeof(feature), words) ? feature : strerror(error);
 }
 
 struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook)
@@ -103,13 +99,11 @@ struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook
 	return *(struct bpf_program **)((char *)skeleton + hook->program);
 }
 
-void bpf_hooks_leave_out(void *skeleton, const struct bpf_hook *hooks, size_t n,
-			 unsigned int out)
+void bpf_hooks_leave_out(void *skeleton, const struct bpf_hook *hooks, size_t n, unsigned int out)
 {
 	for (size_t i = 0; i < n; i++)
 		if (out & 1u << i)
-			bpf_program__set_autoload(
-				bpf_hook_program(skeleton, &hooks[i]), false);
+			bpf_program__set_autoload(bpf_hook_program(skeleton, &hooks[i]), false);
 }
 
 size_t bpf_hooks_refused(const struct bpf_hook *hooks, size_t n, int err)
@@ -124,14 +118,13 @@ size_t bpf_hooks_refused(const struct bpf_hook *hooks, size_t n, int err)
 	return i;
 }
 
-void bpf_hook_warn_refused(const struct log *log, const char *kind,
-			   const struct bpf_hook *hook, int err)
+void bpf_hook_warn_refused(const struct log *log, const char *kind, const struct bpf_hook *hook,
+			   int err)
 {
 	log_warn(log,
 		 "what the %s %s tells will be missing, for the kernel refuses "
 		 "its program: %s\n%sxidscope: %s",
-		 kind, hook->name, bpf_reason(-err), bpf_last_words(),
-		 bpf_advice(-err));
+		 kind, hook->name, bpf_reason(-err), bpf_last_words(), bpf_advice(-err));
 }
 
 static struct bpf_link **hook_link(void *skeleton, const struct bpf_hook *hook)
@@ -147,8 +140,7 @@ bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook)
 int bpf_hook_attach(void *skeleton, const struct bpf_hook *hook)
 {
 	bpf_messages_forget();
-	*hook_link(skeleton, hook) =
-		bpf_program__attach(bpf_hook_program(skeleton, hook));
+	*hook_link(skeleton, hook) = bpf_program__attach(bpf_hook_program(skeleton, hook));
 	return bpf_hook_attached(skeleton, hook) ? 0 : -errno;
 }
 
@@ -183,8 +175,8 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 		m->programs += memory_of(bpf_program__fd(program));
 }
 
-void bpf_object_snapshot(const struct bpf_object *object,
-			 const struct bpf_memory *m, struct snapshot *s)
+void bpf_object_snapshot(const struct bpf_object *object, const struct bpf_memory *m,
+			 struct snapshot *s)
 {
 	struct bpf_program *program;
 
@@ -195,10 +187,9 @@ void bpf_object_snapshot(const struct bpf_object *object,
 		__u32 size = sizeof(info);
 		int fd = bpf_program__fd(program);
 
-		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) &&
-		    info.run_cnt)
-			snapshot_program(s, bpf_program__name(program),
-					 info.run_cnt, info.run_time_ns);
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) && info.run_cnt)
+			snapshot_program(s, bpf_program__name(program), info.run_cnt,
+					 info.run_time_ns);
 	}
 }
 

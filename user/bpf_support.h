@@ -35,16 +35,17 @@ struct bpf_hook {
 	size_t link;
 };
 
-#define BPF_HOOK(name, skeleton, function)                       \
-	{ name, #function, offsetof(struct skeleton, progs.function), \
-	  offsetof(struct skeleton, links.function) }
+#define BPF_HOOK(name, skeleton, function)                                  \
+	{                                                                   \
+		name, #function, offsetof(struct skeleton, progs.function), \
+			offsetof(struct skeleton, links.function)           \
+	}
 
 struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook);
 
 /* Has an opened skeleton loaded without those of its @n hooks whose bits are set
  * in @out. */
-void bpf_hooks_leave_out(void *skeleton, const struct bpf_hook *hooks, size_t n,
-			 unsigned int out);
+void bpf_hooks_leave_out(void *skeleton, const struct bpf_hook *hooks, size_t n, unsigned int out);
 
 /* Which of @n hooks is why a load has failed with @err (-errno) since the last
  * bpf_messages_forget(): the others may be accepted without it. @n: it was not
@@ -53,8 +54,8 @@ size_t bpf_hooks_refused(const struct bpf_hook *hooks, size_t n, int err);
 
 /* Warns that @hook, a @kind in words, will tell nothing, for its program has been
  * refused with @err (-errno). */
-void bpf_hook_warn_refused(const struct log *log, const char *kind,
-			   const struct bpf_hook *hook, int err);
+void bpf_hook_warn_refused(const struct log *log, const char *kind, const struct bpf_hook *hook,
+			   int err);
 
 bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook);
 
@@ -73,8 +74,8 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
 
 /* Adds @object's memory @m to @s, and how often and how long each of its programs
  * has run if the kernel counts that. */
-void bpf_object_snapshot(const struct bpf_object *object,
-			 const struct bpf_memory *m, struct snapshot *s);
+void bpf_object_snapshot(const struct bpf_object *object, const struct bpf_memory *m,
+			 struct snapshot *s);
 
 /* Has the kernel count runs of all BPF programs until the returned descriptor
  * is closed (from 5.8). Each run then costs two looks at the clock more.

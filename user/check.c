@@ -74,8 +74,8 @@ static void sum_up(struct verdict *v, const struct snapshot *s)
 }
 
 /* The file's text to a verdict. */
-static void judge_text(struct verdict *v, const struct options *o,
-		       const struct file_text *file, double now)
+static void judge_text(struct verdict *v, const struct options *o, const struct file_text *file,
+		       double now)
 {
 	struct health_options health = o->health;
 	struct ack_list acks = {};
@@ -86,8 +86,7 @@ static void judge_text(struct verdict *v, const struct options *o,
 		set_unknown(v, "the acknowledgements: %s", error);
 		return;
 	}
-	if (metrics_file_parse(&s, file->bytes, file->len, error,
-			       sizeof(error))) {
+	if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
 		set_unknown(v, "%s: %s", o->file, error);
 	} else {
 		health.acks = &acks;
@@ -108,15 +107,17 @@ static void judge(struct verdict *v, const struct options *o)
 	*v = (struct verdict){ .age = -1 };
 	err = file_text_read(&file, o->file, MAX_BYTES);
 	if (err) {
-		set_unknown(v, "cannot read %s: %s; is 'xidscope run' running, "
-			       "and is this its file?",
+		set_unknown(v,
+			    "cannot read %s: %s; is 'xidscope run' running, "
+			    "and is this its file?",
 			    o->file, file_text_error(err));
 		return;
 	}
 	v->age = now > file.modified ? now - file.modified : 0;
 	if (v->age > o->max_age)
-		set_unknown(v, "%s is %.0f s old: see whether 'xidscope run' is "
-			       "running and can write it",
+		set_unknown(v,
+			    "%s is %.0f s old: see whether 'xidscope run' is "
+			    "running and can write it",
 			    o->file, v->age);
 	else
 		judge_text(v, o, &file, now);
@@ -144,8 +145,7 @@ static void print_performance(const struct verdict *v, const struct options *o)
 {
 	double limit = o->health.rules[HEALTH_NFS_WAITER].limit;
 
-	printf(" | xids=%" PRIu64 " oldest_waiter=%.1fs", v->xids,
-	       v->oldest_waiter);
+	printf(" | xids=%" PRIu64 " oldest_waiter=%.1fs", v->xids, v->oldest_waiter);
 	switch (o->health.rules[HEALTH_NFS_WAITER].level) {
 	case HEALTH_WARN:
 		printf(";%g", limit);
@@ -169,8 +169,7 @@ static int print_nagios(const struct verdict *v, const struct options *o)
 		putchar('\n');
 		return v->exit;
 	}
-	print_without_bar(r->count ? r->findings[0].reason :
-				     "no open fault");
+	print_without_bar(r->count ? r->findings[0].reason : "no open fault");
 	print_more(r->total > 1 ? r->total - 1 : 0);
 	print_performance(v, o);
 	putchar('\n');
@@ -210,13 +209,11 @@ static int print_npd(const struct verdict *v)
 	char line[81];
 
 	if (v->exit == CHECK_UNKNOWN) {
-		label_from_bytes(line, sizeof(line), v->trouble,
-				 strlen(v->trouble));
+		label_from_bytes(line, sizeof(line), v->trouble, strlen(v->trouble));
 		puts(line);
 		return 2;
 	}
-	puts(v->report.count ? v->report.findings[0].brief :
-			       "no open fault");
+	puts(v->report.count ? v->report.findings[0].brief : "no open fault");
 	return v->exit == CHECK_CRITICAL;
 }
 
@@ -252,8 +249,8 @@ static int print_json(const struct verdict *v, const struct options *o)
 		putchar(',');
 		print_json_field("trouble", v->trouble);
 	} else {
-		printf(",\"xids\":%" PRIu64 ",\"oldest_waiter_seconds\":%.3f",
-		       v->xids, v->oldest_waiter);
+		printf(",\"xids\":%" PRIu64 ",\"oldest_waiter_seconds\":%.3f", v->xids,
+		       v->oldest_waiter);
 	}
 	printf(",\"findings\":[");
 	for (size_t i = 0; i < r->count; i++) {

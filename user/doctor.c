@@ -48,8 +48,8 @@ struct diagnosis {
 };
 
 static struct finding *__attribute__((format(printf, 5, 6)))
-add(struct diagnosis *d, const char *group, const char *name,
-    enum verdict verdict, const char *format, ...)
+add(struct diagnosis *d, const char *group, const char *name, enum verdict verdict,
+    const char *format, ...)
 {
 	struct finding *f = &d->findings[d->count];
 	va_list args;
@@ -80,14 +80,13 @@ static void describe_sunrpc(struct diagnosis *d)
 	if (*f->disk_path)
 		snprintf(disk, sizeof(disk), "; on disk %s%s%s%s", f->disk_path,
 			 *f->disk_srcversion ? " (" : "", f->disk_srcversion,
-			 !*f->disk_srcversion ? "" :
-			 !*f->srcversion      ? ")" :
-			 strcmp(f->srcversion, f->disk_srcversion) != 0 ?
-						", not what is loaded)" :
-						", the same)");
+			 !*f->disk_srcversion                           ? "" :
+			 !*f->srcversion                                ? ")" :
+			 strcmp(f->srcversion, f->disk_srcversion) != 0 ? ", not what is loaded)" :
+									  ", the same)");
 	snprintf(d->sunrpc, sizeof(d->sunrpc), "%s%s%s%s%s", states[f->sunrpc],
-		 f->out_of_tree ? ", out of tree" : "",
-		 *f->srcversion ? ", srcversion " : "", f->srcversion, disk);
+		 f->out_of_tree ? ", out of tree" : "", *f->srcversion ? ", srcversion " : "",
+		 f->srcversion, disk);
 }
 
 static void describe_tier(struct diagnosis *d)
@@ -101,26 +100,24 @@ static void describe_tier(struct diagnosis *d)
 	const struct tier_choice *c = &d->choice;
 
 	if (c->best == '-')
-		snprintf(d->tier, sizeof(d->tier), "none: NFS calls cannot be "
-						   "observed");
-	else if (c->tier == '-')
 		snprintf(d->tier, sizeof(d->tier),
-			 "none now; when sunrpc is there, %c: %s", c->best,
-			 gives[c->best - 'A']);
+			 "none: NFS calls cannot be "
+			 "observed");
+	else if (c->tier == '-')
+		snprintf(d->tier, sizeof(d->tier), "none now; when sunrpc is there, %c: %s",
+			 c->best, gives[c->best - 'A']);
 	else
-		snprintf(d->tier, sizeof(d->tier), "%c: %s", c->tier,
-			 gives[c->tier - 'A']);
+		snprintf(d->tier, sizeof(d->tier), "%c: %s", c->tier, gives[c->tier - 'A']);
 }
 
 static void add_tier_checks(struct diagnosis *d)
 {
 	for (size_t i = 0; i < d->choice.check_count; i++) {
 		const struct tier_check *c = &d->choice.checks[i];
-		enum verdict verdict =
-			c->verdict == TIER_CHECK_OK   ? OK :
-			c->verdict == TIER_CHECK_OPEN ? OPEN :
-			tier_check_is_reason(c, d->choice.best) ? MISSING :
-								  NOTE;
+		enum verdict verdict = c->verdict == TIER_CHECK_OK             ? OK :
+				       c->verdict == TIER_CHECK_OPEN           ? OPEN :
+				       tier_check_is_reason(c, d->choice.best) ? MISSING :
+										 NOTE;
 
 		add(d, "nfs", c->name, verdict, "%s", c->text)->mend = c->mend;
 	}
@@ -128,14 +125,12 @@ static void add_tier_checks(struct diagnosis *d)
 
 /* A tracepoint NAME has a type btf_trace_NAME; names stand in BTF as strings,
  * each with its NUL. */
-static bool types_have_tracepoint(const struct file_text *types,
-				  const char *name)
+static bool types_have_tracepoint(const struct file_text *types, const char *name)
 {
 	char wanted[80];
 	int len = snprintf(wanted, sizeof(wanted), "%cbtf_trace_%s", 0, name);
 
-	return types->bytes &&
-	       memmem(types->bytes, types->len, wanted, (size_t)len + 1);
+	return types->bytes && memmem(types->bytes, types->len, wanted, (size_t)len + 1);
 }
 
 static void add_hooks(struct diagnosis *d)
@@ -152,11 +147,9 @@ static void add_hooks(struct diagnosis *d)
 		 f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux");
 	file_text_read(&types, path, TYPES_MAX);
 	for (size_t i = 0; (name = rpc_typed_tracepoint(i)); i++) {
-		snprintf(path, sizeof(path), "%s/events/sunrpc/%s",
-			 f->tracefs_path, name);
+		snprintf(path, sizeof(path), "%s/events/sunrpc/%s", f->tracefs_path, name);
 		event = f->sunrpc_events && !access(path, F_OK);
-		if (types_have_tracepoint(&types, name) ||
-		    (event && !types.bytes))
+		if (types_have_tracepoint(&types, name) || (event && !types.bytes))
 			add(d, "hooks", name, OK, "sunrpc has this tracepoint");
 		else if (event)
 			add(d, "hooks", name, NOTE,
@@ -168,15 +161,13 @@ static void add_hooks(struct diagnosis *d)
 			    "sunrpc lacks this tracepoint; what it tells will "
 			    "be missing");
 		else
-			add(d, "hooks", name, OPEN,
-			    "cannot be told without types and tracefs");
+			add(d, "hooks", name, OPEN, "cannot be told without types and tracefs");
 	}
 	file_text_free(&types);
 }
 
 /* Whether the first line of any file that matches @pattern begins so. */
-static bool any_begins(const struct diagnosis *d, const char *pattern,
-		       const char *begin)
+static bool any_begins(const struct diagnosis *d, const char *pattern, const char *begin)
 {
 	char path[PATH_MAX], line[32];
 	bool found = false;
@@ -204,8 +195,7 @@ static void add_localio(struct diagnosis *d)
 			->mend = "if they shall be seen: echo N "
 				 ">/sys/module/nfs/parameters/localio_enabled, "
 				 "and mount again";
-	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled",
-			    "Y"))
+	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"))
 		add(d, "nfs", "localio", OK,
 		    "LOCALIO is possible: where a server is on this machine, "
 		    "reads and writes bypass RPC, and no tier can see them");
@@ -223,16 +213,14 @@ static void add_mounts(struct diagnosis *d)
 	snprintf(path, sizeof(path), "%s/proc/self/mounts", d->root);
 	mounts = setmntent(path, "re");
 	while (mounts && getmntent_r(mounts, &entry, strings, sizeof(strings)))
-		if ((!strcmp(entry.mnt_type, "nfs") ||
-		     !strcmp(entry.mnt_type, "nfs4")) &&
+		if ((!strcmp(entry.mnt_type, "nfs") || !strcmp(entry.mnt_type, "nfs4")) &&
 		    ++count <= MAX_MOUNTS)
-			add(d, "mounts", entry.mnt_type[3] ? "nfs4" : "nfs", OK,
-			    "%s on %s", entry.mnt_fsname, entry.mnt_dir);
+			add(d, "mounts", entry.mnt_type[3] ? "nfs4" : "nfs", OK, "%s on %s",
+			    entry.mnt_fsname, entry.mnt_dir);
 	if (mounts)
 		endmntent(mounts);
 	if (count > MAX_MOUNTS)
-		add(d, "mounts", "more", OK, "and %zu more",
-		    count - MAX_MOUNTS);
+		add(d, "mounts", "more", OK, "and %zu more", count - MAX_MOUNTS);
 	if (!count)
 		add(d, "mounts", "none", OK, "this process sees no NFS mount");
 }
@@ -258,27 +246,24 @@ static void add_faults(struct diagnosis *d)
 		    "faults are read from the kernel log alone");
 	else
 		add(d, "gpu", "printk_console", OK,
-		    f.every_message ?
-			    "the tracepoint printk:console sees every message" :
-			    "the tracepoint printk:console sees what consoles "
-			    "show (before 5.19); the kernel log has the rest");
+		    f.every_message ? "the tracepoint printk:console sees every message" :
+				      "the tracepoint printk:console sees what consoles "
+				      "show (before 5.19); the kernel log has the rest");
 	if (!f.driver)
 		add(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
 	else
 		add(d, "gpu", "nvidia", OK, "the NVIDIA driver is loaded%s%s",
 		    *f.driver_version ? ", version " : "", f.driver_version);
 	if (f.driver_event)
-		add(d, "gpu", "nvidia_dev_xid", OK,
-		    "the driver has the tracepoint nvidia_dev_xid");
+		add(d, "gpu", "nvidia_dev_xid", OK, "the driver has the tracepoint nvidia_dev_xid");
 	else if (f.driver)
 		add(d, "gpu", "nvidia_dev_xid", NOTE,
 		    "the driver has no tracepoint nvidia_dev_xid (from 575), "
 		    "or tracefs cannot be read");
 	if (f.driver && !f.driver_event)
 		add(d, "gpu", "nv_report_error", f.driver_function ? OK : NOTE,
-		    f.driver_function ?
-			    "the driver has the function nv_report_error" :
-			    "the function nv_report_error is not in kallsyms");
+		    f.driver_function ? "the driver has the function nv_report_error" :
+					"the function nv_report_error is not in kallsyms");
 	add(d, "gpu", "kprobes", f.kprobes ? OK : NOTE,
 	    f.kprobes ? "functions can be probed" :
 			"functions cannot be probed: drivers before 575 are "
@@ -306,8 +291,7 @@ static void print_json(FILE *out, const struct diagnosis *d, bool well)
 	fputc(',', out);
 	print_member(out, "tier_text", d->tier);
 	fprintf(out, ",\"well\":%s,\"findings\":[", well ? "true" : "false");
-	for (const struct finding *f = d->findings; f < d->findings + d->count;
-	     f++) {
+	for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
 		fputs(f > d->findings ? ",\n{" : "\n{", out);
 		print_member(out, "group", f->group);
 		fputc(',', out);
@@ -335,8 +319,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 		       { "mounts", "NFS mounts" },
 		       { "gpu", "GPU faults" } };
 
-	fprintf(out, "kernel   %s\nsunrpc   %s\ntier     %s\n", d->release,
-		d->sunrpc, d->tier);
+	fprintf(out, "kernel   %s\nsunrpc   %s\ntier     %s\n", d->release, d->sunrpc, d->tier);
 	for (size_t t = 0; t < sizeof(titles) / sizeof(titles[0]); t++) {
 		const char *title = titles[t].title;
 
@@ -348,11 +331,10 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (title)
 				fprintf(out, "\n%s\n", title);
 			title = NULL;
-			fprintf(out, "  %-8s %-20s %s\n",
-				verdict_names[f->verdict], f->name, f->text);
+			fprintf(out, "  %-8s %-20s %s\n", verdict_names[f->verdict], f->name,
+				f->text);
 			if (f->mend)
-				fprintf(out, "  %-8s %-20s mend: %s\n", "", "",
-					f->mend);
+				fprintf(out, "  %-8s %-20s mend: %s\n", "", "", f->mend);
 		}
 	}
 }
@@ -388,6 +370,5 @@ int doctor(const struct options *o)
 
 	if (uname(&name))
 		strcpy(name.release, "unknown");
-	return doctor_report(stdout, "", name.release, o->json) ? EXIT_OK :
-								  EXIT_TROUBLE;
+	return doctor_report(stdout, "", name.release, o->json) ? EXIT_OK : EXIT_TROUBLE;
 }

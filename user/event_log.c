@@ -66,10 +66,7 @@ static void open_file(struct event_log *e)
 		e->fd = dup(STDOUT_FILENO);
 	else
 		/* A FIFO that nobody reads must not stop us. */
-		e->fd = open(e->path,
-			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC |
-				     O_NONBLOCK,
-			     0644);
+		e->fd = open(e->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
 	tell(e, e->fd < 0 ? errno : 0);
 }
 
@@ -118,8 +115,7 @@ static void write_time(FILE *out, double seconds)
 
 	gmtime_r(&t, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	fprintf(out, "\"time\":\"%s.%03dZ\"", text,
-		(int)((seconds - whole) * 1e3));
+	fprintf(out, "\"time\":\"%s.%03dZ\"", text, (int)((seconds - whole) * 1e3));
 }
 
 /*
@@ -155,8 +151,8 @@ static void write_cgroup(FILE *out, int pid)
 
 /* The line, with the first @text_len bytes of the event's text; the caller frees
  * it. NULL: no memory. */
-static char *make_line(const struct event *event, size_t text_len,
-		       uint64_t incident, uint64_t repeats, size_t *size)
+static char *make_line(const struct event *event, size_t text_len, uint64_t incident,
+		       uint64_t repeats, size_t *size)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
@@ -166,11 +162,9 @@ static char *make_line(const struct event *event, size_t text_len,
 	fputc('{', out);
 	write_time(out, event->time);
 	fprintf(out, ",\"monotonic_seconds\":%" PRIu64 ".%09" PRIu64,
-		event->monotonic_ns / 1000000000,
-		event->monotonic_ns % 1000000000);
+		event->monotonic_ns / 1000000000, event->monotonic_ns % 1000000000);
 	member(out, "kind", event->kind);
-	member(out, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device",
-	       event->device);
+	member(out, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device", event->device);
 	member(out, "uuid", event->uuid);
 	if (event->code)
 		fprintf(out, ",\"%s\":%u", event->kind, event->code);
@@ -187,9 +181,8 @@ static char *make_line(const struct event *event, size_t text_len,
 	if (event->replayed)
 		fputs(",\"replayed\":true", out);
 	fputs(event->members ? event->members : "", out);
-	fprintf(out, ",\"incident\":%" PRIu64 ",\"repeats\":%" PRIu64
-		     ",\"text\":",
-		incident, repeats);
+	fprintf(out, ",\"incident\":%" PRIu64 ",\"repeats\":%" PRIu64 ",\"text\":", incident,
+		repeats);
 	json_string(out, event->text, text_len);
 	fputs("}\n", out);
 	if (!fclose(out))
@@ -218,8 +211,8 @@ static int write_whole(struct event_log *e, const char *text, size_t size)
 }
 
 /* One line, which stands for @repeats events besides its own. */
-static void write_line(struct event_log *e, const struct event *event,
-		       uint64_t incident, uint64_t repeats)
+static void write_line(struct event_log *e, const struct event *event, uint64_t incident,
+		       uint64_t repeats)
 {
 	size_t text_len = event->text_len, size = 0;
 	char *text;
@@ -282,8 +275,7 @@ static struct burst *find(struct event_log *e, const struct event *event)
 	for (struct burst *b = e->bursts; b < e->bursts + BURSTS; b++) {
 		if (b->used && same(&b->last, event))
 			return b;
-		if (place->used && (!b->used || b->last.monotonic_ns <
-							place->last.monotonic_ns))
+		if (place->used && (!b->used || b->last.monotonic_ns < place->last.monotonic_ns))
 			place = b;
 	}
 	if (place->used)

@@ -20,8 +20,7 @@ static void take_out(struct fault_pairs *p, size_t i)
 
 static bool alike(const struct fault_report *a, const struct fault_report *b)
 {
-	return a->code == b->code && a->nvswitch == b->nvswitch &&
-	       !strcmp(a->device, b->device);
+	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device);
 }
 
 bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report)
@@ -71,8 +70,7 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 			return -ENOMEM;
 	}
 	if (p->first >= MAX_WAITING) {
-		memmove(p->list, p->list + p->first,
-			p->count * sizeof(*p->list));
+		memmove(p->list, p->list + p->first, p->count * sizeof(*p->list));
 		p->first = 0;
 	}
 	p->list[p->first + p->count++] = *report;
@@ -82,8 +80,7 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,
 			struct fault_report *report)
 {
-	if (!p->count ||
-	    (!all && now_ns < p->list[p->first].arrived_ns + FAULT_PAIR_WAIT_NS))
+	if (!p->count || (!all && now_ns < p->list[p->first].arrived_ns + FAULT_PAIR_WAIT_NS))
 		return false;
 	*report = p->list[p->first];
 	take_out(p, 0);

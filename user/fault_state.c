@@ -14,8 +14,7 @@
 
 static uint32_t checksum(const char *text, size_t len)
 {
-	return (uint32_t)crc32(crc32(0, NULL, 0), (const Bytef *)text,
-			       (uInt)len);
+	return (uint32_t)crc32(crc32(0, NULL, 0), (const Bytef *)text, (uInt)len);
 }
 
 /* ---- writing ---- */
@@ -41,8 +40,7 @@ static void put_lines(FILE *out, const struct fault_state *state)
 
 	fputs(HEAD "boot", out);
 	put_word(out, state->boot);
-	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next,
-		s->log_lost);
+	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next, s->log_lost);
 	for (int p = 0; p < FAULT_PATHS; p++)
 		fprintf(out, " %" PRIu64, s->fault_paths[p]);
 	fputc('\n', out);
@@ -54,8 +52,8 @@ static void put_lines(FILE *out, const struct fault_state *state)
 		fprintf(out, " %u %d", f->code, f->nvswitch);
 		put_word(out, f->severity);
 		put_word(out, f->action);
-		fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", f->count,
-			f->incidents, f->first, f->last);
+		fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", f->count, f->incidents,
+			f->first, f->last);
 	}
 	for (size_t i = 0; i < s->kernel_event_count; i++) {
 		const struct kernel_event *e = &s->kernel_events[i];
@@ -91,8 +89,7 @@ char *fault_state_write(const struct fault_state *state, size_t *len)
 		return NULL;
 	put_lines(out, state);
 	if (!fclose(out)) {
-		int n = asprintf(&whole, "%send %08" PRIx32 "\n", text,
-				 checksum(text, *len));
+		int n = asprintf(&whole, "%send %08" PRIx32 "\n", text, checksum(text, *len));
 
 		if (n < 0)
 			whole = NULL;
@@ -296,8 +293,7 @@ static bool check_end(const char *text, size_t *len)
 	if (*len < end_len)
 		return false;
 	*len -= end_len;
-	snprintf(want, sizeof(want), "end %08" PRIx32 "\n",
-		 checksum(text, *len));
+	snprintf(want, sizeof(want), "end %08" PRIx32 "\n", checksum(text, *len));
 	return !memcmp(text + *len, want, end_len);
 }
 
@@ -307,8 +303,7 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 	int err = 0;
 
 	*state = (struct fault_state){};
-	if (!check_end(text, &len) || len < strlen(HEAD) ||
-	    memcmp(text, HEAD, strlen(HEAD)) != 0)
+	if (!check_end(text, &len) || len < strlen(HEAD) || memcmp(text, HEAD, strlen(HEAD)) != 0)
 		return -EINVAL;
 	copy = strndup(text, len);
 	if (!copy)

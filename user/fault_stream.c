@@ -61,8 +61,7 @@ static void set(char *to, size_t size, const char *from)
 
 #define SET(to, from) set(to, sizeof(to), from)
 
-static struct event new_event(const struct fault_stream *s, const char *kind,
-			      uint64_t time_ns)
+static struct event new_event(const struct fault_stream *s, const char *kind, uint64_t time_ns)
 {
 	return (struct event){ .kind = kind,
 			       .pid = -1,
@@ -84,13 +83,11 @@ static void add_identity(struct fault_stream *s, struct event *event)
 
 /* Counts one fault and tells of it; the paths are counted elsewhere. */
 static void count_fault(struct fault_stream *s, const struct xid_line *line,
-			const struct origin *origin, const char *path,
-			const char *text, size_t len)
+			const struct origin *origin, const char *path, const char *text, size_t len)
 {
 	bool nvswitch = line->kind == XID_LINE_SXID;
 	struct xid_verdict verdict = xid_policy_verdict(s->policy, line);
-	struct event event = new_event(s, nvswitch ? "sxid" : "xid",
-				       origin->time_ns);
+	struct event event = new_event(s, nvswitch ? "sxid" : "xid", origin->time_ns);
 	struct fault like = { .code = line->code, .nvswitch = nvswitch };
 	char *members = NULL, related[1024] = "";
 	size_t size = 0;
@@ -101,8 +98,7 @@ static void count_fault(struct fault_stream *s, const struct xid_line *line,
 	SET(like.action, verdict.action);
 	if (faults_add(s->faults, &like, event.time))
 		no_memory(s);
-	if (!nvswitch && line->code == XID_RECOVERY_ACTION &&
-	    !strcmp(line->recovery, "None") &&
+	if (!nvswitch && line->code == XID_RECOVERY_ACTION && !strcmp(line->recovery, "None") &&
 	    faults_recovered(s->faults, like.device, "action_none", event.time))
 		no_memory(s);
 
@@ -120,8 +116,8 @@ static void count_fault(struct fault_stream *s, const struct xid_line *line,
 	if (!nvswitch) {
 		SET(event.name, xid_catalog_find(line->code)->mnemonic);
 		add_identity(s, &event);
-		pcie_relatives_add(&s->relatives, like.device, line->code,
-				   origin->time_ns, related, sizeof(related));
+		pcie_relatives_add(&s->relatives, like.device, line->code, origin->time_ns, related,
+				   sizeof(related));
 	}
 	out = open_memstream(&members, &size);
 	if (out) {
@@ -135,11 +131,9 @@ static void count_fault(struct fault_stream *s, const struct xid_line *line,
 }
 
 /* A report without a twin: the text is counted already, the driver's is not. */
-static void stand_alone(struct fault_stream *s,
-			const struct fault_report *report)
+static void stand_alone(struct fault_stream *s, const struct fault_report *report)
 {
-	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID :
-							    XID_LINE_XID,
+	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID : XID_LINE_XID,
 				 .code = report->code,
 				 .gpu_instance = -1,
 				 .compute_instance = -1,
@@ -148,8 +142,7 @@ static void stand_alone(struct fault_stream *s,
 	size_t len = strlen(report->message);
 
 	if (!report->by_driver) {
-		s->faults->counts.fault_paths[FAULT_PATH_TEXT] +=
-			1 + report->more;
+		s->faults->counts.fault_paths[FAULT_PATH_TEXT] += 1 + report->more;
 		return;
 	}
 	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
@@ -182,8 +175,7 @@ static void pair_text(struct fault_stream *s, const struct xid_line *line,
 	struct fault_report report = { .nvswitch = line->kind == XID_LINE_SXID,
 				       .code = line->code,
 				       .arrived_ns = now_ns };
-	uint64_t since = s->hook_since_ns[report.nvswitch ? SIGNAL_SXID :
-							    SIGNAL_XID];
+	uint64_t since = s->hook_since_ns[report.nvswitch ? SIGNAL_SXID : SIGNAL_XID];
 
 	SET(report.device, line->pci);
 	if (origin->time_ns >= since)
@@ -197,8 +189,8 @@ static void pair_text(struct fault_stream *s, const struct xid_line *line,
 }
 
 /* Counts what a text tells; returns how many faults there were. */
-static int count_faults(struct fault_stream *s, const struct origin *origin,
-			const char *text, size_t len, uint64_t now_ns)
+static int count_faults(struct fault_stream *s, const struct origin *origin, const char *text,
+			size_t len, uint64_t now_ns)
 {
 	struct xid_line line;
 	size_t offset = 0;
@@ -216,16 +208,14 @@ static int count_faults(struct fault_stream *s, const struct origin *origin,
 
 /* ---- other lines ---- */
 
-static void add_signal(struct fault_stream *s, bool gpu_driver,
-		       const struct signal_report *signal)
+static void add_signal(struct fault_stream *s, bool gpu_driver, const struct signal_report *signal)
 {
-	struct event event = new_event(
-		s, gpu_driver ? "gpu_driver_error" : "kernel_event",
-		signal->time_ns);
+	struct event event =
+		new_event(s, gpu_driver ? "gpu_driver_error" : "kernel_event", signal->time_ns);
 	char related[1024];
 
-	if (faults_add_kernel_event(s->faults, gpu_driver, signal->kind,
-				    signal->device, event.time))
+	if (faults_add_kernel_event(s->faults, gpu_driver, signal->kind, signal->device,
+				    event.time))
 		no_memory(s);
 	SET(event.name, signal->kind);
 	SET(event.device, signal->device);
@@ -237,8 +227,8 @@ static void add_signal(struct fault_stream *s, bool gpu_driver,
 	if (gpu_driver)
 		add_identity(s, &event);
 	if (!strcmp(signal->kind, "pcie_aer")) {
-		pcie_relatives_add(&s->relatives, signal->device, 0,
-				   signal->time_ns, related, sizeof(related));
+		pcie_relatives_add(&s->relatives, signal->device, 0, signal->time_ns, related,
+				   sizeof(related));
 		event.members = related;
 	}
 	event_log_add(s->events, &event);
@@ -255,14 +245,11 @@ static const struct {
 };
 
 /* Whether the event's tracepoint was watched when it was printed. */
-static bool traced(const struct fault_stream *s, const char *kind,
-		   uint64_t time_ns)
+static bool traced(const struct fault_stream *s, const char *kind, uint64_t time_ns)
 {
-	for (size_t i = 0; i < sizeof(with_tracepoint) / sizeof(*with_tracepoint);
-	     i++)
+	for (size_t i = 0; i < sizeof(with_tracepoint) / sizeof(*with_tracepoint); i++)
 		if (!strcmp(kind, with_tracepoint[i].kind))
-			return time_ns >=
-			       s->hook_since_ns[with_tracepoint[i].signal];
+			return time_ns >= s->hook_since_ns[with_tracepoint[i].signal];
 	return false;
 }
 
@@ -303,18 +290,16 @@ static void count_line(struct fault_stream *s, const struct kernel_line *line,
 	case KERNEL_LINE_RECOVERY:
 		/* A driver that fails as it is loaded says so before it says
 		 * that it is loaded. */
-		if (!line->device[0] &&
-		    time - faults_last_of_all(s->faults) < LOADED_WELL_SECONDS)
+		if (!line->device[0] && time - faults_last_of_all(s->faults) < LOADED_WELL_SECONDS)
 			break;
-		if (faults_recovered(s->faults,
-				     line->device[0] ? line->device : "all",
-				     line->name, time))
+		if (faults_recovered(s->faults, line->device[0] ? line->device : "all", line->name,
+				     time))
 			no_memory(s);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
 		if (line->follows_xid &&
-		    time - faults_last(s->faults, line->device,
-				       line->follows_xid) < FOLLOWS_SECONDS)
+		    time - faults_last(s->faults, line->device, line->follows_xid) <
+			    FOLLOWS_SECONDS)
 			break;
 		add_signal(s, true, &signal);
 		break;
@@ -325,8 +310,8 @@ static void count_line(struct fault_stream *s, const struct kernel_line *line,
 	}
 }
 
-static void count_lines(struct fault_stream *s, const struct origin *origin,
-			const char *text, size_t len)
+static void count_lines(struct fault_stream *s, const struct origin *origin, const char *text,
+			size_t len)
 {
 	struct kernel_line line;
 	size_t offset = 0;
@@ -353,8 +338,7 @@ static void expire_printk(struct fault_stream *s, size_t count, uint64_t now_ns)
 		free(e);
 	}
 	s->printk_count -= count;
-	memmove(s->printk, s->printk + count,
-		s->printk_count * sizeof(*s->printk));
+	memmove(s->printk, s->printk + count, s->printk_count * sizeof(*s->printk));
 }
 
 /* Whether the log, as far as it was read, cannot have the message's record. */
@@ -371,8 +355,7 @@ static void give_up_printk(struct fault_stream *s)
 	memmove(s->printk, s->printk + 1, s->printk_count * sizeof(*s->printk));
 }
 
-void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
-			 uint64_t now_ns)
+void fault_stream_printk(struct fault_stream *s, const struct printk_event *event, uint64_t now_ns)
 {
 	size_t size = sizeof(*event) + event->len;
 	struct printk_event *copy;
@@ -408,8 +391,7 @@ bool fault_stream_marked(const char *text, size_t len)
  * Before Linux 5.19 the hook has what is written to consoles: the whole record,
  * with a time stamp before each of its lines, and a newline at the end.
  */
-static bool is_on_console(const struct printk_event *e, const char *text,
-			  size_t len)
+static bool is_on_console(const struct printk_event *e, const char *text, size_t len)
 {
 	const char *at = e->text, *end = e->text + e->len;
 
@@ -436,8 +418,7 @@ static bool is_on_console(const struct printk_event *e, const char *text,
  * continued. The hook has the text as it was handed to printk, the record the
  * same without escapes.
  */
-static struct printk_event *take_printk(struct fault_stream *s,
-					const char *text, size_t len)
+static struct printk_event *take_printk(struct fault_stream *s, const char *text, size_t len)
 {
 	struct printk_event *first = NULL;
 	size_t at = 0, kept = 0, i;
@@ -474,8 +455,8 @@ static struct printk_event *take_printk(struct fault_stream *s,
 
 /* ---- the four ways in and out ---- */
 
-static void count_forged(struct fault_stream *s, const struct origin *origin,
-			 const char *text, size_t len, uint64_t now_ns)
+static void count_forged(struct fault_stream *s, const struct origin *origin, const char *text,
+			 size_t len, uint64_t now_ns)
 {
 	struct xid_line line;
 	size_t offset = 0;
@@ -499,8 +480,8 @@ static void count_forged(struct fault_stream *s, const struct origin *origin,
 	}
 }
 
-void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record,
-			 const char *text, uint64_t now_ns)
+void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
+			 uint64_t now_ns)
 {
 	size_t len = record->text_len;
 	struct printk_event *printk = take_printk(s, text, len);
@@ -509,8 +490,7 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 
 	/* Both clocks' word on one moment; but a console's is that of its
 	 * output, which may be much later, as may a continuation be. */
-	if (printk && printk->len <= len &&
-	    !memcmp(printk->text, text, printk->len)) {
+	if (printk && printk->len <= len && !memcmp(printk->text, text, printk->len)) {
 		origin.time_ns = printk->time;
 		s->log_offset_ns = (int64_t)(printk->time - log_ns);
 	}
@@ -524,11 +504,9 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	free(printk);
 }
 
-void fault_stream_driver(struct fault_stream *s,
-			 const struct fault_report *report)
+void fault_stream_driver(struct fault_stream *s, const struct fault_report *report)
 {
-	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID :
-							    XID_LINE_XID,
+	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID : XID_LINE_XID,
 				 .code = report->code };
 	struct fault_report driver = *report;
 
@@ -542,8 +520,7 @@ void fault_stream_driver(struct fault_stream *s,
 	pair(s, &driver);
 }
 
-void fault_stream_signal(struct fault_stream *s,
-			 const struct signal_report *report)
+void fault_stream_signal(struct fault_stream *s, const struct signal_report *report)
 {
 	add_signal(s, false, report);
 }

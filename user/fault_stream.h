@@ -60,7 +60,7 @@ struct fault_stream {
 	struct printk_waiting {
 		uint64_t arrived_ns;
 		struct printk_event *event;
-	} *printk;
+	} * printk;
 	size_t printk_count;
 	uint64_t read_to_ns; /* time of the last record */
 	uint64_t forged_ns; /* when the last forged record was read */
@@ -76,17 +76,15 @@ bool fault_stream_marked(const char *text, size_t len);
 /* A record of the kernel log, read at @now_ns (CLOCK_MONOTONIC). If it may hold
  * a fault, all messages of the printk hook must have been handed in before: the
  * hook runs before a record can be read. */
-void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record,
-			 const char *text, uint64_t now_ns);
+void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
+			 uint64_t now_ns);
 
 /* A message that the printk hook saw. */
-void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
-			 uint64_t now_ns);
+void fault_stream_printk(struct fault_stream *s, const struct printk_event *event, uint64_t now_ns);
 
 /* A fault that the driver's hook reported; only what fault_report says of the
  * driver's need be set. */
-void fault_stream_driver(struct fault_stream *s,
-			 const struct fault_report *report);
+void fault_stream_driver(struct fault_stream *s, const struct fault_report *report);
 
 /* Something else that happened, as a tracepoint of the kernel reports it.
  * @severity, @comm and @text may be NULL. */
@@ -100,8 +98,7 @@ struct signal_report {
 	const char *text; /* not terminated */
 	size_t text_len;
 };
-void fault_stream_signal(struct fault_stream *s,
-			 const struct signal_report *report);
+void fault_stream_signal(struct fault_stream *s, const struct signal_report *report);
 
 /* What has waited for its twin long enough stands alone. With @all, at the end,
  * so does the rest, save messages of the printk hook whose records may be still

@@ -8,29 +8,26 @@
 /* A process that writes nonsense into the kernel log must not make us grow. */
 static struct fault *find_fault(struct snapshot *s, const struct fault *like)
 {
-	static const struct fault other = { .device = "other",
-					    .severity = "unknown" };
+	static const struct fault other = { .device = "other", .severity = "unknown" };
 	struct fault *found = snapshot_fault(s, like);
 
 	/* Was that one too many? Then it is the last. */
-	if (found && s->fault_count > MAX_FAULTS &&
-	    found == &s->faults[s->fault_count - 1] && !found->count) {
+	if (found && s->fault_count > MAX_FAULTS && found == &s->faults[s->fault_count - 1] &&
+	    !found->count) {
 		s->fault_count--;
 		found = snapshot_fault(s, &other);
 	}
 	return found;
 }
 
-double faults_last(const struct faults *f, const char *device,
-		   unsigned int code)
+double faults_last(const struct faults *f, const char *device, unsigned int code)
 {
 	const struct snapshot *s = &f->counts;
 	double last = 0;
 
 	for (size_t i = 0; i < s->fault_count; i++)
 		if (!s->faults[i].nvswitch && s->faults[i].code == code &&
-		    !strcmp(s->faults[i].device, device) &&
-		    s->faults[i].last > last)
+		    !strcmp(s->faults[i].device, device) && s->faults[i].last > last)
 			last = s->faults[i].last;
 	return last;
 }
@@ -44,8 +41,7 @@ double faults_last_of_all(const struct faults *f)
 		if (s->faults[i].last > last)
 			last = s->faults[i].last;
 	for (size_t i = 0; i < s->kernel_event_count; i++)
-		if (s->kernel_events[i].gpu_driver &&
-		    s->kernel_events[i].last > last)
+		if (s->kernel_events[i].gpu_driver && s->kernel_events[i].last > last)
 			last = s->kernel_events[i].last;
 	return last;
 }
@@ -65,16 +61,14 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 	return 0;
 }
 
-int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
-			    const char *device, double time)
+int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
+			    double time)
 {
 	struct snapshot *s = &f->counts;
-	struct kernel_event *event =
-		snapshot_kernel_event(s, gpu_driver, kind, device);
+	struct kernel_event *event = snapshot_kernel_event(s, gpu_driver, kind, device);
 
 	if (event && s->kernel_event_count > MAX_KERNEL_EVENTS &&
-	    event == &s->kernel_events[s->kernel_event_count - 1] &&
-	    !event->count) {
+	    event == &s->kernel_events[s->kernel_event_count - 1] && !event->count) {
 		s->kernel_event_count--;
 		event = snapshot_kernel_event(s, gpu_driver, kind, "other");
 	}
@@ -118,8 +112,7 @@ struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 	return info;
 }
 
-int faults_recovered(struct faults *f, const char *gpu, const char *evidence,
-		     double time)
+int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time)
 {
 	struct snapshot *s = &f->counts;
 	struct gpu_recovery *r;
@@ -163,8 +156,8 @@ int faults_snapshot(const struct faults *f, struct snapshot *s)
 	}
 	for (size_t i = 0; i < from->kernel_event_count; i++) {
 		const struct kernel_event *e = &from->kernel_events[i];
-		struct kernel_event *to = snapshot_kernel_event(
-			s, e->gpu_driver, e->kind, e->device);
+		struct kernel_event *to =
+			snapshot_kernel_event(s, e->gpu_driver, e->kind, e->device);
 
 		if (!to)
 			return -ENOMEM;
@@ -179,8 +172,7 @@ int faults_snapshot(const struct faults *f, struct snapshot *s)
 	}
 	for (size_t i = 0; i < from->recovery_count; i++) {
 		const struct gpu_recovery *r = &from->recoveries[i];
-		struct gpu_recovery *to =
-			snapshot_recovery(s, r->gpu, r->evidence);
+		struct gpu_recovery *to = snapshot_recovery(s, r->gpu, r->evidence);
 
 		if (!to)
 			return -ENOMEM;

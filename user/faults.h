@@ -26,12 +26,11 @@ struct faults {
 /* Counts one fault; its labels are those of @like. */
 int faults_add(struct faults *f, const struct fault *like, double time);
 /* Counts another failure or event. */
-int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
-			    const char *device, double time);
+int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
+			    double time);
 /* Evidence that the faults of @gpu ("all": of all) until @time are over; beyond
  * MAX_RECOVERIES it is not kept. */
-int faults_recovered(struct faults *f, const char *gpu, const char *evidence,
-		     double time);
+int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
 
 /* The wall clock was set: all times were that much too low. */
 void faults_shift(struct faults *f, double seconds);
@@ -40,8 +39,7 @@ void faults_shift(struct faults *f, double seconds);
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 
 /* When the last fault @code of @device was; 0: never. */
-double faults_last(const struct faults *f, const char *device,
-		   unsigned int code);
+double faults_last(const struct faults *f, const char *device, unsigned int code);
 
 /* When the last fault or failure of any GPU was; 0: never. */
 double faults_last_of_all(const struct faults *f);

@@ -33,8 +33,7 @@ static void split(struct fields *f, const char *at, const char *end)
 		while (at < end && !is_blank(*at))
 			at++;
 		if (f->count < MAX_FIELDS)
-			f->field[f->count] =
-				(struct field){ begin, (size_t)(at - begin) };
+			f->field[f->count] = (struct field){ begin, (size_t)(at - begin) };
 		f->count++;
 	}
 }

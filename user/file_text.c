@@ -57,16 +57,13 @@ int file_text_read(struct file_text *f, const char *path, size_t max)
 	else if ((size_t)status.st_size > max)
 		err = -EFBIG;
 	else
-		err = read_all(f, fd,
-			       status.st_size ? (size_t)status.st_size : 4096,
-			       max);
+		err = read_all(f, fd, status.st_size ? (size_t)status.st_size : 4096, max);
 	close(fd);
 	if (err) {
 		file_text_free(f);
 		return err;
 	}
-	f->modified = (double)status.st_mtim.tv_sec +
-		      (double)status.st_mtim.tv_nsec / 1e9;
+	f->modified = (double)status.st_mtim.tv_sec + (double)status.st_mtim.tv_nsec / 1e9;
 	return 0;
 }
 

@@ -21,8 +21,7 @@ static void merge_error(struct rpc_error *to, const struct rpc_error *from)
 	to->count += from->count;
 }
 
-static void merge_transport(struct rpc_transport_state *to,
-			    const struct rpc_transport_state *from)
+static void merge_transport(struct rpc_transport_state *to, const struct rpc_transport_state *from)
 {
 	to->alive |= from->alive;
 	to->address[0] = 0;
@@ -38,8 +37,7 @@ static void merge_transport(struct rpc_transport_state *to,
 	to->slots_in_flight += from->slots_in_flight;
 }
 
-static void merge_server(struct rpc_server_state *to,
-			 const struct rpc_server_state *from)
+static void merge_server(struct rpc_server_state *to, const struct rpc_server_state *from)
 {
 	for (int q = 0; q < RPC_QUEUES; q++) {
 		to->depth[q].sum += from->depth[q].sum;
@@ -66,16 +64,15 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 		merge_op(op, &past->ops[i]);
 	}
 	for (size_t i = 0; i < past->error_count; i++) {
-		error = snapshot_error(s, past->errors[i].server,
-				       past->errors[i].op,
+		error = snapshot_error(s, past->errors[i].server, past->errors[i].op,
 				       past->errors[i].status);
 		if (!error)
 			return -ENOMEM;
 		merge_error(error, &past->errors[i]);
 	}
 	for (size_t i = 0; i < past->transport_count; i++) {
-		transport = snapshot_transport(s, past->transports[i].server,
-					       past->transports[i].name);
+		transport =
+			snapshot_transport(s, past->transports[i].server, past->transports[i].name);
 		if (!transport)
 			return -ENOMEM;
 		merge_transport(transport, &past->transports[i]);
@@ -95,18 +92,18 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 	for (size_t i = 0; i < past->drop_count; i++)
 		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
 	for (size_t i = 0; i < past->program_count; i++)
-		snapshot_program(s, past->programs[i].name,
-				 past->programs[i].runs, past->programs[i].ns);
+		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
+				 past->programs[i].ns);
 	return 0;
 }
 
 /* Folds array[keep + 1..] into array[keep], and renames that. */
-#define FOLD(array, count, keep, merge)                                    \
-	for (size_t i_ = (keep) + 1; i_ < (count); i_++)                   \
-		merge(&(array)[keep], &(array)[i_]);                       \
-	if ((count) > (keep)) {                                            \
-		folded += (count) - (keep);                                \
-		(count) = (keep) + 1;                                      \
+#define FOLD(array, count, keep, merge)                  \
+	for (size_t i_ = (keep) + 1; i_ < (count); i_++) \
+		merge(&(array)[keep], &(array)[i_]);     \
+	if ((count) > (keep)) {                          \
+		folded += (count) - (keep);              \
+		(count) = (keep) + 1;                    \
 	}
 
 void snapshot_fold(struct snapshot *s, size_t max_series)
@@ -141,8 +138,7 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 		 * either comes last or has one label that differs.) */
 		for (size_t i = 0; i < servers; i++)
 			if (!strcmp(s->servers[i].server, OTHER)) {
-				merge_server(&s->servers[i],
-					     &s->servers[servers]);
+				merge_server(&s->servers[i], &s->servers[servers]);
 				s->server_count = servers;
 			}
 	}

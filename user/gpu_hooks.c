@@ -65,12 +65,12 @@ static void follow_clock(struct gpu_hooks *g)
 	g->stream.wall_offset = wall_offset();
 	if (!wall_clock_origin(&origin))
 		return;
-	if (g->clock_origin != 0 &&
-	    fabs(origin - g->clock_origin) < CLOCK_STEP_SECONDS)
+	if (g->clock_origin != 0 && fabs(origin - g->clock_origin) < CLOCK_STEP_SECONDS)
 		return;
 	if (g->clock_origin != 0) {
-		log_info(g->log, "the clock was set: the times of faults move "
-				 "by %.3f s",
+		log_info(g->log,
+			 "the clock was set: the times of faults move "
+			 "by %.3f s",
 			 origin - g->clock_origin);
 		faults_shift(&g->faults, origin - g->clock_origin);
 	}
@@ -96,15 +96,13 @@ static uint64_t changes(const struct gpu_hooks *g)
 
 static void save_state(struct gpu_hooks *g)
 {
-	struct fault_state state = { .next = g->kernel_log.next,
-				     .faults = g->faults };
+	struct fault_state state = { .next = g->kernel_log.next, .faults = g->faults };
 	uint64_t now = changes(g);
 	size_t len = 0;
 	char *text;
 	int err = -ENOMEM;
 
-	if (!g->has_state ||
-	    (now == g->saved_changes && state.next == g->saved_next))
+	if (!g->has_state || (now == g->saved_changes && state.next == g->saved_next))
 		return;
 	read_boot_id(state.boot);
 	text = fault_state_write(&state, &len);
@@ -122,8 +120,7 @@ static void save_state(struct gpu_hooks *g)
 			  "then a restart counts from the kernel log alone",
 			  g->options->state, strerror(-err));
 	else if (err != g->state_error)
-		log_info(g->log, "the state file %s is written again",
-			 g->options->state);
+		log_info(g->log, "the state file %s is written again", g->options->state);
 	g->state_error = err;
 }
 
@@ -135,12 +132,14 @@ static void set_aside(struct gpu_hooks *g)
 	if (asprintf(&path, "%s.damaged", g->options->state) < 0)
 		return;
 	if (rename(g->options->state, path))
-		log_warn(g->log, "the state file %s is damaged, and cannot be "
-				 "renamed: %s. It will be overwritten",
+		log_warn(g->log,
+			 "the state file %s is damaged, and cannot be "
+			 "renamed: %s. It will be overwritten",
 			 g->options->state, strerror(errno));
 	else
-		log_warn(g->log, "the state file was damaged: it is %s now, and "
-				 "faults are counted from the kernel log",
+		log_warn(g->log,
+			 "the state file was damaged: it is %s now, and "
+			 "faults are counted from the kernel log",
 			 path);
 	free(path);
 }
@@ -171,8 +170,9 @@ static void load_state(struct gpu_hooks *g)
 	read_boot_id(boot);
 	/* "" is any boot's whose kernel does not say. */
 	if (!*boot || strcmp(boot, state.boot) != 0) {
-		log_info(g->log, "the state file %s is of an earlier boot: "
-				 "counts begin at 0",
+		log_info(g->log,
+			 "the state file %s is of an earlier boot: "
+			 "counts begin at 0",
 			 g->options->state);
 		fault_state_free(&state);
 		return;
@@ -182,8 +182,8 @@ static void load_state(struct gpu_hooks *g)
 	kernel_log_resume(&g->kernel_log, state.next);
 	g->saved_next = state.next;
 	g->saved_changes = changes(g);
-	log_info(g->log, "went on from the state file %s at record %" PRIu64,
-		 g->options->state, state.next);
+	log_info(g->log, "went on from the state file %s at record %" PRIu64, g->options->state,
+		 state.next);
 }
 
 /* Returns 0, or -EBUSY if another program has the file. */
@@ -198,8 +198,9 @@ static int open_state(struct gpu_hooks *g)
 	g->has_state = true;
 	err = output_file_lock(&g->state_file);
 	if (err == -EBUSY) {
-		log_error(g->log, "another agent uses the state file %s: stop "
-				  "it, or name another --state",
+		log_error(g->log,
+			  "another agent uses the state file %s: stop "
+			  "it, or name another --state",
 			  g->options->state);
 		g->has_state = false;
 		return err;
@@ -235,15 +236,13 @@ static bool read_log(struct gpu_hooks *g)
 		/* The hook ran before the record could be read. */
 		if (fault_stream_marked(l->text, l->record.text_len))
 			read_printk(g);
-		fault_stream_record(&g->stream, &l->record, l->text,
-				    monotonic_ns());
+		fault_stream_record(&g->stream, &l->record, l->text, monotonic_ns());
 		n++;
 	}
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
-		log_error(g->log, "cannot read the kernel log any more: %s",
-			  strerror(-err));
+		log_error(g->log, "cannot read the kernel log any more: %s", strerror(-err));
 		kernel_log_close(l);
 		g->stream.read_to_ns = 0;
 	}
@@ -329,9 +328,8 @@ static void watch(struct gpu_hooks *g, int fd)
 
 static void open_log(struct gpu_hooks *g)
 {
-	int err = kernel_log_open(&g->kernel_log, g->options->replay ?
-							   KERNEL_LOG_ALL :
-							   KERNEL_LOG_NEW);
+	int err = kernel_log_open(&g->kernel_log,
+				  g->options->replay ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
 
 	if (err)
 		log_warn(g->log,
@@ -341,8 +339,7 @@ static void open_log(struct gpu_hooks *g)
 			 strerror(-err));
 }
 
-struct gpu_hooks *gpu_hooks_new(const struct log *log,
-				const struct gpu_options *options)
+struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options)
 {
 	struct gpu_hooks *g = calloc(1, sizeof(*g));
 	int err = ENOMEM;

@@ -26,8 +26,7 @@ struct gpu_hooks;
 /* Attaches what is there, and says what is not; the arguments must outlive it.
  * Returns NULL with errno set where nothing can be watched (EPERM where the
  * reason is that), -EBUSY where another program has the state file. */
-struct gpu_hooks *gpu_hooks_new(const struct log *log,
-				const struct gpu_options *options);
+struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options);
 /* Counts what still waits, writes it all, and detaches. */
 void gpu_hooks_free(struct gpu_hooks *g);
 

@@ -62,8 +62,7 @@ static void take_text(char *to, size_t size, const char *format, va_list args)
 }
 
 /* One more finding, whose texts are still to be written. NULL: no room. */
-static struct health_finding *add(struct health_evaluation *e,
-				  enum health_rule_id rule)
+static struct health_finding *add(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_report *r = e->report;
 	enum health_level level = e->o->rules[rule].level;
@@ -110,16 +109,15 @@ static double recovered(const struct snapshot *s, const char *device)
 	for (size_t i = 0; i < s->recovery_count; i++) {
 		const struct gpu_recovery *r = &s->recoveries[i];
 
-		if ((!strcmp(r->gpu, device) || !strcmp(r->gpu, "all")) &&
-		    r->time > time)
+		if ((!strcmp(r->gpu, device) || !strcmp(r->gpu, "all")) && r->time > time)
 			time = r->time;
 	}
 	return time;
 }
 
 /* @last: when it last happened; 0: not known, then nothing shows it is over. */
-static bool is_over(const struct health_evaluation *e, const char *device,
-		    const char *what, double last)
+static bool is_over(const struct health_evaluation *e, const char *device, const char *what,
+		    double last)
 {
 	if (!(last > 0))
 		return false;
@@ -139,19 +137,16 @@ struct group {
 
 static bool is_same(const struct fault *a, const struct fault *b)
 {
-	return a->code == b->code && a->nvswitch == b->nvswitch &&
-	       !strcmp(a->device, b->device);
+	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device);
 }
 
 /* False: @f is not the first of its group. */
-static bool get_group(const struct snapshot *s, const struct fault *f,
-		      struct group *g)
+static bool get_group(const struct snapshot *s, const struct fault *f, struct group *g)
 {
 	bool first = true;
 
 	*g = (struct group){};
-	for (const struct fault *x = s->faults; x < s->faults + s->fault_count;
-	     x++) {
+	for (const struct fault *x = s->faults; x < s->faults + s->fault_count; x++) {
 		if (!is_same(x, f))
 			continue;
 		if (x < f)
@@ -164,20 +159,18 @@ static bool get_group(const struct snapshot *s, const struct fault *f,
 	return first;
 }
 
-static bool group_is_over(const struct health_evaluation *e,
-			  const struct fault *f, const struct group *g)
+static bool group_is_over(const struct health_evaluation *e, const struct fault *f,
+			  const struct group *g)
 {
 	char what[32];
 
-	snprintf(what, sizeof(what), "%s%u", f->nvswitch ? "sxid:" : "",
-		 f->code);
+	snprintf(what, sizeof(what), "%s%u", f->nvswitch ? "sxid:" : "", f->code);
 	return is_over(e, f->device, what, g->last);
 }
 
 /* @number of @unit ("times", "incidents"). */
-static void describe(struct health_evaluation *e, enum health_rule_id rule,
-		     const struct fault *f, uint64_t number, const char *unit,
-		     double last)
+static void describe(struct health_evaluation *e, enum health_rule_id rule, const struct fault *f,
+		     uint64_t number, const char *unit, double last)
 {
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
 	struct health_finding *finding = add(e, rule);
@@ -194,11 +187,10 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule,
 		advice = xid_action_advice(f->action);
 	set_reason(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
 		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
-		   f->nvswitch ? f->severity
-			       : xid_catalog_find(f->code)->description,
-		   number, unit, when, advice);
-	set_brief(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code,
-		  f->device, number, unit, when);
+		   f->nvswitch ? f->severity : xid_catalog_find(f->code)->description, number, unit,
+		   when, advice);
+	set_brief(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
+		  when);
 }
 
 /* Every fault that is not over and that @matches. */
@@ -213,8 +205,7 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule,
 			continue;
 		get_group(e->s, f, &g);
 		if (!group_is_over(e, f, &g))
-			describe(e, rule, f, f->count,
-				 f->count == 1 ? "time" : "times", g.last);
+			describe(e, rule, f, f->count, f->count == 1 ? "time" : "times", g.last);
 	}
 }
 
@@ -236,8 +227,8 @@ static bool is_unknown(const struct fault *f)
 /* A warning that points at the machine, neither at the job nor at nothing. */
 static bool is_hardware_xid(const struct fault *f)
 {
-	static const char *const harmless[] = { "restart_app", "ignore",
-						"none_given", "workflow_xid_45" };
+	static const char *const harmless[] = { "restart_app", "ignore", "none_given",
+						"workflow_xid_45" };
 
 	if (f->nvswitch || strcmp(f->severity, "warning") != 0 ||
 	    !strcmp(xid_catalog_find(f->code)->category, "app"))
@@ -248,45 +239,38 @@ static bool is_hardware_xid(const struct fault *f)
 	return true;
 }
 
-static void find_xid_fatal(struct health_evaluation *e,
-			   enum health_rule_id rule)
+static void find_xid_fatal(struct health_evaluation *e, enum health_rule_id rule)
 {
 	find_faults(e, rule, is_fatal_xid);
 }
 
-static void find_xid_hardware(struct health_evaluation *e,
-			      enum health_rule_id rule)
+static void find_xid_hardware(struct health_evaluation *e, enum health_rule_id rule)
 {
 	find_faults(e, rule, is_hardware_xid);
 }
 
-static void find_unknown_xid(struct health_evaluation *e,
-			     enum health_rule_id rule)
+static void find_unknown_xid(struct health_evaluation *e, enum health_rule_id rule)
 {
 	find_faults(e, rule, is_unknown);
 }
 
-static void find_sxid_fatal(struct health_evaluation *e,
-			    enum health_rule_id rule)
+static void find_sxid_fatal(struct health_evaluation *e, enum health_rule_id rule)
 {
 	find_faults(e, rule, is_fatal_sxid);
 }
 
-static void find_xid_storm(struct health_evaluation *e,
-			   enum health_rule_id rule)
+static void find_xid_storm(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
 	struct group g;
 
 	for (const struct fault *f = e->s->faults; f < end; f++)
 		if (!f->nvswitch && get_group(e->s, f, &g) &&
-		    (double)g.count >= e->o->rules[rule].limit &&
-		    !group_is_over(e, f, &g))
+		    (double)g.count >= e->o->rules[rule].limit && !group_is_over(e, f, &g))
 			describe(e, rule, f, g.count, "times", g.last);
 }
 
-static void find_xid_repeat(struct health_evaluation *e,
-			    enum health_rule_id rule)
+static void find_xid_repeat(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
 	struct group g;
@@ -294,8 +278,7 @@ static void find_xid_repeat(struct health_evaluation *e,
 	for (const struct fault *f = e->s->faults; f < end; f++)
 		if (!f->nvswitch && get_group(e->s, f, &g) &&
 		    strcmp(xid_catalog_find(f->code)->category, "info") != 0 &&
-		    (double)g.incidents >= e->o->rules[rule].limit &&
-		    !group_is_over(e, f, &g))
+		    (double)g.incidents >= e->o->rules[rule].limit && !group_is_over(e, f, &g))
 			describe(e, rule, f, g.incidents, "incidents", g.last);
 }
 
@@ -303,15 +286,13 @@ static void find_xid_repeat(struct health_evaluation *e,
 
 static const char *driver_failure(const char *kind)
 {
-	for (size_t i = 0;
-	     i < sizeof(driver_failures) / sizeof(driver_failures[0]); i++)
+	for (size_t i = 0; i < sizeof(driver_failures) / sizeof(driver_failures[0]); i++)
 		if (!strcmp(kind, driver_failures[i].kind))
 			return driver_failures[i].meaning;
 	return NULL;
 }
 
-static void find_driver_error(struct health_evaluation *e,
-			      enum health_rule_id rule)
+static void find_driver_error(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct snapshot *s = e->s;
 
@@ -333,14 +314,13 @@ static void find_driver_error(struct health_evaluation *e,
 			   "GPU %s: driver error %s (%s) %" PRIu64
 			   " %s, last %s: Drain the node and restart it; if "
 			   "the error returns, replace the GPU.",
-			   device, v->kind, meaning, v->count,
-			   v->count == 1 ? "time" : "times", when);
+			   device, v->kind, meaning, v->count, v->count == 1 ? "time" : "times",
+			   when);
 		set_brief(f, "%s on %s, last %s", v->kind, device, when);
 	}
 }
 
-static void find_rate_limit(struct health_evaluation *e,
-			    enum health_rule_id rule)
+static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rule)
 {
 	for (size_t i = 0; i < e->s->gpu_count; i++) {
 		const struct gpu_info *g = &e->s->gpus[i];
@@ -370,8 +350,7 @@ static const char *const waits_for[RPC_QUEUES] = {
 	[RPC_QUEUE_PENDING] = "for its reply",
 };
 
-static void find_nfs_waiter(struct health_evaluation *e,
-			    enum health_rule_id rule)
+static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
 	for (size_t i = 0; i < e->s->server_count; i++) {
 		const struct rpc_server_state *v = &e->s->servers[i];
@@ -380,8 +359,7 @@ static void find_nfs_waiter(struct health_evaluation *e,
 		double age;
 
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (waits_for[q] &&
-			    v->oldest_ns[q] > v->oldest_ns[worst])
+			if (waits_for[q] && v->oldest_ns[q] > v->oldest_ns[worst])
 				worst = q;
 		age = (double)v->oldest_ns[worst] / 1e9;
 		if (!(age > e->o->rules[rule].limit))
@@ -394,48 +372,38 @@ static void find_nfs_waiter(struct health_evaluation *e,
 			   "%.0f s: See whether the server and the network to "
 			   "it are well.",
 			   v->server, waits_for[worst], age);
-		set_brief(f, "NFS call waits %s for %.0f s: %s",
-			  waits_for[worst], age, v->server);
+		set_brief(f, "NFS call waits %s for %.0f s: %s", waits_for[worst], age, v->server);
 	}
 }
 
 /* ---- rules ---- */
 
 const struct health_rule health_rules[HEALTH_RULES] = {
-	[HEALTH_XID_FATAL] = {
-		"xid_fatal", HEALTH_FAIL, 0, "",
-		"An Xid of severity fatal.", find_xid_fatal },
-	[HEALTH_XID_HARDWARE] = {
-		"xid_hardware", HEALTH_WARN, 0, "",
-		"An Xid of severity warning that asks for more than a restart "
-		"of the job.",
-		find_xid_hardware },
-	[HEALTH_XID_STORM] = {
-		"xid_storm", HEALTH_WARN, 1000, "reports",
-		"At least so many reports of the same Xid of one GPU.",
-		find_xid_storm },
-	[HEALTH_XID_REPEAT] = {
-		"xid_repeat", HEALTH_WARN, 3, "incidents",
-		"The same Xid of one GPU in at least so many incidents.",
-		find_xid_repeat },
-	[HEALTH_UNKNOWN_XID] = {
-		"unknown_xid", HEALTH_WARN, 0, "",
-		"An Xid or SXid of severity unknown.", find_unknown_xid },
-	[HEALTH_SXID_FATAL] = {
-		"sxid_fatal", HEALTH_FAIL, 0, "",
-		"An SXid of severity fatal.", find_sxid_fatal },
-	[HEALTH_DRIVER_ERROR] = {
-		"driver_error", HEALTH_FAIL, 0, "",
-		"A driver error that leaves a GPU or the driver unusable.",
-		find_driver_error },
-	[HEALTH_GSP_RATE_LIMITED] = {
-		"gsp_rate_limited", HEALTH_WARN, 0, "",
-		"The driver holds back reports of GSP errors.",
-		find_rate_limit },
-	[HEALTH_NFS_WAITER] = {
-		"nfs_waiter", HEALTH_WARN, 60, "seconds",
-		"An NFS call has been waiting for longer than this.",
-		find_nfs_waiter },
+	[HEALTH_XID_FATAL] = { "xid_fatal", HEALTH_FAIL, 0, "", "An Xid of severity fatal.",
+			       find_xid_fatal },
+	[HEALTH_XID_HARDWARE] = { "xid_hardware", HEALTH_WARN, 0, "",
+				  "An Xid of severity warning that asks for more than a restart "
+				  "of the job.",
+				  find_xid_hardware },
+	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
+			       "At least so many reports of the same Xid of one GPU.",
+			       find_xid_storm },
+	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
+				"The same Xid of one GPU in at least so many incidents.",
+				find_xid_repeat },
+	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "",
+				 "An Xid or SXid of severity unknown.", find_unknown_xid },
+	[HEALTH_SXID_FATAL] = { "sxid_fatal", HEALTH_FAIL, 0, "", "An SXid of severity fatal.",
+				find_sxid_fatal },
+	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
+				  "A driver error that leaves a GPU or the driver unusable.",
+				  find_driver_error },
+	[HEALTH_GSP_RATE_LIMITED] = { "gsp_rate_limited", HEALTH_WARN, 0, "",
+				      "The driver holds back reports of GSP errors.",
+				      find_rate_limit },
+	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
+				"An NFS call has been waiting for longer than this.",
+				find_nfs_waiter },
 };
 
 void health_defaults(struct health_options *o)
@@ -481,16 +449,15 @@ bool health_set_rule(struct health_options *o, const char *text)
 	if (l > HEALTH_FAIL)
 		return false;
 	limit = o->rules[rule].limit;
-	if (level[len] &&
-	    (!*health_rules[rule].unit || !read_limit(level + len + 1, &limit)))
+	if (level[len] && (!*health_rules[rule].unit || !read_limit(level + len + 1, &limit)))
 		return false;
 	o->rules[rule].level = (enum health_level)l;
 	o->rules[rule].limit = limit;
 	return true;
 }
 
-void health_evaluate(const struct snapshot *s, const struct health_options *o,
-		     double now, struct health_report *report)
+void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
+		     struct health_report *report)
 {
 	/* The report is filled below: nobody has to before. */
 	/* cppcheck-suppress ctuuninitvar */
@@ -503,15 +470,13 @@ void health_evaluate(const struct snapshot *s, const struct health_options *o,
 	for (int level = HEALTH_FAIL; level > HEALTH_OK; level--)
 		for (int rule = 0; rule < HEALTH_RULES; rule++)
 			if (o->rules[rule].level == (enum health_level)level)
-				health_rules[rule].find(
-					&e, (enum health_rule_id)rule);
+				health_rules[rule].find(&e, (enum health_rule_id)rule);
 }
 
-void health_to_snapshot(const struct health_report *report,
-			const struct health_options *o, struct snapshot *s)
+void health_to_snapshot(const struct health_report *report, const struct health_options *o,
+			struct snapshot *s)
 {
 	for (int rule = 0; rule < HEALTH_RULES; rule++)
 		if (o->rules[rule].level != HEALTH_OK)
-			snapshot_health(s, health_rules[rule].name,
-					(int)report->rules[rule]);
+			snapshot_health(s, health_rules[rule].name, (int)report->rules[rule]);
 }

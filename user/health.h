@@ -87,11 +87,11 @@ struct health_report {
  * @o->since or by an acknowledgement. Faults of one device and code are cleared
  * together, by the time of the last.
  */
-void health_evaluate(const struct snapshot *s, const struct health_options *o,
-		     double now, struct health_report *report);
+void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
+		     struct health_report *report);
 
 /* Writes the verdict of each rule that is not off into the snapshot. */
-void health_to_snapshot(const struct health_report *report,
-			const struct health_options *o, struct snapshot *s);
+void health_to_snapshot(const struct health_report *report, const struct health_options *o,
+			struct snapshot *s);
 
 #endif

@@ -38,91 +38,89 @@ struct pattern {
 static const struct pattern patterns[] = {
 	/* The GPU driver. A failed start is also reported as
 	 * "rm_init_adapter failed", after this. */
-	{KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u", 0},
-	{KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u", 0},
-	{KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$", 0},
-	{KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$", 0},
-	{KERNEL_LINE_GPU_RATE_LIMITED, "",
-	 "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p ", 0},
-	{DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", AFTER_XID_79},
+	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u", 0 },
+	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u", 0 },
+	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$", 0 },
+	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$", 0 },
+	{ KERNEL_LINE_GPU_RATE_LIMITED, "",
+	  "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p ", 0 },
+	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", AFTER_XID_79 },
 	/* Two more lines follow: "... installed in this system has", "fallen off
 	 * the bus". Other messages begin alike, but not up to the line's end. */
-	{DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$", 0},
-	{DRIVER, "fallen_off_bus",
-	 "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$", 0},
-	{DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!", 0},
-	{DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!", 0},
-	{DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: ", 0},
-	{DRIVER, "check_failed", "NVRM: %g%a: Check failed: ", 0},
-	{DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out", 0},
-	{DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0},
-	{DRIVER, "nvlink_detect_failed",
-	 "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0},
+	{ DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$", 0 },
+	{ DRIVER, "fallen_off_bus",
+	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$", 0 },
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!", 0 },
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!", 0 },
+	{ DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: ", 0 },
+	{ DRIVER, "check_failed", "NVRM: %g%a: Check failed: ", 0 },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out", 0 },
+	{ DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0 },
+	{ DRIVER, "nvlink_detect_failed",
+	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0 },
 	/* nvidia-uvm says so, too, but only when its debugging is on. */
-	{DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0},
-	{KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0},
-	{KERNEL_LINE_RECOVERY, "device_probed",
-	 "pci %p: [10de:%x] type %d class 0x0300", 0},
-	{KERNEL_LINE_RECOVERY, "device_probed",
-	 "pci %p: [10de:%x] type %d class 0x0302", 0},
+	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0 },
+	{ KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0 },
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0300", 0 },
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0302", 0 },
 	/* until 3.5 */
-	{KERNEL_LINE_RECOVERY, "device_probed",
-	 "pci %p: [10de:%x] type %d class 0x00030", 0},
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x00030", 0 },
 
 	/* The switch driver beside its SXids. */
-	{EVENT, "nvswitch_failed", "%v: Failed to ", 0},
-	{EVENT, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm", 0},
+	{ EVENT, "nvswitch_failed", "%v: Failed to ", 0 },
+	{ EVENT, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm", 0 },
 
 	/* sunrpc, for the program nfs only */
-	{EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying", 0},
-	{EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out", 0},
-	{EVENT, "nfs_ok", "nfs: server %n OK%$", 0},
+	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying", 0 },
+	{ EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out", 0 },
+	{ EVENT, "nfs_ok", "nfs: server %n OK%$", 0 },
 
 	/* mlx5; the InfiniBand form is that of the vendor's driver */
-	{EVENT, "link_down", "mlx5_core %p %*: Link down%$", 0},
-	{EVENT, "link_up", "mlx5_core %p %*: Link up%$", 0},
-	{EVENT, "link_down", "mlx5_core %p mlx5_%d: Port: %d Link DOWN", 0},
-	{EVENT, "link_up", "mlx5_core %p mlx5_%d: Port: %d Link ACTIVE", 0},
-	{EVENT, "mlx5_health", "mlx5_core %p: %fdevice's health compromised", 0},
-	{EVENT, "mlx5_health", "mlx5_core %p: %fFatal error %d detected", 0},
-	{EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: ", 0},
-	{EVENT, "mlx5_power", "mlx5_core %p: %fDetected insufficient power", 0},
+	{ EVENT, "link_down", "mlx5_core %p %*: Link down%$", 0 },
+	{ EVENT, "link_up", "mlx5_core %p %*: Link up%$", 0 },
+	{ EVENT, "link_down", "mlx5_core %p mlx5_%d: Port: %d Link DOWN", 0 },
+	{ EVENT, "link_up", "mlx5_core %p mlx5_%d: Port: %d Link ACTIVE", 0 },
+	{ EVENT, "mlx5_health", "mlx5_core %p: %fdevice's health compromised", 0 },
+	{ EVENT, "mlx5_health", "mlx5_core %p: %fFatal error %d detected", 0 },
+	{ EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: ", 0 },
+	{ EVENT, "mlx5_power", "mlx5_core %p: %fDetected insufficient power", 0 },
 
 	/* PCIe: the line that names the device with the error, not the root
 	 * port's "error received". The third form is of errors that the firmware
 	 * handles first. */
-	{EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e", TRACEPOINT},
-	{EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e", TRACEPOINT},
-	{EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", TRACEPOINT},
-	{EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT},
-	{EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0},
-	{EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0},
+	{ EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e", TRACEPOINT },
+	{ EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e", TRACEPOINT },
+	{ EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", TRACEPOINT },
+	{ EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT },
+	{ EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0 },
+	{ EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0 },
 
 	/* the kernel itself */
-	{EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", TRACEPOINT},
-	{EVENT, "mce", "[Hardware Error]: Machine check events logged", TRACEPOINT},
-	{EVENT, "hung_task", "INFO: task %*:%d blocked for more than ", TRACEPOINT},
-	{EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than ", TRACEPOINT},
-	{EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for ", 0},
-	{EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for ", 0},
-	{EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for ", 0},
-	{EVENT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu ", 0},
-	{EVENT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu ", 0},
-	{EVENT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu ", 0},
-	{EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu ", 0},
-	{EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU", 0},
-	{EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs", 0},
-	{EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs", 0},
-	{EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU", 0},
-	{EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs", 0},
-	{EVENT, "oom_kill", "Out of memory: Kill", TRACEPOINT},
-	{EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill", TRACEPOINT},
-	{EVENT, "oom_kill", "Memory cgroup out of memory: Kill", TRACEPOINT},
-	{EVENT, "net_watchdog", "NETDEV WATCHDOG: %n (%*): transmit queue %d timed out", 0},
-	{EVENT, "net_watchdog", "%w %w %n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out", 0},
-	{EVENT, "net_watchdog", "%n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out", 0},
-	{EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller", 0},
-	{EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller", 0},
+	{ EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", TRACEPOINT },
+	{ EVENT, "mce", "[Hardware Error]: Machine check events logged", TRACEPOINT },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than ", TRACEPOINT },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than ", TRACEPOINT },
+	{ EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
+	{ EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
+	{ EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for ", 0 },
+	{ EVENT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU", 0 },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs", 0 },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs", 0 },
+	{ EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU", 0 },
+	{ EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs", 0 },
+	{ EVENT, "oom_kill", "Out of memory: Kill", TRACEPOINT },
+	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill", TRACEPOINT },
+	{ EVENT, "oom_kill", "Memory cgroup out of memory: Kill", TRACEPOINT },
+	{ EVENT, "net_watchdog", "NETDEV WATCHDOG: %n (%*): transmit queue %d timed out", 0 },
+	{ EVENT, "net_watchdog", "%w %w %n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out",
+	  0 },
+	{ EVENT, "net_watchdog", "%n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out", 0 },
+	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller", 0 },
+	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller", 0 },
 };
 
 /* The bytes of a word: no space, no control byte. */
@@ -170,8 +168,7 @@ static void take_gpu_number(struct span *s)
 	struct span rest = *s;
 	uint32_t number;
 
-	if (span_take(&rest, "GPU") &&
-	    span_take_number(&rest, 10, UINT32_MAX, &number) &&
+	if (span_take(&rest, "GPU") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
 	    span_take(&rest, " "))
 		*s = rest;
 }
@@ -220,8 +217,7 @@ static bool take_copy(struct span *s, char *to, size_t size)
 /* "GPU-" and 36 digits and dashes, no more. */
 static bool take_uuid(struct span *s, struct kernel_line *out)
 {
-	return span_starts_with(*s, "GPU-") &&
-	       take_copy(s, out->uuid, sizeof(out->uuid)) &&
+	return span_starts_with(*s, "GPU-") && take_copy(s, out->uuid, sizeof(out->uuid)) &&
 	       strlen(out->uuid) == 40;
 }
 
@@ -230,19 +226,18 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out);
 /* As few bytes as will let the rest of the pattern match: as deep as a pattern of
  * the table above has such parts. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static bool match_shortest(struct span *s, const char *pattern, size_t max,
-			   bool word, struct kernel_line *out)
+static bool match_shortest(struct span *s, const char *pattern, size_t max, bool word,
+			   struct kernel_line *out)
 {
 	const char *start = s->at;
 
 	for (size_t len = 1; len <= max && len <= span_left(*s); len++) {
-		struct span rest = {start + len, s->end};
+		struct span rest = { start + len, s->end };
 
 		if (word && !in_word(start[len - 1]))
 			return false;
 		/* A step that cannot match is not worth a call. */
-		if (*pattern && *pattern != '%' &&
-		    (!span_left(rest) || *rest.at != *pattern))
+		if (*pattern && *pattern != '%' && (!span_left(rest) || *rest.at != *pattern))
 			continue;
 		if (!match(&rest, pattern, out))
 			continue;
@@ -339,7 +334,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 
 		if (*p->pattern != '%' && *p->pattern != *s.at)
 			continue;
-		*out = (struct kernel_line){.name = "", .severity = ""};
+		*out = (struct kernel_line){ .name = "", .severity = "" };
 		if (!match(&rest, p->pattern, out))
 			continue;
 		while (span_left(s) && (unsigned char)s.end[-1] <= ' ')
@@ -352,7 +347,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 		out->text_len = span_left(s);
 		return true;
 	}
-	*out = (struct kernel_line){.name = "", .severity = ""};
+	*out = (struct kernel_line){ .name = "", .severity = "" };
 	return false;
 }
 
@@ -398,15 +393,14 @@ static struct span first_piece(struct span s)
 	return s;
 }
 
-bool kernel_line_next(const char *text, size_t len, size_t *offset,
-		      struct kernel_line *out)
+bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out)
 {
 	struct span s;
 
-	*out = (struct kernel_line){.name = "", .severity = ""};
+	*out = (struct kernel_line){ .name = "", .severity = "" };
 	if (*offset >= len)
 		return false;
-	s = (struct span){text + *offset, text + len};
+	s = (struct span){ text + *offset, text + len };
 	while (span_left(s)) {
 		struct span piece = first_piece(s);
 

@@ -15,13 +15,13 @@
 
 enum kernel_line_kind {
 	KERNEL_LINE_NONE,
-	KERNEL_LINE_GPU_UUID,	/* device and uuid */
+	KERNEL_LINE_GPU_UUID, /* device and uuid */
 	KERNEL_LINE_GPU_SERIAL, /* serial; where device is "", of the GPU in the
 				 * last KERNEL_LINE_GPU_UUID */
 	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver holds back GSP errors of device */
-	KERNEL_LINE_GPU_DRIVER,	      /* a failure of the GPU driver: name */
+	KERNEL_LINE_GPU_DRIVER, /* a failure of the GPU driver: name */
 	KERNEL_LINE_RECOVERY, /* name: "driver_loaded" or "device_probed" */
-	KERNEL_LINE_EVENT,    /* something else: name */
+	KERNEL_LINE_EVENT, /* something else: name */
 };
 
 struct kernel_line {
@@ -31,7 +31,7 @@ struct kernel_line {
 	 * NFS server, a network interface, an NVMe controller, a switch; "" if the
 	 * line names none. Valid UTF-8, one word, cut to fit. */
 	char device[LABEL_SIZE];
-	char uuid[48];	 /* "GPU-..." */
+	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
 	/* The driver prints this after that Xid, of the same fault; so it counts
 	 * only if none came just before on the same device. 0: of its own. */
@@ -39,8 +39,8 @@ struct kernel_line {
 	const char *severity; /* static: of a PCIe error, a word as of an Xid's; "" if
 			       * the line tells none */
 	bool has_tracepoint; /* a tracepoint reports the same, and better */
-	const char *text;    /* the line from where it was recognised to its end */
-	size_t text_len;     /* bytes; points into the caller's text */
+	const char *text; /* the line from where it was recognised to its end */
+	size_t text_len; /* bytes; points into the caller's text */
 };
 
 /*
@@ -58,7 +58,6 @@ struct kernel_line {
  * True: *out describes the line, *offset has grown. False: nothing is left,
  * out->kind is KERNEL_LINE_NONE, *offset is len.
  */
-bool kernel_line_next(const char *text, size_t len, size_t *offset,
-		      struct kernel_line *out);
+bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out);
 
 #endif

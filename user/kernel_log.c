@@ -8,8 +8,7 @@
 
 int kernel_log_open(struct kernel_log *l, enum kernel_log_start start)
 {
-	*l = (struct kernel_log){ .fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC |
-								  O_NONBLOCK) };
+	*l = (struct kernel_log){ .fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
 	if (l->fd < 0)
 		return -errno;
 	if (lseek(l->fd, 0, start == KERNEL_LOG_ALL ? SEEK_SET : SEEK_END) < 0) {
@@ -49,8 +48,7 @@ int kernel_log_read(struct kernel_log *l)
 			continue;
 		if (n <= 0)
 			return n ? -errno : -EIO;
-		if (!kmsg_record_parse(l->raw, (size_t)n, &l->record, l->text,
-				       sizeof(l->text)))
+		if (!kmsg_record_parse(l->raw, (size_t)n, &l->record, l->text, sizeof(l->text)))
 			continue;
 		/* Read in an earlier life of the program. */
 		if (l->begun && l->record.sequence < l->next)

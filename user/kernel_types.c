@@ -47,8 +47,7 @@ bool kernel_has_type(const char *root, const char *name)
 }
 
 /* In bytes; -ENOENT if there is no such member. */
-static int member_offset(const struct btf *btf, const char *type,
-			 const char *member)
+static int member_offset(const struct btf *btf, const char *type, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);

@@ -10,8 +10,7 @@
 #include <string.h>
 
 /* Reads a decimal number and the byte @after it. */
-static bool take_number(const char **at, const char *end, uint64_t max,
-			char after, uint64_t *value)
+static bool take_number(const char **at, const char *end, uint64_t max, char after, uint64_t *value)
 {
 	const char *p = *at;
 	uint64_t sum = 0;
@@ -45,8 +44,8 @@ static char take_byte(const char **at, const char *end)
 {
 	const char *p = *at;
 
-	if (end - p >= 4 && p[0] == '\\' && p[1] == 'x' &&
-	    hex_digit(p[2]) >= 0 && hex_digit(p[3]) >= 0) {
+	if (end - p >= 4 && p[0] == '\\' && p[1] == 'x' && hex_digit(p[2]) >= 0 &&
+	    hex_digit(p[3]) >= 0) {
 		*at += 4;
 		return (char)(hex_digit(p[2]) << 4 | hex_digit(p[3]));
 	}
@@ -55,8 +54,7 @@ static char take_byte(const char **at, const char *end)
 }
 
 /* The text's first byte; NULL if the header is malformed. */
-static const char *read_header(const char *at, const char *end,
-			       struct kmsg_record *out)
+static const char *read_header(const char *at, const char *end, struct kmsg_record *out)
 {
 	uint64_t priority;
 
@@ -80,8 +78,8 @@ static const char *read_header(const char *at, const char *end,
 	return at < end ? at + 1 : NULL;
 }
 
-bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out,
-		       char *text, size_t size)
+bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
+		       size_t size)
 {
 	const char *at, *end, *newline;
 

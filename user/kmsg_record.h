@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 struct kmsg_record {
-	unsigned int level;    /* 0 (emergency) to 7 (debug) */
+	unsigned int level; /* 0 (emergency) to 7 (debug) */
 	unsigned int facility; /* 0: the kernel; else a process wrote it */
-	uint64_t sequence;     /* grows by one with each record */
-	uint64_t time_us;      /* since boot, by the kernel's printk clock */
-	bool continued;	       /* flag 'c' or '+': a fragment of a line */
-	bool cut;	       /* the text was longer than the caller's buffer */
-	size_t text_len;       /* bytes in the caller's buffer */
+	uint64_t sequence; /* grows by one with each record */
+	uint64_t time_us; /* since boot, by the kernel's printk clock */
+	bool continued; /* flag 'c' or '+': a fragment of a line */
+	bool cut; /* the text was longer than the caller's buffer */
+	size_t text_len; /* bytes in the caller's buffer */
 };
 
 /*
@@ -30,7 +30,7 @@ struct kmsg_record {
  * byte, and no NUL is put at its end. A backslash that begins no such escape is
  * kept as it stands. False: the header is malformed; *out is zero.
  */
-bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out,
-		       char *text, size_t size);
+bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
+		       size_t size);
 
 #endif

@@ -30,8 +30,7 @@ void json_string(FILE *out, const char *text, size_t len)
 	fputc('"', out);
 }
 
-void log_write(const struct log *log, enum log_level level, const char *format,
-	       ...)
+void log_write(const struct log *log, enum log_level level, const char *format, ...)
 {
 	struct timespec now;
 	char *message;
@@ -53,8 +52,8 @@ void log_write(const struct log *log, enum log_level level, const char *format,
 		clock_gettime(CLOCK_REALTIME, &now);
 		gmtime_r(&now.tv_sec, &utc);
 		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
-		fprintf(stderr, "{\"time\":\"%s.%03ldZ\",\"level\":\"%s\",\"message\":",
-			when, now.tv_nsec / 1000000, level_names[level]);
+		fprintf(stderr, "{\"time\":\"%s.%03ldZ\",\"level\":\"%s\",\"message\":", when,
+			now.tv_nsec / 1000000, level_names[level]);
 		json_string(stderr, message, strlen(message));
 		fputs("}\n", stderr);
 	} else {

@@ -17,8 +17,8 @@ struct log {
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 
 /* Writes one message; @format as for printf, without a final newline. */
-void log_write(const struct log *log, enum log_level level, const char *format,
-	       ...) __attribute__((format(printf, 3, 4)));
+void log_write(const struct log *log, enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #define log_debug(log, ...) log_write(log, LOG_LEVEL_DEBUG, __VA_ARGS__)
 #define log_info(log, ...) log_write(log, LOG_LEVEL_INFO, __VA_ARGS__)

@@ -73,8 +73,7 @@ static void drain(int fd)
 }
 
 /* Returns whether the loop shall end. */
-static bool on_signal(int fd, struct observer *o,
-		      const struct loop_handler *handler)
+static bool on_signal(int fd, struct observer *o, const struct loop_handler *handler)
 {
 	struct signalfd_siginfo info;
 	bool end = false;
@@ -108,8 +107,7 @@ int loop_run(struct observer *o, double interval, double duration,
 	if (duration > 0)
 		fds[SOURCE_END] = timer_new(duration, 0);
 	fds[SOURCE_BPF] = observer_fd(o);
-	if (fds[SOURCE_TICK] < 0 || fds[SOURCE_POLL] < 0 ||
-	    fds[SOURCE_SIGNAL] < 0)
+	if (fds[SOURCE_TICK] < 0 || fds[SOURCE_POLL] < 0 || fds[SOURCE_SIGNAL] < 0)
 		err = -errno;
 	for (int i = 0; i < SOURCES && !err; i++)
 		if (fds[i] >= 0)
@@ -127,8 +125,7 @@ int loop_run(struct observer *o, double interval, double duration,
 				break;
 			case SOURCE_POLL:
 				drain(fds[SOURCE_POLL]);
-				timer_set(fds[SOURCE_POLL],
-					  observer_poll(o) / 1e3, 0);
+				timer_set(fds[SOURCE_POLL], observer_poll(o) / 1e3, 0);
 				break;
 			case SOURCE_END:
 				end = true;

@@ -16,8 +16,8 @@ static int list_metrics(void)
 {
 	for (int i = 0; i < METRICS; i++)
 		printf("%s%s\t%s\t%s\t%s\t%s\n", METRIC_PREFIX, metrics[i].name,
-		       metric_type_names[metrics[i].type], metrics[i].unit,
-		       metrics[i].labels, metrics[i].help);
+		       metric_type_names[metrics[i].type], metrics[i].unit, metrics[i].labels,
+		       metrics[i].help);
 	return EXIT_OK;
 }
 

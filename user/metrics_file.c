@@ -89,8 +89,7 @@ static bool take_labels(struct span *s, struct sample *sample)
 			return false;
 		sample->labels[sample->label_count].name = take_name(s);
 		if (!span_take(s, "=\"") ||
-		    !take_quoted(s, sample->labels[sample->label_count].value,
-				 LABEL_SIZE))
+		    !take_quoted(s, sample->labels[sample->label_count].value, LABEL_SIZE))
 			return false;
 		sample->label_count++;
 	} while (span_take(s, ","));
@@ -123,8 +122,7 @@ static const char *label_of(const struct sample *sample, const char *name)
 }
 
 /* Copies a label's value. False: there is none, or it does not fit. */
-static bool get_label(const struct sample *sample, const char *name, char *to,
-		      size_t size)
+static bool get_label(const struct sample *sample, const char *name, char *to, size_t size)
 {
 	const char *value = label_of(sample, name);
 
@@ -144,8 +142,7 @@ static bool get_integer(const char *text, uint64_t max, uint64_t *value)
 	return !errno && *value <= max;
 }
 
-static bool get_code(const struct sample *sample, const char *name,
-		     unsigned int *code)
+static bool get_code(const struct sample *sample, const char *name, unsigned int *code)
 {
 	const char *text = label_of(sample, name);
 	uint64_t value;
@@ -172,8 +169,8 @@ static bool get_nanoseconds(const struct sample *sample, uint64_t *ns)
 
 	if (!point || strlen(point) != 10)
 		return false;
-	snprintf(digits, sizeof(digits), "%.*s%s", (int)(point - sample->value),
-		 sample->value, point + 1);
+	snprintf(digits, sizeof(digits), "%.*s%s", (int)(point - sample->value), sample->value,
+		 point + 1);
 	return get_integer(digits, UINT64_MAX, ns);
 }
 
@@ -192,8 +189,7 @@ static int read_oldest_waiter(struct snapshot *s, const struct sample *sample)
 	uint64_t ns;
 	int err;
 
-	if (!queue || !GET_LABEL(sample, "server", server) ||
-	    !get_nanoseconds(sample, &ns))
+	if (!queue || !GET_LABEL(sample, "server", server) || !get_nanoseconds(sample, &ns))
 		return -EINVAL;
 	v = snapshot_server(s, server);
 	err = added(v, s->server_count);
@@ -205,8 +201,7 @@ static int read_oldest_waiter(struct snapshot *s, const struct sample *sample)
 	return 0;
 }
 
-static int read_fault(struct snapshot *s, const struct sample *sample,
-		      struct fault *like)
+static int read_fault(struct snapshot *s, const struct sample *sample, struct fault *like)
 {
 	struct fault *f;
 	uint64_t count;
@@ -223,8 +218,7 @@ static int read_fault(struct snapshot *s, const struct sample *sample,
 }
 
 /* Device and code of a sample about Xids or SXids. */
-static bool get_fault(const struct sample *sample, bool nvswitch,
-		      struct fault *f)
+static bool get_fault(const struct sample *sample, bool nvswitch, struct fault *f)
 {
 	*f = (struct fault){ .nvswitch = nvswitch };
 	return GET_LABEL(sample, nvswitch ? "device" : "gpu", f->device) &&
@@ -235,8 +229,7 @@ static int read_xid(struct snapshot *s, const struct sample *sample)
 {
 	struct fault like;
 
-	if (!get_fault(sample, false, &like) ||
-	    !GET_LABEL(sample, "action", like.action))
+	if (!get_fault(sample, false, &like) || !GET_LABEL(sample, "action", like.action))
 		return -EINVAL;
 	return read_fault(s, sample, &like);
 }
@@ -245,13 +238,11 @@ static int read_sxid(struct snapshot *s, const struct sample *sample)
 {
 	struct fault like;
 
-	return get_fault(sample, true, &like) ? read_fault(s, sample, &like)
-					      : -EINVAL;
+	return get_fault(sample, true, &like) ? read_fault(s, sample, &like) : -EINVAL;
 }
 
 /* The next fault of @like's device and code, from @f on; NULL: none. */
-static struct fault *next_fault(const struct snapshot *s, struct fault *f,
-				const struct fault *like)
+static struct fault *next_fault(const struct snapshot *s, struct fault *f, const struct fault *like)
 {
 	for (; f < s->faults + s->fault_count; f++)
 		if (f->code == like->code && f->nvswitch == like->nvswitch &&
@@ -267,13 +258,10 @@ static int read_incidents(struct snapshot *s, const struct sample *sample)
 	if (!get_fault(sample, false, &like))
 		return -EINVAL;
 	f = next_fault(s, s->faults, &like);
-	return f && get_integer(sample->value, UINT64_MAX, &f->incidents)
-		       ? 0
-		       : -EINVAL;
+	return f && get_integer(sample->value, UINT64_MAX, &f->incidents) ? 0 : -EINVAL;
 }
 
-static int read_fault_time(struct snapshot *s, const struct sample *sample,
-			   bool nvswitch)
+static int read_fault_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
 {
 	struct fault like, *f;
 	double last;
@@ -299,21 +287,19 @@ static int read_sxid_time(struct snapshot *s, const struct sample *sample)
 }
 
 /* @device: the name of the label that tells where. */
-static int find_event(struct snapshot *s, const struct sample *sample,
-		      bool gpu_driver, const char *device,
-		      struct kernel_event **e)
+static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
+		      const char *device, struct kernel_event **e)
 {
 	char kind[sizeof((*e)->kind)], where[sizeof((*e)->device)];
 
-	if (!GET_LABEL(sample, "kind", kind) ||
-	    !GET_LABEL(sample, device, where))
+	if (!GET_LABEL(sample, "kind", kind) || !GET_LABEL(sample, device, where))
 		return -EINVAL;
 	*e = snapshot_kernel_event(s, gpu_driver, kind, where);
 	return added(*e, s->kernel_event_count);
 }
 
-static int read_event(struct snapshot *s, const struct sample *sample,
-		      bool gpu_driver, const char *device)
+static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
+		      const char *device)
 {
 	struct kernel_event *e;
 	int err = find_event(s, sample, gpu_driver, device, &e);
@@ -333,8 +319,7 @@ static int read_kernel_event(struct snapshot *s, const struct sample *sample)
 	return read_event(s, sample, false, "device");
 }
 
-static int read_driver_error_time(struct snapshot *s,
-				  const struct sample *sample)
+static int read_driver_error_time(struct snapshot *s, const struct sample *sample)
 {
 	struct kernel_event *e;
 	int err = find_event(s, sample, true, "gpu", &e);
@@ -349,8 +334,7 @@ static int read_recovery(struct snapshot *s, const struct sample *sample)
 	struct gpu_recovery like, *r;
 	int err;
 
-	if (!GET_LABEL(sample, "gpu", like.gpu) ||
-	    !GET_LABEL(sample, "evidence", like.evidence) ||
+	if (!GET_LABEL(sample, "gpu", like.gpu) || !GET_LABEL(sample, "evidence", like.evidence) ||
 	    !get_time(sample, &like.time))
 		return -EINVAL;
 	r = snapshot_recovery(s, like.gpu, like.evidence);
@@ -367,8 +351,7 @@ static int read_rate_limit(struct snapshot *s, const struct sample *sample)
 	char gpu[sizeof(g->gpu)];
 	int err;
 
-	if (!GET_LABEL(sample, "gpu", gpu) ||
-	    !get_integer(sample->value, 1, &limited))
+	if (!GET_LABEL(sample, "gpu", gpu) || !get_integer(sample->value, 1, &limited))
 		return -EINVAL;
 	g = snapshot_gpu(s, gpu);
 	err = added(g, s->gpu_count);
@@ -441,24 +424,21 @@ static bool is_whole(struct span text)
 		return false;
 	while (text.at < text.end) {
 		line = take_line(&text);
-		if (span_is(line, "# TYPE " METRIC_PREFIX
-				  "export_errors_total counter"))
+		if (span_is(line, "# TYPE " METRIC_PREFIX "export_errors_total counter"))
 			prometheus = true;
 	}
-	return prometheus ? span_take(&line, METRIC_PREFIX "build_info{")
-			  : span_is(line, "# EOF");
+	return prometheus ? span_take(&line, METRIC_PREFIX "build_info{") : span_is(line, "# EOF");
 }
 
-int metrics_file_parse(struct snapshot *s, const char *text, size_t len,
-		       char *error, size_t error_size)
+int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *error,
+		       size_t error_size)
 {
 	struct span rest = { text, text + len };
 	unsigned int number = 0;
 	int err = 0;
 
 	if (!is_whole(rest)) {
-		snprintf(error, error_size,
-			 "the end is missing: it is cut, or no file of ours");
+		snprintf(error, error_size, "the end is missing: it is cut, or no file of ours");
 		return -EINVAL;
 	}
 	while (!err && rest.at < rest.end) {

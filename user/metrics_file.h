@@ -20,7 +20,7 @@
  * Returns 0, or -EINVAL or -ENOMEM with one line in @error that says what is
  * wrong; @s is then empty. A file without its end is wrong.
  */
-int metrics_file_parse(struct snapshot *s, const char *text, size_t len,
-		       char *error, size_t error_size);
+int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *error,
+		       size_t error_size);
 
 #endif

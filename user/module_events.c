@@ -13,12 +13,10 @@
 
 int module_events_open(void)
 {
-	const struct sockaddr_nl address = { .nl_family = AF_NETLINK,
-					     .nl_groups = KERNEL_GROUP };
+	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = KERNEL_GROUP };
 	int fd, err;
 
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    NETLINK_KOBJECT_UEVENT);
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
 	if (fd < 0)
 		return -errno;
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address))) {

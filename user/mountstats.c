@@ -61,8 +61,7 @@ static bool begins(const struct piece *word, const char *text)
 
 static void copy(char *to, size_t size, const struct piece *word)
 {
-	snprintf(to, size, "%.*s", (int)(word->len < size ? word->len : size),
-		 word->at);
+	snprintf(to, size, "%.*s", (int)(word->len < size ? word->len : size), word->at);
 }
 
 static bool number(const struct piece *word, uint64_t *value)
@@ -82,8 +81,7 @@ static size_t numbers(struct piece *line, uint64_t *values, size_t max)
 	struct piece word;
 	size_t count = 0;
 
-	while (count < max && next_word(line, &word) &&
-	       number(&word, &values[count]))
+	while (count < max && next_word(line, &word) && number(&word, &values[count]))
 		count++;
 	return count;
 }
@@ -111,12 +109,10 @@ static bool read_head(struct mountstats_mount *mount, struct piece line)
 {
 	struct piece device, path, word;
 
-	if (!next_word(&line, &word) || !is(&word, "device") ||
-	    !next_word(&line, &device) || !next_word(&line, &word) ||
-	    !is(&word, "mounted") || !next_word(&line, &word) ||
-	    !is(&word, "on") || !next_word(&line, &path) ||
-	    !next_word(&line, &word) || !is(&word, "with") ||
-	    !next_word(&line, &word) || !is(&word, "fstype") ||
+	if (!next_word(&line, &word) || !is(&word, "device") || !next_word(&line, &device) ||
+	    !next_word(&line, &word) || !is(&word, "mounted") || !next_word(&line, &word) ||
+	    !is(&word, "on") || !next_word(&line, &path) || !next_word(&line, &word) ||
+	    !is(&word, "with") || !next_word(&line, &word) || !is(&word, "fstype") ||
 	    !next_word(&line, &word) || !is_nfs(&word))
 		return false;
 	mount->server[0] = 0;
@@ -136,8 +132,7 @@ static void read_transport(struct mountstats_mount *mount, struct piece line)
 	uint64_t values[3];
 	struct piece word;
 
-	if (mount->transport_count == MOUNTSTATS_TRANSPORTS ||
-	    !next_word(&line, &word))
+	if (mount->transport_count == MOUNTSTATS_TRANSPORTS || !next_word(&line, &word))
 		return;
 	label_from_bytes(t->protocol, sizeof(t->protocol), word.at, word.len);
 	if (numbers(&line, values, 3) < 3)
@@ -148,8 +143,7 @@ static void read_transport(struct mountstats_mount *mount, struct piece line)
 }
 
 /* "NAME: CALLS TRANSMITS TIMEOUTS SENT RECEIVED QUEUE RTT TOTAL [ERRORS]" */
-static void read_op(struct mountstats_mount *mount, struct piece name,
-		    struct piece line)
+static void read_op(struct mountstats_mount *mount, struct piece name, struct piece line)
 {
 	uint64_t v[9] = {};
 
@@ -225,8 +219,7 @@ static void read_address(struct mountinfo_mount *mount, struct piece options)
 	while (options.len) {
 		comma = memchr(options.at, ',', options.len);
 		option = (struct piece){ options.at,
-					 comma ? (size_t)(comma - options.at) :
-						 options.len };
+					 comma ? (size_t)(comma - options.at) : options.len };
 		options.at += option.len + !!comma;
 		options.len -= option.len + !!comma;
 		if (cut(&option, "addr="))
@@ -254,14 +247,11 @@ bool mountinfo_next(struct mountstats *m, struct mountinfo_mount *mount)
 		if (!path.len || !colon || !next_word(&line, &type) || !is_nfs(&type) ||
 		    !next_word(&line, &source) || !next_word(&line, &options))
 			continue;
-		minor = (struct piece){ colon + 1,
-					device.len -
-						(size_t)(colon + 1 - device.at) };
+		minor = (struct piece){ colon + 1, device.len - (size_t)(colon + 1 - device.at) };
 		device.len = (size_t)(colon - device.at);
 		if (!number(&device, &high) || !number(&minor, &low))
 			continue;
-		*mount = (struct mountinfo_mount){ .device = high << 32 | low,
-						   .port = NFS_PORT };
+		*mount = (struct mountinfo_mount){ .device = high << 32 | low, .port = NFS_PORT };
 		copy(mount->path, sizeof(mount->path), &path);
 		read_address(mount, options);
 		return true;

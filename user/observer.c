@@ -34,15 +34,12 @@ static void follow(struct observer *o)
 		kernel_types_forget();
 }
 
-int observer_start(struct observer *o, const struct log *log,
-		   unsigned int hooks, unsigned int tiers,
-		   const struct gpu_options *gpu)
+int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
+		   unsigned int tiers, const struct gpu_options *gpu)
 {
 	int gpu_error = 0;
 
-	*o = (struct observer){ .log = log,
-				.gpu_wanted = hooks & HOOKS_GPU,
-				.modules = -1 };
+	*o = (struct observer){ .log = log, .gpu_wanted = hooks & HOOKS_GPU, .modules = -1 };
 	bpf_messages_init(log);
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
@@ -66,8 +63,7 @@ int observer_start(struct observer *o, const struct log *log,
 	kernel_types_forget();
 	if (gpu_error == EBUSY)
 		return -EBUSY;
-	if (gpu_error == EPERM ||
-	    (o->rpc && !o->gpu && rpc_hooks_error(o->rpc) == EPERM))
+	if (gpu_error == EPERM || (o->rpc && !o->gpu && rpc_hooks_error(o->rpc) == EPERM))
 		return -EPERM;
 	return 0;
 }
@@ -130,9 +126,7 @@ static uint64_t resident_bytes(void)
 		fclose(statm);
 	}
 	second = strchr(line, ' ');
-	return second ? strtoull(second, NULL, 10) *
-				(uint64_t)sysconf(_SC_PAGESIZE) :
-			0;
+	return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 int observer_snapshot(struct observer *o, struct snapshot *s)

@@ -32,9 +32,8 @@ struct observer {
  * be missing; -EPERM where nothing may be attached at all; -EBUSY where another
  * agent has the state file; -ENOMEM. observer_stop() in either case,
  * and also of one that is all zeros. */
-int observer_start(struct observer *o, const struct log *log,
-		   unsigned int hooks, unsigned int tiers,
-		   const struct gpu_options *gpu);
+int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
+		   unsigned int tiers, const struct gpu_options *gpu);
 void observer_stop(struct observer *o);
 
 /* Looks for what nothing tells. Returns after how many milliseconds to look

@@ -45,10 +45,9 @@ static void family(struct writer *w, enum metric_id metric)
 
 static const char *suffix_of_counter(const struct writer *w)
 {
-	return w->format == FORMAT_PROMETHEUS &&
-			       metrics[w->metric].type == METRIC_COUNTER
-		       ? "_total"
-		       : "";
+	return w->format == FORMAT_PROMETHEUS && metrics[w->metric].type == METRIC_COUNTER ?
+		       "_total" :
+		       "";
 }
 
 /* Metadata come with the first sample: a family without any is left out. */
@@ -63,10 +62,8 @@ static void begin(struct writer *w)
 	fprintf(w->out, "# TYPE " METRIC_PREFIX "%s%s %s\n", m->name, suffix,
 		metric_type_names[m->type]);
 	if (*m->unit && w->format == FORMAT_OPENMETRICS)
-		fprintf(w->out, "# UNIT " METRIC_PREFIX "%s %s\n", m->name,
-			m->unit);
-	fprintf(w->out, "# HELP " METRIC_PREFIX "%s%s %s\n", m->name, suffix,
-		m->help);
+		fprintf(w->out, "# UNIT " METRIC_PREFIX "%s %s\n", m->name, m->unit);
+	fprintf(w->out, "# HELP " METRIC_PREFIX "%s%s %s\n", m->name, suffix, m->help);
 }
 
 /*
@@ -74,8 +71,8 @@ static void begin(struct writer *w)
  * Returns the line's end. Of tens of thousands of lines in a file, those of a
  * histogram differ by their last label only: they begin once.
  */
-static char *begin_line(struct writer *w, const char *suffix,
-			const struct label *labels, size_t count)
+static char *begin_line(struct writer *w, const char *suffix, const struct label *labels,
+			size_t count)
 {
 	char *end = w->line;
 
@@ -101,8 +98,8 @@ static void end_line(struct writer *w, char *end, const char *value)
 	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
 }
 
-static void sample(struct writer *w, const char *suffix,
-		   const struct label *labels, size_t count, const char *value)
+static void sample(struct writer *w, const char *suffix, const struct label *labels, size_t count,
+		   const char *value)
 {
 	char *end = begin_line(w, suffix, labels, count);
 
@@ -112,15 +109,12 @@ static void sample(struct writer *w, const char *suffix,
 #define COUNT(labels) (sizeof(labels) / sizeof((labels)[0]))
 
 /* A counter's or a gauge's sample. */
-#define SAMPLE(w, value, ...)                                               \
-	do {                                                                \
-		const struct label labels_[] = { __VA_ARGS__ };             \
-		_Static_assert(COUNT(labels_) <= LABELS_MAX, "LINE_SIZE");   \
-		sample(w,                                                   \
-		       metrics[(w)->metric].type == METRIC_COUNTER ?        \
-			       "_total" :                                   \
-			       "",                                          \
-		       labels_, COUNT(labels_), value);                     \
+#define SAMPLE(w, value, ...)                                                                   \
+	do {                                                                                    \
+		const struct label labels_[] = { __VA_ARGS__ };                                 \
+		_Static_assert(COUNT(labels_) <= LABELS_MAX, "LINE_SIZE");                      \
+		sample(w, metrics[(w)->metric].type == METRIC_COUNTER ? "_total" : "", labels_, \
+		       COUNT(labels_), value);                                                  \
 	} while (0)
 
 static const char *integer(char *text, uint64_t value)
@@ -138,8 +132,7 @@ static const char *integer(char *text, uint64_t value)
 /* Nanoseconds as seconds, to the last digit: sums still add up when read. */
 static const char *nanoseconds(char *text, uint64_t ns)
 {
-	snprintf(text, NUMBER_SIZE, "%" PRIu64 ".%09" PRIu64, ns / 1000000000,
-		 ns % 1000000000);
+	snprintf(text, NUMBER_SIZE, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 	return text;
 }
 
@@ -173,10 +166,9 @@ static const char *bound_of(struct writer *w, bool times, int e)
  * 2^@last, every @step-th, or none if @last is below @first. @labels holds
  * @count labels, one less than a line has room for.
  */
-static void histogram(struct writer *w, const struct label *labels,
-		      size_t count, const uint64_t *bucket, uint32_t overflow,
-		      uint32_t shift, int first, int last, int step,
-		      const char *sum)
+static void histogram(struct writer *w, const struct label *labels, size_t count,
+		      const uint64_t *bucket, uint32_t overflow, uint32_t shift, int first,
+		      int last, int step, const char *sum)
 {
 	char value[NUMBER_SIZE], *le;
 	uint64_t below = 0;
@@ -184,8 +176,7 @@ static void histogram(struct writer *w, const struct label *labels,
 
 	le = stpcpy(begin_line(w, "_bucket", labels, count), ",le=\"");
 	for (int e = first; e <= last; e += step) {
-		while (i < overflow &&
-		       histogram_bound(i, shift) <= (uint64_t)1 << e)
+		while (i < overflow && histogram_bound(i, shift) <= (uint64_t)1 << e)
 			below += bucket[i++];
 		end_line(w, stpcpy(stpcpy(le, bound_of(w, shift, e)), "\"} "),
 			 integer(value, below));
@@ -200,18 +191,15 @@ static void histogram(struct writer *w, const struct label *labels,
 static void write_ops(struct writer *w, const struct snapshot *s)
 {
 	const struct rpc_op *end = s->ops + s->op_count;
-	const int last = snapshot_knows(s, RPC_FACT_DISTRIBUTION) ? TIME_LAST :
-								    -1;
+	const int last = snapshot_knows(s, RPC_FACT_DISTRIBUTION) ? TIME_LAST : -1;
 	char number[NUMBER_SIZE];
 
 	family(w, METRIC_RPC_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++) {
-		const struct label labels[] = { { "server", o->server },
-						{ "op", o->op } };
+		const struct label labels[] = { { "server", o->server }, { "op", o->op } };
 
-		histogram(w, labels, COUNT(labels), o->total.bucket,
-			  TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST, last, 1,
-			  nanoseconds(number, o->total.sum_ns));
+		histogram(w, labels, COUNT(labels), o->total.bucket, TIME_OVERFLOW, TIME_SHIFT,
+			  TIME_FIRST, last, 1, nanoseconds(number, o->total.sum_ns));
 	}
 	family(w, METRIC_RPC_PHASE_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
@@ -222,38 +210,33 @@ static void write_ops(struct writer *w, const struct snapshot *s)
 
 			if (!snapshot_knows(s, RPC_FACT_PHASE + p))
 				continue;
-			histogram(w, labels, COUNT(labels), o->phase[p].bucket,
-				  TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST,
-				  last, 2,
+			histogram(w, labels, COUNT(labels), o->phase[p].bucket, TIME_OVERFLOW,
+				  TIME_SHIFT, TIME_FIRST, last, 2,
 				  nanoseconds(number, o->phase[p].sum_ns));
 		}
 	family(w, METRIC_RPC_SENT_BYTES);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
 		if (snapshot_knows(s, RPC_FACT_SENT_BYTES))
-			SAMPLE(w, integer(number, o->sent_bytes),
-			       { "server", o->server }, { "op", o->op });
+			SAMPLE(w, integer(number, o->sent_bytes), { "server", o->server },
+			       { "op", o->op });
 	family(w, METRIC_RPC_RECEIVED_BYTES);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
 		if (snapshot_knows(s, RPC_FACT_RECEIVED_BYTES))
-			SAMPLE(w, integer(number, o->received_bytes),
-			       { "server", o->server }, { "op", o->op });
+			SAMPLE(w, integer(number, o->received_bytes), { "server", o->server },
+			       { "op", o->op });
 	family(w, METRIC_RPC_ERRORS);
 	for (size_t i = 0; i < s->error_count; i++)
-		SAMPLE(w, integer(number, s->errors[i].count),
-		       { "server", s->errors[i].server },
-		       { "op", s->errors[i].op },
-		       { "status", s->errors[i].status });
+		SAMPLE(w, integer(number, s->errors[i].count), { "server", s->errors[i].server },
+		       { "op", s->errors[i].op }, { "status", s->errors[i].status });
 }
 
 static void write_transport_counter(struct writer *w, const struct snapshot *s,
-				    enum metric_id metric, enum rpc_fact fact,
-				    size_t offset)
+				    enum metric_id metric, enum rpc_fact fact, size_t offset)
 {
 	char number[NUMBER_SIZE];
 
 	family(w, metric);
-	for (size_t i = 0; i < s->transport_count && snapshot_knows(s, fact);
-	     i++) {
+	for (size_t i = 0; i < s->transport_count && snapshot_knows(s, fact); i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 		uint64_t value;
 
@@ -267,7 +250,7 @@ static void write_transports(struct writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
 
-#define COUNTER(NAME, field)                                        \
+#define COUNTER(NAME, field)                                              \
 	write_transport_counter(w, s, METRIC_RPC_##NAME, RPC_FACT_##NAME, \
 				offsetof(struct rpc_transport_state, field))
 	COUNTER(RETRANSMITS, retransmits);
@@ -283,8 +266,7 @@ static void write_transports(struct writer *w, const struct snapshot *s)
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(s, RPC_FACT_SATURATED + l))
 				SAMPLE(w, nanoseconds(number, t->saturated_ns[l]),
-				       { "server", t->server },
-				       { "transport", t->name },
+				       { "server", t->server }, { "transport", t->name },
 				       { "limit", rpc_limit_names[l] });
 	}
 	family(w, METRIC_RPC_SLOTS);
@@ -296,18 +278,14 @@ static void write_transports(struct writer *w, const struct snapshot *s)
 			uint32_t value;
 		} kinds[] = {
 			{ "max", RPC_FACT_SLOTS_MAX, t->slots_max },
-			{ "allocated", RPC_FACT_SLOTS_ALLOCATED,
-			  t->slots_allocated },
-			{ "in_flight", RPC_FACT_SLOTS_IN_FLIGHT,
-			  t->slots_in_flight },
+			{ "allocated", RPC_FACT_SLOTS_ALLOCATED, t->slots_allocated },
+			{ "in_flight", RPC_FACT_SLOTS_IN_FLIGHT, t->slots_in_flight },
 		};
 
 		for (size_t k = 0; t->alive && k < COUNT(kinds); k++)
 			if (snapshot_knows(s, kinds[k].fact))
-				SAMPLE(w, integer(number, kinds[k].value),
-				       { "server", t->server },
-				       { "transport", t->name },
-				       { "kind", kinds[k].name });
+				SAMPLE(w, integer(number, kinds[k].value), { "server", t->server },
+				       { "transport", t->name }, { "kind", kinds[k].name });
 	}
 }
 
@@ -324,25 +302,21 @@ static void write_servers(struct writer *w, const struct snapshot *s)
 
 			if (!snapshot_knows(s, RPC_FACT_DEPTH + q))
 				continue;
-			histogram(w, labels, COUNT(labels), v->depth[q].bucket,
-				  DEPTH_OVERFLOW, DEPTH_SHIFT, 0, DEPTH_LAST, 1,
-				  integer(number, v->depth[q].sum));
+			histogram(w, labels, COUNT(labels), v->depth[q].bucket, DEPTH_OVERFLOW,
+				  DEPTH_SHIFT, 0, DEPTH_LAST, 1, integer(number, v->depth[q].sum));
 		}
 	family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
 	for (const struct rpc_server_state *v = s->servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++)
 			if (snapshot_knows(s, RPC_FACT_DEPTH_MAX + q))
-				SAMPLE(w, integer(number, v->depth_max[q]),
-				       { "server", v->server },
+				SAMPLE(w, integer(number, v->depth_max[q]), { "server", v->server },
 				       { "queue", rpc_queue_names[q] });
 	family(w, METRIC_RPC_OLDEST_WAITER_SECONDS);
 	for (const struct rpc_server_state *v = s->servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (q != RPC_QUEUE_XMIT &&
-			    snapshot_knows(s, RPC_FACT_OLDEST + q))
+			if (q != RPC_QUEUE_XMIT && snapshot_knows(s, RPC_FACT_OLDEST + q))
 				SAMPLE(w, nanoseconds(number, v->oldest_ns[q]),
-				       { "server", v->server },
-				       { "queue", rpc_queue_names[q] });
+				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 }
 
 /* When the last fault of @f's device and code was; 0 if @f is not the first of
@@ -351,8 +325,7 @@ static double last_of_code(const struct snapshot *s, const struct fault *f)
 {
 	double last = f->last;
 
-	for (const struct fault *g = s->faults; g < s->faults + s->fault_count;
-	     g++) {
+	for (const struct fault *g = s->faults; g < s->faults + s->fault_count; g++) {
 		if (g->code != f->code || g->nvswitch != f->nvswitch ||
 		    strcmp(g->device, f->device) != 0)
 			continue;
@@ -365,13 +338,11 @@ static double last_of_code(const struct snapshot *s, const struct fault *f)
 }
 
 /* Bursts of all faults of @f's device and code. */
-static uint64_t incidents_of_code(const struct snapshot *s,
-				  const struct fault *f)
+static uint64_t incidents_of_code(const struct snapshot *s, const struct fault *f)
 {
 	uint64_t sum = 0;
 
-	for (const struct fault *g = s->faults; g < s->faults + s->fault_count;
-	     g++)
+	for (const struct fault *g = s->faults; g < s->faults + s->fault_count; g++)
 		if (g->code == f->code && g->nvswitch == f->nvswitch &&
 		    !strcmp(g->device, f->device))
 			sum += g->incidents;
@@ -390,40 +361,37 @@ static void write_faults(struct writer *w, const struct snapshot *s)
 	char number[NUMBER_SIZE], code[16];
 	const struct fault *f;
 
-#define EACH(is_nvswitch)                                            \
-	for (f = s->faults; f < end; f++)                            \
-		if (f->nvswitch == (is_nvswitch) &&                  \
-		    snprintf(code, sizeof(code), "%u", f->code) > 0)
+#define EACH(is_nvswitch)                 \
+	for (f = s->faults; f < end; f++) \
+		if (f->nvswitch == (is_nvswitch) && snprintf(code, sizeof(code), "%u", f->code) > 0)
 
 	family(w, METRIC_GPU_XID_ERRORS);
 	EACH(false)
-		SAMPLE(w, integer(number, f->count), { "gpu", f->device },
-		       { "xid", code }, { "severity", f->severity },
-		       { "action", f->action });
+	SAMPLE(w, integer(number, f->count), { "gpu", f->device }, { "xid", code },
+	       { "severity", f->severity }, { "action", f->action });
 	family(w, METRIC_GPU_XID_INCIDENTS);
 	EACH(false)
-		if (last_of_code(s, f) > 0)
-			SAMPLE(w, integer(number, incidents_of_code(s, f)),
-			       { "gpu", f->device }, { "xid", code });
+	if (last_of_code(s, f) > 0)
+		SAMPLE(w, integer(number, incidents_of_code(s, f)), { "gpu", f->device },
+		       { "xid", code });
 	family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
 	EACH(false)
-		if (last_of_code(s, f) > 0)
-			SAMPLE(w, timestamp(number, last_of_code(s, f)),
-			       { "gpu", f->device }, { "xid", code });
+	if (last_of_code(s, f) > 0)
+		SAMPLE(w, timestamp(number, last_of_code(s, f)), { "gpu", f->device },
+		       { "xid", code });
 	family(w, METRIC_NVSWITCH_SXID_ERRORS);
 	EACH(true)
-		SAMPLE(w, integer(number, f->count), { "device", f->device },
-		       { "sxid", code }, { "severity", f->severity });
+	SAMPLE(w, integer(number, f->count), { "device", f->device }, { "sxid", code },
+	       { "severity", f->severity });
 	family(w, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
 	EACH(true)
-		if (last_of_code(s, f) > 0)
-			SAMPLE(w, timestamp(number, last_of_code(s, f)),
-			       { "device", f->device }, { "sxid", code });
+	if (last_of_code(s, f) > 0)
+		SAMPLE(w, timestamp(number, last_of_code(s, f)), { "device", f->device },
+		       { "sxid", code });
 #undef EACH
 	family(w, METRIC_GPU_FAULT_REPORTS);
 	for (int p = 0; p < FAULT_PATHS && s->gpu_watched; p++)
-		SAMPLE(w, integer(number, s->fault_paths[p]),
-		       { "path", fault_path_names[p] });
+		SAMPLE(w, integer(number, s->fault_paths[p]), { "path", fault_path_names[p] });
 }
 
 static void write_kernel_events(struct writer *w, const struct snapshot *s)
@@ -444,18 +412,15 @@ static void write_kernel_events(struct writer *w, const struct snapshot *s)
 			       { "kind", e->kind });
 	family(w, METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS);
 	for (size_t i = 0; i < s->recovery_count; i++)
-		SAMPLE(w, timestamp(number, s->recoveries[i].time),
-		       { "gpu", s->recoveries[i].gpu },
+		SAMPLE(w, timestamp(number, s->recoveries[i].time), { "gpu", s->recoveries[i].gpu },
 		       { "evidence", s->recoveries[i].evidence });
 	family(w, METRIC_GPU_GSP_RATE_LIMITED);
 	for (size_t i = 0; i < s->gpu_count; i++)
-		SAMPLE(w, s->gpus[i].rate_limited ? "1" : "0",
-		       { "gpu", s->gpus[i].gpu });
+		SAMPLE(w, s->gpus[i].rate_limited ? "1" : "0", { "gpu", s->gpus[i].gpu });
 	family(w, METRIC_GPU_INFO);
 	for (size_t i = 0; i < s->gpu_count; i++)
 		if (*s->gpus[i].uuid || *s->gpus[i].serial)
-			SAMPLE(w, "1", { "gpu", s->gpus[i].gpu },
-			       { "uuid", s->gpus[i].uuid },
+			SAMPLE(w, "1", { "gpu", s->gpus[i].gpu }, { "uuid", s->gpus[i].uuid },
 			       { "serial", s->gpus[i].serial });
 	family(w, METRIC_KERNEL_EVENTS);
 	for (e = s->kernel_events; e < end; e++)
@@ -483,8 +448,7 @@ static void write_self(struct writer *w, const struct snapshot *s)
 
 	family(w, METRIC_HOOK_ATTACHED);
 	for (size_t i = 0; i < s->hook_count; i++)
-		SAMPLE(w, s->hooks[i].attached ? "1" : "0",
-		       { "hook", s->hooks[i].name });
+		SAMPLE(w, s->hooks[i].attached ? "1" : "0", { "hook", s->hooks[i].name });
 	family(w, METRIC_TIER);
 	for (const char *t = "ABC"; *t; t++) {
 		tier[0] = *t;
@@ -492,8 +456,7 @@ static void write_self(struct writer *w, const struct snapshot *s)
 	}
 	family(w, METRIC_EVENTS_DROPPED);
 	for (size_t i = 0; i < s->drop_count; i++)
-		SAMPLE(w, integer(number, s->drops[i].count),
-		       { "reason", s->drops[i].reason });
+		SAMPLE(w, integer(number, s->drops[i].count), { "reason", s->drops[i].reason });
 	family(w, METRIC_EXPORT_SECONDS);
 	snprintf(number, sizeof(number), "%.6f", s->export_seconds);
 	sample(w, "", NULL, 0, number);
@@ -510,14 +473,12 @@ static void write_self(struct writer *w, const struct snapshot *s)
 		       { "program", s->programs[i].name });
 	family(w, METRIC_PROGRAM_RUNS);
 	for (size_t i = 0; i < s->program_count; i++)
-		SAMPLE(w, integer(number, s->programs[i].runs),
-		       { "program", s->programs[i].name });
+		SAMPLE(w, integer(number, s->programs[i].runs), { "program", s->programs[i].name });
 	family(w, METRIC_BUILD_INFO);
 	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
 }
 
-void openmetrics_write(FILE *out, const struct snapshot *s,
-		       enum metrics_format format)
+void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format)
 {
 	struct writer w = { .out = out, .format = format };
 

@@ -20,8 +20,7 @@ enum metrics_format {
  * by which a counter's metadata goes (OpenMetrics: "x"; Prometheus: "x_total"),
  * the UNIT lines and the final "# EOF".
  */
-void openmetrics_write(FILE *out, const struct snapshot *s,
-		       enum metrics_format format);
+void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format);
 
 /* Room for the longest number of the next functions. */
 #define NUMBER_SIZE 32

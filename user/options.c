@@ -25,14 +25,10 @@ static const struct {
 	enum command command;
 	const char *help;
 } commands[] = {
-	{ "run", COMMAND_RUN,
-	  "Observe, and write a metrics file every interval." },
-	{ "trace", COMMAND_TRACE,
-	  "Observe for a while, and report on standard output." },
-	{ "check", COMMAND_CHECK,
-	  "Judge the node's health by the metrics file." },
-	{ "doctor", COMMAND_DOCTOR,
-	  "Say what this kernel offers, what is missing, and the mend." },
+	{ "run", COMMAND_RUN, "Observe, and write a metrics file every interval." },
+	{ "trace", COMMAND_TRACE, "Observe for a while, and report on standard output." },
+	{ "check", COMMAND_CHECK, "Judge the node's health by the metrics file." },
+	{ "doctor", COMMAND_DOCTOR, "Say what this kernel offers, what is missing, and the mend." },
 	{ "xid", COMMAND_XID, "Explain an Xid, and what to do about it." },
 	{ "metrics", COMMAND_METRICS, "List all metrics that run exports." },
 	{ "help", COMMAND_HELP, "Show this help." },
@@ -51,10 +47,8 @@ static const char *set_seconds(double *to, const char *value, double min)
 	char *end;
 
 	*to = strtod(value, &end);
-	if (end == value || *end || !isfinite(*to) || *to < min ||
-	    *to > MAX_SECONDS)
-		return min > 0 ? "seconds from 0.1 to 86400"
-			       : "seconds from 0 to 86400";
+	if (end == value || *end || !isfinite(*to) || *to < min || *to > MAX_SECONDS)
+		return min > 0 ? "seconds from 0.1 to 86400" : "seconds from 0 to 86400";
 	return NULL;
 }
 
@@ -85,8 +79,8 @@ static const char *set_max_series(struct options *o, const char *value)
 
 	errno = 0;
 	o->max_series = strtoull(value, &end, 10);
-	if (errno || end == value || *end || *value == '-' ||
-	    o->max_series < 8 || o->max_series > 1000000)
+	if (errno || end == value || *end || *value == '-' || o->max_series < 8 ||
+	    o->max_series > 1000000)
 		return "a number from 8 to 1000000";
 	return NULL;
 }
@@ -180,8 +174,7 @@ static const char *set_code(struct options *o, const char *value)
 
 	errno = 0;
 	code = strtoul(value, NULL, 10);
-	if (o->code || errno || !*value || value[strspn(value, "0123456789")] ||
-	    code > UINT32_MAX)
+	if (o->code || errno || !*value || value[strspn(value, "0123456789")] || code > UINT32_MAX)
 		return "to be one number, as in \"xidscope xid 79\"";
 	o->code = value;
 	o->xid = (unsigned int)code;
@@ -203,9 +196,9 @@ static const char *set_file(struct options *o, const char *value)
 
 static const char *set_style(struct options *o, const char *value)
 {
-	static const char *const names[] = { [CHECK_NAGIOS] = "nagios",
-					     [CHECK_SLURM] = "slurm",
-					     [CHECK_NPD] = "npd" };
+	static const char *const names[] = {
+		[CHECK_NAGIOS] = "nagios", [CHECK_SLURM] = "slurm", [CHECK_NPD] = "npd"
+	};
 
 	for (int i = CHECK_NAGIOS; i <= CHECK_NPD; i++)
 		if (!strcmp(value, names[i])) {
@@ -220,8 +213,7 @@ static const char *set_window(struct options *o, const char *value)
 	static const struct {
 		const char *suffix;
 		double seconds;
-	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 },
-		      { "d", 86400 } };
+	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
 	size_t len = strspn(value, "0123456789.");
 	char *end;
 
@@ -230,8 +222,7 @@ static const char *set_window(struct options *o, const char *value)
 		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 			if (!strcmp(end, units[i].suffix)) {
 				o->health.window *= units[i].seconds;
-				if (o->health.window > 0 &&
-				    o->health.window <= MAX_WINDOW)
+				if (o->health.window > 0 && o->health.window <= MAX_WINDOW)
 					return NULL;
 			}
 	return "a time up to 3650d, as in 90, 30m, 12h or 7d";
@@ -239,10 +230,10 @@ static const char *set_window(struct options *o, const char *value)
 
 static const char *set_since(struct options *o, const char *value)
 {
-	return time_from_text(value, &o->health.since)
-		       ? NULL
-		       : "a time as in 2026-11-21T10:00:00Z, or seconds since "
-			 "the epoch";
+	return time_from_text(value, &o->health.since) ?
+		       NULL :
+		       "a time as in 2026-11-21T10:00:00Z, or seconds since "
+		       "the epoch";
 }
 
 static const char *set_ack(struct options *o, const char *value)
@@ -258,10 +249,10 @@ static const char *set_max_age(struct options *o, const char *value)
 
 static const char *set_rule(struct options *o, const char *value)
 {
-	return health_set_rule(&o->health, value)
-		       ? NULL
-		       : "NAME=off, NAME=warn or NAME=fail, with :LIMIT where "
-			 "--list-rules has one";
+	return health_set_rule(&o->health, value) ?
+		       NULL :
+		       "NAME=off, NAME=warn or NAME=fail, with :LIMIT where "
+		       "--list-rules has one";
 }
 
 static const char *set_list_rules(struct options *o, const char *value)
@@ -286,13 +277,11 @@ static const struct option_row {
 	  "Time between writes (run: 15) or lines (trace: 1)." },
 	{ "--duration", "SECONDS", COMMAND_RUN | COMMAND_TRACE, set_duration,
 	  "Stop after this time. Default: run until stopped." },
-	{ "--format", "FORMAT", COMMAND_RUN, set_format,
-	  "openmetrics (default) or prometheus." },
+	{ "--format", "FORMAT", COMMAND_RUN, set_format, "openmetrics (default) or prometheus." },
 	{ "--max-series", "N", COMMAND_RUN, set_max_series,
 	  "Most label sets of one metric family; the newest\n"
 	  "beyond fold into \"other\" (default: 2000)." },
-	{ "--keep", NULL, COMMAND_RUN, set_keep,
-	  "Leave the file behind on a clean stop." },
+	{ "--keep", NULL, COMMAND_RUN, set_keep, "Leave the file behind on a clean stop." },
 	{ "--program-stats", NULL, COMMAND_RUN, set_program_stats,
 	  "Count runs and time of the BPF programs." },
 	{ "--hooks", "LIST", COMMAND_RUN | COMMAND_TRACE, set_hooks,
@@ -307,8 +296,7 @@ static const struct option_row {
 	  "Where to log each fault as a line of JSON; none for\n"
 	  "nowhere. Default: - (standard output) unless --output\n"
 	  "is that." },
-	{ "--accept-user-kmsg", NULL, COMMAND_RUN | COMMAND_TRACE,
-	  set_accept_user_kmsg,
+	{ "--accept-user-kmsg", NULL, COMMAND_RUN | COMMAND_TRACE, set_accept_user_kmsg,
 	  "Count Xid lines that a process wrote into /dev/kmsg,\n"
 	  "for tests and drills." },
 	{ "--log", "FORM", COMMAND_RUN | COMMAND_TRACE, set_log,
@@ -318,10 +306,8 @@ static const struct option_row {
 	{ "--xid-policy", "FILE", COMMAND_RUN | COMMAND_XID, set_xid_policy,
 	  "Severity and action of Xids as this file has them." },
 	{ "CODE", NULL, COMMAND_XID, set_code, "The Xid to explain." },
-	{ "--list", NULL, COMMAND_XID, set_list,
-	  "All Xids of the catalog, a line each." },
-	{ "--json", NULL, COMMAND_XID | COMMAND_CHECK | COMMAND_DOCTOR, set_json,
-	  "As JSON." },
+	{ "--list", NULL, COMMAND_XID, set_list, "All Xids of the catalog, a line each." },
+	{ "--json", NULL, COMMAND_XID | COMMAND_CHECK | COMMAND_DOCTOR, set_json, "As JSON." },
 	{ "--file", "FILE", COMMAND_CHECK, set_file,
 	  "The metrics file of run. Default: as for --output." },
 	{ "--style", "STYLE", COMMAND_CHECK, set_style,
@@ -331,10 +317,8 @@ static const struct option_row {
 	{ "--window", "DURATION", COMMAND_CHECK, set_window,
 	  "Faults before that are over; in seconds, or with s, m,\n"
 	  "h or d after the number." },
-	{ "--since", "TIME", COMMAND_CHECK, set_since,
-	  "Faults before TIME are over." },
-	{ "--ack", "FILE", COMMAND_CHECK, set_ack,
-	  "Faults that this file acknowledges are over." },
+	{ "--since", "TIME", COMMAND_CHECK, set_since, "Faults before TIME are over." },
+	{ "--ack", "FILE", COMMAND_CHECK, set_ack, "Faults that this file acknowledges are over." },
 	{ "--max-age", "SECONDS", COMMAND_CHECK, set_max_age,
 	  "An older file tells nothing (default: 120)." },
 	{ "--rule", "RULE", COMMAND_CHECK, set_rule,
@@ -363,8 +347,8 @@ static void print_row(const struct option_row *row)
 	const char *line = row->help, *end;
 	char head[48];
 
-	snprintf(head, sizeof(head), "%s%s%s", row->name,
-		 row->argument ? " " : "", row->argument ? row->argument : "");
+	snprintf(head, sizeof(head), "%s%s%s", row->name, row->argument ? " " : "",
+		 row->argument ? row->argument : "");
 	printf("  %-20s  ", head);
 	while ((end = strchr(line, '\n'))) {
 		printf("%.*s\n%24s", (int)(end - line), line, "");
@@ -411,8 +395,7 @@ static enum command usage(const char *what, const char *value)
 }
 
 /* The row of @word, which is an option or the command's operand. */
-static const struct option_row *find_row(const char *word, size_t len,
-					 enum command command)
+static const struct option_row *find_row(const char *word, size_t len, enum command command)
 {
 	for (size_t i = 0; i < ROWS; i++) {
 		if (!(rows[i].commands & command))
@@ -451,8 +434,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .wrong_usage = EXIT_USAGE };
 	health_defaults(&o->health);
 	if (argc < 2) {
-		fputs("xidscope: a command is missing; see xidscope help\n",
-		      stderr);
+		fputs("xidscope: a command is missing; see xidscope help\n", stderr);
 		return 0;
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
@@ -483,16 +465,15 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			value = argv[i];
 		} else if (row->argument && !value) {
 			if (i + 1 == argc)
-				return usage("a value is missing after",
-					     argv[i]);
+				return usage("a value is missing after", argv[i]);
 			value = argv[++i];
 		} else if (!row->argument && value) {
 			return usage("no value is taken by", row->name);
 		}
 		want = row->set(o, value);
 		if (want) {
-			fprintf(stderr, "xidscope: %s wants %s, not '%s'\n",
-				row->name, want, value);
+			fprintf(stderr, "xidscope: %s wants %s, not '%s'\n", row->name, want,
+				value);
 			return 0;
 		}
 	}

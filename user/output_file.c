@@ -39,8 +39,7 @@ int output_file_lock(struct output_file *f)
 		return 0;
 	/* Read only: a file open for writing would keep its file system from
 	 * being remounted. */
-	fd = open(f->lock_path, O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW,
-		  0600);
+	fd = open(f->lock_path, O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
 	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
@@ -59,8 +58,8 @@ int output_file_lock(struct output_file *f)
 		return err;
 	}
 	/* The one who held it may have removed it meanwhile. */
-	if (fstat(fd, &held) || stat(f->lock_path, &named) ||
-	    held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
+	if (fstat(fd, &held) || stat(f->lock_path, &named) || held.st_ino != named.st_ino ||
+	    held.st_dev != named.st_dev) {
 		close(fd);
 		return -EAGAIN;
 	}
@@ -90,9 +89,8 @@ static int check_lock(struct output_file *f)
 {
 	struct stat held, named;
 
-	if (f->lock >= 0 &&
-	    (stat(f->lock_path, &named) || fstat(f->lock, &held) ||
-	     held.st_ino != named.st_ino || held.st_dev != named.st_dev)) {
+	if (f->lock >= 0 && (stat(f->lock_path, &named) || fstat(f->lock, &held) ||
+			     held.st_ino != named.st_ino || held.st_dev != named.st_dev)) {
 		close(f->lock);
 		f->lock = -1;
 	}
@@ -108,8 +106,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size)
 	err = check_lock(f);
 	if (err)
 		return err;
-	fd = open(f->temporary,
-		  O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = open(f->temporary, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return -errno;
 	err = fchmod(fd, 0644) ? -errno : write_all(fd, data, size);

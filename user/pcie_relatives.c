@@ -27,11 +27,9 @@ static void find_parent(char *parent, size_t size, const char *device)
 		snprintf(parent, size, "%.*s", (int)size - 1, name + 1);
 }
 
-static bool related(const struct pcie_relative *xid,
-		    const struct pcie_relative *error)
+static bool related(const struct pcie_relative *xid, const struct pcie_relative *error)
 {
-	if (strcmp(xid->device, error->device) != 0 &&
-	    strcmp(xid->parent, error->device) != 0)
+	if (strcmp(xid->device, error->device) != 0 && strcmp(xid->parent, error->device) != 0)
 		return false;
 	if (xid->time_ns <= error->time_ns)
 		return error->time_ns - xid->time_ns <= XID_BEFORE_PCIE_NS;
@@ -39,8 +37,8 @@ static bool related(const struct pcie_relative *xid,
 }
 
 /* Its entry: that of the burst it belongs to, or in the place of the oldest. */
-static struct pcie_relative *note(struct pcie_relatives *r, const char *device,
-				  unsigned int xid, uint64_t time_ns)
+static struct pcie_relative *note(struct pcie_relatives *r, const char *device, unsigned int xid,
+				  uint64_t time_ns)
 {
 	struct pcie_relative *new;
 
@@ -62,9 +60,8 @@ static struct pcie_relative *note(struct pcie_relatives *r, const char *device,
 	return new;
 }
 
-void pcie_relatives_add(struct pcie_relatives *r, const char *device,
-			unsigned int xid, uint64_t time_ns, char *json,
-			size_t size)
+void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned int xid,
+			uint64_t time_ns, char *json, size_t size)
 {
 	struct pcie_relative *new;
 	size_t len = 0;
@@ -82,14 +79,13 @@ void pcie_relatives_add(struct pcie_relatives *r, const char *device,
 		    !(xid ? related(new, old) : related(old, new)))
 			continue;
 		n = snprintf(item, sizeof(item), "%s{\"device\":\"%s\"",
-			     len ? "," : xid ? ",\"pcie_errors\":[" :
-					       ",\"xids\":[",
+			     len ? "," :
+			     xid ? ",\"pcie_errors\":[" :
+				   ",\"xids\":[",
 			     old->device);
 		if (old->xid)
-			n += snprintf(item + n, sizeof(item) - (size_t)n,
-				      ",\"xid\":%u", old->xid);
-		n += snprintf(item + n, sizeof(item) - (size_t)n,
-			      ",\"seconds_before\":%.3f}",
+			n += snprintf(item + n, sizeof(item) - (size_t)n, ",\"xid\":%u", old->xid);
+		n += snprintf(item + n, sizeof(item) - (size_t)n, ",\"seconds_before\":%.3f}",
 			      ((double)time_ns - (double)old->time_ns) / 1e9);
 		/* Room for the bracket. */
 		if (n < 0 || len + (size_t)n + 2 > size)

@@ -37,8 +37,7 @@ struct pcie_relatives {
  * `,"pcie_errors":[...]` for an Xid, "" for none. Each has the device and, in
  * seconds, how long before this one it was.
  */
-void pcie_relatives_add(struct pcie_relatives *r, const char *device,
-			unsigned int xid, uint64_t time_ns, char *json,
-			size_t size);
+void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned int xid,
+			uint64_t time_ns, char *json, size_t size);
 
 #endif

@@ -27,8 +27,7 @@ static int on_event(void *context, void *data, size_t size)
 	return 0;
 }
 
-struct printk_hook *printk_hook_new(const struct log *log,
-				    printk_handler *handle, void *context)
+struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handle, void *context)
 {
 	struct printk_hook *h = calloc(1, sizeof(*h));
 	int err = ENOMEM;
@@ -47,12 +46,10 @@ struct printk_hook *printk_hook_new(const struct log *log,
 			 bpf_reason(err), bpf_last_words(), bpf_advice(err));
 		goto failed;
 	}
-	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring),
-				   on_event, h, NULL);
+	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring), on_event, h, NULL);
 	if (!h->ring) {
 		err = errno;
-		log_warn(log, "cannot read the printk hook's buffer: %s",
-			 strerror(err));
+		log_warn(log, "cannot read the printk hook's buffer: %s", strerror(err));
 		goto failed;
 	}
 	bpf_object_memory(h->bpf->obj, &h->memory);
@@ -84,8 +81,7 @@ void printk_hook_consume(struct printk_hook *h)
 
 uint64_t printk_hook_dropped(const struct printk_hook *h)
 {
-	return h->bpf->bss->printk_dropped +
-	       bpf_program_misses(h->bpf->progs.printk_console);
+	return h->bpf->bss->printk_dropped + bpf_program_misses(h->bpf->progs.printk_console);
 }
 
 void printk_hook_snapshot(const struct printk_hook *h, struct snapshot *s)

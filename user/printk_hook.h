@@ -18,8 +18,7 @@ struct printk_hook;
 typedef void printk_handler(void *context, const struct printk_event *event);
 
 /* Loads and attaches. Returns NULL with errno set after saying why in the log. */
-struct printk_hook *printk_hook_new(const struct log *log,
-				    printk_handler *handle, void *context);
+struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handle, void *context);
 void printk_hook_free(struct printk_hook *h);
 
 /* Readable when messages wait. */

@@ -59,8 +59,10 @@ void format_duration(char *text, uint64_t ns)
 		unit++;
 	}
 	snprintf(text, DURATION_SIZE, "%.*f %s",
-		 !unit || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value,
-		 units[unit]);
+		 !unit || value >= 99.95 ? 0 :
+		 value >= 9.995          ? 1 :
+					   2,
+		 value, units[unit]);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -70,21 +72,18 @@ static double percent(uint64_t part, uint64_t whole)
 
 void report_head(FILE *out)
 {
-	fputs("    time  calls/s  MB/s in  MB/s out  mean call  in flight",
-	      out);
+	fputs("    time  calls/s  MB/s in  MB/s out  mean call  in flight", out);
 	for (int p = 0; p < RPC_PHASES; p++)
 		fprintf(out, " %7s", rpc_phase_names[p]);
 	fputs("  faults\n", out);
 }
 
-void report_interval(FILE *out, const struct snapshot *before,
-		     const struct snapshot *now)
+void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now)
 {
 	struct sums a = sum_up(before, NULL), b = sum_up(now, NULL);
 	/* Two snapshots of one instant differ in nothing. */
-	double seconds = now->time_ns > before->time_ns ?
-				 (double)(now->time_ns - before->time_ns) / 1e9 :
-				 1;
+	double seconds =
+		now->time_ns > before->time_ns ? (double)(now->time_ns - before->time_ns) / 1e9 : 1;
 	uint64_t calls = b.calls - a.calls, in_flight = 0;
 	uint64_t total = b.total_ns - a.total_ns;
 	time_t wall = time(NULL);
@@ -96,23 +95,20 @@ void report_interval(FILE *out, const struct snapshot *before,
 	localtime_r(&wall, &local);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
 	format_duration(mean, calls ? total / calls : 0);
-	fprintf(out, "%s  %7.0f  %7.1f  %8.1f  %9s  %9" PRIu64, clock,
-		(double)calls / seconds,
+	fprintf(out, "%s  %7.0f  %7.1f  %8.1f  %9s  %9" PRIu64, clock, (double)calls / seconds,
 		(double)(b.received_bytes - a.received_bytes) / 1e6 / seconds,
-		(double)(b.sent_bytes - a.sent_bytes) / 1e6 / seconds, mean,
-		in_flight);
+		(double)(b.sent_bytes - a.sent_bytes) / 1e6 / seconds, mean, in_flight);
 	for (int p = 0; p < RPC_PHASES; p++)
 		if (snapshot_knows(now, RPC_FACT_PHASE + p))
-			fprintf(out, " %5.1f %%",
-				percent(b.phase_ns[p] - a.phase_ns[p], total));
+			fprintf(out, " %5.1f %%", percent(b.phase_ns[p] - a.phase_ns[p], total));
 		else
 			fprintf(out, " %7s", "-");
 	fprintf(out, "  %6" PRIu64 "\n", count_faults(now) - count_faults(before));
 	fflush(out);
 }
 
-static void format_quantile(char *text, const struct snapshot *s,
-			    const struct time_histogram *h, double q)
+static void format_quantile(char *text, const struct snapshot *s, const struct time_histogram *h,
+			    double q)
 {
 	if (snapshot_knows(s, RPC_FACT_DISTRIBUTION))
 		format_duration(text, time_histogram_quantile(h, q));
@@ -120,8 +116,7 @@ static void format_quantile(char *text, const struct snapshot *s,
 		snprintf(text, DURATION_SIZE, "-");
 }
 
-static void report_op(FILE *out, const struct snapshot *s,
-		      const struct rpc_op *o)
+static void report_op(FILE *out, const struct snapshot *s, const struct rpc_op *o)
 {
 	char mean[DURATION_SIZE], p50[DURATION_SIZE], p99[DURATION_SIZE];
 	uint64_t calls = time_histogram_count(&o->total);
@@ -132,8 +127,8 @@ static void report_op(FILE *out, const struct snapshot *s,
 	fprintf(out,
 		"\n%s %s: %" PRIu64 " calls, mean %s, p50 %s, p99 %s, "
 		"sent %.1f MB, received %.1f MB\n",
-		o->server, o->op, calls, mean, p50, p99,
-		(double)o->sent_bytes / 1e6, (double)o->received_bytes / 1e6);
+		o->server, o->op, calls, mean, p50, p99, (double)o->sent_bytes / 1e6,
+		(double)o->received_bytes / 1e6);
 	fprintf(out, "  %-8s %8s %10s %10s\n", "phase", "share", "p50", "p99");
 	for (int p = 0; p < RPC_PHASES; p++) {
 		if (!o->phase[p].sum_ns)
@@ -147,29 +142,21 @@ static void report_op(FILE *out, const struct snapshot *s,
 
 /* What it means if most time goes there, and what to do about it. */
 static const char *const phase_meanings[RPC_PHASES] = {
-	[RPC_PHASE_SESSION] =
-		"waiting for NFSv4 session slots: the session allows too few "
-		"calls at once; see nfs.max_session_slots and the server's own limit",
-	[RPC_PHASE_SLOT] =
-		"waiting for RPC slots: the client may have too few calls in "
-		"flight; raise sunrpc.tcp_max_slot_table_entries (RDMA: "
-		"rdma_slot_table_entries) or nconnect, then mount again",
-	[RPC_PHASE_SEND] =
-		"waiting to transmit: the connection does not take data faster; "
-		"look at the network path, or use more connections (nconnect)",
-	[RPC_PHASE_DELAY] =
-		"waiting before a retry: the server says it is busy, "
-		"connecting fails, or (RDMA) slots run out",
-	[RPC_PHASE_RESEND] =
-		"sending again: calls or connections get lost; look at the "
-		"network and at the server's restarts",
-	[RPC_PHASE_SETUP] =
-		"before the transmit: credentials, connecting, encoding on the "
-		"client",
-	[RPC_PHASE_RTT] =
-		"waiting for the reply: the server and the network",
-	[RPC_PHASE_FINISH] =
-		"after the reply: the client's own CPU is slow to take it",
+	[RPC_PHASE_SESSION] = "waiting for NFSv4 session slots: the session allows too few "
+			      "calls at once; see nfs.max_session_slots and the server's own limit",
+	[RPC_PHASE_SLOT] = "waiting for RPC slots: the client may have too few calls in "
+			   "flight; raise sunrpc.tcp_max_slot_table_entries (RDMA: "
+			   "rdma_slot_table_entries) or nconnect, then mount again",
+	[RPC_PHASE_SEND] = "waiting to transmit: the connection does not take data faster; "
+			   "look at the network path, or use more connections (nconnect)",
+	[RPC_PHASE_DELAY] = "waiting before a retry: the server says it is busy, "
+			    "connecting fails, or (RDMA) slots run out",
+	[RPC_PHASE_RESEND] = "sending again: calls or connections get lost; look at the "
+			     "network and at the server's restarts",
+	[RPC_PHASE_SETUP] = "before the transmit: credentials, connecting, encoding on the "
+			    "client",
+	[RPC_PHASE_RTT] = "waiting for the reply: the server and the network",
+	[RPC_PHASE_FINISH] = "after the reply: the client's own CPU is slow to take it",
 };
 
 static bool knows_all_phases(const struct snapshot *s)
@@ -179,8 +166,8 @@ static bool knows_all_phases(const struct snapshot *s)
 	return !(s->unknown >> RPC_FACT_PHASE & phases);
 }
 
-static void summarise_server(FILE *out, const struct snapshot *s,
-			     const char *server, double seconds)
+static void summarise_server(FILE *out, const struct snapshot *s, const char *server,
+			     double seconds)
 {
 	struct sums sums = sum_up(s, server);
 	char mean[DURATION_SIZE];
@@ -202,11 +189,9 @@ static void summarise_server(FILE *out, const struct snapshot *s,
 		server, sums.calls, seconds, (double)sums.calls / seconds, mean,
 		(double)sums.total_ns / 1e9 / seconds);
 	fprintf(out, "- Where the time went: %.0f %% %s",
-		percent(sums.phase_ns[first], sums.total_ns),
-		rpc_phase_names[first]);
+		percent(sums.phase_ns[first], sums.total_ns), rpc_phase_names[first]);
 	if (second >= 0)
-		fprintf(out, ", %.0f %% %s",
-			percent(sums.phase_ns[second], sums.total_ns),
+		fprintf(out, ", %.0f %% %s", percent(sums.phase_ns[second], sums.total_ns),
 			rpc_phase_names[second]);
 	fputs(".\n", out);
 	if (knows_all_phases(s))
@@ -230,8 +215,7 @@ static void summarise_server(FILE *out, const struct snapshot *s,
 					l == RPC_LIMIT_SLOT    ? "RPC slots" :
 					l == RPC_LIMIT_SESSION ? "session slots" :
 								 "transmit queue",
-					(double)t->saturated_ns[l] / 1e9,
-					seconds);
+					(double)t->saturated_ns[l] / 1e9, seconds);
 	}
 }
 
@@ -244,8 +228,7 @@ static void report_faults(FILE *out, const struct snapshot *s)
 		const struct fault *f = &s->faults[i];
 
 		fprintf(out, "  %s %s %u: %" PRIu64 " (%s) %s\n", f->device,
-			f->nvswitch ? "SXid" : "Xid", f->code, f->count,
-			f->severity,
+			f->nvswitch ? "SXid" : "Xid", f->code, f->count, f->severity,
 			f->nvswitch ? "" : xid_catalog_find(f->code)->description);
 	}
 }
@@ -258,13 +241,11 @@ static void summarise_faults(FILE *out, const struct snapshot *s)
 		const struct fault *f = &s->faults[i];
 
 		if (f->nvswitch)
-			fprintf(out, "- NVSwitch %s: SXid %u (%s), %" PRIu64 " %s.\n",
-				f->device, f->code, f->severity, f->count,
-				f->count == 1 ? "time" : "times");
+			fprintf(out, "- NVSwitch %s: SXid %u (%s), %" PRIu64 " %s.\n", f->device,
+				f->code, f->severity, f->count, f->count == 1 ? "time" : "times");
 		else
-			fprintf(out, "- GPU %s: Xid %u (%s), %" PRIu64 " %s. %s\n",
-				f->device, f->code, f->severity, f->count,
-				f->count == 1 ? "time" : "times",
+			fprintf(out, "- GPU %s: Xid %u (%s), %" PRIu64 " %s. %s\n", f->device,
+				f->code, f->severity, f->count, f->count == 1 ? "time" : "times",
 				xid_action_advice(f->action));
 	}
 }

@@ -13,8 +13,7 @@
 void report_head(FILE *out);
 
 /* One line on what happened between two snapshots. */
-void report_interval(FILE *out, const struct snapshot *before,
-		     const struct snapshot *now);
+void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now);
 
 /* All of a session that took @seconds: per server and op the phases, then the
  * faults, then a summary in plain words. */

@@ -48,8 +48,7 @@ static const char *value_of(const char *at, const char *stop, const char *label)
 	return at;
 }
 
-bool rpc_transport_info_parse(struct rpc_transport_info *info, const char *text,
-			      size_t len)
+bool rpc_transport_info_parse(struct rpc_transport_info *info, const char *text, size_t len)
 {
 	const char *end = text + len, *stop, *value;
 	bool netid = false, address = false;
@@ -59,12 +58,10 @@ bool rpc_transport_info_parse(struct rpc_transport_info *info, const char *text,
 		stop = line_end(at, end);
 		value = value_of(at, stop, "netid:");
 		if (value)
-			netid = copy(info->netid, sizeof(info->netid), value,
-				     stop);
+			netid = copy(info->netid, sizeof(info->netid), value, stop);
 		value = value_of(at, stop, "addr:");
 		if (value)
-			address = copy(info->address, sizeof(info->address),
-				       value, stop);
+			address = copy(info->address, sizeof(info->address), value, stop);
 	}
 	return netid && address;
 }
@@ -90,8 +87,7 @@ static bool address_to_hex(char *hex, size_t size, const char *address)
 	size_t len;
 
 	/* A link-local address has its interface behind a percent sign. */
-	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(address, "%"),
-		 address);
+	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(address, "%"), address);
 	if (inet_pton(AF_INET, plain, bytes) == 1)
 		len = 4;
 	else if (inet_pton(AF_INET6, plain, bytes) == 1)
@@ -103,8 +99,7 @@ static bool address_to_hex(char *hex, size_t size, const char *address)
 	return true;
 }
 
-bool nfs_server_name(char *name, size_t size, const char *text, size_t len,
-		     const char *address)
+bool nfs_server_name(char *name, size_t size, const char *text, size_t len, const char *address)
 {
 	const char *end = text + len, *stop, *at, *found;
 	char hex[33];

@@ -20,16 +20,14 @@ struct rpc_transport_info {
 
 /* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\n...". False if
  * one of the two is missing, empty or too long. */
-bool rpc_transport_info_parse(struct rpc_transport_info *info, const char *text,
-			      size_t len);
+bool rpc_transport_info_parse(struct rpc_transport_info *info, const char *text, size_t len);
 
 /*
  * Finds the name of the server at @address in the @len bytes of nfsfs/servers:
  * "v4 7f000001  801   1 host", of which the second is the address in hex. The
  * name is cut to @size bytes with the NUL. False if it is not there.
  */
-bool nfs_server_name(char *name, size_t size, const char *text, size_t len,
-		     const char *address);
+bool nfs_server_name(char *name, size_t size, const char *text, size_t len, const char *address);
 
 /* Whether task number @task is in a client's `tasks` file: a line per task that
  * begins with its number, after a heading. */

@@ -27,9 +27,7 @@
 
 static void *map_in(const struct bpf_map *map, int protection)
 {
-	void *mapped = mmap(NULL,
-			    (size_t)bpf_map__max_entries(map) *
-				    bpf_map__value_size(map),
+	void *mapped = mmap(NULL, (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map),
 			    protection, MAP_SHARED, bpf_map__fd(map), 0);
 
 	return mapped == MAP_FAILED ? NULL : mapped;
@@ -38,8 +36,8 @@ static void *map_in(const struct bpf_map *map, int protection)
 static void map_out(const struct bpf_map *map, const void *mapped)
 {
 	if (mapped)
-		munmap((void *)mapped, (size_t)bpf_map__max_entries(map) *
-					       bpf_map__value_size(map));
+		munmap((void *)mapped,
+		       (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map));
 }
 
 static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
@@ -53,8 +51,7 @@ static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 	return 0;
 }
 
-int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf,
-			uint32_t shards)
+int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf, uint32_t shards)
 {
 	*m = (struct rpc_event_maps){ .bpf = bpf, .shards = shards };
 	m->reader.fetch = fetch_series;
@@ -63,12 +60,10 @@ int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf,
 	if (!m->clients)
 		return -errno;
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
-		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers),
-					NULL, &i, BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &i, BPF_ANY))
 			return -errno;
 	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
-		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series),
-					NULL, &i, BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
 	return rpc_series_open(&m->reader);
 }
@@ -95,29 +90,24 @@ static uint32_t server_get(struct rpc_event_maps *m, const char *address)
 	snprintf(key.address, sizeof(key.address), "%s", address);
 	if (!bpf_map_lookup_elem(fd, &key, &index))
 		return index;
-	if (bpf_map_lookup_and_delete_elem(
-		    bpf_map__fd(bpf->maps.free_servers), NULL, &index))
+	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index))
 		return RPC_MAX_SERVERS;
 	server = (struct rpc_event_server){ .key = key };
 	rpc_server_name(server.name, sizeof(server.name), address);
-	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server,
-			    BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
 	if (!bpf_map_update_elem(fd, &key, &index, BPF_NOEXIST))
 		return index;
 	/* The kernel side was faster. */
-	bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index,
-			    BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index, BPF_ANY);
 	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
 }
 
-static void learn(void *context, uint32_t client,
-		  const struct rpc_transport_info *info)
+static void learn(void *context, uint32_t client, const struct rpc_transport_info *info)
 {
 	struct rpc_event_maps *m = context;
 
 	/* Local ones are those by which servers make themselves known. */
-	if (client >= RPC_MAX_CLIENTS || m->clients[client].server ||
-	    !strcmp(info->netid, "local"))
+	if (client >= RPC_MAX_CLIENTS || m->clients[client].server || !strcmp(info->netid, "local"))
 		return;
 	m->clients[client].server = 1 + server_get(m, info->address);
 }
@@ -128,8 +118,7 @@ void rpc_event_maps_learn(struct rpc_event_maps *m)
 }
 
 /* Finds the transport protocol of the servers that lack it, and have clients. */
-static void note_netid(void *context, uint32_t client,
-		       const struct rpc_transport_info *info)
+static void note_netid(void *context, uint32_t client, const struct rpc_transport_info *info)
 {
 	struct rpc_event_maps *m = context;
 	uint32_t server;
@@ -139,13 +128,11 @@ static void note_netid(void *context, uint32_t client,
 	server = m->clients[client].server - 1;
 	if (server < RPC_MAX_SERVERS && !m->labels[server].transport[0] &&
 	    strcmp(info->address, m->servers[server].key.address) == 0)
-		snprintf(m->labels[server].transport,
-			 sizeof(m->labels[server].transport), "%s",
+		snprintf(m->labels[server].transport, sizeof(m->labels[server].transport), "%s",
 			 info->netid);
 }
 
-static void name_server(struct rpc_event_label *label, const char *name,
-			const char *address)
+static void name_server(struct rpc_event_label *label, const char *name, const char *address)
 {
 	char known[RPC_NAME_LEN];
 
@@ -153,25 +140,21 @@ static void name_server(struct rpc_event_label *label, const char *name,
 		name = known;
 	if (!*name)
 		name = address;
-	label_from_bytes(label->server, sizeof(label->server), name,
-			 strnlen(name, RPC_NAME_LEN));
+	label_from_bytes(label->server, sizeof(label->server), name, strnlen(name, RPC_NAME_LEN));
 	label->named = true;
 }
 
 /* A client that came before us, or whose coming was missed. */
-static void name_client(struct rpc_event_maps *m, struct rpc_event_label *label,
-			uint32_t client)
+static void name_client(struct rpc_event_maps *m, struct rpc_event_label *label, uint32_t client)
 {
 	struct rpc_transport_info info;
 
 	if (rpc_client_transport(&info, client)) {
 		name_server(label, "", info.address);
-		snprintf(label->transport, sizeof(label->transport), "%s",
-			 info.netid);
+		snprintf(label->transport, sizeof(label->transport), "%s", info.netid);
 		m->clients[client].server = 1 + server_get(m, info.address);
 	} else {
-		snprintf(label->server, sizeof(label->server), "client:%u",
-			 client);
+		snprintf(label->server, sizeof(label->server), "client:%u", client);
 	}
 }
 
@@ -206,8 +189,7 @@ static void name_servers(struct rpc_event_maps *m)
 
 static const char *server_label(const struct rpc_event_maps *m, uint32_t server)
 {
-	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS]
-		.server;
+	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS].server;
 }
 
 static int read_series(struct rpc_event_maps *m, struct snapshot *s, uint32_t i)
@@ -236,15 +218,13 @@ struct reading {
 	struct snapshot *s;
 };
 
-static int add_error(void *context, uint32_t series, const char *status,
-		     uint64_t count)
+static int add_error(void *context, uint32_t series, const char *status, uint64_t count)
 {
 	const struct reading *r = context;
 	const struct rpc_event_series_key *info = &r->m->series_info[series];
 	struct rpc_error *error;
 
-	error = series ? snapshot_error(r->s, server_label(r->m, info->server),
-					info->op, status) :
+	error = series ? snapshot_error(r->s, server_label(r->m, info->server), info->op, status) :
 			 snapshot_error(r->s, OTHER, OTHER, status);
 	if (!error)
 		return -ENOMEM;
@@ -253,8 +233,7 @@ static int add_error(void *context, uint32_t series, const char *status,
 }
 
 /* The server's limits, and how often it was sent to again. */
-static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i,
-		       uint32_t epoch)
+static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
 {
 	const struct rpc_event_server *v = &m->servers[i];
 	struct rpc_transport_state *transport;
@@ -263,13 +242,11 @@ static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i,
 	uint32_t index;
 	uint64_t ns, since;
 
-	transport = snapshot_transport(s, server_label(m, i),
-				       m->labels[i].transport);
+	transport = snapshot_transport(s, server_label(m, i), m->labels[i].transport);
 	server = snapshot_server(s, server_label(m, i));
 	if (!transport || !server)
 		return -ENOMEM;
-	snprintf(transport->address, sizeof(transport->address), "%s",
-		 v->key.address);
+	snprintf(transport->address, sizeof(transport->address), "%s", v->key.address);
 	transport->retransmits += v->retransmits;
 	transport->disconnects += v->disconnects;
 	for (int l = 0; l < RPC_LIMITS; l++) {
@@ -277,14 +254,12 @@ static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i,
 		since = v->saturated_since[l];
 		if (since && since < s->time_ns)
 			ns += s->time_ns - since;
-		transport->saturated_ns[l] +=
-			rpc_never_less(&m->labels[i].saturated_ns[l], ns);
+		transport->saturated_ns[l] += rpc_never_less(&m->labels[i].saturated_ns[l], ns);
 		rpc_raise(&server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
 	}
 	for (uint32_t shard = 0; shard < m->shards; shard++) {
 		index = i * m->shards + shard;
-		if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.server_stats),
-					&index, &stats))
+		if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.server_stats), &index, &stats))
 			return -errno;
 		rpc_depths_add(server, &stats, epoch);
 	}
@@ -303,8 +278,7 @@ struct waiting {
 
 static void forget(struct rpc_event_bucket *keys, uint32_t i, uint64_t key)
 {
-	__sync_val_compare_and_swap(
-		&keys[i / RPC_EVENT_WAYS].task[i % RPC_EVENT_WAYS], key, 0);
+	__sync_val_compare_and_swap(&keys[i / RPC_EVENT_WAYS].task[i % RPC_EVENT_WAYS], key, 0);
 }
 
 /* Whether the call was lost: its end was kept from us. */
@@ -313,8 +287,7 @@ static bool is_lost(struct waiting *w, uint64_t key, uint64_t since)
 	if (since + DOUBT_NS > w->s->time_ns || w->doubts >= MAX_DOUBTS)
 		return false;
 	w->doubts++;
-	return rpc_task_is_gone((uint32_t)((key - 1) >> 32),
-				(uint32_t)(key - 1));
+	return rpc_task_is_gone((uint32_t)((key - 1) >> 32), (uint32_t)(key - 1));
 }
 
 static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
@@ -336,8 +309,7 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 	if (!server)
 		return;
 	if (t.transmits)
-		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING],
-			      w->s->time_ns, t.begun);
+		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], w->s->time_ns, t.begun);
 	if (!t.waits.asleep || t.waits.asleep > RPC_WAITS)
 		return;
 	limit = limit_of(t.waits.asleep - 1u);
@@ -374,7 +346,7 @@ static void read_tasks(struct rpc_event_maps *m, struct snapshot *s)
 
 	for (uint32_t i = 0; i < RPC_EVENT_TASKS; i++) {
 		uint64_t key = *(const volatile __u64 *)&m->keys[i / RPC_EVENT_WAYS]
-				       .task[i % RPC_EVENT_WAYS];
+					.task[i % RPC_EVENT_WAYS];
 
 		if (key)
 			look_at_task(&w, i, key);

@@ -41,8 +41,7 @@ struct rpc_event_maps {
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.
  * Returns 0 or -errno; rpc_event_maps_close() in either case. */
-int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf,
-			uint32_t shards);
+int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf, uint32_t shards);
 void rpc_event_maps_close(struct rpc_event_maps *m);
 
 /* Finds the servers of the clients that there are, before they have calls. */

@@ -65,8 +65,10 @@ static const struct field_row {
 	enum hook hook;
 	uint32_t size; /* bytes; 0: a text */
 } rows[] = {
-#define FIELD(hook, name, size, field) \
-	{ name, offsetof(struct rpc_event_fields, field), hook, size }
+#define FIELD(hook, name, size, field)                                     \
+	{                                                                  \
+		name, offsetof(struct rpc_event_fields, field), hook, size \
+	}
 	FIELD(HOOK_LATENCY, "task_id", 4, task),
 	FIELD(HOOK_LATENCY, "client_id", 4, client),
 	FIELD(HOOK_LATENCY, "version", 4, version),
@@ -95,15 +97,13 @@ static const struct field_row {
 	FIELD(HOOK_DISCONNECT, "addr", 0, disconnect_address),
 };
 
-static bool read_format(struct trace_format *format, const char *tracefs,
-			const char *event)
+static bool read_format(struct trace_format *format, const char *tracefs, const char *event)
 {
 	char path[PATH_MAX];
 	struct file_text file;
 	bool good;
 
-	snprintf(path, sizeof(path), "%s/events/sunrpc/%s/format", tracefs,
-		 event);
+	snprintf(path, sizeof(path), "%s/events/sunrpc/%s/format", tracefs, event);
 	if (file_text_read(&file, path, FORMAT_BYTES))
 		return false;
 	good = trace_format_parse(format, file.bytes, file.len);
@@ -113,16 +113,14 @@ static bool read_format(struct trace_format *format, const char *tracefs,
 
 /* Notes where @row lies in its event; false if it does not lie there as it
  * should. Fields that events share must lie in one place in all. */
-static bool place_field(struct rpc_event_fields *fields,
-			const struct field_row *row,
+static bool place_field(struct rpc_event_fields *fields, const struct field_row *row,
 			const struct trace_format *format)
 {
 	uint16_t *place = (uint16_t *)((char *)fields + row->place);
 	const struct trace_field *field = trace_field_find(format, row->name);
 
 	if (!field || field->relative || field->offset >= RPC_NO_FIELD ||
-	    field->dynamic != !row->size ||
-	    (row->size && field->size != row->size) ||
+	    field->dynamic != !row->size || (row->size && field->size != row->size) ||
 	    (*place && *place != field->offset))
 		return false;
 	*place = (uint16_t)field->offset;
@@ -140,8 +138,7 @@ miss(struct rpc_events *h, size_t hook, const char *format, ...)
 }
 
 /* Fills @fields, and notes in @h which events are missing. */
-static void find_fields(struct rpc_events *h, const char *tracefs,
-			struct rpc_event_fields *fields)
+static void find_fields(struct rpc_events *h, const char *tracefs, struct rpc_event_fields *fields)
 {
 	struct trace_format format;
 
@@ -153,16 +150,17 @@ static void find_fields(struct rpc_events *h, const char *tracefs,
 			continue;
 		}
 		for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
-			if (rows[r].hook == i &&
-			    !place_field(fields, &rows[r], &format))
-				miss(h, i, "its field %s is missing, or has "
-					   "another form", rows[r].name);
+			if (rows[r].hook == i && !place_field(fields, &rows[r], &format))
+				miss(h, i,
+				     "its field %s is missing, or has "
+				     "another form",
+				     rows[r].name);
 	}
 }
 
 /* Loads the programs of all hooks but those (bits) in @out. */
-static int try_load(struct rpc_events *h, const struct rpc_event_fields *fields,
-		    uint32_t shards, unsigned int out)
+static int try_load(struct rpc_events *h, const struct rpc_event_fields *fields, uint32_t shards,
+		    unsigned int out)
 {
 	int err;
 
@@ -174,8 +172,7 @@ static int try_load(struct rpc_events *h, const struct rpc_event_fields *fields,
 	memcpy((void *)&h->bpf->rodata->fields, fields, sizeof(*fields));
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
-	bpf_map__set_max_entries(h->bpf->maps.server_stats,
-				 (RPC_MAX_SERVERS + 1) * shards);
+	bpf_map__set_max_entries(h->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * shards);
 	err = rpc_events_bpf__load(h->bpf);
 	if (err) {
 		rpc_events_bpf__destroy(h->bpf);
@@ -201,8 +198,7 @@ static int load(struct rpc_events *h, const char *tracefs)
 		missing |= *h->missing[i] ? 1u << i : 0;
 	while ((err = try_load(h, &fields, shards, missing | h->refused))) {
 		hook = bpf_hooks_refused(hooks, HOOKS, err);
-		if (hook == HOOKS || hook == HOOK_LATENCY ||
-		    h->refused & 1u << hook)
+		if (hook == HOOKS || hook == HOOK_LATENCY || h->refused & 1u << hook)
 			return err;
 		h->refused |= 1u << hook;
 		bpf_hook_warn_refused(h->log, "event", &hooks[hook], err);
@@ -219,22 +215,17 @@ static int attach(struct rpc_events *h)
 	int err;
 
 	for (size_t i = 0; i < HOOKS; i++) {
-		if (i == HOOK_SLEEP &&
-		    !bpf_hook_attached(h->bpf, &hooks[HOOK_WAKEUP]))
-			miss(h, i, "it is of no use without %s",
-			     hooks[HOOK_WAKEUP].name);
-		err = *h->missing[i] || h->refused & 1u << i ?
-			      -ENOENT :
-			      bpf_hook_attach(h->bpf, &hooks[i]);
+		if (i == HOOK_SLEEP && !bpf_hook_attached(h->bpf, &hooks[HOOK_WAKEUP]))
+			miss(h, i, "it is of no use without %s", hooks[HOOK_WAKEUP].name);
+		err = *h->missing[i] || h->refused & 1u << i ? -ENOENT :
+							       bpf_hook_attach(h->bpf, &hooks[i]);
 		if (err && i == HOOK_LATENCY)
 			return err;
 		if (err && !(h->refused & 1u << i))
 			log_warn(h->log,
 				 "cannot attach to sunrpc's event %s: %s; what "
 				 "it tells will be missing",
-				 hooks[i].name,
-				 *h->missing[i] ? h->missing[i] :
-						  bpf_reason(-err));
+				 hooks[i].name, *h->missing[i] ? h->missing[i] : bpf_reason(-err));
 		/* From here on the kernel tells of new ones. */
 		if (i == HOOK_CLIENT)
 			rpc_event_maps_learn(&h->maps);
@@ -255,8 +246,7 @@ struct rpc_events *rpc_events_new(const struct log *log, const char *tracefs)
 		log_error(log,
 			  "sunrpc cannot be observed in tier B: its event %s: "
 			  "%s\nxidscope: %s",
-			  hooks[HOOK_LATENCY].name, h->missing[HOOK_LATENCY],
-			  bpf_advice(err));
+			  hooks[HOOK_LATENCY].name, h->missing[HOOK_LATENCY], bpf_advice(err));
 	else if (err)
 		log_error(log,
 			  "sunrpc cannot be observed in tier B: %s\n%s"
@@ -289,28 +279,23 @@ static uint64_t lost_events(const struct rpc_events *h)
 
 	/* Ends of calls that were lost the exact figures' program tells. */
 	for (size_t i = 0; i < HOOKS; i++)
-		if (bpf_hook_attached(h->bpf, &hooks[i]) &&
-		    !(i == HOOK_LATENCY && exact))
-			lost += bpf_program_misses(
-				bpf_hook_program(h->bpf, &hooks[i]));
+		if (bpf_hook_attached(h->bpf, &hooks[i]) && !(i == HOOK_LATENCY && exact))
+			lost += bpf_program_misses(bpf_hook_program(h->bpf, &hooks[i]));
 	return lost;
 }
 
 /* What these events do not tell. */
 static uint64_t unknown_facts(const struct rpc_events *h)
 {
-	uint64_t unknown =
-		RPC_FACT_BIT(RPC_FACT_SENT_BYTES) |
-		RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
-		RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
-		RPC_FACT_BIT(RPC_FACT_CONNECTS) |
-		RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
-		RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
-		RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
+	uint64_t unknown = RPC_FACT_BIT(RPC_FACT_SENT_BYTES) |
+			   RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
+			   RPC_FACT_BIT(RPC_FACT_CONNECTS) | RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
+			   RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
+			   RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
 
 	if (!bpf_hook_attached(h->bpf, &hooks[HOOK_SLEEP]))
 		unknown |= snapshot_facts_of_waits();
@@ -325,8 +310,7 @@ static uint64_t unknown_facts(const struct rpc_events *h)
 int rpc_events_snapshot(struct rpc_events *h, struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
-		snapshot_hook(s, hooks[i].name,
-			      bpf_hook_attached(h->bpf, &hooks[i]));
+		snapshot_hook(s, hooks[i].name, bpf_hook_attached(h->bpf, &hooks[i]));
 	snapshot_drop(s, "rpc_recursion", lost_events(h));
 	s->unknown |= unknown_facts(h);
 	bpf_object_snapshot(h->bpf->obj, &h->memory, s);

@@ -66,12 +66,9 @@ int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
 	void *mapped;
 
-	*m = (struct rpc_maps){ .bpf = bpf,
-				.shards = shards,
-				.own_netns = own_netns() };
-	mapped = mmap(NULL, RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket),
-		      PROT_READ, MAP_SHARED, bpf_map__fd(bpf->maps.waiter_tasks),
-		      0);
+	*m = (struct rpc_maps){ .bpf = bpf, .shards = shards, .own_netns = own_netns() };
+	mapped = mmap(NULL, RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket), PROT_READ,
+		      MAP_SHARED, bpf_map__fd(bpf->maps.waiter_tasks), 0);
 	if (mapped == MAP_FAILED)
 		return -errno;
 	m->waiter_tasks = mapped;
@@ -138,10 +135,8 @@ static int read_one_series(struct reading *r, uint32_t i)
 		if (!copy->started)
 			continue;
 		if (!op)
-			op = i ? snapshot_op(r->s,
-					     server_label(r, info.key.server),
-					     info.name)
-			       : snapshot_op(r->s, OTHER, OTHER);
+			op = i ? snapshot_op(r->s, server_label(r, info.key.server), info.name) :
+				 snapshot_op(r->s, OTHER, OTHER);
 		if (!op)
 			return -ENOMEM;
 		rpc_series_add(op, copy);
@@ -164,8 +159,7 @@ static int read_series(struct reading *r)
 	return 0;
 }
 
-static int add_error(void *context, uint32_t series, const char *status,
-		     uint64_t count)
+static int add_error(void *context, uint32_t series, const char *status, uint64_t count)
 {
 	struct reading *r = context;
 	struct rpc_series_info info;
@@ -173,9 +167,8 @@ static int add_error(void *context, uint32_t series, const char *status,
 
 	if (lookup(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
-	error = series ? snapshot_error(r->s, server_label(r, info.key.server),
-					info.name, status)
-		       : snapshot_error(r->s, OTHER, OTHER, status);
+	error = series ? snapshot_error(r->s, server_label(r, info.key.server), info.name, status) :
+			 snapshot_error(r->s, OTHER, OTHER, status);
 	if (!error)
 		return -ENOMEM;
 	error->count += count;
@@ -183,16 +176,14 @@ static int add_error(void *context, uint32_t series, const char *status,
 }
 
 /* What only a look at the rpc_xprt itself can tell. */
-static void probe(struct reading *r, uint32_t index,
-		  struct rpc_transport_state *state,
+static void probe(struct reading *r, uint32_t index, struct rpc_transport_state *state,
 		  struct rpc_server_state *server, uint64_t *connects)
 {
 	const struct rpc_transport *t = &r->transports[index];
 	struct rpc_bpf *bpf = r->m->bpf;
 	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
 	__u64 args[1] = { t->xprt };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
-		    .ctx_size_in = sizeof(args));
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 	struct rpc_transport after;
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
@@ -208,8 +199,7 @@ static void probe(struct reading *r, uint32_t index,
 	rpc_raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
-	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns,
-		  p->oldest_start);
+	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
 }
 
 /* A place's number among those of its server and protocol. */
@@ -220,8 +210,7 @@ static uint32_t place_number(const struct reading *r, uint32_t index)
 
 	for (uint32_t i = 0; i < index; i++)
 		number += r->transports[i].server == t->server &&
-			  !memcmp(r->transports[i].proto, t->proto,
-				  sizeof(t->proto));
+			  !memcmp(r->transports[i].proto, t->proto, sizeof(t->proto));
 	return number;
 }
 
@@ -244,10 +233,9 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			return -errno;
 		if (!t->proto[0])
 			continue; /* being filled at this moment */
-		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto),
-			 t->proto, place_number(r, i));
-		state = snapshot_transport(r->s, server_label(r, t->server),
-					   name);
+		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto,
+			 place_number(r, i));
+		state = snapshot_transport(r->s, server_label(r, t->server), name);
 		server = snapshot_server(r->s, server_label(r, t->server));
 		if (!state || !server)
 			return -ENOMEM;
@@ -258,11 +246,9 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		for (int l = 0; l < RPC_LIMITS; l++) {
 			uint64_t ns = t->saturated_ns[l];
 
-			if (t->saturated_since[l] &&
-			    t->saturated_since[l] < r->s->time_ns)
+			if (t->saturated_since[l] && t->saturated_since[l] < r->s->time_ns)
 				ns += r->s->time_ns - t->saturated_since[l];
-			state->saturated_ns[l] +=
-				rpc_never_less(&r->m->saturated_ns[i][l], ns);
+			state->saturated_ns[l] += rpc_never_less(&r->m->saturated_ns[i][l], ns);
 		}
 		for (int l = 0; l < RPC_LIMITS; l++)
 			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
@@ -289,8 +275,7 @@ static int read_depths(struct reading *r, uint32_t epoch)
 		if (!server)
 			return -ENOMEM;
 		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
-			if (lookup(bpf->maps.server_stats,
-				   i * r->m->shards + shard, &stats))
+			if (lookup(bpf->maps.server_stats, i * r->m->shards + shard, &stats))
 				return -errno;
 			rpc_depths_add(server, &stats, epoch);
 		}
@@ -302,8 +287,7 @@ static struct rpc_server_state *server_of_xprt(struct reading *r, uint64_t xprt)
 {
 	for (uint32_t i = 0; i < r->transport_count; i++)
 		if (r->transports[i].xprt == xprt)
-			return snapshot_server(
-				r->s, server_label(r, r->transports[i].server));
+			return snapshot_server(r->s, server_label(r, r->transports[i].server));
 	return NULL;
 }
 
@@ -311,11 +295,9 @@ static struct rpc_server_state *server_of_xprt(struct reading *r, uint64_t xprt)
 static void sweep(struct reading *r, uint32_t index, uint64_t task)
 {
 	__u64 args[2] = { index, task };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
-		    .ctx_size_in = sizeof(args));
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	bpf_prog_test_run_opts(bpf_program__fd(r->m->bpf->progs.rpc_sweep),
-			       &opts);
+	bpf_prog_test_run_opts(bpf_program__fd(r->m->bpf->progs.rpc_sweep), &opts);
 }
 
 /* Since when nothing has happened to a task, that we know of. */
@@ -344,20 +326,17 @@ static void read_waiters(struct reading *r)
 			&bucket[i / RPC_BUCKET_TASKS].task[i % RPC_BUCKET_TASKS];
 		uint64_t task = *place;
 
-		if (!task || lookup(r->m->bpf->maps.waiters, i, &w) ||
-		    w.waits.asleep > RPC_WAITS)
+		if (!task || lookup(r->m->bpf->maps.waiters, i, &w) || w.waits.asleep > RPC_WAITS)
 			continue;
 		if (w.waits.asleep == RPC_ASLEEP_NO) {
-			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns &&
-			    sweeps++ < MAX_SWEEPS)
+			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns && sweeps++ < MAX_SWEEPS)
 				sweep(r, i, task);
 			continue;
 		}
 		server = server_of_xprt(r, w.xprt);
 		limit = limit_of(w.waits.asleep - 1u);
 		if (server && limit < RPC_LIMITS)
-			rpc_raise_age(&server->oldest_ns[limit], r->s->time_ns,
-				      w.waits.since);
+			rpc_raise_age(&server->oldest_ns[limit], r->s->time_ns, w.waits.since);
 	}
 }
 
@@ -371,14 +350,12 @@ int rpc_maps_read(struct rpc_maps *m, struct snapshot *s)
 	m->bpf->bss->rpc_session_name = 0;
 	/* Before the servers: what is counted here has its server there. */
 	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
-	r.transport_count =
-		at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
+	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
 	err = read_servers(&r);
 	if (!err)
 		err = read_series(&r);
 	if (!err)
-		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error,
-				      &r);
+		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	if (!err)
 		err = read_transports(&r, epoch);
 	if (!err)

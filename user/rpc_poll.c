@@ -23,8 +23,7 @@ static const uint64_t known =
 	RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
 	RPC_FACT_BIT(RPC_FACT_RETRANSMITS) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
 	RPC_FACT_BIT(RPC_FACT_CONNECTS) | RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
-	RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
-	RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
+	RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) | RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
 	RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 
 /* What a mount, or rather its superblock, had counted at the last poll. */
@@ -85,8 +84,7 @@ static uint64_t since(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-static const struct mountstats_op *op_before(const struct seen_mount *seen,
-					     const char *name)
+static const struct mountstats_op *op_before(const struct seen_mount *seen, const char *name)
 {
 	static const struct mountstats_op none;
 
@@ -103,8 +101,7 @@ static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
 }
 
 static int add_op(struct rpc_poll *p, const struct mountstats_mount *mount,
-		  const struct mountstats_op *now,
-		  const struct mountstats_op *before)
+		  const struct mountstats_op *now, const struct mountstats_op *before)
 {
 	uint64_t calls = since(now->calls, before->calls);
 	uint64_t errors = since(now->errors, before->errors);
@@ -118,25 +115,21 @@ static int add_op(struct rpc_poll *p, const struct mountstats_mount *mount,
 	if (!o)
 		return -ENOMEM;
 	add_time(&o->total, calls, since(now->total_ms, before->total_ms));
-	add_time(&o->phase[RPC_PHASE_RTT], calls,
-		 since(now->rtt_ms, before->rtt_ms));
+	add_time(&o->phase[RPC_PHASE_RTT], calls, since(now->rtt_ms, before->rtt_ms));
 	o->sent_bytes += since(now->sent_bytes, before->sent_bytes);
 	o->received_bytes += since(now->received_bytes, before->received_bytes);
 	if (errors) {
-		e = snapshot_error(&p->totals, mount->server, now->name,
-				   ANY_STATUS);
+		e = snapshot_error(&p->totals, mount->server, now->name, ANY_STATUS);
 		if (!e)
 			return -ENOMEM;
 		e->count += errors;
 	}
 	if (!mount->transport_count)
 		return 0;
-	t = snapshot_transport(&p->totals, mount->server,
-			       mount->transports[0].protocol);
+	t = snapshot_transport(&p->totals, mount->server, mount->transports[0].protocol);
 	if (!t)
 		return -ENOMEM;
-	t->retransmits += since(now->transmits - now->calls,
-				before->transmits - before->calls);
+	t->retransmits += since(now->transmits - now->calls, before->transmits - before->calls);
 	t->timeouts += since(now->timeouts, before->timeouts);
 	return 0;
 }
@@ -150,20 +143,17 @@ static struct seen_mount *find_mount(struct rpc_poll *p, uint64_t device)
 }
 
 /* A device number goes to another mount when the first has ended. */
-static bool is_another(const struct seen_mount *seen,
-		       const struct mountstats_mount *mount)
+static bool is_another(const struct seen_mount *seen, const struct mountstats_mount *mount)
 {
 	if (mount->age < seen->age)
 		return true;
 	for (size_t i = 0; i < mount->op_count; i++)
-		if (mount->ops[i].calls <
-		    op_before(seen, mount->ops[i].name)->calls)
+		if (mount->ops[i].calls < op_before(seen, mount->ops[i].name)->calls)
 			return true;
 	return false;
 }
 
-static int add_mount(struct rpc_poll *p, const struct mountstats_mount *mount,
-		     uint64_t device)
+static int add_mount(struct rpc_poll *p, const struct mountstats_mount *mount, uint64_t device)
 {
 	struct seen_mount *seen = find_mount(p, device);
 	struct mountstats_op *ops;
@@ -180,8 +170,7 @@ static int add_mount(struct rpc_poll *p, const struct mountstats_mount *mount,
 		seen->op_count = 0;
 	}
 	for (size_t i = 0; i < mount->op_count && p->begun && !err; i++)
-		err = add_op(p, mount, &mount->ops[i],
-			     op_before(seen, mount->ops[i].name));
+		err = add_op(p, mount, &mount->ops[i], op_before(seen, mount->ops[i].name));
 	ops = realloc(seen->ops, (mount->op_count + 1) * sizeof(*ops));
 	if (!ops)
 		return -ENOMEM;
@@ -216,21 +205,18 @@ static bool is_same(const struct transport *t, const char *server, size_t index,
 		    const struct mountstats_transport *stats)
 {
 	return t->index == index && !strcmp(t->server, server) &&
-	       !strcmp(t->stats.protocol, stats->protocol) &&
-	       t->stats.port == stats->port &&
+	       !strcmp(t->stats.protocol, stats->protocol) && t->stats.port == stats->port &&
 	       (stats->port || t->stats.connects == stats->connects);
 }
 
-static int add_transports(struct rpc_poll *p,
-			  const struct mountstats_mount *mount,
+static int add_transports(struct rpc_poll *p, const struct mountstats_mount *mount,
 			  const struct mountinfo_mount *info)
 {
 	for (size_t i = 0; i < mount->transport_count; i++) {
 		struct transport *t = p->transports;
 		struct transport *end = t + p->transport_count;
 
-		while (t < end && !is_same(t, mount->server, i,
-					   &mount->transports[i]))
+		while (t < end && !is_same(t, mount->server, i, &mount->transports[i]))
 			t++;
 		if (t < end)
 			continue;
@@ -246,20 +232,17 @@ static int add_transports(struct rpc_poll *p,
 	return 0;
 }
 
-static struct connects *find_connects(struct rpc_poll *p,
-				      const struct transport *t)
+static struct connects *find_connects(struct rpc_poll *p, const struct transport *t)
 {
 	struct connects *c;
 
 	for (c = p->connects; c < p->connects + p->connects_count; c++)
-		if (!strcmp(c->server, t->server) &&
-		    !strcmp(c->protocol, t->stats.protocol))
+		if (!strcmp(c->server, t->server) && !strcmp(c->protocol, t->stats.protocol))
 			return c;
 	c = more(&p->connects, &p->connects_count, sizeof(*c));
 	if (c) {
 		snprintf(c->server, sizeof(c->server), "%s", t->server);
-		snprintf(c->protocol, sizeof(c->protocol), "%s",
-			 t->stats.protocol);
+		snprintf(c->protocol, sizeof(c->protocol), "%s", t->stats.protocol);
 	}
 	return c;
 }
@@ -292,19 +275,15 @@ static int add_connects(struct rpc_poll *p)
 /* Whose transport sysfs shows; NULL: none of an NFS mount. The server's port, if
  * it is told, tells it from those to lockd and the like, and from backchannels,
  * which have none. Up to 6.0 it is told of TCP alone. */
-static const struct transport *owner_of(const struct rpc_poll *p,
-					const char *protocol,
-					const char *address,
-					const struct xprt_info *info)
+static const struct transport *owner_of(const struct rpc_poll *p, const char *protocol,
+					const char *address, const struct xprt_info *info)
 {
-	bool any = !info->has_port ||
-		   (!info->port && strcmp(protocol, "tcp") != 0);
+	bool any = !info->has_port || (!info->port && strcmp(protocol, "tcp") != 0);
 
 	for (size_t i = 0; i < p->transport_count; i++) {
 		const struct transport *t = &p->transports[i];
 
-		if (!strcmp(t->stats.protocol, protocol) &&
-		    !strcmp(t->address, address) &&
+		if (!strcmp(t->stats.protocol, protocol) && !strcmp(t->address, address) &&
 		    (any || info->port == t->port))
 			return t;
 	}
@@ -312,8 +291,7 @@ static const struct transport *owner_of(const struct rpc_poll *p,
 }
 
 /* @path: ".../xprt-7-tcp/xprt_info" */
-static int add_slots(const struct rpc_poll *p, struct snapshot *s,
-		     const char *path)
+static int add_slots(const struct rpc_poll *p, struct snapshot *s, const char *path)
 {
 	char folder[PATH_MAX], file[PATH_MAX], address[RPC_ADDRESS_LEN];
 	const struct transport *t = NULL;
@@ -322,11 +300,9 @@ static int add_slots(const struct rpc_poll *p, struct snapshot *s,
 	struct file_text text;
 	const char *protocol;
 
-	snprintf(folder, sizeof(folder), "%.*s",
-		 (int)(strrchr(path, '/') - path), path);
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
 	protocol = strrchr(folder, '-');
-	if (snprintf(file, sizeof(file), "%s/dstaddr", folder) >=
-		    (int)sizeof(file) ||
+	if (snprintf(file, sizeof(file), "%s/dstaddr", folder) >= (int)sizeof(file) ||
 	    !file_first_line(file, address, sizeof(address)))
 		return 0;
 	/* It cannot be read while there is no connection. */
@@ -354,8 +330,7 @@ static int add_all_slots(const struct rpc_poll *p, struct snapshot *s)
 	int err = 0;
 
 	snprintf(pattern, sizeof(pattern),
-		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info",
-		 p->root);
+		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", p->root);
 	if (glob(pattern, GLOB_NOSORT, NULL, &files))
 		return 0;
 	for (size_t i = 0; i < files.gl_pathc && !err; i++)
@@ -366,8 +341,8 @@ static int add_all_slots(const struct rpc_poll *p, struct snapshot *s)
 
 /* ---- the poll ---- */
 
-static int read_proc(const struct rpc_poll *p, const char *process,
-		     const char *name, struct file_text *text)
+static int read_proc(const struct rpc_poll *p, const char *process, const char *name,
+		     struct file_text *text)
 {
 	char path[PATH_MAX];
 
@@ -376,9 +351,8 @@ static int read_proc(const struct rpc_poll *p, const char *process,
 }
 
 /* Both files list the mounts in one order; in between, one may have come. */
-static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos,
-					     size_t count, size_t number,
-					     const char *path)
+static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos, size_t count,
+					     size_t number, const char *path)
 {
 	if (number < count && !strcmp(infos[number].path, path))
 		return &infos[number];
@@ -484,15 +458,13 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 		if (!to)
 			return -ENOMEM;
 		time_histogram_add(&to->total, &from->total);
-		time_histogram_add(&to->phase[RPC_PHASE_RTT],
-				   &from->phase[RPC_PHASE_RTT]);
+		time_histogram_add(&to->phase[RPC_PHASE_RTT], &from->phase[RPC_PHASE_RTT]);
 		to->sent_bytes += from->sent_bytes;
 		to->received_bytes += from->received_bytes;
 	}
 	for (size_t i = 0; i < totals->error_count; i++) {
 		const struct rpc_error *from = &totals->errors[i];
-		struct rpc_error *to = snapshot_error(s, from->server, from->op,
-						      from->status);
+		struct rpc_error *to = snapshot_error(s, from->server, from->op, from->status);
 
 		if (!to)
 			return -ENOMEM;
@@ -500,8 +472,7 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 	}
 	for (size_t i = 0; i < totals->transport_count; i++) {
 		const struct rpc_transport_state *from = &totals->transports[i];
-		struct rpc_transport_state *to =
-			snapshot_transport(s, from->server, from->name);
+		struct rpc_transport_state *to = snapshot_transport(s, from->server, from->name);
 
 		if (!to || !snapshot_server(s, from->server))
 			return -ENOMEM;

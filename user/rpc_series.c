@@ -24,8 +24,7 @@ void rpc_series_close(struct rpc_series_reader *r)
 	free(r->copy[1]);
 }
 
-const struct rpc_series *rpc_series_read(struct rpc_series_reader *r,
-					 uint32_t index)
+const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index)
 {
 	struct rpc_series *before = r->copy[0], *now = r->copy[1], *swap;
 	uint64_t finished;
@@ -87,13 +86,11 @@ static int by_order(const void *a, const void *b)
 {
 	const struct ordered_error *x = a, *y = b;
 
-	return x->value.order < y->value.order ? -1 :
-						 x->value.order > y->value.order;
+	return x->value.order < y->value.order ? -1 : x->value.order > y->value.order;
 }
 
 int rpc_errors_read(int fd,
-		    int (*add)(void *context, uint32_t series,
-			       const char *status, uint64_t count),
+		    int (*add)(void *context, uint32_t series, const char *status, uint64_t count),
 		    void *context)
 {
 	struct ordered_error *list;
@@ -105,8 +102,7 @@ int rpc_errors_read(int fd,
 	list = calloc(RPC_MAX_ERRORS, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	while (count < RPC_MAX_ERRORS &&
-	       !bpf_map_get_next_key(fd, last, &list[count].key)) {
+	while (count < RPC_MAX_ERRORS && !bpf_map_get_next_key(fd, last, &list[count].key)) {
 		last = &list[count].key;
 		if (!bpf_map_lookup_elem(fd, last, &list[count].value))
 			count++;
@@ -114,8 +110,7 @@ int rpc_errors_read(int fd,
 	qsort(list, count, sizeof(*list), by_order);
 	for (size_t i = 0; i < count && !err; i++) {
 		nfs_status_name(list[i].key.status, status, sizeof(status));
-		err = add(context, list[i].key.series, status,
-			  list[i].value.count);
+		err = add(context, list[i].key.series, status, list[i].value.count);
 	}
 	free(list);
 	return err;
@@ -126,14 +121,13 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
 	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
 }
 
-void rpc_depths_add(struct rpc_server_state *server,
-		    const struct rpc_server_stats *stats, uint32_t epoch)
+void rpc_depths_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
+		    uint32_t epoch)
 {
 	for (int q = 0; q < RPC_QUEUES; q++) {
 		struct depth_histogram *h = &server->depth[q];
 
-		rpc_raise(&server->depth_max[q],
-			  rpc_peak_of(&stats->peak[q], epoch));
+		rpc_raise(&server->depth_max[q], rpc_peak_of(&stats->peak[q], epoch));
 		h->sum += stats->depth_sum[q];
 		for (int b = 0; b < DEPTH_BUCKETS; b++)
 			h->bucket[b] += stats->depth[q][b];
@@ -160,12 +154,9 @@ uint64_t rpc_never_less(uint64_t *known, uint64_t value)
 }
 
 static const char *const drop_names[RPC_DROPS] = {
-	[RPC_DROP_WAITER] = "rpc_waiter",
-	[RPC_DROP_SERVER] = "rpc_server",
-	[RPC_DROP_TRANSPORT] = "rpc_transport",
-	[RPC_DROP_SERIES] = "rpc_series",
-	[RPC_DROP_ERROR] = "rpc_error",
-	[RPC_DROP_CLIPPED] = "rpc_wait_clipped",
+	[RPC_DROP_WAITER] = "rpc_waiter",       [RPC_DROP_SERVER] = "rpc_server",
+	[RPC_DROP_TRANSPORT] = "rpc_transport", [RPC_DROP_SERIES] = "rpc_series",
+	[RPC_DROP_ERROR] = "rpc_error",         [RPC_DROP_CLIPPED] = "rpc_wait_clipped",
 };
 
 void rpc_drops_add(struct snapshot *s, const __u64 *dropped)

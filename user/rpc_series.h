@@ -27,8 +27,7 @@ void rpc_series_close(struct rpc_series_reader *r);
  * was taken were finished when the copy before it was taken. It holds until the
  * next call. NULL: the map cannot be read.
  */
-const struct rpc_series *rpc_series_read(struct rpc_series_reader *r,
-					 uint32_t index);
+const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index);
 
 /* Adds a copy's figures to @op. */
 void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
@@ -40,16 +39,15 @@ void rpc_series_complete(struct snapshot *s);
 /* Hands the errors in the map behind @fd to @add, those that were seen first
  * first. Returns 0 or -errno, of @add as well. */
 int rpc_errors_read(int fd,
-		    int (*add)(void *context, uint32_t series,
-			       const char *status, uint64_t count),
+		    int (*add)(void *context, uint32_t series, const char *status, uint64_t count),
 		    void *context);
 
 /* The greatest depth within interval @epoch. */
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 
 /* Adds a server's depths of one shard, with the peaks of interval @epoch. */
-void rpc_depths_add(struct rpc_server_state *server,
-		    const struct rpc_server_stats *stats, uint32_t epoch);
+void rpc_depths_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
+		    uint32_t epoch);
 
 /* Raise *@max to @value, and to the age of what is there since @since (0:
  * nothing). */

@@ -61,10 +61,8 @@ static const struct bpf_hook hooks[HOOKS] = {
 	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep),
 };
 
-#define RELEASE_HOOKS \
-	(1u << HOOK_XPRT_RELEASE_XPRT | 1u << HOOK_XPRT_RELEASE_CONG)
-#define WAIT_HOOKS \
-	(1u << HOOK_RPC_TASK_WAKEUP | 1u << HOOK_RPC_TASK_SLEEP)
+#define RELEASE_HOOKS (1u << HOOK_XPRT_RELEASE_XPRT | 1u << HOOK_XPRT_RELEASE_CONG)
+#define WAIT_HOOKS (1u << HOOK_RPC_TASK_WAKEUP | 1u << HOOK_RPC_TASK_SLEEP)
 
 /* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
  * The guard that took the place of disabled preemption has a type. */
@@ -90,8 +88,7 @@ static int try_load(struct rpc_typed *h, uint32_t shards)
 	h->bpf->rodata->rpc_shard_mask = shards - 1;
 	h->bpf->rodata->rpc_record_at_release = h->record_at_release;
 	bpf_map__set_max_entries(h->bpf->maps.series, RPC_MAX_SERIES * shards);
-	bpf_map__set_max_entries(h->bpf->maps.server_stats,
-				 (RPC_MAX_SERVERS + 1) * shards);
+	bpf_map__set_max_entries(h->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * shards);
 	err = rpc_bpf__load(h->bpf);
 	if (err) {
 		rpc_bpf__destroy(h->bpf);
@@ -196,8 +193,9 @@ struct rpc_typed *rpc_typed_new(const struct log *log, bool without_waits)
 			  bpf_reason(err), bpf_last_words(), bpf_advice(err));
 	} else if (!attach(h)) {
 		err = ENOENT;
-		log_error(log, "sunrpc cannot be observed in tier A: a hook "
-			       "that it needs could not be attached; %s",
+		log_error(log,
+			  "sunrpc cannot be observed in tier A: a hook "
+			  "that it needs could not be attached; %s",
 			  bpf_advice(err));
 	}
 	if (err) {
@@ -227,10 +225,8 @@ static uint64_t lost_to_recursion(const struct rpc_typed *h)
 	for (size_t i = 0; i < HOOKS; i++)
 		if (bpf_hook_attached(h->bpf, &hooks[i]) &&
 		    (!h->record_at_release ||
-		     (i != HOOK_RPC_STATS_LATENCY &&
-		      i != HOOK_RPC_STATS_LATENCY_AGAIN)))
-			lost += bpf_program_misses(
-				bpf_hook_program(h->bpf, &hooks[i]));
+		     (i != HOOK_RPC_STATS_LATENCY && i != HOOK_RPC_STATS_LATENCY_AGAIN)))
+			lost += bpf_program_misses(bpf_hook_program(h->bpf, &hooks[i]));
 	return lost;
 }
 
@@ -267,9 +263,7 @@ int rpc_typed_snapshot(struct rpc_typed *h, struct snapshot *s)
 		learn_session(h);
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(h->unused & 1u << i))
-			snapshot_hook(s, hooks[i].name,
-				      bpf_hook_attached(h->bpf,
-							&hooks[i]));
+			snapshot_hook(s, hooks[i].name, bpf_hook_attached(h->bpf, &hooks[i]));
 	snapshot_drop(s, "rpc_recursion", lost_to_recursion(h));
 	s->unknown |= unknown_facts(h);
 	bpf_object_snapshot(h->bpf->obj, &h->memory, s);

@@ -59,8 +59,9 @@ static void tell(struct agent *a, int error)
 	if (error == a->last_error)
 		return;
 	if (error)
-		log_error(log, "cannot write %s: %s; %s. Will try again every "
-			       "%g seconds",
+		log_error(log,
+			  "cannot write %s: %s; %s. Will try again every "
+			  "%g seconds",
 			  a->output.path, strerror(error), write_advice(error),
 			  a->options->interval);
 	else
@@ -151,8 +152,7 @@ int run(const struct options *options)
 	double begin = monotonic_seconds();
 	int err, statistics = -1, code = EXIT_TROUBLE;
 
-	if (options->xid_policy &&
-	    xid_policy_load(&policy, options->xid_policy, log))
+	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, log))
 		return EXIT_TROUBLE;
 	loop_block_signals();
 	/* To the agent a closed pipe is an error of write(), not the end. */
@@ -162,14 +162,14 @@ int run(const struct options *options)
 		return EXIT_TROUBLE;
 	}
 	if (output_file_lock(&a.output) == -EBUSY) {
-		log_error(log, "another agent writes %s: stop it, or name "
-			       "another --output",
+		log_error(log,
+			  "another agent writes %s: stop it, or name "
+			  "another --output",
 			  options->output);
 		code = EXIT_LOCKED;
 		goto out;
 	}
-	err = observer_start(&a.observer, log, options->hooks, options->tiers,
-			     &gpu);
+	err = observer_start(&a.observer, log, options->hooks, options->tiers, &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;
@@ -179,11 +179,9 @@ int run(const struct options *options)
 	}
 	statistics = count_program_runs(options);
 	log_info(log, "started in %.0f ms, writing %s every %g s",
-		 (monotonic_seconds() - begin) * 1e3, options->output,
-		 options->interval);
+		 (monotonic_seconds() - begin) * 1e3, options->output, options->interval);
 	on_tick(&a);
-	err = loop_run(&a.observer, options->interval, options->duration,
-		       &handler);
+	err = loop_run(&a.observer, options->interval, options->duration, &handler);
 	if (err)
 		log_error(log, "the event loop failed: %s", strerror(-err));
 	else

@@ -7,10 +7,9 @@
 #include <string.h>
 
 const char *const rpc_phase_names[RPC_PHASES] = {
-	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",
-	[RPC_PHASE_SEND] = "send",	 [RPC_PHASE_DELAY] = "delay",
-	[RPC_PHASE_RESEND] = "resend",	 [RPC_PHASE_SETUP] = "setup",
-	[RPC_PHASE_RTT] = "rtt",	 [RPC_PHASE_FINISH] = "finish",
+	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",     [RPC_PHASE_SEND] = "send",
+	[RPC_PHASE_DELAY] = "delay",     [RPC_PHASE_RESEND] = "resend", [RPC_PHASE_SETUP] = "setup",
+	[RPC_PHASE_RTT] = "rtt",         [RPC_PHASE_FINISH] = "finish",
 };
 
 const char *const rpc_limit_names[RPC_LIMITS] = {
@@ -20,9 +19,8 @@ const char *const rpc_limit_names[RPC_LIMITS] = {
 };
 
 const char *const rpc_queue_names[RPC_QUEUES] = {
-	[RPC_QUEUE_SLOT] = "slot",	 [RPC_QUEUE_SESSION] = "session",
-	[RPC_QUEUE_SEND] = "send",	 [RPC_QUEUE_XMIT] = "xmit",
-	[RPC_QUEUE_PENDING] = "pending",
+	[RPC_QUEUE_SLOT] = "slot", [RPC_QUEUE_SESSION] = "session", [RPC_QUEUE_SEND] = "send",
+	[RPC_QUEUE_XMIT] = "xmit", [RPC_QUEUE_PENDING] = "pending",
 };
 
 const char *const fault_path_names[FAULT_PATHS] = {
@@ -68,8 +66,7 @@ static void copy(char *to, const char *from, size_t size)
 
 #define COPY(to, from) copy(to, from, sizeof(to))
 
-struct rpc_op *snapshot_op(struct snapshot *s, const char *server,
-			   const char *op)
+struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op)
 {
 	struct rpc_op *o;
 
@@ -84,14 +81,13 @@ struct rpc_op *snapshot_op(struct snapshot *s, const char *server,
 	return o;
 }
 
-struct rpc_error *snapshot_error(struct snapshot *s, const char *server,
-				 const char *op, const char *status)
+struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const char *op,
+				 const char *status)
 {
 	struct rpc_error *e;
 
 	for (e = s->errors; e < s->errors + s->error_count; e++)
-		if (!strcmp(e->server, server) && !strcmp(e->op, op) &&
-		    !strcmp(e->status, status))
+		if (!strcmp(e->server, server) && !strcmp(e->op, op) && !strcmp(e->status, status))
 			return e;
 	e = append(&s->errors, &s->error_count, sizeof(*e));
 	if (e) {
@@ -102,8 +98,7 @@ struct rpc_error *snapshot_error(struct snapshot *s, const char *server,
 	return e;
 }
 
-struct rpc_transport_state *snapshot_transport(struct snapshot *s,
-					       const char *server,
+struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *server,
 					       const char *name)
 {
 	struct rpc_transport_state *t;
@@ -119,8 +114,7 @@ struct rpc_transport_state *snapshot_transport(struct snapshot *s,
 	return t;
 }
 
-struct rpc_server_state *snapshot_server(struct snapshot *s,
-					 const char *server)
+struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 {
 	struct rpc_server_state *v;
 
@@ -139,8 +133,7 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 
 	for (f = s->faults; f < s->faults + s->fault_count; f++)
 		if (f->code == like->code && f->nvswitch == like->nvswitch &&
-		    !strcmp(f->device, like->device) &&
-		    !strcmp(f->severity, like->severity) &&
+		    !strcmp(f->device, like->device) && !strcmp(f->severity, like->severity) &&
 		    !strcmp(f->action, like->action))
 			return f;
 	f = append(&s->faults, &s->fault_count, sizeof(*f));
@@ -154,14 +147,12 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 	return f;
 }
 
-struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver,
-					   const char *kind,
+struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, const char *kind,
 					   const char *device)
 {
 	struct kernel_event *e;
 
-	for (e = s->kernel_events; e < s->kernel_events + s->kernel_event_count;
-	     e++)
+	for (e = s->kernel_events; e < s->kernel_events + s->kernel_event_count; e++)
 		if (e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) &&
 		    !strcmp(e->device, device))
 			return e;
@@ -187,8 +178,7 @@ struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
 	return g;
 }
 
-struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
-				       const char *evidence)
+struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, const char *evidence)
 {
 	struct gpu_recovery *r;
 
@@ -223,12 +213,10 @@ void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count)
 void snapshot_health(struct snapshot *s, const char *check, int level)
 {
 	if (s->health_count < sizeof(s->health) / sizeof(s->health[0]))
-		s->health[s->health_count++] =
-			(struct health_state){ check, level };
+		s->health[s->health_count++] = (struct health_state){ check, level };
 }
 
-void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
-		      uint64_t ns)
+void snapshot_program(struct snapshot *s, const char *name, uint64_t runs, uint64_t ns)
 {
 	struct program_run *p;
 
@@ -254,16 +242,14 @@ uint64_t time_histogram_count(const struct time_histogram *h)
 	return count;
 }
 
-void time_histogram_add(struct time_histogram *to,
-			const struct time_histogram *from)
+void time_histogram_add(struct time_histogram *to, const struct time_histogram *from)
 {
 	to->sum_ns += from->sum_ns;
 	for (int i = 0; i < TIME_BUCKETS; i++)
 		to->bucket[i] += from->bucket[i];
 }
 
-void time_histogram_subtract(struct time_histogram *to,
-			     const struct time_histogram *from)
+void time_histogram_subtract(struct time_histogram *to, const struct time_histogram *from)
 {
 	to->sum_ns -= from->sum_ns;
 	for (int i = 0; i < TIME_BUCKETS; i++)

@@ -167,10 +167,8 @@ static inline uint64_t snapshot_facts_of_waits(void)
 	uint64_t facts = 0;
 
 	for (int l = 0; l < RPC_LIMITS; l++)
-		facts |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) |
-			 RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
-			 RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + l) |
-			 RPC_FACT_BIT(RPC_FACT_OLDEST + l);
+		facts |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) | RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
+			 RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + l) | RPC_FACT_BIT(RPC_FACT_OLDEST + l);
 	return facts;
 }
 
@@ -227,36 +225,28 @@ void snapshot_free(struct snapshot *s);
 /* Entries by their labels, added empty if need be. NULL: no memory. A pointer
  * holds until the next call for the same array. A fault's labels are all of
  * @like but its counts and times. */
-struct rpc_op *snapshot_op(struct snapshot *s, const char *server,
-			   const char *op);
-struct rpc_error *snapshot_error(struct snapshot *s, const char *server,
-				 const char *op, const char *status);
-struct rpc_transport_state *snapshot_transport(struct snapshot *s,
-					       const char *server,
+struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op);
+struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const char *op,
+				 const char *status);
+struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *server,
 					       const char *name);
-struct rpc_server_state *snapshot_server(struct snapshot *s,
-					 const char *server);
+struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server);
 struct fault *snapshot_fault(struct snapshot *s, const struct fault *like);
-struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver,
-					   const char *kind,
+struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, const char *kind,
 					   const char *device);
 struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu);
-struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu,
-				       const char *evidence);
+struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, const char *evidence);
 
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
 /* These two add to the entry of the same name, if there is one. */
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
-void snapshot_program(struct snapshot *s, const char *name, uint64_t runs,
-		      uint64_t ns);
+void snapshot_program(struct snapshot *s, const char *name, uint64_t runs, uint64_t ns);
 void snapshot_health(struct snapshot *s, const char *check, int level);
 
 uint64_t time_histogram_count(const struct time_histogram *h);
-void time_histogram_add(struct time_histogram *to,
-			const struct time_histogram *from);
+void time_histogram_add(struct time_histogram *to, const struct time_histogram *from);
 /* *@to minus *@from, which is an earlier state of the same histogram. */
-void time_histogram_subtract(struct time_histogram *to,
-			     const struct time_histogram *from);
+void time_histogram_subtract(struct time_histogram *to, const struct time_histogram *from);
 /* Upper bound in ns of the bucket that holds the @q-quantile (0..1), so the
  * true value is at most a fifth below (at 1 us and above); 0 if empty, UINT64_MAX if above all. */
 uint64_t time_histogram_quantile(const struct time_histogram *h, double q);

@@ -53,8 +53,7 @@ unsigned int span_digit(char c)
 	return 36;
 }
 
-bool span_take_number(struct span *s, unsigned int base, uint32_t max,
-		      uint32_t *value)
+bool span_take_number(struct span *s, unsigned int base, uint32_t max, uint32_t *value)
 {
 	const char *p = s->at;
 	uint64_t sum = 0;
@@ -76,8 +75,8 @@ bool span_take_pci(struct span *s, char pci[SPAN_PCI])
 	uint32_t domain, bus, slot, function = 0;
 	struct span rest = *s;
 
-	if (!span_take_number(&rest, 16, UINT32_MAX, &domain) ||
-	    !span_take(&rest, ":") || !span_take_number(&rest, 16, 0xff, &bus))
+	if (!span_take_number(&rest, 16, UINT32_MAX, &domain) || !span_take(&rest, ":") ||
+	    !span_take_number(&rest, 16, 0xff, &bus))
 		return false;
 	if (span_take(&rest, ":")) {
 		if (!span_take_number(&rest, 16, 0xff, &slot))
@@ -87,11 +86,10 @@ bool span_take_pci(struct span *s, char pci[SPAN_PCI])
 		bus = domain;
 		domain = 0;
 	}
-	if (bus > 0xff || (span_take(&rest, ".") &&
-			   !span_take_number(&rest, 16, 7, &function)))
+	if (bus > 0xff || (span_take(&rest, ".") && !span_take_number(&rest, 16, 7, &function)))
 		return false;
-	snprintf(pci, SPAN_PCI, "%04x:%02x:%02x.%x", domain, (uint8_t)bus,
-		 (uint8_t)slot, (uint8_t)function);
+	snprintf(pci, SPAN_PCI, "%04x:%02x:%02x.%x", domain, (uint8_t)bus, (uint8_t)slot,
+		 (uint8_t)function);
 	*s = rest;
 	return true;
 }

@@ -29,8 +29,7 @@ bool span_take(struct span *s, const char *literal);
 bool span_take_through(struct span *s, const char *literal);
 
 /* At least one digit, at most @max; base up to 36, letters in any case. */
-bool span_take_number(struct span *s, unsigned int base, uint32_t max,
-		      uint32_t *value);
+bool span_take_number(struct span *s, unsigned int base, uint32_t max, uint32_t *value);
 
 /*
  * A PCI address, domain:bus:slot[.function], or bus:slot as the GPU driver

@@ -59,8 +59,9 @@ static void check_bpf(struct tier_check *c, const struct tier_facts *f)
 static void check_lockdown(struct tier_check *c, const struct tier_facts *f)
 {
 	if (f->lockdown == LOCKDOWN_CONFIDENTIALITY)
-		missing(c, "lockdown mode 'confidentiality' keeps BPF programs "
-			   "from reading kernel memory",
+		missing(c,
+			"lockdown mode 'confidentiality' keeps BPF programs "
+			"from reading kernel memory",
 			"boot with lockdown=integrity, or without lockdown");
 	else if (f->lockdown == LOCKDOWN_INTEGRITY)
 		found(c, "lockdown mode 'integrity' allows BPF programs to "
@@ -84,8 +85,9 @@ static void check_kernel_types(struct tier_check *c, const struct tier_facts *f)
 	if (f->kernel_btf)
 		found(c, "the kernel describes its types (BTF)");
 	else
-		missing(c, "the kernel does not describe its types: no "
-			   "/sys/kernel/btf/vmlinux",
+		missing(c,
+			"the kernel does not describe its types: no "
+			"/sys/kernel/btf/vmlinux",
 			"boot a kernel with CONFIG_DEBUG_INFO_BTF=y");
 }
 
@@ -96,14 +98,16 @@ static void check_sunrpc_types(struct tier_check *c, const struct tier_facts *f)
 	else if (f->sunrpc_btf)
 		found(c, "sunrpc's types are described (BTF)");
 	else if (f->out_of_tree)
-		missing(c, "sunrpc is an out-of-tree module without a "
-			   "description of its types (BTF)",
+		missing(c,
+			"sunrpc is an out-of-tree module without a "
+			"description of its types (BTF)",
 			"build the module where the kernel's build tree has "
 			"its vmlinux, pahole is installed and "
 			"CONFIG_DEBUG_INFO_BTF_MODULES=y; or stay with tier B");
 	else
-		missing(c, "sunrpc's types are not described: no "
-			   "/sys/kernel/btf/sunrpc",
+		missing(c,
+			"sunrpc's types are not described: no "
+			"/sys/kernel/btf/sunrpc",
 			"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y "
 			"(5.11 and later); or stay with tier B");
 }
@@ -127,8 +131,7 @@ static void check_tracefs(struct tier_check *c, const struct tier_facts *f)
 		found(c, "tracefs is mounted");
 		break;
 	case TRACEFS_FORBIDDEN:
-		missing(c, "this process may not look into tracefs",
-			"run it as root");
+		missing(c, "this process may not look into tracefs", "run it as root");
 		break;
 	case TRACEFS_UNMOUNTED:
 		missing(c, "tracefs is not mounted",
@@ -142,8 +145,7 @@ static void check_tracefs(struct tier_check *c, const struct tier_facts *f)
 	}
 }
 
-static void check_sunrpc_events(struct tier_check *c,
-				const struct tier_facts *f)
+static void check_sunrpc_events(struct tier_check *c, const struct tier_facts *f)
 {
 	if (!is_there(f) || f->tracefs != TRACEFS_MOUNTED)
 		open_until(c, "known when sunrpc is loaded and tracefs is "
@@ -161,8 +163,7 @@ static void check_mountstats(struct tier_check *c, const struct tier_facts *f)
 	if (f->mountstats)
 		found(c, "mountstats can be read");
 	else
-		missing(c, "/proc/self/mountstats cannot be read",
-			"mount -t proc proc /proc");
+		missing(c, "/proc/self/mountstats cannot be read", "mount -t proc proc /proc");
 }
 
 static void check_transports(struct tier_check *c, const struct tier_facts *f)
@@ -172,8 +173,9 @@ static void check_transports(struct tier_check *c, const struct tier_facts *f)
 	else if (f->transports)
 		found(c, "sysfs lists sunrpc's transports");
 	else
-		missing(c, "sysfs does not list sunrpc's transports: tier C "
-			   "cannot tell their slots",
+		missing(c,
+			"sysfs does not list sunrpc's transports: tier C "
+			"cannot tell their slots",
 			"boot a kernel from 5.14 on");
 }
 
@@ -184,8 +186,9 @@ static void check_clients(struct tier_check *c, const struct tier_facts *f)
 	else if (f->debugfs)
 		found(c, "debugfs lists sunrpc's clients");
 	else
-		missing(c, "debugfs does not list sunrpc's clients: tier B "
-			   "cannot name all servers",
+		missing(c,
+			"debugfs does not list sunrpc's clients: tier B "
+			"cannot name all servers",
 			"mount -t debugfs debugfs /sys/kernel/debug");
 }
 
@@ -209,12 +212,10 @@ static const struct {
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
-_Static_assert(CHECKS <= sizeof(((struct tier_choice *)0)->checks) /
-				 sizeof(struct tier_check),
+_Static_assert(CHECKS <= sizeof(((struct tier_choice *)0)->checks) / sizeof(struct tier_check),
 	       "all checks have room");
 
-void tier_choose(struct tier_choice *c, const struct tier_facts *f,
-		 unsigned int allowed)
+void tier_choose(struct tier_choice *c, const struct tier_facts *f, unsigned int allowed)
 {
 	*c = (struct tier_choice){ .tier = '-', .best = '-' };
 	for (size_t i = 0; i < CHECKS; i++) {

@@ -45,8 +45,7 @@ struct tier_choice {
  * needed by a better tier. Leave a tier out of @allowed to go on to the next
  * where the kernel has refused it nonetheless.
  */
-void tier_choose(struct tier_choice *c, const struct tier_facts *f,
-		 unsigned int allowed);
+void tier_choose(struct tier_choice *c, const struct tier_facts *f, unsigned int allowed);
 
 /* The set that holds one tier, of its letter; 0 if there is none such. */
 unsigned int tier_set(char tier);

@@ -25,8 +25,7 @@ static bool exists(const char *root, const char *path)
 	return !access(full, R_OK);
 }
 
-static bool first_line(const char *root, const char *path, char *line,
-		       size_t size)
+static bool first_line(const char *root, const char *path, char *line, size_t size)
 {
 	char full[PATH_MAX];
 
@@ -54,7 +53,7 @@ static enum lockdown lockdown(const char *root)
 
 	first_line(root, "/sys/kernel/security/lockdown", line, sizeof(line));
 	return strstr(line, "[confidentiality]") ? LOCKDOWN_CONFIDENTIALITY :
-	       strstr(line, "[integrity]")	 ? LOCKDOWN_INTEGRITY :
+	       strstr(line, "[integrity]")       ? LOCKDOWN_INTEGRITY :
 						   LOCKDOWN_NONE;
 }
 
@@ -115,8 +114,7 @@ static void read_srcversion(char *version, size_t size, const char *path)
 	file_text_free(&module);
 }
 
-void tier_look_on_disk(struct tier_facts *f, const char *root,
-		       const char *release)
+void tier_look_on_disk(struct tier_facts *f, const char *root, const char *release)
 {
 	char folder[PATH_MAX / 2], path[PATH_MAX];
 
@@ -124,8 +122,7 @@ void tier_look_on_disk(struct tier_facts *f, const char *root,
 	find_module(f->disk_path, sizeof(f->disk_path), folder);
 	snprintf(path, sizeof(path), "%s/%s", folder, f->disk_path);
 	if (*f->disk_path)
-		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion),
-				path);
+		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion), path);
 }
 
 void tier_look(struct tier_facts *f, const char *root)
@@ -133,20 +130,17 @@ void tier_look(struct tier_facts *f, const char *root)
 	char path[PATH_MAX], taint[64];
 
 	*f = (struct tier_facts){ .sunrpc = sunrpc_look(root) };
-	first_line(root, MODULE "/srcversion", f->srcversion,
-		   sizeof(f->srcversion));
+	first_line(root, MODULE "/srcversion", f->srcversion, sizeof(f->srcversion));
 	first_line(root, MODULE "/taint", taint, sizeof(taint));
 	f->out_of_tree = strchr(taint, 'O');
 	/* A mount point that the kernel makes with its bpf() call. */
 	f->bpf = exists(root, "/sys/fs/bpf");
 	f->kernel_btf = exists(root, "/sys/kernel/btf/vmlinux");
-	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ?
-				kernel_has_type(root, "rpc_task") :
-				exists(root, "/sys/kernel/btf/sunrpc");
+	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ? kernel_has_type(root, "rpc_task") :
+						       exists(root, "/sys/kernel/btf/sunrpc");
 	f->lockdown = lockdown(root);
 	f->capabilities = capabilities(root);
-	f->tracefs = tracefs_find(root, f->tracefs_path,
-				  sizeof(f->tracefs_path));
+	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));
 	snprintf(path, sizeof(path), "%s/events/sunrpc", f->tracefs_path);
 	f->sunrpc_events = f->tracefs == TRACEFS_MOUNTED && !access(path, F_OK);
 	f->debugfs = exists(root, "/sys/kernel/debug/sunrpc/rpc_clnt");

@@ -58,7 +58,6 @@ void tier_look(struct tier_facts *f, const char *root);
 
 /* For people: adds the module on disk, which is read whole. @release is the
  * kernel's, as uname -r has it. */
-void tier_look_on_disk(struct tier_facts *f, const char *root,
-		       const char *release);
+void tier_look_on_disk(struct tier_facts *f, const char *root, const char *release);
 
 #endif

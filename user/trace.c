@@ -34,8 +34,7 @@ static void on_tick(void *context)
 	int err = advance(t, &before);
 
 	if (err) {
-		log_error(&t->options->log, "cannot read the maps: %s",
-			  strerror(-err));
+		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
 	} else {
 		if (t->lines++ % LINES_PER_HEAD == 0)
 			report_head(stdout);
@@ -57,12 +56,10 @@ int trace(const struct options *options)
 	struct snapshot before = {};
 	int err, code = EXIT_TROUBLE;
 
-	if (options->xid_policy &&
-	    xid_policy_load(&policy, options->xid_policy, log))
+	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, log))
 		return EXIT_TROUBLE;
 	loop_block_signals();
-	err = observer_start(&t.observer, log, options->hooks, options->tiers,
-			     &gpu);
+	err = observer_start(&t.observer, log, options->hooks, options->tiers, &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;
@@ -71,8 +68,7 @@ int trace(const struct options *options)
 	err = advance(&t, &before);
 	t.begin_ns = t.last.time_ns;
 	if (!err)
-		err = loop_run(&t.observer, options->interval,
-			       options->duration, &handler);
+		err = loop_run(&t.observer, options->interval, options->duration, &handler);
 	if (!err) {
 		snapshot_free(&before);
 		err = advance(&t, &before);
@@ -81,8 +77,7 @@ int trace(const struct options *options)
 		log_error(log, "the session failed: %s", strerror(-err));
 		goto out;
 	}
-	report_session(stdout, &t.last,
-		       (double)(t.last.time_ns - t.begin_ns) / 1e9);
+	report_session(stdout, &t.last, (double)(t.last.time_ns - t.begin_ns) / 1e9);
 	code = EXIT_OK;
 out:
 	snapshot_free(&before);

@@ -35,14 +35,10 @@ enum {
 
 /* What each tells of; SIGNALS: nothing by itself. */
 static const enum watched_signal signal_of[EVENTS] = {
-	[EVENT_MODULE_LOAD] = SIGNALS,
-	[EVENT_MODULE_FREE] = SIGNALS,
-	[EVENT_XID] = SIGNAL_XID,
-	[EVENT_SXID] = SIGNAL_SXID,
-	[EVENT_PROBE] = SIGNAL_XID,
-	[EVENT_AER] = SIGNAL_PCIE_AER,
-	[EVENT_MCE] = SIGNAL_MCE,
-	[EVENT_OOM] = SIGNAL_OOM_KILL,
+	[EVENT_MODULE_LOAD] = SIGNALS,   [EVENT_MODULE_FREE] = SIGNALS,
+	[EVENT_XID] = SIGNAL_XID,        [EVENT_SXID] = SIGNAL_SXID,
+	[EVENT_PROBE] = SIGNAL_XID,      [EVENT_AER] = SIGNAL_PCIE_AER,
+	[EVENT_MCE] = SIGNAL_MCE,        [EVENT_OOM] = SIGNAL_OOM_KILL,
 	[EVENT_HANG] = SIGNAL_HUNG_TASK,
 };
 
@@ -59,15 +55,13 @@ static void copy_string(char *to, size_t size, const struct trace_event *event,
 			const struct trace_record *r, const char *field)
 {
 	size_t len = 0;
-	const char *text =
-		trace_string(&event->format, r->data, r->len, field, &len);
+	const char *text = trace_string(&event->format, r->data, r->len, field, &len);
 
 	label_from_bytes(to, size, text ? text : "", text ? len : 0);
 }
 
-static uint64_t number(const struct trace_event *event,
-		       const struct trace_record *r, const char *field,
-		       uint64_t missing)
+static uint64_t number(const struct trace_event *event, const struct trace_record *r,
+		       const char *field, uint64_t missing)
 {
 	return trace_number(&event->format, r->data, r->len, field, missing);
 }
@@ -99,8 +93,7 @@ static void copy_name(char *to, size_t size, const struct trace_event *event,
 	snprintf(to, size, "unknown");
 }
 
-static void on_driver(void *context, const struct trace_event *event,
-		      const struct trace_record *r)
+static void on_driver(void *context, const struct trace_event *event, const struct trace_record *r)
 {
 	struct trace_events *t = context;
 	struct fault_report report = {
@@ -135,8 +128,7 @@ static const struct {
 	{ "unknown", "unknown" },
 };
 
-static void on_aer(void *context, const struct trace_event *event,
-		   const struct trace_record *r)
+static void on_aer(void *context, const struct trace_event *event, const struct trace_record *r)
 {
 	const size_t unknown = sizeof(aer_severities) / sizeof(*aer_severities) - 1;
 	uint64_t severity = number(event, r, "severity", unknown);
@@ -147,8 +139,7 @@ static void on_aer(void *context, const struct trace_event *event,
 		severity = unknown;
 	copy_string(device, sizeof(device), event, r, "dev_name");
 	snprintf(text, sizeof(text), "PCIe error: severity %s, status 0x%08x",
-		 aer_severities[severity].name,
-		 (unsigned int)number(event, r, "status", 0));
+		 aer_severities[severity].name, (unsigned int)number(event, r, "status", 0));
 	signal.device = device;
 	signal.severity = aer_severities[severity].severity;
 	send_signal(context, r, signal, text);
@@ -157,19 +148,15 @@ static void on_aer(void *context, const struct trace_event *event,
 /* Of a bank's status: the error was not corrected. */
 #define MCI_STATUS_UC (1ull << 61)
 
-static void on_mce(void *context, const struct trace_event *event,
-		   const struct trace_record *r)
+static void on_mce(void *context, const struct trace_event *event, const struct trace_record *r)
 {
 	uint64_t status = number(event, r, "status", 0);
 	struct signal_report signal = { .kind = "mce", .pid = -1 };
 	char device[24], text[128];
 
-	snprintf(device, sizeof(device), "cpu%u",
-		 (unsigned int)number(event, r, "cpu", 0));
-	snprintf(text, sizeof(text),
-		 "machine check: bank %u, status 0x%016llx, address 0x%llx",
-		 (unsigned int)number(event, r, "bank", 0),
-		 (unsigned long long)status,
+	snprintf(device, sizeof(device), "cpu%u", (unsigned int)number(event, r, "cpu", 0));
+	snprintf(text, sizeof(text), "machine check: bank %u, status 0x%016llx, address 0x%llx",
+		 (unsigned int)number(event, r, "bank", 0), (unsigned long long)status,
 		 (unsigned long long)number(event, r, "addr", 0));
 	signal.device = device;
 	signal.severity = status & MCI_STATUS_UC ? "warning" : "info";
@@ -177,8 +164,7 @@ static void on_mce(void *context, const struct trace_event *event,
 }
 
 /* The name of a process; the event has it on newer kernels only. */
-static void process_name(char *comm, size_t size,
-			 const struct trace_event *event,
+static void process_name(char *comm, size_t size, const struct trace_event *event,
 			 const struct trace_record *r, int pid)
 {
 	char path[64];
@@ -190,8 +176,7 @@ static void process_name(char *comm, size_t size,
 	file_first_line(path, comm, size);
 }
 
-static void on_process(void *context, const struct trace_event *event,
-		       const struct trace_record *r)
+static void on_process(void *context, const struct trace_event *event, const struct trace_record *r)
 {
 	struct trace_events *t = context;
 	bool oom = event == &t->events[EVENT_OOM];
@@ -200,9 +185,8 @@ static void on_process(void *context, const struct trace_event *event,
 
 	process_name(comm, sizeof(comm), event, r, pid);
 	snprintf(text, sizeof(text),
-		 oom ? "killed for want of memory: %s, pid %d" :
-		       "task hangs: %s, pid %d",
-		 comm, pid);
+		 oom ? "killed for want of memory: %s, pid %d" : "task hangs: %s, pid %d", comm,
+		 pid);
 	send_signal(t, r,
 		    (struct signal_report){
 			    .kind = oom ? "oom_kill" : "hung_task",
@@ -292,17 +276,16 @@ static void define_probe(struct trace_events *t)
 		 "nvidia:nv_report_error dev=+0(+%d(" ARGUMENT_1 ")):string "
 		 "init=+0(+%d(" ARGUMENT_1 ")):string error_code=" ARGUMENT_2 ":u32",
 		 name, init_name);
-	err = trace_instance_probe(t->instance, &t->events[EVENT_PROBE],
-				   definition);
+	err = trace_instance_probe(t->instance, &t->events[EVENT_PROBE], definition);
 	if (err)
-		log_info(t->log, "nv_report_error cannot be probed: %s; drivers "
-				 "before 575 are watched by their text alone",
+		log_info(t->log,
+			 "nv_report_error cannot be probed: %s; drivers "
+			 "before 575 are watched by their text alone",
 			 strerror(-err));
 	t->probe_defined = !err;
 }
 
-struct trace_events *trace_events_new(const struct log *log,
-				      struct fault_stream *stream)
+struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream)
 {
 	struct trace_events *t = calloc(1, sizeof(*t));
 
@@ -325,8 +308,9 @@ struct trace_events *trace_events_new(const struct log *log,
 	};
 	t->instance = trace_instance_new(t->events, EVENTS, t);
 	if (!t->instance) {
-		log_info(log, "trace events are not watched: %s; faults are "
-			      "known by the kernel log alone",
+		log_info(log,
+			 "trace events are not watched: %s; faults are "
+			 "known by the kernel log alone",
 			 errno == ENOENT ? "tracefs is not mounted at "
 					   "/sys/kernel/tracing" :
 					   strerror(errno));
@@ -342,8 +326,8 @@ struct trace_events *trace_events_new(const struct log *log,
 		if (i == EVENT_XID || i == EVENT_SXID || i == EVENT_PROBE)
 			continue;
 		if (!trace_instance_update(t->instance, event))
-			log_info(log, "the kernel has no tracepoint %s:%s",
-				 event->system, event->name);
+			log_info(log, "the kernel has no tracepoint %s:%s", event->system,
+				 event->name);
 	}
 	define_probe(t);
 	look_for_driver(t);

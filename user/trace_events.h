@@ -15,8 +15,7 @@ struct trace_events;
 
 /* Watches what is there, and says what is not; what it sees goes to @stream.
  * Returns NULL after saying why if nothing can be watched. */
-struct trace_events *trace_events_new(const struct log *log,
-				      struct fault_stream *stream);
+struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream);
 void trace_events_free(struct trace_events *t);
 
 int trace_events_fd(const struct trace_events *t);

@@ -19,8 +19,7 @@ static bool begins(const char *at, const char *end, const char *literal)
 }
 
 /* The number after @label in the line; false if it is not there. */
-static bool number_after(const char *at, const char *end, const char *label,
-			 uint32_t *number)
+static bool number_after(const char *at, const char *end, const char *label, uint32_t *number)
 {
 	uint64_t value = 0;
 	const char *digits;
@@ -98,8 +97,7 @@ bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 	return has_id && f->field_count;
 }
 
-const struct trace_field *trace_field_find(const struct trace_format *f,
-					   const char *name)
+const struct trace_field *trace_field_find(const struct trace_format *f, const char *name)
 {
 	for (size_t i = 0; i < f->field_count; i++)
 		if (!strcmp(f->fields[i].name, name))
@@ -107,19 +105,15 @@ const struct trace_field *trace_field_find(const struct trace_format *f,
 	return NULL;
 }
 
-static const struct trace_field *find(const struct trace_format *f,
-				      const char *name, size_t len)
+static const struct trace_field *find(const struct trace_format *f, const char *name, size_t len)
 {
 	const struct trace_field *field = trace_field_find(f, name);
 
-	return field && field->offset <= len &&
-			       field->size <= len - field->offset ?
-		       field :
-		       NULL;
+	return field && field->offset <= len && field->size <= len - field->offset ? field : NULL;
 }
 
-uint64_t trace_number(const struct trace_format *f, const void *record,
-		      size_t len, const char *name, uint64_t missing)
+uint64_t trace_number(const struct trace_format *f, const void *record, size_t len,
+		      const char *name, uint64_t missing)
 {
 	const struct trace_field *field = find(f, name, len);
 	const unsigned char *at = record;
@@ -146,8 +140,8 @@ uint64_t trace_number(const struct trace_format *f, const void *record,
 	return missing;
 }
 
-const char *trace_string(const struct trace_format *f, const void *record,
-			 size_t len, const char *name, size_t *size)
+const char *trace_string(const struct trace_format *f, const void *record, size_t len,
+			 const char *name, size_t *size)
 {
 	const struct trace_field *field = find(f, name, len);
 	const char *begin = record;

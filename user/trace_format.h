@@ -30,17 +30,16 @@ struct trace_format {
 bool trace_format_parse(struct trace_format *f, const char *text, size_t len);
 
 /* Field @name, or NULL if the event has none. */
-const struct trace_field *trace_field_find(const struct trace_format *f,
-					   const char *name);
+const struct trace_field *trace_field_find(const struct trace_format *f, const char *name);
 
 /* Number @name of a record of @len bytes; @missing if the event has no such
  * field or the record is too short for it. */
-uint64_t trace_number(const struct trace_format *f, const void *record,
-		      size_t len, const char *name, uint64_t missing);
+uint64_t trace_number(const struct trace_format *f, const void *record, size_t len,
+		      const char *name, uint64_t missing);
 
 /* Text @name of a record, up to its NUL; points into it, *@size bytes. NULL if
  * the event has no such field or the record is too short for it. */
-const char *trace_string(const struct trace_format *f, const void *record,
-			 size_t len, const char *name, size_t *size);
+const char *trace_string(const struct trace_format *f, const void *record, size_t len,
+			 const char *name, size_t *size);
 
 #endif

@@ -46,12 +46,11 @@ struct trace_instance {
 	bool has_log_offset;
 };
 
-static int open_at(const struct trace_instance *t, int flags,
-		   const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int open_at(const struct trace_instance *t, int flags, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Opens a file of tracefs by its path within it. */
-static int open_at(const struct trace_instance *t, int flags,
-		   const char *format, ...)
+static int open_at(const struct trace_instance *t, int flags, const char *format, ...)
 {
 	char path[PATH_MAX];
 	int at = snprintf(path, sizeof(path), "%s/", t->tracefs);
@@ -77,11 +76,9 @@ static int write_and_close(int fd, const char *text)
 	return err;
 }
 
-static int set(const struct trace_instance *t, const char *file,
-	       const char *value)
+static int set(const struct trace_instance *t, const char *file, const char *value)
 {
-	return write_and_close(
-		open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
+	return write_and_close(open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
 }
 
 /*
@@ -102,24 +99,21 @@ static void forgo_names(const struct trace_instance *t)
 	close(fd);
 }
 
-static int switch_event(const struct trace_instance *t,
-			const struct trace_event *event, const char *value)
+static int switch_event(const struct trace_instance *t, const struct trace_event *event,
+			const char *value)
 {
-	return write_and_close(open_at(t, O_WRONLY,
-				       "instances/%s/events/%s/%s/enable",
-				       t->name, event->system, event->name),
+	return write_and_close(open_at(t, O_WRONLY, "instances/%s/events/%s/%s/enable", t->name,
+				       event->system, event->name),
 			       value);
 }
 
-static void remove_probe(const struct trace_instance *t, const char *instance,
-			 const char *name)
+static void remove_probe(const struct trace_instance *t, const char *instance, const char *name)
 {
 	char command[96];
 
 	snprintf(command, sizeof(command), "-:%s/%s", instance, name);
 	/* Without O_APPEND the file is emptied: of everyone's probes. */
-	write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"),
-			command);
+	write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
 }
 
 static void instance_name(char *name, size_t size, int number)
@@ -138,8 +132,7 @@ static void remove_left_over(const struct trace_instance *t)
 
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(name, sizeof(name), i);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
-			 name);
+		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, name);
 		/* The kernel refuses while a file in it is open. */
 		if (rmdir(path))
 			continue;
@@ -156,8 +149,7 @@ static int make_instance(struct trace_instance *t)
 
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(t->name, sizeof(t->name), i);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
-			 t->name);
+		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
 		if (!mkdir(path, 0700))
 			return 0;
 		if (errno != EEXIST)
@@ -173,22 +165,19 @@ static int open_cpus(struct trace_instance *t)
 	int fd, *grown;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/instances/%s/per_cpu", t->tracefs,
-		 t->name);
+	snprintf(path, sizeof(path), "%s/instances/%s/per_cpu", t->tracefs, t->name);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
-		grown = realloc(t->cpus,
-				sizeof(*t->cpus) * ((size_t)t->cpu_count + 1));
+		grown = realloc(t->cpus, sizeof(*t->cpus) * ((size_t)t->cpu_count + 1));
 		if (!grown)
 			break;
 		t->cpus = grown;
-		fd = open_at(t, O_RDONLY | O_NONBLOCK,
-			     "instances/%s/per_cpu/%s/trace_pipe_raw", t->name,
-			     entry->d_name);
+		fd = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
+			     t->name, entry->d_name);
 		if (fd < 0)
 			break;
 		t->cpus[t->cpu_count++] = fd;
@@ -222,13 +211,11 @@ static void measure_log_offset(struct trace_instance *t)
 	seconds = now ? strtod(now + strlen("now ts:"), NULL) : 0;
 	if (seconds <= 0)
 		return;
-	t->log_offset_ns = (int64_t)(before / 2 + after / 2) -
-			   (int64_t)(seconds * 1e9);
+	t->log_offset_ns = (int64_t)(before / 2 + after / 2) - (int64_t)(seconds * 1e9);
 	t->has_log_offset = true;
 }
 
-struct trace_instance *trace_instance_new(struct trace_event *events,
-					  size_t count, void *context)
+struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context)
 {
 	struct trace_instance *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
@@ -253,8 +240,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events,
 		goto failed;
 	}
 	/* First of all: from now on nobody takes it for left over. */
-	t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe",
-			  t->name);
+	t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 	err = t->pipe < 0 ? -errno : 0;
 	if (err)
 		goto failed;
@@ -289,8 +275,7 @@ void trace_instance_free(struct trace_instance *t)
 	if (t->name[0]) {
 		if (t->probe)
 			remove_probe(t, t->name, t->probe->name);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs,
-			 t->name);
+		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
 		rmdir(path);
 	}
 	free(t->cpus);
@@ -298,8 +283,7 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
-bool trace_instance_log_offset(const struct trace_instance *t,
-			       int64_t *offset_ns)
+bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns)
 {
 	*offset_ns = t->log_offset_ns;
 	return t->has_log_offset;
@@ -310,40 +294,35 @@ int trace_instance_fd(const struct trace_instance *t)
 	return t->pipe;
 }
 
-static bool read_format(const struct trace_instance *t,
-			const struct trace_event *event,
+static bool read_format(const struct trace_instance *t, const struct trace_event *event,
 			struct trace_format *format)
 {
 	char text[8192];
 	size_t len = 0;
 	ssize_t n;
-	int fd = open_at(t, O_RDONLY, "events/%s/%s/format", event->system,
-			 event->name);
+	int fd = open_at(t, O_RDONLY, "events/%s/%s/format", event->system, event->name);
 
 	if (fd < 0)
 		return false;
-	while (len < sizeof(text) &&
-	       (n = read(fd, text + len, sizeof(text) - len)) > 0)
+	while (len < sizeof(text) && (n = read(fd, text + len, sizeof(text) - len)) > 0)
 		len += (size_t)n;
 	close(fd);
 	return trace_format_parse(format, text, len);
 }
 
-bool trace_instance_has(const struct trace_instance *t,
-			const struct trace_event *event)
+bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/events/%s/%s/format", t->tracefs,
-		 event->system, event->name);
+	snprintf(path, sizeof(path), "%s/events/%s/%s/format", t->tracefs, event->system,
+		 event->name);
 	return !access(path, F_OK);
 }
 
-static bool is_on(const struct trace_instance *t,
-		  const struct trace_event *event)
+static bool is_on(const struct trace_instance *t, const struct trace_event *event)
 {
-	int fd = open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable",
-			 t->name, event->system, event->name);
+	int fd = open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name, event->system,
+			 event->name);
 	char state = '0';
 
 	if (fd >= 0) {
@@ -390,17 +369,14 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 
 	event->system = t->name;
 	remove_probe(t, t->name, event->name);
-	snprintf(command, sizeof(command), "p:%s/%s %s", t->name, event->name,
-		 definition);
-	err = write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"),
-			      command);
+	snprintf(command, sizeof(command), "p:%s/%s %s", t->name, event->name, definition);
+	err = write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
 	if (!err)
 		t->probe = event;
 	return err;
 }
 
-static void dispatch(struct trace_instance *t,
-		     const struct trace_record *record)
+static void dispatch(struct trace_instance *t, const struct trace_record *record)
 {
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct trace_event *event = &t->events[i];
@@ -447,8 +423,7 @@ uint64_t trace_instance_memory(const struct trace_instance *t)
 {
 	unsigned long long kb = 0;
 	char text[32] = "";
-	int fd = open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb",
-			 t->name);
+	int fd = open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name);
 
 	if (fd >= 0) {
 		if (read(fd, text, sizeof(text) - 1) > 0)

@@ -35,8 +35,7 @@ struct trace_event {
  * which their handlers get, must outlive it. Returns NULL with errno set if
  * tracefs is not mounted or may not be written.
  */
-struct trace_instance *trace_instance_new(struct trace_event *events,
-					  size_t count, void *context);
+struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context);
 /* Removes it from tracefs, too. */
 void trace_instance_free(struct trace_instance *t);
 
@@ -45,15 +44,13 @@ void trace_instance_free(struct trace_instance *t);
  * instance was made: it is not adjusted, and drifts by seconds in months.
  * False, and 0, if the kernel does not say.
  */
-bool trace_instance_log_offset(const struct trace_instance *t,
-			       int64_t *offset_ns);
+bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns);
 
 /* Readable when records wait. */
 int trace_instance_fd(const struct trace_instance *t);
 
 /* Whether the kernel has @event now. */
-bool trace_instance_has(const struct trace_instance *t,
-			const struct trace_event *event);
+bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event);
 
 /* Enables @event if the kernel has it now, and notes it if it is gone.
  * Returns whether it is enabled. */

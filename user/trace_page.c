@@ -57,8 +57,7 @@ bool trace_page_open(struct trace_page *p, const void *data, size_t len)
 	if (commit & MISSED_EVENTS) {
 		unsigned long count = 0;
 
-		if (commit & MISSED_STORED &&
-		    len - head - size >= sizeof(count))
+		if (commit & MISSED_STORED && len - head - size >= sizeof(count))
 			memcpy(&count, p->end, sizeof(count));
 		p->missed = count ? count : 1;
 	}
@@ -86,8 +85,8 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 			}
 			if (type == TYPE_TIME_STAMP) {
 				/* Its upper five bits are those of the page. */
-				p->time = (p->time & ~((1ull << 59) - 1)) |
-					  delta | (uint64_t)size << 27;
+				p->time = (p->time & ~((1ull << 59) - 1)) | delta |
+					  (uint64_t)size << 27;
 				p->at += 4;
 				continue;
 			}
@@ -116,8 +115,7 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 			continue;
 		record->time = p->time;
 		memcpy(&record->type, record->data, sizeof(record->type));
-		memcpy(&record->pid, (const char *)record->data + 4,
-		       sizeof(record->pid));
+		memcpy(&record->pid, (const char *)record->data + 4, sizeof(record->pid));
 		return true;
 	}
 	p->at = p->end;

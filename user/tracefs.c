@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 /* Both are folders of the kernel's own making, empty until it is mounted. */
-static const char *const places[] = { "/sys/kernel/tracing",
-				      "/sys/kernel/debug/tracing" };
+static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
 static enum tracefs_state look(const char *path)
 {

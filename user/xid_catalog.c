@@ -23,31 +23,29 @@ static const struct {
 	const char *action;
 	const char *sentence;
 } advice[] = {
-	{"check_mechanicals", "Check the card's power cables and seating."},
-	{"check_uvm",
-	 "Look for unified-memory errors next to this one in the kernel log and follow those."},
-	{"contact_support",
-	 "If it comes again, collect nvidia-bug-report.log and open a case with the vendor."},
-	{"ignore", "Nothing to do for this alone; look at the errors around it."},
-	{"none_given",
-	 "The vendor names no action; if jobs fail on this GPU, drain the node and reset the GPU."},
-	{"reset_gpu", "Drain the node and reset the GPU."},
-	{"restart_app",
-	 "Restart the job; if it fails again on another GPU, look for the fault in the application."},
-	{"restart_bm",
-	 "Drain the node and restart it; if the error returns, replace the GPU."},
-	{"restart_vm", "Restart the virtual machine."},
-	{"update_swfw",
-	 "Bring driver and firmware to versions that are supported together."},
-	{"workflow_nvlink5_err",
-	 "If the text says Fatal, drain the node and reset the GPU; else watch whether the link repeats it."},
-	{"workflow_nvlink_err",
-	 "Drain the node and reset the GPU; if the same link fails again, run the link diagnostics."},
-	{"workflow_xid_45",
-	 "Follow the error that came before it; alone, it only says that a process ended."},
-	{"workflow_xid_48",
-	 "Drain the node and reset the GPU; if row remapping fails or the error returns, replace it."},
-	{"xid_154", "Do what the message names as the new recovery action."},
+	{ "check_mechanicals", "Check the card's power cables and seating." },
+	{ "check_uvm",
+	  "Look for unified-memory errors next to this one in the kernel log and follow those." },
+	{ "contact_support",
+	  "If it comes again, collect nvidia-bug-report.log and open a case with the vendor." },
+	{ "ignore", "Nothing to do for this alone; look at the errors around it." },
+	{ "none_given",
+	  "The vendor names no action; if jobs fail on this GPU, drain the node and reset the GPU." },
+	{ "reset_gpu", "Drain the node and reset the GPU." },
+	{ "restart_app",
+	  "Restart the job; if it fails again on another GPU, look for the fault in the application." },
+	{ "restart_bm", "Drain the node and restart it; if the error returns, replace the GPU." },
+	{ "restart_vm", "Restart the virtual machine." },
+	{ "update_swfw", "Bring driver and firmware to versions that are supported together." },
+	{ "workflow_nvlink5_err",
+	  "If the text says Fatal, drain the node and reset the GPU; else watch whether the link repeats it." },
+	{ "workflow_nvlink_err",
+	  "Drain the node and reset the GPU; if the same link fails again, run the link diagnostics." },
+	{ "workflow_xid_45",
+	  "Follow the error that came before it; alone, it only says that a process ended." },
+	{ "workflow_xid_48",
+	  "Drain the node and reset the GPU; if row remapping fails or the error returns, replace it." },
+	{ "xid_154", "Do what the message names as the new recovery action." },
 };
 
 const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
@@ -81,8 +79,7 @@ unsigned int xid_catalog_end(void)
 
 bool xid_text_decides(unsigned int xid)
 {
-	return (xid >= XID_NVLINK5_FIRST && xid <= XID_NVLINK5_LAST) ||
-	       xid == XID_RECOVERY_ACTION;
+	return (xid >= XID_NVLINK5_FIRST && xid <= XID_NVLINK5_LAST) || xid == XID_RECOVERY_ACTION;
 }
 
 const char *xid_action_advice(const char *action)

@@ -14,12 +14,12 @@ enum {
 };
 
 struct xid_catalog_entry {
-	unsigned int xid;	 /* 0: in the entry for unknown codes only */
-	const char *mnemonic;	 /* the driver's name of the code */
+	unsigned int xid; /* 0: in the entry for unknown codes only */
+	const char *mnemonic; /* the driver's name of the code */
 	const char *description; /* a few words, for people */
-	const char *category;	 /* "hw", "driver", "app", "fabric", "info", "unused", "unknown" */
-	const char *action;	 /* "reset_gpu", ..., "none_given" */
-	const char *severity;	 /* "fatal", "warning", "info", "unknown" */
+	const char *category; /* "hw", "driver", "app", "fabric", "info", "unused", "unknown" */
+	const char *action; /* "reset_gpu", ..., "none_given" */
+	const char *severity; /* "fatal", "warning", "info", "unknown" */
 };
 
 /* Never NULL: a code without an entry gets one of severity "unknown", action "none_given". */

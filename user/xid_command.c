@@ -44,10 +44,9 @@ static struct explained explain(const struct xid_policy *p, unsigned int xid)
 	x.note = note_of(xid);
 	/* Of the policy's two exceptions only one can still happen. */
 	if (e && e->severity && xid_text_decides(xid))
-		x.note = xid == XID_RECOVERY_ACTION
-				 ? "One that goes back to the action None is "
-				   "always of severity info."
-				 : NULL;
+		x.note = xid == XID_RECOVERY_ACTION ? "One that goes back to the action None is "
+						      "always of severity info." :
+						      NULL;
 	return x;
 }
 
@@ -60,8 +59,8 @@ static void print_text(const struct explained *x)
 	printf("  action    %s\n", x->action);
 	printf("  advice    %s\n", xid_action_advice(x->action));
 	if (x->overridden)
-		printf("  policy    The catalog has %s, %s.\n",
-		       x->entry->severity, x->entry->action);
+		printf("  policy    The catalog has %s, %s.\n", x->entry->severity,
+		       x->entry->action);
 	if (x->note)
 		printf("  note      %s\n", x->note);
 }
@@ -74,8 +73,7 @@ static void print_field(const char *name, const char *value)
 
 static void print_json(const struct explained *x)
 {
-	printf("{\"xid\":%u,\"known\":%s", x->xid,
-	       x->entry->xid ? "true" : "false");
+	printf("{\"xid\":%u,\"known\":%s", x->xid, x->entry->xid ? "true" : "false");
 	print_field("mnemonic", x->entry->mnemonic);
 	print_field("description", x->entry->description);
 	print_field("category", x->entry->category);
@@ -98,8 +96,7 @@ static void list(const struct xid_policy *p, bool json)
 	if (json)
 		putchar('[');
 	for (size_t i = 0; i < end + p->count; i++) {
-		const struct xid_policy_entry *e =
-			i < end ? NULL : &p->entries[i - end];
+		const struct xid_policy_entry *e = i < end ? NULL : &p->entries[i - end];
 
 		if (e && (e->nvswitch || xid_catalog_find(e->code)->xid))
 			continue;
@@ -110,9 +107,8 @@ static void list(const struct xid_policy *p, bool json)
 			fputs(between, stdout);
 			print_json(&x);
 		} else {
-			printf("%-5u %-8s %-8s %-20s  %s\n", x.xid, x.severity,
-			       x.entry->category, x.action,
-			       x.entry->description);
+			printf("%-5u %-8s %-8s %-20s  %s\n", x.xid, x.severity, x.entry->category,
+			       x.action, x.entry->description);
 		}
 		between = ",\n";
 	}
@@ -144,8 +140,7 @@ int xid_command(const struct options *o)
 	struct xid_policy policy = {};
 	bool good = true;
 
-	if (o->xid_policy &&
-	    xid_policy_load(&policy, o->xid_policy, &o->log))
+	if (o->xid_policy && xid_policy_load(&policy, o->xid_policy, &o->log))
 		return EXIT_TROUBLE;
 	if (o->list)
 		list(&policy, o->json);

@@ -6,8 +6,7 @@
 
 #include "log.h"
 
-static void text_member(FILE *out, const char *comma, const char *name,
-			const char *text)
+static void text_member(FILE *out, const char *comma, const char *name, const char *text)
 {
 	fprintf(out, "%s\"%s\":", comma, name);
 	json_string(out, text, strlen(text));
@@ -39,8 +38,7 @@ void xid_details_write(FILE *out, const struct xid_line *line)
 	if (line->gpu_instance >= 0) {
 		fprintf(out, ",\"mig\":{\"gpu_instance\":%d", line->gpu_instance);
 		if (line->compute_instance >= 0)
-			fprintf(out, ",\"compute_instance\":%d",
-				line->compute_instance);
+			fprintf(out, ",\"compute_instance\":%d", line->compute_instance);
 		fputc('}', out);
 	}
 	if (line->fatality != XID_FATALITY_UNSTATED)

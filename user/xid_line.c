@@ -35,8 +35,8 @@ static bool take_header(struct span *s, struct xid_line *out)
 
 	if (span_take(&rest, "NVRM: Xid ("))
 		out->kind = XID_LINE_XID;
-	else if (span_take(&rest, "nvidia-nvswitch") && span_take_number(&rest, 10, UINT32_MAX, &minor) &&
-		 span_take(&rest, ": SXid ("))
+	else if (span_take(&rest, "nvidia-nvswitch") &&
+		 span_take_number(&rest, 10, UINT32_MAX, &minor) && span_take(&rest, ": SXid ("))
 		out->kind = XID_LINE_SXID;
 	else
 		return false;
@@ -48,7 +48,8 @@ static bool take_header(struct span *s, struct xid_line *out)
 	out->compute_instance = take_instance(&rest, " GPU-CI:");
 	/* Room for what later drivers put there, after a space as MIG is. */
 	if (span_starts_with(rest, " ")) {
-		while (span_left(rest) > 0 && *rest.at != ')' && *rest.at != '(' && *rest.at != '\n')
+		while (span_left(rest) > 0 && *rest.at != ')' && *rest.at != '(' &&
+		       *rest.at != '\n')
 			rest.at++;
 	}
 	if (!span_take(&rest, "):"))
@@ -97,7 +98,8 @@ static bool take_value(struct span *s, struct span *value)
 /* Whether a message of the driver may begin here. */
 static bool starts_message(struct span s)
 {
-	static const char *const starts[] = {"Ch ", "channel 0x", "GPU ", "Graphics ", "Timeout "};
+	static const char *const starts[] = { "Ch ", "channel 0x", "GPU ", "Graphics ",
+					      "Timeout " };
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
 		if (span_starts_with(s, starts[i]))
@@ -117,7 +119,7 @@ static bool take_name(struct span *s, struct span *name)
 
 	while (span_take_through(&rest, ", ") && rest.at - s->at <= 15 + 2) {
 		if (starts_message(rest)) {
-			*name = (struct span){s->at, rest.at - 2};
+			*name = (struct span){ s->at, rest.at - 2 };
 			*s = rest;
 			return false;
 		}
@@ -166,8 +168,8 @@ static void take_process(struct span *s, struct xid_line *out)
 }
 
 /* A number that the text does not end with, so that it is whole. */
-static bool take_whole_number(struct span *s, const char *prefix, unsigned int base,
-			      uint32_t max, uint32_t *value)
+static bool take_whole_number(struct span *s, const char *prefix, unsigned int base, uint32_t max,
+			      uint32_t *value)
 {
 	struct span rest = *s;
 
@@ -214,16 +216,16 @@ static enum xid_fatality read_fatality(struct span word)
 static void read_nvlink5(struct xid_line *line, struct span s)
 {
 	struct nvlink5 *out = &line->nvlink5;
-	struct span before = {s.at, s.at};
+	struct span before = { s.at, s.at };
 	uint32_t number;
 
 	while (span_left(s) && *s.at != '(') {
-		struct span word = take_word(&s), rest = {word.at, s.end};
+		struct span word = take_word(&s), rest = { word.at, s.end };
 		enum xid_fatality fatality = read_fatality(word);
 
 		if (fatality != XID_FATALITY_UNSTATED) {
 			line->fatality = fatality;
-			*out = (struct nvlink5){.xc = -1, .instance = -1, .link = -2};
+			*out = (struct nvlink5){ .xc = -1, .instance = -1, .link = -2 };
 			copy(out->unit, sizeof(out->unit), without_comma(before));
 		} else if (take_whole_number(&rest, "XC", 10, INT_MAX, &number) ||
 			   take_whole_number(&rest, "cross-contain=", 10, INT_MAX, &number)) {
@@ -306,7 +308,7 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 		len--;
 	line->fatality = XID_FATALITY_UNSTATED;
 	line->caused_by = 0;
-	line->nvlink5 = (struct nvlink5){.xc = -1, .instance = -1, .link = -2};
+	line->nvlink5 = (struct nvlink5){ .xc = -1, .instance = -1, .link = -2 };
 	line->recovery_from[0] = '\0';
 	line->recovery[0] = '\0';
 	line->message = message;
@@ -314,7 +316,7 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 	if (len == 0)
 		return;
 
-	s = (struct span){message, message + len};
+	s = (struct span){ message, message + len };
 	if (line->kind == XID_LINE_XID)
 		read_xid(line, s);
 	else
@@ -326,11 +328,11 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 	struct span s;
 	const char *newline;
 
-	*out = (struct xid_line){.pid = -1};
+	*out = (struct xid_line){ .pid = -1 };
 	if (*offset >= len)
 		return false;
 
-	s = (struct span){text + *offset, text + len};
+	s = (struct span){ text + *offset, text + len };
 	s.at = find_header(s);
 	if (!take_header(&s, out)) {
 		*offset = len;

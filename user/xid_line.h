@@ -11,8 +11,8 @@
 
 enum xid_line_kind {
 	XID_LINE_NONE,
-	XID_LINE_XID,	      /* a GPU's fault: one event */
-	XID_LINE_SXID,	      /* a switch's fault: one event */
+	XID_LINE_XID, /* a GPU's fault: one event */
+	XID_LINE_SXID, /* a switch's fault: one event */
 	XID_LINE_SXID_DETAIL, /* more about the SXid before it: not an event */
 };
 
@@ -35,9 +35,9 @@ enum {
  */
 struct nvlink5 {
 	char unit[24]; /* "": not stated */
-	int xc;	       /* -1: not stated */
-	int instance;  /* -1: not stated */
-	int link;      /* -1: none, as printed; -2: not stated */
+	int xc; /* -1: not stated */
+	int instance; /* -1: not stated */
+	int link; /* -1: none, as printed; -2: not stated */
 	unsigned int words[6];
 	int word_count; /* 0 to 6 */
 };
@@ -45,19 +45,19 @@ struct nvlink5 {
 struct xid_line {
 	enum xid_line_kind kind;
 	unsigned int code;
-	char pci[24];		    /* form of sysfs, lower case: "0000:c1:00.0" */
-	int gpu_instance;	    /* MIG; -1: none */
-	int compute_instance;	    /* MIG; -1: none */
-	int pid;		    /* -1: not known */
-	char process[64];	    /* "": not known; control bytes shown as '?' */
-	bool cut;		    /* the text ends within number, pid or name */
+	char pci[24]; /* form of sysfs, lower case: "0000:c1:00.0" */
+	int gpu_instance; /* MIG; -1: none */
+	int compute_instance; /* MIG; -1: none */
+	int pid; /* -1: not known */
+	char process[64]; /* "": not known; control bytes shown as '?' */
+	bool cut; /* the text ends within number, pid or name */
 	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
-	struct nvlink5 nvlink5;	    /* Xid 144-150 only */
-	unsigned int caused_by;	    /* "caused by previous Xid N"; 0: not stated */
-	char recovery_from[32];	    /* Xid 154: action asked for until now */
-	char recovery[32];	    /* Xid 154: action now asked for, "None" too */
-	const char *message;	    /* what follows; points into the caller's text */
-	size_t message_len;	    /* bytes; 0: nothing follows */
+	struct nvlink5 nvlink5; /* Xid 144-150 only */
+	unsigned int caused_by; /* "caused by previous Xid N"; 0: not stated */
+	char recovery_from[32]; /* Xid 154: action asked for until now */
+	char recovery[32]; /* Xid 154: action now asked for, "None" too */
+	const char *message; /* what follows; points into the caller's text */
+	size_t message_len; /* bytes; 0: nothing follows */
 };
 
 /*

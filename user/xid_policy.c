@@ -18,8 +18,8 @@
 static const char *const severities[] = { "fatal", "warning", "info", "unknown" };
 
 /* Writes the message of line @f, about its field @n. */
-static int refuse(const struct fields *f, size_t n, const char *what,
-		  char *error, size_t error_size)
+static int refuse(const struct fields *f, size_t n, const char *what, char *error,
+		  size_t error_size)
 {
 	char shown[48];
 
@@ -48,8 +48,7 @@ static bool read_severity(const struct field *field, struct xid_policy_entry *e)
 	return e->severity;
 }
 
-static bool read_action(const struct field *field, struct xid_policy_entry *e,
-			char *word)
+static bool read_action(const struct field *field, struct xid_policy_entry *e, char *word)
 {
 	if (field_is(field, "-"))
 		return true;
@@ -60,36 +59,29 @@ static bool read_action(const struct field *field, struct xid_policy_entry *e,
 	return true;
 }
 
-static int read_line(struct xid_policy *p, const struct fields *f, char *error,
-		     size_t error_size)
+static int read_line(struct xid_policy *p, const struct fields *f, char *error, size_t error_size)
 {
 	struct xid_policy_entry *e = &p->entries[p->count];
 
 	*e = (struct xid_policy_entry){};
 	if (!read_code(f->field[0], e))
-		return refuse(f, 0, "is no Xid number and no " SXID "NUMBER",
-			      error, error_size);
+		return refuse(f, 0, "is no Xid number and no " SXID "NUMBER", error, error_size);
 	for (size_t i = 0; i < p->count; i++)
-		if (p->entries[i].code == e->code &&
-		    p->entries[i].nvswitch == e->nvswitch)
-			return refuse(f, 0, "has a line already: leave one",
-				      error, error_size);
+		if (p->entries[i].code == e->code && p->entries[i].nvswitch == e->nvswitch)
+			return refuse(f, 0, "has a line already: leave one", error, error_size);
 	if (f->count < 2 || f->count > 3)
 		return refuse(f, 0,
 			      "must be followed by SEVERITY, or by SEVERITY "
 			      "and ACTION",
 			      error, error_size);
 	if (!read_severity(&f->field[1], e))
-		return refuse(f, 1,
-			      "is none of fatal, warning, info, unknown and -",
-			      error, error_size);
+		return refuse(f, 1, "is none of fatal, warning, info, unknown and -", error,
+			      error_size);
 	if (f->count == 3 && !read_action(&f->field[2], e, p->words[p->count]))
-		return refuse(f, 2,
-			      "is no action: at most 39 of a-z, 0-9 and _, or -",
-			      error, error_size);
+		return refuse(f, 2, "is no action: at most 39 of a-z, 0-9 and _, or -", error,
+			      error_size);
 	if (e->nvswitch && e->action)
-		return refuse(f, 2, "cannot be given: SXids have no action",
-			      error, error_size);
+		return refuse(f, 2, "cannot be given: SXids have no action", error, error_size);
 	p->count++;
 	return 0;
 }
@@ -117,8 +109,8 @@ static size_t count_lines(const char *text, size_t len)
 	return count;
 }
 
-int xid_policy_parse(struct xid_policy *p, const char *text, size_t len,
-		     char *error, size_t error_size)
+int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *error,
+		     size_t error_size)
 {
 	size_t lines = count_lines(text, len);
 	struct fields f;
@@ -149,8 +141,7 @@ int xid_policy_parse(struct xid_policy *p, const char *text, size_t len,
 	return err;
 }
 
-int xid_policy_load(struct xid_policy *p, const char *path,
-		    const struct log *log)
+int xid_policy_load(struct xid_policy *p, const char *path, const struct log *log)
 {
 	struct file_text file;
 	char error[160];
@@ -159,8 +150,7 @@ int xid_policy_load(struct xid_policy *p, const char *path,
 	*p = (struct xid_policy){};
 	err = file_text_read(&file, path, MAX_BYTES);
 	if (err) {
-		log_error(log, "cannot read the policy file %s: %s", path,
-			  file_text_error(err));
+		log_error(log, "cannot read the policy file %s: %s", path, file_text_error(err));
 		return err;
 	}
 	err = xid_policy_parse(p, file.bytes, file.len, error, sizeof(error));
@@ -177,11 +167,10 @@ void xid_policy_free(struct xid_policy *p)
 	*p = (struct xid_policy){};
 }
 
-const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p,
-					       bool nvswitch, unsigned int code)
+const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
+					       unsigned int code)
 {
-	const struct xid_policy_entry key = { .nvswitch = nvswitch,
-					      .code = code };
+	const struct xid_policy_entry key = { .nvswitch = nvswitch, .code = code };
 
 	if (!p->count)
 		return NULL;
@@ -193,13 +182,11 @@ static bool is_settled(const struct xid_line *line)
 {
 	if (line->kind != XID_LINE_XID)
 		return false;
-	return (line->code == XID_RECOVERY_ACTION &&
-		!strcmp(line->recovery, "None")) ||
+	return (line->code == XID_RECOVERY_ACTION && !strcmp(line->recovery, "None")) ||
 	       (line->code == XID_CHANNEL_REMOVED && line->caused_by);
 }
 
-struct xid_verdict xid_policy_verdict(const struct xid_policy *p,
-				      const struct xid_line *line)
+struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line)
 {
 	bool nvswitch = line->kind != XID_LINE_XID;
 	const struct xid_policy_entry *e;

@@ -39,18 +39,16 @@ struct xid_policy {
  * *@p, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line in
  * @error that names the line and what is wrong; *@p is then empty.
  */
-int xid_policy_parse(struct xid_policy *p, const char *text, size_t len,
-		     char *error, size_t error_size);
+int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *error,
+		     size_t error_size);
 
 /* The same of a file. Returns 0, or -errno after a message in the log. */
-int xid_policy_load(struct xid_policy *p, const char *path,
-		    const struct log *log);
+int xid_policy_load(struct xid_policy *p, const char *path, const struct log *log);
 
 void xid_policy_free(struct xid_policy *p);
 
 /* NULL: the policy does not have the code. Holds until the policy is freed. */
-const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p,
-					       bool nvswitch,
+const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code);
 
 /* Both constant or the policy's; action is "" for an SXid. */
@@ -64,7 +62,6 @@ struct xid_verdict {
  * xid_line_severity()), above that the policy's. Two stay what they are: Xid 154
  * that takes the recovery action back to None, and Xid 45 that names its cause.
  */
-struct xid_verdict xid_policy_verdict(const struct xid_policy *p,
-				      const struct xid_line *line);
+struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line);
 
 #endif

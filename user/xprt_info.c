@@ -5,14 +5,12 @@
 #include <string.h>
 
 /* The number after "NAME=" at @at; false if that is not there. */
-static bool value_of(const char *at, const char *end, const char *name,
-		     uint32_t *value)
+static bool value_of(const char *at, const char *end, const char *name, uint32_t *value)
 {
 	size_t len = strlen(name);
 	uint64_t sum = 0;
 
-	if ((size_t)(end - at) <= len || memcmp(at, name, len) != 0 ||
-	    at[len] != '=')
+	if ((size_t)(end - at) <= len || memcmp(at, name, len) != 0 || at[len] != '=')
 		return false;
 	at += len + 1;
 	if (at == end)

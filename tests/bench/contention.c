@@ -49,8 +49,7 @@ static void *work(void *argument)
 {
 	struct worker *w = argument;
 	__u64 args[2] = { CALLS, w->own_copy };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args,
-		    .ctx_size_in = sizeof(args));
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 	cpu_set_t cpus;
 	double begin;
 
@@ -59,9 +58,7 @@ static void *work(void *argument)
 	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	pthread_barrier_wait(w->start);
 	begin = cpu_ns();
-	w->ns = bpf_prog_test_run_opts(w->program, &opts) ?
-			-1 :
-			(cpu_ns() - begin) / CALLS;
+	w->ns = bpf_prog_test_run_opts(w->program, &opts) ? -1 : (cpu_ns() - begin) / CALLS;
 	return NULL;
 }
 
@@ -74,10 +71,9 @@ static double measure(int program, int cpus, unsigned int own_copy)
 
 	pthread_barrier_init(&start, NULL, (unsigned int)cpus);
 	for (int i = 0; i < cpus; i++) {
-		workers[i] = (struct worker){ .start = &start,
-					      .cpu = i,
-					      .program = program,
-					      .own_copy = own_copy };
+		workers[i] = (struct worker){
+			.start = &start, .cpu = i, .program = program, .own_copy = own_copy
+		};
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			return -1;
 	}
@@ -116,8 +112,7 @@ int main(void)
 		return 1;
 	bpf->rodata->rpc_shard_mask = RPC_MAX_SHARDS - 1;
 	if (contention_bpf__load(bpf)) {
-		printf("this machine's kernel does not load the program: %s\n",
-		       strerror(errno));
+		printf("this machine's kernel does not load the program: %s\n", strerror(errno));
 		contention_bpf__destroy(bpf);
 		return 77;
 	}

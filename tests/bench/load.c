@@ -52,8 +52,7 @@ static uint64_t next_block(uint64_t *state)
 }
 
 /* Returns how long it took. */
-static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count,
-			    uint64_t state)
+static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count, uint64_t state)
 {
 	static struct iocb requests[MAX_DEPTH];
 	static struct io_event events[MAX_DEPTH];
@@ -62,8 +61,7 @@ static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count,
 	aio_context_t context = 0;
 	uint64_t begin;
 
-	if (!buffers &&
-	    posix_memalign((void **)&buffers, BLOCK, (size_t)BLOCK * depth))
+	if (!buffers && posix_memalign((void **)&buffers, BLOCK, (size_t)BLOCK * depth))
 		fail("memory");
 	if (syscall(SYS_io_setup, depth, &context))
 		fail("io_setup");
@@ -83,8 +81,7 @@ static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count,
 			fail("io_submit");
 	}
 	while (ended < count) {
-		long got = syscall(SYS_io_getevents, context, 1L, (long)depth,
-				   events, NULL);
+		long got = syscall(SYS_io_getevents, context, 1L, (long)depth, events, NULL);
 
 		if (got < 1)
 			fail("io_getevents");
@@ -146,8 +143,7 @@ int main(int argc, char **argv)
 		read_blocks(fd, depth, count < 500 ? count : 500, seed);
 	else
 		write_chunks(fd, 1);
-	took = writes ? write_chunks(fd, count) :
-			read_blocks(fd, depth, count, seed);
+	took = writes ? write_chunks(fd, count) : read_blocks(fd, depth, count, seed);
 	printf("%llu\n", (unsigned long long)took);
 	return 0;
 }

@@ -19,7 +19,7 @@ static void require(int condition)
 
 static void require_ack(const struct ack *a)
 {
-	struct ack_list one = {(struct ack *)a, 1};
+	struct ack_list one = { (struct ack *)a, 1 };
 	const char *device = strcmp(a->device, "*") ? a->device : "0000:00:00.0";
 	const char *what = strcmp(a->what, "*") ? a->what : "79";
 
@@ -27,7 +27,8 @@ static void require_ack(const struct ack *a)
 	require(a->time >= 0 && a->time < 3e11);
 	require(ack_covers(&one, device, what, a->time));
 	require(!ack_covers(&one, device, what, a->time + 1));
-	require(ack_covers(&one, "0000:00:00.1", what, 0) == !strcmp(a->device, "*") || !strcmp(a->device, "0000:00:00.1"));
+	require(ack_covers(&one, "0000:00:00.1", what, 0) == !strcmp(a->device, "*") ||
+		!strcmp(a->device, "0000:00:00.1"));
 	require(strcmp(a->what, "*") == 0 || !ack_covers(&one, device, "no kind", 0));
 }
 

@@ -43,7 +43,8 @@ static void read_back(const char *bytes, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)bytes[i];
 
-		used += sprintf(record + used, c < ' ' || c >= 127 || c == '\\' ? "\\x%02x" : "%c", c);
+		used += sprintf(record + used, c < ' ' || c >= 127 || c == '\\' ? "\\x%02x" : "%c",
+				c);
 	}
 	used += sprintf(record + used, "\n SUBSYSTEM=x\n");
 	require(kmsg_record_parse(record, (size_t)used, &r, text, len + 1));

@@ -22,7 +22,7 @@ static void require(int condition)
 /* A decoder of its own: by value, where utf8_length() goes by ranges. */
 static size_t decoded_length(const unsigned char *b, size_t len)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	uint32_t c;
 	size_t n;
 
@@ -87,7 +87,8 @@ static void require_escaped(const char *escaped, size_t size, const char *label)
 		if (escaped[i] == '\\') {
 			require(++i < size);
 			require(escaped[i] == 'n' ? *label == '\n' :
-						    (escaped[i] == '\\' || escaped[i] == '"') && *label == escaped[i]);
+						    (escaped[i] == '\\' || escaped[i] == '"') &&
+							    *label == escaped[i]);
 		} else {
 			require(*label == escaped[i]);
 		}
@@ -118,8 +119,7 @@ static void require_label(const char *bytes, size_t len, size_t size)
 	}
 	escaped = malloc(2 * used + 1);
 	require(escaped != NULL);
-	require_escaped(escaped, (size_t)(label_escape(escaped, label) - escaped),
-			label);
+	require_escaped(escaped, (size_t)(label_escape(escaped, label) - escaped), label);
 	free(escaped);
 	free(whole);
 	free(label);

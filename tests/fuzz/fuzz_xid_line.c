@@ -53,11 +53,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require_line(line.recovery, sizeof(line.recovery));
 		require_line(line.recovery_from, sizeof(line.recovery_from));
 		require_line(line.nvlink5.unit, sizeof(line.nvlink5.unit));
-		require(line.nvlink5.xc >= -1 && line.nvlink5.instance >= -1 && line.nvlink5.link >= -2);
+		require(line.nvlink5.xc >= -1 && line.nvlink5.instance >= -1 &&
+			line.nvlink5.link >= -2);
 		require(line.nvlink5.word_count >= 0 && line.nvlink5.word_count <= 6);
 		require(line.pid >= -1 && line.gpu_instance >= -1 && line.compute_instance >= -1);
-		require(line.message >= text + before && line.message + line.message_len <= text + offset);
-		require(line.message_len == 0 || memchr(line.message, '\n', line.message_len) == NULL);
+		require(line.message >= text + before &&
+			line.message + line.message_len <= text + offset);
+		require(line.message_len == 0 ||
+			memchr(line.message, '\n', line.message_len) == NULL);
 		before = offset;
 	}
 	require(offset == size && line.kind == XID_LINE_NONE);

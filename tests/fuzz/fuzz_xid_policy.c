@@ -22,14 +22,16 @@ static void require_entry(const struct xid_policy *p, size_t i)
 	const char *s = e->severity;
 
 	require(xid_policy_find(p, e->nvswitch, e->code) == e);
-	require(!s || !strcmp(s, "fatal") || !strcmp(s, "warning") || !strcmp(s, "info") || !strcmp(s, "unknown"));
+	require(!s || !strcmp(s, "fatal") || !strcmp(s, "warning") || !strcmp(s, "info") ||
+		!strcmp(s, "unknown"));
 	if (e->action) {
 		require(!e->nvswitch);
 		require(*e->action && strlen(e->action) < 40);
 		require(!e->action[strspn(e->action, "abcdefghijklmnopqrstuvwxyz_0123456789")]);
 	}
 	if (i)
-		require(e[-1].nvswitch < e->nvswitch || (e[-1].nvswitch == e->nvswitch && e[-1].code < e->code));
+		require(e[-1].nvswitch < e->nvswitch ||
+			(e[-1].nvswitch == e->nvswitch && e[-1].code < e->code));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

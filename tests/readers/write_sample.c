@@ -21,7 +21,10 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define OPS_PER_SERVER 40
 
-#define BYTES(literal) { literal, sizeof(literal) - 1 }
+#define BYTES(literal)                       \
+	{                                    \
+		literal, sizeof(literal) - 1 \
+	}
 
 /* As a mount might bring them along: not one has to be a name. */
 static const struct {
@@ -59,7 +62,8 @@ static void add_calls(struct rpc_op *op, unsigned int calls, uint64_t *seed)
 
 static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 {
-	static const char *const statuses[] = {"EIO", "NFS4ERR_CONN_NOT_BOUND_TO_SESSION", "12345"};
+	static const char *const statuses[] = { "EIO", "NFS4ERR_CONN_NOT_BOUND_TO_SESSION",
+						"12345" };
 	struct rpc_transport_state *t;
 	struct rpc_server_state *v;
 	char server[LABEL_SIZE], op[RPC_OP_LEN];
@@ -98,11 +102,20 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 static void add_faults(struct snapshot *s)
 {
 	static const struct fault like[] = {
-		{.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"},
-		{.device = "ffffffff:ff:ff.7", .code = 4294967295, .severity = "unknown", .action = "none_given"},
-		{.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "xid_154"},
-		{.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "xid_154"},
-		{.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"},
+		{ .device = "0000:c1:00.0",
+		  .code = 79,
+		  .severity = "fatal",
+		  .action = "restart_bm" },
+		{ .device = "ffffffff:ff:ff.7",
+		  .code = 4294967295,
+		  .severity = "unknown",
+		  .action = "none_given" },
+		{ .device = "0000:c1:00.0",
+		  .code = 154,
+		  .severity = "warning",
+		  .action = "xid_154" },
+		{ .device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "xid_154" },
+		{ .device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal" },
 	};
 
 	for (size_t i = 0; i < COUNT(like); i++) {
@@ -144,8 +157,8 @@ static void add_events(struct snapshot *s)
 static void write_facts(void)
 {
 	for (int m = 0; m < METRICS; m++)
-		printf("family\t%s%s\t%s\t%s\t%s\n", METRIC_PREFIX, metrics[m].name, metric_type_names[metrics[m].type],
-		       metrics[m].unit, metrics[m].labels);
+		printf("family\t%s%s\t%s\t%s\t%s\n", METRIC_PREFIX, metrics[m].name,
+		       metric_type_names[metrics[m].type], metrics[m].unit, metrics[m].labels);
 	for (size_t i = 0; i < COUNT(servers); i++) {
 		printf("server\t");
 		for (size_t b = 0; b < servers[i].len; b++)
@@ -153,12 +166,13 @@ static void write_facts(void)
 		putchar('\n');
 	}
 	for (size_t n = 0; n < COUNT(servers) * OPS_PER_SERVER; n++)
-		printf("op\t%zu\tOP_%zu\t%zu\n", n / OPS_PER_SERVER, n % OPS_PER_SERVER, FIRST_COUNT + n);
+		printf("op\t%zu\tOP_%zu\t%zu\n", n / OPS_PER_SERVER, n % OPS_PER_SERVER,
+		       FIRST_COUNT + n);
 }
 
 int main(int argc, char **argv)
 {
-	struct snapshot s = {.tier = 'A', .export_seconds = 0.001};
+	struct snapshot s = { .tier = 'A', .export_seconds = 0.001 };
 	enum metrics_format format;
 	uint64_t seed = 1;
 

@@ -63,14 +63,14 @@ static struct event_log *open_log(const char *path)
 
 static struct event an_event(unsigned int code, uint64_t ns)
 {
-	struct event event = {.kind = "xid",
-			      .code = code,
-			      .pid = -1,
-			      .time = 1700000000 + (double)ns / 1e9,
-			      .monotonic_ns = ns,
-			      .members = "",
-			      .text = "text",
-			      .text_len = 4};
+	struct event event = { .kind = "xid",
+			       .code = code,
+			       .pid = -1,
+			       .time = 1700000000 + (double)ns / 1e9,
+			       .monotonic_ns = ns,
+			       .members = "",
+			       .text = "text",
+			       .text_len = 4 };
 
 	strcpy(event.device, "0000:c1:00.0");
 	return event;
@@ -293,7 +293,8 @@ static void sums_hold_with_any_mix(void **state)
 	for (int i = 0; i < count; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		/* Some come late, as those that only the driver reports. */
-		add(e, (unsigned int)(seed >> 57), now - (seed >> 40) % 3 * (now > 9 * SECOND) * SECOND);
+		add(e, (unsigned int)(seed >> 57),
+		    now - (seed >> 40) % 3 * (now > 9 * SECOND) * SECOND);
 		now += (seed >> 33) % (SECOND / 2);
 		if (!(i % 64))
 			event_log_flush(e, now, false);
@@ -320,7 +321,8 @@ static void any_bytes_make_valid_json(void **state)
 		for (size_t k = 0; k < sizeof(text); k++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			/* all bytes, control bytes, or quotes and backslashes */
-			text[k] = i % 3 ? (char)(seed >> 56) >> (i % 3 - 1) * 3 : "\"\\"[seed >> 63];
+			text[k] =
+				i % 3 ? (char)(seed >> 56) >> (i % 3 - 1) * 3 : "\"\\"[seed >> 63];
 		}
 		event.text = text;
 		event.text_len = (size_t)i % EVENT_TEXT;
@@ -328,7 +330,9 @@ static void any_bytes_make_valid_json(void **state)
 		label_from_bytes(event.comm, sizeof(event.comm), text, 40);
 		label_from_bytes(event.device, sizeof(event.device), text + 40, 50);
 		label_from_bytes(event.uuid, sizeof(event.uuid), text + 90, 40);
-		event.members = i % 2 ? ",\"xids\":[{\"device\":\"x\",\"xid\":1,\"seconds_before\":-1.5}]" : "";
+		event.members =
+			i % 2 ? ",\"xids\":[{\"device\":\"x\",\"xid\":1,\"seconds_before\":-1.5}]" :
+				"";
 		event.replayed = i % 2;
 		event.pid = i % 5 - 1;
 		event_log_add(e, &event);
@@ -359,11 +363,12 @@ static void a_line_says_what_is_known(void **state)
 	assert_non_null(file);
 	assert_non_null(fgets(line, sizeof(line), file));
 	fclose(file);
-	assert_string_equal(line,
-			    "{\"time\":\"2023-11-14T22:13:20.250Z\",\"monotonic_seconds\":12.000000005,"
-			    "\"kind\":\"xid\",\"gpu\":\"0000:c1:00.0\",\"xid\":79,\"name\":\"GPU_OFF_BUS\","
-			    "\"severity\":\"fatal\",\"pid\":0,\"seen_by\":\"text\",\"replayed\":true,"
-			    "\"incident\":1,\"repeats\":0,\"text\":\"a\\\"\\u000a\\\\xff\"}\n");
+	assert_string_equal(
+		line,
+		"{\"time\":\"2023-11-14T22:13:20.250Z\",\"monotonic_seconds\":12.000000005,"
+		"\"kind\":\"xid\",\"gpu\":\"0000:c1:00.0\",\"xid\":79,\"name\":\"GPU_OFF_BUS\","
+		"\"severity\":\"fatal\",\"pid\":0,\"seen_by\":\"text\",\"replayed\":true,"
+		"\"incident\":1,\"repeats\":0,\"text\":\"a\\\"\\u000a\\\\xff\"}\n");
 }
 
 /* ---- files, disks and pipes ---- */
@@ -450,7 +455,7 @@ static void a_missing_directory_heals(void **state)
 /* A limit on the file's size tears a line as a full disk does. */
 static void a_torn_line_ends_where_it_was_torn(void **state)
 {
-	const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	int saved = hear();
 	struct event_log *e = open_log("events");
 	struct totals t;
@@ -460,7 +465,7 @@ static void a_torn_line_ends_where_it_was_torn(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	add(e, 1, 0);
 	assert_int_equal(stat("events", &status), 0);
-	setrlimit(RLIMIT_FSIZE, &(struct rlimit){(rlim_t)status.st_size + 20, RLIM_INFINITY});
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ (rlim_t)status.st_size + 20, RLIM_INFINITY });
 	add(e, 2, 0);
 	add(e, 3, 0);
 	assert_int_equal(event_log_lost(e), 2);

@@ -22,7 +22,8 @@
 static struct fault_report report(bool by_driver, unsigned int code, uint64_t ns)
 {
 	return (struct fault_report){
-		.code = code, .device = "0000:c1:00.0", .by_driver = by_driver, .arrived_ns = ns};
+		.code = code, .device = "0000:c1:00.0", .by_driver = by_driver, .arrived_ns = ns
+	};
 }
 
 static int add(struct fault_pairs *p, bool by_driver, unsigned int code, uint64_t ns)
@@ -59,7 +60,7 @@ static void only_a_twin_is_one(void **state)
 	assert_int_equal(fault_pairs_add(&p, &r), 0);
 	assert_int_equal(add(&p, true, 78, 0), 0);
 	assert_int_equal(p.count, 4);
-	assert_false(fault_pairs_take(&p, &(struct fault_report){.code = 79, .device = "x"}));
+	assert_false(fault_pairs_take(&p, &(struct fault_report){ .code = 79, .device = "x" }));
 	assert_int_equal(add(&p, true, 79, 0), 1);
 	assert_int_equal(p.count, 3);
 	fault_pairs_free(&p);

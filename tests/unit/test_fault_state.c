@@ -24,18 +24,19 @@
 static void fill(struct fault_state *state)
 {
 	static const char *const names[] = {
-		"0000:c1:00.0", "", "%", "% %", "a b", "a\nb", "caf\xc3\xa9", "\xff\xfe\x01",
-		"end 00000000", "\"\\\t\r", "fault a 1", "xidscope-state 1",
+		"0000:c1:00.0", "",         "%",           "% %",
+		"a b",          "a\nb",     "caf\xc3\xa9", "\xff\xfe\x01",
+		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 1",
 	};
 	struct snapshot *s = &state->faults.counts;
 
-	*state = (struct fault_state){.boot = "5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1",
-				      .next = UINT64_MAX};
+	*state = (struct fault_state){ .boot = "5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1",
+				       .next = UINT64_MAX };
 	s->log_lost = 17;
 	for (int p = 0; p < FAULT_PATHS; p++)
 		s->fault_paths[p] = UINT64_MAX - (uint64_t)p;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct fault like = {.code = (unsigned int)i, .nvswitch = i % 2}, *fault;
+		struct fault like = { .code = (unsigned int)i, .nvswitch = i % 2 }, *fault;
 		struct kernel_event *event;
 		struct gpu_info *gpu;
 
@@ -131,7 +132,7 @@ static void the_fullest_state_reads_back(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 3000; i++) {
-		struct fault like = {.code = i};
+		struct fault like = { .code = i };
 
 		snprintf(like.device, sizeof(like.device), "device %u", i);
 		assert_int_equal(faults_add(f, &like, i), 0);
@@ -139,7 +140,8 @@ static void the_fullest_state_reads_back(void **state)
 			char kind[32];
 
 			snprintf(kind, sizeof(kind), "kind_%u", k);
-			assert_int_equal(faults_add_kernel_event(f, k % 2, kind, like.device, i), 0);
+			assert_int_equal(faults_add_kernel_event(f, k % 2, kind, like.device, i),
+					 0);
 		}
 		faults_gpu(f, like.device);
 		assert_int_equal(faults_recovered(f, like.device, "device_probed", i), 0);
@@ -214,13 +216,35 @@ static int read_body(struct fault_state *s, const char *body)
 static void what_makes_no_sense_is_refused(void **state)
 {
 	static const char *const bodies[] = {
-		"next\n", "next \n", "next -1\n", "next 1x\n", "next 18446744073709551616\n", "next 1 2\n",
-		"next 1", "nonsense 1\n", "\n", "lost\n", "paths 1 2\n", "paths 1 2 3 4\n",
-		"boot 0123456789012345678901234567890123456789\n", "boot %4\n", "boot %zz\n", "boot %00\n",
-		"fault a 1 0 s x 1 1 1\n", "fault a 1 2 s x 1 1 1 1\n", "fault a 4294967296 0 s x 1 1 1 1\n",
-		"fault a 1 0 s x 1 1 -1 1\n", "fault a 1 0 s x 1 1 nan 1\n", "fault a 1 0 s x 1 1 inf 1\n",
-		"fault 0123456789012345678901234 1 0 s x 1 1 1 1\n", "event 2 k d 1 1\n", "gpu a b c 2\n",
-		"gpu a b\n", "recovery a b\n", "recovery a b 1 2\n", "end 00000000\n",
+		"next\n",
+		"next \n",
+		"next -1\n",
+		"next 1x\n",
+		"next 18446744073709551616\n",
+		"next 1 2\n",
+		"next 1",
+		"nonsense 1\n",
+		"\n",
+		"lost\n",
+		"paths 1 2\n",
+		"paths 1 2 3 4\n",
+		"boot 0123456789012345678901234567890123456789\n",
+		"boot %4\n",
+		"boot %zz\n",
+		"boot %00\n",
+		"fault a 1 0 s x 1 1 1\n",
+		"fault a 1 2 s x 1 1 1 1\n",
+		"fault a 4294967296 0 s x 1 1 1 1\n",
+		"fault a 1 0 s x 1 1 -1 1\n",
+		"fault a 1 0 s x 1 1 nan 1\n",
+		"fault a 1 0 s x 1 1 inf 1\n",
+		"fault 0123456789012345678901234 1 0 s x 1 1 1 1\n",
+		"event 2 k d 1 1\n",
+		"gpu a b c 2\n",
+		"gpu a b\n",
+		"recovery a b\n",
+		"recovery a b 1 2\n",
+		"end 00000000\n",
 	};
 	struct fault_state s;
 

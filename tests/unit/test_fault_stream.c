@@ -68,10 +68,10 @@ static int leave(void **state)
 
 static void record_of(struct world *w, unsigned int facility, uint64_t time_ns, const char *text)
 {
-	const struct kmsg_record record = {.facility = facility,
-					   .sequence = w->sequence++,
-					   .time_us = time_ns / 1000,
-					   .text_len = strlen(text)};
+	const struct kmsg_record record = { .facility = facility,
+					    .sequence = w->sequence++,
+					    .time_us = time_ns / 1000,
+					    .text_len = strlen(text) };
 
 	fault_stream_record(&w->stream, &record, text, w->now);
 }
@@ -87,7 +87,9 @@ static void printk_at(struct world *w, uint64_t time_ns, const char *text)
 	struct printk_event *e = malloc(sizeof(*e) + len);
 
 	assert_non_null(e);
-	*e = (struct printk_event){.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len};
+	*e = (struct printk_event){
+		.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len
+	};
 	memcpy(e->text, text, len);
 	fault_stream_printk(&w->stream, e, w->now);
 	free(e);
@@ -98,10 +100,12 @@ static void message(struct world *w, const char *text)
 	printk_at(w, w->now, text);
 }
 
-static void driver(struct world *w, bool nvswitch, unsigned int code, const char *device, const char *text)
+static void driver(struct world *w, bool nvswitch, unsigned int code, const char *device,
+		   const char *text)
 {
 	struct fault_report r = {
-		.nvswitch = nvswitch, .code = code, .arrived_ns = w->now, .time_ns = w->now};
+		.nvswitch = nvswitch, .code = code, .arrived_ns = w->now, .time_ns = w->now
+	};
 
 	snprintf(r.device, sizeof(r.device), "%s", device);
 	snprintf(r.message, sizeof(r.message), "%s", text);
@@ -209,7 +213,7 @@ static void the_message_alone(void **state)
 static void every_order_with_the_driver(void **state)
 {
 	/* m: message, r: record, d: driver */
-	static const char *const orders[] = {"mrd", "mdr", "dmr", "rd", "dr", "md", "dm"};
+	static const char *const orders[] = { "mrd", "mdr", "dmr", "rd", "dr", "md", "dm" };
 	struct world *w;
 
 	(void)state;
@@ -431,7 +435,8 @@ static void storm(struct world *w, int lines, unsigned int lose_record, unsigned
 		int ahead = (int)chance(600);
 
 		w->now += chance(20) * MS;
-		for (; ahead && messages < lines && messages < records + 1500; ahead--, messages++) {
+		for (; ahead && messages < lines && messages < records + 1500;
+		     ahead--, messages++) {
 			if (lose_message && !chance(lose_message))
 				lost[0]++;
 			else
@@ -443,8 +448,8 @@ static void storm(struct world *w, int lines, unsigned int lose_record, unsigned
 			else
 				record_of(w, 0, w->now, XID_79);
 		}
-		for (ahead = (int)chance(600); ahead && reports < messages && reports < records + 300;
-		     ahead--, reports++) {
+		for (ahead = (int)chance(600);
+		     ahead && reports < messages && reports < records + 300; ahead--, reports++) {
 			if (lose_report && !chance(lose_report))
 				lost[2]++;
 			else
@@ -456,12 +461,14 @@ static void storm(struct world *w, int lines, unsigned int lose_record, unsigned
 	pass(w, 10 * SECOND);
 	pass(w, 10 * SECOND);
 	assert_false(fault_stream_waits(&w->stream));
-	assert_true(!lose_message == !lost[0] && !lose_record == !lost[1] && !lose_report == !lost[2]);
+	assert_true(!lose_message == !lost[0] && !lose_record == !lost[1] &&
+		    !lose_report == !lost[2]);
 }
 
 static void each_line_of_a_storm_counts_once(void **state)
 {
-	static const unsigned int losses[][3] = {{0, 0, 0}, {7, 0, 0}, {0, 7, 0}, {0, 0, 7}, {7, 0, 7}, {0, 7, 7}};
+	static const unsigned int losses[][3] = { { 0, 0, 0 }, { 7, 0, 0 }, { 0, 7, 0 },
+						  { 0, 0, 7 }, { 7, 0, 7 }, { 0, 7, 7 } };
 
 	(void)state;
 	for (unsigned int i = 0; i < 20 * 6; i++) {
@@ -537,7 +544,8 @@ static void a_process_forges_no_fault(void **state)
 	message(w, XID_79);
 	record_of(w, 1, w->now, XID_79);
 	record_of(w, 1, w->now, XID_31 "\n" XID_31);
-	record_of(w, 3, w->now, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	record_of(w, 3, w->now,
+		  "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
 	record_of(w, 1, w->now, "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14");
 	record_of(w, 1, w->now, "Out of memory: Killed process 1 (x)");
 	pass(w, 60 * SECOND);
@@ -599,8 +607,10 @@ static void drills_count_if_wanted(void **state)
 static void an_sxid_has_details(void **state)
 {
 	static const char head[] = "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, ";
-	static const char *const details[] = {"Severity 1 Engine instance 48 Sub-engine instance 00",
-					      "Data {0x00000001, 0x00000002}"};
+	static const char *const details[] = {
+		"Severity 1 Engine instance 48 Sub-engine instance 00",
+		"Data {0x00000001, 0x00000002}"
+	};
 	struct world *w = *state;
 	char text[256];
 
@@ -711,7 +721,9 @@ static void identity_lines_are_remembered(void **state)
 static void a_signal_counts_by_text_or_tracepoint(void **state)
 {
 	static const char text[] = "Out of memory: Killed process 1234 (python3) total-vm:1kB";
-	const struct signal_report report = {.kind = "oom_kill", .device = "", .pid = 1234, .comm = "python3"};
+	const struct signal_report report = {
+		.kind = "oom_kill", .device = "", .pid = 1234, .comm = "python3"
+	};
 	struct world *w = *state;
 
 	record(w, text);
@@ -748,7 +760,9 @@ static FILE *log_to_file(struct world *w)
 
 static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
 {
-	struct signal_report report = {.kind = "pcie_aer", .device = "0000:c1:00.0", .severity = "info", .pid = -1};
+	struct signal_report report = {
+		.kind = "pcie_aer", .device = "0000:c1:00.0", .severity = "info", .pid = -1
+	};
 	struct world *w = *state;
 	FILE *file = log_to_file(w);
 	char line[1024] = "";
@@ -758,7 +772,8 @@ static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
 		fault_stream_signal(&w->stream, &report);
 	report.severity = "fatal";
 	fault_stream_signal(&w->stream, &report);
-	record(w, "pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=x");
+	record(w,
+	       "pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=x");
 	assert_int_equal(events(w, "pcie_aer"), 5);
 	assert_non_null(fgets(line, sizeof(line), file));
 	assert_non_null(strstr(line, "\"severity\":\"info\""));
@@ -777,20 +792,23 @@ static void an_event_says_how_it_was_seen(void **state)
 
 	w->stream.started_ns = w->now;
 	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
-	fault_stream_signal(&w->stream, &(struct signal_report){.kind = "pcie_aer",
-								.device = "0000:c1:00.0",
-								.time_ns = w->now,
-								.pid = -1});
+	fault_stream_signal(&w->stream, &(struct signal_report){ .kind = "pcie_aer",
+								 .device = "0000:c1:00.0",
+								 .time_ns = w->now,
+								 .pid = -1 });
 	w->now += SECOND;
 	message(w, XID_79);
 	record(w, XID_79);
 	record_of(w, 0, w->now - 100 * SECOND, XID_31);
 	assert_non_null(fgets(line, sizeof(line), file));
 	assert_non_null(fgets(line, sizeof(line), file));
-	assert_non_null(strstr(line, "\"gpu\":\"0000:c1:00.0\",\"uuid\":\"GPU-11111111-2222-3333-4444-555555555555\""));
+	assert_non_null(strstr(
+		line,
+		"\"gpu\":\"0000:c1:00.0\",\"uuid\":\"GPU-11111111-2222-3333-4444-555555555555\""));
 	assert_non_null(strstr(line, "\"pid\":7,\"comm\":\"py\""));
 	assert_non_null(strstr(line, "\"printed_by\":\"writer\",\"seen_by\":\"text\""));
-	assert_non_null(strstr(line, "\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]"));
+	assert_non_null(strstr(
+		line, "\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]"));
 	assert_null(strstr(line, "replayed"));
 	assert_non_null(fgets(line, sizeof(line), file));
 	assert_non_null(strstr(line, "\"replayed\":true"));

@@ -18,7 +18,7 @@
 
 static void add(struct faults *f, unsigned int code, const char *device, double time)
 {
-	struct fault like = {.code = code, .severity = "fatal", .action = "RESET_GPU"};
+	struct fault like = { .code = code, .severity = "fatal", .action = "RESET_GPU" };
 
 	snprintf(like.device, sizeof(like.device), "%s", device);
 	assert_int_equal(faults_add(f, &like, time), 0);
@@ -48,7 +48,7 @@ static void repeats_within_five_seconds_are_one_incident(void **state)
 
 static void labels_that_differ_are_counted_apart(void **state)
 {
-	struct fault like = {.device = "a", .code = 13, .severity = "fatal"};
+	struct fault like = { .device = "a", .code = 13, .severity = "fatal" };
 	struct faults f = {};
 
 	(void)state;
@@ -98,7 +98,8 @@ static void too_many_events_are_of_another_device(void **state)
 	(void)state;
 	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
 		snprintf(device, sizeof(device), "%d", i);
-		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y", device, i), 0);
+		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y", device, i),
+				 0);
 		assert_int_equal(faults_add_kernel_event(&f, true, "x", "same", i), 0);
 	}
 	for (size_t i = 0; i < f.counts.kernel_event_count; i++) {

@@ -196,7 +196,7 @@ static void the_rest_is_named_other_in_every_label(void **state)
 
 static void sums_are_preserved_exactly(void **state)
 {
-	static const size_t bounds[] = {8, 9, 40, 100, 399, 400};
+	static const size_t bounds[] = { 8, 9, 40, 100, 399, 400 };
 	struct snapshot whole = {};
 	static struct sums expected, got;
 

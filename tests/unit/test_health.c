@@ -25,10 +25,10 @@
 
 static struct health_report report;
 
-static struct fault *add_fault(struct snapshot *s, unsigned int code, bool nvswitch, const char *severity,
-			       const char *action, double last)
+static struct fault *add_fault(struct snapshot *s, unsigned int code, bool nvswitch,
+			       const char *severity, const char *action, double last)
 {
-	struct fault like = {.device = GPU, .code = code, .nvswitch = nvswitch}, *f;
+	struct fault like = { .device = GPU, .code = code, .nvswitch = nvswitch }, *f;
 
 	snprintf(like.severity, sizeof(like.severity), "%s", severity);
 	snprintf(like.action, sizeof(like.action), "%s", action);
@@ -112,21 +112,21 @@ static void each_xid_meets_its_rule(void **state)
 		const char *severity, *action;
 		enum health_rule_id rule;
 	} cases[] = {
-		{79, false, "fatal", "restart_bm", HEALTH_XID_FATAL},
-		{13, false, "fatal", "restart_app", HEALTH_XID_FATAL}, /* a policy's word */
-		{62, false, "warning", "reset_gpu", HEALTH_XID_HARDWARE},
-		{58, false, "warning", "contact_support", HEALTH_XID_HARDWARE},
-		{63, false, "warning", "ignore", HEALTH_RULES},
-		{94, false, "warning", "restart_app", HEALTH_RULES},
-		{175, false, "warning", "none_given", HEALTH_RULES},
-		{45, false, "warning", "workflow_xid_45", HEALTH_RULES},
-		{31, false, "warning", "reset_gpu", HEALTH_RULES}, /* category app */
-		{43, false, "info", "ignore", HEALTH_RULES},
-		{62, false, "info", "reset_gpu", HEALTH_RULES},
-		{999, false, "unknown", "none_given", HEALTH_UNKNOWN_XID},
-		{20034, true, "fatal", "", HEALTH_SXID_FATAL},
-		{20009, true, "warning", "", HEALTH_RULES},
-		{20009, true, "unknown", "", HEALTH_UNKNOWN_XID},
+		{ 79, false, "fatal", "restart_bm", HEALTH_XID_FATAL },
+		{ 13, false, "fatal", "restart_app", HEALTH_XID_FATAL }, /* a policy's word */
+		{ 62, false, "warning", "reset_gpu", HEALTH_XID_HARDWARE },
+		{ 58, false, "warning", "contact_support", HEALTH_XID_HARDWARE },
+		{ 63, false, "warning", "ignore", HEALTH_RULES },
+		{ 94, false, "warning", "restart_app", HEALTH_RULES },
+		{ 175, false, "warning", "none_given", HEALTH_RULES },
+		{ 45, false, "warning", "workflow_xid_45", HEALTH_RULES },
+		{ 31, false, "warning", "reset_gpu", HEALTH_RULES }, /* category app */
+		{ 43, false, "info", "ignore", HEALTH_RULES },
+		{ 62, false, "info", "reset_gpu", HEALTH_RULES },
+		{ 999, false, "unknown", "none_given", HEALTH_UNKNOWN_XID },
+		{ 20034, true, "fatal", "", HEALTH_SXID_FATAL },
+		{ 20009, true, "warning", "", HEALTH_RULES },
+		{ 20009, true, "unknown", "", HEALTH_UNKNOWN_XID },
 	};
 
 	(void)state;
@@ -134,7 +134,8 @@ static void each_xid_meets_its_rule(void **state)
 		struct health_options o = defaults();
 		struct snapshot s = {};
 
-		add_fault(&s, cases[i].code, cases[i].nvswitch, cases[i].severity, cases[i].action, NOW - 10);
+		add_fault(&s, cases[i].code, cases[i].nvswitch, cases[i].severity, cases[i].action,
+			  NOW - 10);
 		evaluate(&s, &o);
 		if (cases[i].rule == HEALTH_RULES) {
 			assert_well();
@@ -198,8 +199,9 @@ static void only_failures_of_the_driver_count_and_only_the_drivers(void **state)
 		const char *kind;
 		bool failure;
 	} kinds[] = {
-		{"rm_init_adapter_failed", true}, {"fallen_off_bus", true}, {"gsp_heartbeat_timeout", true},
-		{"uvm_fatal", true},		  {"assert_failed", false},
+		{ "rm_init_adapter_failed", true }, { "fallen_off_bus", true },
+		{ "gsp_heartbeat_timeout", true },  { "uvm_fatal", true },
+		{ "assert_failed", false },
 	};
 	struct health_options o = defaults();
 
@@ -244,10 +246,12 @@ static void a_rate_limit_and_a_waiter_are_found(void **state)
 	v->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
 	evaluate(&s, &o);
 	assert_only(HEALTH_NFS_WAITER, HEALTH_WARN);
-	assert_string_equal(report.findings[0].reason,
-			    "NFS server nas-1: a call has been waiting for its reply for 61 s: See whether the server "
-			    "and the network to it are well.");
-	assert_string_equal(report.findings[0].brief, "NFS call waits for its reply for 61 s: nas-1");
+	assert_string_equal(
+		report.findings[0].reason,
+		"NFS server nas-1: a call has been waiting for its reply for 61 s: See whether the server "
+		"and the network to it are well.");
+	assert_string_equal(report.findings[0].brief,
+			    "NFS call waits for its reply for 61 s: nas-1");
 	snapshot_free(&s);
 }
 
@@ -259,10 +263,12 @@ static void a_reason_says_what_when_and_what_to_do(void **state)
 	(void)state;
 	add_fault(&s, 79, false, "fatal", "restart_bm", 1795255200.9)->count = 2;
 	evaluate(&s, &o);
-	assert_string_equal(report.findings[0].reason,
-			    "GPU 0000:c1:00.0: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last "
-			    "2026-11-21T10:00:00Z: Drain the node and restart it; if the error returns, replace the GPU.");
-	assert_string_equal(report.findings[0].brief, "Xid 79 on 0000:c1:00.0, 2 times, last 2026-11-21T10:00:00Z");
+	assert_string_equal(
+		report.findings[0].reason,
+		"GPU 0000:c1:00.0: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last "
+		"2026-11-21T10:00:00Z: Drain the node and restart it; if the error returns, replace the GPU.");
+	assert_string_equal(report.findings[0].brief,
+			    "Xid 79 on 0000:c1:00.0, 2 times, last 2026-11-21T10:00:00Z");
 	snapshot_free(&s);
 }
 
@@ -298,9 +304,13 @@ static void a_fault_is_over_by_evidence(void **state)
 		double time;
 		bool over;
 	} cases[] = {
-		{GPU, NOW - 100, true},	   {GPU, NOW - 99, true},	    {GPU, NOW - 100.001, false},
-		{"all", NOW - 100, true},  {"all", NOW - 101, false},	    {"0000:c2:00.0", NOW, false},
-		{"", NOW, false},
+		{ GPU, NOW - 100, true },
+		{ GPU, NOW - 99, true },
+		{ GPU, NOW - 100.001, false },
+		{ "all", NOW - 100, true },
+		{ "all", NOW - 101, false },
+		{ "0000:c2:00.0", NOW, false },
+		{ "", NOW, false },
 	};
 	struct health_options o = defaults();
 
@@ -389,23 +399,23 @@ static void a_fault_is_over_by_acknowledgement(void **state)
 		const char *text;
 		unsigned int over; /* 1: the Xid, 2: the SXid, 4: the driver's error */
 	} cases[] = {
-		{"", 0},
-		{"# only this\n", 0},
-		{"* * 1699999900", 7},
-		{"* * 1699999899.9", 0},
-		{"* * 2023-11-14T22:11:40Z seen by us # and fixed", 7},
-		{"* * 2023-11-14T22:11:39Z", 0},
-		{GPU " 79 1700000000\n", 1},
-		{"0000:C1:00.0 079 1700000000", 1},
-		{"c1:00.0 79 1700000000", 1}, // as lspci has it
-		{"0000:c2:00.0 79 1700000000", 0},
-		{"* 78 1700000000", 0},
-		{"* sxid:79 1700000000", 0},
-		{GPU " sxid:20034 1700000000", 2},
-		{"* 20034 1700000000", 0},
-		{"\n* fallen_off_bus 1700000000 card was seated\r\n", 4},
-		{"* fallen_off 1700000000", 0},
-		{"* 79 1600000000\n* 79 1700000000\n", 1},
+		{ "", 0 },
+		{ "# only this\n", 0 },
+		{ "* * 1699999900", 7 },
+		{ "* * 1699999899.9", 0 },
+		{ "* * 2023-11-14T22:11:40Z seen by us # and fixed", 7 },
+		{ "* * 2023-11-14T22:11:39Z", 0 },
+		{ GPU " 79 1700000000\n", 1 },
+		{ "0000:C1:00.0 079 1700000000", 1 },
+		{ "c1:00.0 79 1700000000", 1 }, // as lspci has it
+		{ "0000:c2:00.0 79 1700000000", 0 },
+		{ "* 78 1700000000", 0 },
+		{ "* sxid:79 1700000000", 0 },
+		{ GPU " sxid:20034 1700000000", 2 },
+		{ "* 20034 1700000000", 0 },
+		{ "\n* fallen_off_bus 1700000000 card was seated\r\n", 4 },
+		{ "* fallen_off 1700000000", 0 },
+		{ "* 79 1600000000\n* 79 1700000000\n", 1 },
 	};
 
 	(void)state;
@@ -419,9 +429,12 @@ static void a_fault_is_over_by_acknowledgement(void **state)
 		add_driver_error(&s, "fallen_off_bus", NOW - 99.5);
 		o.acks = &list;
 		evaluate(&s, &o);
-		if (report.rules[HEALTH_XID_FATAL] != (cases[i].over & 1 ? HEALTH_OK : HEALTH_FAIL) ||
-		    report.rules[HEALTH_SXID_FATAL] != (cases[i].over & 2 ? HEALTH_OK : HEALTH_FAIL) ||
-		    report.rules[HEALTH_DRIVER_ERROR] != (cases[i].over & 4 ? HEALTH_OK : HEALTH_FAIL))
+		if (report.rules[HEALTH_XID_FATAL] !=
+			    (cases[i].over & 1 ? HEALTH_OK : HEALTH_FAIL) ||
+		    report.rules[HEALTH_SXID_FATAL] !=
+			    (cases[i].over & 2 ? HEALTH_OK : HEALTH_FAIL) ||
+		    report.rules[HEALTH_DRIVER_ERROR] !=
+			    (cases[i].over & 4 ? HEALTH_OK : HEALTH_FAIL))
 			fail_msg("'%s' acknowledges something else", cases[i].text);
 		snapshot_free(&s);
 		ack_free(&list);
@@ -434,20 +447,27 @@ static void wrong_acknowledgements_are_refused_with_their_line(void **state)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{"gpu0 79 1", "line 1: 'gpu0' is no PCI address (0000:c1:00.0) and not *"},
-		{"0000:c1:00.0x 79 1", "line 1: '0000:c1:00.0x' is no PCI address (0000:c1:00.0) and not *"},
-		{"\n* 79", "line 2: '*' must be followed by WHAT and TIME"},
-		{"* xid79! 1", "line 1: 'xid79!' is no Xid, no sxid:NUMBER, no kind of driver error and not *"},
-		{"* sxid: 1", "line 1: 'sxid:' is no Xid, no sxid:NUMBER, no kind of driver error and not *"},
-		{"* sxid:a 1", "line 1: 'sxid:a' is no Xid, no sxid:NUMBER, no kind of driver error and not *"},
-		{"* 79 yesterday", "line 1: 'yesterday' is no time: 2026-11-21T10:00:00Z or seconds since the epoch"},
+		{ "gpu0 79 1", "line 1: 'gpu0' is no PCI address (0000:c1:00.0) and not *" },
+		{ "0000:c1:00.0x 79 1",
+		  "line 1: '0000:c1:00.0x' is no PCI address (0000:c1:00.0) and not *" },
+		{ "\n* 79", "line 2: '*' must be followed by WHAT and TIME" },
+		{ "* xid79! 1",
+		  "line 1: 'xid79!' is no Xid, no sxid:NUMBER, no kind of driver error and not *" },
+		{ "* sxid: 1",
+		  "line 1: 'sxid:' is no Xid, no sxid:NUMBER, no kind of driver error and not *" },
+		{ "* sxid:a 1",
+		  "line 1: 'sxid:a' is no Xid, no sxid:NUMBER, no kind of driver error and not *" },
+		{ "* 79 yesterday",
+		  "line 1: 'yesterday' is no time: 2026-11-21T10:00:00Z or seconds since the epoch" },
 	};
 	struct ack_list list;
 	char error[160], *many;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_int_equal(ack_parse(&list, cases[i].text, strlen(cases[i].text), error, sizeof(error)), -EINVAL);
+		assert_int_equal(ack_parse(&list, cases[i].text, strlen(cases[i].text), error,
+					   sizeof(error)),
+				 -EINVAL);
 		assert_string_equal(error, cases[i].error);
 		assert_null(list.acks);
 	}
@@ -471,22 +491,37 @@ static void times_are_read_and_written(void **state)
 		const char *text;
 		double seconds;
 	} good[] = {
-		{"0", 0},
-		{"1700000000", 1700000000},
-		{"1700000000.25", 1700000000.25},
-		{"2026-11-21T10:00:00Z", 1795255200},
-		{"2026-11-21T10:00:00.5Z", 1795255200.5},
-		{"2026-11-21T10:00:00.500000000000000000000000000000Z", 1795255200.5},
-		{"2026-11-21", 1795219200},
-		{"1970-01-01T00:00:00Z", 0},
-		{"2024-02-29", 1709164800},
-		{"9999-12-31T23:59:59Z", 253402300799},
+		{ "0", 0 },
+		{ "1700000000", 1700000000 },
+		{ "1700000000.25", 1700000000.25 },
+		{ "2026-11-21T10:00:00Z", 1795255200 },
+		{ "2026-11-21T10:00:00.5Z", 1795255200.5 },
+		{ "2026-11-21T10:00:00.500000000000000000000000000000Z", 1795255200.5 },
+		{ "2026-11-21", 1795219200 },
+		{ "1970-01-01T00:00:00Z", 0 },
+		{ "2024-02-29", 1709164800 },
+		{ "9999-12-31T23:59:59Z", 253402300799 },
 	};
 	static const char *const bad[] = {
-		"", "-1", "1e9", "now", "2026-", "2026-11-21T10:00:00", "2026-11-21T10:00:00+01:00",
-		"2026-11-21 10:00:00Z", "2026-11-21T10:00Z", "2026-02-30", "2026-13-01", "1969-12-31", "253402300800",
-		"2026-11-21T10:00:00.Z.", "2026-11-21T10:00:00ZZ", "2026-11-21T10:00:00.5", "1.2.3",
-		"2026-11-21T", "T10:00:00Z",
+		"",
+		"-1",
+		"1e9",
+		"now",
+		"2026-",
+		"2026-11-21T10:00:00",
+		"2026-11-21T10:00:00+01:00",
+		"2026-11-21 10:00:00Z",
+		"2026-11-21T10:00Z",
+		"2026-02-30",
+		"2026-13-01",
+		"1969-12-31",
+		"253402300800",
+		"2026-11-21T10:00:00.Z.",
+		"2026-11-21T10:00:00ZZ",
+		"2026-11-21T10:00:00.5",
+		"1.2.3",
+		"2026-11-21T",
+		"T10:00:00Z",
 	};
 	char text[TIME_TEXT_SIZE];
 	double seconds;
@@ -511,9 +546,21 @@ static void times_are_read_and_written(void **state)
 static void rules_are_set_by_name(void **state)
 {
 	static const char *const bad[] = {
-		"",		   "xid_fatal",	      "xid_fatal=",	   "xid_fatal=OFF",   "xid_fatal=fail:1",
-		"xid_fat=off",	   "xid_fatals=off",  "nfs_waiter=warn:",  "nfs_waiter=warn:0", "nfs_waiter=warn:-1",
-		"nfs_waiter=warn:x", "nfs_waiter=warn:1.2.3", "nfs_waiter=warn:1e99", "=off", "nfs_waiter=warning",
+		"",
+		"xid_fatal",
+		"xid_fatal=",
+		"xid_fatal=OFF",
+		"xid_fatal=fail:1",
+		"xid_fat=off",
+		"xid_fatals=off",
+		"nfs_waiter=warn:",
+		"nfs_waiter=warn:0",
+		"nfs_waiter=warn:-1",
+		"nfs_waiter=warn:x",
+		"nfs_waiter=warn:1.2.3",
+		"nfs_waiter=warn:1e99",
+		"=off",
+		"nfs_waiter=warning",
 	};
 	struct health_options o = defaults(), before = o;
 

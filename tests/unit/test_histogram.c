@@ -22,12 +22,13 @@ static const struct geometry {
 	uint32_t overflow;
 	int last; /* log2 of the last bound */
 } geometries[] = {
-	{TIME_SHIFT, TIME_OVERFLOW, 38},
-	{DEPTH_SHIFT, DEPTH_OVERFLOW, 20},
+	{ TIME_SHIFT, TIME_OVERFLOW, 38 },
+	{ DEPTH_SHIFT, DEPTH_OVERFLOW, 20 },
 };
 
 /* Every geometry in turn as g. */
-#define FOR_EACH(g) for (const struct geometry *g = geometries; g < geometries + COUNT(geometries); g++)
+#define FOR_EACH(g) \
+	for (const struct geometry *g = geometries; g < geometries + COUNT(geometries); g++)
 
 static uint32_t index_of(const struct geometry *g, uint64_t v)
 {
@@ -47,22 +48,25 @@ static void a_bound_belongs_to_its_bucket_and_the_next_value_does_not(void **sta
 {
 	(void)state;
 	FOR_EACH(g)
-		for (uint32_t i = 0; i < g->overflow; i++) {
-			uint64_t bound = histogram_bound(i, g->shift);
+	for (uint32_t i = 0; i < g->overflow; i++) {
+		uint64_t bound = histogram_bound(i, g->shift);
 
-			assert_int_equal(index_of(g, bound), i);
-			assert_int_equal(index_of(g, bound + 1), i + 1);
-		}
+		assert_int_equal(index_of(g, bound), i);
+		assert_int_equal(index_of(g, bound + 1), i + 1);
+	}
 }
 
 static void bounds_rise_by_at_most_a_quarter_after_the_first_four(void **state)
 {
 	(void)state;
-	FOR_EACH(g) {
+	FOR_EACH(g)
+	{
 		for (uint32_t i = 1; i < g->overflow; i++)
-			assert_true(histogram_bound(i, g->shift) > histogram_bound(i - 1, g->shift));
+			assert_true(histogram_bound(i, g->shift) >
+				    histogram_bound(i - 1, g->shift));
 		for (uint32_t i = 4; i < g->overflow; i++)
-			assert_true(4 * histogram_bound(i, g->shift) <= 5 * histogram_bound(i - 1, g->shift));
+			assert_true(4 * histogram_bound(i, g->shift) <=
+				    5 * histogram_bound(i - 1, g->shift));
 	}
 }
 
@@ -71,14 +75,16 @@ static void indexes_never_fall_as_values_rise(void **state)
 	uint64_t seed = 42;
 
 	(void)state;
-	FOR_EACH(g) {
+	FOR_EACH(g)
+	{
 		for (uint64_t v = 0; v < 100000; v++)
 			assert_in_range(index_of(g, v + 1), index_of(g, v), index_of(g, v) + 1);
 		for (int i = 0; i < 200000; i++) {
 			uint64_t a = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
 			uint64_t b = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
 
-			assert_int_equal(a <= b ? index_of(g, a) <= index_of(g, b) : index_of(g, a) >= index_of(g, b),
+			assert_int_equal(a <= b ? index_of(g, a) <= index_of(g, b) :
+						  index_of(g, a) >= index_of(g, b),
 					 1);
 		}
 	}
@@ -90,42 +96,43 @@ static void a_value_lies_between_the_bounds_of_its_bucket(void **state)
 
 	(void)state;
 	FOR_EACH(g)
-		for (int n = 0; n < 200000; n++) {
-			uint64_t v = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
-			uint32_t i = index_of(g, v);
+	for (int n = 0; n < 200000; n++) {
+		uint64_t v = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
+		uint32_t i = index_of(g, v);
 
-			assert_true(i <= g->overflow);
-			if (i < g->overflow)
-				assert_true(v <= histogram_bound(i, g->shift));
-			if (i)
-				assert_true(v > histogram_bound(i - 1, g->shift));
-		}
+		assert_true(i <= g->overflow);
+		if (i < g->overflow)
+			assert_true(v <= histogram_bound(i, g->shift));
+		if (i)
+			assert_true(v > histogram_bound(i - 1, g->shift));
+	}
 }
 
 static void powers_of_two_are_bounds(void **state)
 {
 	(void)state;
 	FOR_EACH(g)
-		for (int e = (int)g->shift; e <= g->last; e++) {
-			uint64_t v = (uint64_t)1 << e;
+	for (int e = (int)g->shift; e <= g->last; e++) {
+		uint64_t v = (uint64_t)1 << e;
 
-			assert_true(index_of(g, v) < g->overflow);
-			assert_true(histogram_bound(index_of(g, v), g->shift) == v);
-		}
+		assert_true(index_of(g, v) < g->overflow);
+		assert_true(histogram_bound(index_of(g, v), g->shift) == v);
+	}
 }
 
 static void an_octave_has_four_buckets(void **state)
 {
 	(void)state;
 	FOR_EACH(g)
-		for (int e = (int)g->shift + 2; e < g->last; e++)
-			assert_int_equal(index_of(g, (uint64_t)2 << e) - index_of(g, (uint64_t)1 << e), 4);
+	for (int e = (int)g->shift + 2; e < g->last; e++)
+		assert_int_equal(index_of(g, (uint64_t)2 << e) - index_of(g, (uint64_t)1 << e), 4);
 }
 
 static void zero_is_in_the_first_bucket(void **state)
 {
 	(void)state;
-	FOR_EACH(g) {
+	FOR_EACH(g)
+	{
 		assert_int_equal(index_of(g, 0), 0);
 		assert_int_equal(index_of(g, 1), 0);
 	}
@@ -134,7 +141,8 @@ static void zero_is_in_the_first_bucket(void **state)
 static void what_lies_above_the_last_bound_overflows(void **state)
 {
 	(void)state;
-	FOR_EACH(g) {
+	FOR_EACH(g)
+	{
 		uint64_t last = (uint64_t)1 << g->last;
 
 		assert_true(histogram_bound(g->overflow - 1, g->shift) == last);
@@ -162,16 +170,16 @@ static void the_table_agrees_with_the_logarithm(void **state)
 	uint64_t seed = 1, v;
 
 	(void)state;
-	FOR_EACH(g) {
+	FOR_EACH(g)
+	{
 		for (v = 0; v < 100000; v++)
 			assert_int_equal(index_of(g, v),
 					 index_by_logarithm(v, g->shift, g->overflow));
 		for (int e = 0; e < 64; e++)
 			for (int off = -2; off <= 2; off++) {
 				v = ((uint64_t)1 << e) + (uint64_t)off;
-				assert_int_equal(
-					index_of(g, v),
-					index_by_logarithm(v, g->shift, g->overflow));
+				assert_int_equal(index_of(g, v),
+						 index_by_logarithm(v, g->shift, g->overflow));
 			}
 		for (int i = 0; i < 1000000; i++) {
 			v = pseudo_random(&seed) >> (i & 63);
@@ -204,7 +212,7 @@ static void assert_bounds(uint64_t value, uint64_t quantile)
 
 static void a_quantile_is_the_bound_above_the_true_value(void **state)
 {
-	static const double quantiles[] = {0, 0.001, 0.25, 0.5, 0.9, 0.99, 1};
+	static const double quantiles[] = { 0, 0.001, 0.25, 0.5, 0.9, 0.99, 1 };
 	static uint64_t values[4001];
 	struct time_histogram h = {};
 	uint64_t seed = 3;

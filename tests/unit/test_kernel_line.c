@@ -104,7 +104,8 @@ static void torn_or_odd_identity_is_none(void **state)
 static void what_follows_an_xid_says_so(void **state)
 {
 	(void)state;
-	assert_int_equal(first("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.").follows_xid, 79);
+	assert_int_equal(first("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.").follows_xid,
+			 79);
 	assert_int_equal(first("NVRM: The NVIDIA GPU 0000:18:00.0").follows_xid, 0);
 	assert_int_equal(first("NVRM: RmInitAdapter failed! (0x1:0x2:3)").follows_xid, 0);
 }
@@ -131,13 +132,13 @@ static void kinds_with_a_tracepoint_say_so(void **state)
 static void the_severity_of_a_pcie_error_is_told(void **state)
 {
 	static const char *const severities[][2] = {
-		{"Corrected", "info"},
-		{"Correctable", "info"},
-		{"Uncorrected (Non-Fatal)", "warning"},
-		{"Uncorrectable (Non-Fatal)", "warning"},
-		{"Uncorrected (Fatal)", "fatal"},
-		{"Uncorrectable (Fatal)", "fatal"},
-		{"Odd", ""},
+		{ "Corrected", "info" },
+		{ "Correctable", "info" },
+		{ "Uncorrected (Non-Fatal)", "warning" },
+		{ "Uncorrectable (Non-Fatal)", "warning" },
+		{ "Uncorrected (Fatal)", "fatal" },
+		{ "Uncorrectable (Fatal)", "fatal" },
+		{ "Odd", "" },
 	};
 	char text[128];
 
@@ -146,8 +147,10 @@ static void the_severity_of_a_pcie_error_is_told(void **state)
 		const char *const *severity = severities[i / 2];
 		struct kernel_line line;
 
-		snprintf(text, sizeof(text), "pcieport 0000:00:1c.0: %sPCIe Bus Error: severity=%s, type=Physical Layer",
-			 i % 2 ? "AER: " : "", severity[0]);
+		snprintf(
+			text, sizeof(text),
+			"pcieport 0000:00:1c.0: %sPCIe Bus Error: severity=%s, type=Physical Layer",
+			i % 2 ? "AER: " : "", severity[0]);
 		line = first(text);
 		assert_string_equal(line.name, "pcie_aer");
 		assert_string_equal(line.severity, severity[1]);
@@ -172,12 +175,12 @@ static void lines_of_one_text_come_out_once_each(void **state)
 		enum kernel_line_kind kind;
 		const char *name, *device, *serial;
 	} expected[] = {
-		{KERNEL_LINE_GPU_UUID, "", "0000:01:00.0", ""},
-		{KERNEL_LINE_GPU_SERIAL, "", "", "12"},
-		{KERNEL_LINE_GPU_DRIVER, "rm_init_adapter_failed", "", ""},
-		{KERNEL_LINE_GPU_SERIAL, "", "", "34"},
-		{KERNEL_LINE_GPU_DRIVER, "fallen_off_bus", "0000:18:00.0", ""},
-		{KERNEL_LINE_EVENT, "nfs_ok", "b", ""},
+		{ KERNEL_LINE_GPU_UUID, "", "0000:01:00.0", "" },
+		{ KERNEL_LINE_GPU_SERIAL, "", "", "12" },
+		{ KERNEL_LINE_GPU_DRIVER, "rm_init_adapter_failed", "", "" },
+		{ KERNEL_LINE_GPU_SERIAL, "", "", "34" },
+		{ KERNEL_LINE_GPU_DRIVER, "fallen_off_bus", "0000:18:00.0", "" },
+		{ KERNEL_LINE_EVENT, "nfs_ok", "b", "" },
 	};
 	size_t offset = 0;
 	struct kernel_line line;
@@ -212,23 +215,23 @@ static void console_prefix_is_passed_over(void **state)
 		const char *prefix;
 		bool passed;
 	} cases[] = {
-		{"", true},
-		{"<6>", true},
-		{"[    0.000001] ", true},
-		{"[12345.678901] ", true},
-		{"<4>[12345.678901] ", true},
-		{"[  199.546814][   C40] ", true},
-		{"[  199.546814][ T9326] ", true},
-		{"[10163.739261] [   T9326] ", true},
-		{" ", false},
-		{"<x>", false},
-		{"<6", false},
-		{"[12345] ", false},
-		{"[12345.] ", false},
-		{"[12345.67", false},
-		{"[12345.67] [X12] ", false},
-		{"[12345.67]  ", false},
-		{"kernel: ", false},
+		{ "", true },
+		{ "<6>", true },
+		{ "[    0.000001] ", true },
+		{ "[12345.678901] ", true },
+		{ "<4>[12345.678901] ", true },
+		{ "[  199.546814][   C40] ", true },
+		{ "[  199.546814][ T9326] ", true },
+		{ "[10163.739261] [   T9326] ", true },
+		{ " ", false },
+		{ "<x>", false },
+		{ "<6", false },
+		{ "[12345] ", false },
+		{ "[12345.] ", false },
+		{ "[12345.67", false },
+		{ "[12345.67] [X12] ", false },
+		{ "[12345.67]  ", false },
+		{ "kernel: ", false },
 	};
 
 	(void)state;
@@ -270,7 +273,7 @@ static void device_is_one_clean_word_that_fits(void **state)
 
 static void empty_text_has_none(void **state)
 {
-	struct kernel_line line = {.kind = KERNEL_LINE_EVENT};
+	struct kernel_line line = { .kind = KERNEL_LINE_EVENT };
 	size_t offset = 0;
 
 	(void)state;
@@ -343,8 +346,8 @@ static void real_lines_are_told_apart(void **state)
 		undo_newlines(text);
 		line = next(text, strlen(text), &offset);
 		if (strcmp(kind_name(&line), kind) != 0 || strcmp(line.device, device) != 0)
-			fail_msg("line %u: read as %s of '%s': %s", number, kind_name(&line), line.device,
-				 text);
+			fail_msg("line %u: read as %s of '%s': %s", number, kind_name(&line),
+				 line.device, text);
 		line = next(text, strlen(text), &offset);
 		if (line.kind != KERNEL_LINE_NONE)
 			fail_msg("line %u: reported twice: %s", number, text);

@@ -20,8 +20,7 @@
 static char text[256];
 
 /* Runs on a copy of just len bytes, so that a sanitizer sees a read past the end. */
-static bool parse(const char *record, size_t len, size_t size,
-		  struct kmsg_record *out)
+static bool parse(const char *record, size_t len, size_t size, struct kmsg_record *out)
 {
 	char *copy = malloc(len ? len : 1), *room = malloc(size ? size : 1);
 	bool ok;
@@ -47,8 +46,7 @@ static struct kmsg_record read_record(const char *record)
 	return out;
 }
 
-static void assert_text(const struct kmsg_record *r, const char *expected,
-			size_t len)
+static void assert_text(const struct kmsg_record *r, const char *expected, size_t len)
 {
 	assert_int_equal(r->text_len, len);
 	assert_memory_equal(text, expected, len);
@@ -93,7 +91,8 @@ static void later_fields_and_properties_are_passed_over(void **state)
 	struct kmsg_record r;
 
 	(void)state;
-	r = read_record("4,1,2,-,caller=T1234,new=a\\b;a, b; c\n SUBSYSTEM=pci\n DEVICE=+pci:0000:c1:00.0\n");
+	r = read_record(
+		"4,1,2,-,caller=T1234,new=a\\b;a, b; c\n SUBSYSTEM=pci\n DEVICE=+pci:0000:c1:00.0\n");
 	assert_text(&r, "a, b; c", 7);
 	r = read_record("4,1,2,-;\n SUBSYSTEM=pci\n");
 	assert_text(&r, "", 0);
@@ -108,18 +107,18 @@ static void escapes_are_undone(void **state)
 		const char *text;
 		size_t len;
 	} cases[] = {
-		{"a\\x0ab", "a\nb", 3},
-		{"\\x00", "\0", 1},
-		{"\\x5cx41", "\\x41", 4},
-		{"\\xc3\\xa9\\x7f\\xff", "\xc3\xa9\x7f\xff", 4},
+		{ "a\\x0ab", "a\nb", 3 },
+		{ "\\x00", "\0", 1 },
+		{ "\\x5cx41", "\\x41", 4 },
+		{ "\\xc3\\xa9\\x7f\\xff", "\xc3\xa9\x7f\xff", 4 },
 		/* not escapes of the kernel: kept */
-		{"\\", "\\", 1},
-		{"\\x", "\\x", 2},
-		{"\\x4", "\\x4", 3},
-		{"\\x4g", "\\x4g", 4},
-		{"\\x4A", "\\x4A", 4},
-		{"\\y41", "\\y41", 4},
-		{"\\\\x41", "\\A", 2},
+		{ "\\", "\\", 1 },
+		{ "\\x", "\\x", 2 },
+		{ "\\x4", "\\x4", 3 },
+		{ "\\x4g", "\\x4g", 4 },
+		{ "\\x4A", "\\x4A", 4 },
+		{ "\\y41", "\\y41", 4 },
+		{ "\\\\x41", "\\A", 2 },
 	};
 
 	(void)state;

@@ -93,20 +93,20 @@ static void there_are_as_many_sequences_as_characters(void **state)
 
 	(void)state;
 	for (uint32_t v = 0; v < 0x10000; v++) {
-		const char text[2] = {(char)(v >> 8), (char)v};
+		const char text[2] = { (char)(v >> 8), (char)v };
 
 		two += utf8_length(text, 2) == 2;
 	}
 	assert_int_equal(two, 0x800 - 0x80);
 	for (uint32_t v = 0; v < 0x1000000; v++) {
-		const char text[3] = {(char)(v >> 16), (char)(v >> 8), (char)v};
+		const char text[3] = { (char)(v >> 16), (char)(v >> 8), (char)v };
 
 		three += utf8_length(text, 3) == 3;
 	}
 	assert_int_equal(three, 0x10000 - 0x800 - 0x800);
 	/* With one of the 64 last bytes only. */
 	for (uint32_t v = 0; v < 0x1000000; v++) {
-		const char text[4] = {(char)(v >> 16), (char)(v >> 8), (char)v, (char)0x80};
+		const char text[4] = { (char)(v >> 16), (char)(v >> 8), (char)v, (char)0x80 };
 
 		four += utf8_length(text, 4) == 4;
 	}
@@ -119,28 +119,28 @@ static void sequences_that_are_not_utf8_have_no_length(void **state)
 		const char *bytes;
 		size_t len;
 	} cases[] = {
-		{BYTES("\x80")}, /* a continuation alone */
-		{BYTES("\xbf")},
-		{BYTES("\xc0\x80")}, /* overlong */
-		{BYTES("\xc1\xbf")},
-		{BYTES("\xe0\x80\x80")},
-		{BYTES("\xe0\x9f\xbf")},
-		{BYTES("\xf0\x80\x80\x80")},
-		{BYTES("\xf0\x8f\xbf\xbf")},
-		{BYTES("\xed\xa0\x80")}, /* surrogates */
-		{BYTES("\xed\xbf\xbf")},
-		{BYTES("\xf4\x90\x80\x80")}, /* above U+10FFFF */
-		{BYTES("\xf5\x80\x80\x80")},
-		{BYTES("\xf8\x88\x80\x80\x80")},
-		{BYTES("\xfe")},
-		{BYTES("\xff")},
-		{BYTES("\xc3(")}, /* no continuation */
-		{BYTES("\xe2(\xa1")},
-		{BYTES("\xe2\x82(")},
-		{BYTES("\xf0(\x8c\xbc")},
-		{BYTES("\xf0\x90(\xbc")},
-		{BYTES("\xf0\x90\x8c(")},
-		{BYTES("\xf0\x90\x8c\xc0")},
+		{ BYTES("\x80") }, /* a continuation alone */
+		{ BYTES("\xbf") },
+		{ BYTES("\xc0\x80") }, /* overlong */
+		{ BYTES("\xc1\xbf") },
+		{ BYTES("\xe0\x80\x80") },
+		{ BYTES("\xe0\x9f\xbf") },
+		{ BYTES("\xf0\x80\x80\x80") },
+		{ BYTES("\xf0\x8f\xbf\xbf") },
+		{ BYTES("\xed\xa0\x80") }, /* surrogates */
+		{ BYTES("\xed\xbf\xbf") },
+		{ BYTES("\xf4\x90\x80\x80") }, /* above U+10FFFF */
+		{ BYTES("\xf5\x80\x80\x80") },
+		{ BYTES("\xf8\x88\x80\x80\x80") },
+		{ BYTES("\xfe") },
+		{ BYTES("\xff") },
+		{ BYTES("\xc3(") }, /* no continuation */
+		{ BYTES("\xe2(\xa1") },
+		{ BYTES("\xe2\x82(") },
+		{ BYTES("\xf0(\x8c\xbc") },
+		{ BYTES("\xf0\x90(\xbc") },
+		{ BYTES("\xf0\x90\x8c(") },
+		{ BYTES("\xf0\x90\x8c\xc0") },
 	};
 
 	(void)state;
@@ -151,7 +151,7 @@ static void sequences_that_are_not_utf8_have_no_length(void **state)
 
 static void a_truncated_character_has_no_length(void **state)
 {
-	static const char *const characters[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+	static const char *const characters[] = { "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80" };
 
 	(void)state;
 	assert_int_equal(length_of("", 0), 0);
@@ -179,8 +179,10 @@ static void valid_bytes_are_kept_and_others_are_shown_in_hex(void **state)
 	(void)state;
 	assert_string_equal(label(BYTES("")), "");
 	assert_string_equal(label(BYTES("nas-1.example.com")), "nas-1.example.com");
-	assert_string_equal(label(BYTES("caf\xc3\xa9 \xf0\x9f\x98\x80")), "caf\xc3\xa9 \xf0\x9f\x98\x80");
-	assert_string_equal(label(BYTES("a\0b")), "a\\x00" "b");
+	assert_string_equal(label(BYTES("caf\xc3\xa9 \xf0\x9f\x98\x80")),
+			    "caf\xc3\xa9 \xf0\x9f\x98\x80");
+	assert_string_equal(label(BYTES("a\0b")), "a\\x00"
+						  "b");
 	assert_string_equal(label(BYTES("\xff\xfe")), "\\xff\\xfe");
 	assert_string_equal(label(BYTES("\xc0\x80")), "\\xc0\\x80");
 	assert_string_equal(label(BYTES("x\xe2\x82")), "x\\xe2\\x82");
@@ -202,9 +204,14 @@ static void text_that_just_fits_is_not_cut(void **state)
 	assert_string_equal(text, "123\\xff");
 	label_from_bytes(text, 8, BYTES("1234\xff"));
 	assert_string_equal(text, "1234...");
-	label_from_bytes(text, 8, BYTES("12\xf0\x9f\x98\x80""7"));
-	assert_string_equal(text, "12\xf0\x9f\x98\x80""7");
-	label_from_bytes(text, 8, BYTES("12\xf0\x9f\x98\x80""78"));
+	label_from_bytes(text, 8,
+			 BYTES("12\xf0\x9f\x98\x80"
+			       "7"));
+	assert_string_equal(text, "12\xf0\x9f\x98\x80"
+				  "7");
+	label_from_bytes(text, 8,
+			 BYTES("12\xf0\x9f\x98\x80"
+			       "78"));
 	assert_string_equal(text, "12...");
 }
 
@@ -212,11 +219,12 @@ static void text_that_just_fits_is_not_cut(void **state)
  * of it, in whole characters and whole "\xNN", that leaves room for the mark. */
 static void a_cut_never_parts_a_character(void **state)
 {
-	static const char bytes[] = "a\xc3\xa9\xe2\x82\xac\xff\xf0\x9f\x98\x80\0\xe2\x82z\"\\\n\xc3\xa9\xf0\x9f\x98\x80"
-				    "0123456789\xfe\xfe\xe2\x82\xac\xe2\x82\xac";
+	static const char bytes[] =
+		"a\xc3\xa9\xe2\x82\xac\xff\xf0\x9f\x98\x80\0\xe2\x82z\"\\\n\xc3\xa9\xf0\x9f\x98\x80"
+		"0123456789\xfe\xfe\xe2\x82\xac\xe2\x82\xac";
 	/* where its pieces begin in the label */
-	static const size_t begins[] = {0,  1,	3,  6,	10, 14, 18, 22, 26, 27, 28, 29, 30, 32, 36,
-					37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 50, 54, 57, 60};
+	static const size_t begins[] = { 0,  1,  3,  6,  10, 14, 18, 22, 26, 27, 28, 29, 30, 32, 36,
+					 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 50, 54, 57, 60 };
 	const char *whole = label(bytes, sizeof(bytes) - 1);
 
 	(void)state;
@@ -280,15 +288,15 @@ static char *escaped(const char *text)
 static void quote_backslash_and_newline_are_escaped_and_nothing_else(void **state)
 {
 	static const char *const cases[][2] = {
-		{"", ""},
-		{"plain", "plain"},
-		{"\"", "\\\""},
-		{"\\", "\\\\"},
-		{"\n", "\\n"},
-		{"\\n", "\\\\n"},
-		{"a\"b\\c\nd", "a\\\"b\\\\c\\nd"},
-		{"\t\r'{}=,# ", "\t\r'{}=,# "},
-		{"caf\xc3\xa9", "caf\xc3\xa9"},
+		{ "", "" },
+		{ "plain", "plain" },
+		{ "\"", "\\\"" },
+		{ "\\", "\\\\" },
+		{ "\n", "\\n" },
+		{ "\\n", "\\\\n" },
+		{ "a\"b\\c\nd", "a\\\"b\\\\c\\nd" },
+		{ "\t\r'{}=,# ", "\t\r'{}=,# " },
+		{ "caf\xc3\xa9", "caf\xc3\xa9" },
 	};
 
 	(void)state;

@@ -63,7 +63,7 @@ static const char *read_json_string(const char *text, char *out, size_t size, si
 			out[(*len)++] = text[1];
 			text += 2;
 		} else if (!strncmp(text, "\\u00", 4) && isxdigit(text[4]) && isxdigit(text[5])) {
-			out[(*len)++] = (char)strtol((char[]){text[4], text[5], 0}, NULL, 16);
+			out[(*len)++] = (char)strtol((char[]){ text[4], text[5], 0 }, NULL, 16);
 			text += 6;
 		} else {
 			return NULL;
@@ -79,14 +79,15 @@ static void special_bytes_are_escaped(void **state)
 		size_t len;
 		const char *expected;
 	} cases[] = {
-		{BYTES(""), "\"\""},
-		{BYTES("plain / text"), "\"plain / text\""},
-		{BYTES("\"\\"), "\"\\\"\\\\\""},
-		{BYTES("a\nb\tc\rd\0e\x1f"), "\"a\\u000ab\\u0009c\\u000dd\\u0000e\\u001f\""},
-		{BYTES("caf\xc3\xa9 \xf0\x9f\x98\x80"), "\"caf\xc3\xa9 \xf0\x9f\x98\x80\""},
-		{BYTES("\xff\xc0\x80\xed\xa0\x80"), "\"\\\\xff\\\\xc0\\\\x80\\\\xed\\\\xa0\\\\x80\""},
-		{BYTES("x\xe2\x82"), "\"x\\\\xe2\\\\x82\""},
-		{BYTES("\x7f"), "\"\x7f\""},
+		{ BYTES(""), "\"\"" },
+		{ BYTES("plain / text"), "\"plain / text\"" },
+		{ BYTES("\"\\"), "\"\\\"\\\\\"" },
+		{ BYTES("a\nb\tc\rd\0e\x1f"), "\"a\\u000ab\\u0009c\\u000dd\\u0000e\\u001f\"" },
+		{ BYTES("caf\xc3\xa9 \xf0\x9f\x98\x80"), "\"caf\xc3\xa9 \xf0\x9f\x98\x80\"" },
+		{ BYTES("\xff\xc0\x80\xed\xa0\x80"),
+		  "\"\\\\xff\\\\xc0\\\\x80\\\\xed\\\\xa0\\\\x80\"" },
+		{ BYTES("x\xe2\x82"), "\"x\\\\xe2\\\\x82\"" },
+		{ BYTES("\x7f"), "\"\x7f\"" },
 	};
 
 	(void)state;
@@ -174,12 +175,12 @@ static void text_messages_bear_the_programs_name_and_their_level(void **state)
 		enum log_level level;
 		const char *expected;
 	} cases[] = {
-		{LOG_LEVEL_DEBUG, "xidscope: debug: 100 % done\n"},
-		{LOG_LEVEL_INFO, "xidscope: 100 % done\n"},
-		{LOG_LEVEL_WARN, "xidscope: warning: 100 % done\n"},
-		{LOG_LEVEL_ERROR, "xidscope: error: 100 % done\n"},
+		{ LOG_LEVEL_DEBUG, "xidscope: debug: 100 % done\n" },
+		{ LOG_LEVEL_INFO, "xidscope: 100 % done\n" },
+		{ LOG_LEVEL_WARN, "xidscope: warning: 100 % done\n" },
+		{ LOG_LEVEL_ERROR, "xidscope: error: 100 % done\n" },
 	};
-	const struct log log = {.verbose = true};
+	const struct log log = { .verbose = true };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -195,7 +196,7 @@ static void debug_messages_are_shown_only_when_verbose(void **state)
 	(void)state;
 	for (int json = 0; json < 2; json++)
 		for (int verbose = 0; verbose < 2; verbose++) {
-			const struct log log = {.json = json, .verbose = verbose};
+			const struct log log = { .json = json, .verbose = verbose };
 			char *text = written(&log, LOG_LEVEL_DEBUG, "detail");
 
 			assert_int_equal(strstr(text, "detail") != NULL, verbose);
@@ -209,9 +210,9 @@ static void debug_messages_are_shown_only_when_verbose(void **state)
 
 static void json_messages_are_one_object_on_one_line(void **state)
 {
-	static const char *const levels[] = {"info", "warning", "error"};
+	static const char *const levels[] = { "info", "warning", "error" };
 	static const char nasty[] = "line 1\nline \"2\" \\ \xff\x01";
-	const struct log log = {.json = true};
+	const struct log log = { .json = true };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(levels); i++) {
@@ -221,11 +222,12 @@ static void json_messages_are_one_object_on_one_line(void **state)
 		const char *at;
 		int end = 0;
 
-		assert_int_equal(sscanf(text,
-					"{\"time\":\"%31[0-9]-%*2[0-9]-%*2[0-9]T%*2[0-9]:%*2[0-9]:%*2[0-9].%*3[0-9]Z\","
-					"\"level\":\"%15[a-z]\",\"message\":%n",
-					when, level, &end),
-				 2);
+		assert_int_equal(
+			sscanf(text,
+			       "{\"time\":\"%31[0-9]-%*2[0-9]-%*2[0-9]T%*2[0-9]:%*2[0-9]:%*2[0-9].%*3[0-9]Z\","
+			       "\"level\":\"%15[a-z]\",\"message\":%n",
+			       when, level, &end),
+			2);
 		assert_true(end > 0);
 		assert_int_equal(strlen(when), 4);
 		assert_string_equal(level, levels[i]);

@@ -44,8 +44,8 @@ static uint64_t power_of_two(uint64_t n)
  * from the start, and one more for each CPU. Each bucket is 16 bytes. */
 static uint64_t hash_bytes(const struct bpf_map *map, unsigned int cpus)
 {
-	uint64_t element = 48 + round_up(bpf_map__key_size(map), 8) +
-			   round_up(bpf_map__value_size(map), 8);
+	uint64_t element =
+		48 + round_up(bpf_map__key_size(map), 8) + round_up(bpf_map__value_size(map), 8);
 	uint64_t count = bpf_map__max_entries(map);
 
 	return element * (count + cpus) + 16 * power_of_two(count) + 8 * cpus;
@@ -71,13 +71,11 @@ static uint64_t map_bytes(const struct bpf_map *map, unsigned int cpus)
 		count = count / RPC_MAX_SHARDS * shards(cpus);
 	switch (bpf_map__type(map)) {
 	case BPF_MAP_TYPE_ARRAY:
-		return round_up(512 + count * round_up(bpf_map__value_size(map), 8),
-				4096);
+		return round_up(512 + count * round_up(bpf_map__value_size(map), 8), 4096);
 	case BPF_MAP_TYPE_HASH:
 		return hash_bytes(map, cpus);
 	case BPF_MAP_TYPE_QUEUE:
-		return round_up(512 + (count + 1) * round_up(bpf_map__value_size(map), 4),
-				4096);
+		return round_up(512 + (count + 1) * round_up(bpf_map__value_size(map), 4), 4096);
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 		assert_true(bpf_map__value_size(map) * count <= 64);
 		return 512 + count * (8 + cpus * round_up(bpf_map__value_size(map), 8));
@@ -98,8 +96,8 @@ static uint64_t object_bytes(const struct bpf_object *object, unsigned int cpus)
 
 	bpf_object__for_each_map(map, object) {
 		bytes = map_bytes(map, cpus);
-		print_message("%3u CPUs: %-24s %10llu\n", cpus,
-			      bpf_map__name(map), (unsigned long long)bytes);
+		print_message("%3u CPUs: %-24s %10llu\n", cpus, bpf_map__name(map),
+			      (unsigned long long)bytes);
 		total += bytes;
 	}
 	return total;
@@ -118,8 +116,7 @@ static uint64_t all_bytes(unsigned int cpus, char tier)
 	assert_non_null(rpc);
 	total = object_bytes(tier == 'A' ? rpc->obj : events->obj, cpus) +
 		object_bytes(printk->obj, cpus);
-	print_message("%3u CPUs: %-24s %10llu\n", cpus, "all",
-		      (unsigned long long)total);
+	print_message("%3u CPUs: %-24s %10llu\n", cpus, "all", (unsigned long long)total);
 	rpc_events_bpf__destroy(events);
 	printk_bpf__destroy(printk);
 	rpc_bpf__destroy(rpc);

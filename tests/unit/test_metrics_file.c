@@ -19,13 +19,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const enum metrics_format formats[] = {FORMAT_OPENMETRICS, FORMAT_PROMETHEUS};
+static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 static char error[160];
 
-static struct fault *add_fault(struct snapshot *s, const char *device, unsigned int code, bool nvswitch,
-			       const char *severity, const char *action)
+static struct fault *add_fault(struct snapshot *s, const char *device, unsigned int code,
+			       bool nvswitch, const char *severity, const char *action)
 {
-	struct fault like = {.code = code, .nvswitch = nvswitch}, *f;
+	struct fault like = { .code = code, .nvswitch = nvswitch }, *f;
 
 	snprintf(like.device, sizeof(like.device), "%s", device);
 	snprintf(like.severity, sizeof(like.severity), "%s", severity);
@@ -38,7 +38,7 @@ static struct fault *add_fault(struct snapshot *s, const char *device, unsigned 
 /* All that is read, and some that is not. */
 static struct snapshot full_snapshot(void)
 {
-	struct snapshot s = {.tier = 'A', .gpu_watched = true};
+	struct snapshot s = { .tier = 'A', .gpu_watched = true };
 	struct fault *f;
 
 	for (int q = 0; q < RPC_QUEUES; q++) {
@@ -105,8 +105,9 @@ static void what_a_verdict_needs_survives(void **state)
 		for (size_t v = 0; v < to.server_count; v++) {
 			assert_string_equal(to.servers[v].server, from.servers[v].server);
 			for (int q = 0; q < RPC_QUEUES; q++)
-				assert_int_equal(to.servers[v].oldest_ns[q],
-						 q == RPC_QUEUE_XMIT ? 0 : from.servers[v].oldest_ns[q]);
+				assert_int_equal(
+					to.servers[v].oldest_ns[q],
+					q == RPC_QUEUE_XMIT ? 0 : from.servers[v].oldest_ns[q]);
 		}
 		assert_int_equal(to.fault_count, from.fault_count);
 		for (size_t f = 0; f < to.fault_count; f++) {
@@ -178,7 +179,8 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state)
 			assert_non_null(exact);
 			memcpy(exact, text, n);
 			assert_int_equal(parse(&cut, exact, n), -EINVAL);
-			assert_string_equal(error, "the end is missing: it is cut, or no file of ours");
+			assert_string_equal(error,
+					    "the end is missing: it is cut, or no file of ours");
 			assert_null(cut.faults);
 			free(exact);
 		}
@@ -203,11 +205,15 @@ static void a_damaged_line_is_named(void **state)
 		"xidscope_gpu_xid_errors_total{} 1",
 		"xidscope_gpu_xid_errors_total{" GPU ",xid=\"79\",severity=\"fatal\"} 1",
 		"xidscope_gpu_xid_errors_total{" GPU ",xid=\"\",severity=\"fatal\",action=\"x\"} 1",
-		"xidscope_gpu_xid_errors_total{" GPU ",xid=\"4294967296\",severity=\"fatal\",action=\"x\"} 1",
-		"xidscope_gpu_xid_errors_total{" GPU ",xid=\"79\",severity=\"more than 15 bytes\",action=\"x\"} 1",
-		"xidscope_gpu_xid_errors_total{" GPU ",xid=\"79\",severity=\"fatal\",action=\"\\x\"} 1",
+		"xidscope_gpu_xid_errors_total{" GPU
+		",xid=\"4294967296\",severity=\"fatal\",action=\"x\"} 1",
+		"xidscope_gpu_xid_errors_total{" GPU
+		",xid=\"79\",severity=\"more than 15 bytes\",action=\"x\"} 1",
+		"xidscope_gpu_xid_errors_total{" GPU
+		",xid=\"79\",severity=\"fatal\",action=\"\\x\"} 1",
 		"xidscope_gpu_xid_errors_total{" GPU ",xid=\"79\",severity=\"fatal\",action=\"x} 1",
-		"xidscope_gpu_xid_errors_total{" GPU ",xid=\"79\",severity=\"fatal\",action=\"x\" 1",
+		"xidscope_gpu_xid_errors_total{" GPU
+		",xid=\"79\",severity=\"fatal\",action=\"x\" 1",
 		"xidscope_gpu_xid_incidents_total{" GPU ",xid=\"78\"} 1",
 		"xidscope_gpu_xid_last_timestamp_seconds{" GPU ",xid=\"78\"} 1",
 		"xidscope_gpu_recovered_timestamp_seconds{gpu=\"all\",evidence=\"x\"} 1.2.3",
@@ -235,14 +241,15 @@ static void a_damaged_line_is_named(void **state)
 
 static void what_it_does_not_know_is_passed_over(void **state)
 {
-	static const char text[] = "# TYPE xidscope_new counter\n"
-				   "xidscope_new_total{x=\"} # nonsense\n"
-				   "xidscope_gpu_xid_errors{gpu=\"no _total\"} x\n"
-				   "other 1\n"
-				   "\n"
-				   "xidscope_gpu_gsp_rate_limited{new=\"a\",gpu=\"0000:c1:00.0\"} 1\n"
-				   "xidscope_rpc_oldest_waiter_seconds{server=\"a\",queue=\"new\"} 5.000000000\n"
-				   "# EOF\n";
+	static const char text[] =
+		"# TYPE xidscope_new counter\n"
+		"xidscope_new_total{x=\"} # nonsense\n"
+		"xidscope_gpu_xid_errors{gpu=\"no _total\"} x\n"
+		"other 1\n"
+		"\n"
+		"xidscope_gpu_gsp_rate_limited{new=\"a\",gpu=\"0000:c1:00.0\"} 1\n"
+		"xidscope_rpc_oldest_waiter_seconds{server=\"a\",queue=\"new\"} 5.000000000\n"
+		"# EOF\n";
 	struct snapshot s;
 
 	(void)state;

@@ -26,8 +26,7 @@ static int set_up(void **state)
 	if (unshare(CLONE_NEWNET))
 		return 0;
 	events = module_events_open();
-	sender = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
-			NETLINK_KOBJECT_UEVENT);
+	sender = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
 	return 0;
 }
 
@@ -41,12 +40,11 @@ static int tear_down(void **state)
 
 static void send_event(const char *event)
 {
-	const struct sockaddr_nl group = { .nl_family = AF_NETLINK,
-					   .nl_groups = 1 };
+	const struct sockaddr_nl group = { .nl_family = AF_NETLINK, .nl_groups = 1 };
 
 	/* Refused by a receiver that is full. */
-	(void)sendto(sender, event, strlen(event) + 1, 0,
-		     (const struct sockaddr *)&group, sizeof(group));
+	(void)sendto(sender, event, strlen(event) + 1, 0, (const struct sockaddr *)&group,
+		     sizeof(group));
 }
 
 static void a_module_is_told_from_a_device(void **state)

@@ -118,10 +118,11 @@ static void the_same_mounts_in_mountinfo(void **state)
 
 static void a_transport_of_sysfs(void **state)
 {
-	static const char text[] = "last_used=4294901\ncur_cong=256\ncong_win=512\nmax_num_slots=65536\n"
-				   "min_num_slots=2\nnum_reqs=33\nbinding_q_len=0\nsending_q_len=1\n"
-				   "pending_q_len=7\nbacklog_q_len=0\nmain_xprt=1\nsrc_port=880\n"
-				   "tasks_queuelen=0\ndst_port=2049\n";
+	static const char text[] =
+		"last_used=4294901\ncur_cong=256\ncong_win=512\nmax_num_slots=65536\n"
+		"min_num_slots=2\nnum_reqs=33\nbinding_q_len=0\nsending_q_len=1\n"
+		"pending_q_len=7\nbacklog_q_len=0\nmain_xprt=1\nsrc_port=880\n"
+		"tasks_queuelen=0\ndst_port=2049\n";
 	struct xprt_info info;
 
 	(void)state;

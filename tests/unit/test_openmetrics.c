@@ -25,7 +25,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_LABELS 8
 
-static const enum metrics_format formats[] = {FORMAT_OPENMETRICS, FORMAT_PROMETHEUS};
+static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 
 /* ---- snapshots ---- */
 
@@ -57,16 +57,16 @@ static void add_kernel_events(struct snapshot *s)
 		bool gpu_driver;
 		const char *kind, *device;
 	} events[] = {
-		{true, "fallen_off_bus", "0000:c1:00.0"},
-		{true, "assert_failed", "0000:c1:00.0"},
-		{false, "oom_kill", ""},
-		{false, "pcie_aer", "0000:05:00.0"},
+		{ true, "fallen_off_bus", "0000:c1:00.0" },
+		{ true, "assert_failed", "0000:c1:00.0" },
+		{ false, "oom_kill", "" },
+		{ false, "pcie_aer", "0000:05:00.0" },
 	};
 	struct gpu_info *gpu;
 
 	for (size_t i = 0; i < COUNT(events); i++) {
-		struct kernel_event *e =
-			snapshot_kernel_event(s, events[i].gpu_driver, events[i].kind, events[i].device);
+		struct kernel_event *e = snapshot_kernel_event(s, events[i].gpu_driver,
+							       events[i].kind, events[i].device);
 
 		assert_non_null(e);
 		e->count = i + 31;
@@ -84,17 +84,33 @@ static void add_kernel_events(struct snapshot *s)
 /* Every kind of entry, twice. */
 static struct snapshot full_snapshot(void)
 {
-	static const char *const servers[] = {"nas-1.example.com", "a\"quoted\\back\nnew line caf\xc3\xa9"};
-	static const char *const ops[] = {"READ", "WRITE"};
+	static const char *const servers[] = { "nas-1.example.com",
+					       "a\"quoted\\back\nnew line caf\xc3\xa9" };
+	static const char *const ops[] = { "READ", "WRITE" };
 	static const struct fault faults[] = {
-		{.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"},
-		{.device = "0000:c1:00.0", .code = 31, .severity = "warning", .action = "restart_app"},
-		{.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"},
-		{.device = "0000:06:00.0", .code = 20034, .nvswitch = true, .severity = "unknown"},
+		{ .device = "0000:c1:00.0",
+		  .code = 79,
+		  .severity = "fatal",
+		  .action = "restart_bm" },
+		{ .device = "0000:c1:00.0",
+		  .code = 31,
+		  .severity = "warning",
+		  .action = "restart_app" },
+		{ .device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal" },
+		{ .device = "0000:06:00.0",
+		  .code = 20034,
+		  .nvswitch = true,
+		  .severity = "unknown" },
 	};
-	struct snapshot s = {.tier = 'B', .resident_bytes = 3000000, .map_bytes = 8000000, .program_bytes = 90000,
-			     .export_seconds = 0.00125, .export_errors = 4, .gpu_watched = true,
-			     .fault_paths = {11, 12, 13}, .log_lost = 14};
+	struct snapshot s = { .tier = 'B',
+			      .resident_bytes = 3000000,
+			      .map_bytes = 8000000,
+			      .program_bytes = 90000,
+			      .export_seconds = 0.00125,
+			      .export_errors = 4,
+			      .gpu_watched = true,
+			      .fault_paths = { 11, 12, 13 },
+			      .log_lost = 14 };
 	uint64_t seed = 9;
 
 	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
@@ -128,7 +144,8 @@ static struct snapshot full_snapshot(void)
 		t->slots_in_flight = 7;
 		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 			for (unsigned int n = 1; n < 300000; n += n) {
-				server->depth[q].bucket[histogram_index(n, DEPTH_SHIFT, DEPTH_OVERFLOW)]++;
+				server->depth[q]
+					.bucket[histogram_index(n, DEPTH_SHIFT, DEPTH_OVERFLOW)]++;
 				server->depth[q].sum += n;
 			}
 			server->depth_max[q] = q;
@@ -243,7 +260,8 @@ static struct sample read_sample(const char *line)
 		do {
 			line++;
 			n = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
-			assert_true(n && n < sizeof(s.labels[0].name) && s.label_count < MAX_LABELS);
+			assert_true(n && n < sizeof(s.labels[0].name) &&
+				    s.label_count < MAX_LABELS);
 			memcpy(s.labels[s.label_count].name, line, n);
 			line += n;
 			assert_int_equal(*line++, '=');
@@ -270,9 +288,9 @@ static const char *label_of(const struct sample *s, const char *name)
 static enum metric_id metric_of(const char *name)
 {
 	static const char *const suffixes[][4] = {
-		[METRIC_COUNTER] = {"_total"},
-		[METRIC_GAUGE] = {""},
-		[METRIC_HISTOGRAM] = {"_bucket", "_count", "_sum"},
+		[METRIC_COUNTER] = { "_total" },
+		[METRIC_GAUGE] = { "" },
+		[METRIC_HISTOGRAM] = { "_bucket", "_count", "_sum" },
 	};
 
 	for (int m = 0; m < METRICS; m++) {
@@ -292,7 +310,8 @@ static enum metric_id metric_of(const char *name)
 static const char *value_of(const struct text *t, const char *begin)
 {
 	for (size_t i = 0; i < t->line_count; i++)
-		if (!strncmp(t->lines[i], begin, strlen(begin)) && t->lines[i][strlen(begin)] == ' ')
+		if (!strncmp(t->lines[i], begin, strlen(begin)) &&
+		    t->lines[i][strlen(begin)] == ' ')
 			return t->lines[i] + strlen(begin) + 1;
 	fail_msg("no sample %s in:\n%s", begin, t->all);
 	return NULL;
@@ -330,16 +349,19 @@ static void metadata_come_once_in_order_before_all_samples_of_a_family(void **st
 			assert_false(seen[id]);
 			seen[id] = true;
 			const struct metric *m = &metrics[id];
-			const char *suffix = !openmetrics && m->type == METRIC_COUNTER ? "_total" : "";
+			const char *suffix =
+				!openmetrics && m->type == METRIC_COUNTER ? "_total" : "";
 
-			snprintf(expected, sizeof(expected), "# TYPE xidscope_%s%s %s", m->name, suffix,
-				 metric_type_names[m->type]);
+			snprintf(expected, sizeof(expected), "# TYPE xidscope_%s%s %s", m->name,
+				 suffix, metric_type_names[m->type]);
 			assert_string_equal(t.lines[i++], expected);
 			if (openmetrics && m->unit[0]) {
-				snprintf(expected, sizeof(expected), "# UNIT xidscope_%s %s", m->name, m->unit);
+				snprintf(expected, sizeof(expected), "# UNIT xidscope_%s %s",
+					 m->name, m->unit);
 				assert_string_equal(t.lines[i++], expected);
 			}
-			snprintf(expected, sizeof(expected), "# HELP xidscope_%s%s %s", m->name, suffix, m->help);
+			snprintf(expected, sizeof(expected), "# HELP xidscope_%s%s %s", m->name,
+				 suffix, m->help);
 			assert_string_equal(t.lines[i++], expected);
 			for (; i < end && is_sample(t.lines[i]); i++, samples++)
 				assert_int_equal(metric_of(read_sample(t.lines[i]).name), id);
@@ -375,7 +397,8 @@ static void every_sample_has_the_labels_of_the_table(void **state)
 				strcat(names, sample.labels[l].name);
 			}
 			assert_string_equal(names, metrics[metric_of(sample.name)].labels);
-			assert_int_equal(*label_of(&sample, "le") != 0, strstr(sample.name, "_bucket") != NULL);
+			assert_int_equal(*label_of(&sample, "le") != 0,
+					 strstr(sample.name, "_bucket") != NULL);
 		}
 		free_text(&t);
 	}
@@ -447,7 +470,7 @@ static void a_value_is_a_plain_number_and_ends_its_line(void **state)
 static void openmetrics_alone_ends_with_eof_once(void **state)
 {
 	struct snapshot empty = {}, s = full_snapshot();
-	const struct snapshot *snapshots[] = {&empty, &s};
+	const struct snapshot *snapshots[] = { &empty, &s };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(snapshots); i++) {
@@ -467,7 +490,8 @@ static void openmetrics_alone_ends_with_eof_once(void **state)
 static void the_formats_differ_in_metadata_only(void **state)
 {
 	struct snapshot s = full_snapshot();
-	struct text a = write_snapshot(&s, FORMAT_OPENMETRICS), b = write_snapshot(&s, FORMAT_PROMETHEUS);
+	struct text a = write_snapshot(&s, FORMAT_OPENMETRICS),
+		    b = write_snapshot(&s, FORMAT_PROMETHEUS);
 	size_t j = 0;
 
 	(void)state;
@@ -480,10 +504,13 @@ static void the_formats_differ_in_metadata_only(void **state)
 		if (line[0] == '#') {
 			assert_int_equal(sscanf(line, "# %*4[A-Z] xidscope_%99s", name), 1);
 			for (int m = 0; m < METRICS; m++)
-				if (!strcmp(metrics[m].name, name) && metrics[m].type == METRIC_COUNTER)
+				if (!strcmp(metrics[m].name, name) &&
+				    metrics[m].type == METRIC_COUNTER)
 					snprintf(line, sizeof(line), "%.*s_total%s",
-						 (int)(strstr(a.lines[i], name) - a.lines[i] + (long)strlen(name)),
-						 a.lines[i], strstr(a.lines[i], name) + strlen(name));
+						 (int)(strstr(a.lines[i], name) - a.lines[i] +
+						       (long)strlen(name)),
+						 a.lines[i],
+						 strstr(a.lines[i], name) + strlen(name));
 		}
 		assert_true(j < b.line_count);
 		assert_string_equal(b.lines[j++], line);
@@ -496,9 +523,10 @@ static void the_formats_differ_in_metadata_only(void **state)
 
 static void a_family_without_samples_is_left_out(void **state)
 {
-	static const enum metric_id always[] = {METRIC_TIER, METRIC_EXPORT_SECONDS, METRIC_EXPORT_ERRORS,
-						METRIC_MEMORY_BYTES, METRIC_BUILD_INFO};
-	struct snapshot s = {.tier = '-'};
+	static const enum metric_id always[] = { METRIC_TIER, METRIC_EXPORT_SECONDS,
+						 METRIC_EXPORT_ERRORS, METRIC_MEMORY_BYTES,
+						 METRIC_BUILD_INFO };
+	struct snapshot s = { .tier = '-' };
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	size_t families = 0;
 
@@ -540,20 +568,20 @@ static void a_bound_is_spelled_canonically(void **state)
 		int decimals;
 		const char *text;
 	} cases[] = {
-		{1, 0, "1.0"},
-		{2, 0, "2.0"},
-		{131072, 0, "131072.0"},
-		{10000, 9, "1e-05"},
-		{100000, 9, "0.0001"},
-		{4096, 9, "4.096e-06"},
-		{8192, 9, "8.192e-06"},
-		{16384, 9, "1.6384e-05"},
-		{65536, 9, "6.5536e-05"},
-		{131072, 9, "0.000131072"},
-		{1048576, 9, "0.001048576"},
-		{1000000000, 9, "1.0"},
-		{1073741824, 9, "1.073741824"},
-		{68719476736, 9, "68.719476736"},
+		{ 1, 0, "1.0" },
+		{ 2, 0, "2.0" },
+		{ 131072, 0, "131072.0" },
+		{ 10000, 9, "1e-05" },
+		{ 100000, 9, "0.0001" },
+		{ 4096, 9, "4.096e-06" },
+		{ 8192, 9, "8.192e-06" },
+		{ 16384, 9, "1.6384e-05" },
+		{ 65536, 9, "6.5536e-05" },
+		{ 131072, 9, "0.000131072" },
+		{ 1048576, 9, "0.001048576" },
+		{ 1000000000, 9, "1.0" },
+		{ 1073741824, 9, "1.073741824" },
+		{ 68719476736, 9, "68.719476736" },
 	};
 
 	(void)state;
@@ -654,8 +682,11 @@ static void a_value_is_counted_where_it_is_at_most_le(void **state)
 				if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{"))
 					continue;
 				sample = read_sample(t.lines[i]);
-				assert_string_equal(sample.value, (double)ns / 1e9 <= strtod(label_of(&sample, "le"), NULL) ?
-									  "1" : "0");
+				assert_string_equal(
+					sample.value,
+					(double)ns / 1e9 <= strtod(label_of(&sample, "le"), NULL) ?
+						"1" :
+						"0");
 			}
 			free_text(&t);
 			snapshot_free(&s);
@@ -675,8 +706,9 @@ static void a_value_is_counted_where_it_is_at_most_le(void **state)
 				continue;
 			sample = read_sample(t.lines[i]);
 			if (!strcmp(label_of(&sample, "queue"), rpc_queue_names[0]))
-				assert_string_equal(sample.value,
-						    depth <= strtod(label_of(&sample, "le"), NULL) ? "1" : "0");
+				assert_string_equal(
+					sample.value,
+					depth <= strtod(label_of(&sample, "le"), NULL) ? "1" : "0");
 		}
 		free_text(&t);
 		snapshot_free(&s);
@@ -727,12 +759,12 @@ static void sums_are_exact_decimals_of_nanoseconds(void **state)
 		uint64_t ns;
 		const char *text;
 	} cases[] = {
-		{0, "0.000000000"},
-		{1, "0.000000001"},
-		{999999999, "0.999999999"},
-		{1000000000, "1.000000000"},
-		{123456789012345678, "123456789.012345678"},
-		{UINT64_MAX, "18446744073.709551615"},
+		{ 0, "0.000000000" },
+		{ 1, "0.000000001" },
+		{ 999999999, "0.999999999" },
+		{ 1000000000, "1.000000000" },
+		{ 123456789012345678, "123456789.012345678" },
+		{ UINT64_MAX, "18446744073.709551615" },
 	};
 
 	(void)state;
@@ -749,14 +781,25 @@ static void sums_are_exact_decimals_of_nanoseconds(void **state)
 		tr->saturated_ns[RPC_LIMIT_SEND] = cases[i].ns;
 		server->oldest_ns[RPC_QUEUE_PENDING] = cases[i].ns;
 		t = write_snapshot(&s, FORMAT_OPENMETRICS);
-		assert_string_equal(value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"), cases[i].text);
-		assert_string_equal(value_of(&t, "xidscope_rpc_phase_seconds_sum{server=\"nas\",op=\"READ\",phase=\"rtt\"}"),
-				    cases[i].text);
-		assert_string_equal(value_of(&t, "xidscope_rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/0\","
-						 "limit=\"send\"}"),
-				    cases[i].text);
-		assert_string_equal(value_of(&t, "xidscope_rpc_oldest_waiter_seconds{server=\"nas\",queue=\"pending\"}"),
-				    cases[i].text);
+		assert_string_equal(
+			value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"),
+			cases[i].text);
+		assert_string_equal(
+			value_of(
+				&t,
+				"xidscope_rpc_phase_seconds_sum{server=\"nas\",op=\"READ\",phase=\"rtt\"}"),
+			cases[i].text);
+		assert_string_equal(
+			value_of(
+				&t,
+				"xidscope_rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/0\","
+				"limit=\"send\"}"),
+			cases[i].text);
+		assert_string_equal(
+			value_of(
+				&t,
+				"xidscope_rpc_oldest_waiter_seconds{server=\"nas\",queue=\"pending\"}"),
+			cases[i].text);
 		free_text(&t);
 		snapshot_free(&s);
 	}
@@ -839,57 +882,68 @@ static void label_values_are_escaped_and_read_back(void **state)
 static void counters_and_gauges_show_the_snapshots_figures(void **state)
 {
 	static const char *const cases[][2] = {
-		{"rpc_sent_bytes_total{server=\"nas-1.example.com\",op=\"WRITE\"}", "1001"},
-		{"rpc_received_bytes_total{server=\"nas-1.example.com\",op=\"READ\"}", "1152921504606846976"},
-		{"rpc_errors_total{server=\"nas-1.example.com\",op=\"WRITE\",status=\"EIO\"}", "1"},
-		{"rpc_retransmits_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "1"},
-		{"rpc_timeouts_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "2"},
-		{"rpc_disconnects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "3"},
-		{"rpc_connects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "4"},
-		{"rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"max\"}", "65536"},
-		{"rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"allocated\"}", "64"},
-		{"rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"in_flight\"}", "7"},
-		{"rpc_saturated_seconds_total{server=\"nas-1.example.com\",transport=\"tcp/0\",limit=\"session\"}",
-		 "2.000000014"},
-		{"rpc_queue_depth_count{server=\"nas-1.example.com\",queue=\"slot\"}", "19"},
-		{"rpc_queue_depth_sum{server=\"nas-1.example.com\",queue=\"slot\"}", "524287"},
-		{"rpc_queue_depth_max{server=\"nas-1.example.com\",queue=\"pending\"}", "4"},
-		{"rpc_oldest_waiter_seconds{server=\"nas-1.example.com\",queue=\"send\"}", "1.500000002"},
-		{"gpu_xid_errors_total{gpu=\"0000:c1:00.0\",xid=\"79\",severity=\"fatal\",action=\"restart_bm\"}", "1"},
-		{"gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"31\"}", "1700000001.125"},
-		{"nvswitch_sxid_errors_total{device=\"0000:05:00.0\",sxid=\"20034\",severity=\"fatal\"}", "3"},
-		{"gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"31\"}", "22"},
-		{"nvswitch_sxid_last_timestamp_seconds{device=\"0000:06:00.0\",sxid=\"20034\"}", "1700000003.125"},
-		{"gpu_fault_reports_total{path=\"both\"}", "11"},
-		{"gpu_fault_reports_total{path=\"text\"}", "12"},
-		{"gpu_fault_reports_total{path=\"driver\"}", "13"},
-		{"gpu_driver_errors_total{gpu=\"0000:c1:00.0\",kind=\"fallen_off_bus\"}", "31"},
-		{"gpu_driver_error_last_timestamp_seconds{gpu=\"0000:c1:00.0\",kind=\"assert_failed\"}",
-		 "1700000101.500"},
-		{"gpu_recovered_timestamp_seconds{gpu=\"0000:c1:00.0\",evidence=\"device_probed\"}", "1700000201.500"},
-		{"gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "1"},
-		{"gpu_info{gpu=\"0000:c1:00.0\",uuid=\"GPU-11111111-2222-3333-4444-555555555555\","
-		 "serial=\"1234567890123\"}",
-		 "1"},
-		{"kernel_events_total{kind=\"oom_kill\",device=\"\"}", "33"},
-		{"kernel_events_total{kind=\"pcie_aer\",device=\"0000:05:00.0\"}", "34"},
-		{"kernel_log_lost_records_total", "14"},
-		{"node_health{check=\"xid_fatal\"}", "2"},
-		{"node_health{check=\"nfs_waiter\"}", "0"},
-		{"hook_attached{hook=\"xprt_transmit\"}", "1"},
-		{"hook_attached{hook=\"printk\"}", "0"},
-		{"tier{tier=\"A\"}", "0"},
-		{"tier{tier=\"B\"}", "1"},
-		{"tier{tier=\"C\"}", "0"},
-		{"events_dropped_total{reason=\"max_series\"}", "5"},
-		{"export_seconds", "0.001250"},
-		{"export_errors_total", "4"},
-		{"memory_bytes{kind=\"resident\"}", "3000000"},
-		{"memory_bytes{kind=\"maps\"}", "8000000"},
-		{"memory_bytes{kind=\"programs\"}", "90000"},
-		{"program_run_seconds_total{program=\"rpc_task_sleep\"}", "1.000000042"},
-		{"program_runs_total{program=\"rpc_task_sleep\"}", "7"},
-		{"build_info{version=\"" XIDSCOPE_VERSION "\"}", "1"},
+		{ "rpc_sent_bytes_total{server=\"nas-1.example.com\",op=\"WRITE\"}", "1001" },
+		{ "rpc_received_bytes_total{server=\"nas-1.example.com\",op=\"READ\"}",
+		  "1152921504606846976" },
+		{ "rpc_errors_total{server=\"nas-1.example.com\",op=\"WRITE\",status=\"EIO\"}",
+		  "1" },
+		{ "rpc_retransmits_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "1" },
+		{ "rpc_timeouts_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "2" },
+		{ "rpc_disconnects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "3" },
+		{ "rpc_connects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "4" },
+		{ "rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"max\"}",
+		  "65536" },
+		{ "rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"allocated\"}",
+		  "64" },
+		{ "rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"in_flight\"}",
+		  "7" },
+		{ "rpc_saturated_seconds_total{server=\"nas-1.example.com\",transport=\"tcp/0\",limit=\"session\"}",
+		  "2.000000014" },
+		{ "rpc_queue_depth_count{server=\"nas-1.example.com\",queue=\"slot\"}", "19" },
+		{ "rpc_queue_depth_sum{server=\"nas-1.example.com\",queue=\"slot\"}", "524287" },
+		{ "rpc_queue_depth_max{server=\"nas-1.example.com\",queue=\"pending\"}", "4" },
+		{ "rpc_oldest_waiter_seconds{server=\"nas-1.example.com\",queue=\"send\"}",
+		  "1.500000002" },
+		{ "gpu_xid_errors_total{gpu=\"0000:c1:00.0\",xid=\"79\",severity=\"fatal\",action=\"restart_bm\"}",
+		  "1" },
+		{ "gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"31\"}",
+		  "1700000001.125" },
+		{ "nvswitch_sxid_errors_total{device=\"0000:05:00.0\",sxid=\"20034\",severity=\"fatal\"}",
+		  "3" },
+		{ "gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"31\"}", "22" },
+		{ "nvswitch_sxid_last_timestamp_seconds{device=\"0000:06:00.0\",sxid=\"20034\"}",
+		  "1700000003.125" },
+		{ "gpu_fault_reports_total{path=\"both\"}", "11" },
+		{ "gpu_fault_reports_total{path=\"text\"}", "12" },
+		{ "gpu_fault_reports_total{path=\"driver\"}", "13" },
+		{ "gpu_driver_errors_total{gpu=\"0000:c1:00.0\",kind=\"fallen_off_bus\"}", "31" },
+		{ "gpu_driver_error_last_timestamp_seconds{gpu=\"0000:c1:00.0\",kind=\"assert_failed\"}",
+		  "1700000101.500" },
+		{ "gpu_recovered_timestamp_seconds{gpu=\"0000:c1:00.0\",evidence=\"device_probed\"}",
+		  "1700000201.500" },
+		{ "gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "1" },
+		{ "gpu_info{gpu=\"0000:c1:00.0\",uuid=\"GPU-11111111-2222-3333-4444-555555555555\","
+		  "serial=\"1234567890123\"}",
+		  "1" },
+		{ "kernel_events_total{kind=\"oom_kill\",device=\"\"}", "33" },
+		{ "kernel_events_total{kind=\"pcie_aer\",device=\"0000:05:00.0\"}", "34" },
+		{ "kernel_log_lost_records_total", "14" },
+		{ "node_health{check=\"xid_fatal\"}", "2" },
+		{ "node_health{check=\"nfs_waiter\"}", "0" },
+		{ "hook_attached{hook=\"xprt_transmit\"}", "1" },
+		{ "hook_attached{hook=\"printk\"}", "0" },
+		{ "tier{tier=\"A\"}", "0" },
+		{ "tier{tier=\"B\"}", "1" },
+		{ "tier{tier=\"C\"}", "0" },
+		{ "events_dropped_total{reason=\"max_series\"}", "5" },
+		{ "export_seconds", "0.001250" },
+		{ "export_errors_total", "4" },
+		{ "memory_bytes{kind=\"resident\"}", "3000000" },
+		{ "memory_bytes{kind=\"maps\"}", "8000000" },
+		{ "memory_bytes{kind=\"programs\"}", "90000" },
+		{ "program_run_seconds_total{program=\"rpc_task_sleep\"}", "1.000000042" },
+		{ "program_runs_total{program=\"rpc_task_sleep\"}", "7" },
+		{ "build_info{version=\"" XIDSCOPE_VERSION "\"}", "1" },
 	};
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
@@ -912,7 +966,8 @@ static void switches_are_no_gpus(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < t.line_count; i++) {
-		bool gpu = strstr(t.lines[i], "{gpu=") != NULL, device = strstr(t.lines[i], "{device=") != NULL;
+		bool gpu = strstr(t.lines[i], "{gpu=") != NULL,
+		     device = strstr(t.lines[i], "{device=") != NULL;
 
 		if (gpu)
 			assert_non_null(strstr(t.lines[i], "0000:c1:00.0"));
@@ -926,9 +981,15 @@ static void switches_are_no_gpus(void **state)
 /* Severity is no label of the timestamp: one sample, of the latest. */
 static void an_xid_with_two_severities_has_one_timestamp(void **state)
 {
-	const struct fault warning = {.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"};
-	const struct fault info = {.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "a"};
-	const struct fault other = {.device = "0000:c2:00.0", .code = 154, .severity = "info", .action = "a"};
+	const struct fault warning = {
+		.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"
+	};
+	const struct fault info = {
+		.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "a"
+	};
+	const struct fault other = {
+		.device = "0000:c2:00.0", .code = 154, .severity = "info", .action = "a"
+	};
 
 	(void)state;
 	for (int latest = 0; latest < 2; latest++) {
@@ -941,12 +1002,19 @@ static void an_xid_with_two_severities_has_one_timestamp(void **state)
 		snapshot_fault(&s, &other)->last = 30.5;
 		t = write_snapshot(&s, FORMAT_OPENMETRICS);
 		for (size_t i = 0; i < t.line_count; i++)
-			samples += !strncmp(t.lines[i], "xidscope_gpu_xid_last_timestamp_seconds{", 40);
+			samples += !strncmp(t.lines[i], "xidscope_gpu_xid_last_timestamp_seconds{",
+					    40);
 		assert_int_equal(samples, 2);
-		assert_string_equal(value_of(&t, "xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"154\"}"),
-				    "20.500");
-		assert_string_equal(value_of(&t, "xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}"),
-				    "30.500");
+		assert_string_equal(
+			value_of(
+				&t,
+				"xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"154\"}"),
+			"20.500");
+		assert_string_equal(
+			value_of(
+				&t,
+				"xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}"),
+			"30.500");
 		free_text(&t);
 		snapshot_free(&s);
 	}
@@ -955,8 +1023,12 @@ static void an_xid_with_two_severities_has_one_timestamp(void **state)
 /* Severity is no label of these either: their sum. */
 static void incidents_of_an_xid_are_one_sample(void **state)
 {
-	const struct fault warning = {.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"};
-	const struct fault info = {.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "a"};
+	const struct fault warning = {
+		.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"
+	};
+	const struct fault info = {
+		.device = "0000:c1:00.0", .code = 154, .severity = "info", .action = "a"
+	};
 	struct snapshot s = {};
 	struct fault *f;
 	struct text t;
@@ -969,7 +1041,9 @@ static void incidents_of_an_xid_are_one_sample(void **state)
 	f->last = 2;
 	f->incidents = 6;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
-	assert_string_equal(value_of(&t, "xidscope_gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"154\"}"), "11");
+	assert_string_equal(
+		value_of(&t, "xidscope_gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"154\"}"),
+		"11");
 	free_text(&t);
 	snapshot_free(&s);
 }
@@ -987,7 +1061,8 @@ static void what_is_not_watched_has_no_samples(void **state)
 	assert_false(has(&t, "kernel_log_lost_records"));
 	/* a GPU whose identity was not told */
 	assert_false(has(&t, "gpu_info"));
-	assert_string_equal(value_of(&t, "xidscope_gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}"), "0");
+	assert_string_equal(value_of(&t, "xidscope_gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}"),
+			    "0");
 	free_text(&t);
 	snapshot_free(&s);
 }
@@ -999,17 +1074,17 @@ static void an_unknown_fact_has_no_samples(void **state)
 		int fact;
 		const char *gone; /* each of its lines has that */
 	} cases[] = {
-		{RPC_FACT_SENT_BYTES, "xidscope_rpc_sent_bytes"},
-		{RPC_FACT_RECEIVED_BYTES, "xidscope_rpc_received_bytes"},
-		{RPC_FACT_RETRANSMITS, "xidscope_rpc_retransmits"},
-		{RPC_FACT_TIMEOUTS, "xidscope_rpc_timeouts"},
-		{RPC_FACT_DISCONNECTS, "xidscope_rpc_disconnects"},
-		{RPC_FACT_CONNECTS, "xidscope_rpc_connects"},
-		{RPC_FACT_SLOTS_MAX, "kind=\"max\""},
-		{RPC_FACT_SLOTS_ALLOCATED, "kind=\"allocated\""},
-		{RPC_FACT_SLOTS_IN_FLIGHT, "kind=\"in_flight\""},
-		{RPC_FACT_PHASE + RPC_PHASE_SETUP, "phase=\"setup\""},
-		{RPC_FACT_SATURATED + RPC_LIMIT_SEND, "limit=\"send\""},
+		{ RPC_FACT_SENT_BYTES, "xidscope_rpc_sent_bytes" },
+		{ RPC_FACT_RECEIVED_BYTES, "xidscope_rpc_received_bytes" },
+		{ RPC_FACT_RETRANSMITS, "xidscope_rpc_retransmits" },
+		{ RPC_FACT_TIMEOUTS, "xidscope_rpc_timeouts" },
+		{ RPC_FACT_DISCONNECTS, "xidscope_rpc_disconnects" },
+		{ RPC_FACT_CONNECTS, "xidscope_rpc_connects" },
+		{ RPC_FACT_SLOTS_MAX, "kind=\"max\"" },
+		{ RPC_FACT_SLOTS_ALLOCATED, "kind=\"allocated\"" },
+		{ RPC_FACT_SLOTS_IN_FLIGHT, "kind=\"in_flight\"" },
+		{ RPC_FACT_PHASE + RPC_PHASE_SETUP, "phase=\"setup\"" },
+		{ RPC_FACT_SATURATED + RPC_LIMIT_SEND, "limit=\"send\"" },
 	};
 	struct snapshot s = full_snapshot();
 	struct text all = write_snapshot(&s, FORMAT_OPENMETRICS), t;
@@ -1031,7 +1106,8 @@ static void an_unknown_fact_has_no_samples(void **state)
 	for (int q = 0; q < RPC_QUEUES; q++) {
 		char name[64];
 
-		s.unknown = RPC_FACT_BIT(RPC_FACT_DEPTH + q) | RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + q) |
+		s.unknown = RPC_FACT_BIT(RPC_FACT_DEPTH + q) |
+			    RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + q) |
 			    RPC_FACT_BIT(RPC_FACT_OLDEST + q);
 		t = write_snapshot(&s, FORMAT_OPENMETRICS);
 		snprintf(name, sizeof(name), "queue=\"%s\"", rpc_queue_names[q]);
@@ -1054,7 +1130,7 @@ static void an_unknown_fact_has_no_samples(void **state)
  * might seem to be known. */
 static void an_unknown_distribution_shows_infinity_only(void **state)
 {
-	struct snapshot s = {.unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION)};
+	struct snapshot s = { .unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION) };
 	struct rpc_op *op = snapshot_op(&s, "nas", "READ");
 	struct text t;
 
@@ -1063,9 +1139,13 @@ static void an_unknown_distribution_shows_infinity_only(void **state)
 	op->total.bucket[TIME_OVERFLOW] = 5;
 	op->total.sum_ns = 1000000000;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
-	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_bucket{server=\"nas\",op=\"READ\",le=\"+Inf\"}"), "5");
-	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_count{server=\"nas\",op=\"READ\"}"), "5");
-	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"), "1.000000000");
+	assert_string_equal(
+		value_of(&t, "xidscope_rpc_seconds_bucket{server=\"nas\",op=\"READ\",le=\"+Inf\"}"),
+		"5");
+	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_count{server=\"nas\",op=\"READ\"}"),
+			    "5");
+	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"),
+			    "1.000000000");
 	for (size_t i = 0; i < t.line_count; i++)
 		assert_true(!strstr(t.lines[i], "_bucket{") || strstr(t.lines[i], "+Inf"));
 	free_text(&t);
@@ -1082,7 +1162,9 @@ static void a_transport_that_is_gone_keeps_its_counters_and_has_no_slots(void **
 	assert_non_null(tr);
 	tr->connects = 9;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
-	assert_string_equal(value_of(&t, "xidscope_rpc_connects_total{server=\"nas\",transport=\"tcp/0\"}"), "9");
+	assert_string_equal(
+		value_of(&t, "xidscope_rpc_connects_total{server=\"nas\",transport=\"tcp/0\"}"),
+		"9");
 	assert_false(has(&t, "rpc_slots"));
 	free_text(&t);
 	snapshot_free(&s);
@@ -1092,7 +1174,7 @@ static void the_tier_in_force_is_the_one_that_is_1(void **state)
 {
 	(void)state;
 	for (const char *tier = "ABC-"; *tier; tier++) {
-		struct snapshot s = {.tier = *tier};
+		struct snapshot s = { .tier = *tier };
 		struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 
 		for (const char *each = "ABC"; *each; each++) {

@@ -60,7 +60,7 @@ static enum command parse_words(struct options *o, int argc, char **argv)
  * static storage until the next call. */
 #define PARSE(o, ...)                                                              \
 	({                                                                         \
-		static char *words_[] = {(char *)"xidscope", __VA_ARGS__, NULL};   \
+		static char *words_[] = { (char *)"xidscope", __VA_ARGS__, NULL }; \
 		parse_words(o, (int)COUNT(words_) - 1, words_);                    \
 	})
 
@@ -110,8 +110,8 @@ static void every_option_is_read_after_an_equals_sign(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&o, "run", "--output=/x/y=z", "--interval=0.25", "--duration=86400",
-			       "--format=prometheus", "--max-series=8", "--keep", "--hooks=gpu", "--log=json",
-			       "--verbose"),
+			       "--format=prometheus", "--max-series=8", "--keep", "--hooks=gpu",
+			       "--log=json", "--verbose"),
 			 COMMAND_RUN);
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "/x/y=z");
@@ -130,8 +130,9 @@ static void every_option_is_read_from_the_next_word(void **state)
 	struct options o;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "run", "--output", "-", "--interval", "86400", "--duration", "0", "--format",
-			       "openmetrics", "--max-series", "1000000", "--hooks", "rpc", "--log", "text"),
+	assert_int_equal(PARSE(&o, "run", "--output", "-", "--interval", "86400", "--duration", "0",
+			       "--format", "openmetrics", "--max-series", "1000000", "--hooks",
+			       "rpc", "--log", "text"),
 			 COMMAND_RUN);
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "-");
@@ -167,12 +168,14 @@ static void options_of_check_are_read(void **state)
 	static const struct {
 		const char *text;
 		double seconds;
-	} windows[] = {{"90", 90}, {"0.5s", 0.5}, {"30m", 1800}, {"12h", 43200}, {"7d", 604800}, {"3650d", 315360000}};
+	} windows[] = { { "90", 90 },     { "0.5s", 0.5 },  { "30m", 1800 },
+			{ "12h", 43200 }, { "7d", 604800 }, { "3650d", 315360000 } };
 	struct options o;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "check", "--file=/x", "--style=npd", "--json", "--since", "2026-11-21T10:00:00Z",
-			       "--ack", "/a", "--max-age=0.1", "--rule=nfs_waiter=fail:7", "--rule", "xid_fatal=off",
+	assert_int_equal(PARSE(&o, "check", "--file=/x", "--style=npd", "--json", "--since",
+			       "2026-11-21T10:00:00Z", "--ack", "/a", "--max-age=0.1",
+			       "--rule=nfs_waiter=fail:7", "--rule", "xid_fatal=off",
 			       "--list-rules"),
 			 COMMAND_CHECK);
 	assert_string_equal(err_text, "");
@@ -189,7 +192,8 @@ static void options_of_check_are_read(void **state)
 	assert_int_equal(PARSE(&o, "check", "--style=slurm"), COMMAND_CHECK);
 	assert_int_equal(o.style, CHECK_SLURM);
 	for (size_t i = 0; i < COUNT(windows); i++) {
-		char *words[] = {(char *)"xidscope", (char *)"check", (char *)"--window", (char *)windows[i].text, NULL};
+		char *words[] = { (char *)"xidscope", (char *)"check", (char *)"--window",
+				  (char *)windows[i].text, NULL };
 
 		assert_int_equal(parse_words(&o, 4, words), COMMAND_CHECK);
 		assert_true(o.health.window == windows[i].seconds);
@@ -250,8 +254,8 @@ static void the_last_of_an_option_counts(void **state)
 	struct options o;
 
 	(void)state;
-	assert_int_equal(PARSE(&o, "run", "--interval=3", "--log=json", "--hooks=rpc", "--interval", "4", "--log=text",
-			       "--hooks=gpu"),
+	assert_int_equal(PARSE(&o, "run", "--interval=3", "--log=json", "--hooks=rpc", "--interval",
+			       "4", "--log=text", "--hooks=gpu"),
 			 COMMAND_RUN);
 	assert_true(o.interval == 4);
 	assert_false(o.log.json);
@@ -290,34 +294,48 @@ static void a_wrong_value_is_refused_with_the_options_name(void **state)
 		const char *want;
 		const char *values[12];
 	} cases[] = {
-		{"run", "--output", "a file name, or - for standard output", {""}},
-		{"run", "--interval",
-		 "seconds from 0.1 to 86400",
-		 {"", "0", "0.09", "-1", "86400.1", "1s", "fast", "nan", "inf", "1e999", "1 2"}},
-		{"run", "--duration", "seconds from 0 to 86400", {"", "-0.1", "86401", "1m", "nan", "-inf", "x"}},
-		{"run", "--format", "openmetrics or prometheus", {"", "json", "OpenMetrics", "prometheus "}},
-		{"run", "--max-series",
-		 "a number from 8 to 1000000",
-		 {"", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624", " -9"}},
-		{"run", "--hooks",
-		 "a list of rpc and gpu, separated by commas",
-		 {"", "rpc,", ",gpu", "rpc,,gpu", "all", "rpc gpu", "rp", "rpcs", "RPC"}},
-		{"run", "--tier", "A, B or C", {"", "a", "D", "AB", "-"}},
-		{"run", "--log", "text or json", {"", "JSON", "jsonl", "syslog"}},
-		{"run", "--xid-policy", "a file name", {""}},
-		{"check", "--file", "a file name", {""}},
-		{"check", "--ack", "a file name", {""}},
-		{"check", "--style", "nagios, slurm or npd", {"", "Nagios", "json"}},
-		{"check", "--max-age", "seconds from 0.1 to 86400", {"", "0", "2m"}},
-		{"check", "--window",
-		 "a time up to 3650d, as in 90, 30m, 12h or 7d",
-		 {"", "0", "m", "1w", "1hh", "-1h", "inf", "1.2.3", "3651d", "1 h", "0x10"}},
-		{"check", "--since",
-		 "a time as in 2026-11-21T10:00:00Z, or seconds since the epoch",
-		 {"", "yesterday", "-1"}},
-		{"check", "--rule",
-		 "NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one",
-		 {"", "xid_fatal", "bogus=off", "xid_fatal=warn:3"}},
+		{ "run", "--output", "a file name, or - for standard output", { "" } },
+		{ "run",
+		  "--interval",
+		  "seconds from 0.1 to 86400",
+		  { "", "0", "0.09", "-1", "86400.1", "1s", "fast", "nan", "inf", "1e999",
+		    "1 2" } },
+		{ "run",
+		  "--duration",
+		  "seconds from 0 to 86400",
+		  { "", "-0.1", "86401", "1m", "nan", "-inf", "x" } },
+		{ "run",
+		  "--format",
+		  "openmetrics or prometheus",
+		  { "", "json", "OpenMetrics", "prometheus " } },
+		{ "run",
+		  "--max-series",
+		  "a number from 8 to 1000000",
+		  { "", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624",
+		    " -9" } },
+		{ "run",
+		  "--hooks",
+		  "a list of rpc and gpu, separated by commas",
+		  { "", "rpc,", ",gpu", "rpc,,gpu", "all", "rpc gpu", "rp", "rpcs", "RPC" } },
+		{ "run", "--tier", "A, B or C", { "", "a", "D", "AB", "-" } },
+		{ "run", "--log", "text or json", { "", "JSON", "jsonl", "syslog" } },
+		{ "run", "--xid-policy", "a file name", { "" } },
+		{ "check", "--file", "a file name", { "" } },
+		{ "check", "--ack", "a file name", { "" } },
+		{ "check", "--style", "nagios, slurm or npd", { "", "Nagios", "json" } },
+		{ "check", "--max-age", "seconds from 0.1 to 86400", { "", "0", "2m" } },
+		{ "check",
+		  "--window",
+		  "a time up to 3650d, as in 90, 30m, 12h or 7d",
+		  { "", "0", "m", "1w", "1hh", "-1h", "inf", "1.2.3", "3651d", "1 h", "0x10" } },
+		{ "check",
+		  "--since",
+		  "a time as in 2026-11-21T10:00:00Z, or seconds since the epoch",
+		  { "", "yesterday", "-1" } },
+		{ "check",
+		  "--rule",
+		  "NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one",
+		  { "", "xid_fatal", "bogus=off", "xid_fatal=warn:3" } },
 	};
 
 	(void)state;
@@ -325,13 +343,13 @@ static void a_wrong_value_is_refused_with_the_options_name(void **state)
 		for (const char *const *value = cases[i].values; *value; value++) {
 			char joined[80], name[20], text[40], expected[200];
 			char *command = (char *)cases[i].command;
-			char *one[] = {(char *)"xidscope", command, joined, NULL};
-			char *two[] = {(char *)"xidscope", command, name, text, NULL};
+			char *one[] = { (char *)"xidscope", command, joined, NULL };
+			char *two[] = { (char *)"xidscope", command, name, text, NULL };
 			struct options o;
 
 			snprintf(joined, sizeof(joined), "%s=%s", cases[i].option, *value);
-			snprintf(expected, sizeof(expected), "%s wants %s, not '%s'", cases[i].option, cases[i].want,
-				 *value);
+			snprintf(expected, sizeof(expected), "%s wants %s, not '%s'",
+				 cases[i].option, cases[i].want, *value);
 			assert_int_equal(parse_words(&o, 3, one), 0);
 			assert_refused(expected);
 			strcpy(name, cases[i].option);
@@ -364,15 +382,18 @@ static void an_unknown_option_is_refused(void **state)
 
 static void options_of_run_alone_are_unknown_to_trace(void **state)
 {
-	static const char *const options[] = {"--output=x", "--format=openmetrics", "--max-series=8", "--keep"};
+	static const char *const options[] = { "--output=x", "--format=openmetrics",
+					       "--max-series=8", "--keep" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(options); i++) {
-		char *words[] = {(char *)"xidscope", (char *)"trace", (char *)options[i], NULL}, expected[100];
+		char *words[] = { (char *)"xidscope", (char *)"trace", (char *)options[i], NULL },
+		     expected[100];
 		struct options o;
 
 		assert_int_equal(parse_words(&o, 3, words), 0);
-		snprintf(expected, sizeof(expected), "unknown option '%s'; see xidscope help", options[i]);
+		snprintf(expected, sizeof(expected), "unknown option '%s'; see xidscope help",
+			 options[i]);
 		assert_refused(expected);
 	}
 }
@@ -399,7 +420,7 @@ static void a_value_that_is_not_taken_is_told(void **state)
 
 static void a_missing_or_unknown_command_is_refused(void **state)
 {
-	char *none[] = {(char *)"xidscope", NULL};
+	char *none[] = { (char *)"xidscope", NULL };
 	struct options o;
 
 	(void)state;
@@ -427,13 +448,15 @@ static void the_other_commands_are_known(void **state)
 
 static void help_names_every_command_option_and_default(void **state)
 {
-	static const char *const words[] = {"  check ",	  "  xid ",	  "  CODE ",	 "--file ",	"--style ",
-					    "--window ",  "--since ",	  "--ack ",	 "--max-age ",	"--rule ",
-					    "--json ",	  "--list ",	  "--list-rules ", "--xid-policy ", "120",
-					    "  run ",	  "  trace ",	  "  metrics ",	 "  help ",	"  version ",
-					    "--output ",  "--interval ",  "--duration ", "--format ",	"--max-series ",
-					    "--keep ",	  "--hooks ",	  "--log ",	 "--verbose ",	"15",
-					    "2000",	  "xidscope.prom"};
+	static const char *const words[] = {
+		"  check ",  "  xid ",       "  CODE ",       "--file ",       "--style ",
+		"--window ", "--since ",     "--ack ",        "--max-age ",    "--rule ",
+		"--json ",   "--list ",      "--list-rules ", "--xid-policy ", "120",
+		"  run ",    "  trace ",     "  metrics ",    "  help ",       "  version ",
+		"--output ", "--interval ",  "--duration ",   "--format ",     "--max-series ",
+		"--keep ",   "--hooks ",     "--log ",        "--verbose ",    "15",
+		"2000",      "xidscope.prom"
+	};
 	struct options o;
 
 	(void)state;

@@ -159,10 +159,10 @@ static void the_file_is_readable_by_all_under_any_umask(void **state)
 static void names_beside_the_file_are_hidden_and_not_collected(void **state)
 {
 	static const char *const cases[][3] = {
-		{"/var/lib/x.prom", "/var/lib/.x.prom.tmp", "/var/lib/.x.prom.lock"},
-		{"x.prom", ".x.prom.tmp", ".x.prom.lock"},
-		{"/x.prom", "/.x.prom.tmp", "/.x.prom.lock"},
-		{"a/b", "a/.b.tmp", "a/.b.lock"},
+		{ "/var/lib/x.prom", "/var/lib/.x.prom.tmp", "/var/lib/.x.prom.lock" },
+		{ "x.prom", ".x.prom.tmp", ".x.prom.lock" },
+		{ "/x.prom", "/.x.prom.tmp", "/.x.prom.lock" },
+		{ "a/b", "a/.b.tmp", "a/.b.lock" },
 	};
 
 	(void)state;

@@ -21,7 +21,8 @@
 #define T0 (10000 * SECOND)
 
 /* What is told of an Xid (or error, 0) at @time_ns; valid until the next call. */
-static const char *tell(struct pcie_relatives *r, const char *device, unsigned int xid, uint64_t time_ns)
+static const char *tell(struct pcie_relatives *r, const char *device, unsigned int xid,
+			uint64_t time_ns)
 {
 	static char json[1024];
 
@@ -63,8 +64,9 @@ static void what_is_read_late_counts_by_its_time(void **state)
 			    ",\"pcie_errors\":[{\"device\":\"a\",\"seconds_before\":-600.000}]");
 	assert_string_equal(tell(&r, "a", 31, T0 - XID_BEFORE_PCIE_NS - 1), "");
 	assert_string_equal(tell(&r, "b", 31, T0), "");
-	assert_string_equal(tell(&r, "b", 0, T0 - XID_AFTER_PCIE_NS),
-			    ",\"xids\":[{\"device\":\"b\",\"xid\":31,\"seconds_before\":-300.000}]");
+	assert_string_equal(
+		tell(&r, "b", 0, T0 - XID_AFTER_PCIE_NS),
+		",\"xids\":[{\"device\":\"b\",\"xid\":31,\"seconds_before\":-300.000}]");
 	assert_string_equal(tell(&r, "b", 0, T0 - XID_AFTER_PCIE_NS - 5 * SECOND), "");
 }
 
@@ -91,7 +93,8 @@ static void a_storm_pushes_nothing_out(void **state)
 	tell(&r, "a", 79, T0);
 	for (uint64_t i = 0; i < 100000; i++)
 		json = tell(&r, "a", 0, T0 + i * SECOND / 1000);
-	assert_string_equal(json, ",\"xids\":[{\"device\":\"a\",\"xid\":79,\"seconds_before\":99.999}]");
+	assert_string_equal(json,
+			    ",\"xids\":[{\"device\":\"a\",\"xid\":79,\"seconds_before\":99.999}]");
 	/* The errors are one, and as late as the last. */
 	assert_string_equal(tell(&r, "a", 31, T0 + 100 * SECOND),
 			    ",\"pcie_errors\":[{\"device\":\"a\",\"seconds_before\":0.001}]");

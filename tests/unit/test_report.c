@@ -26,27 +26,27 @@ static void durations_have_three_digits_and_a_unit(void **state)
 		uint64_t ns;
 		const char *text;
 	} cases[] = {
-		{0, "0 ns"},
-		{1, "1 ns"},
-		{42, "42 ns"},
-		{999, "999 ns"},
-		{1000, "1.00 us"},
-		{1050, "1.05 us"},
-		{9994, "9.99 us"},
-		{9996, "10.0 us"},
-		{12345, "12.3 us"},
-		{99940, "99.9 us"},
-		{99960, "100 us"},
-		{999499, "999 us"},
-		{999500, "1.00 ms"},
-		{12300000, "12.3 ms"},
-		{999499999, "999 ms"},
-		{999500000, "1.00 s"},
-		{4100000000, "4.10 s"},
-		{274877906944, "275 s"},
-		{1234567890123, "1235 s"},
-		{UINT64_MAX - 1, "18446744074 s"},
-		{UINT64_MAX, ">275 s"},
+		{ 0, "0 ns" },
+		{ 1, "1 ns" },
+		{ 42, "42 ns" },
+		{ 999, "999 ns" },
+		{ 1000, "1.00 us" },
+		{ 1050, "1.05 us" },
+		{ 9994, "9.99 us" },
+		{ 9996, "10.0 us" },
+		{ 12345, "12.3 us" },
+		{ 99940, "99.9 us" },
+		{ 99960, "100 us" },
+		{ 999499, "999 us" },
+		{ 999500, "1.00 ms" },
+		{ 12300000, "12.3 ms" },
+		{ 999499999, "999 ms" },
+		{ 999500000, "1.00 s" },
+		{ 4100000000, "4.10 s" },
+		{ 274877906944, "275 s" },
+		{ 1234567890123, "1235 s" },
+		{ UINT64_MAX - 1, "18446744074 s" },
+		{ UINT64_MAX, ">275 s" },
 	};
 
 	(void)state;
@@ -64,7 +64,7 @@ static void durations_are_rounded_to_the_nearest(void **state)
 	static const struct {
 		const char *unit;
 		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 
 	(void)state;
 	for (uint64_t ns = 1; ns < UINT64_C(900) * 1000000000; ns += 1 + ns / 97) {
@@ -76,7 +76,8 @@ static void durations_are_rounded_to_the_nearest(void **state)
 		for (size_t i = 0; i < COUNT(units); i++)
 			if (!strcmp(unit, units[i].unit))
 				value *= units[i].ns;
-		assert_true(value >= (double)ns * (1 - 0.00501) && value <= (double)ns * (1 + 0.00501));
+		assert_true(value >= (double)ns * (1 - 0.00501) &&
+			    value <= (double)ns * (1 + 0.00501));
 		assert_true(strcspn(text, " ") <= 4);
 	}
 }
@@ -88,8 +89,8 @@ static void record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
 }
 
 /* calls that spent 3/4 in one phase and 1/4 in another */
-static void add_calls(struct snapshot *s, const char *server, const char *op, uint64_t calls, enum rpc_phase most,
-		      enum rpc_phase less)
+static void add_calls(struct snapshot *s, const char *server, const char *op, uint64_t calls,
+		      enum rpc_phase most, enum rpc_phase less)
 {
 	struct rpc_op *o = snapshot_op(s, server, op);
 
@@ -147,8 +148,8 @@ static void the_summary_names_the_phase_that_took_most(void **state)
 
 		add_calls(&s, "nas-1", "READ", 1000, p, other);
 		text = session(&s, 10);
-		snprintf(expected, sizeof(expected), "- Where the time went: 75 %% %s, 25 %% %s.\n", rpc_phase_names[p],
-			 rpc_phase_names[other]);
+		snprintf(expected, sizeof(expected), "- Where the time went: 75 %% %s, 25 %% %s.\n",
+			 rpc_phase_names[p], rpc_phase_names[other]);
 		assert_has(summary_of(text), expected);
 		meanings[p] = strstr(summary_of(text), "- What bound it: ");
 		assert_non_null(meanings[p]);
@@ -167,7 +168,9 @@ static void the_summary_names_the_phase_that_took_most(void **state)
 /* Tier C knows one phase, and no distribution. */
 static void what_is_unknown_is_not_reported(void **state)
 {
-	struct snapshot s = {.tier = 'C', .unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT)};
+	struct snapshot s = { .tier = 'C',
+			      .unknown = RPC_ALL_FACTS &
+					 ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT) };
 	struct rpc_op *o = snapshot_op(&s, "nas-1", "READ");
 	char *text;
 
@@ -197,10 +200,12 @@ static void the_summary_counts_calls_rates_and_concurrency(void **state)
 	add_calls(&s, "nas-1", "WRITE", 4000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls(&s, "nas-2", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SETUP);
 	text = session(&s, 10);
-	assert_has(summary_of(text),
-		   "- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n");
-	assert_has(summary_of(text),
-		   "- nas-2: 50 NFS calls in 10 s (5/s), mean 4.00 ms, on average 0.0 calls at once.\n");
+	assert_has(
+		summary_of(text),
+		"- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n");
+	assert_has(
+		summary_of(text),
+		"- nas-2: 50 NFS calls in 10 s (5/s), mean 4.00 ms, on average 0.0 calls at once.\n");
 	assert_has(summary_of(text), "75 % slot, 25 % rtt");
 	assert_has(summary_of(text), "75 % rtt, 25 % setup");
 	free(text);
@@ -242,8 +247,9 @@ static void the_summary_names_a_saturated_limit(void **state)
 	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
 	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
 	text = session(&s, 10);
-	assert_has(summary_of(text),
-		   "- Transport tcp/0 to nas-1: some call was waiting for its RPC slots 7.5 s of 10.0 s.\n");
+	assert_has(
+		summary_of(text),
+		"- Transport tcp/0 to nas-1: some call was waiting for its RPC slots 7.5 s of 10.0 s.\n");
 	assert_lacks(summary_of(text), "transmit queue");
 	free(text);
 	snapshot_free(&s);
@@ -251,8 +257,12 @@ static void the_summary_names_a_saturated_limit(void **state)
 
 static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
 {
-	const struct fault xid = {.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"};
-	const struct fault sxid = {.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"};
+	const struct fault xid = {
+		.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"
+	};
+	const struct fault sxid = {
+		.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"
+	};
 	struct snapshot s = {};
 	char expected[400], *text;
 
@@ -318,8 +328,8 @@ static size_t split(char *line, char **words, size_t max)
 
 static void an_interval_shows_the_difference_of_two_snapshots(void **state)
 {
-	const struct fault xid = {.device = "0000:c1:00.0", .code = 79};
-	struct snapshot before = {.time_ns = 5000 * MS}, now = {.time_ns = 7000 * MS};
+	const struct fault xid = { .device = "0000:c1:00.0", .code = 79 };
+	struct snapshot before = { .time_ns = 5000 * MS }, now = { .time_ns = 7000 * MS };
 	struct rpc_transport_state *t;
 	char *text = NULL, *words[64];
 	size_t size;
@@ -348,8 +358,9 @@ static void an_interval_shows_the_difference_of_two_snapshots(void **state)
 	assert_string_equal(words[5], "ms");
 	assert_string_equal(words[6], "9");
 	for (int p = 0; p < RPC_PHASES; p++)
-		assert_string_equal(words[7 + 2 * p],
-				    p == RPC_PHASE_SLOT ? "75.0" : p == RPC_PHASE_RTT ? "25.0" : "0.0");
+		assert_string_equal(words[7 + 2 * p], p == RPC_PHASE_SLOT ? "75.0" :
+						      p == RPC_PHASE_RTT  ? "25.0" :
+									    "0.0");
 	assert_string_equal(words[7 + 2 * RPC_PHASES], "2");
 	free(text);
 	snapshot_free(&before);

@@ -52,14 +52,13 @@ static void a_damaged_transport_tells_nothing(void **state)
 	assert_false(rpc_transport_info_parse(&info, "netid: tcp\naddr: 1\0002\n", 20));
 }
 
-static const char servers[] =
-	"NV SERVER   PORT USE HOSTNAME\n"
-	"v3 7f000001  801   1 127.0.0.1\n"
-	"v4 0a000102  801   3 nas one\n"
-	"v4 fd000000000000000000000000000001  801   1 six\n"
-	"v4 0a0001 801 1 short\n"
-	"v4 0a000104\n"
-	"v4 0a000105  801   1 \n";
+static const char servers[] = "NV SERVER   PORT USE HOSTNAME\n"
+			      "v3 7f000001  801   1 127.0.0.1\n"
+			      "v4 0a000102  801   3 nas one\n"
+			      "v4 fd000000000000000000000000000001  801   1 six\n"
+			      "v4 0a0001 801 1 short\n"
+			      "v4 0a000104\n"
+			      "v4 0a000105  801   1 \n";
 
 static bool find(char *name, size_t size, const char *address)
 {

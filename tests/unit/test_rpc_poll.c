@@ -33,17 +33,18 @@ static void put_mounts(const struct made_up_mount *mount)
 			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n"
 			 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n\tper-op statistics\n"
 			 "\tREAD: %u %u %u %u %u 5 %u %u 1\n",
-			 mount->server, i, mount->age, mount->port, mount->connects, mount->calls, mount->calls + 3,
-			 2 * mount->calls, 100 * mount->calls, 200 * mount->calls, 3 * mount->calls,
-			 4 * mount->calls);
+			 mount->server, i, mount->age, mount->port, mount->connects, mount->calls,
+			 mount->calls + 3, 2 * mount->calls, 100 * mount->calls, 200 * mount->calls,
+			 3 * mount->calls, 4 * mount->calls);
 		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
-			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,addr=10.0.0.1\n", i, mount->device, i, mount->server);
+			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,addr=10.0.0.1\n", i, mount->device, i,
+			 mount->server);
 	}
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);
 }
 
-#define MOUNTS(...) put_mounts((const struct made_up_mount[]){__VA_ARGS__ __VA_OPT__(,) {}})
+#define MOUNTS(...) put_mounts((const struct made_up_mount[]){ __VA_ARGS__ __VA_OPT__(, ){} })
 
 static uint64_t reads(const struct snapshot *s, const char *server)
 {
@@ -70,15 +71,15 @@ static void what_was_before_is_left_out(void **state)
 	struct rpc_poll *p;
 
 	(void)state;
-	MOUNTS({"nas", 45, 10, 1000, 1, 880});
+	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
 	p = rpc_poll_new(root);
 	assert_non_null(p);
 	assert_int_equal(polled(p, "nas"), 0);
-	MOUNTS({"nas", 45, 11, 1007, 1, 880});
+	MOUNTS({ "nas", 45, 11, 1007, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 7);
 	assert_int_equal(polled(p, "nas"), 7);
 	/* a mount that is new has all its calls since */
-	MOUNTS({"nas", 45, 11, 1007, 1, 880}, {"other", 46, 0, 5, 1, 881});
+	MOUNTS({ "nas", 45, 11, 1007, 1, 880 }, { "other", 46, 0, 5, 1, 881 });
 	assert_int_equal(polled(p, "other"), 5);
 	rpc_poll_free(p);
 }
@@ -90,15 +91,15 @@ static void counters_never_fall(void **state)
 	(void)state;
 	MOUNTS();
 	p = rpc_poll_new(root);
-	MOUNTS({"nas", 45, 10, 100, 1, 880});
+	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 100);
 	MOUNTS();
 	assert_int_equal(polled(p, "nas"), 100);
-	MOUNTS({"nas", 45, 1, 3, 1, 880}); /* mounted again */
+	MOUNTS({ "nas", 45, 1, 3, 1, 880 }); /* mounted again */
 	assert_int_equal(polled(p, "nas"), 103);
-	MOUNTS({"nas", 45, 0, 50, 1, 880}); /* again, between two polls */
+	MOUNTS({ "nas", 45, 0, 50, 1, 880 }); /* again, between two polls */
 	assert_int_equal(polled(p, "nas"), 153);
-	MOUNTS({"nas", 45, 0, 4, 1, 880}); /* likewise, within a second */
+	MOUNTS({ "nas", 45, 0, 4, 1, 880 }); /* likewise, within a second */
 	assert_int_equal(polled(p, "nas"), 157);
 	rpc_poll_free(p);
 }
@@ -110,10 +111,10 @@ static void a_superblock_counts_once(void **state)
 	(void)state;
 	MOUNTS();
 	p = rpc_poll_new(root);
-	MOUNTS({"nas", 45, 10, 100, 1, 880}, {"nas", 45, 10, 100, 1, 880});
+	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 100);
 	/* two superblocks of one server add up */
-	MOUNTS({"nas", 45, 11, 101, 1, 880}, {"nas", 46, 0, 10, 1, 880});
+	MOUNTS({ "nas", 45, 11, 101, 1, 880 }, { "nas", 46, 0, 10, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 111);
 	rpc_poll_free(p);
 }
@@ -126,7 +127,7 @@ static void figures_are_the_kernels(void **state)
 	(void)state;
 	MOUNTS();
 	p = rpc_poll_new(root);
-	MOUNTS({"nas", 45, 10, 100, 2, 880}, {"nas", 46, 10, 0, 2, 880});
+	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
 	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
 	assert_int_equal(s.op_count, 1);
 	assert_int_equal(s.ops[0].total.sum_ns, 400000000);
@@ -155,8 +156,11 @@ static void put_transport(const char *name, const char *address, unsigned int po
 
 	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
 	put(path, address);
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info", name);
-	snprintf(text, sizeof(text), "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n", port);
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
+		 name);
+	snprintf(text, sizeof(text),
+		 "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
+		 port);
 	put(path, text);
 }
 
@@ -168,7 +172,7 @@ static void slots_are_those_of_the_mounts_transports(void **state)
 	(void)state;
 	MOUNTS();
 	p = rpc_poll_new(root);
-	MOUNTS({"nas", 45, 10, 1, 1, 880}, {"nas", 46, 10, 1, 1, 881});
+	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });
 	put_transport("xprt-1-tcp", "10.0.0.1\n", 2049);
 	put_transport("xprt-2-tcp", "10.0.0.1\n", 2049);
 	put_transport("xprt-3-tcp", "10.0.0.1\n", 999); /* lockd's */
@@ -202,7 +206,7 @@ static void without_proc_nothing_is_counted(void **state)
 	assert_int_equal(s.op_count, 0);
 	snapshot_free(&s);
 	/* what it finds first is from before */
-	MOUNTS({"nas", 45, 10, 1000, 1, 880});
+	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 0);
 	rpc_poll_free(p);
 }

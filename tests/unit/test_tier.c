@@ -35,8 +35,7 @@ static const struct tier_facts well = {
 	.mountstats = true,
 };
 
-static const struct tier_check *find(const struct tier_choice *c,
-				     const char *name)
+static const struct tier_check *find(const struct tier_choice *c, const char *name)
 {
 	for (size_t i = 0; i < c->check_count; i++)
 		if (!strcmp(c->checks[i].name, name))
@@ -47,8 +46,8 @@ static const struct tier_check *find(const struct tier_choice *c,
 
 /* That @facts give @tier, and that all reasons for it are @reasons: names that
  * are separated by blanks. Each has a mend. */
-static void expect(const struct tier_facts *facts, unsigned int allowed,
-		   char tier, const char *reasons)
+static void expect(const struct tier_facts *facts, unsigned int allowed, char tier,
+		   const char *reasons)
 {
 	char got[256] = "";
 	struct tier_choice c;
@@ -63,8 +62,8 @@ static void expect(const struct tier_facts *facts, unsigned int allowed,
 			assert_true(*check->mend);
 		if (!tier_check_is_reason(check, tier))
 			continue;
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s",
-			 *got ? " " : "", check->name);
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", *got ? " " : "",
+			 check->name);
 	}
 	assert_string_equal(got, reasons);
 }
@@ -195,8 +194,8 @@ static void test_empty_tree(void **state)
 	assert_int_equal(f.tracefs, TRACEFS_ABSENT);
 	assert_int_equal(f.lockdown, LOCKDOWN_NONE);
 	assert_int_equal(f.capabilities, 0);
-	assert_false(f.bpf || f.kernel_btf || f.sunrpc_btf || f.sunrpc_events ||
-		     f.debugfs || f.transports || f.mountstats || f.out_of_tree);
+	assert_false(f.bpf || f.kernel_btf || f.sunrpc_btf || f.sunrpc_events || f.debugfs ||
+		     f.transports || f.mountstats || f.out_of_tree);
 	assert_string_equal(f.srcversion, "");
 	assert_string_equal(f.disk_path, "");
 }
@@ -224,8 +223,7 @@ static void test_live_module(void **state)
 	put("/sys/kernel/btf/sunrpc", "");
 	put("/sys/kernel/btf/vmlinux", "");
 	put("/sys/fs/bpf/x", "");
-	put("/sys/kernel/security/lockdown",
-	    "none integrity [confidentiality]\n");
+	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	put("/proc/self/status", "Name:\tx\nCapInh:\t0000000000000000\n"
 				 "CapEff:\t000000c000200000\n");
 	put("/sys/kernel/tracing/instances/x", "");
@@ -233,17 +231,15 @@ static void test_live_module(void **state)
 	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
 	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
 	put("/proc/self/mountstats", "");
-	put("/lib/modules/6.1.0-test/modules.dep",
-	    "kernel/fs/nfs/nfs.ko: updates/dkms/sunrpc.ko\n"
-	    "updates/dkms/sunrpc.ko:\nkernel/net/x.ko:\n");
-	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module,
-		  sizeof(module));
+	put("/lib/modules/6.1.0-test/modules.dep", "kernel/fs/nfs/nfs.ko: updates/dkms/sunrpc.ko\n"
+						   "updates/dkms/sunrpc.ko:\nkernel/net/x.ko:\n");
+	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));
 	f = look();
 	assert_int_equal(f.sunrpc, SUNRPC_LIVE);
 	assert_string_equal(f.srcversion, "0123ABCD");
 	assert_true(f.out_of_tree);
-	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events &&
-		    f.debugfs && f.transports && f.mountstats);
+	assert_true(f.bpf && f.kernel_btf && f.sunrpc_btf && f.sunrpc_events && f.debugfs &&
+		    f.transports && f.mountstats);
 	assert_int_equal(f.lockdown, LOCKDOWN_CONFIDENTIALITY);
 	assert_int_equal(f.capabilities, 0xc000200000);
 	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
@@ -258,7 +254,8 @@ static void test_compressed_module(void **state)
 	(void)state;
 	put("/lib/modules/6.1.0-test/modules.dep",
 	    "kernel/net/sunrpc/sunrpc.ko.xz: kernel/x.ko.xz\n");
-	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\375" "7z");
+	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\375"
+								      "7z");
 	put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	f = look();
 	assert_string_equal(f.disk_path, "kernel/net/sunrpc/sunrpc.ko.xz");

@@ -17,9 +17,9 @@
 
 #include "trace_format.h"
 
-#define COMMON \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+#define COMMON                                                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
@@ -37,16 +37,14 @@ static const char probe_format[] =
 	"\tfield:u32 error_code;\toffset:20;\tsize:4;\tsigned:0;\n\n"
 	"print fmt: \"(%lx) dev=\\\"%s\\\" error_code=%u\", REC->__probe_ip, __get_str(dev), REC->error_code\n";
 
-static const char hang_format[] =
-	"name: sched_process_hang\nID: 310\nformat:\n" COMMON
-	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
-	"print fmt: \"comm=%s pid=%d\", REC->comm, REC->pid\n";
+static const char hang_format[] = "name: sched_process_hang\nID: 310\nformat:\n" COMMON
+				  "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				  "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+				  "print fmt: \"comm=%s pid=%d\", REC->comm, REC->pid\n";
 
-static const char old_victim_format[] =
-	"name: mark_victim\nID: 520\nformat:\n" COMMON
-	"\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
-	"print fmt: \"pid=%d\", REC->pid\n";
+static const char old_victim_format[] = "name: mark_victim\nID: 520\nformat:\n" COMMON
+					"\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+					"print fmt: \"pid=%d\", REC->pid\n";
 
 static const char victim_format[] =
 	"name: mark_victim\nID: 533\nformat:\n" COMMON
@@ -74,8 +72,8 @@ static void put32(unsigned char *record, size_t offset, uint32_t value)
 	memcpy(record + offset, &value, sizeof(value));
 }
 
-static void assert_text(const struct trace_format *f, const void *record, size_t len, const char *name,
-			const char *expected)
+static void assert_text(const struct trace_format *f, const void *record, size_t len,
+			const char *name, const char *expected)
 {
 	const char *text;
 	size_t size;
@@ -89,7 +87,7 @@ static void assert_text(const struct trace_format *f, const void *record, size_t
 static void the_drivers_tracepoint(void **state)
 {
 	struct trace_format f = parse(xid_format);
-	unsigned char record[64] = {0xfa, 7};
+	unsigned char record[64] = { 0xfa, 7 };
 	size_t size;
 
 	(void)state;
@@ -139,7 +137,8 @@ static void a_probe(void **state)
 	strcpy((char *)record + 24, "(fault)");
 	assert_text(&f, record, sizeof(record), "dev", "(fault)");
 	assert_int_equal(trace_number(&f, record, sizeof(record), "error_code", 0), 31);
-	assert_int_equal(trace_number(&f, record, sizeof(record), "__probe_ip", 0), 0x5566778811223344);
+	assert_int_equal(trace_number(&f, record, sizeof(record), "__probe_ip", 0),
+			 0x5566778811223344);
 }
 
 /* A name of all its 16 bytes has no NUL. */
@@ -217,9 +216,17 @@ static void a_field_is_found_by_its_name(void **state)
 static void what_is_no_format_is_refused(void **state)
 {
 	static const char *const texts[] = {
-		"", "\n", "name: x\nformat:\n" COMMON, "ID: 1\n", "ID: 65536\n" COMMON, "ID: x\n" COMMON,
-		"ID: 4294967297\n" COMMON, "ID: 1\n\tfield:int x\n", "ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
-		"ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n", "ID: 1\n\tfield:int x;\toffset:0;\n",
+		"",
+		"\n",
+		"name: x\nformat:\n" COMMON,
+		"ID: 1\n",
+		"ID: 65536\n" COMMON,
+		"ID: x\n" COMMON,
+		"ID: 4294967297\n" COMMON,
+		"ID: 1\n\tfield:int x\n",
+		"ID: 1\n\tfield:int x;\toffset:;\tsize:4;\n",
+		"ID: 1\n\tfield:int x;\toffset:4294967296;\tsize:4;\n",
+		"ID: 1\n\tfield:int x;\toffset:0;\n",
 	};
 	struct trace_format f;
 
@@ -239,8 +246,9 @@ static void too_many_fields_and_too_long_names(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2 * TRACE_FIELDS; i++)
-		sprintf(text + strlen(text), "\tfield:int a_name_that_is_longer_than_any_that_we_ask_for_%d;"
-					     "\toffset:%d;\tsize:4;\tsigned:0;\n",
+		sprintf(text + strlen(text),
+			"\tfield:int a_name_that_is_longer_than_any_that_we_ask_for_%d;"
+			"\toffset:%d;\tsize:4;\tsigned:0;\n",
 			i, 4 * i);
 	assert_true(trace_format_parse(&f, text, strlen(text)));
 	assert_int_equal(f.field_count, TRACE_FIELDS);

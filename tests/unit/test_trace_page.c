@@ -42,7 +42,7 @@ static void head(struct page *p, uint32_t type, uint32_t delta)
 
 static struct page new_page(uint64_t time)
 {
-	struct page p = {.len = 16};
+	struct page p = { .len = 16 };
 
 	memcpy(p.bytes, &time, 8);
 	return p;
@@ -230,8 +230,13 @@ static void lengths_that_lie_end_the_page(void **state)
 {
 	static const struct {
 		uint32_t type, delta, length;
-	} lies[] = {{28, 0, 0}, {0, 1, 0}, {0, 1, 3}, {0, 1, 4096}, {0, 1, UINT32_MAX},
-		    {PADDING, 1, 0}, {PADDING, 1, UINT32_MAX}};
+	} lies[] = { { 28, 0, 0 },
+		     { 0, 1, 0 },
+		     { 0, 1, 3 },
+		     { 0, 1, 4096 },
+		     { 0, 1, UINT32_MAX },
+		     { PADDING, 1, 0 },
+		     { PADDING, 1, UINT32_MAX } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {

@@ -32,7 +32,7 @@ static void known_codes_give_their_entry(void **state)
 
 static void unknown_codes_give_a_whole_entry(void **state)
 {
-	static const unsigned int codes[] = {0, 177, 9999, UINT32_MAX};
+	static const unsigned int codes[] = { 0, 177, 9999, UINT32_MAX };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
@@ -70,24 +70,24 @@ static void severity_follows_the_text_then_the_catalog(void **state)
 		const char *text;
 		const char *severity;
 	} cases[] = {
-		{"NVRM: Xid (PCI:0000:c1:00): 79, gone", "fatal"},
-		{"NVRM: Xid (PCI:0000:c1:00): 31, x", "warning"},
-		{"NVRM: Xid (PCI:0000:c1:00): 45, x", "info"},
-		{"NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info"},
-		{"NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown"},
-		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal"},
-		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Nonfatal XC0 (0x1)", "warning"},
-		{"NVRM: Xid (PCI:0000:c1:00): 149, Link 1 : Link Down While Active.", "warning"},
-		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
-		 "fatal"},
-		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
-		 "info"},
-		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery act", "warning"},
-		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal"},
-		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20009, Non-fatal, x", "warning"},
-		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20012, Correctable, x", "info"},
+		{ "NVRM: Xid (PCI:0000:c1:00): 79, gone", "fatal" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 31, x", "warning" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 45, x", "info" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 149, NETIR Nonfatal XC0 (0x1)", "warning" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 149, Link 1 : Link Down While Active.", "warning" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+		  "fatal" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+		  "info" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery act", "warning" },
+		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal" },
+		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20009, Non-fatal, x", "warning" },
+		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20012, Correctable, x", "info" },
 		/* numbers of switches are not looked up among those of GPUs */
-		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, x", "unknown"},
+		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, x", "unknown" },
 	};
 
 	(void)state;

@@ -65,16 +65,16 @@ static void address_is_named_as_sysfs_does(void **state)
 		const char *printed;
 		const char *sysfs;
 	} cases[] = {
-		{"PCI:0000:c1:00", "0000:c1:00.0"},
-		{"PCI:0000:C1:00.0", "0000:c1:00.0"},
-		{"PCI:0000:c1:00.3", "0000:c1:00.3"},
-		{"PCI:0000:10:1c", "0000:10:1c.0"},
-		{"PCI:000d:00:00", "000d:00:00.0"},
-		{"PCI:10000:e1:00", "10000:e1:00.0"},
-		{"PCI:00000000:3b:00.0", "0000:3b:00.0"},
-		{"PCI:ffffffff:ff:ff.7", "ffffffff:ff:ff.7"},
-		{"0001:02:00", "0001:02:00.0"},
-		{"0003:00", "0000:03:00.0"},
+		{ "PCI:0000:c1:00", "0000:c1:00.0" },
+		{ "PCI:0000:C1:00.0", "0000:c1:00.0" },
+		{ "PCI:0000:c1:00.3", "0000:c1:00.3" },
+		{ "PCI:0000:10:1c", "0000:10:1c.0" },
+		{ "PCI:000d:00:00", "000d:00:00.0" },
+		{ "PCI:10000:e1:00", "10000:e1:00.0" },
+		{ "PCI:00000000:3b:00.0", "0000:3b:00.0" },
+		{ "PCI:ffffffff:ff:ff.7", "ffffffff:ff:ff.7" },
+		{ "0001:02:00", "0001:02:00.0" },
+		{ "0003:00", "0000:03:00.0" },
 	};
 
 	(void)state;
@@ -156,40 +156,40 @@ static void process_is_read_or_unknown(void **state)
 		const char *process;
 		const char *message;
 	} cases[] = {
-		{"pid=1234, name=python3, Ch 00000008", 1234, "python3", "Ch 00000008"},
-		{"pid='<unknown>', name=<unknown>, Ch 1", -1, "", "Ch 1"},
-		{"pid=<unknown>, name='<unknown>', Ch 1", -1, "", "Ch 1"},
-		{"pid=729, Ch 00000003", 729, "", "Ch 00000003"},
-		{"Ch 00000003", -1, "", "Ch 00000003"},
-		{"pid=0, name=swapper/0, x", 0, "swapper/0", "x"},
-		{"pid=2147483647, name=a, x", 2147483647, "a", "x"},
-		{"pid=2147483648, name=a, x", -1, "a", "x"},
-		{"pid=12x, name=a, x", -1, "a", "x"},
-		{"pid=, name=, x", -1, "", "x"},
-		{"pid=7, name=nvc:[driver], x", 7, "nvc:[driver]", "x"},
-		{"pid=7, name=[pytest-xdist r, x", 7, "[pytest-xdist r", "x"},
-		{"pid=7, name=ray::WorkerDict, x", 7, "ray::WorkerDict", "x"},
-		{"pid=7, name=a,b=c (d): 9, x", 7, "a,b=c (d): 9", "x"},
-		{"pid=7, name=Xid 79, x", 7, "Xid 79", "x"},
-		{"pid='12', name=a, x", 12, "a", "x"},
-		{"pid='12, name=a, x", -1, "a", "x"},
-		{"pid=<n/a>, name=a, x", -1, "a", "x"},
+		{ "pid=1234, name=python3, Ch 00000008", 1234, "python3", "Ch 00000008" },
+		{ "pid='<unknown>', name=<unknown>, Ch 1", -1, "", "Ch 1" },
+		{ "pid=<unknown>, name='<unknown>', Ch 1", -1, "", "Ch 1" },
+		{ "pid=729, Ch 00000003", 729, "", "Ch 00000003" },
+		{ "Ch 00000003", -1, "", "Ch 00000003" },
+		{ "pid=0, name=swapper/0, x", 0, "swapper/0", "x" },
+		{ "pid=2147483647, name=a, x", 2147483647, "a", "x" },
+		{ "pid=2147483648, name=a, x", -1, "a", "x" },
+		{ "pid=12x, name=a, x", -1, "a", "x" },
+		{ "pid=, name=, x", -1, "", "x" },
+		{ "pid=7, name=nvc:[driver], x", 7, "nvc:[driver]", "x" },
+		{ "pid=7, name=[pytest-xdist r, x", 7, "[pytest-xdist r", "x" },
+		{ "pid=7, name=ray::WorkerDict, x", 7, "ray::WorkerDict", "x" },
+		{ "pid=7, name=a,b=c (d): 9, x", 7, "a,b=c (d): 9", "x" },
+		{ "pid=7, name=Xid 79, x", 7, "Xid 79", "x" },
+		{ "pid='12', name=a, x", 12, "a", "x" },
+		{ "pid='12, name=a, x", -1, "a", "x" },
+		{ "pid=<n/a>, name=a, x", -1, "a", "x" },
 		/* "a, b": what follows ", " cannot be told from the message, */
-		{"pid=7, name=a, b, x", 7, "a", "b, x"},
+		{ "pid=7, name=a, b, x", 7, "a", "b, x" },
 		/* unless a message of the driver begins later in what can be a name. */
-		{"pid=7, name=a, b, Ch 00000008", 7, "a, b", "Ch 00000008"},
-		{"pid=7, name=a, , channel 0x1, intr", 7, "a, ", "channel 0x1, intr"},
-		{"pid=7, name=123456789, 1234, GPU has", 7, "123456789, 1234", "GPU has"},
-		{"pid=7, name=123456789, 12345, GPU has", 7, "123456789", "12345, GPU has"},
-		{"pid=7, name=py, Ch 00000008, Ch 9", 7, "py", "Ch 00000008, Ch 9"},
-		{"pid=7, name=tab\there\x7f, x", 7, "tab?here?", "x"},
-		{"pid=7, name=caf\xc3\xa9, x", 7, "caf\xc3\xa9", "x"},
+		{ "pid=7, name=a, b, Ch 00000008", 7, "a, b", "Ch 00000008" },
+		{ "pid=7, name=a, , channel 0x1, intr", 7, "a, ", "channel 0x1, intr" },
+		{ "pid=7, name=123456789, 1234, GPU has", 7, "123456789, 1234", "GPU has" },
+		{ "pid=7, name=123456789, 12345, GPU has", 7, "123456789", "12345, GPU has" },
+		{ "pid=7, name=py, Ch 00000008, Ch 9", 7, "py", "Ch 00000008, Ch 9" },
+		{ "pid=7, name=tab\there\x7f, x", 7, "tab?here?", "x" },
+		{ "pid=7, name=caf\xc3\xa9, x", 7, "caf\xc3\xa9", "x" },
 		/* torn at the end */
-		{"pid=12", 12, "", ""},
-		{"pid=12,", 12, "", ""},
-		{"pid=12, na", 12, "", "na"},
-		{"pid=12, name=pyth", 12, "pyth", ""},
-		{"pid=12, name=python3,", 12, "python3", ""},
+		{ "pid=12", 12, "", "" },
+		{ "pid=12,", 12, "", "" },
+		{ "pid=12, na", 12, "", "na" },
+		{ "pid=12, name=pyth", 12, "pyth", "" },
+		{ "pid=12, name=python3,", 12, "python3", "" },
 	};
 
 	(void)state;
@@ -217,7 +217,8 @@ static void long_process_name_is_cut_to_fit(void **state)
 		struct xid_line line;
 
 		memset(name, 'p', len);
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): 31, pid=1, name=%s, end", name);
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): 31, pid=1, name=%s, end",
+			 name);
 		line = first(text);
 		assert_int_equal(strlen(line.process), len < longest ? len : longest);
 		assert_int_equal(line.fatality, XID_FATALITY_UNSTATED);
@@ -227,7 +228,7 @@ static void long_process_name_is_cut_to_fit(void **state)
 
 static void empty_text_has_no_event(void **state)
 {
-	struct xid_line line = {.kind = XID_LINE_XID};
+	struct xid_line line = { .kind = XID_LINE_XID };
 	size_t offset = 0;
 
 	(void)state;
@@ -275,7 +276,8 @@ static void event_is_found_inside_a_line(void **state)
 	assert_string_equal(line.pci, "0000:c2:00.0");
 	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-INVRM: Xid (PCI:0000:c2:00): 79, gone");
 	assert_string_equal(line.pci, "0000:c2:00.0");
-	line = first("[38889.018130] nvidia-nvidia-nvswitch12: SXid (PCI:0000:05:00.0): 20034, Fatal, x");
+	line = first(
+		"[38889.018130] nvidia-nvidia-nvswitch12: SXid (PCI:0000:05:00.0): 20034, Fatal, x");
 	assert_int_equal(line.kind, XID_LINE_SXID);
 }
 
@@ -294,12 +296,12 @@ static void several_events_in_one_text_come_out_once_each(void **state)
 		const char *process;
 		const char *message;
 	} expected[] = {
-		{XID_LINE_XID, 13, "a", "one"},
-		{XID_LINE_SXID, 20034, "", "Fatal, Link 63 LTSSM"},
-		{XID_LINE_SXID_DETAIL, 20034, "", "Data {0x1}"},
-		{XID_LINE_XID, 45, "foo", ""},
-		{XID_LINE_XID, 79, "", "three"},
-		{XID_LINE_XID, 31, "", ""},
+		{ XID_LINE_XID, 13, "a", "one" },
+		{ XID_LINE_SXID, 20034, "", "Fatal, Link 63 LTSSM" },
+		{ XID_LINE_SXID_DETAIL, 20034, "", "Data {0x1}" },
+		{ XID_LINE_XID, 45, "foo", "" },
+		{ XID_LINE_XID, 79, "", "three" },
+		{ XID_LINE_XID, 31, "", "" },
 	};
 	size_t offset = 0;
 	struct xid_line line;
@@ -330,7 +332,8 @@ static void cause_of_an_xid_is_not_its_code(void **state)
 	assert_int_equal(line.caused_by, 145);
 	assert_int_equal(count_events(text, sizeof(text) - 1), 1);
 	assert_int_equal(first("NVRM: Xid (PCI:0000:ed:00): 45, Ch 1").caused_by, 0);
-	assert_int_equal(first("NVRM: Xid (PCI:0000:ed:00): 45, caused by previous Xid ").caused_by, 0);
+	assert_int_equal(first("NVRM: Xid (PCI:0000:ed:00): 45, caused by previous Xid ").caused_by,
+			 0);
 }
 
 static void sxid_details_are_told_from_events(void **state)
@@ -340,17 +343,18 @@ static void sxid_details_are_told_from_events(void **state)
 		enum xid_line_kind kind;
 		enum xid_fatality fatality;
 	} cases[] = {
-		{"20034, Fatal, Link 63 LTSSM Fault Up", XID_LINE_SXID, XID_FATAL},
-		{"12028, Non-fatal, Link 32 egress", XID_LINE_SXID, XID_NONFATAL},
-		{"20012, Correctable, Link 02 x", XID_LINE_SXID, XID_CORRECTABLE},
-		{"20009, Non-fatal, Li", XID_LINE_SXID, XID_NONFATAL},
-		{"10005, Fatality, x", XID_LINE_SXID, XID_FATALITY_UNSTATED},
-		{"10005, Non-fa", XID_LINE_SXID, XID_FATALITY_UNSTATED},
-		{"26006, SOE HALTED", XID_LINE_SXID, XID_FATALITY_UNSTATED},
-		{"26006, SOE HALT data[0] = 0x0", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED},
-		{"20034, Severity 1 Engine instance 60", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED},
-		{"20034, Data {0x10000000, 0x1}", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED},
-		{"20034, Fatal, Link 1 Data {", XID_LINE_SXID, XID_FATAL},
+		{ "20034, Fatal, Link 63 LTSSM Fault Up", XID_LINE_SXID, XID_FATAL },
+		{ "12028, Non-fatal, Link 32 egress", XID_LINE_SXID, XID_NONFATAL },
+		{ "20012, Correctable, Link 02 x", XID_LINE_SXID, XID_CORRECTABLE },
+		{ "20009, Non-fatal, Li", XID_LINE_SXID, XID_NONFATAL },
+		{ "10005, Fatality, x", XID_LINE_SXID, XID_FATALITY_UNSTATED },
+		{ "10005, Non-fa", XID_LINE_SXID, XID_FATALITY_UNSTATED },
+		{ "26006, SOE HALTED", XID_LINE_SXID, XID_FATALITY_UNSTATED },
+		{ "26006, SOE HALT data[0] = 0x0", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED },
+		{ "20034, Severity 1 Engine instance 60", XID_LINE_SXID_DETAIL,
+		  XID_FATALITY_UNSTATED },
+		{ "20034, Data {0x10000000, 0x1}", XID_LINE_SXID_DETAIL, XID_FATALITY_UNSTATED },
+		{ "20034, Fatal, Link 1 Data {", XID_LINE_SXID, XID_FATAL },
 	};
 
 	(void)state;
@@ -358,7 +362,8 @@ static void sxid_details_are_told_from_events(void **state)
 		char text[160];
 		struct xid_line line;
 
-		snprintf(text, sizeof(text), "nvidia-nvswitch3: SXid (PCI:0000:08:00.0): %s", cases[i].text);
+		snprintf(text, sizeof(text), "nvidia-nvswitch3: SXid (PCI:0000:08:00.0): %s",
+			 cases[i].text);
 		line = first(text);
 		assert_int_equal(line.kind, cases[i].kind);
 		assert_int_equal(line.fatality, cases[i].fatality);
@@ -370,7 +375,8 @@ static void sxid_details_are_told_from_events(void **state)
 static void sxid_number_with_leading_zero_is_decimal(void **state)
 {
 	(void)state;
-	assert_int_equal(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 00010, Fatal, x").code, 10);
+	assert_int_equal(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 00010, Fatal, x").code,
+			 10);
 }
 
 static void nvlink5_fatality_is_the_printed_one(void **state)
@@ -379,17 +385,17 @@ static void nvlink5_fatality_is_the_printed_one(void **state)
 		const char *text;
 		enum xid_fatality fatality;
 	} cases[] = {
-		{"149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 09 (0x1)", XID_FATAL},
-		{"145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x1)", XID_NONFATAL},
-		{"145, pid=7, name=a, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x1)", XID_NONFATAL},
-		{"145, pid=7, name=a, Fatal b, RLW_RXPIPE Nonfatal XC0 i0 (0x1)", XID_NONFATAL},
-		{"144, SAW Fatal", XID_FATAL},
-		{"150, MSE Fatal", XID_FATAL},
-		{"150, MSE Fata", XID_FATALITY_UNSTATED},
-		{"150, MSE NonFatal_x Fatality XC0 (Fatal )", XID_FATALITY_UNSTATED},
-		{"149, Link 03 : Link Down While Active.", XID_FATALITY_UNSTATED},
-		{"143, Fatal", XID_FATALITY_UNSTATED},
-		{"151, Fatal", XID_FATALITY_UNSTATED},
+		{ "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 09 (0x1)", XID_FATAL },
+		{ "145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x1)", XID_NONFATAL },
+		{ "145, pid=7, name=a, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x1)", XID_NONFATAL },
+		{ "145, pid=7, name=a, Fatal b, RLW_RXPIPE Nonfatal XC0 i0 (0x1)", XID_NONFATAL },
+		{ "144, SAW Fatal", XID_FATAL },
+		{ "150, MSE Fatal", XID_FATAL },
+		{ "150, MSE Fata", XID_FATALITY_UNSTATED },
+		{ "150, MSE NonFatal_x Fatality XC0 (Fatal )", XID_FATALITY_UNSTATED },
+		{ "149, Link 03 : Link Down While Active.", XID_FATALITY_UNSTATED },
+		{ "143, Fatal", XID_FATALITY_UNSTATED },
+		{ "151, Fatal", XID_FATALITY_UNSTATED },
 	};
 
 	(void)state;
@@ -407,33 +413,34 @@ static void nvlink5_fields_are_read(void **state)
 		const char *text;
 		struct nvlink5 n;
 	} cases[] = {
-		{"145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008 0x1 0x0 0x00100000 0x4)",
-		 {"RLW_RXPIPE", 0, 0, 13, {0x409a0c2, 8, 1, 0, 0x100000, 4}, 6}},
-		{"149, NETIR_LINK_EVT  Fatal   XC1 i2 Link 01 (0x021425c6 0xffffffff)",
-		 {"NETIR_LINK_EVT", 1, 2, 1, {0x21425c6, 0xffffffff}, 2}},
-		{"149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x0)",
-		 {"NETIR", 0, 0, -1, {0xfe406, 0}, 2}},
-		{"149, NETIR_LINK_EVT Fatal XC0 i0 Link 03 : Link Down While Active.",
-		 {"NETIR_LINK_EVT", 0, 0, 3, {0}, 0}},
-		{"149, Link 03 : Link Down While Active.", {"", -1, -1, 3, {0}, 0}},
-		{"145, RLW, nonfatal, cross-contain=1, injected=0, Link 3 (0x4 0x1 0x0 0x0 0x0 0x5 0x6)",
-		 {"RLW", 1, -1, 3, {4, 1, 0, 0, 0, 5}, 6}},
-		{"145, pid=7, name=a, Fatal XC9 i9 Link 9, MSE Nonfatal XC0 i0 Link 2 (0x1)",
-		 {"MSE", 0, 0, 2, {1}, 1}},
-		{"146, A_UNIT_OF_MORE_THAN_TWENTY_THREE_BYTES Fatal XC0 i0 Link 2 (0x1)",
-		 {"A_UNIT_OF_MORE_THAN_TWE", 0, 0, 2, {1}, 1}},
-		{"150, MSE Fatal XC99999999999 i99999999999 Link 99999999999 (0x1ffffffff 0x1)",
-		 {"MSE", -1, -1, -2, {0}, 0}},
-		{"150, Fatal", {"", -1, -1, -2, {0}, 0}},
-		{"150, Something else", {"", -1, -1, -2, {0}, 0}},
+		{ "145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008 0x1 0x0 0x00100000 0x4)",
+		  { "RLW_RXPIPE", 0, 0, 13, { 0x409a0c2, 8, 1, 0, 0x100000, 4 }, 6 } },
+		{ "149, NETIR_LINK_EVT  Fatal   XC1 i2 Link 01 (0x021425c6 0xffffffff)",
+		  { "NETIR_LINK_EVT", 1, 2, 1, { 0x21425c6, 0xffffffff }, 2 } },
+		{ "149, NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x0)",
+		  { "NETIR", 0, 0, -1, { 0xfe406, 0 }, 2 } },
+		{ "149, NETIR_LINK_EVT Fatal XC0 i0 Link 03 : Link Down While Active.",
+		  { "NETIR_LINK_EVT", 0, 0, 3, { 0 }, 0 } },
+		{ "149, Link 03 : Link Down While Active.", { "", -1, -1, 3, { 0 }, 0 } },
+		{ "145, RLW, nonfatal, cross-contain=1, injected=0, Link 3 (0x4 0x1 0x0 0x0 0x0 0x5 0x6)",
+		  { "RLW", 1, -1, 3, { 4, 1, 0, 0, 0, 5 }, 6 } },
+		{ "145, pid=7, name=a, Fatal XC9 i9 Link 9, MSE Nonfatal XC0 i0 Link 2 (0x1)",
+		  { "MSE", 0, 0, 2, { 1 }, 1 } },
+		{ "146, A_UNIT_OF_MORE_THAN_TWENTY_THREE_BYTES Fatal XC0 i0 Link 2 (0x1)",
+		  { "A_UNIT_OF_MORE_THAN_TWE", 0, 0, 2, { 1 }, 1 } },
+		{ "150, MSE Fatal XC99999999999 i99999999999 Link 99999999999 (0x1ffffffff 0x1)",
+		  { "MSE", -1, -1, -2, { 0 }, 0 } },
+		{ "150, Fatal", { "", -1, -1, -2, { 0 }, 0 } },
+		{ "150, Something else", { "", -1, -1, -2, { 0 }, 0 } },
 		/* torn: the last number may have gone on */
-		{"145, MSE Fatal XC0 i0 Link 13 (0x0409a0c2 0x0000", {"MSE", 0, 0, 13, {0x409a0c2}, 1}},
-		{"145, MSE Fatal XC0 i0 Link 1", {"MSE", 0, 0, -2, {0}, 0}},
-		{"145, MSE Fatal XC0 i0 Link -", {"MSE", 0, 0, -2, {0}, 0}},
-		{"145, MSE Fatal XC0 i0", {"MSE", 0, -1, -2, {0}, 0}},
-		{"145, MSE Fatal XC0", {"MSE", -1, -1, -2, {0}, 0}},
+		{ "145, MSE Fatal XC0 i0 Link 13 (0x0409a0c2 0x0000",
+		  { "MSE", 0, 0, 13, { 0x409a0c2 }, 1 } },
+		{ "145, MSE Fatal XC0 i0 Link 1", { "MSE", 0, 0, -2, { 0 }, 0 } },
+		{ "145, MSE Fatal XC0 i0 Link -", { "MSE", 0, 0, -2, { 0 }, 0 } },
+		{ "145, MSE Fatal XC0 i0", { "MSE", 0, -1, -2, { 0 }, 0 } },
+		{ "145, MSE Fatal XC0", { "MSE", -1, -1, -2, { 0 }, 0 } },
 		/* others have no such fields */
-		{"143, MSE Fatal XC0 i0 Link 2 (0x1 0x2)", {"", -1, -1, -2, {0}, 0}},
+		{ "143, MSE Fatal XC0 i0 Link 2 (0x1 0x2)", { "", -1, -1, -2, { 0 }, 0 } },
 	};
 
 	(void)state;
@@ -444,8 +451,9 @@ static void nvlink5_fields_are_read(void **state)
 
 		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
 		read = first(text).nvlink5;
-		if (strcmp(read.unit, n->unit) != 0 || read.xc != n->xc || read.instance != n->instance ||
-		    read.link != n->link || read.word_count != n->word_count ||
+		if (strcmp(read.unit, n->unit) != 0 || read.xc != n->xc ||
+		    read.instance != n->instance || read.link != n->link ||
+		    read.word_count != n->word_count ||
 		    memcmp(read.words, n->words, sizeof(n->words)) != 0)
 			fail_msg("read as '%s' XC%d i%d link %d, %d words: %s", read.unit, read.xc,
 				 read.instance, read.link, read.word_count, text);
@@ -458,18 +466,18 @@ static void a_value_that_ends_the_text_is_marked(void **state)
 		const char *text;
 		bool cut;
 	} cases[] = {
-		{"14", true},
-		{"145,", false},
-		{"145, pid=1", true},
-		{"145, pid=1,", false},
-		{"145, pid=1, name=pyth", true},
-		{"145, pid=1, name=pyth,", false},
-		{"145, pid=1, name=pyth, x", false},
-		{"145, name=", true},
-		{"145, x", false},
-		{"145\n, x", false},
-		{"145, pid=1\n", false},
-		{"145, pid=1, name=pyth\nmore", false},
+		{ "14", true },
+		{ "145,", false },
+		{ "145, pid=1", true },
+		{ "145, pid=1,", false },
+		{ "145, pid=1, name=pyth", true },
+		{ "145, pid=1, name=pyth,", false },
+		{ "145, pid=1, name=pyth, x", false },
+		{ "145, name=", true },
+		{ "145, x", false },
+		{ "145\n, x", false },
+		{ "145, pid=1\n", false },
+		{ "145, pid=1, name=pyth\nmore", false },
 	};
 
 	(void)state;
@@ -490,18 +498,19 @@ static void recovery_is_the_action_changed_to(void **state)
 		const char *from;
 		const char *recovery;
 	} cases[] = {
-		{"154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", "None",
-		 "GPU Reset Required"},
-		{"154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)",
-		 "Drain and Reset", "None"},
-		{"154, pid=1, name=a, GPU recovery action changed from 0x0 (None) to 0x3 (Drain P2P)",
-		 "None", "Drain P2P"},
-		{"154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Res", "None", ""},
-		{"154, GPU recovery action changed from 0x0 (None", "", ""},
-		{"154, something else", "", ""},
-		{"13, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", "", ""},
-		{"154, GPU recovery action changed from 0x0 (None) to 0x9 (A name of more than thirty-one bytes)",
-		 "None", "A name of more than thirty-one "},
+		{ "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+		  "None", "GPU Reset Required" },
+		{ "154, GPU recovery action changed from 0x4 (Drain and Reset) to 0x0 (None)",
+		  "Drain and Reset", "None" },
+		{ "154, pid=1, name=a, GPU recovery action changed from 0x0 (None) to 0x3 (Drain P2P)",
+		  "None", "Drain P2P" },
+		{ "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Res", "None", "" },
+		{ "154, GPU recovery action changed from 0x0 (None", "", "" },
+		{ "154, something else", "", "" },
+		{ "13, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", "",
+		  "" },
+		{ "154, GPU recovery action changed from 0x0 (None) to 0x9 (A name of more than thirty-one bytes)",
+		  "None", "A name of more than thirty-one " },
 	};
 
 	(void)state;
@@ -516,7 +525,7 @@ static void recovery_is_the_action_changed_to(void **state)
 
 static void message_alone_completes_an_event(void **state)
 {
-	struct xid_line line = {.kind = XID_LINE_XID, .code = 149};
+	struct xid_line line = { .kind = XID_LINE_XID, .code = 149 };
 	const char *text = "NETIR Fatal XC0 i0 Link -1 (0x1)\n";
 
 	(void)state;
@@ -528,7 +537,7 @@ static void message_alone_completes_an_event(void **state)
 	assert_int_equal(line.fatality, XID_FATALITY_UNSTATED);
 	assert_int_equal(line.message_len, 0);
 
-	line = (struct xid_line){.kind = XID_LINE_SXID, .code = 20034};
+	line = (struct xid_line){ .kind = XID_LINE_SXID, .code = 20034 };
 	xid_line_read_message(&line, "Data {0x1}", 10);
 	assert_int_equal(line.kind, XID_LINE_SXID_DETAIL);
 }
@@ -613,7 +622,8 @@ static void check_row(const struct row *row, unsigned int number)
 		return;
 	to_sysfs(row->pci, pci, sizeof(pci));
 	if (strcmp(line.pci, pci) != 0 || line.code != strtoul(row->code, NULL, 10) ||
-	    line.pid != (*row->pid ? atoi(row->pid) : -1) || strcmp(line.process, row->process) != 0)
+	    line.pid != (*row->pid ? atoi(row->pid) : -1) ||
+	    strcmp(line.process, row->process) != 0)
 		fail_msg("line %u: read as %s %u pid %d '%s': %s", number, line.pci, line.code,
 			 line.pid, line.process, row->text);
 	line = next(row->text, len, &offset);

@@ -32,8 +32,8 @@ static struct xid_policy parse(const char *text)
 	return p;
 }
 
-static void assert_entry(const struct xid_policy *p, bool nvswitch, unsigned int code, const char *severity,
-			 const char *action)
+static void assert_entry(const struct xid_policy *p, bool nvswitch, unsigned int code,
+			 const char *severity, const char *action)
 {
 	const struct xid_policy_entry *e = xid_policy_find(p, nvswitch, code);
 
@@ -84,7 +84,7 @@ static void lines_are_read_in_any_order_and_spacing(void **state)
 
 static void nothing_is_a_policy_too(void **state)
 {
-	static const char *const texts[] = {"", "\n", "# only this", "\n\n \t\n"};
+	static const char *const texts[] = { "", "\n", "# only this", "\n\n \t\n" };
 	const struct xid_policy zero = {};
 
 	(void)state;
@@ -104,32 +104,40 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{"xid79 fatal", "line 1: 'xid79' is no Xid number and no sxid:NUMBER"},
-		{"\n\n-1 fatal", "line 3: '-1' is no Xid number and no sxid:NUMBER"},
-		{"4294967296 info", "line 1: '4294967296' is no Xid number and no sxid:NUMBER"},
-		{"sxid: fatal", "line 1: 'sxid:' is no Xid number and no sxid:NUMBER"},
-		{"sxid:x fatal", "line 1: 'sxid:x' is no Xid number and no sxid:NUMBER"},
-		{"0x4f fatal", "line 1: '0x4f' is no Xid number and no sxid:NUMBER"},
-		{"79", "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION"},
-		{"79 fatal reset_gpu now", "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION"},
-		{"# x\n79 Fatal", "line 2: 'Fatal' is none of fatal, warning, info, unknown and -"},
-		{"79 fata", "line 1: 'fata' is none of fatal, warning, info, unknown and -"},
-		{"79 fatal Reset", "line 1: 'Reset' is no action: at most 39 of a-z, 0-9 and _, or -"},
-		{"79 fatal a-b", "line 1: 'a-b' is no action: at most 39 of a-z, 0-9 and _, or -"},
-		{"79 - aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd",
-		 "line 1: 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd' is no action: at most 39 of a-z, 0-9 and _, or -"},
-		{"79 fatal\n13 info\n79 info\n", "line 3: '79' has a line already: leave one"},
-		{"sxid:1 fatal\n1 info\nsxid:01 -\n", "line 3: 'sxid:01' has a line already: leave one"},
-		{"sxid:1 fatal reset_gpu", "line 1: 'reset_gpu' cannot be given: SXids have no action"},
-		{"79 \x1b[1m", "line 1: '?[1m' is none of fatal, warning, info, unknown and -"},
-		{"79 \xff\xfe", "line 1: '\\xff\\xfe' is none of fatal, warning, info, unknown and -"},
+		{ "xid79 fatal", "line 1: 'xid79' is no Xid number and no sxid:NUMBER" },
+		{ "\n\n-1 fatal", "line 3: '-1' is no Xid number and no sxid:NUMBER" },
+		{ "4294967296 info", "line 1: '4294967296' is no Xid number and no sxid:NUMBER" },
+		{ "sxid: fatal", "line 1: 'sxid:' is no Xid number and no sxid:NUMBER" },
+		{ "sxid:x fatal", "line 1: 'sxid:x' is no Xid number and no sxid:NUMBER" },
+		{ "0x4f fatal", "line 1: '0x4f' is no Xid number and no sxid:NUMBER" },
+		{ "79", "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION" },
+		{ "79 fatal reset_gpu now",
+		  "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION" },
+		{ "# x\n79 Fatal",
+		  "line 2: 'Fatal' is none of fatal, warning, info, unknown and -" },
+		{ "79 fata", "line 1: 'fata' is none of fatal, warning, info, unknown and -" },
+		{ "79 fatal Reset",
+		  "line 1: 'Reset' is no action: at most 39 of a-z, 0-9 and _, or -" },
+		{ "79 fatal a-b",
+		  "line 1: 'a-b' is no action: at most 39 of a-z, 0-9 and _, or -" },
+		{ "79 - aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd",
+		  "line 1: 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd' is no action: at most 39 of a-z, 0-9 and _, or -" },
+		{ "79 fatal\n13 info\n79 info\n", "line 3: '79' has a line already: leave one" },
+		{ "sxid:1 fatal\n1 info\nsxid:01 -\n",
+		  "line 3: 'sxid:01' has a line already: leave one" },
+		{ "sxid:1 fatal reset_gpu",
+		  "line 1: 'reset_gpu' cannot be given: SXids have no action" },
+		{ "79 \x1b[1m", "line 1: '?[1m' is none of fatal, warning, info, unknown and -" },
+		{ "79 \xff\xfe",
+		  "line 1: '\\xff\\xfe' is none of fatal, warning, info, unknown and -" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct xid_policy p;
 
-		assert_int_equal(xid_policy_parse(&p, cases[i].text, strlen(cases[i].text), error, sizeof(error)),
+		assert_int_equal(xid_policy_parse(&p, cases[i].text, strlen(cases[i].text), error,
+						  sizeof(error)),
 				 -EINVAL);
 		assert_string_equal(error, cases[i].error);
 		assert_int_equal(p.count, 0);
@@ -143,8 +151,10 @@ static void zero_bytes_are_refused_not_cut_at(void **state)
 	struct xid_policy p;
 
 	(void)state;
-	assert_int_equal(xid_policy_parse(&p, text, sizeof(text) - 1, error, sizeof(error)), -EINVAL);
-	assert_string_equal(error, "line 1: 'reset\\x00gpu' is no action: at most 39 of a-z, 0-9 and _, or -");
+	assert_int_equal(xid_policy_parse(&p, text, sizeof(text) - 1, error, sizeof(error)),
+			 -EINVAL);
+	assert_string_equal(
+		error, "line 1: 'reset\\x00gpu' is no action: at most 39 of a-z, 0-9 and _, or -");
 }
 
 static void at_most_2048_lines_are_read(void **state)
@@ -198,26 +208,34 @@ static void the_policy_has_the_last_word_but_for_two_events(void **state)
 		const char *severity, *action; /* without a policy */
 		const char *policy_severity, *policy_action; /* with it */
 	} cases[] = {
-		{"NVRM: Xid (PCI:0000:c1:00): 79, x", "fatal", "restart_bm", "info", "restart_bm"},
-		{"NVRM: Xid (PCI:0000:c1:00): 31, x", "warning", "restart_app", "warning", "page_me"},
-		{"NVRM: Xid (PCI:0000:c1:00): 13, x", "warning", "restart_app", "warning", "restart_app"},
-		{"NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown", "none_given", "fatal", "reset_gpu"},
-		{"NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal", "workflow_nvlink5_err", "info",
-		 "workflow_nvlink5_err"},
-		{"NVRM: Xid (PCI:0000:c1:00): 45, x", "info", "workflow_xid_45", "fatal", "reset_gpu"},
-		{"NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info", "workflow_xid_45", "info",
-		 "workflow_xid_45"},
-		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
-		 "fatal", "xid_154", "warning", "reset_gpu"},
-		{"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
-		 "info", "xid_154", "info", "xid_154"},
-		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal", "", "warning", ""},
+		{ "NVRM: Xid (PCI:0000:c1:00): 79, x", "fatal", "restart_bm", "info",
+		  "restart_bm" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 31, x", "warning", "restart_app", "warning",
+		  "page_me" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 13, x", "warning", "restart_app", "warning",
+		  "restart_app" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown", "none_given", "fatal",
+		  "reset_gpu" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal",
+		  "workflow_nvlink5_err", "info", "workflow_nvlink5_err" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 45, x", "info", "workflow_xid_45", "fatal",
+		  "reset_gpu" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info",
+		  "workflow_xid_45", "info", "workflow_xid_45" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+		  "fatal", "xid_154", "warning", "reset_gpu" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+		  "info", "xid_154", "info", "xid_154" },
+		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal", "",
+		  "warning", "" },
 		/* a GPU's codes are no switch's */
-		{"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, Non-fatal, x", "warning", "", "warning", ""},
+		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, Non-fatal, x", "warning", "",
+		  "warning", "" },
 	};
 	const struct xid_policy none = {};
-	struct xid_policy p = parse("79 info\n31 - page_me\n999 fatal reset_gpu\n149 info\n45 fatal reset_gpu\n"
-				    "154 warning reset_gpu\nsxid:20034 warning\n");
+	struct xid_policy p =
+		parse("79 info\n31 - page_me\n999 fatal reset_gpu\n149 info\n45 fatal reset_gpu\n"
+		      "154 warning reset_gpu\nsxid:20034 warning\n");
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {

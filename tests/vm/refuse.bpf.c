@@ -29,7 +29,5 @@ int BPF_PROG(refuse, struct bpf_prog *program, int ret)
 	__u64 name[2] = {};
 
 	BPF_CORE_READ_INTO(&name, program, aux, name);
-	return name[0] == name_to_refuse[0] && name[1] == name_to_refuse[1] ?
-		       -EACCES :
-		       ret;
+	return name[0] == name_to_refuse[0] && name[1] == name_to_refuse[1] ? -EACCES : ret;
 }

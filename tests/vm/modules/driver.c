@@ -72,7 +72,8 @@ static void print(const char *text)
 #ifndef DRIVER_TEXT
 typedef void (*report_fn)(struct pci_dev *dev, u32 error_number, const char *format, va_list ap);
 
-static __printf(4, 5) void report(report_fn function, struct pci_dev *dev, u32 number, const char *format, ...)
+static __printf(4, 5) void report(report_fn function, struct pci_dev *dev, u32 number,
+				  const char *format, ...)
 {
 	va_list ap;
 
@@ -88,9 +89,7 @@ static struct pci_dev *device(const char *name)
 	struct gpu *gpu;
 
 	mutex_lock(&gpus_lock);
-	list_for_each_entry(gpu, &gpus, list)
-		if (!strcmp(pci_name(&gpu->pdev), name))
-			goto unlock;
+	list_for_each_entry(gpu, &gpus, list) if (!strcmp(pci_name(&gpu->pdev), name)) goto unlock;
 	gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
 	if (gpu && dev_set_name(&gpu->pdev.dev, "%s", name)) {
 		kfree(gpu);
@@ -126,14 +125,16 @@ static void expand(char *to, const char *template, bool numbered, u32 turn)
 	const char *place = numbered ? strstr(template, "%d") : NULL;
 
 	if (place)
-		snprintf(to, LINE_MAX_LENGTH + 16, "%.*s%u%s", (int)(place - template), template, turn, place + 2);
+		snprintf(to, LINE_MAX_LENGTH + 16, "%.*s%u%s", (int)(place - template), template,
+			 turn, place + 2);
 	else
 		snprintf(to, LINE_MAX_LENGTH + 16, "%s", template);
 }
 
 static int execute(struct session *session)
 {
-	char *rest = session->line, *command = strsep(&rest, " "), *word, *text = NULL, *message = NULL;
+	char *rest = session->line, *command = strsep(&rest, " "), *word, *text = NULL,
+	     *message = NULL;
 	bool counted = !strcmp(command, "count"), part;
 	u32 turns = 1, turn, code = 0;
 	struct pci_dev *dev = NULL;
@@ -184,8 +185,8 @@ static int execute(struct session *session)
 #ifndef DRIVER_TEXT
 		if (message) {
 			expand(session->message, message, counted, turn);
-			report(*command == 's' ? nvswitch_report_error : nv_report_error, dev, code, "%s",
-			       session->message);
+			report(*command == 's' ? nvswitch_report_error : nv_report_error, dev, code,
+			       "%s", session->message);
 		}
 #endif
 		cond_resched();
@@ -201,7 +202,8 @@ static int driver_open(struct inode *inode, struct file *file)
 	return file->private_data ? 0 : -ENOMEM;
 }
 
-static ssize_t driver_write(struct file *file, const char __user *buffer, size_t count, loff_t *position)
+static ssize_t driver_write(struct file *file, const char __user *buffer, size_t count,
+			    loff_t *position)
 {
 	struct session *session = file->private_data;
 	size_t room = LINE_MAX_LENGTH - 1 - session->length, length;
@@ -257,7 +259,8 @@ static void __exit nvidia_exit_module(void)
 	struct gpu *gpu, *next;
 
 	remove_proc_entry("xidscope-driver", NULL); /* waits for those who are writing */
-	list_for_each_entry_safe(gpu, next, &gpus, list) {
+	list_for_each_entry_safe(gpu, next, &gpus, list)
+	{
 		kfree_const(gpu->pdev.dev.kobj.name);
 		kfree(gpu);
 	}

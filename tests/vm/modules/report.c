@@ -25,7 +25,8 @@ noinline void nv_report_error(struct pci_dev *dev, u32 error_number, const char 
 	kfree(message);
 }
 
-noinline void nvswitch_report_error(struct pci_dev *dev, u32 error_number, const char *format, va_list ap)
+noinline void nvswitch_report_error(struct pci_dev *dev, u32 error_number, const char *format,
+				    va_list ap)
 {
 	char *message = kvasprintf(GFP_ATOMIC, format, ap);
 
