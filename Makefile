@@ -60,7 +60,8 @@ BPF_CFLAGS = -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
 GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
-USER_OBJECTS := $(patsubst user/%.c,$(B)/user/%.o,$(wildcard user/*.c))
+USER_SOURCES := $(wildcard user/*.c user/*/*.c)
+USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
 .PHONY: all help deps clean distclean install uninstall tests unit check check-transports demo soak bench growth asan asan-unit coverage coverage-unit tidy cppcheck fuzz image
 .DELETE_ON_ERROR:
@@ -255,18 +256,18 @@ coverage: deps ## which lines of user/ the unit tests and the guest's scenarios 
 
 tidy: $(GENERATED) ## clang-tidy over user/, as .clang-tidy says
 	$(call tools,clang-tidy)
-	$(Q)printf '%s\n' user/*.c tests/bench/load.c | xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- \
+	$(Q)printf '%s\n' $(USER_SOURCES) tests/bench/load.c | xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- \
 		-std=gnu11 $(WARN) -D_GNU_SOURCE $(INCLUDES) 2> >(grep -v 'warnings\? generated\.$$' >&2)
 
 cppcheck: $(GENERATED) ## cppcheck over user/
 	$(call tools,cppcheck)
 	$(Q)cppcheck --std=c11 --enable=warning,performance,portability --quiet --error-exitcode=1 -D_GNU_SOURCE \
-		--library=tests/cppcheck.cfg --inline-suppr -Iinclude -Iuser user/*.c tests/bench/load.c
+		--library=tests/cppcheck.cfg --inline-suppr -Iinclude -Iuser $(USER_SOURCES) tests/bench/load.c
 
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar (ARCH=arm64: in build/arm64)
 	$(Q)deploy/container/build.sh $(B)/xidscope $(B)/xidscope-oci.tar
 
--include $(wildcard $(B)/user/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*.d $(B)/bench/*.d)
+-include $(wildcard $(B)/user/*.d $(B)/user/*/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*/*.d $(B)/bench/*.d)
 
 install: all ## install the binary, man page and unit under DESTDIR and PREFIX
 	install -Dm755 $(B)/xidscope $(DESTDIR)$(PREFIX)/sbin/xidscope
