@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields.h"
-#include "file_text.h"
-#include "span.h"
-#include "time_text.h"
+#include "base/fields.h"
+#include "base/file_text.h"
+#include "base/span.h"
+#include "base/time_text.h"
 
 #define MAX_BYTES (1 << 20)
 #define SXID "sxid:"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "snapshot.h"
 
 /* Takes over libbpf's messages: shown only with @log->verbose, and the last

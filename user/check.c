@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 #include "health.h"
 #include "metrics_file.h"
 #include "options.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "fault_facts.h"
-#include "file_text.h"
-#include "log.h"
+#include "base/file_text.h"
+#include "base/log.h"
 #include "options.h"
 #include "rpc_typed.h"
 #include "tier.h"

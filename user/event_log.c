@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 
 /* The same event again within GAP belongs to the burst; of a long burst the
  * repeats are written every REPORT. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define EVENT_TEXT 1024
 

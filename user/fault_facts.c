@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 #include "kernel_types.h"
 #include "tracefs.h"
 

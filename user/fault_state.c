@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 
 #define HEAD "xidscope-state 1\n"
 

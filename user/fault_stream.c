@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernel_line.h"
-#include "label.h"
+#include "base/label.h"
 #include "xid_catalog.h"
 #include "xid_details.h"
 #include "xid_line.h"

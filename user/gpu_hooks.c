@@ -11,12 +11,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "fault_state.h"
 #include "fault_stream.h"
-#include "file_text.h"
+#include "base/file_text.h"
 #include "kernel_log.h"
-#include "output_file.h"
+#include "base/output_file.h"
 #include "printk_hook.h"
 #include "trace_events.h"
 

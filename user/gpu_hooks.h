@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "snapshot.h"
 #include "xid_policy.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "time_text.h"
+#include "base/time_text.h"
 #include "xid_catalog.h"
 
 #define MAX_LIMIT 1e9

@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-#include "span.h"
+#include "base/span.h"
 
 /* How all lines of the GPU driver begin. */
 static const char mark[] = "NVRM: ";

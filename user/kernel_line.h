@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "label.h"
+#include "base/label.h"
 
 enum kernel_line_kind {
 	KERNEL_LINE_NONE,

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "metrics.h"
-#include "span.h"
+#include "base/span.h"
 
 /* Look-ups are linear: a foreign file must not keep us busy for ever. */
 #define MAX_ENTRIES 4096

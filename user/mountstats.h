@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "label.h"
+#include "base/label.h"
 #include "rpc.h"
 
 /* Since the mount; times in ms, cut. */

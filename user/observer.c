@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bpf_support.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "kernel_types.h"
 #include "module_events.h"
 

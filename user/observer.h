@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "gpu_hooks.h"
-#include "log.h"
+#include "base/log.h"
 #include "rpc_hooks.h"
 #include "snapshot.h"
 

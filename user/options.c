@@ -11,7 +11,7 @@
 #include "check.h"
 #include "observer.h"
 #include "tier.h"
-#include "time_text.h"
+#include "base/time_text.h"
 
 #define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"
 #define MAX_SECONDS 86400.0

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "health.h"
-#include "log.h"
+#include "base/log.h"
 #include "openmetrics.h"
 
 /* Exit codes of the program. */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "printk.h"
 #include "snapshot.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 
 #define CLIENTS "/sys/kernel/debug/sunrpc/rpc_clnt"
 #define SERVERS "/proc/fs/nfsfs/servers"

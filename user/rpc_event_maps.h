@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "label.h"
+#include "base/label.h"
 #include "rpc_events_abi.h"
 #include "rpc_series.h"
 #include "snapshot.h"

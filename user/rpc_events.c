@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bpf_support.h"
-#include "file_text.h"
+#include "base/file_text.h"
 #include "rpc_event_maps.h"
 #include "rpc_events.skel.h"
 #include "trace_format.h"

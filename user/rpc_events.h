@@ -6,7 +6,7 @@
 #ifndef XIDSCOPE_RPC_EVENTS_H
 #define XIDSCOPE_RPC_EVENTS_H
 
-#include "log.h"
+#include "base/log.h"
 #include "snapshot.h"
 
 struct rpc_events;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "fold.h"
 #include "rpc_events.h"
 #include "rpc_poll.h"

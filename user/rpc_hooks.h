@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "snapshot.h"
 
 struct rpc_hooks;

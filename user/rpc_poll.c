@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 #include "mountstats.h"
 #include "xprt_info.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "snapshot.h"
 
 struct rpc_typed;

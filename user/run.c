@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "bpf_support.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "fold.h"
 #include "health.h"
 #include "loop.h"
 #include "observer.h"
-#include "output_file.h"
+#include "base/output_file.h"
 #include "xid_policy.h"
 
 struct agent {

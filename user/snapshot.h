@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "label.h"
+#include "base/label.h"
 #include "nfs_status.h"
 #include "rpc.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 #include "kernel_types.h"
 
 /* A module's file, and the list of modules, are shorter. */

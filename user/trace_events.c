@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "file_text.h"
+#include "base/clock.h"
+#include "base/file_text.h"
 #include "kernel_types.h"
-#include "label.h"
+#include "base/label.h"
 #include "trace_instance.h"
 
 enum {

@@ -8,7 +8,7 @@
 #define XIDSCOPE_TRACE_EVENTS_H
 
 #include "fault_stream.h"
-#include "log.h"
+#include "base/log.h"
 #include "snapshot.h"
 
 struct trace_events;

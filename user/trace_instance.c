@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "tracefs.h"
 
 /* Per CPU. Few events come; a burst of some hundred has room. */

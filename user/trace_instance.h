@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "trace_format.h"
 #include "trace_page.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "log.h"
+#include "base/log.h"
 
 static void text_member(FILE *out, const char *comma, const char *name, const char *text)
 {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "span.h"
+#include "base/span.h"
 #include "xid_line.h"
 
 /* MIG: " GPU-I:01" or " GPU-I:01 GPU-CI:00"; -1 where absent. */

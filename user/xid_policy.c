@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields.h"
-#include "file_text.h"
+#include "base/fields.h"
+#include "base/file_text.h"
 #include "xid_catalog.h"
 
 #define MAX_BYTES (1 << 20)

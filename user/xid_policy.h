@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "xid_line.h"
 
 #define XID_POLICY_MAX_LINES 2048

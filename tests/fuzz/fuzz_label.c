@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "label.h"
-#include "log.h"
+#include "base/label.h"
+#include "base/log.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "health.h"
-#include "label.h"
+#include "base/label.h"
 #include "metrics.h"
 #include "openmetrics.h"
 

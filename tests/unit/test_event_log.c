@@ -24,7 +24,7 @@
 #include <cmocka.h>
 
 #include "event_log.h"
-#include "label.h"
+#include "base/label.h"
 
 #define SECOND 1000000000ull
 

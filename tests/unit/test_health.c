@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "health.h"
-#include "time_text.h"
+#include "base/time_text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW 1700000000.0

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "label.h"
+#include "base/label.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

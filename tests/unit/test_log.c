@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "label.h"
-#include "log.h"
+#include "base/label.h"
+#include "base/log.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

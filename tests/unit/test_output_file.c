@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "output_file.h"
+#include "base/output_file.h"
 
 #define PATH_SIZE 128
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A whole file as bytes in memory. */
-#include "file_text.h"
+#include "base/file_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

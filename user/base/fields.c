@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Files that people write: lines of fields. */
-#include "fields.h"
+#include "base/fields.h"
 
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "label.h"
+#include "base/label.h"
 
 static bool is_blank(char c)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The time, in the two forms that the program uses. */
-#include "clock.h"
+#include "base/clock.h"
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Label values out of bytes that somebody else chose. */
-#include "label.h"
+#include "base/label.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The program's log: a line per message on standard error. */
-#include "log.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "label.h"
+#include "base/label.h"
 
 static const char *const level_names[] = { "debug", "info", "warning", "error" };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Points in time as people write them. */
-#include "time_text.h"
+#include "base/time_text.h"
 
 #include <stdlib.h>
 #include <string.h>

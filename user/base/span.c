@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What parsers of text have in common. */
-#include "span.h"
+#include "base/span.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A file that is replaced as a whole, or not at all. */
-#include "output_file.h"
+#include "base/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
