@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 /* Takes over libbpf's messages: shown only with @log->verbose, and the last
  * lines are kept for bpf_last_words(). @log must live on. */

@@ -6,7 +6,7 @@
 #ifndef XIDSCOPE_FAULTS_H
 #define XIDSCOPE_FAULTS_H
 
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 /* Reports of the same Xid on the same GPU that are less apart are one burst. */
 #define FAULT_BURST_SECONDS 5.0

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/log.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 #include "xid_policy.h"
 
 struct gpu_options {

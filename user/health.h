@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "ack.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 enum health_level {
 	HEALTH_OK, /* of a rule's setting: off */

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 /*
  * Fills @s, which must be all zero, from @len bytes of @text (no NUL needed):

@@ -11,7 +11,7 @@
 #include "gpu_hooks.h"
 #include "base/log.h"
 #include "rpc_hooks.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 /* Which hooks are wanted. */
 #define HOOKS_RPC 1u

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 enum metrics_format {
 	FORMAT_OPENMETRICS, /* OpenMetrics 1.0 text */

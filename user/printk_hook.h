@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "printk.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 struct printk_hook;
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 /* Column heads of report_interval(). */
 void report_head(FILE *out);

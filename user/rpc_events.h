@@ -7,7 +7,7 @@
 #define XIDSCOPE_RPC_EVENTS_H
 
 #include "base/log.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 struct rpc_events;
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "fold.h"
+#include "model/fold.h"
 #include "rpc_events.h"
 #include "rpc_poll.h"
 #include "rpc_typed.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 struct rpc_hooks;
 

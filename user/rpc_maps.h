@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "rpc_series.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 struct rpc_bpf;
 

@@ -12,7 +12,7 @@
 #ifndef XIDSCOPE_RPC_POLL_H
 #define XIDSCOPE_RPC_POLL_H
 
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 struct rpc_poll;
 

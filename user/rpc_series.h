@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 /* How one element of the map of series is read. */
 struct rpc_series_reader {

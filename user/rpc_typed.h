@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/log.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 struct rpc_typed;
 

@@ -10,7 +10,7 @@
 
 #include "bpf_support.h"
 #include "base/clock.h"
-#include "fold.h"
+#include "model/fold.h"
 #include "health.h"
 #include "loop.h"
 #include "observer.h"

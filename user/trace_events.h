@@ -9,7 +9,7 @@
 
 #include "fault_stream.h"
 #include "base/log.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 struct trace_events;
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "fold.h"
+#include "model/fold.h"
 
 /* Entry number n has figures that no other has, so that sums tell which of them
  * are in it. */

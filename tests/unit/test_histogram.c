@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "histogram.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "nfs_status.h"
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -6,7 +6,7 @@
 #ifndef XIDSCOPE_FOLD_H
 #define XIDSCOPE_FOLD_H
 
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 /*
  * Bounds the label sets of each metric family by @max_series (at least 8; one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Puts snapshots' entries together: to keep label sets within bounds, to go on counting. */
-#include "fold.h"
+#include "model/fold.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The state of everything observed at one moment: its arrays and histograms. */
-#include "snapshot.h"
+#include "model/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
