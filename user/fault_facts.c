@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "kernel_types.h"
-#include "tracefs.h"
+#include "kernel/kernel_types.h"
+#include "kernel/tracefs.h"
 
 /* No tracepoint tells this by its form: commit 5aa7eea9316c is in 5.19. */
 static bool has_every_message(const char *release)

@@ -21,7 +21,7 @@
 #include "event_log.h"
 #include "fault_pairs.h"
 #include "faults.h"
-#include "kmsg_record.h"
+#include "kernel/kmsg_record.h"
 #include "pcie_relatives.h"
 #include "printk.h"
 #include "xid_policy.h"

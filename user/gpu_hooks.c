@@ -15,9 +15,9 @@
 #include "fault_state.h"
 #include "fault_stream.h"
 #include "base/file_text.h"
-#include "kernel_log.h"
+#include "kernel/kernel_log.h"
 #include "base/output_file.h"
-#include "printk_hook.h"
+#include "kernel/printk_hook.h"
 #include "trace_events.h"
 
 /* Records read at a time, so that a flood does not keep the program from its

@@ -9,10 +9,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "bpf_support.h"
+#include "kernel/bpf_support.h"
 #include "base/clock.h"
-#include "kernel_types.h"
-#include "module_events.h"
+#include "kernel/kernel_types.h"
+#include "kernel/module_events.h"
 
 /* How often to look for what nothing tells, and also for modules where the
  * kernel does not tell of them. */

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf_support.h"
+#include "kernel/bpf_support.h"
 #include "base/file_text.h"
 #include "rpc_event_maps.h"
 #include "rpc_events.skel.h"
-#include "trace_format.h"
+#include "kernel/trace_format.h"
 
 #define FORMAT_BYTES (64 << 10)
 

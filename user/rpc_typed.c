@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf_support.h"
-#include "kernel_types.h"
+#include "kernel/bpf_support.h"
+#include "kernel/kernel_types.h"
 #include "rpc.skel.h"
 #include "rpc_maps.h"
 #include "tier.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf_support.h"
+#include "kernel/bpf_support.h"
 #include "base/clock.h"
 #include "model/fold.h"
 #include "health.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
-#include "kernel_types.h"
+#include "kernel/kernel_types.h"
 
 /* A module's file, and the list of modules, are shorter. */
 #define MODULE_MAX (64 << 20)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tracefs.h"
+#include "kernel/tracefs.h"
 
 enum sunrpc_state {
 	SUNRPC_ABSENT,

@@ -16,9 +16,9 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "kernel_types.h"
+#include "kernel/kernel_types.h"
 #include "base/label.h"
-#include "trace_instance.h"
+#include "kernel/trace_instance.h"
 
 enum {
 	EVENT_MODULE_LOAD,

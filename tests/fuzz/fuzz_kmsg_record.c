@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kmsg_record.h"
+#include "kernel/kmsg_record.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_format.h"
-#include "trace_page.h"
+#include "kernel/trace_format.h"
+#include "kernel/trace_page.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "bpf_refusal.h"
-#include "bpf_support.h"
+#include "kernel/bpf_refusal.h"
+#include "kernel/bpf_support.h"
 
 static void expect(const char *words, const char *feature)
 {

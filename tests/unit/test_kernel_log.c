@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "kernel_log.h"
+#include "kernel/kernel_log.h"
 
 static struct kernel_log l;
 

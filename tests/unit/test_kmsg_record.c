@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "kmsg_record.h"
+#include "kernel/kmsg_record.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -51,7 +51,7 @@ static uint64_t hash_bytes(const struct bpf_map *map, unsigned int cpus)
 	return element * (count + cpus) + 16 * power_of_two(count) + 8 * cpus;
 }
 
-/* How bpf_shards() of user/bpf_support.c chooses: a copy for each CPU, up to a limit. */
+/* How bpf_shards() of user/kernel/bpf_support.c chooses: a copy for each CPU, up to a limit. */
 static unsigned int shards(unsigned int cpus)
 {
 	unsigned int n = 1;

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "module_events.h"
+#include "kernel/module_events.h"
 
 static int events = -1, sender = -1;
 

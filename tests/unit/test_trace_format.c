@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "trace_format.h"
+#include "kernel/trace_format.h"
 
 #define COMMON                                                                         \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \

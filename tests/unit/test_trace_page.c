@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "trace_page.h"
+#include "kernel/trace_page.h"
 
 #define PADDING 29u
 #define EXTEND 30u

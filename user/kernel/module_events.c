@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Kernel modules that come and go, by uevents. */
-#include "module_events.h"
+#include "kernel/module_events.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -3,7 +3,7 @@
  * A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst,
  * "Instances"): its events, its buffers, and its end.
  */
-#include "trace_instance.h"
+#include "kernel/trace_instance.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "tracefs.h"
+#include "kernel/tracefs.h"
 
 /* Per CPU. Few events come; a burst of some hundred has room. */
 #define BUFFER_KB "32"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The kernel log, record by record (kernel: Documentation/ABI/testing/dev-kmsg). */
-#include "kernel_log.h"
+#include "kernel/kernel_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

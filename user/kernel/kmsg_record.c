@@ -4,7 +4,7 @@
  *
  *	4,1339,5140900,c,caller=T77;NVRM: loading\x0a\n SUBSYSTEM=pci\n ...
  */
-#include "kmsg_record.h"
+#include "kernel/kmsg_record.h"
 
 #include <limits.h>
 #include <string.h>

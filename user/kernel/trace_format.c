@@ -6,7 +6,7 @@
  *
  * (kernel: Documentation/trace/events.rst).
  */
-#include "trace_format.h"
+#include "kernel/trace_format.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* libbpf's and the verifier's words, translated. */
-#include "bpf_refusal.h"
+#include "kernel/bpf_refusal.h"
 
 #include <stdio.h>
 #include <string.h>

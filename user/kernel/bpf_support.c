@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What every BPF object of the program needs around libbpf. */
-#include "bpf_support.h"
+#include "kernel/bpf_support.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf_refusal.h"
+#include "kernel/bpf_refusal.h"
 
 /* libbpf's print callback takes no context: its state stands here, set once. */
 static const struct log *message_log;

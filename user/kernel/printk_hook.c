@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The hook on the kernel's printk: loads bpf/printk.bpf.c and hands its messages on. */
-#include "printk_hook.h"
+#include "kernel/printk_hook.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf_support.h"
+#include "kernel/bpf_support.h"
 #include "printk.skel.h"
 
 struct printk_hook {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kmsg_record.h"
+#include "kernel/kmsg_record.h"
 
 /* The text of a record has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX); the
  * whole of it, escaped and with properties, at most 8 KiB. */

@@ -5,7 +5,7 @@
  * type or length and 27 bits time (`events/header_event`; kernel:
  * include/linux/ring_buffer.h).
  */
-#include "trace_page.h"
+#include "kernel/trace_page.h"
 
 #include <string.h>
 

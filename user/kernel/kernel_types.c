@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The running kernel's own word on its types (BTF). */
-#include "kernel_types.h"
+#include "kernel/kernel_types.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

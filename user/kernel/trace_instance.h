@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/log.h"
-#include "trace_format.h"
-#include "trace_page.h"
+#include "kernel/trace_format.h"
+#include "kernel/trace_page.h"
 
 struct trace_instance;
 
