@@ -97,9 +97,9 @@ deps: ## install all that building, demo and tests need (as root)
 $(G)/version.h: Makefile | $(B)/.tools
 	$(Q)printf '#define XIDSCOPE_VERSION "%s"\n' '$(VERSION)' >$@
 
-$(G)/xid_catalog.inc: user/xid_catalog.tsv user/xid_catalog.awk | $(B)/.tools
+$(G)/xid_catalog.inc: user/xid/xid_catalog.tsv user/xid/xid_catalog.awk | $(B)/.tools
 	$(say) GEN $@
-	$(Q)awk -f user/xid_catalog.awk $< >$@
+	$(Q)awk -f user/xid/xid_catalog.awk $< >$@
 
 define compile_bpf
 	$(say) BPF $@
@@ -158,7 +158,7 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 # A fuzzer is built with the sources that it tests, all under the sanitizers.
 FUZZED := $(addprefix user/,ack.c faults.c fault_state.c base/fields.c base/file_text.c health.c kernel_line.c \
 	kernel/kmsg_record.c base/label.c base/log.c metrics.c metrics_file.c mountstats.c openmetrics.c rpc_clients.c model/snapshot.c base/span.c base/time_text.c \
-	kernel/trace_format.c kernel/trace_page.c xid_catalog.c xid_line.c xid_policy.c xprt_info.c)
+	kernel/trace_format.c kernel/trace_page.c xid/xid_catalog.c xid/xid_line.c xid/xid_policy.c xprt_info.c)
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 FUZZ_FLAGS := -fno-sanitize=pointer-overflow
 FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) -MMD -MP -fno-sanitize-recover=all

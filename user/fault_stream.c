@@ -9,9 +9,9 @@
 
 #include "kernel_line.h"
 #include "base/label.h"
-#include "xid_catalog.h"
-#include "xid_details.h"
-#include "xid_line.h"
+#include "xid/xid_catalog.h"
+#include "xid/xid_details.h"
+#include "xid/xid_line.h"
 
 /* While records are forged, what only the printk hook saw may be, too. */
 #define FORGED_NEARBY_NS (10 * 1000000000ull)

@@ -24,7 +24,7 @@
 #include "kernel/kmsg_record.h"
 #include "pcie_relatives.h"
 #include "printk.h"
-#include "xid_policy.h"
+#include "xid/xid_policy.h"
 
 /* How long a message of the printk hook waits for its record. */
 #define PRINTK_WAIT_NS (2 * 1000000000ull)

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "model/snapshot.h"
-#include "xid_policy.h"
+#include "xid/xid_policy.h"
 
 struct gpu_options {
 	bool replay; /* count what the kernel log holds from before, too */

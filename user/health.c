@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/time_text.h"
-#include "xid_catalog.h"
+#include "xid/xid_catalog.h"
 
 #define MAX_LIMIT 1e9
 

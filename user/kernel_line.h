@@ -3,7 +3,7 @@
  * Finds in the kernel log what comes with GPU failures and is no Xid: failures
  * of the driver, a GPU's identity, evidence of recovery, and other drivers'
  * and the kernel's own complaints. Pure functions: no allocation, no state, no
- * I/O. Xids and SXids are user/xid_line.h's; a text may hold both.
+ * I/O. Xids and SXids are user/xid/xid_line.h's; a text may hold both.
  */
 #ifndef XIDSCOPE_KERNEL_LINE_H
 #define XIDSCOPE_KERNEL_LINE_H

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "xid_catalog.h"
+#include "xid/xid_catalog.h"
 
 /* The calls of all ops together. */
 struct sums {

@@ -15,7 +15,7 @@
 #include "loop.h"
 #include "observer.h"
 #include "base/output_file.h"
-#include "xid_policy.h"
+#include "xid/xid_policy.h"
 
 struct agent {
 	const struct options *options;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "options.h"
-#include "xid_catalog.h"
-#include "xid_policy.h"
+#include "xid/xid_catalog.h"
+#include "xid/xid_policy.h"
 
 /* An Xid as a fault of it would be judged, if its text says no more. */
 struct explained {

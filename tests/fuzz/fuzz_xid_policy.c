@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "xid_policy.h"
+#include "xid/xid_policy.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

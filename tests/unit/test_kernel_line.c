@@ -356,7 +356,7 @@ static void real_lines_are_told_apart(void **state)
 	assert_true(number >= 120);
 }
 
-/* What user/xid_line.c reports must not be reported here as well. */
+/* What user/xid/xid_line.c reports must not be reported here as well. */
 static void xids_are_none(void **state)
 {
 	FILE *file = fopen(TEST_DATA "/xid_lines.tsv", "re");

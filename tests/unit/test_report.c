@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "report.h"
-#include "xid_catalog.h"
+#include "xid/xid_catalog.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MS UINT64_C(1000000)

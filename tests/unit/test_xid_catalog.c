@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "xid_catalog.h"
+#include "xid/xid_catalog.h"
 
 static const unsigned int highest = 176; /* of xid_catalog.tsv, which has no gaps */
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "xid_line.h"
+#include "xid/xid_line.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "xid_policy.h"
+#include "xid/xid_policy.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
-#include "xid_line.h"
+#include "xid/xid_line.h"
 
 #define XID_POLICY_MAX_LINES 2048
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "xid_catalog.h"
+#include "xid/xid_catalog.h"
 
 static const struct xid_catalog_entry catalog[] = {
 #include "xid_catalog.inc"

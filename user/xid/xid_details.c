@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What a fault's text tells beyond device, code and process, as JSON. */
-#include "xid_details.h"
+#include "xid/xid_details.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/span.h"
-#include "xid_line.h"
+#include "xid/xid_line.h"
 
 /* MIG: " GPU-I:01" or " GPU-I:01 GPU-CI:00"; -1 where absent. */
 static int take_instance(struct span *s, const char *label)

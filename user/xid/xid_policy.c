@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* An operator's word on faults: parser and look-up. */
-#include "xid_policy.h"
+#include "xid/xid_policy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "base/fields.h"
 #include "base/file_text.h"
-#include "xid_catalog.h"
+#include "xid/xid_catalog.h"
 
 #define MAX_BYTES (1 << 20)
 #define WORD_SIZE sizeof(((struct xid_policy *)0)->words[0])

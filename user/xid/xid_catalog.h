@@ -7,7 +7,7 @@
 #ifndef XIDSCOPE_XID_CATALOG_H
 #define XIDSCOPE_XID_CATALOG_H
 
-#include "xid_line.h"
+#include "xid/xid_line.h"
 
 enum {
 	XID_CHANNEL_REMOVED = 45, /* may name another Xid as its cause */

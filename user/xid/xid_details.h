@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "xid_line.h"
+#include "xid/xid_line.h"
 
 /*
  * Writes members of a JSON object, each with a comma in front, for what the
