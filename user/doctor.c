@@ -14,8 +14,8 @@
 #include "base/file_text.h"
 #include "base/log.h"
 #include "options.h"
-#include "rpc_typed.h"
-#include "tier.h"
+#include "rpc/rpc_typed.h"
+#include "rpc/tier.h"
 
 #define MAX_FINDINGS 64
 #define MAX_MOUNTS 16

@@ -10,7 +10,7 @@
 
 #include "gpu_hooks.h"
 #include "base/log.h"
-#include "rpc_hooks.h"
+#include "rpc/rpc_hooks.h"
 #include "model/snapshot.h"
 
 /* Which hooks are wanted. */

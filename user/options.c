@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "observer.h"
-#include "tier.h"
+#include "rpc/tier.h"
 #include "base/time_text.h"
 
 #define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"

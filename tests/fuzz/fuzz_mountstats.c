@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mountstats.h"
-#include "xprt_info.h"
+#include "rpc/mountstats.h"
+#include "rpc/xprt_info.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

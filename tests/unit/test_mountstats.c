@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "mountstats.h"
-#include "xprt_info.h"
+#include "rpc/mountstats.h"
+#include "rpc/xprt_info.h"
 
 /* As Debian's 6.1 writes them; most ops are left out. */
 static const char stats[] =

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "nfs_status.h"
+#include "rpc/nfs_status.h"
 #include "model/snapshot.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -17,7 +17,7 @@
 
 #include "check.h"
 #include "observer.h"
-#include "tier.h"
+#include "rpc/tier.h"
 #include "options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "made_up_tree.h"
-#include "rpc_poll.h"
+#include "rpc/rpc_poll.h"
 
 /* A mount point with one op. */
 struct made_up_mount {

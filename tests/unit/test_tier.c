@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "made_up_tree.h"
-#include "tier.h"
+#include "rpc/tier.h"
 
 #define ALL_CAPABILITIES 0x1ffffffffffu
 

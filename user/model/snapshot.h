@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/label.h"
-#include "nfs_status.h"
+#include "rpc/nfs_status.h"
 #include "rpc.h"
 
 struct time_histogram {

@@ -10,7 +10,7 @@
 
 #include "base/label.h"
 #include "rpc_events_abi.h"
-#include "rpc_series.h"
+#include "rpc/rpc_series.h"
 #include "model/snapshot.h"
 
 struct rpc_events_bpf;

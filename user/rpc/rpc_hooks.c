@@ -8,7 +8,7 @@
  * sunrpc, without which there is no NFS to be seen: whoever unloads nfs finds
  * that sunrpc can be unloaded, too.
  */
-#include "rpc_hooks.h"
+#include "rpc/rpc_hooks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,10 +18,10 @@
 
 #include "base/clock.h"
 #include "model/fold.h"
-#include "rpc_events.h"
-#include "rpc_poll.h"
-#include "rpc_typed.h"
-#include "tier.h"
+#include "rpc/rpc_events.h"
+#include "rpc/rpc_poll.h"
+#include "rpc/rpc_typed.h"
+#include "rpc/tier.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 

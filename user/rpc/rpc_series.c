@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reading what both tiers record in the same form: series, errors, depths. */
-#include "rpc_series.h"
+#include "rpc/rpc_series.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nfs_status.h"
+#include "rpc/nfs_status.h"
 
 /* A copy of a series that is being written is read again, this often. */
 #define COPY_TRIES 16

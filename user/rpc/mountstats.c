@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the kernel counts for each NFS mount: mountstats and mountinfo. */
-#include "mountstats.h"
+#include "rpc/mountstats.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tier C: counters of our own from the kernel's, which begin and end with a mount. */
-#include "rpc_poll.h"
+#include "rpc/rpc_poll.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/file_text.h"
-#include "mountstats.h"
-#include "xprt_info.h"
+#include "rpc/mountstats.h"
+#include "rpc/xprt_info.h"
 
 #define FILE_MAX (64 << 20)
 #define NS_PER_MS 1000000

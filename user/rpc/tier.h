@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "tier_facts.h"
+#include "rpc/tier_facts.h"
 
 /* Sets of tiers. */
 #define TIER_A 1u /* BPF programs that know sunrpc's types */

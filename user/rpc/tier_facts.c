@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the kernel at hand offers: read from sysfs, proc, tracefs, debugfs. */
-#include "tier_facts.h"
+#include "rpc/tier_facts.h"
 
 #include <limits.h>
 #include <stdarg.h>

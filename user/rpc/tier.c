@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The decision about the tier: from facts to a choice, and its reasons. */
-#include "tier.h"
+#include "rpc/tier.h"
 
 #include <linux/capability.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The state of one of sunrpc's transports as sysfs shows it. */
-#include "xprt_info.h"
+#include "rpc/xprt_info.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tier A: loads bpf/rpc.bpf.c, attaches it, reads it. */
-#include "rpc_typed.h"
+#include "rpc/rpc_typed.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -14,8 +14,8 @@
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 #include "rpc.skel.h"
-#include "rpc_maps.h"
-#include "tier.h"
+#include "rpc/rpc_maps.h"
+#include "rpc/tier.h"
 
 #define MODULE_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"

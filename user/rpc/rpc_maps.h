@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "rpc_series.h"
+#include "rpc/rpc_series.h"
 #include "model/snapshot.h"
 
 struct rpc_bpf;
