@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "fault_facts.h"
+#include "faults/fault_facts.h"
 #include "base/file_text.h"
 #include "base/log.h"
 #include "options.h"

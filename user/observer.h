@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gpu_hooks.h"
+#include "faults/gpu_hooks.h"
 #include "base/log.h"
 #include "rpc/rpc_hooks.h"
 #include "model/snapshot.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "fault_state.h"
+#include "faults/fault_state.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel_line.h"
+#include "faults/kernel_line.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "fault_pairs.h"
+#include "faults/fault_pairs.h"
 
 #define SECOND 1000000000ull
 

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "fault_state.h"
+#include "faults/fault_state.h"
 
 #define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
 

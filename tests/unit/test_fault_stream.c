@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "fault_stream.h"
+#include "faults/fault_stream.h"
 
 #define SECOND 1000000000ull
 #define MS 1000000ull

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "faults.h"
+#include "faults/faults.h"
 
 static void add(struct faults *f, unsigned int code, const char *device, double time)
 {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "kernel_line.h"
+#include "faults/kernel_line.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "pcie_relatives.h"
+#include "faults/pcie_relatives.h"
 
 #define SECOND 1000000000ull
 #define T0 (10000 * SECOND)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The counts of faults and of what comes with them. */
-#include "faults.h"
+#include "faults/faults.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Pairs the two reports of one fault. */
-#include "fault_pairs.h"
+#include "faults/fault_pairs.h"
 
 #include <errno.h>
 #include <stdlib.h>

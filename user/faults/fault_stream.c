@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Makes one event of each fault, whichever and however many ways it is reported on. */
-#include "fault_stream.h"
+#include "faults/fault_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel_line.h"
+#include "faults/kernel_line.h"
 #include "base/label.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_details.h"

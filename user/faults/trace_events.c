@@ -7,7 +7,7 @@
  * release 575 on, and before that it can be probed. A tracepoint is preferred:
  * it carries the message.
  */
-#include "trace_events.h"
+#include "faults/trace_events.h"
 
 #include <errno.h>
 #include <stdio.h>

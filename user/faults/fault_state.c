@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The counts of faults as a text that outlives the program. */
-#include "fault_state.h"
+#include "faults/fault_state.h"
 
 #include <errno.h>
 #include <inttypes.h>

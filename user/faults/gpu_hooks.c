@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* All that watches for faults, and what it has in common: files and order. */
-#include "gpu_hooks.h"
+#include "faults/gpu_hooks.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "fault_state.h"
-#include "fault_stream.h"
+#include "faults/fault_state.h"
+#include "faults/fault_stream.h"
 #include "base/file_text.h"
 #include "kernel/kernel_log.h"
 #include "base/output_file.h"
 #include "kernel/printk_hook.h"
-#include "trace_events.h"
+#include "faults/trace_events.h"
 
 /* Records read at a time, so that a flood does not keep the program from its
  * other work. */

@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 #include "event_log.h"
-#include "fault_pairs.h"
-#include "faults.h"
+#include "faults/fault_pairs.h"
+#include "faults/faults.h"
 #include "kernel/kmsg_record.h"
-#include "pcie_relatives.h"
+#include "faults/pcie_relatives.h"
 #include "printk.h"
 #include "xid/xid_policy.h"
 

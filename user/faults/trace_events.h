@@ -7,7 +7,7 @@
 #ifndef XIDSCOPE_TRACE_EVENTS_H
 #define XIDSCOPE_TRACE_EVENTS_H
 
-#include "fault_stream.h"
+#include "faults/fault_stream.h"
 #include "base/log.h"
 #include "model/snapshot.h"
 

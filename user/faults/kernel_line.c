@@ -16,7 +16,7 @@
  *	%*  up to 64 bytes, as few as will do
  *	%$  the end of the line, or only blanks before it
  */
-#include "kernel_line.h"
+#include "faults/kernel_line.h"
 
 #include <string.h>
 

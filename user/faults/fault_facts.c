@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the kernel at hand offers to an observer of GPU faults. */
-#include "fault_facts.h"
+#include "faults/fault_facts.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "faults.h"
+#include "faults/faults.h"
 
 #define BOOT_ID_SIZE 40
 
