@@ -11,7 +11,7 @@
 
 #include "base/file_text.h"
 #include "health.h"
-#include "metrics_file.h"
+#include "sinks/metrics_file.h"
 #include "options.h"
 
 #define MAX_BYTES (64 << 20)

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "doctor.h"
-#include "metrics.h"
+#include "sinks/metrics.h"
 #include "options.h"
 #include "run.h"
 #include "trace.h"

@@ -10,7 +10,7 @@
 
 #include "health.h"
 #include "base/log.h"
-#include "openmetrics.h"
+#include "sinks/openmetrics.h"
 
 /* Exit codes of the program. */
 enum {

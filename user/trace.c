@@ -7,7 +7,7 @@
 
 #include "loop.h"
 #include "observer.h"
-#include "report.h"
+#include "sinks/report.h"
 
 #define LINES_PER_HEAD 20
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "health.h"
-#include "metrics_file.h"
-#include "openmetrics.h"
+#include "sinks/metrics_file.h"
+#include "sinks/openmetrics.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

@@ -15,8 +15,8 @@
 
 #include "health.h"
 #include "base/label.h"
-#include "metrics.h"
-#include "openmetrics.h"
+#include "sinks/metrics.h"
+#include "sinks/openmetrics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define OPS_PER_SERVER 40

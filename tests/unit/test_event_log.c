@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "event_log.h"
+#include "sinks/event_log.h"
 #include "base/label.h"
 
 #define SECOND 1000000000ull

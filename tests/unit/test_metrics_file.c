@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "metrics_file.h"
-#include "openmetrics.h"
+#include "sinks/metrics_file.h"
+#include "sinks/openmetrics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

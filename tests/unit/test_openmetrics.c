@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "metrics.h"
-#include "openmetrics.h"
+#include "sinks/metrics.h"
+#include "sinks/openmetrics.h"
 #include "version.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "report.h"
+#include "sinks/report.h"
 #include "xid/xid_catalog.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "event_log.h"
+#include "sinks/event_log.h"
 #include "faults/fault_pairs.h"
 #include "faults/faults.h"
 #include "kernel/kmsg_record.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The sink for people: snapshots as lines, tables and plain words. */
-#include "report.h"
+#include "sinks/report.h"
 
 #include <inttypes.h>
 #include <string.h>

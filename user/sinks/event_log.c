@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The event log: JSON lines, bursts folded. */
-#include "event_log.h"
+#include "sinks/event_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The sink that writes a snapshot as a metrics file. */
-#include "openmetrics.h"
+#include "sinks/openmetrics.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics.h"
+#include "sinks/metrics.h"
 #include "version.h"
 
 /* Which powers of two (ns) the file shows; all are bounds of kernel buckets.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Every metric family that the program exports. */
-#include "metrics.h"
+#include "sinks/metrics.h"
 
 const char *const metric_type_names[] = {
 	[METRIC_COUNTER] = "counter",

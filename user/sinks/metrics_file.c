@@ -5,14 +5,14 @@
  * All of the file is our own, so what is known must be as we write it: a number
  * or label that is not says that the file is damaged.
  */
-#include "metrics_file.h"
+#include "sinks/metrics_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics.h"
+#include "sinks/metrics.h"
 #include "base/span.h"
 
 /* Look-ups are linear: a foreign file must not keep us busy for ever. */
