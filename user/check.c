@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/file_text.h"
-#include "health.h"
+#include "health/health.h"
 #include "sinks/metrics_file.h"
 #include "options.h"
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "health.h"
+#include "health/health.h"
 #include "base/log.h"
 #include "sinks/openmetrics.h"
 

@@ -11,7 +11,7 @@
 #include "kernel/bpf_support.h"
 #include "base/clock.h"
 #include "model/fold.h"
-#include "health.h"
+#include "health/health.h"
 #include "loop.h"
 #include "observer.h"
 #include "base/output_file.h"

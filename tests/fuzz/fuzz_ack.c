@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ack.h"
+#include "health/ack.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

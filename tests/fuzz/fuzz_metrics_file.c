@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "health.h"
+#include "health/health.h"
 #include "sinks/metrics_file.h"
 #include "sinks/openmetrics.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "health.h"
+#include "health/health.h"
 #include "base/label.h"
 #include "sinks/metrics.h"
 #include "sinks/openmetrics.h"

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "health.h"
+#include "health/health.h"
 #include "base/time_text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ack.h"
+#include "health/ack.h"
 #include "model/snapshot.h"
 
 enum health_level {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a snapshot to a verdict on the node. */
-#include "health.h"
+#include "health/health.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

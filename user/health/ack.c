@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What an operator has dealt with: parser and look-up. */
-#include "ack.h"
+#include "health/ack.h"
 
 #include <errno.h>
 #include <stdio.h>
