@@ -2,14 +2,14 @@
 /* The program's entry: dispatches to the subcommands. */
 #include <stdio.h>
 
-#include "check.h"
-#include "doctor.h"
+#include "commands/check.h"
+#include "commands/doctor.h"
 #include "sinks/metrics.h"
-#include "options.h"
-#include "run.h"
-#include "trace.h"
+#include "commands/options.h"
+#include "commands/run.h"
+#include "commands/trace.h"
 #include "version.h"
-#include "xid_command.h"
+#include "commands/xid_command.h"
 
 /* A line per family, fields separated by tabs. */
 static int list_metrics(void)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "doctor.h"
+#include "commands/doctor.h"
 #include "made_up_tree.h"
 
 static char *text; /* the last report */

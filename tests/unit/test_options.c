@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "check.h"
-#include "observer.h"
+#include "commands/check.h"
+#include "commands/observer.h"
 #include "rpc/tier.h"
-#include "options.h"
+#include "commands/options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope xid`: explains an Xid, or lists them all. */
-#include "xid_command.h"
+#include "commands/xid_command.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "options.h"
+#include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
 

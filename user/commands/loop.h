@@ -5,7 +5,7 @@
 #ifndef XIDSCOPE_LOOP_H
 #define XIDSCOPE_LOOP_H
 
-#include "observer.h"
+#include "commands/observer.h"
 
 struct loop_handler {
 	/* Called every @interval seconds, and on SIGHUP. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope run`: observes, and writes the metrics file every interval. */
-#include "run.h"
+#include "commands/run.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "model/fold.h"
 #include "health/health.h"
-#include "loop.h"
-#include "observer.h"
+#include "commands/loop.h"
+#include "commands/observer.h"
 #include "base/output_file.h"
 #include "xid/xid_policy.h"
 

@@ -3,7 +3,7 @@
 #ifndef XIDSCOPE_TRACE_H
 #define XIDSCOPE_TRACE_H
 
-#include "options.h"
+#include "commands/options.h"
 
 /* Runs for the duration, or until stopped. Returns the program's exit code. */
 int trace(const struct options *options);

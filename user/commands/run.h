@@ -3,7 +3,7 @@
 #ifndef XIDSCOPE_RUN_H
 #define XIDSCOPE_RUN_H
 
-#include "options.h"
+#include "commands/options.h"
 
 /* Runs until stopped. Returns the program's exit code. */
 int run(const struct options *options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The one event loop: ticks, kernel messages, signals. */
-#include "loop.h"
+#include "commands/loop.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope trace`: observes for a while and reports on standard output. */
-#include "trace.h"
+#include "commands/trace.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "loop.h"
-#include "observer.h"
+#include "commands/loop.h"
+#include "commands/observer.h"
 #include "sinks/report.h"
 
 #define LINES_PER_HEAD 20

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* All hooks together, as the agent and the trace session use them. */
-#include "observer.h"
+#include "commands/observer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: judges the node's health by the agent's metrics file. */
-#include "check.h"
+#include "commands/check.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/file_text.h"
 #include "health/health.h"
 #include "sinks/metrics_file.h"
-#include "options.h"
+#include "commands/options.h"
 
 #define MAX_BYTES (64 << 20)
 

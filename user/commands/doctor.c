@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope doctor`: findings about this kernel, as lines or as JSON. */
-#include "doctor.h"
+#include "commands/doctor.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "faults/fault_facts.h"
 #include "base/file_text.h"
 #include "base/log.h"
-#include "options.h"
+#include "commands/options.h"
 #include "rpc/rpc_typed.h"
 #include "rpc/tier.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Subcommands and their options: one table for parsing and help. */
-#include "options.h"
+#include "commands/options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "observer.h"
+#include "commands/check.h"
+#include "commands/observer.h"
 #include "rpc/tier.h"
 #include "base/time_text.h"
 
