@@ -18,7 +18,7 @@ fi
 make --no-print-directory B="$build" STATIC='' CFLAGS='-O0 -g --coverage -fprofile-update=atomic' coverage-unit
 echo
 printf '%-28s %8s %8s\n' file lines run
-gcov --no-output --object-directory "$build/user" "$build"/user/*.gcda |
+gcov --no-output --object-directory "$build/user" "$build"/user/*.gcda "$build"/user/*/*.gcda |
 	awk '/^File / { file = $2; gsub(/\x27/, "", file); wanted = file ~ /^user\/.*\.c$/ }
 		/^Lines executed:/ && wanted {
 			split($0, part, /[:% ]+/)
