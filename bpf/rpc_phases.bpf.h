@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The arithmetic of a call, on plain numbers, and the tables that it goes to:
- * one source for all tiers, whatever they learn the numbers from. No atomics
+ * one piece for all sources, whatever they learn the numbers from. No atomics
  * that return a value: kernels before 5.12 have none.
  */
 #ifndef XIDSCOPE_RPC_PHASES_BPF_H
@@ -199,7 +199,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
  * The parts of a call that took @total ns, @before of them up to its last
  * transmit, which was at @xtime (CLOCK_MONOTONIC, ns; 0 if there was none), or
  * up to @late ns earlier; @rtt from there to the reply. @w: its waits, or NULL.
- * This is the one place that knows how a call is divided, for all tiers.
+ * This is the one place that knows how a call is divided, for all sources.
  */
 static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u64 before,
 					  __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)

@@ -198,7 +198,7 @@ struct rpc_waiter_bucket {
 /* RPC_ASLEEP_NO, or 1 + the enum rpc_phase of the wait. */
 #define RPC_ASLEEP_NO 0
 
-/* A task's waits; the same in both tiers. Times: CLOCK_MONOTONIC, ns. */
+/* A task's waits; the same for both BPF sources. Times: CLOCK_MONOTONIC, ns. */
 struct rpc_waits {
 	__u64 since; /* begin of its last wait */
 	__u64 until; /* end of its last wait */

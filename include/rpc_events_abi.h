@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What bpf/rpc_events.bpf.c records and user/rpc/rpc_event_maps.c reads, beside what
- * both tiers have in include/rpc.h.
+ * both sources have in include/rpc.h.
  *
  * Events name a client (a number that the kernel uses again) and a task (16
  * bits of a counter). A server is an address: all clients of one address are

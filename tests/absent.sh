@@ -12,5 +12,5 @@ trap 'rm -rf "$dir"' EXIT
 cat "$dir/log"
 grep -q 'sunrpc is not loaded' "$dir/log"
 grep -q '^xidscope_hook_attached{hook="rpc_task_sleep"} 0$' "$dir/x.prom"
-grep -q '^xidscope_tier{tier="A"} 0$' "$dir/x.prom"
+grep -q '^xidscope_rpc_source{source="btf"} 0$' "$dir/x.prom"
 tail -n 1 "$dir/x.prom" | grep -qx '# EOF'

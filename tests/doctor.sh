@@ -17,9 +17,9 @@ chmod 755 "$dir"
 cat "$dir/text"
 grep -qx "kernel   $(uname -r)" "$dir/text"
 grep -qx 'sunrpc   not loaded' "$dir/text"
-grep -q '^tier     none now; when sunrpc is there, A:' "$dir/text"
+grep -q '^source   none now; when sunrpc is loaded, btf:' "$dir/text"
 grep -q '^  ok       kernel_types ' "$dir/text"
-grep -q '^  open     sunrpc_types ' "$dir/text"
+grep -q '^  unknown  sunrpc_types ' "$dir/text"
 grep -q '^  ok       printk_console .* sees every message$' "$dir/text"
 if [[ -d /sys/kernel/tracing/instances && ! -e /sys/kernel/tracing/kprobe_events ]]; then
 	grep -q '^  note     kprobes ' "$dir/text"
@@ -27,15 +27,15 @@ fi
 "$program" doctor --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
-assert d["tier"] == "-" and d["well"] is True, d
-assert {f["verdict"] for f in d["findings"]} <= {"ok", "note", "open"}, d
+assert d["source"] == "none" and d["well"] is True, d
+assert {f["verdict"] for f in d["findings"]} <= {"ok", "note", "unknown"}, d
 '
 
 status=0
 setpriv --reuid 65534 --regid 65534 --clear-groups "$program" doctor >"$dir/nobody" || status=$?
 [[ $status = 1 ]]
 grep -q '^  missing  permission ' "$dir/nobody"
-grep -q '^ *mend: run it as root' "$dir/nobody"
+grep -q '^ *fix: run it as root' "$dir/nobody"
 
 status=0
 "$program" doctor --bogus 2>"$dir/usage" || status=$?

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Measures what observing costs, in a guest whose clock counts instructions, beside the peers in tests/bench/peers and
 # Debian's libbpf-tools. Leaves build/bench/KERNEL.md and .json, and puts the table into docs/PERFORMANCE.md.
-#   bench.sh [KERNEL] [OBSERVER...]   default: 6.1 agent tier-b trace bpftrace nfsdist; REPEATS=5
+#   bench.sh [KERNEL] [OBSERVER...]   default: 6.1 agent tracepoints trace bpftrace nfsdist; REPEATS=5
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
 kernel=${1:-6.1}
 shift || true
 observers=("$@")
-((${#observers[@]})) || observers=(agent tier-b trace bpftrace nfsdist)
+((${#observers[@]})) || observers=(agent tracepoints trace bpftrace nfsdist)
 results=$top/build/bench
 mkdir -p "$results"
 

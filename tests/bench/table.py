@@ -16,7 +16,7 @@ import sys
 
 OBSERVERS = {
     "agent": "xidscope run",
-    "tier-b": "xidscope run --tier B",
+    "tracepoints": "xidscope run --source tracepoints",
     "trace": "xidscope trace",
     "bpftrace": "bpftrace, same histograms",
     "nfsdist": "nfsdist (libbpf-tools)",

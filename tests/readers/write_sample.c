@@ -4,7 +4,7 @@
  * with hostile names, 200 ops, counters at their ends. For the real readers.
  *
  * Usage: write_sample openmetrics|prometheus   the file
- *        write_sample FORMAT unknown           as a tier writes it that knows
+ *        write_sample FORMAT unknown           as a source writes it that knows
  *                                              next to nothing
  *        write_sample facts                    what a reader must find in it
  */
@@ -172,7 +172,7 @@ static void write_facts(void)
 
 int main(int argc, char **argv)
 {
-	struct snapshot s = { .tier = 'A', .export_seconds = 0.001 };
+	struct snapshot s = { .source = RPC_SOURCE_BTF, .export_seconds = 0.001 };
 	enum metrics_format format;
 	uint64_t seed = 1;
 

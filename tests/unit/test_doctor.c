@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves what `xidscope doctor` says of systems in each state: the tier, what is
- * missing with its mend, the hooks, the mounts, the GPU driver; and that it is
+ * Proves what `xidscope doctor` says of systems in each state: the source, what is
+ * missing with its fix, the hooks, the mounts, the GPU driver; and that it is
  * well with nothing missing only.
  */
 #include <setjmp.h>
@@ -82,19 +82,19 @@ static void a_machine_on_which_all_is_well(void **state)
 	assert_true(report("6.1.0-test", false));
 	expect("kernel   6.1.0-test\n");
 	expect("sunrpc   a module, loaded, srcversion 0123ABCD\n");
-	expect("tier     A: all is known of each call, if the kernel accepts ");
+	expect("source   btf: all is known of each call, if the kernel accepts ");
 	expect_verdict("ok", "sunrpc_types");
 	expect_verdict("ok", "rpc_task_sleep");
 	expect_verdict("note", "rpc_stats_latency"); /* an event without a type */
-	expect("tier A is without it, or gives way to tier B");
+	expect("the source btf is without it, or gives way to the source tracepoints");
 	expect_verdict("note", "xprt_destroy");
 	expect("nas:/data on /mnt/a b\n");
 	expect("sees every message");
 	expect_none("\n  missing");
-	expect_none("mend");
+	expect_none("fix");
 }
 
-static void no_sunrpc_is_nothing_to_mend(void **state)
+static void no_sunrpc_is_nothing_to_fix(void **state)
 {
 	(void)state;
 	put_types("btf_trace_console");
@@ -103,8 +103,8 @@ static void no_sunrpc_is_nothing_to_mend(void **state)
 	put("/dev/kmsg", "");
 	assert_true(report("6.1.0-test", false));
 	expect("sunrpc   not loaded\n");
-	expect("tier     none now; when sunrpc is there, A: ");
-	expect_verdict("open", "sunrpc_types");
+	expect("source   none now; when sunrpc is loaded, btf: ");
+	expect_verdict("unknown", "sunrpc_types");
 	expect_verdict("note", "tracefs");
 	expect("sees no NFS mount");
 	expect_none("Hooks");
@@ -121,9 +121,9 @@ static void a_module_without_types(void **state)
 	unlink(path);
 	assert_false(report("5.10.0-test", false));
 	expect("out of tree");
-	expect("tier     B: ");
+	expect("source   tracepoints: ");
 	expect_verdict("missing", "sunrpc_types");
-	expect("mend: build the module");
+	expect("fix: build the module");
 	expect_verdict("ok", "rpc_stats_latency");
 	expect_verdict("note", "rpc_task_sleep");
 	expect("what consoles show (before 5.19)");
@@ -135,9 +135,9 @@ static void confidential_lockdown(void **state)
 	put_machine();
 	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	assert_false(report("6.1.0-test", false));
-	expect("tier     C: ");
+	expect("source   mountstats: ");
 	expect_verdict("missing", "lockdown");
-	expect("mend: boot with lockdown=integrity");
+	expect("fix: boot with lockdown=integrity");
 }
 
 static void nothing_at_all(void **state)
@@ -145,13 +145,13 @@ static void nothing_at_all(void **state)
 	(void)state;
 	put("/sys/module/sunrpc/initstate", "live\n");
 	assert_false(report("4.4.0", false));
-	expect("tier     none: ");
+	expect("source   none: ");
 	expect_verdict("missing", "bpf");
 	expect_verdict("missing", "permission");
 	expect_verdict("missing", "tracefs");
 	expect_verdict("missing", "mountstats");
 	expect_verdict("missing", "kernel_log");
-	expect_verdict("open", "rpc_task_sleep");
+	expect_verdict("unknown", "rpc_task_sleep");
 }
 
 static void the_module_on_disk(void **state)
@@ -181,7 +181,7 @@ static void localio_is_told(void **state)
 	put("/sys/fs/nfs/server-3/localio", "1\n");
 	assert_true(report("6.17.0", false));
 	expect_verdict("note", "localio");
-	expect("no tier can see them");
+	expect("no source can see them");
 }
 
 static void the_gpu_driver(void **state)
@@ -230,7 +230,7 @@ static void json_has_the_same(void **state)
 	put("/proc/self/mounts", "nas:/\"q\" /mnt nfs4 rw 0 0\n");
 	assert_true(report("6.1.0-test", true));
 	expect("{\"kernel\":\"6.1.0-test\",");
-	expect("\"tier\":\"A\"");
+	expect("\"source\":\"btf\"");
 	expect("\"well\":true");
 	expect("{\"group\":\"nfs\",\"name\":\"bpf\",\"verdict\":\"ok\",\"text\":\"the kernel runs BPF programs\"}");
 	expect("nas:/\\\"q\\\" on /mnt");
@@ -248,7 +248,7 @@ int main(void)
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 	const struct CMUnitTest tests[] = {
 		IN_TREE(a_machine_on_which_all_is_well),
-		IN_TREE(no_sunrpc_is_nothing_to_mend),
+		IN_TREE(no_sunrpc_is_nothing_to_fix),
 		IN_TREE(a_module_without_types),
 		IN_TREE(confidential_lockdown),
 		IN_TREE(nothing_at_all),

@@ -19,6 +19,7 @@
 
 #include "printk.skel.h"
 #include "rpc.h"
+#include "model/snapshot.h"
 #include "rpc.skel.h"
 #include "rpc_events_abi.h"
 #include "rpc_events.skel.h"
@@ -103,8 +104,8 @@ static uint64_t object_bytes(const struct bpf_object *object, unsigned int cpus)
 	return total;
 }
 
-/* In tier A or in tier B: only one is loaded. */
-static uint64_t all_bytes(unsigned int cpus, char tier)
+/* In source btf or in source tracepoints: only one is loaded. */
+static uint64_t all_bytes(unsigned int cpus, enum rpc_source source)
 {
 	struct rpc_events_bpf *events = rpc_events_bpf__open();
 	struct printk_bpf *printk = printk_bpf__open();
@@ -114,7 +115,7 @@ static uint64_t all_bytes(unsigned int cpus, char tier)
 	assert_non_null(events);
 	assert_non_null(printk);
 	assert_non_null(rpc);
-	total = object_bytes(tier == 'A' ? rpc->obj : events->obj, cpus) +
+	total = object_bytes(source == RPC_SOURCE_BTF ? rpc->obj : events->obj, cpus) +
 		object_bytes(printk->obj, cpus);
 	print_message("%3u CPUs: %-24s %10llu\n", cpus, "all", (unsigned long long)total);
 	rpc_events_bpf__destroy(events);
@@ -126,15 +127,15 @@ static uint64_t all_bytes(unsigned int cpus, char tier)
 static void maps_are_within_budget_on_2_cpus(void **state)
 {
 	(void)state;
-	assert_in_range(all_bytes(2, 'A'), 1, BUDGET_2_CPUS);
-	assert_in_range(all_bytes(2, 'B'), 1, BUDGET_2_CPUS);
+	assert_in_range(all_bytes(2, RPC_SOURCE_BTF), 1, BUDGET_2_CPUS);
+	assert_in_range(all_bytes(2, RPC_SOURCE_TRACEPOINTS), 1, BUDGET_2_CPUS);
 }
 
 static void maps_are_within_budget_on_256_cpus(void **state)
 {
 	(void)state;
-	assert_in_range(all_bytes(256, 'A'), 1, BUDGET_256_CPUS);
-	assert_in_range(all_bytes(256, 'B'), 1, BUDGET_256_CPUS);
+	assert_in_range(all_bytes(256, RPC_SOURCE_BTF), 1, BUDGET_256_CPUS);
+	assert_in_range(all_bytes(256, RPC_SOURCE_TRACEPOINTS), 1, BUDGET_256_CPUS);
 }
 
 int main(void)

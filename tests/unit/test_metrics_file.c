@@ -38,7 +38,7 @@ static struct fault *add_fault(struct snapshot *s, const char *device, unsigned 
 /* All that is read, and some that is not. */
 static struct snapshot full_snapshot(void)
 {
-	struct snapshot s = { .tier = 'A', .gpu_watched = true };
+	struct snapshot s = { .source = RPC_SOURCE_BTF, .gpu_watched = true };
 	struct fault *f;
 
 	for (int q = 0; q < RPC_QUEUES; q++) {

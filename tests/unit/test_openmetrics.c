@@ -102,7 +102,7 @@ static struct snapshot full_snapshot(void)
 		  .nvswitch = true,
 		  .severity = "unknown" },
 	};
-	struct snapshot s = { .tier = 'B',
+	struct snapshot s = { .source = RPC_SOURCE_TRACEPOINTS,
 			      .resident_bytes = 3000000,
 			      .map_bytes = 8000000,
 			      .program_bytes = 90000,
@@ -523,10 +523,10 @@ static void the_formats_differ_in_metadata_only(void **state)
 
 static void a_family_without_samples_is_left_out(void **state)
 {
-	static const enum metric_id always[] = { METRIC_TIER, METRIC_EXPORT_SECONDS,
+	static const enum metric_id always[] = { METRIC_RPC_SOURCE, METRIC_EXPORT_SECONDS,
 						 METRIC_EXPORT_ERRORS, METRIC_MEMORY_BYTES,
 						 METRIC_BUILD_INFO };
-	struct snapshot s = { .tier = '-' };
+	struct snapshot s = { .source = RPC_SOURCE_NONE };
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	size_t families = 0;
 
@@ -932,9 +932,9 @@ static void counters_and_gauges_show_the_snapshots_figures(void **state)
 		{ "node_health{check=\"nfs_waiter\"}", "0" },
 		{ "hook_attached{hook=\"xprt_transmit\"}", "1" },
 		{ "hook_attached{hook=\"printk\"}", "0" },
-		{ "tier{tier=\"A\"}", "0" },
-		{ "tier{tier=\"B\"}", "1" },
-		{ "tier{tier=\"C\"}", "0" },
+		{ "rpc_source{source=\"btf\"}", "0" },
+		{ "rpc_source{source=\"tracepoints\"}", "1" },
+		{ "rpc_source{source=\"mountstats\"}", "0" },
 		{ "events_dropped_total{reason=\"max_series\"}", "5" },
 		{ "export_seconds", "0.001250" },
 		{ "export_errors_total", "4" },
@@ -1067,7 +1067,7 @@ static void what_is_not_watched_has_no_samples(void **state)
 	snapshot_free(&s);
 }
 
-/* What a tier cannot tell is left out, and nothing else. */
+/* What a source cannot tell is left out, and nothing else. */
 static void an_unknown_fact_has_no_samples(void **state)
 {
 	static const struct {
@@ -1170,18 +1170,19 @@ static void a_transport_that_is_gone_keeps_its_counters_and_has_no_slots(void **
 	snapshot_free(&s);
 }
 
-static void the_tier_in_force_is_the_one_that_is_1(void **state)
+static void the_source_in_force_is_the_one_that_is_1(void **state)
 {
 	(void)state;
-	for (const char *tier = "ABC-"; *tier; tier++) {
-		struct snapshot s = { .tier = *tier };
+	for (int source = RPC_SOURCE_NONE; source < RPC_SOURCES; source++) {
+		struct snapshot s = { .source = source };
 		struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 
-		for (const char *each = "ABC"; *each; each++) {
-			char name[32];
+		for (int each = RPC_SOURCE_BTF; each < RPC_SOURCES; each++) {
+			char name[64];
 
-			snprintf(name, sizeof(name), "xidscope_tier{tier=\"%c\"}", *each);
-			assert_string_equal(value_of(&t, name), *each == *tier ? "1" : "0");
+			snprintf(name, sizeof(name), "xidscope_rpc_source{source=\"%s\"}",
+				 rpc_source_names[each]);
+			assert_string_equal(value_of(&t, name), each == source ? "1" : "0");
 		}
 		free_text(&t);
 	}
@@ -1214,7 +1215,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_fact_has_no_samples),
 		cmocka_unit_test(an_unknown_distribution_shows_infinity_only),
 		cmocka_unit_test(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots),
-		cmocka_unit_test(the_tier_in_force_is_the_one_that_is_1),
+		cmocka_unit_test(the_source_in_force_is_the_one_that_is_1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 
 #include "commands/check.h"
 #include "commands/observer.h"
-#include "rpc/tier.h"
+#include "rpc/choice.h"
 #include "commands/options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -273,17 +273,17 @@ static void hooks_are_a_list_in_any_order(void **state)
 	assert_int_equal(o.hooks, HOOKS_RPC);
 }
 
-static void a_tier_is_forced_by_its_letter(void **state)
+static void a_source_is_forced_by_its_name(void **state)
 {
 	struct options o;
 
 	(void)state;
 	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
-	assert_int_equal(o.tiers, TIERS_ALL);
-	assert_int_equal(PARSE(&o, "run", "--tier=C"), COMMAND_RUN);
-	assert_int_equal(o.tiers, TIER_C);
-	assert_int_equal(PARSE(&o, "trace", "--tier", "A"), COMMAND_TRACE);
-	assert_int_equal(o.tiers, TIER_A);
+	assert_int_equal(o.sources, RPC_SOURCES_ALL);
+	assert_int_equal(PARSE(&o, "run", "--source=mountstats"), COMMAND_RUN);
+	assert_int_equal(o.sources, RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS));
+	assert_int_equal(PARSE(&o, "trace", "--source", "btf"), COMMAND_TRACE);
+	assert_int_equal(o.sources, RPC_SOURCE_BIT(RPC_SOURCE_BTF));
 }
 
 static void a_wrong_value_is_refused_with_the_options_name(void **state)
@@ -317,7 +317,10 @@ static void a_wrong_value_is_refused_with_the_options_name(void **state)
 		  "--hooks",
 		  "a list of rpc and gpu, separated by commas",
 		  { "", "rpc,", ",gpu", "rpc,,gpu", "all", "rpc gpu", "rp", "rpcs", "RPC" } },
-		{ "run", "--tier", "A, B or C", { "", "a", "D", "AB", "-" } },
+		{ "run",
+		  "--source",
+		  "auto, btf, tracepoints or mountstats",
+		  { "", "A", "BTF", "btf,mountstats", "none" } },
 		{ "run", "--log", "text or json", { "", "JSON", "jsonl", "syslog" } },
 		{ "run", "--xid-policy", "a file name", { "" } },
 		{ "check", "--file", "a file name", { "" } },
@@ -497,7 +500,7 @@ int main(void)
 		cmocka_unit_test(a_check_that_is_called_wrongly_is_unknown),
 		cmocka_unit_test(the_last_of_an_option_counts),
 		cmocka_unit_test(hooks_are_a_list_in_any_order),
-		cmocka_unit_test(a_tier_is_forced_by_its_letter),
+		cmocka_unit_test(a_source_is_forced_by_its_name),
 		cmocka_unit_test(a_wrong_value_is_refused_with_the_options_name),
 		cmocka_unit_test(an_unknown_option_is_refused),
 		cmocka_unit_test(options_of_run_alone_are_unknown_to_trace),

@@ -165,10 +165,10 @@ static void the_summary_names_the_phase_that_took_most(void **state)
 		free(meanings[p]);
 }
 
-/* Tier C knows one phase, and no distribution. */
+/* Source mountstats knows one phase, and no distribution. */
 static void what_is_unknown_is_not_reported(void **state)
 {
-	struct snapshot s = { .tier = 'C',
+	struct snapshot s = { .source = RPC_SOURCE_MOUNTSTATS,
 			      .unknown = RPC_ALL_FACTS &
 					 ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT) };
 	struct rpc_op *o = snapshot_op(&s, "nas-1", "READ");
@@ -183,7 +183,7 @@ static void what_is_unknown_is_not_reported(void **state)
 	text = session(&s, 10);
 	assert_has(text, "1000 calls, mean 4.00 ms, p50 -, p99 -, ");
 	assert_has(summary_of(text), "- Where the time went: 25 % rtt.\n");
-	assert_has(summary_of(text), "tier C does not know all phases");
+	assert_has(summary_of(text), "the source mountstats does not measure all phases");
 	assert_null(strstr(text, "What bound it: "));
 	assert_null(strstr(text, ">275"));
 	free(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that tier C counts from its own start, goes on when mounts end, come
+ * Proves that source mountstats counts from its own start, goes on when mounts end, come
  * again or share a superblock, and gives each server its transports.
  */
 #include <setjmp.h>

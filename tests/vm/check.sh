@@ -18,11 +18,11 @@ top=$here/../..
 declare -A sets=(
 	[all]=''
 	# Less what takes long and goes as on the kernels before and after it.
-	[most]='late exact tiers polled slot session send stopped-server delay names'
+	[most]='late exact sources polled slot session send stopped-server delay names'
 	# What a kernel may do in another way than its neighbours: hooks, and all that is counted by them.
-	[core]='late exact tiers polled slot session send stopped-server faults fault-lines driver-hooks'
+	[core]='late exact sources polled slot session send stopped-server faults fault-lines driver-hooks'
 	# Hooks and counts; what binds a call is as in the kernels before it.
-	[hooks]='late exact tiers faults fault-lines driver-hooks'
+	[hooks]='late exact sources faults fault-lines driver-hooks'
 	[transports]=''
 )
 sets[most]+=' other-programs faults fault-lines fault-history driver-hooks signals-of-trouble hardware-errors'

@@ -107,19 +107,19 @@ def mountstats_all(path):
     return ops
 
 
-ABSENT_IN_TIER_B = ("rpc_sent_bytes_total", "rpc_received_bytes_total", "rpc_timeouts_total",
+ABSENT_WITH_TRACEPOINTS = ("rpc_sent_bytes_total", "rpc_received_bytes_total", "rpc_timeouts_total",
                     "rpc_connects_total", "rpc_slots")
 
 
-def in_tier_a(metrics):
-    """Whether all families can be told; what tier B cannot tell must be absent."""
-    if metrics.get("tier", tier="A") or metrics.get("tier", tier="C"):
+def has_all_families(metrics):
+    """Whether all families can be told; what source tracepoints cannot tell must be absent."""
+    if metrics.get("rpc_source", source="btf") or metrics.get("rpc_source", source="mountstats"):
         return True
-    need(metrics.get("tier", tier="B") == 1, "neither in tier A nor B")
-    for name in ABSENT_IN_TIER_B:
-        need(not metrics.each(name), name, "is there in tier B")
+    need(metrics.get("rpc_source", source="tracepoints") == 1, "neither in source btf nor B")
+    for name in ABSENT_WITH_TRACEPOINTS:
+        need(not metrics.each(name), name, "is there in source tracepoints")
     need(metrics.values("rpc_queue_depth_count", "queue") <= {"slot", "session", "send"},
-         "depths of more queues than tier B knows")
+         "depths of more queues than source tracepoints knows")
     return False
 
 
@@ -129,7 +129,7 @@ def compare_with_mountstats(folder, before, after, read=mountstats, additive=Tru
     where programs can be preempted)."""
     last = Metrics(folder / f"{after}.prom")
     ours = difference(Metrics(folder / f"{before}.prom"), last)
-    typed = in_tier_a(last)
+    typed = has_all_families(last)
     old = read(folder / f"{before}.mountstats")
     new = read(folder / f"{after}.mountstats")
     calls = 0
@@ -184,7 +184,7 @@ def kept_by_preemption(metrics):
 
 
 def preemptible(metrics):
-    """Whether programs can be preempted: tier A has hooks for that."""
+    """Whether programs can be preempted: source btf has hooks for that."""
     return metrics.get("hook_attached", hook="xprt_release_xprt")
 
 
@@ -229,7 +229,7 @@ def test(scenario):
 def agent_attaches_soon_after_sunrpc_loads(folder):
     absent = Metrics(folder / "absent.prom")
     need(absent.get("hook_attached", hook="rpc_task_sleep") == 0, "attached to what?")
-    need(absent.get("tier") == 0, "a tier without sunrpc")
+    need(absent.get("rpc_source") == 0, "a source without sunrpc")
     loaded = float((folder / "loaded").read_text())
     for line in (folder / "agent.log").read_text().split("\n"):
         if "attached to sunrpc" in line:
@@ -241,18 +241,18 @@ def agent_attaches_soon_after_sunrpc_loads(folder):
     # A second where nothing is emulated; the guest's CPUs are, and share two
     # real ones: the figure counts, the bound only catches what never comes.
     need(delay < 10, "attached after", delay, "s")
-    tier = (folder / "tier").read_text().strip()
-    need(Metrics(folder / "x.prom").get("tier", tier=tier) == 1, "not in tier", tier)
-    return f"tier {tier}, {delay:.2f} s"
+    source = (folder / "source").read_text().strip()
+    need(Metrics(folder / "x.prom").get("rpc_source", source=source) == 1, "not in source", source)
+    return f"source {source}, {delay:.2f} s"
 
 
 @test("reload")
 def reloads_are_followed_and_leave_nothing(folder):
     log = (folder / "agent.log").read_text()
-    tiers = re.findall(r"attached to sunrpc, tier (.)", log)
+    sources = re.findall(r"attached to sunrpc, source (\w+)", log)
     rounds = len(list(folder.glob("round-*.prom")))
-    need(rounds >= 4 and len(tiers) == rounds, len(tiers), "attachments in", rounds, "rounds")
-    need(set(tiers[1::2]) == {"B"}, "not in tier B without types:", tiers)
+    need(rounds >= 4 and len(sources) == rounds, len(sources), "attachments in", rounds, "rounds")
+    need(set(sources[1::2]) == {"tracepoints"}, "not in source tracepoints without types:", sources)
     known = {}
     preempted = preemptible(Metrics(folder / "round-1.prom"))
     for i in range(1, rounds + 1):
@@ -264,8 +264,8 @@ def reloads_are_followed_and_leave_nothing(folder):
                 known[name, labels] = value
         ours = difference(Metrics(folder / f"before-{i}.prom"), metrics)
         need(ours.get("rpc_seconds_count", op="READ") > 50, "next to no READ counted in round", i)
-        # Where programs can be preempted, tier B does not get each event: see the comparison of tiers.
-        if preempted and tiers[i - 1] != "A":
+        # Where programs can be preempted, source tracepoints does not get each event: see the comparison of sources.
+        if preempted and sources[i - 1] != "btf":
             continue
         check_no_drops(ours, preempted)
         compare_with_mountstats(folder, f"before-{i}", f"round-{i}")
@@ -275,7 +275,7 @@ def reloads_are_followed_and_leave_nothing(folder):
     need(left["second"] == left["last"], "grown:", left["second"], left["last"])
     times = sorted(int(ms) for ms in (folder / "unload.ms").read_text().split())
     calls = Metrics(folder / f"round-{rounds}.prom").get("rpc_seconds_count")
-    return f"{rounds} rounds, {calls} calls, tiers {''.join(sorted(set(tiers)))}; unloaded in {times[len(times) // 2]} ms, " \
+    return f"{rounds} rounds, {calls} calls, sources {', '.join(sorted(set(sources)))}; unloaded in {times[len(times) // 2]} ms, " \
            f"at most {times[-1]} ms; {', '.join(filter(None, left['last']))}"
 
 
@@ -286,7 +286,7 @@ def exact(mount):
         after = Metrics(folder / f"{mount}-after.prom")
         check_no_drops(after)
         alive = after.each("rpc_slots", kind="max")
-        need(not in_tier_a(after) or len(alive) == int(mount.split("-")[1]),
+        need(not has_all_families(after) or len(alive) == int(mount.split("-")[1]),
              len(alive), "transports")
         server = "::1" if mount == "4.2-4" else "127.0.0.1"
         need({dict(labels)["server"] for labels in alive} <= {server}, alive, "not of", server)
@@ -299,7 +299,7 @@ for each_mount in ("3-1", "3-4", "4.0-1", "4.1-1", "4.2-1", "4.2-4"):
 
 
 def merged(metrics, name, *labels):
-    """Sums of a family's samples by some of its labels, of a server's without its network namespace, which tier B
+    """Sums of a family's samples by some of its labels, of a server's without its network namespace, which source tracepoints
     does not know."""
     sums = {}
     for key, value in metrics.each(name).items():
@@ -309,31 +309,31 @@ def merged(metrics, name, *labels):
     return sums
 
 
-@test("tiers")
-def tiers_a_and_b_agree(folder):
-    tiers = (folder / "tiers").read_text().split()
-    last = Metrics(folder / tiers[-1] / "after.prom")
-    if tiers == ["A", "B"] and preemptible(Metrics(folder / "A" / "after.prom")):
-        calls = compare_with_mountstats(folder / "A", "before", "after", mountstats_all).get("rpc_seconds_count")
-        missed = calls - difference(Metrics(folder / "B" / "before.prom"), last).get("rpc_seconds_count")
+@test("sources")
+def the_sources_agree(folder):
+    sources = (folder / "sources").read_text().split()
+    last = Metrics(folder / sources[-1] / "after.prom")
+    if sources == ["btf", "tracepoints"] and preemptible(Metrics(folder / "btf" / "after.prom")):
+        calls = compare_with_mountstats(folder / "btf", "before", "after", mountstats_all).get("rpc_seconds_count")
+        missed = calls - difference(Metrics(folder / "tracepoints" / "before.prom"), last).get("rpc_seconds_count")
         kept = last.get("events_dropped_total", reason="rpc_recursion")
-        need(0 <= missed <= kept <= calls / 50, "tier B missed", missed, "of", calls, "calls, and says that", kept, "were kept from it")
-        return f"{calls} calls in tier A; programs can be preempted here, which kept {kept} events and {missed} calls from tier B"
-    ours = {tier: compare_with_mountstats(folder / tier, "before", "after", mountstats_all)
-            for tier in tiers}
-    for tier in tiers:
-        check_no_drops(Metrics(folder / tier / "after.prom"))
-        need(ours[tier].get("rpc_phase_seconds_sum", phase="slot") > 1, "nobody waited for a slot")
+        need(0 <= missed <= kept <= calls / 50, "source tracepoints missed", missed, "of", calls, "calls, and says that", kept, "were kept from it")
+        return f"{calls} calls in source btf; programs can be preempted here, which kept {kept} events and {missed} calls from source tracepoints"
+    ours = {source: compare_with_mountstats(folder / source, "before", "after", mountstats_all)
+            for source in sources}
+    for source in sources:
+        check_no_drops(Metrics(folder / source / "after.prom"))
+        need(ours[source].get("rpc_phase_seconds_sum", phase="slot") > 1, "nobody waited for a slot")
         # Long where four session slots stay four: see the test of a session. Elsewhere at the beginning at least.
-        need(ours[tier].get("rpc_phase_seconds_sum", phase="session") > 0, "nor for a session's")
-    if tiers != ["A", "B"]:
-        raise Skip(f"in tier B alone: {ours['B'].get('rpc_seconds_count')} calls equal mountstats'")
-    single = [merged(difference(Metrics(folder / tier / "before.prom"), Metrics(folder / tier / "single.prom")),
-                     "rpc_phase_seconds_sum", "server", "op", "phase") for tier in tiers]
+        need(ours[source].get("rpc_phase_seconds_sum", phase="session") > 0, "nor for a session's")
+    if sources != ["btf", "tracepoints"]:
+        raise Skip(f"in source tracepoints alone: {ours['tracepoints'].get('rpc_seconds_count')} calls equal mountstats'")
+    single = [merged(difference(Metrics(folder / source / "before.prom"), Metrics(folder / source / "single.prom")),
+                     "rpc_phase_seconds_sum", "server", "op", "phase") for source in sources]
     waited = [key for key, value in single[0].items() if value and key[2] in ("session", "slot", "send", "delay")]
     differ = [(key, value, single[1].get(key)) for key, value in single[0].items() if value != single[1].get(key)]
     need(single[0] and not waited and not differ, "one call at a time: waited:", waited, "differ:", differ)
-    a, b = ours["A"], ours["B"]
+    a, b = ours["btf"], ours["tracepoints"]
     for name, labels in (("rpc_seconds_count", ("server", "op")), ("rpc_seconds_sum", ("server", "op")),
                          ("rpc_phase_seconds_count", ("server", "op", "phase")),
                          ("rpc_seconds_bucket", ("server", "op", "le")),
@@ -361,12 +361,12 @@ def tiers_a_and_b_agree(folder):
     return f"{a.get('rpc_seconds_count')} calls; phase sums differ by {text}"
 
 
-def refused(folder, tier, *told):
-    """That an agent is in @tier, agrees with mountstats, and has said what it does without in as few messages: the
+def refused(folder, source, *told):
+    """That an agent is in @source, agrees with mountstats, and has said what it does without in as few messages: the
     feature first, then libbpf's words, then what to do."""
     after = Metrics(folder / "after.prom")
-    need(after.get("tier", tier=tier) == 1, "not in tier", tier)
-    compare_with_mountstats(folder, "before", "after", additive=tier != "C")
+    need(after.get("rpc_source", source=source) == 1, "not in source", source)
+    compare_with_mountstats(folder, "before", "after", additive=source != "mountstats")
     said = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
     # A call's end is seen by another program, too, where programs can be preempted.
     need(len(told) <= len(said) <= len(told) + 1, len(said), "messages:", said)
@@ -388,15 +388,15 @@ NO_DISCONNECTS = ("what the tracepoint xprt_disconnect_done tells will be missin
                   "this kernel's types have no tracepoint xprt_disconnect_done",
                   "failed to find kernel BTF type ID of 'xprt_disconnect_done'")
 NO_BYTES = relocation("in this kernel's types, struct rpc_rqst has no member rq_xmit_bytes_sent")
-NO_TIER_A, NO_SLEEP, NO_WAKEUP = (
+NO_BTF, NO_SLEEP, NO_WAKEUP = (
     relocation(f"{begin}: in this kernel's types, struct rpc_task has no member tk_xprt") for begin in (
-        "sunrpc cannot be observed in tier A",
+        "sunrpc cannot be observed by its types",
         "what the tracepoint rpc_task_sleep tells will be missing, for the kernel refuses its program",
         "what the tracepoint rpc_task_wakeup tells will be missing, for the kernel refuses its program"))
 
 
-def without_disconnects(folder, tier, told):
-    after = refused(folder, tier, told)
+def without_disconnects(folder, source, told):
+    after = refused(folder, source, told)
     hooks = {dict(labels)["hook"]: value for labels, value in after.each("hook_attached").items()}
     need(hooks.pop("xprt_disconnect_done") == 0 and set(hooks.values()) == {1}, hooks)
     need(not after.each("rpc_disconnects_total"), "disconnects are told")
@@ -405,23 +405,23 @@ def without_disconnects(folder, tier, told):
 
 @test("refused")
 def a_refused_hook_of_little_weight_is_left_out(folder):
-    without_disconnects(folder / "disconnects", "A", NO_DISCONNECTS)
+    without_disconnects(folder / "disconnects", "btf", NO_DISCONNECTS)
 
 
 @test("refused")
-def without_calls_and_events_tier_c_is_left(folder):
-    refused(folder / "bytes-event", "C", NO_BYTES, (
-        "tier B: its event rpc_stats_latency: its field execute is missing, or has another form", ""))
+def without_calls_and_events_source_mountstats_is_left(folder):
+    refused(folder / "bytes-event", "mountstats", NO_BYTES, (
+        "by its tracepoints: its event rpc_stats_latency: its field execute is missing, or has another form", ""))
 
 
 @test("refused")
-def without_waits_tier_b_is_better_than_a(folder):
-    refused(folder / "waits", "B", NO_TIER_A)
+def without_waits_source_tracepoints_is_better_than_a(folder):
+    refused(folder / "waits", "tracepoints", NO_BTF)
 
 
 @test("refused")
-def without_waits_tier_a_is_better_than_c(folder):
-    after = refused(folder / "waits-tracefs", "A", NO_SLEEP, NO_WAKEUP, NO_DISCONNECTS)
+def without_waits_source_btf_is_better_than_c(folder):
+    after = refused(folder / "waits-tracefs", "btf", NO_SLEEP, NO_WAKEUP, NO_DISCONNECTS)
     need(after.get("hook_attached", hook="rpc_stats_latency") == 1, "calls are not recorded")
     need(after.get("hook_attached", hook="rpc_task_sleep") == 0, "hooked all the same")
     need(not after.each("rpc_saturated_seconds_total"), "saturation is told")
@@ -441,33 +441,33 @@ def refused_event(event):
 
 @test("refused")
 def a_refused_event_of_little_weight_is_left_out(folder):
-    without_disconnects(folder / "event-disconnects", "B", refused_event("xprt_disconnect_done"))
+    without_disconnects(folder / "event-disconnects", "tracepoints", refused_event("xprt_disconnect_done"))
 
 
 @test("refused")
 def clients_are_found_without_the_event_of_new_ones(folder):
-    after = refused(folder / "event-clients", "B", refused_event("rpc_clnt_new"))
+    after = refused(folder / "event-clients", "tracepoints", refused_event("rpc_clnt_new"))
     need(after.get("hook_attached", hook="rpc_clnt_new") == 0, "hooked all the same")
 
 
 @test("refused")
-def without_wakeups_tier_b_tells_no_waits(folder):
-    after = refused(folder / "event-waits", "B", refused_event("rpc_task_wakeup"), (
+def without_wakeups_source_tracepoints_tells_no_waits(folder):
+    after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), (
         "cannot attach to sunrpc's event rpc_task_sleep: it is of no use without rpc_task_wakeup", ""))
     need(not after.each("rpc_saturated_seconds_total"), "saturation is told")
     need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are told")
 
 
 @test("refused")
-def without_calls_in_tier_b_tier_c_is_left(folder):
-    refused(folder / "event-calls", "C", NO_BYTES, passed_by_the_verifier("sunrpc cannot be observed in tier B"))
+def without_calls_in_source_tracepoints_source_mountstats_is_left(folder):
+    refused(folder / "event-calls", "mountstats", NO_BYTES, passed_by_the_verifier("sunrpc cannot be observed by its tracepoints"))
 
 
 @test("refused")
 def doctor_leaves_the_last_word_to_the_kernel(folder):
     doctor = json.loads((folder / "doctor.json").read_text())
     found = {f["name"]: f for f in doctor["findings"]}
-    need(doctor["tier"] == "A" and "if the kernel accepts the programs" in doctor["tier_text"], doctor["tier_text"])
+    need(doctor["source"] == "btf" and "if the kernel accepts the programs" in doctor["source_text"], doctor["source_text"])
     need(found["rpc_task_sleep"]["verdict"] == "ok", found["rpc_task_sleep"])
     need(found["xprt_disconnect_done"]["verdict"] == "note", found["xprt_disconnect_done"])
     need("its types do not describe it" in found["xprt_disconnect_done"]["text"], found["xprt_disconnect_done"])
@@ -478,7 +478,7 @@ def polled(version, nconnect):
     def check(folder):
         ours = compare_with_mountstats(folder, f"{version}-before", f"{version}-after", additive=False)
         after = Metrics(folder / f"{version}-after.prom")
-        need(after.get("tier", tier="C") == 1, "not in tier C")
+        need(after.get("rpc_source", source="mountstats") == 1, "not in source mountstats")
         # What it cannot tell is absent, not zero.
         need(after.values("rpc_phase_seconds_count", "phase") == {"rtt"}, "phases:",
              after.values("rpc_phase_seconds_count", "phase"))
@@ -505,7 +505,7 @@ def polled(version, nconnect):
             need(gone.get(name) >= after.get(name), name, "fell")
         need(not gone.each("rpc_slots"), "slots of a mount that has gone")
         return f"{ours.get('rpc_seconds_count')} calls"
-    check.__name__ = f"tier_c_equals_mountstats_v{version}"
+    check.__name__ = f"source_mountstats_equals_mountstats_v{version}"
 
 
 polled("3", 1)
@@ -513,19 +513,19 @@ polled("4.2", 4)
 
 
 @test("polled")
-def doctor_names_the_tier_and_the_reason(folder):
+def doctor_names_the_source_and_the_reason(folder):
     doctor = json.loads((folder / "4.2-doctor.json").read_text())
     found = {f["name"]: f for f in doctor["findings"]}
     need(doctor["kernel"] == (folder / "kernel").read_text().strip(), doctor["kernel"])
     typed = found["sunrpc_types"]["verdict"] == "ok"
     need(typed == (folder / "types").exists(), found["sunrpc_types"])
-    need(doctor["tier"] == ("A" if typed else "B"), doctor["tier"])
+    need(doctor["source"] == ("btf" if typed else "tracepoints"), doctor["source"])
     need(doctor["well"] == typed, doctor)
-    need(typed or "mend" in found["sunrpc_types"], found["sunrpc_types"])
+    need(typed or "fix" in found["sunrpc_types"], found["sunrpc_types"])
     for name in ("rpc_task_sleep", "rpc_task_wakeup", "rpc_stats_latency", "xprt_disconnect_done"):
         need(found[name]["verdict"] == "ok", found[name])
     need(found["nfs4"]["text"].endswith(" on /mnt/polled"), found["nfs4"])
-    return f"tier {doctor['tier']}"
+    return f"source {doctor['source']}"
 
 
 @test("attached-under-load")
@@ -605,7 +605,7 @@ def waits_for_server(folder):
 def a_stopped_server_shows_and_nothing_is_lost(folder):
     ours = difference(Metrics(folder / "before.prom"), Metrics(folder / "after.prom"))
     need(ours.get("rpc_disconnects_total") >= 1, "no disconnect seen")
-    need(ours.get("rpc_connects_total") >= 1 or not in_tier_a(Metrics(folder / "after.prom")),
+    need(ours.get("rpc_connects_total") >= 1 or not has_all_families(Metrics(folder / "after.prom")),
          "no connect seen")
     return waits_for_server(folder)
 
@@ -636,9 +636,9 @@ def servers_stay_apart_and_readable(folder):
     nasty = r'na\"sty\\x\nna\\xffme{}='
     need(nasty in servers, nasty, "is not among", servers)
     need("::1" in servers, "no IPv6 server among", servers)
-    if not in_tier_a(metrics):
+    if not has_all_families(metrics):
         need("10.99.0.1" in servers, "no server of two namespaces among", servers)
-        return "of both namespaces together: tier B does not tell them apart"
+        return "of both namespaces together: source tracepoints does not tell them apart"
     for name in ("one", "two"):
         inode = (folder / f"{name}.inode").read_text().strip()
         need(f"10.99.0.1@{inode}" in servers, name, inode, "not among", servers)
@@ -651,7 +651,7 @@ def servers_stay_apart_and_readable(folder):
 def udp_counts_equal_mountstats(folder):
     compare_with_mountstats(folder, "before", "after")
     after = Metrics(folder / "after.prom")
-    need(not in_tier_a(after) or "udp/0" in after.values("rpc_slots", "transport"), "no udp/0")
+    need(not has_all_families(after) or "udp/0" in after.values("rpc_slots", "transport"), "no udp/0")
 
 
 def transports(folder, point, kind="max"):
@@ -697,7 +697,7 @@ def few_credits_show_as_send(folder):
 
 @test("rdma")
 def the_call_that_finds_no_slot_first_is_put_off(folder):
-    """On kernels before the mend it sleeps 250 ms when it is given a slot, and keeps that meanwhile."""
+    """On kernels before the fix it sleeps 250 ms when it is given a slot, and keeps that meanwhile."""
     ours = compare_with_mountstats(folder, "bursts-before", "bursts-after")
     bursts = json.loads((folder / "bursts.json").read_text())["jobs"][0]["read"]["total_ios"] / 32
     delay = float(ours.get("rpc_phase_seconds_sum", phase="delay"))
@@ -1089,7 +1089,7 @@ def readers_accept_every_file(folder):
             raise Failure(f"{path}: {error}") from error
         need(len(families) >= 6, path, "has", len(families), "families")
         metrics = Metrics(path)
-        if not metrics.get("tier", tier="C"):  # which knows one phase
+        if not metrics.get("rpc_source", source="mountstats"):  # which knows one phase
             check_additive(metrics)
     # One promtool run a file takes long: the richest of them.
     for path in sorted(files, key=lambda p: p.stat().st_size)[-3:] + \

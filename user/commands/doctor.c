@@ -15,17 +15,17 @@
 #include "base/log.h"
 #include "commands/options.h"
 #include "rpc/rpc_typed.h"
-#include "rpc/tier.h"
+#include "rpc/choice.h"
 
 #define MAX_FINDINGS 64
 #define MAX_MOUNTS 16
 #define TYPES_MAX (64 << 20)
 
 /* A note is something that would be better, and that nothing depends on. */
-enum verdict { OK, NOTE, OPEN, MISSING };
+enum verdict { OK, NOTE, UNKNOWN, MISSING };
 
 static const char *const verdict_names[] = {
-	[OK] = "ok", [NOTE] = "note", [OPEN] = "open", [MISSING] = "missing"
+	[OK] = "ok", [NOTE] = "note", [UNKNOWN] = "unknown", [MISSING] = "missing"
 };
 
 struct finding {
@@ -33,16 +33,16 @@ struct finding {
 	const char *name; /* static */
 	enum verdict verdict;
 	char text[512];
-	const char *mend; /* static; NULL: there is none */
+	const char *fix; /* static; NULL: there is none */
 };
 
 struct diagnosis {
 	const char *root;
 	const char *release;
-	struct tier_facts facts;
-	struct tier_choice choice;
+	struct rpc_facts facts;
+	struct source_choice choice;
 	char sunrpc[400]; /* its state, in words */
-	char tier[200]; /* the choice, in words */
+	char source[200]; /* the choice, in words */
 	struct finding findings[MAX_FINDINGS];
 	size_t count;
 };
@@ -74,7 +74,7 @@ static void describe_sunrpc(struct diagnosis *d)
 		[SUNRPC_LIVE] = "a module, loaded",
 		[SUNRPC_BUILT_IN] = "built into the kernel",
 	};
-	const struct tier_facts *f = &d->facts;
+	const struct rpc_facts *f = &d->facts;
 	char disk[300] = "";
 
 	if (*f->disk_path)
@@ -89,37 +89,34 @@ static void describe_sunrpc(struct diagnosis *d)
 		 f->srcversion, disk);
 }
 
-static void describe_tier(struct diagnosis *d)
+static void describe_source(struct diagnosis *d)
 {
-	static const char *const gives[] = {
-		"all is known of each call, if the kernel accepts the programs",
-		"calls are known by their tracepoints, if the kernel accepts "
-		"the programs",
-		"sums of calls are polled: no distribution, no waits",
+	static const char *const gives[RPC_SOURCES] = {
+		[RPC_SOURCE_BTF] = "all is known of each call, if the kernel accepts the programs",
+		[RPC_SOURCE_TRACEPOINTS] = "calls are known by their tracepoints, if the kernel "
+					   "accepts the programs",
+		[RPC_SOURCE_MOUNTSTATS] = "sums of calls are polled: no distribution, no waits",
 	};
-	const struct tier_choice *c = &d->choice;
+	const struct source_choice *c = &d->choice;
 
-	if (c->best == '-')
-		snprintf(d->tier, sizeof(d->tier),
-			 "none: NFS calls cannot be "
-			 "observed");
-	else if (c->tier == '-')
-		snprintf(d->tier, sizeof(d->tier), "none now; when sunrpc is there, %c: %s",
-			 c->best, gives[c->best - 'A']);
+	if (!c->best)
+		snprintf(d->source, sizeof(d->source), "none: NFS calls cannot be observed");
 	else
-		snprintf(d->tier, sizeof(d->tier), "%c: %s", c->tier, gives[c->tier - 'A']);
+		snprintf(d->source, sizeof(d->source), "%s%s: %s",
+			 c->source ? "" : "none now; when sunrpc is loaded, ",
+			 rpc_source_names[c->best], gives[c->best]);
 }
 
-static void add_tier_checks(struct diagnosis *d)
+static void add_source_checks(struct diagnosis *d)
 {
 	for (size_t i = 0; i < d->choice.check_count; i++) {
-		const struct tier_check *c = &d->choice.checks[i];
-		enum verdict verdict = c->verdict == TIER_CHECK_OK             ? OK :
-				       c->verdict == TIER_CHECK_OPEN           ? OPEN :
-				       tier_check_is_reason(c, d->choice.best) ? MISSING :
-										 NOTE;
+		const struct source_check *c = &d->choice.checks[i];
+		enum verdict verdict = c->verdict == SOURCE_CHECK_OK             ? OK :
+				       c->verdict == SOURCE_CHECK_UNKNOWN        ? UNKNOWN :
+				       source_check_is_reason(c, d->choice.best) ? MISSING :
+										   NOTE;
 
-		add(d, "nfs", c->name, verdict, "%s", c->text)->mend = c->mend;
+		add(d, "nfs", c->name, verdict, "%s", c->text)->fix = c->fix;
 	}
 }
 
@@ -135,7 +132,7 @@ static bool types_have_tracepoint(const struct file_text *types, const char *nam
 
 static void add_hooks(struct diagnosis *d)
 {
-	const struct tier_facts *f = &d->facts;
+	const struct rpc_facts *f = &d->facts;
 	struct file_text types = {};
 	char path[PATH_MAX];
 	const char *name;
@@ -154,14 +151,14 @@ static void add_hooks(struct diagnosis *d)
 		else if (event)
 			add(d, "hooks", name, NOTE,
 			    "sunrpc has this tracepoint, but its types do not "
-			    "describe it: tier A is without it, or gives way "
-			    "to tier B");
+			    "describe it: the source btf is without it, or gives way "
+			    "to the source tracepoints");
 		else if (types.bytes || f->sunrpc_events)
 			add(d, "hooks", name, NOTE,
 			    "sunrpc lacks this tracepoint; what it tells will "
 			    "be missing");
 		else
-			add(d, "hooks", name, OPEN, "cannot be told without types and tracefs");
+			add(d, "hooks", name, UNKNOWN, "cannot be told without types and tracefs");
 	}
 	file_text_free(&types);
 }
@@ -191,14 +188,14 @@ static void add_localio(struct diagnosis *d)
 	if (any_begins(d, "/sys/fs/nfs/server-*/localio", "1"))
 		add(d, "nfs", "localio", NOTE,
 		    "a mount uses LOCALIO: reads and writes bypass RPC, and no "
-		    "tier can see them")
-			->mend = "if they shall be seen: echo N "
-				 ">/sys/module/nfs/parameters/localio_enabled, "
-				 "and mount again";
+		    "source can see them")
+			->fix = "if they shall be seen: echo N "
+				">/sys/module/nfs/parameters/localio_enabled, "
+				"and mount again";
 	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"))
 		add(d, "nfs", "localio", OK,
 		    "LOCALIO is possible: where a server is on this machine, "
-		    "reads and writes bypass RPC, and no tier can see them");
+		    "reads and writes bypass RPC, and no source can see them");
 	else
 		add(d, "nfs", "localio", OK, "LOCALIO is not in use");
 }
@@ -238,8 +235,8 @@ static void add_faults(struct diagnosis *d)
 		add(d, "gpu", "kernel_log", MISSING,
 		    "/dev/kmsg cannot be read: faults from before the start, "
 		    "and from overruns, are lost")
-			->mend = "run it as root (in a container: with the "
-				 "device /dev/kmsg and CAP_SYSLOG)";
+			->fix = "run it as root (in a container: with the "
+				"device /dev/kmsg and CAP_SYSLOG)";
 	if (!f.console_event)
 		add(d, "gpu", "printk_console", NOTE,
 		    "the kernel's types have no tracepoint printk:console: "
@@ -280,16 +277,14 @@ static void print_member(FILE *out, const char *name, const char *value)
 
 static void print_json(FILE *out, const struct diagnosis *d, bool well)
 {
-	char tier[2] = { d->choice.tier };
-
 	fputc('{', out);
 	print_member(out, "kernel", d->release);
 	fputc(',', out);
 	print_member(out, "sunrpc", d->sunrpc);
 	fputc(',', out);
-	print_member(out, "tier", tier);
+	print_member(out, "source", rpc_source_names[d->choice.source]);
 	fputc(',', out);
-	print_member(out, "tier_text", d->tier);
+	print_member(out, "source_text", d->source);
 	fprintf(out, ",\"well\":%s,\"findings\":[", well ? "true" : "false");
 	for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
 		fputs(f > d->findings ? ",\n{" : "\n{", out);
@@ -300,9 +295,9 @@ static void print_json(FILE *out, const struct diagnosis *d, bool well)
 		print_member(out, "verdict", verdict_names[f->verdict]);
 		fputc(',', out);
 		print_member(out, "text", f->text);
-		if (f->mend) {
+		if (f->fix) {
 			fputc(',', out);
-			print_member(out, "mend", f->mend);
+			print_member(out, "fix", f->fix);
 		}
 		fputc('}', out);
 	}
@@ -319,7 +314,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 		       { "mounts", "NFS mounts" },
 		       { "gpu", "GPU faults" } };
 
-	fprintf(out, "kernel   %s\nsunrpc   %s\ntier     %s\n", d->release, d->sunrpc, d->tier);
+	fprintf(out, "kernel   %s\nsunrpc   %s\nsource   %s\n", d->release, d->sunrpc, d->source);
 	for (size_t t = 0; t < sizeof(titles) / sizeof(titles[0]); t++) {
 		const char *title = titles[t].title;
 
@@ -333,8 +328,8 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			title = NULL;
 			fprintf(out, "  %-8s %-20s %s\n", verdict_names[f->verdict], f->name,
 				f->text);
-			if (f->mend)
-				fprintf(out, "  %-8s %-20s mend: %s\n", "", "", f->mend);
+			if (f->fix)
+				fprintf(out, "  %-8s %-20s fix: %s\n", "", "", f->fix);
 		}
 	}
 }
@@ -344,12 +339,12 @@ bool doctor_report(FILE *out, const char *root, const char *release, bool json)
 	struct diagnosis d = { .root = root, .release = release };
 	bool well = true;
 
-	tier_look(&d.facts, root);
-	tier_look_on_disk(&d.facts, root, release);
-	tier_choose(&d.choice, &d.facts, TIERS_ALL);
+	rpc_facts_look(&d.facts, root);
+	rpc_facts_look_on_disk(&d.facts, root, release);
+	source_choose(&d.choice, &d.facts, RPC_SOURCES_ALL);
 	describe_sunrpc(&d);
-	describe_tier(&d);
-	add_tier_checks(&d);
+	describe_source(&d);
+	add_source_checks(&d);
 	add_localio(&d);
 	add_hooks(&d);
 	add_mounts(&d);

@@ -35,7 +35,7 @@ static void follow(struct observer *o)
 }
 
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int tiers, const struct gpu_options *gpu)
+		   unsigned int sources, const struct gpu_options *gpu)
 {
 	int gpu_error = 0;
 
@@ -43,7 +43,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	bpf_messages_init(log);
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
-		o->rpc = rpc_hooks_new(log, tiers);
+		o->rpc = rpc_hooks_new(log, sources);
 	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc)) {
 		log_error(log, "no memory, or too many open files");
 		return -ENOMEM;
@@ -136,7 +136,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	follow(o);
 	observer_consume(o);
 	s->time_ns = monotonic_ns();
-	s->tier = '-';
+	s->source = RPC_SOURCE_NONE;
 	if (o->rpc)
 		err = rpc_hooks_snapshot(o->rpc, s);
 	if (o->gpu_wanted && !err)

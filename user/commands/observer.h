@@ -27,13 +27,13 @@ struct observer {
 	int epoll; /* of all descriptors */
 };
 
-/* Attaches what is there, sunrpc's hooks by one of @tiers (see tier.h); @gpu must
+/* Attaches what is there, sunrpc's hooks by one of @sources (see choice.h); @gpu must
  * outlive it. Returns 0, also where a hook could not be attached and was said to
  * be missing; -EPERM where nothing may be attached at all; -EBUSY where another
  * agent has the state file; -ENOMEM. observer_stop() in either case,
  * and also of one that is all zeros. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int tiers, const struct gpu_options *gpu);
+		   unsigned int sources, const struct gpu_options *gpu);
 void observer_stop(struct observer *o);
 
 /* Looks for what nothing tells. Returns after how many milliseconds to look

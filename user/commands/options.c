@@ -10,7 +10,7 @@
 
 #include "commands/check.h"
 #include "commands/observer.h"
-#include "rpc/tier.h"
+#include "rpc/choice.h"
 #include "base/time_text.h"
 
 #define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"
@@ -28,7 +28,7 @@ static const struct {
 	{ "run", COMMAND_RUN, "Observe, and write a metrics file every interval." },
 	{ "trace", COMMAND_TRACE, "Observe for a while, and report on standard output." },
 	{ "check", COMMAND_CHECK, "Judge the node's health by the metrics file." },
-	{ "doctor", COMMAND_DOCTOR, "Say what this kernel offers, what is missing, and the mend." },
+	{ "doctor", COMMAND_DOCTOR, "Say what this kernel offers, what is missing, and the fix." },
 	{ "xid", COMMAND_XID, "Explain an Xid, and what to do about it." },
 	{ "metrics", COMMAND_METRICS, "List all metrics that run exports." },
 	{ "help", COMMAND_HELP, "Show this help." },
@@ -130,10 +130,13 @@ static const char *set_hooks(struct options *o, const char *value)
 	}
 }
 
-static const char *set_tier(struct options *o, const char *value)
+static const char *set_source(struct options *o, const char *value)
 {
-	o->tiers = value[0] && !value[1] ? tier_set(value[0]) : 0;
-	return o->tiers ? NULL : "A, B or C";
+	o->sources = strcmp(value, "auto") ? 0 : RPC_SOURCES_ALL;
+	for (int i = RPC_SOURCE_BTF; i < RPC_SOURCES; i++)
+		if (!strcmp(value, rpc_source_names[i]))
+			o->sources = RPC_SOURCE_BIT(i);
+	return o->sources ? NULL : "auto, btf, tracepoints or mountstats";
 }
 
 static const char *set_state(struct options *o, const char *value)
@@ -286,9 +289,9 @@ static const struct option_row {
 	  "Count runs and time of the BPF programs." },
 	{ "--hooks", "LIST", COMMAND_RUN | COMMAND_TRACE, set_hooks,
 	  "What to observe: rpc,gpu (default: both)." },
-	{ "--tier", "TIER", COMMAND_RUN | COMMAND_TRACE, set_tier,
-	  "How to observe sunrpc: A, B or C, and nothing else.\n"
-	  "Default: the best that the kernel allows; see doctor." },
+	{ "--source", "SOURCE", COMMAND_RUN | COMMAND_TRACE, set_source,
+	  "How to observe sunrpc: btf, tracepoints, mountstats or\n"
+	  "auto, the best that the kernel allows (default)." },
 	{ "--state", "FILE", COMMAND_RUN, set_state,
 	  "Carries fault counts across restarts (default: none;\n"
 	  "the kernel log is read from its beginning then)." },
@@ -428,7 +431,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .max_series = 2000,
 			       .events = events_default,
 			       .hooks = HOOKS_RPC | HOOKS_GPU,
-			       .tiers = TIERS_ALL,
+			       .sources = RPC_SOURCES_ALL,
 			       .file = DEFAULT_OUTPUT,
 			       .max_age = 120,
 			       .wrong_usage = EXIT_USAGE };

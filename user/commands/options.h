@@ -29,7 +29,7 @@ struct options {
 	double interval; /* seconds */
 	double duration; /* seconds; 0: until stopped */
 	enum metrics_format format;
-	unsigned int tiers; /* that may be used: see tier.h */
+	unsigned int sources; /* that may be used: see rpc/choice.h */
 	uint64_t max_series;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */

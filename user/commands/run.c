@@ -169,7 +169,7 @@ int run(const struct options *options)
 		code = EXIT_LOCKED;
 		goto out;
 	}
-	err = observer_start(&a.observer, log, options->hooks, options->tiers, &gpu);
+	err = observer_start(&a.observer, log, options->hooks, options->sources, &gpu);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

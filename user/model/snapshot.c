@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
+const char *const rpc_source_names[RPC_SOURCES] = {
+	[RPC_SOURCE_NONE] = "none",
+	[RPC_SOURCE_BTF] = "btf",
+	[RPC_SOURCE_TRACEPOINTS] = "tracepoints",
+	[RPC_SOURCE_MOUNTSTATS] = "mountstats",
+};
+
 const char *const rpc_phase_names[RPC_PHASES] = {
 	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",     [RPC_PHASE_SEND] = "send",
 	[RPC_PHASE_DELAY] = "delay",     [RPC_PHASE_RESEND] = "resend", [RPC_PHASE_SETUP] = "setup",
@@ -42,20 +51,6 @@ void snapshot_free(struct snapshot *s)
 	*s = (struct snapshot){};
 }
 
-/* One more element, zeroed; arrays double at powers of two. */
-static void *append(void *array, size_t *count, size_t size)
-{
-	void **p = array, *grown;
-
-	if (!(*count & (*count - 1))) {
-		grown = realloc(*p, (*count ? 2 * *count : 1) * size);
-		if (!grown)
-			return NULL;
-		*p = grown;
-	}
-	return memset((char *)*p + size * (*count)++, 0, size);
-}
-
 static void copy(char *to, const char *from, size_t size)
 {
 	size_t len = strnlen(from, size - 1);
@@ -73,7 +68,7 @@ struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *o
 	for (o = s->ops; o < s->ops + s->op_count; o++)
 		if (!strcmp(o->server, server) && !strcmp(o->op, op))
 			return o;
-	o = append(&s->ops, &s->op_count, sizeof(*o));
+	o = ARRAY_APPEND(s->ops, s->op_count);
 	if (o) {
 		COPY(o->server, server);
 		COPY(o->op, op);
@@ -89,7 +84,7 @@ struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const c
 	for (e = s->errors; e < s->errors + s->error_count; e++)
 		if (!strcmp(e->server, server) && !strcmp(e->op, op) && !strcmp(e->status, status))
 			return e;
-	e = append(&s->errors, &s->error_count, sizeof(*e));
+	e = ARRAY_APPEND(s->errors, s->error_count);
 	if (e) {
 		COPY(e->server, server);
 		COPY(e->op, op);
@@ -106,7 +101,7 @@ struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *s
 	for (t = s->transports; t < s->transports + s->transport_count; t++)
 		if (!strcmp(t->server, server) && !strcmp(t->name, name))
 			return t;
-	t = append(&s->transports, &s->transport_count, sizeof(*t));
+	t = ARRAY_APPEND(s->transports, s->transport_count);
 	if (t) {
 		COPY(t->server, server);
 		COPY(t->name, name);
@@ -121,7 +116,7 @@ struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 	for (v = s->servers; v < s->servers + s->server_count; v++)
 		if (!strcmp(v->server, server))
 			return v;
-	v = append(&s->servers, &s->server_count, sizeof(*v));
+	v = ARRAY_APPEND(s->servers, s->server_count);
 	if (v)
 		COPY(v->server, server);
 	return v;
@@ -136,7 +131,7 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 		    !strcmp(f->device, like->device) && !strcmp(f->severity, like->severity) &&
 		    !strcmp(f->action, like->action))
 			return f;
-	f = append(&s->faults, &s->fault_count, sizeof(*f));
+	f = ARRAY_APPEND(s->faults, s->fault_count);
 	if (f) {
 		*f = *like;
 		f->count = 0;
@@ -156,7 +151,7 @@ struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, 
 		if (e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) &&
 		    !strcmp(e->device, device))
 			return e;
-	e = append(&s->kernel_events, &s->kernel_event_count, sizeof(*e));
+	e = ARRAY_APPEND(s->kernel_events, s->kernel_event_count);
 	if (e) {
 		e->gpu_driver = gpu_driver;
 		COPY(e->kind, kind);
@@ -172,7 +167,7 @@ struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
 	for (g = s->gpus; g < s->gpus + s->gpu_count; g++)
 		if (!strcmp(g->gpu, gpu))
 			return g;
-	g = append(&s->gpus, &s->gpu_count, sizeof(*g));
+	g = ARRAY_APPEND(s->gpus, s->gpu_count);
 	if (g)
 		COPY(g->gpu, gpu);
 	return g;
@@ -185,7 +180,7 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, cons
 	for (r = s->recoveries; r < s->recoveries + s->recovery_count; r++)
 		if (!strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence))
 			return r;
-	r = append(&s->recoveries, &s->recovery_count, sizeof(*r));
+	r = ARRAY_APPEND(s->recoveries, s->recovery_count);
 	if (r) {
 		COPY(r->gpu, gpu);
 		COPY(r->evidence, evidence);

@@ -133,8 +133,19 @@ struct program_run {
 	uint64_t ns;
 };
 
+/* The ways to observe sunrpc, the best first. */
+enum rpc_source {
+	RPC_SOURCE_NONE, /* there is no sunrpc, or no way to observe it */
+	RPC_SOURCE_BTF, /* BPF programs that know sunrpc's types */
+	RPC_SOURCE_TRACEPOINTS, /* BPF programs on trace events */
+	RPC_SOURCE_MOUNTSTATS, /* the kernel's own statistics, polled */
+	RPC_SOURCES,
+};
+
+extern const char *const rpc_source_names[RPC_SOURCES];
+
 /*
- * What a tier can tell of the calls, or not. A figure that is not known is 0,
+ * What a source can tell of the calls, or not. A figure that is not known is 0,
  * and a sink leaves it out: absent is not the same as none.
  */
 enum rpc_fact {
@@ -174,8 +185,8 @@ static inline uint64_t snapshot_facts_of_waits(void)
 
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	char tier; /* 'A', 'B', 'C', or '-' where there is no sunrpc */
-	uint64_t unknown; /* RPC_FACT_BIT()s of what the tier cannot tell */
+	enum rpc_source source; /* in force */
+	uint64_t unknown; /* RPC_FACT_BIT()s of what the source cannot tell */
 
 	struct rpc_op *ops;
 	size_t op_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tier B: finds the events' fields, loads bpf/rpc_events.bpf.c, attaches it. */
+/* Source tracepoints: finds the events' fields, loads bpf/rpc_events.bpf.c, attaches it. */
 #include "rpc/rpc_events.h"
 
 #include <bpf/bpf.h>
@@ -244,12 +244,12 @@ struct rpc_events *rpc_events_new(const struct log *log, const char *tracefs)
 	err = -(load(h, tracefs) ?: attach(h));
 	if (*h->missing[HOOK_LATENCY])
 		log_error(log,
-			  "sunrpc cannot be observed in tier B: its event %s: "
+			  "sunrpc cannot be observed by its tracepoints: its event %s: "
 			  "%s\nxidscope: %s",
 			  hooks[HOOK_LATENCY].name, h->missing[HOOK_LATENCY], bpf_advice(err));
 	else if (err)
 		log_error(log,
-			  "sunrpc cannot be observed in tier B: %s\n%s"
+			  "sunrpc cannot be observed by its tracepoints: %s\n%s"
 			  "xidscope: %s",
 			  bpf_reason(err), bpf_last_words(), bpf_advice(err));
 	malloc_trim(0);

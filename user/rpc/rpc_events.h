@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tier B: BPF programs on sunrpc's trace events (bpf/rpc_events.bpf.c), which
+ * Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_events.bpf.c), which
  * need not know its types.
  */
 #ifndef XIDSCOPE_RPC_EVENTS_H

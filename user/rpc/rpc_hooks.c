@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sunrpc's observer: chooses the tier, and follows the module as it comes and
+ * sunrpc's observer: chooses the source, and follows the module as it comes and
  * goes.
  *
  * A BPF link on a module's tracepoint, of whatever kind, keeps the module from
@@ -21,32 +21,32 @@
 #include "rpc/rpc_events.h"
 #include "rpc/rpc_poll.h"
 #include "rpc/rpc_typed.h"
-#include "rpc/tier.h"
+#include "rpc/choice.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 
 struct rpc_hooks {
 	const struct log *log;
-	unsigned int tiers; /* that may be used */
+	unsigned int sources; /* that may be used */
 	unsigned int refused; /* by this sunrpc, though they seemed possible */
 	enum rpc_hooks_state state;
 	bool told; /* the state is in the log */
 	int error;
-	/* At most one of these: the tier in force. */
+	/* At most one of these: the source in force. */
 	struct rpc_typed *typed;
 	struct rpc_events *events;
 	struct rpc_poll *poll;
 	struct snapshot past; /* what those before it have counted */
 };
 
-struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int tiers)
+struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int sources)
 {
 	struct rpc_hooks *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return NULL;
 	h->log = log;
-	h->tiers = tiers;
+	h->sources = sources;
 	return h;
 }
 
@@ -70,15 +70,15 @@ void rpc_hooks_free(struct rpc_hooks *h)
 	free(h);
 }
 
-static char tier_in_force(const struct rpc_hooks *h)
+static enum rpc_source source_in_force(const struct rpc_hooks *h)
 {
 	if (h->typed)
-		return 'A';
+		return RPC_SOURCE_BTF;
 	if (h->events)
-		return 'B';
+		return RPC_SOURCE_TRACEPOINTS;
 	if (h->poll)
-		return 'C';
-	return '-';
+		return RPC_SOURCE_MOUNTSTATS;
+	return RPC_SOURCE_NONE;
 }
 
 /* Whether another module uses sunrpc. */
@@ -111,33 +111,33 @@ static enum rpc_hooks_state look(void)
 	return RPC_HOOKS_ABSENT;
 }
 
-/* Tries the best tier that seems possible. Returns whether there was one to
+/* Tries the best source that seems possible. Returns whether there was one to
  * try. */
 static bool try_best(struct rpc_hooks *h)
 {
-	unsigned int left = h->tiers & ~h->refused;
-	struct tier_choice choice, next;
-	struct tier_facts facts;
+	unsigned int left = h->sources & ~h->refused;
+	struct source_choice choice, next;
+	struct rpc_facts facts;
 
-	tier_look(&facts, "");
-	tier_choose(&choice, &facts, left);
-	switch (choice.tier) {
-	case 'A':
-		/* Even without waits it tells more than tier C. */
-		tier_choose(&next, &facts, left & ~TIER_A);
-		h->typed = rpc_typed_new(h->log, next.tier != 'B');
+	rpc_facts_look(&facts, "");
+	source_choose(&choice, &facts, left);
+	switch (choice.source) {
+	case RPC_SOURCE_BTF:
+		/* Even without waits it tells more than source mountstats. */
+		source_choose(&next, &facts, left & ~RPC_SOURCE_BIT(RPC_SOURCE_BTF));
+		h->typed = rpc_typed_new(h->log, next.source != RPC_SOURCE_TRACEPOINTS);
 		break;
-	case 'B':
+	case RPC_SOURCE_TRACEPOINTS:
 		h->events = rpc_events_new(h->log, facts.tracefs_path);
 		break;
-	case 'C':
+	case RPC_SOURCE_MOUNTSTATS:
 		h->poll = rpc_poll_new("");
 		break;
 	default:
 		return false;
 	}
-	h->error = tier_in_force(h) == '-' ? errno : 0;
-	h->refused |= tier_set(choice.tier);
+	h->error = !source_in_force(h) ? errno : 0;
+	h->refused |= RPC_SOURCE_BIT(choice.source);
 	return true;
 }
 
@@ -148,14 +148,14 @@ static void attach(struct rpc_hooks *h)
 			h->state = h->error ? RPC_HOOKS_FAILED : RPC_HOOKS_NO_TIER;
 			log_error(h->log, "sunrpc is not observed: %s",
 				  h->error ? "the kernel has refused every "
-					     "tier that may be used, see above" :
+					     "source that may be used, see above" :
 					     "see xidscope doctor for the "
-					     "tiers that can be had");
+					     "sources that can be had");
 			return;
 		}
-	} while (tier_in_force(h) == '-');
+	} while (!source_in_force(h));
 	h->state = RPC_HOOKS_ATTACHED;
-	log_info(h->log, "attached to sunrpc, tier %c", tier_in_force(h));
+	log_info(h->log, "attached to sunrpc, source %s", rpc_source_names[source_in_force(h)]);
 }
 
 /* The counts go on from where they are when the module comes again. */
@@ -195,7 +195,7 @@ bool rpc_hooks_poll(struct rpc_hooks *h)
 	}
 	if (seen == h->state && h->told)
 		return false;
-	if (tier_in_force(h) != '-') {
+	if (source_in_force(h)) {
 		keep_counts(h);
 		detach(h);
 	}
@@ -216,8 +216,8 @@ int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
 {
 	int err = snapshot_add_calls(s, &h->past);
 
-	s->tier = tier_in_force(h);
-	s->unknown = s->tier == '-' ? h->past.unknown : 0;
+	s->source = source_in_force(h);
+	s->unknown = s->source == RPC_SOURCE_NONE ? h->past.unknown : 0;
 	if (err)
 		return err;
 	if (h->typed)

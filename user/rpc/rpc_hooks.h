@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sunrpc's observer: chooses the tier (see tier.h), and follows the module as it
+ * sunrpc's observer: chooses the source (see choice.h), and follows the module as it
  * comes and goes. Counters go on across that.
  */
 #ifndef XIDSCOPE_RPC_HOOKS_H
@@ -23,13 +23,13 @@ enum rpc_hooks_state {
 	RPC_HOOKS_ATTACHED,
 };
 
-/* Nothing is loaded yet. Only @tiers (see tier.h) will be used. @log must outlive
+/* Nothing is loaded yet. Only @sources (see choice.h) will be used. @log must outlive
  * it. NULL: no memory. */
-struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int tiers);
+struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int sources);
 void rpc_hooks_free(struct rpc_hooks *h);
 
 /*
- * Looks whether sunrpc has come or goes, and attaches in the best tier that can
+ * Looks whether sunrpc has come or goes, and attaches in the best source that can
  * be had, or detaches. Cheap when nothing has changed: call it several times a
  * second. Says in the log what happened, once per change. Returns whether there
  * was one.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tier C: counters of our own from the kernel's, which begin and end with a mount. */
+/* Source mountstats: counters of our own from the kernel's, which begin and end with a mount. */
 #include "rpc/rpc_poll.h"
 
 #include <errno.h>
@@ -448,7 +448,7 @@ void rpc_poll_free(struct rpc_poll *p)
 	free(p);
 }
 
-/* To what @s has already: a tier before this one may have counted, too. */
+/* To what @s has already: a source before this one may have counted, too. */
 static int add_totals(const struct snapshot *totals, struct snapshot *s)
 {
 	for (size_t i = 0; i < totals->op_count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tier C: no programs in the kernel; its own statistics are polled, those of
+ * Source mountstats: no programs in the kernel; its own statistics are polled, those of
  * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both
  * tell sums and counts: no distribution, and of the phases `rtt` alone.
  *

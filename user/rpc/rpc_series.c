@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reading what both tiers record in the same form: series, errors, depths. */
+/* Reading what both sources record in the same form: series, errors, depths. */
 #include "rpc/rpc_series.h"
 
 #include <bpf/bpf.h>

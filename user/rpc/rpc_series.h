@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reading what both tiers record in the same form: series, errors, depths.
+ * Reading what both sources record in the same form: series, errors, depths.
  */
 #ifndef XIDSCOPE_RPC_SERIES_H
 #define XIDSCOPE_RPC_SERIES_H

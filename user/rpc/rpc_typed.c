@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tier A: loads bpf/rpc.bpf.c, attaches it, reads it. */
+/* Source btf: loads bpf/rpc.bpf.c, attaches it, reads it. */
 #include "rpc/rpc_typed.h"
 
 #include <bpf/bpf.h>
@@ -15,7 +15,7 @@
 #include "kernel/kernel_types.h"
 #include "rpc.skel.h"
 #include "rpc/rpc_maps.h"
-#include "rpc/tier.h"
+#include "rpc/choice.h"
 
 #define MODULE_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"
@@ -25,7 +25,7 @@ struct rpc_typed {
 	struct rpc_bpf *bpf;
 	struct rpc_maps maps;
 	bool session_known;
-	unsigned int essential; /* hooks without which another tier is better */
+	unsigned int essential; /* hooks without which another source is better */
 	unsigned int unused; /* hooks that are not for this kernel */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 	unsigned int refused; /* hooks whose programs the kernel does not take */
@@ -189,12 +189,12 @@ struct rpc_typed *rpc_typed_new(const struct log *log, bool without_waits)
 		h->unused = RELEASE_HOOKS | 1u << HOOK_RPC_STATS_LATENCY_AGAIN;
 	err = -load(h);
 	if (err) {
-		log_error(log, "sunrpc cannot be observed in tier A: %s\n%sxidscope: %s",
+		log_error(log, "sunrpc cannot be observed by its types: %s\n%sxidscope: %s",
 			  bpf_reason(err), bpf_last_words(), bpf_advice(err));
 	} else if (!attach(h)) {
 		err = ENOENT;
 		log_error(log,
-			  "sunrpc cannot be observed in tier A: a hook "
+			  "sunrpc cannot be observed by its types: a hook "
 			  "that it needs could not be attached; %s",
 			  bpf_advice(err));
 	}

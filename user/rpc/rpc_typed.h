@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tier A: BPF programs that know sunrpc's types (bpf/rpc.bpf.c).
+ * Source btf: BPF programs that know sunrpc's types (bpf/rpc.bpf.c).
  */
 #ifndef XIDSCOPE_RPC_TYPED_H
 #define XIDSCOPE_RPC_TYPED_H
@@ -15,7 +15,7 @@ struct rpc_typed;
 /* Loads the programs and attaches them; sunrpc must be there. What goes wrong
  * is said in the log, @log, which must outlive it. NULL with errno set if calls
  * would not be recorded, or, unless @without_waits is allowed, if it would not be
- * known what they wait for: tier B tells that. */
+ * known what they wait for: source tracepoints tells that. */
 struct rpc_typed *rpc_typed_new(const struct log *log, bool without_waits);
 void rpc_typed_free(struct rpc_typed *h);
 

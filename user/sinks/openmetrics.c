@@ -444,16 +444,14 @@ static void write_health(struct writer *w, const struct snapshot *s)
 
 static void write_self(struct writer *w, const struct snapshot *s)
 {
-	char number[NUMBER_SIZE], tier[2] = { s->tier };
+	char number[NUMBER_SIZE];
 
 	family(w, METRIC_HOOK_ATTACHED);
 	for (size_t i = 0; i < s->hook_count; i++)
 		SAMPLE(w, s->hooks[i].attached ? "1" : "0", { "hook", s->hooks[i].name });
-	family(w, METRIC_TIER);
-	for (const char *t = "ABC"; *t; t++) {
-		tier[0] = *t;
-		SAMPLE(w, s->tier == *t ? "1" : "0", { "tier", tier });
-	}
+	family(w, METRIC_RPC_SOURCE);
+	for (int i = RPC_SOURCE_NONE + 1; i < RPC_SOURCES; i++)
+		SAMPLE(w, (int)s->source == i ? "1" : "0", { "source", rpc_source_names[i] });
 	family(w, METRIC_EVENTS_DROPPED);
 	for (size_t i = 0; i < s->drop_count; i++)
 		SAMPLE(w, integer(number, s->drops[i].count), { "reason", s->drops[i].reason });

@@ -198,9 +198,9 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 		fprintf(out, "- What bound it: %s.\n", phase_meanings[first]);
 	else
 		fprintf(out,
-			"- What bound it cannot be told: tier %c does not know "
+			"- What bound it is not known: the source %s does not measure "
 			"all phases; see xidscope doctor.\n",
-			s->tier);
+			rpc_source_names[s->source]);
 	for (size_t i = 0; i < s->transport_count; i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 

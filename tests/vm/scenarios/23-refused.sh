@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2103,SC2164
 # Kernels whose types, or whose events, are not those that the programs know, or that refuse a program: it is said what
-# they lack, and what they have is used, by leaving out a hook or by the next tier. sunrpc is loaded without the type of a
+# they lack, and what they have is used, by leaving out a hook or by the next source. sunrpc is loaded without the type of a
 # tracepoint; each agent has a mount namespace of its own, in which the kernel's files tell it other things.
 modprobe sunrpc
 if [[ ! -e /sys/kernel/btf/sunrpc ]]; then
-	echo 'no tier A on this kernel' >skip
+	echo 'no source btf on this kernel' >skip
 	exit 0
 fi
 module=$(modinfo -n sunrpc)
@@ -49,9 +49,9 @@ agent disconnects :
 agent bytes-event "$(types bytes); mount --bind /tmp/other-format $event"
 agent waits "$(types waits)"
 agent waits-tracefs "$(types waits); umount -l /sys/kernel/tracing /sys/kernel/debug"
-agent_refused events_disconnect event-disconnects : --tier B
-agent_refused events_wakeup event-waits : --tier B
-agent_refused events_client event-clients : --tier B
+agent_refused events_disconnect event-disconnects : --source tracepoints
+agent_refused events_wakeup event-waits : --source tracepoints
+agent_refused events_client event-clients : --source tracepoints
 agent_refused events_latency event-calls "$(types bytes)"
 /job/xidscope doctor --json >doctor.json || true
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Tier C counts what mountstats counts, to the last call and byte, through mounts that share a superblock, that end and
-# that come again; and doctor names the tier that an agent would choose here.
+# Source mountstats counts what mountstats counts, to the last call and byte, through mounts that share a superblock, that end and
+# that come again; and doctor names the source that an agent would choose here.
 nfs_server_start
 uname -r >kernel
 [[ ! -e /sys/kernel/btf/sunrpc ]] || touch types
-agent_start --tier C
+agent_start --source mountstats
 for mount in 3:1 4.2:4; do
 	version=${mount%:*} nconnect=${mount#*:}
 	nfs_mount "$version" "nconnect=$nconnect" /mnt/polled

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the kernel at hand offers: read from sysfs, proc, tracefs, debugfs. */
-#include "rpc/tier_facts.h"
+#include "rpc/facts.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -114,7 +114,7 @@ static void read_srcversion(char *version, size_t size, const char *path)
 	file_text_free(&module);
 }
 
-void tier_look_on_disk(struct tier_facts *f, const char *root, const char *release)
+void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *release)
 {
 	char folder[PATH_MAX / 2], path[PATH_MAX];
 
@@ -125,11 +125,11 @@ void tier_look_on_disk(struct tier_facts *f, const char *root, const char *relea
 		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion), path);
 }
 
-void tier_look(struct tier_facts *f, const char *root)
+void rpc_facts_look(struct rpc_facts *f, const char *root)
 {
 	char path[PATH_MAX], taint[64];
 
-	*f = (struct tier_facts){ .sunrpc = sunrpc_look(root) };
+	*f = (struct rpc_facts){ .sunrpc = sunrpc_look(root) };
 	first_line(root, MODULE "/srcversion", f->srcversion, sizeof(f->srcversion));
 	first_line(root, MODULE "/taint", taint, sizeof(taint));
 	f->out_of_tree = strchr(taint, 'O');

@@ -3,8 +3,8 @@
  * What the kernel at hand offers to an observer of sunrpc, as its own files
  * tell it.
  */
-#ifndef XIDSCOPE_TIER_FACTS_H
-#define XIDSCOPE_TIER_FACTS_H
+#ifndef XIDSCOPE_FACTS_H
+#define XIDSCOPE_FACTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ enum lockdown { LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
 #define SRCVERSION_SIZE 40
 
-struct tier_facts {
+struct rpc_facts {
 	enum sunrpc_state sunrpc;
 	/* Of the loaded module; "" if it has none. */
 	char srcversion[SRCVERSION_SIZE];
@@ -54,10 +54,10 @@ enum sunrpc_state sunrpc_look(const char *root);
 
 /* All that decides; takes up to 0.1 s where sunrpc is built in. What lies on disk
  * is left out: */
-void tier_look(struct tier_facts *f, const char *root);
+void rpc_facts_look(struct rpc_facts *f, const char *root);
 
 /* For people: adds the module on disk, which is read whole. @release is the
  * kernel's, as uname -r has it. */
-void tier_look_on_disk(struct tier_facts *f, const char *root, const char *release);
+void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *release);
 
 #endif

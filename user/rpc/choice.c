@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The decision about the tier: from facts to a choice, and its reasons. */
-#include "rpc/tier.h"
+/* The decision about the source: from facts to a choice, and its reasons. */
+#include "rpc/choice.h"
 
 #include <linux/capability.h>
 #include <string.h>
@@ -13,41 +13,41 @@
 #define CAP_BPF 39
 #endif
 
-static bool has(const struct tier_facts *f, int capability)
+static bool has(const struct rpc_facts *f, int capability)
 {
 	return f->capabilities >> capability & 1;
 }
 
-static bool is_there(const struct tier_facts *f)
+static bool is_there(const struct rpc_facts *f)
 {
 	return f->sunrpc == SUNRPC_LIVE || f->sunrpc == SUNRPC_BUILT_IN;
 }
 
-static void found(struct tier_check *c, const char *text)
+static void found(struct source_check *c, const char *text)
 {
-	c->verdict = TIER_CHECK_OK;
+	c->verdict = SOURCE_CHECK_OK;
 	c->text = text;
 }
 
-static void missing(struct tier_check *c, const char *text, const char *mend)
+static void missing(struct source_check *c, const char *text, const char *fix)
 {
-	c->verdict = TIER_CHECK_MISSING;
+	c->verdict = SOURCE_CHECK_MISSING;
 	c->text = text;
-	c->mend = mend;
+	c->fix = fix;
 }
 
-static void open_until(struct tier_check *c, const char *text)
+static void unknown_until(struct source_check *c, const char *text)
 {
-	c->verdict = TIER_CHECK_OPEN;
+	c->verdict = SOURCE_CHECK_UNKNOWN;
 	c->text = text;
 }
 
-static void open_until_loaded(struct tier_check *c)
+static void unknown_until_loaded(struct source_check *c)
 {
-	open_until(c, "known when sunrpc is loaded");
+	unknown_until(c, "known when sunrpc is loaded");
 }
 
-static void check_bpf(struct tier_check *c, const struct tier_facts *f)
+static void check_bpf(struct source_check *c, const struct rpc_facts *f)
 {
 	if (f->bpf)
 		found(c, "the kernel runs BPF programs");
@@ -56,7 +56,7 @@ static void check_bpf(struct tier_check *c, const struct tier_facts *f)
 			"boot a kernel with CONFIG_BPF_SYSCALL=y");
 }
 
-static void check_lockdown(struct tier_check *c, const struct tier_facts *f)
+static void check_lockdown(struct source_check *c, const struct rpc_facts *f)
 {
 	if (f->lockdown == LOCKDOWN_CONFIDENTIALITY)
 		missing(c,
@@ -70,7 +70,7 @@ static void check_lockdown(struct tier_check *c, const struct tier_facts *f)
 		found(c, "the kernel is not locked down");
 }
 
-static void check_permission(struct tier_check *c, const struct tier_facts *f)
+static void check_permission(struct source_check *c, const struct rpc_facts *f)
 {
 	if (has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)))
 		found(c, "this process may load BPF programs");
@@ -80,7 +80,7 @@ static void check_permission(struct tier_check *c, const struct tier_facts *f)
 			"it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
 }
 
-static void check_kernel_types(struct tier_check *c, const struct tier_facts *f)
+static void check_kernel_types(struct source_check *c, const struct rpc_facts *f)
 {
 	if (f->kernel_btf)
 		found(c, "the kernel describes its types (BTF)");
@@ -91,10 +91,10 @@ static void check_kernel_types(struct tier_check *c, const struct tier_facts *f)
 			"boot a kernel with CONFIG_DEBUG_INFO_BTF=y");
 }
 
-static void check_sunrpc_types(struct tier_check *c, const struct tier_facts *f)
+static void check_sunrpc_types(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f))
-		open_until_loaded(c);
+		unknown_until_loaded(c);
 	else if (f->sunrpc_btf)
 		found(c, "sunrpc's types are described (BTF)");
 	else if (f->out_of_tree)
@@ -103,17 +103,17 @@ static void check_sunrpc_types(struct tier_check *c, const struct tier_facts *f)
 			"description of its types (BTF)",
 			"build the module where the kernel's build tree has "
 			"its vmlinux, pahole is installed and "
-			"CONFIG_DEBUG_INFO_BTF_MODULES=y; or stay with tier B");
+			"CONFIG_DEBUG_INFO_BTF_MODULES=y; or stay with the source tracepoints");
 	else
 		missing(c,
 			"sunrpc's types are not described: no "
 			"/sys/kernel/btf/sunrpc",
 			"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y "
-			"(5.11 and later); or stay with tier B");
+			"(5.11 and later); or stay with the source tracepoints");
 }
 
 /* The kernel hands out a module's types by a call that wants this. */
-static void check_module_types(struct tier_check *c, const struct tier_facts *f)
+static void check_module_types(struct source_check *c, const struct rpc_facts *f)
 {
 	if (f->sunrpc == SUNRPC_BUILT_IN)
 		found(c, "sunrpc is built in: its types are the kernel's");
@@ -124,7 +124,7 @@ static void check_module_types(struct tier_check *c, const struct tier_facts *f)
 			"give it CAP_SYS_ADMIN");
 }
 
-static void check_tracefs(struct tier_check *c, const struct tier_facts *f)
+static void check_tracefs(struct source_check *c, const struct rpc_facts *f)
 {
 	switch (f->tracefs) {
 	case TRACEFS_MOUNTED:
@@ -145,11 +145,11 @@ static void check_tracefs(struct tier_check *c, const struct tier_facts *f)
 	}
 }
 
-static void check_sunrpc_events(struct tier_check *c, const struct tier_facts *f)
+static void check_sunrpc_events(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f) || f->tracefs != TRACEFS_MOUNTED)
-		open_until(c, "known when sunrpc is loaded and tracefs is "
-			      "mounted");
+		unknown_until(c, "known when sunrpc is loaded and tracefs is "
+				 "mounted");
 	else if (f->sunrpc_events)
 		found(c, "tracefs has sunrpc's events");
 	else
@@ -158,7 +158,7 @@ static void check_sunrpc_events(struct tier_check *c, const struct tier_facts *f
 			"(CONFIG_TRACEPOINTS=y)");
 }
 
-static void check_mountstats(struct tier_check *c, const struct tier_facts *f)
+static void check_mountstats(struct source_check *c, const struct rpc_facts *f)
 {
 	if (f->mountstats)
 		found(c, "mountstats can be read");
@@ -166,91 +166,78 @@ static void check_mountstats(struct tier_check *c, const struct tier_facts *f)
 		missing(c, "/proc/self/mountstats cannot be read", "mount -t proc proc /proc");
 }
 
-static void check_transports(struct tier_check *c, const struct tier_facts *f)
+static void check_transports(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f))
-		open_until_loaded(c);
+		unknown_until_loaded(c);
 	else if (f->transports)
 		found(c, "sysfs lists sunrpc's transports");
 	else
 		missing(c,
-			"sysfs does not list sunrpc's transports: tier C "
+			"sysfs does not list sunrpc's transports: the source mountstats "
 			"cannot tell their slots",
 			"boot a kernel from 5.14 on");
 }
 
-static void check_clients(struct tier_check *c, const struct tier_facts *f)
+static void check_clients(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f))
-		open_until_loaded(c);
+		unknown_until_loaded(c);
 	else if (f->debugfs)
 		found(c, "debugfs lists sunrpc's clients");
 	else
 		missing(c,
-			"debugfs does not list sunrpc's clients: tier B "
+			"debugfs does not list sunrpc's clients: the source tracepoints "
 			"cannot name all servers",
 			"mount -t debugfs debugfs /sys/kernel/debug");
 }
 
 static const struct {
 	const char *name;
-	unsigned int tiers;
-	void (*check)(struct tier_check *c, const struct tier_facts *f);
+	unsigned int sources;
+	void (*check)(struct source_check *c, const struct rpc_facts *f);
 } checks[] = {
-	{ "bpf", TIER_A | TIER_B, check_bpf },
-	{ "lockdown", TIER_A | TIER_B, check_lockdown },
-	{ "permission", TIER_A | TIER_B, check_permission },
-	{ "kernel_types", TIER_A, check_kernel_types },
-	{ "sunrpc_types", TIER_A, check_sunrpc_types },
-	{ "module_types", TIER_A, check_module_types },
-	{ "tracefs", TIER_B, check_tracefs },
-	{ "sunrpc_events", TIER_B, check_sunrpc_events },
+	{ "bpf", RPC_SOURCES_BPF, check_bpf },
+	{ "lockdown", RPC_SOURCES_BPF, check_lockdown },
+	{ "permission", RPC_SOURCES_BPF, check_permission },
+	{ "kernel_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), check_kernel_types },
+	{ "sunrpc_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), check_sunrpc_types },
+	{ "module_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), check_module_types },
+	{ "tracefs", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), check_tracefs },
+	{ "sunrpc_events", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), check_sunrpc_events },
 	{ "rpc_clients", 0, check_clients },
-	{ "mountstats", TIER_C, check_mountstats },
+	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), check_mountstats },
 	{ "transports", 0, check_transports },
 };
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
-_Static_assert(CHECKS <= sizeof(((struct tier_choice *)0)->checks) / sizeof(struct tier_check),
+_Static_assert(CHECKS <= sizeof(((struct source_choice *)0)->checks) / sizeof(struct source_check),
 	       "all checks have room");
 
-void tier_choose(struct tier_choice *c, const struct tier_facts *f, unsigned int allowed)
+void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned int allowed)
 {
-	*c = (struct tier_choice){ .tier = '-', .best = '-' };
+	*c = (struct source_choice){ .source = RPC_SOURCE_NONE, .best = RPC_SOURCE_NONE };
 	for (size_t i = 0; i < CHECKS; i++) {
-		struct tier_check *check = &c->checks[c->check_count++];
+		struct source_check *check = &c->checks[c->check_count++];
 
 		check->name = checks[i].name;
-		check->tiers = checks[i].tiers;
+		check->sources = checks[i].sources;
 		checks[i].check(check, f);
-		if (check->verdict == TIER_CHECK_MISSING)
-			allowed &= ~check->tiers;
+		if (check->verdict == SOURCE_CHECK_MISSING)
+			allowed &= ~check->sources;
 	}
-	for (const char *tier = "CBA"; *tier; tier++)
-		if (allowed & tier_set(*tier))
-			c->best = *tier;
+	for (enum rpc_source source = RPC_SOURCES - 1; source > RPC_SOURCE_NONE; source--)
+		if (allowed & RPC_SOURCE_BIT(source))
+			c->best = source;
 	if (is_there(f))
-		c->tier = c->best;
+		c->source = c->best;
 }
 
-unsigned int tier_set(char tier)
+bool source_check_is_reason(const struct source_check *check, enum rpc_source source)
 {
-	switch (tier) {
-	case 'A':
-		return TIER_A;
-	case 'B':
-		return TIER_B;
-	case 'C':
-		return TIER_C;
-	}
-	return 0;
-}
+	/* Better sources are lower bits. Of none, all are better. */
+	unsigned int better = source ? RPC_SOURCE_BIT(source) - 1 : RPC_SOURCES_ALL;
 
-bool tier_check_is_reason(const struct tier_check *check, char tier)
-{
-	/* Better tiers are lower bits. Of none, all are better. */
-	unsigned int better = tier_set(tier) ? tier_set(tier) - 1 : TIERS_ALL;
-
-	return check->verdict == TIER_CHECK_MISSING && check->tiers & better;
+	return check->verdict == SOURCE_CHECK_MISSING && check->sources & better;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that the tier is chosen by what the kernel offers, and that each thing
- * that is missing is found in the kernel's files and named with its mend.
+ * Proves that the source is chosen by what the kernel offers, and that each thing
+ * that is missing is found in the kernel's files and named with its fix.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,12 +17,12 @@
 #include <cmocka.h>
 
 #include "made_up_tree.h"
-#include "rpc/tier.h"
+#include "rpc/choice.h"
 
 #define ALL_CAPABILITIES 0x1ffffffffffu
 
 /* A machine on which all is well: sunrpc is a module with types. */
-static const struct tier_facts well = {
+static const struct rpc_facts well = {
 	.sunrpc = SUNRPC_LIVE,
 	.bpf = true,
 	.kernel_btf = true,
@@ -35,7 +35,7 @@ static const struct tier_facts well = {
 	.mountstats = true,
 };
 
-static const struct tier_check *find(const struct tier_choice *c, const char *name)
+static const struct source_check *find(const struct source_choice *c, const char *name)
 {
 	for (size_t i = 0; i < c->check_count; i++)
 		if (!strcmp(c->checks[i].name, name))
@@ -44,23 +44,23 @@ static const struct tier_check *find(const struct tier_choice *c, const char *na
 	return NULL;
 }
 
-/* That @facts give @tier, and that all reasons for it are @reasons: names that
- * are separated by blanks. Each has a mend. */
-static void expect(const struct tier_facts *facts, unsigned int allowed, char tier,
+/* That @facts give @source, and that all reasons for it are @reasons: names that
+ * are separated by blanks. Each has a fix. */
+static void expect(const struct rpc_facts *facts, unsigned int allowed, enum rpc_source source,
 		   const char *reasons)
 {
 	char got[256] = "";
-	struct tier_choice c;
+	struct source_choice c;
 
-	tier_choose(&c, facts, allowed);
-	assert_int_equal(c.tier, tier);
+	source_choose(&c, facts, allowed);
+	assert_int_equal(c.source, source);
 	for (size_t i = 0; i < c.check_count; i++) {
-		const struct tier_check *check = &c.checks[i];
+		const struct source_check *check = &c.checks[i];
 
 		assert_non_null(check->text);
-		if (check->verdict == TIER_CHECK_MISSING)
-			assert_true(*check->mend);
-		if (!tier_check_is_reason(check, tier))
+		if (check->verdict == SOURCE_CHECK_MISSING)
+			assert_true(*check->fix);
+		if (!source_check_is_reason(check, source))
 			continue;
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", *got ? " " : "",
 			 check->name);
@@ -71,123 +71,121 @@ static void expect(const struct tier_facts *facts, unsigned int allowed, char ti
 static void test_all_is_well(void **state)
 {
 	(void)state;
-	expect(&well, TIERS_ALL, 'A', "");
+	expect(&well, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 }
 
 static void test_no_sunrpc(void **state)
 {
-	struct tier_facts f = well;
-	struct tier_choice c;
+	struct rpc_facts f = well;
+	struct source_choice c;
 
 	(void)state;
 	f.sunrpc_btf = f.sunrpc_events = f.debugfs = f.transports = false;
 	f.sunrpc = SUNRPC_ABSENT;
-	expect(&f, TIERS_ALL, '-', "");
-	tier_choose(&c, &f, TIERS_ALL);
-	assert_int_equal(c.best, 'A');
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "");
+	source_choose(&c, &f, RPC_SOURCES_ALL);
+	assert_int_equal(c.best, RPC_SOURCE_BTF);
 	f.sunrpc = SUNRPC_LOADING;
-	expect(&f, TIERS_ALL, '-', "");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "");
 	/* Nor is anything said to be missing that may come with it. */
-	tier_choose(&c, &f, TIERS_ALL);
-	assert_int_equal(find(&c, "sunrpc_types")->verdict, TIER_CHECK_OPEN);
-	assert_int_equal(find(&c, "sunrpc_events")->verdict, TIER_CHECK_OPEN);
-	assert_int_equal(find(&c, "transports")->verdict, TIER_CHECK_OPEN);
-	assert_int_equal(find(&c, "rpc_clients")->verdict, TIER_CHECK_OPEN);
+	source_choose(&c, &f, RPC_SOURCES_ALL);
+	assert_int_equal(find(&c, "sunrpc_types")->verdict, SOURCE_CHECK_UNKNOWN);
+	assert_int_equal(find(&c, "sunrpc_events")->verdict, SOURCE_CHECK_UNKNOWN);
+	assert_int_equal(find(&c, "transports")->verdict, SOURCE_CHECK_UNKNOWN);
+	assert_int_equal(find(&c, "rpc_clients")->verdict, SOURCE_CHECK_UNKNOWN);
 }
 
 static void test_each_missing_thing(void **state)
 {
-	struct tier_facts f;
+	struct rpc_facts f;
 
 	(void)state;
 	f = well;
 	f.sunrpc_btf = false;
-	expect(&f, TIERS_ALL, 'B', "sunrpc_types");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "sunrpc_types");
 	f.tracefs = TRACEFS_UNMOUNTED;
 	f.sunrpc_events = false;
-	expect(&f, TIERS_ALL, 'C', "sunrpc_types tracefs");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "sunrpc_types tracefs");
 	f.tracefs = TRACEFS_MOUNTED;
-	expect(&f, TIERS_ALL, 'C', "sunrpc_types sunrpc_events");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "sunrpc_types sunrpc_events");
 
 	f = well;
 	f.kernel_btf = false;
-	expect(&f, TIERS_ALL, 'B', "kernel_types");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "kernel_types");
 
 	f = well;
 	f.bpf = false;
-	expect(&f, TIERS_ALL, 'C', "bpf");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "bpf");
 
 	f = well;
 	f.lockdown = LOCKDOWN_INTEGRITY;
-	expect(&f, TIERS_ALL, 'A', "");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 	f.lockdown = LOCKDOWN_CONFIDENTIALITY;
-	expect(&f, TIERS_ALL, 'C', "lockdown");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "lockdown");
 	f.mountstats = false;
-	expect(&f, TIERS_ALL, '-', "lockdown mountstats");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "lockdown mountstats");
 }
 
 static void test_capabilities(void **state)
 {
 	const uint64_t bpf = (uint64_t)1 << 39 | (uint64_t)1 << 38;
 	const uint64_t admin = 1u << 21;
-	struct tier_facts f = well;
+	struct rpc_facts f = well;
 
 	(void)state;
 	f.capabilities = 0;
-	expect(&f, TIERS_ALL, 'C', "permission module_types");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types");
 	f.capabilities = (uint64_t)1 << 39;
-	expect(&f, TIERS_ALL, 'C', "permission module_types");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types");
 	/* A module's types are read with CAP_SYS_ADMIN only. */
 	f.capabilities = bpf;
-	expect(&f, TIERS_ALL, 'B', "module_types");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "module_types");
 	f.sunrpc = SUNRPC_BUILT_IN;
-	expect(&f, TIERS_ALL, 'A', "");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 	f.sunrpc = SUNRPC_LIVE;
 	f.capabilities = admin;
-	expect(&f, TIERS_ALL, 'A', "");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 }
 
-/* A forced tier is that one or none; a refused one is left out. */
+/* A forced source is that one or none; a refused one is left out. */
 static void test_allowed(void **state)
 {
-	struct tier_facts f = well;
+	struct rpc_facts f = well;
 
 	(void)state;
-	expect(&f, TIER_B, 'B', "");
-	expect(&f, TIER_C, 'C', "");
-	expect(&f, TIERS_ALL & ~TIER_A, 'B', "");
+	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), RPC_SOURCE_TRACEPOINTS, "");
+	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), RPC_SOURCE_MOUNTSTATS, "");
+	expect(&f, RPC_SOURCES_ALL & ~RPC_SOURCE_BIT(RPC_SOURCE_BTF), RPC_SOURCE_TRACEPOINTS, "");
 	f.sunrpc_btf = false;
-	expect(&f, TIER_A, '-', "sunrpc_types");
-	assert_int_equal(tier_set('B'), TIER_B);
-	assert_int_equal(tier_set('-'), 0);
+	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_BTF), RPC_SOURCE_NONE, "sunrpc_types");
 }
 
-static void test_out_of_tree_mend(void **state)
+static void test_out_of_tree_fix(void **state)
 {
-	struct tier_facts f = well;
-	struct tier_choice c;
+	struct rpc_facts f = well;
+	struct source_choice c;
 
 	(void)state;
 	f.sunrpc_btf = false;
 	f.out_of_tree = true;
-	tier_choose(&c, &f, TIERS_ALL);
-	assert_non_null(strstr(find(&c, "sunrpc_types")->mend, "pahole"));
+	source_choose(&c, &f, RPC_SOURCES_ALL);
+	assert_non_null(strstr(find(&c, "sunrpc_types")->fix, "pahole"));
 }
 
 /* ---- made-up trees ---- */
 
-static struct tier_facts look(void)
+static struct rpc_facts look(void)
 {
-	struct tier_facts f;
+	struct rpc_facts f;
 
-	tier_look(&f, root);
-	tier_look_on_disk(&f, root, "6.1.0-test");
+	rpc_facts_look(&f, root);
+	rpc_facts_look_on_disk(&f, root, "6.1.0-test");
 	return f;
 }
 
 static void test_empty_tree(void **state)
 {
-	struct tier_facts f = look();
+	struct rpc_facts f = look();
 
 	(void)state;
 	assert_int_equal(f.sunrpc, SUNRPC_ABSENT);
@@ -214,7 +212,7 @@ static void test_module_states(void **state)
 static void test_live_module(void **state)
 {
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
-	struct tier_facts f;
+	struct rpc_facts f;
 
 	(void)state;
 	put("/sys/module/sunrpc/initstate", "live\n");
@@ -249,7 +247,7 @@ static void test_live_module(void **state)
 
 static void test_compressed_module(void **state)
 {
-	struct tier_facts f;
+	struct rpc_facts f;
 
 	(void)state;
 	put("/lib/modules/6.1.0-test/modules.dep",
@@ -265,7 +263,7 @@ static void test_compressed_module(void **state)
 
 static void test_built_in(void **state)
 {
-	struct tier_facts f;
+	struct rpc_facts f;
 
 	(void)state;
 	put("/sys/module/sunrpc/parameters/pool_mode", "global\n");
@@ -280,7 +278,7 @@ static void test_built_in(void **state)
 
 static void test_tracefs_places(void **state)
 {
-	struct tier_facts f;
+	struct rpc_facts f;
 	char path[128];
 
 	(void)state;
@@ -307,7 +305,7 @@ int main(void)
 		cmocka_unit_test(test_each_missing_thing),
 		cmocka_unit_test(test_capabilities),
 		cmocka_unit_test(test_allowed),
-		cmocka_unit_test(test_out_of_tree_mend),
+		cmocka_unit_test(test_out_of_tree_fix),
 		IN_TREE(test_empty_tree),
 		IN_TREE(test_module_states),
 		IN_TREE(test_live_module),

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An array that grows by one element at a time. */
+#ifndef XIDSCOPE_ARRAY_H
+#define XIDSCOPE_ARRAY_H
+
+#include <stddef.h>
+
+/*
+ * Appends an element of zeros to *@elements, which has *@count elements of
+ * @size bytes each and is the caller's, to be freed with free(); begin with NULL
+ * and 0. Room grows to powers of two. Returns the new element, or NULL if there
+ * is no memory; then nothing has changed. Pointers to elements hold until then.
+ */
+void *array_append(void **elements, size_t *count, size_t size);
+
+/* The same with the type of @elements, which is a pointer variable. */
+#define ARRAY_APPEND(elements, count) \
+	((__typeof__(elements))array_append((void **)&(elements), &(count), sizeof(*(elements))))
+
+#endif
