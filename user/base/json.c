@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Writes JSON to a stream, value by value. */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/label.h"
+
+static void begin(struct json *j, const char *name)
+{
+	if (j->comma)
+		fputc(',', j->out);
+	j->comma = true;
+	if (name)
+		fprintf(j->out, "\"%s\":", name);
+}
+
+static void open_with(struct json *j, const char *name, char bracket)
+{
+	begin(j, name);
+	fputc(bracket, j->out);
+	j->comma = false;
+}
+
+static void close_with(struct json *j, char bracket)
+{
+	fputc(bracket, j->out);
+	j->comma = true;
+}
+
+void json_object(struct json *j, const char *name)
+{
+	open_with(j, name, '{');
+}
+
+void json_object_end(struct json *j)
+{
+	close_with(j, '}');
+}
+
+void json_array(struct json *j, const char *name)
+{
+	open_with(j, name, '[');
+}
+
+void json_array_end(struct json *j)
+{
+	close_with(j, ']');
+}
+
+void json_text(struct json *j, const char *name, const char *text)
+{
+	json_bytes(j, name, text, strlen(text));
+}
+
+void json_bytes(struct json *j, const char *name, const char *text, size_t len)
+{
+	size_t n;
+
+	begin(j, name);
+	fputc('"', j->out);
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		n = utf8_length(text + i, len - i);
+		if (!n)
+			fprintf(j->out, "\\\\x%02x", (unsigned char)text[i]);
+		else if (text[i] == '"' || text[i] == '\\')
+			fprintf(j->out, "\\%c", text[i]);
+		else if ((unsigned char)text[i] < 0x20)
+			fprintf(j->out, "\\u%04x", (unsigned char)text[i]);
+		else
+			fwrite(text + i, 1, n, j->out);
+	}
+	fputc('"', j->out);
+}
+
+void json_bool(struct json *j, const char *name, bool value)
+{
+	begin(j, name);
+	fputs(value ? "true" : "false", j->out);
+}
+
+void json_unsigned(struct json *j, const char *name, uint64_t value)
+{
+	begin(j, name);
+	fprintf(j->out, "%" PRIu64, value);
+}
+
+void json_signed(struct json *j, const char *name, int64_t value)
+{
+	begin(j, name);
+	fprintf(j->out, "%" PRId64, value);
+}
+
+void json_fraction(struct json *j, const char *name, double value, int digits)
+{
+	begin(j, name);
+	fprintf(j->out, "%.*f", digits, value);
+}
+
+void json_members(struct json *j, const char *members)
+{
+	if (!*members)
+		return;
+	begin(j, NULL);
+	fputs(members, j->out);
+}
+
+void json_newline(struct json *j)
+{
+	if (j->comma)
+		fputc(',', j->out);
+	j->comma = false;
+	fputc('\n', j->out);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writes JSON (RFC 8259) to a stream, value by value: commas and escapes are
+ * put in here, and nothing is truncated. Whether the stream took it all is for
+ * its owner to check, with ferror() or fclose(). Begin with { .out = stream }.
+ */
+#ifndef XIDSCOPE_JSON_H
+#define XIDSCOPE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	bool comma; /* something stands before the next value */
+};
+
+/* In all of these, @name is the member's name, without need of escapes; NULL: an
+ * element of an array, or the whole text. */
+void json_object(struct json *j, const char *name);
+void json_object_end(struct json *j);
+void json_array(struct json *j, const char *name);
+void json_array_end(struct json *j);
+
+/* Bytes that are not UTF-8 appear as \xNN text. */
+void json_text(struct json *j, const char *name, const char *text);
+void json_bytes(struct json *j, const char *name, const char *text, size_t len);
+void json_bool(struct json *j, const char *name, bool value);
+void json_unsigned(struct json *j, const char *name, uint64_t value);
+void json_signed(struct json *j, const char *name, int64_t value);
+/* With @digits after the point; @value must be finite. */
+void json_fraction(struct json *j, const char *name, double value, int digits);
+
+/* Members that another writer has made without the braces around them; "" for none. */
+void json_members(struct json *j, const char *members);
+
+/* Begins a line, for people who read it. */
+void json_newline(struct json *j);
+
+#endif
