@@ -72,7 +72,7 @@ static void labels_that_differ_are_counted_apart(void **state)
 static void too_many_faults_are_of_another_device(void **state)
 {
 	struct faults f = {};
-	char device[24];
+	char device[PCI_ADDRESS_SIZE];
 
 	(void)state;
 	for (unsigned int i = 0; i < MAX_FAULTS + 3000; i++) {
@@ -93,7 +93,7 @@ static void too_many_events_are_of_another_device(void **state)
 {
 	uint64_t others = 0, sum = 0;
 	struct faults f = {};
-	char device[24];
+	char device[PCI_ADDRESS_SIZE];
 
 	(void)state;
 	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
@@ -116,7 +116,7 @@ static void too_many_events_are_of_another_device(void **state)
 static void gpus_and_recoveries_are_bounded(void **state)
 {
 	struct faults f = {};
-	char device[24];
+	char device[PCI_ADDRESS_SIZE];
 
 	(void)state;
 	for (int i = 0; i < MAX_GPUS + 10; i++) {

@@ -2,7 +2,6 @@
 /* What parsers of text have in common. */
 #include "base/span.h"
 
-#include <stdio.h>
 #include <string.h>
 
 size_t span_left(struct span s)
@@ -67,29 +66,5 @@ bool span_take_number(struct span *s, unsigned int base, uint32_t max, uint32_t 
 		return false;
 	s->at = p;
 	*value = (uint32_t)sum;
-	return true;
-}
-
-bool span_take_pci(struct span *s, char pci[SPAN_PCI])
-{
-	uint32_t domain, bus, slot, function = 0;
-	struct span rest = *s;
-
-	if (!span_take_number(&rest, 16, UINT32_MAX, &domain) || !span_take(&rest, ":") ||
-	    !span_take_number(&rest, 16, 0xff, &bus))
-		return false;
-	if (span_take(&rest, ":")) {
-		if (!span_take_number(&rest, 16, 0xff, &slot))
-			return false;
-	} else {
-		slot = bus;
-		bus = domain;
-		domain = 0;
-	}
-	if (bus > 0xff || (span_take(&rest, ".") && !span_take_number(&rest, 16, 7, &function)))
-		return false;
-	snprintf(pci, SPAN_PCI, "%04x:%02x:%02x.%x", domain, (uint8_t)bus, (uint8_t)slot,
-		 (uint8_t)function);
-	*s = rest;
 	return true;
 }

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SPAN_PCI = 24 }; /* room for an address */
-
 struct span {
 	const char *at;
 	const char *end;
@@ -30,12 +28,6 @@ bool span_take_through(struct span *s, const char *literal);
 
 /* At least one digit, at most @max; base up to 36, letters in any case. */
 bool span_take_number(struct span *s, unsigned int base, uint32_t max, uint32_t *value);
-
-/*
- * A PCI address, domain:bus:slot[.function], or bus:slot as the GPU driver
- * printed until about 2010; *pci becomes the form of sysfs, "0000:c1:00.0".
- */
-bool span_take_pci(struct span *s, char pci[SPAN_PCI]);
 
 /* What c stands for as a digit, 0 to 35; 36: no digit in any base. */
 unsigned int span_digit(char c);

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pci_address.h"
+
 #define FAULT_PAIR_WAIT_NS (2 * 1000000000ull)
 #define FAULT_PAIR_ALIKE_NS 100000000ull /* reports that are alike wait as one */
 #define MAX_WAITING 512
@@ -18,7 +20,7 @@
 struct fault_report {
 	bool nvswitch;
 	unsigned int code;
-	char device[24];
+	char device[PCI_ADDRESS_SIZE];
 	bool by_driver; /* else by text */
 	uint64_t arrived_ns; /* CLOCK_MONOTONIC, here */
 	uint64_t more; /* reports like this that wait with it: in a storm all of

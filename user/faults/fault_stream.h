@@ -67,7 +67,7 @@ struct fault_stream {
 	uint64_t unverified; /* messages that the printk hook saw and that did
 			      * not count: their records may have been forged,
 			      * or there were too many */
-	char last_gpu[24]; /* of the identity line before this one */
+	char last_gpu[PCI_ADDRESS_SIZE]; /* of the identity line before this one */
 };
 
 /* Whether a text has one of the marks that the printk hook looks for. */

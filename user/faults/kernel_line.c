@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-#include "base/span.h"
+#include "base/pci_address.h"
 
 /* How all lines of the GPU driver begin. */
 static const char mark[] = "NVRM: ";
@@ -253,6 +253,7 @@ static bool match_shortest(struct span *s, const char *pattern, size_t max, bool
 static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 {
 	struct span rest = *s;
+	struct pci_address address;
 	uint32_t number;
 
 	for (; *pattern; pattern++) {
@@ -264,8 +265,9 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 		}
 		switch (*++pattern) {
 		case 'p':
-			if (!span_take_pci(&rest, out->device))
+			if (!pci_address_take(&rest, &address))
 				return false;
+			pci_address_text(out->device, &address);
 			break;
 		case 'u':
 			if (!take_uuid(&rest, out))

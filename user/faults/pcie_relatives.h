@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pci_address.h"
+
 /* The window of Meta's study of its clusters' failures. */
 #define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
 #define XID_AFTER_PCIE_NS (300 * 1000000000ull)
@@ -23,8 +25,8 @@
 /* The latest of either kind, the oldest replaced first. */
 struct pcie_relatives {
 	struct pcie_relative {
-		char device[24];
-		char parent[24]; /* the bridge above it; "" if not known */
+		char device[PCI_ADDRESS_SIZE];
+		char parent[PCI_ADDRESS_SIZE]; /* the bridge above it; "" if not known */
 		unsigned int xid; /* 0: a PCIe error */
 		uint64_t time_ns; /* CLOCK_MONOTONIC, of the last of a burst */
 	} list[PCIE_RELATIVES];

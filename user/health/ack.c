@@ -9,7 +9,6 @@
 
 #include "base/fields.h"
 #include "base/file_text.h"
-#include "base/span.h"
 #include "base/time_text.h"
 
 #define MAX_BYTES (1 << 20)
@@ -25,17 +24,17 @@ static int refuse(const struct fields *f, size_t n, const char *what, char *erro
 	return -EINVAL;
 }
 
-/* "0000:c1:00.0", in lower case, or "*". */
-static bool read_device(const struct field *field, char *to, size_t size)
+/* A PCI address, or "*". */
+static bool read_device(const struct field *field, char to[PCI_ADDRESS_SIZE])
 {
 	struct span rest = { field->at, field->at + field->len };
-	char pci[SPAN_PCI];
+	struct pci_address address;
 
 	if (span_is(rest, "*"))
-		return field_copy(field, to, size);
-	if (!span_take_pci(&rest, pci) || span_left(rest))
+		return field_copy(field, to, PCI_ADDRESS_SIZE);
+	if (!pci_address_take(&rest, &address) || span_left(rest))
 		return false;
-	snprintf(to, size, "%s", pci);
+	pci_address_text(to, &address);
 	return true;
 }
 
@@ -62,7 +61,7 @@ static int read_line(struct ack_list *list, const struct fields *f, char *error,
 	struct ack *a = &list->acks[list->count];
 	char time[32];
 
-	if (!read_device(&f->field[0], a->device, sizeof(a->device)))
+	if (!read_device(&f->field[0], a->device))
 		return refuse(f, 0, "is no PCI address (0000:c1:00.0) and not *", error,
 			      error_size);
 	if (f->count < 3)

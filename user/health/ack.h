@@ -14,10 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/pci_address.h"
+
 #define ACK_MAX_LINES 4096
 
 struct ack {
-	char device[24];
+	char device[PCI_ADDRESS_SIZE];
 	char what[32]; /* as written; numbers without leading zeros */
 	double time;
 };

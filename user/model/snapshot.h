@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/label.h"
+#include "base/pci_address.h"
 #include "rpc/nfs_status.h"
 #include "rpc.h"
 
@@ -71,7 +72,7 @@ struct rpc_server_state {
 /* Faults of one GPU or switch that differ in time only. Times of this and the
  * structs below are seconds since the epoch. */
 struct fault {
-	char device[24]; /* PCI address as in sysfs: "0000:c1:00.0" */
+	char device[PCI_ADDRESS_SIZE]; /* or "other" */
 	unsigned int code;
 	bool nvswitch; /* an SXid */
 	char severity[16];
@@ -93,7 +94,7 @@ struct kernel_event {
 
 /* What the driver said of a GPU's identity. */
 struct gpu_info {
-	char gpu[24];
+	char gpu[PCI_ADDRESS_SIZE];
 	char uuid[48]; /* "GPU-..."; "" if it was not said */
 	char serial[24]; /* the board's; "" if it was not said */
 	bool rate_limited; /* the driver holds back reports of GSP errors */
@@ -101,7 +102,7 @@ struct gpu_info {
 
 /* Evidence that earlier faults of a GPU are over. */
 struct gpu_recovery {
-	char gpu[24]; /* "all": of every GPU */
+	char gpu[PCI_ADDRESS_SIZE]; /* or "all": every GPU */
 	char evidence[24]; /* "action_none", "driver_loaded", "device_probed" */
 	double time; /* of the last one */
 };

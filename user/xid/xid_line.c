@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/span.h"
 #include "xid/xid_line.h"
 
 /* MIG: " GPU-I:01" or " GPU-I:01 GPU-CI:00"; -1 where absent. */
@@ -31,6 +30,7 @@ static int take_instance(struct span *s, const char *label)
 static bool take_header(struct span *s, struct xid_line *out)
 {
 	struct span rest = *s;
+	struct pci_address pci;
 	uint32_t minor;
 
 	if (span_take(&rest, "NVRM: Xid ("))
@@ -42,8 +42,9 @@ static bool take_header(struct span *s, struct xid_line *out)
 		return false;
 
 	span_take(&rest, "PCI:");
-	if (!span_take_pci(&rest, out->pci))
+	if (!pci_address_take(&rest, &pci))
 		return false;
+	pci_address_text(out->pci, &pci);
 	out->gpu_instance = take_instance(&rest, " GPU-I:");
 	out->compute_instance = take_instance(&rest, " GPU-CI:");
 	/* Room for what later drivers put there, after a space as MIG is. */

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/pci_address.h"
+
 enum xid_line_kind {
 	XID_LINE_NONE,
 	XID_LINE_XID, /* a GPU's fault: one event */
@@ -45,7 +47,7 @@ struct nvlink5 {
 struct xid_line {
 	enum xid_line_kind kind;
 	unsigned int code;
-	char pci[24]; /* form of sysfs, lower case: "0000:c1:00.0" */
+	char pci[PCI_ADDRESS_SIZE]; /* as pci_address_text() writes it */
 	int gpu_instance; /* MIG; -1: none */
 	int compute_instance; /* MIG; -1: none */
 	int pid; /* -1: not known */

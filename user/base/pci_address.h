@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Addresses of PCI devices, which name GPUs and switches everywhere.
+ */
+#ifndef XIDSCOPE_PCI_ADDRESS_H
+#define XIDSCOPE_PCI_ADDRESS_H
+
+#include "base/span.h"
+
+/* Room for the text of an address, also with a domain of eight digits. */
+#define PCI_ADDRESS_SIZE 24
+
+struct pci_address {
+	uint32_t domain;
+	uint8_t bus;
+	uint8_t slot;
+	uint8_t function;
+};
+
+/*
+ * Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until
+ * about 2010; as the other span_take_ functions. What is not given is 0.
+ */
+bool pci_address_take(struct span *s, struct pci_address *address);
+
+/* Writes the form of sysfs, in lower case: "0000:c1:00.0". */
+void pci_address_text(char text[PCI_ADDRESS_SIZE], const struct pci_address *address);
+
+#endif
