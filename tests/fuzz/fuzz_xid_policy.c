@@ -24,9 +24,9 @@ static void require_entry(const struct xid_policy *p, size_t i)
 	require(xid_policy_find(p, e->nvswitch, e->code) == e);
 	require(!s || !strcmp(s, "fatal") || !strcmp(s, "warning") || !strcmp(s, "info") ||
 		!strcmp(s, "unknown"));
-	if (e->action) {
+	if (*e->action) {
 		require(!e->nvswitch);
-		require(*e->action && strlen(e->action) < 40);
+		require(memchr(e->action, 0, sizeof(e->action)) != NULL);
 		require(!e->action[strspn(e->action, "abcdefghijklmnopqrstuvwxyz_0123456789")]);
 	}
 	if (i)

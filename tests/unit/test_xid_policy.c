@@ -44,10 +44,7 @@ static void assert_entry(const struct xid_policy *p, bool nvswitch, unsigned int
 		assert_string_equal(e->severity, severity);
 	else
 		assert_null(e->severity);
-	if (action)
-		assert_string_equal(e->action, action);
-	else
-		assert_null(e->action);
+	assert_string_equal(e->action, action ? action : "");
 }
 
 static void lines_are_read_in_any_order_and_spacing(void **state)

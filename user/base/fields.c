@@ -2,94 +2,49 @@
 /* Files that people write: lines of fields. */
 #include "base/fields.h"
 
-#include <limits.h>
-#include <stdint.h>
-#include <string.h>
+#include <errno.h>
+#include <stdio.h>
 
 #include "base/label.h"
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
+#define BLANKS " \t\r"
 
-void fields_begin(struct fields *f, const char *text, size_t len)
+static void split(struct fields *f, struct span line)
 {
-	*f = (struct fields){ .at = text, .end = text + len };
-}
-
-/* @end is where the line ends or its comment begins. */
-static void split(struct fields *f, const char *at, const char *end)
-{
-	const char *begin;
+	struct span field;
 
 	f->count = 0;
 	for (;;) {
-		while (at < end && is_blank(*at))
-			at++;
-		if (at == end)
+		span_take_run(&line, BLANKS);
+		field = span_take_until(&line, BLANKS);
+		if (!span_left(field))
 			return;
-		begin = at;
-		while (at < end && !is_blank(*at))
-			at++;
 		if (f->count < MAX_FIELDS)
-			f->field[f->count] = (struct field){ begin, (size_t)(at - begin) };
+			f->field[f->count] = field;
 		f->count++;
 	}
 }
 
 bool fields_next(struct fields *f)
 {
-	const char *line, *end, *comment;
+	struct span line;
 
-	while (f->at < f->end) {
-		line = f->at;
+	while (span_left(f->rest)) {
+		line = span_take_line(&f->rest);
 		f->line++;
-		end = memchr(line, '\n', (size_t)(f->end - line));
-		f->at = end ? end + 1 : f->end;
-		if (!end)
-			end = f->end;
-		comment = memchr(line, '#', (size_t)(end - line));
-		split(f, line, comment ? comment : end);
+		split(f, span_take_until(&line, "#"));
 		if (f->count)
 			return true;
 	}
 	return false;
 }
 
-bool field_is(const struct field *field, const char *word)
+int fields_refuse(const struct fields *f, size_t n, const char *what, char *error, size_t size)
 {
-	return field->len == strlen(word) && !memcmp(field->at, word, field->len);
-}
+	char shown[48];
 
-bool field_number(const struct field *field, unsigned int *number)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < field->len; i++) {
-		if (field->at[i] < '0' || field->at[i] > '9')
-			return false;
-		value = value * 10 + (uint64_t)(field->at[i] - '0');
-		if (value > UINT_MAX)
-			return false;
-	}
-	*number = (unsigned int)value;
-	return field->len > 0;
-}
-
-bool field_copy(const struct field *field, char *to, size_t size)
-{
-	if (field->len >= size || memchr(field->at, 0, field->len))
-		return false;
-	memcpy(to, field->at, field->len);
-	to[field->len] = 0;
-	return true;
-}
-
-void field_show(const struct field *field, char *to, size_t size)
-{
-	label_from_bytes(to, size, field->at, field->len);
-	for (; *to; to++)
-		if ((unsigned char)*to < ' ' || *to == 0x7f)
-			*to = '?';
+	label_from_bytes(shown, sizeof(shown), f->field[n].at, span_left(f->field[n]));
+	text_to_one_line(shown);
+	snprintf(error, size, "line %u: '%s' %s", f->line, shown, what);
+	return -EINVAL;
 }

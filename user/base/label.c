@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Label values out of bytes that somebody else chose. */
+/* Label values made of bytes from elsewhere. */
 #include "base/label.h"
 
 #include <stdbool.h>
@@ -65,11 +65,18 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 		}
 		memcpy(label + used, piece, n);
 		used += n;
-		/* Up to here the mark would fit. */
+		/* At this length the mark still fits. */
 		if (used + sizeof("...") <= size)
 			cut = used;
 	}
 	label[used] = 0;
+}
+
+void text_to_one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
 }
 
 char *label_escape(char *out, const char *label)

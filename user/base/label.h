@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Label values out of bytes that somebody else chose.
+ * Label values made of bytes from elsewhere, which may be any.
  */
 #ifndef XIDSCOPE_LABEL_H
 #define XIDSCOPE_LABEL_H
@@ -18,15 +18,18 @@
 size_t utf8_length(const char *text, size_t len);
 
 /*
- * Makes valid UTF-8 of @len foreign bytes: what is not UTF-8, and NUL, becomes
- * "\xNN". What does not fit @size (at least 8) is cut at a character and marked
- * by a final "..."; always NUL-terminated.
+ * Makes valid UTF-8 of @len bytes: what is not UTF-8, and NUL, becomes "\xNN".
+ * What does not fit @size (at least 8) is cut at a character and marked by a
+ * final "..."; always NUL-terminated.
  */
 void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
 
-/* Writes a label value as both text formats want it: backslash, quote and
+/* Replaces control bytes by '?', so that the text is one line. */
+void text_to_one_line(char *text);
+
+/* Writes a label value as both text formats require it: backslash, quote and
  * newline escaped (OpenMetrics 1.0, "escaped-string"). @out has room for twice
- * its length and a NUL. Returns where the NUL is. */
+ * its length and a NUL. Returns a pointer to the NUL. */
 char *label_escape(char *out, const char *label);
 
 #endif

@@ -6,7 +6,7 @@
 
 bool pci_address_take(struct span *s, struct pci_address *address)
 {
-	uint32_t domain, bus, slot, function = 0;
+	uint64_t domain, bus, slot, function = 0;
 	struct span rest = *s;
 
 	if (!span_take_number(&rest, 16, UINT32_MAX, &domain) || !span_take(&rest, ":") ||
@@ -22,7 +22,8 @@ bool pci_address_take(struct span *s, struct pci_address *address)
 	}
 	if (bus > 0xff || (span_take(&rest, ".") && !span_take_number(&rest, 16, 7, &function)))
 		return false;
-	*address = (struct pci_address){ domain, (uint8_t)bus, (uint8_t)slot, (uint8_t)function };
+	*address = (struct pci_address){ (uint32_t)domain, (uint8_t)bus, (uint8_t)slot,
+					 (uint8_t)function };
 	*s = rest;
 	return true;
 }

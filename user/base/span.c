@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What parsers of text have in common. */
+/* The text cursor. */
 #include "base/span.h"
 
 #include <string.h>
@@ -52,19 +52,69 @@ unsigned int span_digit(char c)
 	return 36;
 }
 
-bool span_take_number(struct span *s, unsigned int base, uint32_t max, uint32_t *value)
+bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t *value)
 {
 	const char *p = s->at;
 	uint64_t sum = 0;
 
 	for (; p < s->end && span_digit(*p) < base; p++) {
-		sum = sum * base + span_digit(*p);
-		if (sum > max)
+		unsigned int digit = span_digit(*p);
+
+		if (digit > max || sum > (max - digit) / base)
 			return false;
+		sum = sum * base + digit;
 	}
 	if (p == s->at)
 		return false;
 	s->at = p;
-	*value = (uint32_t)sum;
+	*value = sum;
+	return true;
+}
+
+struct span span_take_line(struct span *s)
+{
+	const char *newline = span_left(*s) ? memchr(s->at, '\n', span_left(*s)) : NULL;
+	struct span line = { s->at, newline ? newline : s->end };
+
+	s->at = newline ? newline + 1 : s->end;
+	return line;
+}
+
+/* The bytes up to the first whose being in @set is @wanted. */
+static struct span take_up_to(struct span *s, const char *set, bool wanted)
+{
+	struct span taken = { s->at, s->at };
+	size_t len = strlen(set);
+
+	while (taken.end < s->end && (memchr(set, *taken.end, len) != NULL) != wanted)
+		taken.end++;
+	s->at = taken.end;
+	return taken;
+}
+
+struct span span_take_run(struct span *s, const char *set)
+{
+	return take_up_to(s, set, false);
+}
+
+struct span span_take_until(struct span *s, const char *set)
+{
+	return take_up_to(s, set, true);
+}
+
+bool span_number(struct span s, uint64_t max, uint64_t *value)
+{
+	return span_take_number(&s, 10, max, value) && !span_left(s);
+}
+
+bool span_copy(struct span s, char *to, size_t size)
+{
+	size_t len = span_left(s);
+
+	if (len >= size || (len && memchr(s.at, 0, len)))
+		return false;
+	if (len)
+		memcpy(to, s.at, len);
+	to[len] = 0;
 	return true;
 }

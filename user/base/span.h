@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A stretch of text that a parser has yet to read. Pure functions; any bytes.
+ * The text cursor: a stretch of text that a parser has yet to read. Pure
+ * functions; any bytes, no NUL needed.
  *
- * The span_take_ functions move past what they recognise, else leave the span
- * alone and return false.
+ * The span_take_ functions that return bool move past what they recognise, or
+ * leave the span alone and return false. Those that return a span move past it;
+ * it may be empty.
  */
 #ifndef XIDSCOPE_SPAN_H
 #define XIDSCOPE_SPAN_H
@@ -27,7 +29,20 @@ bool span_take(struct span *s, const char *literal);
 bool span_take_through(struct span *s, const char *literal);
 
 /* At least one digit, at most @max; base up to 36, letters in any case. */
-bool span_take_number(struct span *s, unsigned int base, uint32_t max, uint32_t *value);
+bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t *value);
+
+/* The line without its newline, which is passed. */
+struct span span_take_line(struct span *s);
+
+/* The bytes that are in @set, and those up to the first that is. */
+struct span span_take_run(struct span *s, const char *set);
+struct span span_take_until(struct span *s, const char *set);
+
+/* Whether all of it is one decimal number, at most @max. */
+bool span_number(struct span s, uint64_t max, uint64_t *value);
+
+/* Copies all of it and a NUL. False: it does not fit @size, or holds a NUL. */
+bool span_copy(struct span s, char *to, size_t size);
 
 /* What c stands for as a digit, 0 to 35; 36: no digit in any base. */
 unsigned int span_digit(char c);

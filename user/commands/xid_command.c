@@ -39,8 +39,8 @@ static struct explained explain(const struct xid_policy *p, unsigned int xid)
 	struct explained x = { .xid = xid, .entry = xid_catalog_find(xid) };
 
 	x.severity = e && e->severity ? e->severity : x.entry->severity;
-	x.action = e && e->action ? e->action : x.entry->action;
-	x.overridden = e && (e->severity || e->action);
+	x.action = e && *e->action ? e->action : x.entry->action;
+	x.overridden = e && (e->severity || *e->action);
 	x.note = note_of(xid);
 	/* Of the policy's two exceptions only one can still happen. */
 	if (e && e->severity && xid_text_decides(xid))

@@ -155,7 +155,7 @@ static bool take_word(struct span *s)
 static bool take_switch(struct span *s, struct kernel_line *out)
 {
 	const char *start = s->at;
-	uint32_t number;
+	uint64_t number;
 
 	if (!span_take(s, "nvidia-nvswitch") || !span_take_number(s, 10, UINT32_MAX, &number))
 		return false;
@@ -166,7 +166,7 @@ static bool take_switch(struct span *s, struct kernel_line *out)
 static void take_gpu_number(struct span *s)
 {
 	struct span rest = *s;
-	uint32_t number;
+	uint64_t number;
 
 	if (span_take(&rest, "GPU") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
 	    span_take(&rest, " "))
@@ -176,7 +176,7 @@ static void take_gpu_number(struct span *s)
 static void take_function(struct span *s)
 {
 	struct span rest = *s;
-	uint32_t number;
+	uint64_t number;
 
 	if (!take_identifier(&rest) || !span_take(&rest, ":") ||
 	    !span_take_number(&rest, 10, UINT32_MAX, &number))
@@ -254,7 +254,7 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 {
 	struct span rest = *s;
 	struct pci_address address;
-	uint32_t number;
+	uint64_t number;
 
 	for (; *pattern; pattern++) {
 		if (*pattern != '%') {
@@ -357,7 +357,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 static void take_prefix(struct span *s)
 {
 	struct span rest = *s;
-	uint32_t number;
+	uint64_t number;
 
 	if (span_take(&rest, "<") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
 	    span_take(&rest, ">"))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an operator has dealt with: a text of lines
+ * The faults that an operator has acknowledged: a text of lines
  *
  *	DEVICE WHAT TIME [COMMENT]	# comment
  *
@@ -16,7 +16,7 @@
 
 #include "base/pci_address.h"
 
-#define ACK_MAX_LINES 4096
+#define ACK_MAX_LINES 4095
 
 struct ack {
 	char device[PCI_ADDRESS_SIZE];

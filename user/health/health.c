@@ -40,14 +40,6 @@ static const struct {
 
 /* ---- findings ---- */
 
-/* Names from a file or a network must not break a line. */
-static void make_plain(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
 static void take_text(char *to, size_t size, const char *format, va_list args)
 {
 	char text[1024];
@@ -58,7 +50,7 @@ static void take_text(char *to, size_t size, const char *format, va_list args)
 	if ((size_t)len >= sizeof(text))
 		len = sizeof(text) - 1;
 	label_from_bytes(to, size, text, (size_t)len);
-	make_plain(to);
+	text_to_one_line(to);
 }
 
 /* One more finding, whose texts are still to be written. NULL: no room. */

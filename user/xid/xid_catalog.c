@@ -3,9 +3,13 @@
  * Look-ups in the Xid catalog. The table is generated from xid_catalog.tsv by
  * xid_catalog.awk and indexed by the code itself; codes it lacks are all zero.
  */
+#include "xid/xid_catalog.h"
+
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "xid/xid_catalog.h"
+#define SXID "sxid:"
 
 static const struct xid_catalog_entry catalog[] = {
 #include "xid_catalog.inc"
@@ -47,6 +51,22 @@ static const struct {
 	  "Drain the node and reset the GPU; if row remapping fails or the error returns, replace it." },
 	{ "xid_154", "Do what the message names as the new recovery action." },
 };
+
+bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code)
+{
+	uint64_t number;
+
+	*nvswitch = span_take(&text, SXID);
+	if (!span_number(text, UINT_MAX, &number))
+		return false;
+	*code = (unsigned int)number;
+	return true;
+}
+
+void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code)
+{
+	snprintf(text, size, "%s%u", nvswitch ? SXID : "", code);
+}
 
 const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
 {

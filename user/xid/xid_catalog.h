@@ -7,6 +7,7 @@
 #ifndef XIDSCOPE_XID_CATALOG_H
 #define XIDSCOPE_XID_CATALOG_H
 
+#include "base/span.h"
 #include "xid/xid_line.h"
 
 enum {
@@ -32,6 +33,10 @@ const struct xid_catalog_entry *xid_catalog_find(unsigned int xid);
  * for an Xid 45 that names its cause: the cause has the severity.
  */
 const char *xid_line_severity(const struct xid_line *line);
+
+/* A code as people write it: "79", "sxid:20034". */
+bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code);
+void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code);
 
 /* One above the highest code of the catalog. */
 unsigned int xid_catalog_end(void);

@@ -19,7 +19,7 @@
 static int take_instance(struct span *s, const char *label)
 {
 	struct span rest = *s;
-	uint32_t instance;
+	uint64_t instance;
 
 	if (!span_take(&rest, label) || !span_take_number(&rest, 10, INT_MAX, &instance))
 		return -1;
@@ -31,12 +31,12 @@ static bool take_header(struct span *s, struct xid_line *out)
 {
 	struct span rest = *s;
 	struct pci_address pci;
-	uint32_t minor;
+	uint64_t number;
 
 	if (span_take(&rest, "NVRM: Xid ("))
 		out->kind = XID_LINE_XID;
 	else if (span_take(&rest, "nvidia-nvswitch") &&
-		 span_take_number(&rest, 10, UINT32_MAX, &minor) && span_take(&rest, ": SXid ("))
+		 span_take_number(&rest, 10, UINT32_MAX, &number) && span_take(&rest, ": SXid ("))
 		out->kind = XID_LINE_SXID;
 	else
 		return false;
@@ -48,17 +48,14 @@ static bool take_header(struct span *s, struct xid_line *out)
 	out->gpu_instance = take_instance(&rest, " GPU-I:");
 	out->compute_instance = take_instance(&rest, " GPU-CI:");
 	/* Room for what later drivers put there, after a space as MIG is. */
-	if (span_starts_with(rest, " ")) {
-		while (span_left(rest) > 0 && *rest.at != ')' && *rest.at != '(' &&
-		       *rest.at != '\n')
-			rest.at++;
-	}
+	if (span_starts_with(rest, " "))
+		span_take_until(&rest, ")(\n");
 	if (!span_take(&rest, "):"))
 		return false;
-	while (span_take(&rest, " "))
-		;
-	if (!span_take_number(&rest, 10, UINT_MAX, &out->code))
+	span_take_run(&rest, " ");
+	if (!span_take_number(&rest, 10, UINT_MAX, &number))
 		return false;
+	out->code = (unsigned int)number;
 	/* "46" and "46, ..." are numbers, "46th" and "0x2e" are not. */
 	if (span_left(rest) > 0 && (span_digit(*rest.at) < 36 || *rest.at == '_'))
 		return false;
@@ -134,7 +131,7 @@ static bool is_unknown(struct span s)
 }
 
 /* Cuts to size; control bytes become '?', so that the copy is one line. */
-static void copy(char *to, size_t size, struct span from)
+static void copy_one_line(char *to, size_t size, struct span from)
 {
 	size_t len = span_left(from) < size ? span_left(from) : size - 1;
 
@@ -152,7 +149,7 @@ static void take_process(struct span *s, struct xid_line *out)
 {
 	struct span value;
 	bool quoted;
-	uint32_t pid;
+	uint64_t pid;
 
 	if (span_take(s, "pid=")) {
 		out->cut = take_value(s, &value);
@@ -164,13 +161,13 @@ static void take_process(struct span *s, struct xid_line *out)
 	if (span_take(s, "name=")) {
 		out->cut = take_name(s, &value);
 		if (!is_unknown(value))
-			copy(out->process, sizeof(out->process), value);
+			copy_one_line(out->process, sizeof(out->process), value);
 	}
 }
 
 /* A number that the text does not end with, so that it is whole. */
-static bool take_whole_number(struct span *s, const char *prefix, unsigned int base, uint32_t max,
-			      uint32_t *value)
+static bool take_whole_number(struct span *s, const char *prefix, unsigned int base, uint64_t max,
+			      uint64_t *value)
 {
 	struct span rest = *s;
 
@@ -179,16 +176,6 @@ static bool take_whole_number(struct span *s, const char *prefix, unsigned int b
 		return false;
 	*s = rest;
 	return true;
-}
-
-static struct span take_word(struct span *s)
-{
-	struct span word = *s;
-
-	while (span_left(*s) && *s->at != ' ' && *s->at != '(')
-		s->at++;
-	word.end = s->at;
-	return word;
 }
 
 /* The documented form has "RLW, nonfatal, cross-contain=0". */
@@ -218,16 +205,16 @@ static void read_nvlink5(struct xid_line *line, struct span s)
 {
 	struct nvlink5 *out = &line->nvlink5;
 	struct span before = { s.at, s.at };
-	uint32_t number;
+	uint64_t number;
 
 	while (span_left(s) && *s.at != '(') {
-		struct span word = take_word(&s), rest = { word.at, s.end };
+		struct span word = span_take_until(&s, " ("), rest = { word.at, s.end };
 		enum xid_fatality fatality = read_fatality(word);
 
 		if (fatality != XID_FATALITY_UNSTATED) {
 			line->fatality = fatality;
 			*out = (struct nvlink5){ .xc = -1, .instance = -1, .link = -2 };
-			copy(out->unit, sizeof(out->unit), without_comma(before));
+			copy_one_line(out->unit, sizeof(out->unit), without_comma(before));
 		} else if (take_whole_number(&rest, "XC", 10, INT_MAX, &number) ||
 			   take_whole_number(&rest, "cross-contain=", 10, INT_MAX, &number)) {
 			out->xc = (int)number;
@@ -245,7 +232,7 @@ static void read_nvlink5(struct xid_line *line, struct span s)
 	}
 	span_take(&s, "(");
 	while (out->word_count < 6 && take_whole_number(&s, "0x", 16, UINT32_MAX, &number)) {
-		out->words[out->word_count++] = number;
+		out->words[out->word_count++] = (unsigned int)number;
 		span_take(&s, " ");
 	}
 }
@@ -261,7 +248,7 @@ static bool take_action(struct span *s, char *action, size_t size)
 	if (!span_take_through(s, ")"))
 		return false;
 	name.end = s->at - 1;
-	copy(action, size, name);
+	copy_one_line(action, size, name);
 	return true;
 }
 
@@ -290,11 +277,11 @@ static void read_sxid(struct xid_line *line, struct span s)
 static void read_xid(struct xid_line *line, struct span s)
 {
 	struct span cause = s;
-	uint32_t code;
+	uint64_t code;
 
 	if (span_take_through(&cause, "caused by previous Xid ") &&
 	    span_take_number(&cause, 10, UINT_MAX, &code))
-		line->caused_by = code;
+		line->caused_by = (unsigned int)code;
 	if (line->code >= XID_NVLINK5_FIRST && line->code <= XID_NVLINK5_LAST)
 		read_nvlink5(line, s);
 	if (line->code == XID_RECOVERY_ACTION)
@@ -326,8 +313,7 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out)
 {
-	struct span s;
-	const char *newline;
+	struct span s, rest;
 
 	*out = (struct xid_line){ .pid = -1 };
 	if (*offset >= len)
@@ -340,16 +326,14 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 		return false;
 	}
 
-	newline = memchr(s.at, '\n', span_left(s));
-	if (newline)
-		s.end = newline;
+	rest = s;
+	s = span_take_line(&rest);
 	s.end = find_header(s);
 	*offset = (size_t)(s.end - text);
 
 	out->cut = s.at == text + len;
 	span_take(&s, ",");
-	while (span_take(&s, " "))
-		;
+	span_take_run(&s, " ");
 	if (out->kind == XID_LINE_XID)
 		take_process(&s, out);
 	out->cut = out->cut && s.end == text + len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* An operator's word on faults: parser and look-up. */
+/* Severities and actions that an operator has set: parser and look-up. */
 #include "xid/xid_policy.h"
 
 #include <errno.h>
@@ -7,82 +7,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fields.h"
 #include "base/file_text.h"
 #include "xid/xid_catalog.h"
 
 #define MAX_BYTES (1 << 20)
-#define WORD_SIZE sizeof(((struct xid_policy *)0)->words[0])
-#define SXID "sxid:"
 
 static const char *const severities[] = { "fatal", "warning", "info", "unknown" };
 
-/* Writes the message of line @f, about its field @n. */
-static int refuse(const struct fields *f, size_t n, const char *what, char *error,
-		  size_t error_size)
+static bool read_severity(struct span field, struct xid_policy_entry *e)
 {
-	char shown[48];
-
-	field_show(&f->field[n], shown, sizeof(shown));
-	snprintf(error, error_size, "line %u: '%s' %s", f->line, shown, what);
-	return -EINVAL;
-}
-
-static bool read_code(struct field field, struct xid_policy_entry *e)
-{
-	size_t len = strlen(SXID);
-
-	e->nvswitch = field.len > len && !memcmp(field.at, SXID, len);
-	if (e->nvswitch)
-		field = (struct field){ field.at + len, field.len - len };
-	return field_number(&field, &e->code);
-}
-
-static bool read_severity(const struct field *field, struct xid_policy_entry *e)
-{
-	if (field_is(field, "-"))
+	if (span_is(field, "-"))
 		return true;
 	for (size_t i = 0; i < sizeof(severities) / sizeof(severities[0]); i++)
-		if (field_is(field, severities[i]))
+		if (span_is(field, severities[i]))
 			e->severity = severities[i];
 	return e->severity;
 }
 
-static bool read_action(const struct field *field, struct xid_policy_entry *e, char *word)
+static bool read_action(struct span field, struct xid_policy_entry *e)
 {
-	if (field_is(field, "-"))
+	if (span_is(field, "-"))
 		return true;
-	if (!field_copy(field, word, WORD_SIZE) ||
-	    word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")])
-		return false;
-	e->action = word;
-	return true;
+	return span_copy(field, e->action, sizeof(e->action)) &&
+	       !e->action[strspn(e->action, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
 static int read_line(struct xid_policy *p, const struct fields *f, char *error, size_t error_size)
 {
-	struct xid_policy_entry *e = &p->entries[p->count];
+	struct xid_policy_entry *e = ARRAY_APPEND(p->entries, p->count);
 
-	*e = (struct xid_policy_entry){};
-	if (!read_code(f->field[0], e))
-		return refuse(f, 0, "is no Xid number and no " SXID "NUMBER", error, error_size);
-	for (size_t i = 0; i < p->count; i++)
-		if (p->entries[i].code == e->code && p->entries[i].nvswitch == e->nvswitch)
-			return refuse(f, 0, "has a line already: leave one", error, error_size);
+	if (!e) {
+		snprintf(error, error_size, "line %u: no memory", f->line);
+		return -ENOMEM;
+	}
+	if (!xid_code_read(f->field[0], &e->nvswitch, &e->code))
+		return fields_refuse(f, 0, "is no Xid number and no sxid:NUMBER", error,
+				     error_size);
+	for (const struct xid_policy_entry *other = p->entries; other < e; other++)
+		if (other->code == e->code && other->nvswitch == e->nvswitch)
+			return fields_refuse(f, 0, "has a line already: leave one", error,
+					     error_size);
 	if (f->count < 2 || f->count > 3)
-		return refuse(f, 0,
-			      "must be followed by SEVERITY, or by SEVERITY "
-			      "and ACTION",
-			      error, error_size);
-	if (!read_severity(&f->field[1], e))
-		return refuse(f, 1, "is none of fatal, warning, info, unknown and -", error,
-			      error_size);
-	if (f->count == 3 && !read_action(&f->field[2], e, p->words[p->count]))
-		return refuse(f, 2, "is no action: at most 39 of a-z, 0-9 and _, or -", error,
-			      error_size);
-	if (e->nvswitch && e->action)
-		return refuse(f, 2, "cannot be given: SXids have no action", error, error_size);
-	p->count++;
+		return fields_refuse(f, 0,
+				     "must be followed by SEVERITY, or by SEVERITY and ACTION",
+				     error, error_size);
+	if (!read_severity(f->field[1], e))
+		return fields_refuse(f, 1, "is none of fatal, warning, info, unknown and -", error,
+				     error_size);
+	if (f->count == 3 && !read_action(f->field[2], e))
+		return fields_refuse(f, 2, "is no action: at most 39 of a-z, 0-9 and _, or -",
+				     error, error_size);
+	if (e->nvswitch && *e->action)
+		return fields_refuse(f, 2, "cannot be given: SXids have no action", error,
+				     error_size);
 	return 0;
 }
 
@@ -95,48 +74,23 @@ static int compare(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
-/* Lines in @text; one above the limit stands for any number above it. */
-static size_t count_lines(const char *text, size_t len)
-{
-	const char *end = text + len;
-	size_t count = 0;
-
-	while (text < end && count <= XID_POLICY_MAX_LINES) {
-		text = memchr(text, '\n', (size_t)(end - text));
-		text = text ? text + 1 : end;
-		count++;
-	}
-	return count;
-}
-
 int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *error,
 		     size_t error_size)
 {
-	size_t lines = count_lines(text, len);
-	struct fields f;
+	struct fields f = { .rest = { text, text + len } };
 	int err = 0;
 
 	*p = (struct xid_policy){};
-	if (lines > XID_POLICY_MAX_LINES) {
+	while (!err && f.line <= XID_POLICY_MAX_LINES && fields_next(&f))
+		err = read_line(p, &f, error, error_size);
+	if (!err && f.line > XID_POLICY_MAX_LINES) {
 		snprintf(error, error_size, "line %d: at most %d lines are read",
 			 XID_POLICY_MAX_LINES + 1, XID_POLICY_MAX_LINES);
-		return -EINVAL;
+		err = -EINVAL;
 	}
-	if (!lines)
-		return 0;
-	p->entries = calloc(lines, sizeof(*p->entries));
-	p->words = calloc(lines, sizeof(*p->words));
-	if (!p->entries || !p->words) {
-		snprintf(error, error_size, "no memory");
-		xid_policy_free(p);
-		return -ENOMEM;
-	}
-	fields_begin(&f, text, len);
-	while (!err && fields_next(&f))
-		err = read_line(p, &f, error, error_size);
 	if (err)
 		xid_policy_free(p);
-	else
+	else if (p->count)
 		qsort(p->entries, p->count, sizeof(*p->entries), compare);
 	return err;
 }
@@ -163,7 +117,6 @@ int xid_policy_load(struct xid_policy *p, const char *path, const struct log *lo
 void xid_policy_free(struct xid_policy *p)
 {
 	free(p->entries);
-	free(p->words);
 	*p = (struct xid_policy){};
 }
 
@@ -177,7 +130,7 @@ const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool 
 	return bsearch(&key, p->entries, p->count, sizeof(key), compare);
 }
 
-/* The event itself says that it is no fault of its own. */
+/* By its own text it is no fault of its own. */
 static bool is_settled(const struct xid_line *line)
 {
 	if (line->kind != XID_LINE_XID)
@@ -200,7 +153,7 @@ struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct x
 	e = xid_policy_find(p, nvswitch, line->code);
 	if (e && e->severity)
 		v.severity = e->severity;
-	if (e && e->action)
+	if (e && *e->action)
 		v.action = e->action;
 	return v;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an operator wants to be thought of a fault, where the catalog's word is
- * not to count. A text of lines
+ * Severities and actions that an operator sets in place of the catalog's: a text
+ * of lines
  *
  *	CODE SEVERITY [ACTION]		# comment
  *
  * CODE is an Xid, or sxid:NUMBER; SEVERITY is fatal, warning, info or unknown;
- * ACTION is a word of a-z, 0-9 and underscores, at most 39 bytes. "-" keeps what
- * holds without the line, as does an absent ACTION. SXids have no action.
+ * ACTION is a word of a-z, 0-9 and underscores, at most 39 bytes. "-" keeps the
+ * catalog's, as does an absent ACTION. SXids have no action.
  */
 #ifndef XIDSCOPE_XID_POLICY_H
 #define XIDSCOPE_XID_POLICY_H
@@ -24,14 +24,13 @@ struct xid_policy_entry {
 	bool nvswitch; /* an SXid */
 	unsigned int code;
 	const char *severity; /* NULL: kept */
-	const char *action; /* NULL: kept */
+	char action[40]; /* "": kept */
 };
 
 /* All zero it is a valid policy without entries. */
 struct xid_policy {
 	struct xid_policy_entry *entries; /* ascending */
 	size_t count;
-	char (*words)[40]; /* what the actions point to */
 };
 
 /*
@@ -47,7 +46,7 @@ int xid_policy_load(struct xid_policy *p, const char *path, const struct log *lo
 
 void xid_policy_free(struct xid_policy *p);
 
-/* NULL: the policy does not have the code. Holds until the policy is freed. */
+/* NULL: the policy does not have the code. Valid until the policy is freed. */
 const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code);
 
@@ -58,9 +57,9 @@ struct xid_verdict {
 };
 
 /*
- * What to think of one event: the catalog's word, above it the text's (see
- * xid_line_severity()), above that the policy's. Two stay what they are: Xid 154
- * that takes the recovery action back to None, and Xid 45 that names its cause.
+ * Severity and action of one event: the policy's, else what the text states (see
+ * xid_line_severity()), else the catalog's. The policy does not change two: Xid
+ * 154 that takes the recovery action back to None, and Xid 45 that names its cause.
  */
 struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line);
 
