@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "model/fold.h"
+#include "model/merge.h"
 
 /* Entry number n has figures that no other has, so that sums tell which of them
  * are in it. */

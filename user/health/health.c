@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/time_text.h"
+#include "model/fault_group.h"
 #include "xid/xid_catalog.h"
 
 #define MAX_LIMIT 1e9
@@ -120,43 +121,12 @@ static bool is_over(const struct health_evaluation *e, const char *device, const
 
 /* ---- Xids and SXids ---- */
 
-/* All faults of one device and code: what the file tells apart by time. */
-struct group {
-	uint64_t count;
-	uint64_t incidents;
-	double last;
-};
-
-static bool is_same(const struct fault *a, const struct fault *b)
-{
-	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device);
-}
-
-/* False: @f is not the first of its group. */
-static bool get_group(const struct snapshot *s, const struct fault *f, struct group *g)
-{
-	bool first = true;
-
-	*g = (struct group){};
-	for (const struct fault *x = s->faults; x < s->faults + s->fault_count; x++) {
-		if (!is_same(x, f))
-			continue;
-		if (x < f)
-			first = false;
-		g->count += x->count;
-		g->incidents += x->incidents;
-		if (x->last > g->last)
-			g->last = x->last;
-	}
-	return first;
-}
-
 static bool group_is_over(const struct health_evaluation *e, const struct fault *f,
-			  const struct group *g)
+			  const struct fault_group *g)
 {
 	char what[32];
 
-	snprintf(what, sizeof(what), "%s%u", f->nvswitch ? "sxid:" : "", f->code);
+	xid_code_text(what, sizeof(what), f->nvswitch, f->code);
 	return is_over(e, f->device, what, g->last);
 }
 
@@ -190,12 +160,12 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule,
 			bool (*matches)(const struct fault *f))
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
-	struct group g;
+	struct fault_group g;
 
 	for (const struct fault *f = e->s->faults; f < end; f++) {
 		if (!matches(f) || !f->count)
 			continue;
-		get_group(e->s, f, &g);
+		fault_group_sum(e->s, f, &g);
 		if (!group_is_over(e, f, &g))
 			describe(e, rule, f, f->count, f->count == 1 ? "time" : "times", g.last);
 	}
@@ -254,10 +224,10 @@ static void find_sxid_fatal(struct health_evaluation *e, enum health_rule_id rul
 static void find_xid_storm(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
-	struct group g;
+	struct fault_group g;
 
 	for (const struct fault *f = e->s->faults; f < end; f++)
-		if (!f->nvswitch && get_group(e->s, f, &g) &&
+		if (!f->nvswitch && fault_group_sum(e->s, f, &g) &&
 		    (double)g.count >= e->o->rules[rule].limit && !group_is_over(e, f, &g))
 			describe(e, rule, f, g.count, "times", g.last);
 }
@@ -265,10 +235,10 @@ static void find_xid_storm(struct health_evaluation *e, enum health_rule_id rule
 static void find_xid_repeat(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
-	struct group g;
+	struct fault_group g;
 
 	for (const struct fault *f = e->s->faults; f < end; f++)
-		if (!f->nvswitch && get_group(e->s, f, &g) &&
+		if (!f->nvswitch && fault_group_sum(e->s, f, &g) &&
 		    strcmp(xid_catalog_find(f->code)->category, "info") != 0 &&
 		    (double)g.incidents >= e->o->rules[rule].limit && !group_is_over(e, f, &g))
 			describe(e, rule, f, g.incidents, "incidents", g.last);

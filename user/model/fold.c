@@ -1,106 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Puts snapshots' entries together: to keep label sets within bounds, to go on counting. */
+/* Keeps the label sets of a snapshot within bounds. */
 #include "model/fold.h"
 
-#include <errno.h>
 #include <string.h>
+
+#include "model/merge.h"
 
 #define OTHER "other"
 
-static void merge_op(struct rpc_op *to, const struct rpc_op *from)
-{
-	time_histogram_add(&to->total, &from->total);
-	for (int p = 0; p < RPC_PHASES; p++)
-		time_histogram_add(&to->phase[p], &from->phase[p]);
-	to->sent_bytes += from->sent_bytes;
-	to->received_bytes += from->received_bytes;
-}
-
-static void merge_error(struct rpc_error *to, const struct rpc_error *from)
-{
-	to->count += from->count;
-}
-
-static void merge_transport(struct rpc_transport_state *to, const struct rpc_transport_state *from)
-{
-	to->alive |= from->alive;
-	to->address[0] = 0;
-	to->retransmits += from->retransmits;
-	to->timeouts += from->timeouts;
-	to->disconnects += from->disconnects;
-	to->connects += from->connects;
-	for (int l = 0; l < RPC_LIMITS; l++)
-		to->saturated_ns[l] += from->saturated_ns[l];
-	if (to->slots_max < from->slots_max)
-		to->slots_max = from->slots_max;
-	to->slots_allocated += from->slots_allocated;
-	to->slots_in_flight += from->slots_in_flight;
-}
-
-static void merge_server(struct rpc_server_state *to, const struct rpc_server_state *from)
-{
-	for (int q = 0; q < RPC_QUEUES; q++) {
-		to->depth[q].sum += from->depth[q].sum;
-		for (int b = 0; b < DEPTH_BUCKETS; b++)
-			to->depth[q].bucket[b] += from->depth[q].bucket[b];
-		if (to->depth_max[q] < from->depth_max[q])
-			to->depth_max[q] = from->depth_max[q];
-		if (to->oldest_ns[q] < from->oldest_ns[q])
-			to->oldest_ns[q] = from->oldest_ns[q];
-	}
-}
-
-int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
-{
-	struct rpc_transport_state *transport;
-	struct rpc_server_state *server;
-	struct rpc_error *error;
-	struct rpc_op *op;
-
-	for (size_t i = 0; i < past->op_count; i++) {
-		op = snapshot_op(s, past->ops[i].server, past->ops[i].op);
-		if (!op)
-			return -ENOMEM;
-		merge_op(op, &past->ops[i]);
-	}
-	for (size_t i = 0; i < past->error_count; i++) {
-		error = snapshot_error(s, past->errors[i].server, past->errors[i].op,
-				       past->errors[i].status);
-		if (!error)
-			return -ENOMEM;
-		merge_error(error, &past->errors[i]);
-	}
-	for (size_t i = 0; i < past->transport_count; i++) {
-		transport =
-			snapshot_transport(s, past->transports[i].server, past->transports[i].name);
-		if (!transport)
-			return -ENOMEM;
-		merge_transport(transport, &past->transports[i]);
-		transport->alive = false;
-		transport->slots_max = 0;
-		transport->slots_allocated = 0;
-		transport->slots_in_flight = 0;
-	}
-	for (size_t i = 0; i < past->server_count; i++) {
-		server = snapshot_server(s, past->servers[i].server);
-		if (!server)
-			return -ENOMEM;
-		merge_server(server, &past->servers[i]);
-		memset(server->depth_max, 0, sizeof(server->depth_max));
-		memset(server->oldest_ns, 0, sizeof(server->oldest_ns));
-	}
-	for (size_t i = 0; i < past->drop_count; i++)
-		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
-	for (size_t i = 0; i < past->program_count; i++)
-		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
-				 past->programs[i].ns);
-	return 0;
-}
-
 /* Folds array[keep + 1..] into array[keep], and renames that. */
-#define FOLD(array, count, keep, merge)                  \
+#define FOLD(array, count, keep, add)                    \
 	for (size_t i_ = (keep) + 1; i_ < (count); i_++) \
-		merge(&(array)[keep], &(array)[i_]);     \
+		add(&(array)[keep], &(array)[i_]);       \
 	if ((count) > (keep)) {                          \
 		folded += (count) - (keep);              \
 		(count) = (keep) + 1;                    \
@@ -114,31 +25,31 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 	const size_t servers = max_series / RPC_QUEUES;
 	uint64_t folded = 0;
 
-	FOLD(s->ops, s->op_count, ops, merge_op)
+	FOLD(s->ops, s->op_count, ops, rpc_op_add)
 	if (s->op_count > ops) {
 		strcpy(s->ops[ops].server, OTHER);
 		strcpy(s->ops[ops].op, OTHER);
 	}
-	FOLD(s->errors, s->error_count, max_series, merge_error)
+	FOLD(s->errors, s->error_count, max_series, rpc_error_add)
 	if (s->error_count > max_series) {
 		strcpy(s->errors[max_series].server, OTHER);
 		strcpy(s->errors[max_series].op, OTHER);
 		strcpy(s->errors[max_series].status, OTHER);
 	}
-	FOLD(s->transports, s->transport_count, transports, merge_transport)
+	FOLD(s->transports, s->transport_count, transports, rpc_transport_add)
 	if (s->transport_count > transports) {
 		strcpy(s->transports[transports].server, OTHER);
 		strcpy(s->transports[transports].name, OTHER);
 	}
-	FOLD(s->servers, s->server_count, servers, merge_server)
+	FOLD(s->servers, s->server_count, servers, rpc_server_add)
 	if (s->server_count > servers) {
 		strcpy(s->servers[servers].server, OTHER);
-		/* One that stays may be called so already: a host's name, or
-		 * what did not fit the kernel's table. (The "other" of the rest
-		 * either comes last or has one label that differs.) */
+		/* One that stays may have that name already: a host's, or that
+		 * of what did not fit the kernel's table. (The "other" of the
+		 * rest either comes last or has one label that differs.) */
 		for (size_t i = 0; i < servers; i++)
 			if (!strcmp(s->servers[i].server, OTHER)) {
-				merge_server(&s->servers[i], &s->servers[servers]);
+				rpc_server_add(&s->servers[i], &s->servers[servers]);
 				s->server_count = servers;
 			}
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The state of everything observed at one moment: its arrays and histograms. */
+/* The state of everything observed at one moment: its arrays. */
 #include "model/snapshot.h"
 
 #include <stdio.h>
@@ -51,7 +51,8 @@ void snapshot_free(struct snapshot *s)
 	*s = (struct snapshot){};
 }
 
-static void copy(char *to, const char *from, size_t size)
+/* Cuts what does not fit; @from needs a NUL only within @size bytes. */
+static void set_label(char *to, const char *from, size_t size)
 {
 	size_t len = strnlen(from, size - 1);
 
@@ -59,20 +60,25 @@ static void copy(char *to, const char *from, size_t size)
 	to[len] = 0;
 }
 
-#define COPY(to, from) copy(to, from, sizeof(to))
+#define SET_LABEL(to, from) set_label(to, from, sizeof(to))
+
+/* Returns from the function the element of @array for which @same is true, or NULL
+ * without memory; else @entry is a new one, whose labels are still to be set. */
+#define FIND_OR_APPEND(entry, array, count, same)               \
+	for (entry = array; entry < (array) + (count); entry++) \
+		if (same)                                       \
+			return entry;                           \
+	entry = ARRAY_APPEND(array, count);                     \
+	if (!entry)                                             \
+	return NULL
 
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op)
 {
 	struct rpc_op *o;
 
-	for (o = s->ops; o < s->ops + s->op_count; o++)
-		if (!strcmp(o->server, server) && !strcmp(o->op, op))
-			return o;
-	o = ARRAY_APPEND(s->ops, s->op_count);
-	if (o) {
-		COPY(o->server, server);
-		COPY(o->op, op);
-	}
+	FIND_OR_APPEND(o, s->ops, s->op_count, !strcmp(o->server, server) && !strcmp(o->op, op));
+	SET_LABEL(o->server, server);
+	SET_LABEL(o->op, op);
 	return o;
 }
 
@@ -81,15 +87,12 @@ struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const c
 {
 	struct rpc_error *e;
 
-	for (e = s->errors; e < s->errors + s->error_count; e++)
-		if (!strcmp(e->server, server) && !strcmp(e->op, op) && !strcmp(e->status, status))
-			return e;
-	e = ARRAY_APPEND(s->errors, s->error_count);
-	if (e) {
-		COPY(e->server, server);
-		COPY(e->op, op);
-		COPY(e->status, status);
-	}
+	FIND_OR_APPEND(e, s->errors, s->error_count,
+		       !strcmp(e->server, server) && !strcmp(e->op, op) &&
+			       !strcmp(e->status, status));
+	SET_LABEL(e->server, server);
+	SET_LABEL(e->op, op);
+	SET_LABEL(e->status, status);
 	return e;
 }
 
@@ -98,14 +101,10 @@ struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *s
 {
 	struct rpc_transport_state *t;
 
-	for (t = s->transports; t < s->transports + s->transport_count; t++)
-		if (!strcmp(t->server, server) && !strcmp(t->name, name))
-			return t;
-	t = ARRAY_APPEND(s->transports, s->transport_count);
-	if (t) {
-		COPY(t->server, server);
-		COPY(t->name, name);
-	}
+	FIND_OR_APPEND(t, s->transports, s->transport_count,
+		       !strcmp(t->server, server) && !strcmp(t->name, name));
+	SET_LABEL(t->server, server);
+	SET_LABEL(t->name, name);
 	return t;
 }
 
@@ -113,12 +112,8 @@ struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 {
 	struct rpc_server_state *v;
 
-	for (v = s->servers; v < s->servers + s->server_count; v++)
-		if (!strcmp(v->server, server))
-			return v;
-	v = ARRAY_APPEND(s->servers, s->server_count);
-	if (v)
-		COPY(v->server, server);
+	FIND_OR_APPEND(v, s->servers, s->server_count, !strcmp(v->server, server));
+	SET_LABEL(v->server, server);
 	return v;
 }
 
@@ -126,19 +121,16 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 {
 	struct fault *f;
 
-	for (f = s->faults; f < s->faults + s->fault_count; f++)
-		if (f->code == like->code && f->nvswitch == like->nvswitch &&
-		    !strcmp(f->device, like->device) && !strcmp(f->severity, like->severity) &&
-		    !strcmp(f->action, like->action))
-			return f;
-	f = ARRAY_APPEND(s->faults, s->fault_count);
-	if (f) {
-		*f = *like;
-		f->count = 0;
-		f->incidents = 0;
-		f->first = 0;
-		f->last = 0;
-	}
+	FIND_OR_APPEND(f, s->faults, s->fault_count,
+		       f->code == like->code && f->nvswitch == like->nvswitch &&
+			       !strcmp(f->device, like->device) &&
+			       !strcmp(f->severity, like->severity) &&
+			       !strcmp(f->action, like->action));
+	*f = *like;
+	f->count = 0;
+	f->incidents = 0;
+	f->first = 0;
+	f->last = 0;
 	return f;
 }
 
@@ -147,16 +139,12 @@ struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, 
 {
 	struct kernel_event *e;
 
-	for (e = s->kernel_events; e < s->kernel_events + s->kernel_event_count; e++)
-		if (e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) &&
-		    !strcmp(e->device, device))
-			return e;
-	e = ARRAY_APPEND(s->kernel_events, s->kernel_event_count);
-	if (e) {
-		e->gpu_driver = gpu_driver;
-		COPY(e->kind, kind);
-		COPY(e->device, device);
-	}
+	FIND_OR_APPEND(e, s->kernel_events, s->kernel_event_count,
+		       e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) &&
+			       !strcmp(e->device, device));
+	e->gpu_driver = gpu_driver;
+	SET_LABEL(e->kind, kind);
+	SET_LABEL(e->device, device);
 	return e;
 }
 
@@ -164,12 +152,8 @@ struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
 {
 	struct gpu_info *g;
 
-	for (g = s->gpus; g < s->gpus + s->gpu_count; g++)
-		if (!strcmp(g->gpu, gpu))
-			return g;
-	g = ARRAY_APPEND(s->gpus, s->gpu_count);
-	if (g)
-		COPY(g->gpu, gpu);
+	FIND_OR_APPEND(g, s->gpus, s->gpu_count, !strcmp(g->gpu, gpu));
+	SET_LABEL(g->gpu, gpu);
 	return g;
 }
 
@@ -177,14 +161,10 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, cons
 {
 	struct gpu_recovery *r;
 
-	for (r = s->recoveries; r < s->recoveries + s->recovery_count; r++)
-		if (!strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence))
-			return r;
-	r = ARRAY_APPEND(s->recoveries, s->recovery_count);
-	if (r) {
-		COPY(r->gpu, gpu);
-		COPY(r->evidence, evidence);
-	}
+	FIND_OR_APPEND(r, s->recoveries, s->recovery_count,
+		       !strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence));
+	SET_LABEL(r->gpu, gpu);
+	SET_LABEL(r->evidence, evidence);
 	return r;
 }
 
@@ -226,42 +206,4 @@ void snapshot_program(struct snapshot *s, const char *name, uint64_t runs, uint6
 	p = &s->programs[s->program_count++];
 	*p = (struct program_run){ .runs = runs, .ns = ns };
 	snprintf(p->name, sizeof(p->name), "%s", name);
-}
-
-uint64_t time_histogram_count(const struct time_histogram *h)
-{
-	uint64_t count = 0;
-
-	for (int i = 0; i < TIME_BUCKETS; i++)
-		count += h->bucket[i];
-	return count;
-}
-
-void time_histogram_add(struct time_histogram *to, const struct time_histogram *from)
-{
-	to->sum_ns += from->sum_ns;
-	for (int i = 0; i < TIME_BUCKETS; i++)
-		to->bucket[i] += from->bucket[i];
-}
-
-void time_histogram_subtract(struct time_histogram *to, const struct time_histogram *from)
-{
-	to->sum_ns -= from->sum_ns;
-	for (int i = 0; i < TIME_BUCKETS; i++)
-		to->bucket[i] -= from->bucket[i];
-}
-
-uint64_t time_histogram_quantile(const struct time_histogram *h, double q)
-{
-	uint64_t count = time_histogram_count(h), below = 0;
-	double rank = q * (double)count;
-
-	if (!count)
-		return 0;
-	for (uint32_t i = 0; i < TIME_OVERFLOW; i++) {
-		below += h->bucket[i];
-		if (below && (double)below >= rank)
-			return histogram_bound(i, TIME_SHIFT);
-	}
-	return UINT64_MAX;
 }

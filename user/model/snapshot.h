@@ -16,12 +16,8 @@
 #include "base/label.h"
 #include "base/pci_address.h"
 #include "rpc/nfs_status.h"
+#include "model/time_histogram.h"
 #include "rpc.h"
-
-struct time_histogram {
-	uint64_t sum_ns;
-	uint64_t bucket[TIME_BUCKETS];
-};
 
 struct depth_histogram {
 	uint64_t sum;
@@ -254,14 +250,6 @@ void snapshot_hook(struct snapshot *s, const char *name, bool attached);
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
 void snapshot_program(struct snapshot *s, const char *name, uint64_t runs, uint64_t ns);
 void snapshot_health(struct snapshot *s, const char *check, int level);
-
-uint64_t time_histogram_count(const struct time_histogram *h);
-void time_histogram_add(struct time_histogram *to, const struct time_histogram *from);
-/* *@to minus *@from, which is an earlier state of the same histogram. */
-void time_histogram_subtract(struct time_histogram *to, const struct time_histogram *from);
-/* Upper bound in ns of the bucket that holds the @q-quantile (0..1), so the
- * true value is at most a fifth below (at 1 us and above); 0 if empty, UINT64_MAX if above all. */
-uint64_t time_histogram_quantile(const struct time_histogram *h, double q);
 
 extern const char *const rpc_phase_names[RPC_PHASES];
 extern const char *const rpc_limit_names[RPC_LIMITS];

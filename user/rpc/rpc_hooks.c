@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/fold.h"
+#include "model/merge.h"
 #include "rpc/rpc_events.h"
 #include "rpc/rpc_poll.h"
 #include "rpc/rpc_typed.h"

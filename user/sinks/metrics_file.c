@@ -12,13 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sinks/metrics.h"
 #include "base/span.h"
+#include "model/fault_group.h"
+#include "sinks/metrics.h"
 
 /* Look-ups are linear: a foreign file must not keep us busy for ever. */
 #define MAX_ENTRIES 4096
 #define MAX_LABELS 8
 #define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 struct sample {
 	struct span name;
@@ -27,7 +29,7 @@ struct sample {
 		struct span name;
 		char value[LABEL_SIZE];
 	} labels[MAX_LABELS];
-	char value[48];
+	struct span value; /* digits and points */
 };
 
 /* The reading functions return 0, -EINVAL or -ENOMEM. */
@@ -36,22 +38,10 @@ struct family {
 	int (*read)(struct snapshot *s, const struct sample *sample);
 };
 
-/* Moves past a run of the bytes in @set. */
-static struct span take_run(struct span *s, const char *set)
-{
-	struct span run = { s->at, s->at };
-
-	while (run.end < s->end && *run.end && strchr(set, *run.end))
-		run.end++;
-	s->at = run.end;
-	return run;
-}
-
-/* A name's bytes and no others. */
 static struct span take_name(struct span *s)
 {
-	return take_run(s, "abcdefghijklmnopqrstuvwxyz"
-			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	return span_take_run(s, "abcdefghijklmnopqrstuvwxyz"
+				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
 /* What follows the opening quote, up to the closing one, which is taken, too. */
@@ -99,17 +89,12 @@ static bool take_labels(struct span *s, struct sample *sample)
 /* NAME{LABEL="VALUE",...} NUMBER; the name is taken already. */
 static bool read_sample(struct span line, struct sample *sample)
 {
-	size_t len;
-
 	sample->label_count = 0;
 	if (!take_labels(&line, sample) || !span_take(&line, " "))
 		return false;
-	len = (size_t)(line.end - line.at);
-	if (!len || len >= sizeof(sample->value))
-		return false;
-	memcpy(sample->value, line.at, len);
-	sample->value[len] = 0;
-	return strspn(sample->value, "0123456789.") == len;
+	sample->value = line;
+	span_take_run(&line, "0123456789.");
+	return span_left(sample->value) && !span_left(line);
 }
 
 /* NULL: there is no such label. */
@@ -131,23 +116,12 @@ static bool get_label(const struct sample *sample, const char *name, char *to, s
 
 #define GET_LABEL(sample, name, to) get_label(sample, name, to, sizeof(to))
 
-static bool get_integer(const char *text, uint64_t max, uint64_t *value)
-{
-	char *end;
-
-	if (!*text || text[strspn(text, "0123456789")])
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return !errno && *value <= max;
-}
-
 static bool get_code(const struct sample *sample, const char *name, unsigned int *code)
 {
 	const char *text = label_of(sample, name);
 	uint64_t value;
 
-	if (!text || !get_integer(text, UINT32_MAX, &value))
+	if (!text || !span_number((struct span){ text, text + strlen(text) }, UINT32_MAX, &value))
 		return false;
 	*code = (unsigned int)value;
 	return true;
@@ -155,23 +129,26 @@ static bool get_code(const struct sample *sample, const char *name, unsigned int
 
 static bool get_time(const struct sample *sample, double *seconds)
 {
-	char *end;
+	char text[48], *end;
 
-	*seconds = strtod(sample->value, &end);
-	return end != sample->value && !*end && *seconds < MAX_TIME;
+	if (!span_copy(sample->value, text, sizeof(text)))
+		return false;
+	*seconds = strtod(text, &end);
+	return end != text && !*end && *seconds < MAX_TIME;
 }
 
 /* Seconds with nine decimals, to the last digit. */
 static bool get_nanoseconds(const struct sample *sample, uint64_t *ns)
 {
-	const char *point = strchr(sample->value, '.');
-	char digits[sizeof(sample->value)];
+	struct span rest = sample->value;
+	uint64_t seconds;
 
-	if (!point || strlen(point) != 10)
+	if (!span_take_number(&rest, 10, UINT64_MAX / NS_PER_SECOND, &seconds) ||
+	    !span_take(&rest, ".") || span_left(rest) != 9 ||
+	    !span_number(rest, UINT64_MAX - seconds * NS_PER_SECOND, ns))
 		return false;
-	snprintf(digits, sizeof(digits), "%.*s%s", (int)(point - sample->value), sample->value,
-		 point + 1);
-	return get_integer(digits, UINT64_MAX, ns);
+	*ns += seconds * NS_PER_SECOND;
+	return true;
 }
 
 static int added(const void *entry, size_t count)
@@ -208,7 +185,7 @@ static int read_fault(struct snapshot *s, const struct sample *sample, struct fa
 	int err;
 
 	if (!GET_LABEL(sample, "severity", like->severity) ||
-	    !get_integer(sample->value, UINT64_MAX, &count))
+	    !span_number(sample->value, UINT64_MAX, &count))
 		return -EINVAL;
 	f = snapshot_fault(s, like);
 	err = added(f, s->fault_count);
@@ -241,24 +218,14 @@ static int read_sxid(struct snapshot *s, const struct sample *sample)
 	return get_fault(sample, true, &like) ? read_fault(s, sample, &like) : -EINVAL;
 }
 
-/* The next fault of @like's device and code, from @f on; NULL: none. */
-static struct fault *next_fault(const struct snapshot *s, struct fault *f, const struct fault *like)
-{
-	for (; f < s->faults + s->fault_count; f++)
-		if (f->code == like->code && f->nvswitch == like->nvswitch &&
-		    !strcmp(f->device, like->device))
-			return f;
-	return NULL;
-}
-
 static int read_incidents(struct snapshot *s, const struct sample *sample)
 {
 	struct fault like, *f;
 
 	if (!get_fault(sample, false, &like))
 		return -EINVAL;
-	f = next_fault(s, s->faults, &like);
-	return f && get_integer(sample->value, UINT64_MAX, &f->incidents) ? 0 : -EINVAL;
+	f = fault_group_next(s, s->faults, &like);
+	return f && span_number(sample->value, UINT64_MAX, &f->incidents) ? 0 : -EINVAL;
 }
 
 static int read_fault_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
@@ -268,10 +235,10 @@ static int read_fault_time(struct snapshot *s, const struct sample *sample, bool
 
 	if (!get_fault(sample, nvswitch, &like) || !get_time(sample, &last))
 		return -EINVAL;
-	f = next_fault(s, s->faults, &like);
+	f = fault_group_next(s, s->faults, &like);
 	if (!f)
 		return -EINVAL;
-	for (; f; f = next_fault(s, f + 1, &like))
+	for (; f; f = fault_group_next(s, f + 1, &like))
 		f->last = last;
 	return 0;
 }
@@ -304,7 +271,7 @@ static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_
 	struct kernel_event *e;
 	int err = find_event(s, sample, gpu_driver, device, &e);
 
-	if (!err && !get_integer(sample->value, UINT64_MAX, &e->count))
+	if (!err && !span_number(sample->value, UINT64_MAX, &e->count))
 		err = -EINVAL;
 	return err;
 }
@@ -351,7 +318,7 @@ static int read_rate_limit(struct snapshot *s, const struct sample *sample)
 	char gpu[sizeof(g->gpu)];
 	int err;
 
-	if (!GET_LABEL(sample, "gpu", gpu) || !get_integer(sample->value, 1, &limited))
+	if (!GET_LABEL(sample, "gpu", gpu) || !span_number(sample->value, 1, &limited))
 		return -EINVAL;
 	g = snapshot_gpu(s, gpu);
 	err = added(g, s->gpu_count);
@@ -402,15 +369,6 @@ static int read_line(struct snapshot *s, struct span line)
 	return read_sample(line, &sample) ? family->read(s, &sample) : -EINVAL;
 }
 
-static struct span take_line(struct span *text)
-{
-	const char *end = memchr(text->at, '\n', (size_t)(text->end - text->at));
-	struct span line = { text->at, end ? end : text->end };
-
-	text->at = end ? end + 1 : text->end;
-	return line;
-}
-
 /*
  * OpenMetrics has a last line. Prometheus' format, which a counter's metadata
  * tell, has none: there the last family that we write must be there.
@@ -423,7 +381,7 @@ static bool is_whole(struct span text)
 	if (text.at == text.end || text.end[-1] != '\n')
 		return false;
 	while (text.at < text.end) {
-		line = take_line(&text);
+		line = span_take_line(&text);
 		if (span_is(line, "# TYPE " METRIC_PREFIX "export_errors_total counter"))
 			prometheus = true;
 	}
@@ -443,7 +401,7 @@ int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *e
 	}
 	while (!err && rest.at < rest.end) {
 		number++;
-		err = read_line(s, take_line(&rest));
+		err = read_line(s, span_take_line(&rest));
 	}
 	if (err == -EINVAL)
 		snprintf(error, error_size, "line %u is damaged", number);

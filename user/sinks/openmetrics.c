@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fault_group.h"
 #include "sinks/metrics.h"
 #include "version.h"
 
@@ -319,36 +320,6 @@ static void write_servers(struct writer *w, const struct snapshot *s)
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 }
 
-/* When the last fault of @f's device and code was; 0 if @f is not the first of
- * these in the list: they are one series. */
-static double last_of_code(const struct snapshot *s, const struct fault *f)
-{
-	double last = f->last;
-
-	for (const struct fault *g = s->faults; g < s->faults + s->fault_count; g++) {
-		if (g->code != f->code || g->nvswitch != f->nvswitch ||
-		    strcmp(g->device, f->device) != 0)
-			continue;
-		if (g < f)
-			return 0;
-		if (g->last > last)
-			last = g->last;
-	}
-	return last;
-}
-
-/* Bursts of all faults of @f's device and code. */
-static uint64_t incidents_of_code(const struct snapshot *s, const struct fault *f)
-{
-	uint64_t sum = 0;
-
-	for (const struct fault *g = s->faults; g < s->faults + s->fault_count; g++)
-		if (g->code == f->code && g->nvswitch == f->nvswitch &&
-		    !strcmp(g->device, f->device))
-			sum += g->incidents;
-	return sum;
-}
-
 static const char *timestamp(char *text, double seconds)
 {
 	snprintf(text, NUMBER_SIZE, "%.3f", seconds);
@@ -359,6 +330,7 @@ static void write_faults(struct writer *w, const struct snapshot *s)
 {
 	const struct fault *end = s->faults + s->fault_count;
 	char number[NUMBER_SIZE], code[16];
+	struct fault_group group;
 	const struct fault *f;
 
 #define EACH(is_nvswitch)                 \
@@ -371,23 +343,20 @@ static void write_faults(struct writer *w, const struct snapshot *s)
 	       { "severity", f->severity }, { "action", f->action });
 	family(w, METRIC_GPU_XID_INCIDENTS);
 	EACH(false)
-	if (last_of_code(s, f) > 0)
-		SAMPLE(w, integer(number, incidents_of_code(s, f)), { "gpu", f->device },
-		       { "xid", code });
+	if (fault_group_sum(s, f, &group) && group.last > 0)
+		SAMPLE(w, integer(number, group.incidents), { "gpu", f->device }, { "xid", code });
 	family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
 	EACH(false)
-	if (last_of_code(s, f) > 0)
-		SAMPLE(w, timestamp(number, last_of_code(s, f)), { "gpu", f->device },
-		       { "xid", code });
+	if (fault_group_sum(s, f, &group) && group.last > 0)
+		SAMPLE(w, timestamp(number, group.last), { "gpu", f->device }, { "xid", code });
 	family(w, METRIC_NVSWITCH_SXID_ERRORS);
 	EACH(true)
 	SAMPLE(w, integer(number, f->count), { "device", f->device }, { "sxid", code },
 	       { "severity", f->severity });
 	family(w, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
 	EACH(true)
-	if (last_of_code(s, f) > 0)
-		SAMPLE(w, timestamp(number, last_of_code(s, f)), { "device", f->device },
-		       { "sxid", code });
+	if (fault_group_sum(s, f, &group) && group.last > 0)
+		SAMPLE(w, timestamp(number, group.last), { "device", f->device }, { "sxid", code });
 #undef EACH
 	family(w, METRIC_GPU_FAULT_REPORTS);
 	for (int p = 0; p < FAULT_PATHS && s->gpu_watched; p++)

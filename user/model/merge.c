@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Adds the counters of snapshots' entries together. */
+#include "model/merge.h"
+
+#include <errno.h>
+#include <string.h>
+
+void rpc_op_add(struct rpc_op *to, const struct rpc_op *from)
+{
+	time_histogram_add(&to->total, &from->total);
+	for (int p = 0; p < RPC_PHASES; p++)
+		time_histogram_add(&to->phase[p], &from->phase[p]);
+	to->sent_bytes += from->sent_bytes;
+	to->received_bytes += from->received_bytes;
+}
+
+void rpc_error_add(struct rpc_error *to, const struct rpc_error *from)
+{
+	to->count += from->count;
+}
+
+void rpc_transport_add(struct rpc_transport_state *to, const struct rpc_transport_state *from)
+{
+	to->alive |= from->alive;
+	to->address[0] = 0;
+	to->retransmits += from->retransmits;
+	to->timeouts += from->timeouts;
+	to->disconnects += from->disconnects;
+	to->connects += from->connects;
+	for (int l = 0; l < RPC_LIMITS; l++)
+		to->saturated_ns[l] += from->saturated_ns[l];
+	if (to->slots_max < from->slots_max)
+		to->slots_max = from->slots_max;
+	to->slots_allocated += from->slots_allocated;
+	to->slots_in_flight += from->slots_in_flight;
+}
+
+void rpc_server_add(struct rpc_server_state *to, const struct rpc_server_state *from)
+{
+	for (int q = 0; q < RPC_QUEUES; q++) {
+		to->depth[q].sum += from->depth[q].sum;
+		for (int b = 0; b < DEPTH_BUCKETS; b++)
+			to->depth[q].bucket[b] += from->depth[q].bucket[b];
+		if (to->depth_max[q] < from->depth_max[q])
+			to->depth_max[q] = from->depth_max[q];
+		if (to->oldest_ns[q] < from->oldest_ns[q])
+			to->oldest_ns[q] = from->oldest_ns[q];
+	}
+}
+
+int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
+{
+	struct rpc_transport_state *transport;
+	struct rpc_server_state *server;
+	struct rpc_error *error;
+	struct rpc_op *op;
+
+	for (size_t i = 0; i < past->op_count; i++) {
+		op = snapshot_op(s, past->ops[i].server, past->ops[i].op);
+		if (!op)
+			return -ENOMEM;
+		rpc_op_add(op, &past->ops[i]);
+	}
+	for (size_t i = 0; i < past->error_count; i++) {
+		error = snapshot_error(s, past->errors[i].server, past->errors[i].op,
+				       past->errors[i].status);
+		if (!error)
+			return -ENOMEM;
+		rpc_error_add(error, &past->errors[i]);
+	}
+	for (size_t i = 0; i < past->transport_count; i++) {
+		transport =
+			snapshot_transport(s, past->transports[i].server, past->transports[i].name);
+		if (!transport)
+			return -ENOMEM;
+		rpc_transport_add(transport, &past->transports[i]);
+		transport->alive = false;
+		transport->slots_max = 0;
+		transport->slots_allocated = 0;
+		transport->slots_in_flight = 0;
+	}
+	for (size_t i = 0; i < past->server_count; i++) {
+		server = snapshot_server(s, past->servers[i].server);
+		if (!server)
+			return -ENOMEM;
+		rpc_server_add(server, &past->servers[i]);
+		memset(server->depth_max, 0, sizeof(server->depth_max));
+		memset(server->oldest_ns, 0, sizeof(server->oldest_ns));
+	}
+	for (size_t i = 0; i < past->drop_count; i++)
+		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
+	for (size_t i = 0; i < past->program_count; i++)
+		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
+				 past->programs[i].ns);
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Adds the counters of snapshots' entries together.
+ */
+#ifndef XIDSCOPE_MERGE_H
+#define XIDSCOPE_MERGE_H
+
+#include "model/snapshot.h"
+
+/* Counters and current figures are added, of a maximum the larger stays; the
+ * labels are those of *@to. A transport's address is lost. */
+void rpc_op_add(struct rpc_op *to, const struct rpc_op *from);
+void rpc_error_add(struct rpc_error *to, const struct rpc_error *from);
+void rpc_transport_add(struct rpc_transport_state *to, const struct rpc_transport_state *from);
+void rpc_server_add(struct rpc_server_state *to, const struct rpc_server_state *from);
+
+/*
+ * Adds to @s, which must hold no calls yet, the counters of the calls that
+ * @past has counted, so that counting goes on where @past ended; figures that
+ * described the moment of @past are left out. Returns 0 or -ENOMEM.
+ */
+int snapshot_add_calls(struct snapshot *s, const struct snapshot *past);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Durations in the kernel side's buckets. */
+#include "model/time_histogram.h"
+
+uint64_t time_histogram_count(const struct time_histogram *h)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		count += h->bucket[i];
+	return count;
+}
+
+void time_histogram_add(struct time_histogram *to, const struct time_histogram *from)
+{
+	to->sum_ns += from->sum_ns;
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		to->bucket[i] += from->bucket[i];
+}
+
+void time_histogram_subtract(struct time_histogram *to, const struct time_histogram *from)
+{
+	to->sum_ns -= from->sum_ns;
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		to->bucket[i] -= from->bucket[i];
+}
+
+uint64_t time_histogram_quantile(const struct time_histogram *h, double q)
+{
+	uint64_t count = time_histogram_count(h), below = 0;
+	double rank = q * (double)count;
+
+	if (!count)
+		return 0;
+	for (uint32_t i = 0; i < TIME_OVERFLOW; i++) {
+		below += h->bucket[i];
+		if (below && (double)below >= rank)
+			return histogram_bound(i, TIME_SHIFT);
+	}
+	return UINT64_MAX;
+}
