@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that docs/xidscope.8 names the commands, options with their arguments, and exit codes of `xidscope help`, and no
-# others, and that the formatters at hand have nothing to say against it. MANDOC=path names a mandoc that is not in the
+# others, and that the installed formatters accept it without a warning. MANDOC=path names a mandoc that is not in the
 # PATH. check_man.sh [PAGE]
 set -euo pipefail
 
@@ -46,7 +46,7 @@ while read -r line; do
 	complain "the page has '$line', xidscope help does not"
 done < <(comm -13 "$work/program" "$work/page")
 
-# An option that is mentioned must be listed, or be a command of its own as --help is.
+# An option in the text must be listed, or accepted in place of a command as --help is.
 while read -r option; do
 	grep -q "^option $option\( \|$\)" "$work/program" || "$program" "$option" >"$work/out" 2>&1 ||
 		complain "the page mentions $option, which the program refuses"
@@ -81,4 +81,4 @@ if [[ -n $mandoc ]]; then
 fi
 
 [[ -z $failed ]] || exit 1
-echo "check_man.sh: $(wc -l <"$work/page") commands, options and exit codes agree; formatters:${checked:- none at hand}"
+echo "check_man.sh: $(wc -l <"$work/page") commands, options and exit codes agree; formatters:${checked:- none installed}"

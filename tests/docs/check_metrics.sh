@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that docs/METRICS.md describes the families of `xidscope metrics`, all of them and no others: name, type, unit,
 # labels and help agree, each has a meaning and one PromQL line, every name in the text and the queries exists, and the
-# tables have the sizes that it says.
+# sizes of tables in the text are those of include/rpc.h.
 # With PROMTOOL=path of promtool, each query's syntax is checked too. check_metrics.sh [DOCUMENT]
 set -euo pipefail
 
@@ -103,7 +103,7 @@ END {
 	}
 }' "$work/families" "$document" >"$work/differences"
 
-# bound NAME LESS WORDS: the page must name the size of a table of include/rpc.h (less its place for "other").
+# bound NAME LESS WORDS: the page must name the size of a table of include/rpc.h (less its entry for "other").
 bound() {
 	local size
 	size=$(awk -v name="$1" '$1 == "#define" && $2 == name { print $3 }' "$root/include/rpc.h")
