@@ -53,6 +53,8 @@ judge "readers accept a file full of nasty names" tests/readers/check.sh
 judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
 judge "the man page and the program agree" tests/docs/check_man.sh
 judge "HEALTH.md and the program agree" tests/docs/check_health.sh
+judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
+judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
 judge "check and xid say what they should in each state" tests/check_command.sh
 judge "Slurm and node-problem-detector get the verdict" tests/check_callers.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh

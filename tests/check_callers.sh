@@ -81,8 +81,8 @@ npd() {
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"
 }
-npd well "GpuOrNfsFault False XidscopeIsWell: *"
-npd warning "GpuOrNfsFault False XidscopeIsWell: *"
+npd well "GpuOrNfsFault False XidscopeFindsNoFault: *"
+npd warning "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd critical "GpuOrNfsFault True XidscopeFindsFault: Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z"
 npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: torn: the end is missing*"
 npd absent "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read absent: *"

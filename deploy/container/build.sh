@@ -6,7 +6,7 @@ set -euo pipefail
 usage="usage: build.sh [BINARY [ARCHIVE]]
   BINARY   the static xidscope (build/xidscope)
   ARCHIVE  the OCI archive to write (build/xidscope-oci.tar)
-The image is named xidscope:VERSION, as the binary says. The same binary gives the same layer, with
+The image is named xidscope:VERSION, with the binary's version. The same binary gives the same layer, with
 SOURCE_DATE_EPOCH (0) as its time. Load the archive with one of
   podman load -i ARCHIVE
   ctr -n k8s.io images import ARCHIVE
@@ -28,27 +28,27 @@ archive=$(realpath -m "${2:-$root/build/xidscope-oci.tar}")
 
 type -P buildah >/dev/null || die "buildah is missing: install the Debian package buildah, or run 'sudo make deps'"
 [[ -x $binary ]] || die "$binary is missing: run 'make' first"
-# The image holds no dynamic loader.
+# The image contains no dynamic loader.
 ! LC_ALL=C grep -aqE '/lib(64)?/ld-(linux|musl)' "$binary" || die "$binary is not static"
-# The image is for the machine that the binary's header names.
+# The image's platform is that of the binary's header.
 case $(od -An -tu2 -j18 -N2 "$binary" | tr -d ' ') in
 62) platform=linux/amd64 ;;
 183) platform=linux/arm64 ;;
-*) die "$binary is for a machine that is not known here" ;;
+*) die "$binary is for an unknown machine: amd64 and arm64 are supported" ;;
 esac
 version=$("$binary" version) || die "$binary does not run on this machine: for another architecture install qemu-user-static"
 version=${version##* }
-[[ $version =~ ^[0-9][0-9A-Za-z.~+-]*$ ]] || die "'$binary version' says '$version', which is no version"
-tag=xidscope:${version//[~+]/-} # what a tag may hold
+[[ $version =~ ^[0-9][0-9A-Za-z.~+-]*$ ]] || die "'$binary version' prints '$version', which is not a version"
+tag=xidscope:${version//[~+]/-} # characters that a tag may contain
 
-# Storage of its own, thrown away afterwards: vfs and chroot need neither overlayfs nor user namespaces, and the
-# system's images stay as they are.
+# Temporary storage of its own: vfs and chroot need neither overlayfs nor user namespaces, and the system's images do not
+# change.
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-image.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/context"
 install -m755 "$binary" "$dir/context/xidscope"
 storage=(--root "$dir/root" --runroot "$dir/run" --storage-driver vfs)
-# An empty policy file: where containers/common is not set up, buildah asks for one.
+# buildah needs a policy file where containers/common is not set up.
 echo '{ "default": [ { "type": "insecureAcceptAnything" } ] }' >"$dir/policy.json"
 
 quietly() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the alert rules are valid, that each fires when it should and only then, and that xidscope exports every
-# metric they ask for, with the labels they ask for.
+# metric that they use, with the labels that they use.
 set -euo pipefail
 
 die() {
@@ -23,19 +23,19 @@ quietly "$promtool" test rules rules_test.yaml
 alerts=$(sed -n 's/^ *- alert: //p' rules.yaml)
 for alert in $alerts; do
 	# At least once with an alert, and once without.
-	(($(grep -c "alertname: $alert\$" rules_test.yaml) > 0)) || die "rules_test.yaml never sees $alert fire"
+	(($(grep -c "alertname: $alert\$" rules_test.yaml) > 0)) || die "rules_test.yaml has no test of $alert"
 done
 
 # As exported: NAME{LABEL LABEL}; a counter's sample ends in _total.
 "$root/build/xidscope" metrics | awk -F'\t' '
 	{ gsub(/, /, " ", $4); print $1 ($2 == "counter" ? "_total" : ""), $4, "instance job" }' >"$dir/metrics"
 grep -oE 'xidscope_[a-z_]+[a-z]' rules.yaml | while read -r metric; do
-	grep -q "^$metric " "$dir/metrics" || die "rules.yaml asks for $metric: see 'xidscope metrics'"
+	grep -q "^$metric " "$dir/metrics" || die "rules.yaml uses $metric, which xidscope does not export: see 'xidscope metrics'"
 done
-# The series of the tests have all labels of their metric, and no others.
+# The series in the tests have all labels of their metric, and no others.
 grep -oE 'xidscope_[a-z_]+\{.*\}' rules_test.yaml | while IFS='{}' read -r metric labels _; do
 	used=$(grep -oE '[a-z]+=' <<<"$labels" | tr -d = | sort | paste -sd' ')
 	known=$(sed -n "s/^$metric //p" "$dir/metrics" | tr ' ' '\n' | grep -vxE 'job|' | sort | paste -sd' ')
-	[[ $used == "$known" ]] || die "rules_test.yaml gives $metric the labels '$used', xidscope '$known'"
+	[[ $used == "$known" ]] || die "$metric has the labels '$used' in rules_test.yaml, but '$known' in xidscope"
 done
 echo "$(wc -w <<<"$alerts") alerts are valid and tested"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that systemd understands the unit as `make install` writes it, without a word of complaint.
+# Proves that systemd accepts the unit as `make install` writes it, without a warning.
 set -euo pipefail
 
 die() {
@@ -18,7 +18,7 @@ cp "$root/build/xidscope" "$dir/sbin/"
 sed "s|@PREFIX@|$dir|g" "$root/deploy/systemd/xidscope.service" >"$dir/xidscope.service"
 ! grep -n '@[A-Z]*@' "$dir/xidscope.service" || die "a placeholder is left that 'make install' does not replace"
 
-# It succeeds on settings that it does not know: each line about this unit is an error here. --man=no: the manual
+# systemd-analyze succeeds even with unknown settings, so each line about this unit is an error here. --man=no: the man
 # page is not installed yet.
 systemd-analyze verify --man=no "$dir/xidscope.service" >"$dir/log" 2>&1 || die "$(cat "$dir/log")"
 ! grep -F xidscope "$dir/log" >&2 || die "systemd complains, see above"

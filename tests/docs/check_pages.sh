@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that the README, ARCHITECTURE.md and GLOSSARY.md stay within their length, that each file that a page names
+# exists, and that each link between pages has a target.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+failed=
+complain() {
+	echo "check_pages.sh: $*" >&2
+	failed=1
+}
+
+# at_most FILE NUMBER LIMIT UNIT
+at_most() {
+	(($2 <= $3)) || complain "$1 has $2 $4: at most $3"
+}
+at_most README.md "$(wc -l <README.md)" 120 lines
+at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 900 words
+at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 26 "rows (25 terms and the head)"
+
+mapfile -t pages < <(ls README.md docs/*.md deploy/*/*.md)
+for page in "${pages[@]}"; do
+	# In backquotes and with a folder of the project: a path, perhaps with a pattern. Capitals stand for any name.
+	while read -r path; do
+		compgen -G "$(sed -E 's/NAME|NN-name/*/g' <<<"$path")" >/dev/null || complain "$page names $path, which does not exist"
+	done < <(grep -oE '`(bpf|deploy|docs|include|tests|user|vmlinux)/[^` ]*' "$page" | tr -d '`' | sort -u |
+		grep -vE '^(bpf|include|user|tests/fuzz|tests/unit)/[^ ]*NAME')
+	while read -r link; do
+		[[ -e $(dirname "$page")/${link%%#*} ]] || complain "$page links to $link, which does not exist"
+		anchor=${link#*#}
+		[[ $link != *#* ]] || sed -n 's/^#* //p' "$(dirname "$page")/${link%%#*}" | tr '[:upper:] ' '[:lower:]-' |
+			grep -qxF "$anchor" || complain "$page links to $link: no such heading"
+	done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -vE '^(https?:|#)' || true)
+done
+
+[[ -z $failed ]] || exit 1
+echo "check_pages.sh: ${#pages[@]} pages within their length, their files and links exist"
