@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The kernel log as it is written: messages that may be the NVIDIA driver's go
- * to user space, which alone decides what they are.
+ * to user space, which decides what they are.
  *
  * From 5.19 (commit 5aa7eea9316c) printk:console is called in the context of
  * whoever prints, which may be an NMI, with bare text that is not terminated;
- * before that only when a console prints. Nothing here may sleep or wait: a
- * full ring buffer counts and goes on.
+ * before that only when a console prints. Nothing here may sleep or wait: what
+ * finds the ring buffer full is counted and dropped.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -19,8 +19,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MARK_NVRM 0x4d52564e /* little-endian "NVRM" */
 #define MARK_SXID 0x64695853 /* little-endian "SXid" */
 
-__u64 printk_seen = 0; /* messages that bear a mark */
-__u64 printk_dropped = 0; /* of these, what found the ring buffer full */
+__u64 printk_dropped = 0; /* messages with a mark that found the ring buffer full */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -38,7 +37,7 @@ static __always_inline __u32 is_zero(__u32 x)
 }
 
 /*
- * Whether a mark stands anywhere in the @size bytes (1 to CHUNK) at @address.
+ * Whether there is a mark in the @size bytes (1 to CHUNK) at @address.
  * Read to the stack: a scratch map would be shared with the NMI that interrupts
  * us. A global function, which the verifier reads once and not once per call.
  */
@@ -56,8 +55,8 @@ __noinline int chunk_has_mark(__u64 address, __u64 size)
 	return found != 0;
 }
 
-/* In all of the message: one without a level is glued to the end of an
- * unfinished line. */
+/* Searches all of the message: one without a level is appended to an unfinished
+ * line. */
 static __always_inline bool has_mark(const char *text, __u32 len)
 {
 	__u32 size;
@@ -88,7 +87,6 @@ static __always_inline int send(const char *text, __u32 len, __u32 room)
 	if (bpf_probe_read_kernel(event->text, len, text))
 		event->len = 0;
 	event->time = bpf_ktime_get_ns();
-	event->cpu = bpf_get_smp_processor_id();
 	event->pid = bpf_get_current_pid_tgid() >> 32;
 	if (bpf_get_current_comm(event->comm, sizeof(event->comm)))
 		event->comm[0] = 0;
@@ -107,7 +105,6 @@ int printk_console(__u64 *ctx)
 		len = PRINTK_TEXT;
 	if (!has_mark(text, len))
 		return 0;
-	__sync_fetch_and_add(&printk_seen, 1);
 	if (len <= PRINTK_SHORT)
 		return send(text, len, PRINTK_SHORT);
 	return send(text, len, PRINTK_TEXT);

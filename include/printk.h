@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What bpf/printk.bpf.c sends through its ring buffer: one kernel message that
- * looks like one of the NVIDIA driver's.
+ * What bpf/printk.bpf.c sends through its ring buffer: a kernel message that may
+ * be the NVIDIA driver's.
  */
 #ifndef XIDSCOPE_PRINTK_H
 #define XIDSCOPE_PRINTK_H
@@ -17,7 +17,6 @@
 
 struct printk_event {
 	__u64 time; /* CLOCK_MONOTONIC, ns */
-	__u32 cpu;
 	__u32 pid; /* of the task in whose context it was printed */
 	char comm[PRINTK_COMM];
 	__u32 len; /* bytes of text that follow; not NUL-terminated */
