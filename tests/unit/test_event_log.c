@@ -331,7 +331,7 @@ static void any_bytes_make_valid_json(void **state)
 		label_from_bytes(event.device, sizeof(event.device), text + 40, 50);
 		label_from_bytes(event.uuid, sizeof(event.uuid), text + 90, 40);
 		event.members =
-			i % 2 ? ",\"xids\":[{\"device\":\"x\",\"xid\":1,\"seconds_before\":-1.5}]" :
+			i % 2 ? "\"xids\":[{\"device\":\"x\",\"xid\":1,\"seconds_before\":-1.5}]" :
 				"";
 		event.replayed = i % 2;
 		event.pid = i % 5 - 1;

@@ -275,8 +275,8 @@ static void a_boot_has_an_id(void **state)
 	char one[BOOT_ID_SIZE], two[BOOT_ID_SIZE];
 
 	(void)state;
-	read_boot_id(one);
-	read_boot_id(two);
+	boot_id_read(one);
+	boot_id_read(two);
 	assert_int_equal(strlen(one), 36);
 	assert_string_equal(one, two);
 }

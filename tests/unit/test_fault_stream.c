@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "faults/fault_stream.h"
+#include "sinks/event_log.h"
 
 #define SECOND 1000000000ull
 #define MS 1000000ull
@@ -29,9 +30,17 @@ static const struct xid_policy no_policy;
 struct world {
 	struct faults faults;
 	struct fault_stream stream;
+	struct event_log *log;
 	uint64_t now;
 	uint64_t sequence;
 };
+
+static void on_event(void *context, const struct event *event)
+{
+	struct world *w = context;
+
+	event_log_add(w->log, event);
+}
 
 static int enter(void **state)
 {
@@ -40,15 +49,17 @@ static int enter(void **state)
 	if (!w)
 		return -1;
 	w->now = 1000 * SECOND;
-	w->stream = (struct fault_stream){
+	w->log = event_log_new(NULL, &quiet);
+	w->stream.events = (struct fault_events){
 		.faults = &w->faults,
-		.events = event_log_new(NULL, &quiet),
+		.handle = on_event,
+		.context = w,
 		.policy = &no_policy,
 		.log = &quiet,
 		.wall_offset = 1700000000,
 	};
 	for (int i = 0; i < SIGNALS; i++)
-		w->stream.hook_since_ns[i] = UINT64_MAX;
+		w->stream.events.enabled_ns[i] = UINT64_MAX;
 	*state = w;
 	return 0;
 }
@@ -59,7 +70,7 @@ static int leave(void **state)
 
 	fault_stream_free(&w->stream);
 	faults_free(&w->faults);
-	event_log_free(w->stream.events);
+	event_log_free(w->log);
 	free(w);
 	return 0;
 }
@@ -119,8 +130,8 @@ static void driver_79(struct world *w)
 
 static void watch_driver(struct world *w)
 {
-	w->stream.hook_since_ns[SIGNAL_XID] = 0;
-	w->stream.hook_since_ns[SIGNAL_SXID] = 0;
+	w->stream.events.enabled_ns[SIGNAL_XID] = 0;
+	w->stream.events.enabled_ns[SIGNAL_SXID] = 0;
 }
 
 static void pass(struct world *w, uint64_t ns)
@@ -130,6 +141,11 @@ static void pass(struct world *w, uint64_t ns)
 }
 
 /* ---- what comes out ---- */
+
+static bool waits(const struct world *w)
+{
+	return w->stream.printk.count || w->stream.pairs.count;
+}
 
 static uint64_t total(const struct world *w)
 {
@@ -163,7 +179,7 @@ static void assert_paths(const struct world *w, uint64_t both, uint64_t text, ui
 static void assert_one_79(struct world *w)
 {
 	pass(w, 10 * SECOND);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_int_equal(w->faults.counts.fault_count, 1);
 	assert_int_equal(w->faults.counts.faults[0].code, 79);
 	assert_string_equal(w->faults.counts.faults[0].device, "0000:c1:00.0");
@@ -179,7 +195,7 @@ static void the_record_alone(void **state)
 	struct world *w = *state;
 
 	record(w, XID_79);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_one_79(w);
 	assert_paths(w, 0, 1, 0);
 }
@@ -192,7 +208,7 @@ static void message_and_record(void **state)
 	assert_int_equal(total(w), 0);
 	record(w, XID_79);
 	assert_int_equal(total(w), 1);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_one_79(w);
 }
 
@@ -273,14 +289,14 @@ static void a_hook_attached_later(void **state)
 {
 	struct world *w = *state;
 
-	w->stream.hook_since_ns[SIGNAL_XID] = w->now - SECOND;
+	w->stream.events.enabled_ns[SIGNAL_XID] = w->now - SECOND;
 	record_of(w, 0, w->now - 2 * SECOND, XID_79);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_paths(w, 0, 1, 0);
 	record(w, XID_79);
-	assert_true(fault_stream_waits(&w->stream));
+	assert_true(waits(w));
 	driver_79(w);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_paths(w, 1, 1, 0);
 	assert_int_equal(total(w), 2);
 	/* A hook on SXids is another. */
@@ -295,7 +311,7 @@ static void a_driver_that_has_gone(void **state)
 
 	watch_driver(w);
 	driver_79(w);
-	w->stream.hook_since_ns[SIGNAL_XID] = UINT64_MAX;
+	w->stream.events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
 	record(w, XID_79);
 	assert_one_79(w);
 	assert_paths(w, 1, 0, 0);
@@ -310,13 +326,13 @@ static void a_record_made_of_several_messages(void **state)
 	message(w, XID_79);
 	message(w, XID_31);
 	record(w, "unfinished: " XID_79 XID_31);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_int_equal(total(w), 2);
 	message(w, XID_79);
 	message(w, XID_79);
 	message(w, XID_31);
 	record(w, XID_79 XID_79);
-	assert_int_equal(w->stream.printk_count, 1);
+	assert_int_equal(w->stream.printk.count, 1);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 5);
 }
@@ -334,7 +350,7 @@ static void messages_with_a_time_stamp(void **state)
 	record(w, "unfinished: " XID_31);
 	record(w, "one\n" XID_79);
 	record(w, XID_79);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_int_equal(total(w), 4);
 }
 
@@ -368,7 +384,7 @@ static void a_short_record_takes_no_message(void **state)
 	record(w, "NVRM");
 	record(w, "NVRM: Xid");
 	record_of(w, 1, w->now, "the bus.");
-	assert_int_equal(w->stream.printk_count, 1);
+	assert_int_equal(w->stream.printk.count, 1);
 	assert_one_79(w);
 }
 
@@ -377,9 +393,9 @@ static void the_first_moments_of_a_kernel_are_long_ago(void **state)
 	struct world *w = *state;
 
 	w->stream.log_offset_ns = -(int64_t)(5 * SECOND);
-	w->stream.hook_since_ns[SIGNAL_XID] = SECOND;
+	w->stream.events.enabled_ns[SIGNAL_XID] = SECOND;
 	record_of(w, 0, 2 * SECOND, XID_79);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_true(w->faults.counts.faults[0].last == 1700000000);
 	/* Nor is anything from the future. */
 	w->stream.log_offset_ns = (int64_t)(5 * SECOND);
@@ -460,7 +476,7 @@ static void storm(struct world *w, int lines, unsigned int lose_record, unsigned
 	}
 	pass(w, 10 * SECOND);
 	pass(w, 10 * SECOND);
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_true(!lose_message == !lost[0] && !lose_record == !lost[1] &&
 		    !lose_report == !lost[2]);
 }
@@ -630,7 +646,7 @@ static void an_sxid_has_details(void **state)
 		for (int d = 0; d < 2; d++)
 			driver(w, true, 20034, "0000:c3:00.0", details[d]);
 	}
-	assert_false(fault_stream_waits(&w->stream));
+	assert_false(waits(w));
 	assert_paths(w, 3, 0, 0);
 	/* A detail that comes before the text of the next fault is not its twin. */
 	driver(w, true, 20034, "0000:c3:00.0", details[0]);
@@ -721,19 +737,19 @@ static void identity_lines_are_remembered(void **state)
 static void a_signal_counts_by_text_or_tracepoint(void **state)
 {
 	static const char text[] = "Out of memory: Killed process 1234 (python3) total-vm:1kB";
-	const struct signal_report report = {
+	const struct fault_signal_report report = {
 		.kind = "oom_kill", .device = "", .pid = 1234, .comm = "python3"
 	};
 	struct world *w = *state;
 
 	record(w, text);
 	assert_int_equal(events(w, "oom_kill"), 1);
-	w->stream.hook_since_ns[SIGNAL_OOM_KILL] = w->now;
+	w->stream.events.enabled_ns[SIGNAL_OOM_KILL] = w->now;
 	record_of(w, 0, w->now - SECOND, text);
 	assert_int_equal(events(w, "oom_kill"), 2);
 	record(w, text);
 	assert_int_equal(events(w, "oom_kill"), 2);
-	fault_stream_signal(&w->stream, &report);
+	fault_events_add_signal(&w->stream.events, &report);
 	assert_int_equal(events(w, "oom_kill"), 3);
 	/* Others have no tracepoint. */
 	record(w, "watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [python3:1]");
@@ -750,8 +766,8 @@ static FILE *log_to_file(struct world *w)
 	snprintf(path, sizeof(path), "/tmp/test_fault_stream.XXXXXX");
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
-	event_log_free(w->stream.events);
-	w->stream.events = event_log_new(path, &quiet);
+	event_log_free(w->log);
+	w->log = event_log_new(path, &quiet);
 	file = fdopen(fd, "r");
 	assert_non_null(file);
 	unlink(path);
@@ -760,7 +776,7 @@ static FILE *log_to_file(struct world *w)
 
 static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
 {
-	struct signal_report report = {
+	struct fault_signal_report report = {
 		.kind = "pcie_aer", .device = "0000:c1:00.0", .severity = "info", .pid = -1
 	};
 	struct world *w = *state;
@@ -769,9 +785,9 @@ static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
 
 	report.time_ns = w->now;
 	for (int i = 0; i < 3; i++)
-		fault_stream_signal(&w->stream, &report);
+		fault_events_add_signal(&w->stream.events, &report);
 	report.severity = "fatal";
-	fault_stream_signal(&w->stream, &report);
+	fault_events_add_signal(&w->stream.events, &report);
 	record(w,
 	       "pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=x");
 	assert_int_equal(events(w, "pcie_aer"), 5);
@@ -790,12 +806,13 @@ static void an_event_says_how_it_was_seen(void **state)
 	FILE *file = log_to_file(w);
 	char line[1024] = "";
 
-	w->stream.started_ns = w->now;
+	w->stream.events.started_ns = w->now;
 	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
-	fault_stream_signal(&w->stream, &(struct signal_report){ .kind = "pcie_aer",
-								 .device = "0000:c1:00.0",
-								 .time_ns = w->now,
-								 .pid = -1 });
+	fault_events_add_signal(&w->stream.events,
+				&(struct fault_signal_report){ .kind = "pcie_aer",
+							       .device = "0000:c1:00.0",
+							       .time_ns = w->now,
+							       .pid = -1 });
 	w->now += SECOND;
 	message(w, XID_79);
 	record(w, XID_79);
@@ -812,6 +829,80 @@ static void an_event_says_how_it_was_seen(void **state)
 	assert_null(strstr(line, "replayed"));
 	assert_non_null(fgets(line, sizeof(line), file));
 	assert_non_null(strstr(line, "\"replayed\":true"));
+	fclose(file);
+}
+
+/* Each member that a text or a relative adds, in its order and spelling. */
+static void details_and_relatives_follow_in_order(void **state)
+{
+	static const struct {
+		const char *text, *members;
+	} cases[] = {
+		{ "NVRM: Xid (PCI:0000:c1:00): 144, pid=1, name=p, RLW_RXPIPE Nonfatal XC0 i0 Link 13 "
+		  "(0x0409a0c2 0x00000008)",
+		  ",\"fatality\":\"nonfatal\",\"nvlink\":{\"unit\":\"RLW_RXPIPE\",\"xc\":0,\"instance\":0,\"link\":13,\"words\":[\"0x0409a0c2\",\"0x00000008\"]},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02 GPU-CI:01): 45, pid=1, name=p, Ch 1, caused by previous Xid 31",
+		  ",\"mig\":{\"gpu_instance\":2,\"compute_instance\":1},\"caused_by\":31,\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":2.000}]" },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:02): 13, Graphics Exception",
+		  ",\"mig\":{\"gpu_instance\":2},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":3.000}]" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
+		  "Required) to 0x0 (None)",
+		  ",\"recovery\":{\"from\":\"GPU Reset Required\",\"to\":\"None\"},\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":4.000}]" },
+		{ "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48",
+		  ",\"fatality\":\"fatal\"" },
+		{ XID_79,
+		  ",\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":6.000}]" },
+	};
+	struct world *w = *state;
+	FILE *file = log_to_file(w);
+	char line[1024];
+
+	fault_events_add_signal(&w->stream.events,
+				&(struct fault_signal_report){ .kind = "pcie_aer",
+							       .device = "0000:c1:00.0",
+							       .time_ns = w->now,
+							       .pid = -1 });
+	assert_non_null(fgets(line, sizeof(line), file));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *members;
+
+		w->now += SECOND;
+		record(w, cases[i].text);
+		assert_non_null(fgets(line, sizeof(line), file));
+		members = strstr(line, "\"seen_by\":\"text\"");
+		assert_non_null(members);
+		members += strlen("\"seen_by\":\"text\"");
+		*strstr(members, ",\"incident\"") = 0;
+		assert_string_equal(members, cases[i].members);
+	}
+	fclose(file);
+}
+
+/* More Xids came before a PCIe error than fit the 1,024 bytes that once were their room. */
+static void all_relatives_are_listed(void **state)
+{
+	const unsigned int count = PCIE_RELATIVES - 1;
+	struct world *w = *state;
+	FILE *file = log_to_file(w);
+	char line[2 * 4096] = "", text[128];
+	unsigned int listed = 0;
+
+	for (unsigned int i = 1; i <= count; i++) {
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): %u, x", 1000 + i);
+		record(w, text);
+		assert_non_null(fgets(line, sizeof(line), file));
+	}
+	w->now += SECOND;
+	record(w, "pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Corrected, type=x");
+	assert_non_null(fgets(line, sizeof(line), file));
+	for (const char *at = line; (at = strstr(at, "\"xid\":")); at++)
+		listed++;
+	assert_int_equal(listed, count);
+	assert_non_null(strstr(line, ",\"xids\":[{\"device\":\"0000:c1:00.0\",\"xid\":1001,"
+				     "\"seconds_before\":1.000},{"));
+	/* Nor is the text cut for it. */
+	assert_non_null(strstr(line, "\"text\":\"pcieport 0000:c1:00.0: AER: PCIe Bus Error: "
+				     "severity=Corrected, type=x\"}\n"));
 	fclose(file);
 }
 
@@ -851,6 +942,8 @@ int main(void)
 		TEST(a_signal_counts_by_text_or_tracepoint),
 		TEST(a_grave_pcie_error_stands_out_of_a_burst),
 		TEST(an_event_says_how_it_was_seen),
+		TEST(details_and_relatives_follow_in_order),
+		TEST(all_relatives_are_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

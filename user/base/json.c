@@ -98,6 +98,12 @@ void json_fraction(struct json *j, const char *name, double value, int digits)
 	fprintf(j->out, "%.*f", digits, value);
 }
 
+void json_nanoseconds(struct json *j, const char *name, uint64_t ns)
+{
+	begin(j, name);
+	fprintf(j->out, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
 void json_members(struct json *j, const char *members)
 {
 	if (!*members)

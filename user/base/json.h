@@ -32,6 +32,8 @@ void json_unsigned(struct json *j, const char *name, uint64_t value);
 void json_signed(struct json *j, const char *name, int64_t value);
 /* With @digits after the point; @value must be finite. */
 void json_fraction(struct json *j, const char *name, double value, int digits);
+/* Nanoseconds as seconds with nine digits after the point: exact. */
+void json_nanoseconds(struct json *j, const char *name, uint64_t ns);
 
 /* Members that another writer has made without the braces around them; "" for none. */
 void json_members(struct json *j, const char *members);

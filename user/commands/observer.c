@@ -34,8 +34,15 @@ static void follow(struct observer *o)
 		kernel_types_forget();
 }
 
+static void on_event(void *context, const struct event *event)
+{
+	const struct observer *o = context;
+
+	event_log_add(o->events, event);
+}
+
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const struct gpu_options *gpu)
+		   unsigned int sources, const struct gpu_options *gpu, const char *events)
 {
 	int gpu_error = 0;
 
@@ -44,7 +51,9 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
 		o->rpc = rpc_hooks_new(log, sources);
-	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc)) {
+	if (o->gpu_wanted)
+		o->events = event_log_new(events, log);
+	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) || (o->gpu_wanted && !o->events)) {
 		log_error(log, "no memory, or too many open files");
 		return -ENOMEM;
 	}
@@ -55,7 +64,10 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		follow(o);
 	}
 	if (o->gpu_wanted) {
-		o->gpu = gpu_hooks_new(log, gpu);
+		o->gpu_options = *gpu;
+		o->gpu_options.handle = on_event;
+		o->gpu_options.context = o;
+		o->gpu = gpu_hooks_new(log, &o->gpu_options);
 		gpu_error = o->gpu ? 0 : errno;
 		if (o->gpu)
 			watch(o, gpu_hooks_fd(o->gpu));
@@ -73,6 +85,7 @@ void observer_stop(struct observer *o)
 	if (!o->log)
 		return; /* never begun */
 	gpu_hooks_free(o->gpu);
+	event_log_free(o->events);
 	rpc_hooks_free(o->rpc);
 	if (o->modules >= 0)
 		close(o->modules);
@@ -87,6 +100,7 @@ unsigned int observer_poll(struct observer *o)
 
 	if (o->gpu && now >= o->gpu_due_ns) {
 		gpu_hooks_poll(o->gpu);
+		event_log_flush(o->events, now, false);
 		o->gpu_due_ns = now + GPU_POLL_MS * 1000000ull;
 	}
 	if (!o->rpc || o->modules >= 0)
@@ -97,8 +111,8 @@ unsigned int observer_poll(struct observer *o)
 
 void observer_reopen(struct observer *o)
 {
-	if (o->gpu)
-		gpu_hooks_reopen(o->gpu);
+	if (o->events)
+		event_log_reopen(o->events);
 }
 
 int observer_fd(const struct observer *o)
@@ -141,6 +155,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 		err = rpc_hooks_snapshot(o->rpc, s);
 	if (o->gpu_wanted && !err)
 		err = gpu_hooks_snapshot(o->gpu, s);
+	if (o->gpu)
+		snapshot_drop(s, "event_log", event_log_lost(o->events));
 	s->resident_bytes = resident_bytes();
 	return err;
 }

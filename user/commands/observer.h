@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "rpc/rpc_hooks.h"
 #include "model/snapshot.h"
+#include "sinks/event_log.h"
 
 /* Which hooks are wanted. */
 #define HOOKS_RPC 1u
@@ -21,19 +22,22 @@ struct observer {
 	const struct log *log;
 	struct rpc_hooks *rpc; /* NULL: not wanted */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
+	struct gpu_options gpu_options;
+	struct event_log *events; /* takes the events of those; NULL: not wanted */
 	bool gpu_wanted;
 	uint64_t gpu_due_ns; /* when to poll those next */
 	int modules; /* see module_events.h; negative: cannot be had */
 	int epoll; /* of all descriptors */
 };
 
-/* Attaches what is there, sunrpc's hooks by one of @sources (see choice.h); @gpu must
- * outlive it. Returns 0, also where a hook could not be attached and was said to
- * be missing; -EPERM where nothing may be attached at all; -EBUSY where another
+/* Attaches what is there, sunrpc's hooks by one of @sources (see choice.h). @gpu is
+ * copied, without its handler: events go to the file @events ("-": standard output;
+ * NULL: none). Returns 0, also where a hook could not be attached and was reported
+ * missing; -EPERM where nothing may be attached at all; -EBUSY where another
  * agent has the state file; -ENOMEM. observer_stop() in either case,
  * and also of one that is all zeros. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const struct gpu_options *gpu);
+		   unsigned int sources, const struct gpu_options *gpu, const char *events);
 void observer_stop(struct observer *o);
 
 /* Looks for what nothing tells. Returns after how many milliseconds to look

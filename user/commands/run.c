@@ -144,7 +144,6 @@ int run(const struct options *options)
 		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.state = options->state,
-		.events = options->events,
 		.policy = &policy,
 	};
 	const struct loop_handler handler = { on_tick, &a };
@@ -169,7 +168,8 @@ int run(const struct options *options)
 		code = EXIT_LOCKED;
 		goto out;
 	}
-	err = observer_start(&a.observer, log, options->hooks, options->sources, &gpu);
+	err = observer_start(&a.observer, log, options->hooks, options->sources, &gpu,
+			     options->events);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

@@ -59,7 +59,7 @@ int trace(const struct options *options)
 	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, log))
 		return EXIT_TROUBLE;
 	loop_block_signals();
-	err = observer_start(&t.observer, log, options->hooks, options->sources, &gpu);
+	err = observer_start(&t.observer, log, options->hooks, options->sources, &gpu, NULL);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

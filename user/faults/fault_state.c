@@ -329,7 +329,7 @@ void fault_state_free(struct fault_state *state)
 	*state = (struct fault_state){};
 }
 
-void read_boot_id(char boot[BOOT_ID_SIZE])
+void boot_id_read(char boot[BOOT_ID_SIZE])
 {
 	file_first_line("/proc/sys/kernel/random/boot_id", boot, BOOT_ID_SIZE);
 }

@@ -44,6 +44,6 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len);
 void fault_state_free(struct fault_state *state);
 
 /* The running kernel's; "" if it does not say. */
-void read_boot_id(char boot[BOOT_ID_SIZE]);
+void boot_id_read(char boot[BOOT_ID_SIZE]);
 
 #endif

@@ -1,37 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* All that watches for faults, and what it has in common: files and order. */
+/* Everything that detects faults, and the order in which it is read. */
 #include "faults/gpu_hooks.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "faults/fault_state.h"
 #include "faults/fault_stream.h"
-#include "base/file_text.h"
-#include "kernel/kernel_log.h"
-#include "base/output_file.h"
-#include "kernel/printk_hook.h"
+#include "faults/state_file.h"
 #include "faults/trace_events.h"
+#include "kernel/kernel_log.h"
+#include "kernel/printk_hook.h"
 
-/* Records read at a time, so that a flood does not keep the program from its
- * other work. */
+/* Records read at a time, so that the program's other work goes on in a storm. */
 #define LOG_BATCH 20000
 
 /* A clock that is adjusted by less was not set. */
 #define CLOCK_STEP_SECONDS 1.0
 
-/* So often at the end: no log has more records. */
+/* How many batches are read at the end at most: no log has more records. */
 #define LAST_BATCHES 64
-
-/* A state file is no longer than this. */
-#define STATE_MAX (4 << 20)
 
 struct gpu_hooks {
 	const struct log *log;
@@ -39,15 +31,11 @@ struct gpu_hooks {
 	struct fault_stream stream;
 	struct faults faults;
 	struct kernel_log kernel_log;
-	struct printk_hook *printk; /* NULL: not hooked */
-	struct trace_events *trace; /* NULL: not watched */
-	struct output_file state_file;
-	bool has_state; /* there is a state file, and it is ours */
-	uint64_t saved_next;
-	uint64_t saved_changes;
-	int state_error; /* of the last write: said once per change */
+	struct printk_hook *printk; /* NULL: not attached */
+	struct trace_events *trace; /* NULL: not attached */
+	struct state_file state;
 	int epoll;
-	double clock_origin; /* wall_clock_origin(); 0: not known */
+	double clock_origin; /* wall_clock_origin(); 0: unknown */
 	bool started;
 };
 
@@ -56,157 +44,25 @@ static double wall_offset(void)
 	return wall_seconds() - (double)monotonic_ns() / 1e9;
 }
 
-/* Where the clock was wrong until now, as it is on many a node that boots, what
- * is to come must not seem to be from before what was. */
+/* The clock is wrong on many nodes while they boot. When it is set, earlier times
+ * move too, so that the order of events stays. */
 static void follow_clock(struct gpu_hooks *g)
 {
 	double origin;
 
-	g->stream.wall_offset = wall_offset();
+	g->stream.events.wall_offset = wall_offset();
 	if (!wall_clock_origin(&origin))
 		return;
 	if (g->clock_origin != 0 && fabs(origin - g->clock_origin) < CLOCK_STEP_SECONDS)
 		return;
 	if (g->clock_origin != 0) {
 		log_info(g->log,
-			 "the clock was set: the times of faults move "
+			 "the clock was set: moving the times of faults "
 			 "by %.3f s",
 			 origin - g->clock_origin);
 		faults_shift(&g->faults, origin - g->clock_origin);
 	}
 	g->clock_origin = origin;
-}
-
-/* ---- the state file ---- */
-
-/* All that a change of the counts makes grow. */
-static uint64_t changes(const struct gpu_hooks *g)
-{
-	const struct snapshot *s = &g->faults.counts;
-	uint64_t sum = s->gpu_count + s->recovery_count;
-
-	for (size_t i = 0; i < s->fault_count; i++)
-		sum += s->faults[i].count;
-	for (size_t i = 0; i < s->kernel_event_count; i++)
-		sum += s->kernel_events[i].count;
-	for (int p = 0; p < FAULT_PATHS; p++)
-		sum += s->fault_paths[p];
-	return sum;
-}
-
-static void save_state(struct gpu_hooks *g)
-{
-	struct fault_state state = { .next = g->kernel_log.next, .faults = g->faults };
-	uint64_t now = changes(g);
-	size_t len = 0;
-	char *text;
-	int err = -ENOMEM;
-
-	if (!g->has_state || (now == g->saved_changes && state.next == g->saved_next))
-		return;
-	read_boot_id(state.boot);
-	text = fault_state_write(&state, &len);
-	if (text)
-		err = output_file_write(&g->state_file, text, len);
-	free(text);
-	if (!err) {
-		g->saved_changes = now;
-		g->saved_next = state.next;
-	}
-	if (err != g->state_error && err)
-		log_error(g->log,
-			  "cannot write the state file %s: %s; make its "
-			  "directory writable or name another --state. Until "
-			  "then a restart counts from the kernel log alone",
-			  g->options->state, strerror(-err));
-	else if (err != g->state_error)
-		log_info(g->log, "the state file %s is written again", g->options->state);
-	g->state_error = err;
-}
-
-/* A damaged file is kept for whoever wants to know why. */
-static void set_aside(struct gpu_hooks *g)
-{
-	char *path;
-
-	if (asprintf(&path, "%s.damaged", g->options->state) < 0)
-		return;
-	if (rename(g->options->state, path))
-		log_warn(g->log,
-			 "the state file %s is damaged, and cannot be "
-			 "renamed: %s. It will be overwritten",
-			 g->options->state, strerror(errno));
-	else
-		log_warn(g->log,
-			 "the state file was damaged: it is %s now, and "
-			 "faults are counted from the kernel log",
-			 path);
-	free(path);
-}
-
-/* Takes over what an earlier run of this boot has counted. */
-static void load_state(struct gpu_hooks *g)
-{
-	char boot[BOOT_ID_SIZE];
-	struct fault_state state;
-	struct file_text file;
-	int err;
-
-	err = file_text_read(&file, g->options->state, STATE_MAX);
-	if (err == -ENOENT)
-		return;
-	if (!err)
-		err = fault_state_read(&state, file.bytes, file.len);
-	file_text_free(&file);
-	if (err == -EINVAL || err == -EFBIG)
-		set_aside(g);
-	else if (err)
-		log_warn(g->log,
-			 "cannot read the state file %s: %s; faults are counted "
-			 "from the kernel log",
-			 g->options->state, file_text_error(err));
-	if (err)
-		return;
-	read_boot_id(boot);
-	/* "" is any boot's whose kernel does not say. */
-	if (!*boot || strcmp(boot, state.boot) != 0) {
-		log_info(g->log,
-			 "the state file %s is of an earlier boot: "
-			 "counts begin at 0",
-			 g->options->state);
-		fault_state_free(&state);
-		return;
-	}
-	g->faults = state.faults;
-	/* Even if the log cannot be read now: the next run may read it. */
-	kernel_log_resume(&g->kernel_log, state.next);
-	g->saved_next = state.next;
-	g->saved_changes = changes(g);
-	log_info(g->log, "went on from the state file %s at record %" PRIu64, g->options->state,
-		 state.next);
-}
-
-/* Returns 0, or -EBUSY if another program has the file. */
-static int open_state(struct gpu_hooks *g)
-{
-	int err;
-
-	if (!g->options->state)
-		return 0;
-	if (output_file_init(&g->state_file, g->options->state))
-		return -ENOMEM;
-	g->has_state = true;
-	err = output_file_lock(&g->state_file);
-	if (err == -EBUSY) {
-		log_error(g->log,
-			  "another agent uses the state file %s: stop "
-			  "it, or name another --state",
-			  g->options->state);
-		g->has_state = false;
-		return err;
-	}
-	load_state(g);
-	return 0;
 }
 
 /* ---- what comes in ---- */
@@ -234,7 +90,7 @@ static bool read_log(struct gpu_hooks *g)
 		return true;
 	while (n < LOG_BATCH && (err = kernel_log_read(l)) > 0) {
 		/* The hook ran before the record could be read. */
-		if (fault_stream_marked(l->text, l->record.text_len))
+		if (printk_marked(l->text, l->record.text_len))
 			read_printk(g);
 		fault_stream_record(&g->stream, &l->record, l->text, monotonic_ns());
 		n++;
@@ -242,7 +98,7 @@ static bool read_log(struct gpu_hooks *g)
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
-		log_error(g->log, "cannot read the kernel log any more: %s", strerror(-err));
+		log_error(g->log, "cannot read the kernel log any longer: %s", strerror(-err));
 		kernel_log_close(l);
 		g->stream.read_to_ns = 0;
 	}
@@ -255,9 +111,9 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	bool all;
 
 	follow_clock(g);
-	/* In this order: the driver prints before it reports. In a storm what
-	 * is still to be read of the log comes first: else its reports would
-	 * crowd each other out before their texts come. */
+	/* In this order, because the driver prints before it reports. In a storm
+	 * the rest of the log comes first: more reports would come than can wait
+	 * for their texts. */
 	all = read_log(g);
 	read_printk(g);
 	if (!all)
@@ -267,8 +123,8 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	fault_stream_expire(&g->stream, begin, false);
 }
 
-/* The end: the log last, so that it has the texts of all that the hooks have
- * told. A log that grows faster than it is read is left to the next run. */
+/* The end: the log last, so that it has the texts of everything that the hooks
+ * reported. A log that grows faster than it is read is left to the next run. */
 static void consume_last(struct gpu_hooks *g)
 {
 	gpu_hooks_consume(g);
@@ -280,20 +136,19 @@ static void consume_last(struct gpu_hooks *g)
 	}
 }
 
+static void save_state(struct gpu_hooks *g)
+{
+	state_file_save(&g->state, &g->faults, g->kernel_log.next);
+}
+
 void gpu_hooks_poll(struct gpu_hooks *g)
 {
 	gpu_hooks_consume(g);
 	if (g->trace)
 		trace_events_poll(g->trace);
-	event_log_flush(g->stream.events, monotonic_ns(), false);
-	/* A growing log alone is no hurry: that waits for the snapshot. */
-	if (changes(g) != g->saved_changes)
+	/* If only the log has grown, that can wait for the snapshot. */
+	if (state_file_changed(&g->state, &g->faults))
 		save_state(g);
-}
-
-void gpu_hooks_reopen(struct gpu_hooks *g)
-{
-	event_log_reopen(g->stream.events);
 }
 
 int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
@@ -306,19 +161,19 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 	gpu_hooks_consume(g);
 	save_state(g);
 	if (g->printk) {
-		printk_hook_snapshot(g->printk, s);
+		bpf_object_snapshot(printk_hook_object(g->printk), printk_hook_memory(g->printk),
+				    s);
 		snapshot_drop(s, "printk", printk_hook_dropped(g->printk));
 	}
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
 	snapshot_drop(s, "unverified", g->stream.unverified);
-	snapshot_drop(s, "event_log", event_log_lost(g->stream.events));
 	return faults_snapshot(&g->faults, s);
 }
 
 /* ---- beginning and end ---- */
 
-static void watch(struct gpu_hooks *g, int fd)
+static void epoll_add(struct gpu_hooks *g, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -339,10 +194,29 @@ static void open_log(struct gpu_hooks *g)
 			 strerror(-err));
 }
 
+static void init_stream(struct gpu_hooks *g)
+{
+	g->stream = (struct fault_stream){
+		.events = {
+			.faults = &g->faults,
+			.handle = g->options->handle,
+			.context = g->options->context,
+			.policy = g->options->policy,
+			.log = g->log,
+			.started_ns = monotonic_ns(),
+			.wall_offset = wall_offset(),
+		},
+		.accept_user_kmsg = g->options->accept_user_kmsg,
+	};
+	for (int i = 0; i < SIGNALS; i++)
+		g->stream.events.enabled_ns[i] = UINT64_MAX;
+}
+
 struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options)
 {
 	struct gpu_hooks *g = calloc(1, sizeof(*g));
 	int err = ENOMEM;
+	uint64_t next;
 
 	if (!g)
 		goto failed;
@@ -350,37 +224,30 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->options = options;
 	g->kernel_log.fd = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
-	g->stream = (struct fault_stream){
-		.faults = &g->faults,
-		.policy = options->policy,
-		.log = log,
-		.accept_user_kmsg = options->accept_user_kmsg,
-		.started_ns = monotonic_ns(),
-		.wall_offset = wall_offset(),
-	};
-	for (int i = 0; i < SIGNALS; i++)
-		g->stream.hook_since_ns[i] = UINT64_MAX;
-	g->stream.events = event_log_new(options->events, log);
-	if (g->epoll < 0 || !g->stream.events)
+	init_stream(g);
+	if (g->epoll < 0)
 		goto failed;
 	open_log(g);
-	if (open_state(g)) {
+	if (state_file_open(&g->state, log, options->state)) {
 		err = EBUSY;
 		goto failed;
 	}
+	/* Even if the log cannot be read now: the next run may read it. */
+	if (state_file_load(&g->state, &g->faults, &next))
+		kernel_log_resume(&g->kernel_log, next);
 	g->faults.counts.gpu_watched = true;
-	/* All hooks before the log is read: then they overlap, and what comes
-	 * twice is known by that. */
+	/* All hooks before the log is read: then they overlap, so that what comes
+	 * twice is detected. */
 	g->trace = trace_events_new(log, &g->stream);
 	g->printk = printk_hook_new(log, on_printk, g);
 	err = g->printk ? 0 : errno;
 	if (!g->printk && g->kernel_log.fd < 0)
 		goto failed;
 	if (g->printk)
-		watch(g, printk_hook_fd(g->printk));
+		epoll_add(g, printk_hook_fd(g->printk));
 	if (g->trace)
-		watch(g, trace_events_fd(g->trace));
-	watch(g, g->kernel_log.fd);
+		epoll_add(g, trace_events_fd(g->trace));
+	epoll_add(g, g->kernel_log.fd);
 	g->started = true;
 	return g;
 failed:
@@ -399,9 +266,7 @@ void gpu_hooks_free(struct gpu_hooks *g)
 	}
 	trace_events_free(g->trace);
 	printk_hook_free(g->printk);
-	if (g->state_file.path)
-		output_file_close(&g->state_file, true);
-	event_log_free(g->stream.events);
+	state_file_close(&g->state);
 	fault_stream_free(&g->stream);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);

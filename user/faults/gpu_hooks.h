@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All that watches for faults: the kernel log, the printk hook, the driver's
- * hooks and the kernel's tracepoints that come with GPU failures, the state
- * file and the event log. Each of them may be missing; the others go on.
+ * Everything that detects faults: the kernel log, the printk hook, the driver's
+ * hooks and the kernel's tracepoints that come with GPU failures, and the state
+ * file. Each of them may be missing; the others go on.
  */
 #ifndef XIDSCOPE_GPU_HOOKS_H
 #define XIDSCOPE_GPU_HOOKS_H
@@ -10,38 +10,37 @@
 #include <stdbool.h>
 
 #include "base/log.h"
+#include "model/event.h"
 #include "model/snapshot.h"
 #include "xid/xid_policy.h"
 
 struct gpu_options {
-	bool replay; /* count what the kernel log holds from before, too */
+	bool replay; /* count what the kernel log holds from before the start, too */
 	bool accept_user_kmsg; /* count what processes wrote into it, too */
 	const char *state; /* file that keeps the counts; NULL: none */
-	const char *events; /* file of the event log, "-": standard output; NULL: none */
+	event_handler *handle; /* takes an event of each fault */
+	void *context; /* of @handle */
 	const struct xid_policy *policy;
 };
 
 struct gpu_hooks;
 
-/* Attaches what is there, and says what is not; the arguments must outlive it.
- * Returns NULL with errno set where nothing can be watched (EPERM where the
- * reason is that), -EBUSY where another program has the state file. */
+/* Attaches what is there and logs what is missing; the arguments must outlive it.
+ * Returns NULL with errno set where nothing can be observed (EPERM if that is
+ * why), EBUSY where another program has the state file. */
 struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options);
-/* Counts what still waits, writes it all, and detaches. */
+/* Counts what is still pending, saves the counts, and detaches. */
 void gpu_hooks_free(struct gpu_hooks *g);
 
-/* Readable when something waits. */
+/* Readable when there is something to consume. */
 int gpu_hooks_fd(const struct gpu_hooks *g);
 
-/* Takes all that waits. */
+/* Reads all that is pending. */
 void gpu_hooks_consume(struct gpu_hooks *g);
 
-/* Call it every GPU_POLL_MS: what nothing else tells the time for. */
+/* Call it every GPU_POLL_MS, for what no descriptor reports. */
 #define GPU_POLL_MS 1000
 void gpu_hooks_poll(struct gpu_hooks *g);
-
-/* The event log goes on in a new file. */
-void gpu_hooks_reopen(struct gpu_hooks *g);
 
 /* Adds the counts and the hooks' state to @s; @g may be NULL. Returns 0 or
  * -ENOMEM. */

@@ -36,9 +36,9 @@ static bool related(const struct pcie_relative *xid, const struct pcie_relative 
 	return xid->time_ns - error->time_ns <= XID_AFTER_PCIE_NS;
 }
 
-/* Its entry: that of the burst it belongs to, or in the place of the oldest. */
-static struct pcie_relative *note(struct pcie_relatives *r, const char *device, unsigned int xid,
-				  uint64_t time_ns)
+/* Returns its entry: that of the burst it belongs to, or a new one instead of the oldest. */
+static struct pcie_relative *record(struct pcie_relatives *r, const char *device, unsigned int xid,
+				    uint64_t time_ns)
 {
 	struct pcie_relative *new;
 
@@ -61,38 +61,31 @@ static struct pcie_relative *note(struct pcie_relatives *r, const char *device, 
 }
 
 void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned int xid,
-			uint64_t time_ns, char *json, size_t size)
+			uint64_t time_ns, struct json *j)
 {
 	struct pcie_relative *new;
-	size_t len = 0;
+	bool any = false;
 
-	json[0] = 0;
 	if (!*device)
 		return;
-	new = note(r, device, xid, time_ns);
+	new = record(r, device, xid, time_ns);
 	for (size_t i = 0; i < PCIE_RELATIVES; i++) {
 		const struct pcie_relative *old = &r->list[i];
-		char item[128];
-		int n;
 
 		if (old == new || !old->device[0] || !old->xid == !xid ||
 		    !(xid ? related(new, old) : related(old, new)))
 			continue;
-		n = snprintf(item, sizeof(item), "%s{\"device\":\"%s\"",
-			     len ? "," :
-			     xid ? ",\"pcie_errors\":[" :
-				   ",\"xids\":[",
-			     old->device);
+		if (!any)
+			json_array(j, xid ? "pcie_errors" : "xids");
+		any = true;
+		json_object(j, NULL);
+		json_text(j, "device", old->device);
 		if (old->xid)
-			n += snprintf(item + n, sizeof(item) - (size_t)n, ",\"xid\":%u", old->xid);
-		n += snprintf(item + n, sizeof(item) - (size_t)n, ",\"seconds_before\":%.3f}",
-			      ((double)time_ns - (double)old->time_ns) / 1e9);
-		/* Room for the bracket. */
-		if (n < 0 || len + (size_t)n + 2 > size)
-			break;
-		memcpy(json + len, item, (size_t)n + 1);
-		len += (size_t)n;
+			json_unsigned(j, "xid", old->xid);
+		json_fraction(j, "seconds_before", ((double)time_ns - (double)old->time_ns) / 1e9,
+			      3);
+		json_object_end(j);
 	}
-	if (len)
-		memcpy(json + len, "]", 2);
+	if (any)
+		json_array_end(j);
 }

@@ -10,36 +10,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/pci_address.h"
 
 /* The window of Meta's study of its clusters' failures. */
 #define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
 #define XID_AFTER_PCIE_NS (300 * 1000000000ull)
 
-/* Those of a device that are less apart are one: a storm of corrected errors
- * must not push out the rest. */
+/* Reports of a device that are less apart count as one: a storm of corrected
+ * errors must not displace the rest. */
 #define PCIE_BURST_NS (5 * 1000000000ull)
 
 #define PCIE_RELATIVES 64
 
-/* The latest of either kind, the oldest replaced first. */
+/* The latest Xids and PCIe errors; the oldest is replaced first. */
 struct pcie_relatives {
 	struct pcie_relative {
 		char device[PCI_ADDRESS_SIZE];
-		char parent[PCI_ADDRESS_SIZE]; /* the bridge above it; "" if not known */
+		char parent[PCI_ADDRESS_SIZE]; /* the bridge above it; "" if unknown */
 		unsigned int xid; /* 0: a PCIe error */
 		uint64_t time_ns; /* CLOCK_MONOTONIC, of the last of a burst */
 	} list[PCIE_RELATIVES];
-	size_t next; /* place of the next one, modulo the size */
+	size_t next; /* index of the next entry, modulo the size */
 };
 
 /*
- * Notes an Xid (@xid > 0) or a PCIe error (0) of @device, and writes what
- * belongs to it into @json, @size bytes: `,"xids":[...]` for a PCIe error,
- * `,"pcie_errors":[...]` for an Xid, "" for none. Each has the device and, in
- * seconds, how long before this one it was.
+ * Records an Xid (@xid > 0) or a PCIe error (0) of @device, and writes what
+ * belongs to it as a member: "xids" for a PCIe error, "pcie_errors" for an Xid,
+ * nothing if there is none. Each element has the device and how many seconds
+ * before this one it was.
  */
 void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned int xid,
-			uint64_t time_ns, char *json, size_t size);
+			uint64_t time_ns, struct json *j);
 
 #endif

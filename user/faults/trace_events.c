@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The trace events that tell of faults.
+ * The trace events that report faults.
  *
  * The driver calls nv_report_error(struct pci_dev *, u32 number, ...) for each
  * Xid, after it has printed it: open modules fire a tracepoint there from
  * release 575 on, and before that it can be probed. A tracepoint is preferred:
- * it carries the message.
+ * it has the message.
  */
 #include "faults/trace_events.h"
 
@@ -16,8 +16,8 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "kernel/kernel_types.h"
 #include "base/label.h"
+#include "kernel/kernel_types.h"
 #include "kernel/trace_instance.h"
 
 enum {
@@ -33,8 +33,8 @@ enum {
 	EVENTS,
 };
 
-/* What each tells of; SIGNALS: nothing by itself. */
-static const enum watched_signal signal_of[EVENTS] = {
+/* What each reports; SIGNALS: nothing by itself. */
+static const enum fault_signal signal_of[EVENTS] = {
 	[EVENT_MODULE_LOAD] = SIGNALS,   [EVENT_MODULE_FREE] = SIGNALS,
 	[EVENT_XID] = SIGNAL_XID,        [EVENT_SXID] = SIGNAL_SXID,
 	[EVENT_PROBE] = SIGNAL_XID,      [EVENT_AER] = SIGNAL_PCIE_AER,
@@ -51,8 +51,8 @@ struct trace_events {
 	bool modules_changed;
 };
 
-static void copy_string(char *to, size_t size, const struct trace_event *event,
-			const struct trace_record *r, const char *field)
+static void read_text(char *to, size_t size, const struct trace_event *event,
+		      const struct trace_record *r, const char *field)
 {
 	size_t len = 0;
 	const char *text = trace_string(&event->format, r->data, r->len, field, &len);
@@ -60,13 +60,13 @@ static void copy_string(char *to, size_t size, const struct trace_event *event,
 	label_from_bytes(to, size, text ? text : "", text ? len : 0);
 }
 
-static uint64_t number(const struct trace_event *event, const struct trace_record *r,
-		       const char *field, uint64_t missing)
+static uint64_t read_number(const struct trace_event *event, const struct trace_record *r,
+			    const char *field, uint64_t missing)
 {
 	return trace_number(&event->format, r->data, r->len, field, missing);
 }
 
-/* ---- what the events say ---- */
+/* ---- what the events report ---- */
 
 static void on_module(void *context, const struct trace_event *event,
 		      const struct trace_record *record)
@@ -78,15 +78,15 @@ static void on_module(void *context, const struct trace_event *event,
 	t->modules_changed = true;
 }
 
-/* The probe has one of two names: the other's pointer is NULL, for which the
- * kernel puts nothing, or this word. */
-static void copy_name(char *to, size_t size, const struct trace_event *event,
-		      const struct trace_record *r)
+/* The probe has one of two names: the other's pointer is NULL, which the kernel
+ * shows as nothing or as this text. */
+static void read_device(char *to, size_t size, const struct trace_event *event,
+			const struct trace_record *r)
 {
 	static const char *const fields[] = { "init", "dev" };
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		copy_string(to, size, event, r, fields[i]);
+		read_text(to, size, event, r, fields[i]);
 		if (*to && strcmp(to, "(fault)") != 0)
 			return;
 	}
@@ -98,27 +98,27 @@ static void on_driver(void *context, const struct trace_event *event, const stru
 	struct trace_events *t = context;
 	struct fault_report report = {
 		.nvswitch = event == &t->events[EVENT_SXID],
-		.code = (unsigned int)number(event, r, "error_code", 0),
+		.code = (unsigned int)read_number(event, r, "error_code", 0),
 		.arrived_ns = monotonic_ns(),
 		.time_ns = r->time,
 	};
 
-	copy_name(report.device, sizeof(report.device), event, r);
-	copy_string(report.message, sizeof(report.message), event, r, "msg");
+	read_device(report.device, sizeof(report.device), event, r);
+	read_text(report.message, sizeof(report.message), event, r, "msg");
 	fault_stream_driver(t->stream, &report);
 }
 
-/* @signal lacks what all have in common. */
-static void send_signal(struct trace_events *t, const struct trace_record *r,
-			struct signal_report signal, const char *text)
+/* Sets in @signal what all have in common, and passes it on. */
+static void add_signal(struct trace_events *t, const struct trace_record *r,
+		       struct fault_signal_report signal, const char *text)
 {
 	signal.time_ns = r->time;
 	signal.text = text;
 	signal.text_len = strlen(text);
-	fault_stream_signal(t->stream, &signal);
+	fault_events_add_signal(&t->stream->events, &signal);
 }
 
-/* Values of the kernel's include/linux/aer.h, and what they are to us. */
+/* By the kernel's values (include/linux/aer.h): its names, and our severities. */
 static const struct {
 	const char *name, *severity;
 } aer_severities[] = {
@@ -131,18 +131,18 @@ static const struct {
 static void on_aer(void *context, const struct trace_event *event, const struct trace_record *r)
 {
 	const size_t unknown = sizeof(aer_severities) / sizeof(*aer_severities) - 1;
-	uint64_t severity = number(event, r, "severity", unknown);
-	struct signal_report signal = { .kind = "pcie_aer", .pid = -1 };
+	uint64_t severity = read_number(event, r, "severity", unknown);
+	struct fault_signal_report signal = { .kind = "pcie_aer", .pid = -1 };
 	char device[64], text[128];
 
 	if (severity > unknown)
 		severity = unknown;
-	copy_string(device, sizeof(device), event, r, "dev_name");
+	read_text(device, sizeof(device), event, r, "dev_name");
 	snprintf(text, sizeof(text), "PCIe error: severity %s, status 0x%08x",
-		 aer_severities[severity].name, (unsigned int)number(event, r, "status", 0));
+		 aer_severities[severity].name, (unsigned int)read_number(event, r, "status", 0));
 	signal.device = device;
 	signal.severity = aer_severities[severity].severity;
-	send_signal(context, r, signal, text);
+	add_signal(context, r, signal, text);
 }
 
 /* Of a bank's status: the error was not corrected. */
@@ -150,26 +150,26 @@ static void on_aer(void *context, const struct trace_event *event, const struct 
 
 static void on_mce(void *context, const struct trace_event *event, const struct trace_record *r)
 {
-	uint64_t status = number(event, r, "status", 0);
-	struct signal_report signal = { .kind = "mce", .pid = -1 };
+	uint64_t status = read_number(event, r, "status", 0);
+	struct fault_signal_report signal = { .kind = "mce", .pid = -1 };
 	char device[24], text[128];
 
-	snprintf(device, sizeof(device), "cpu%u", (unsigned int)number(event, r, "cpu", 0));
+	snprintf(device, sizeof(device), "cpu%u", (unsigned int)read_number(event, r, "cpu", 0));
 	snprintf(text, sizeof(text), "machine check: bank %u, status 0x%016llx, address 0x%llx",
-		 (unsigned int)number(event, r, "bank", 0), (unsigned long long)status,
-		 (unsigned long long)number(event, r, "addr", 0));
+		 (unsigned int)read_number(event, r, "bank", 0), (unsigned long long)status,
+		 (unsigned long long)read_number(event, r, "addr", 0));
 	signal.device = device;
 	signal.severity = status & MCI_STATUS_UC ? "warning" : "info";
-	send_signal(context, r, signal, text);
+	add_signal(context, r, signal, text);
 }
 
-/* The name of a process; the event has it on newer kernels only. */
-static void process_name(char *comm, size_t size, const struct trace_event *event,
-			 const struct trace_record *r, int pid)
+/* The name of a process, which the event has on newer kernels only. */
+static void read_comm(char *comm, size_t size, const struct trace_event *event,
+		      const struct trace_record *r, int pid)
 {
 	char path[64];
 
-	copy_string(comm, size, event, r, "comm");
+	read_text(comm, size, event, r, "comm");
 	if (*comm)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
@@ -180,27 +180,27 @@ static void on_process(void *context, const struct trace_event *event, const str
 {
 	struct trace_events *t = context;
 	bool oom = event == &t->events[EVENT_OOM];
-	int pid = (int)number(event, r, "pid", (uint64_t)-1);
+	int pid = (int)read_number(event, r, "pid", (uint64_t)-1);
 	char comm[64], text[128];
 
-	process_name(comm, sizeof(comm), event, r, pid);
+	read_comm(comm, sizeof(comm), event, r, pid);
 	snprintf(text, sizeof(text),
-		 oom ? "killed for want of memory: %s, pid %d" : "task hangs: %s, pid %d", comm,
+		 oom ? "killed because memory ran out: %s, pid %d" : "task hangs: %s, pid %d", comm,
 		 pid);
-	send_signal(t, r,
-		    (struct signal_report){
-			    .kind = oom ? "oom_kill" : "hung_task",
-			    .device = "",
-			    .pid = pid,
-			    .comm = comm,
-		    },
-		    text);
+	add_signal(t, r,
+		   (struct fault_signal_report){
+			   .kind = oom ? "oom_kill" : "hung_task",
+			   .device = "",
+			   .pid = pid,
+			   .comm = comm,
+		   },
+		   text);
 }
 
 /* ---- attaching ---- */
 
-/* The driver's tracepoints if they are there, else the probe: never both, one
- * fault would be reported twice. */
+/* Enables the driver's tracepoints if they exist, otherwise the probe; never both,
+ * which would report a fault twice. */
 static void update_driver(struct trace_events *t)
 {
 	struct trace_event *xid = &t->events[EVENT_XID];
@@ -208,24 +208,23 @@ static void update_driver(struct trace_events *t)
 	bool had_tracepoint = xid->enabled, had_probe = probe->enabled;
 
 	trace_instance_update(t->instance, &t->events[EVENT_SXID]);
-	/* A probe is there before its driver, which may bring the tracepoint: it
-	 * is gone before that is on. */
+	/* A probe exists before its driver, which may bring the tracepoint: disable
+	 * it first. */
 	if (trace_instance_has(t->instance, xid))
 		trace_instance_disable(t->instance, probe);
 	if (!trace_instance_update(t->instance, xid) && t->probe_defined)
 		trace_instance_update(t->instance, probe);
 	if (xid->enabled && !had_tracepoint)
-		log_info(t->log, "the driver's tracepoint nvidia_dev_xid is "
-				 "watched");
+		log_info(t->log, "using the driver's tracepoint nvidia_dev_xid");
 	else if (probe->enabled && !had_probe)
-		log_info(t->log, "the driver's nv_report_error is probed, "
-				 "while it is loaded");
+		log_info(t->log, "probing the driver's nv_report_error while the "
+				 "driver is loaded");
 }
 
-/* Since when each signal is watched, by one event or another. */
+/* Notes since when each signal is enabled, by one event or another. */
 static void note_times(struct trace_events *t)
 {
-	uint64_t now[SIGNALS], *since = t->stream->hook_since_ns;
+	uint64_t now[SIGNALS], *since = t->stream->events.enabled_ns;
 
 	for (int i = 0; i < SIGNALS; i++)
 		now[i] = UINT64_MAX;
@@ -244,8 +243,8 @@ static void look_for_driver(struct trace_events *t)
 	note_times(t);
 }
 
-/* Where a function finds its first arguments. $arg1 would do, but not while
- * the function's module is still to come. */
+/* The registers of a function's first arguments: $arg1 does not work before the
+ * function's module is loaded. */
 #if defined(__x86_64__)
 #define ARGUMENT_1 "%%di"
 #define ARGUMENT_2 "%%si"
@@ -263,13 +262,13 @@ static void define_probe(struct trace_events *t)
 	int init_name, name, err;
 
 	if (!trace_instance_has_probes(t->instance)) {
-		log_info(t->log, "this kernel has no kprobes: drivers before 575 "
-				 "are watched by their text alone");
+		log_info(t->log, "this kernel has no kprobes: faults of drivers "
+				 "before 575 are detected by their text only");
 		return;
 	}
 	if (pci_name_offsets(&init_name, &name)) {
-		log_info(t->log, "nv_report_error is not probed: the kernel has "
-				 "no BTF to tell where a device's name is");
+		log_info(t->log, "cannot probe nv_report_error: the kernel has no "
+				 "BTF, which has the offset of a device's name");
 		return;
 	}
 	snprintf(definition, sizeof(definition),
@@ -279,8 +278,8 @@ static void define_probe(struct trace_events *t)
 	err = trace_instance_probe(t->instance, &t->events[EVENT_PROBE], definition);
 	if (err)
 		log_info(t->log,
-			 "nv_report_error cannot be probed: %s; drivers "
-			 "before 575 are watched by their text alone",
+			 "cannot probe nv_report_error: %s; faults of drivers "
+			 "before 575 are detected by their text only",
 			 strerror(-err));
 	t->probe_defined = !err;
 }
@@ -309,8 +308,8 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 	t->instance = trace_instance_new(t->events, EVENTS, t);
 	if (!t->instance) {
 		log_info(log,
-			 "trace events are not watched: %s; faults are "
-			 "known by the kernel log alone",
+			 "cannot use trace events: %s; faults are detected "
+			 "by the kernel log only",
 			 errno == ENOENT ? "tracefs is not mounted at "
 					   "/sys/kernel/tracing" :
 					   strerror(errno));
@@ -363,7 +362,7 @@ void trace_events_poll(struct trace_events *t)
 void trace_events_snapshot(struct trace_events *t, struct snapshot *s)
 {
 	look_for_driver(t);
-	/* An event that the kernel does not have is no hook that failed. */
+	/* An event that the kernel does not have is not a failed hook. */
 	for (int i = 0; i < EVENTS; i++)
 		if (signal_of[i] != SIGNALS && t->events[i].enabled)
 			snapshot_hook(s, t->events[i].name, true);

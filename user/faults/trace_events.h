@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace events that tell of faults: the NVIDIA driver's own, or a probe on
+ * The trace events that report faults: the NVIDIA driver's own, or a probe on
  * its report function where it has none, and those of the kernel that come with
  * GPU failures.
  */
 #ifndef XIDSCOPE_TRACE_EVENTS_H
 #define XIDSCOPE_TRACE_EVENTS_H
 
-#include "faults/fault_stream.h"
 #include "base/log.h"
+#include "faults/fault_stream.h"
 #include "model/snapshot.h"
 
 struct trace_events;
 
-/* Watches what is there, and says what is not; what it sees goes to @stream.
- * Returns NULL after saying why if nothing can be watched. */
+/* Enables the events that exist and logs what is missing; what they report goes
+ * to @stream, which must outlive it. Returns NULL after logging the reason if no
+ * event can be used. */
 struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream);
 void trace_events_free(struct trace_events *t);
 
+/* Readable when records wait; and their consumption. */
 int trace_events_fd(const struct trace_events *t);
 void trace_events_consume(struct trace_events *t);
 
-/* Looks for a driver that came or went, where the kernel does not tell of
- * modules. */
+/* Checks whether the driver was loaded or unloaded, where the kernel does not
+ * report that. */
 void trace_events_poll(struct trace_events *t);
 
-/* Looks for the driver in any case. */
+/* Adds the events' state, and checks for the driver in any case. */
 void trace_events_snapshot(struct trace_events *t, struct snapshot *s);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The hook on the kernel's printk: loads bpf/printk.bpf.c and hands its messages on. */
+/* The hook on the kernel's printk: loads bpf/printk.bpf.c and passes its messages to a handler. */
 #include "kernel/printk_hook.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/bpf_support.h"
 #include "printk.skel.h"
 
 struct printk_hook {
@@ -42,7 +41,7 @@ struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handl
 		err = errno;
 		log_warn(log,
 			 "cannot hook printk: %s\n%sxidscope: %s. Faults are "
-			 "read from the kernel log alone",
+			 "read from the kernel log only",
 			 bpf_reason(err), bpf_last_words(), bpf_advice(err));
 		goto failed;
 	}
@@ -84,7 +83,12 @@ uint64_t printk_hook_dropped(const struct printk_hook *h)
 	return h->bpf->bss->printk_dropped + bpf_program_misses(h->bpf->progs.printk_console);
 }
 
-void printk_hook_snapshot(const struct printk_hook *h, struct snapshot *s)
+const struct bpf_object *printk_hook_object(const struct printk_hook *h)
 {
-	bpf_object_snapshot(h->bpf->obj, &h->memory, s);
+	return h->bpf->obj;
+}
+
+const struct bpf_memory *printk_hook_memory(const struct printk_hook *h)
+{
+	return &h->memory;
 }

@@ -4,24 +4,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
+#include "base/json.h"
 
-/* The same event again within GAP belongs to the burst; of a long burst the
- * repeats are written every REPORT. */
+/* The same event again within GAP belongs to the burst; the repeats of a long
+ * burst are written every REPEATS. */
 #define GAP_NS (5 * 1000000000ull)
-#define REPORT_NS (60 * 1000000000ull)
+#define REPEATS_NS (60 * 1000000000ull)
 
 /* Bursts that are open at a time. */
 #define BURSTS 64
+
+/* A line takes at most PIPE_BUF bytes, except for the members in a regular file;
+ * longer members are left out elsewhere. */
+#define MEMBERS_IN_PIPE (PIPE_BUF / 2)
 
 struct burst {
 	bool used;
@@ -36,14 +41,16 @@ struct event_log {
 	const struct log *log;
 	const char *path;
 	int fd;
-	int last_error; /* said once per change */
+	bool regular; /* a regular file is open: a write to it does not wait for a reader */
+	int last_error; /* reported once per change */
 	bool torn; /* the last line was not written to its end */
 	uint64_t lost;
 	uint64_t incidents;
 	struct burst bursts[BURSTS];
 };
 
-static void tell(struct event_log *e, int error)
+/* Logs @error, an errno or 0, if the one before was another. */
+static void log_change(struct event_log *e, int error)
 {
 	if (error == e->last_error)
 		return;
@@ -51,8 +58,7 @@ static void tell(struct event_log *e, int error)
 	if (error)
 		log_error(e->log,
 			  "cannot write events to %s: %s; make room or name "
-			  "another --events. Events are lost until then, counts "
-			  "are not",
+			  "another --events. Until then events are lost, but still counted",
 			  e->path, strerror(error));
 	else
 		log_info(e->log, "events are written to %s again", e->path);
@@ -60,14 +66,17 @@ static void tell(struct event_log *e, int error)
 
 static void open_file(struct event_log *e)
 {
+	struct stat status;
+
 	if (!e->path || e->fd >= 0)
 		return;
 	if (!strcmp(e->path, "-"))
 		e->fd = dup(STDOUT_FILENO);
 	else
-		/* A FIFO that nobody reads must not stop us. */
+		/* Does not wait for the reader of a FIFO. */
 		e->fd = open(e->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
-	tell(e, e->fd < 0 ? errno : 0);
+	log_change(e, e->fd < 0 ? errno : 0);
+	e->regular = e->fd >= 0 && !fstat(e->fd, &status) && S_ISREG(status.st_mode);
 }
 
 struct event_log *event_log_new(const char *path, const struct log *log)
@@ -97,33 +106,33 @@ uint64_t event_log_lost(const struct event_log *e)
 	return e->lost;
 }
 
-static void member(FILE *out, const char *name, const char *text)
+static void write_known(struct json *j, const char *name, const char *text)
 {
-	if (!*text)
-		return;
-	fprintf(out, ",\"%s\":", name);
-	json_string(out, text, strlen(text));
+	if (*text)
+		json_text(j, name, text);
 }
 
 /* RFC 3339, UTC, milliseconds. */
-static void write_time(FILE *out, double seconds)
+static void write_time(struct json *j, double seconds)
 {
 	double whole = floor(seconds);
 	time_t t = (time_t)whole;
-	char text[32];
+	char text[40];
 	struct tm tm;
+	size_t len;
 
 	gmtime_r(&t, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	fprintf(out, "\"time\":\"%s.%03dZ\"", text, (int)((seconds - whole) * 1e3));
+	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)((seconds - whole) * 1e3));
+	json_text(j, "time", text);
 }
 
 /*
  * Where the process runs: the path in cgroup v2 (or of the first line, in v1),
- * and a pod's id, which stands in it as "pod" and the UID, with '_' for '-' if
+ * and the UID of its pod, which follows "pod" in that path, with '_' for '-' if
  * systemd made the group.
  */
-static void write_cgroup(FILE *out, int pid)
+static void write_cgroup(struct json *j, int pid)
 {
 	char path[64], line[512], *group, *pod, uid[40];
 	size_t len = 0;
@@ -135,7 +144,7 @@ static void write_cgroup(FILE *out, int pid)
 	group = strchr(line, '/');
 	if (!group)
 		return;
-	member(out, "cgroup", group);
+	json_text(j, "cgroup", group);
 	for (pod = strstr(group, "pod"); pod; pod = strstr(pod + 3, "pod")) {
 		len = strspn(pod + 3, "0123456789abcdef-_");
 		if (len >= 32 && len < sizeof(uid))
@@ -146,54 +155,53 @@ static void write_cgroup(FILE *out, int pid)
 	for (size_t i = 0; i < len; i++)
 		uid[i] = (char)(pod[3 + i] == '_' ? '-' : pod[3 + i]);
 	uid[len] = 0;
-	member(out, "pod", uid);
+	json_text(j, "pod", uid);
 }
 
-/* The line, with the first @text_len bytes of the event's text; the caller frees
- * it. NULL: no memory. */
-static char *make_line(const struct event *event, size_t text_len, uint64_t incident,
-		       uint64_t repeats, size_t *size)
+/* The line, which the caller frees. NULL: no memory. */
+static char *make_line(const struct event *event, uint64_t incident, uint64_t repeats, size_t *size)
 {
 	char *text = NULL;
-	FILE *out = open_memstream(&text, size);
+	struct json j = { .out = open_memstream(&text, size) };
 
-	if (!out)
+	if (!j.out)
 		return NULL;
-	fputc('{', out);
-	write_time(out, event->time);
-	fprintf(out, ",\"monotonic_seconds\":%" PRIu64 ".%09" PRIu64,
-		event->monotonic_ns / 1000000000, event->monotonic_ns % 1000000000);
-	member(out, "kind", event->kind);
-	member(out, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device", event->device);
-	member(out, "uuid", event->uuid);
+	json_object(&j, NULL);
+	write_time(&j, event->time);
+	json_nanoseconds(&j, "monotonic_seconds", event->monotonic_ns);
+	json_text(&j, "kind", event->kind);
+	write_known(&j, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device",
+		    event->device);
+	write_known(&j, "uuid", event->uuid);
 	if (event->code)
-		fprintf(out, ",\"%s\":%u", event->kind, event->code);
-	member(out, "name", event->name);
-	member(out, "severity", event->severity);
-	member(out, "action", event->action);
+		json_unsigned(&j, event->kind, event->code);
+	write_known(&j, "name", event->name);
+	write_known(&j, "severity", event->severity);
+	write_known(&j, "action", event->action);
 	if (event->pid >= 0)
-		fprintf(out, ",\"pid\":%d", event->pid);
-	member(out, "comm", event->comm);
-	write_cgroup(out, event->replayed ? -1 : event->pid);
-	member(out, "printed_by", event->printed_by);
+		json_signed(&j, "pid", event->pid);
+	write_known(&j, "comm", event->comm);
+	write_cgroup(&j, event->replayed ? -1 : event->pid);
+	write_known(&j, "printed_by", event->printed_by);
 	if (event->path)
-		member(out, "seen_by", event->path);
+		json_text(&j, "seen_by", event->path);
 	if (event->replayed)
-		fputs(",\"replayed\":true", out);
-	fputs(event->members ? event->members : "", out);
-	fprintf(out, ",\"incident\":%" PRIu64 ",\"repeats\":%" PRIu64 ",\"text\":", incident,
-		repeats);
-	json_string(out, event->text, text_len);
-	fputs("}\n", out);
-	if (!fclose(out))
+		json_bool(&j, "replayed", true);
+	json_members(&j, event->members);
+	json_unsigned(&j, "incident", incident);
+	json_unsigned(&j, "repeats", repeats);
+	json_bytes(&j, "text", event->text, event->text_len);
+	json_object_end(&j);
+	fputc('\n', j.out);
+	if (!fclose(j.out))
 		return text;
 	free(text);
 	return NULL;
 }
 
-/* One write: a line is never torn by another's. It must not wait for the reader
- * of a full pipe either, which has room for PIPE_BUF if it has any. Returns 0 or
- * an errno. */
+/* One write, so that no other writer's line comes between. It must not wait for
+ * the reader of a full pipe either, which has room for PIPE_BUF if it has any.
+ * Returns 0 or an errno. */
 static int write_whole(struct event_log *e, const char *text, size_t size)
 {
 	ssize_t n;
@@ -211,46 +219,49 @@ static int write_whole(struct event_log *e, const char *text, size_t size)
 }
 
 /* One line, which stands for @repeats events besides its own. */
-static void write_line(struct event_log *e, const struct event *event, uint64_t incident,
-		       uint64_t repeats)
+static void write_line(struct event_log *e, struct event event, uint64_t incident, uint64_t repeats)
 {
-	size_t text_len = event->text_len, size = 0;
+	size_t members_len = strlen(event.members), limit = PIPE_BUF, size = 0;
 	char *text;
 	int err;
 
 	if (!e->path)
 		return;
 	open_file(e);
-	text = make_line(event, text_len, incident, repeats, &size);
+	if (e->regular)
+		limit += members_len;
+	else if (members_len > MEMBERS_IN_PIPE)
+		event.members = "";
+	text = make_line(&event, incident, repeats, &size);
 	/* A text of control bytes is several times as long in JSON. */
-	while (text && size > PIPE_BUF && text_len) {
+	while (text && size > limit && event.text_len) {
 		free(text);
-		text_len /= 2;
-		text = make_line(event, text_len, incident, repeats, &size);
+		event.text_len /= 2;
+		text = make_line(&event, incident, repeats, &size);
 	}
 	if (!text || e->fd < 0) {
 		e->lost++;
 		free(text);
 		return;
 	}
-	/* What is left of a line that a full disk tore ends here. */
+	/* Ends what was written of a torn line. */
 	if (e->torn && !write_whole(e, "\n", 1))
 		e->torn = false;
 	err = e->torn ? ENOSPC : write_whole(e, text, size);
 	if (err)
 		e->lost++;
-	tell(e, err);
+	log_change(e, err);
 	free(text);
 }
 
-static void report(struct event_log *e, struct burst *b)
+static void write_repeats(struct event_log *e, struct burst *b)
 {
 	if (b->folded)
-		write_line(e, &b->last, b->incident, b->folded - 1);
+		write_line(e, b->last, b->incident, b->folded - 1);
 	b->folded = 0;
 }
 
-static void keep(struct burst *b, const struct event *event)
+static void set_last(struct burst *b, const struct event *event)
 {
 	b->last = *event;
 	b->last.members = "";
@@ -260,48 +271,46 @@ static void keep(struct burst *b, const struct event *event)
 	b->last.text = b->text;
 }
 
-static bool same(const struct event *a, const struct event *b)
+static bool same_burst(const struct event *a, const struct event *b)
 {
 	return a->kind == b->kind && a->code == b->code && a->pid == b->pid &&
 	       !strcmp(a->name, b->name) && !strcmp(a->device, b->device) &&
 	       !strcmp(a->comm, b->comm) && !strcmp(a->severity, b->severity);
 }
 
-/* The event's burst, or else an entry for it: a free one or the oldest. */
-static struct burst *find(struct event_log *e, const struct event *event)
+/* The event's burst, or an entry for it that is not in use: a free one or the oldest. */
+static struct burst *find_burst(struct event_log *e, const struct event *event)
 {
-	struct burst *place = e->bursts;
+	struct burst *found = e->bursts;
 
 	for (struct burst *b = e->bursts; b < e->bursts + BURSTS; b++) {
-		if (b->used && same(&b->last, event))
+		if (b->used && same_burst(&b->last, event))
 			return b;
-		if (place->used && (!b->used || b->last.monotonic_ns < place->last.monotonic_ns))
-			place = b;
+		if (found->used && (!b->used || b->last.monotonic_ns < found->last.monotonic_ns))
+			found = b;
 	}
-	if (place->used)
-		report(e, place);
-	place->used = false;
-	return place;
+	write_repeats(e, found);
+	found->used = false;
+	return found;
 }
 
 void event_log_add(struct event_log *e, const struct event *event)
 {
-	struct burst *b = find(e, event);
+	struct burst *b = find_burst(e, event);
 
 	if (b->used && event->monotonic_ns < b->last.monotonic_ns + GAP_NS) {
 		if (!b->folded++)
 			b->first_folded_ns = event->monotonic_ns;
-		keep(b, event);
-		if (event->monotonic_ns >= b->first_folded_ns + REPORT_NS)
-			report(e, b);
+		set_last(b, event);
+		if (event->monotonic_ns >= b->first_folded_ns + REPEATS_NS)
+			write_repeats(e, b);
 		return;
 	}
-	if (b->used)
-		report(e, b);
+	write_repeats(e, b);
 	b->used = true;
 	b->incident = ++e->incidents;
-	write_line(e, event, b->incident, 0);
-	keep(b, event);
+	write_line(e, *event, b->incident, 0);
+	set_last(b, event);
 }
 
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all)
@@ -310,7 +319,7 @@ void event_log_flush(struct event_log *e, uint64_t now_ns, bool all)
 		if (!b->used)
 			continue;
 		if (all || now_ns > b->last.monotonic_ns + GAP_NS) {
-			report(e, b);
+			write_repeats(e, b);
 			b->used = false;
 		}
 	}

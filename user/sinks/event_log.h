@@ -8,42 +8,18 @@
 #define XIDSCOPE_EVENT_LOG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/log.h"
-
-#define EVENT_TEXT 1024
-
-/* What is not known is "" or, for the pid, -1. */
-struct event {
-	const char *kind; /* static: "xid", "sxid", "gpu_driver_error", "kernel_event" */
-	char name[96]; /* an Xid's name in the catalogue, or what happened: "oom_kill" */
-	unsigned int code; /* of an Xid or SXid; 0: none */
-	char device[64];
-	char uuid[48];
-	char severity[16];
-	char action[40];
-	int pid;
-	char comm[64]; /* name of that process */
-	char printed_by[16]; /* the task in whose context the text was printed */
-	const char *path; /* static: "text", "driver"; or NULL */
-	bool replayed; /* from before the start of the program */
-	double time; /* seconds since the epoch */
-	uint64_t monotonic_ns; /* CLOCK_MONOTONIC */
-	const char *members; /* more of the JSON object, a comma in front of each; or "" */
-	const char *text; /* the kernel's, not terminated */
-	size_t text_len;
-};
+#include "model/event.h"
 
 struct event_log;
 
-/* @path "-" is standard output; NULL makes a log that swallows everything.
- * @log must outlive it. Never fails but for memory (NULL): a file that cannot
- * be opened is said once, and tried again. */
+/* @path "-" is standard output; with NULL nothing is written. @log must outlive
+ * it. Returns NULL if there is no memory; a file that cannot be opened is
+ * reported once and tried again with each line. */
 struct event_log *event_log_new(const char *path, const struct log *log);
-/* Writes what is still folded. */
+/* Writes the repeats that are still folded. */
 void event_log_free(struct event_log *e);
 
 /* Writes the event, or folds it into its burst. */
@@ -52,7 +28,7 @@ void event_log_add(struct event_log *e, const struct event *event);
 /* Writes the repeats of bursts that are over, or of all if @all. */
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all);
 
-/* After the file was renamed, goes on in a new one. */
+/* Opens the file anew, after it was renamed. */
 void event_log_reopen(struct event_log *e);
 
 /* Lines that could not be written. */

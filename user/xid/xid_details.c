@@ -1,33 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a fault's text tells beyond device, code and process, as JSON. */
+/* What a fault's text states beyond device, code and process, as JSON. */
 #include "xid/xid_details.h"
 
-#include <string.h>
-
-#include "base/log.h"
-
-static void text_member(FILE *out, const char *comma, const char *name, const char *text)
+static void write_nvlink(struct json *j, const struct nvlink5 *n)
 {
-	fprintf(out, "%s\"%s\":", comma, name);
-	json_string(out, text, strlen(text));
-}
+	char word[16];
 
-static void write_nvlink(FILE *out, const struct nvlink5 *n)
-{
-	text_member(out, ",\"nvlink\":{", "unit", n->unit);
+	json_object(j, "nvlink");
+	json_text(j, "unit", n->unit);
 	if (n->xc >= 0)
-		fprintf(out, ",\"xc\":%d", n->xc);
+		json_signed(j, "xc", n->xc);
 	if (n->instance >= 0)
-		fprintf(out, ",\"instance\":%d", n->instance);
+		json_signed(j, "instance", n->instance);
 	if (n->link >= -1)
-		fprintf(out, ",\"link\":%d", n->link);
-	fputs(",\"words\":[", out);
-	for (int i = 0; i < n->word_count; i++)
-		fprintf(out, "%s\"0x%08x\"", i ? "," : "", n->words[i]);
-	fputs("]}", out);
+		json_signed(j, "link", n->link);
+	json_array(j, "words");
+	for (int i = 0; i < n->word_count; i++) {
+		snprintf(word, sizeof(word), "0x%08x", n->words[i]);
+		json_text(j, NULL, word);
+	}
+	json_array_end(j);
+	json_object_end(j);
 }
 
-void xid_details_write(FILE *out, const struct xid_line *line)
+void xid_details_write(struct json *j, const struct xid_line *line)
 {
 	static const char *const fatalities[] = {
 		[XID_CORRECTABLE] = "correctable",
@@ -36,20 +32,22 @@ void xid_details_write(FILE *out, const struct xid_line *line)
 	};
 
 	if (line->gpu_instance >= 0) {
-		fprintf(out, ",\"mig\":{\"gpu_instance\":%d", line->gpu_instance);
+		json_object(j, "mig");
+		json_signed(j, "gpu_instance", line->gpu_instance);
 		if (line->compute_instance >= 0)
-			fprintf(out, ",\"compute_instance\":%d", line->compute_instance);
-		fputc('}', out);
+			json_signed(j, "compute_instance", line->compute_instance);
+		json_object_end(j);
 	}
 	if (line->fatality != XID_FATALITY_UNSTATED)
-		text_member(out, ",", "fatality", fatalities[line->fatality]);
+		json_text(j, "fatality", fatalities[line->fatality]);
 	if (line->caused_by)
-		fprintf(out, ",\"caused_by\":%u", line->caused_by);
+		json_unsigned(j, "caused_by", line->caused_by);
 	if (line->recovery[0]) {
-		text_member(out, ",\"recovery\":{", "from", line->recovery_from);
-		text_member(out, ",", "to", line->recovery);
-		fputc('}', out);
+		json_object(j, "recovery");
+		json_text(j, "from", line->recovery_from);
+		json_text(j, "to", line->recovery);
+		json_object_end(j);
 	}
 	if (line->nvlink5.unit[0])
-		write_nvlink(out, &line->nvlink5);
+		write_nvlink(j, &line->nvlink5);
 }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Counts each fault and each other failure, and hands out an event of it. */
+#include "faults/fault_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/label.h"
+#include "faults/kernel_line.h"
+#include "xid/xid_catalog.h"
+#include "xid/xid_details.h"
+
+/* The line "fallen off the bus" repeats an Xid 79 just before it. */
+#define FOLLOWS_SECONDS 60.0
+
+/* Loading the driver is no evidence of recovery if a fault came just before. */
+#define LOADED_SECONDS 5.0
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static double wall_time(const struct fault_events *e, uint64_t time_ns)
+{
+	double time = e->wall_offset + (double)time_ns / 1e9;
+
+	/* The clock may be set to a time before that of the boot. */
+	return time > 0 ? time : 0;
+}
+
+/* Logs @err, which can only be -ENOMEM; 0: nothing. */
+static void log_no_memory(const struct fault_events *e, int err)
+{
+	if (err)
+		log_error(e->log, "no memory to count a fault");
+}
+
+static void set(char *to, size_t size, const char *from)
+{
+	label_from_bytes(to, size, from, strlen(from));
+}
+
+#define SET(to, from) set(to, sizeof(to), from)
+
+static struct event new_event(const struct fault_events *e, const char *kind, uint64_t time_ns)
+{
+	return (struct event){ .kind = kind,
+			       .pid = -1,
+			       .replayed = time_ns < e->started_ns,
+			       .time = wall_time(e, time_ns),
+			       .monotonic_ns = time_ns,
+			       .members = "",
+			       .text = "" };
+}
+
+static void set_uuid(const struct fault_events *e, struct event *event)
+{
+	const struct snapshot *known = &e->faults->counts;
+
+	for (size_t i = 0; i < known->gpu_count; i++)
+		if (!strcmp(known->gpus[i].gpu, event->device))
+			SET(event->uuid, known->gpus[i].uuid);
+}
+
+/* Hands out @event with what @line states (NULL: no fault), and related faults if
+ * it has a part in those. */
+static void hand_out(struct fault_events *e, struct event *event, const struct xid_line *line,
+		     bool relatives)
+{
+	char *members = NULL;
+	size_t size;
+	struct json j = { .out = open_memstream(&members, &size) };
+
+	if (j.out) {
+		if (line)
+			xid_details_write(&j, line);
+		if (relatives)
+			pcie_relatives_add(&e->relatives, event->device, event->code,
+					   event->monotonic_ns, &j);
+		if (!fclose(j.out))
+			event->members = members;
+	}
+	e->handle(e->context, event);
+	free(members);
+}
+
+void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
+			    const struct fault_origin *origin, const char *text, size_t len)
+{
+	bool nvswitch = line->kind == XID_LINE_SXID;
+	struct xid_verdict verdict = xid_policy_verdict(e->policy, line);
+	struct event event = new_event(e, nvswitch ? "sxid" : "xid", origin->time_ns);
+	struct fault like = { .code = line->code, .nvswitch = nvswitch };
+
+	SET(like.device, line->pci);
+	SET(like.severity, verdict.severity);
+	SET(like.action, verdict.action);
+	log_no_memory(e, faults_add(e->faults, &like, event.time));
+	if (!nvswitch && line->code == XID_RECOVERY_ACTION && !strcmp(line->recovery, "None"))
+		log_no_memory(e,
+			      faults_recovered(e->faults, like.device, "action_none", event.time));
+
+	event.code = line->code;
+	SET(event.device, like.device);
+	SET(event.severity, like.severity);
+	SET(event.action, like.action);
+	event.text = text;
+	event.text_len = len;
+	event.path = origin->path;
+	event.pid = line->pid;
+	SET(event.comm, line->process);
+	if (origin->printk)
+		SET(event.printed_by, origin->printk->comm);
+	if (!nvswitch) {
+		SET(event.name, xid_catalog_find(line->code)->mnemonic);
+		set_uuid(e, &event);
+	}
+	hand_out(e, &event, line, !nvswitch);
+}
+
+/* ---- what comes besides faults ---- */
+
+void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal)
+{
+	struct event event = new_event(e, signal->gpu_driver ? "gpu_driver_error" : "kernel_event",
+				       signal->time_ns);
+
+	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
+						 signal->device, event.time));
+	SET(event.name, signal->kind);
+	SET(event.device, signal->device);
+	SET(event.severity, signal->severity ? signal->severity : "");
+	event.pid = signal->pid;
+	SET(event.comm, signal->comm ? signal->comm : "");
+	event.text = signal->text ? signal->text : "";
+	event.text_len = signal->text_len;
+	if (signal->gpu_driver)
+		set_uuid(e, &event);
+	hand_out(e, &event, NULL, !strcmp(signal->kind, "pcie_aer"));
+}
+
+/* Whether a tracepoint reported the event of this kind, too. */
+static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
+{
+	static const struct {
+		const char *kind;
+		enum fault_signal signal;
+	} tracepoints[] = {
+		{ "pcie_aer", SIGNAL_PCIE_AER },
+		{ "mce", SIGNAL_MCE },
+		{ "oom_kill", SIGNAL_OOM_KILL },
+		{ "hung_task", SIGNAL_HUNG_TASK },
+	};
+
+	for (size_t i = 0; i < COUNT(tracepoints); i++)
+		if (!strcmp(kind, tracepoints[i].kind))
+			return time_ns >= e->enabled_ns[tracepoints[i].signal];
+	return false;
+}
+
+static void add_recovery(struct fault_events *e, const struct kernel_line *line, double time)
+{
+	/* A driver that fails as it is loaded reports that before the line
+	 * "loading". */
+	if (!line->device[0] && time - faults_last_of_all(e->faults) < LOADED_SECONDS)
+		return;
+	log_no_memory(e, faults_recovered(e->faults, line->device[0] ? line->device : "all",
+					  line->name, time));
+}
+
+static void add_identity(struct fault_events *e, const struct kernel_line *line)
+{
+	const char *gpu = line->device[0] ? line->device : e->last_gpu;
+	struct gpu_info *info = *gpu ? faults_gpu(e->faults, gpu) : NULL;
+
+	if (line->kind == KERNEL_LINE_GPU_UUID)
+		SET(e->last_gpu, line->device);
+	if (!info)
+		return;
+	if (line->kind == KERNEL_LINE_GPU_UUID)
+		SET(info->uuid, line->uuid);
+	else if (line->kind == KERNEL_LINE_GPU_SERIAL)
+		SET(info->serial, line->serial);
+	else
+		info->rate_limited = true;
+}
+
+static void add_line(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
+{
+	const struct fault_signal_report signal = { .gpu_driver =
+							    line->kind == KERNEL_LINE_GPU_DRIVER,
+						    .kind = line->name,
+						    .device = line->device,
+						    .severity = line->severity,
+						    .time_ns = time_ns,
+						    .pid = -1,
+						    .text = line->text,
+						    .text_len = line->text_len };
+	double time = wall_time(e, time_ns);
+
+	switch (line->kind) {
+	case KERNEL_LINE_NONE:
+		break;
+	case KERNEL_LINE_GPU_UUID:
+	case KERNEL_LINE_GPU_SERIAL:
+	case KERNEL_LINE_GPU_RATE_LIMITED:
+		add_identity(e, line);
+		break;
+	case KERNEL_LINE_RECOVERY:
+		add_recovery(e, line, time);
+		break;
+	case KERNEL_LINE_GPU_DRIVER:
+		if (!line->follows_xid ||
+		    time - faults_last(e->faults, line->device, line->follows_xid) >=
+			    FOLLOWS_SECONDS)
+			fault_events_add_signal(e, &signal);
+		break;
+	case KERNEL_LINE_EVENT:
+		if (!traced(e, line->name, time_ns))
+			fault_events_add_signal(e, &signal);
+		break;
+	}
+}
+
+void fault_events_add_lines(struct fault_events *e, uint64_t time_ns, const char *text, size_t len)
+{
+	struct kernel_line line;
+	size_t offset = 0;
+
+	while (kernel_line_next(text, len, &offset, &line))
+		add_line(e, &line, time_ns);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Messages of the printk hook that wait for their record in the kernel log. */
+#include "faults/printk_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+bool printk_marked(const char *text, size_t len)
+{
+	return memmem(text, len, "NVRM", 4) || memmem(text, len, "SXid", 4);
+}
+
+bool printk_queue_add(struct printk_queue *q, const struct printk_event *event, uint64_t now_ns)
+{
+	size_t size = sizeof(*event) + event->len;
+	struct printk_event *own = malloc(size);
+	struct printk_waiting *new = own ? ARRAY_APPEND(q->list, q->count) : NULL;
+
+	if (!new) {
+		free(own);
+		return false;
+	}
+	memcpy(own, event, size);
+	*new = (struct printk_waiting){ now_ns, own };
+	return true;
+}
+
+/*
+ * Before Linux 5.19 the hook reads what is written to consoles: the whole record,
+ * with a time stamp before each of its lines, and a newline at the end.
+ */
+static bool is_console_output(const struct printk_event *e, const char *text, size_t len)
+{
+	const char *at = e->text, *end = e->text + e->len;
+
+	if (e->len <= len)
+		return false;
+	for (;;) {
+		const char *newline = memchr(text, '\n', len);
+		size_t size = newline ? (size_t)(newline - text) : len;
+
+		at = memmem(at, (size_t)(end - at), text, size);
+		if (!at)
+			return false;
+		at += size;
+		if (!newline)
+			break;
+		text += size + 1;
+		len -= size + 1;
+	}
+	return at == end || (end - at == 1 && *at == '\n');
+}
+
+/* The hook has the text as it was passed to printk; @text is the record's without
+ * escapes. */
+struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len)
+{
+	struct printk_event *first = NULL;
+	size_t at = 0, kept = 0, i;
+
+	/* A short text without a mark may be part of any message. */
+	if (!q->count || !printk_marked(text, len))
+		return NULL;
+	for (i = 0; i < q->count && at < len; i++) {
+		struct printk_event *e = q->list[i].event;
+		const char *found = NULL;
+
+		if (e->len && e->len <= len - at)
+			found = memmem(text + at, len - at, e->text, e->len);
+		if (found) {
+			at = (size_t)(found - text) + e->len;
+		} else if (!at && is_console_output(e, text, len)) {
+			at = len;
+		} else {
+			q->list[kept++] = q->list[i];
+			continue;
+		}
+		if (first)
+			free(e);
+		else
+			first = e;
+	}
+	if (kept < i) {
+		memmove(&q->list[kept], &q->list[i], (q->count - i) * sizeof(*q->list));
+		q->count -= i - kept;
+	}
+	return first;
+}
+
+void printk_queue_drop(struct printk_queue *q, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(q->list[i].event);
+	q->count -= n;
+	if (n)
+		memmove(q->list, q->list + n, q->count * sizeof(*q->list));
+}
+
+void printk_queue_free(struct printk_queue *q)
+{
+	printk_queue_drop(q, q->count);
+	free(q->list);
+	*q = (struct printk_queue){};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Messages of the printk hook that wait for their record in the kernel log.
+ * Begin with an empty struct.
+ */
+#ifndef XIDSCOPE_PRINTK_QUEUE_H
+#define XIDSCOPE_PRINTK_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "printk.h"
+
+#define MAX_PRINTK_WAITING 2048 /* twice what the hook's buffer holds */
+
+struct printk_queue {
+	struct printk_waiting {
+		uint64_t arrived_ns; /* CLOCK_MONOTONIC */
+		struct printk_event *event;
+	} * list; /* the oldest first */
+	size_t count;
+};
+
+/* Whether a text has one of the marks that the printk hook looks for. */
+bool printk_marked(const char *text, size_t len);
+
+/* Appends a copy of @event. False: no memory. The caller keeps the count within
+ * MAX_PRINTK_WAITING. */
+bool printk_queue_add(struct printk_queue *q, const struct printk_event *event, uint64_t now_ns);
+
+/*
+ * Removes the messages that make up a record's text: one, or several where it
+ * was continued. Returns the first, which the caller frees; NULL: there is none.
+ */
+struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len);
+
+/* Removes the oldest @n messages. */
+void printk_queue_drop(struct printk_queue *q, size_t n);
+
+void printk_queue_free(struct printk_queue *q);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One fault or other event as the event log reports it. */
+#ifndef XIDSCOPE_EVENT_H
+#define XIDSCOPE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVENT_TEXT 1024 /* longest text in bytes */
+
+/* Unknown is "" or, for the pid, -1. */
+struct event {
+	const char *kind; /* static: "xid", "sxid", "gpu_driver_error", "kernel_event" */
+	char name[96]; /* an Xid's name in the catalogue, or what happened: "oom_kill" */
+	unsigned int code; /* of an Xid or SXid; 0: none */
+	char device[64];
+	char uuid[48];
+	char severity[16];
+	char action[40];
+	int pid;
+	char comm[64]; /* name of that process */
+	char printed_by[16]; /* the task in whose context the text was printed */
+	const char *path; /* static: "text", "driver"; or NULL */
+	bool replayed; /* from before the start of the program */
+	double time; /* seconds since the epoch */
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC */
+	const char *members; /* more members of its JSON object, as json_members() takes them */
+	const char *text; /* the kernel's, not terminated */
+	size_t text_len;
+};
+
+/* Takes an event; it and its texts are valid during the call only. */
+typedef void event_handler(void *context, const struct event *event);
+
+#endif
