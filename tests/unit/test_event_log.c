@@ -373,6 +373,44 @@ static void a_line_says_what_is_known(void **state)
 
 /* ---- files, disks and pipes ---- */
 
+/* A file takes long members besides the text; a pipe takes PIPE_BUF at once. */
+static void long_members_are_written_whole_or_not_at_all(void **state)
+{
+	char members[3 * PIPE_BUF / 4], line[2 * PIPE_BUF];
+	struct event event = an_event(79, 0);
+
+	(void)state;
+	memset(members, 'x', sizeof(members));
+	memcpy(members, "\"m\":\"", 5);
+	strcpy(members + sizeof(members) - 2, "\"");
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	event.members = members;
+	event.text = line;
+	event.text_len = EVENT_TEXT;
+	memset(line, 't', EVENT_TEXT);
+	for (int pipe = 0; pipe < 2; pipe++) {
+		const char *path = pipe ? "pipe" : "events";
+		int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+		struct event_log *e = open_log(path);
+		char got[2 * PIPE_BUF] = "";
+		ssize_t n;
+
+		event_log_add(e, &event);
+		if (!pipe) {
+			close(reader);
+			reader = open("events", O_RDONLY);
+		}
+		n = read(reader, got, sizeof(got) - 1);
+		close(reader);
+		event_log_free(e);
+		assert_in_range(n, EVENT_TEXT, pipe ? PIPE_BUF : sizeof(got));
+		assert_string_equal(skip_value(got), "\n");
+		assert_int_equal(!strstr(got, members), pipe);
+		/* All of the text. */
+		assert_int_equal(strspn(strstr(got, "\"text\":\"") + 8, "t"), EVENT_TEXT);
+	}
+}
+
 static void a_renamed_file_is_left(void **state)
 {
 	struct event_log *e = open_log("events");
@@ -573,6 +611,7 @@ int main(void)
 		TEST(sums_hold_with_any_mix),
 		TEST(any_bytes_make_valid_json),
 		TEST(a_line_says_what_is_known),
+		TEST(long_members_are_written_whole_or_not_at_all),
 		TEST(a_renamed_file_is_left),
 		TEST(a_full_disk_is_said_once_and_counted),
 		TEST(a_missing_directory_heals),
