@@ -732,28 +732,49 @@ static void identity_lines_are_remembered(void **state)
 	assert_int_equal(total(w), 0);
 }
 
-/* A text counts where its tracepoint was not yet watched, and else the
- * tracepoint does. */
+/* A text counts if its tracepoint was not yet enabled; then the tracepoint does. */
 static void a_signal_counts_by_text_or_tracepoint(void **state)
 {
-	static const char text[] = "Out of memory: Killed process 1234 (python3) total-vm:1kB";
-	const struct fault_signal_report report = {
-		.kind = "oom_kill", .device = "", .pid = 1234, .comm = "python3"
+	static const struct {
+		const char *kind, *text;
+		enum fault_signal signal;
+	} cases[] = {
+		{ "pcie_aer", "nvidia 0000:c1:00.0: PCIe Bus Error: severity=Corrected, x",
+		  SIGNAL_PCIE_AER },
+		{ "pcie_aer", "nvidia 0000:c1:00.0: AER: aer_status: 0x1, aer_mask: 0x0",
+		  SIGNAL_PCIE_AER },
+		{ "mce", "mce: [Hardware Error]: Machine check events logged", SIGNAL_MCE },
+		{ "hung_task", "INFO: task a:1 blocked for more than 120 seconds.",
+		  SIGNAL_HUNG_TASK },
+		{ "oom_kill", "Out of memory: Killed process 1 (a)", SIGNAL_OOM_KILL },
+		{ "oom_kill", "Memory cgroup out of memory: Killed process 1 (a)",
+		  SIGNAL_OOM_KILL },
+		/* These have no tracepoint. */
+		{ "nfs_not_responding", "nfs: server a not responding, still trying", SIGNALS },
+		{ "soft_lockup", "watchdog: BUG: soft lockup - CPU#1 stuck for 23s!", SIGNALS },
 	};
 	struct world *w = *state;
 
-	record(w, text);
-	assert_int_equal(events(w, "oom_kill"), 1);
-	w->stream.events.enabled_ns[SIGNAL_OOM_KILL] = w->now;
-	record_of(w, 0, w->now - SECOND, text);
-	assert_int_equal(events(w, "oom_kill"), 2);
-	record(w, text);
-	assert_int_equal(events(w, "oom_kill"), 2);
-	fault_events_add_signal(&w->stream.events, &report);
-	assert_int_equal(events(w, "oom_kill"), 3);
-	/* Others have no tracepoint. */
-	record(w, "watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [python3:1]");
-	assert_int_equal(events(w, "soft_lockup"), 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct fault_signal_report report = { .kind = cases[i].kind,
+							    .device = "",
+							    .pid = -1 };
+		uint64_t before = events(w, cases[i].kind), enabled = w->now - SECOND;
+		bool traced = cases[i].signal != SIGNALS;
+
+		record(w, cases[i].text);
+		assert_int_equal(events(w, cases[i].kind), before + 1);
+		if (traced)
+			w->stream.events.enabled_ns[cases[i].signal] = enabled;
+		record_of(w, 0, enabled - SECOND, cases[i].text);
+		assert_int_equal(events(w, cases[i].kind), before + 2);
+		record(w, cases[i].text);
+		assert_int_equal(events(w, cases[i].kind), before + 2 + !traced);
+		fault_events_add_signal(&w->stream.events, &report);
+		assert_int_equal(events(w, cases[i].kind), before + 3 + !traced);
+		if (traced)
+			w->stream.events.enabled_ns[cases[i].signal] = UINT64_MAX;
+	}
 }
 
 /* From now on the world's events go to a file, which is returned. */

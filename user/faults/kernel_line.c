@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the lines look like is one table. A pattern matches the beginning of a
- * line; what follows it does not matter. In a pattern:
+ * All lines are in one table. A pattern matches the beginning of a line; what
+ * follows does not matter. In a pattern:
  *
  *	%p  a PCI address: the device
- *	%n  a word, as short as will do: the device
+ *	%n  a word, as short as possible: the device
  *	%v  "nvidia-nvswitch" and its number: the device
  *	%u  a GPU's UUID	%s  a serial number
  *	%d  a decimal number	%x  a hexadecimal one
@@ -13,7 +13,7 @@
  *	%e  a PCIe error's severity, or nothing
  *	%g  "GPU" and its number and a space, or nothing
  *	%f  "function:line:(pid N): ", with or without the pid, or nothing
- *	%*  up to 64 bytes, as few as will do
+ *	%*  up to 64 bytes, as few as possible
  *	%$  the end of the line, or only blanks before it
  */
 #include "faults/kernel_line.h"
@@ -29,7 +29,7 @@ struct pattern {
 	enum kernel_line_kind kind;
 	const char *name;
 	const char *pattern;
-	enum { TRACEPOINT = 1, AFTER_XID_79 } note; /* 0: none */
+	unsigned int follows_xid;
 };
 
 #define DRIVER KERNEL_LINE_GPU_DRIVER
@@ -44,9 +44,9 @@ static const struct pattern patterns[] = {
 	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$", 0 },
 	{ KERNEL_LINE_GPU_RATE_LIMITED, "",
 	  "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p ", 0 },
-	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", AFTER_XID_79 },
+	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", 79 },
 	/* Two more lines follow: "... installed in this system has", "fallen off
-	 * the bus". Other messages begin alike, but not up to the line's end. */
+	 * the bus". Other messages begin with the same words, but go on in the same line. */
 	{ DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$", 0 },
 	{ DRIVER, "fallen_off_bus",
 	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$", 0 },
@@ -58,7 +58,7 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0 },
 	{ DRIVER, "nvlink_detect_failed",
 	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0 },
-	/* nvidia-uvm says so, too, but only when its debugging is on. */
+	/* nvidia-uvm prints this, too, but only with its debugging enabled. */
 	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0 },
 	{ KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0 },
 	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0300", 0 },
@@ -88,18 +88,18 @@ static const struct pattern patterns[] = {
 	/* PCIe: the line that names the device with the error, not the root
 	 * port's "error received". The third form is of errors that the firmware
 	 * handles first. */
-	{ EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e", TRACEPOINT },
-	{ EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e", TRACEPOINT },
-	{ EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", TRACEPOINT },
-	{ EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", TRACEPOINT },
+	{ EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e", 0 },
+	{ EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e", 0 },
+	{ EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", 0 },
+	{ EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", 0 },
 	{ EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0 },
 	{ EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0 },
 
 	/* the kernel itself */
-	{ EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", TRACEPOINT },
-	{ EVENT, "mce", "[Hardware Error]: Machine check events logged", TRACEPOINT },
-	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than ", TRACEPOINT },
-	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than ", TRACEPOINT },
+	{ EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", 0 },
+	{ EVENT, "mce", "[Hardware Error]: Machine check events logged", 0 },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than ", 0 },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than ", 0 },
 	{ EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
 	{ EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
 	{ EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for ", 0 },
@@ -112,9 +112,9 @@ static const struct pattern patterns[] = {
 	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs", 0 },
 	{ EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU", 0 },
 	{ EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs", 0 },
-	{ EVENT, "oom_kill", "Out of memory: Kill", TRACEPOINT },
-	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill", TRACEPOINT },
-	{ EVENT, "oom_kill", "Memory cgroup out of memory: Kill", TRACEPOINT },
+	{ EVENT, "oom_kill", "Out of memory: Kill", 0 },
+	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill", 0 },
+	{ EVENT, "oom_kill", "Memory cgroup out of memory: Kill", 0 },
 	{ EVENT, "net_watchdog", "NETDEV WATCHDOG: %n (%*): transmit queue %d timed out", 0 },
 	{ EVENT, "net_watchdog", "%w %w %n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out",
 	  0 },
@@ -129,27 +129,35 @@ static bool in_word(char c)
 	return (unsigned char)c > ' ' && c != 0x7f;
 }
 
+static bool in_identifier(char c)
+{
+	return span_digit(c) < 36 || c == '_';
+}
+
 static bool in_name(char c)
 {
-	return span_digit(c) < 36 || c == '_' || c == '-';
+	return in_identifier(c) || c == '-';
 }
 
-static bool take_identifier(struct span *s)
+/* The bytes for which @in is true, up to the first for which it is not. */
+static struct span take_while(struct span *s, bool (*in)(char c))
 {
 	const char *start = s->at;
 
-	while (span_left(*s) && (span_digit(*s->at) < 36 || *s->at == '_'))
+	while (span_left(*s) && in(*s->at))
 		s->at++;
-	return s->at > start;
+	return (struct span){ start, s->at };
 }
 
-static bool take_word(struct span *s)
+/* At least one byte of a name, with a NUL. */
+static bool take_name(struct span *s, char *to, size_t size)
 {
-	const char *start = s->at;
+	struct span rest = *s, name = take_while(&rest, in_name);
 
-	while (span_left(*s) && in_word(*s->at))
-		s->at++;
-	return s->at > start;
+	if (!span_left(name) || !span_copy(name, to, size))
+		return false;
+	*s = rest;
+	return true;
 }
 
 static bool take_switch(struct span *s, struct kernel_line *out)
@@ -178,7 +186,7 @@ static void take_function(struct span *s)
 	struct span rest = *s;
 	uint64_t number;
 
-	if (!take_identifier(&rest) || !span_take(&rest, ":") ||
+	if (!span_left(take_while(&rest, in_identifier)) || !span_take(&rest, ":") ||
 	    !span_take_number(&rest, 10, UINT32_MAX, &number))
 		return;
 	if (span_take(&rest, ":(pid ") &&
@@ -200,31 +208,17 @@ static void take_pcie_severity(struct span *s, struct kernel_line *out)
 		out->severity = "fatal";
 }
 
-static bool take_copy(struct span *s, char *to, size_t size)
-{
-	size_t len = 0;
-
-	while (len < span_left(*s) && in_name(s->at[len]))
-		len++;
-	if (!len || len >= size)
-		return false;
-	memcpy(to, s->at, len);
-	to[len] = '\0';
-	s->at += len;
-	return true;
-}
-
 /* "GPU-" and 36 digits and dashes, no more. */
 static bool take_uuid(struct span *s, struct kernel_line *out)
 {
-	return span_starts_with(*s, "GPU-") && take_copy(s, out->uuid, sizeof(out->uuid)) &&
+	return span_starts_with(*s, "GPU-") && take_name(s, out->uuid, sizeof(out->uuid)) &&
 	       strlen(out->uuid) == 40;
 }
 
 static bool match(struct span *s, const char *pattern, struct kernel_line *out);
 
-/* As few bytes as will let the rest of the pattern match: as deep as a pattern of
- * the table above has such parts. */
+/* Takes as few bytes as let the rest of the pattern match. The recursion is as deep
+ * as a pattern of the table above has such parts. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static bool match_shortest(struct span *s, const char *pattern, size_t max, bool word,
 			   struct kernel_line *out)
@@ -236,7 +230,7 @@ static bool match_shortest(struct span *s, const char *pattern, size_t max, bool
 
 		if (word && !in_word(start[len - 1]))
 			return false;
-		/* A step that cannot match is not worth a call. */
+		/* Saves the call if the next byte cannot match. */
 		if (*pattern && *pattern != '%' && (!span_left(rest) || *rest.at != *pattern))
 			continue;
 		if (!match(&rest, pattern, out))
@@ -249,12 +243,51 @@ static bool match_shortest(struct span *s, const char *pattern, size_t max, bool
 	return false;
 }
 
+/* One part of a pattern, of those that need not look at the rest of it. */
+static bool match_part(struct span *s, char part, struct kernel_line *out)
+{
+	struct pci_address address;
+	uint64_t number;
+
+	switch (part) {
+	case 'p':
+		if (!pci_address_take(s, &address))
+			return false;
+		pci_address_text(out->device, &address);
+		return true;
+	case 'u':
+		return take_uuid(s, out);
+	case 's':
+		return take_name(s, out->serial, sizeof(out->serial));
+	case 'd':
+		return span_take_number(s, 10, UINT32_MAX, &number);
+	case 'x':
+		return span_take_number(s, 16, UINT32_MAX, &number);
+	case 'v':
+		return take_switch(s, out);
+	case 'w':
+		return span_left(take_while(s, in_word));
+	case 'a':
+		return span_left(take_while(s, in_identifier));
+	case 'e':
+		take_pcie_severity(s, out);
+		return true;
+	case 'g':
+		take_gpu_number(s);
+		return true;
+	case 'f':
+		take_function(s);
+		return true;
+	default: /* '$' */
+		span_take_run(s, " \r");
+		return !span_left(*s);
+	}
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 {
 	struct span rest = *s;
-	struct pci_address address;
-	uint64_t number;
 
 	for (; *pattern; pattern++) {
 		if (*pattern != '%') {
@@ -263,66 +296,16 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 			rest.at++;
 			continue;
 		}
-		switch (*++pattern) {
-		case 'p':
-			if (!pci_address_take(&rest, &address))
-				return false;
-			pci_address_text(out->device, &address);
-			break;
-		case 'u':
-			if (!take_uuid(&rest, out))
+		pattern++;
+		if (*pattern == 'n' || *pattern == '*') {
+			bool word = *pattern == 'n';
+
+			if (!match_shortest(&rest, pattern + 1, word ? 255 : 64, word, out))
 				return false;
 			break;
-		case 's':
-			if (!take_copy(&rest, out->serial, sizeof(out->serial)))
-				return false;
-			break;
-		case 'd':
-			if (!span_take_number(&rest, 10, UINT32_MAX, &number))
-				return false;
-			break;
-		case 'x':
-			if (!span_take_number(&rest, 16, UINT32_MAX, &number))
-				return false;
-			break;
-		case 'v':
-			if (!take_switch(&rest, out))
-				return false;
-			break;
-		case 'w':
-			if (!take_word(&rest))
-				return false;
-			break;
-		case 'a':
-			if (!take_identifier(&rest))
-				return false;
-			break;
-		case 'e':
-			take_pcie_severity(&rest, out);
-			break;
-		case 'g':
-			take_gpu_number(&rest);
-			break;
-		case 'f':
-			take_function(&rest);
-			break;
-		case '$':
-			while (span_left(rest) && (*rest.at == ' ' || *rest.at == '\r'))
-				rest.at++;
-			if (span_left(rest))
-				return false;
-			break;
-		case 'n':
-			if (!match_shortest(&rest, pattern + 1, 255, true, out))
-				return false;
-			*s = rest;
-			return true;
-		default: /* '*' */
-			if (!match_shortest(&rest, pattern + 1, 64, false, out))
-				return false;
-			*s = rest;
-			return true;
 		}
+		if (!match_part(&rest, *pattern, out))
+			return false;
 	}
 	*s = rest;
 	return true;
@@ -343,8 +326,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 			s.end--;
 		out->kind = p->kind;
 		out->name = p->name;
-		out->follows_xid = p->note == AFTER_XID_79 ? 79 : 0;
-		out->has_tracepoint = p->note == TRACEPOINT;
+		out->follows_xid = p->follows_xid;
 		out->text = s.at;
 		out->text_len = span_left(s);
 		return true;
@@ -365,16 +347,14 @@ static void take_prefix(struct span *s)
 	rest = *s;
 	if (!span_take(&rest, "["))
 		return;
-	while (span_take(&rest, " "))
-		;
+	span_take_run(&rest, " ");
 	if (!span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, ".") ||
 	    !span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, "]"))
 		return;
 	*s = rest;
 	span_take(&rest, " ");
 	if (span_take(&rest, "[")) {
-		while (span_take(&rest, " "))
-			;
+		span_take_run(&rest, " ");
 		if ((span_take(&rest, "T") || span_take(&rest, "C")) &&
 		    span_take_number(&rest, 10, UINT32_MAX, &number) && span_take(&rest, "]"))
 			*s = rest;
@@ -382,13 +362,12 @@ static void take_prefix(struct span *s)
 	span_take(s, " ");
 }
 
-/* From s.at to the end of the line, or to where the GPU driver begins anew. */
+/* From s.at to the end of the line, or to where the GPU driver begins again. */
 static struct span first_piece(struct span s)
 {
-	const char *end = memchr(s.at, '\n', span_left(s));
+	const char *end;
 
-	if (end)
-		s.end = end;
+	s = span_take_line(&s);
 	end = span_left(s) ? memmem(s.at + 1, span_left(s) - 1, mark, strlen(mark)) : NULL;
 	if (end)
 		s.end = end;

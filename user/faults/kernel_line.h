@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Finds in the kernel log what comes with GPU failures and is no Xid: failures
- * of the driver, a GPU's identity, evidence of recovery, and other drivers'
- * and the kernel's own complaints. Pure functions: no allocation, no state, no
- * I/O. Xids and SXids are user/xid/xid_line.h's; a text may hold both.
+ * of the driver, a GPU's identity, evidence of recovery, and errors that other
+ * drivers and the kernel itself report. Pure functions: no allocation, no state,
+ * no I/O. Xids and SXids are found by xid/xid_line.h; a text may hold both.
  */
 #ifndef XIDSCOPE_KERNEL_LINE_H
 #define XIDSCOPE_KERNEL_LINE_H
@@ -18,7 +18,7 @@ enum kernel_line_kind {
 	KERNEL_LINE_GPU_UUID, /* device and uuid */
 	KERNEL_LINE_GPU_SERIAL, /* serial; where device is "", of the GPU in the
 				 * last KERNEL_LINE_GPU_UUID */
-	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver holds back GSP errors of device */
+	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver no longer prints all GSP errors of device */
 	KERNEL_LINE_GPU_DRIVER, /* a failure of the GPU driver: name */
 	KERNEL_LINE_RECOVERY, /* name: "driver_loaded" or "device_probed" */
 	KERNEL_LINE_EVENT, /* something else: name */
@@ -33,12 +33,11 @@ struct kernel_line {
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
-	/* The driver prints this after that Xid, of the same fault; so it counts
-	 * only if none came just before on the same device. 0: of its own. */
+	/* The driver prints this line after that Xid, for the same fault: it counts
+	 * only if that Xid did not come just before on the same device. 0: none. */
 	unsigned int follows_xid;
-	const char *severity; /* static: of a PCIe error, a word as of an Xid's; "" if
-			       * the line tells none */
-	bool has_tracepoint; /* a tracepoint reports the same, and better */
+	const char *severity; /* static: of a PCIe error, one of an Xid's; "" if the
+			       * line has none */
 	const char *text; /* the line from where it was recognised to its end */
 	size_t text_len; /* bytes; points into the caller's text */
 };
@@ -52,8 +51,8 @@ struct kernel_line {
  * from their beginning, after "[   12.345678] " if the console's prefix is
  * there; those of the GPU driver anywhere, because it prints continuations.
  *
- * Of a failure that takes several lines one is reported, the one with the
- * address if there is one, whether the lines come as one text or as several.
+ * Of a failure that takes several lines, one line is reported: the one with the
+ * address if there is one. The lines may come as one text or as several.
  *
  * True: *out describes the line, *offset has grown. False: nothing is left,
  * out->kind is KERNEL_LINE_NONE, *offset is len.
