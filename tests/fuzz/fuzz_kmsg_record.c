@@ -25,7 +25,7 @@ static void parse_anything(const char *bytes, size_t len, size_t size)
 
 	require(text != NULL);
 	ok = kmsg_record_parse(bytes, len, &r, text, size);
-	require(r.text_len <= size && r.text_len <= len && r.level <= 7);
+	require(r.text_len <= size && r.text_len <= len);
 	require(ok || (!r.text_len && !r.sequence && !r.time_us && !r.facility));
 	require(!r.cut || r.text_len == size);
 	free(text);

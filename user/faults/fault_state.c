@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/file_text.h"
+#include "base/span.h"
 
 #define HEAD "xidscope-state 1\n"
 
@@ -102,48 +103,41 @@ char *fault_state_write(const struct fault_state *state, size_t *len)
 
 /* ---- reading ---- */
 
-/* What is left of a line; take_ functions move on, and note what is wrong. */
+/* The rest of a line; the take_ functions note in it what is wrong. */
 struct line {
-	char *at;
+	struct span rest;
 	int error;
 };
 
-static char *take(struct line *l)
+static struct span take(struct line *l)
 {
-	char *word = l->at;
-	size_t len = strcspn(word, " ");
+	struct span word = span_take_until(&l->rest, " ");
 
-	if (!*word) {
+	span_take(&l->rest, " ");
+	if (!span_left(word))
 		l->error = -EINVAL;
-		return word;
-	}
-	l->at += len;
-	if (*l->at)
-		*l->at++ = 0;
 	return word;
 }
 
 static void take_word(struct line *l, char *to, size_t size)
 {
-	const char *word = take(l);
+	struct span word = take(l);
 	size_t len = 0;
 
-	if (!strcmp(word, "%"))
-		word = "";
-	for (; *word; word++) {
-		char hex[3] = "", *end = hex;
-		char c = *word;
+	if (span_is(word, "%"))
+		word.at++;
+	while (span_left(word)) {
+		char c = *word.at++;
 
-		if (c == '%') {
-			if (!word[1] || !word[2]) {
-				l->error = -EINVAL;
-				return;
-			}
-			memcpy(hex, word + 1, 2);
-			c = (char)strtoul(hex, &end, 16);
-			word += 2;
+		if (c == '%' && span_left(word) >= 2) {
+			unsigned int high = span_digit(word.at[0]), low = span_digit(word.at[1]);
+
+			c = high < 16 && low < 16 ? (char)(high << 4 | low) : 0;
+			word.at += 2;
+		} else if (c == '%') {
+			c = 0;
 		}
-		if (*end || !c || len + 1 >= size) {
+		if (!c || len + 1 >= size) {
 			l->error = -EINVAL;
 			return;
 		}
@@ -154,22 +148,21 @@ static void take_word(struct line *l, char *to, size_t size)
 
 static uint64_t take_number(struct line *l, uint64_t max)
 {
-	char *word = take(l), *end;
-	uint64_t value;
+	uint64_t value = 0;
 
-	errno = 0;
-	value = strtoull(word, &end, 10);
-	if (errno || *word < '0' || *word > '9' || *end || value > max)
+	if (!span_number(take(l), max, &value))
 		l->error = -EINVAL;
 	return value;
 }
 
 static double take_time(struct line *l)
 {
-	char *word = take(l), *end;
-	double value = strtod(word, &end);
+	char text[32], *end = text;
+	double value = 0;
 
-	if (end == word || *end || !(value >= 0 && value < 1e12))
+	if (span_copy(take(l), text, sizeof(text)))
+		value = strtod(text, &end);
+	if (end == text || *end || !(value >= 0 && value < 1e12))
 		l->error = -EINVAL;
 	return value;
 }
@@ -256,32 +249,32 @@ static void read_recovery(struct line *l, struct snapshot *s)
 		l->error = -ENOMEM;
 }
 
-static int read_line(struct fault_state *state, char *text)
+static int read_line(struct fault_state *state, struct span text)
 {
 	struct snapshot *s = &state->faults.counts;
-	struct line l = { .at = text };
-	const char *kind = take(&l);
+	struct line l = { .rest = text };
+	struct span kind = take(&l);
 
-	if (!strcmp(kind, "boot"))
+	if (span_is(kind, "boot"))
 		TAKE_WORD(&l, state->boot);
-	else if (!strcmp(kind, "next"))
+	else if (span_is(kind, "next"))
 		state->next = take_number(&l, UINT64_MAX);
-	else if (!strcmp(kind, "lost"))
+	else if (span_is(kind, "lost"))
 		s->log_lost = take_number(&l, UINT64_MAX);
-	else if (!strcmp(kind, "paths"))
+	else if (span_is(kind, "paths"))
 		for (int p = 0; p < FAULT_PATHS; p++)
 			s->fault_paths[p] = take_number(&l, UINT64_MAX);
-	else if (!strcmp(kind, "fault"))
+	else if (span_is(kind, "fault"))
 		read_fault(&l, s);
-	else if (!strcmp(kind, "event"))
+	else if (span_is(kind, "event"))
 		read_event(&l, s);
-	else if (!strcmp(kind, "gpu"))
+	else if (span_is(kind, "gpu"))
 		read_gpu(&l, s);
-	else if (!strcmp(kind, "recovery"))
+	else if (span_is(kind, "recovery"))
 		read_recovery(&l, s);
 	else
 		l.error = -EINVAL;
-	return l.error || !*l.at ? l.error : -EINVAL;
+	return l.error || !span_left(l.rest) ? l.error : -EINVAL;
 }
 
 /* The text without its last line, if that is the right checksum. */
@@ -299,25 +292,17 @@ static bool check_end(const char *text, size_t *len)
 
 int fault_state_read(struct fault_state *state, const char *text, size_t len)
 {
-	char *copy, *line, *next;
+	struct span s = { text, text };
 	int err = 0;
 
 	*state = (struct fault_state){};
-	if (!check_end(text, &len) || len < strlen(HEAD) || memcmp(text, HEAD, strlen(HEAD)) != 0)
+	if (!check_end(text, &len))
 		return -EINVAL;
-	copy = strndup(text, len);
-	if (!copy)
-		return -ENOMEM;
-	for (line = copy + strlen(HEAD); *line && !err; line = next) {
-		next = strchr(line, '\n');
-		if (!next) {
-			err = -EINVAL;
-			break;
-		}
-		*next++ = 0;
-		err = read_line(state, line);
-	}
-	free(copy);
+	s.end = text + len;
+	if (!span_take(&s, HEAD) || (span_left(s) && s.end[-1] != '\n'))
+		return -EINVAL;
+	while (span_left(s) && !err)
+		err = read_line(state, span_take_line(&s));
 	if (err)
 		fault_state_free(state);
 	return err;

@@ -41,16 +41,16 @@ int kernel_log_read(struct kernel_log *l)
 		n = read(l->fd, l->raw, sizeof(l->raw));
 		if (n < 0 && errno == EAGAIN)
 			return 0;
-		/* EPIPE: the record was overwritten; the next read goes on
-		 * behind the gap. EINVAL: this one is longer than any text, and
-		 * the next read goes on behind it. */
+		/* EPIPE: the record was overwritten; the next read continues
+		 * after the gap. EINVAL: the record is longer than the buffer,
+		 * and the next read continues after it. */
 		if (n < 0 && (errno == EPIPE || errno == EINTR || errno == EINVAL))
 			continue;
 		if (n <= 0)
 			return n ? -errno : -EIO;
 		if (!kmsg_record_parse(l->raw, (size_t)n, &l->record, l->text, sizeof(l->text)))
 			continue;
-		/* Read in an earlier life of the program. */
+		/* An earlier run has read it. */
 		if (l->begun && l->record.sequence < l->next)
 			continue;
 		if (l->begun)

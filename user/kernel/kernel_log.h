@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel log as /dev/kmsg gives it: record by record, with sequence
- * numbers that tell what was overwritten before it was read.
+ * The kernel log from /dev/kmsg: record by record, with sequence numbers that
+ * show what was overwritten before it was read.
  */
 #ifndef XIDSCOPE_KERNEL_LOG_H
 #define XIDSCOPE_KERNEL_LOG_H
@@ -36,7 +36,7 @@ enum kernel_log_start {
 int kernel_log_open(struct kernel_log *l, enum kernel_log_start start);
 void kernel_log_close(struct kernel_log *l);
 
-/* Go on after an earlier run, which read all before record @next. Call it
+/* Continues after an earlier run, which read all records before @next. Call it
  * after kernel_log_open() with KERNEL_LOG_ALL. */
 void kernel_log_resume(struct kernel_log *l, uint64_t next);
 

@@ -7,97 +7,65 @@
 #include "kernel/kmsg_record.h"
 
 #include <limits.h>
-#include <string.h>
 
-/* Reads a decimal number and the byte @after it. */
-static bool take_number(const char **at, const char *end, uint64_t max, char after, uint64_t *value)
+#include "base/span.h"
+
+static bool take_number(struct span *s, uint64_t max, uint64_t *value)
 {
-	const char *p = *at;
-	uint64_t sum = 0;
-
-	for (; p < end && *p >= '0' && *p <= '9'; p++) {
-		unsigned int digit = (unsigned int)(*p - '0');
-
-		if (sum > (max - digit) / 10)
-			return false;
-		sum = sum * 10 + digit;
-	}
-	if (p == *at || p == end || *p != after)
-		return false;
-	*at = p + 1;
-	*value = sum;
-	return true;
+	return span_take_number(s, 10, max, value) && span_take(s, ",");
 }
 
-/* -1: not a digit. The kernel writes lower case. */
-static int hex_digit(char c)
+/* The kernel writes lower case. */
+static bool is_hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* The byte at *at, which moves past it. */
-static char take_byte(const char **at, const char *end)
+/* The next byte of the text, with its escape undone. */
+static char take_byte(struct span *s)
 {
-	const char *p = *at;
+	const char *p = s->at;
 
-	if (end - p >= 4 && p[0] == '\\' && p[1] == 'x' && hex_digit(p[2]) >= 0 &&
-	    hex_digit(p[3]) >= 0) {
-		*at += 4;
-		return (char)(hex_digit(p[2]) << 4 | hex_digit(p[3]));
+	if (span_left(*s) >= 4 && p[0] == '\\' && p[1] == 'x' && is_hex_digit(p[2]) &&
+	    is_hex_digit(p[3])) {
+		s->at += 4;
+		return (char)(span_digit(p[2]) << 4 | span_digit(p[3]));
 	}
-	++*at;
+	s->at++;
 	return *p;
 }
 
-/* The text's first byte; NULL if the header is malformed. */
-static const char *read_header(const char *at, const char *end, struct kmsg_record *out)
+static bool take_header(struct span *s, struct kmsg_record *out)
 {
 	uint64_t priority;
+	struct span flags;
 
-	if (!take_number(&at, end, UINT_MAX, ',', &priority) ||
-	    !take_number(&at, end, UINT64_MAX, ',', &out->sequence) ||
-	    !take_number(&at, end, UINT64_MAX, ',', &out->time_us))
-		return NULL;
-	out->level = priority & 7;
+	if (!take_number(s, UINT_MAX, &priority) || !take_number(s, UINT64_MAX, &out->sequence) ||
+	    !take_number(s, UINT64_MAX, &out->time_us))
+		return false;
 	out->facility = (unsigned int)(priority >> 3);
-
-	/* One flag, then fields that this parser does not know. */
-	if (end - at < 2 || (at[1] != ',' && at[1] != ';'))
-		return NULL;
-	if (*at == ',' || *at == ';' || *at == '\n')
-		return NULL;
-	out->continued = *at == 'c' || *at == '+';
-	for (at++; at < end && *at != ';'; at++) {
-		if (*at == '\n')
-			return NULL;
-	}
-	return at < end ? at + 1 : NULL;
+	/* One flag, then fields that this parser does not read. */
+	flags = span_take_until(s, ";\n");
+	if (!span_take(s, ";") || !span_left(flags) || *flags.at == ',' ||
+	    (span_left(flags) > 1 && flags.at[1] != ','))
+		return false;
+	out->continued = *flags.at == 'c' || *flags.at == '+';
+	return true;
 }
 
 bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
 		       size_t size)
 {
-	const char *at, *end, *newline;
+	struct span s = { record, record + len };
 
 	*out = (struct kmsg_record){};
-	if (!len)
-		return false;
-	end = record + len;
-	at = read_header(record, end, out);
-	if (!at) {
+	if (!take_header(&s, out)) {
 		*out = (struct kmsg_record){};
 		return false;
 	}
-
-	newline = memchr(at, '\n', (size_t)(end - at));
-	if (newline)
-		end = newline;
-	while (at < end && out->text_len < size)
-		text[out->text_len++] = take_byte(&at, end);
-	out->cut = at < end;
+	s = span_take_line(&s);
+	while (span_left(s) && out->text_len < size)
+		text[out->text_len++] = take_byte(&s);
+	out->cut = span_left(s);
 	return true;
 }

@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 struct kmsg_record {
-	unsigned int level; /* 0 (emergency) to 7 (debug) */
-	unsigned int facility; /* 0: the kernel; else a process wrote it */
+	unsigned int facility; /* 0: the kernel; others: a process wrote it */
 	uint64_t sequence; /* grows by one with each record */
 	uint64_t time_us; /* since boot, by the kernel's printk clock */
 	bool continued; /* flag 'c' or '+': a fragment of a line */
@@ -23,12 +22,11 @@ struct kmsg_record {
 /*
  * record holds len bytes as one read() of /dev/kmsg gave them: a header, ';',
  * the text, a newline, and perhaps lines of device properties, which are left
- * out. Fields of the header beyond the fourth are passed over.
+ * out. Fields of the header after the fourth are skipped.
  *
  * True: *out is filled, and text holds the first out->text_len bytes, at most
  * size, of the text with the kernel's escapes (\xNN) undone; so it may hold any
- * byte, and no NUL is put at its end. A backslash that begins no such escape is
- * kept as it stands. False: the header is malformed; *out is zero.
+ * byte, and no NUL follows. A backslash that begins no such escape is kept. False: the header is malformed; *out is zero.
  */
 bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
 		       size_t size);
