@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the JSON writer puts commas between values and nowhere else, that
+ * any bytes become a valid string, and that numbers are written exactly.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+
+static char *text;
+static size_t size;
+
+static struct json begin(void)
+{
+	struct json j = { .out = open_memstream(&text, &size) };
+
+	assert_non_null(j.out);
+	return j;
+}
+
+static void assert_written(const struct json *j, const char *expected)
+{
+	assert_int_equal(fclose(j->out), 0);
+	assert_string_equal(text, expected);
+	assert_int_equal(size, strlen(expected));
+	free(text);
+}
+
+static void values_are_separated_by_commas(void **state)
+{
+	struct json j = begin();
+
+	(void)state;
+	json_object(&j, NULL);
+	json_array(&j, "empty");
+	json_array_end(&j);
+	json_object(&j, "object");
+	json_object_end(&j);
+	json_array(&j, "array");
+	json_text(&j, NULL, "a");
+	json_array(&j, NULL);
+	json_bool(&j, NULL, true);
+	json_bool(&j, NULL, false);
+	json_array_end(&j);
+	json_object(&j, NULL);
+	json_text(&j, "b", "");
+	json_object_end(&j);
+	json_array_end(&j);
+	json_unsigned(&j, "last", 1);
+	json_object_end(&j);
+	assert_written(&j, "{\"empty\":[],\"object\":{},"
+			   "\"array\":[\"a\",[true,false],{\"b\":\"\"}],\"last\":1}");
+}
+
+static void numbers_are_exact(void **state)
+{
+	struct json j = begin();
+
+	(void)state;
+	json_array(&j, NULL);
+	json_unsigned(&j, NULL, UINT64_MAX);
+	json_signed(&j, NULL, INT64_MIN);
+	json_fraction(&j, NULL, -1.25, 1);
+	json_fraction(&j, NULL, 2.0 / 3, 3);
+	json_fraction(&j, NULL, 7, 0);
+	json_nanoseconds(&j, NULL, 0);
+	json_nanoseconds(&j, NULL, 1000000001);
+	json_nanoseconds(&j, NULL, UINT64_MAX);
+	json_array_end(&j);
+	assert_written(&j, "[18446744073709551615,-9223372036854775808,-1.2,0.667,7,"
+			   "0.000000000,1.000000001,18446744073.709551615]");
+}
+
+static void any_bytes_become_a_string(void **state)
+{
+	static const struct {
+		const char *bytes, *written;
+		size_t len;
+	} cases[] = {
+		{ "", "\"\"", 0 },
+		{ "\"\\/", "\"\\\"\\\\/\"", 3 },
+		{ "\0\n\x1f\x7f", "\"\\u0000\\u000a\\u001f\x7f\"", 4 },
+		{ "caf\xc3\xa9 \xf0\x9f\x98\x80", "\"caf\xc3\xa9 \xf0\x9f\x98\x80\"", 10 },
+		/* no UTF-8: a lone byte, a cut character, an overlong form, a surrogate */
+		{ "\xff", "\"\\\\xff\"", 1 },
+		{ "a\xc3", "\"a\\\\xc3\"", 2 },
+		{ "\xc0\xaf", "\"\\\\xc0\\\\xaf\"", 2 },
+		{ "\xed\xa0\x80", "\"\\\\xed\\\\xa0\\\\x80\"", 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct json j = begin();
+
+		json_bytes(&j, NULL, cases[i].bytes, cases[i].len);
+		assert_written(&j, cases[i].written);
+	}
+}
+
+/* Longer than any buffer of the writer's users. */
+static void nothing_is_truncated(void **state)
+{
+	const size_t len = 1 << 20;
+	struct json j = begin();
+	char *long_text = malloc(len + 1);
+
+	(void)state;
+	assert_non_null(long_text);
+	memset(long_text, 'x', len);
+	long_text[len] = 0;
+	json_text(&j, NULL, long_text);
+	assert_int_equal(fclose(j.out), 0);
+	assert_int_equal(size, len + 2);
+	assert_int_equal(strspn(text + 1, "x"), len);
+	free(long_text);
+	free(text);
+}
+
+static void members_of_another_writer_are_values(void **state)
+{
+	struct json j = begin();
+
+	(void)state;
+	json_object(&j, NULL);
+	json_members(&j, "");
+	json_members(&j, "\"a\":1,\"b\":2");
+	json_members(&j, "");
+	json_bool(&j, "c", true);
+	json_object_end(&j);
+	assert_written(&j, "{\"a\":1,\"b\":2,\"c\":true}");
+}
+
+static void lines_begin_after_the_comma(void **state)
+{
+	struct json j = begin();
+
+	(void)state;
+	json_array(&j, NULL);
+	json_newline(&j);
+	json_signed(&j, NULL, 1);
+	json_newline(&j);
+	json_signed(&j, NULL, -2);
+	json_array_end(&j);
+	assert_written(&j, "[\n1,\n-2]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_separated_by_commas),
+		cmocka_unit_test(numbers_are_exact),
+		cmocka_unit_test(any_bytes_become_a_string),
+		cmocka_unit_test(nothing_is_truncated),
+		cmocka_unit_test(members_of_another_writer_are_values),
+		cmocka_unit_test(lines_begin_after_the_comma),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
