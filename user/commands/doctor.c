@@ -228,7 +228,7 @@ static void add_faults(struct diagnosis *d)
 {
 	struct fault_facts f;
 
-	fault_look(&f, d->root, d->release);
+	fault_facts_read(&f, d->root, d->release);
 	if (f.log)
 		add(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
 	else

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the kernel at hand offers to an observer of GPU faults. */
+/* What the kernel offers to an observer of GPU faults. */
 #include "faults/fault_facts.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
+#include "base/span.h"
 #include "kernel/kernel_types.h"
 #include "kernel/tracefs.h"
 
-/* No tracepoint tells this by its form: commit 5aa7eea9316c is in 5.19. */
+/* The tracepoint has the same form with and without commit 5aa7eea9316c of 5.19. */
 static bool has_every_message(const char *release)
 {
-	char *end;
-	unsigned long major = strtoul(release, &end, 10);
-	unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+	struct span s = { release, release + strlen(release) };
+	uint64_t major = 0, minor;
 
-	return major > 5 || (major == 5 && minor >= 19);
+	if (!span_take_number(&s, 10, UINT_MAX, &major) || major != 5)
+		return major > 5;
+	return span_take(&s, ".") && span_take_number(&s, 10, UINT_MAX, &minor) && minor >= 19;
 }
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
@@ -41,27 +42,25 @@ static bool has_symbol(const char *root, const char *symbol)
 }
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." in
- * what was there before /sys/module/nvidia/version. */
+ * the file that is older than /sys/module/nvidia/version. */
 static void read_version(struct fault_facts *f, const char *root)
 {
 	char path[PATH_MAX], line[256];
-	const char *at;
+	struct span s = { line, line };
 
 	snprintf(path, sizeof(path), "%s/sys/module/nvidia/version", root);
 	if (file_first_line(path, f->driver_version, sizeof(f->driver_version)))
 		return;
 	snprintf(path, sizeof(path), "%s/proc/driver/nvidia/version", root);
 	file_first_line(path, line, sizeof(line));
-	at = strstr(line, "Kernel Module");
-	if (!at)
+	s.end = line + strlen(line);
+	if (!span_take_through(&s, "Kernel Module"))
 		return;
-	at = strpbrk(at, "0123456789");
-	if (at)
-		snprintf(f->driver_version, sizeof(f->driver_version), "%.*s",
-			 (int)strcspn(at, " "), at);
+	span_take_until(&s, "0123456789");
+	span_copy(span_take_until(&s, " "), f->driver_version, sizeof(f->driver_version));
 }
 
-void fault_look(struct fault_facts *f, const char *root, const char *release)
+void fault_facts_read(struct fault_facts *f, const char *root, const char *release)
 {
 	char path[PATH_MAX], tracefs[PATH_MAX / 2];
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the kernel at hand offers to an observer of GPU faults, as its own files
- * tell it.
+ * What the kernel offers to an observer of GPU faults, from its own files.
  */
 #ifndef XIDSCOPE_FAULT_FACTS_H
 #define XIDSCOPE_FAULT_FACTS_H
@@ -14,13 +13,13 @@ struct fault_facts {
 	bool every_message; /* ... for all messages, shown or not (from 5.19) */
 	bool kprobes;
 	bool driver; /* nvidia is loaded */
-	char driver_version[64]; /* "" if it is not known */
+	char driver_version[64]; /* "" if unknown */
 	bool driver_event; /* it has the tracepoint nvidia_dev_xid */
 	bool driver_function; /* it has the function nv_report_error */
 };
 
-/* Paths of the system have @root before them; @release is the kernel's, as
- * uname -r has it. */
-void fault_look(struct fault_facts *f, const char *root, const char *release);
+/* @root is put before each path of the system; @release is the kernel's, as
+ * uname -r prints it. */
+void fault_facts_read(struct fault_facts *f, const char *root, const char *release);
 
 #endif

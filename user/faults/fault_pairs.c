@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_out(struct fault_pairs *p, size_t i)
+static void remove_at(struct fault_pairs *p, size_t i)
 {
-	struct fault_report *out = &p->list[p->first + i];
+	struct fault_report *removed = &p->list[p->first + i];
 
 	p->count--;
 	/* In a storm it is nearly always the oldest. */
 	if (i)
-		memmove(out, out + 1, (p->count - i) * sizeof(*out));
+		memmove(removed, removed + 1, (p->count - i) * sizeof(*removed));
 	else
 		p->first++;
 }
 
-static bool alike(const struct fault_report *a, const struct fault_report *b)
+static bool same_fault(const struct fault_report *a, const struct fault_report *b)
 {
 	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device);
 }
@@ -28,26 +28,26 @@ bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report)
 	for (size_t i = 0; i < p->count; i++) {
 		struct fault_report *w = &p->list[p->first + i];
 
-		if (w->by_driver == report->by_driver || !alike(w, report))
+		if (w->by_driver == report->by_driver || !same_fault(w, report))
 			continue;
 		if (w->more)
 			w->more--;
 		else
-			take_out(p, i);
+			remove_at(p, i);
 		return true;
 	}
 	return false;
 }
 
-/* Where nothing of its own would be lost, the report waits with another. */
-static bool join(struct fault_pairs *p, const struct fault_report *report)
+/* Adds the report to an equal one that waits, if there is one. */
+static bool merge(struct fault_pairs *p, const struct fault_report *report)
 {
 	for (size_t i = p->count; i--;) {
 		struct fault_report *w = &p->list[p->first + i];
 
 		if (report->arrived_ns > w->arrived_ns + FAULT_PAIR_ALIKE_NS)
 			break;
-		if (w->by_driver == report->by_driver && alike(w, report) &&
+		if (w->by_driver == report->by_driver && same_fault(w, report) &&
 		    !strcmp(w->message, report->message)) {
 			w->more++;
 			return true;
@@ -60,7 +60,7 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 {
 	if (fault_pairs_take(p, report))
 		return 1;
-	if (join(p, report))
+	if (merge(p, report))
 		return 0;
 	if (p->count == MAX_WAITING)
 		return -ENOSPC;
@@ -83,7 +83,7 @@ bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,
 	if (!p->count || (!all && now_ns < p->list[p->first].arrived_ns + FAULT_PAIR_WAIT_NS))
 		return false;
 	*report = p->list[p->first];
-	take_out(p, 0);
+	remove_at(p, 0);
 	return true;
 }
 

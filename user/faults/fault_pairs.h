@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pairs the two reports of one fault: the kernel log's text, and the driver's
- * own hook, which follows it at once but reaches us on another way. A report
- * waits for its twin for a while, then stands alone.
+ * Pairs the two reports of one fault: the kernel log's text, and that of the
+ * driver's own hook, which follows at once but may be read earlier or later. A
+ * report waits for the other one for a while.
  */
 #ifndef XIDSCOPE_FAULT_PAIRS_H
 #define XIDSCOPE_FAULT_PAIRS_H
@@ -14,37 +14,37 @@
 #include "base/pci_address.h"
 
 #define FAULT_PAIR_WAIT_NS (2 * 1000000000ull)
-#define FAULT_PAIR_ALIKE_NS 100000000ull /* reports that are alike wait as one */
+#define FAULT_PAIR_ALIKE_NS 100000000ull /* equal reports wait as one */
 #define MAX_WAITING 512
 
 struct fault_report {
 	bool nvswitch;
 	unsigned int code;
 	char device[PCI_ADDRESS_SIZE];
-	bool by_driver; /* else by text */
-	uint64_t arrived_ns; /* CLOCK_MONOTONIC, here */
-	uint64_t more; /* reports like this that wait with it: in a storm all of
-			* one way may come before any of the other */
+	bool by_driver; /* false: by text */
+	uint64_t arrived_ns; /* CLOCK_MONOTONIC, when it was read */
+	uint64_t more; /* equal reports that wait with it: in a storm all of one
+			* kind may be read before any of the other */
 	/* Of the driver's report only: */
-	uint64_t time_ns; /* CLOCK_MONOTONIC, there */
+	uint64_t time_ns; /* CLOCK_MONOTONIC, when it was made */
 	char message[256];
 };
 
 struct fault_pairs {
 	struct fault_report *list; /* room for twice MAX_WAITING */
-	size_t first; /* the oldest one's place: all follow it */
+	size_t first; /* index of the oldest: all follow it */
 	size_t count;
 };
 
-/* Takes the report's twin from those that wait; returns whether there was one. */
+/* Removes the other report of the same fault if it waits; returns whether it did. */
 bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report);
 
-/* The same, or else makes the report wait. Returns 1 if there was a twin, 0 if not, -ENOSPC if as many wait as may, and
- * -ENOMEM; in the last two cases the report stands alone. */
+/* The same, and makes the report wait if there was none. Returns 1 if there was one,
+ * 0 if the report waits, -ENOSPC if MAX_WAITING do already, or -ENOMEM. */
 int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report);
 
-/* Takes the oldest report out that has waited for long enough, or any if @all.
- * Returns whether there is one. */
+/* Removes the oldest report if it has waited FAULT_PAIR_WAIT_NS, or in any case if
+ * @all. Returns whether one was removed. */
 bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,
 			struct fault_report *report);
 

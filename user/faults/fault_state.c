@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The counts of faults as a text that outlives the program. */
+/* The counts of faults as a text, for the state file. */
 #include "faults/fault_state.h"
 
 #include <errno.h>

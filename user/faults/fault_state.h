@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The counts of faults as a text, for the state file that carries them across
- * restarts of the program, together with how far the kernel log was read: both
- * of one moment, so that nothing is lost or counted twice between them.
+ * The counts of faults as a text, for the state file that keeps them across
+ * restarts of the program, and how far the kernel log was read: both of one
+ * moment, so that nothing is lost or counted twice.
  *
  *	xidscope-state 1
  *	boot ID			the kernel's random/boot_id: valid until reboot
@@ -15,7 +15,7 @@
  *	recovery GPU EVIDENCE TIME
  *	end CRC32		of all before it, in hexadecimal
  *
- * Words have every byte but printable ASCII, and '%', as %XX; "%" is "".
+ * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "".
  */
 #ifndef XIDSCOPE_FAULT_STATE_H
 #define XIDSCOPE_FAULT_STATE_H
@@ -43,7 +43,7 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len);
 
 void fault_state_free(struct fault_state *state);
 
-/* The running kernel's; "" if it does not say. */
+/* The ID of the running kernel's boot; "" if unknown. */
 void boot_id_read(char boot[BOOT_ID_SIZE]);
 
 #endif

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* A process that writes nonsense into the kernel log must not make us grow. */
+/* The number of entries is limited, whatever a process writes into the kernel log. */
 static struct fault *find_fault(struct snapshot *s, const struct fault *like)
 {
 	static const struct fault other = { .device = "other", .severity = "unknown" };
 	struct fault *found = snapshot_fault(s, like);
 
-	/* Was that one too many? Then it is the last. */
+	/* A new entry, beyond the limit, is the last one. */
 	if (found && s->fault_count > MAX_FAULTS && found == &s->faults[s->fault_count - 1] &&
 	    !found->count) {
 		s->fault_count--;

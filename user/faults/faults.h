@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The counts of faults and of what comes with them, from the start of the
- * observation or, with a state file, from the node's boot.
+ * The counts of faults and of what comes with them, since the start of the
+ * observation or, with a state file, since the node's boot.
  */
 #ifndef XIDSCOPE_FAULTS_H
 #define XIDSCOPE_FAULTS_H
 
 #include "model/snapshot.h"
 
-/* Reports of the same Xid on the same GPU that are less apart are one burst. */
+/* Equal faults with a gap below this are one burst. */
 #define FAULT_BURST_SECONDS 5.0
 
-/* Bounds on distinct entries: what is beyond counts as device "other". */
+/* Limits of distinct entries: the rest counts as device "other". */
 #define MAX_FAULTS 1024
 #define MAX_KERNEL_EVENTS 512
 #define MAX_GPUS 256
 #define MAX_RECOVERIES 512
 
 struct faults {
-	struct snapshot counts; /* only what concerns faults is used */
+	struct snapshot counts; /* only the members about faults are used */
 };
 
 /* Times are seconds since the epoch. All return 0 or -ENOMEM. */
@@ -28,14 +28,14 @@ int faults_add(struct faults *f, const struct fault *like, double time);
 /* Counts another failure or event. */
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
 			    double time);
-/* Evidence that the faults of @gpu ("all": of all) until @time are over; beyond
- * MAX_RECOVERIES it is not kept. */
+/* Records evidence that the faults of @gpu ("all": of all) until @time are over,
+ * except beyond MAX_RECOVERIES. */
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
 
-/* The wall clock was set: all times were that much too low. */
+/* Adds @seconds to all times, when the wall clock was set. */
 void faults_shift(struct faults *f, double seconds);
 
-/* What is known of a GPU, added if need be; NULL beyond MAX_GPUS. */
+/* What is known of a GPU, added if it is new; NULL: no memory, or beyond MAX_GPUS. */
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 
 /* When the last fault @code of @device was; 0: never. */
