@@ -241,7 +241,7 @@ static void a_gap_begins_another_incident(void **state)
 	assert_int_equal(t.events, 3);
 }
 
-static void a_long_burst_is_told_every_minute(void **state)
+static void a_long_burst_is_written_every_minute(void **state)
 {
 	struct event_log *e = open_log("events");
 	struct totals t;
@@ -342,7 +342,7 @@ static void any_bytes_make_valid_json(void **state)
 	assert_int_equal(read_file("events").events, count);
 }
 
-static void a_line_says_what_is_known(void **state)
+static void a_line_has_what_is_known(void **state)
 {
 	struct event_log *e = open_log("events");
 	struct event event = an_event(79, 12 * SECOND + 5);
@@ -431,17 +431,17 @@ static void a_renamed_file_is_left(void **state)
 	assert_int_equal(read_file("events").lines, 2);
 }
 
-/* Standard error goes to the file "said" until it is given back. */
-static int hear(void)
+/* Standard error goes to the file "errors" until captured_lines(). */
+static int capture(void)
 {
-	int saved = dup(STDERR_FILENO), fd = open("said", O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	int saved = dup(STDERR_FILENO), fd = open("errors", O_CREAT | O_WRONLY | O_TRUNC, 0600);
 
 	assert_true(saved >= 0 && fd >= 0 && dup2(fd, STDERR_FILENO) >= 0);
 	close(fd);
 	return saved;
 }
 
-static int said(int saved)
+static int captured_lines(int saved)
 {
 	char text[4096];
 	int lines = 0;
@@ -449,7 +449,7 @@ static int said(int saved)
 
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-	file = fopen("said", "r");
+	file = fopen("errors", "r");
 	assert_non_null(file);
 	while (fgets(text, sizeof(text), file))
 		lines++;
@@ -457,9 +457,9 @@ static int said(int saved)
 	return lines;
 }
 
-static void a_full_disk_is_said_once_and_counted(void **state)
+static void a_full_disk_is_reported_once_and_counted(void **state)
 {
-	int saved = hear();
+	int saved = capture();
 	struct event_log *e = open_log("/dev/full");
 	uint64_t lost;
 
@@ -468,13 +468,13 @@ static void a_full_disk_is_said_once_and_counted(void **state)
 		add(e, i, 0);
 	lost = event_log_lost(e);
 	event_log_free(e);
-	assert_int_equal(said(saved), 1);
+	assert_int_equal(captured_lines(saved), 1);
 	assert_int_equal(lost, 5);
 }
 
 static void a_missing_directory_heals(void **state)
 {
-	int saved = hear();
+	int saved = capture();
 	struct event_log *e = open_log("dir/events");
 	uint64_t lost;
 
@@ -485,7 +485,7 @@ static void a_missing_directory_heals(void **state)
 	mkdir("dir", 0755);
 	add(e, 3, 0);
 	event_log_free(e);
-	assert_int_equal(said(saved), 2);
+	assert_int_equal(captured_lines(saved), 2);
 	assert_int_equal(lost, 2);
 	assert_int_equal(read_file("dir/events").lines, 1);
 }
@@ -494,7 +494,7 @@ static void a_missing_directory_heals(void **state)
 static void a_torn_line_ends_where_it_was_torn(void **state)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
-	int saved = hear();
+	int saved = capture();
 	struct event_log *e = open_log("events");
 	struct totals t;
 	struct stat status;
@@ -510,7 +510,7 @@ static void a_torn_line_ends_where_it_was_torn(void **state)
 	setrlimit(RLIMIT_FSIZE, &none);
 	add(e, 4, 0);
 	event_log_free(e);
-	assert_int_equal(said(saved), 2);
+	assert_int_equal(captured_lines(saved), 2);
 	t = read_file("events");
 	assert_int_equal(t.lines, 2);
 	assert_int_equal(t.torn, 1);
@@ -527,7 +527,7 @@ static void a_full_pipe_does_not_block(void **state)
 	(void)state;
 	memset(control, 1, sizeof(control));
 	assert_int_equal(mkfifo("pipe", 0600), 0);
-	saved = hear();
+	saved = capture();
 	alarm(20);
 	/* Nobody reads. */
 	e = open_log("pipe");
@@ -564,7 +564,7 @@ static void standard_output_does_not_block(void **state)
 	assert_int_equal(pipe(ends), 0);
 	fflush(stdout);
 	saved = dup(STDOUT_FILENO);
-	noise = hear();
+	noise = capture();
 	dup2(ends[1], STDOUT_FILENO);
 	alarm(20);
 	e = open_log("-");
@@ -580,7 +580,7 @@ static void standard_output_does_not_block(void **state)
 	alarm(0);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
-	said(noise);
+	captured_lines(noise);
 	close(ends[0]);
 	close(ends[1]);
 	assert_in_range(lost, 400, 499);
@@ -606,14 +606,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_burst_is_two_lines),
 		TEST(a_gap_begins_another_incident),
-		TEST(a_long_burst_is_told_every_minute),
+		TEST(a_long_burst_is_written_every_minute),
 		TEST(what_differs_is_not_folded),
 		TEST(sums_hold_with_any_mix),
 		TEST(any_bytes_make_valid_json),
-		TEST(a_line_says_what_is_known),
+		TEST(a_line_has_what_is_known),
 		TEST(long_members_are_written_whole_or_not_at_all),
 		TEST(a_renamed_file_is_left),
-		TEST(a_full_disk_is_said_once_and_counted),
+		TEST(a_full_disk_is_reported_once_and_counted),
 		TEST(a_missing_directory_heals),
 		TEST(a_torn_line_ends_where_it_was_torn),
 		TEST(a_full_pipe_does_not_block),

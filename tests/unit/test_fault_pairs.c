@@ -2,7 +2,7 @@
 /*
  * Proves that two reports of one fault find each other in whatever order they
  * come, that none finds two twins, and that a storm read at once keeps all its
- * texts waiting for the driver's word.
+ * texts waiting for the driver's reports.
  */
 #include <errno.h>
 #include <setjmp.h>

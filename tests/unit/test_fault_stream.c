@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that each fault is counted once, in whatever order and mix the kernel
- * log, the printk hook and the driver's hook tell of it; that what a process
+ * log, the printk hook and the driver's hook report it; that what a process
  * wrote into the log never counts; and what lines that are no faults do.
  */
 #include <setjmp.h>
@@ -354,7 +354,7 @@ static void messages_with_a_time_stamp(void **state)
 	assert_int_equal(total(w), 4);
 }
 
-static void a_console_is_late_and_tells_no_time(void **state)
+static void a_console_is_late_and_has_no_time(void **state)
 {
 	struct world *w = *state;
 
@@ -618,7 +618,7 @@ static void drills_count_if_wanted(void **state)
 	assert_int_equal(events(w, "forged_xid"), 0);
 }
 
-/* ---- what a text says ---- */
+/* ---- what a text states ---- */
 
 static void an_sxid_has_details(void **state)
 {
@@ -659,7 +659,7 @@ static void an_sxid_has_details(void **state)
 	assert_true(w->faults.counts.faults[0].nvswitch);
 }
 
-static void fallen_off_the_bus_is_told_twice(void **state)
+static void fallen_off_the_bus_is_printed_twice(void **state)
 {
 	static const char line[] = "NVRM: GPU 0000:c1:00.0: GPU has fallen off the bus.";
 	struct world *w = *state;
@@ -821,7 +821,7 @@ static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
 	fclose(file);
 }
 
-static void an_event_says_how_it_was_seen(void **state)
+static void an_event_has_how_it_was_reported(void **state)
 {
 	struct world *w = *state;
 	FILE *file = log_to_file(w);
@@ -942,7 +942,7 @@ int main(void)
 		TEST(a_driver_that_has_gone),
 		TEST(a_record_made_of_several_messages),
 		TEST(messages_with_a_time_stamp),
-		TEST(a_console_is_late_and_tells_no_time),
+		TEST(a_console_is_late_and_has_no_time),
 		TEST(a_short_record_takes_no_message),
 		TEST(the_first_moments_of_a_kernel_are_long_ago),
 		TEST(the_end_leaves_what_is_not_yet_read),
@@ -956,13 +956,13 @@ int main(void)
 		TEST(what_the_driver_reports_cannot_be_forged),
 		TEST(drills_count_if_wanted),
 		TEST(an_sxid_has_details),
-		TEST(fallen_off_the_bus_is_told_twice),
+		TEST(fallen_off_the_bus_is_printed_twice),
 		TEST(recovery_to_none_is_evidence),
 		TEST(a_driver_that_loads_well_is_evidence),
 		TEST(identity_lines_are_remembered),
 		TEST(a_signal_counts_by_text_or_tracepoint),
 		TEST(a_grave_pcie_error_stands_out_of_a_burst),
-		TEST(an_event_says_how_it_was_seen),
+		TEST(an_event_has_how_it_was_reported),
 		TEST(details_and_relatives_follow_in_order),
 		TEST(all_relatives_are_listed),
 	};

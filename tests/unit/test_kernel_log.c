@@ -33,16 +33,16 @@ static void open_or_skip(enum kernel_log_start start)
 }
 
 /* At the level of debugging, which no console shows. False if we may not. */
-static bool say(const char *text)
+static bool write_record(const char *text)
 {
 	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
 	char record[80];
 	int len = snprintf(record, sizeof(record), "<7>%s\n", text);
-	bool said = fd >= 0 && write(fd, record, (size_t)len) == len;
+	bool written = fd >= 0 && write(fd, record, (size_t)len) == len;
 
 	if (fd >= 0)
 		close(fd);
-	return said;
+	return written;
 }
 
 static void all_records_come_in_order(void **state)
@@ -77,7 +77,7 @@ static void only_what_is_new_if_wanted(void **state)
 	while (kernel_log_read(&l) > 0)
 		;
 	snprintf(text, sizeof(text), "test_kernel_log %d", getpid());
-	if (!say(text)) {
+	if (!write_record(text)) {
 		kernel_log_close(&l);
 		skip();
 	}
@@ -100,7 +100,7 @@ static void reading_goes_on_where_it_was_left(void **state)
 
 	(void)state;
 	open_or_skip(KERNEL_LOG_ALL);
-	if (!say("test_kernel_log") || !say("test_kernel_log")) {
+	if (!write_record("test_kernel_log") || !write_record("test_kernel_log")) {
 		kernel_log_close(&l);
 		skip();
 	}
