@@ -109,8 +109,8 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	event.path = origin->path;
 	event.pid = line->pid;
 	SET(event.comm, line->process);
-	if (origin->printk)
-		SET(event.printed_by, origin->printk->comm);
+	if (origin->printed_by)
+		SET(event.printed_by, origin->printed_by);
 	if (!nvswitch) {
 		SET(event.name, xid_catalog_find(line->code)->mnemonic);
 		set_uuid(e, &event);

@@ -15,7 +15,6 @@
 #include "faults/faults.h"
 #include "faults/pcie_relatives.h"
 #include "model/event.h"
-#include "printk.h"
 #include "xid/xid_line.h"
 #include "xid/xid_policy.h"
 
@@ -51,7 +50,7 @@ struct fault_events {
 struct fault_origin {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	const char *path; /* static: "text" or "driver" */
-	const struct printk_event *printk; /* NULL: the printk hook did not report it */
+	const char *printed_by; /* the task that printed the text; NULL: unknown */
 };
 
 /* A fault, by @line, which was read from @text. The caller counts its path. */

@@ -119,7 +119,7 @@ static void count_messages(struct fault_stream *s, size_t count, uint64_t now_ns
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct printk_waiting *w = &s->printk.list[i];
-		struct fault_origin origin = { w->event->time, "text", w->event };
+		struct fault_origin origin = { w->event->time, "text", w->event->comm };
 
 		if (s->forged_ns && !s->accept_user_kmsg &&
 		    w->arrived_ns < s->forged_ns + FORGED_NEARBY_NS)
@@ -150,7 +150,8 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 	printk_queue_add(&s->printk, event, now_ns);
 }
 
-static void count_forged(struct fault_stream *s, const struct fault_origin *origin,
+/* @pid is of the task @origin->printed_by. */
+static void count_forged(struct fault_stream *s, const struct fault_origin *origin, int pid,
 			 const char *text, size_t len, uint64_t now_ns)
 {
 	struct xid_line line;
@@ -160,18 +161,14 @@ static void count_forged(struct fault_stream *s, const struct fault_origin *orig
 		struct fault_signal_report signal = { .kind = "forged_xid",
 						      .device = line.pci,
 						      .time_ns = origin->time_ns,
-						      .pid = -1,
+						      .pid = pid,
+						      .comm = origin->printed_by,
 						      .text = text,
 						      .text_len = len };
 
 		s->forged_ns = now_ns;
-		if (line.kind == XID_LINE_SXID_DETAIL)
-			continue;
-		if (origin->printk) {
-			signal.pid = (int)origin->printk->pid;
-			signal.comm = origin->printk->comm;
-		}
-		fault_events_add_signal(&s->events, &signal);
+		if (line.kind != XID_LINE_SXID_DETAIL)
+			fault_events_add_signal(&s->events, &signal);
 	}
 }
 
@@ -183,7 +180,8 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
 	/* Where the clocks differ, the first records may seem to be from before the boot. */
-	struct fault_origin origin = { time_ns > 0 ? (uint64_t)time_ns : 0, "text", printk };
+	struct fault_origin origin = { time_ns > 0 ? (uint64_t)time_ns : 0, "text",
+				       printk ? printk->comm : NULL };
 
 	/* Both clocks at one moment; but a console's is the moment of its output,
 	 * which may be much later, as may a continuation be. */
@@ -195,7 +193,7 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 		origin.time_ns = now_ns;
 	s->read_to_ns = origin.time_ns;
 	if (record->facility && !s->accept_user_kmsg)
-		count_forged(s, &origin, text, len, now_ns);
+		count_forged(s, &origin, printk ? (int)printk->pid : -1, text, len, now_ns);
 	else if (!count_faults(s, &origin, text, len, now_ns))
 		fault_events_add_lines(&s->events, origin.time_ns, text, len);
 	free(printk);

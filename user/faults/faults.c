@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* The number of entries is limited, whatever a process writes into the kernel log. */
 static struct fault *find_fault(struct snapshot *s, const struct fault *like)
 {
@@ -143,44 +145,33 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 	return 0;
 }
 
+static int append_all(void **to, size_t *to_count, const void *from, size_t count, size_t size)
+{
+	for (size_t i = 0; i < count; i++) {
+		void *new = array_append(to, to_count, size);
+
+		if (!new)
+			return -ENOMEM;
+		memcpy(new, (const char *)from + i * size, size);
+	}
+	return 0;
+}
+
+#define APPEND_ALL(to, from, array, count)                                            \
+	append_all((void **)&(to)->array, &(to)->count, (from)->array, (from)->count, \
+		   sizeof(*(to)->array))
+
 int faults_snapshot(const struct faults *f, struct snapshot *s)
 {
 	const struct snapshot *from = &f->counts;
 
-	for (size_t i = 0; i < from->fault_count; i++) {
-		struct fault *to = snapshot_fault(s, &from->faults[i]);
-
-		if (!to)
-			return -ENOMEM;
-		*to = from->faults[i];
-	}
-	for (size_t i = 0; i < from->kernel_event_count; i++) {
-		const struct kernel_event *e = &from->kernel_events[i];
-		struct kernel_event *to =
-			snapshot_kernel_event(s, e->gpu_driver, e->kind, e->device);
-
-		if (!to)
-			return -ENOMEM;
-		*to = *e;
-	}
-	for (size_t i = 0; i < from->gpu_count; i++) {
-		struct gpu_info *to = snapshot_gpu(s, from->gpus[i].gpu);
-
-		if (!to)
-			return -ENOMEM;
-		*to = from->gpus[i];
-	}
-	for (size_t i = 0; i < from->recovery_count; i++) {
-		const struct gpu_recovery *r = &from->recoveries[i];
-		struct gpu_recovery *to = snapshot_recovery(s, r->gpu, r->evidence);
-
-		if (!to)
-			return -ENOMEM;
-		*to = *r;
-	}
 	memcpy(s->fault_paths, from->fault_paths, sizeof(s->fault_paths));
 	s->log_lost = from->log_lost;
 	s->gpu_watched = from->gpu_watched;
+	if (APPEND_ALL(s, from, faults, fault_count) ||
+	    APPEND_ALL(s, from, kernel_events, kernel_event_count) ||
+	    APPEND_ALL(s, from, gpus, gpu_count) || APPEND_ALL(s, from, recoveries, recovery_count))
+		return -ENOMEM;
 	return 0;
 }
 

@@ -44,7 +44,7 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 /* When the last fault or failure of any GPU was; 0: never. */
 double faults_last_of_all(const struct faults *f);
 
-/* Adds the counts to @s. */
+/* Copies the counts to @s, which has none of faults yet. */
 int faults_snapshot(const struct faults *f, struct snapshot *s);
 
 void faults_free(struct faults *f);

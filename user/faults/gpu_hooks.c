@@ -56,9 +56,7 @@ static void follow_clock(struct gpu_hooks *g)
 	if (g->clock_origin != 0 && fabs(origin - g->clock_origin) < CLOCK_STEP_SECONDS)
 		return;
 	if (g->clock_origin != 0) {
-		log_info(g->log,
-			 "the clock was set: moving the times of faults "
-			 "by %.3f s",
+		log_info(g->log, "the clock was set: moving the times of faults by %.3f s",
 			 origin - g->clock_origin);
 		faults_shift(&g->faults, origin - g->clock_origin);
 	}
@@ -188,9 +186,8 @@ static void open_log(struct gpu_hooks *g)
 
 	if (err)
 		log_warn(g->log,
-			 "cannot read /dev/kmsg: %s; faults from before the "
-			 "start will be missing. It needs CAP_SYSLOG and, in a "
-			 "container, the device",
+			 "cannot read /dev/kmsg: %s; faults from before the start will be missing. "
+			 "It needs CAP_SYSLOG and, in a container, the device",
 			 strerror(-err));
 }
 

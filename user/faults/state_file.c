@@ -38,8 +38,7 @@ int state_file_open(struct state_file *f, const struct log *log, const char *pat
 		return -ENOMEM;
 	if (output_file_lock(&f->file) == -EBUSY) {
 		log_error(log,
-			  "another agent uses the state file %s: stop "
-			  "it, or name another --state",
+			  "another agent uses the state file %s: stop it, or name another --state",
 			  path);
 		return -EBUSY;
 	}
@@ -56,13 +55,13 @@ static void set_aside(const struct state_file *f)
 		return;
 	if (rename(f->file.path, path))
 		log_warn(f->log,
-			 "the state file %s is damaged and cannot be "
-			 "renamed: %s. It will be overwritten",
+			 "the state file %s is damaged and cannot be renamed: %s. It will be "
+			 "overwritten",
 			 f->file.path, strerror(errno));
 	else
 		log_warn(f->log,
-			 "the state file was damaged and is now %s; "
-			 "counting faults from the kernel log",
+			 "the state file was damaged and is now %s; counting faults from the "
+			 "kernel log",
 			 path);
 	free(path);
 }
@@ -86,17 +85,14 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 		set_aside(f);
 	else if (err)
 		log_warn(f->log,
-			 "cannot read the state file %s: %s; counting faults "
-			 "from the kernel log",
+			 "cannot read the state file %s: %s; counting faults from the kernel log",
 			 f->file.path, file_text_error(err));
 	if (err)
 		return false;
 	boot_id_read(boot);
 	/* "": the boot is unknown, so the state may be of another. */
 	if (!*boot || strcmp(boot, state.boot) != 0) {
-		log_info(f->log,
-			 "the state file %s is of an earlier boot: "
-			 "counts begin at 0",
+		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->file.path);
 		fault_state_free(&state);
 		return false;
@@ -134,9 +130,8 @@ void state_file_save(struct state_file *f, const struct faults *faults, uint64_t
 	}
 	if (err != f->error && err)
 		log_error(f->log,
-			  "cannot write the state file %s: %s; make its "
-			  "directory writable or name another --state. Until "
-			  "then a restart counts from the kernel log only",
+			  "cannot write the state file %s: %s; make its directory writable or name "
+			  "another --state. Until then a restart counts from the kernel log only",
 			  f->file.path, strerror(-err));
 	else if (err != f->error)
 		log_info(f->log, "the state file %s is written again", f->file.path);

@@ -217,8 +217,7 @@ static void update_driver(struct trace_events *t)
 	if (xid->enabled && !had_tracepoint)
 		log_info(t->log, "using the driver's tracepoint nvidia_dev_xid");
 	else if (probe->enabled && !had_probe)
-		log_info(t->log, "probing the driver's nv_report_error while the "
-				 "driver is loaded");
+		log_info(t->log, "probing the driver's nv_report_error while the driver is loaded");
 }
 
 /* Notes since when each signal is enabled, by one event or another. */
@@ -262,13 +261,13 @@ static void define_probe(struct trace_events *t)
 	int init_name, name, err;
 
 	if (!trace_instance_has_probes(t->instance)) {
-		log_info(t->log, "this kernel has no kprobes: faults of drivers "
-				 "before 575 are detected by their text only");
+		log_info(t->log, "this kernel has no kprobes: faults of drivers before 575 are "
+				 "detected by their text only");
 		return;
 	}
 	if (pci_name_offsets(&init_name, &name)) {
-		log_info(t->log, "cannot probe nv_report_error: the kernel has no "
-				 "BTF, which has the offset of a device's name");
+		log_info(t->log, "cannot probe nv_report_error: the kernel has no BTF, which has "
+				 "the offset of a device's name");
 		return;
 	}
 	snprintf(definition, sizeof(definition),
@@ -278,8 +277,8 @@ static void define_probe(struct trace_events *t)
 	err = trace_instance_probe(t->instance, &t->events[EVENT_PROBE], definition);
 	if (err)
 		log_info(t->log,
-			 "cannot probe nv_report_error: %s; faults of drivers "
-			 "before 575 are detected by their text only",
+			 "cannot probe nv_report_error: %s; faults of drivers before 575 are "
+			 "detected by their text only",
 			 strerror(-err));
 	t->probe_defined = !err;
 }
@@ -308,10 +307,8 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 	t->instance = trace_instance_new(t->events, EVENTS, t);
 	if (!t->instance) {
 		log_info(log,
-			 "cannot use trace events: %s; faults are detected "
-			 "by the kernel log only",
-			 errno == ENOENT ? "tracefs is not mounted at "
-					   "/sys/kernel/tracing" :
+			 "cannot use trace events: %s; faults are detected by the kernel log only",
+			 errno == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
 					   strerror(errno));
 		free(t);
 		return NULL;

@@ -40,8 +40,8 @@ struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handl
 	if (!h->bpf || printk_bpf__attach(h->bpf)) {
 		err = errno;
 		log_warn(log,
-			 "cannot hook printk: %s\n%sxidscope: %s. Faults are "
-			 "read from the kernel log only",
+			 "cannot hook printk: %s\n%sxidscope: %s. Faults are read from the kernel "
+			 "log only",
 			 bpf_reason(err), bpf_last_words(), bpf_advice(err));
 		goto failed;
 	}

@@ -57,8 +57,8 @@ static void log_change(struct event_log *e, int error)
 	e->last_error = error;
 	if (error)
 		log_error(e->log,
-			  "cannot write events to %s: %s; make room or name "
-			  "another --events. Until then events are lost, but still counted",
+			  "cannot write events to %s: %s; make room or name another --events. "
+			  "Until then events are lost, but still counted",
 			  e->path, strerror(error));
 	else
 		log_info(e->log, "events are written to %s again", e->path);
