@@ -169,9 +169,18 @@ static double take_time(struct line *l)
 
 #define TAKE_WORD(l, to) take_word(l, to, sizeof(to))
 
+/* Copies what a line held to @to, its entry; NULL: there is none. */
+static void store(struct line *l, void *to, const void *from, size_t size)
+{
+	if (to)
+		memcpy(to, from, size);
+	else if (!l->error)
+		l->error = -ENOMEM;
+}
+
 static void read_fault(struct line *l, struct snapshot *s)
 {
-	struct fault like = {}, *to;
+	struct fault like = {};
 
 	TAKE_WORD(l, like.device);
 	like.code = (unsigned int)take_number(l, UINT32_MAX);
@@ -182,71 +191,50 @@ static void read_fault(struct line *l, struct snapshot *s)
 	like.incidents = take_number(l, UINT64_MAX);
 	like.first = take_time(l);
 	like.last = take_time(l);
-	if (l->error || s->fault_count > MAX_FAULTS) {
+	if (s->fault_count > MAX_FAULTS)
 		l->error = -EINVAL;
-		return;
-	}
-	to = snapshot_fault(s, &like);
-	if (to)
-		*to = like;
-	else
-		l->error = -ENOMEM;
+	store(l, l->error ? NULL : snapshot_fault(s, &like), &like, sizeof(like));
 }
 
 static void read_event(struct line *l, struct snapshot *s)
 {
-	struct kernel_event like = { .gpu_driver = take_number(l, 1) }, *to;
+	struct kernel_event like = { .gpu_driver = take_number(l, 1) };
 
 	TAKE_WORD(l, like.kind);
 	TAKE_WORD(l, like.device);
 	like.count = take_number(l, UINT64_MAX);
 	like.last = take_time(l);
-	if (l->error || s->kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS) {
+	if (s->kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS)
 		l->error = -EINVAL;
-		return;
-	}
-	to = snapshot_kernel_event(s, like.gpu_driver, like.kind, like.device);
-	if (to)
-		*to = like;
-	else
-		l->error = -ENOMEM;
+	store(l,
+	      l->error ? NULL : snapshot_kernel_event(s, like.gpu_driver, like.kind, like.device),
+	      &like, sizeof(like));
 }
 
 static void read_gpu(struct line *l, struct snapshot *s)
 {
-	struct gpu_info like = {}, *to;
+	struct gpu_info like = {};
 
 	TAKE_WORD(l, like.gpu);
 	TAKE_WORD(l, like.uuid);
 	TAKE_WORD(l, like.serial);
 	like.rate_limited = take_number(l, 1);
-	if (l->error || s->gpu_count >= MAX_GPUS) {
+	if (s->gpu_count >= MAX_GPUS)
 		l->error = -EINVAL;
-		return;
-	}
-	to = snapshot_gpu(s, like.gpu);
-	if (to)
-		*to = like;
-	else
-		l->error = -ENOMEM;
+	store(l, l->error ? NULL : snapshot_gpu(s, like.gpu), &like, sizeof(like));
 }
 
 static void read_recovery(struct line *l, struct snapshot *s)
 {
-	struct gpu_recovery like = {}, *to;
+	struct gpu_recovery like = {};
 
 	TAKE_WORD(l, like.gpu);
 	TAKE_WORD(l, like.evidence);
 	like.time = take_time(l);
-	if (l->error || s->recovery_count >= MAX_RECOVERIES) {
+	if (s->recovery_count >= MAX_RECOVERIES)
 		l->error = -EINVAL;
-		return;
-	}
-	to = snapshot_recovery(s, like.gpu, like.evidence);
-	if (to)
-		*to = like;
-	else
-		l->error = -ENOMEM;
+	store(l, l->error ? NULL : snapshot_recovery(s, like.gpu, like.evidence), &like,
+	      sizeof(like));
 }
 
 static int read_line(struct fault_state *state, struct span text)
