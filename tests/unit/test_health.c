@@ -72,7 +72,7 @@ static void assert_only(enum health_rule_id rule, enum health_level level)
 	assert_int_equal(report.level, level);
 }
 
-static void assert_well(void)
+static void assert_ok(void)
 {
 	assert_only(HEALTH_RULES, HEALTH_OK);
 	assert_int_equal(report.level, HEALTH_OK);
@@ -101,7 +101,7 @@ static void a_node_without_faults_is_well(void **state)
 
 	(void)state;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 }
 
 static void each_xid_meets_its_rule(void **state)
@@ -138,7 +138,7 @@ static void each_xid_meets_its_rule(void **state)
 			  NOW - 10);
 		evaluate(&s, &o);
 		if (cases[i].rule == HEALTH_RULES) {
-			assert_well();
+			assert_ok();
 		} else {
 			assert_only(cases[i].rule, health_rules[cases[i].rule].level);
 			assert_int_equal(report.total, 1);
@@ -159,7 +159,7 @@ static void storms_and_repeats_are_counted_over_severities(void **state)
 	b = add_fault(&s, 31, false, "info", "x", NOW - 10);
 	b->count = 500;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	b->count = 501;
 	evaluate(&s, &o);
 	assert_only(HEALTH_XID_STORM, HEALTH_WARN);
@@ -170,7 +170,7 @@ static void storms_and_repeats_are_counted_over_severities(void **state)
 	s.faults[0].incidents = 2;
 	s.faults[1].incidents = 0;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	s.faults[1].incidents = 1;
 	evaluate(&s, &o);
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
@@ -179,17 +179,17 @@ static void storms_and_repeats_are_counted_over_severities(void **state)
 	/* what only informs may come as often as it likes */
 	s.faults[0].code = s.faults[1].code = 93;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	/* another GPU's do not add up with these */
 	s.faults[0].code = s.faults[1].code = 31;
 	strcpy(s.faults[1].device, "0000:c2:00.0");
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	/* nor are these rules about switches */
 	s.faults[0].nvswitch = true;
 	s.faults[0].count = s.faults[0].incidents = 5000;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	snapshot_free(&s);
 }
 
@@ -212,13 +212,13 @@ static void only_failures_of_the_driver_count_and_only_the_drivers(void **state)
 		snapshot_kernel_event(&s, false, kinds[i].kind, GPU)->count = 1;
 		snapshot_kernel_event(&s, true, kinds[i].kind, "0000:c2:00.0");
 		evaluate(&s, &o);
-		assert_well();
+		assert_ok();
 		add_driver_error(&s, kinds[i].kind, NOW - 10);
 		evaluate(&s, &o);
 		if (kinds[i].failure)
 			assert_only(HEALTH_DRIVER_ERROR, HEALTH_FAIL);
 		else
-			assert_well();
+			assert_ok();
 		snapshot_free(&s);
 	}
 }
@@ -232,7 +232,7 @@ static void a_rate_limit_and_a_waiter_are_found(void **state)
 	(void)state;
 	snapshot_gpu(&s, GPU)->rate_limited = false;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	s.gpus[0].rate_limited = true;
 	evaluate(&s, &o);
 	assert_only(HEALTH_GSP_RATE_LIMITED, HEALTH_WARN);
@@ -242,14 +242,14 @@ static void a_rate_limit_and_a_waiter_are_found(void **state)
 	v->oldest_ns[RPC_QUEUE_SLOT] = 60000000000;
 	v->oldest_ns[RPC_QUEUE_PENDING] = 59000000000;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	v->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
 	evaluate(&s, &o);
 	assert_only(HEALTH_NFS_WAITER, HEALTH_WARN);
 	assert_string_equal(
 		report.findings[0].reason,
-		"NFS server nas-1: a call has been waiting for its reply for 61 s: See whether the server "
-		"and the network to it are well.");
+		"NFS server nas-1: a call has been waiting for its reply for 61 s: Check the server and "
+		"the network to it.");
 	assert_string_equal(report.findings[0].brief,
 			    "NFS call waits for its reply for 61 s: nas-1");
 	snapshot_free(&s);
@@ -329,7 +329,7 @@ static void a_fault_is_over_by_evidence(void **state)
 		snapshot_recovery(&s, "all", "device_probed")->time = NOW - 1000;
 		evaluate(&s, &o);
 		if (cases[i].over)
-			assert_well();
+			assert_ok();
 		else
 			assert_int_equal(report.total, 5); /* fatal, storm, repeat, SXid, driver */
 		snapshot_free(&s);
@@ -348,14 +348,14 @@ static void a_fault_is_over_by_time(void **state)
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 	o.window = 99;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	o = defaults();
 	o.since = NOW - 100;
 	evaluate(&s, &o);
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 	o.since = NOW - 99;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	/* when it was is not known: nothing shows that it is over */
 	s.faults[0].last = 0;
 	snapshot_recovery(&s, "all", "driver_loaded")->time = NOW;
@@ -378,7 +378,7 @@ static void faults_of_one_code_are_over_together(void **state)
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 50;
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	snapshot_free(&s);
 }
 
@@ -589,7 +589,7 @@ static void a_rule_that_is_off_finds_nothing(void **state)
 	add_fault(&s, 79, false, "fatal", "restart_bm", NOW);
 	health_set_rule(&o, "xid_fatal=off");
 	evaluate(&s, &o);
-	assert_well();
+	assert_ok();
 	health_to_snapshot(&report, &o, &s);
 	assert_int_equal(s.health_count, HEALTH_RULES - 1);
 	for (size_t i = 0; i < s.health_count; i++)

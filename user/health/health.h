@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a snapshot to a verdict on the node: one table of rules, and their
- * evaluation. Pure: no I/O, no clock. docs/HEALTH.md describes the rules and is
- * checked against the table.
+ * The verdict on a node: one table of rules (rules.c), their settings and their
+ * evaluation on a snapshot. Pure: no I/O, no clock. docs/HEALTH.md describes the
+ * rules and is checked against the table.
  */
 #ifndef XIDSCOPE_HEALTH_H
 #define XIDSCOPE_HEALTH_H
@@ -35,7 +35,7 @@ enum health_rule_id {
 	HEALTH_RULES,
 };
 
-struct health_evaluation; /* private */
+struct health_evaluation; /* see evaluation.h */
 
 struct health_rule {
 	const char *name;
@@ -44,16 +44,17 @@ struct health_rule {
 	const char *unit; /* of the limit; "" if there is none */
 	const char *help;
 	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
+	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
 };
 
 extern const struct health_rule health_rules[HEALTH_RULES];
 
 struct health_options {
 	struct {
-		enum health_level level; /* HEALTH_OK: not asked */
+		enum health_level level; /* HEALTH_OK: off */
 		double limit;
 	} rules[HEALTH_RULES];
-	double window; /* seconds; older faults are over; 0: none is */
+	double window; /* seconds; older faults are over; 0: no limit */
 	double since; /* seconds since the epoch; older faults are over */
 	const struct ack_list *acks; /* NULL: none */
 };
@@ -82,8 +83,8 @@ struct health_report {
 };
 
 /*
- * Judges @s at @now (seconds since the epoch). A fault counts until it is
- * cleared: by a later recovery of its device or of all GPUs, by the window, by
+ * Evaluates the rules on @s at @now (seconds since the epoch). A fault is open
+ * until it is cleared: by a later recovery of its device or of all GPUs, by the window, by
  * @o->since or by an acknowledgement. Faults of one device and code are cleared
  * together, by the time of the last.
  */

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The health rules: what each of them finds in a snapshot. */
+#include "health/evaluation.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time_text.h"
+#include "model/fault_group.h"
+#include "xid/xid_catalog.h"
+
+/* Driver errors that leave the GPU or the driver unusable; other kinds are only
+ * counted. */
+static const struct {
+	const char *kind;
+	const char *meaning;
+} driver_failures[] = {
+	{ "rm_init_adapter_failed", "the driver cannot initialise the GPU" },
+	{ "fallen_off_bus", "the GPU no longer answers on the PCIe bus" },
+	{ "gsp_heartbeat_timeout", "the GPU's system processor has stopped" },
+	{ "uvm_fatal", "unified memory has failed for all processes" },
+};
+
+/* ---- findings ---- */
+
+static void take_text(char *to, size_t size, const char *format, va_list args)
+{
+	char text[1024];
+	int len = vsnprintf(text, sizeof(text), format, args);
+
+	if (len < 0)
+		len = 0;
+	if ((size_t)len >= sizeof(text))
+		len = sizeof(text) - 1;
+	label_from_bytes(to, size, text, (size_t)len);
+	text_to_one_line(to);
+}
+
+/* One more finding, whose texts are still to be written. NULL: no room. */
+static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule)
+{
+	struct health_report *r = e->report;
+	enum health_level level = e->o->rules[rule].level;
+	struct health_finding *f;
+
+	r->rules[rule] = level;
+	if (level > r->level)
+		r->level = level;
+	r->total++;
+	if (r->count == HEALTH_MAX_FINDINGS)
+		return NULL;
+	f = &r->findings[r->count++];
+	*f = (struct health_finding){ .rule = rule, .level = level };
+	return f;
+}
+
+static void __attribute__((format(printf, 2, 3)))
+set_reason(struct health_finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	take_text(f->reason, sizeof(f->reason), format, args);
+	va_end(args);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+set_brief(struct health_finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	take_text(f->brief, sizeof(f->brief), format, args);
+	va_end(args);
+}
+
+/* ---- which faults are over ---- */
+
+/* When the faults of @device were last over by evidence; 0: never. */
+static double last_recovery(const struct snapshot *s, const char *device)
+{
+	double time = 0;
+
+	for (size_t i = 0; i < s->recovery_count; i++) {
+		const struct gpu_recovery *r = &s->recoveries[i];
+
+		if ((!strcmp(r->gpu, device) || !strcmp(r->gpu, "all")) && r->time > time)
+			time = r->time;
+	}
+	return time;
+}
+
+/* @last: when it last happened; 0: not known, then it is open. */
+static bool is_over(const struct health_evaluation *e, const char *device, const char *what,
+		    double last)
+{
+	if (!(last > 0))
+		return false;
+	return last <= last_recovery(e->s, device) || last < e->o->since ||
+	       (e->o->window > 0 && last < e->now - e->o->window) ||
+	       (e->o->acks && ack_covers(e->o->acks, device, what, last));
+}
+
+/* ---- Xids and SXids ---- */
+
+static bool group_is_over(const struct health_evaluation *e, const struct fault *f,
+			  const struct fault_group *g)
+{
+	char what[32];
+
+	xid_code_text(what, sizeof(what), f->nvswitch, f->code);
+	return is_over(e, f->device, what, g->last);
+}
+
+/* @number of @unit ("times", "incidents"). */
+static void describe(struct health_evaluation *e, enum health_rule_id rule, const struct fault *f,
+		     uint64_t number, const char *unit, double last)
+{
+	const char *kind = f->nvswitch ? "SXid" : "Xid";
+	struct health_finding *finding = add_finding(e, rule);
+	const char *advice = "Drain the node and reset its GPUs and switches.";
+	char when[40] = "", text[TIME_TEXT_SIZE];
+
+	if (!finding)
+		return;
+	if (last > 0) {
+		time_to_text(text, sizeof(text), last);
+		snprintf(when, sizeof(when), ", last %s", text);
+	}
+	if (!f->nvswitch)
+		advice = xid_action_advice(f->action);
+	set_reason(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
+		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
+		   f->nvswitch ? f->severity : xid_catalog_find(f->code)->description, number, unit,
+		   when, advice);
+	set_brief(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
+		  when);
+}
+
+/* Every fault that is not over and that the rule matches. */
+static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct fault *end = e->s->faults + e->s->fault_count;
+	struct fault_group g;
+
+	for (const struct fault *f = e->s->faults; f < end; f++) {
+		if (!health_rules[rule].matches(f) || !f->count)
+			continue;
+		fault_group_sum(e->s, f, &g);
+		if (!group_is_over(e, f, &g))
+			describe(e, rule, f, f->count, f->count == 1 ? "time" : "times", g.last);
+	}
+}
+
+/* Every device and code that is not over, that the rule matches and that comes as
+ * often as its limit. */
+static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct fault *end = e->s->faults + e->s->fault_count;
+	bool incidents = rule == HEALTH_XID_REPEAT;
+	struct fault_group g;
+	uint64_t number;
+
+	for (const struct fault *f = e->s->faults; f < end; f++) {
+		if (!health_rules[rule].matches(f) || !fault_group_sum(e->s, f, &g))
+			continue;
+		number = incidents ? g.incidents : g.count;
+		if ((double)number >= e->o->rules[rule].limit && !group_is_over(e, f, &g))
+			describe(e, rule, f, number, incidents ? "incidents" : "times", g.last);
+	}
+}
+
+static bool is_xid(const struct fault *f)
+{
+	return !f->nvswitch;
+}
+
+static bool is_xid_error(const struct fault *f)
+{
+	return !f->nvswitch && strcmp(xid_catalog_find(f->code)->category, "info") != 0;
+}
+
+static bool is_fatal_xid(const struct fault *f)
+{
+	return !f->nvswitch && !strcmp(f->severity, "fatal");
+}
+
+static bool is_fatal_sxid(const struct fault *f)
+{
+	return f->nvswitch && !strcmp(f->severity, "fatal");
+}
+
+static bool is_unknown(const struct fault *f)
+{
+	return !strcmp(f->severity, "unknown");
+}
+
+/* A warning caused by the machine, not by the job. */
+static bool is_hardware_xid(const struct fault *f)
+{
+	static const char *const harmless[] = { "restart_app", "ignore", "none_given",
+						"workflow_xid_45" };
+
+	if (f->nvswitch || strcmp(f->severity, "warning") != 0 ||
+	    !strcmp(xid_catalog_find(f->code)->category, "app"))
+		return false;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (!strcmp(f->action, harmless[i]))
+			return false;
+	return true;
+}
+
+/* ---- the driver ---- */
+
+static const char *driver_failure(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(driver_failures) / sizeof(driver_failures[0]); i++)
+		if (!strcmp(kind, driver_failures[i].kind))
+			return driver_failures[i].meaning;
+	return NULL;
+}
+
+static void find_driver_error(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct snapshot *s = e->s;
+
+	for (size_t i = 0; i < s->kernel_event_count; i++) {
+		const struct kernel_event *v = &s->kernel_events[i];
+		const char *meaning = driver_failure(v->kind);
+		const char *device = *v->device ? v->device : "all";
+		struct health_finding *f;
+		char when[TIME_TEXT_SIZE];
+
+		if (!v->gpu_driver || !v->count || !meaning ||
+		    is_over(e, v->device, v->kind, v->last))
+			continue;
+		f = add_finding(e, rule);
+		if (!f)
+			continue;
+		time_to_text(when, sizeof(when), v->last);
+		set_reason(f,
+			   "GPU %s: driver error %s (%s) %" PRIu64
+			   " %s, last %s: Drain the node and restart it; if "
+			   "the error returns, replace the GPU.",
+			   device, v->kind, meaning, v->count, v->count == 1 ? "time" : "times",
+			   when);
+		set_brief(f, "%s on %s, last %s", v->kind, device, when);
+	}
+}
+
+static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rule)
+{
+	for (size_t i = 0; i < e->s->gpu_count; i++) {
+		const struct gpu_info *g = &e->s->gpus[i];
+		struct health_finding *f;
+
+		if (!g->rate_limited)
+			continue;
+		f = add_finding(e, rule);
+		if (!f)
+			continue;
+		set_reason(f,
+			   "GPU %s: the driver limits its reports of GSP errors, because "
+			   "there are too many: Drain the node and reset the GPU.",
+			   g->gpu);
+		set_brief(f, "GSP errors of %s are rate limited", g->gpu);
+	}
+}
+
+/* ---- NFS ---- */
+
+/* NULL: not measured. */
+static const char *const waits_for[RPC_QUEUES] = {
+	[RPC_QUEUE_SLOT] = "for an RPC slot",
+	[RPC_QUEUE_SESSION] = "for a session slot",
+	[RPC_QUEUE_SEND] = "to be sent",
+	[RPC_QUEUE_PENDING] = "for its reply",
+};
+
+static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
+{
+	for (size_t i = 0; i < e->s->server_count; i++) {
+		const struct rpc_server_state *v = &e->s->servers[i];
+		struct health_finding *f;
+		int worst = 0;
+		double age;
+
+		for (int q = 0; q < RPC_QUEUES; q++)
+			if (waits_for[q] && v->oldest_ns[q] > v->oldest_ns[worst])
+				worst = q;
+		age = (double)v->oldest_ns[worst] / 1e9;
+		if (!(age > e->o->rules[rule].limit))
+			continue;
+		f = add_finding(e, rule);
+		if (!f)
+			continue;
+		set_reason(f,
+			   "NFS server %s: a call has been waiting %s for "
+			   "%.0f s: Check the server and the network to it.",
+			   v->server, waits_for[worst], age);
+		set_brief(f, "NFS call waits %s for %.0f s: %s", waits_for[worst], age, v->server);
+	}
+}
+
+/* ---- the table ---- */
+
+const struct health_rule health_rules[HEALTH_RULES] = {
+	[HEALTH_XID_FATAL] = { "xid_fatal", HEALTH_FAIL, 0, "", "An Xid of severity fatal.",
+			       find_faults, is_fatal_xid },
+	[HEALTH_XID_HARDWARE] = { "xid_hardware", HEALTH_WARN, 0, "",
+				  "An Xid of severity warning whose action is more than a "
+				  "restart of the job.",
+				  find_faults, is_hardware_xid },
+	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
+			       "At least this many reports of the same Xid on one GPU.",
+			       find_frequent, is_xid },
+	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
+				"At least this many incidents of the same Xid on one GPU.",
+				find_frequent, is_xid_error },
+	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "",
+				 "An Xid or SXid of severity unknown.", find_faults, is_unknown },
+	[HEALTH_SXID_FATAL] = { "sxid_fatal", HEALTH_FAIL, 0, "", "An SXid of severity fatal.",
+				find_faults, is_fatal_sxid },
+	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
+				  "A driver error that leaves a GPU or the driver unusable.",
+				  find_driver_error, NULL },
+	[HEALTH_GSP_RATE_LIMITED] = { "gsp_rate_limited", HEALTH_WARN, 0, "",
+				      "The driver limits its reports of GSP errors.",
+				      find_rate_limit, NULL },
+	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
+				"An NFS call has been waiting for longer than this.",
+				find_nfs_waiter, NULL },
+};
