@@ -103,17 +103,25 @@ static void add_calls(struct snapshot *s, const char *server, const char *op, ui
 	o->sent_bytes = calls * 1000;
 }
 
-/* Caller frees. */
-static char *session(const struct snapshot *s, double seconds)
+/* A session of ten seconds from @first. Caller frees. */
+static char *session_from(const struct snapshot *first, struct snapshot *last, size_t open_before)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	report_session(out, s, seconds);
+	last->time_ns = first->time_ns + 10000 * MS;
+	report_session(out, first, last, open_before);
 	assert_int_equal(fclose(out), 0);
 	return text;
+}
+
+static char *session(struct snapshot *s)
+{
+	const struct snapshot first = { .time_ns = 5000 * MS };
+
+	return session_from(&first, s, 0);
 }
 
 static const char *summary_of(const char *text)
@@ -147,11 +155,11 @@ static void the_summary_names_the_phase_that_took_most(void **state)
 		char expected[80], *text;
 
 		add_calls(&s, "nas-1", "READ", 1000, p, other);
-		text = session(&s, 10);
-		snprintf(expected, sizeof(expected), "- Where the time went: 75 %% %s, 25 %% %s.\n",
+		text = session(&s);
+		snprintf(expected, sizeof(expected), "- Time by phase: 75 %% %s, 25 %% %s.\n",
 			 rpc_phase_names[p], rpc_phase_names[other]);
 		assert_has(summary_of(text), expected);
-		meanings[p] = strstr(summary_of(text), "- What bound it: ");
+		meanings[p] = strstr(summary_of(text), "- Limit: ");
 		assert_non_null(meanings[p]);
 		meanings[p] = strndup(meanings[p], strcspn(meanings[p], "\n"));
 		assert_non_null(meanings[p]);
@@ -180,11 +188,11 @@ static void what_is_unknown_is_not_reported(void **state)
 	o->total.bucket[TIME_OVERFLOW] = o->phase[RPC_PHASE_RTT].bucket[TIME_OVERFLOW] = 1000;
 	o->total.sum_ns = 4000 * MS;
 	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
-	text = session(&s, 10);
+	text = session(&s);
 	assert_has(text, "1000 calls, mean 4.00 ms, p50 -, p99 -, ");
-	assert_has(summary_of(text), "- Where the time went: 25 % rtt.\n");
+	assert_has(summary_of(text), "- Time by phase: 25 % rtt.\n");
 	assert_has(summary_of(text), "the source mountstats does not measure all phases");
-	assert_null(strstr(text, "What bound it: "));
+	assert_null(strstr(text, "- Limit: "));
 	assert_null(strstr(text, ">275"));
 	free(text);
 	snapshot_free(&s);
@@ -199,7 +207,7 @@ static void the_summary_counts_calls_rates_and_concurrency(void **state)
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls(&s, "nas-1", "WRITE", 4000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls(&s, "nas-2", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	text = session(&s, 10);
+	text = session(&s);
 	assert_has(
 		summary_of(text),
 		"- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n");
@@ -219,7 +227,7 @@ static void each_op_shows_the_phases_that_took_time(void **state)
 
 	(void)state;
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	text = session(&s, 10);
+	text = session(&s);
 	table = strstr(text, "nas-1 READ: 1000 calls, mean 4.00 ms, p50 4.19 ms, p99 4.19 ms, "
 			     "sent 1.0 MB, received 1048.6 MB\n");
 	assert_non_null(table);
@@ -246,10 +254,10 @@ static void the_summary_names_a_saturated_limit(void **state)
 	assert_non_null(t);
 	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
 	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
-	text = session(&s, 10);
+	text = session(&s);
 	assert_has(
 		summary_of(text),
-		"- Transport tcp/0 to nas-1: some call was waiting for its RPC slots 7.5 s of 10.0 s.\n");
+		"- Transport tcp/0 to nas-1: at least one call waited for RPC slots during 7.5 s of 10.0 s.\n");
 	assert_lacks(summary_of(text), "transmit queue");
 	free(text);
 	snapshot_free(&s);
@@ -269,7 +277,7 @@ static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
 	(void)state;
 	snapshot_fault(&s, &xid)->count = 1;
 	snapshot_fault(&s, &sxid)->count = 2;
-	text = session(&s, 10);
+	text = session(&s);
 	assert_has(summary_of(text), "- No NFS call ended.\n");
 	snprintf(expected, sizeof(expected), "- GPU 0000:c1:00.0: Xid 79 (fatal), 1 time. %s\n",
 		 xid_action_advice("restart_bm"));
@@ -280,7 +288,7 @@ static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
 	free(text);
 	s.faults[0].count = 2;
 	s.faults[1].count = 1;
-	text = session(&s, 10);
+	text = session(&s);
 	assert_has(summary_of(text), "Xid 79 (fatal), 2 times. ");
 	assert_has(summary_of(text), "SXid 20034 (fatal), 1 time.\n");
 	free(text);
@@ -289,17 +297,74 @@ static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
 
 static void an_empty_session_is_reported_as_such(void **state)
 {
-	struct snapshot s = {};
-	char *text = session(&s, 10);
+	struct snapshot s = { .gpu_watched = true };
+	char *text = session(&s);
 
 	(void)state;
-	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n- No GPU reported a fault.\n");
+	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n"
+				  "- No GPU reported a fault during this session; 0 open since "
+				  "boot (from the kernel log).\n");
+	free(text);
+	s.gpu_watched = false;
+	text = session(&s);
+	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n- GPU faults not observed.\n");
 	free(text);
 }
 
-static void losses_and_missing_hooks_are_told(void **state)
+static void faults_from_before_are_not_of_the_session(void **state)
 {
-	struct snapshot s = {};
+	const struct fault old = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
+	const struct fault both = { .device = "0000:c1:00.0", .code = 31, .severity = "info" };
+	const struct fault new = { .device = "0000:c2:00.0", .code = 31, .severity = "info" };
+	struct snapshot first = {}, last = { .gpu_watched = true };
+	char *text;
+
+	(void)state;
+	snapshot_fault(&first, &old)->count = 2;
+	snapshot_fault(&first, &both)->count = 3;
+	snapshot_fault(&last, &old)->count = 2;
+	snapshot_fault(&last, &both)->count = 3;
+	text = session_from(&first, &last, 1);
+	assert_has(summary_of(text), "- No GPU reported a fault during this session; 1 open ");
+	assert_lacks(text, "GPU faults");
+	free(text);
+	snapshot_fault(&last, &both)->count = 5;
+	snapshot_fault(&last, &new)->count = 1;
+	text = session_from(&first, &last, 1);
+	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 31: 2 (info) ");
+	assert_has(text, "  0000:c2:00.0 Xid 31: 1 (info) ");
+	assert_lacks(text, "Xid 79");
+	assert_lacks(text, "No GPU");
+	free(text);
+	snapshot_free(&first);
+	snapshot_free(&last);
+}
+
+static void one_line_says_why_nfs_is_not_observed(void **state)
+{
+	struct snapshot s = { .rpc_missing = "sunrpc is not loaded", .gpu_watched = true };
+	char *text;
+
+	(void)state;
+	snapshot_hook(&s, "xprt_transmit", false);
+	snapshot_hook(&s, "rpc_exit_task", false);
+	s.rpc_hook_count = s.hook_count;
+	snapshot_hook(&s, "printk_console", false);
+	text = session(&s);
+	assert_has(text, "\nSummary\n- NFS not observed: sunrpc is not loaded.\n- No GPU ");
+	assert_lacks(text, "rpc_exit_task");
+	assert_has(summary_of(text), "- Not observed: hook printk_console is not attached.\n");
+	free(text);
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	text = session(&s);
+	assert_has(text, "- NFS not observed at the end of the session: sunrpc is not loaded.\n");
+	free(text);
+	snapshot_free(&s);
+}
+
+static void losses_and_missing_hooks_are_reported(void **state)
+{
+	struct snapshot s = { .source = RPC_SOURCE_BTF };
 	char *text;
 
 	(void)state;
@@ -307,10 +372,11 @@ static void losses_and_missing_hooks_are_told(void **state)
 	snapshot_drop(&s, "rpc_series", 7);
 	snapshot_hook(&s, "xprt_transmit", true);
 	snapshot_hook(&s, "rpc_exit_task", false);
-	text = session(&s, 10);
+	s.rpc_hook_count = s.hook_count;
+	text = session(&s);
 	assert_has(summary_of(text), "- Incomplete: 7 records lost (rpc_series).\n");
 	assert_lacks(text, "rpc_waiter");
-	assert_has(summary_of(text), "- Not observed: hook rpc_exit_task is not in place.\n");
+	assert_has(summary_of(text), "- Not observed: hook rpc_exit_task is not attached.\n");
 	assert_lacks(text, "xprt_transmit");
 	free(text);
 	snapshot_free(&s);
@@ -395,7 +461,9 @@ int main(void)
 		cmocka_unit_test(the_summary_names_a_saturated_limit),
 		cmocka_unit_test(the_summary_names_the_failed_gpu_and_what_to_do),
 		cmocka_unit_test(an_empty_session_is_reported_as_such),
-		cmocka_unit_test(losses_and_missing_hooks_are_told),
+		cmocka_unit_test(faults_from_before_are_not_of_the_session),
+		cmocka_unit_test(one_line_says_why_nfs_is_not_observed),
+		cmocka_unit_test(losses_and_missing_hooks_are_reported),
 		cmocka_unit_test(an_interval_shows_the_difference_of_two_snapshots),
 		cmocka_unit_test(the_head_names_every_phase),
 	};

@@ -151,8 +151,11 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	observer_consume(o);
 	s->time_ns = monotonic_ns();
 	s->source = RPC_SOURCE_NONE;
-	if (o->rpc)
+	if (o->rpc) {
+		s->rpc_missing = rpc_hooks_missing(o->rpc);
 		err = rpc_hooks_snapshot(o->rpc, s);
+		s->rpc_hook_count = s->hook_count;
+	}
 	if (o->gpu_wanted && !err)
 		err = gpu_hooks_snapshot(o->gpu, s);
 	if (o->gpu)

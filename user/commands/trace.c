@@ -5,17 +5,21 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "commands/loop.h"
 #include "commands/observer.h"
+#include "health/health.h"
 #include "sinks/report.h"
 
 #define LINES_PER_HEAD 20
 
+/* Reads of the kernel log until its replay ends: no log has more records. */
+#define REPLAY_READS 64
+
 struct session {
 	const struct options *options;
 	struct observer observer;
-	struct snapshot last;
-	uint64_t begin_ns;
+	struct snapshot first, last;
 	unsigned int lines;
 };
 
@@ -43,11 +47,36 @@ static void on_tick(void *context)
 	snapshot_free(&before);
 }
 
+/* By the rules of `xidscope check`, those on GPUs. */
+static size_t count_open_faults(const struct snapshot *s)
+{
+	struct health_options options;
+	struct health_report report;
+
+	health_defaults(&options);
+	options.rules[HEALTH_NFS_WAITER].level = HEALTH_OK;
+	health_evaluate(s, &options, wall_seconds(), &report);
+	return report.total;
+}
+
+/* The first snapshot comes after the replay: its faults are not of this session. */
+static int begin(struct session *t)
+{
+	struct snapshot none;
+	int err;
+
+	for (int i = 0; i < REPLAY_READS; i++)
+		observer_consume(&t->observer);
+	err = observer_snapshot(&t->observer, &t->first);
+	return err ? err : advance(t, &none);
+}
+
 int trace(const struct options *options)
 {
 	struct session t = { .options = options };
 	struct xid_policy policy = {};
 	const struct gpu_options gpu = {
+		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
@@ -65,22 +94,20 @@ int trace(const struct options *options)
 			code = EXIT_PERMISSION;
 		goto out;
 	}
-	err = advance(&t, &before);
-	t.begin_ns = t.last.time_ns;
+	err = begin(&t);
 	if (!err)
 		err = loop_run(&t.observer, options->interval, options->duration, &handler);
-	if (!err) {
-		snapshot_free(&before);
+	if (!err)
 		err = advance(&t, &before);
-	}
 	if (err) {
 		log_error(log, "the session failed: %s", strerror(-err));
 		goto out;
 	}
-	report_session(stdout, &t.last, (double)(t.last.time_ns - t.begin_ns) / 1e9);
+	report_session(stdout, &t.first, &t.last, count_open_faults(&t.first));
 	code = EXIT_OK;
 out:
 	snapshot_free(&before);
+	snapshot_free(&t.first);
 	snapshot_free(&t.last);
 	observer_stop(&t.observer);
 	xid_policy_free(&policy);

@@ -183,6 +183,7 @@ static inline uint64_t snapshot_facts_of_waits(void)
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	enum rpc_source source; /* in force */
+	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source cannot tell */
 
 	struct rpc_op *ops;
@@ -207,6 +208,7 @@ struct snapshot {
 
 	struct hook_state hooks[32];
 	size_t hook_count;
+	size_t rpc_hook_count; /* of these; they come first */
 	struct drop_count drops[16];
 	size_t drop_count;
 	struct health_state health[16];

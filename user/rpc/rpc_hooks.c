@@ -212,6 +212,20 @@ int rpc_hooks_error(const struct rpc_hooks *h)
 	return h->error;
 }
 
+const char *rpc_hooks_missing(const struct rpc_hooks *h)
+{
+	switch (h->state) {
+	case RPC_HOOKS_ATTACHED:
+		return NULL;
+	case RPC_HOOKS_ABSENT:
+		return "sunrpc is not loaded";
+	case RPC_HOOKS_UNUSED:
+		return "no module uses sunrpc";
+	default:
+		return "no source is available; see xidscope doctor";
+	}
+}
+
 int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
 {
 	int err = snapshot_add_calls(s, &h->past);

@@ -39,6 +39,9 @@ bool rpc_hooks_poll(struct rpc_hooks *h);
 /* The error number that made loading fail, positive, or 0. */
 int rpc_hooks_error(const struct rpc_hooks *h);
 
+/* Why sunrpc is not observed, static; NULL: it is. */
+const char *rpc_hooks_missing(const struct rpc_hooks *h);
+
 /* Adds what the maps hold, and the hooks' own state, to @s. Returns 0 or
  * -errno. */
 int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The sink for people: snapshots as lines, tables and plain words. */
+/* The sink for people: snapshots as lines, tables and sentences. */
 #include "sinks/report.h"
 
 #include <inttypes.h>
@@ -81,7 +81,7 @@ void report_head(FILE *out)
 void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now)
 {
 	struct sums a = sum_up(before, NULL), b = sum_up(now, NULL);
-	/* Two snapshots of one instant differ in nothing. */
+	/* Two snapshots of one instant do not differ. */
 	double seconds =
 		now->time_ns > before->time_ns ? (double)(now->time_ns - before->time_ns) / 1e9 : 1;
 	uint64_t calls = b.calls - a.calls, in_flight = 0;
@@ -140,23 +140,29 @@ static void report_op(FILE *out, const struct snapshot *s, const struct rpc_op *
 	}
 }
 
-/* What it means if most time goes there, and what to do about it. */
-static const char *const phase_meanings[RPC_PHASES] = {
+/* The limit where most of the time is spent in that phase, and what to do about it. */
+static const char *const phase_limits[RPC_PHASES] = {
 	[RPC_PHASE_SESSION] = "waiting for NFSv4 session slots: the session allows too few "
 			      "calls at once; see nfs.max_session_slots and the server's own limit",
-	[RPC_PHASE_SLOT] = "waiting for RPC slots: the client may have too few calls in "
-			   "flight; raise sunrpc.tcp_max_slot_table_entries (RDMA: "
+	[RPC_PHASE_SLOT] = "waiting for RPC slots: the client allows too few calls in flight; "
+			   "raise sunrpc.tcp_max_slot_table_entries (RDMA: "
 			   "rdma_slot_table_entries) or nconnect, then mount again",
-	[RPC_PHASE_SEND] = "waiting to transmit: the connection does not take data faster; "
-			   "look at the network path, or use more connections (nconnect)",
-	[RPC_PHASE_DELAY] = "waiting before a retry: the server says it is busy, "
-			    "connecting fails, or (RDMA) slots run out",
-	[RPC_PHASE_RESEND] = "sending again: calls or connections get lost; look at the "
-			     "network and at the server's restarts",
-	[RPC_PHASE_SETUP] = "before the transmit: credentials, connecting, encoding on the "
+	[RPC_PHASE_SEND] = "waiting to transmit: the connection does not accept data faster; "
+			   "check the network path, or use more connections (nconnect)",
+	[RPC_PHASE_DELAY] = "waiting before a retry: the server reports that it is busy, "
+			    "connecting fails, or (RDMA) no slot is free",
+	[RPC_PHASE_RESEND] = "sending again: calls or connections are lost; check the "
+			     "network, and whether the server restarts",
+	[RPC_PHASE_SETUP] = "work before the transmit: credentials, connecting, encoding on the "
 			    "client",
 	[RPC_PHASE_RTT] = "waiting for the reply: the server and the network",
-	[RPC_PHASE_FINISH] = "after the reply: the client's own CPU is slow to take it",
+	[RPC_PHASE_FINISH] = "work after the reply: the client's own CPU is slow to process it",
+};
+
+static const char *const limit_texts[RPC_LIMITS] = {
+	[RPC_LIMIT_SLOT] = "RPC slots",
+	[RPC_LIMIT_SESSION] = "session slots",
+	[RPC_LIMIT_SEND] = "the transmit queue",
 };
 
 static bool knows_all_phases(const struct snapshot *s)
@@ -166,41 +172,54 @@ static bool knows_all_phases(const struct snapshot *s)
 	return !(s->unknown >> RPC_FACT_PHASE & phases);
 }
 
+/* The phase with the largest sum but for @except (-1: none); -1 if all are 0. */
+static int largest_phase(const struct sums *sums, int except)
+{
+	int largest = -1;
+
+	for (int p = 0; p < RPC_PHASES; p++)
+		if (p != except && sums->phase_ns[p] &&
+		    (largest < 0 || sums->phase_ns[p] > sums->phase_ns[largest]))
+			largest = p;
+	return largest;
+}
+
+static void summarise_phases(FILE *out, const struct snapshot *s, const struct sums *sums)
+{
+	int first = largest_phase(sums, -1), second = largest_phase(sums, first);
+
+	if (first < 0)
+		first = 0;
+	fprintf(out, "- Time by phase: %.0f %% %s", percent(sums->phase_ns[first], sums->total_ns),
+		rpc_phase_names[first]);
+	if (second >= 0)
+		fprintf(out, ", %.0f %% %s", percent(sums->phase_ns[second], sums->total_ns),
+			rpc_phase_names[second]);
+	fputs(".\n", out);
+	if (knows_all_phases(s))
+		fprintf(out, "- Limit: %s.\n", phase_limits[first]);
+	else
+		fprintf(out,
+			"- Limit unknown: the source %s does not measure all phases; see "
+			"xidscope doctor.\n",
+			rpc_source_names[s->source]);
+}
+
 static void summarise_server(FILE *out, const struct snapshot *s, const char *server,
 			     double seconds)
 {
 	struct sums sums = sum_up(s, server);
 	char mean[DURATION_SIZE];
-	int first = 0, second = -1;
 
 	if (!sums.calls)
 		return;
-	for (int p = 1; p < RPC_PHASES; p++)
-		if (sums.phase_ns[p] > sums.phase_ns[first])
-			first = p;
-	for (int p = 0; p < RPC_PHASES; p++)
-		if (p != first && sums.phase_ns[p] &&
-		    (second < 0 || sums.phase_ns[p] > sums.phase_ns[second]))
-			second = p;
 	format_duration(mean, sums.total_ns / sums.calls);
 	fprintf(out,
 		"- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
 		"average %.1f calls at once.\n",
 		server, sums.calls, seconds, (double)sums.calls / seconds, mean,
 		(double)sums.total_ns / 1e9 / seconds);
-	fprintf(out, "- Where the time went: %.0f %% %s",
-		percent(sums.phase_ns[first], sums.total_ns), rpc_phase_names[first]);
-	if (second >= 0)
-		fprintf(out, ", %.0f %% %s", percent(sums.phase_ns[second], sums.total_ns),
-			rpc_phase_names[second]);
-	fputs(".\n", out);
-	if (knows_all_phases(s))
-		fprintf(out, "- What bound it: %s.\n", phase_meanings[first]);
-	else
-		fprintf(out,
-			"- What bound it is not known: the source %s does not measure "
-			"all phases; see xidscope doctor.\n",
-			rpc_source_names[s->source]);
+	summarise_phases(out, s, &sums);
 	for (size_t i = 0; i < s->transport_count; i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 
@@ -209,69 +228,95 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)
 				fprintf(out,
-					"- Transport %s to %s: some call was "
-					"waiting for its %s %.1f s of %.1f s.\n",
-					t->name, server,
-					l == RPC_LIMIT_SLOT    ? "RPC slots" :
-					l == RPC_LIMIT_SESSION ? "session slots" :
-								 "transmit queue",
+					"- Transport %s to %s: at least one call waited for %s "
+					"during %.1f s of %.1f s.\n",
+					t->name, server, limit_texts[l],
 					(double)t->saturated_ns[l] / 1e9, seconds);
 	}
 }
 
-static void report_faults(FILE *out, const struct snapshot *s)
+/* How often the fault s->faults[@i] was reported since @first, in which those
+ * faults that it has come in the same order. */
+static uint64_t reports_since(const struct snapshot *first, const struct snapshot *s, size_t i)
 {
-	if (!s->fault_count)
-		return;
-	fputs("\nGPU faults\n", out);
+	return s->faults[i].count - (i < first->fault_count ? first->faults[i].count : 0);
+}
+
+static void report_faults(FILE *out, const struct snapshot *first, const struct snapshot *s)
+{
+	bool headed = false;
+
 	for (size_t i = 0; i < s->fault_count; i++) {
 		const struct fault *f = &s->faults[i];
+		uint64_t count = reports_since(first, s, i);
 
-		fprintf(out, "  %s %s %u: %" PRIu64 " (%s) %s\n", f->device,
-			f->nvswitch ? "SXid" : "Xid", f->code, f->count, f->severity,
+		if (!count)
+			continue;
+		fprintf(out, "%s  %s %s %u: %" PRIu64 " (%s) %s\n", headed ? "" : "\nGPU faults\n",
+			f->device, f->nvswitch ? "SXid" : "Xid", f->code, count, f->severity,
 			f->nvswitch ? "" : xid_catalog_find(f->code)->description);
+		headed = true;
 	}
 }
 
-static void summarise_faults(FILE *out, const struct snapshot *s)
+static void summarise_faults(FILE *out, const struct snapshot *first, const struct snapshot *s,
+			     size_t open_before)
 {
-	if (!s->fault_count)
-		fputs("- No GPU reported a fault.\n", out);
+	bool any = false;
+
 	for (size_t i = 0; i < s->fault_count; i++) {
 		const struct fault *f = &s->faults[i];
+		uint64_t count = reports_since(first, s, i);
 
-		if (f->nvswitch)
-			fprintf(out, "- NVSwitch %s: SXid %u (%s), %" PRIu64 " %s.\n", f->device,
-				f->code, f->severity, f->count, f->count == 1 ? "time" : "times");
-		else
-			fprintf(out, "- GPU %s: Xid %u (%s), %" PRIu64 " %s. %s\n", f->device,
-				f->code, f->severity, f->count, f->count == 1 ? "time" : "times",
-				xid_action_advice(f->action));
+		if (!count)
+			continue;
+		any = true;
+		fprintf(out, "- %s %s: %s %u (%s), %" PRIu64 " %s.%s%s\n",
+			f->nvswitch ? "NVSwitch" : "GPU", f->device, f->nvswitch ? "SXid" : "Xid",
+			f->code, f->severity, count, count == 1 ? "time" : "times",
+			f->nvswitch ? "" : " ", f->nvswitch ? "" : xid_action_advice(f->action));
 	}
+	if (!s->gpu_watched)
+		fputs("- GPU faults not observed.\n", out);
+	else if (!any)
+		fprintf(out,
+			"- No GPU reported a fault during this session; %zu open since boot "
+			"(from the kernel log).\n",
+			open_before);
 }
 
+/* Where sunrpc is not observed by hooks, all of its hooks are missing: one line
+ * has the reason. */
 static void report_losses(FILE *out, const struct snapshot *s)
 {
+	bool hooked = s->source == RPC_SOURCE_BTF || s->source == RPC_SOURCE_TRACEPOINTS;
+
 	for (size_t i = 0; i < s->drop_count; i++)
 		if (s->drops[i].count)
 			fprintf(out, "- Incomplete: %" PRIu64 " records lost (%s).\n",
 				s->drops[i].count, s->drops[i].reason);
-	for (size_t i = 0; i < s->hook_count; i++)
+	for (size_t i = hooked ? 0 : s->rpc_hook_count; i < s->hook_count; i++)
 		if (!s->hooks[i].attached)
-			fprintf(out, "- Not observed: hook %s is not in place.\n",
+			fprintf(out, "- Not observed: hook %s is not attached.\n",
 				s->hooks[i].name);
 }
 
-void report_session(FILE *out, const struct snapshot *s, double seconds)
+void report_session(FILE *out, const struct snapshot *first, const struct snapshot *last,
+		    size_t open_before)
 {
-	for (size_t i = 0; i < s->op_count; i++)
-		report_op(out, s, &s->ops[i]);
-	report_faults(out, s);
+	double seconds = (double)(last->time_ns - first->time_ns) / 1e9;
+
+	for (size_t i = 0; i < last->op_count; i++)
+		report_op(out, last, &last->ops[i]);
+	report_faults(out, first, last);
 	fputs("\nSummary\n", out);
-	if (!s->op_count)
+	if (last->rpc_missing)
+		fprintf(out, "- NFS not observed%s: %s.\n",
+			last->op_count ? " at the end of the session" : "", last->rpc_missing);
+	else if (!last->op_count)
 		fputs("- No NFS call ended.\n", out);
-	for (size_t i = 0; i < s->server_count; i++)
-		summarise_server(out, s, s->servers[i].server, seconds);
-	summarise_faults(out, s);
-	report_losses(out, s);
+	for (size_t i = 0; i < last->server_count; i++)
+		summarise_server(out, last, last->servers[i].server, seconds);
+	summarise_faults(out, first, last, open_before);
+	report_losses(out, last);
 }

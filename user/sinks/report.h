@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The sink for people: snapshots as lines, tables and plain words.
+ * The sink for people: snapshots as lines, tables and sentences.
  */
 #ifndef XIDSCOPE_REPORT_H
 #define XIDSCOPE_REPORT_H
@@ -15,9 +15,13 @@ void report_head(FILE *out);
 /* One line on what happened between two snapshots. */
 void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now);
 
-/* All of a session that took @seconds: per server and op the phases, then the
- * faults, then a summary in plain words. */
-void report_session(FILE *out, const struct snapshot *s, double seconds);
+/*
+ * A session from @first to @last: per server and op the phases, then the faults,
+ * then a summary. Calls are those of @last, faults those that @first has not;
+ * @open_before: how many of @first are open.
+ */
+void report_session(FILE *out, const struct snapshot *first, const struct snapshot *last,
+		    size_t open_before);
 
 /* Room for what format_duration() writes. */
 #define DURATION_SIZE 16
