@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "sinks/metrics.h"
+#include "sinks/metrics_writer.h"
 #include "sinks/openmetrics.h"
 #include "version.h"
 

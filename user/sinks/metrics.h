@@ -61,6 +61,11 @@ struct metric {
 	const char *help;
 };
 
+enum metrics_format {
+	FORMAT_OPENMETRICS, /* OpenMetrics 1.0 text */
+	FORMAT_PROMETHEUS, /* Prometheus text 0.0.4 */
+};
+
 extern const struct metric metrics[METRICS];
 extern const char *const metric_type_names[];
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The two text formats of metrics: metadata, samples, histograms, numbers.
+ */
+#ifndef XIDSCOPE_METRICS_WRITER_H
+#define XIDSCOPE_METRICS_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/label.h"
+#include "sinks/metrics.h"
+
+/* Room for a number as text. */
+#define NUMBER_SIZE 32
+
+/* Bounds of histograms are powers of two below 2^BOUNDS. */
+#define BOUNDS 40
+
+/* Room for a sample: its name and number, and labels, each byte of their values
+ * escaped. */
+#define LABELS_MAX 4
+#define LINE_SIZE (256 + LABELS_MAX * (32 + 2 * LABEL_SIZE))
+
+/* Begin with { .out, .format }. */
+struct metrics_writer {
+	FILE *out;
+	enum metrics_format format;
+	enum metric_id metric; /* the family that is being written */
+	bool begun; /* its metadata are out */
+	/* Bounds as text, each made once: of counts [0] and of times [1]. */
+	char bounds[2][BOUNDS][NUMBER_SIZE];
+	char line[LINE_SIZE]; /* the sample that is being written */
+};
+
+struct metric_label {
+	const char *name;
+	const char *value;
+};
+
+/* What follows is of that family. Its metadata come with its first sample: a
+ * family without any is left out. */
+void write_family(struct metrics_writer *w, enum metric_id metric);
+
+/* One sample; @suffix as of the family's type. */
+void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
+		  size_t count, const char *value);
+
+#define LABEL_COUNT(labels) (sizeof(labels) / sizeof((labels)[0]))
+
+/* A counter's or a gauge's sample. */
+#define SAMPLE(w, value, ...)                                                                \
+	do {                                                                                 \
+		const struct metric_label labels_[] = { __VA_ARGS__ };                       \
+		_Static_assert(LABEL_COUNT(labels_) <= LABELS_MAX, "LABELS_MAX");            \
+		write_sample(w, metrics[(w)->metric].type == METRIC_COUNTER ? "_total" : "", \
+			     labels_, LABEL_COUNT(labels_), value);                          \
+	} while (0)
+
+/*
+ * One histogram: cumulative counts at the powers of two from 2^@first to
+ * 2^@last, every @step-th, or none if @last is below @first. @labels holds
+ * @count labels, one less than a line has room for. @shift as of the buckets'
+ * geometry; 0: they are of counts, not of nanoseconds.
+ */
+void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
+		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, int first, int last,
+		     int step, const char *sum);
+
+/* Numbers, written to @text of NUMBER_SIZE bytes, which they return. Nanoseconds
+ * become seconds to the last digit, so that sums still add up when read. */
+const char *format_integer(char *text, uint64_t value);
+const char *format_nanoseconds(char *text, uint64_t ns);
+const char *format_timestamp(char *text, double seconds);
+
+/* @units / 10^@decimals (0 or 9) as an `le`: the shortest decimal that reads
+ * back as the same double, with a point or an exponent (OpenMetrics 1.0,
+ * "Considerations: Canonical Numbers"). */
+void format_bound(char *text, uint64_t units, int decimals);
+
+#endif
