@@ -82,13 +82,13 @@ unknown() { # PATTERN ARGUMENT...
 	json "j['verdict'] == 'unknown' and j['exit_code'] == 3 and j['trouble'] and not j['findings']" check --json "$@"
 }
 unknown "cannot read absent: No such file or directory; *" --file absent
-unknown "cannot read $dir: it is no regular file; *" --file "$dir"
+unknown "cannot read $dir: it is not a regular file; *" --file "$dir"
 unknown "old is 2?? s old: *" --file old
 unknown "torn: the end is missing: *" --file torn
 unknown "empty: the end is missing: *" --file empty
 unknown "damaged: line 1 is damaged" --file damaged
 echo 'gpu0 79 1' >wrong_ack
-unknown "the acknowledgements: wrong_ack: line 1: 'gpu0' is no PCI address *" --file critical --ack wrong_ack
+unknown "the acknowledgements: wrong_ack: line 1: 'gpu0' is not a PCI address *" --file critical --ack wrong_ack
 expect 0 "*" "" check --file old --max-age 300
 expect 3 "" "xidscope: unknown option '--bogus'; see xidscope help" check --bogus
 expect 3 "" "xidscope: --style wants nagios, slurm or npd, not 'x'" check --style x
@@ -136,7 +136,7 @@ expect 0 "*severity  fatal*policy*warning, workflow_nvlink5_err." "" xid --xid-p
 expect 1 "*severity  fatal*" "*not in the catalog*" xid --xid-policy policy 999
 expect 1 "" "xidscope: error: cannot read the policy file absent: *" xid --xid-policy absent 79
 echo 'x' >bad_policy
-expect 1 "" "xidscope: error: the policy file bad_policy: line 1: 'x' is no Xid number*" xid --xid-policy=bad_policy --list
+expect 1 "" "xidscope: error: the policy file bad_policy: line 1: 'x' is not an Xid number*" xid --xid-policy=bad_policy --list
 expect 1 "" "xidscope: error: the policy file bad_policy: line 1: *" run --xid-policy=bad_policy --output "$dir/run.prom"
 json "j['xid'] == 79 and j['known'] and not j['overridden'] and j['severity'] == 'fatal' and 'note' not in j" xid 79 --json
 json "not j['known']" xid 999 --json 2>/dev/null

@@ -63,7 +63,7 @@ static void evaluate(const struct snapshot *s, const struct health_options *o)
 	health_evaluate(s, o, NOW, &report);
 }
 
-/* Only this rule has anything to say. */
+/* Only this rule has findings. */
 static void assert_only(enum health_rule_id rule, enum health_level level)
 {
 	for (int r = 0; r < HEALTH_RULES; r++)
@@ -94,7 +94,7 @@ static void the_table_is_whole(void **state)
 	}
 }
 
-static void a_node_without_faults_is_well(void **state)
+static void a_node_without_faults_is_ok(void **state)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
@@ -447,18 +447,18 @@ static void wrong_acknowledgements_are_refused_with_their_line(void **state)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{ "gpu0 79 1", "line 1: 'gpu0' is no PCI address (0000:c1:00.0) and not *" },
+		{ "gpu0 79 1", "line 1: 'gpu0' is not a PCI address (0000:c1:00.0) or *" },
 		{ "0000:c1:00.0x 79 1",
-		  "line 1: '0000:c1:00.0x' is no PCI address (0000:c1:00.0) and not *" },
+		  "line 1: '0000:c1:00.0x' is not a PCI address (0000:c1:00.0) or *" },
 		{ "\n* 79", "line 2: '*' must be followed by WHAT and TIME" },
 		{ "* xid79! 1",
-		  "line 1: 'xid79!' is no Xid, no sxid:NUMBER, no kind of driver error and not *" },
+		  "line 1: 'xid79!' is not an Xid, sxid:NUMBER, a kind of driver error or *" },
 		{ "* sxid: 1",
-		  "line 1: 'sxid:' is no Xid, no sxid:NUMBER, no kind of driver error and not *" },
+		  "line 1: 'sxid:' is not an Xid, sxid:NUMBER, a kind of driver error or *" },
 		{ "* sxid:a 1",
-		  "line 1: 'sxid:a' is no Xid, no sxid:NUMBER, no kind of driver error and not *" },
+		  "line 1: 'sxid:a' is not an Xid, sxid:NUMBER, a kind of driver error or *" },
 		{ "* 79 yesterday",
-		  "line 1: 'yesterday' is no time: 2026-11-21T10:00:00Z or seconds since the epoch" },
+		  "line 1: 'yesterday' is not a time: 2026-11-21T10:00:00Z or seconds since the epoch" },
 	};
 	struct ack_list list;
 	char error[160], *many;
@@ -482,7 +482,7 @@ static void wrong_acknowledgements_are_refused_with_their_line(void **state)
 	assert_int_equal(ack_load(&list, "/nonexistent/acks", error, sizeof(error)), 0);
 	assert_int_equal(list.count, 0);
 	assert_int_equal(ack_load(&list, "/tmp", error, sizeof(error)), -EINVAL);
-	assert_string_equal(error, "cannot read /tmp: it is no regular file");
+	assert_string_equal(error, "cannot read /tmp: it is not a regular file");
 }
 
 static void times_are_read_and_written(void **state)
@@ -633,7 +633,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_is_whole),
-		cmocka_unit_test(a_node_without_faults_is_well),
+		cmocka_unit_test(a_node_without_faults_is_ok),
 		cmocka_unit_test(each_xid_meets_its_rule),
 		cmocka_unit_test(storms_and_repeats_are_counted_over_severities),
 		cmocka_unit_test(only_failures_of_the_driver_count_and_only_the_drivers),

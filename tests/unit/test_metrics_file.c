@@ -179,8 +179,9 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state)
 			assert_non_null(exact);
 			memcpy(exact, text, n);
 			assert_int_equal(parse(&cut, exact, n), -EINVAL);
-			assert_string_equal(error,
-					    "the end is missing: it is cut, or no file of ours");
+			assert_string_equal(
+				error,
+				"the end is missing: it is cut, or not a metrics file of xidscope");
 			assert_null(cut.faults);
 			free(exact);
 		}

@@ -101,32 +101,30 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{ "xid79 fatal", "line 1: 'xid79' is no Xid number and no sxid:NUMBER" },
-		{ "\n\n-1 fatal", "line 3: '-1' is no Xid number and no sxid:NUMBER" },
-		{ "4294967296 info", "line 1: '4294967296' is no Xid number and no sxid:NUMBER" },
-		{ "sxid: fatal", "line 1: 'sxid:' is no Xid number and no sxid:NUMBER" },
-		{ "sxid:x fatal", "line 1: 'sxid:x' is no Xid number and no sxid:NUMBER" },
-		{ "0x4f fatal", "line 1: '0x4f' is no Xid number and no sxid:NUMBER" },
+		{ "xid79 fatal", "line 1: 'xid79' is not an Xid number or sxid:NUMBER" },
+		{ "\n\n-1 fatal", "line 3: '-1' is not an Xid number or sxid:NUMBER" },
+		{ "4294967296 info", "line 1: '4294967296' is not an Xid number or sxid:NUMBER" },
+		{ "sxid: fatal", "line 1: 'sxid:' is not an Xid number or sxid:NUMBER" },
+		{ "sxid:x fatal", "line 1: 'sxid:x' is not an Xid number or sxid:NUMBER" },
+		{ "0x4f fatal", "line 1: '0x4f' is not an Xid number or sxid:NUMBER" },
 		{ "79", "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION" },
 		{ "79 fatal reset_gpu now",
 		  "line 1: '79' must be followed by SEVERITY, or by SEVERITY and ACTION" },
-		{ "# x\n79 Fatal",
-		  "line 2: 'Fatal' is none of fatal, warning, info, unknown and -" },
-		{ "79 fata", "line 1: 'fata' is none of fatal, warning, info, unknown and -" },
+		{ "# x\n79 Fatal", "line 2: 'Fatal' is not fatal, warning, info, unknown or -" },
+		{ "79 fata", "line 1: 'fata' is not fatal, warning, info, unknown or -" },
 		{ "79 fatal Reset",
-		  "line 1: 'Reset' is no action: at most 39 of a-z, 0-9 and _, or -" },
+		  "line 1: 'Reset' is not an action: at most 39 of a-z, 0-9 and _, or -" },
 		{ "79 fatal a-b",
-		  "line 1: 'a-b' is no action: at most 39 of a-z, 0-9 and _, or -" },
+		  "line 1: 'a-b' is not an action: at most 39 of a-z, 0-9 and _, or -" },
 		{ "79 - aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd",
-		  "line 1: 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd' is no action: at most 39 of a-z, 0-9 and _, or -" },
-		{ "79 fatal\n13 info\n79 info\n", "line 3: '79' has a line already: leave one" },
+		  "line 1: 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd' is not an action: at most 39 of a-z, 0-9 and _, or -" },
+		{ "79 fatal\n13 info\n79 info\n", "line 3: '79' has more than one line: keep one" },
 		{ "sxid:1 fatal\n1 info\nsxid:01 -\n",
-		  "line 3: 'sxid:01' has a line already: leave one" },
+		  "line 3: 'sxid:01' has more than one line: keep one" },
 		{ "sxid:1 fatal reset_gpu",
 		  "line 1: 'reset_gpu' cannot be given: SXids have no action" },
-		{ "79 \x1b[1m", "line 1: '?[1m' is none of fatal, warning, info, unknown and -" },
-		{ "79 \xff\xfe",
-		  "line 1: '\\xff\\xfe' is none of fatal, warning, info, unknown and -" },
+		{ "79 \x1b[1m", "line 1: '?[1m' is not fatal, warning, info, unknown or -" },
+		{ "79 \xff\xfe", "line 1: '\\xff\\xfe' is not fatal, warning, info, unknown or -" },
 	};
 
 	(void)state;
@@ -151,7 +149,8 @@ static void zero_bytes_are_refused_not_cut_at(void **state)
 	assert_int_equal(xid_policy_parse(&p, text, sizeof(text) - 1, error, sizeof(error)),
 			 -EINVAL);
 	assert_string_equal(
-		error, "line 1: 'reset\\x00gpu' is no action: at most 39 of a-z, 0-9 and _, or -");
+		error,
+		"line 1: 'reset\\x00gpu' is not an action: at most 39 of a-z, 0-9 and _, or -");
 }
 
 static void at_most_2048_lines_are_read(void **state)

@@ -12,8 +12,9 @@ uint64_t monotonic_ns(void);
 /* Seconds since the epoch. */
 double wall_seconds(void);
 
-/* The wall clock's time of boot, which changes when that clock is set and not
- * else, be it by suspending. False if we were interrupted in telling. */
+/* The wall clock's time of boot in seconds since the epoch, which changes only
+ * when that clock is set, not by suspending. False: an interruption made the
+ * measurement inexact. */
 bool wall_clock_origin(double *seconds);
 
 #endif

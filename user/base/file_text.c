@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* To the end of the file, whatever length it seemed to have: it may grow or
- * shrink meanwhile, and proc says 0. */
+/* Up to the end of the file, whatever its length was before: it may grow or
+ * shrink meanwhile, and files of proc have length 0. */
 static int read_all(struct file_text *f, int fd, size_t room, size_t max)
 {
 	char *grown;
@@ -71,7 +71,7 @@ const char *file_text_error(int err)
 {
 	switch (-err) {
 	case EINVAL:
-		return "it is no regular file";
+		return "it is not a regular file";
 	case EFBIG:
 		return "it is too long";
 	default:

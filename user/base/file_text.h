@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A whole file as bytes in memory.
- */
+/* A whole file as bytes in memory. */
 #ifndef XIDSCOPE_FILE_TEXT_H
 #define XIDSCOPE_FILE_TEXT_H
 
@@ -14,16 +12,16 @@ struct file_text {
 	double modified; /* seconds since the epoch */
 };
 
-/* Reads the regular file @path; one of proc, whose length is not known before,
- * is one, too. Returns 0 or -errno: -EFBIG if it is longer than @max bytes,
- * -EINVAL if it is no regular file. On failure *@f is empty. */
+/* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if
+ * it is longer than @max bytes, -EINVAL if it is not a regular file. On failure
+ * *@f is empty. */
 int file_text_read(struct file_text *f, const char *path, size_t max);
 
-/* What such an error means, in words. */
+/* The text of such an error. */
 const char *file_text_error(int err);
 
 /* The first line of @path without its newline, cut to @size bytes with the NUL;
- * "" and false if there is none that can be read. */
+ * "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
 void file_text_free(struct file_text *f);

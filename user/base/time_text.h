@@ -12,7 +12,7 @@
 /* Room for "2026-11-21T10:00:00Z", of years up to 9999. */
 #define TIME_TEXT_SIZE 24
 
-/* Whole seconds; what is beyond the years 1970 to 9999 is cut there. */
+/* Whole seconds; times outside the years 1970 to 9999 become the nearest in them. */
 void time_to_text(char *text, size_t size, double seconds);
 
 /* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds

@@ -53,18 +53,18 @@ static int read_line(struct ack_list *list, const struct fields *f, char *error,
 		return -ENOMEM;
 	}
 	if (!read_device(f->field[0], a->device))
-		return fields_refuse(f, 0, "is no PCI address (0000:c1:00.0) and not *", error,
+		return fields_refuse(f, 0, "is not a PCI address (0000:c1:00.0) or *", error,
 				     error_size);
 	if (f->count < 3)
 		return fields_refuse(f, 0, "must be followed by WHAT and TIME", error, error_size);
 	if (!read_what(f->field[1], a->what, sizeof(a->what)))
 		return fields_refuse(f, 1,
-				     "is no Xid, no sxid:NUMBER, no kind of driver error and not *",
+				     "is not an Xid, sxid:NUMBER, a kind of driver error or *",
 				     error, error_size);
 	if (!span_copy(f->field[2], time, sizeof(time)) || !time_from_text(time, &a->time))
-		return fields_refuse(f, 2,
-				     "is no time: 2026-11-21T10:00:00Z or seconds since the epoch",
-				     error, error_size);
+		return fields_refuse(
+			f, 2, "is not a time: 2026-11-21T10:00:00Z or seconds since the epoch",
+			error, error_size);
 	return 0;
 }
 

@@ -68,7 +68,7 @@ bool health_set_rule(struct health_options *o, const char *text)
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report)
 {
-	/* The report is filled below: nobody has to before. */
+	/* The report is filled below, not by the caller. */
 	/* cppcheck-suppress ctuuninitvar */
 	struct health_evaluation e = { s, o, now, report };
 

@@ -2,9 +2,9 @@
 /*
  * The state of everything observed at one moment, in plain structs.
  *
- * This is the border: what fills it knows maps and kernels, what reads it (a
- * "sink": the metrics file, the trace report) knows neither. Counters count
- * from the start of the observation. Times are nanoseconds.
+ * The border between hooks, which fill it from maps and the kernel, and sinks
+ * (the metrics file, the trace report), which read it and use neither. Counters
+ * count from the start of the observation. Times are nanoseconds.
  */
 #ifndef XIDSCOPE_SNAPSHOT_H
 #define XIDSCOPE_SNAPSHOT_H
@@ -79,7 +79,7 @@ struct fault {
 	double last;
 };
 
-/* Something else that the kernel or a driver reported. */
+/* Another event that the kernel or a driver reported. */
 struct kernel_event {
 	bool gpu_driver; /* a failure of the GPU driver that is no Xid */
 	char kind[32]; /* "pcie_aer", "oom_kill", ...: lower case with underscores */
@@ -88,12 +88,12 @@ struct kernel_event {
 	double last;
 };
 
-/* What the driver said of a GPU's identity. */
+/* A GPU's identity, as its driver reported it. */
 struct gpu_info {
 	char gpu[PCI_ADDRESS_SIZE];
-	char uuid[48]; /* "GPU-..."; "" if it was not said */
-	char serial[24]; /* the board's; "" if it was not said */
-	bool rate_limited; /* the driver holds back reports of GSP errors */
+	char uuid[48]; /* "GPU-..."; "" if not reported */
+	char serial[24]; /* the board's; "" if not reported */
+	bool rate_limited; /* the driver limits its reports of GSP errors */
 };
 
 /* Evidence that earlier faults of a GPU are over. */
@@ -103,8 +103,8 @@ struct gpu_recovery {
 	double time; /* of the last one */
 };
 
-/* Which of the two ways a fault was reported on: the kernel log's text, and
- * the driver's own function or tracepoint. */
+/* How a fault was reported: by the kernel log's text, by the driver's own
+ * function or tracepoint, or by both. */
 enum fault_path { FAULT_PATH_BOTH, FAULT_PATH_TEXT, FAULT_PATH_DRIVER, FAULT_PATHS };
 
 struct hook_state {
@@ -120,7 +120,7 @@ struct drop_count {
 /* The verdict of one health rule. */
 struct health_state {
 	const char *check; /* the rule's name, static */
-	int level; /* 0: well, 1: warning, 2: failed */
+	int level; /* 0: ok, 1: warning, 2: failed */
 };
 
 /* How often and how long a BPF program has run, since the kernel counts it. */
@@ -133,7 +133,7 @@ struct program_run {
 /* The ways to observe sunrpc, the best first. */
 enum rpc_source {
 	RPC_SOURCE_NONE, /* there is no sunrpc, or no way to observe it */
-	RPC_SOURCE_BTF, /* BPF programs that know sunrpc's types */
+	RPC_SOURCE_BTF, /* BPF programs that use sunrpc's types */
 	RPC_SOURCE_TRACEPOINTS, /* BPF programs on trace events */
 	RPC_SOURCE_MOUNTSTATS, /* the kernel's own statistics, polled */
 	RPC_SOURCES,
@@ -142,8 +142,8 @@ enum rpc_source {
 extern const char *const rpc_source_names[RPC_SOURCES];
 
 /*
- * What a source can tell of the calls, or not. A figure that is not known is 0,
- * and a sink leaves it out: absent is not the same as none.
+ * What a source measures of the calls. A figure that is not measured is 0, and a
+ * sink leaves it out: unknown is not the same as none.
  */
 enum rpc_fact {
 	/* How long single calls took. Without it all calls of a histogram are
@@ -169,7 +169,7 @@ enum rpc_fact {
 #define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
 #define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
 
-/* The facts that only the events of waiting tasks tell. */
+/* The facts that only the events of waiting tasks give. */
 static inline uint64_t snapshot_facts_of_waits(void)
 {
 	uint64_t facts = 0;
@@ -184,7 +184,7 @@ struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	enum rpc_source source; /* in force */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
-	uint64_t unknown; /* RPC_FACT_BIT()s of what the source cannot tell */
+	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
 
 	struct rpc_op *ops;
 	size_t op_count;
@@ -202,7 +202,7 @@ struct snapshot {
 	size_t gpu_count;
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
-	bool gpu_watched; /* the kernel log is: the two below are known */
+	bool gpu_watched; /* GPU hooks are attached: the two below are known */
 	uint64_t fault_paths[FAULT_PATHS];
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
 
@@ -232,8 +232,8 @@ static inline bool snapshot_knows(const struct snapshot *s, int fact)
 /* The snapshot owns its arrays; initialise with {}. */
 void snapshot_free(struct snapshot *s);
 
-/* Entries by their labels, added empty if need be. NULL: no memory. A pointer
- * holds until the next call for the same array. A fault's labels are all of
+/* Entries by their labels; a new one is added with zeros. NULL: no memory. A pointer
+ * is valid until the next call for the same array. A fault's labels are all of
  * @like but its counts and times. */
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op);
 struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const char *op,

@@ -2,8 +2,8 @@
 /*
  * Reads back what openmetrics_write() wrote, as far as a verdict needs it.
  *
- * All of the file is our own, so what is known must be as we write it: a number
- * or label that is not says that the file is damaged.
+ * The file is written by this program, so a known family must be as it writes
+ * it: a number or label that is not shows that the file is damaged.
  */
 #include "sinks/metrics_file.h"
 
@@ -16,7 +16,7 @@
 #include "model/fault_group.h"
 #include "sinks/metrics.h"
 
-/* Look-ups are linear: a foreign file must not keep us busy for ever. */
+/* Look-ups are linear: this bounds the work for a file from elsewhere. */
 #define MAX_ENTRIES 4096
 #define MAX_LABELS 8
 #define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
@@ -97,7 +97,7 @@ static bool read_sample(struct span line, struct sample *sample)
 	return span_left(sample->value) && !span_left(line);
 }
 
-/* NULL: there is no such label. */
+/* NULL: no such label. */
 static const char *label_of(const struct sample *sample, const char *name)
 {
 	for (size_t i = 0; i < sample->label_count; i++)
@@ -253,7 +253,7 @@ static int read_sxid_time(struct snapshot *s, const struct sample *sample)
 	return read_fault_time(s, sample, true);
 }
 
-/* @device: the name of the label that tells where. */
+/* @device: the name of the label that has the device. */
 static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
 		      const char *device, struct kernel_event **e)
 {
@@ -341,7 +341,7 @@ static const struct family families[] = {
 	{ METRIC_KERNEL_EVENTS, read_kernel_event },
 };
 
-/* The family that has samples of this name; NULL: we do not read it. */
+/* The family that has samples of this name; NULL: none that is read. */
 static const struct family *find_family(struct span name)
 {
 	if (!span_take(&name, METRIC_PREFIX))
@@ -370,8 +370,8 @@ static int read_line(struct snapshot *s, struct span line)
 }
 
 /*
- * OpenMetrics has a last line. Prometheus' format, which a counter's metadata
- * tell, has none: there the last family that we write must be there.
+ * OpenMetrics has a last line. Prometheus' format, which shows in a counter's
+ * metadata, has none: there the last line must be of the last family.
  */
 static bool is_whole(struct span text)
 {
@@ -396,7 +396,8 @@ int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *e
 	int err = 0;
 
 	if (!is_whole(rest)) {
-		snprintf(error, error_size, "the end is missing: it is cut, or no file of ours");
+		snprintf(error, error_size,
+			 "the end is missing: it is cut, or not a metrics file of xidscope");
 		return -EINVAL;
 	}
 	while (!err && rest.at < rest.end) {

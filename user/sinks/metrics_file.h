@@ -14,11 +14,11 @@
  * Fills @s, which must be all zero, from @len bytes of @text (no NUL needed):
  * the servers' oldest_ns, faults, kernel events, recoveries, and of GPUs the
  * rate limit. The file has one time and one number of incidents per device and
- * code: all such faults get the time, the first gets the incidents. Families
- * that it does not know are passed over.
+ * code: all such faults get the time, the first gets the incidents. Unknown
+ * families are skipped.
  *
- * Returns 0, or -EINVAL or -ENOMEM with one line in @error that says what is
- * wrong; @s is then empty. A file without its end is wrong.
+ * Returns 0, or -EINVAL or -ENOMEM with the reason in @error, one line; @s is
+ * then empty. A file without its end is damaged.
  */
 int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *error,
 		       size_t error_size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is known about each Xid, from xid_catalog.tsv. All strings are constant,
- * live as long as the program, are never NULL, and are fit for label values:
- * lower case with underscores, save mnemonic and description.
+ * The catalog of Xids, from xid_catalog.tsv. All strings are constant and never
+ * NULL; all but mnemonic and description are label values: lower case with
+ * underscores.
  */
 #ifndef XIDSCOPE_XID_CATALOG_H
 #define XIDSCOPE_XID_CATALOG_H
@@ -23,14 +23,15 @@ struct xid_catalog_entry {
 	const char *severity; /* "fatal", "warning", "info", "unknown" */
 };
 
-/* Never NULL: a code without an entry gets one of severity "unknown", action "none_given". */
+/* Never NULL: for a code without an entry, one of severity "unknown" and action
+ * "none_given". */
 const struct xid_catalog_entry *xid_catalog_find(unsigned int xid);
 
 /*
- * Severity of one event: what its text states where the code leaves it open
- * (Xid 144-150 and 154, every SXid), else the catalog's. "warning" stands for
- * a printed Nonfatal, "info" for a recovery action that went back to None and
- * for an Xid 45 that names its cause: the cause has the severity.
+ * Severity of one event: as its text states where the code leaves it open (Xid
+ * 144-150 and 154, every SXid), otherwise the catalog's. A printed Nonfatal is
+ * "warning". A recovery action that went back to None is "info", and so is an Xid
+ * 45 that names its cause: the cause has the severity.
  */
 const char *xid_line_severity(const struct xid_line *line);
 

@@ -6,7 +6,7 @@
  *	nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48 ...
  *
  * A header is all up to the number; it counts only when complete. The driver
- * prints as a continuation (KERN_CONT), so a header may stand anywhere in a
+ * prints as a continuation (KERN_CONT), so a header may begin anywhere in a
  * line, and a message ends at the newline or at the next header.
  */
 #include <limits.h>
@@ -63,7 +63,7 @@ static bool take_header(struct span *s, struct xid_line *out)
 	return true;
 }
 
-/* The first place at or after s.at where a whole header stands; s.end if none. */
+/* Where the first whole header at or after s.at begins; s.end if there is none. */
 static const char *find_header(struct span s)
 {
 	struct xid_line ignored;
@@ -108,8 +108,8 @@ static bool starts_message(struct span s)
 
 /*
  * As take_value(), but a name may have ", " in it. The kernel's names have 15
- * bytes at most: if a known message begins after one of the ", " that these can
- * hold, the name ends there, else at the first.
+ * bytes at most: if a known message begins after one of the ", " within these,
+ * the name ends there; otherwise at the first ", ".
  */
 static bool take_name(struct span *s, struct span *name)
 {
@@ -198,8 +198,8 @@ static enum xid_fatality read_fatality(struct span word)
 
 /*
  * "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x...": the last fatality before the
- * parenthesis counts, and what stands round it, because the rest of a process
- * name with ", " may stand first.
+ * parenthesis counts, and the words around it, because the rest of a process
+ * name with ", " may come first.
  */
 static void read_nvlink5(struct xid_line *line, struct span s)
 {

@@ -26,7 +26,7 @@ enum xid_fatality {
 };
 
 enum {
-	XID_NVLINK5_FIRST = 144, /* NVLink 5 units: the text tells whether fatal */
+	XID_NVLINK5_FIRST = 144, /* NVLink 5 units: the text states the severity */
 	XID_NVLINK5_LAST = 150,
 	XID_RECOVERY_ACTION = 154,
 };
@@ -56,8 +56,8 @@ struct xid_line {
 	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
 	struct nvlink5 nvlink5; /* Xid 144-150 only */
 	unsigned int caused_by; /* "caused by previous Xid N"; 0: not stated */
-	char recovery_from[32]; /* Xid 154: action asked for until now */
-	char recovery[32]; /* Xid 154: action now asked for, "None" too */
+	char recovery_from[32]; /* Xid 154: the action required until now */
+	char recovery[32]; /* Xid 154: the action required now, may be "None" */
 	const char *message; /* what follows; points into the caller's text */
 	size_t message_len; /* bytes; 0: nothing follows */
 };
@@ -68,12 +68,12 @@ struct xid_line {
  * text may be one line, a fragment, or several lines; it holds len bytes as the
  * driver wrote them (escapes of /dev/kmsg undone), needs no NUL and stays the
  * caller's. Start with *offset = 0 and call until false: each event comes out
- * once, also where one is glued onto another text or follows a newline.
+ * once, also one that follows another text without a newline, or a newline.
  *
- * A complete header makes an event, however soon the text ends. What cannot be
- * told from a shorter value, because the text ends there, is kept and marked
- * by cut. A process name ends at ", "; one that has ", " in it is read whole
- * only where the message begins with a known word.
+ * A complete header makes an event, however soon the text ends. A value that may
+ * be cut, because the text ends there, is kept and marked by cut. A process name
+ * ends at ", "; one that has ", " in it is read whole only where the message
+ * begins with a known word.
  *
  * True: *out describes the event, *offset has grown. False: nothing is left,
  * out->kind is XID_LINE_NONE, *offset is len.
@@ -81,8 +81,8 @@ struct xid_line {
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
 
 /*
- * For an event whose device and number came apart from its text (a tracepoint):
- * reads what the message alone can tell. line->kind (XID_LINE_XID or
+ * For an event whose device and number come apart from its text (a tracepoint):
+ * reads the message alone. line->kind (XID_LINE_XID or
  * XID_LINE_SXID) and line->code must be set; fills fatality, nvlink5,
  * caused_by, both recoveries and message, and turns an SXid that is a detail into
  * XID_LINE_SXID_DETAIL. message holds len bytes without "pid=" and "name=".

@@ -43,21 +43,21 @@ static int read_line(struct xid_policy *p, const struct fields *f, char *error, 
 		return -ENOMEM;
 	}
 	if (!xid_code_read(f->field[0], &e->nvswitch, &e->code))
-		return fields_refuse(f, 0, "is no Xid number and no sxid:NUMBER", error,
+		return fields_refuse(f, 0, "is not an Xid number or sxid:NUMBER", error,
 				     error_size);
 	for (const struct xid_policy_entry *other = p->entries; other < e; other++)
 		if (other->code == e->code && other->nvswitch == e->nvswitch)
-			return fields_refuse(f, 0, "has a line already: leave one", error,
+			return fields_refuse(f, 0, "has more than one line: keep one", error,
 					     error_size);
 	if (f->count < 2 || f->count > 3)
 		return fields_refuse(f, 0,
 				     "must be followed by SEVERITY, or by SEVERITY and ACTION",
 				     error, error_size);
 	if (!read_severity(f->field[1], e))
-		return fields_refuse(f, 1, "is none of fatal, warning, info, unknown and -", error,
+		return fields_refuse(f, 1, "is not fatal, warning, info, unknown or -", error,
 				     error_size);
 	if (f->count == 3 && !read_action(f->field[2], e))
-		return fields_refuse(f, 2, "is no action: at most 39 of a-z, 0-9 and _, or -",
+		return fields_refuse(f, 2, "is not an action: at most 39 of a-z, 0-9 and _, or -",
 				     error, error_size);
 	if (e->nvswitch && *e->action)
 		return fields_refuse(f, 2, "cannot be given: SXids have no action", error,
