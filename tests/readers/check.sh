@@ -30,7 +30,7 @@ assert {s.labels.get("le", "+Inf") for s in calls} == {"+Inf"}' <"$tmp/unknown" 
 	fail "prometheus_client does not read a file in which much is unknown"
 "$sample" prometheus unknown >"$tmp/unknown-prometheus"
 
-# That nobody can read anything must not look like success.
+# A file without its end must be refused.
 if head -c -6 "$tmp/openmetrics" | # without "# EOF\n"
 	/usr/bin/python3 "$here/read_with_prometheus_client.py" openmetrics "$tmp/facts" >"$tmp/cut" 2>&1; then
 	fail "prometheus_client took a file without its end"

@@ -4,8 +4,8 @@
  * with hostile names, 200 ops, counters at their ends. For the real readers.
  *
  * Usage: write_sample openmetrics|prometheus   the file
- *        write_sample FORMAT unknown           as a source writes it that knows
- *                                              next to nothing
+ *        write_sample FORMAT unknown           as of a source that measures
+ *                                              almost nothing
  *        write_sample facts                    what a reader must find in it
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 		literal, sizeof(literal) - 1 \
 	}
 
-/* As a mount might bring them along: not one has to be a name. */
+/* As a mount may have them: none of them has to be a name. */
 static const struct {
 	const char *bytes;
 	size_t len;

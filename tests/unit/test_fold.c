@@ -15,7 +15,7 @@
 #include "model/fold.h"
 #include "model/merge.h"
 
-/* Entry number n has figures that no other has, so that sums tell which of them
+/* Entry number n has figures that no other has, so that a sum shows which of them
  * are in it. */
 static void add_entries(struct snapshot *s, unsigned int first, unsigned int end)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that UTF-8 is told exactly as RFC 3629 does, that any bytes become a
+ * Proves that UTF-8 is recognised exactly as in RFC 3629, that any bytes become a
  * valid label that is cut between characters only, and that escaping is undone
  * by reading.
  */
@@ -22,7 +22,7 @@
 /* Bytes without their NUL. */
 #define BYTES(literal) literal, sizeof(literal) - 1
 
-/* Runs on a copy of just len bytes, so that ASan sees a read past the end. */
+/* Runs on a copy of just len bytes, so that ASan detects a read past the end. */
 static size_t length_of(const char *text, size_t len)
 {
 	char *copy = malloc(len ? len : 1);
@@ -85,7 +85,7 @@ static void every_character_is_utf8_and_surrogates_are_not(void **state)
 	}
 }
 
-/* All characters are told right (above), so a wrong yes would be one more than
+/* All characters are recognised (above), so a wrong yes would be one more than
  * there are characters of that length. */
 static void there_are_as_many_sequences_as_characters(void **state)
 {

@@ -342,7 +342,7 @@ static void metadata_come_once_in_order_before_all_samples_of_a_family(void **st
 			char expected[256];
 			size_t samples = 0;
 
-			/* which one, its first sample tells */
+			/* its first sample shows which one */
 			for (size_t j = i; j < end && id == METRICS; j++)
 				if (is_sample(t.lines[j]))
 					id = metric_of(read_sample(t.lines[j]).name);
@@ -406,7 +406,7 @@ static void every_sample_has_the_labels_of_the_table(void **state)
 	snapshot_free(&s);
 }
 
-/* The table itself: OpenMetrics wants the unit as the name's end, and the help
+/* The table itself: OpenMetrics requires the unit at the end of the name, and the help
  * texts are written as they are, without escapes. */
 static void the_table_is_fit_for_the_format(void **state)
 {
@@ -853,7 +853,7 @@ static void phases_add_up_to_the_total_in_the_text(void **state)
 	snapshot_free(&s);
 }
 
-/* ---- what the samples say ---- */
+/* ---- the values of the samples ---- */
 
 static void label_values_are_escaped_and_read_back(void **state)
 {
@@ -1049,7 +1049,7 @@ static void incidents_of_an_xid_are_one_sample(void **state)
 	snapshot_free(&s);
 }
 
-/* Without the log there is nothing to say about it, nor a zero. */
+/* Without the log its families are missing, not 0. */
 static void what_is_not_watched_has_no_samples(void **state)
 {
 	struct snapshot s = {};
@@ -1060,7 +1060,7 @@ static void what_is_not_watched_has_no_samples(void **state)
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	assert_false(has(&t, "gpu_fault_reports"));
 	assert_false(has(&t, "kernel_log_lost_records"));
-	/* a GPU whose identity was not told */
+	/* a GPU whose identity was not reported */
 	assert_false(has(&t, "gpu_info"));
 	assert_string_equal(value_of(&t, "xidscope_gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}"),
 			    "0");
@@ -1068,7 +1068,7 @@ static void what_is_not_watched_has_no_samples(void **state)
 	snapshot_free(&s);
 }
 
-/* What a source cannot tell is left out, and nothing else. */
+/* What a source does not measure is left out, and only that. */
 static void an_unknown_fact_has_no_samples(void **state)
 {
 	static const struct {

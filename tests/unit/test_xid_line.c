@@ -18,7 +18,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Runs on a copy of just len bytes, so that ASan sees a read past the end. */
+/* Runs on a copy of just len bytes, so that ASan detects a read past the end. */
 static struct xid_line next(const char *text, size_t len, size_t *offset)
 {
 	char *copy = malloc(len ? len : 1);
@@ -174,7 +174,7 @@ static void process_is_read_or_unknown(void **state)
 		{ "pid='12', name=a, x", 12, "a", "x" },
 		{ "pid='12, name=a, x", -1, "a", "x" },
 		{ "pid=<n/a>, name=a, x", -1, "a", "x" },
-		/* "a, b": what follows ", " cannot be told from the message, */
+		/* "a, b": what follows ", " may be the message, */
 		{ "pid=7, name=a, b, x", 7, "a", "b, x" },
 		/* unless a message of the driver begins later in what can be a name. */
 		{ "pid=7, name=a, b, Ch 00000008", 7, "a, b", "Ch 00000008" },
@@ -336,7 +336,7 @@ static void cause_of_an_xid_is_not_its_code(void **state)
 			 0);
 }
 
-static void sxid_details_are_told_from_events(void **state)
+static void sxid_details_are_no_events(void **state)
 {
 	static const struct {
 		const char *text;
@@ -673,7 +673,7 @@ int main(void)
 		cmocka_unit_test(event_is_found_inside_a_line),
 		cmocka_unit_test(several_events_in_one_text_come_out_once_each),
 		cmocka_unit_test(cause_of_an_xid_is_not_its_code),
-		cmocka_unit_test(sxid_details_are_told_from_events),
+		cmocka_unit_test(sxid_details_are_no_events),
 		cmocka_unit_test(sxid_number_with_leading_zero_is_decimal),
 		cmocka_unit_test(nvlink5_fatality_is_the_printed_one),
 		cmocka_unit_test(nvlink5_fields_are_read),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that a policy file is read as documented or refused with its line and
- * the reason, and that a verdict is the operator's where he may have one.
+ * the reason, and that a verdict is the operator's where the policy may set it.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -95,7 +95,7 @@ static void nothing_is_a_policy_too(void **state)
 	}
 }
 
-static void what_is_wrong_is_said_with_its_line(void **state)
+static void what_is_wrong_is_reported_with_its_line(void **state)
 {
 	static const struct {
 		const char *text;
@@ -174,7 +174,7 @@ static void at_most_2048_lines_are_read(void **state)
 	free(text);
 }
 
-static void a_file_is_loaded_or_told_of(void **state)
+static void a_file_is_loaded_or_refused(void **state)
 {
 	const struct log quiet = {};
 	char path[] = "/tmp/xidscope-policy.XXXXXX";
@@ -255,10 +255,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_read_in_any_order_and_spacing),
 		cmocka_unit_test(nothing_is_a_policy_too),
-		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
+		cmocka_unit_test(what_is_wrong_is_reported_with_its_line),
 		cmocka_unit_test(zero_bytes_are_refused_not_cut_at),
 		cmocka_unit_test(at_most_2048_lines_are_read),
-		cmocka_unit_test(a_file_is_loaded_or_told_of),
+		cmocka_unit_test(a_file_is_loaded_or_refused),
 		cmocka_unit_test(the_policy_has_the_last_word_but_for_two_events),
 	};
 

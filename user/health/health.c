@@ -37,28 +37,21 @@ static bool parse_limit(const char *text, double *limit)
 
 bool health_set_rule(struct health_options *o, const char *text)
 {
-	const char *level = strchr(text, '=');
-	size_t len, rule, l;
+	struct span rest = { text, text + strlen(text) }, name, level;
+	int rule = 0, l = HEALTH_OK;
 	double limit;
 
-	if (!level)
-		return false;
-	len = (size_t)(level++ - text);
-	for (rule = 0; rule < HEALTH_RULES; rule++)
-		if (strlen(health_rules[rule].name) == len &&
-		    !strncmp(health_rules[rule].name, text, len))
-			break;
-	if (rule == HEALTH_RULES)
-		return false;
-	len = strcspn(level, ":");
-	for (l = 0; l <= HEALTH_FAIL; l++)
-		if (strlen(health_level_names[l]) == len &&
-		    !strncmp(health_level_names[l], level, len))
-			break;
-	if (l > HEALTH_FAIL)
+	name = span_take_until(&rest, "=");
+	span_take(&rest, "=");
+	level = span_take_until(&rest, ":");
+	while (rule < HEALTH_RULES && !span_is(name, health_rules[rule].name))
+		rule++;
+	while (l <= HEALTH_FAIL && !span_is(level, health_level_names[l]))
+		l++;
+	if (rule == HEALTH_RULES || l > HEALTH_FAIL)
 		return false;
 	limit = o->rules[rule].limit;
-	if (level[len] && (!*health_rules[rule].unit || !parse_limit(level + len + 1, &limit)))
+	if (span_take(&rest, ":") && (!*health_rules[rule].unit || !parse_limit(rest.at, &limit)))
 		return false;
 	o->rules[rule].level = (enum health_level)l;
 	o->rules[rule].limit = limit;

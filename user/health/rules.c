@@ -25,18 +25,22 @@ static const struct {
 
 /* ---- findings ---- */
 
-static void take_text(char *to, size_t size, const char *format, va_list args)
+/* Cuts the text to @size. */
+static void __attribute__((format(printf, 3, 4)))
+set_text(char *to, size_t size, const char *format, ...)
 {
-	char text[1024];
-	int len = vsnprintf(text, sizeof(text), format, args);
+	char text[1024] = "";
+	va_list args;
 
-	if (len < 0)
-		len = 0;
-	if ((size_t)len >= sizeof(text))
-		len = sizeof(text) - 1;
-	label_from_bytes(to, size, text, (size_t)len);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	label_from_bytes(to, size, text, strlen(text));
 	text_to_one_line(to);
 }
+
+#define SET_REASON(finding, ...) set_text((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
+#define SET_BRIEF(finding, ...) set_text((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 
 /* One more finding, whose texts are still to be written. NULL: no room. */
 static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule)
@@ -54,26 +58,6 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	f = &r->findings[r->count++];
 	*f = (struct health_finding){ .rule = rule, .level = level };
 	return f;
-}
-
-static void __attribute__((format(printf, 2, 3)))
-set_reason(struct health_finding *f, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	take_text(f->reason, sizeof(f->reason), format, args);
-	va_end(args);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-set_brief(struct health_finding *f, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	take_text(f->brief, sizeof(f->brief), format, args);
-	va_end(args);
 }
 
 /* ---- which faults are over ---- */
@@ -131,11 +115,11 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	}
 	if (!f->nvswitch)
 		advice = xid_action_advice(f->action);
-	set_reason(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
+	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
 		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
 		   f->nvswitch ? f->severity : xid_catalog_find(f->code)->description, number, unit,
 		   when, advice);
-	set_brief(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
+	SET_BRIEF(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
 		  when);
 }
 
@@ -240,13 +224,13 @@ static void find_driver_error(struct health_evaluation *e, enum health_rule_id r
 		if (!f)
 			continue;
 		time_to_text(when, sizeof(when), v->last);
-		set_reason(f,
+		SET_REASON(f,
 			   "GPU %s: driver error %s (%s) %" PRIu64
 			   " %s, last %s: Drain the node and restart it; if "
 			   "the error returns, replace the GPU.",
 			   device, v->kind, meaning, v->count, v->count == 1 ? "time" : "times",
 			   when);
-		set_brief(f, "%s on %s, last %s", v->kind, device, when);
+		SET_BRIEF(f, "%s on %s, last %s", v->kind, device, when);
 	}
 }
 
@@ -261,11 +245,11 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 		f = add_finding(e, rule);
 		if (!f)
 			continue;
-		set_reason(f,
+		SET_REASON(f,
 			   "GPU %s: the driver limits its reports of GSP errors, because "
 			   "there are too many: Drain the node and reset the GPU.",
 			   g->gpu);
-		set_brief(f, "GSP errors of %s are rate limited", g->gpu);
+		SET_BRIEF(f, "GSP errors of %s are rate limited", g->gpu);
 	}
 }
 
@@ -296,11 +280,11 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 		f = add_finding(e, rule);
 		if (!f)
 			continue;
-		set_reason(f,
+		SET_REASON(f,
 			   "NFS server %s: a call has been waiting %s for "
 			   "%.0f s: Check the server and the network to it.",
 			   v->server, waits_for[worst], age);
-		set_brief(f, "NFS call waits %s for %.0f s: %s", waits_for[worst], age, v->server);
+		SET_BRIEF(f, "NFS call waits %s for %.0f s: %s", waits_for[worst], age, v->server);
 	}
 }
 

@@ -35,7 +35,8 @@ struct sample {
 /* The reading functions return 0, -EINVAL or -ENOMEM. */
 struct family {
 	enum metric_id metric;
-	int (*read)(struct snapshot *s, const struct sample *sample);
+	int (*read)(struct snapshot *s, const struct sample *sample, bool kind);
+	bool kind; /* of faults: SXids; of events: of the GPU driver */
 };
 
 static struct span take_name(struct span *s)
@@ -158,7 +159,7 @@ static int added(const void *entry, size_t count)
 	return count > MAX_ENTRIES ? -EINVAL : 0;
 }
 
-static int read_oldest_waiter(struct snapshot *s, const struct sample *sample)
+static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, bool kind)
 {
 	const char *queue = label_of(sample, "queue");
 	struct rpc_server_state *v;
@@ -166,6 +167,7 @@ static int read_oldest_waiter(struct snapshot *s, const struct sample *sample)
 	uint64_t ns;
 	int err;
 
+	(void)kind;
 	if (!queue || !GET_LABEL(sample, "server", server) || !get_nanoseconds(sample, &ns))
 		return -EINVAL;
 	v = snapshot_server(s, server);
@@ -178,22 +180,6 @@ static int read_oldest_waiter(struct snapshot *s, const struct sample *sample)
 	return 0;
 }
 
-static int read_fault(struct snapshot *s, const struct sample *sample, struct fault *like)
-{
-	struct fault *f;
-	uint64_t count;
-	int err;
-
-	if (!GET_LABEL(sample, "severity", like->severity) ||
-	    !span_number(sample->value, UINT64_MAX, &count))
-		return -EINVAL;
-	f = snapshot_fault(s, like);
-	err = added(f, s->fault_count);
-	if (!err)
-		f->count = count;
-	return err;
-}
-
 /* Device and code of a sample about Xids or SXids. */
 static bool get_fault(const struct sample *sample, bool nvswitch, struct fault *f)
 {
@@ -202,27 +188,28 @@ static bool get_fault(const struct sample *sample, bool nvswitch, struct fault *
 	       get_code(sample, nvswitch ? "sxid" : "xid", &f->code);
 }
 
-static int read_xid(struct snapshot *s, const struct sample *sample)
+static int read_fault(struct snapshot *s, const struct sample *sample, bool nvswitch)
 {
-	struct fault like;
+	struct fault like, *f;
+	uint64_t count;
+	int err;
 
-	if (!get_fault(sample, false, &like) || !GET_LABEL(sample, "action", like.action))
+	if (!get_fault(sample, nvswitch, &like) || !GET_LABEL(sample, "severity", like.severity) ||
+	    (!nvswitch && !GET_LABEL(sample, "action", like.action)) ||
+	    !span_number(sample->value, UINT64_MAX, &count))
 		return -EINVAL;
-	return read_fault(s, sample, &like);
+	f = snapshot_fault(s, &like);
+	err = added(f, s->fault_count);
+	if (!err)
+		f->count = count;
+	return err;
 }
 
-static int read_sxid(struct snapshot *s, const struct sample *sample)
-{
-	struct fault like;
-
-	return get_fault(sample, true, &like) ? read_fault(s, sample, &like) : -EINVAL;
-}
-
-static int read_incidents(struct snapshot *s, const struct sample *sample)
+static int read_incidents(struct snapshot *s, const struct sample *sample, bool nvswitch)
 {
 	struct fault like, *f;
 
-	if (!get_fault(sample, false, &like))
+	if (!get_fault(sample, nvswitch, &like))
 		return -EINVAL;
 	f = fault_group_next(s, s->faults, &like);
 	return f && span_number(sample->value, UINT64_MAX, &f->incidents) ? 0 : -EINVAL;
@@ -243,64 +230,40 @@ static int read_fault_time(struct snapshot *s, const struct sample *sample, bool
 	return 0;
 }
 
-static int read_xid_time(struct snapshot *s, const struct sample *sample)
-{
-	return read_fault_time(s, sample, false);
-}
-
-static int read_sxid_time(struct snapshot *s, const struct sample *sample)
-{
-	return read_fault_time(s, sample, true);
-}
-
-/* @device: the name of the label that has the device. */
 static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
-		      const char *device, struct kernel_event **e)
+		      struct kernel_event **e)
 {
-	char kind[sizeof((*e)->kind)], where[sizeof((*e)->device)];
+	char kind[sizeof((*e)->kind)], device[sizeof((*e)->device)];
 
-	if (!GET_LABEL(sample, "kind", kind) || !GET_LABEL(sample, device, where))
+	if (!GET_LABEL(sample, "kind", kind) ||
+	    !GET_LABEL(sample, gpu_driver ? "gpu" : "device", device))
 		return -EINVAL;
-	*e = snapshot_kernel_event(s, gpu_driver, kind, where);
+	*e = snapshot_kernel_event(s, gpu_driver, kind, device);
 	return added(*e, s->kernel_event_count);
 }
 
-static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
-		      const char *device)
+static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_driver)
 {
 	struct kernel_event *e;
-	int err = find_event(s, sample, gpu_driver, device, &e);
+	int err = find_event(s, sample, gpu_driver, &e);
 
-	if (!err && !span_number(sample->value, UINT64_MAX, &e->count))
-		err = -EINVAL;
-	return err;
+	return err ? err : span_number(sample->value, UINT64_MAX, &e->count) ? 0 : -EINVAL;
 }
 
-static int read_driver_error(struct snapshot *s, const struct sample *sample)
-{
-	return read_event(s, sample, true, "gpu");
-}
-
-static int read_kernel_event(struct snapshot *s, const struct sample *sample)
-{
-	return read_event(s, sample, false, "device");
-}
-
-static int read_driver_error_time(struct snapshot *s, const struct sample *sample)
+static int read_event_time(struct snapshot *s, const struct sample *sample, bool gpu_driver)
 {
 	struct kernel_event *e;
-	int err = find_event(s, sample, true, "gpu", &e);
+	int err = find_event(s, sample, gpu_driver, &e);
 
-	if (!err && !get_time(sample, &e->last))
-		err = -EINVAL;
-	return err;
+	return err ? err : get_time(sample, &e->last) ? 0 : -EINVAL;
 }
 
-static int read_recovery(struct snapshot *s, const struct sample *sample)
+static int read_recovery(struct snapshot *s, const struct sample *sample, bool kind)
 {
 	struct gpu_recovery like, *r;
 	int err;
 
+	(void)kind;
 	if (!GET_LABEL(sample, "gpu", like.gpu) || !GET_LABEL(sample, "evidence", like.evidence) ||
 	    !get_time(sample, &like.time))
 		return -EINVAL;
@@ -311,13 +274,14 @@ static int read_recovery(struct snapshot *s, const struct sample *sample)
 	return err;
 }
 
-static int read_rate_limit(struct snapshot *s, const struct sample *sample)
+static int read_rate_limit(struct snapshot *s, const struct sample *sample, bool kind)
 {
 	struct gpu_info *g;
 	uint64_t limited;
 	char gpu[sizeof(g->gpu)];
 	int err;
 
+	(void)kind;
 	if (!GET_LABEL(sample, "gpu", gpu) || !span_number(sample->value, 1, &limited))
 		return -EINVAL;
 	g = snapshot_gpu(s, gpu);
@@ -328,17 +292,17 @@ static int read_rate_limit(struct snapshot *s, const struct sample *sample)
 }
 
 static const struct family families[] = {
-	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter },
-	{ METRIC_GPU_XID_ERRORS, read_xid },
-	{ METRIC_GPU_XID_INCIDENTS, read_incidents },
-	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_xid_time },
-	{ METRIC_NVSWITCH_SXID_ERRORS, read_sxid },
-	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_sxid_time },
-	{ METRIC_GPU_DRIVER_ERRORS, read_driver_error },
-	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_driver_error_time },
-	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery },
-	{ METRIC_GPU_GSP_RATE_LIMITED, read_rate_limit },
-	{ METRIC_KERNEL_EVENTS, read_kernel_event },
+	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter, false },
+	{ METRIC_GPU_XID_ERRORS, read_fault, false },
+	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
+	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, false },
+	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, true },
+	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, true },
+	{ METRIC_GPU_DRIVER_ERRORS, read_event, true },
+	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_event_time, true },
+	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery, false },
+	{ METRIC_GPU_GSP_RATE_LIMITED, read_rate_limit, false },
+	{ METRIC_KERNEL_EVENTS, read_event, false },
 };
 
 /* The family that has samples of this name; NULL: none that is read. */
@@ -366,7 +330,7 @@ static int read_line(struct snapshot *s, struct span line)
 	family = find_family(sample.name);
 	if (!family)
 		return 0;
-	return read_sample(line, &sample) ? family->read(s, &sample) : -EINVAL;
+	return read_sample(line, &sample) ? family->read(s, &sample, family->kind) : -EINVAL;
 }
 
 /*
