@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "health/evaluation.h"
-
 #define MAX_LIMIT 1e9
 
 const char *const health_level_names[HEALTH_FAIL + 1] = {

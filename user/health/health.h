@@ -35,7 +35,13 @@ enum health_rule_id {
 	HEALTH_RULES,
 };
 
-struct health_evaluation; /* see evaluation.h */
+/* What a rule works on. */
+struct health_evaluation {
+	const struct snapshot *s;
+	const struct health_options *o;
+	double now; /* seconds since the epoch */
+	struct health_report *report; /* findings are added to it */
+};
 
 struct health_rule {
 	const char *name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The health rules: what each of them finds in a snapshot. */
-#include "health/evaluation.h"
+#include "health/health.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
