@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "model/merge.h"
 #include "sinks/report.h"
 #include "xid/xid_catalog.h"
 
@@ -103,25 +104,22 @@ static void add_calls(struct snapshot *s, const char *server, const char *op, ui
 	o->sent_bytes = calls * 1000;
 }
 
-/* A session of ten seconds from @first. Caller frees. */
-static char *session_from(const struct snapshot *first, struct snapshot *last, size_t open_before)
+/* A session of ten seconds. Caller frees. */
+static char *session_with(const struct snapshot *s, size_t open_before)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	last->time_ns = first->time_ns + 10000 * MS;
-	report_session(out, first, last, open_before);
+	report_session(out, s, 10, open_before);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }
 
-static char *session(struct snapshot *s)
+static char *session(const struct snapshot *s)
 {
-	const struct snapshot first = { .time_ns = 5000 * MS };
-
-	return session_from(&first, s, 0);
+	return session_with(s, 0);
 }
 
 static const char *summary_of(const char *text)
@@ -311,7 +309,7 @@ static void an_empty_session_is_reported_as_such(void **state)
 	free(text);
 }
 
-static void faults_from_before_are_not_of_the_session(void **state)
+static void what_came_before_is_not_of_the_session(void **state)
 {
 	const struct fault old = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
 	const struct fault both = { .device = "0000:c1:00.0", .code = 31, .severity = "info" };
@@ -320,19 +318,29 @@ static void faults_from_before_are_not_of_the_session(void **state)
 	char *text;
 
 	(void)state;
-	snapshot_fault(&first, &old)->count = 2;
-	snapshot_fault(&first, &both)->count = 3;
-	snapshot_fault(&last, &old)->count = 2;
-	snapshot_fault(&last, &both)->count = 3;
-	text = session_from(&first, &last, 1);
-	assert_has(summary_of(text), "- No GPU reported a fault during this session; 1 open ");
+	for (size_t i = 0; i < 2; i++) {
+		struct snapshot *s = i ? &last : &first;
+
+		snapshot_fault(s, &old)->count = 2;
+		snapshot_fault(s, &both)->count = 3;
+		add_calls(s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+		snapshot_transport(s, "nas-1", "tcp/0")->saturated_ns[0] = 7000 * MS;
+	}
+	assert_int_equal(snapshot_subtract(&last, &first), 0);
+	text = session_with(&last, 1);
+	assert_has(text, "\nSummary\n- No NFS call ended.\n"
+			 "- No GPU reported a fault during this session; 1 open ");
 	assert_lacks(text, "GPU faults");
 	free(text);
-	snapshot_fault(&last, &both)->count = 5;
+	snapshot_fault(&last, &both)->count += 2;
 	snapshot_fault(&last, &new)->count = 1;
-	text = session_from(&first, &last, 1);
+	add_calls(&last, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+	text = session_with(&last, 1);
+	assert_has(text, "nas-1 READ: 50 calls, mean 4.00 ms, ");
+	assert_has(text, "- Time by phase: 75 % rtt, 25 % slot.\n");
 	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 31: 2 (info) ");
 	assert_has(text, "  0000:c2:00.0 Xid 31: 1 (info) ");
+	assert_lacks(text, "Transport");
 	assert_lacks(text, "Xid 79");
 	assert_lacks(text, "No GPU");
 	free(text);
@@ -461,7 +469,7 @@ int main(void)
 		cmocka_unit_test(the_summary_names_a_saturated_limit),
 		cmocka_unit_test(the_summary_names_the_failed_gpu_and_what_to_do),
 		cmocka_unit_test(an_empty_session_is_reported_as_such),
-		cmocka_unit_test(faults_from_before_are_not_of_the_session),
+		cmocka_unit_test(what_came_before_is_not_of_the_session),
 		cmocka_unit_test(one_line_says_why_nfs_is_not_observed),
 		cmocka_unit_test(losses_and_missing_hooks_are_reported),
 		cmocka_unit_test(an_interval_shows_the_difference_of_two_snapshots),

@@ -9,6 +9,7 @@
 #include "commands/loop.h"
 #include "commands/observer.h"
 #include "health/health.h"
+#include "model/merge.h"
 #include "sinks/report.h"
 
 #define LINES_PER_HEAD 20
@@ -59,7 +60,7 @@ static size_t count_open_faults(const struct snapshot *s)
 	return report.total;
 }
 
-/* The first snapshot comes after the replay: its faults are not of this session. */
+/* The first snapshot comes after the replay: what it has is not of this session. */
 static int begin(struct session *t)
 {
 	struct snapshot none;
@@ -99,11 +100,14 @@ int trace(const struct options *options)
 		err = loop_run(&t.observer, options->interval, options->duration, &handler);
 	if (!err)
 		err = advance(&t, &before);
+	if (!err)
+		err = snapshot_subtract(&t.last, &t.first);
 	if (err) {
 		log_error(log, "the session failed: %s", strerror(-err));
 		goto out;
 	}
-	report_session(stdout, &t.first, &t.last, count_open_faults(&t.first));
+	report_session(stdout, &t.last, (double)(t.last.time_ns - t.first.time_ns) / 1e9,
+		       count_open_faults(&t.first));
 	code = EXIT_OK;
 out:
 	snapshot_free(&before);

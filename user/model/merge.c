@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Adds the counters of snapshots' entries together. */
+/* Adds the counters of snapshots' entries together, and subtracts them. */
 #include "model/merge.h"
 
 #include <errno.h>
@@ -92,5 +92,48 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 	for (size_t i = 0; i < past->program_count; i++)
 		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
 				 past->programs[i].ns);
+	return 0;
+}
+
+static void subtract_op(struct rpc_op *to, const struct rpc_op *from)
+{
+	/* They began again where sunrpc was unloaded and could not be read before. */
+	if (time_histogram_count(&to->total) < time_histogram_count(&from->total))
+		return;
+	time_histogram_subtract(&to->total, &from->total);
+	for (int p = 0; p < RPC_PHASES; p++)
+		time_histogram_subtract(&to->phase[p], &from->phase[p]);
+	to->sent_bytes -= from->sent_bytes;
+	to->received_bytes -= from->received_bytes;
+}
+
+int snapshot_subtract(struct snapshot *s, const struct snapshot *first)
+{
+	struct rpc_transport_state *transport;
+	struct rpc_op *op;
+	struct fault *fault;
+
+	for (size_t i = 0; i < first->op_count; i++) {
+		op = snapshot_op(s, first->ops[i].server, first->ops[i].op);
+		if (!op)
+			return -ENOMEM;
+		subtract_op(op, &first->ops[i]);
+	}
+	for (size_t i = 0; i < first->transport_count; i++) {
+		const struct rpc_transport_state *from = &first->transports[i];
+
+		transport = snapshot_transport(s, from->server, from->name);
+		if (!transport)
+			return -ENOMEM;
+		for (int l = 0; l < RPC_LIMITS; l++)
+			if (transport->saturated_ns[l] >= from->saturated_ns[l])
+				transport->saturated_ns[l] -= from->saturated_ns[l];
+	}
+	for (size_t i = 0; i < first->fault_count; i++) {
+		fault = snapshot_fault(s, &first->faults[i]);
+		if (!fault)
+			return -ENOMEM;
+		fault->count -= first->faults[i].count;
+	}
 	return 0;
 }

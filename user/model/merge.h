@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Adds the counters of snapshots' entries together.
+ * Adds the counters of snapshots' entries together, and subtracts them.
  */
 #ifndef XIDSCOPE_MERGE_H
 #define XIDSCOPE_MERGE_H
@@ -20,5 +20,12 @@ void rpc_server_add(struct rpc_server_state *to, const struct rpc_server_state *
  * described the moment of @past are left out. Returns 0 or -ENOMEM.
  */
 int snapshot_add_calls(struct snapshot *s, const struct snapshot *past);
+
+/*
+ * Leaves in @s of ops, of the time at a limit and of the number of faults what came
+ * after @first, an earlier snapshot of the same observation; what did not happen
+ * since is 0. Returns 0 or -ENOMEM.
+ */
+int snapshot_subtract(struct snapshot *s, const struct snapshot *first);
 
 #endif

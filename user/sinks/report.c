@@ -121,7 +121,9 @@ static void report_op(FILE *out, const struct snapshot *s, const struct rpc_op *
 	char mean[DURATION_SIZE], p50[DURATION_SIZE], p99[DURATION_SIZE];
 	uint64_t calls = time_histogram_count(&o->total);
 
-	format_duration(mean, calls ? o->total.sum_ns / calls : 0);
+	if (!calls)
+		return;
+	format_duration(mean, o->total.sum_ns / calls);
 	format_quantile(p50, s, &o->total, 0.50);
 	format_quantile(p99, s, &o->total, 0.99);
 	fprintf(out,
@@ -235,45 +237,35 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 	}
 }
 
-/* How often the fault s->faults[@i] was reported since @first, in which those
- * faults that it has come in the same order. */
-static uint64_t reports_since(const struct snapshot *first, const struct snapshot *s, size_t i)
-{
-	return s->faults[i].count - (i < first->fault_count ? first->faults[i].count : 0);
-}
-
-static void report_faults(FILE *out, const struct snapshot *first, const struct snapshot *s)
+static void report_faults(FILE *out, const struct snapshot *s)
 {
 	bool headed = false;
 
 	for (size_t i = 0; i < s->fault_count; i++) {
 		const struct fault *f = &s->faults[i];
-		uint64_t count = reports_since(first, s, i);
 
-		if (!count)
+		if (!f->count)
 			continue;
 		fprintf(out, "%s  %s %s %u: %" PRIu64 " (%s) %s\n", headed ? "" : "\nGPU faults\n",
-			f->device, f->nvswitch ? "SXid" : "Xid", f->code, count, f->severity,
+			f->device, f->nvswitch ? "SXid" : "Xid", f->code, f->count, f->severity,
 			f->nvswitch ? "" : xid_catalog_find(f->code)->description);
 		headed = true;
 	}
 }
 
-static void summarise_faults(FILE *out, const struct snapshot *first, const struct snapshot *s,
-			     size_t open_before)
+static void summarise_faults(FILE *out, const struct snapshot *s, size_t open_before)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < s->fault_count; i++) {
 		const struct fault *f = &s->faults[i];
-		uint64_t count = reports_since(first, s, i);
 
-		if (!count)
+		if (!f->count)
 			continue;
 		any = true;
 		fprintf(out, "- %s %s: %s %u (%s), %" PRIu64 " %s.%s%s\n",
 			f->nvswitch ? "NVSwitch" : "GPU", f->device, f->nvswitch ? "SXid" : "Xid",
-			f->code, f->severity, count, count == 1 ? "time" : "times",
+			f->code, f->severity, f->count, f->count == 1 ? "time" : "times",
 			f->nvswitch ? "" : " ", f->nvswitch ? "" : xid_action_advice(f->action));
 	}
 	if (!s->gpu_watched)
@@ -301,22 +293,21 @@ static void report_losses(FILE *out, const struct snapshot *s)
 				s->hooks[i].name);
 }
 
-void report_session(FILE *out, const struct snapshot *first, const struct snapshot *last,
-		    size_t open_before)
+void report_session(FILE *out, const struct snapshot *s, double seconds, size_t open_before)
 {
-	double seconds = (double)(last->time_ns - first->time_ns) / 1e9;
+	uint64_t calls = sum_up(s, NULL).calls;
 
-	for (size_t i = 0; i < last->op_count; i++)
-		report_op(out, last, &last->ops[i]);
-	report_faults(out, first, last);
+	for (size_t i = 0; i < s->op_count; i++)
+		report_op(out, s, &s->ops[i]);
+	report_faults(out, s);
 	fputs("\nSummary\n", out);
-	if (last->rpc_missing)
+	if (s->rpc_missing)
 		fprintf(out, "- NFS not observed%s: %s.\n",
-			last->op_count ? " at the end of the session" : "", last->rpc_missing);
-	else if (!last->op_count)
+			calls ? " at the end of the session" : "", s->rpc_missing);
+	else if (!calls)
 		fputs("- No NFS call ended.\n", out);
-	for (size_t i = 0; i < last->server_count; i++)
-		summarise_server(out, last, last->servers[i].server, seconds);
-	summarise_faults(out, first, last, open_before);
-	report_losses(out, last);
+	for (size_t i = 0; i < s->server_count; i++)
+		summarise_server(out, s, s->servers[i].server, seconds);
+	summarise_faults(out, s, open_before);
+	report_losses(out, s);
 }

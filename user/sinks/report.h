@@ -15,13 +15,9 @@ void report_head(FILE *out);
 /* One line on what happened between two snapshots. */
 void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now);
 
-/*
- * A session from @first to @last: per server and op the phases, then the faults,
- * then a summary. Calls are those of @last, faults those that @first has not;
- * @open_before: how many of @first are open.
- */
-void report_session(FILE *out, const struct snapshot *first, const struct snapshot *last,
-		    size_t open_before);
+/* A session that took @seconds and its counters: per server and op the phases, then
+ * the faults, then a summary. @open_before: how many faults from before are open. */
+void report_session(FILE *out, const struct snapshot *s, double seconds, size_t open_before);
 
 /* Room for what format_duration() writes. */
 #define DURATION_SIZE 16
