@@ -55,12 +55,12 @@ judge "the man page and the program agree" tests/docs/check_man.sh
 judge "HEALTH.md and the program agree" tests/docs/check_health.sh
 judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
 judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
-judge "check and xid say what they should in each state" tests/check_command.sh
-judge "Slurm and node-problem-detector get the verdict" tests/check_callers.sh
+judge "check and xid say what they should in each state" tests/cli/check_command.sh
+judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh
 judge "systemd understands the unit" deploy/systemd/check.sh
-judge "without sunrpc the agent says so and runs on" tests/absent.sh
-judge "doctor says what this machine has" tests/doctor.sh
+judge "without sunrpc the agent says so and runs on" tests/cli/absent.sh
+judge "doctor says what this machine has" tests/cli/doctor.sh
 if [[ ${1:-} != --no-guests ]]; then
 	tests/vm/check.sh
 	cat build/vm/verdicts >>$verdicts

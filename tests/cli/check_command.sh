@@ -3,7 +3,7 @@
 # Proves that `xidscope check` gives the documented exit code and output in each state and style, by files as `xidscope
 # run` writes them, and that `xidscope xid` explains what it should. Needs no kernel and no root.
 set -uo pipefail
-program=$(realpath "$(dirname "$0")/..")/build/xidscope
+program=$(realpath "$(dirname "$0")/../..")/build/xidscope
 [[ -x $program ]] || { echo "no $program: run make first" >&2 && exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

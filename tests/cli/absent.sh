@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves on the machine at hand, if its kernel has no sunrpc, that the agent says so, runs on and writes a valid file.
 set -euo pipefail
-top=$(dirname "$(realpath "$0")")/..
+top=$(realpath "$(dirname "$0")/../..")
 [[ ! -e /sys/module/sunrpc ]] || { echo "this machine has sunrpc" && exit 77; }
 ((EUID == 0)) || { echo "only root may load BPF programs" && exit 77; }
 [[ -e /sys/kernel/btf/vmlinux ]] || { echo "this machine's kernel has no BTF" && exit 77; }

@@ -3,7 +3,7 @@
 # Proves that the deployed examples act on each verdict as they should: Slurm's health check program with a stand-in for
 # scontrol, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
 set -uo pipefail
-top=$(realpath "$(dirname "$0")/..")
+top=$(realpath "$(dirname "$0")/../..")
 [[ -x $top/build/xidscope ]] || { echo "no $top/build/xidscope: run make first" >&2 && exit 1; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -76,7 +76,7 @@ unset XIDSCOPE_RESUME
 
 # npd FILE PATTERN: the condition.
 npd() {
-	/usr/bin/python3 "$top/tests/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$top/build/xidscope" "$1" >out 2>err ||
+	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$top/build/xidscope" "$1" >out 2>err ||
 		fail "npd, $1: $(<err)"
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"

@@ -3,7 +3,7 @@
 # Proves on the machine at hand, if its kernel has no sunrpc, that doctor says what is here and what is not, for root and
 # for nobody, as text and as JSON.
 set -euo pipefail
-top=$(dirname "$(realpath "$0")")/..
+top=$(realpath "$(dirname "$0")/../..")
 [[ ! -e /sys/module/sunrpc ]] || { echo "this machine has sunrpc" && exit 77; }
 ((EUID == 0)) || { echo "only root can become nobody" && exit 77; }
 [[ -e /sys/kernel/btf/vmlinux ]] || { echo "this machine's kernel has no BTF" && exit 77; }
