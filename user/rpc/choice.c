@@ -2,16 +2,9 @@
 /* The decision about the source: from facts to a choice, and its reasons. */
 #include "rpc/choice.h"
 
-#include <linux/capability.h>
 #include <string.h>
 
-/* From 5.8; the headers that we build with may be older. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
+#include "kernel/capabilities.h"
 
 static bool has(const struct rpc_facts *f, int capability)
 {

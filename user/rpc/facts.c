@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
+#include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
 
 /* A module's file, and the list of modules, are shorter. */
@@ -55,24 +56,6 @@ static enum lockdown lockdown(const char *root)
 	return strstr(line, "[confidentiality]") ? LOCKDOWN_CONFIDENTIALITY :
 	       strstr(line, "[integrity]")       ? LOCKDOWN_INTEGRITY :
 						   LOCKDOWN_NONE;
-}
-
-/* proc(5): "CapEff:\t000001ffffffffff". */
-static uint64_t capabilities(const char *root)
-{
-	const char *field = "\nCapEff:";
-	struct file_text status;
-	uint64_t bits = 0;
-	char path[PATH_MAX], *at;
-
-	snprintf(path, sizeof(path), "%s/proc/self/status", root);
-	if (file_text_read(&status, path, MODULE_MAX))
-		return 0;
-	at = strstr(status.bytes, field);
-	if (at)
-		bits = strtoull(at + strlen(field), NULL, 16);
-	file_text_free(&status);
-	return bits;
 }
 
 /* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per
@@ -139,7 +122,7 @@ void rpc_facts_look(struct rpc_facts *f, const char *root)
 	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ? kernel_has_type(root, "rpc_task") :
 						       exists(root, "/sys/kernel/btf/sunrpc");
 	f->lockdown = lockdown(root);
-	f->capabilities = capabilities(root);
+	f->capabilities = effective_capabilities(root);
 	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));
 	snprintf(path, sizeof(path), "%s/events/sunrpc", f->tracefs_path);
 	f->sunrpc_events = f->tracefs == TRACEFS_MOUNTED && !access(path, F_OK);

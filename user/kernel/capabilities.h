@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the process may do.
+ */
+#ifndef XIDSCOPE_CAPABILITIES_H
+#define XIDSCOPE_CAPABILITIES_H
+
+#include <linux/capability.h>
+#include <stdint.h>
+
+/* From 5.8 on; the headers of a build may be older. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
+#define CAPABILITY(number) (1ull << (number))
+
+/* The process's effective capabilities, from proc below @root ("": this system): a
+ * set of CAPABILITY(CAP_...). */
+uint64_t effective_capabilities(const char *root);
+
+#endif
