@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is mounted where.
+ */
+#ifndef XIDSCOPE_MOUNTS_H
+#define XIDSCOPE_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether the folder of the file @path, which must exist, lies on NFS; then
+ * @source (of @size bytes) gets server and export. The list of mounts is read from
+ * proc below @root ("": this system). */
+bool mounts_find_nfs(const char *root, const char *path, char *source, size_t size);
+
+#endif
