@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves on the machine at hand, if its kernel has no sunrpc, that the agent says so, runs on and writes a valid file.
 set -euo pipefail
-top=$(realpath "$(dirname "$0")/../..")
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
 [[ ! -e /sys/module/sunrpc ]] || { echo "this machine has sunrpc" && exit 77; }
 ((EUID == 0)) || { echo "only root may load BPF programs" && exit 77; }
 [[ -e /sys/kernel/btf/vmlinux ]] || { echo "this machine's kernel has no BTF" && exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-"$top/build/xidscope" run --output "$dir/x.prom" --interval 0.5 --duration 2 --keep 2>"$dir/log"
+"$program" run --output "$dir/x.prom" --interval 0.5 --duration 2 --keep 2>"$dir/log"
 cat "$dir/log"
 grep -q 'sunrpc is not loaded' "$dir/log"
 grep -q '^xidscope_hook_attached{hook="rpc_task_sleep"} 0$' "$dir/x.prom"

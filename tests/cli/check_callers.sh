@@ -3,16 +3,8 @@
 # Proves that the deployed examples act on each verdict as they should: Slurm's health check program with a stand-in for
 # scontrol, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
 set -uo pipefail
-top=$(realpath "$(dirname "$0")/../..")
-[[ -x $top/build/xidscope ]] || { echo "no $top/build/xidscope: run make first" >&2 && exit 1; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit
-failed=0
-fail() {
-	echo "FAIL: $*" >&2
-	failed=1
-}
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 gpu=0000:c1:00.0
 cat >critical <<END
@@ -44,7 +36,7 @@ slurm() {
 	echo "NodeName=n1 Arch=x86_64 $1" >node
 	: >done
 	shift 3
-	PATH=$dir/bin:$PATH SLURMD_NODENAME=n1 XIDSCOPE=$top/build/xidscope \
+	PATH=$dir/bin:$PATH SLURMD_NODENAME=n1 XIDSCOPE=$program \
 		"$top/deploy/slurm/xidscope-health-check" --file "$file" "$@" >out 2>err || fail "the health check fails for $file"
 	[[ $(<done) == "$wanted" ]] || fail "$file, $*: scontrol was asked for '$(<done)', not '$wanted'"
 	[[ ! -s out ]] || fail "$file: the health check prints '$(<out)'"
@@ -76,7 +68,7 @@ unset XIDSCOPE_RESUME
 
 # npd FILE PATTERN: the condition.
 npd() {
-	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$top/build/xidscope" "$1" >out 2>err ||
+	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" >out 2>err ||
 		fail "npd, $1: $(<err)"
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"

@@ -3,28 +3,8 @@
 # Proves that `xidscope check` gives the documented exit code and output in each state and style, by files as `xidscope
 # run` writes them, and that `xidscope xid` explains what it should. Needs no kernel and no root.
 set -uo pipefail
-program=$(realpath "$(dirname "$0")/../..")/build/xidscope
-[[ -x $program ]] || { echo "no $program: run make first" >&2 && exit 1; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit
-failed=0
-fail() {
-	echo "FAIL: $*" >&2
-	failed=1
-}
-
-# expect CODE STDOUT-PATTERN STDERR-PATTERN ARGUMENT...: patterns are of bash; all of the output must match.
-expect() {
-	local code=$1 out=$2 err=$3 got=0
-	shift 3
-	"$program" "$@" >out 2>err || got=$?
-	[[ $got == "$code" ]] || fail "'$*' ends with $got, not $code"
-	# shellcheck disable=SC2053 # they are patterns
-	[[ $(<out) == $out ]] || fail "'$*' prints '$(<out)', not '$out'"
-	# shellcheck disable=SC2053
-	[[ $(<err) == $err ]] || fail "'$*' says '$(<err)', not '$err'"
-}
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # json EXPRESSION ARGUMENT...: the program prints one JSON text, and Python's EXPRESSION about it (j) is true.
 json() {
@@ -90,8 +70,8 @@ unknown "damaged: line 1 is damaged" --file damaged
 echo 'gpu0 79 1' >wrong_ack
 unknown "the acknowledgements: wrong_ack: line 1: 'gpu0' is not a PCI address *" --file critical --ack wrong_ack
 expect 0 "*" "" check --file old --max-age 300
-expect 3 "" "xidscope: unknown option '--bogus'; see xidscope help" check --bogus
-expect 3 "" "xidscope: --style wants nagios, slurm or npd, not 'x'" check --style x
+expect 3 "" "xidscope: unknown option '--bogus'; see xidscope check --help" check --bogus
+expect 3 "" "xidscope: invalid --style 'x': use one of nagios, slurm, npd" check --style x
 
 # ---- what narrows it ----
 expect 2 "*Xid 48*(1 more)*" "" check --file critical --window 1h
@@ -129,7 +109,7 @@ expect 0 "Xid 79: GPU no longer answers*  severity  fatal*  action    restart_bm
 expect 0 "*note      The text decides the severity*" "" xid 149
 expect 0 "*note      One that names a previous Xid*info." "" xid 45
 expect 1 "Xid 999: code not in the catalog*severity  unknown*" "xidscope: Xid 999 is not in the catalog: *" xid 999
-expect 2 "" "xidscope: xid wants one of CODE and --list; see xidscope help" xid
+expect 2 "" "xidscope: use either CODE or --list; see xidscope xid --help" xid
 printf '79 info page_us\n149 fatal\n999 fatal\nsxid:20034 info\n' >policy
 expect 0 "*severity  info*action    page_us*policy    The catalog has fatal, restart_bm." "" xid --xid-policy policy 79
 expect 0 "*severity  fatal*policy*warning, workflow_nvlink5_err." "" xid --xid-policy policy 149

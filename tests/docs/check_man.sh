@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that docs/xidscope.8 names the commands, options with their arguments, and exit codes of `xidscope help`, and no
-# others, and that the installed formatters accept it without a warning. MANDOC=path names a mandoc that is not in the
-# PATH. check_man.sh [PAGE]
+# Proves that docs/xidscope.8 names the commands and exit codes of `xidscope help`, the options of all commands with their
+# arguments, and no others, and that the installed formatters accept it without a warning. MANDOC=path names a mandoc that
+# is not in the PATH. check_man.sh [PAGE]
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,16 +20,18 @@ complain() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$program" help >"$work/help"
+for command in $(awk '/^Commands:/ { part = 1; next } /^$/ { part = 0 } part { print $1 }' "$work/help"); do
+	"$program" "$command" --help
+done >"$work/options"
 
 # Lines "command NAME", "option --NAME ARGUMENT" and "exit N", sorted.
 awk '
 	/^Commands:/ { part = "command"; next }
-	/^Options/ { part = "option"; next }
 	/^Exit codes:/ { part = "exit" }
 	part == "command" && /^  [a-z]/ { print "command", $1 }
-	part == "option" && /^  --/ { print "option", $1 ($2 ~ /^[A-Z]+$/ ? " " $2 : "") }
+	/^  --/ { print "option", $1 ($2 ~ /^[A-Z]+$/ ? " " $2 : "") }
 	part == "exit" { gsub(/[^0-9]+/, " "); for (i = 1; i <= NF; i++) print "exit", $i }
-' "$work/help" | sort >"$work/program"
+' "$work/options" "$work/help" | sort -u >"$work/program"
 awk '
 	/^\.Sh / { part = $0 }
 	part == ".Sh COMMANDS" && /^\.It Cm / { print "command", $3 }
@@ -40,10 +42,10 @@ for kind in command option exit; do
 	grep -q "^$kind " "$work/program" || complain "found no $kind in the help text: has its form changed?"
 done
 while read -r line; do
-	complain "xidscope help has '$line', the page does not"
+	complain "the program has '$line', the page does not"
 done < <(comm -23 "$work/program" "$work/page")
 while read -r line; do
-	complain "the page has '$line', xidscope help does not"
+	complain "the page has '$line', the program does not"
 done < <(comm -13 "$work/program" "$work/page")
 
 # An option in the text must be listed, or accepted in place of a command as --help is.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves what `xidscope doctor` says of systems in each state: the source, what is
- * missing with its fix, the hooks, the mounts, the GPU driver; and that it is
- * well with nothing missing only.
+ * Proves what `xidscope doctor` reports about systems in each state: the source, what
+ * is missing with its fix, the hooks, the mounts, the GPU driver; and that a system
+ * is healthy only if nothing is missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,20 +17,20 @@
 
 static char *text; /* the last report */
 
-/* Returns whether all is well. */
+/* Returns whether the system is healthy. */
 static bool report(const char *release, bool json)
 {
 	size_t size;
 	FILE *out;
-	bool well;
+	bool healthy;
 
 	free(text);
 	text = NULL;
 	out = open_memstream(&text, &size);
 	assert_non_null(out);
-	well = doctor_report(out, root, release, json);
+	healthy = doctor_report(out, root, release, json);
 	fclose(out);
-	return well;
+	return healthy;
 }
 
 static void expect(const char *part)
@@ -54,7 +54,7 @@ static void expect_none(const char *part)
 		fail_msg("\"%s\" in:\n%s", part, text);
 }
 
-/* A machine on which all is well, for root. */
+/* A healthy machine, for root. */
 static void put_machine(void)
 {
 	static const char hooks[] = "\0btf_trace_rpc_task_sleep\0btf_trace_rpc_task_wakeup\0";
@@ -75,21 +75,21 @@ static void put_machine(void)
 	put("/dev/kmsg", "");
 }
 
-static void a_machine_on_which_all_is_well(void **state)
+static void a_healthy_machine(void **state)
 {
 	(void)state;
 	put_machine();
 	assert_true(report("6.1.0-test", false));
 	expect("kernel   6.1.0-test\n");
 	expect("sunrpc   a module, loaded, srcversion 0123ABCD\n");
-	expect("source   btf: all is known of each call, if the kernel accepts ");
+	expect("source   btf: every metric is available, if the kernel accepts ");
 	expect_verdict("ok", "sunrpc_types");
 	expect_verdict("ok", "rpc_task_sleep");
 	expect_verdict("note", "rpc_stats_latency"); /* an event without a type */
-	expect("the source btf is without it, or gives way to the source tracepoints");
+	expect("the source btf works without it, or falls back to the source tracepoints");
 	expect_verdict("note", "xprt_destroy");
 	expect("nas:/data on /mnt/a b\n");
-	expect("sees every message");
+	expect("reports every message");
 	expect_none("\n  missing");
 	expect_none("fix");
 }
@@ -106,7 +106,7 @@ static void no_sunrpc_is_nothing_to_fix(void **state)
 	expect("source   none now; when sunrpc is loaded, btf: ");
 	expect_verdict("unknown", "sunrpc_types");
 	expect_verdict("note", "tracefs");
-	expect("sees no NFS mount");
+	expect("no NFS mount is visible");
 	expect_none("Hooks");
 }
 
@@ -169,7 +169,7 @@ static void the_module_on_disk(void **state)
 	expect("(FFFF0000, the same)\n");
 }
 
-static void localio_is_told(void **state)
+static void localio_is_reported(void **state)
 {
 	(void)state;
 	put_machine();
@@ -181,7 +181,7 @@ static void localio_is_told(void **state)
 	put("/sys/fs/nfs/server-3/localio", "1\n");
 	assert_true(report("6.17.0", false));
 	expect_verdict("note", "localio");
-	expect("no source can see them");
+	expect("no source can observe them");
 }
 
 static void the_gpu_driver(void **state)
@@ -231,7 +231,7 @@ static void json_has_the_same(void **state)
 	assert_true(report("6.1.0-test", true));
 	expect("{\"kernel\":\"6.1.0-test\",");
 	expect("\"source\":\"btf\"");
-	expect("\"well\":true");
+	expect("\"healthy\":true");
 	expect("{\"group\":\"nfs\",\"name\":\"bpf\",\"verdict\":\"ok\",\"text\":\"the kernel runs BPF programs\"}");
 	expect("nas:/\\\"q\\\" on /mnt");
 }
@@ -247,16 +247,11 @@ int main(void)
 {
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 	const struct CMUnitTest tests[] = {
-		IN_TREE(a_machine_on_which_all_is_well),
-		IN_TREE(no_sunrpc_is_nothing_to_fix),
-		IN_TREE(a_module_without_types),
-		IN_TREE(confidential_lockdown),
-		IN_TREE(nothing_at_all),
-		IN_TREE(the_module_on_disk),
-		IN_TREE(localio_is_told),
-		IN_TREE(the_gpu_driver),
-		IN_TREE(many_mounts_are_cut),
-		IN_TREE(json_has_the_same),
+		IN_TREE(a_healthy_machine),      IN_TREE(no_sunrpc_is_nothing_to_fix),
+		IN_TREE(a_module_without_types), IN_TREE(confidential_lockdown),
+		IN_TREE(nothing_at_all),         IN_TREE(the_module_on_disk),
+		IN_TREE(localio_is_reported),    IN_TREE(the_gpu_driver),
+		IN_TREE(many_mounts_are_cut),    IN_TREE(json_has_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, last);

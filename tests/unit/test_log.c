@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -169,7 +170,7 @@ static char *written(const struct log *log, enum log_level level, const char *me
 	return text;
 }
 
-static void text_messages_bear_the_programs_name_and_their_level(void **state)
+static void text_messages_have_the_programs_name_and_their_level(void **state)
 {
 	static const struct {
 		enum log_level level;
@@ -191,12 +192,57 @@ static void text_messages_bear_the_programs_name_and_their_level(void **state)
 	}
 }
 
+static void the_journal_gets_the_priority_of_each_line(void **state)
+{
+	static const struct {
+		enum log_level level;
+		const char *expected;
+	} cases[] = {
+		{ LOG_LEVEL_DEBUG, "<7>xidscope: debug: one\n<7>two\n" },
+		{ LOG_LEVEL_INFO, "<6>xidscope: one\n<6>two\n" },
+		{ LOG_LEVEL_WARN, "<4>xidscope: warning: one\n<4>two\n" },
+		{ LOG_LEVEL_ERROR, "<3>xidscope: error: one\n<3>two\n" },
+	};
+	const struct log log = { .format = LOG_JOURNAL, .verbose = true };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char *text = written(&log, cases[i].level, "one\ntwo");
+
+		assert_string_equal(text, cases[i].expected);
+		free(text);
+	}
+}
+
+static void the_journal_is_known_by_device_and_inode(void **state)
+{
+	static const char *const others[] = { "", "x", "1", "1:", ":1", "0:0" };
+	char stream[64];
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	assert_true(log_is_journal());
+	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino + 1);
+	setenv("JOURNAL_STREAM", stream, 1);
+	assert_false(log_is_journal());
+	for (size_t i = 0; i < COUNT(others); i++) {
+		setenv("JOURNAL_STREAM", others[i], 1);
+		assert_false(log_is_journal());
+	}
+	unsetenv("JOURNAL_STREAM");
+	assert_false(log_is_journal());
+}
+
 static void debug_messages_are_shown_only_when_verbose(void **state)
 {
 	(void)state;
-	for (int json = 0; json < 2; json++)
+	for (int format = LOG_TEXT; format <= LOG_JOURNAL; format++)
 		for (int verbose = 0; verbose < 2; verbose++) {
-			const struct log log = { .json = json, .verbose = verbose };
+			const struct log log = { .format = (enum log_format)format,
+						 .verbose = verbose };
 			char *text = written(&log, LOG_LEVEL_DEBUG, "detail");
 
 			assert_int_equal(strstr(text, "detail") != NULL, verbose);
@@ -212,7 +258,7 @@ static void json_messages_are_one_object_on_one_line(void **state)
 {
 	static const char *const levels[] = { "info", "warning", "error" };
 	static const char nasty[] = "line 1\nline \"2\" \\ \xff\x01";
-	const struct log log = { .json = true };
+	const struct log log = { .format = LOG_JSON };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(levels); i++) {
@@ -245,7 +291,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(special_bytes_are_escaped),
 		cmocka_unit_test(any_bytes_read_back_from_valid_json),
-		cmocka_unit_test(text_messages_bear_the_programs_name_and_their_level),
+		cmocka_unit_test(text_messages_have_the_programs_name_and_their_level),
+		cmocka_unit_test(the_journal_gets_the_priority_of_each_line),
+		cmocka_unit_test(the_journal_is_known_by_device_and_inode),
 		cmocka_unit_test(debug_messages_are_shown_only_when_verbose),
 		cmocka_unit_test(json_messages_are_one_object_on_one_line),
 	};

@@ -2,41 +2,85 @@
 /* The program's log: a line per message on standard error. */
 #include "base/log.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/label.h"
+#include "base/json.h"
 
-static const char *const level_names[] = { "debug", "info", "warning", "error" };
+static const struct {
+	const char *name;
+	const char *prefix; /* of text */
+	int priority; /* syslog(3)'s */
+} levels[] = {
+	[LOG_LEVEL_DEBUG] = { "debug", "debug: ", 7 },
+	[LOG_LEVEL_INFO] = { "info", "", 6 },
+	[LOG_LEVEL_WARN] = { "warning", "warning: ", 4 },
+	[LOG_LEVEL_ERROR] = { "error", "error: ", 3 },
+};
 
 void json_string(FILE *out, const char *text, size_t len)
 {
-	size_t n;
+	json_bytes(&(struct json){ .out = out }, NULL, text, len);
+}
 
-	fputc('"', out);
-	for (size_t i = 0; i < len; i += n ? n : 1) {
-		n = utf8_length(text + i, len - i);
-		if (!n)
-			fprintf(out, "\\\\x%02x", (unsigned char)text[i]);
-		else if (text[i] == '"' || text[i] == '\\')
-			fprintf(out, "\\%c", text[i]);
-		else if ((unsigned char)text[i] < 0x20)
-			fprintf(out, "\\u%04x", (unsigned char)text[i]);
-		else
-			fwrite(text + i, 1, n, out);
+/* systemd.exec(5): the variable holds device and inode of the journal's socket,
+ * also for programs whose standard error has since been redirected. */
+bool log_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	uint64_t device, inode;
+	struct stat st;
+
+	return stream && sscanf(stream, "%" SCNu64 ":%" SCNu64, &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
+static void write_json(FILE *out, enum log_level level, const char *message)
+{
+	struct json j = { .out = out };
+	char seconds[32], when[48];
+	struct timespec now;
+	struct tm utc;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(when, sizeof(when), "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
+	json_object(&j, NULL);
+	json_text(&j, "time", when);
+	json_text(&j, "level", levels[level].name);
+	json_text(&j, "message", message);
+	json_object_end(&j);
+	fputc('\n', out);
+}
+
+/* The journal makes an entry of each line, and reads each one's priority. */
+static void write_text(FILE *out, enum log_level level, const char *message, bool journal)
+{
+	const char *end;
+	char priority[8] = "";
+
+	if (journal)
+		snprintf(priority, sizeof(priority), "<%d>", levels[level].priority);
+	fprintf(out, "%sxidscope: %s", priority, levels[level].prefix);
+	while ((end = strchr(message, '\n'))) {
+		fprintf(out, "%.*s\n%s", (int)(end - message), message, priority);
+		message = end + 1;
 	}
-	fputc('"', out);
+	fprintf(out, "%s\n", message);
 }
 
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 {
-	struct timespec now;
-	char *message;
-	struct tm utc;
-	char when[32];
+	char *message, *text = NULL;
 	va_list args;
+	size_t size;
+	FILE *out;
 
 	if (level == LOG_LEVEL_DEBUG && !log->verbose)
 		return;
@@ -44,23 +88,16 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 	if (vasprintf(&message, format, args) < 0)
 		message = NULL;
 	va_end(args);
-	if (!message)
-		return;
-
-	flockfile(stderr);
-	if (log->json) {
-		clock_gettime(CLOCK_REALTIME, &now);
-		gmtime_r(&now.tv_sec, &utc);
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
-		fprintf(stderr, "{\"time\":\"%s.%03ldZ\",\"level\":\"%s\",\"message\":", when,
-			now.tv_nsec / 1000000, level_names[level]);
-		json_string(stderr, message, strlen(message));
-		fputs("}\n", stderr);
-	} else {
-		fprintf(stderr, "xidscope: %s%s%s\n",
-			level == LOG_LEVEL_INFO ? "" : level_names[level],
-			level == LOG_LEVEL_INFO ? "" : ": ", message);
+	out = message ? open_memstream(&text, &size) : NULL;
+	if (out) {
+		if (log->format == LOG_JSON)
+			write_json(out, level, message);
+		else
+			write_text(out, level, message, log->format == LOG_JOURNAL);
+		/* In one write: another program's lines do not come in between. */
+		if (!fclose(out))
+			fputs(text, stderr);
 	}
-	funlockfile(stderr);
+	free(text);
 	free(message);
 }

@@ -9,12 +9,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
+enum log_format {
+	LOG_TEXT,
+	LOG_JSON,
+	LOG_JOURNAL, /* text, with a priority in front of each line: sd-daemon(3) */
+};
+
 struct log {
-	bool json;
+	enum log_format format;
 	bool verbose; /* debug messages too */
 };
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+
+/* Whether standard error goes to systemd's journal. */
+bool log_is_journal(void);
 
 /* Writes one message; @format as for printf, without a final newline. */
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
@@ -25,8 +34,8 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 #define log_warn(log, ...) log_write(log, LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_error(log, ...) log_write(log, LOG_LEVEL_ERROR, __VA_ARGS__)
 
-/* Writes @len bytes of @text to @out as a JSON string, quotes included. Bytes
- * that are not UTF-8 appear as \xNN text. */
+/* Writes @len bytes of @text to @out as a JSON string: base/json.h for those who
+ * write the rest of the JSON themselves. */
 void json_string(FILE *out, const char *text, size_t len);
 
 #endif

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: judges the node's health by the agent's metrics file. */
-#include "commands/check.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/file_text.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "commands/exit_codes.h"
+#include "commands/options.h"
 #include "health/health.h"
 #include "sinks/metrics_file.h"
-#include "commands/options.h"
 
 #define MAX_BYTES (64 << 20)
 
-/* What is known of the node. */
+/* The node's state. */
 struct verdict {
 	enum check_exit exit;
 	char trouble[512]; /* why it is unknown */
 	double age; /* of the file, seconds; -1: not known */
-	uint64_t xids; /* Xid errors, also those that are over */
+	uint64_t xids; /* Xid errors, also those that are ignored */
 	double oldest_waiter; /* seconds */
 	struct health_report report;
 };
@@ -50,15 +51,8 @@ set_unknown(struct verdict *v, const char *format, ...)
 	va_end(args);
 }
 
-static double epoch_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void sum_up(struct verdict *v, const struct snapshot *s)
+/* Adds the figures that do not depend on the rules. */
+static void add_figures(struct verdict *v, const struct snapshot *s)
 {
 	double age;
 
@@ -73,9 +67,9 @@ static void sum_up(struct verdict *v, const struct snapshot *s)
 		}
 }
 
-/* The file's text to a verdict. */
-static void judge_text(struct verdict *v, const struct options *o, const struct file_text *file,
-		       double now)
+/* Fills the verdict from the metrics file's text. */
+static void evaluate_text(struct verdict *v, const struct options *o, const struct file_text *file,
+			  double now)
 {
 	struct health_options health = o->health;
 	struct ack_list acks = {};
@@ -92,15 +86,16 @@ static void judge_text(struct verdict *v, const struct options *o, const struct 
 		health.acks = &acks;
 		health_evaluate(&s, &health, now, &v->report);
 		v->exit = exit_of_level[v->report.level];
-		sum_up(v, &s);
+		add_figures(v, &s);
 	}
 	snapshot_free(&s);
 	ack_free(&acks);
 }
 
-static void judge(struct verdict *v, const struct options *o)
+/* Fills the verdict from the metrics file. */
+static void evaluate(struct verdict *v, const struct options *o)
 {
-	double now = epoch_seconds();
+	double now = wall_seconds();
 	struct file_text file;
 	int err;
 
@@ -116,15 +111,15 @@ static void judge(struct verdict *v, const struct options *o)
 	v->age = now > file.modified ? now - file.modified : 0;
 	if (v->age > o->max_age)
 		set_unknown(v,
-			    "%s is %.0f s old: see whether 'xidscope run' is "
+			    "%s is %.0f s old: check that 'xidscope run' is "
 			    "running and can write it",
 			    o->file, v->age);
 	else
-		judge_text(v, o, &file, now);
+		evaluate_text(v, o, &file, now);
 	file_text_free(&file);
 }
 
-/* ---- what the callers want to read ---- */
+/* ---- output for each caller ---- */
 
 /* A bar would begin the performance data. */
 static void print_without_bar(const char *text)
@@ -158,8 +153,8 @@ static void print_performance(const struct verdict *v, const struct options *o)
 	}
 }
 
-/* The first line says all that is needed; one more for each other finding. */
-static int print_nagios(const struct verdict *v, const struct options *o)
+/* The worst finding on the first line, and a line for each other one. */
+static void print_nagios(const struct verdict *v, const struct options *o)
 {
 	const struct health_report *r = &v->report;
 
@@ -167,7 +162,7 @@ static int print_nagios(const struct verdict *v, const struct options *o)
 	if (v->exit == CHECK_UNKNOWN) {
 		print_without_bar(v->trouble);
 		putchar('\n');
-		return v->exit;
+		return;
 	}
 	print_without_bar(r->count ? r->findings[0].reason : "no open fault");
 	print_more(r->total > 1 ? r->total - 1 : 0);
@@ -178,7 +173,6 @@ static int print_nagios(const struct verdict *v, const struct options *o)
 		print_without_bar(r->findings[i].reason);
 		putchar('\n');
 	}
-	return v->exit;
 }
 
 static size_t count_fails(const struct health_report *r)
@@ -191,7 +185,7 @@ static size_t count_fails(const struct health_report *r)
 }
 
 /* Standard output is the reason to drain with; without one it stays empty. */
-static int print_slurm(const struct verdict *v)
+static void print_slurm(const struct verdict *v)
 {
 	if (v->exit == CHECK_UNKNOWN)
 		fprintf(stderr, "xidscope: %s\n", v->trouble);
@@ -200,37 +194,22 @@ static int print_slurm(const struct verdict *v)
 		print_more(count_fails(&v->report) - 1);
 		putchar('\n');
 	}
-	return v->exit;
 }
 
 /* One line of at most 80 bytes. */
-static int print_npd(const struct verdict *v)
+static void print_npd(const struct verdict *v)
 {
 	char line[81];
 
 	if (v->exit == CHECK_UNKNOWN) {
 		label_from_bytes(line, sizeof(line), v->trouble, strlen(v->trouble));
 		puts(line);
-		return 2;
+		return;
 	}
 	puts(v->report.count ? v->report.findings[0].brief : "no open fault");
-	return v->exit == CHECK_CRITICAL;
 }
 
-static int exit_code(const struct verdict *v, enum check_style style)
-{
-	if (style != CHECK_NPD)
-		return v->exit;
-	return v->exit == CHECK_UNKNOWN ? 2 : v->exit == CHECK_CRITICAL;
-}
-
-static void print_json_field(const char *name, const char *value)
-{
-	printf("\"%s\":", name);
-	json_string(stdout, value, strlen(value));
-}
-
-static int print_json(const struct verdict *v, const struct options *o)
+static void print_json(const struct verdict *v, const struct options *o, int code)
 {
 	static const char *const words[] = {
 		[CHECK_OK] = "ok",
@@ -239,31 +218,33 @@ static int print_json(const struct verdict *v, const struct options *o)
 		[CHECK_UNKNOWN] = "unknown",
 	};
 	const struct health_report *r = &v->report;
-	int code = exit_code(v, o->style);
+	struct json j = { .out = stdout };
 
-	printf("{\"verdict\":\"%s\",\"exit_code\":%d,", words[v->exit], code);
-	print_json_field("file", o->file);
+	json_object(&j, NULL);
+	json_text(&j, "verdict", words[v->exit]);
+	json_signed(&j, "exit_code", code);
+	json_text(&j, "file", o->file);
 	if (v->age >= 0)
-		printf(",\"age_seconds\":%.3f", v->age);
+		json_fraction(&j, "age_seconds", v->age, 3);
 	if (v->exit == CHECK_UNKNOWN) {
-		putchar(',');
-		print_json_field("trouble", v->trouble);
+		json_text(&j, "trouble", v->trouble);
 	} else {
-		printf(",\"xids\":%" PRIu64 ",\"oldest_waiter_seconds\":%.3f", v->xids,
-		       v->oldest_waiter);
+		json_unsigned(&j, "xids", v->xids);
+		json_fraction(&j, "oldest_waiter_seconds", v->oldest_waiter, 3);
 	}
-	printf(",\"findings\":[");
-	for (size_t i = 0; i < r->count; i++) {
-		printf("%s{\"rule\":\"%s\",\"level\":\"%s\",", i ? "," : "",
-		       health_rules[r->findings[i].rule].name,
-		       health_level_names[r->findings[i].level]);
-		print_json_field("reason", r->findings[i].reason);
-		putchar(',');
-		print_json_field("brief", r->findings[i].brief);
-		putchar('}');
+	json_array(&j, "findings");
+	for (const struct health_finding *f = r->findings; f < r->findings + r->count; f++) {
+		json_object(&j, NULL);
+		json_text(&j, "rule", health_rules[f->rule].name);
+		json_text(&j, "level", health_level_names[f->level]);
+		json_text(&j, "reason", f->reason);
+		json_text(&j, "brief", f->brief);
+		json_object_end(&j);
 	}
-	printf("],\"left_out\":%zu}\n", r->total - r->count);
-	return code;
+	json_array_end(&j);
+	json_unsigned(&j, "left_out", r->total - r->count);
+	json_object_end(&j);
+	putchar('\n');
 }
 
 /* A line per rule, fields separated by tabs. */
@@ -280,22 +261,32 @@ static int list_rules(void)
 	return CHECK_OK;
 }
 
-int check(const struct options *o)
+/* The exit code of @verdict in this style. */
+static int exit_code(enum check_exit verdict, enum check_style style)
+{
+	if (style != CHECK_NPD)
+		return verdict;
+	return verdict == CHECK_UNKNOWN  ? NPD_UNKNOWN :
+	       verdict == CHECK_CRITICAL ? NPD_PROBLEM :
+					   NPD_OK;
+}
+
+int cmd_check(const struct options *o)
 {
 	struct verdict v;
+	int code;
 
 	if (o->list_rules)
 		return list_rules();
-	judge(&v, o);
+	evaluate(&v, o);
+	code = exit_code(v.exit, o->style);
 	if (o->json)
-		return print_json(&v, o);
-	switch (o->style) {
-	case CHECK_SLURM:
-		return print_slurm(&v);
-	case CHECK_NPD:
-		return print_npd(&v);
-	case CHECK_NAGIOS:
-		break;
-	}
-	return print_nagios(&v, o);
+		print_json(&v, o, code);
+	else if (o->style == CHECK_SLURM)
+		print_slurm(&v);
+	else if (o->style == CHECK_NPD)
+		print_npd(&v);
+	else
+		print_nagios(&v, o);
+	return code;
 }

@@ -10,18 +10,20 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "faults/fault_facts.h"
 #include "base/file_text.h"
-#include "base/log.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "commands/exit_codes.h"
 #include "commands/options.h"
-#include "rpc/rpc_typed.h"
+#include "faults/fault_facts.h"
 #include "rpc/choice.h"
+#include "rpc/rpc_typed.h"
 
 #define MAX_FINDINGS 64
 #define MAX_MOUNTS 16
 #define TYPES_MAX (64 << 20)
 
-/* A note is something that would be better, and that nothing depends on. */
+/* Nothing depends on a note. */
 enum verdict { OK, NOTE, UNKNOWN, MISSING };
 
 static const char *const verdict_names[] = {
@@ -48,13 +50,13 @@ struct diagnosis {
 };
 
 static struct finding *__attribute__((format(printf, 5, 6)))
-add(struct diagnosis *d, const char *group, const char *name, enum verdict verdict,
-    const char *format, ...)
+add_finding(struct diagnosis *d, const char *group, const char *name, enum verdict verdict,
+	    const char *format, ...)
 {
 	struct finding *f = &d->findings[d->count];
 	va_list args;
 
-	/* The last place takes whatever is too much. */
+	/* When there are too many, the last one is overwritten. */
 	if (d->count < MAX_FINDINGS - 1)
 		d->count++;
 	*f = (struct finding){ group, name, verdict, "", NULL };
@@ -92,10 +94,10 @@ static void describe_sunrpc(struct diagnosis *d)
 static void describe_source(struct diagnosis *d)
 {
 	static const char *const gives[RPC_SOURCES] = {
-		[RPC_SOURCE_BTF] = "all is known of each call, if the kernel accepts the programs",
-		[RPC_SOURCE_TRACEPOINTS] = "calls are known by their tracepoints, if the kernel "
-					   "accepts the programs",
-		[RPC_SOURCE_MOUNTSTATS] = "sums of calls are polled: no distribution, no waits",
+		[RPC_SOURCE_BTF] = "every metric is available, if the kernel accepts the programs",
+		[RPC_SOURCE_TRACEPOINTS] = "calls are measured through trace events, if the "
+					   "kernel accepts the programs",
+		[RPC_SOURCE_MOUNTSTATS] = "sums over calls are polled: no distributions, no waits",
 	};
 	const struct source_choice *c = &d->choice;
 
@@ -116,12 +118,12 @@ static void add_source_checks(struct diagnosis *d)
 				       source_check_is_reason(c, d->choice.best) ? MISSING :
 										   NOTE;
 
-		add(d, "nfs", c->name, verdict, "%s", c->text)->fix = c->fix;
+		add_finding(d, "nfs", c->name, verdict, "%s", c->text)->fix = c->fix;
 	}
 }
 
-/* A tracepoint NAME has a type btf_trace_NAME; names stand in BTF as strings,
- * each with its NUL. */
+/* A tracepoint NAME has a type btf_trace_NAME; BTF has names as strings, each with
+ * its NUL. */
 static bool types_have_tracepoint(const struct file_text *types, const char *name)
 {
 	char wanted[80];
@@ -147,18 +149,18 @@ static void add_hooks(struct diagnosis *d)
 		snprintf(path, sizeof(path), "%s/events/sunrpc/%s", f->tracefs_path, name);
 		event = f->sunrpc_events && !access(path, F_OK);
 		if (types_have_tracepoint(&types, name) || (event && !types.bytes))
-			add(d, "hooks", name, OK, "sunrpc has this tracepoint");
+			add_finding(d, "hooks", name, OK, "sunrpc has this tracepoint");
 		else if (event)
-			add(d, "hooks", name, NOTE,
-			    "sunrpc has this tracepoint, but its types do not "
-			    "describe it: the source btf is without it, or gives way "
-			    "to the source tracepoints");
+			add_finding(d, "hooks", name, NOTE,
+				    "sunrpc has this tracepoint, but its types do not "
+				    "describe it: the source btf works without it, or falls "
+				    "back to the source tracepoints");
 		else if (types.bytes || f->sunrpc_events)
-			add(d, "hooks", name, NOTE,
-			    "sunrpc lacks this tracepoint; what it tells will "
-			    "be missing");
+			add_finding(d, "hooks", name, NOTE,
+				    "sunrpc lacks this tracepoint; what it measures will "
+				    "be missing");
 		else
-			add(d, "hooks", name, UNKNOWN, "cannot be told without types and tracefs");
+			add_finding(d, "hooks", name, UNKNOWN, "unknown without BTF and tracefs");
 	}
 	file_text_free(&types);
 }
@@ -181,23 +183,23 @@ static bool any_begins(const struct diagnosis *d, const char *pattern, const cha
 	return found;
 }
 
-/* From 6.12 the client reads and writes by itself what a server on the same
- * machine exports; from 6.17 sysfs says for which mounts it does. */
+/* From 6.12 the client can read and write the files of a server on the same machine
+ * without RPC; from 6.17 sysfs shows for which mounts it does. */
 static void add_localio(struct diagnosis *d)
 {
 	if (any_begins(d, "/sys/fs/nfs/server-*/localio", "1"))
-		add(d, "nfs", "localio", NOTE,
-		    "a mount uses LOCALIO: reads and writes bypass RPC, and no "
-		    "source can see them")
-			->fix = "if they shall be seen: echo N "
+		add_finding(d, "nfs", "localio", NOTE,
+			    "a mount uses LOCALIO: reads and writes bypass RPC, and no "
+			    "source can observe them")
+			->fix = "to observe them: echo N "
 				">/sys/module/nfs/parameters/localio_enabled, "
 				"and mount again";
 	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"))
-		add(d, "nfs", "localio", OK,
-		    "LOCALIO is possible: where a server is on this machine, "
-		    "reads and writes bypass RPC, and no source can see them");
+		add_finding(d, "nfs", "localio", OK,
+			    "LOCALIO is possible: reads and writes to a server on this "
+			    "machine bypass RPC, and no source can observe them");
 	else
-		add(d, "nfs", "localio", OK, "LOCALIO is not in use");
+		add_finding(d, "nfs", "localio", OK, "LOCALIO is not in use");
 }
 
 static void add_mounts(struct diagnosis *d)
@@ -212,14 +214,14 @@ static void add_mounts(struct diagnosis *d)
 	while (mounts && getmntent_r(mounts, &entry, strings, sizeof(strings)))
 		if ((!strcmp(entry.mnt_type, "nfs") || !strcmp(entry.mnt_type, "nfs4")) &&
 		    ++count <= MAX_MOUNTS)
-			add(d, "mounts", entry.mnt_type[3] ? "nfs4" : "nfs", OK, "%s on %s",
-			    entry.mnt_fsname, entry.mnt_dir);
+			add_finding(d, "mounts", entry.mnt_type[3] ? "nfs4" : "nfs", OK, "%s on %s",
+				    entry.mnt_fsname, entry.mnt_dir);
 	if (mounts)
 		endmntent(mounts);
 	if (count > MAX_MOUNTS)
-		add(d, "mounts", "more", OK, "and %zu more", count - MAX_MOUNTS);
+		add_finding(d, "mounts", "more", OK, "and %zu more", count - MAX_MOUNTS);
 	if (!count)
-		add(d, "mounts", "none", OK, "this process sees no NFS mount");
+		add_finding(d, "mounts", "none", OK, "no NFS mount is visible to this process");
 }
 
 /* ---- faults of GPUs ---- */
@@ -230,78 +232,72 @@ static void add_faults(struct diagnosis *d)
 
 	fault_facts_read(&f, d->root, d->release);
 	if (f.log)
-		add(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
+		add_finding(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
 	else
-		add(d, "gpu", "kernel_log", MISSING,
-		    "/dev/kmsg cannot be read: faults from before the start, "
-		    "and from overruns, are lost")
+		add_finding(d, "gpu", "kernel_log", MISSING,
+			    "/dev/kmsg cannot be read: faults from before the start, "
+			    "and from overruns, are lost")
 			->fix = "run it as root (in a container: with the "
 				"device /dev/kmsg and CAP_SYSLOG)";
 	if (!f.console_event)
-		add(d, "gpu", "printk_console", NOTE,
-		    "the kernel's types have no tracepoint printk:console: "
-		    "faults are read from the kernel log alone");
+		add_finding(d, "gpu", "printk_console", NOTE,
+			    "the kernel's BTF has no tracepoint printk:console: "
+			    "faults are read from the kernel log alone");
 	else
-		add(d, "gpu", "printk_console", OK,
-		    f.every_message ? "the tracepoint printk:console sees every message" :
-				      "the tracepoint printk:console sees what consoles "
-				      "show (before 5.19); the kernel log has the rest");
+		add_finding(d, "gpu", "printk_console", OK,
+			    f.every_message ?
+				    "the tracepoint printk:console reports every message" :
+				    "the tracepoint printk:console reports what consoles "
+				    "show (before 5.19); the kernel log has the rest");
 	if (!f.driver)
-		add(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
+		add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
 	else
-		add(d, "gpu", "nvidia", OK, "the NVIDIA driver is loaded%s%s",
-		    *f.driver_version ? ", version " : "", f.driver_version);
+		add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is loaded%s%s",
+			    *f.driver_version ? ", version " : "", f.driver_version);
 	if (f.driver_event)
-		add(d, "gpu", "nvidia_dev_xid", OK, "the driver has the tracepoint nvidia_dev_xid");
+		add_finding(d, "gpu", "nvidia_dev_xid", OK,
+			    "the driver has the tracepoint nvidia_dev_xid");
 	else if (f.driver)
-		add(d, "gpu", "nvidia_dev_xid", NOTE,
-		    "the driver has no tracepoint nvidia_dev_xid (from 575), "
-		    "or tracefs cannot be read");
+		add_finding(d, "gpu", "nvidia_dev_xid", NOTE,
+			    "the driver has no tracepoint nvidia_dev_xid (from 575), "
+			    "or tracefs cannot be read");
 	if (f.driver && !f.driver_event)
-		add(d, "gpu", "nv_report_error", f.driver_function ? OK : NOTE,
-		    f.driver_function ? "the driver has the function nv_report_error" :
-					"the function nv_report_error is not in kallsyms");
-	add(d, "gpu", "kprobes", f.kprobes ? OK : NOTE,
-	    f.kprobes ? "functions can be probed" :
-			"functions cannot be probed: drivers before 575 are "
-			"watched by their text alone");
+		add_finding(d, "gpu", "nv_report_error", f.driver_function ? OK : NOTE,
+			    f.driver_function ? "the driver has the function nv_report_error" :
+						"the function nv_report_error is not in kallsyms");
+	add_finding(d, "gpu", "kprobes", f.kprobes ? OK : NOTE,
+		    f.kprobes ? "functions can be probed" :
+				"functions cannot be probed: faults of drivers before "
+				"575 are found by their messages alone");
 }
 
 /* ---- output ---- */
 
-static void print_member(FILE *out, const char *name, const char *value)
+static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 {
-	fprintf(out, "\"%s\":", name);
-	json_string(out, value, strlen(value));
-}
+	struct json j = { .out = out };
 
-static void print_json(FILE *out, const struct diagnosis *d, bool well)
-{
-	fputc('{', out);
-	print_member(out, "kernel", d->release);
-	fputc(',', out);
-	print_member(out, "sunrpc", d->sunrpc);
-	fputc(',', out);
-	print_member(out, "source", rpc_source_names[d->choice.source]);
-	fputc(',', out);
-	print_member(out, "source_text", d->source);
-	fprintf(out, ",\"well\":%s,\"findings\":[", well ? "true" : "false");
+	json_object(&j, NULL);
+	json_text(&j, "kernel", d->release);
+	json_text(&j, "sunrpc", d->sunrpc);
+	json_text(&j, "source", rpc_source_names[d->choice.source]);
+	json_text(&j, "source_text", d->source);
+	json_bool(&j, "healthy", healthy);
+	json_array(&j, "findings");
 	for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
-		fputs(f > d->findings ? ",\n{" : "\n{", out);
-		print_member(out, "group", f->group);
-		fputc(',', out);
-		print_member(out, "name", f->name);
-		fputc(',', out);
-		print_member(out, "verdict", verdict_names[f->verdict]);
-		fputc(',', out);
-		print_member(out, "text", f->text);
-		if (f->fix) {
-			fputc(',', out);
-			print_member(out, "fix", f->fix);
-		}
-		fputc('}', out);
+		json_newline(&j);
+		json_object(&j, NULL);
+		json_text(&j, "group", f->group);
+		json_text(&j, "name", f->name);
+		json_text(&j, "verdict", verdict_names[f->verdict]);
+		json_text(&j, "text", f->text);
+		if (f->fix)
+			json_text(&j, "fix", f->fix);
+		json_object_end(&j);
 	}
-	fputs("]}\n", out);
+	json_array_end(&j);
+	json_object_end(&j);
+	fputc('\n', out);
 }
 
 static void print_text(FILE *out, const struct diagnosis *d)
@@ -337,7 +333,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 bool doctor_report(FILE *out, const char *root, const char *release, bool json)
 {
 	struct diagnosis d = { .root = root, .release = release };
-	bool well = true;
+	bool healthy = true;
 
 	rpc_facts_look(&d.facts, root);
 	rpc_facts_look_on_disk(&d.facts, root, release);
@@ -351,15 +347,15 @@ bool doctor_report(FILE *out, const char *root, const char *release, bool json)
 	add_faults(&d);
 	for (size_t i = 0; i < d.count; i++)
 		if (d.findings[i].verdict == MISSING)
-			well = false;
+			healthy = false;
 	if (json)
-		print_json(out, &d, well);
+		print_json(out, &d, healthy);
 	else
 		print_text(out, &d);
-	return well;
+	return healthy;
 }
 
-int doctor(const struct options *o)
+int cmd_doctor(const struct options *o)
 {
 	struct utsname name;
 

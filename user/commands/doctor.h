@@ -8,14 +8,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct options;
-
-/* Returns the program's exit code. */
-int doctor(const struct options *options);
-
-/* The same for a system whose files are below @root ("": this one), with a
- * kernel of the name @release, to @out. Returns whether nothing is missing that
- * could be fixed. */
+/* Writes the report about a system whose files are below @root ("": this one), with
+ * the kernel @release, to @out. Returns whether nothing is missing that could be
+ * fixed. */
 bool doctor_report(FILE *out, const char *root, const char *release, bool json);
 
 #endif

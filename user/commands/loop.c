@@ -11,7 +11,15 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-enum source { SOURCE_TICK, SOURCE_POLL, SOURCE_END, SOURCE_SIGNAL, SOURCE_BPF, SOURCES };
+/* What ends a wait. */
+enum wake { WAKE_TICK, WAKE_POLL, WAKE_END, WAKE_SIGNAL, WAKE_HOOKS, WAKES };
+
+struct loop {
+	struct observer *observer;
+	const struct loop_handler *handler;
+	int epoll;
+	int fds[WAKES]; /* negative: none */
+};
 
 static void handled_signals(sigset_t *set)
 {
@@ -57,14 +65,8 @@ static int timer_new(double first, double interval)
 	return fd;
 }
 
-static int watch(int epoll, int fd, enum source source)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = source };
-
-	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
-static void drain(int fd)
+/* Takes what a timer has to report, so that it is no longer readable. */
+static void clear_timer(int fd)
 {
 	uint64_t expirations;
 
@@ -73,15 +75,15 @@ static void drain(int fd)
 }
 
 /* Returns whether the loop shall end. */
-static bool on_signal(int fd, struct observer *o, const struct loop_handler *handler)
+static bool handle_signals(struct loop *l)
 {
 	struct signalfd_siginfo info;
 	bool end = false;
 
-	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read(l->fds[WAKE_SIGNAL], &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
-			observer_reopen(o);
-			handler->tick(handler->context);
+			observer_reopen(l->observer);
+			l->handler->tick(l->handler->context);
 		} else {
 			end = true;
 		}
@@ -89,59 +91,80 @@ static bool on_signal(int fd, struct observer *o, const struct loop_handler *han
 	return end;
 }
 
-int loop_run(struct observer *o, double interval, double duration,
-	     const struct loop_handler *handler)
+/* Returns whether the loop shall end. */
+static bool handle(struct loop *l, enum wake wake)
 {
-	int fds[SOURCES] = { -1, -1, -1, -1, -1 }, epoll, n, err = 0;
-	struct epoll_event events[SOURCES];
-	bool end = false;
+	switch (wake) {
+	case WAKE_TICK:
+		clear_timer(l->fds[WAKE_TICK]);
+		l->handler->tick(l->handler->context);
+		break;
+	case WAKE_POLL:
+		clear_timer(l->fds[WAKE_POLL]);
+		timer_set(l->fds[WAKE_POLL], observer_poll(l->observer) / 1e3, 0);
+		break;
+	case WAKE_SIGNAL:
+		return handle_signals(l);
+	case WAKE_HOOKS:
+		observer_consume(l->observer);
+		break;
+	case WAKE_END:
+	case WAKES:
+		return true;
+	}
+	return false;
+}
+
+/* Returns 0 or -errno; call close_descriptors() in either case. */
+static int open_descriptors(struct loop *l, double interval, double duration)
+{
+	struct epoll_event event = { .events = EPOLLIN };
 	sigset_t set;
 
 	handled_signals(&set);
-	epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll < 0)
-		return -errno;
-	fds[SOURCE_TICK] = timer_new(interval, interval);
-	fds[SOURCE_POLL] = timer_new(observer_poll(o) / 1e3, 0);
-	fds[SOURCE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (duration > 0)
-		fds[SOURCE_END] = timer_new(duration, 0);
-	fds[SOURCE_BPF] = observer_fd(o);
-	if (fds[SOURCE_TICK] < 0 || fds[SOURCE_POLL] < 0 || fds[SOURCE_SIGNAL] < 0)
-		err = -errno;
-	for (int i = 0; i < SOURCES && !err; i++)
-		if (fds[i] >= 0)
-			err = watch(epoll, fds[i], (enum source)i);
+	l->fds[WAKE_TICK] = timer_new(interval, interval);
+	l->fds[WAKE_POLL] = timer_new(observer_poll(l->observer) / 1e3, 0);
+	l->fds[WAKE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	l->fds[WAKE_END] = duration > 0 ? timer_new(duration, 0) : -1;
+	l->fds[WAKE_HOOKS] = observer_fd(l->observer);
+	for (uint32_t i = 0; i < WAKES; i++) {
+		if (i == WAKE_END && duration <= 0)
+			continue;
+		event.data.u32 = i;
+		if (l->fds[i] < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->fds[i], &event))
+			return -errno;
+	}
+	return 0;
+}
 
+static void close_descriptors(struct loop *l)
+{
+	for (int i = 0; i < WAKES; i++)
+		if (i != WAKE_HOOKS && l->fds[i] >= 0)
+			close(l->fds[i]);
+	close(l->epoll);
+}
+
+int loop_run(struct observer *o, double interval, double duration,
+	     const struct loop_handler *handler)
+{
+	struct loop l = { .observer = o,
+			  .handler = handler,
+			  .epoll = epoll_create1(EPOLL_CLOEXEC) };
+	struct epoll_event events[WAKES];
+	bool end = false;
+	int n, err;
+
+	if (l.epoll < 0)
+		return -errno;
+	err = open_descriptors(&l, interval, duration);
 	while (!end && !err) {
-		n = epoll_wait(epoll, events, SOURCES, -1);
+		n = epoll_wait(l.epoll, events, WAKES, -1);
 		if (n < 0 && errno != EINTR)
 			err = -errno;
-		for (int i = 0; i < n; i++) {
-			switch (events[i].data.u32) {
-			case SOURCE_TICK:
-				drain(fds[SOURCE_TICK]);
-				handler->tick(handler->context);
-				break;
-			case SOURCE_POLL:
-				drain(fds[SOURCE_POLL]);
-				timer_set(fds[SOURCE_POLL], observer_poll(o) / 1e3, 0);
-				break;
-			case SOURCE_END:
-				end = true;
-				break;
-			case SOURCE_SIGNAL:
-				end |= on_signal(fds[SOURCE_SIGNAL], o, handler);
-				break;
-			case SOURCE_BPF:
-				observer_consume(o);
-				break;
-			}
-		}
+		for (int i = 0; i < n; i++)
+			end |= handle(&l, (enum wake)events[i].data.u32);
 	}
-	for (int i = 0; i < SOURCE_BPF; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	close(epoll);
+	close_descriptors(&l);
 	return err;
 }

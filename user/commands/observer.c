@@ -9,17 +9,31 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "kernel/bpf_support.h"
 #include "base/clock.h"
+#include "kernel/bpf_support.h"
+#include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
 #include "kernel/module_events.h"
+#include "rpc/choice.h"
 
-/* How often to look for what nothing tells, and also for modules where the
- * kernel does not tell of them. */
+/* How often to poll what has no descriptor, and modules too where the kernel sends no
+ * events of them. */
 #define POLL_MS GPU_POLL_MS
 #define MODULES_POLL_MS 200
 
-static void watch(const struct observer *o, int fd)
+/* Whether the process has any of the privileges that hooks need. With less than all of
+ * them some hooks fail, which is logged, and the others work. */
+static bool may_observe(unsigned int hooks, unsigned int sources)
+{
+	const uint64_t any = CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_BPF) |
+			     CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SYSLOG);
+
+	if (hooks == HOOKS_RPC && sources == RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS))
+		return true; /* anyone may read that */
+	return effective_capabilities("") & any;
+}
+
+static void add_descriptor(const struct observer *o, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -27,8 +41,8 @@ static void watch(const struct observer *o, int fd)
 		epoll_ctl(o->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* sunrpc's hooks follow the module. */
-static void follow(struct observer *o)
+/* Attaches or detaches sunrpc's hooks as the module comes and goes. */
+static void follow_sunrpc(struct observer *o)
 {
 	if (o->rpc && rpc_hooks_poll(o->rpc))
 		kernel_types_forget();
@@ -46,7 +60,13 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 {
 	int gpu_error = 0;
 
-	*o = (struct observer){ .log = log, .gpu_wanted = hooks & HOOKS_GPU, .modules = -1 };
+	*o = (struct observer){
+		.log = log, .gpu_wanted = hooks & HOOKS_GPU, .modules = -1, .epoll = -1
+	};
+	if (!may_observe(hooks, sources)) {
+		log_error(log, "must run as root or privileged; stopping");
+		return -EPERM;
+	}
 	bpf_messages_init(log);
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
@@ -58,10 +78,10 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		return -ENOMEM;
 	}
 	if (o->rpc) {
-		/* Before the first look: what changes after it is told. */
+		/* Opened before the first look, so that no change is missed. */
 		o->modules = module_events_open();
-		watch(o, o->modules);
-		follow(o);
+		add_descriptor(o, o->modules);
+		follow_sunrpc(o);
 	}
 	if (o->gpu_wanted) {
 		o->gpu_options = *gpu;
@@ -70,7 +90,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		o->gpu = gpu_hooks_new(log, &o->gpu_options);
 		gpu_error = o->gpu ? 0 : errno;
 		if (o->gpu)
-			watch(o, gpu_hooks_fd(o->gpu));
+			add_descriptor(o, gpu_hooks_fd(o->gpu));
 	}
 	kernel_types_forget();
 	if (gpu_error == EBUSY)
@@ -105,7 +125,7 @@ unsigned int observer_poll(struct observer *o)
 	}
 	if (!o->rpc || o->modules >= 0)
 		return POLL_MS;
-	follow(o);
+	follow_sunrpc(o);
 	return MODULES_POLL_MS;
 }
 
@@ -125,7 +145,7 @@ void observer_consume(struct observer *o)
 	if (o->gpu)
 		gpu_hooks_consume(o->gpu);
 	if (o->modules >= 0 && module_events_read(o->modules))
-		follow(o);
+		follow_sunrpc(o);
 }
 
 /* proc(5): the second field of statm is the resident set in pages. */
@@ -147,7 +167,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 {
 	int err = 0;
 
-	follow(o);
+	follow_sunrpc(o);
 	observer_consume(o);
 	s->time_ns = monotonic_ns();
 	s->source = RPC_SOURCE_NONE;

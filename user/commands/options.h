@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Subcommands and their options: one table, from which parsing and help follow.
+ * What the command line says: the command, and its options' values.
  */
 #ifndef XIDSCOPE_OPTIONS_H
 #define XIDSCOPE_OPTIONS_H
@@ -8,22 +8,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "health/health.h"
 #include "base/log.h"
+#include "health/health.h"
 #include "sinks/openmetrics.h"
 
-/* Exit codes of the program. */
-enum {
-	EXIT_OK = 0,
-	EXIT_TROUBLE = 1, /* could not do what was asked */
-	EXIT_USAGE = 2, /* the command line is wrong */
-	EXIT_LOCKED = 3, /* another agent writes the same file */
-	EXIT_PERMISSION = 4, /* the kernel does not allow BPF programs */
+enum command {
+	COMMAND_NONE,
+	COMMAND_RUN,
+	COMMAND_TRACE,
+	COMMAND_CHECK,
+	COMMAND_DOCTOR,
+	COMMAND_XID,
+	COMMAND_METRICS,
+	COMMAND_HELP,
+	COMMAND_VERSION,
+	COMMANDS,
 };
 
 /* The caller whose conventions `check` follows. */
 enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD };
 
+/* Strings are the command line's own, or static. */
 struct options {
 	const char *output; /* "-": standard output */
 	double interval; /* seconds */
@@ -42,37 +47,27 @@ struct options {
 	bool json; /* one JSON text instead of lines */
 
 	/* xid: one of these two */
-	const char *code; /* NULL: none was named */
+	const char *code; /* NULL: not given */
 	unsigned int xid; /* @code as a number */
 	bool list;
 
 	/* check */
-	const char *file; /* the metrics file to judge */
+	const char *file; /* the metrics file */
 	enum check_style style;
-	double max_age; /* seconds; an older file tells nothing */
+	double max_age; /* seconds; an older file makes the verdict unknown */
 	const char *ack; /* file; NULL: none */
 	struct health_options health; /* without acks */
 	bool list_rules;
 
-	int wrong_usage; /* exit code if the command line is wrong */
-};
+	enum command help_of; /* help: the command to explain; COMMAND_NONE: all */
 
-enum command {
-	COMMAND_RUN = 1,
-	COMMAND_TRACE = 2,
-	COMMAND_CHECK = 4,
-	COMMAND_XID = 8,
-	COMMAND_METRICS = 16,
-	COMMAND_HELP = 32,
-	COMMAND_VERSION = 64,
-	COMMAND_DOCTOR = 128,
+	int wrong_usage; /* exit code if the command line is wrong */
 };
 
 /*
  * Reads the command line into *@o, which gets defaults first. Returns the
- * command, or 0 after an error message on standard error: then the program ends
- * with o->wrong_usage. COMMAND_HELP is
- * returned after the help has been printed.
+ * command, or COMMAND_NONE after one line on standard error: then the program
+ * ends with o->wrong_usage.
  */
 enum command options_parse(int argc, char **argv, struct options *o);
 

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope run`: observes, and writes the metrics file every interval. */
-#include "commands/run.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/bpf_support.h"
 #include "base/clock.h"
-#include "model/fold.h"
-#include "health/health.h"
+#include "base/output_file.h"
+#include "commands/commands.h"
+#include "commands/exit_codes.h"
 #include "commands/loop.h"
 #include "commands/observer.h"
-#include "base/output_file.h"
+#include "commands/options.h"
+#include "health/health.h"
+#include "kernel/bpf_support.h"
+#include "kernel/mounts.h"
+#include "model/fold.h"
 #include "xid/xid_policy.h"
 
 struct agent {
 	const struct options *options;
 	struct observer observer;
 	struct output_file output;
+	double attach_seconds;
 	uint64_t export_errors;
 	double export_seconds;
-	int last_error; /* of the last write: said once per change */
+	int last_error; /* of the last write: logged when it changes */
+	bool started; /* the first write has succeeded */
 };
 
 static double monotonic_seconds(void)
@@ -35,27 +39,35 @@ static const char *write_advice(int error)
 {
 	switch (error) {
 	case ENOENT:
-		return "create the directory, or name another --output";
+		return "create the folder, or name another --output";
 	case EROFS:
+		return "name another --output, or under systemd list its folder in "
+		       "ReadWritePaths= of the unit";
 	case EACCES:
 	case EPERM:
-		return "make the directory writable, or name another --output";
+		return "make the folder writable, or name another --output";
 	case ENOSPC:
 	case EDQUOT:
 		return "free some space";
 	case EBUSY:
-		return "another agent writes it: stop one of the two";
+		return "another agent writes it; stop one of the two";
 	default:
-		return "see that the directory can be written to";
+		return "check that the folder can be written to";
 	}
 }
 
-static void tell(struct agent *a, int error)
+/* Logs the result of a write, an errno or 0, if it differs from the last one's. */
+static void log_write_result(struct agent *a, int error)
 {
 	const struct log *log = &a->options->log;
 
 	if (error)
 		a->export_errors++;
+	if (!error && !a->started) {
+		a->started = true;
+		log_info(log, "started in %.0f ms, writing %s every %g s", a->attach_seconds * 1e3,
+			 a->output.path, a->options->interval);
+	}
 	if (error == a->last_error)
 		return;
 	if (error)
@@ -69,8 +81,8 @@ static void tell(struct agent *a, int error)
 	a->last_error = error;
 }
 
-/* By the rules as they stand in the table: a site's own are for `check`. */
-static void judge(struct snapshot *s)
+/* Adds the verdict by the default rules; a site's own are options of `check`. */
+static void add_health(struct snapshot *s)
 {
 	struct health_options options;
 	struct health_report report;
@@ -80,7 +92,7 @@ static void judge(struct snapshot *s)
 	health_to_snapshot(&report, &options, s);
 }
 
-/* One pass from the maps to the file. Returns 0 or -errno. */
+/* Takes a snapshot and writes the metrics file. Returns 0 or -errno. */
 static int export(struct agent *a)
 {
 	struct snapshot s = {};
@@ -92,7 +104,7 @@ static int export(struct agent *a)
 	err = observer_snapshot(&a->observer, &s);
 	if (!err) {
 		snapshot_fold(&s, a->options->max_series);
-		judge(&s);
+		add_health(&s);
 		s.export_seconds = a->export_seconds;
 		s.export_errors = a->export_errors;
 		out = open_memstream(&text, &size);
@@ -116,11 +128,11 @@ static void on_tick(void *context)
 	double begin = monotonic_seconds();
 	struct agent *a = context;
 
-	tell(a, -export(a));
+	log_write_result(a, -export(a));
 	a->export_seconds = monotonic_seconds() - begin;
 }
 
-/* Returns what must be closed in the end, or -1. */
+/* Returns a descriptor to close in the end, or -1. */
 static int count_program_runs(const struct options *options)
 {
 	int fd;
@@ -130,13 +142,65 @@ static int count_program_runs(const struct options *options)
 	fd = bpf_statistics_on();
 	if (fd < 0)
 		log_warn(&options->log,
-			 "cannot have the kernel count runs of BPF programs: %s; "
+			 "the kernel does not count runs of BPF programs: %s; "
 			 "those metrics will be missing",
 			 strerror(-fd));
 	return fd;
 }
 
-int run(const struct options *options)
+/* Prepares the metrics file. Returns 0 or the exit code of a failure. */
+static int open_output(struct agent *a)
+{
+	const char *path = a->options->output;
+	const struct log *log = &a->options->log;
+	char source[256];
+
+	if (output_file_init(&a->output, path)) {
+		log_error(log, "no memory");
+		return EXIT_TROUBLE;
+	}
+	if (strcmp(path, "-") != 0 && mounts_find_nfs("", path, source, sizeof(source)))
+		log_warn(log,
+			 "%s is on NFS (%s): if that server stops answering, the agent hangs; "
+			 "name an --output on a local file system",
+			 path, source);
+	if (output_file_lock(&a->output) == -EBUSY) {
+		log_error(log, "another agent writes %s: stop it, or name another --output", path);
+		return EXIT_LOCKED;
+	}
+	return 0;
+}
+
+/* Observes and writes until the end. Returns the exit code. */
+static int observe(struct agent *a, const struct gpu_options *gpu)
+{
+	const struct loop_handler handler = { on_tick, a };
+	const struct options *options = a->options;
+	double begin = monotonic_seconds();
+	int statistics, err;
+
+	err = observer_start(&a->observer, &options->log, options->hooks, options->sources, gpu,
+			     options->events);
+	if (err)
+		return err == -EPERM ? EXIT_PERMISSION : err == -EBUSY ? EXIT_LOCKED : EXIT_TROUBLE;
+	statistics = count_program_runs(options);
+	a->attach_seconds = monotonic_seconds() - begin;
+	on_tick(a);
+	err = loop_run(&a->observer, options->interval, options->duration, &handler);
+	if (err)
+		log_error(&options->log, "the event loop failed: %s", strerror(-err));
+	on_tick(a);
+	if (statistics >= 0)
+		close(statistics);
+	if (!a->started && options->duration > 0) {
+		log_error(&options->log, "--duration is over and %s was never written",
+			  options->output);
+		return EXIT_TROUBLE;
+	}
+	return err ? EXIT_TROUBLE : EXIT_OK;
+}
+
+int cmd_run(const struct options *options)
 {
 	struct agent a = { .options = options };
 	struct xid_policy policy = {};
@@ -146,50 +210,16 @@ int run(const struct options *options)
 		.state = options->state,
 		.policy = &policy,
 	};
-	const struct loop_handler handler = { on_tick, &a };
-	const struct log *log = &options->log;
-	double begin = monotonic_seconds();
-	int err, statistics = -1, code = EXIT_TROUBLE;
+	int code;
 
-	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, log))
+	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, &options->log))
 		return EXIT_TROUBLE;
 	loop_block_signals();
 	/* To the agent a closed pipe is an error of write(), not the end. */
 	signal(SIGPIPE, SIG_IGN);
-	if (output_file_init(&a.output, options->output)) {
-		log_error(log, "no memory");
-		return EXIT_TROUBLE;
-	}
-	if (output_file_lock(&a.output) == -EBUSY) {
-		log_error(log,
-			  "another agent writes %s: stop it, or name "
-			  "another --output",
-			  options->output);
-		code = EXIT_LOCKED;
-		goto out;
-	}
-	err = observer_start(&a.observer, log, options->hooks, options->sources, &gpu,
-			     options->events);
-	if (err) {
-		if (err == -EPERM)
-			code = EXIT_PERMISSION;
-		if (err == -EBUSY)
-			code = EXIT_LOCKED;
-		goto out;
-	}
-	statistics = count_program_runs(options);
-	log_info(log, "started in %.0f ms, writing %s every %g s",
-		 (monotonic_seconds() - begin) * 1e3, options->output, options->interval);
-	on_tick(&a);
-	err = loop_run(&a.observer, options->interval, options->duration, &handler);
-	if (err)
-		log_error(log, "the event loop failed: %s", strerror(-err));
-	else
-		code = EXIT_OK;
-	on_tick(&a);
-out:
-	if (statistics >= 0)
-		close(statistics);
+	code = open_output(&a);
+	if (!code)
+		code = observe(&a, &gpu);
 	observer_stop(&a.observer);
 	output_file_close(&a.output, options->keep);
 	xid_policy_free(&policy);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope trace`: observes for a while and reports on standard output. */
-#include "commands/trace.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "commands/commands.h"
+#include "commands/exit_codes.h"
 #include "commands/loop.h"
 #include "commands/observer.h"
+#include "commands/options.h"
 #include "health/health.h"
 #include "model/merge.h"
 #include "sinks/report.h"
@@ -24,7 +25,7 @@ struct session {
 	unsigned int lines;
 };
 
-/* Takes a snapshot in place of the last one. Returns 0 or -errno. */
+/* Moves the last snapshot to @before and takes a new one. Returns 0 or -errno. */
 static int advance(struct session *t, struct snapshot *before)
 {
 	*before = t->last;
@@ -72,7 +73,7 @@ static int begin(struct session *t)
 	return err ? err : advance(t, &none);
 }
 
-int trace(const struct options *options)
+int cmd_trace(const struct options *options)
 {
 	struct session t = { .options = options };
 	struct xid_policy policy = {};

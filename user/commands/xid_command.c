@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope xid`: explains an Xid, or lists them all. */
-#include "commands/xid_command.h"
-
 #include <stdio.h>
-#include <string.h>
 
+#include "base/json.h"
+#include "commands/commands.h"
+#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
 
-/* An Xid as a fault of it would be judged, if its text says no more. */
+/* An Xid, with what holds for a fault whose text adds nothing. */
 struct explained {
 	unsigned int xid;
 	const struct xid_catalog_entry *entry;
@@ -18,7 +18,7 @@ struct explained {
 	const char *note; /* NULL: none */
 };
 
-/* Why an event of this code may be judged otherwise. */
+/* When a fault of this code has another severity; NULL: never. */
 static const char *note_of(unsigned int xid)
 {
 	if (xid == XID_CHANNEL_REMOVED)
@@ -65,36 +65,32 @@ static void print_text(const struct explained *x)
 		printf("  note      %s\n", x->note);
 }
 
-static void print_field(const char *name, const char *value)
+static void print_json(struct json *j, const struct explained *x)
 {
-	printf(",\"%s\":", name);
-	json_string(stdout, value, strlen(value));
-}
-
-static void print_json(const struct explained *x)
-{
-	printf("{\"xid\":%u,\"known\":%s", x->xid, x->entry->xid ? "true" : "false");
-	print_field("mnemonic", x->entry->mnemonic);
-	print_field("description", x->entry->description);
-	print_field("category", x->entry->category);
-	print_field("severity", x->severity);
-	print_field("action", x->action);
-	print_field("advice", xid_action_advice(x->action));
-	printf(",\"overridden\":%s", x->overridden ? "true" : "false");
+	json_object(j, NULL);
+	json_unsigned(j, "xid", x->xid);
+	json_bool(j, "known", x->entry->xid);
+	json_text(j, "mnemonic", x->entry->mnemonic);
+	json_text(j, "description", x->entry->description);
+	json_text(j, "category", x->entry->category);
+	json_text(j, "severity", x->severity);
+	json_text(j, "action", x->action);
+	json_text(j, "advice", xid_action_advice(x->action));
+	json_bool(j, "overridden", x->overridden);
 	if (x->note)
-		print_field("note", x->note);
-	putchar('}');
+		json_text(j, "note", x->note);
+	json_object_end(j);
 }
 
-/* The catalog's codes, then what the policy has beyond them, ascending. */
+/* The catalog's codes, then those that only the policy has, ascending. */
 static void list(const struct xid_policy *p, bool json)
 {
 	unsigned int end = xid_catalog_end();
-	const char *between = "";
+	struct json j = { .out = stdout };
 	struct explained x;
 
 	if (json)
-		putchar('[');
+		json_array(&j, NULL);
 	for (size_t i = 0; i < end + p->count; i++) {
 		const struct xid_policy_entry *e = i < end ? NULL : &p->entries[i - end];
 
@@ -104,25 +100,27 @@ static void list(const struct xid_policy *p, bool json)
 		if (!e && !x.entry->xid)
 			continue;
 		if (json) {
-			fputs(between, stdout);
-			print_json(&x);
+			if (j.comma)
+				json_newline(&j);
+			print_json(&j, &x);
 		} else {
 			printf("%-5u %-8s %-8s %-20s  %s\n", x.xid, x.severity, x.entry->category,
 			       x.action, x.entry->description);
 		}
-		between = ",\n";
 	}
-	if (json)
-		puts("]");
+	if (json) {
+		json_array_end(&j);
+		putchar('\n');
+	}
 }
 
-/* False: the catalog does not have it. */
+/* Returns whether the catalog has it. */
 static bool print_one(const struct xid_policy *p, const struct options *o)
 {
 	struct explained x = explain(p, o->xid);
 
 	if (o->json) {
-		print_json(&x);
+		print_json(&(struct json){ .out = stdout }, &x);
 		putchar('\n');
 	} else {
 		print_text(&x);
@@ -135,7 +133,7 @@ static bool print_one(const struct xid_policy *p, const struct options *o)
 	return x.entry->xid;
 }
 
-int xid_command(const struct options *o)
+int cmd_xid(const struct options *o)
 {
 	struct xid_policy policy = {};
 	bool good = true;

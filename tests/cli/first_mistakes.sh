@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that each mistake of a first hour gets one line that names it and what to do, and the right exit code.
+set -uo pipefail
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# ---- the command line ----
+expect 2 "" "xidscope: no command; see xidscope help"
+expect 2 "" "xidscope: unknown command 'trce'; did you mean trace?" trce
+expect 2 "" "xidscope: unknown command 'bogus'; see xidscope help" bogus
+expect 2 "" "xidscope: unknown option '--intervall'; did you mean --interval?" run --intervall=5
+expect 2 "" "xidscope: unknown option '--bogus'; see xidscope run --help" run --bogus
+expect 2 "" "xidscope: unexpected argument '60'; did you mean --duration 60?" trace 60
+expect 2 "" "xidscope: unexpected argument '2m'; did you mean --duration 2m?" run 2m
+expect 2 "" "xidscope: unexpected argument 'x'; see xidscope run --help" run x
+expect 2 "" "xidscope: invalid --interval '15x': use seconds, or a number with s, m, h or d, from 0.1s to 1d" \
+	run --interval 15x
+expect 3 "" "xidscope: invalid --rule 'xid_fatl=off': no such rule; did you mean xid_fatal?" check --rule xid_fatl=off
+for command in run trace check doctor xid metrics; do
+	expect 0 "Usage: xidscope $command*Examples:"$'\n'"  xidscope $command*" "" "$command" --help
+	awk 'length > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
+done
+expect 0 "*--max-age DURATION*" "" check --help
+expect 0 "*--ack FILE*" "" check --help
+! grep -q -e --interval out || fail "check --help has options of run"
+
+# ---- the metrics file ----
+observe=(--hooks rpc --source mountstats) # without privileges
+expect 2 "" "xidscope: invalid --output '$dir': it is a folder; name a file in it that ends in .prom" run --output "$dir" --duration 0.1
+expect 2 "" "xidscope: invalid --output 'x.txt': node_exporter reads only files whose names end in .prom" run --output x.txt --duration 0.1
+expect 0 "*# EOF" "*" run --output - --interval 15s --duration 0.1s "${observe[@]}"
+expect 0 "" "*started in * ms, writing x.prom every 15 s*" run --output x.prom --duration 0.1s "${observe[@]}"
+expect 1 "" "*cannot write no/x.prom: *error: --duration is over and no/x.prom was never written" \
+	run --output no/x.prom --duration 0.2s "${observe[@]}"
+! grep -q started err || fail "'started' before the first write"
+if ((EUID == 0)) && unshare -m true 2>/dev/null; then
+	mkdir ro
+	cat >with_read_only <<-END
+		#!/bin/sh
+		exec unshare -m sh -c 'mount -t tmpfs -o ro tmpfs ro && exec "\$@"' sh "$program" "\$@"
+	END
+	chmod +x with_read_only
+	program=$dir/with_read_only expect 1 "" "*cannot write ro/x.prom: Read-only file system; *ReadWritePaths=*" \
+		run --output ro/x.prom --duration 0.2s "${observe[@]}"
+fi
+
+# ---- privileges, and the journal ----
+if ((EUID == 0)); then
+	for command in run trace; do
+		status=0
+		as_nobody $command 2>err || status=$?
+		[[ $status == 4 ]] || fail "$command without privileges ends with $status"
+		[[ $(<err) == "xidscope: error: must run as root or privileged; stopping" ]] || fail "it prints '$(<err)'"
+	done
+	as_nobody run --output - --duration 0.1s "${observe[@]}" >out 2>err || fail "mountstats alone needs privileges: $(<err)"
+fi
+JOURNAL_STREAM=$(stat -L -c %d:%i err) expect 1 "" "<3>xidscope: error: cannot read the policy file absent: *" \
+	xid --xid-policy absent 79
+
+((failed)) || echo "first mistakes are named"
+exit $failed

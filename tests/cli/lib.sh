@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# What the tests of commands share: the program, an empty working folder of their own, and what a call must give.
+# shellcheck disable=SC2034 # for those that read this
+top=$(realpath "$(dirname "$0")/../..")
+program=$top/build/xidscope
+[[ -x $program ]] || { echo "no $program: run make first" >&2 && exit 1; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit
+failed=0
+fail() {
+	echo "FAIL: $*" >&2
+	failed=1
+}
+
+# expect CODE STDOUT-PATTERN STDERR-PATTERN ARGUMENT...: patterns are of bash; all of the output must match.
+expect() {
+	local code=$1 out=$2 err=$3 got=0
+	shift 3
+	timeout 20 "$program" "$@" >out 2>err || got=$?
+	[[ $got == "$code" ]] || fail "'$*' ends with $got, not $code"
+	# shellcheck disable=SC2053 # they are patterns
+	[[ $(<out) == $out ]] || fail "'$*' prints '$(<out)', not '$out'"
+	# shellcheck disable=SC2053
+	[[ $(<err) == $err ]] || fail "'$*' prints the error '$(<err)', not '$err'"
+}
+
+# as_nobody ARGUMENT...: the program without privileges, from where nobody can read it. Needs root.
+as_nobody() {
+	chmod 755 "$dir"
+	cp -u "$program" "$dir/xidscope"
+	timeout 20 setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/xidscope" "$@"
+}

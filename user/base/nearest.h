@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which of several names a mistyped word was meant to be.
+ */
+#ifndef XIDSCOPE_NEAREST_H
+#define XIDSCOPE_NEAREST_H
+
+#include <stddef.h>
+
+/* Begin with { .word, .len }, and offer one name after the other. */
+struct nearest {
+	const char *word;
+	size_t len;
+	const char *name; /* the nearest so far; NULL: none is near */
+	size_t distance; /* of @name from @word, in characters changed */
+};
+
+/* @name must stay. It is near if the word is its beginning, or if about a third
+ * of the word's characters or fewer differ. */
+void nearest_offer(struct nearest *n, const char *name);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The commands about the program itself: `xidscope help`, `metrics` and `version`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/commands.h"
+#include "commands/exit_codes.h"
+#include "commands/option_table.h"
+#include "sinks/metrics.h"
+#include "version.h"
+
+#define LEFT 22 /* columns of an option and its argument */
+
+static void print_row(const struct option_row *row)
+{
+	const char *line = row->help, *end;
+	char head[LEFT];
+
+	snprintf(head, sizeof(head), "%s%s%s", row->name, row->argument ? " " : "",
+		 row->argument ? row->argument : "");
+	printf("  %-*s", LEFT, head);
+	while ((end = strchr(line, '\n'))) {
+		printf("%.*s\n%*s", (int)(end - line), line, LEFT + 2, "");
+		line = end + 1;
+	}
+	puts(line);
+}
+
+static void print_command_help(enum command command)
+{
+	const struct command_row *c = &command_rows[command];
+	bool options = false, durations = false;
+	const char *operand = NULL;
+
+	for (size_t i = 0; i < option_row_count; i++)
+		if (option_rows[i].commands & 1u << command) {
+			if (option_rows[i].name[0] == '-')
+				options = true;
+			else
+				operand = option_rows[i].name;
+		}
+	printf("Usage: xidscope %s%s%s%s%s\n\n%s.\n", c->name, options ? " [OPTION...]" : "",
+	       operand ? " [" : "", operand ? operand : "", operand ? "]" : "", c->help);
+	if (options || operand)
+		puts("\nOptions:");
+	for (size_t i = 0; i < option_row_count; i++)
+		if (option_rows[i].commands & 1u << command) {
+			print_row(&option_rows[i]);
+			durations |= option_rows[i].type == OPTION_DURATION;
+		}
+	if (durations)
+		puts("\nA DURATION is in seconds, or a number with s, m, h or d, as in 90, 1.5m or 7d.");
+	puts("\nExamples:");
+	for (int i = 0; i < 2 && c->examples[i]; i++)
+		printf("  xidscope %s\n", c->examples[i]);
+}
+
+int cmd_help(const struct options *o)
+{
+	if (o->help_of) {
+		print_command_help(o->help_of);
+		return EXIT_OK;
+	}
+	puts("Show where NFS calls spend their time, and which GPU fails.\n\n"
+	     "Usage: xidscope COMMAND [OPTION...]\n\nCommands:");
+	for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
+		printf("  %-8s  %s\n", command_rows[i].name, command_rows[i].help);
+	puts("\n\"xidscope COMMAND --help\" shows the options of a command, with examples.\n"
+	     "\nExit codes: 0 done, 1 trouble, 2 wrong usage, 3 another agent writes the same\n"
+	     "file, 4 not permitted to load BPF programs. The check command has its own.");
+	return EXIT_OK;
+}
+
+/* A line per family, fields separated by tabs. */
+int cmd_metrics(const struct options *o)
+{
+	(void)o;
+	for (int i = 0; i < METRICS; i++)
+		printf("%s%s\t%s\t%s\t%s\t%s\n", METRIC_PREFIX, metrics[i].name,
+		       metric_type_names[metrics[i].type], metrics[i].unit, metrics[i].labels,
+		       metrics[i].help);
+	return EXIT_OK;
+}
+
+int cmd_version(const struct options *o)
+{
+	(void)o;
+	puts("xidscope " XIDSCOPE_VERSION);
+	return EXIT_OK;
+}

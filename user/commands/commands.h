@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The commands of the program. Each does what its options say, and returns the
+ * program's exit code.
+ */
+#ifndef XIDSCOPE_COMMANDS_H
+#define XIDSCOPE_COMMANDS_H
+
+struct options;
+
+int cmd_run(const struct options *options);
+int cmd_trace(const struct options *options);
+int cmd_check(const struct options *options);
+int cmd_doctor(const struct options *options);
+int cmd_xid(const struct options *options);
+int cmd_metrics(const struct options *options);
+int cmd_help(const struct options *options);
+int cmd_version(const struct options *options);
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The commands and their options, with the readers of unusual values. */
+#include "commands/option_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/nearest.h"
+#include "base/time_text.h"
+#include "commands/observer.h"
+#include "rpc/choice.h"
+
+#define DAY 86400.0
+
+const struct command_row command_rows[COMMANDS] = {
+	[COMMAND_RUN] = { "run",
+			  "Observe, and write a metrics file every interval",
+			  { "run --output /var/lib/node_exporter/textfile/xidscope.prom",
+			    "run --interval 30s --log json" } },
+	[COMMAND_TRACE] = { "trace",
+			    "Observe for a while, and print a report",
+			    { "trace --duration 60s", "trace --hooks rpc --interval 5s" } },
+	[COMMAND_CHECK] = { "check",
+			    "Report the node's health, from the metrics file",
+			    { "check --window 7d",
+			      "check --style slurm --rule nfs_waiter=fail:300" } },
+	[COMMAND_DOCTOR] = { "doctor",
+			     "Show what this kernel offers, what is missing and the fix",
+			     { "doctor", "doctor --json" } },
+	[COMMAND_XID] = { "xid",
+			  "Explain an Xid, and what to do about it",
+			  { "xid 79", "xid --list --json" } },
+	[COMMAND_METRICS] = { "metrics",
+			      "List the metrics that run writes",
+			      { "metrics", "metrics | cut -f 1,5" } },
+	[COMMAND_HELP] = { "help",
+			   "Show the commands, or the options of one",
+			   { "help", "help run" } },
+	[COMMAND_VERSION] = { "version", "Show the version", { "version" } },
+};
+
+/* ---- values that have no type of their own; each returns NULL or what to do instead ---- */
+
+static const char *read_output(struct options *o, const char *value)
+{
+	size_t len = strlen(value), end = strlen(".prom");
+	struct stat st;
+
+	o->output = value;
+	if (!strcmp(value, "-"))
+		return NULL;
+	if (!stat(value, &st) && S_ISDIR(st.st_mode))
+		return "it is a folder; name a file in it that ends in .prom";
+	if (len < end || strcmp(value + len - end, ".prom") != 0)
+		return "node_exporter reads only files whose names end in .prom";
+	return NULL;
+}
+
+static const char *read_events(struct options *o, const char *value)
+{
+	o->events = strcmp(value, "none") != 0 ? value : NULL;
+	return *value ? NULL : "use a file name, - for standard output, or none";
+}
+
+static const char *read_code(struct options *o, const char *value)
+{
+	unsigned long code;
+
+	errno = 0;
+	code = strtoul(value, NULL, 10);
+	if (o->code || errno || value[strspn(value, "0123456789")] || code > UINT32_MAX)
+		return "use one number, as in \"xidscope xid 79\"";
+	o->code = value;
+	o->xid = (unsigned int)code;
+	return NULL;
+}
+
+static const char *read_since(struct options *o, const char *value)
+{
+	return time_from_text(value, &o->health.since) ?
+		       NULL :
+		       "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch";
+}
+
+static const char *read_rule(struct options *o, const char *value)
+{
+	struct nearest near = { .word = value, .len = strcspn(value, "=") };
+	static char nearest[80];
+
+	if (health_set_rule(&o->health, value))
+		return NULL;
+	for (int i = 0; i < HEALTH_RULES; i++)
+		nearest_offer(&near, health_rules[i].name);
+	if (!near.name || !near.distance)
+		return "use NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one";
+	snprintf(nearest, sizeof(nearest), "no such rule; did you mean %s?", near.name);
+	return nearest;
+}
+
+static const char *read_command(struct options *o, const char *value)
+{
+	for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
+		if (!strcmp(value, command_rows[i].name)) {
+			o->help_of = (enum command)i;
+			return NULL;
+		}
+	return "no such command; see xidscope help";
+}
+
+/* ---- the options, in the order of the help ---- */
+
+static const struct option_word formats[] = { { "openmetrics", FORMAT_OPENMETRICS },
+					      { "prometheus", FORMAT_PROMETHEUS },
+					      {} };
+static const struct option_word hooks[] = { { "rpc", HOOKS_RPC }, { "gpu", HOOKS_GPU }, {} };
+static const struct option_word sources[] = {
+	{ "auto", RPC_SOURCES_ALL },
+	{ "btf", RPC_SOURCE_BIT(RPC_SOURCE_BTF) },
+	{ "tracepoints", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS) },
+	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS) },
+	{}
+};
+static const struct option_word log_formats[] = { { "text", LOG_TEXT }, { "json", LOG_JSON }, {} };
+static const struct option_word styles[] = {
+	{ "nagios", CHECK_NAGIOS }, { "slurm", CHECK_SLURM }, { "npd", CHECK_NPD }, {}
+};
+
+#define RUN (1u << COMMAND_RUN)
+#define TRACE (1u << COMMAND_TRACE)
+#define CHECK (1u << COMMAND_CHECK)
+#define DOCTOR (1u << COMMAND_DOCTOR)
+#define XID (1u << COMMAND_XID)
+#define HELP (1u << COMMAND_HELP)
+
+#define FLAG(to) .type = OPTION_FLAG, .member = offsetof(struct options, to)
+#define DURATION(to, least, most)                                                                \
+	.argument = "DURATION", .type = OPTION_DURATION, .member = offsetof(struct options, to), \
+	.min = least, .max = most
+#define PATH(to) .argument = "FILE", .type = OPTION_FILE, .member = offsetof(struct options, to)
+#define WORD(to, of) .type = OPTION_WORD, .member = offsetof(struct options, to), .words = of
+#define OTHER(function) .type = OPTION_OTHER, .read = function
+
+const struct option_row option_rows[] = {
+	{ "CODE", .commands = XID, OTHER(read_code), .help = "Explain this Xid" },
+	{ "COMMAND", .commands = HELP, OTHER(read_command), .help = "Show its options" },
+	{ "--output", "FILE", RUN, OTHER(read_output),
+	  .help = "Write metrics to FILE, or to standard output if it is -\n"
+		  "[" DEFAULT_OUTPUT "]" },
+	{ "--interval", .commands = RUN, DURATION(interval, 0.1, DAY),
+	  .help = "Write this often [15s]" },
+	{ "--interval", .commands = TRACE, DURATION(interval, 0.1, DAY),
+	  .help = "Print a line this often [1s]" },
+	{ "--duration", .commands = RUN | TRACE, DURATION(duration, 0, DAY),
+	  .help = "Stop after this time [run until stopped]" },
+	{ "--format", "FORMAT", RUN, WORD(format, formats),
+	  .help = "Write openmetrics or prometheus [openmetrics]" },
+	{ "--max-series", "N", RUN, OPTION_COUNT, offsetof(struct options, max_series), 8, 1000000,
+	  .help = "Write at most N label sets per metric family; fold the\n"
+		  "newest beyond them into \"other\" [2000]" },
+	{ "--keep", .commands = RUN, FLAG(keep), .help = "Leave the file behind on a clean stop" },
+	{ "--program-stats", .commands = RUN, FLAG(program_stats),
+	  .help = "Count runs and run time of the BPF programs" },
+	{ "--hooks", "LIST", RUN | TRACE, OPTION_WORDS, offsetof(struct options, hooks),
+	  .words = hooks, .help = "Observe rpc (NFS calls), gpu (faults) or both [rpc,gpu]" },
+	{ "--source", "SOURCE", RUN | TRACE, WORD(sources, sources),
+	  .help = "Observe sunrpc through btf, tracepoints or mountstats,\n"
+		  "or the best of them that the kernel allows [auto]" },
+	{ "--state", .commands = RUN, PATH(state),
+	  .help = "Keep fault counts in FILE across restarts; without it\n"
+		  "count from the start of the kernel log [none]" },
+	{ "--events", "FILE", RUN, OTHER(read_events),
+	  .help = "Append each fault as JSON to FILE; - is standard output,\n"
+		  "none is nowhere [- unless --output is -]" },
+	{ "--accept-user-kmsg", .commands = RUN | TRACE, FLAG(accept_user_kmsg),
+	  .help = "Count Xid lines that a process wrote to /dev/kmsg, for\n"
+		  "tests and drills" },
+	{ "--log", "FORM", RUN | TRACE, WORD(log.format, log_formats),
+	  .help = "Write messages to standard error as text or json [text]" },
+	{ "--verbose", .commands = RUN | TRACE, FLAG(log.verbose),
+	  .help = "Write details and libbpf's messages, too" },
+	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
+	  .help = "Take severity and action of Xids from FILE [none]" },
+	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
+	{ "--file", .commands = CHECK, PATH(file),
+	  .help = "Read the metrics file that run writes\n"
+		  "[" DEFAULT_OUTPUT "]" },
+	{ "--style", "STYLE", CHECK, WORD(style, styles),
+	  .help = "Print for nagios, slurm or npd [nagios]; exit codes:\n"
+		  "nagios, slurm: 0 ok, 1 warning, 2 critical, 3 unknown;\n"
+		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
+	{ "--window", .commands = CHECK, DURATION(health.window, 0.1, 3650 * DAY),
+	  .help = "Ignore faults that are older than this" },
+	{ "--since", "TIME", CHECK, OTHER(read_since), .help = "Ignore faults before TIME" },
+	{ "--ack", .commands = CHECK, PATH(ack), .help = "Ignore faults that FILE acknowledges" },
+	{ "--max-age", .commands = CHECK, DURATION(max_age, 0.1, DAY),
+	  .help = "Report \"unknown\" if the metrics file is older [2m]" },
+	{ "--rule", "RULE", CHECK, OTHER(read_rule),
+	  .help = "Change a rule: NAME=off, NAME=warn or NAME=fail, with\n"
+		  ":LIMIT if it has one" },
+	{ "--list-rules", .commands = CHECK, FLAG(list_rules),
+	  .help = "List the rules and their defaults" },
+	{ "--json", .commands = XID | CHECK | DOCTOR, FLAG(json), .help = "Write JSON" },
+};
+
+const size_t option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The commands and their options: the one table from which parsing and help
+ * follow, and against which the man page is checked.
+ */
+#ifndef XIDSCOPE_OPTION_TABLE_H
+#define XIDSCOPE_OPTION_TABLE_H
+
+#include <stddef.h>
+
+#include "commands/options.h"
+
+#define DEFAULT_OUTPUT "/var/lib/prometheus/node-exporter/xidscope.prom"
+
+struct command_row {
+	const char *name;
+	const char *help;
+	const char *examples[2]; /* arguments of the program; NULL: none */
+};
+
+extern const struct command_row command_rows[COMMANDS];
+
+/* What a value is, and the type of the member of struct options that takes it. */
+enum option_type {
+	OPTION_FLAG, /* bool; the option has no value */
+	OPTION_DURATION, /* double: seconds from @min to @max */
+	OPTION_COUNT, /* uint64_t from @min to @max */
+	OPTION_FILE, /* const char *, not empty */
+	OPTION_WORD, /* unsigned int: the value of one of @words */
+	OPTION_WORDS, /* unsigned int: the values of some of @words, or-ed */
+	OPTION_OTHER, /* read by @read */
+};
+
+struct option_word {
+	const char *name;
+	unsigned int value;
+};
+
+struct option_row {
+	const char *name; /* with the dashes; without: the command's operand */
+	const char *argument; /* NULL: takes none */
+	unsigned int commands; /* that have it: a set of 1u << enum command */
+	enum option_type type;
+	size_t member; /* offset in struct options */
+	double min, max;
+	const struct option_word *words; /* the last one has no name */
+	/* Returns NULL, or what to do instead of @value, in static storage. */
+	const char *(*read)(struct options *o, const char *value);
+	const char *help; /* lines of at most 56 characters */
+};
+
+extern const struct option_row option_rows[];
+extern const size_t option_row_count;
+
+#endif
