@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves on the machine at hand, if its kernel has no sunrpc, that the agent says so, runs on and writes a valid file.
+# Proves on this machine, if its kernel has no sunrpc, that the agent logs that, runs on and writes a valid file.
 set -euo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -13,7 +13,7 @@ xidscope_gpu_xid_last_timestamp_seconds{gpu="$gpu",xid="79"} 1795255200.000
 # EOF
 END
 sed 's/fatal/unknown/' critical >warning
-echo '# EOF' >well
+echo '# EOF' >healthy
 head -n 1 critical >torn
 
 # ---- Slurm ----
@@ -52,14 +52,14 @@ slurm "State=DOWN* Reason=xidscope: GPU x" "" critical
 slurm "State=IDLE" "" warning
 slurm "State=IDLE" "$drained" warning --rule unknown_xid=fail
 slurm "State=IDLE" "" torn
-grep -q '^xidscope: torn: the end is missing' err || fail "why it is unknown is not said: $(<err)"
+grep -q '^xidscope: torn: the end is missing' err || fail "the reason for unknown is missing: $(<err)"
 slurm "State=IDLE" "" absent
-slurm "State=IDLE" "" well
-slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" well
+slurm "State=IDLE" "" healthy
+slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" healthy
 export XIDSCOPE_RESUME=1
-slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" $'update\nNodeName=n1\nState=RESUME' well
-slurm "State=IDLE+DRAIN Reason=not xidscope: x [root@now]" "" well
-slurm "State=IDLE" "" well
+slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" $'update\nNodeName=n1\nState=RESUME' healthy
+slurm "State=IDLE+DRAIN Reason=not xidscope: x [root@now]" "" healthy
+slurm "State=IDLE" "" healthy
 slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" warning
 slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" torn
 unset XIDSCOPE_RESUME
@@ -73,7 +73,7 @@ npd() {
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"
 }
-npd well "GpuOrNfsFault False XidscopeFindsNoFault: *"
+npd healthy "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd warning "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd critical "GpuOrNfsFault True XidscopeFindsFault: Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z"
 npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: torn: the end is missing*"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that `xidscope check` gives the documented exit code and output in each state and style, by files as `xidscope
-# run` writes them, and that `xidscope xid` explains what it should. Needs no kernel and no root.
+# run` writes them, and that `xidscope xid` explains each Xid. Needs no kernel and no root.
 set -uo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -24,18 +24,18 @@ xid() { # CODE SEVERITY ACTION COUNT TIME
 file() { cat - <(echo '# EOF') >"$1"; }
 
 waiter='xidscope_rpc_oldest_waiter_seconds{server="nas|1",queue="pending"}'
-echo "$waiter 1.500000000" | file well
+echo "$waiter 1.500000000" | file healthy
 { xid 62 warning reset_gpu 1 "$now" && xid 31 info x 4 "$now"; } | file warning
 { xid 79 fatal restart_bm 2 1795255200 && xid 62 warning reset_gpu 1 "$now" && xid 48 fatal workflow_xid_48 1 "$now"; } | file critical
 echo "$waiter 75.000000000" | file waiting
 head -n 1 critical >torn
 echo 'xidscope_gpu_gsp_rate_limited{gpu="0000:c1:00.0"} maybe' | file damaged
 : >empty
-cp well old && touch -d '-200 seconds' old
+cp healthy old && touch -d '-200 seconds' old
 performance='oldest_waiter=0.0s;60'
 
 # ---- every state, in every style ----
-expect 0 "XIDSCOPE OK: no open fault | xids=0 oldest_waiter=1.5s;60" "" check --file well
+expect 0 "XIDSCOPE OK: no open fault | xids=0 oldest_waiter=1.5s;60" "" check --file healthy
 expect 1 "XIDSCOPE WARNING: GPU $gpu: Xid 62 (*) 1 time, last 20*Z: Drain the node and reset the GPU. | xids=5 $performance" "" \
 	check --file warning
 reason="GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: Drain the node and \
@@ -44,10 +44,10 @@ expect 2 "XIDSCOPE CRITICAL: $reason (2 more) | xids=4 $performance"$'\n'"CRITIC
 $gpu: Xid 62 *" "" check --file critical
 expect 1 "XIDSCOPE WARNING: NFS server nas/1: a call has been waiting for its reply for 75 s: * | xids=0 \
 oldest_waiter=75.0s;60" "" check --file waiting
-expect 0 "" "" check --style slurm --file well
+expect 0 "" "" check --style slurm --file healthy
 expect 1 "" "" check --style slurm --file warning
 expect 2 "xidscope: $reason (1 more)" "" check --style slurm --file critical
-expect 0 "no open fault" "" check --style npd --file well
+expect 0 "no open fault" "" check --style npd --file healthy
 expect 0 "Xid 62 on $gpu, 1 time, last 20*Z" "" check --style npd --file warning
 expect 1 "Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z" "" check --style npd --file critical
 
@@ -89,7 +89,7 @@ expect 0 "*" "" check --file waiting --rule nfs_waiter=warn:80
 expect 0 "*" "" check --file recovered
 
 # ---- JSON ----
-json "j['verdict'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --file well
+json "j['verdict'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --file healthy
 json "j['verdict'] == 'critical' and j['exit_code'] == 2 and j['xids'] == 4 and j['age_seconds'] >= 0
 and [f['rule'] for f in j['findings']] == ['xid_fatal', 'xid_fatal', 'xid_hardware']
 and j['findings'][0]['level'] == 'fail' and j['findings'][0]['brief'].startswith('Xid 79 on ')" check --json --file critical

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves on the machine at hand, if its kernel has no sunrpc, that doctor says what is here and what is not, for root and
+# Proves on this machine, if its kernel has no sunrpc, that doctor reports what is here and what is missing, for root and
 # for nobody, as text and as JSON.
 set -euo pipefail
 # shellcheck source=tests/cli/lib.sh

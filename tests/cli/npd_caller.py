@@ -40,12 +40,12 @@ def main():
         assert output and "\n" not in output, output
         status = STATUS.get(done.returncode, "Unknown")
         default = conditions[rule["condition"]]
-        well = status == "False"
+        healthy = status == "False"
         print(
             rule["condition"],
             status,
-            (default["reason"] if well else rule["reason"]) + ":",
-            default["message"] if well else cut,
+            (default["reason"] if healthy else rule["reason"]) + ":",
+            default["message"] if healthy else cut,
         )
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that readers of the file see an old or a new one and nothing between,
- * whatever fails, and that two processes never write the same one.
+ * Proves that readers of the file get the old or the new one and nothing in
+ * between, whatever fails, and that two processes never write the same one.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,14 +27,14 @@
 #define PATH_SIZE 128
 
 /* Each test has an empty directory of its own, and works in it. */
-struct place {
+struct scratch {
 	char top[PATH_SIZE];
 	char path[PATH_SIZE]; /* TOP/dir/x.prom */
 };
 
 static int enter(void **state)
 {
-	struct place *p = calloc(1, sizeof(*p));
+	struct scratch *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -1;
@@ -48,7 +48,7 @@ static int enter(void **state)
 
 static int leave(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	char command[PATH_SIZE + 16];
 	int failed;
 
@@ -114,7 +114,7 @@ static struct output_file open_output(const char *path)
 
 static void the_file_is_replaced_as_a_whole(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 	char text[16] = "";
 	int old;
@@ -140,7 +140,7 @@ static void the_file_is_replaced_as_a_whole(void **state)
 
 static void the_file_is_readable_by_all_under_any_umask(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 	mode_t saved = umask(077);
 	struct stat st;
@@ -186,9 +186,9 @@ static void a_name_without_a_directory_is_in_the_working_directory(void **state)
 	assert_int_equal(count_entries("."), 1); /* dir */
 }
 
-static void a_missing_directory_is_told_and_its_coming_heals(void **state)
+static void a_missing_directory_fails_until_it_is_there(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	assert_int_equal(rmdir("dir"), 0);
@@ -203,7 +203,7 @@ static void a_missing_directory_is_told_and_its_coming_heals(void **state)
 
 static void a_temporary_that_cannot_be_made_leaves_the_old_file(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	assert_int_equal(write_text(&f, "old"), 0);
@@ -218,7 +218,7 @@ static void a_temporary_that_cannot_be_made_leaves_the_old_file(void **state)
 
 static void a_link_in_place_of_the_temporary_is_not_followed(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	put("victim", "precious");
@@ -231,7 +231,7 @@ static void a_link_in_place_of_the_temporary_is_not_followed(void **state)
 
 static void a_failed_rename_leaves_no_temporary(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	assert_int_equal(mkdir(p->path, 0755), 0);
@@ -246,7 +246,7 @@ static void a_failed_rename_leaves_no_temporary(void **state)
  * short, the next fails. */
 static void a_full_disk_leaves_the_old_file_and_no_temporary(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 	struct rlimit saved, small;
 	char big[10000];
@@ -270,9 +270,9 @@ static void a_full_disk_leaves_the_old_file_and_no_temporary(void **state)
 	output_file_close(&f, false);
 }
 
-static void what_a_crash_left_behind_is_no_hindrance(void **state)
+static void what_a_crash_left_behind_is_replaced(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	put("dir/.x.prom.tmp", "half of a file that was longer");
@@ -286,7 +286,7 @@ static void what_a_crash_left_behind_is_no_hindrance(void **state)
 
 static void a_second_holder_is_refused_until_the_first_is_gone(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
 	struct output_file second = open_output(p->path);
 
@@ -322,7 +322,7 @@ static int lock_in_child(const char *path)
 
 static void a_second_process_is_refused(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	assert_int_equal(output_file_lock(&f), 0);
@@ -333,7 +333,7 @@ static void a_second_process_is_refused(void **state)
 
 static void the_lock_ends_with_its_process(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	/* that child ended without a close */
@@ -343,9 +343,9 @@ static void the_lock_ends_with_its_process(void **state)
 	output_file_close(&f, false);
 }
 
-static void who_is_refused_removes_nothing(void **state)
+static void a_refused_process_removes_nothing(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
 	struct output_file second = open_output(p->path);
 
@@ -366,7 +366,7 @@ static void replace_directory(void)
 
 static void the_lock_is_taken_again_when_the_directory_was_replaced(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	assert_int_equal(write_text(&f, "a"), 0);
@@ -380,9 +380,9 @@ static void the_lock_is_taken_again_when_the_directory_was_replaced(void **state
 	assert_int_equal(count_entries("dir"), 0);
 }
 
-static void who_came_first_into_a_replaced_directory_keeps_it(void **state)
+static void the_first_process_in_a_replaced_directory_keeps_it(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
 	struct output_file second = open_output(p->path);
 
@@ -396,9 +396,9 @@ static void who_came_first_into_a_replaced_directory_keeps_it(void **state)
 	output_file_close(&second, false);
 }
 
-static void a_close_removes_nothing_of_anothers_in_a_replaced_directory(void **state)
+static void close_removes_no_other_agents_file_in_a_replaced_directory(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
 	struct output_file second = open_output(p->path);
 
@@ -413,7 +413,7 @@ static void a_close_removes_nothing_of_anothers_in_a_replaced_directory(void **s
 
 static void a_removed_lock_does_not_keep_the_file_from_being_removed(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	assert_int_equal(write_text(&f, "a"), 0);
@@ -424,7 +424,7 @@ static void a_removed_lock_does_not_keep_the_file_from_being_removed(void **stat
 
 static void close_removes_the_file_or_keeps_it(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	assert_int_equal(write_text(&f, "a"), 0);
@@ -439,7 +439,7 @@ static void close_removes_the_file_or_keeps_it(void **state)
 
 static void close_leaves_a_file_that_it_never_wrote(void **state)
 {
-	struct place *p = *state;
+	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
 
 	put(p->path, "another's");
@@ -481,19 +481,19 @@ int main(void)
 		TEST(the_file_is_readable_by_all_under_any_umask),
 		TEST(names_beside_the_file_are_hidden_and_not_collected),
 		TEST(a_name_without_a_directory_is_in_the_working_directory),
-		TEST(a_missing_directory_is_told_and_its_coming_heals),
+		TEST(a_missing_directory_fails_until_it_is_there),
 		TEST(a_temporary_that_cannot_be_made_leaves_the_old_file),
 		TEST(a_link_in_place_of_the_temporary_is_not_followed),
 		TEST(a_failed_rename_leaves_no_temporary),
 		TEST(a_full_disk_leaves_the_old_file_and_no_temporary),
-		TEST(what_a_crash_left_behind_is_no_hindrance),
+		TEST(what_a_crash_left_behind_is_replaced),
 		TEST(a_second_holder_is_refused_until_the_first_is_gone),
 		TEST(a_second_process_is_refused),
 		TEST(the_lock_ends_with_its_process),
-		TEST(who_is_refused_removes_nothing),
+		TEST(a_refused_process_removes_nothing),
 		TEST(the_lock_is_taken_again_when_the_directory_was_replaced),
-		TEST(who_came_first_into_a_replaced_directory_keeps_it),
-		TEST(a_close_removes_nothing_of_anothers_in_a_replaced_directory),
+		TEST(the_first_process_in_a_replaced_directory_keeps_it),
+		TEST(close_removes_no_other_agents_file_in_a_replaced_directory),
 		TEST(a_removed_lock_does_not_keep_the_file_from_being_removed),
 		TEST(close_removes_the_file_or_keeps_it),
 		TEST(close_leaves_a_file_that_it_never_wrote),

@@ -37,14 +37,14 @@ int output_file_lock(struct output_file *f)
 
 	if (is_stdout(f) || f->lock >= 0)
 		return 0;
-	/* Read only: a file open for writing would keep its file system from
-	 * being remounted. */
+	/* Read only: a file system with a file open for writing cannot be
+	 * remounted read-only. */
 	fd = open(f->lock_path, O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
 	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 	if (err == -EBADF) {
-		/* On NFS the lock is one of fcntl(2), which wants to write. */
+		/* On NFS the lock is one of fcntl(2), which needs a file open for writing. */
 		close(fd);
 		fd = open(f->lock_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		if (fd < 0)
@@ -57,7 +57,7 @@ int output_file_lock(struct output_file *f)
 		close(fd);
 		return err;
 	}
-	/* The one who held it may have removed it meanwhile. */
+	/* The process that held it may have removed it meanwhile. */
 	if (fstat(fd, &held) || stat(f->lock_path, &named) || held.st_ino != named.st_ino ||
 	    held.st_dev != named.st_dev) {
 		close(fd);
@@ -123,7 +123,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size)
 
 void output_file_close(struct output_file *f, bool keep)
 {
-	/* In a directory that was replaced the file may be another's. */
+	/* In a directory that was replaced the file may be another agent's. */
 	if (f->path && f->lock >= 0)
 		check_lock(f);
 	if (f->path && !is_stdout(f) && f->lock >= 0) {

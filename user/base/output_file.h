@@ -21,19 +21,19 @@ int output_file_init(struct output_file *f, const char *path);
 
 /*
  * Makes sure that no other process writes this file. Returns 0, -EBUSY if
- * another one does, or -errno if the directory does not let us find out (it may
- * come later: output_file_write() tries again).
+ * another one does, or -errno if the lock cannot be made, as in a directory that
+ * is missing; output_file_write() tries again.
  */
 int output_file_lock(struct output_file *f);
 
 /*
  * Replaces the file by @size bytes of @data, mode 0644: a temporary file in the
  * same directory whose name does not end in ".prom", then rename. On failure
- * the old file is as it was. Returns 0 or -errno.
+ * the old file is unchanged. Returns 0 or -errno.
  */
 int output_file_write(struct output_file *f, const char *data, size_t size);
 
-/* Gives up the lock, and removes the file unless @keep. */
+/* Releases the lock, and removes the file unless @keep. */
 void output_file_close(struct output_file *f, bool keep);
 
 #endif

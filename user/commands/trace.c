@@ -76,7 +76,7 @@ static int begin(struct session *t)
 int cmd_trace(const struct options *options)
 {
 	struct session t = { .options = options };
-	struct xid_policy policy = {};
+	const struct xid_policy policy = {};
 	const struct gpu_options gpu = {
 		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
@@ -87,8 +87,6 @@ int cmd_trace(const struct options *options)
 	struct snapshot before = {};
 	int err, code = EXIT_TROUBLE;
 
-	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, log))
-		return EXIT_TROUBLE;
 	loop_block_signals();
 	err = observer_start(&t.observer, log, options->hooks, options->sources, &gpu, NULL);
 	if (err) {
@@ -115,6 +113,5 @@ out:
 	snapshot_free(&t.first);
 	snapshot_free(&t.last);
 	observer_stop(&t.observer);
-	xid_policy_free(&policy);
 	return code;
 }
