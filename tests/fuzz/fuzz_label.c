@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/label.h"
-#include "base/log.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)
@@ -133,7 +133,7 @@ static void require_json(const char *bytes, size_t len)
 	FILE *out = open_memstream(&text, &size);
 
 	require(out != NULL);
-	json_string(out, bytes, len);
+	json_bytes(&(struct json){ .out = out }, NULL, bytes, len);
 	require(!fclose(out));
 	whole = expand(bytes, len, 0, &whole_len);
 	require(size >= 2 && text[0] == '"' && text[size - 1] == '"');

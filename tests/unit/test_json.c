@@ -3,6 +3,7 @@
  * Proves that the JSON writer puts commas between values and nowhere else, that
  * any bytes become a valid string, and that numbers are written exactly.
  */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/label.h"
 
 static char *text;
 static size_t size;
@@ -105,6 +107,89 @@ static void any_bytes_become_a_string(void **state)
 	}
 }
 
+/*
+ * Reads the JSON string at text (RFC 8259, section 7) into out, at most size
+ * bytes. Returns what follows it, or NULL if there is no valid one.
+ */
+static const char *read_json_string(const char *text, char *out, size_t size, size_t *len)
+{
+	size_t n;
+
+	*len = 0;
+	if (*text++ != '"')
+		return NULL;
+	while (*text != '"') {
+		if (*len + 4 > size || (unsigned char)*text < 0x20)
+			return NULL;
+		if (*text != '\\') {
+			n = utf8_length(text, strlen(text));
+			if (!n)
+				return NULL;
+			memcpy(out + *len, text, n);
+			*len += n;
+			text += n;
+		} else if (text[1] == '"' || text[1] == '\\') {
+			out[(*len)++] = text[1];
+			text += 2;
+		} else if (!strncmp(text, "\\u00", 4) && isxdigit(text[4]) && isxdigit(text[5])) {
+			out[(*len)++] = (char)strtol((char[]){ text[4], text[5], 0 }, NULL, 16);
+			text += 6;
+		} else {
+			return NULL;
+		}
+	}
+	return text + 1;
+}
+
+/* What went in, with "\xNN" for what is not UTF-8. */
+static size_t as_read(const char *bytes, size_t len, char *out)
+{
+	size_t n, used = 0;
+
+	for (size_t i = 0; i < len; i += n) {
+		n = utf8_length(bytes + i, len - i);
+		if (n) {
+			memcpy(out + used, bytes + i, n);
+			used += n;
+		} else {
+			n = 1;
+			used += (size_t)sprintf(out + used, "\\x%02x", (unsigned char)bytes[i]);
+		}
+	}
+	return used;
+}
+
+static void any_bytes_read_back_from_valid_json(void **state)
+{
+	uint64_t seed = 11;
+
+	(void)state;
+	for (int n = 0; n < 100000; n++) {
+		char expected[129], got[160], *bytes;
+		struct json j = begin();
+		size_t len = (size_t)n % 32, want, have;
+		const char *end;
+
+		bytes = malloc(len ? len : 1); /* for ASan */
+		assert_non_null(bytes);
+		for (size_t i = 0; i < len; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			/* as often ASCII as not */
+			bytes[i] = (char)(seed >> 56 & (seed >> 40 & 1 ? 0x7f : 0xff));
+		}
+		json_bytes(&j, NULL, bytes, len);
+		assert_int_equal(fclose(j.out), 0);
+		end = read_json_string(text, got, sizeof(got), &have);
+		assert_non_null(end);
+		assert_int_equal(*end, 0);
+		want = as_read(bytes, len, expected);
+		assert_int_equal(have, want);
+		assert_memory_equal(got, expected, want);
+		free(text);
+		free(bytes);
+	}
+}
+
 /* Longer than any buffer of the writer's users. */
 static void nothing_is_truncated(void **state)
 {
@@ -158,6 +243,7 @@ int main(void)
 		cmocka_unit_test(values_are_separated_by_commas),
 		cmocka_unit_test(numbers_are_exact),
 		cmocka_unit_test(any_bytes_become_a_string),
+		cmocka_unit_test(any_bytes_read_back_from_valid_json),
 		cmocka_unit_test(nothing_is_truncated),
 		cmocka_unit_test(members_of_another_writer_are_values),
 		cmocka_unit_test(lines_begin_after_the_comma),

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,11 +23,6 @@ static const struct {
 	[LOG_LEVEL_WARN] = { "warning", "warning: ", 4 },
 	[LOG_LEVEL_ERROR] = { "error", "error: ", 3 },
 };
-
-void json_string(FILE *out, const char *text, size_t len)
-{
-	json_bytes(&(struct json){ .out = out }, NULL, text, len);
-}
 
 /* systemd.exec(5): the variable holds device and inode of the journal's socket,
  * also for programs whose standard error has since been redirected. */

@@ -6,8 +6,6 @@
 #define XIDSCOPE_LOG_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 enum log_format {
 	LOG_TEXT,
@@ -33,9 +31,5 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 #define log_info(log, ...) log_write(log, LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_warn(log, ...) log_write(log, LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_error(log, ...) log_write(log, LOG_LEVEL_ERROR, __VA_ARGS__)
-
-/* Writes @len bytes of @text to @out as a JSON string: base/json.h for those who
- * write the rest of the JSON themselves. */
-void json_string(FILE *out, const char *text, size_t len);
 
 #endif
