@@ -157,7 +157,7 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 
 # A fuzzer is built with the sources that it tests, all under the sanitizers.
 FUZZED := $(addprefix user/,base/array.c base/json.c health/ack.c faults/faults.c faults/fault_state.c base/fields.c base/file_text.c health/health.c health/rules.c faults/kernel_line.c \
-	kernel/kmsg_record.c base/label.c base/log.c base/pci_address.c sinks/metrics.c sinks/metrics_file.c rpc/mountstats.c sinks/metrics_writer.c sinks/openmetrics.c rpc/rpc_clients.c model/fault_group.c model/snapshot.c model/time_histogram.c base/span.c base/time_text.c \
+	kernel/kmsg_record.c base/label.c base/log.c base/pci_address.c sinks/metrics.c sinks/metrics_file.c rpc/mountstats_text.c sinks/metrics_writer.c sinks/openmetrics.c rpc/clients.c model/fault_group.c model/snapshot.c model/time_histogram.c base/span.c base/time_text.c \
 	kernel/trace_format.c kernel/trace_page.c xid/xid_catalog.c xid/xid_line.c xid/xid_policy.c rpc/xprt_info.c)
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 FUZZ_FLAGS := -fno-sanitize=pointer-overflow

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What bpf/rpc_events.bpf.c records and user/rpc/rpc_event_maps.c reads, beside what
+ * What bpf/rpc_events.bpf.c records and user/rpc/tracepoint_maps.c reads, beside what
  * both sources have in include/rpc.h.
  *
  * Events name a client (a number that the kernel uses again) and a task (16

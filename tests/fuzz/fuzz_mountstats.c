@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rpc/mountstats.h"
+#include "rpc/mountstats_text.h"
 #include "rpc/xprt_info.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */

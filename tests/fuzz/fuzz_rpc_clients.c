@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rpc/rpc_clients.h"
+#include "rpc/clients.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

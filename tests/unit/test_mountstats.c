@@ -1,152 +1,226 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that mountstats, mountinfo and xprt_info are read as kernels write
- * them, and that what is not understood is passed over.
+ * Proves that source mountstats counts from its own start, goes on when mounts end, come
+ * again or share a superblock, and gives each server its transports.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "made_up_tree.h"
 #include "rpc/mountstats.h"
-#include "rpc/xprt_info.h"
 
-/* As Debian's 6.1 writes them; most ops are left out. */
-static const char stats[] =
-	"device sysfs mounted on /sys with fstype sysfs\n"
-	"no device mounted on /odd with fstype autofs\n"
-	"device nas-1:/srv/a\\040b mounted on /mnt/a\\040b with fstype nfs4 statvers=1.1\n"
-	"\topts:\trw,vers=4.2,rsize=524288,proto=tcp,nconnect=2\n"
-	"\tage:\t17\n"
-	"\timpl_id:\tname='',domain='',date='0,0'\n"
-	"\tcaps:\tcaps=0xfffbc0bf,wtmult=512,dtsize=524288\n"
-	"\tsec:\tflavor=1,pseudoflavor=1\n"
-	"\tevents:\t1 2 3 \n"
-	"\tbytes:\t1 2 3 \n"
-	"\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)\n"
-	"\txprt:\ttcp 880 1 2 0 4 42 42 0 42 0 2 0 0\n"
-	"\txprt:\ttcp 693 1 3 0 4 30 30 0 30 0 2 0 0\n"
-	"\tper-op statistics\n"
-	"\t        NULL: 3 3 0 132 72 0 1 2 0\n"
-	"\t        READ: 100 103 1 20000 412800 12 345 400 2\n"
-	"\t       WRITE: 0 0 0 0 0 0 0 0 0\n"
-	"\n"
-	"device [fd00::1]:/ mounted on /v6 with fstype nfs statvers=1.1\n"
-	"\tage:\t1\n"
-	"\txprt:\tudp 1023 1 7 7 0 7 0\n"
-	"\tper-op statistics\n"
-	"\t        READ: 1 1 0 200 300 0 0 1\n"
-	"device proc mounted on /proc with fstype proc\n";
+/* A mount point with one op. */
+struct made_up_mount {
+	const char *server;
+	unsigned int device;
+	unsigned int age, calls, connects, port;
+};
 
-static void mounts_are_read_one_by_one(void **state)
+#define BY_PROCESS_1 "/proc/1/"
+
+/* Writes both files; ends with an entry without server. */
+static void put_mounts(const struct made_up_mount *mount)
 {
-	static struct mountstats_mount mount;
-	struct mountstats m;
+	char stats[8192] = "", infos[8192] = "";
 
-	(void)state;
-	mountstats_begin(&m, stats, strlen(stats));
-	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.server, "nas-1");
-	assert_string_equal(mount.path, "/mnt/a\\040b");
-	assert_int_equal(mount.age, 17);
-	assert_int_equal(mount.transport_count, 2);
-	assert_string_equal(mount.transports[0].protocol, "tcp");
-	assert_int_equal(mount.transports[0].port, 880);
-	assert_int_equal(mount.transports[1].connects, 3);
-	assert_int_equal(mount.op_count, 2); /* WRITE has not been called */
-	assert_string_equal(mount.ops[1].name, "READ");
-	assert_int_equal(mount.ops[1].calls, 100);
-	assert_int_equal(mount.ops[1].transmits, 103);
-	assert_int_equal(mount.ops[1].timeouts, 1);
-	assert_int_equal(mount.ops[1].sent_bytes, 20000);
-	assert_int_equal(mount.ops[1].received_bytes, 412800);
-	assert_int_equal(mount.ops[1].rtt_ms, 345);
-	assert_int_equal(mount.ops[1].total_ms, 400);
-	assert_int_equal(mount.ops[1].errors, 2);
-
-	assert_true(mountstats_next(&m, &mount));
-	assert_string_equal(mount.server, "fd00::1");
-	assert_int_equal(mount.transport_count, 1);
-	assert_int_equal(mount.transports[0].connects, 0);
-	assert_int_equal(mount.op_count, 1);
-	assert_int_equal(mount.ops[0].errors, 0); /* before 5.3 */
-	assert_false(mountstats_next(&m, &mount));
-}
-
-static void what_is_torn_is_passed_over(void **state)
-{
-	static struct mountstats_mount mount;
-	struct mountstats m;
-
-	(void)state;
-	for (size_t len = 0; len < strlen(stats); len++) {
-		mountstats_begin(&m, stats, len);
-		while (mountstats_next(&m, &mount))
-			assert_true(mount.op_count <= 2);
+	for (unsigned int i = 0; mount->server; mount++, i++) {
+		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
+			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n"
+			 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n\tper-op statistics\n"
+			 "\tREAD: %u %u %u %u %u 5 %u %u 1\n",
+			 mount->server, i, mount->age, mount->port, mount->connects, mount->calls,
+			 mount->calls + 3, 2 * mount->calls, 100 * mount->calls, 200 * mount->calls,
+			 3 * mount->calls, 4 * mount->calls);
+		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
+			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,addr=10.0.0.1\n", i, mount->device, i,
+			 mount->server);
 	}
+	put(BY_PROCESS_1 "mountstats", stats);
+	put(BY_PROCESS_1 "mountinfo", infos);
 }
 
-static void the_same_mounts_in_mountinfo(void **state)
-{
-	static const char text[] =
-		"22 1 0:20 / /sys rw shared:7 - sysfs sysfs rw\n"
-		"40 22 0:45 / /mnt/a\\040b rw,relatime shared:9 master:3 - nfs4 nas-1:/srv/a\\040b "
-		"rw,vers=4.2,proto=tcp,clientaddr=10.0.0.9,local_lock=none,addr=10.0.0.1\n"
-		"41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,port=20049,addr=fd00::1,x\n"
-		"42 22 bad / /x rw - nfs a:/ rw\n"
-		"43 22 0:47\n";
-	struct mountinfo_mount mount;
-	struct mountstats m;
+#define MOUNTS(...) put_mounts((const struct made_up_mount[]){ __VA_ARGS__ __VA_OPT__(, ){} })
 
-	(void)state;
-	mountstats_begin(&m, text, strlen(text));
-	assert_true(mountinfo_next(&m, &mount));
-	assert_int_equal(mount.device, 45);
-	assert_string_equal(mount.path, "/mnt/a\\040b");
-	assert_string_equal(mount.address, "10.0.0.1"); /* not the client's */
-	assert_int_equal(mount.port, 2049);
-	assert_true(mountinfo_next(&m, &mount));
-	assert_int_equal(mount.device, 46);
-	assert_string_equal(mount.address, "fd00::1");
-	assert_int_equal(mount.port, 20049);
-	assert_false(mountinfo_next(&m, &mount));
+static uint64_t reads(const struct snapshot *s, const char *server)
+{
+	for (size_t i = 0; i < s->op_count; i++)
+		if (!strcmp(s->ops[i].server, server))
+			return time_histogram_count(&s->ops[i].total);
+	return 0;
 }
 
-static void a_transport_of_sysfs(void **state)
+/* Polls and returns how many READs @server has had. */
+static uint64_t polled(struct rpc_poll *p, const char *server)
 {
-	static const char text[] =
-		"last_used=4294901\ncur_cong=256\ncong_win=512\nmax_num_slots=65536\n"
-		"min_num_slots=2\nnum_reqs=33\nbinding_q_len=0\nsending_q_len=1\n"
-		"pending_q_len=7\nbacklog_q_len=0\nmain_xprt=1\nsrc_port=880\n"
-		"tasks_queuelen=0\ndst_port=2049\n";
-	struct xprt_info info;
+	struct snapshot s = {};
+	uint64_t count;
+
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	count = reads(&s, server);
+	snapshot_free(&s);
+	return count;
+}
+
+static void what_was_before_is_left_out(void **state)
+{
+	struct rpc_poll *p;
 
 	(void)state;
-	assert_true(xprt_info_parse(&info, text, strlen(text)));
-	assert_int_equal(info.slots_max, 65536);
-	assert_int_equal(info.slots_allocated, 33);
-	assert_int_equal(info.pending, 7);
-	assert_true(info.has_port);
-	assert_int_equal(info.port, 2049);
-	/* 5.14 ends before the port */
-	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
-	assert_false(info.has_port);
-	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));
-	assert_false(xprt_info_parse(&info, "max_num_slots=x\nnum_reqs=2\npending_q_len=3\n", 44));
-	assert_false(xprt_info_parse(&info, "", 0));
+	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
+	p = rpc_poll_new(root);
+	assert_non_null(p);
+	assert_int_equal(polled(p, "nas"), 0);
+	MOUNTS({ "nas", 45, 11, 1007, 1, 880 });
+	assert_int_equal(polled(p, "nas"), 7);
+	assert_int_equal(polled(p, "nas"), 7);
+	/* a mount that is new has all its calls since */
+	MOUNTS({ "nas", 45, 11, 1007, 1, 880 }, { "other", 46, 0, 5, 1, 881 });
+	assert_int_equal(polled(p, "other"), 5);
+	rpc_poll_free(p);
+}
+
+static void counters_never_fall(void **state)
+{
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
+	assert_int_equal(polled(p, "nas"), 100);
+	MOUNTS();
+	assert_int_equal(polled(p, "nas"), 100);
+	MOUNTS({ "nas", 45, 1, 3, 1, 880 }); /* mounted again */
+	assert_int_equal(polled(p, "nas"), 103);
+	MOUNTS({ "nas", 45, 0, 50, 1, 880 }); /* again, between two polls */
+	assert_int_equal(polled(p, "nas"), 153);
+	MOUNTS({ "nas", 45, 0, 4, 1, 880 }); /* likewise, within a second */
+	assert_int_equal(polled(p, "nas"), 157);
+	rpc_poll_free(p);
+}
+
+static void a_superblock_counts_once(void **state)
+{
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
+	assert_int_equal(polled(p, "nas"), 100);
+	/* two superblocks of one server add up */
+	MOUNTS({ "nas", 45, 11, 101, 1, 880 }, { "nas", 46, 0, 10, 1, 880 });
+	assert_int_equal(polled(p, "nas"), 111);
+	rpc_poll_free(p);
+}
+
+static void figures_are_the_kernels(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.op_count, 1);
+	assert_int_equal(s.ops[0].total.sum_ns, 400000000);
+	assert_int_equal(s.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
+	assert_int_equal(s.ops[0].sent_bytes, 10000);
+	assert_int_equal(s.ops[0].received_bytes, 20000);
+	assert_int_equal(s.error_count, 1);
+	assert_int_equal(s.errors[0].count, 1);
+	assert_string_equal(s.errors[0].status, "unknown");
+	assert_int_equal(s.transport_count, 1);
+	assert_string_equal(s.transports[0].name, "tcp");
+	assert_int_equal(s.transports[0].retransmits, 3);
+	assert_int_equal(s.transports[0].timeouts, 200);
+	assert_int_equal(s.transports[0].connects, 2); /* one transport, shown by both */
+	assert_false(s.transports[0].alive);
+	assert_false(snapshot_knows(&s, RPC_FACT_DISTRIBUTION));
+	assert_false(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_SETUP));
+	assert_true(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_RTT));
+	snapshot_free(&s);
+	rpc_poll_free(p);
+}
+
+static void put_transport(const char *name, const char *address, unsigned int port)
+{
+	char path[128], text[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
+	put(path, address);
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
+		 name);
+	snprintf(text, sizeof(text),
+		 "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
+		 port);
+	put(path, text);
+}
+
+static void slots_are_those_of_the_mounts_transports(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_poll *p;
+
+	(void)state;
+	MOUNTS();
+	p = rpc_poll_new(root);
+	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });
+	put_transport("xprt-1-tcp", "10.0.0.1\n", 2049);
+	put_transport("xprt-2-tcp", "10.0.0.1\n", 2049);
+	put_transport("xprt-3-tcp", "10.0.0.1\n", 999); /* lockd's */
+	put_transport("xprt-6-tcp", "10.0.0.1\n", 0); /* a backchannel */
+	put_transport("xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
+	put_transport("xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_true(s.transports[0].alive);
+	assert_int_equal(s.transports[0].slots_max, 200);
+	assert_int_equal(s.transports[0].slots_allocated, 20);
+	assert_int_equal(s.transports[0].slots_in_flight, 2);
+	snapshot_free(&s);
+	/* and are gone with the mounts */
+	MOUNTS();
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_false(s.transports[0].alive);
+	snapshot_free(&s);
+	rpc_poll_free(p);
+}
+
+static void without_proc_nothing_is_counted(void **state)
+{
+	struct snapshot s = {};
+	struct rpc_poll *p = rpc_poll_new(root);
+
+	(void)state;
+	assert_non_null(p);
+	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(s.op_count, 0);
+	snapshot_free(&s);
+	/* what it finds first is from before */
+	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
+	assert_int_equal(polled(p, "nas"), 0);
+	rpc_poll_free(p);
 }
 
 int main(void)
 {
+#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mounts_are_read_one_by_one),
-		cmocka_unit_test(what_is_torn_is_passed_over),
-		cmocka_unit_test(the_same_mounts_in_mountinfo),
-		cmocka_unit_test(a_transport_of_sysfs),
+		IN_TREE(what_was_before_is_left_out),
+		IN_TREE(counters_never_fall),
+		IN_TREE(a_superblock_counts_once),
+		IN_TREE(figures_are_the_kernels),
+		IN_TREE(slots_are_those_of_the_mounts_transports),
+		IN_TREE(without_proc_nothing_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

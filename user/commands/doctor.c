@@ -17,7 +17,7 @@
 #include "commands/options.h"
 #include "faults/fault_facts.h"
 #include "rpc/choice.h"
-#include "rpc/rpc_typed.h"
+#include "rpc/btf.h"
 
 #define MAX_FINDINGS 64
 #define MAX_MOUNTS 16

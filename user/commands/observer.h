@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "faults/gpu_hooks.h"
 #include "model/snapshot.h"
-#include "rpc/rpc_hooks.h"
+#include "rpc/rpc_observer.h"
 #include "sinks/event_log.h"
 
 /* Which hooks are wanted. */

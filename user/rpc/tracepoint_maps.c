@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads the maps of bpf/rpc_events.bpf.c into a snapshot. */
-#include "rpc/rpc_event_maps.h"
+#include "rpc/tracepoint_maps.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rpc/rpc_clients.h"
+#include "rpc/clients.h"
 #include "rpc_events.skel.h"
 
 #define OTHER "other"

@@ -3,8 +3,8 @@
  * Reads the maps of bpf/rpc_events.bpf.c into a snapshot, and tells them what
  * only user space can find out: the servers of clients.
  */
-#ifndef XIDSCOPE_RPC_EVENT_MAPS_H
-#define XIDSCOPE_RPC_EVENT_MAPS_H
+#ifndef XIDSCOPE_TRACEPOINT_MAPS_H
+#define XIDSCOPE_TRACEPOINT_MAPS_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * sunrpc's observer: chooses the source (see choice.h), and follows the module as it
  * comes and goes. Counters go on across that.
  */
-#ifndef XIDSCOPE_RPC_HOOKS_H
-#define XIDSCOPE_RPC_HOOKS_H
+#ifndef XIDSCOPE_RPC_OBSERVER_H
+#define XIDSCOPE_RPC_OBSERVER_H
 
 #include <stdbool.h>
 #include <stdint.h>

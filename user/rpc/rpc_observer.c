@@ -8,7 +8,7 @@
  * sunrpc, without which there is no NFS to be seen: whoever unloads nfs finds
  * that sunrpc can be unloaded, too.
  */
-#include "rpc/rpc_hooks.h"
+#include "rpc/rpc_observer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,9 +18,9 @@
 
 #include "base/clock.h"
 #include "model/merge.h"
-#include "rpc/rpc_events.h"
-#include "rpc/rpc_poll.h"
-#include "rpc/rpc_typed.h"
+#include "rpc/tracepoints.h"
+#include "rpc/mountstats.h"
+#include "rpc/btf.h"
 #include "rpc/choice.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"

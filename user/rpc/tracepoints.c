@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Source tracepoints: finds the events' fields, loads bpf/rpc_events.bpf.c, attaches it. */
-#include "rpc/rpc_events.h"
+#include "rpc/tracepoints.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "kernel/bpf_support.h"
 #include "base/file_text.h"
-#include "rpc/rpc_event_maps.h"
+#include "rpc/tracepoint_maps.h"
 #include "rpc_events.skel.h"
 #include "kernel/trace_format.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rpc/rpc_clients.h"
+#include "rpc/clients.h"
 
 static bool parse(struct rpc_transport_info *info, const char *text)
 {

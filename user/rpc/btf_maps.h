@@ -2,8 +2,8 @@
 /*
  * Reads the maps of bpf/rpc.bpf.c into a snapshot.
  */
-#ifndef XIDSCOPE_RPC_MAPS_H
-#define XIDSCOPE_RPC_MAPS_H
+#ifndef XIDSCOPE_BTF_MAPS_H
+#define XIDSCOPE_BTF_MAPS_H
 
 #include <stdint.h>
 

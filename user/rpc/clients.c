@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Who sunrpc's clients are, as the kernel's files tell. */
-#include "rpc/rpc_clients.h"
+#include "rpc/clients.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -3,8 +3,8 @@
  * Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_events.bpf.c), which
  * need not know its types.
  */
-#ifndef XIDSCOPE_RPC_EVENTS_H
-#define XIDSCOPE_RPC_EVENTS_H
+#ifndef XIDSCOPE_TRACEPOINTS_H
+#define XIDSCOPE_TRACEPOINTS_H
 
 #include "base/log.h"
 #include "model/snapshot.h"

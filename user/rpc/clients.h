@@ -4,8 +4,8 @@
  * rpc_clnt/ID with links to its transports (net/sunrpc/debugfs.c), and
  * /proc/fs/nfsfs/servers has names for addresses (fs/nfs/client.c).
  */
-#ifndef XIDSCOPE_RPC_CLIENTS_H
-#define XIDSCOPE_RPC_CLIENTS_H
+#ifndef XIDSCOPE_CLIENTS_H
+#define XIDSCOPE_CLIENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Source btf: loads bpf/rpc.bpf.c, attaches it, reads it. */
-#include "rpc/rpc_typed.h"
+#include "rpc/btf.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -14,7 +14,7 @@
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 #include "rpc.skel.h"
-#include "rpc/rpc_maps.h"
+#include "rpc/btf_maps.h"
 #include "rpc/choice.h"
 
 #define MODULE_BTF "/sys/kernel/btf/sunrpc"

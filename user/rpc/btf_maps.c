@@ -3,7 +3,7 @@
  * Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers by which
  * the kernel side knows servers, transports and series to their names.
  */
-#include "rpc/rpc_maps.h"
+#include "rpc/btf_maps.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 /*
  * Source btf: BPF programs that know sunrpc's types (bpf/rpc.bpf.c).
  */
-#ifndef XIDSCOPE_RPC_TYPED_H
-#define XIDSCOPE_RPC_TYPED_H
+#ifndef XIDSCOPE_BTF_H
+#define XIDSCOPE_BTF_H
 
 #include <stdbool.h>
 

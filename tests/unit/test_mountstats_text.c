@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that mountstats, mountinfo and xprt_info are read as kernels write
+ * them, and that what is not understood is passed over.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rpc/mountstats_text.h"
+#include "rpc/xprt_info.h"
+
+/* As Debian's 6.1 writes them; most ops are left out. */
+static const char stats[] =
+	"device sysfs mounted on /sys with fstype sysfs\n"
+	"no device mounted on /odd with fstype autofs\n"
+	"device nas-1:/srv/a\\040b mounted on /mnt/a\\040b with fstype nfs4 statvers=1.1\n"
+	"\topts:\trw,vers=4.2,rsize=524288,proto=tcp,nconnect=2\n"
+	"\tage:\t17\n"
+	"\timpl_id:\tname='',domain='',date='0,0'\n"
+	"\tcaps:\tcaps=0xfffbc0bf,wtmult=512,dtsize=524288\n"
+	"\tsec:\tflavor=1,pseudoflavor=1\n"
+	"\tevents:\t1 2 3 \n"
+	"\tbytes:\t1 2 3 \n"
+	"\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)\n"
+	"\txprt:\ttcp 880 1 2 0 4 42 42 0 42 0 2 0 0\n"
+	"\txprt:\ttcp 693 1 3 0 4 30 30 0 30 0 2 0 0\n"
+	"\tper-op statistics\n"
+	"\t        NULL: 3 3 0 132 72 0 1 2 0\n"
+	"\t        READ: 100 103 1 20000 412800 12 345 400 2\n"
+	"\t       WRITE: 0 0 0 0 0 0 0 0 0\n"
+	"\n"
+	"device [fd00::1]:/ mounted on /v6 with fstype nfs statvers=1.1\n"
+	"\tage:\t1\n"
+	"\txprt:\tudp 1023 1 7 7 0 7 0\n"
+	"\tper-op statistics\n"
+	"\t        READ: 1 1 0 200 300 0 0 1\n"
+	"device proc mounted on /proc with fstype proc\n";
+
+static void mounts_are_read_one_by_one(void **state)
+{
+	static struct mountstats_mount mount;
+	struct mountstats m;
+
+	(void)state;
+	mountstats_begin(&m, stats, strlen(stats));
+	assert_true(mountstats_next(&m, &mount));
+	assert_string_equal(mount.server, "nas-1");
+	assert_string_equal(mount.path, "/mnt/a\\040b");
+	assert_int_equal(mount.age, 17);
+	assert_int_equal(mount.transport_count, 2);
+	assert_string_equal(mount.transports[0].protocol, "tcp");
+	assert_int_equal(mount.transports[0].port, 880);
+	assert_int_equal(mount.transports[1].connects, 3);
+	assert_int_equal(mount.op_count, 2); /* WRITE has not been called */
+	assert_string_equal(mount.ops[1].name, "READ");
+	assert_int_equal(mount.ops[1].calls, 100);
+	assert_int_equal(mount.ops[1].transmits, 103);
+	assert_int_equal(mount.ops[1].timeouts, 1);
+	assert_int_equal(mount.ops[1].sent_bytes, 20000);
+	assert_int_equal(mount.ops[1].received_bytes, 412800);
+	assert_int_equal(mount.ops[1].rtt_ms, 345);
+	assert_int_equal(mount.ops[1].total_ms, 400);
+	assert_int_equal(mount.ops[1].errors, 2);
+
+	assert_true(mountstats_next(&m, &mount));
+	assert_string_equal(mount.server, "fd00::1");
+	assert_int_equal(mount.transport_count, 1);
+	assert_int_equal(mount.transports[0].connects, 0);
+	assert_int_equal(mount.op_count, 1);
+	assert_int_equal(mount.ops[0].errors, 0); /* before 5.3 */
+	assert_false(mountstats_next(&m, &mount));
+}
+
+static void what_is_torn_is_passed_over(void **state)
+{
+	static struct mountstats_mount mount;
+	struct mountstats m;
+
+	(void)state;
+	for (size_t len = 0; len < strlen(stats); len++) {
+		mountstats_begin(&m, stats, len);
+		while (mountstats_next(&m, &mount))
+			assert_true(mount.op_count <= 2);
+	}
+}
+
+static void the_same_mounts_in_mountinfo(void **state)
+{
+	static const char text[] =
+		"22 1 0:20 / /sys rw shared:7 - sysfs sysfs rw\n"
+		"40 22 0:45 / /mnt/a\\040b rw,relatime shared:9 master:3 - nfs4 nas-1:/srv/a\\040b "
+		"rw,vers=4.2,proto=tcp,clientaddr=10.0.0.9,local_lock=none,addr=10.0.0.1\n"
+		"41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,port=20049,addr=fd00::1,x\n"
+		"42 22 bad / /x rw - nfs a:/ rw\n"
+		"43 22 0:47\n";
+	struct mountinfo_mount mount;
+	struct mountstats m;
+
+	(void)state;
+	mountstats_begin(&m, text, strlen(text));
+	assert_true(mountinfo_next(&m, &mount));
+	assert_int_equal(mount.device, 45);
+	assert_string_equal(mount.path, "/mnt/a\\040b");
+	assert_string_equal(mount.address, "10.0.0.1"); /* not the client's */
+	assert_int_equal(mount.port, 2049);
+	assert_true(mountinfo_next(&m, &mount));
+	assert_int_equal(mount.device, 46);
+	assert_string_equal(mount.address, "fd00::1");
+	assert_int_equal(mount.port, 20049);
+	assert_false(mountinfo_next(&m, &mount));
+}
+
+static void a_transport_of_sysfs(void **state)
+{
+	static const char text[] =
+		"last_used=4294901\ncur_cong=256\ncong_win=512\nmax_num_slots=65536\n"
+		"min_num_slots=2\nnum_reqs=33\nbinding_q_len=0\nsending_q_len=1\n"
+		"pending_q_len=7\nbacklog_q_len=0\nmain_xprt=1\nsrc_port=880\n"
+		"tasks_queuelen=0\ndst_port=2049\n";
+	struct xprt_info info;
+
+	(void)state;
+	assert_true(xprt_info_parse(&info, text, strlen(text)));
+	assert_int_equal(info.slots_max, 65536);
+	assert_int_equal(info.slots_allocated, 33);
+	assert_int_equal(info.pending, 7);
+	assert_true(info.has_port);
+	assert_int_equal(info.port, 2049);
+	/* 5.14 ends before the port */
+	assert_true(xprt_info_parse(&info, "max_num_slots=1\nnum_reqs=2\npending_q_len=3\n", 44));
+	assert_false(info.has_port);
+	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));
+	assert_false(xprt_info_parse(&info, "max_num_slots=x\nnum_reqs=2\npending_q_len=3\n", 44));
+	assert_false(xprt_info_parse(&info, "", 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mounts_are_read_one_by_one),
+		cmocka_unit_test(what_is_torn_is_passed_over),
+		cmocka_unit_test(the_same_mounts_in_mountinfo),
+		cmocka_unit_test(a_transport_of_sysfs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

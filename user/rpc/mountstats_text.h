@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the kernel counts for each NFS mount: /proc/PID/mountstats, in the form
+ * of fs/nfs/super.c (nfs_show_stats) and net/sunrpc/stats.c
+ * (rpc_clnt_show_stats), and the mounts' identity from /proc/PID/mountinfo.
+ * Pure: no allocation, no I/O.
+ */
+#ifndef XIDSCOPE_MOUNTSTATS_TEXT_H
+#define XIDSCOPE_MOUNTSTATS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/label.h"
+#include "rpc.h"
+
+/* Since the mount; times in ms, cut. */
+struct mountstats_op {
+	char name[RPC_OP_LEN];
+	uint64_t calls;
+	uint64_t transmits; /* at least one for each call */
+	uint64_t timeouts; /* major ones */
+	uint64_t sent_bytes;
+	uint64_t received_bytes;
+	uint64_t rtt_ms; /* last transmit to reply */
+	uint64_t total_ms; /* task start to end */
+	uint64_t errors; /* calls with a negative task status; from 5.3 */
+};
+
+struct mountstats_transport {
+	char protocol[RPC_PROTO_LEN]; /* "tcp", "udp", "rdma" */
+	uint32_t port; /* our own; 0 if it is not known */
+	uint64_t connects;
+};
+
+/* More transports than that (nconnect: 16, more by trunking) are left out. */
+#define MOUNTSTATS_TRANSPORTS 32
+
+struct mountstats_mount {
+	char server[LABEL_SIZE]; /* as given at mount, without brackets */
+	char path[256]; /* mount point, as the kernel escapes it; may be cut */
+	uint64_t age; /* seconds since the mount */
+	struct mountstats_op ops[RPC_MAX_OP]; /* that have been called */
+	size_t op_count;
+	struct mountstats_transport transports[MOUNTSTATS_TRANSPORTS];
+	size_t transport_count;
+};
+
+struct mountstats {
+	const char *at, *end; /* what is still to be read */
+};
+
+/* @text holds @len bytes, needs no NUL and must outlive *@m. */
+void mountstats_begin(struct mountstats *m, const char *text, size_t len);
+
+/* Reads the next NFS mount. What is not understood is passed over. False: there
+ * is none. */
+bool mountstats_next(struct mountstats *m, struct mountstats_mount *mount);
+
+/* One NFS mount of mountinfo (proc(5)). */
+struct mountinfo_mount {
+	uint64_t device; /* of the superblock, which several mounts may share */
+	char path[256]; /* as in struct mountstats_mount */
+	char address[RPC_ADDRESS_LEN]; /* of the server; "" if it is not there */
+	uint32_t port; /* of the server */
+};
+
+/* Likewise; @m begun with the text of mountinfo. */
+bool mountinfo_next(struct mountstats *m, struct mountinfo_mount *mount);
+
+#endif
