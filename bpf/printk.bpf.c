@@ -14,8 +14,8 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Marks of the driver's lines, as the first four bytes of "NVRM:" and of
- * "SXid": nothing else in the kernel prints these. */
+/* Marks of the driver's lines: the first four bytes of "NVRM:" and of "SXid".
+ * Nothing else in the kernel prints these. */
 #define MARK_NVRM 0x4d52564e /* little-endian "NVRM" */
 #define MARK_SXID 0x64695853 /* little-endian "SXid" */
 

@@ -6,13 +6,14 @@
  * (rpc_stats_latency). Its phases are differences of the kernel's own time
  * stamps, except the waits, which are measured from sleep to wake-up; `setup`
  * is what is left, so that the phases add up to the total by construction.
- * A call that does not wait meets no per-task look-up that could find anything.
+ * A call that does not wait needs no look-up per task.
  */
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
+#include "rpc_phases.bpf.h"
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 #include "rpc_record.bpf.h"
@@ -31,7 +32,7 @@ static __always_inline const struct rpc_clnt *nfs_client(const struct rpc_task *
 }
 
 /* While the state manager drains the session's slots, tasks wait on the same
- * queue, but not for want of slots. */
+ * queue, though slots are free. */
 static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 {
 	__s64 offset = rpc_session_state_offset;
@@ -45,7 +46,7 @@ static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 
 /* What a task waits for on @q, which is not pending; RPC_WAITS: nothing that
  * has a phase of its own. The transport's queues are known by address, others
- * by name: "ForeChannel Slot table", "NFSv4.0 transport Slot table", "delayq". */
+ * by name. */
 static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct rpc_wait_queue *q)
 {
 	__u64 name = 0, where;
@@ -64,13 +65,13 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 	if (where && where == rpc_session_name)
 		return RPC_PHASE_SESSION;
 	bpf_probe_read_kernel(&name, sizeof(name), (void *)where);
-	if (name == NAME("ForeChan")) {
+	if (name == NAME_SESSION) {
 		rpc_session_name = where;
 		return RPC_PHASE_SESSION;
 	}
-	if (name == NAME("NFSv4.0 "))
+	if (name == NAME_SESSION_4_0)
 		return RPC_PHASE_SESSION;
-	if ((name & NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
+	if (IS_DELAY(name))
 		return RPC_PHASE_DELAY;
 	return RPC_WAITS;
 }
@@ -89,7 +90,7 @@ static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task
 static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 limit, __u32 qlen,
 					__u64 now)
 {
-	__u32 index = ref->server * (rpc_shard_mask + 1) + shard();
+	__u32 index = SHARD_INDEX(ref->server, shard());
 	struct rpc_server_stats *s;
 	struct rpc_transport *t;
 
@@ -265,8 +266,8 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, kt
 	return book(task, execute);
 }
 
-/* Only with rpc_record_at_release: notes what was kept from the program above,
- * unless that happens to both at once. */
+/* Only with rpc_record_at_release: notes what the program above has missed, unless
+ * both have. */
 SEC("tp_btf/rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
@@ -274,8 +275,8 @@ int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backl
 	return book(task, execute);
 }
 
-/* A task gives back the right to transmit, and that for the last time when it
- * gives back its request, too: only then does it have no more to do. */
+/* A task gives back the right to transmit, for the last time when it gives back
+ * its request, too: only then its action is NULL. */
 static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sunrpc's client by its trace events alone, for kernels that do not tell its
- * types: the records of classic tracepoints, whose fields lie where user space
- * has read that they do.
+ * sunrpc's client by its trace events alone, for kernels without BTF for it: the
+ * records of classic tracepoints, whose field offsets user space sets.
  *
- * It is the same bookkeeping as in bpf/rpc.bpf.c, by the same arithmetic. The
- * events round to microseconds; a raw tracepoint has the same figures, exact,
- * as its plain arguments. Must do on 5.10.
+ * The same bookkeeping as in bpf/rpc.bpf.c, with the same arithmetic. The events
+ * round to microseconds; a raw tracepoint has the same figures, exact, as its
+ * plain arguments. Must load on 5.10.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -20,7 +19,7 @@ const volatile struct rpc_event_fields fields = {};
 
 /* ---- tables ---- */
 
-/* Numbers not given out yet: kernels before 5.12 cannot count and tell. */
+/* Numbers not given out yet: kernels before 5.12 cannot increment and return. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, RPC_MAX_SERVERS);
@@ -115,7 +114,7 @@ struct {
 	__type(value, struct exact);
 } exact_figures SEC(".maps");
 
-/* Calls whose event was kept from us. */
+/* Calls whose event was missed. */
 __u64 rpc_lost = 0;
 
 /* ---- reading a record ---- */
@@ -136,7 +135,7 @@ static __always_inline __u64 read_u64(void *ctx, __u32 field)
 	return value;
 }
 
-/* The bytes of a dynamic field lie in the record itself (__data_loc). */
+/* The bytes of a dynamic field are in the record itself (__data_loc). */
 static __always_inline void *text_of(void *ctx, __u32 field)
 {
 	return ctx + (read_u32(ctx, field) & 0xffff);
@@ -231,7 +230,7 @@ static __always_inline __u32 task_bucket(__u64 key)
 	return ((__u32)key + (__u32)(key >> 32) * 0x9e3779b1u) & (RPC_EVENT_BUCKETS - 1);
 }
 
-static __always_inline int task_place(const struct rpc_event_bucket *b, __u64 key)
+static __always_inline int task_way(const struct rpc_event_bucket *b, __u64 key)
 {
 #pragma unroll
 	for (int i = 0; i < RPC_EVENT_WAYS; i++)
@@ -248,7 +247,7 @@ static __always_inline struct rpc_event_task *task_find(__u64 key)
 
 	if (!b)
 		return NULL;
-	i = task_place(b, key);
+	i = task_way(b, key);
 	if (i < 0)
 		return NULL;
 	index = bucket * RPC_EVENT_WAYS + i;
@@ -257,7 +256,7 @@ static __always_inline struct rpc_event_task *task_find(__u64 key)
 
 /*
  * The task's entry, made if need be; NULL if the bucket is full. Two CPUs may
- * claim a place at the same moment: then one of the two tasks is missed when it
+ * claim a way at the same moment: then one of the two tasks is missed when it
  * wakes or ends, and that is counted.
  */
 static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
@@ -270,10 +269,10 @@ static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
 
 	if (!b)
 		return NULL;
-	i = task_place(b, key);
+	i = task_way(b, key);
 	if (i < 0) {
 		found = false;
-		i = task_place(b, 0);
+		i = task_way(b, 0);
 		if (i < 0) {
 			drop(RPC_DROP_WAITER);
 			return NULL;
@@ -282,7 +281,7 @@ static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
 	}
 	index = bucket * RPC_EVENT_WAYS + i;
 	t = bpf_map_lookup_elem(&tasks, &index);
-	/* Ended, and not booked: the number has come round again. */
+	/* Ended, and not booked: the number is in use again. */
 	if (t && (!found || t->waits.booked)) {
 		waits_reset(&t->waits);
 		t->sent = 0;
@@ -330,16 +329,16 @@ static __always_inline __u32 wait_of(__u64 name)
 		return RPC_PHASE_SLOT;
 	if (name == NAME("xprt_sen"))
 		return RPC_PHASE_SEND;
-	if (name == NAME("ForeChan") || name == NAME("NFSv4.0 "))
+	if (name == NAME_SESSION || name == NAME_SESSION_4_0)
 		return RPC_PHASE_SESSION;
-	if ((name & NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
+	if (IS_DELAY(name))
 		return RPC_PHASE_DELAY;
 	return RPC_WAITS;
 }
 
 static __always_inline void limit_enter(__u32 server, __u32 limit, __u64 now)
 {
-	__u32 index = server * (rpc_shard_mask + 1) + shard();
+	__u32 index = SHARD_INDEX(server, shard());
 	struct rpc_server_stats *stats;
 	struct rpc_event_server *s;
 	__u64 depth;
@@ -463,7 +462,7 @@ int events_end(void *ctx)
 	return 0;
 }
 
-/* No BTF is needed: the arguments are numbers, save the first. */
+/* No BTF is needed: the arguments that are read are numbers. */
 SEC("raw_tp/rpc_stats_latency")
 int events_exact(__u64 *ctx)
 {
@@ -509,7 +508,7 @@ static __always_inline void figures(void *ctx, struct exact *f)
 /*
  * When the kernel looked at its clock for the figures of a task that ended:
  * after rpc_task_end, before rpc_stats_latency, and not so late that the last
- * transmit would come after the event that tells of it. The middle of that.
+ * transmit would come after its event. The middle of that.
  * @late, ns: by how much that may be too late for the task's waits.
  */
 static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, const struct exact *f,
@@ -529,15 +528,27 @@ static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, con
 	return first + (last - first) / 2;
 }
 
+/* The number of the series of the call that the record in @ctx is of. */
+static __always_inline __u32 series_get(void *ctx, __u32 server)
+{
+	struct rpc_event_series_key key = {};
+	__u32 *known;
+
+	key.server = server;
+	key.version = read_u32(ctx, fields.version);
+	bpf_probe_read_kernel_str(key.op, sizeof(key.op), text_of(ctx, fields.procedure));
+	known = bpf_map_lookup_elem(&series_index, &key);
+	return known ? *known : series_make(&key);
+}
+
 SEC("tp/sunrpc/rpc_stats_latency")
 int events_latency(void *ctx)
 {
-	struct rpc_event_series_key key = {};
 	struct rpc_event_client *c;
 	struct rpc_event_server *srv;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
-	__u32 client, server, index, slot, *known;
+	__u32 client, server, index, copy;
 	__u64 task, now, before, xtime, late = 0;
 	struct exact f;
 	bool nfs;
@@ -559,15 +570,11 @@ int events_latency(void *ctx)
 	if (!c)
 		drop(RPC_DROP_SERVER);
 	server = client_server(c, client);
-	key.server = server;
-	key.version = read_u32(ctx, fields.version);
-	bpf_probe_read_kernel_str(key.op, sizeof(key.op), text_of(ctx, fields.procedure));
-	known = bpf_map_lookup_elem(&series_index, &key);
-	index = known ? *known : series_make(&key);
+	index = series_get(ctx, server);
 	if (!index)
 		drop(RPC_DROP_SERIES);
-	slot = index * (rpc_shard_mask + 1) + shard();
-	s = bpf_map_lookup_elem(&series, &slot);
+	copy = SHARD_INDEX(index, shard());
+	s = bpf_map_lookup_elem(&series, &copy);
 	if (!s)
 		return 0;
 
@@ -580,7 +587,7 @@ int events_latency(void *ctx)
 	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime, late,
 		      t ? &t->waits : NULL);
 	if (t && t->waits.asleep) {
-		/* Its wake-up was kept from us: that time is in `setup`. */
+		/* Its wake-up was missed: that time is in `setup`. */
 		drop(RPC_DROP_WAITER);
 		limit_leave(t->server, limit_of(t->waits.last), now);
 	}

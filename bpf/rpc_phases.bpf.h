@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The arithmetic of a call, on plain numbers, and the tables that it goes to:
- * one piece for all sources, whatever they learn the numbers from. No atomics
- * that return a value: kernels before 5.12 have none.
+ * The arithmetic of a call, on plain numbers, and the tables that it goes to: the
+ * same for both BPF sources. No atomics that return a value: kernels before 5.12
+ * have none.
  */
 #ifndef XIDSCOPE_RPC_PHASES_BPF_H
 #define XIDSCOPE_RPC_PHASES_BPF_H
 
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
 #include "rpc.h"
 
 /* Set before loading: number of shards - 1; one less than a power of two. */
 const volatile __u32 rpc_shard_mask = 0;
 
-/* Number of the present interval; user space counts on. */
+/* Number of the present interval; user space increments it. */
 volatile __u32 rpc_epoch = 0;
 
 __u64 rpc_dropped[RPC_DROPS] = {};
@@ -47,11 +49,21 @@ static __always_inline __u32 shard(void)
 	return bpf_get_smp_processor_id() & rpc_shard_mask;
 }
 
+/* Index of entry @number's copy in a map of shards. (A function would be called
+ * with the shard first, which costs three instructions.) */
+#define SHARD_INDEX(number, shard) ((number) * (rpc_shard_mask + 1) + (shard))
+
 /* The first eight bytes of a name as a (little-endian) number. */
 #define NAME(s)                                                                              \
 	((__u64)(__u8)(s)[0] | (__u64)(__u8)(s)[1] << 8 | (__u64)(__u8)(s)[2] << 16 |        \
 	 (__u64)(__u8)(s)[3] << 24 | (__u64)(__u8)(s)[4] << 32 | (__u64)(__u8)(s)[5] << 40 | \
 	 (__u64)(__u8)(s)[6] << 48 | (__u64)(__u8)(s)[7] << 56)
+
+/* The queues of the NFS client, by the first bytes of their names: "ForeChannel
+ * Slot table", "NFSv4.0 transport Slot table", "delayq". */
+#define NAME_SESSION NAME("ForeChan")
+#define NAME_SESSION_4_0 NAME("NFSv4.0 ")
+#define IS_DELAY(name) (((name)&NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
 
 static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32 depth)
 {
@@ -134,8 +146,8 @@ static __always_inline void waits_end(struct rpc_waits *w, __u64 now)
 	w->wait_ns[wait] += now - w->since;
 }
 
-/* Takes back the part of the last wait that lies after @when: the task slept
- * on while another one transmitted its request. */
+/* Takes back the part of the last wait that is after @when: the task slept on
+ * while another one transmitted its request. */
 static __always_inline void waits_clip(struct rpc_waits *w, __u64 when)
 {
 	__u32 last = w->last;
@@ -199,7 +211,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
  * The parts of a call that took @total ns, @before of them up to its last
  * transmit, which was at @xtime (CLOCK_MONOTONIC, ns; 0 if there was none), or
  * up to @late ns earlier; @rtt from there to the reply. @w: its waits, or NULL.
- * This is the one place that knows how a call is divided, for all sources.
+ * Nothing else divides a call, in any source.
  */
 static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u64 before,
 					  __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)

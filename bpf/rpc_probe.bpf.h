@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What no event tells, read at user space's call.
+ * Programs that user space runs, for what no event shows.
  */
 #ifndef XIDSCOPE_RPC_PROBE_BPF_H
 #define XIDSCOPE_RPC_PROBE_BPF_H
 
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "rpc.h"
+#include "rpc_tables.bpf.h"
+#include "waiters.bpf.h"
+
 /* tk_start of the first request in @root with an xid of at least @from, or 0.
- * The tree changes under us: every read may fail or tell nonsense, so the walk
- * is bounded and its find is checked. */
+ * The tree changes meanwhile: every read may fail or return garbage, so the walk
+ * is bounded and its result is checked. */
 static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32 from)
 {
 	struct rb_node *node = BPF_CORE_READ(root, rb_node);
@@ -36,8 +43,8 @@ static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 	return qlen;
 }
 
-/* Run by user space, with an rpc_xprt's address: a look at what no event tells,
- * above all at the calls of a server that has stopped answering. Requests are
+/* Run with an rpc_xprt's address: reads what no event shows, above all the calls of
+ * a server that has stopped answering. Requests are
  * numbered by xid as they come, so the lowest one in flight is the oldest;
  * after xprt->xid has wrapped, those at or above it are older still. */
 SEC("raw_tp")
@@ -61,11 +68,10 @@ int rpc_probe(__u64 *ctx)
 }
 
 /*
- * Run by user space, with a place in the table of waiters and the address of the
- * task that has it: frees the place if the task has ended without being booked,
- * as tasks do that end without a request. There is a tracepoint for that, but
- * all tasks pass it, at 90 instructions each. The memory may be another's by now:
- * then tk_start is not what it was.
+ * Run with the number of a waiter and the address of its task: frees the waiter if
+ * the task has ended without being booked, as tasks do that end without a request.
+ * There is a tracepoint for that, but all tasks pass it, at 90 instructions each.
+ * The memory may be in use for something else: then tk_start has changed.
  */
 SEC("raw_tp")
 int rpc_sweep(__u64 *ctx)

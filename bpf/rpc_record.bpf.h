@@ -5,11 +5,38 @@
 #ifndef XIDSCOPE_RPC_RECORD_BPF_H
 #define XIDSCOPE_RPC_RECORD_BPF_H
 
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include "rpc_phases.bpf.h"
+#include "rpc_tables.bpf.h"
+#include "waiters.bpf.h"
+
 static __always_inline void call_end_depth(struct rpc_server_stats *s, __u32 epoch, __u32 queue,
 					   __u64 depth)
 {
 	depth_record(s, queue, depth);
 	peak_raise(&s->peak[queue], epoch, depth);
+}
+
+/* What is in the transmit queue, and in flight, as a call of server copy @copy ends. */
+static __always_inline void call_end_depths(const struct rpc_xprt *xprt, __u32 copy)
+{
+	struct rpc_server_stats *s = bpf_map_lookup_elem(&server_stats, &copy);
+	__u32 epoch;
+
+	if (!s)
+		return;
+	epoch = rpc_epoch;
+	call_end_depth(s, epoch, RPC_QUEUE_XMIT, xprt->xmit_queuelen.counter);
+	call_end_depth(s, epoch, RPC_QUEUE_PENDING, xprt->pending.qlen);
+}
+
+/* It may sleep already before its next attempt. */
+static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_task *task)
+{
+	w->waits.booked = 0;
+	if (!w->waits.asleep)
+		waiter_drop((__u64)task);
 }
 
 /* Records the call of @task, which took @total ns, and forgets the task. @w is
@@ -24,8 +51,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	__u64 received = rqst->rq_reply_bytes_recvd;
 	__u64 start = task->tk_start;
 	const struct rpc_xprt *xprt = rqst->rq_xprt;
-	__u32 index, slot, epoch, my_shard = shard();
-	struct rpc_server_stats *ss;
+	__u32 index, copy, my_shard = shard();
 	struct rpc_waits *waits;
 	struct rpc_xprt_ref *ref;
 	struct rpc_transport *t;
@@ -36,31 +62,24 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	index = ref ? series_get(ref, task->tk_msg.rpc_proc, client->cl_vers) : 0;
 	if (!index)
 		drop(RPC_DROP_SERIES);
-	slot = index * (rpc_shard_mask + 1) + my_shard;
-	s = bpf_map_lookup_elem(&series, &slot);
+	copy = SHARD_INDEX(index, my_shard);
+	s = bpf_map_lookup_elem(&series, &copy);
 	if (!s)
 		return;
 
-	if (!xtime)
-		before = total; /* never transmitted */
-	else
-		before = xtime > start ? xtime - start : 0;
+	before = !xtime ? total /* never transmitted */ : xtime > start ? xtime - start : 0;
 
 	add(&s->started, 1);
 	waits = w && w->start == start ? &w->waits : NULL;
-	/* Else the compiler concludes from the look at `start` that there is an
-	 * entry, which the verifier does not. */
+	/* Otherwise the compiler concludes from the check of `start` that there is an
+	 * entry, and the verifier does not. */
 	barrier_var(waits);
 	phases_record(s, total, before, received ? (__u64)rqst->rq_rtt : RPC_NO_REPLY, xtime, 0,
 		      waits);
-	/* Else the compiler makes two copies of what comes between. */
+	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
-	if (w) {
-		/* It may sleep already before its next attempt. */
-		w->waits.booked = 0;
-		if (!w->waits.asleep)
-			waiter_drop((__u64)task);
-	}
+	if (w)
+		call_forget(w, task);
 	add(&s->sent_bytes, rqst->rq_xmit_bytes_sent);
 	add(&s->received_bytes, received);
 	add(&s->finished, 1);
@@ -70,14 +89,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (!ref)
 		return;
 
-	slot = ref->server * (rpc_shard_mask + 1) + my_shard;
-	ss = bpf_map_lookup_elem(&server_stats, &slot);
-	if (ss) {
-		epoch = rpc_epoch;
-		call_end_depth(ss, epoch, RPC_QUEUE_XMIT, xprt->xmit_queuelen.counter);
-		call_end_depth(ss, epoch, RPC_QUEUE_PENDING, xprt->pending.qlen);
-	}
-
+	call_end_depths(xprt, SHARD_INDEX(ref->server, my_shard));
 	ntrans = rqst->rq_ntrans;
 	if (ntrans > 1 || task->tk_timeouts) {
 		t = bpf_map_lookup_elem(&transports, &ref->transport);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tables of bpf/rpc.bpf.c, what user space sets, and who is who in them:
- * servers, transports, series. All look-ups that make an entry are rare.
+ * The tables of bpf/rpc.bpf.c, what user space sets, and the numbers of servers,
+ * transports and series. All look-ups that make an entry are rare.
  */
 #ifndef XIDSCOPE_RPC_TABLES_BPF_H
 #define XIDSCOPE_RPC_TABLES_BPF_H
 
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "rpc.h"
 #include "rpc_phases.bpf.h"
 
 /*
@@ -14,18 +18,18 @@
  * drops an event if another task of the same CPU was preempted within the same
  * program, which happens to every thousandth call under load. Then a call's end
  * is only noted when it is booked, by two programs of which the second notes what
- * was kept from the first; it is recorded when it gives back its request, for
+ * the first has missed; it is recorded when it gives back its request, because
  * that tracepoint is reached with a spin lock held. If there is no note, the
- * call is recorded all the same, up to that moment.
+ * call is recorded up to that moment.
  */
 const volatile bool rpc_record_at_release = false;
 
 /* Set by user space at any time: bytes from nfs4_slot_table.slot_tbl_waitq to
- * .slot_tbl_state, 0 while nfsv4 is not there to tell. */
+ * .slot_tbl_state, 0 while nfsv4 is not loaded. */
 volatile __s64 rpc_session_state_offset = 0;
 
-/* Where the name of a session's queue lies, once it has been met; user space
- * forgets it at each snapshot, for nfsv4 may be unloaded. */
+/* Address of the name of a session's queue, once a task has waited there; user
+ * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
 
 /* How many of each array are in use (may exceed the array: then it is full). */
@@ -44,10 +48,10 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RPC_XPRT_PLACES);
+	__uint(max_entries, RPC_XPRT_CACHE);
 	__type(key, __u32);
-	__type(value, struct rpc_xprt_place);
-} xprt_places SEC(".maps");
+	__type(value, struct rpc_xprt_cached);
+} xprt_cache SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -92,8 +96,8 @@ struct {
 	__type(value, struct rpc_series);
 } series SEC(".maps");
 
-/* A pointer as a number: the verifier lets one calculate with what comes out of
- * a byte swap, not with pointers to the kernel's types. */
+/* A pointer as a number: the verifier allows arithmetic with the result of a byte
+ * swap, not with pointers to the kernel's types. */
 static __always_inline __u64 number_of(const void *pointer)
 {
 	__u64 number = (__u64)pointer;
@@ -132,13 +136,13 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 	bpf_probe_read_kernel_str(proto, RPC_PROTO_LEN, xprt->address_strings[RPC_DISPLAY_PROTO]);
 }
 
-/* The last place left by an earlier transport of the same server and protocol,
- * or RPC_MAX_TRANSPORTS. Without branches: the verifier follows each of them
+/* The last entry of an earlier transport of the same server and protocol, or
+ * RPC_MAX_TRANSPORTS. Without branches: the verifier follows each of them
  * through each turn of the loop. A global function, which the verifier reads
  * once and not once per call. */
-__noinline __u32 transport_free_place(__u32 server, __u64 proto)
+__noinline __u32 transport_free_index(__u32 server, __u64 proto)
 {
-	__u32 place = RPC_MAX_TRANSPORTS;
+	__u32 found = RPC_MAX_TRANSPORTS;
 	struct rpc_transport *t;
 	__u64 differs;
 
@@ -150,9 +154,9 @@ __noinline __u32 transport_free_place(__u32 server, __u64 proto)
 			break;
 		differs = t->xprt | (*(__u64 *)t->proto ^ proto) | (t->server ^ server);
 		differs = (differs | -differs) >> 63; /* 0 or 1 */
-		place = place * differs + i * (1 - differs);
+		found = found * differs + i * (1 - differs);
 	}
-	return place;
+	return found;
 }
 
 static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server)
@@ -162,7 +166,7 @@ static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server
 	__u32 index;
 
 	transport_proto((char *)proto, xprt);
-	index = transport_free_place(server, proto[0]);
+	index = transport_free_index(server, proto[0]);
 	t = bpf_map_lookup_elem(&transports, &index);
 	if (t && !__sync_val_compare_and_swap(&t->xprt, 0, (__u64)xprt))
 		goto found;
@@ -181,21 +185,21 @@ found:
 	return index;
 }
 
-/* The place in xprt_places that @xprt's address picks. */
-static __always_inline struct rpc_xprt_place *xprt_place(const struct rpc_xprt *xprt)
+/* The entry of xprt_cache that @xprt's address selects. */
+static __always_inline struct rpc_xprt_cached *xprt_cached(const struct rpc_xprt *xprt)
 {
 	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 22;
 
-	return bpf_map_lookup_elem(&xprt_places, &index);
+	return bpf_map_lookup_elem(&xprt_cache, &index);
 }
 
-_Static_assert(RPC_XPRT_PLACES == 1 << (32 - 22), "xprt_place");
+_Static_assert(RPC_XPRT_CACHE == 1 << (32 - 22), "xprt_cached");
 
 static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_ref ref = {};
 	__u64 key = (__u64)xprt;
-	struct rpc_xprt_place *place;
+	struct rpc_xprt_cached *cached;
 	struct rpc_transport *t;
 
 	ref.server = server_make(xprt);
@@ -207,13 +211,13 @@ static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 			t->xprt = 0;
 		return bpf_map_lookup_elem(&xprts, &key);
 	}
-	place = xprt_place(xprt);
-	if (place && !__sync_val_compare_and_swap(&place->xprt, 0, 1)) {
-		place->ref.server = ref.server;
-		place->ref.transport = ref.transport;
-		__builtin_memset(place->ref.series, 0, sizeof(ref.series));
-		/* Atomic for its barrier: whoever sees the address sees the rest. */
-		__sync_lock_test_and_set(&place->xprt, key);
+	cached = xprt_cached(xprt);
+	if (cached && !__sync_val_compare_and_swap(&cached->xprt, 0, 1)) {
+		cached->ref.server = ref.server;
+		cached->ref.transport = ref.transport;
+		__builtin_memset(cached->ref.series, 0, sizeof(ref.series));
+		/* Atomic for its barrier: with the address, the rest is visible. */
+		__sync_lock_test_and_set(&cached->xprt, key);
 	}
 	return bpf_map_lookup_elem(&xprts, &key);
 }
@@ -221,11 +225,11 @@ static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 /* What is known of a transport, or NULL. */
 static __always_inline struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
 {
-	struct rpc_xprt_place *place = xprt_place(xprt);
+	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
 
-	if (place && place->xprt == key)
-		return &place->ref;
+	if (cached && cached->xprt == key)
+		return &cached->ref;
 	return bpf_map_lookup_elem(&xprts, &key);
 }
 
@@ -236,15 +240,15 @@ static __always_inline struct rpc_xprt_ref *xprt_get(const struct rpc_xprt *xprt
 
 static __always_inline void xprt_forget(const struct rpc_xprt *xprt)
 {
-	struct rpc_xprt_place *place = xprt_place(xprt);
+	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
 
-	if (place && place->xprt == key)
-		place->xprt = 0;
+	if (cached && cached->xprt == key)
+		cached->xprt = 0;
 	bpf_map_delete_elem(&xprts, &key);
 }
 
-/* The place of a transport that is known already, or NULL. */
+/* The entry of a transport that is known already, or NULL. */
 static __always_inline struct rpc_transport *transport_of(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_ref *ref = xprt_find(xprt);

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The table of tasks that have waited: who they are and how long for what.
+ * The table of tasks that have waited: for what, and how long.
  * (Where calls are recorded at their release, also those that have ended.)
  *
- * A BPF hash map would do, at some 300 instructions for each insertion and 250
+ * A BPF hash map would work, at some 300 instructions for each insertion and 250
  * for each deletion. This is a set-associative table in two arrays instead: a
- * task's address picks one bucket (a cache line of eight addresses), and a
+ * task's address selects one bucket (a cache line of eight addresses), and a
  * look-up that finds nothing costs about forty instructions; four while there is
  * nothing in the table, the usual case.
  *
- * The events of one task come one after the other (sunrpc's own locking sees
- * to that), so only the claiming of a place needs to be atomic.
+ * The events of one task come one after the other (by sunrpc's own locking), so
+ * only the claiming of a way needs to be atomic.
  */
 #ifndef XIDSCOPE_WAITERS_BPF_H
 #define XIDSCOPE_WAITERS_BPF_H
 
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include "rpc.h"
+#include "rpc_phases.bpf.h"
 #include "rpc_tables.bpf.h"
 
 struct {
@@ -32,8 +36,8 @@ struct {
 	__type(value, struct rpc_waiter);
 } waiters SEC(".maps");
 
-/* How many places are taken. It is never less than that, and alone in its cache
- * line. Not kept where every call has a place: all CPUs would write it. */
+/* How many waiters there are, or more for a moment. Alone in its cache line. Not
+ * counted where every call is a waiter: all CPUs would write it. */
 struct {
 	__u64 count;
 	__u64 pad[7];
@@ -50,7 +54,7 @@ static __always_inline bool waiters_none(void)
 	return !rpc_record_at_release && !*(volatile __u64 *)&rpc_waiters_in_use.count;
 }
 
-/* Tasks lie in slabs: the lowest bits say little. Fibonacci hashing (Knuth,
+/* Tasks are in slabs: the lowest bits differ little. Fibonacci hashing (Knuth,
  * 6.4). */
 static __always_inline __u32 waiter_bucket_of(__u64 task)
 {
@@ -59,8 +63,8 @@ static __always_inline __u32 waiter_bucket_of(__u64 task)
 
 _Static_assert(RPC_WAITER_BUCKETS == 1 << (32 - 20), "waiter_bucket_of");
 
-/* The place of @task in its bucket, or -1. */
-static __always_inline int waiter_place(const struct rpc_waiter_bucket *b, __u64 task)
+/* The way of @task in its bucket, or -1. */
+static __always_inline int waiter_way(const struct rpc_waiter_bucket *b, __u64 task)
 {
 #pragma unroll
 	for (int i = 0; i < RPC_BUCKET_TASKS; i++)
@@ -82,7 +86,7 @@ static __always_inline struct rpc_waiter *waiter_find(__u64 task)
 	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
 	if (!b)
 		return NULL;
-	i = waiter_place(b, task);
+	i = waiter_way(b, task);
 	if (i < 0)
 		return NULL;
 	index = bucket * RPC_BUCKET_TASKS + i;
@@ -103,7 +107,7 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
 	if (!b)
 		return NULL;
-	i = waiter_place(b, task);
+	i = waiter_way(b, task);
 	if (i < 0) {
 		found = false;
 		waiters_count(1);
@@ -124,14 +128,14 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 	return w;
 }
 
-/* Frees a place, unless another has done so. */
-static __always_inline void waiter_leave(__u64 *place, __u64 task)
+/* Frees a way of @task, unless another CPU has done so. */
+static __always_inline void waiter_leave(__u64 *way, __u64 task)
 {
-	if (__sync_val_compare_and_swap(place, task, 0) == task)
+	if (__sync_val_compare_and_swap(way, task, 0) == task)
 		waiters_count(-1);
 }
 
-/* Frees @task's place, if it has one. */
+/* Removes @task, if it is in the table. */
 static __always_inline void waiter_drop(__u64 task)
 {
 	__u32 bucket = waiter_bucket_of(task);
@@ -141,7 +145,7 @@ static __always_inline void waiter_drop(__u64 task)
 	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
 	if (!b)
 		return;
-	i = waiter_place(b, task);
+	i = waiter_way(b, task);
 	if (i >= 0)
 		waiter_leave(&b->task[i], task);
 }

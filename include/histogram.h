@@ -48,11 +48,11 @@
 static const __u8 histogram_small[256] = { HISTOGRAM_64(0), HISTOGRAM_64(64), HISTOGRAM_64(128),
 					   HISTOGRAM_64(192) };
 
-/* The lowest byte of @w, masked before the verifier's eyes. */
+/* The lowest byte of @w, masked so that the verifier knows its range. */
 HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
 {
 #ifdef __bpf__
-	asm volatile("" : "+r"(w)); /* else the compiler, which knows, omits it */
+	asm volatile("" : "+r"(w)); /* otherwise the compiler omits the mask */
 #endif
 	return w & 255;
 }
@@ -60,10 +60,10 @@ HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
 /*
  * Bucket of @v; what lies above the last bound is in bucket @overflow.
  *
- * A bucket depends only on w's highest bit, its place, and the two bits below:
+ * A bucket depends only on the position of w's highest bit and the two bits below:
  * any shift that leaves at least three bits leaves the bucket, less four for
- * each place. So a table of 256 does for all w, in a third of the instructions
- * of a logarithm (BPF has none, and shifts by a variable are dear).
+ * each bit shifted out. So a table of 256 is enough for all w, in a third of the
+ * instructions of a logarithm (BPF has none, and shifts by a variable are slow).
  */
 HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 {

@@ -40,7 +40,7 @@ enum rpc_phase {
 	RPC_PHASES,
 };
 
-/* What may saturate; each is a queue that tasks sleep on. */
+/* What may saturate: queues that tasks sleep on. */
 enum rpc_limit {
 	RPC_LIMIT_SLOT,
 	RPC_LIMIT_SESSION,
@@ -85,9 +85,9 @@ enum rpc_drop {
 	RPC_DROPS,
 };
 
-/* A cache line's worth of nothing between two shards: else the last fields of
- * one, written by one CPU, are in one line with the first of the next. */
-#define RPC_APART 8
+/* Padding between two shards, of one cache line in 8-byte words: without it the
+ * last fields of one, written by one CPU, share a line with the first of the next. */
+#define RPC_PADDING 8
 
 /* One (server, version, op), one shard. Times are nanoseconds. Each histogram
  * of a wait holds only the calls that waited. */
@@ -100,7 +100,7 @@ struct rpc_series {
 	__u64 sent_bytes;
 	__u64 received_bytes;
 	__u64 finished; /* ... and was completed: equal in a consistent copy */
-	__u64 apart[RPC_APART];
+	__u64 padding[RPC_PADDING];
 };
 
 struct rpc_series_key {
@@ -146,11 +146,11 @@ struct rpc_server_stats {
 	/* Of xmit and pending; the limits' peaks are with their transport,
 	 * where the queue's lock orders the writers. */
 	struct rpc_peak peak[RPC_QUEUES];
-	__u64 apart[RPC_APART];
+	__u64 padding[RPC_PADDING];
 };
 
-/* A place for one transport of a server. It outlives the rpc_xprt: counters go
- * on when the server's next transport of that protocol takes the place. */
+/* A transport of a server. It outlives the rpc_xprt: the counters go on when the
+ * server's next rpc_xprt of that protocol takes its entry. */
 struct rpc_transport {
 	__u64 xprt; /* address of the rpc_xprt, 0 while there is none */
 	__u32 server;
@@ -165,20 +165,20 @@ struct rpc_transport {
 	struct rpc_peak peak[RPC_LIMITS];
 };
 
-/* From an rpc_xprt's address to its place, with its server's series at hand as
- * 1 + number; 0 is "not looked up yet". */
+/* What belongs to an rpc_xprt's address; the series as 1 + number, 0 for "not
+ * looked up yet". */
 struct rpc_xprt_ref {
-	__u32 transport; /* RPC_MAX_TRANSPORTS: there was no place left */
-	__u32 server; /* RPC_MAX_SERVERS: likewise */
+	__u32 transport; /* number; RPC_MAX_TRANSPORTS: the table was full */
+	__u32 server; /* number; RPC_MAX_SERVERS: the table was full */
 	__u8 series[2][RPC_MAX_OP]; /* NFSv3, NFSv4 */
 };
 
-/* The same, once more, where it is found with a tenth of a hash map's
- * instructions: in the place that the address picks, if no other has it. */
-#define RPC_XPRT_PLACES 1024
+/* A direct-mapped cache of the same, which takes a tenth of a hash map's
+ * instructions: the address selects the entry, the first to come keeps it. */
+#define RPC_XPRT_CACHE 1024
 
-struct rpc_xprt_place {
-	__u64 xprt; /* 0: nobody's; | 1: being filled */
+struct rpc_xprt_cached {
+	__u64 xprt; /* 0: free; 1: being filled */
 	struct rpc_xprt_ref ref;
 };
 
@@ -211,13 +211,13 @@ struct rpc_waits {
 };
 
 struct rpc_waiter {
-	__u64 start; /* tk_start: tells a reused task from the one we met */
+	__u64 start; /* tk_start: differs when the task's memory is used again */
 	__u64 xprt; /* where it waits */
 	struct rpc_waits waits;
 	__u64 total; /* if booked: duration of the call */
 };
 
-/* What rpc_probe reads of one rpc_xprt, at user space's call. */
+/* What rpc_probe reads of one rpc_xprt, when user space runs it. */
 struct rpc_probe {
 	__u64 connects; /* stat.connect_count */
 	__u64 oldest_start; /* tk_start of the oldest unanswered call, or 0 */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What bpf/rpc_events.bpf.c records and user/rpc/tracepoint_maps.c reads, beside what
- * both sources have in include/rpc.h.
+ * What bpf/rpc_events.bpf.c records and user/rpc/tracepoint_maps.c reads, in addition
+ * to include/rpc.h, which both sources use.
  *
- * Events name a client (a number that the kernel uses again) and a task (16
- * bits of a counter). A server is an address: all clients of one address are
+ * Events have the number of a client (which the kernel uses again) and of a task
+ * (16 bits of a counter). A server is an address: all clients of one address are
  * one server here.
  */
 #ifndef XIDSCOPE_RPC_EVENTS_ABI_H
@@ -12,7 +12,7 @@
 
 #include "rpc.h"
 
-/* Where the fields lie in the events' records, in bytes, as their `format`
+/* Where the fields are in the events' records, in bytes, as their `format`
  * files say; RPC_NO_FIELD: there is no such field. */
 #define RPC_NO_FIELD 0xffff
 
@@ -62,7 +62,7 @@ struct rpc_event_series_key {
 
 /*
  * Calls that have been transmitted or have waited. A task's number picks a
- * bucket; task number bucket * RPC_EVENT_WAYS + i belongs to its i-th place.
+ * bucket; task number bucket * RPC_EVENT_WAYS + i belongs to its i-th way.
  */
 #define RPC_EVENT_WAYS 4
 #define RPC_EVENT_BUCKETS 8192
