@@ -102,6 +102,19 @@ struct span span_take_until(struct span *s, const char *set)
 	return take_up_to(s, set, true);
 }
 
+struct span span_take_word(struct span *s)
+{
+	span_take_run(s, " \t");
+	return span_take_until(s, " \t");
+}
+
+struct span span_cut(struct span s, size_t max)
+{
+	if (span_left(s) > max)
+		s.end = s.at + max;
+	return s;
+}
+
 bool span_number(struct span s, uint64_t max, uint64_t *value)
 {
 	return span_take_number(&s, 10, max, value) && !span_left(s);

@@ -38,6 +38,12 @@ struct span span_take_line(struct span *s);
 struct span span_take_run(struct span *s, const char *set);
 struct span span_take_until(struct span *s, const char *set);
 
+/* The next word between spaces and tabs; empty at the end. */
+struct span span_take_word(struct span *s);
+
+/* Its first @max bytes at most. */
+struct span span_cut(struct span s, size_t max);
+
 /* Whether all of it is one decimal number, at most @max. */
 bool span_number(struct span s, uint64_t max, uint64_t *value);
 

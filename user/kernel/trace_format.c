@@ -8,90 +8,69 @@
  */
 #include "kernel/trace_format.h"
 
-#include <stdio.h>
 #include <string.h>
 
-static bool begins(const char *at, const char *end, const char *literal)
+#include "base/span.h"
+
+/* The number behind the first @label in the line. */
+static bool number_after(struct span line, const char *label, uint32_t *number)
 {
-	size_t len = strlen(literal);
+	uint64_t value;
 
-	return (size_t)(end - at) >= len && !memcmp(at, literal, len);
-}
-
-/* The number after @label in the line; false if it is not there. */
-static bool number_after(const char *at, const char *end, const char *label, uint32_t *number)
-{
-	uint64_t value = 0;
-	const char *digits;
-
-	at = memmem(at, (size_t)(end - at), label, strlen(label));
-	if (!at)
+	if (!span_take_through(&line, label) || !span_take_number(&line, 10, UINT32_MAX, &value))
 		return false;
-	at += strlen(label);
-	for (digits = at; at < end && *at >= '0' && *at <= '9'; at++) {
-		value = value * 10 + (uint64_t)(*at - '0');
-		if (value > UINT32_MAX)
-			return false;
-	}
 	*number = (uint32_t)value;
-	return at > digits;
+	return true;
 }
 
 /* "char comm[16]" and "u32 error_code": the name is the last word, without a
  * dimension. */
-static void copy_name(char *to, size_t size, const char *at, const char *end)
+static void copy_name(struct span declaration, char *to, size_t size)
 {
+	const char *at = declaration.at, *end = declaration.end;
 	const char *bracket = memchr(at, '[', (size_t)(end - at));
 	const char *begin;
-	size_t len;
 
 	/* "__data_loc char[] msg" has its brackets before the name. */
 	if (bracket && !memchr(bracket, ' ', (size_t)(end - bracket)))
 		end = bracket;
 	for (begin = end; begin > at && begin[-1] != ' ' && begin[-1] != '*';)
 		begin--;
-	len = (size_t)(end - begin);
-	if (len >= size)
-		len = size - 1;
-	memcpy(to, begin, len);
-	to[len] = 0;
+	span_copy(span_cut((struct span){ begin, end }, size - 1), to, size);
 }
 
-static void parse_field(struct trace_format *f, const char *at, const char *end)
+static void parse_field(struct trace_format *f, struct span line)
 {
 	struct trace_field field = {};
-	const char *semicolon = memchr(at, ';', (size_t)(end - at));
+	struct span declaration = span_take_until(&line, ";");
 
-	if (!semicolon || f->field_count == TRACE_FIELDS ||
-	    !number_after(semicolon, end, "offset:", &field.offset) ||
-	    !number_after(semicolon, end, "size:", &field.size))
+	if (f->field_count == TRACE_FIELDS || !span_left(line) ||
+	    !number_after(line, "offset:", &field.offset) ||
+	    !number_after(line, "size:", &field.size))
 		return;
-	field.relative = begins(at, end, "__rel_loc ");
-	field.dynamic = field.relative || begins(at, end, "__data_loc ");
-	copy_name(field.name, sizeof(field.name), at, semicolon);
+	field.relative = span_starts_with(declaration, "__rel_loc ");
+	field.dynamic = field.relative || span_starts_with(declaration, "__data_loc ");
+	copy_name(declaration, field.name, sizeof(field.name));
 	f->fields[f->field_count++] = field;
 }
 
 bool trace_format_parse(struct trace_format *f, const char *text, size_t len)
 {
-	const char *end = text + len, *line, *next;
+	struct span rest = { text, text + len }, line;
 	bool has_id = false;
-	uint32_t id;
+	uint64_t id;
 
 	*f = (struct trace_format){};
-	for (line = text; line < end; line = next) {
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		const char *stop = newline ? newline : end;
-
-		next = newline ? newline + 1 : end;
-		while (line < stop && (*line == '\t' || *line == ' '))
-			line++;
-		if (begins(line, stop, "ID:") && number_after(line, stop, "ID: ", &id) &&
-		    id <= UINT16_MAX) {
-			f->id = (uint16_t)id;
-			has_id = true;
-		} else if (begins(line, stop, "field:")) {
-			parse_field(f, line + strlen("field:"), stop);
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		span_take_run(&line, " \t");
+		if (span_take(&line, "ID: ")) {
+			if (span_take_number(&line, 10, UINT16_MAX, &id)) {
+				f->id = (uint16_t)id;
+				has_id = true;
+			}
+		} else if (span_take(&line, "field:")) {
+			parse_field(f, line);
 		}
 	}
 	return has_id && f->field_count;
@@ -145,18 +124,18 @@ const char *trace_string(const struct trace_format *f, const void *record, size_
 {
 	const struct trace_field *field = find(f, name, len);
 	const char *begin = record;
-	uint32_t place, offset;
+	uint32_t location, offset;
 
 	if (!field)
 		return NULL;
 	offset = field->offset;
 	*size = field->size;
 	if (field->dynamic) {
-		if (field->size != sizeof(place))
+		if (field->size != sizeof(location))
 			return NULL;
-		memcpy(&place, begin + field->offset, sizeof(place));
-		offset = place & 0xffff;
-		*size = place >> 16;
+		memcpy(&location, begin + field->offset, sizeof(location));
+		offset = location & 0xffff;
+		*size = location >> 16;
 		if (field->relative)
 			offset += field->offset + field->size;
 		if (offset > len || *size > len - offset)

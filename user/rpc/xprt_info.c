@@ -2,48 +2,35 @@
 /* The state of one of sunrpc's transports as sysfs shows it. */
 #include "rpc/xprt_info.h"
 
-#include <string.h>
+#include "base/span.h"
 
-/* The number after "NAME=" at @at; false if that is not there. */
-static bool value_of(const char *at, const char *end, const char *name, uint32_t *value)
+/* Reads "NAME=NUMBER" from @line; false if it is not that. */
+static bool value_of(struct span line, const char *name, uint32_t *value)
 {
-	size_t len = strlen(name);
-	uint64_t sum = 0;
+	uint64_t number;
 
-	if ((size_t)(end - at) <= len || memcmp(at, name, len) != 0 || at[len] != '=')
+	if (!span_take(&line, name) || !span_take(&line, "=") ||
+	    !span_number(line, UINT32_MAX, &number))
 		return false;
-	at += len + 1;
-	if (at == end)
-		return false;
-	for (; at < end; at++) {
-		if (*at < '0' || *at > '9')
-			return false;
-		sum = sum * 10 + (uint64_t)(*at - '0');
-		if (sum > UINT32_MAX)
-			return false;
-	}
-	*value = (uint32_t)sum;
+	*value = (uint32_t)number;
 	return true;
 }
 
 bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len)
 {
-	const char *const end = text + len;
+	struct span rest = { text, text + len }, line;
 	unsigned int found = 0;
 
 	*info = (struct xprt_info){};
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		const char *stop = newline ? newline : end;
-
-		if (value_of(text, stop, "max_num_slots", &info->slots_max))
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		if (value_of(line, "max_num_slots", &info->slots_max))
 			found |= 1;
-		if (value_of(text, stop, "num_reqs", &info->slots_allocated))
+		if (value_of(line, "num_reqs", &info->slots_allocated))
 			found |= 2;
-		if (value_of(text, stop, "pending_q_len", &info->pending))
+		if (value_of(line, "pending_q_len", &info->pending))
 			found |= 4;
-		info->has_port |= value_of(text, stop, "dst_port", &info->port);
-		text = newline ? newline + 1 : end;
+		info->has_port |= value_of(line, "dst_port", &info->port);
 	}
 	return found == 7;
 }
