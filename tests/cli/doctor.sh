@@ -33,6 +33,10 @@ as_nobody doctor >"$dir/nobody" || status=$?
 grep -q '^  missing  permission ' "$dir/nobody"
 grep -q '^ *fix: run it as root' "$dir/nobody"
 
+# Without BTF libbpf's own line must not appear.
+unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && "$1" doctor' sh "$program" >/dev/null 2>"$dir/no-btf" || true
+[[ ! -s $dir/no-btf ]]
+
 status=0
 "$program" doctor --bogus 2>"$dir/usage" || status=$?
 [[ $status = 2 ]]

@@ -44,19 +44,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = malloc(size ? size : 1); /* for ASan */
 	struct mountinfo_mount info;
 	struct xprt_info xprt;
-	struct mountstats m;
+	struct span m;
 	size_t lines = 1;
 
 	require(text != NULL);
 	memcpy(text, data, size);
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
-	mountstats_begin(&m, text, size);
+	m = (struct span){ text, text + size };
 	for (size_t i = 0; mountstats_next(&m, &mount); i++) {
 		require(i < lines);
 		check_mount(&mount);
 	}
-	mountstats_begin(&m, text, size);
+	m = (struct span){ text, text + size };
 	for (size_t i = 0; mountinfo_next(&m, &info); i++) {
 		require(i < lines);
 		REQUIRE_STRING(info.path);

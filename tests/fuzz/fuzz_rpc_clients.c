@@ -20,21 +20,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct rpc_transport_info info;
+	struct client_transport info;
 	char name[12];
 	char *text = malloc(len ? len : 1); /* of just that length, for ASan */
 
 	require(text != NULL);
 	if (len)
 		memcpy(text, data, len);
-	if (rpc_transport_info_parse(&info, text, len)) {
+	if (clients_parse_transport(&info, text, len)) {
 		require(info.netid[0] && info.address[0]);
 		require(memchr(info.address, 0, sizeof(info.address)) != NULL);
-		nfs_server_name(name, sizeof(name), text, len, info.address);
+		clients_parse_server(name, sizeof(name), text, len, info.address);
 	}
-	if (nfs_server_name(name, sizeof(name), text, len, "127.0.0.1"))
+	if (clients_parse_server(name, sizeof(name), text, len, "127.0.0.1"))
 		require(name[0] && memchr(name, 0, sizeof(name)));
-	rpc_tasks_have(text, len, 12);
+	clients_parse_task(text, len, 12);
 	free(text);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "kernel/bpf_refusal.h"
+#include "kernel/bpf_hooks.h"
 #include "kernel/bpf_support.h"
 
 static void expect(const char *words, const char *feature)
@@ -101,16 +102,16 @@ static void a_function(void **state)
 	/* To 6.12, and later. */
 	expect(refused("9: (85) call bpf_ringbuf_reserve#131\n"
 		       "unknown func bpf_ringbuf_reserve#131"),
-	       "the kernel does not let this type of program call the helper bpf_ringbuf_reserve");
+	       "on this kernel, this type of program may not call the helper bpf_ringbuf_reserve");
 	expect(refused("9: (85) call bpf_ringbuf_reserve#131\n"
 		       "program of this type cannot use helper bpf_ringbuf_reserve#131"),
-	       "the kernel does not let this type of program call the helper bpf_ringbuf_reserve");
+	       "on this kernel, this type of program may not call the helper bpf_ringbuf_reserve");
 	expect(refused("9: (85) call unknown#181\n"
 		       "invalid func unknown#181"),
 	       "the kernel has no helper of number 181");
 	expect(refused("9: (85) call bpf_rcu_read_lock#21345\n"
 		       "calling kernel function bpf_rcu_read_lock is not allowed"),
-	       "the kernel does not let this type of program call its function bpf_rcu_read_lock");
+	       "on this kernel, this type of program may not call the kernel's function bpf_rcu_read_lock");
 }
 
 static void a_limit_of_the_verifier(void **state)
@@ -129,7 +130,7 @@ static void a_map(void **state)
 	       "libbpf: map 'free_series': failed to create: Invalid argument(-22)\n"
 	       "libbpf: failed to load object 'rpc_events_bpf'\n"
 	       "libbpf: failed to load BPF skeleton 'rpc_events_bpf': -22\n",
-	       "the kernel does not make the BPF map free_series: Invalid argument");
+	       "the kernel cannot create the BPF map free_series: Invalid argument");
 }
 
 static void an_event(void **state)
@@ -140,12 +141,12 @@ static void an_event(void **state)
 	       "tracefs does not have the event sunrpc/rpc_stats_latency: No such file or directory");
 	expect("libbpf: tracepoint 'sunrpc/rpc_stats_latency' perf_event_open() failed: Permission denied\n"
 	       "libbpf: prog 'events_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: Permission denied\n",
-	       "the kernel does not open the event sunrpc/rpc_stats_latency (perf_event_open): Permission denied");
+	       "the kernel cannot open the event sunrpc/rpc_stats_latency (perf_event_open): Permission denied");
 	expect("libbpf: prog 'events_latency': failed to attach to perf_event FD 41: Argument list too long\n"
 	       "libbpf: prog 'events_latency': failed to attach to tracepoint 'sunrpc/rpc_stats_latency': Argument list too long\n",
-	       "the kernel does not run programs at the event sunrpc/rpc_stats_latency: Argument list too long");
+	       "the kernel cannot attach programs to the event sunrpc/rpc_stats_latency: Argument list too long");
 	expect("libbpf: prog 'printk_console': failed to attach to raw tracepoint 'console': No such file or directory\n",
-	       "the kernel does not run programs at the raw tracepoint console: No such file or directory");
+	       "the kernel cannot attach programs to the raw tracepoint console: No such file or directory");
 }
 
 static void no_programs_at_all(void **state)
@@ -160,7 +161,7 @@ static void no_programs_at_all(void **state)
 	       "this kernel's types (BTF) cannot be read");
 	expect("libbpf: prog 'events_sleep': BPF program load failed: Invalid argument\n"
 	       "libbpf: prog 'events_sleep': failed to load: -22\n",
-	       "the kernel gives no reason: it may not know programs of this type");
+	       "the kernel gives no reason; it may not support programs of this type");
 }
 
 /* After the verifier, which then tells its figures only. */
@@ -172,7 +173,7 @@ static void a_security_module(void **state)
 	       "processed 41 insns (limit 1000000) max_states_per_insn 0 total_states 2 peak_states 2 mark_read 1\n"
 	       "-- END PROG LOAD LOG --\n"
 	       "libbpf: prog 'events_disconnect': failed to load: -13\n",
-	       "the kernel's verifier has no objection, but something else in the kernel has, such as a security module");
+	       "the kernel's verifier accepts the program, but something else in the kernel refuses it, such as a security module");
 }
 
 /* What no row knows is given as the verifier says it. */
@@ -183,7 +184,7 @@ static void another_verdict(void **state)
 	(void)state;
 	expect(refused("12: (07) r6 += 96\n"
 		       "R6 pointer arithmetic on trusted_ptr_or_null_ prohibited, null-check it first"),
-	       "the kernel's verifier says: R6 pointer arithmetic on trusted_ptr_or_null_ prohibited, null-check it first");
+	       "the kernel's verifier reports: R6 pointer arithmetic on trusted_ptr_or_null_ prohibited, null-check it first");
 	assert_false(bpf_refusal_explain(got, sizeof(got), ""));
 	assert_false(bpf_refusal_explain(got, sizeof(got),
 					 "libbpf: failed to open /proc/kallsyms: -2\n"));
@@ -217,7 +218,7 @@ static void long_logs_lose_their_beginning_only(void **state)
 	while (len < sizeof(log) - 100)
 		len += (size_t)sprintf(log + len, "%zu: (79) r6 = *(u64 *)(r1 +0)\n", len);
 	for (int attempt = 0; attempt < 2; attempt++) {
-		bpf_messages_forget();
+		bpf_error_log_clear();
 		say(print, "libbpf: prog '%s': BPF program load failed: %s\n", "rpc_task_sleep",
 		    "Invalid argument");
 		say(print,
@@ -235,14 +236,14 @@ static void long_logs_lose_their_beginning_only(void **state)
 		assert_int_equal(bpf_hooks_refused(hooks, 1, -EINVAL), 1);
 		assert_int_equal(bpf_hooks_refused(hooks, 3, -EPERM), 3);
 		/* Whole lines, the last ones: their numbers have five digits. */
-		assert_ptr_equal(strstr(bpf_last_words(), ": (79) r6"), bpf_last_words() + 5);
+		assert_ptr_equal(strstr(bpf_error_log(), ": (79) r6"), bpf_error_log() + 5);
 		assert_non_null(
-			strstr(bpf_last_words(), "libbpf: failed to load object 'rpc_bpf'\n"));
-		assert_in_range(strlen(bpf_last_words()), 1000, 1535);
+			strstr(bpf_error_log(), "libbpf: failed to load object 'rpc_bpf'\n"));
+		assert_in_range(strlen(bpf_error_log()), 1000, 1535);
 	}
-	bpf_messages_forget();
+	bpf_error_log_clear();
 	assert_int_equal(bpf_hooks_refused(hooks, 3, -EINVAL), 3);
-	assert_string_equal(bpf_last_words(), "");
+	assert_string_equal(bpf_error_log(), "");
 	assert_string_equal(bpf_reason(EPERM), "Operation not permitted");
 }
 

@@ -10,14 +10,14 @@
 
 #include "rpc/clients.h"
 
-static bool parse(struct rpc_transport_info *info, const char *text)
+static bool parse(struct client_transport *info, const char *text)
 {
-	return rpc_transport_info_parse(info, text, strlen(text));
+	return clients_parse_transport(info, text, strlen(text));
 }
 
 static void a_transport_tells_its_protocol_and_address(void **state)
 {
-	struct rpc_transport_info info;
+	struct client_transport info;
 
 	(void)state;
 	/* 5.10, 7.2, and over IPv6 */
@@ -36,7 +36,7 @@ static void a_transport_tells_its_protocol_and_address(void **state)
 
 static void a_damaged_transport_tells_nothing(void **state)
 {
-	struct rpc_transport_info info;
+	struct client_transport info;
 	char text[128];
 
 	(void)state;
@@ -48,8 +48,8 @@ static void a_damaged_transport_tells_nothing(void **state)
 	assert_false(parse(&info, " netid: tcp\n addr:  127.0.0.1\n"));
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "netid: tcp\naddr:  ", 18);
-	assert_false(rpc_transport_info_parse(&info, text, sizeof(text)));
-	assert_false(rpc_transport_info_parse(&info, "netid: tcp\naddr: 1\0002\n", 20));
+	assert_false(clients_parse_transport(&info, text, sizeof(text)));
+	assert_false(clients_parse_transport(&info, "netid: tcp\naddr: 1\0002\n", 20));
 }
 
 static const char servers[] = "NV SERVER   PORT USE HOSTNAME\n"
@@ -62,7 +62,7 @@ static const char servers[] = "NV SERVER   PORT USE HOSTNAME\n"
 
 static bool find(char *name, size_t size, const char *address)
 {
-	return nfs_server_name(name, size, servers, strlen(servers), address);
+	return clients_parse_server(name, size, servers, strlen(servers), address);
 }
 
 static void a_server_is_found_by_its_address(void **state)
@@ -96,7 +96,7 @@ static void an_unknown_server_is_not_found(void **state)
 
 static bool has(const char *text, uint32_t task)
 {
-	return rpc_tasks_have(text, strlen(text), task);
+	return clients_parse_task(text, strlen(text), task);
 }
 
 static void a_task_is_found_by_its_number(void **state)

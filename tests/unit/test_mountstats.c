@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "made_up_tree.h"
-#include "rpc/mountstats.h"
+#include "rpc/source.h"
 
 /* A mount point with one op. */
 struct made_up_mount {
@@ -55,12 +55,12 @@ static uint64_t reads(const struct snapshot *s, const char *server)
 }
 
 /* Polls and returns how many READs @server has had. */
-static uint64_t polled(struct rpc_poll *p, const char *server)
+static uint64_t polled(void *p, const char *server)
 {
 	struct snapshot s = {};
 	uint64_t count;
 
-	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(mountstats_source.read(p, &s), 0);
 	count = reads(&s, server);
 	snapshot_free(&s);
 	return count;
@@ -68,11 +68,11 @@ static uint64_t polled(struct rpc_poll *p, const char *server)
 
 static void what_was_before_is_left_out(void **state)
 {
-	struct rpc_poll *p;
+	void *p;
 
 	(void)state;
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
-	p = rpc_poll_new(root);
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	assert_non_null(p);
 	assert_int_equal(polled(p, "nas"), 0);
 	MOUNTS({ "nas", 45, 11, 1007, 1, 880 });
@@ -81,16 +81,16 @@ static void what_was_before_is_left_out(void **state)
 	/* a mount that is new has all its calls since */
 	MOUNTS({ "nas", 45, 11, 1007, 1, 880 }, { "other", 46, 0, 5, 1, 881 });
 	assert_int_equal(polled(p, "other"), 5);
-	rpc_poll_free(p);
+	mountstats_source.detach(p);
 }
 
 static void counters_never_fall(void **state)
 {
-	struct rpc_poll *p;
+	void *p;
 
 	(void)state;
 	MOUNTS();
-	p = rpc_poll_new(root);
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 100);
 	MOUNTS();
@@ -101,34 +101,34 @@ static void counters_never_fall(void **state)
 	assert_int_equal(polled(p, "nas"), 153);
 	MOUNTS({ "nas", 45, 0, 4, 1, 880 }); /* likewise, within a second */
 	assert_int_equal(polled(p, "nas"), 157);
-	rpc_poll_free(p);
+	mountstats_source.detach(p);
 }
 
 static void a_superblock_counts_once(void **state)
 {
-	struct rpc_poll *p;
+	void *p;
 
 	(void)state;
 	MOUNTS();
-	p = rpc_poll_new(root);
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 100);
 	/* two superblocks of one server add up */
 	MOUNTS({ "nas", 45, 11, 101, 1, 880 }, { "nas", 46, 0, 10, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 111);
-	rpc_poll_free(p);
+	mountstats_source.detach(p);
 }
 
 static void figures_are_the_kernels(void **state)
 {
 	struct snapshot s = {};
-	struct rpc_poll *p;
+	void *p;
 
 	(void)state;
 	MOUNTS();
-	p = rpc_poll_new(root);
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
-	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(mountstats_source.read(p, &s), 0);
 	assert_int_equal(s.op_count, 1);
 	assert_int_equal(s.ops[0].total.sum_ns, 400000000);
 	assert_int_equal(s.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
@@ -147,7 +147,7 @@ static void figures_are_the_kernels(void **state)
 	assert_false(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_SETUP));
 	assert_true(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_RTT));
 	snapshot_free(&s);
-	rpc_poll_free(p);
+	mountstats_source.detach(p);
 }
 
 static void put_transport(const char *name, const char *address, unsigned int port)
@@ -167,11 +167,11 @@ static void put_transport(const char *name, const char *address, unsigned int po
 static void slots_are_those_of_the_mounts_transports(void **state)
 {
 	struct snapshot s = {};
-	struct rpc_poll *p;
+	void *p;
 
 	(void)state;
 	MOUNTS();
-	p = rpc_poll_new(root);
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });
 	put_transport("xprt-1-tcp", "10.0.0.1\n", 2049);
 	put_transport("xprt-2-tcp", "10.0.0.1\n", 2049);
@@ -179,7 +179,7 @@ static void slots_are_those_of_the_mounts_transports(void **state)
 	put_transport("xprt-6-tcp", "10.0.0.1\n", 0); /* a backchannel */
 	put_transport("xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
 	put_transport("xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
-	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(mountstats_source.read(p, &s), 0);
 	assert_int_equal(s.transport_count, 1);
 	assert_true(s.transports[0].alive);
 	assert_int_equal(s.transports[0].slots_max, 200);
@@ -188,27 +188,27 @@ static void slots_are_those_of_the_mounts_transports(void **state)
 	snapshot_free(&s);
 	/* and are gone with the mounts */
 	MOUNTS();
-	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(mountstats_source.read(p, &s), 0);
 	assert_int_equal(s.transport_count, 1);
 	assert_false(s.transports[0].alive);
 	snapshot_free(&s);
-	rpc_poll_free(p);
+	mountstats_source.detach(p);
 }
 
 static void without_proc_nothing_is_counted(void **state)
 {
 	struct snapshot s = {};
-	struct rpc_poll *p = rpc_poll_new(root);
+	void *p = mountstats_source.try(&(struct source_setup){ .root = root });
 
 	(void)state;
 	assert_non_null(p);
-	assert_int_equal(rpc_poll_snapshot(p, &s), 0);
+	assert_int_equal(mountstats_source.read(p, &s), 0);
 	assert_int_equal(s.op_count, 0);
 	snapshot_free(&s);
 	/* what it finds first is from before */
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 0);
-	rpc_poll_free(p);
+	mountstats_source.detach(p);
 }
 
 int main(void)

@@ -45,10 +45,10 @@ static const char stats[] =
 static void mounts_are_read_one_by_one(void **state)
 {
 	static struct mountstats_mount mount;
-	struct mountstats m;
+	struct span m;
 
 	(void)state;
-	mountstats_begin(&m, stats, strlen(stats));
+	m = (struct span){ stats, stats + strlen(stats) };
 	assert_true(mountstats_next(&m, &mount));
 	assert_string_equal(mount.server, "nas-1");
 	assert_string_equal(mount.path, "/mnt/a\\040b");
@@ -80,11 +80,11 @@ static void mounts_are_read_one_by_one(void **state)
 static void what_is_torn_is_passed_over(void **state)
 {
 	static struct mountstats_mount mount;
-	struct mountstats m;
+	struct span m;
 
 	(void)state;
 	for (size_t len = 0; len < strlen(stats); len++) {
-		mountstats_begin(&m, stats, len);
+		m = (struct span){ stats, stats + len };
 		while (mountstats_next(&m, &mount))
 			assert_true(mount.op_count <= 2);
 	}
@@ -100,10 +100,10 @@ static void the_same_mounts_in_mountinfo(void **state)
 		"42 22 bad / /x rw - nfs a:/ rw\n"
 		"43 22 0:47\n";
 	struct mountinfo_mount mount;
-	struct mountstats m;
+	struct span m;
 
 	(void)state;
-	mountstats_begin(&m, text, strlen(text));
+	m = (struct span){ text, text + strlen(text) };
 	assert_true(mountinfo_next(&m, &mount));
 	assert_int_equal(mount.device, 45);
 	assert_string_equal(mount.path, "/mnt/a\\040b");

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "model/snapshot.h"
 #include "rpc/nfs_status.h"
 #include "model/snapshot.h"
 
@@ -21,7 +22,7 @@
 
 static void assert_name(int status, const char *expected)
 {
-	char name[NFS_STATUS_SIZE];
+	char name[RPC_STATUS_LEN];
 
 	nfs_status_name(status, name, sizeof(name));
 	assert_string_equal(name, expected);
@@ -106,7 +107,7 @@ static void what_has_no_name_is_shown_as_its_number(void **state)
 
 static void no_two_numbers_share_a_name(void **state)
 {
-	static char seen[10200][NFS_STATUS_SIZE];
+	static char seen[10200][RPC_STATUS_LEN];
 
 	(void)state;
 	for (int i = 1; i < (int)COUNT(seen); i++) {
@@ -129,7 +130,7 @@ static void every_name_fits_whole(void **state)
 	(void)state;
 	for (int i = 0; i < 11000; i++) {
 		nfs_status_name(-i, name, sizeof(name));
-		assert_true(strlen(name) < NFS_STATUS_SIZE);
+		assert_true(strlen(name) < RPC_STATUS_LEN);
 		assert_true(strlen(name) < sizeof(((struct rpc_error *)0)->status));
 	}
 }

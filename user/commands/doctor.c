@@ -17,7 +17,7 @@
 #include "commands/options.h"
 #include "faults/fault_facts.h"
 #include "rpc/choice.h"
-#include "rpc/btf.h"
+#include "rpc/source.h"
 
 #define MAX_FINDINGS 64
 #define MAX_MOUNTS 16
@@ -145,7 +145,7 @@ static void add_hooks(struct diagnosis *d)
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/%s", d->root,
 		 f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux");
 	file_text_read(&types, path, TYPES_MAX);
-	for (size_t i = 0; (name = rpc_typed_tracepoint(i)); i++) {
+	for (size_t i = 0; (name = btf_tracepoint(i)); i++) {
 		snprintf(path, sizeof(path), "%s/events/sunrpc/%s", f->tracefs_path, name);
 		event = f->sunrpc_events && !access(path, F_OK);
 		if (types_have_tracepoint(&types, name) || (event && !types.bytes))

@@ -44,7 +44,7 @@ static void add_descriptor(const struct observer *o, int fd)
 /* Attaches or detaches sunrpc's hooks as the module comes and goes. */
 static void follow_sunrpc(struct observer *o)
 {
-	if (o->rpc && rpc_hooks_poll(o->rpc))
+	if (o->rpc && rpc_observer_poll(o->rpc))
 		kernel_types_forget();
 }
 
@@ -70,7 +70,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	bpf_messages_init(log);
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
-		o->rpc = rpc_hooks_new(log, sources);
+		o->rpc = rpc_observer_new(log, sources);
 	if (o->gpu_wanted)
 		o->events = event_log_new(events, log);
 	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) || (o->gpu_wanted && !o->events)) {
@@ -95,7 +95,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	kernel_types_forget();
 	if (gpu_error == EBUSY)
 		return -EBUSY;
-	if (gpu_error == EPERM || (o->rpc && !o->gpu && rpc_hooks_error(o->rpc) == EPERM))
+	if (gpu_error == EPERM || (o->rpc && !o->gpu && rpc_observer_error(o->rpc) == EPERM))
 		return -EPERM;
 	return 0;
 }
@@ -106,7 +106,7 @@ void observer_stop(struct observer *o)
 		return; /* never begun */
 	gpu_hooks_free(o->gpu);
 	event_log_free(o->events);
-	rpc_hooks_free(o->rpc);
+	rpc_observer_free(o->rpc);
 	if (o->modules >= 0)
 		close(o->modules);
 	if (o->epoll >= 0)
@@ -172,8 +172,8 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	s->time_ns = monotonic_ns();
 	s->source = RPC_SOURCE_NONE;
 	if (o->rpc) {
-		s->rpc_missing = rpc_hooks_missing(o->rpc);
-		err = rpc_hooks_snapshot(o->rpc, s);
+		s->rpc_missing = rpc_observer_missing(o->rpc);
+		err = rpc_observer_snapshot(o->rpc, s);
 		s->rpc_hook_count = s->hook_count;
 	}
 	if (o->gpu_wanted && !err)

@@ -20,7 +20,7 @@
 
 struct observer {
 	const struct log *log;
-	struct rpc_hooks *rpc; /* NULL: not wanted */
+	struct rpc_observer *rpc; /* NULL: not wanted */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
 	struct gpu_options gpu_options;
 	struct event_log *events; /* takes the events of those; NULL: not wanted */

@@ -149,6 +149,11 @@ void gpu_hooks_poll(struct gpu_hooks *g)
 		save_state(g);
 }
 
+static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_t ns)
+{
+	snapshot_program(snapshot, program, runs, ns);
+}
+
 int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 {
 	snapshot_hook(s, "kernel_log", g && g->kernel_log.fd >= 0);
@@ -159,8 +164,9 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 	gpu_hooks_consume(g);
 	save_state(g);
 	if (g->printk) {
-		bpf_object_snapshot(printk_hook_object(g->printk), printk_hook_memory(g->printk),
-				    s);
+		s->map_bytes += printk_hook_memory(g->printk)->maps;
+		s->program_bytes += printk_hook_memory(g->printk)->programs;
+		bpf_object_runs(printk_hook_object(g->printk), add_runs, s);
 		snapshot_drop(s, "printk", printk_hook_dropped(g->printk));
 	}
 	if (g->trace)

@@ -255,6 +255,23 @@ static void look_for_driver(struct trace_events *t)
 #define ARGUMENT_2 "$arg2"
 #endif
 
+/*
+ * Offsets in bytes from a struct pci_dev to the two pointers of which one is to
+ * its name: dev.init_name where that is set, else dev.kobj.name (dev_name() in
+ * the kernel's include/linux/device.h). False: the kernel has no BTF.
+ */
+static bool pci_name_offsets(int *init_name, int *name)
+{
+	int dev = kernel_member_offset(NULL, "pci_dev", "dev");
+	int init = kernel_member_offset(NULL, "device", "init_name");
+	int kobj = kernel_member_offset(NULL, "device", "kobj");
+	int in_kobj = kernel_member_offset(NULL, "kobject", "name");
+
+	*init_name = dev + init;
+	*name = dev + kobj + in_kobj;
+	return dev >= 0 && init >= 0 && kobj >= 0 && in_kobj >= 0;
+}
+
 static void define_probe(struct trace_events *t)
 {
 	char definition[160];
@@ -265,7 +282,7 @@ static void define_probe(struct trace_events *t)
 				 "detected by their text only");
 		return;
 	}
-	if (pci_name_offsets(&init_name, &name)) {
+	if (!pci_name_offsets(&init_name, &name)) {
 		log_info(t->log, "cannot probe nv_report_error: the kernel has no BTF, which has "
 				 "the offset of a device's name");
 		return;

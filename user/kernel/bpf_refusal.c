@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* libbpf's and the verifier's words, translated. */
+/* What libbpf's and the verifier's messages mean. */
 #include "kernel/bpf_refusal.h"
 
 #include <stdio.h>
@@ -8,16 +8,16 @@
 #define PARTS 3
 #define PART_SIZE 128 /* bytes, with the NUL */
 
-/* In order of preference: a row whose words are there, and all parts with them,
- * is taken. */
+/* In order of preference: the first row applies whose words are found, with all
+ * their parts. */
 static const struct {
 	const char *words; /* as they begin */
-	const char *scan; /* for sscanf(), what follows; parts are texts */
+	const char *scan; /* sscanf() format of what follows; parts are texts */
 	int parts;
-	const char *feature; /* for snprintf(), with the parts */
+	const char *feature; /* snprintf() format for the parts */
 } rows[] = {
 	/* libbpf replaces what it could not relocate by a call that no kernel
-	 * knows, and then the kernel's words about that. */
+	 * has, and then the kernel's message about that. */
 	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127[^. ].%127s", 3,
 	  "in this kernel's types, %s %s has no member %s, or one of another "
 	  "type" },
@@ -31,16 +31,16 @@ static const struct {
 
 	{ "Couldn't load trivial BPF program", "", 0, "this process may not load any BPF program" },
 	{ "map '", "%127[^']': failed to create: %127[^(\n]", 2,
-	  "the kernel does not make the BPF map %s: %s" },
+	  "the kernel cannot create the BPF map %s: %s" },
 
 	/* To 6.12, and later. */
 	{ "unknown func ", "%127[^#\n]#", 1,
-	  "the kernel does not let this type of program call the helper %s" },
+	  "on this kernel, this type of program may not call the helper %s" },
 	{ "program of this type cannot use helper ", "%127[^#\n]#", 1,
-	  "the kernel does not let this type of program call the helper %s" },
+	  "on this kernel, this type of program may not call the helper %s" },
 	{ "invalid func unknown#", "%127[0-9]", 1, "the kernel has no helper of number %s" },
 	{ "calling kernel function ", "%127s is not allowed", 1,
-	  "the kernel does not let this type of program call its function %s" },
+	  "on this kernel, this type of program may not call the kernel's function %s" },
 	{ "func '", "%127[^']' doesn't have %127[0-9]", 2, "the tracepoint %s has no argument %s" },
 	{ "BPF program is too large. Processed ", "%127[0-9]", 1,
 	  "the program is too long for this kernel's verifier, which followed "
@@ -52,11 +52,11 @@ static const struct {
 	{ "failed to determine tracepoint '", "%127[^']' perf event ID: %127[^\n]", 2,
 	  "tracefs does not have the event %s: %s" },
 	{ "tracepoint '", "%127[^']' perf_event_open() failed: %127[^\n]", 2,
-	  "the kernel does not open the event %s (perf_event_open): %s" },
+	  "the kernel cannot open the event %s (perf_event_open): %s" },
 	{ "failed to attach to tracepoint '", "%127[^']': %127[^\n]", 2,
-	  "the kernel does not run programs at the event %s: %s" },
+	  "the kernel cannot attach programs to the event %s: %s" },
 	{ "failed to attach to raw tracepoint '", "%127[^']': %127[^\n]", 2,
-	  "the kernel does not run programs at the raw tracepoint %s: %s" },
+	  "the kernel cannot attach programs to the raw tracepoint %s: %s" },
 };
 
 static bool explain_row(char *feature, size_t size, const char *words, size_t r)
@@ -66,7 +66,7 @@ static bool explain_row(char *feature, size_t size, const char *words, size_t r)
 
 	while ((at = strstr(at, rows[r].words))) {
 		at += strlen(rows[r].words);
-		/* What the formats do not ask for is not touched. */
+		/* Parts that are not in the format stay empty. */
 		if (rows[r].parts &&
 		    sscanf(at, rows[r].scan, part[0], part[1], part[2]) < rows[r].parts)
 			continue;
@@ -91,10 +91,10 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 		;
 	if (memmem(begin, (size_t)(end - begin), mark, strlen(mark)))
 		snprintf(feature, size,
-			 "the kernel's verifier has no objection, but something "
-			 "else in the kernel has, such as a security module");
+			 "the kernel's verifier accepts the program, but something else "
+			 "in the kernel refuses it, such as a security module");
 	else
-		snprintf(feature, size, "the kernel's verifier says: %.*s", (int)(end - begin),
+		snprintf(feature, size, "the kernel's verifier reports: %.*s", (int)(end - begin),
 			 begin);
 	return true;
 }
@@ -106,11 +106,10 @@ bool bpf_refusal_explain(char *feature, size_t size, const char *words)
 			return true;
 	if (explain_verdict(feature, size, words))
 		return true;
-	/* The verifier has not even looked at it. */
+	/* It did not reach the verifier. */
 	if (!strstr(words, "BPF program load failed: Invalid argument"))
 		return false;
 	snprintf(feature, size,
-		 "the kernel gives no reason: it may not know programs of this "
-		 "type");
+		 "the kernel gives no reason; it may not support programs of this type");
 	return true;
 }

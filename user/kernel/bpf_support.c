@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What every BPF object of the program needs around libbpf. */
+/* libbpf's messages, and what a loaded BPF object costs. */
 #include "kernel/bpf_support.h"
 
 #include <bpf/bpf.h>
@@ -10,33 +10,33 @@
 
 #include "kernel/bpf_refusal.h"
 
-/* libbpf's print callback takes no context: its state stands here, set once. */
+/* libbpf's print callback takes no context: its state is static, and set once. */
 static const struct log *message_log;
-static char words[1536];
-static char refused[64];
+static char error_log[1536];
+static char refused_program[64];
 
 /* libbpf names the program only in its message: "prog 'NAME': failed to ...". */
 static void note_refused(const char *text)
 {
 	const char *name = strstr(text, "prog '"), *end;
 
-	if (!name || refused[0])
+	if (!name || refused_program[0])
 		return;
 	name += strlen("prog '");
 	end = strstr(name, "': failed to");
 	if (end)
-		snprintf(refused, sizeof(refused), "%.*s", (int)(end - name), name);
+		snprintf(refused_program, sizeof(refused_program), "%.*s", (int)(end - name), name);
 }
 
-/* Keeps the tail, from the beginning of a line on: the verdict stands at the end. */
-static void keep_words(const char *text, size_t len)
+/* Keeps the end, from the beginning of a line on: the verdict is there. */
+static void append_error(const char *text, size_t len)
 {
-	const size_t room = sizeof(words) - 1;
-	char all[2 * sizeof(words)];
+	const size_t room = sizeof(error_log) - 1;
+	char all[2 * sizeof(error_log)];
 	bool cut = len > room;
 	const char *tail = all, *line;
 
-	snprintf(all, sizeof(all), "%s%s", words, cut ? text + len - room : text);
+	snprintf(all, sizeof(all), "%s%s", error_log, cut ? text + len - room : text);
 	len = strlen(all);
 	if (len > room) {
 		tail = all + (len - room);
@@ -45,7 +45,7 @@ static void keep_words(const char *text, size_t len)
 	line = cut ? strchr(tail, '\n') : NULL;
 	if (line && line[1])
 		tail = line + 1;
-	memcpy(words, tail, strlen(tail) + 1);
+	memcpy(error_log, tail, strlen(tail) + 1);
 }
 
 static int print_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -61,7 +61,7 @@ static int print_message(enum libbpf_print_level level, const char *format, va_l
 	len = strlen(text);
 	if (level == LIBBPF_WARN) {
 		note_refused(text);
-		keep_words(text, len);
+		append_error(text, len);
 	}
 	while (len && text[len - 1] == '\n')
 		text[--len] = 0;
@@ -76,72 +76,27 @@ void bpf_messages_init(const struct log *log)
 	libbpf_set_print(print_message);
 }
 
-const char *bpf_last_words(void)
+const char *bpf_error_log(void)
 {
-	return words;
+	return error_log;
 }
 
-void bpf_messages_forget(void)
+void bpf_error_log_clear(void)
 {
-	words[0] = 0;
-	refused[0] = 0;
+	error_log[0] = 0;
+	refused_program[0] = 0;
+}
+
+const char *bpf_refused_program(void)
+{
+	return refused_program;
 }
 
 const char *bpf_reason(int error)
 {
 	static char feature[512];
 
-	return bpf_refusal_explain(feature, sizeof(feature), words) ? feature : strerror(error);
-}
-
-struct bpf_program *bpf_hook_program(void *skeleton, const struct bpf_hook *hook)
-{
-	return *(struct bpf_program **)((char *)skeleton + hook->program);
-}
-
-void bpf_hooks_leave_out(void *skeleton, const struct bpf_hook *hooks, size_t n, unsigned int out)
-{
-	for (size_t i = 0; i < n; i++)
-		if (out & 1u << i)
-			bpf_program__set_autoload(bpf_hook_program(skeleton, &hooks[i]), false);
-}
-
-size_t bpf_hooks_refused(const struct bpf_hook *hooks, size_t n, int err)
-{
-	size_t i = 0;
-
-	/* What the process may not, it may not for any program. */
-	if (err == -EPERM)
-		return n;
-	while (i < n && strcmp(hooks[i].function, refused) != 0)
-		i++;
-	return i;
-}
-
-void bpf_hook_warn_refused(const struct log *log, const char *kind, const struct bpf_hook *hook,
-			   int err)
-{
-	log_warn(log,
-		 "what the %s %s tells will be missing, for the kernel refuses "
-		 "its program: %s\n%sxidscope: %s",
-		 kind, hook->name, bpf_reason(-err), bpf_last_words(), bpf_advice(-err));
-}
-
-static struct bpf_link **hook_link(void *skeleton, const struct bpf_hook *hook)
-{
-	return (struct bpf_link **)((char *)skeleton + hook->link);
-}
-
-bool bpf_hook_attached(void *skeleton, const struct bpf_hook *hook)
-{
-	return *hook_link(skeleton, hook);
-}
-
-int bpf_hook_attach(void *skeleton, const struct bpf_hook *hook)
-{
-	bpf_messages_forget();
-	*hook_link(skeleton, hook) = bpf_program__attach(bpf_hook_program(skeleton, hook));
-	return bpf_hook_attached(skeleton, hook) ? 0 : -errno;
+	return bpf_refusal_explain(feature, sizeof(feature), error_log) ? feature : strerror(error);
 }
 
 /* Kernel memory of the map or program behind @fd. */
@@ -175,21 +130,19 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 		m->programs += memory_of(bpf_program__fd(program));
 }
 
-void bpf_object_snapshot(const struct bpf_object *object, const struct bpf_memory *m,
-			 struct snapshot *s)
+void bpf_object_runs(const struct bpf_object *object,
+		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
+		     void *context)
 {
 	struct bpf_program *program;
 
-	s->map_bytes += m->maps;
-	s->program_bytes += m->programs;
 	bpf_object__for_each_program(program, object) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 		int fd = bpf_program__fd(program);
 
 		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) && info.run_cnt)
-			snapshot_program(s, bpf_program__name(program), info.run_cnt,
-					 info.run_time_ns);
+			add(context, bpf_program__name(program), info.run_cnt, info.run_time_ns);
 	}
 }
 
@@ -224,9 +177,8 @@ const char *bpf_advice(int error)
 {
 	switch (error) {
 	case EPERM:
-		return "run it as root (in a container: privileged), and see "
-		       "that /sys/kernel/security/lockdown is not at "
-		       "'confidentiality'";
+		return "run it as root (in a container: privileged), and check that "
+		       "/sys/kernel/security/lockdown is not 'confidentiality'";
 	case ENOMEM:
 		return "not enough memory for the maps: raise the memory limit "
 		       "of the service or container";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The running kernel's own word on its types (BTF). */
+/* The types of the running kernel, from its BTF. */
 #include "kernel/kernel_types.h"
 
 #include <bpf/btf.h>
@@ -8,13 +8,17 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 /* The kernel's types, modules aside: 5 MB that take 30 ms to read. */
 static struct btf *types;
 
 static const struct btf *kernel_types(void)
 {
-	if (!types)
+	/* Without the file libbpf would print a line of its own. */
+	if (!types && !access(KERNEL_BTF, R_OK))
 		types = btf__load_vmlinux_btf();
 	return types;
 }
@@ -39,14 +43,13 @@ bool kernel_has_type(const char *root, const char *name)
 
 	if (!*root)
 		return has_type(kernel_types(), name);
-	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
+	snprintf(path, sizeof(path), "%s" KERNEL_BTF, root);
 	btf = btf__parse(path, NULL);
 	found = has_type(btf, name);
 	btf__free(btf);
 	return found;
 }
 
-/* In bytes; -ENOENT if there is no such member. */
 static int member_offset(const struct btf *btf, const char *type, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
@@ -61,36 +64,17 @@ static int member_offset(const struct btf *btf, const char *type, const char *me
 	return -ENOENT;
 }
 
-int pci_name_offsets(int *init_name, int *name)
-{
-	const struct btf *btf = kernel_types();
-	int dev, init, kobj, in_kobj;
-
-	if (!btf)
-		return -ENOENT;
-	dev = member_offset(btf, "pci_dev", "dev");
-	init = member_offset(btf, "device", "init_name");
-	kobj = member_offset(btf, "device", "kobj");
-	in_kobj = member_offset(btf, "kobject", "name");
-	if (dev < 0 || init < 0 || kobj < 0 || in_kobj < 0)
-		return -ENOENT;
-	*init_name = dev + init;
-	*name = dev + kobj + in_kobj;
-	return 0;
-}
-
-int session_state_offset(void)
+int kernel_member_offset(const char *module, const char *type, const char *member)
 {
 	struct btf *btf;
-	int queue, state;
+	int offset;
 
 	if (!kernel_types())
-		return 0;
-	btf = btf__load_module_btf("nfsv4", types);
-	if (!btf)
-		return 0;
-	queue = member_offset(btf, "nfs4_slot_table", "slot_tbl_waitq");
-	state = member_offset(btf, "nfs4_slot_table", "slot_tbl_state");
+		return -ENOENT;
+	if (!module)
+		return member_offset(types, type, member);
+	btf = btf__load_module_btf(module, types);
+	offset = btf ? member_offset(btf, type, member) : -ENOENT;
 	btf__free(btf);
-	return queue < 0 || state < 0 ? 0 : state - queue;
+	return offset;
 }

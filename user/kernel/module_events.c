@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Kernel modules that come and go, by uevents. */
+/* Kernel modules that are loaded and unloaded, from uevents. */
 #include "kernel/module_events.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ int module_events_open(void)
 	return fd;
 }
 
-/* A message begins with "ACTION@PATH", the path under /sys. Whoever else may have
- * sent it: what it causes is a look. */
+/* A message begins with "ACTION@PATH", the path under /sys. Its sender does not
+ * matter: it only makes the caller look. */
 bool module_events_read(int fd)
 {
 	bool changed = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tells that a kernel module has come or gone, by the kernel's uevents
+ * Reports that a kernel module was loaded or unloaded, from the kernel's uevents
  * (netlink(7), NETLINK_KOBJECT_UEVENT).
  */
 #ifndef XIDSCOPE_MODULE_EVENTS_H
@@ -13,9 +13,9 @@
 int module_events_open(void);
 
 /*
- * Reads what waits, without blocking. Returns whether a module may have come or
- * gone since the last time. The kernel tells of a module when it is live, and
- * when it is no longer among the holders of others.
+ * Reads what waits, without blocking. Returns whether a module may have been loaded
+ * or unloaded since the last time. The kernel sends a uevent when a module is live,
+ * and when it is no longer among the holders of others.
  */
 bool module_events_read(int fd);
 

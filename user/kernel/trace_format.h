@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the fields of a kernel trace event lie in its binary record, as the
- * event's `format` file in tracefs tells. Pure functions.
+ * Where the fields of a kernel trace event are in its binary record, from the
+ * event's `format` file in tracefs. Pure functions.
  */
 #ifndef XIDSCOPE_TRACE_FORMAT_H
 #define XIDSCOPE_TRACE_FORMAT_H

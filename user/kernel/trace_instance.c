@@ -17,13 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "kernel/tracefs.h"
 
 /* Per CPU. Few events come; a burst of some hundred has room. */
 #define BUFFER_KB "32"
 
-/* Read of a CPU at a time: all that its buffer holds, and more. */
+/* Pages read of a CPU at a time: more than its buffer holds. */
 #define MAX_PAGES 16
 
 /* Agents and sessions that run at the same time have one each. */
@@ -36,9 +37,9 @@ struct trace_instance {
 	size_t event_count;
 	void *context;
 	struct trace_event *probe; /* that was defined, or NULL */
-	int pipe; /* for epoll, and keeps others from removing the instance */
+	int pipe; /* for epoll; the instance cannot be removed while it is open */
 	int *cpus; /* trace_pipe_raw of each CPU */
-	int cpu_count;
+	size_t cpu_count;
 	size_t page_size;
 	unsigned char *page;
 	uint64_t missed;
@@ -82,12 +83,12 @@ static int set(const struct trace_instance *t, const char *file, const char *val
 }
 
 /*
- * While an event is on, the kernel notes the name of each task at each context
+ * While an event is on, the kernel records the name of each task at each context
  * switch of the whole machine, at 35 instructions: eight times per NFS call on
- * loopback. Nobody needs the names here, but to forgo them takes them from
- * events that others have on already, so it is done only if there are none.
+ * loopback. The names are not used here. The option is one for all instances, so
+ * it is changed only if no other event is on.
  */
-static void forgo_names(const struct trace_instance *t)
+static void disable_command_recording(const struct trace_instance *t)
 {
 	int fd = open_at(t, O_RDONLY, "set_event");
 	char any;
@@ -124,8 +125,8 @@ static void instance_name(char *name, size_t size, int number)
 		snprintf(name, size, "xidscope_%d", number);
 }
 
-/* What agents and sessions left behind that were killed: events that are on
- * cost the kernel time, and probes, too. */
+/* Removes what killed agents and sessions have left: events and probes that are on
+ * cost the kernel time. */
 static void remove_left_over(const struct trace_instance *t)
 {
 	char path[PATH_MAX], name[sizeof(t->name)];
@@ -162,7 +163,7 @@ static int open_cpus(struct trace_instance *t)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
-	int fd, *grown;
+	int fd, *cpu;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "%s/instances/%s/per_cpu", t->tracefs, t->name);
@@ -172,23 +173,24 @@ static int open_cpus(struct trace_instance *t)
 	while ((entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "cpu", 3) != 0)
 			continue;
-		grown = realloc(t->cpus, sizeof(*t->cpus) * ((size_t)t->cpu_count + 1));
-		if (!grown)
-			break;
-		t->cpus = grown;
 		fd = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/%s/trace_pipe_raw",
 			     t->name, entry->d_name);
 		if (fd < 0)
 			break;
-		t->cpus[t->cpu_count++] = fd;
+		cpu = ARRAY_APPEND(t->cpus, t->cpu_count);
+		if (!cpu) {
+			close(fd);
+			break;
+		}
+		*cpu = fd;
 	}
 	closedir(dir);
 	return t->cpu_count ? 0 : -ENOENT;
 }
 
 /*
- * printk has its time stamps from local_clock(), which as a trace clock is
- * called "perf"; a CPU's statistics tell what that shows now.
+ * printk takes its time stamps from local_clock(), which as a trace clock is
+ * called "perf"; a CPU's statistics show its present value.
  */
 static void measure_log_offset(struct trace_instance *t)
 {
@@ -239,7 +241,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 		t->name[0] = 0;
 		goto failed;
 	}
-	/* First of all: from now on nobody takes it for left over. */
+	/* First of all: from now on no other agent can remove it. */
 	t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 	err = t->pipe < 0 ? -errno : 0;
 	if (err)
@@ -247,7 +249,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 	set(t, "buffer_size_kb", BUFFER_KB);
 	/* Wake up for the first record, not for a half-full buffer. */
 	set(t, "buffer_percent", "0");
-	forgo_names(t);
+	disable_command_recording(t);
 	measure_log_offset(t);
 	err = set(t, "trace_clock", "mono");
 	if (!err)
@@ -268,7 +270,7 @@ void trace_instance_free(struct trace_instance *t)
 		return;
 	for (size_t i = 0; i < t->event_count; i++)
 		trace_instance_disable(t, &t->events[i]);
-	for (int i = 0; i < t->cpu_count; i++)
+	for (size_t i = 0; i < t->cpu_count; i++)
 		close(t->cpus[i]);
 	if (t->pipe >= 0)
 		close(t->pipe);
@@ -335,7 +337,7 @@ static bool is_on(const struct trace_instance *t, const struct trace_event *even
 
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
 {
-	/* Off though it was on: the module has come anew. */
+	/* Off though it was on: the module was loaded again. */
 	if (event->enabled && is_on(t, event))
 		return true;
 	event->enabled = false;
@@ -381,7 +383,7 @@ static void dispatch(struct trace_instance *t, const struct trace_record *record
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct trace_event *event = &t->events[i];
 
-		/* Perhaps switched off since. */
+		/* It may have been disabled since. */
 		if (event->format.id == record->type) {
 			event->handle(t->context, event, record);
 			return;
@@ -397,10 +399,10 @@ int trace_instance_consume(struct trace_instance *t)
 	int count = 0;
 	ssize_t n;
 
-	/* One look at all CPUs, of which there may be hundreds. */
+	/* One check for all CPUs, which may be hundreds. */
 	if (!poll(&any, 1, 0))
 		return 0;
-	for (int i = 0; i < t->cpu_count; i++)
+	for (size_t i = 0; i < t->cpu_count; i++)
 		for (int pages = 0; pages < MAX_PAGES; pages++) {
 			n = read(t->cpus[i], t->page, t->page_size);
 			if (n <= 0)

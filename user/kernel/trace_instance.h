@@ -42,7 +42,7 @@ void trace_instance_free(struct trace_instance *t);
 /*
  * How far the clock of the kernel log was behind CLOCK_MONOTONIC when the
  * instance was made: it is not adjusted, and drifts by seconds in months.
- * False, and 0, if the kernel does not say.
+ * False, and 0, if it is not known.
  */
 bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns);
 
@@ -52,7 +52,7 @@ int trace_instance_fd(const struct trace_instance *t);
 /* Whether the kernel has @event now. */
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event);
 
-/* Enables @event if the kernel has it now, and notes it if it is gone.
+/* Enables @event if the kernel has it now, and marks it as disabled if not.
  * Returns whether it is enabled. */
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event);
 void trace_instance_disable(struct trace_instance *t, struct trace_event *event);
@@ -69,8 +69,8 @@ bool trace_instance_has_probes(const struct trace_instance *t);
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 			 const char *definition);
 
-/* Hands the records that wait to their events' handlers; of a storm no more than
- * the buffers hold, the rest next time. Returns how many. */
+/* Passes the records that wait to their events' handlers, at most what the buffers
+ * hold; the rest next time. Returns how many. */
 int trace_instance_consume(struct trace_instance *t);
 
 /* Records that were overwritten before they were read. */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Both are folders of the kernel's own making, empty until it is mounted. */
-static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+/* The kernel makes both folders; they are empty until it is mounted. */
+static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
 static enum tracefs_state look(const char *path)
 {
@@ -25,17 +25,17 @@ static enum tracefs_state look(const char *path)
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 {
 	enum tracefs_state best = TRACEFS_ABSENT, state;
-	char place[PATH_MAX - 16];
+	char full[PATH_MAX - 16];
 
 	path[0] = 0;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(place, sizeof(place), "%s%s", root, places[i]);
-		state = look(place);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		snprintf(full, sizeof(full), "%s%s", root, paths[i]);
+		state = look(full);
 		if (state <= best)
 			continue;
 		best = state;
 		if (state != TRACEFS_UNMOUNTED)
-			snprintf(path, size, "%s", place);
+			snprintf(path, size, "%s", full);
 	}
 	return best;
 }

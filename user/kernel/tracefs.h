@@ -10,11 +10,11 @@
 enum tracefs_state {
 	TRACEFS_ABSENT, /* the kernel has none */
 	TRACEFS_UNMOUNTED,
-	TRACEFS_FORBIDDEN, /* mounted, and this process may not look into it */
+	TRACEFS_FORBIDDEN, /* mounted, and this process may not read it */
 	TRACEFS_MOUNTED,
 };
 
-/* Looks in the two places where it is mounted by custom, below @root ("" for
+/* Looks at the two paths where it is usually mounted, below @root ("" for
  * the system itself). With TRACEFS_MOUNTED and TRACEFS_FORBIDDEN, @path (of
  * @size bytes) is where; else "". */
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size);

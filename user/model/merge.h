@@ -15,9 +15,9 @@ void rpc_transport_add(struct rpc_transport_state *to, const struct rpc_transpor
 void rpc_server_add(struct rpc_server_state *to, const struct rpc_server_state *from);
 
 /*
- * Adds to @s, which must hold no calls yet, the counters of the calls that
- * @past has counted, so that counting goes on where @past ended; figures that
- * described the moment of @past are left out. Returns 0 or -ENOMEM.
+ * Adds to @s the counters of the calls that @past has counted, so that counting
+ * goes on where @past ended; figures that describe a moment are left out, and must
+ * not be in @s yet. Returns 0 or -ENOMEM.
  */
 int snapshot_add_calls(struct snapshot *s, const struct snapshot *past);
 

@@ -15,7 +15,6 @@
 
 #include "base/label.h"
 #include "base/pci_address.h"
-#include "rpc/nfs_status.h"
 #include "model/time_histogram.h"
 #include "rpc.h"
 
@@ -36,10 +35,13 @@ struct rpc_op {
 	uint64_t received_bytes;
 };
 
+/* Room for "NFS4ERR_CONN_NOT_BOUND_TO_SESSION", the longest, and its NUL. */
+#define RPC_STATUS_LEN 40
+
 struct rpc_error {
 	char server[LABEL_SIZE];
 	char op[RPC_OP_LEN];
-	char status[NFS_STATUS_SIZE]; /* "EIO", "NFS4ERR_DELAY", ... */
+	char status[RPC_STATUS_LEN]; /* "EIO", "NFS4ERR_DELAY", ... */
 	uint64_t count;
 };
 

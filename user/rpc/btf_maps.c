@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers by which
- * the kernel side knows servers, transports and series to their names.
+ * Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers of servers,
+ * transports and series on the kernel side to their names.
  */
 #include "rpc/btf_maps.h"
 
@@ -18,14 +18,14 @@
 
 #define OTHER "other"
 
-/* A waiter that has been awake for so long may have ended; so many of them are
- * looked at in each snapshot. */
+/* A waiter that has been awake for so long may have ended; at most so many of them
+ * are checked in each snapshot. */
 #define SWEEP_AGE_NS 2000000000
 #define MAX_SWEEPS 1024
 
-/* What a read needs to have at hand. */
+/* One reading of the maps. */
 struct reading {
-	struct rpc_maps *m;
+	struct btf_maps *m;
 	struct snapshot *s;
 	char (*servers)[LABEL_SIZE]; /* by number */
 	uint32_t server_count;
@@ -34,8 +34,8 @@ struct reading {
 	uint32_t series_count;
 };
 
-/* The namespace whose servers bear their bare names: the node's own if it can
- * be seen, else the agent's. */
+/* The network namespace whose servers have their bare names: the node's own if it
+ * is visible, otherwise the agent's. */
 static uint32_t own_netns(void)
 {
 	struct stat st;
@@ -57,16 +57,16 @@ static int lookup(struct bpf_map *map, uint32_t key, void *value)
 
 static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 {
-	struct rpc_maps *m = context;
+	struct btf_maps *m = context;
 
 	return lookup(m->bpf->maps.series, index, to) ? -errno : 0;
 }
 
-int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards)
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
 	void *mapped;
 
-	*m = (struct rpc_maps){ .bpf = bpf, .shards = shards, .own_netns = own_netns() };
+	*m = (struct btf_maps){ .bpf = bpf, .shards = shards, .own_netns = own_netns() };
 	mapped = mmap(NULL, RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket), PROT_READ,
 		      MAP_SHARED, bpf_map__fd(bpf->maps.waiter_tasks), 0);
 	if (mapped == MAP_FAILED)
@@ -77,13 +77,13 @@ int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 	return rpc_series_open(&m->reader);
 }
 
-void rpc_maps_close(struct rpc_maps *m)
+void btf_maps_close(struct btf_maps *m)
 {
 	if (m->waiter_tasks)
 		munmap((void *)m->waiter_tasks,
 		       RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket));
 	rpc_series_close(&m->reader);
-	*m = (struct rpc_maps){};
+	*m = (struct btf_maps){};
 }
 
 static int read_servers(struct reading *r)
@@ -175,7 +175,7 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	return 0;
 }
 
-/* What only a look at the rpc_xprt itself can tell. */
+/* What can only be read from the rpc_xprt itself. */
 static void probe(struct reading *r, uint32_t index, struct rpc_transport_state *state,
 		  struct rpc_server_state *server, uint64_t *connects)
 {
@@ -188,7 +188,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
-	/* Was it there all the time? */
+	/* It may have been destroyed meanwhile. */
 	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
 		return;
 	state->alive = true;
@@ -202,8 +202,8 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
 }
 
-/* A place's number among those of its server and protocol. */
-static uint32_t place_number(const struct reading *r, uint32_t index)
+/* A transport's number among those of its server and protocol. */
+static uint32_t transport_number(const struct reading *r, uint32_t index)
 {
 	const struct rpc_transport *t = &r->transports[index];
 	uint32_t number = 0;
@@ -234,7 +234,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		if (!t->proto[0])
 			continue; /* being filled at this moment */
 		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto,
-			 place_number(r, i));
+			 transport_number(r, i));
 		state = snapshot_transport(r->s, server_label(r, t->server), name);
 		server = snapshot_server(r->s, server_label(r, t->server));
 		if (!state || !server)
@@ -248,14 +248,14 @@ static int read_transports(struct reading *r, uint32_t epoch)
 
 			if (t->saturated_since[l] && t->saturated_since[l] < r->s->time_ns)
 				ns += r->s->time_ns - t->saturated_since[l];
-			state->saturated_ns[l] += rpc_never_less(&r->m->saturated_ns[i][l], ns);
+			state->saturated_ns[l] += rpc_monotonic(&r->m->saturated_ns[i][l], ns);
 		}
 		for (int l = 0; l < RPC_LIMITS; l++)
 			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
 		connects = t->connects;
 		if (t->xprt)
 			probe(r, i, state, server, &connects);
-		state->connects += rpc_never_less(&r->m->connects[i], connects);
+		state->connects += rpc_monotonic(&r->m->connects[i], connects);
 	}
 	return 0;
 }
@@ -267,7 +267,7 @@ static int read_depths(struct reading *r, uint32_t epoch)
 	struct rpc_server_state *server;
 
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
-		/* The last place is that of all servers beyond the table. */
+		/* The last entry is that of all servers beyond the table. */
 		if (i >= r->server_count &&
 		    (i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER]))
 			continue;
@@ -291,7 +291,7 @@ static struct rpc_server_state *server_of_xprt(struct reading *r, uint64_t xprt)
 	return NULL;
 }
 
-/* Has the kernel side look whether the task is still there. */
+/* Makes the kernel side check whether the task still exists. */
 static void sweep(struct reading *r, uint32_t index, uint64_t task)
 {
 	__u64 args[2] = { index, task };
@@ -300,7 +300,7 @@ static void sweep(struct reading *r, uint32_t index, uint64_t task)
 	bpf_prog_test_run_opts(bpf_program__fd(r->m->bpf->progs.rpc_sweep), &opts);
 }
 
-/* Since when nothing has happened to a task, that we know of. */
+/* Time of the last event of a task. */
 static uint64_t last_event(const struct rpc_waiter *w)
 {
 	uint64_t last = w->start;
@@ -312,7 +312,7 @@ static uint64_t last_event(const struct rpc_waiter *w)
 	return last < w->waits.first ? w->waits.first : last;
 }
 
-/* The tasks asleep at this moment. Those awake for long may have ended. */
+/* The tasks asleep at this moment. Those awake for a long time may have ended. */
 static void read_waiters(struct reading *r)
 {
 	const struct rpc_waiter_bucket *bucket = r->m->waiter_tasks;
@@ -322,9 +322,9 @@ static void read_waiters(struct reading *r)
 	uint32_t limit;
 
 	for (uint32_t i = 0; i < RPC_MAX_WAITERS; i++) {
-		const volatile __u64 *place =
+		const volatile __u64 *way =
 			&bucket[i / RPC_BUCKET_TASKS].task[i % RPC_BUCKET_TASKS];
-		uint64_t task = *place;
+		uint64_t task = *way;
 
 		if (!task || lookup(r->m->bpf->maps.waiters, i, &w) || w.waits.asleep > RPC_WAITS)
 			continue;
@@ -340,7 +340,7 @@ static void read_waiters(struct reading *r)
 	}
 }
 
-int rpc_maps_read(struct rpc_maps *m, struct snapshot *s)
+int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 {
 	struct reading r = { .m = m, .s = s };
 	uint32_t epoch = m->bpf->bss->rpc_epoch;

@@ -12,24 +12,24 @@
 
 struct rpc_bpf;
 
-struct rpc_maps {
+struct btf_maps {
 	struct rpc_bpf *bpf;
 	uint32_t shards;
 	uint32_t own_netns;
 	const struct rpc_waiter_bucket *waiter_tasks; /* mapped */
 	struct rpc_series_reader reader;
-	/* As last reported, by place. */
+	/* As last reported, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];
 };
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.
- * Returns 0 or -errno; rpc_maps_close() in either case. */
-int rpc_maps_open(struct rpc_maps *m, struct rpc_bpf *bpf, uint32_t shards);
-void rpc_maps_close(struct rpc_maps *m);
+ * Returns 0 or -errno; btf_maps_close() in either case. */
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
+void btf_maps_close(struct btf_maps *m);
 
 /* Adds all that the maps hold to @s, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */
-int rpc_maps_read(struct rpc_maps *m, struct snapshot *s);
+int btf_maps_read(struct btf_maps *m, struct snapshot *s);
 
 #endif

@@ -16,173 +16,133 @@ static bool is_there(const struct rpc_facts *f)
 	return f->sunrpc == SUNRPC_LIVE || f->sunrpc == SUNRPC_BUILT_IN;
 }
 
-static void found(struct source_check *c, const char *text)
-{
-	c->verdict = SOURCE_CHECK_OK;
-	c->text = text;
-}
-
-static void missing(struct source_check *c, const char *text, const char *fix)
-{
-	c->verdict = SOURCE_CHECK_MISSING;
-	c->text = text;
-	c->fix = fix;
-}
-
-static void unknown_until(struct source_check *c, const char *text)
+static void unknown(struct source_check *c, const char *text)
 {
 	c->verdict = SOURCE_CHECK_UNKNOWN;
 	c->text = text;
 }
 
-static void unknown_until_loaded(struct source_check *c)
+/* @fix: what to do if it is not @ok. */
+static void decide(struct source_check *c, bool ok, const char *text_ok, const char *text_missing,
+		   const char *fix)
 {
-	unknown_until(c, "known when sunrpc is loaded");
+	c->verdict = ok ? SOURCE_CHECK_OK : SOURCE_CHECK_MISSING;
+	c->text = ok ? text_ok : text_missing;
+	c->fix = ok ? NULL : fix;
 }
 
 static void check_bpf(struct source_check *c, const struct rpc_facts *f)
 {
-	if (f->bpf)
-		found(c, "the kernel runs BPF programs");
-	else
-		missing(c, "the kernel does not run BPF programs",
-			"boot a kernel with CONFIG_BPF_SYSCALL=y");
+	decide(c, f->bpf, "the kernel runs BPF programs", "the kernel does not run BPF programs",
+	       "boot a kernel with CONFIG_BPF_SYSCALL=y");
 }
 
 static void check_lockdown(struct source_check *c, const struct rpc_facts *f)
 {
-	if (f->lockdown == LOCKDOWN_CONFIDENTIALITY)
-		missing(c,
-			"lockdown mode 'confidentiality' keeps BPF programs "
-			"from reading kernel memory",
-			"boot with lockdown=integrity, or without lockdown");
-	else if (f->lockdown == LOCKDOWN_INTEGRITY)
-		found(c, "lockdown mode 'integrity' allows BPF programs to "
-			 "read kernel memory");
-	else
-		found(c, "the kernel is not locked down");
+	decide(c, f->lockdown != LOCKDOWN_CONFIDENTIALITY,
+	       f->lockdown == LOCKDOWN_INTEGRITY ?
+		       "lockdown mode 'integrity' allows BPF programs to read kernel memory" :
+		       "the kernel is not locked down",
+	       "lockdown mode 'confidentiality' forbids BPF programs to read kernel memory",
+	       "boot with lockdown=integrity, or without lockdown");
 }
 
 static void check_permission(struct source_check *c, const struct rpc_facts *f)
 {
-	if (has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)))
-		found(c, "this process may load BPF programs");
-	else
-		missing(c, "this process may not load BPF programs",
-			"run it as root (in a container: privileged), or give "
-			"it CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
+	decide(c, has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)),
+	       "this process may load BPF programs", "this process may not load BPF programs",
+	       "run it as root (in a container: privileged), or give it CAP_BPF, CAP_PERFMON and "
+	       "CAP_SYS_ADMIN");
 }
 
 static void check_kernel_types(struct source_check *c, const struct rpc_facts *f)
 {
-	if (f->kernel_btf)
-		found(c, "the kernel describes its types (BTF)");
-	else
-		missing(c,
-			"the kernel does not describe its types: no "
-			"/sys/kernel/btf/vmlinux",
-			"boot a kernel with CONFIG_DEBUG_INFO_BTF=y");
+	decide(c, f->kernel_btf, "the kernel has BTF, which describes its types",
+	       "the kernel has no BTF: /sys/kernel/btf/vmlinux is missing",
+	       "boot a kernel with CONFIG_DEBUG_INFO_BTF=y");
 }
 
 static void check_sunrpc_types(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f))
-		unknown_until_loaded(c);
-	else if (f->sunrpc_btf)
-		found(c, "sunrpc's types are described (BTF)");
-	else if (f->out_of_tree)
-		missing(c,
-			"sunrpc is an out-of-tree module without a "
-			"description of its types (BTF)",
-			"build the module where the kernel's build tree has "
-			"its vmlinux, pahole is installed and "
-			"CONFIG_DEBUG_INFO_BTF_MODULES=y; or stay with the source tracepoints");
+		unknown(c, "unknown until sunrpc is loaded");
 	else
-		missing(c,
-			"sunrpc's types are not described: no "
-			"/sys/kernel/btf/sunrpc",
-			"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y "
-			"(5.11 and later); or stay with the source tracepoints");
+		decide(c, f->sunrpc_btf, "sunrpc has BTF: every metric is available",
+		       f->out_of_tree ? "sunrpc is an out-of-tree module without BTF" :
+					"sunrpc has no BTF: /sys/kernel/btf/sunrpc is missing",
+		       f->out_of_tree ?
+			       "build the module where the kernel's build tree has its vmlinux, "
+			       "pahole is installed and CONFIG_DEBUG_INFO_BTF_MODULES=y; or use "
+			       "the source tracepoints" :
+			       "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
+			       "later); or use the source tracepoints");
 }
 
-/* The kernel hands out a module's types by a call that wants this. */
+/* The system call that returns a module's BTF needs CAP_SYS_ADMIN. */
 static void check_module_types(struct source_check *c, const struct rpc_facts *f)
 {
-	if (f->sunrpc == SUNRPC_BUILT_IN)
-		found(c, "sunrpc is built in: its types are the kernel's");
-	else if (has(f, CAP_SYS_ADMIN))
-		found(c, "this process may read the types of modules");
-	else
-		missing(c, "this process may not read the types of modules",
-			"give it CAP_SYS_ADMIN");
+	bool built_in = f->sunrpc == SUNRPC_BUILT_IN;
+
+	decide(c, built_in || has(f, CAP_SYS_ADMIN),
+	       built_in ? "sunrpc is built in: its BTF is the kernel's" :
+			  "this process may read the BTF of modules",
+	       "this process may not read the BTF of modules", "give it CAP_SYS_ADMIN");
 }
 
 static void check_tracefs(struct source_check *c, const struct rpc_facts *f)
 {
-	switch (f->tracefs) {
-	case TRACEFS_MOUNTED:
-		found(c, "tracefs is mounted");
-		break;
-	case TRACEFS_FORBIDDEN:
-		missing(c, "this process may not look into tracefs", "run it as root");
-		break;
-	case TRACEFS_UNMOUNTED:
-		missing(c, "tracefs is not mounted",
-			"mount -t tracefs tracefs /sys/kernel/tracing");
-		break;
-	case TRACEFS_ABSENT:
-		missing(c, "the kernel has no tracefs",
-			"boot a kernel with CONFIG_FTRACE=y and "
-			"CONFIG_EVENT_TRACING=y");
-		break;
-	}
+	static const struct {
+		const char *text, *fix;
+	} missing[] = {
+		[TRACEFS_FORBIDDEN] = { "this process may not read tracefs", "run it as root" },
+		[TRACEFS_UNMOUNTED] = { "tracefs is not mounted",
+					"mount -t tracefs tracefs /sys/kernel/tracing" },
+		[TRACEFS_ABSENT] = { "the kernel has no tracefs",
+				     "boot a kernel with CONFIG_FTRACE=y and "
+				     "CONFIG_EVENT_TRACING=y" },
+		[TRACEFS_MOUNTED] = {},
+	};
+
+	decide(c, f->tracefs == TRACEFS_MOUNTED, "tracefs is mounted", missing[f->tracefs].text,
+	       missing[f->tracefs].fix);
 }
 
 static void check_sunrpc_events(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f) || f->tracefs != TRACEFS_MOUNTED)
-		unknown_until(c, "known when sunrpc is loaded and tracefs is "
-				 "mounted");
-	else if (f->sunrpc_events)
-		found(c, "tracefs has sunrpc's events");
+		unknown(c, "unknown until sunrpc is loaded and tracefs is mounted");
 	else
-		missing(c, "tracefs has no events of sunrpc",
-			"use a sunrpc that is built with its tracepoints "
-			"(CONFIG_TRACEPOINTS=y)");
+		decide(c, f->sunrpc_events, "tracefs has sunrpc's events",
+		       "tracefs has no events of sunrpc",
+		       "use a sunrpc that is built with its tracepoints (CONFIG_TRACEPOINTS=y)");
 }
 
 static void check_mountstats(struct source_check *c, const struct rpc_facts *f)
 {
-	if (f->mountstats)
-		found(c, "mountstats can be read");
-	else
-		missing(c, "/proc/self/mountstats cannot be read", "mount -t proc proc /proc");
+	decide(c, f->mountstats, "mountstats can be read", "/proc/self/mountstats cannot be read",
+	       "mount -t proc proc /proc");
 }
 
 static void check_transports(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f))
-		unknown_until_loaded(c);
-	else if (f->transports)
-		found(c, "sysfs lists sunrpc's transports");
+		unknown(c, "unknown until sunrpc is loaded");
 	else
-		missing(c,
-			"sysfs does not list sunrpc's transports: the source mountstats "
-			"cannot tell their slots",
-			"boot a kernel from 5.14 on");
+		decide(c, f->transports, "sysfs lists sunrpc's transports",
+		       "sysfs does not list sunrpc's transports: the source mountstats has no "
+		       "figures of their slots",
+		       "boot Linux 5.14 or later");
 }
 
 static void check_clients(struct source_check *c, const struct rpc_facts *f)
 {
 	if (!is_there(f))
-		unknown_until_loaded(c);
-	else if (f->debugfs)
-		found(c, "debugfs lists sunrpc's clients");
+		unknown(c, "unknown until sunrpc is loaded");
 	else
-		missing(c,
-			"debugfs does not list sunrpc's clients: the source tracepoints "
-			"cannot name all servers",
-			"mount -t debugfs debugfs /sys/kernel/debug");
+		decide(c, f->debugfs, "debugfs lists sunrpc's clients",
+		       "debugfs does not list sunrpc's clients: the source tracepoints cannot "
+		       "name all servers",
+		       "mount -t debugfs debugfs /sys/kernel/debug");
 }
 
 static const struct {
@@ -206,7 +166,7 @@ static const struct {
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
 _Static_assert(CHECKS <= sizeof(((struct source_choice *)0)->checks) / sizeof(struct source_check),
-	       "all checks have room");
+	       "there is room for all checks");
 
 void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned int allowed)
 {
@@ -229,7 +189,7 @@ void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned 
 
 bool source_check_is_reason(const struct source_check *check, enum rpc_source source)
 {
-	/* Better sources are lower bits. Of none, all are better. */
+	/* Better sources are lower bits. All are better than none. */
 	unsigned int better = source ? RPC_SOURCE_BIT(source) - 1 : RPC_SOURCES_ALL;
 
 	return check->verdict == SOURCE_CHECK_MISSING && check->sources & better;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which source of observation is possible, and what stands in the way of a
- * better one.
+ * Which source of RPC calls is available, and what is missing for a better one.
  */
 #ifndef XIDSCOPE_CHOICE_H
 #define XIDSCOPE_CHOICE_H
@@ -19,34 +18,33 @@
 enum source_verdict {
 	SOURCE_CHECK_OK,
 	SOURCE_CHECK_MISSING,
-	SOURCE_CHECK_UNKNOWN, /* known only when sunrpc is there */
+	SOURCE_CHECK_UNKNOWN, /* until sunrpc is loaded */
 };
 
 /* One thing that some sources need. All text is static. */
 struct source_check {
 	const char *name;
-	unsigned int sources; /* that need it; 0: it is only of help */
+	unsigned int sources; /* that need it; 0: none does, but it improves one */
 	enum source_verdict verdict;
 	const char *text; /* what was found */
-	const char *fix; /* what to do about it; NULL if nothing is missing */
+	const char *fix; /* what to do; NULL if nothing is missing */
 };
 
 struct source_choice {
-	enum rpc_source source; /* RPC_SOURCE_NONE: none is possible now */
-	enum rpc_source best; /* the same once sunrpc is loaded, as far as known before */
+	enum rpc_source source; /* RPC_SOURCE_NONE: none is available now */
+	enum rpc_source best; /* the same once sunrpc is loaded, as far as known now */
 	struct source_check checks[12];
 	size_t check_count;
 };
 
 /*
  * Chooses the best of the sources @allowed, from the facts alone. Without sunrpc
- * there is none. The reasons for that are those checks that are missing and
- * needed by a better source. Leave a source out of @allowed to go on to the next
- * where the kernel has refused it nonetheless.
+ * there is none. Why there is no better one: see source_check_is_reason(). Leave a
+ * source out of @allowed after the kernel has refused it, to get the next one.
  */
 void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned int allowed);
 
-/* Whether @check is a reason why no better source than @source is in force. */
+/* Whether @check is a reason why no better source than @source is chosen. */
 bool source_check_is_reason(const struct source_check *check, enum rpc_source source);
 
 #endif

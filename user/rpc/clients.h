@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who sunrpc's clients are, as the kernel's files tell: debugfs has a folder
- * rpc_clnt/ID with links to its transports (net/sunrpc/debugfs.c), and
+ * Who sunrpc's clients are, from the kernel's files: debugfs has a folder
+ * rpc_clnt/ID with links to the client's transports (net/sunrpc/debugfs.c), and
  * /proc/fs/nfsfs/servers has names for addresses (fs/nfs/client.c).
  */
 #ifndef XIDSCOPE_CLIENTS_H
@@ -13,40 +13,41 @@
 
 #include "rpc.h"
 
-struct rpc_transport_info {
+struct client_transport {
 	char netid[16]; /* "tcp", "tcp6", "rdma", ... */
 	char address[RPC_ADDRESS_LEN]; /* as text: "10.0.0.1", "fd00::1" */
 };
 
 /* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\n...". False if
  * one of the two is missing, empty or too long. */
-bool rpc_transport_info_parse(struct rpc_transport_info *info, const char *text, size_t len);
+bool clients_parse_transport(struct client_transport *info, const char *text, size_t len);
 
 /*
  * Finds the name of the server at @address in the @len bytes of nfsfs/servers:
- * "v4 7f000001  801   1 host", of which the second is the address in hex. The
+ * "v4 7f000001  801   1 host", the second word is the address in hex. The
  * name is cut to @size bytes with the NUL. False if it is not there.
  */
-bool nfs_server_name(char *name, size_t size, const char *text, size_t len, const char *address);
+bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
+			  const char *address);
 
 /* Whether task number @task is in a client's `tasks` file: a line per task that
  * begins with its number, after a heading. */
-bool rpc_tasks_have(const char *text, size_t len, uint32_t task);
+bool clients_parse_task(const char *text, size_t len, uint32_t task);
 
-/* The transport of client number @client; false if it is not to be found. */
-bool rpc_client_transport(struct rpc_transport_info *info, uint32_t client);
+/* The transport of client number @client; false if it is not known. */
+bool clients_transport(struct client_transport *info, uint32_t client);
 
-/* Calls @found for every client that there is. */
-void rpc_clients_each(void (*found)(void *context, uint32_t client,
-				    const struct rpc_transport_info *info),
-		      void *context);
+/* Calls @found for each client. */
+void clients_each(void (*found)(void *context, uint32_t client,
+				const struct client_transport *info),
+		  void *context);
 
 /* The name of the server at @address in the process's own network namespace,
  * as given at mount. False if it is not known. */
-bool rpc_server_name(char *name, size_t size, const char *address);
+bool clients_server_name(char *name, size_t size, const char *address);
 
-/* Whether the kernel says that the client has that task no more. False also if
- * it does not say. */
-bool rpc_task_is_gone(uint32_t client, uint32_t task);
+/* Whether the client no longer has that task, as the kernel's list of tasks shows.
+ * False also if there is no such list. */
+bool clients_task_is_gone(uint32_t client, uint32_t task);
 
 #endif

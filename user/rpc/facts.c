@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the kernel at hand offers: read from sysfs, proc, tracefs, debugfs. */
+/* What the running kernel offers: read from sysfs, proc, tracefs, debugfs. */
 #include "rpc/facts.h"
 
 #include <limits.h>
@@ -43,7 +43,7 @@ enum sunrpc_state sunrpc_look(const char *root)
 	/* A built-in sunrpc has parameters, and therefore a folder, too. */
 	if (!first_line(root, MODULE "/initstate", state, sizeof(state)))
 		return exists(root, MODULE) ? SUNRPC_BUILT_IN : SUNRPC_ABSENT;
-	/* Its types are there before it lives. */
+	/* Its types are there before it is live. */
 	return strcmp(state, "live") ? SUNRPC_LOADING : SUNRPC_LIVE;
 }
 

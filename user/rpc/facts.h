@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the kernel at hand offers to an observer of sunrpc, as its own files
- * tell it.
+ * What the running kernel offers to an observer of sunrpc, from its own files.
  */
 #ifndef XIDSCOPE_FACTS_H
 #define XIDSCOPE_FACTS_H
@@ -36,7 +35,7 @@ struct rpc_facts {
 
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */
-	bool sunrpc_btf; /* sunrpc's, too */
+	bool sunrpc_btf; /* sunrpc's are known, too */
 	enum lockdown lockdown;
 	uint64_t capabilities; /* the process's effective ones: bits */
 	enum tracefs_state tracefs;
@@ -49,15 +48,15 @@ struct rpc_facts {
 
 /* Paths of the system have @root before them: "", or a folder of a test. */
 
-/* Whether sunrpc is there. Cheap: for many times a second. */
+/* Whether sunrpc is loaded. Cheap: can be called many times a second. */
 enum sunrpc_state sunrpc_look(const char *root);
 
-/* All that decides; takes up to 0.1 s where sunrpc is built in. What lies on disk
- * is left out: */
+/* All facts that the choice of a source depends on; takes up to 0.1 s where sunrpc
+ * is built in. The module on disk is left out. */
 void rpc_facts_look(struct rpc_facts *f, const char *root);
 
-/* For people: adds the module on disk, which is read whole. @release is the
- * kernel's, as uname -r has it. */
+/* For reports: adds the module on disk, which is read whole. @release is the
+ * kernel's, as printed by uname -r. */
 void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *release);
 
 #endif

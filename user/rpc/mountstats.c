@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Source mountstats: counters of our own from the kernel's, which begin and end with a mount. */
-#include "rpc/mountstats.h"
+/*
+ * Source mountstats: no programs in the kernel; its own statistics are polled, those of
+ * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both have
+ * sums and counts: no distribution, and of the phases `rtt` alone.
+ *
+ * The mounts are those of process 1 if they may be read (with the host's process
+ * namespace: the host's), otherwise our own. Counters are our own: the kernel's
+ * begin and end with a mount. What a mount counts between the last poll and its
+ * end is lost.
+ */
+#include "rpc/source.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
+#include "model/merge.h"
 #include "rpc/mountstats_text.h"
-#include "rpc/xprt_info.h"
+#include "rpc/transports.h"
 
 #define FILE_MAX (64 << 20)
 #define NS_PER_MS 1000000
 
-/* The kernel counts errors, and does not say which. */
+/* The kernel counts errors without their status. */
 #define ANY_STATUS "unknown"
 
 static const uint64_t known =
@@ -26,7 +36,7 @@ static const uint64_t known =
 	RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) | RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
 	RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 
-/* What a mount, or rather its superblock, had counted at the last poll. */
+/* What a mount (its superblock, to be exact) had counted at the last poll. */
 struct seen_mount {
 	uint64_t device;
 	uint64_t age;
@@ -35,49 +45,14 @@ struct seen_mount {
 	size_t op_count;
 };
 
-/* A transport of this poll. */
-struct transport {
-	char server[LABEL_SIZE];
-	char address[RPC_ADDRESS_LEN];
-	uint32_t port; /* the server's */
-	size_t index; /* among those of its mount */
-	struct mountstats_transport stats;
-};
-
-/* Connects of all of a server's transports of one protocol, last time. */
-struct connects {
-	char server[LABEL_SIZE];
-	char protocol[RPC_PROTO_LEN];
-	uint64_t before, now;
-};
-
-struct rpc_poll {
+struct mountstats_state {
 	const char *root;
 	bool begun; /* later mounts are new, and so are all their calls */
 	struct snapshot totals; /* ops, errors and transports alone */
 	struct seen_mount *mounts;
 	size_t mount_count;
-	struct connects *connects;
-	size_t connects_count;
-	struct transport *transports;
-	size_t transport_count;
+	struct transports transports;
 };
-
-/* ---- room ---- */
-
-/* One more element, zeroed, of an array. */
-static void *more(void *array, size_t *count, size_t size)
-{
-	void **p = array;
-	void *grown = realloc(*p, (*count + 1) * size);
-
-	if (!grown)
-		return NULL;
-	*p = grown;
-	return memset((char *)grown + size * (*count)++, 0, size);
-}
-
-/* ---- calls ---- */
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
@@ -100,7 +75,7 @@ static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
 	h->sum_ns += ms * NS_PER_MS;
 }
 
-static int add_op(struct rpc_poll *p, const struct mountstats_mount *mount,
+static int add_op(struct mountstats_state *m, const struct mountstats_mount *mount,
 		  const struct mountstats_op *now, const struct mountstats_op *before)
 {
 	uint64_t calls = since(now->calls, before->calls);
@@ -111,7 +86,7 @@ static int add_op(struct rpc_poll *p, const struct mountstats_mount *mount,
 
 	if (!calls)
 		return 0;
-	o = snapshot_op(&p->totals, mount->server, now->name);
+	o = snapshot_op(&m->totals, mount->server, now->name);
 	if (!o)
 		return -ENOMEM;
 	add_time(&o->total, calls, since(now->total_ms, before->total_ms));
@@ -119,14 +94,14 @@ static int add_op(struct rpc_poll *p, const struct mountstats_mount *mount,
 	o->sent_bytes += since(now->sent_bytes, before->sent_bytes);
 	o->received_bytes += since(now->received_bytes, before->received_bytes);
 	if (errors) {
-		e = snapshot_error(&p->totals, mount->server, now->name, ANY_STATUS);
+		e = snapshot_error(&m->totals, mount->server, now->name, ANY_STATUS);
 		if (!e)
 			return -ENOMEM;
 		e->count += errors;
 	}
 	if (!mount->transport_count)
 		return 0;
-	t = snapshot_transport(&p->totals, mount->server, mount->transports[0].protocol);
+	t = snapshot_transport(&m->totals, mount->server, mount->transports[0].protocol);
 	if (!t)
 		return -ENOMEM;
 	t->retransmits += since(now->transmits - now->calls, before->transmits - before->calls);
@@ -134,11 +109,11 @@ static int add_op(struct rpc_poll *p, const struct mountstats_mount *mount,
 	return 0;
 }
 
-static struct seen_mount *find_mount(struct rpc_poll *p, uint64_t device)
+static struct seen_mount *find_mount(struct mountstats_state *m, uint64_t device)
 {
-	for (size_t i = 0; i < p->mount_count; i++)
-		if (p->mounts[i].device == device)
-			return &p->mounts[i];
+	for (size_t i = 0; i < m->mount_count; i++)
+		if (m->mounts[i].device == device)
+			return &m->mounts[i];
 	return NULL;
 }
 
@@ -153,24 +128,25 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 	return false;
 }
 
-static int add_mount(struct rpc_poll *p, const struct mountstats_mount *mount, uint64_t device)
+static int add_mount(struct mountstats_state *m, const struct mountstats_mount *mount,
+		     uint64_t device)
 {
-	struct seen_mount *seen = find_mount(p, device);
+	struct seen_mount *seen = find_mount(m, device);
 	struct mountstats_op *ops;
 	int err = 0;
 
 	if (seen && seen->there)
-		return 0; /* the superblock is mounted twice: one set of counts */
+		return 0; /* the superblock is mounted twice, with one set of counts */
 	if (!seen) {
-		seen = more(&p->mounts, &p->mount_count, sizeof(*seen));
+		seen = ARRAY_APPEND(m->mounts, m->mount_count);
 		if (!seen)
 			return -ENOMEM;
 		seen->device = device;
 	} else if (is_another(seen, mount)) {
 		seen->op_count = 0;
 	}
-	for (size_t i = 0; i < mount->op_count && p->begun && !err; i++)
-		err = add_op(p, mount, &mount->ops[i], op_before(seen, mount->ops[i].name));
+	for (size_t i = 0; i < mount->op_count && m->begun && !err; i++)
+		err = add_op(m, mount, &mount->ops[i], op_before(seen, mount->ops[i].name));
 	ops = realloc(seen->ops, (mount->op_count + 1) * sizeof(*ops));
 	if (!ops)
 		return -ENOMEM;
@@ -183,170 +159,27 @@ static int add_mount(struct rpc_poll *p, const struct mountstats_mount *mount, u
 }
 
 /* Mounts that have ended: their counts are in the totals. */
-static void forget_mounts(struct rpc_poll *p)
+static void forget_mounts(struct mountstats_state *m)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < p->mount_count; i++) {
-		if (p->mounts[i].there)
-			p->mounts[kept++] = p->mounts[i];
+	for (size_t i = 0; i < m->mount_count; i++) {
+		if (m->mounts[i].there)
+			m->mounts[kept++] = m->mounts[i];
 		else
-			free(p->mounts[i].ops);
+			free(m->mounts[i].ops);
 	}
-	p->mount_count = kept;
+	m->mount_count = kept;
 	for (size_t i = 0; i < kept; i++)
-		p->mounts[i].there = false;
+		m->mounts[i].there = false;
 }
 
-/* ---- transports ---- */
-
-/* Mounts of one server share their transports: then each shows the same. */
-static bool is_same(const struct transport *t, const char *server, size_t index,
-		    const struct mountstats_transport *stats)
-{
-	return t->index == index && !strcmp(t->server, server) &&
-	       !strcmp(t->stats.protocol, stats->protocol) && t->stats.port == stats->port &&
-	       (stats->port || t->stats.connects == stats->connects);
-}
-
-static int add_transports(struct rpc_poll *p, const struct mountstats_mount *mount,
-			  const struct mountinfo_mount *info)
-{
-	for (size_t i = 0; i < mount->transport_count; i++) {
-		struct transport *t = p->transports;
-		struct transport *end = t + p->transport_count;
-
-		while (t < end && !is_same(t, mount->server, i, &mount->transports[i]))
-			t++;
-		if (t < end)
-			continue;
-		t = more(&p->transports, &p->transport_count, sizeof(*t));
-		if (!t)
-			return -ENOMEM;
-		snprintf(t->server, sizeof(t->server), "%s", mount->server);
-		snprintf(t->address, sizeof(t->address), "%s", info->address);
-		t->port = info->port;
-		t->index = i;
-		t->stats = mount->transports[i];
-	}
-	return 0;
-}
-
-static struct connects *find_connects(struct rpc_poll *p, const struct transport *t)
-{
-	struct connects *c;
-
-	for (c = p->connects; c < p->connects + p->connects_count; c++)
-		if (!strcmp(c->server, t->server) && !strcmp(c->protocol, t->stats.protocol))
-			return c;
-	c = more(&p->connects, &p->connects_count, sizeof(*c));
-	if (c) {
-		snprintf(c->server, sizeof(c->server), "%s", t->server);
-		snprintf(c->protocol, sizeof(c->protocol), "%s", t->stats.protocol);
-	}
-	return c;
-}
-
-/* The sum over all transports falls when one goes, and is taken anew then. */
-static int add_connects(struct rpc_poll *p)
-{
-	struct rpc_transport_state *state;
-	struct connects *c;
-
-	for (size_t i = 0; i < p->connects_count; i++)
-		p->connects[i].now = 0;
-	for (size_t i = 0; i < p->transport_count; i++) {
-		c = find_connects(p, &p->transports[i]);
-		if (!c)
-			return -ENOMEM;
-		c->now += p->transports[i].stats.connects;
-	}
-	for (c = p->connects; c < p->connects + p->connects_count; c++) {
-		state = snapshot_transport(&p->totals, c->server, c->protocol);
-		if (!state)
-			return -ENOMEM;
-		if (p->begun)
-			state->connects += since(c->now, c->before);
-		c->before = c->now;
-	}
-	return 0;
-}
-
-/* Whose transport sysfs shows; NULL: none of an NFS mount. The server's port, if
- * it is told, tells it from those to lockd and the like, and from backchannels,
- * which have none. Up to 6.0 it is told of TCP alone. */
-static const struct transport *owner_of(const struct rpc_poll *p, const char *protocol,
-					const char *address, const struct xprt_info *info)
-{
-	bool any = !info->has_port || (!info->port && strcmp(protocol, "tcp") != 0);
-
-	for (size_t i = 0; i < p->transport_count; i++) {
-		const struct transport *t = &p->transports[i];
-
-		if (!strcmp(t->stats.protocol, protocol) && !strcmp(t->address, address) &&
-		    (any || info->port == t->port))
-			return t;
-	}
-	return NULL;
-}
-
-/* @path: ".../xprt-7-tcp/xprt_info" */
-static int add_slots(const struct rpc_poll *p, struct snapshot *s, const char *path)
-{
-	char folder[PATH_MAX], file[PATH_MAX], address[RPC_ADDRESS_LEN];
-	const struct transport *t = NULL;
-	struct rpc_transport_state *state;
-	struct xprt_info info;
-	struct file_text text;
-	const char *protocol;
-
-	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
-	protocol = strrchr(folder, '-');
-	if (snprintf(file, sizeof(file), "%s/dstaddr", folder) >= (int)sizeof(file) ||
-	    !file_first_line(file, address, sizeof(address)))
-		return 0;
-	/* It cannot be read while there is no connection. */
-	if (file_text_read(&text, path, FILE_MAX))
-		return 0;
-	if (protocol && xprt_info_parse(&info, text.bytes, text.len))
-		t = owner_of(p, protocol + 1, address, &info);
-	file_text_free(&text);
-	if (!t)
-		return 0;
-	state = snapshot_transport(s, t->server, t->stats.protocol);
-	if (!state)
-		return -ENOMEM;
-	state->alive = true;
-	state->slots_max += info.slots_max;
-	state->slots_allocated += info.slots_allocated;
-	state->slots_in_flight += info.pending;
-	return 0;
-}
-
-static int add_all_slots(const struct rpc_poll *p, struct snapshot *s)
-{
-	char pattern[PATH_MAX];
-	glob_t files;
-	int err = 0;
-
-	snprintf(pattern, sizeof(pattern),
-		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", p->root);
-	if (glob(pattern, GLOB_NOSORT, NULL, &files))
-		return 0;
-	for (size_t i = 0; i < files.gl_pathc && !err; i++)
-		err = add_slots(p, s, files.gl_pathv[i]);
-	globfree(&files);
-	return err;
-}
-
-/* ---- the poll ---- */
-
-static int read_proc(const struct rpc_poll *p, const char *process, const char *name,
+static int read_proc(const struct mountstats_state *m, const char *process, const char *name,
 		     struct file_text *text)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/proc/%s/%s", p->root, process, name);
+	snprintf(path, sizeof(path), "%s/proc/%s/%s", m->root, process, name);
 	return file_text_read(text, path, FILE_MAX);
 }
 
@@ -362,135 +195,122 @@ static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos
 	return NULL;
 }
 
-static int read_mounts(struct rpc_poll *p, const struct file_text *stats,
+static int read_mounts(struct mountstats_state *m, const struct file_text *stats,
 		       const struct mountinfo_mount *infos, size_t count)
 {
 	struct mountstats_mount *mount = malloc(sizeof(*mount));
 	const struct mountinfo_mount *info;
-	struct mountstats m;
+	struct span text = { stats->bytes, stats->bytes + stats->len };
 	int err = mount ? 0 : -ENOMEM;
 
-	mountstats_begin(&m, stats->bytes, stats->len);
-	for (size_t i = 0; !err && mountstats_next(&m, mount); i++) {
+	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
 		info = info_of(infos, count, i, mount->path);
 		if (!info)
 			continue; /* it has just come or gone: the next poll */
-		err = add_mount(p, mount, info->device);
+		err = add_mount(m, mount, info->device);
 		if (!err)
-			err = add_transports(p, mount, info);
+			err = transports_add(&m->transports, mount, info);
 	}
 	free(mount);
 	return err;
 }
 
-static int poll_mounts(struct rpc_poll *p)
+static int parse_mountinfo(const struct file_text *file, struct mountinfo_mount **infos,
+			   size_t *count)
 {
-	struct mountinfo_mount *infos = NULL, *place, info;
+	struct span text = { file->bytes, file->bytes + file->len };
+	struct mountinfo_mount info, *entry;
+
+	while (mountinfo_next(&text, &info)) {
+		entry = ARRAY_APPEND(*infos, *count);
+		if (!entry)
+			return -ENOMEM;
+		*entry = info;
+	}
+	return 0;
+}
+
+static int poll_mounts(struct mountstats_state *m)
+{
 	struct file_text stats = {}, text = {};
+	struct mountinfo_mount *infos = NULL;
 	const char *process = "1";
 	size_t count = 0;
-	struct mountstats m;
 	int err;
 
-	p->transport_count = 0;
-	err = read_proc(p, process, "mountstats", &stats);
+	transports_clear(&m->transports);
+	err = read_proc(m, process, "mountstats", &stats);
 	if (err) {
 		process = "self";
-		err = read_proc(p, process, "mountstats", &stats);
+		err = read_proc(m, process, "mountstats", &stats);
 	}
 	if (!err)
-		err = read_proc(p, process, "mountinfo", &text);
-	mountstats_begin(&m, text.bytes, text.len);
-	while (!err && mountinfo_next(&m, &info)) {
-		place = more(&infos, &count, sizeof(info));
-		if (place)
-			*place = info;
-		else
-			err = -ENOMEM;
-	}
+		err = read_proc(m, process, "mountinfo", &text);
 	if (!err)
-		err = read_mounts(p, &stats, infos, count);
+		err = parse_mountinfo(&text, &infos, &count);
+	if (!err)
+		err = read_mounts(m, &stats, infos, count);
 	if (!err) {
-		forget_mounts(p);
-		err = add_connects(p);
+		forget_mounts(m);
+		err = transports_count_connects(&m->transports, &m->totals, m->begun);
 	}
-	p->begun |= !err;
+	m->begun |= !err;
 	free(infos);
 	file_text_free(&text);
 	file_text_free(&stats);
 	return err;
 }
 
-struct rpc_poll *rpc_poll_new(const char *root)
+static void detach(void *state)
 {
-	struct rpc_poll *p = calloc(1, sizeof(*p));
+	struct mountstats_state *m = state;
 
-	if (!p)
+	for (size_t i = 0; i < m->mount_count; i++)
+		free(m->mounts[i].ops);
+	free(m->mounts);
+	transports_free(&m->transports);
+	snapshot_free(&m->totals);
+	free(m);
+}
+
+/* Counts from now on: the first poll only notes what there is. */
+static void *try(const struct source_setup *setup)
+{
+	struct mountstats_state *m = calloc(1, sizeof(*m));
+
+	if (!m)
 		return NULL;
-	p->root = root;
-	if (poll_mounts(p) == -ENOMEM) {
-		rpc_poll_free(p);
+	m->root = setup->root;
+	if (poll_mounts(m) == -ENOMEM) {
+		detach(m);
+		errno = ENOMEM;
 		return NULL;
 	}
-	return p;
+	return m;
 }
 
-void rpc_poll_free(struct rpc_poll *p)
-{
-	if (!p)
-		return;
-	for (size_t i = 0; i < p->mount_count; i++)
-		free(p->mounts[i].ops);
-	free(p->mounts);
-	free(p->connects);
-	free(p->transports);
-	snapshot_free(&p->totals);
-	free(p);
-}
-
-/* To what @s has already: a source before this one may have counted, too. */
+/* Adds to what @s has: a source before this one may have counted, too. */
 static int add_totals(const struct snapshot *totals, struct snapshot *s)
 {
-	for (size_t i = 0; i < totals->op_count; i++) {
-		const struct rpc_op *from = &totals->ops[i];
-		struct rpc_op *to = snapshot_op(s, from->server, from->op);
+	int err = snapshot_add_calls(s, totals);
 
-		if (!to)
-			return -ENOMEM;
-		time_histogram_add(&to->total, &from->total);
-		time_histogram_add(&to->phase[RPC_PHASE_RTT], &from->phase[RPC_PHASE_RTT]);
-		to->sent_bytes += from->sent_bytes;
-		to->received_bytes += from->received_bytes;
-	}
-	for (size_t i = 0; i < totals->error_count; i++) {
-		const struct rpc_error *from = &totals->errors[i];
-		struct rpc_error *to = snapshot_error(s, from->server, from->op, from->status);
-
-		if (!to)
-			return -ENOMEM;
-		to->count += from->count;
-	}
-	for (size_t i = 0; i < totals->transport_count; i++) {
-		const struct rpc_transport_state *from = &totals->transports[i];
-		struct rpc_transport_state *to = snapshot_transport(s, from->server, from->name);
-
-		if (!to || !snapshot_server(s, from->server))
-			return -ENOMEM;
-		to->retransmits += from->retransmits;
-		to->timeouts += from->timeouts;
-		to->connects += from->connects;
-	}
-	return 0;
+	for (size_t i = 0; i < totals->transport_count && !err; i++)
+		if (!snapshot_server(s, totals->transports[i].server))
+			err = -ENOMEM;
+	return err;
 }
 
-int rpc_poll_snapshot(struct rpc_poll *p, struct snapshot *s)
+static int read_state(void *state, struct snapshot *s)
 {
-	int err = poll_mounts(p);
+	struct mountstats_state *m = state;
+	int err = poll_mounts(m);
 
 	s->unknown |= RPC_ALL_FACTS & ~known;
 	if (err == -ENOMEM)
 		return err;
 	/* What could not be read now is counted next time. */
-	err = add_totals(&p->totals, s);
-	return err ? err : add_all_slots(p, s);
+	err = add_totals(&m->totals, s);
+	return err ? err : transports_add_slots(&m->transports, m->root, s);
 }
+
+const struct source_ops mountstats_source = { try, NULL, read_state, detach, NULL };

@@ -2,156 +2,92 @@
 /* What the kernel counts for each NFS mount: mountstats and mountinfo. */
 #include "rpc/mountstats_text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define NFS_PORT 2049
 
 #define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* A piece of the text; no NUL follows. */
-struct piece {
-	const char *at;
-	size_t len;
-};
-
-void mountstats_begin(struct mountstats *m, const char *text, size_t len)
-{
-	*m = (struct mountstats){ .at = text, .end = text + len };
-}
-
-static bool next_line(struct mountstats *m, struct piece *line)
-{
-	const char *end;
-
-	if (m->at == m->end)
-		return false;
-	end = memchr(m->at, '\n', (size_t)(m->end - m->at));
-	*line = (struct piece){ m->at, (size_t)((end ? end : m->end) - m->at) };
-	m->at = end ? end + 1 : m->end;
-	return true;
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* Cuts the next word off @line. */
-static bool next_word(struct piece *line, struct piece *word)
-{
-	while (line->len && is_blank(*line->at))
-		line->at++, line->len--;
-	word->at = line->at;
-	while (line->len && !is_blank(*line->at))
-		line->at++, line->len--;
-	word->len = (size_t)(line->at - word->at);
-	return word->len;
-}
-
-static bool is(const struct piece *word, const char *text)
-{
-	return word->len == strlen(text) && !memcmp(word->at, text, word->len);
-}
-
-static bool begins(const struct piece *word, const char *text)
-{
-	return word->len >= strlen(text) && !memcmp(word->at, text, strlen(text));
-}
-
-static void copy(char *to, size_t size, const struct piece *word)
-{
-	snprintf(to, size, "%.*s", (int)(word->len < size ? word->len : size), word->at);
-}
-
-static bool number(const struct piece *word, uint64_t *value)
-{
-	*value = 0;
-	for (size_t i = 0; i < word->len; i++) {
-		if (word->at[i] < '0' || word->at[i] > '9')
-			return false;
-		*value = *value * 10 + (uint64_t)(word->at[i] - '0');
-	}
-	return word->len;
-}
-
 /* As many as there are, up to @max. */
-static size_t numbers(struct piece *line, uint64_t *values, size_t max)
+static size_t take_numbers(struct span *line, uint64_t *values, size_t max)
 {
-	struct piece word;
 	size_t count = 0;
 
-	while (count < max && next_word(line, &word) && number(&word, &values[count]))
+	while (count < max && span_number(span_take_word(line), UINT64_MAX, &values[count]))
 		count++;
 	return count;
 }
 
-static bool is_nfs(const struct piece *type)
+/* Copies what fits. */
+static void copy(struct span s, char *to, size_t size)
 {
-	return is(type, "nfs") || is(type, "nfs4");
+	span_copy(span_cut(s, size - 1), to, size);
+}
+
+static bool is_nfs(struct span type)
+{
+	return span_is(type, "nfs") || span_is(type, "nfs4");
 }
 
 /* "HOST:/PATH"; an IPv6 address as host is in brackets. */
-static void read_server(struct mountstats_mount *mount, struct piece device)
+static void read_server(struct mountstats_mount *mount, struct span device)
 {
-	const char *end = memchr(device.at, ':', device.len);
+	struct span host = span_take_until(&device, span_take(&device, "[") ? "]" : ":");
 
-	if (device.len && *device.at == '[') {
-		device.at++, device.len--;
-		end = memchr(device.at, ']', device.len);
-	}
-	label_from_bytes(mount->server, sizeof(mount->server), device.at,
-			 end ? (size_t)(end - device.at) : device.len);
+	label_from_bytes(mount->server, sizeof(mount->server), host.at, span_left(host));
 }
 
 /* "device HOST:/PATH mounted on POINT with fstype nfs4 statvers=1.1" */
-static bool read_head(struct mountstats_mount *mount, struct piece line)
+static bool read_head(struct mountstats_mount *mount, struct span line)
 {
-	struct piece device, path, word;
+	static const char *const words[] = {
+		"device", NULL, "mounted", "on", NULL, "with", "fstype"
+	};
+	struct span word[sizeof(words) / sizeof(words[0])];
 
-	if (!next_word(&line, &word) || !is(&word, "device") || !next_word(&line, &device) ||
-	    !next_word(&line, &word) || !is(&word, "mounted") || !next_word(&line, &word) ||
-	    !is(&word, "on") || !next_word(&line, &path) || !next_word(&line, &word) ||
-	    !is(&word, "with") || !next_word(&line, &word) || !is(&word, "fstype") ||
-	    !next_word(&line, &word) || !is_nfs(&word))
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		word[i] = span_take_word(&line);
+		if (words[i] && !span_is(word[i], words[i]))
+			return false;
+	}
+	if (!is_nfs(span_take_word(&line)))
 		return false;
-	mount->server[0] = 0;
 	mount->path[0] = 0;
 	mount->age = 0;
 	mount->op_count = 0;
 	mount->transport_count = 0;
-	read_server(mount, device);
-	copy(mount->path, sizeof(mount->path), &path);
+	read_server(mount, word[1]);
+	copy(word[4], mount->path, sizeof(mount->path));
 	return true;
 }
 
 /* "tcp PORT BINDS CONNECTS ..."; udp has no connects, and local no port. */
-static void read_transport(struct mountstats_mount *mount, struct piece line)
+static void read_transport(struct mountstats_mount *mount, struct span line)
 {
 	struct mountstats_transport *t = &mount->transports[mount->transport_count];
 	uint64_t values[3];
-	struct piece word;
+	struct span word = span_take_word(&line);
 
-	if (mount->transport_count == MOUNTSTATS_TRANSPORTS || !next_word(&line, &word))
+	if (mount->transport_count == MOUNTSTATS_TRANSPORTS || !span_left(word))
 		return;
-	label_from_bytes(t->protocol, sizeof(t->protocol), word.at, word.len);
-	if (numbers(&line, values, 3) < 3)
+	label_from_bytes(t->protocol, sizeof(t->protocol), word.at, span_left(word));
+	if (take_numbers(&line, values, 3) < 3)
 		return;
 	t->port = (uint32_t)values[0];
-	t->connects = is(&word, "udp") ? 0 : values[2];
+	t->connects = span_is(word, "udp") ? 0 : values[2];
 	mount->transport_count++;
 }
 
 /* "NAME: CALLS TRANSMITS TIMEOUTS SENT RECEIVED QUEUE RTT TOTAL [ERRORS]" */
-static void read_op(struct mountstats_mount *mount, struct piece name, struct piece line)
+static void read_op(struct mountstats_mount *mount, struct span name, struct span line)
 {
 	uint64_t v[9] = {};
 
-	name.len--; /* the colon */
-	for (size_t i = 0; i < name.len; i++)
-		if (!strchr(OP_LETTERS, name.at[i]) || !name.at[i])
+	name.end--; /* the colon */
+	for (const char *c = name.at; c < name.end; c++)
+		if (!strchr(OP_LETTERS, *c) || !*c)
 			return;
-	if (mount->op_count == RPC_MAX_OP || numbers(&line, v, 9) < 8 || !v[0])
+	if (mount->op_count == RPC_MAX_OP || take_numbers(&line, v, 9) < 8 || !v[0])
 		return;
 	mount->ops[mount->op_count] = (struct mountstats_op){
 		.calls = v[0],
@@ -163,96 +99,80 @@ static void read_op(struct mountstats_mount *mount, struct piece name, struct pi
 		.total_ms = v[7],
 		.errors = v[8],
 	};
-	copy(mount->ops[mount->op_count].name, RPC_OP_LEN, &name);
+	copy(name, mount->ops[mount->op_count].name, RPC_OP_LEN);
 	mount->op_count++;
 }
 
-bool mountstats_next(struct mountstats *m, struct mountstats_mount *mount)
+bool mountstats_next(struct span *text, struct mountstats_mount *mount)
 {
 	bool found = false, in_ops = false;
-	struct piece line, rest, word;
-	const char *begin;
+	struct span before = *text, line, rest, word;
 
-	while ((begin = m->at, next_line(m, &line))) {
-		rest = line;
-		if (!next_word(&rest, &word))
-			continue;
-		if (is(&word, "device") || is(&word, "no")) {
+	for (; span_left(*text); before = *text) {
+		rest = line = span_take_line(text);
+		word = span_take_word(&rest);
+		if (span_is(word, "device") || span_is(word, "no")) {
 			if (found) {
-				m->at = begin; /* of the next one */
+				*text = before; /* this line is of the next one */
 				break;
 			}
 			found = read_head(mount, line);
 			in_ops = false;
 		} else if (!found) {
 			continue;
-		} else if (is(&word, "per-op")) {
+		} else if (span_is(word, "per-op")) {
 			in_ops = true;
-		} else if (in_ops && word.at[word.len - 1] == ':') {
+		} else if (in_ops && span_left(word) && word.end[-1] == ':') {
 			read_op(mount, word, rest);
-		} else if (is(&word, "xprt:")) {
+		} else if (span_is(word, "xprt:")) {
 			read_transport(mount, rest);
-		} else if (is(&word, "age:")) {
-			numbers(&rest, &mount->age, 1);
+		} else if (span_is(word, "age:")) {
+			take_numbers(&rest, &mount->age, 1);
 		}
 	}
 	return found;
 }
 
-/* Cuts @name, which it begins with, off @option. */
-static bool cut(struct piece *option, const char *name)
-{
-	if (!begins(option, name))
-		return false;
-	option->at += strlen(name);
-	option->len -= strlen(name);
-	return true;
-}
-
 /* "addr=" and, if it is not NFS's own, "port=" among "rw,vers=4.2,...". */
-static void read_address(struct mountinfo_mount *mount, struct piece options)
+static void read_address(struct mountinfo_mount *mount, struct span options)
 {
-	struct piece option;
-	const char *comma;
+	struct span option;
 	uint64_t port;
 
-	while (options.len) {
-		comma = memchr(options.at, ',', options.len);
-		option = (struct piece){ options.at,
-					 comma ? (size_t)(comma - options.at) : options.len };
-		options.at += option.len + !!comma;
-		options.len -= option.len + !!comma;
-		if (cut(&option, "addr="))
-			copy(mount->address, sizeof(mount->address), &option);
-		else if (cut(&option, "port=") && number(&option, &port))
+	while (span_left(options)) {
+		option = span_take_until(&options, ",");
+		span_take(&options, ",");
+		if (span_take(&option, "addr="))
+			copy(option, mount->address, sizeof(mount->address));
+		else if (span_take(&option, "port=") && span_number(option, UINT32_MAX, &port))
 			mount->port = (uint32_t)port;
 	}
 }
 
 /* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
-bool mountinfo_next(struct mountstats *m, struct mountinfo_mount *mount)
+bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 {
-	struct piece line, word, device, minor, path, type, source, options;
+	struct span line, word, device, path, type, options;
 	uint64_t high, low;
-	const char *colon;
 
-	while (next_line(m, &line)) {
+	while (span_left(*text)) {
+		line = span_take_line(text);
 		for (int i = 0; i < 3; i++)
-			next_word(&line, &device);
+			device = span_take_word(&line);
 		for (int i = 0; i < 2; i++)
-			next_word(&line, &path);
-		while (next_word(&line, &word) && !is(&word, "-"))
-			;
-		colon = memchr(device.at, ':', device.len);
-		if (!path.len || !colon || !next_word(&line, &type) || !is_nfs(&type) ||
-		    !next_word(&line, &source) || !next_word(&line, &options))
-			continue;
-		minor = (struct piece){ colon + 1, device.len - (size_t)(colon + 1 - device.at) };
-		device.len = (size_t)(colon - device.at);
-		if (!number(&device, &high) || !number(&minor, &low))
+			path = span_take_word(&line);
+		do
+			word = span_take_word(&line);
+		while (span_left(word) && !span_is(word, "-"));
+		type = span_take_word(&line);
+		span_take_word(&line); /* the source */
+		options = span_take_word(&line);
+		if (!span_left(options) || !is_nfs(type) ||
+		    !span_take_number(&device, 10, UINT32_MAX, &high) || !span_take(&device, ":") ||
+		    !span_number(device, UINT32_MAX, &low))
 			continue;
 		*mount = (struct mountinfo_mount){ .device = high << 32 | low, .port = NFS_PORT };
-		copy(mount->path, sizeof(mount->path), &path);
+		copy(path, mount->path, sizeof(mount->path));
 		read_address(mount, options);
 		return true;
 	}

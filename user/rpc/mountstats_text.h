@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/label.h"
+#include "base/span.h"
 #include "rpc.h"
 
 /* Since the mount; times in ms, cut. */
@@ -30,11 +31,11 @@ struct mountstats_op {
 
 struct mountstats_transport {
 	char protocol[RPC_PROTO_LEN]; /* "tcp", "udp", "rdma" */
-	uint32_t port; /* our own; 0 if it is not known */
+	uint32_t port; /* our own; 0 if unknown */
 	uint64_t connects;
 };
 
-/* More transports than that (nconnect: 16, more by trunking) are left out. */
+/* More transports than this (nconnect: 16, more by trunking) are left out. */
 #define MOUNTSTATS_TRANSPORTS 32
 
 struct mountstats_mount {
@@ -47,26 +48,19 @@ struct mountstats_mount {
 	size_t transport_count;
 };
 
-struct mountstats {
-	const char *at, *end; /* what is still to be read */
-};
-
-/* @text holds @len bytes, needs no NUL and must outlive *@m. */
-void mountstats_begin(struct mountstats *m, const char *text, size_t len);
-
-/* Reads the next NFS mount. What is not understood is passed over. False: there
- * is none. */
-bool mountstats_next(struct mountstats *m, struct mountstats_mount *mount);
+/* Reads the next NFS mount of @text. What is not understood is skipped. False:
+ * there is none. */
+bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 
 /* One NFS mount of mountinfo (proc(5)). */
 struct mountinfo_mount {
 	uint64_t device; /* of the superblock, which several mounts may share */
 	char path[256]; /* as in struct mountstats_mount */
-	char address[RPC_ADDRESS_LEN]; /* of the server; "" if it is not there */
+	char address[RPC_ADDRESS_LEN]; /* of the server; "" if unknown */
 	uint32_t port; /* of the server */
 };
 
-/* Likewise; @m begun with the text of mountinfo. */
-bool mountinfo_next(struct mountstats *m, struct mountinfo_mount *mount);
+/* The same for the text of mountinfo. */
+bool mountinfo_next(struct span *text, struct mountinfo_mount *mount);
 
 #endif

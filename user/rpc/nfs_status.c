@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/snapshot.h"
+
 /* include/linux/errno.h: never seen by processes, often by RPC tasks. */
 static const char *const kernel_names[] = {
 	[0] = "ERESTARTSYS", [9] = "EBADHANDLE",   [10] = "ENOTSYNC",        [11] = "EBADCOOKIE",
@@ -110,6 +112,9 @@ static const char *const nfs4_names[] = {
 	[95] = "NOXATTR",
 	[96] = "XATTR2BIG",
 };
+
+_Static_assert(sizeof("NFS4ERR_CONN_NOT_BOUND_TO_SESSION") <= RPC_STATUS_LEN,
+	       "a snapshot has room for the longest name");
 
 static const char *lookup(const char *const *names, size_t count, long index)
 {

@@ -5,12 +5,9 @@
 
 #include <stddef.h>
 
-/* Room for the longest, "NFS4ERR_CONN_NOT_BOUND_TO_SESSION", and its NUL. */
-#define NFS_STATUS_SIZE 40
-
 /* Writes the name of @status (tk_status, negative) to @name of @size bytes:
  * an errno ("EIO"), one of the kernel's internal ones ("EJUKEBOX"), an NFSv4
- * error ("NFS4ERR_DELAY", RFC 8881 section 15.1), else the number. */
+ * error ("NFS4ERR_DELAY", RFC 8881 section 15.1), or the number. */
 void nfs_status_name(int status, char *name, size_t size);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sunrpc's observer: chooses the source, and follows the module as it comes and
- * goes.
+ * Observes sunrpc: chooses the source, attaches it when the module is loaded, and
+ * detaches it when the module is to be unloaded.
  *
- * A BPF link on a module's tracepoint, of whatever kind, keeps the module from
- * being unloaded. So the hooks are in place only while another module uses
- * sunrpc, without which there is no NFS to be seen: whoever unloads nfs finds
- * that sunrpc can be unloaded, too.
+ * A module cannot be unloaded while a BPF link of any kind is attached to one of
+ * its tracepoints. So the hooks are attached only while another module uses sunrpc;
+ * without one there is no NFS. After nfs, sunrpc can then be unloaded as well.
  */
 #include "rpc/rpc_observer.h"
 
@@ -18,67 +17,56 @@
 
 #include "base/clock.h"
 #include "model/merge.h"
-#include "rpc/tracepoints.h"
-#include "rpc/mountstats.h"
-#include "rpc/btf.h"
 #include "rpc/choice.h"
+#include "rpc/source.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 
-struct rpc_hooks {
-	const struct log *log;
-	unsigned int sources; /* that may be used */
-	unsigned int refused; /* by this sunrpc, though they seemed possible */
-	enum rpc_hooks_state state;
-	bool told; /* the state is in the log */
-	int error;
-	/* At most one of these: the source in force. */
-	struct rpc_typed *typed;
-	struct rpc_events *events;
-	struct rpc_poll *poll;
-	struct snapshot past; /* what those before it have counted */
+static const struct source_ops *const sources[RPC_SOURCES] = {
+	[RPC_SOURCE_BTF] = &btf_source,
+	[RPC_SOURCE_TRACEPOINTS] = &tracepoints_source,
+	[RPC_SOURCE_MOUNTSTATS] = &mountstats_source,
 };
 
-struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int sources)
-{
-	struct rpc_hooks *h = calloc(1, sizeof(*h));
+struct rpc_observer {
+	const struct log *log;
+	unsigned int allowed; /* sources */
+	unsigned int tried; /* since sunrpc was loaded: they are in force, or have failed */
+	enum rpc_observer_state state;
+	bool logged; /* the state is in the log */
+	int error;
+	enum rpc_source source; /* in force */
+	void *source_state; /* NULL: none is in force */
+	struct snapshot past; /* what earlier sources have counted */
+};
 
-	if (!h)
+struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowed)
+{
+	struct rpc_observer *o = calloc(1, sizeof(*o));
+
+	if (!o)
 		return NULL;
-	h->log = log;
-	h->sources = sources;
-	return h;
+	o->log = log;
+	o->allowed = allowed;
+	return o;
 }
 
-static void detach(struct rpc_hooks *h)
+static void detach(struct rpc_observer *o)
 {
-	rpc_typed_free(h->typed);
-	rpc_events_free(h->events);
-	rpc_poll_free(h->poll);
-	h->typed = NULL;
-	h->events = NULL;
-	h->poll = NULL;
+	if (o->source_state)
+		sources[o->source]->detach(o->source_state);
+	o->source_state = NULL;
+	o->source = RPC_SOURCE_NONE;
 	malloc_trim(0);
 }
 
-void rpc_hooks_free(struct rpc_hooks *h)
+void rpc_observer_free(struct rpc_observer *o)
 {
-	if (!h)
+	if (!o)
 		return;
-	detach(h);
-	snapshot_free(&h->past);
-	free(h);
-}
-
-static enum rpc_source source_in_force(const struct rpc_hooks *h)
-{
-	if (h->typed)
-		return RPC_SOURCE_BTF;
-	if (h->events)
-		return RPC_SOURCE_TRACEPOINTS;
-	if (h->poll)
-		return RPC_SOURCE_MOUNTSTATS;
-	return RPC_SOURCE_NONE;
+	detach(o);
+	snapshot_free(&o->past);
+	free(o);
 }
 
 /* Whether another module uses sunrpc. */
@@ -89,157 +77,160 @@ static bool is_used(void)
 	bool used = false;
 
 	if (!folder)
-		return true; /* the kernel does not tell */
+		return true; /* unknown */
 	while (!used && (entry = readdir(folder)))
 		used = entry->d_name[0] != '.';
 	closedir(folder);
 	return used;
 }
 
-/* RPC_HOOKS_ATTACHED stands for: can be attached. */
-static enum rpc_hooks_state look(void)
+/* RPC_OBSERVER_ATTACHED means here: can be attached. */
+static enum rpc_observer_state look(void)
 {
 	switch (sunrpc_look("")) {
 	case SUNRPC_BUILT_IN:
-		return RPC_HOOKS_ATTACHED;
+		return RPC_OBSERVER_ATTACHED;
 	case SUNRPC_LIVE:
-		return is_used() ? RPC_HOOKS_ATTACHED : RPC_HOOKS_UNUSED;
+		return is_used() ? RPC_OBSERVER_ATTACHED : RPC_OBSERVER_UNUSED;
 	case SUNRPC_LOADING:
 	case SUNRPC_ABSENT:
 		break;
 	}
-	return RPC_HOOKS_ABSENT;
+	return RPC_OBSERVER_ABSENT;
 }
 
-/* Tries the best source that seems possible. Returns whether there was one to
- * try. */
-static bool try_best(struct rpc_hooks *h)
+static int attach_source(struct rpc_observer *o, enum rpc_source source,
+			 const struct source_setup *setup)
 {
-	unsigned int left = h->sources & ~h->refused;
+	const struct source_ops *ops = sources[source];
+	int err;
+
+	o->source = source;
+	o->source_state = ops->try(setup);
+	err = !o->source_state ? -errno : ops->attach ? ops->attach(o->source_state) : 0;
+	if (err)
+		detach(o);
+	return err;
+}
+
+/* Tries the best source that seems possible. Returns false if there is none. */
+static bool try_best(struct rpc_observer *o)
+{
+	unsigned int left = o->allowed & ~o->tried;
 	struct source_choice choice, next;
 	struct rpc_facts facts;
 
 	rpc_facts_look(&facts, "");
 	source_choose(&choice, &facts, left);
-	switch (choice.source) {
-	case RPC_SOURCE_BTF:
-		/* Even without waits it tells more than source mountstats. */
-		source_choose(&next, &facts, left & ~RPC_SOURCE_BIT(RPC_SOURCE_BTF));
-		h->typed = rpc_typed_new(h->log, next.source != RPC_SOURCE_TRACEPOINTS);
-		break;
-	case RPC_SOURCE_TRACEPOINTS:
-		h->events = rpc_events_new(h->log, facts.tracefs_path);
-		break;
-	case RPC_SOURCE_MOUNTSTATS:
-		h->poll = rpc_poll_new("");
-		break;
-	default:
+	if (!choice.source)
 		return false;
-	}
-	h->error = !source_in_force(h) ? errno : 0;
-	h->refused |= RPC_SOURCE_BIT(choice.source);
+	o->tried |= RPC_SOURCE_BIT(choice.source);
+	/* btf without waits is better than mountstats, but not than tracepoints. */
+	source_choose(&next, &facts, o->allowed & ~o->tried);
+	o->error = -attach_source(o, choice.source,
+				  &(struct source_setup){
+					  .log = o->log,
+					  .root = "",
+					  .tracefs = facts.tracefs_path,
+					  .accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
+				  });
 	return true;
 }
 
-static void attach(struct rpc_hooks *h)
+static void attach(struct rpc_observer *o)
 {
 	do {
-		if (!try_best(h)) {
-			h->state = h->error ? RPC_HOOKS_FAILED : RPC_HOOKS_NO_TIER;
-			log_error(h->log, "sunrpc is not observed: %s",
-				  h->error ? "the kernel has refused every "
-					     "source that may be used, see above" :
-					     "see xidscope doctor for the "
-					     "sources that can be had");
+		if (!try_best(o)) {
+			o->state = o->error ? RPC_OBSERVER_FAILED : RPC_OBSERVER_NO_SOURCE;
+			log_error(o->log, "NFS is not observed: %s",
+				  o->error ? "the kernel has refused each source that may be "
+					     "used, see above" :
+					     "no source that may be used is available; for the "
+					     "reasons, run xidscope doctor");
 			return;
 		}
-	} while (!source_in_force(h));
-	h->state = RPC_HOOKS_ATTACHED;
-	log_info(h->log, "attached to sunrpc, source %s", rpc_source_names[source_in_force(h)]);
+	} while (!o->source_state);
+	o->state = RPC_OBSERVER_ATTACHED;
+	log_info(o->log, "attached to sunrpc, source %s", rpc_source_names[o->source]);
 }
 
-/* The counts go on from where they are when the module comes again. */
-static void keep_counts(struct rpc_hooks *h)
+/* The counters go on from here when the module is loaded again. */
+static void keep_counts(struct rpc_observer *o)
 {
 	struct snapshot s = { .time_ns = monotonic_ns() };
 
-	if (rpc_hooks_snapshot(h, &s)) {
-		log_error(h->log, "cannot read the counts before sunrpc goes: "
-				  "they begin again");
+	if (rpc_observer_snapshot(o, &s)) {
+		log_error(o->log, "cannot read the counts before sunrpc is unloaded: "
+				  "they restart from 0");
 		snapshot_free(&s);
 		return;
 	}
-	snapshot_free(&h->past);
-	h->past = s;
+	snapshot_free(&o->past);
+	o->past = s;
 }
 
-static void tell(const struct rpc_hooks *h)
+static void log_state(const struct rpc_observer *o)
 {
-	if (h->state == RPC_HOOKS_ABSENT)
-		log_info(h->log, "sunrpc is not loaded: there is no NFS to "
-				 "watch; will attach when it comes");
-	else if (h->state == RPC_HOOKS_UNUSED)
-		log_info(h->log, "no module uses sunrpc: will attach when one "
-				 "comes");
+	if (o->state == RPC_OBSERVER_ABSENT)
+		log_info(o->log, "sunrpc is not loaded: xidscope attaches when it is loaded");
+	else if (o->state == RPC_OBSERVER_UNUSED)
+		log_info(o->log, "no module uses sunrpc: xidscope attaches when one does");
 }
 
-bool rpc_hooks_poll(struct rpc_hooks *h)
+bool rpc_observer_poll(struct rpc_observer *o)
 {
-	enum rpc_hooks_state seen = look();
+	enum rpc_observer_state seen = look();
 
-	if (seen == RPC_HOOKS_ATTACHED) {
-		if (h->state >= RPC_HOOKS_NO_TIER)
+	if (seen == RPC_OBSERVER_ATTACHED) {
+		if (o->state >= RPC_OBSERVER_NO_SOURCE)
 			return false;
-		attach(h);
+		attach(o);
 		return true;
 	}
-	if (seen == h->state && h->told)
+	if (seen == o->state && o->logged)
 		return false;
-	if (source_in_force(h)) {
-		keep_counts(h);
-		detach(h);
+	if (o->source_state) {
+		keep_counts(o);
+		detach(o);
 	}
-	h->refused = 0;
-	h->error = 0;
-	h->state = seen;
-	h->told = true;
-	tell(h);
+	o->tried = 0;
+	o->error = 0;
+	o->state = seen;
+	o->logged = true;
+	log_state(o);
 	return true;
 }
 
-int rpc_hooks_error(const struct rpc_hooks *h)
+int rpc_observer_error(const struct rpc_observer *o)
 {
-	return h->error;
+	return o->error;
 }
 
-const char *rpc_hooks_missing(const struct rpc_hooks *h)
+const char *rpc_observer_missing(const struct rpc_observer *o)
 {
-	switch (h->state) {
-	case RPC_HOOKS_ATTACHED:
+	switch (o->state) {
+	case RPC_OBSERVER_ATTACHED:
 		return NULL;
-	case RPC_HOOKS_ABSENT:
+	case RPC_OBSERVER_ABSENT:
 		return "sunrpc is not loaded";
-	case RPC_HOOKS_UNUSED:
+	case RPC_OBSERVER_UNUSED:
 		return "no module uses sunrpc";
 	default:
 		return "no source is available; see xidscope doctor";
 	}
 }
 
-int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s)
+int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 {
-	int err = snapshot_add_calls(s, &h->past);
+	const struct source_ops *ops = sources[o->source];
+	int err = snapshot_add_calls(s, &o->past);
 
-	s->source = source_in_force(h);
-	s->unknown = s->source == RPC_SOURCE_NONE ? h->past.unknown : 0;
-	if (err)
-		return err;
-	if (h->typed)
-		return rpc_typed_snapshot(h->typed, s);
-	if (h->events)
-		return rpc_events_snapshot(h->events, s);
-	if (h->poll)
-		err = rpc_poll_snapshot(h->poll, s);
-	rpc_typed_absent(s);
+	s->source = o->source;
+	s->unknown = ops ? 0 : o->past.unknown;
+	if (!err && ops)
+		err = ops->read(o->source_state, s);
+	/* Where no BPF source is in force, the hooks of the best one are missing. */
+	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
+		btf_source.missing(s);
 	return err;
 }

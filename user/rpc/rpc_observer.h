@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sunrpc's observer: chooses the source (see choice.h), and follows the module as it
- * comes and goes. Counters go on across that.
+ * Observes sunrpc: chooses the source (see choice.h), attaches it when the module
+ * is loaded and detaches it when it is unloaded. Counters go on across that.
  */
 #ifndef XIDSCOPE_RPC_OBSERVER_H
 #define XIDSCOPE_RPC_OBSERVER_H
@@ -12,38 +12,37 @@
 #include "base/log.h"
 #include "model/snapshot.h"
 
-struct rpc_hooks;
+struct rpc_observer;
 
-/* Why the hooks are, or are not, in place. */
-enum rpc_hooks_state {
-	RPC_HOOKS_ABSENT, /* sunrpc is not loaded */
-	RPC_HOOKS_UNUSED, /* it is loaded, but no other module uses it */
-	RPC_HOOKS_NO_TIER, /* it is, and there is no way to watch it */
-	RPC_HOOKS_FAILED, /* loading or attaching failed; said in the log */
-	RPC_HOOKS_ATTACHED,
+/* Whether sunrpc is observed, and why not. */
+enum rpc_observer_state {
+	RPC_OBSERVER_ABSENT, /* sunrpc is not loaded */
+	RPC_OBSERVER_UNUSED, /* it is loaded, but no other module uses it */
+	RPC_OBSERVER_NO_SOURCE, /* it is used, and no source that may be used is available */
+	RPC_OBSERVER_FAILED, /* loading or attaching failed; the log has the reason */
+	RPC_OBSERVER_ATTACHED,
 };
 
 /* Nothing is loaded yet. Only @sources (see choice.h) will be used. @log must outlive
  * it. NULL: no memory. */
-struct rpc_hooks *rpc_hooks_new(const struct log *log, unsigned int sources);
-void rpc_hooks_free(struct rpc_hooks *h);
+struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int sources);
+void rpc_observer_free(struct rpc_observer *o);
 
 /*
- * Looks whether sunrpc has come or goes, and attaches in the best source that can
- * be had, or detaches. Cheap when nothing has changed: call it several times a
- * second. Says in the log what happened, once per change. Returns whether there
- * was one.
+ * Checks whether sunrpc was loaded or is to be unloaded, and attaches the best
+ * available source, or detaches. Cheap when nothing has changed: call it several
+ * times a second. Logs each change once. Returns whether there was one.
  */
-bool rpc_hooks_poll(struct rpc_hooks *h);
+bool rpc_observer_poll(struct rpc_observer *o);
 
 /* The error number that made loading fail, positive, or 0. */
-int rpc_hooks_error(const struct rpc_hooks *h);
+int rpc_observer_error(const struct rpc_observer *o);
 
 /* Why sunrpc is not observed, static; NULL: it is. */
-const char *rpc_hooks_missing(const struct rpc_hooks *h);
+const char *rpc_observer_missing(const struct rpc_observer *o);
 
 /* Adds what the maps hold, and the hooks' own state, to @s. Returns 0 or
  * -errno. */
-int rpc_hooks_snapshot(struct rpc_hooks *h, struct snapshot *s);
+int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reading what both sources record in the same form: series, errors, depths. */
+/* Reads what both BPF sources record in the same form: series, errors, depths. */
 #include "rpc/rpc_series.h"
 
 #include <bpf/bpf.h>
@@ -94,7 +94,7 @@ int rpc_errors_read(int fd,
 		    void *context)
 {
 	struct ordered_error *list;
-	char status[NFS_STATUS_SIZE];
+	char status[RPC_STATUS_LEN];
 	void *last = NULL;
 	size_t count = 0;
 	int err = 0;
@@ -146,11 +146,11 @@ void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
 		*max = now - since;
 }
 
-uint64_t rpc_never_less(uint64_t *known, uint64_t value)
+uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value)
 {
-	if (*known < value)
-		*known = value;
-	return *known;
+	if (*maximum < value)
+		*maximum = value;
+	return *maximum;
 }
 
 static const char *const drop_names[RPC_DROPS] = {
@@ -163,4 +163,16 @@ void rpc_drops_add(struct snapshot *s, const __u64 *dropped)
 {
 	for (int i = 0; i < RPC_DROPS; i++)
 		snapshot_drop(s, drop_names[i], dropped[i]);
+}
+
+static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_t ns)
+{
+	snapshot_program(snapshot, program, runs, ns);
+}
+
+void rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h)
+{
+	s->map_bytes += h->memory.maps;
+	s->program_bytes += h->memory.programs;
+	bpf_hooks_runs(h, add_runs, s);
 }

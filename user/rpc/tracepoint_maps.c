@@ -13,16 +13,16 @@
 
 #define OTHER "other"
 
-/* A task that has ended, and was not booked by then, never will be. */
+/* A task that has ended and is not booked after this time never will be. */
 #define ENDED_NS 2000000000
 
-/* A call that has been under way for so long may have ended without our being
- * told: the kernel's own list of tasks says. So many are looked up at a time. */
+/* A call of this age may have ended unnoticed: it is looked up in the kernel's own
+ * list of tasks. At most so many per snapshot. */
 #define DOUBT_NS 30000000000
 #define MAX_DOUBTS 64
 
-/* After so many snapshots in which nobody has waited by the table of tasks, a
- * count of waiters that says otherwise is wrong. */
+/* After so many snapshots without a waiting task in the table of tasks, a count of
+ * waiters above 0 is wrong. */
 #define IDLE_SNAPSHOTS 2
 
 static void *map_in(const struct bpf_map *map, int protection)
@@ -42,18 +42,18 @@ static void map_out(const struct bpf_map *map, const void *mapped)
 
 static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 {
-	const struct rpc_event_maps *m = context;
+	const struct tracepoint_maps *m = context;
 
-	/* Each field is read once, in any order: rpc_series_read() sees to
-	 * their being of one moment. */
+	/* Each field is read once, in any order: rpc_series_read() makes sure that
+	 * they are of one moment. */
 	memcpy(to, (const void *)&m->series[index], sizeof(*to));
 	__sync_synchronize();
 	return 0;
 }
 
-int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf, uint32_t shards)
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards)
 {
-	*m = (struct rpc_event_maps){ .bpf = bpf, .shards = shards };
+	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
 	m->reader.fetch = fetch_series;
 	m->reader.context = m;
 	m->clients = map_in(bpf->maps.clients, PROT_READ | PROT_WRITE);
@@ -68,18 +68,18 @@ int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf, ui
 	return rpc_series_open(&m->reader);
 }
 
-void rpc_event_maps_close(struct rpc_event_maps *m)
+void tracepoint_maps_close(struct tracepoint_maps *m)
 {
 	if (m->bpf)
 		map_out(m->bpf->maps.clients, m->clients);
 	rpc_series_close(&m->reader);
-	*m = (struct rpc_event_maps){};
+	*m = (struct tracepoint_maps){};
 }
 
-/* ---- who is who ---- */
+/* ---- clients and their servers ---- */
 
-/* The number of the server at @address, made if need be. */
-static uint32_t server_get(struct rpc_event_maps *m, const char *address)
+/* The number of the server at @address, which is added if it is new. */
+static uint32_t server_get(struct tracepoint_maps *m, const char *address)
 {
 	const struct rpc_events_bpf *bpf = m->bpf;
 	struct rpc_event_server_key key = {};
@@ -93,7 +93,7 @@ static uint32_t server_get(struct rpc_event_maps *m, const char *address)
 	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index))
 		return RPC_MAX_SERVERS;
 	server = (struct rpc_event_server){ .key = key };
-	rpc_server_name(server.name, sizeof(server.name), address);
+	clients_server_name(server.name, sizeof(server.name), address);
 	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
 	if (!bpf_map_update_elem(fd, &key, &index, BPF_NOEXIST))
 		return index;
@@ -102,25 +102,25 @@ static uint32_t server_get(struct rpc_event_maps *m, const char *address)
 	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
 }
 
-static void learn(void *context, uint32_t client, const struct rpc_transport_info *info)
+static void learn(void *context, uint32_t client, const struct client_transport *info)
 {
-	struct rpc_event_maps *m = context;
+	struct tracepoint_maps *m = context;
 
-	/* Local ones are those by which servers make themselves known. */
+	/* Local ones are those with which servers register. */
 	if (client >= RPC_MAX_CLIENTS || m->clients[client].server || !strcmp(info->netid, "local"))
 		return;
 	m->clients[client].server = 1 + server_get(m, info->address);
 }
 
-void rpc_event_maps_learn(struct rpc_event_maps *m)
+void tracepoint_maps_find_clients(struct tracepoint_maps *m)
 {
-	rpc_clients_each(learn, m);
+	clients_each(learn, m);
 }
 
 /* Finds the transport protocol of the servers that lack it, and have clients. */
-static void note_netid(void *context, uint32_t client, const struct rpc_transport_info *info)
+static void note_netid(void *context, uint32_t client, const struct client_transport *info)
 {
-	struct rpc_event_maps *m = context;
+	struct tracepoint_maps *m = context;
 	uint32_t server;
 
 	if (client >= RPC_MAX_CLIENTS)
@@ -136,7 +136,7 @@ static void name_server(struct rpc_event_label *label, const char *name, const c
 {
 	char known[RPC_NAME_LEN];
 
-	if (!*name && rpc_server_name(known, sizeof(known), address))
+	if (!*name && clients_server_name(known, sizeof(known), address))
 		name = known;
 	if (!*name)
 		name = address;
@@ -144,12 +144,12 @@ static void name_server(struct rpc_event_label *label, const char *name, const c
 	label->named = true;
 }
 
-/* A client that came before us, or whose coming was missed. */
-static void name_client(struct rpc_event_maps *m, struct rpc_event_label *label, uint32_t client)
+/* A client whose creation was not observed. */
+static void name_client(struct tracepoint_maps *m, struct rpc_event_label *label, uint32_t client)
 {
-	struct rpc_transport_info info;
+	struct client_transport info;
 
-	if (rpc_client_transport(&info, client)) {
+	if (clients_transport(&info, client)) {
 		name_server(label, "", info.address);
 		snprintf(label->transport, sizeof(label->transport), "%s", info.netid);
 		m->clients[client].server = 1 + server_get(m, info.address);
@@ -158,14 +158,14 @@ static void name_client(struct rpc_event_maps *m, struct rpc_event_label *label,
 	}
 }
 
-static bool server_exists(const struct rpc_event_maps *m, uint32_t i)
+static bool server_exists(const struct tracepoint_maps *m, uint32_t i)
 {
 	return m->servers[i].key.address[0] || m->servers[i].key.client;
 }
 
-static void name_servers(struct rpc_event_maps *m)
+static void name_servers(struct tracepoint_maps *m)
 {
-	bool news = false;
+	bool renamed = false;
 
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++) {
 		const struct rpc_event_server *server = &m->servers[i];
@@ -178,21 +178,21 @@ static void name_servers(struct rpc_event_maps *m)
 			continue;
 		}
 		name_server(label, server->name, server->key.address);
-		news = true;
+		renamed = true;
 	}
-	if (news)
-		rpc_clients_each(note_netid, m);
+	if (renamed)
+		clients_each(note_netid, m);
 	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, OTHER);
 }
 
 /* ---- a snapshot ---- */
 
-static const char *server_label(const struct rpc_event_maps *m, uint32_t server)
+static const char *server_label(const struct tracepoint_maps *m, uint32_t server)
 {
 	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS].server;
 }
 
-static int read_series(struct rpc_event_maps *m, struct snapshot *s, uint32_t i)
+static int read_series(struct tracepoint_maps *m, struct snapshot *s, uint32_t i)
 {
 	const struct rpc_event_series_key *info = &m->series_info[i];
 	const struct rpc_series *copy;
@@ -214,7 +214,7 @@ static int read_series(struct rpc_event_maps *m, struct snapshot *s, uint32_t i)
 }
 
 struct reading {
-	struct rpc_event_maps *m;
+	struct tracepoint_maps *m;
 	struct snapshot *s;
 };
 
@@ -232,8 +232,8 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	return 0;
 }
 
-/* The server's limits, and how often it was sent to again. */
-static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
+/* The server's limits, retransmits and disconnects. */
+static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
 {
 	const struct rpc_event_server *v = &m->servers[i];
 	struct rpc_transport_state *transport;
@@ -254,7 +254,7 @@ static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i,
 		since = v->saturated_since[l];
 		if (since && since < s->time_ns)
 			ns += s->time_ns - since;
-		transport->saturated_ns[l] += rpc_never_less(&m->labels[i].saturated_ns[l], ns);
+		transport->saturated_ns[l] += rpc_monotonic(&m->labels[i].saturated_ns[l], ns);
 		rpc_raise(&server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
 	}
 	for (uint32_t shard = 0; shard < m->shards; shard++) {
@@ -268,9 +268,9 @@ static int read_server(struct rpc_event_maps *m, struct snapshot *s, uint32_t i,
 
 /* ---- tasks ---- */
 
-/* What the table of tasks tells at this moment. */
+/* What the table of tasks shows at this moment. */
 struct waiting {
-	struct rpc_event_maps *m;
+	struct tracepoint_maps *m;
 	struct snapshot *s;
 	uint32_t count[RPC_MAX_SERVERS + 1][RPC_LIMITS];
 	unsigned int doubts;
@@ -281,13 +281,13 @@ static void forget(struct rpc_event_bucket *keys, uint32_t i, uint64_t key)
 	__sync_val_compare_and_swap(&keys[i / RPC_EVENT_WAYS].task[i % RPC_EVENT_WAYS], key, 0);
 }
 
-/* Whether the call was lost: its end was kept from us. */
+/* Whether the call has ended unnoticed. */
 static bool is_lost(struct waiting *w, uint64_t key, uint64_t since)
 {
 	if (since + DOUBT_NS > w->s->time_ns || w->doubts >= MAX_DOUBTS)
 		return false;
 	w->doubts++;
-	return rpc_task_is_gone((uint32_t)((key - 1) >> 32), (uint32_t)(key - 1));
+	return clients_task_is_gone((uint32_t)((key - 1) >> 32), (uint32_t)(key - 1));
 }
 
 static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
@@ -320,8 +320,8 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 		w->count[t.server][limit]++;
 }
 
-/* Where nobody waits any more, but an event that said so was missed, the count
- * of waiters and the period that has not ended are put right. */
+/* Where no task waits any more, but that event was missed: corrects the count of
+ * waiters and ends the period. */
 static void reconcile(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
@@ -340,7 +340,7 @@ static void reconcile(struct waiting *w)
 		}
 }
 
-static void read_tasks(struct rpc_event_maps *m, struct snapshot *s)
+static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 {
 	struct waiting w = { .m = m, .s = s };
 
@@ -354,7 +354,7 @@ static void read_tasks(struct rpc_event_maps *m, struct snapshot *s)
 	reconcile(&w);
 }
 
-static int read_all(struct rpc_event_maps *m, struct snapshot *s)
+static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 {
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
 	struct reading r = { .m = m, .s = s };
@@ -380,7 +380,7 @@ static int read_all(struct rpc_event_maps *m, struct snapshot *s)
 	return err;
 }
 
-int rpc_event_maps_read(struct rpc_event_maps *m, struct snapshot *s)
+int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
 {
 	const struct rpc_events_bpf *bpf = m->bpf;
 	int err = -ENOMEM;

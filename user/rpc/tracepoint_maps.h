@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads the maps of bpf/rpc_events.bpf.c into a snapshot, and tells them what
- * only user space can find out: the servers of clients.
+ * Reads the maps of bpf/rpc_events.bpf.c into a snapshot, and fills in what only
+ * user space can find out: the servers of clients.
  */
 #ifndef XIDSCOPE_TRACEPOINT_MAPS_H
 #define XIDSCOPE_TRACEPOINT_MAPS_H
@@ -15,20 +15,20 @@
 
 struct rpc_events_bpf;
 
-/* What is known of a server beyond the map's own entry. */
+/* What is known of a server in addition to the map's entry. */
 struct rpc_event_label {
-	char server[LABEL_SIZE]; /* "" before it has been asked for */
+	char server[LABEL_SIZE]; /* "" until it is looked up */
 	char transport[16]; /* netid; "" if it is not known */
-	bool named; /* has more of a name than the client's number */
+	bool named; /* by name or address, not by the client's number */
 	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
-	unsigned int idle[RPC_LIMITS]; /* snapshots without anyone who waits */
+	unsigned int idle[RPC_LIMITS]; /* snapshots without a waiting task */
 };
 
-struct rpc_event_maps {
+struct tracepoint_maps {
 	struct rpc_events_bpf *bpf;
 	uint32_t shards;
-	/* Mapped for as long as a snapshot takes, but for the clients: the
-	 * process would be charged for them. */
+	/* Mapped only while a snapshot is read, apart from the clients: they would
+	 * count as memory of this process. */
 	struct rpc_event_client *clients;
 	struct rpc_event_server *servers;
 	struct rpc_event_series_key *series_info;
@@ -40,15 +40,15 @@ struct rpc_event_maps {
 };
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.
- * Returns 0 or -errno; rpc_event_maps_close() in either case. */
-int rpc_event_maps_open(struct rpc_event_maps *m, struct rpc_events_bpf *bpf, uint32_t shards);
-void rpc_event_maps_close(struct rpc_event_maps *m);
+ * Returns 0 or -errno; tracepoint_maps_close() in either case. */
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards);
+void tracepoint_maps_close(struct tracepoint_maps *m);
 
-/* Finds the servers of the clients that there are, before they have calls. */
-void rpc_event_maps_learn(struct rpc_event_maps *m);
+/* Finds the servers of the existing clients, before they have calls. */
+void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 
 /* Adds all that the maps hold to @s, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */
-int rpc_event_maps_read(struct rpc_event_maps *m, struct snapshot *s);
+int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s);
 
 #endif

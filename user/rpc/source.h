@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The ways to observe sunrpc, each behind the same operations. A source adds its
+ * operations here and its row to the table in rpc_observer.c; what it needs of
+ * the kernel is checked in choice.c.
+ */
+#ifndef XIDSCOPE_SOURCE_H
+#define XIDSCOPE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/log.h"
+#include "model/snapshot.h"
+
+struct source_setup {
+	const struct log *log; /* must outlive the source */
+	const char *root; /* before the paths of proc and sysfs: "", or a folder of a test, which
+			   * must outlive the source */
+	const char *tracefs; /* where it is mounted */
+	bool accept_no_waits; /* no other source could observe waits if this one cannot */
+};
+
+struct source_ops {
+	/* Loads what the source needs in the kernel. Returns its state; or NULL with errno
+	 * set, after logging the reason unless memory is short. */
+	void *(*try)(const struct source_setup *setup);
+	/* Begins to count. Returns 0; or -errno, after logging the reason, if calls
+	 * cannot be counted: detach() it then. NULL: try() has begun already. */
+	int (*attach)(void *state);
+	/* Adds what was counted, and the state of the hooks, to @s, with the facts that
+	 * cannot be observed in @s->unknown. Returns 0 or -errno. */
+	int (*read)(void *state, struct snapshot *s);
+	/* Ends it and frees @state. */
+	void (*detach)(void *state);
+	/* Adds the source's hooks to @s as missing. NULL: it has none. */
+	void (*missing)(struct snapshot *s);
+};
+
+extern const struct source_ops btf_source; /* BPF programs that read sunrpc's types */
+extern const struct source_ops tracepoints_source; /* BPF programs on trace events */
+extern const struct source_ops mountstats_source; /* the kernel's own statistics, polled */
+
+/* The tracepoints of sunrpc that the source btf uses, by number from 0; NULL: no
+ * more. */
+const char *btf_tracepoint(size_t number);
+
+#endif
