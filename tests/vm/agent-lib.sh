@@ -47,6 +47,32 @@ compare_point() {
 	return 1
 }
 
+# Several agents at once, each in a folder of its own: agent_in FOLDER OPTION..., started and attached to sunrpc,
+# compare_points NAME for each, agents_stop.
+declare -A agents
+agent_in() {
+	mkdir "$1"
+	in_folder "$1" agent_start "${@:2}"
+	agents[$1]=$agent
+	wait_for 20 grep -q 'attached to sunrpc' "$1/agent.log"
+}
+compare_points() {
+	local folder
+	for folder in "${!agents[@]}"; do
+		agent=${agents[$folder]}
+		in_folder "$folder" compare_point "$1"
+	done
+}
+agents_stop() {
+	for agent in "${agents[@]}"; do agent_stop; done
+}
+in_folder() {
+	local back=$PWD
+	cd "$1" || return
+	"${@:2}"
+	cd "$back" || return
+}
+
 # at_rest MOUNTSTATS LATER: whether nothing has changed but ages and transports' idle times.
 at_rest() {
 	local old new i
@@ -74,12 +100,23 @@ nfs_server_end() {
 	pkill -x nfsdcld || true
 }
 
+# nfs_remove: ends the server and removes all modules of NFS, so that the next user loads those of the kernel.
+nfs_remove() {
+	nfs_server_end
+	wait_for 20 nfs_unload 2>/dev/null
+}
+
 # load DIR SECONDS DEPTH RW BLOCK [FIO-OPTION...]: direct I/O by fio; its report goes to fio.json.
 load() {
 	local dir=$1 seconds=$2 depth=$3 rw=$4 block=$5
 	shift 5
 	fio --name=load --filename="$dir/load" --size=16m --rw="$rw" --bs="$block" --direct=1 --ioengine=libaio \
 		--iodepth="$depth" --time_based --runtime="$seconds" --output-format=json --output=fio.json "$@"
+}
+
+# reads COUNT: whether the client has done more, on any mount.
+reads() {
+	awk -v count="$1" '$1 == "READ:" && $2 > count { enough = 1 } END { exit !enough }' /proc/self/mountstats
 }
 
 # load_end PID: ends a load that runs in the background. Of a gentler signal, fio 3.33 may wait for I/O that is done.
@@ -100,7 +137,25 @@ need_drivers() {
 	exit 0
 }
 
-# slot_limit N: RPC slots of TCP transports made from now on.
+# driver_load KIND: loads a test driver: one with a tracepoint, with the report function, or with text alone.
+driver_load() {
+	defer module_remove nvidia
+	insmod "/job/modules/$1/nvidia.ko"
+}
+module_remove() {
+	[[ ! -d /sys/module/$1 ]] || rmmod "$1"
+}
+
+# driver LINE...: what the test driver is to do; modules/driver.c says what it understands.
+driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
+
+# slot_limit N: RPC slots of TCP transports made from now on, in this scenario.
 slot_limit() {
-	sysctl -qw "sunrpc.tcp_max_slot_table_entries=$1" "sunrpc.tcp_slot_table_entries=$(($1 < 16 ? $1 : 2))"
+	set_value /proc/sys/sunrpc/tcp_max_slot_table_entries "$1"
+	set_value /proc/sys/sunrpc/tcp_slot_table_entries $(($1 < 16 ? $1 : 2))
+}
+
+# session_limit N: session slots that NFSv4.1 mounts ask for from now on, in this scenario.
+session_limit() {
+	set_value /sys/module/nfs/parameters/max_session_slots "$1"
 }

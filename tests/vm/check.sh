@@ -1,31 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Runs scenarios on the kernels named (default: all of kernels.tsv) and judges what they leave. Which scenarios a kernel
-# gets stands in kernels.tsv. What does not depend on the kernel (the container image, and scenarios from 80 on) is run on
-# the first of them alone. A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and
-# at the end "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as
-# "FORGIVEN FAIL".
-#   check.sh [--transports] [--only "SCENARIO..."] [KERNEL...]
+# Runs scenarios on the kernels named (default: all of kernels.tsv, with the scenarios named there) and judges what they
+# leave. A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and at the end
+# "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as "FORGIVEN FAIL".
+#   check.sh [--transports] [--all | --only "SCENARIO..."] [KERNEL...]
 #   check.sh --prepare: only makes ready what a run downloads and builds, so that it waits for less
 # --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
+# --all: with the scenarios that kernels.tsv marks with a plus
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 # shellcheck source-path=SCRIPTDIR
 . "$here/lib.sh"
-top=$here/../..
+top=$(realpath "$here/../..")
 
-# Sets of scenarios that kernels.tsv names.
-declare -A sets=(
-	[all]=''
-	# Less what takes long and goes as on the kernels before and after it.
-	[most]='late exact sources polled slot session send stopped-server delay names'
-	# What a kernel may do in another way than its neighbours: hooks, and all that is counted by them.
-	[core]='late exact sources polled slot session send stopped-server faults fault-lines driver-hooks'
-	# Hooks and counts; what binds a call is as in the kernels before it.
-	[hooks]='late exact sources faults fault-lines driver-hooks'
-	[transports]=''
-)
-sets[most]+=' other-programs faults fault-lines fault-history driver-hooks signals-of-trouble hardware-errors'
 folder=scenarios image=() prepare=''
 if [[ ${1:-} == --prepare ]]; then
 	prepare=1
@@ -34,8 +21,11 @@ elif [[ ${1:-} == --transports ]]; then
 	folder=transports image=(--image transports --packages "$vm/transports/rootfs.packages" --debian trixie)
 	shift
 fi
-only=''
-if [[ ${1:-} == --only ]]; then
+only='' all_marked=''
+if [[ ${1:-} == --all ]]; then
+	all_marked=1
+	shift
+elif [[ ${1:-} == --only ]]; then
 	only=$2
 	shift 2
 fi
@@ -45,11 +35,40 @@ kernels=("$@")
 if [[ $prepare ]]; then
 	for kernel in "${kernels[@]}"; do
 		kernel_row "$kernel"
-		"$here/image.sh" --arch "$arch" || true # the run itself tells what is wrong
+		"$here/image.sh" --arch "$arch" || true # the run itself reports what is wrong
 		"$here/modules.sh" "$kernel" || true
 	done
 	exit
 fi
+
+# Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder, and the container image.
+all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | paste -sd ' ')
+hooks='late exact sources faults fault-lines driver-hooks'
+core="$hooks polled slot session send stopped-server"
+most="$core reload attached-under-load refused delay names other-programs kills"
+most+=' fault-history signals-of-trouble hardware-errors'
+declare -A sets=([all]="$all container" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
+
+# read_scenarios KERNEL: sets names to those of the scenarios to run there, and container to 1 if the image is, too.
+read_scenarios() {
+	local name wanted=''
+	kernel_row "$1"
+	container=''
+	for name in ${only:-${scenarios//,/ }}; do
+		[[ $all_marked || $name != +* ]] || continue
+		name=${name#+}
+		wanted+=" ${sets[$name]:-$name}"
+	done
+	names=()
+	for name in $wanted; do
+		if [[ $name == container ]]; then
+			container=1
+		elif [[ " ${names[*]} " != *" $name "* ]]; then
+			names+=("$name")
+		fi
+	done
+}
+
 results=$top/build/vm
 mkdir -p "$results"
 
@@ -73,20 +92,10 @@ boot() { # boot KERNEL JOB OUT
 	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" --errors "${image[@]}" 2>&1
 }
 
-# scenarios_of KERNEL: the names of those to run there, with blanks; nothing means all.
-scenarios_of() {
-	kernel_row "$1"
-	if [[ $only ]]; then
-		echo "$only"
-	else
-		echo "${sets[$scenarios]-${scenarios//,/ }}"
-	fi
-}
-
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
 prepare_scenarios() {
 	local modules='' status=0 binary=$top/build/xidscope
-	kernel_row "$1"
+	read_scenarios "$1"
 	[[ $arch == "$(dpkg --print-architecture)" ]] || binary=$top/build/$arch/xidscope
 	binary=${XIDSCOPE:-$binary}
 	[[ -x $binary ]] || die "$binary is missing: build it (make ARCH=$arch)"
@@ -98,9 +107,8 @@ prepare_scenarios() {
 	[[ ! $modules ]] || cp -r "$modules" "$2/modules"
 	[[ ! -e $top/build/tests/refuse ]] || cp "$top/build/tests/refuse" "$2/"
 	cp "$here/run-scenarios" "$2/run.sh"
-	scenarios_of "$1" >"$2/only"
+	echo "${names[*]}" >"$2/only"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
-	[[ $1 == "${kernels[0]}" ]] || rm -f "$2"/scenarios/[89]*.sh
 }
 
 check_scenarios() { # check_scenarios KERNEL JOB
@@ -108,8 +116,10 @@ check_scenarios() { # check_scenarios KERNEL JOB
 		printf 'FAIL %s: could not be made ready\n%s\n' "$1" "$(sed 's/^/    /' "$2.failure")"
 		return
 	fi
+	read_scenarios "$1"
 	if boot "$1" "$2" "$results/$1"; then
-		/usr/bin/python3 "$here/verify.py" "$results/$1" "$1" "$promtool"
+		PYTHONPATH=$here /usr/bin/python3 -B -m judge "$results/$1" "$1" "$promtool" "$here/$folder" "${names[@]}" ||
+			echo "FAIL $1: the judge ended early"
 	else
 		echo "FAIL $1: the guest did not finish"
 	fi
@@ -124,10 +134,11 @@ check_container() { # check_container KERNEL JOB
 	fi
 }
 
-# in_turn COMMAND KERNEL JOB: runs it beside the others as soon as a CPU is free. Verdicts are kept, all else tells how
-# it goes.
+# in_turn COMMAND KERNEL JOB: runs it beside the others as soon as a CPU is free. Verdicts are kept, the rest is progress.
+jobs=()
 in_turn() {
 	local forgive=''
+	jobs+=("$3")
 	kernel_row "$2"
 	[[ $special != may-fail ]] || forgive='s/^FAIL /FORGIVEN FAIL /'
 	while (($(jobs -pr | wc -l) >= $(nproc))); do wait -n || true; done
@@ -139,17 +150,20 @@ for kernel in "${kernels[@]}"; do
 	# count in a command that is asked for its status.
 	prepare_scenarios "$kernel" "$work/$kernel" 2>&1 | tee "$work/$kernel.said" >&2 &
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
-	in_turn check_scenarios "$kernel" "$work/$kernel"
+	read_scenarios "$kernel"
+	((${#names[@]} == 0)) || in_turn check_scenarios "$kernel" "$work/$kernel"
+	if [[ $container && -d $work/$kernel/modules ]]; then
+		"$here/container/prepare.sh" "$work/$kernel-container"
+		cp "$work/$kernel/modules/tracepoint/nvidia.ko" "$work/$kernel-container/"
+		in_turn check_container "$kernel" "$work/$kernel-container"
+	elif [[ $container ]]; then
+		echo "skip $kernel: the image: no test driver for this kernel" | tee "$work/$kernel-container.verdicts"
+	fi
 done
-first=${kernels[0]}
-wanted=$(scenarios_of "$first")
-if [[ -d $work/$first/modules && (-z $wanted || $wanted == *container*) ]]; then
-	mkdir "$work/container"
-	"$here/container/prepare.sh" "$work/container"
-	cp "$work/$first/modules/tracepoint/nvidia.ko" "$work/container/"
-	in_turn check_container "$first" "$work/container"
-fi
 wait
+for job in "${jobs[@]}"; do
+	[[ -s $job.verdicts ]] || echo "FAIL ${job##*/}: ended without a verdict" | tee "$job.verdicts"
+done
 cat "$work"/*.verdicts >"$verdicts"
 count() { grep -c "^$1 " "$verdicts" || true; }
 echo "$(count ok) passed, $(count FAIL) failed, $(count skip) skipped, $(count FORGIVEN) forgiven"

@@ -2,10 +2,29 @@
 # shellcheck shell=bash
 # What a job may source in the guest (. /vm/guest-lib.sh): an NFS server, mounts, clients in network namespaces.
 
+# defer COMMAND...: has run-scenarios run it when the scenario has ended, whether it failed or not; what was deferred last
+# runs first. For commands and the functions here and in agent-lib.sh, with absolute paths. Other jobs ignore it.
+defer() {
+	[[ ! ${deferred:-} ]] || echo "${*@Q}" >>"$deferred"
+}
+
+# set_value FILE VALUE: writes it to a file of /proc or /sys, and defers writing what was there.
+set_value() {
+	defer put_value "$1" "$(<"$1")"
+	put_value "$@"
+}
+put_value() { echo "$2" >"$1"; }
+
+# unmount DIR: if it is mounted; also when the server does not answer.
+unmount() {
+	! grep -q " $1 " /proc/mounts || umount -f -l "$1"
+}
+
 # nfs_server_start [THREADS=8]: exports a tmpfs at /export (NFSv3 path /export, NFSv4 path /) to everyone over TCP,
 # IPv4 and IPv6, NFSv3 to v4.2. No grace period, unless NFSv4 clients have state to reclaim after nfs_server_stop:
 # then it ends when the v4.1+ clients have done so, or after 10 s, the least that knfsd takes.
 nfs_server_start() {
+	defer nfs_server_forget
 	modprobe -a nfsd lockd
 	mkdir -p /export /run/rpc_pipefs
 	mountpoint -q /export || mount -t tmpfs -o mode=1777 tmpfs /export
@@ -26,20 +45,31 @@ nfs_server_stop() {
 	exportfs -au
 }
 
+# nfs_server_forget: ends the server, and all that it knows of its clients: a delegation of one that cannot be reached any
+# more would hold up others.
+nfs_server_forget() {
+	[[ ! -e /proc/fs/nfsd/threads ]] || rpc.nfsd 0
+	pkill -x nfsdcld || true
+	rm -rf /var/lib/nfs/nfsdcld/*
+}
+
 # nfs_mount VERSION OPTIONS DIR [SERVER=127.0.0.1]: e.g. nfs_mount 4.2 nconnect=4 /mnt/a '[::1]'.
 # With NETNS=NAME set, the client lives in that network namespace.
 nfs_mount() {
 	local path=/
 	[[ $1 != 3* ]] || path=/export
 	mkdir -p "$3"
+	defer unmount "$3"
 	in_netns "${NETNS:-}" mount -t nfs -o "vers=$1${2:+,$2}" "${4:-127.0.0.1}:$path" "$3"
 }
 
 # netns_client NAME SUBNET: makes a network namespace joined to the server's by a veth pair, with addresses and RPC
 # transports of its own, and prints its server's address. SUBNET is three octets: `netns_client a 10.0.1` gives
-# server 10.0.1.1 on device veth-a and client 10.0.1.2 on device eth0 inside. `tc qdisc` works on both.
+# server 10.0.1.1 on device veth-a and client 10.0.1.2 on device eth0 inside. `tc qdisc` works on both; qdiscs go with the
+# namespace.
 netns_client() {
 	ip netns add "$1"
+	defer ip netns delete "$1"
 	ip link add "veth-$1" type veth peer name eth0 netns "$1"
 	ip address add "$2.1/24" dev "veth-$1"
 	ip link set "veth-$1" up

@@ -19,7 +19,7 @@ die() {
 need() {
 	local command
 	for command; do
-		type -P "$command" >/dev/null || die "'$command' is missing: run 'make deps'"
+		type -P "$command" >/dev/null || die "'$command' is missing: run 'make deps' as root"
 	done
 }
 

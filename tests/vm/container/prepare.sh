@@ -15,7 +15,7 @@ job=$1
 daemonset=${2:-$root/deploy/kubernetes/daemonset.yaml}
 unit=${3:-$root/deploy/systemd/xidscope.service}
 for command in python3 systemd-analyze; do
-	type -P "$command" >/dev/null || die "'$command' is missing: run 'make deps'"
+	type -P "$command" >/dev/null || die "'$command' is missing: run 'make deps' as root"
 done
 
 mkdir -p "$job"

@@ -6,7 +6,7 @@ set -euo pipefail
 . /vm/guest-lib.sh
 
 echo "== an NFS server, and the agent"
-nfs_server_start
+nfs_server_start 8
 sysctl -qw kernel.printk_devkmsg=on
 ./xidscope run --output out/xidscope.prom --interval 2 --keep --accept-user-kmsg --events out/events.json 2>out/agent.log &
 agent=$!
@@ -22,7 +22,7 @@ wait_for 30 test -s out/report.txt
 tail -f out/report.txt --pid=$trace 2>/dev/null | sed -u '/^$/,$d' &
 checkpoint() {
 	fio --name="$1" --filename=/mnt/checkpoint/shard --size=64m --rw="$1" --bs=256k --direct=1 --ioengine=libaio \
-		--iodepth=32 --time_based --runtime=3 --output=/dev/null
+		--iodepth=32 --time_based --runtime=3 --eta=never --output=/dev/null
 }
 checkpoint write
 for _ in 1 2; do

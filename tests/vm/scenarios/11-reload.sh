@@ -9,14 +9,12 @@ module=$(modinfo -n sunrpc)
 LC_ALL=C sed -e 's/\x00\.BTF\x00/\x00.XTF\x00/' -e 's/~Module signature appended~//' "$module" >/tmp/sunrpc.ko
 LC_ALL=C sed -e 's/~Module signature appended~//' "$module" >/tmp/sunrpc-btf.ko
 leftovers() {
-	echo "$(ls "/proc/$agent/fd" | wc -l) descriptors"
+	echo "$(find "/proc/${agent:?}/fd" -mindepth 1 | wc -l) descriptors"
 	bpftool map list | grep -c '^[0-9]*:' | sed 's/$/ maps/'
 	bpftool prog list | grep -c '^[0-9]*:' | sed 's/$/ programs/'
 	bpftool link list | grep -c '^[0-9]*:' | sed 's/$/ links/'
 }
-reads() { # reads COUNT: whether the client has done more
-	awk -v count="$1" '$1 == "READ:" && $2 > count { enough = 1 } END { exit !enough }' /proc/self/mountstats
-}
+defer nfs_remove
 wait_for 20 nfs_unload 2>/dev/null
 agent_start
 leftovers >before.txt

@@ -7,7 +7,6 @@ counted() { # counted CALLS: whether the agent has written of more
 nfs_server_start
 nfs_mount 3 '' /mnt/load
 prepare_file /mnt/load
-slot_limit 65536
 load /mnt/load 120 32 randrw 4k &
 loader=$!
 for round in 1 2; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash disable=SC2034,SC2103,SC2164
-# Kernels whose types, or whose events, are not those that the programs know, or that refuse a program: it is said what
-# they lack, and what they have is used, by leaving out a hook or by the next source. sunrpc is loaded without the type of a
-# tracepoint; each agent has a mount namespace of its own, in which the kernel's files tell it other things.
+# shellcheck shell=bash
+# Kernels whose types or events differ from those that the programs expect, or that refuse a program: the agent logs what
+# is missing and uses what there is, by leaving out a hook or by the next source. sunrpc is loaded without the type of a
+# tracepoint; each agent has a mount namespace of its own, with other files of the kernel.
 modprobe sunrpc
 if [[ ! -e /sys/kernel/btf/sunrpc ]]; then
 	echo 'no source btf on this kernel' >skip
@@ -14,25 +14,18 @@ LC_ALL=C sed -e 's/btf_trace_xprt_disconnect_done/btf_trace_xprt_disconnect_dome
 	-e 's/~Module signature appended~//' "$module" >/tmp/sunrpc-other.ko
 LC_ALL=C sed 's/\x00rq_xmit_bytes_sent\x00/\x00rq_xmit_bytes_semt\x00/' /sys/kernel/btf/vmlinux >/tmp/types-bytes
 LC_ALL=C sed 's/\x00tk_xprt\x00/\x00tk_xqrt\x00/' /sys/kernel/btf/vmlinux >/tmp/types-waits
-nfs_server_end
-wait_for 20 nfs_unload 2>/dev/null
+nfs_remove
+defer nfs_remove
 insmod /tmp/sunrpc-other.ko
 modprobe nfs
 event=/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/format
 sed 's/execute/exexute/' $event >/tmp/other-format
 
-declare -A agents
 # agent NAME CHANGE [OPTION...]: starts one in a folder of that name, after a change to its view of the kernel.
 agent() {
-	local name=$1 change=$2
-	shift 2
-	mkdir "$name"
-	cd "$name"
-	agent_under=(unshare -m sh -ec "$change; exec \"\$@\"" sh)
-	agent_start --hooks rpc "$@"
-	agents[$name]=$agent
-	wait_for 20 grep -q 'attached to sunrpc' agent.log
-	cd ..
+	# shellcheck disable=SC2034 # for agent_start
+	agent_under=(unshare -m sh -ec "$2; exec \"\$@\"" sh)
+	agent_in "$1" --hooks rpc "${@:3}"
 }
 # agent_refused PROGRAM NAME CHANGE [OPTION...]: the same on a kernel that refuses that program.
 agent_refused() {
@@ -55,22 +48,10 @@ agent_refused events_client event-clients : --source tracepoints
 agent_refused events_latency event-calls "$(types bytes)"
 /job/xidscope doctor --json >doctor.json || true
 
-# point NAME: what each says when the client is at rest.
-point() {
-	for name in "${!agents[@]}"; do
-		agent=${agents[$name]}
-		cd "$name"
-		compare_point "$1"
-		cd ..
-	done
-}
 nfs_server_start 2
 nfs_mount 3 '' /mnt/refused
-point before
+compare_points before
 dd if=/dev/zero of=/mnt/refused/file bs=64k count=8 oflag=direct status=none
 ls /mnt/refused/absent 2>/dev/null || true
-point after
-umount /mnt/refused
-for agent in "${agents[@]}"; do agent_stop; done
-nfs_server_end
-wait_for 20 nfs_unload 2>/dev/null
+compare_points after
+agents_stop

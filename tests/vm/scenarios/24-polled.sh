@@ -13,6 +13,7 @@ for mount in 3:1 4.2:4; do
 	compare_point "$version-before"
 	load /mnt/polled 2 8 randrw 4k
 	ls -l /mnt/polled/absent 2>/dev/null || true
+	defer unmount /mnt/again
 	mkdir /mnt/again && mount --bind /mnt/polled /mnt/again
 	cp /proc/self/mountstats "$version-bind.mountstats"
 	agent_write

@@ -16,6 +16,4 @@ for slots in 4 128; do
 	compare_point "$slots-after"
 	umount /mnt/slot
 done
-slot_limit 65536
 agent_stop
-ip netns delete slot

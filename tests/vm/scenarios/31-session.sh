@@ -8,7 +8,7 @@ server=$(netns_client session 10.0.6)
 tc -n session qdisc add dev eth0 root netem delay 5ms
 agent_start
 for slots in 4 64; do
-	echo "$slots" >/sys/module/nfs/parameters/max_session_slots
+	session_limit "$slots"
 	NETNS=session nfs_mount 4.2 '' /mnt/session "$server"
 	prepare_file /mnt/session
 	compare_point "$slots-before"
@@ -18,4 +18,3 @@ for slots in 4 64; do
 	umount /mnt/session
 done
 agent_stop
-ip netns delete session

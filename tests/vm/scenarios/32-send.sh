@@ -10,6 +10,4 @@ tc -n slow qdisc add dev eth0 root netem rate 40mbit
 compare_point before
 load /mnt/send 6 32 write 512k
 compare_point after
-umount /mnt/send
 agent_stop
-ip netns delete slow

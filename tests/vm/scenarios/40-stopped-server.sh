@@ -8,7 +8,7 @@ prepare_file /mnt/stop
 compare_point before
 load /mnt/stop 20 16 randread 4k &
 loader=$!
-sleep 2
+wait_for 60 reads 100
 nfs_server_stop
 date +%s.%N >stopped
 for i in $(seq 12); do
@@ -19,5 +19,4 @@ nfs_server_start
 date +%s.%N >started
 wait "$loader"
 compare_point after
-umount /mnt/stop
 agent_stop

@@ -9,7 +9,7 @@ prepare_file /mnt/silent
 compare_point before
 load /mnt/silent 20 16 randread 4k &
 loader=$!
-sleep 2
+wait_for 60 reads 100
 tc -n silent qdisc add dev eth0 root netem loss 100%
 for i in $(seq 12); do
 	sleep 1
@@ -18,6 +18,4 @@ done
 tc -n silent qdisc del dev eth0 root
 wait "$loader"
 compare_point after
-umount /mnt/silent
 agent_stop
-ip netns delete silent

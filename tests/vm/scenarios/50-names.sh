@@ -5,11 +5,13 @@ nfs_server_start
 agent_start
 nasty=$'na"sty\\x\nna\xffme{}='
 mkdir -p /mnt/nasty
+defer unmount /mnt/nasty
 mount -i -t nfs -o addr=127.0.0.1,vers=3,nolock,proto=tcp,mountproto=tcp "$nasty:/export" /mnt/nasty
 ls /mnt/nasty
 nfs_mount 4.2 '' /mnt/six '[::1]'
 ls /mnt/six
 ip address add 10.99.0.1/32 dev lo
+defer ip address delete 10.99.0.1/32 dev lo
 for name in one two; do
 	subnet=10.0.$((${#name} + $([[ $name == two ]] && echo 4 || echo 3)))
 	netns_client "$name" "$subnet"
@@ -20,7 +22,4 @@ for name in one two; do
 done
 agent_write
 cp x.prom names.prom
-umount /mnt/nasty /mnt/six /mnt/one /mnt/two
-ip netns delete one
-ip netns delete two
 agent_stop

@@ -12,5 +12,4 @@ prepare_file /mnt/udp
 compare_point before
 load /mnt/udp 2 8 randrw 4k
 compare_point after
-umount /mnt/udp
 agent_stop

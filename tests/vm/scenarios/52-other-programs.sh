@@ -4,6 +4,7 @@
 # The kernel's own tracepoint tells that there were such calls, and how many of NFS.
 tracing=/sys/kernel/tracing/instances/programs
 mkdir "$tracing"
+defer rmdir "$tracing"
 nfs_server_start
 agent_start
 echo 1 >"$tracing/events/sunrpc/rpc_stats_latency/enable"
@@ -27,6 +28,4 @@ agent_write
 echo 0 >"$tracing/events/sunrpc/rpc_stats_latency/enable"
 cp x.prom after.prom
 cat "$tracing/trace" >trace
-umount /mnt/three /mnt/four-0 /mnt/four-1
-rmdir "$tracing"
 agent_stop

@@ -19,7 +19,7 @@ server=$(netns_client kills 10.0.7)
 agent_start
 slot_limit 4
 NETNS=kills nfs_mount 3 soft,timeo=5,retrans=1 /mnt/slots "$server"
-echo 4 >/sys/module/nfs/parameters/max_session_slots
+session_limit 4
 NETNS=kills nfs_mount 4.2 soft,timeo=5,retrans=1 /mnt/sessions "$server"
 prepare_file /mnt/slots
 prepare_file /mnt/sessions
@@ -58,7 +58,4 @@ agent_write # what ended without a request is swept then
 bpftool -j map dump name waiter_tasks >waiters.json || bpftool -j map dump name task_keys >waiters.json
 bpftool -j map dump name rpc_bpf.bss >variables.json
 agent_write
-slot_limit 65536
-echo 64 >/sys/module/nfs/parameters/max_session_slots
 agent_stop
-ip netns delete kills

@@ -3,7 +3,7 @@
 # Every line of tests/data/xid_lines.tsv, through /dev/kmsg and from a driver: each fault with address, number, pid and
 # process as expected, no other.
 need_drivers
-sysctl -qw kernel.printk_devkmsg=on
+set_value /proc/sys/kernel/printk_devkmsg on
 cut -f 2 /job/data/xid_lines.tsv | tail -n +2 >lines
 pass() { # NAME OPTION...: an agent that sees each line, handed to put()
 	local name=$1
@@ -19,7 +19,6 @@ pass() { # NAME OPTION...: an agent that sees each line, handed to put()
 }
 put() { printf '<4>%b\n' "${1//\\n/\\x0a}" >/dev/kmsg; }
 pass kmsg --accept-user-kmsg
-insmod /job/modules/text/nvidia.ko
-put() { printf 'raw %s\n' "$1" >/proc/xidscope-driver; }
+driver_load text
+put() { driver "raw $1"; }
 pass driver
-rmmod nvidia

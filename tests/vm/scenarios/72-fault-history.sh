@@ -3,10 +3,9 @@
 # Faults from before the start count, with their own times. Killed in the middle of a storm and started again, the agent
 # has counted each line once that the log still holds, and says how many records it has lost.
 need_drivers
-insmod /job/modules/text/nvidia.ko
-driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
+driver_load text
 for i in $(seq 20); do
-	date +%s.%N >>times
+	date +%s.%N >>./times
 	driver "raw NVRM: Xid (PCI:0000:e0:00): $((200 + i)), pid=$i, name=early, something"
 	sleep 0.1
 done
@@ -24,7 +23,7 @@ done >commands
 cat commands >/proc/xidscope-driver &
 storm=$!
 sleep "${STORM_SECONDS:-0.5}"
-kill -KILL "$agent"
+kill -KILL "${agent:?}"
 wait "$agent" || true
 wait "$storm"
 dmesg | grep -c 'PCI:0000:e1:00' >held || true
@@ -41,4 +40,3 @@ agent_start --hooks gpu --state state --events damaged.json
 cp x.prom damaged.prom
 agent_stop
 test -e state.damaged
-rmmod nvidia

@@ -9,7 +9,7 @@ for round in 1 2; do
 	for build in tracepoint function text; do
 		# Once more to see a driver come back; text has nothing that could be attached anew.
 		[[ $build$round != text2 ]] || continue
-		insmod "/job/modules/$build/nvidia.ko"
+		driver_load "$build"
 		sleep 1
 		agent_write
 		cp x.prom "$build-$round-before.prom"
@@ -22,7 +22,7 @@ for round in 1 2; do
 		sleep 2.5
 		agent_write
 		cp x.prom "$build-$round-after.prom"
-		rmmod nvidia
+		module_remove nvidia
 	done
 done
 agent_stop

@@ -3,22 +3,23 @@
 # What comes with GPU failures is counted by kind: a process killed for want of memory, a task that hangs, a link that
 # goes down, an NFS server that does not answer and then does. After fault-history, which leaves no faults in the log.
 need_drivers
-insmod /job/modules/text/nvidia.ko
+driver_load text
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
-driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
 
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-mkdir -p /sys/fs/cgroup/small
+mkdir /sys/fs/cgroup/small
+defer rmdir /sys/fs/cgroup/small
 echo 20M >/sys/fs/cgroup/small/memory.max
 (
 	echo "$BASHPID" >/sys/fs/cgroup/small/cgroup.procs
 	exec tail /dev/zero
 ) || true
 
-sysctl -qw kernel.hung_task_timeout_secs=1 kernel.hung_task_check_interval_secs=1
+set_value /proc/sys/kernel/hung_task_check_interval_secs 1
+set_value /proc/sys/kernel/hung_task_timeout_secs 1
 driver 'hang 4'
-sysctl -qw kernel.hung_task_timeout_secs=120
+set_value /proc/sys/kernel/hung_task_timeout_secs 120
 
 driver 'raw mlx5_core 0000:53:00.0 enp83s0f0np0: Link down' \
 	'raw NVRM: GPU at PCI:0000:9b:00: GPU-509665ad-b600-ac93-3616-d754b23d636d' \
@@ -41,6 +42,4 @@ wait_for 30 grep -q nfs_ok events.json
 agent_write
 cp x.prom end.prom
 /job/xidscope check --file end.prom >check.txt || true
-umount /mnt/silent
 agent_stop
-rmmod nvidia

@@ -4,12 +4,12 @@
 # once, by its tracepoint; for an agent that comes later, by what the kernel has printed. Before and after them the driver
 # reports Xids of that device, and one of another.
 need_drivers
-insmod /job/modules/text/nvidia.ko
+driver_load text
 devices=/sys/bus/pci/devices
 folder=$(dirname $devices/*/*/aer_dev_correctable)
 lower=$(basename "$folder") upper=$(basename "$(dirname "$folder")")
 echo "$lower $upper" >devices
-xid() { echo "raw NVRM: Xid (PCI:${1%.*}): $2, pid=7, name=train, and more" >/proc/xidscope-driver; }
+xid() { driver "raw NVRM: Xid (PCI:${1%.*}): $2, pid=7, name=train, and more"; }
 count() { grep -H ^TOTAL $devices/*/aer_dev_*; } # what the kernel has counted
 told() { # told TEXT COUNT: whether at least so many lines of the event log have it
 	(($(grep -cF -- "$1" events.json) >= $2))
@@ -30,6 +30,7 @@ wait_for 30 told '"kind":"xid"' 2
 # aer_error_inj: the address, uncorrectable errors, correctable ones (BadTLP), and more. While it is there, the kernel
 # does not see the device's own errors.
 modprobe aer_inject
+defer module_remove aer_inject
 none='\0\0\0\0'
 printf %b "\\x${lower:5:2}\\x${lower:8:2}\\x${lower:11}\0$none\\x40\0\0\0$none$none$none$none$none" >/dev/aer_inject
 wait_for 30 told '"name":"pcie_aer"' 1
@@ -47,17 +48,13 @@ if [[ ! -e /sys/kernel/tracing/events/mce ]]; then
 	echo 'this kernel is built without CONFIG_X86_MCE: it sees no machine checks' >no-mce
 else
 	# The kernel looks for corrected errors of CPUs from time to time, and prints them even on a quiet console.
-	interval=/sys/devices/system/machinecheck/machinecheck0/check_interval
-	usual=$(cat $interval)
-	sysctl -qw kernel.printk=0
-	echo 1 >$interval
+	set_value /proc/sys/kernel/printk 0
+	set_value /sys/devices/system/machinecheck/machinecheck0/check_interval 1
 	inject mce 0 1 0x9400000000000151 0 0x1234000 0
 	inject mce 1 2 0x9400000000000152 0 0x5678000 0
 	inject mce 1 3 0x9000000000000153 0 0 0
 	wait_for 30 told '"name":"mce"' 2
 	sleep 1 # the third is folded
-	echo "$usual" >$interval
-	sysctl -qw kernel.printk=2
 fi
 
 agent_write
@@ -69,4 +66,3 @@ dmesg >dmesg.txt
 agent_start --hooks gpu --state late.state --events events.json
 cp x.prom late.prom
 agent_stop
-rmmod nvidia

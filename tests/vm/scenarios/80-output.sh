@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Output directory missing, read-only, full: one message each, the agent lives, the old file stays whole, it heals.
 mkdir -p /mnt/t
+defer unmount /mnt/t
 mount -t tmpfs -o size=256k tmpfs /mnt/t
 /job/xidscope run --output /mnt/t/dir/x.prom --interval 0.3 --log json 2>>agent.log &
 agent=$!
@@ -48,4 +49,3 @@ grep -q 'another agent writes' second.log
 whole
 agent_stop
 [[ -z $(ls -A /mnt/t/dir) ]]
-umount /mnt/t

@@ -3,7 +3,7 @@
 # SIGHUP writes now; --duration ends it; SIGKILL leaves a file that the next agent replaces; nothing stays loaded.
 agent_start
 agent_write
-kill -KILL "$agent"
+kill -KILL "${agent:?}"
 wait "$agent" || true
 [[ -s x.prom ]]
 rm agent.log

@@ -10,4 +10,3 @@ loader=$!
 sleep 1
 /job/xidscope trace --duration 4 >report.txt 2>trace.log
 load_end "$loader"
-slot_limit 65536

@@ -8,6 +8,7 @@ if ! modprobe -qa rdma_rxe rpcrdma; then
 	exit 0
 fi
 ip link add roce0 mtu 4200 type veth peer name roce1 mtu 4200
+defer ip link delete roce0
 ip address add 10.0.8.1/24 dev roce0
 ip address add fd00:8::1/64 dev roce0 nodad
 ip link set roce0 up
@@ -23,10 +24,11 @@ rdma_load() {
 	local name=$1 options=$4 path=/
 	[[ $options != vers=3* ]] || path=/export
 	nfs_server_start
-	echo "$2" >"$slots"
-	echo "$3" >"$credits"
+	set_value "$slots" "$2"
+	set_value "$credits" "$3"
 	echo 'rdma 20049' >/proc/fs/nfsd/portlist
 	mkdir -p /mnt/rdma
+	defer unmount /mnt/rdma
 	mount -t nfs -o "$options,port=20049" "$5:$path" /mnt/rdma
 	prepare_file /mnt/rdma
 	compare_point "$name-before"

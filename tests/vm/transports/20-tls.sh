@@ -18,7 +18,7 @@ x509.certificate=$PWD/cert.pem
 x509.private_key=$PWD/key.pem
 END
 tlshd -c tlshd.conf -s 2>tlshd.log &
-tlshd=$!
+defer pkill -x tlshd
 nfs_server_start
 agent_start
 nfs_mount 4.2 xprtsec=tls /mnt/tls guest
@@ -26,7 +26,5 @@ prepare_file /mnt/tls
 compare_point before
 load /mnt/tls 2 32 randrw 4k
 compare_point after
-umount /mnt/tls
 agent_stop
-kill "$tlshd"
 rm -f key.pem

@@ -37,6 +37,7 @@ kadmin.local ktadd -k /etc/krb5.keytab nfs/localhost@TEST
 kadmin.local ktadd -k "$PWD/user.keytab" user@TEST
 chown 1000 user.keytab
 chmod 755 . && chmod 644 krb5.conf
+defer pkill -x krb5kdc
 krb5kdc
 as_user() { setpriv --reuid=1000 --regid=1000 --clear-groups "$@"; }
 KRB5CCNAME=FILE:/tmp/krb5cc_1000 as_user kinit -k -t user.keytab user@TEST
@@ -45,7 +46,9 @@ modprobe -a auth_rpcgss rpcsec_gss_krb5
 nfs_server_start
 exportfs -i -o rw,no_root_squash,insecure,no_subtree_check,fsid=0,sec=krb5:krb5i:krb5p '*:/export'
 rm -f /export/load # root, by Kerberos, is nobody to the server, and must own the file
+defer pkill -x rpc.svcgssd
 rpc.svcgssd
+defer pkill -x rpc.gssd
 rpc.gssd
 agent_start
 nfs_mount 4.2 sec=krb5 /mnt/kerberos localhost
@@ -58,6 +61,4 @@ pkill -x -STOP rpc.gssd
 as_user stat /mnt/kerberos/load
 wait $!
 compare_point waited
-umount /mnt/kerberos
 agent_stop
-pkill -x 'rpc.gssd|rpc.svcgssd|krb5kdc'

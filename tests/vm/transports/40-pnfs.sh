@@ -4,8 +4,9 @@
 # knfsd has no layout for data servers in Debian's kernels: a proxy before it says that it has.
 nfs_server_start
 ip address add 10.0.9.1/32 dev lo
+defer ip address delete 10.0.9.1/32 dev lo
 python3 /job/scenarios/layout_proxy.py 20490 10.0.9.1 2>proxy.log &
-proxy=$!
+defer kill $!
 agent_start
 wait_for 30 sh -c 'ss -ltn | grep -q :20490'
 nfs_mount 4.1 port=20490 /mnt/pnfs
@@ -13,6 +14,4 @@ prepare_file /mnt/pnfs
 compare_point before
 load /mnt/pnfs 2 16 randrw 4k
 compare_point after
-umount /mnt/pnfs
 agent_stop
-kill "$proxy"

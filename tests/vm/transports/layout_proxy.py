@@ -65,7 +65,7 @@ def device(address):
 
 def with_layout_types(reply):
     """The answer to SEQUENCE, PUTFH, GETATTR, with a layout type added."""
-    at = compound(reply, after_opaque(reply, 16) + 8) + 4 # the first operation
+    at = compound(reply, after_opaque(reply, 16) + 8) + 4  # the first operation
     at += 8 + 36 + 8
     if word(reply, at) != GETATTR or word(reply, at + 4):
         return reply
@@ -74,7 +74,7 @@ def with_layout_types(reply):
     values = at + 12 + 4 * count
     inside = sum(LENGTHS[bit] for bit in bits(bitmap) if bit < LAYOUT_TYPES)
     data = reply[values + 4:values + 4 + word(reply, values)]
-    rest = inside + 4 if LAYOUT_TYPES in bits(bitmap) else inside # knfsd's list is empty
+    rest = inside + 4 if LAYOUT_TYPES in bits(bitmap) else inside  # knfsd's list is empty
     bitmap[1] |= 1 << LAYOUT_TYPES - 32
     bitmap = bitmap[:max(count, 2)]
     return reply[:at + 8] + words(len(bitmap), *bitmap) + \
@@ -120,9 +120,9 @@ class Connection:
     def call(self, data):
         """Takes from a call what knfsd cannot answer, and notes what is to be done to the answer."""
         if word(data, 4) != 0 or word(data, 20) != 1:
-            return data # a callback's answer, or NULL
+            return data  # a callback's answer, or NULL
         tag = after_opaque(data, after_opaque(data, 28) + 4)
-        number = compound(data, tag) + 4 # after the minor version
+        number = compound(data, tag) + 4  # after the minor version
         xid, count, at = data[:4], word(data, number), number + 4
         if word(data, at) == EXCHANGE_ID:
             self.pending[xid] = with_flags
@@ -145,7 +145,7 @@ class Connection:
             answer = device(self.data_server)
         elif words(LAYOUTGET) == data[-LAYOUTGET_LENGTH:4 - LAYOUTGET_LENGTH] and \
                 word(data, len(data) - LAYOUTGET_LENGTH + 8) == FLEX_FILES:
-            at = len(data) - LAYOUTGET_LENGTH # along with an OPEN, whose file we do not know
+            at = len(data) - LAYOUTGET_LENGTH  # along with an OPEN, whose file we do not know
             answer = words(LAYOUTGET, NOTSUPP)
         if not answer:
             return data
@@ -154,7 +154,7 @@ class Connection:
 
     def reply(self, data):
         if word(data, 4) != 1:
-            return data # a callback
+            return data  # a callback
         change = self.pending.pop(data[:4], None)
         return change(data) if change else data
 

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Compares the agent's files with truths from elsewhere: the kernel's mountstats, fio's report."""
+from judge import need
+from judge.checks import check_additive, check_no_drops, dominant, preemptible, shares
+from judge.reading import Metrics, difference, mountstats, runtime
+
+
+ABSENT_WITH_TRACEPOINTS = ("rpc_sent_bytes_total", "rpc_received_bytes_total", "rpc_timeouts_total",
+                           "rpc_connects_total", "rpc_slots")
+
+
+def has_all_families(metrics):
+    """Whether the source measures all families; what tracepoints cannot measure must be absent."""
+    if metrics.get("rpc_source", source="btf") or metrics.get("rpc_source", source="mountstats"):
+        return True
+    need(metrics.get("rpc_source", source="tracepoints") == 1, "neither source btf nor tracepoints")
+    for name in ABSENT_WITH_TRACEPOINTS:
+        need(not metrics.each(name), name, "is there in source tracepoints")
+    need(metrics.values("rpc_queue_depth_count", "queue") <= {"slot", "session", "send"},
+         "depths of more queues than source tracepoints knows")
+    return False
+
+
+def compare_with_mountstats(folder, before, after, read=mountstats, additive=True):
+    """Counts, bytes, errors, retransmits equal to the last; times within the
+    millisecond to which each of the two mountstats is cut (and a thousandth
+    where programs can be preempted)."""
+    last = Metrics(folder / f"{after}.prom")
+    ours = difference(Metrics(folder / f"{before}.prom"), last)
+    typed = has_all_families(last)
+    old = read(folder / f"{before}.mountstats")
+    new = read(folder / f"{after}.mountstats")
+    calls = 0
+    for op, fields in new.items():
+        theirs = {name: value - old[op][name] for name, value in fields.items()}
+        pairs = (
+            ("ops", ours.get("rpc_seconds_count", op=op)),
+            ("sent", ours.get("rpc_sent_bytes_total", op=op)),
+            ("received", ours.get("rpc_received_bytes_total", op=op)),
+            ("errors", ours.get("rpc_errors_total", op=op)),
+        )
+        for name, value in pairs:
+            if name in ("sent", "received") and not typed:
+                continue
+            need(theirs.get(name, 0) == value,
+                 op, name, ": mountstats has", theirs.get(name), "and we", value)
+        seconds = ours.get("rpc_seconds_sum", op=op)
+        # Where programs can be preempted, a call may be recorded at its release only, some milliseconds late.
+        spare = 2 + theirs["execute_ms"] / 1000 if preemptible(last) else 2
+        need(abs(seconds * 1000 - theirs["execute_ms"]) <= spare,
+             op, "took", seconds, "s, by mountstats", theirs["execute_ms"], "ms")
+        calls += theirs["ops"]
+    need(calls == ours.get("rpc_seconds_count"), "we have ops that mountstats has not")
+    retransmits = sum(f["ntrans"] - old[op]["ntrans"] - f["ops"] + old[op]["ops"]
+                      for op, f in new.items())
+    need(retransmits == ours.get("rpc_retransmits_total"), "retransmits:",
+         retransmits, "and", ours.get("rpc_retransmits_total"))
+    timeouts = sum(f["timeouts"] - old[op]["timeouts"] for op, f in new.items())
+    need(not typed or timeouts == ours.get("rpc_timeouts_total"), "timeouts differ")
+    if additive:
+        check_additive(ours)
+    return ours
+
+
+def saturates(folder, limit, few, many, waiting, spare=0, more=0):
+    """@waiting requests wait, or fewer by as much as @spare, or more by as much as @more."""
+    ours = compare_with_mountstats(folder, f"{few}-before", f"{few}-after")
+    seconds = runtime(folder / f"{few}.json")
+    saturated = float(ours.get("rpc_saturated_seconds_total", limit=limit))
+    need(dominant(ours) == limit, "dominant is", dominant(ours), shares(ours))
+    need(abs(saturated / seconds - 1) < 0.05, saturated, "s saturated of", seconds)
+    depth = ours.get("rpc_queue_depth_sum", queue=limit) / \
+        ours.get("rpc_queue_depth_count", queue=limit)
+    # fio hands in requests in batches, as replies come in batches.
+    need((waiting - spare) / 2 <= depth <= waiting + more, "mean depth", depth, "not near", waiting)
+    most = Metrics(folder / f"{few}-after.prom").get("rpc_queue_depth_max", queue=limit)
+    need(waiting - spare - 2 <= most <= waiting + more, "greatest depth", most, "not", waiting)
+    ours = compare_with_mountstats(folder, f"{many}-before", f"{many}-after")
+    need(ours.get("rpc_saturated_seconds_total", limit=limit) == 0, "saturated with", many)
+    need(ours.get("rpc_phase_seconds_sum", phase=limit) == 0, "waited with", many)
+    return f"{saturated:.2f} s of {seconds:.2f} s, depth {depth:.1f}"
+
+
+def waits_for_server(folder):
+    ages = []
+    for i in range(1, 13):
+        metrics = Metrics(folder / f"stopped-{i}.prom")
+        ages.append(float(max(metrics.each("rpc_oldest_waiter_seconds").values())))
+    need(max(ages) > 9, "the oldest waiter was", ages, "s old")
+    need(all(a <= b for a, b in zip(ages[3:], ages[4:])), "its age does not rise:", ages)
+    ours = compare_with_mountstats(folder, "before", "after")
+    check_no_drops(Metrics(folder / "after.prom"))
+    end = Metrics(folder / "after.prom").each("rpc_oldest_waiter_seconds")
+    need(max(end.values()) == 0, "someone still waits:", end)
+    # What the load had in flight when the server went took as long as that.
+    slow = ours.get("rpc_seconds_count") - ours.get("rpc_seconds_bucket", le="8.589934592")
+    need(slow >= 1, "no call took as long as the server was away")
+    return f"oldest waiter {max(ages):.1f} s, {slow} calls over 8.6 s, " \
+           f"{ours.get('rpc_retransmits_total')} sent again"

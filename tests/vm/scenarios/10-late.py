@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+from datetime import datetime, timezone
+
+from judge import judgement, need
+from judge.reading import Metrics
+
+
+@judgement
+def agent_attaches_soon_after_sunrpc_loads(folder):
+    absent = Metrics(folder / "absent.prom")
+    need(absent.get("hook_attached", hook="rpc_task_sleep") == 0, "attached to what?")
+    need(absent.get("rpc_source") == 0, "a source without sunrpc")
+    loaded = float((folder / "loaded").read_text())
+    for line in (folder / "agent.log").read_text().split("\n"):
+        if "attached to sunrpc" in line:
+            clock = json.loads(line)["time"]
+            break
+    attached = datetime.strptime(clock, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
+    delay = attached.timestamp() - loaded
+    # A second where nothing is emulated; the guest's CPUs are, and share two
+    # real ones: the figure counts, the bound only catches what never comes.
+    need(delay < 10, "attached after", delay, "s")
+    source = (folder / "source").read_text().strip()
+    need(Metrics(folder / "x.prom").get("rpc_source", source=source) == 1, "not in source", source)
+    return f"source {source}, {delay:.2f} s"

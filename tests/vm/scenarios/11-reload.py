@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import re
+
+from judge import judgement, need
+from judge.checks import check_additive, check_no_drops, preemptible
+from judge.reading import Metrics, difference
+from judge.truths import compare_with_mountstats
+
+
+@judgement
+def reloads_are_followed_and_leave_nothing(folder):
+    log = (folder / "agent.log").read_text()
+    sources = re.findall(r"attached to sunrpc, source (\w+)", log)
+    rounds = len(list(folder.glob("round-*.prom")))
+    need(rounds >= 4 and len(sources) == rounds, len(sources), "attachments in", rounds, "rounds")
+    need(set(sources[1::2]) == {"tracepoints"}, "not in source tracepoints without types:", sources)
+    known = {}
+    preempted = preemptible(Metrics(folder / "round-1.prom"))
+    for i in range(1, rounds + 1):
+        metrics = Metrics(folder / f"round-{i}.prom")
+        check_additive(metrics)
+        for name in ("rpc_seconds_count", "rpc_seconds_sum", "rpc_phase_seconds_sum"):
+            for labels, value in metrics.each(name).items():
+                need(value >= known.get((name, labels), 0), name, labels, "fell in round", i)
+                known[name, labels] = value
+        ours = difference(Metrics(folder / f"before-{i}.prom"), metrics)
+        need(ours.get("rpc_seconds_count", op="READ") > 50, "next to no READ counted in round", i)
+        # Where programs can be preempted, source tracepoints does not get each event: see the comparison of sources.
+        if preempted and sources[i - 1] != "btf":
+            continue
+        check_no_drops(ours, preempted)
+        compare_with_mountstats(folder, f"before-{i}", f"round-{i}")
+    left = {name: (folder / f"{name}.txt").read_text().split("\n")
+            for name in ("before", "first", "second", "last", "after")}
+    need(left["before"] == left["after"], "left behind:", left["before"], left["after"])
+    need(left["second"] == left["last"], "grown:", left["second"], left["last"])
+    times = sorted(int(ms) for ms in (folder / "unload.ms").read_text().split())
+    calls = Metrics(folder / f"round-{rounds}.prom").get("rpc_seconds_count")
+    return f"{rounds} rounds, {calls} calls, sources {', '.join(sorted(set(sources)))}; unloaded in " \
+           f"{times[len(times) // 2]} ms, at most {times[-1]} ms; {', '.join(filter(None, left['last']))}"

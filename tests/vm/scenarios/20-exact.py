@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.checks import check_no_drops
+from judge.reading import Metrics
+from judge.truths import compare_with_mountstats, has_all_families
+
+
+def exact(mount):
+    @judgement
+    def check(folder):
+        ours = compare_with_mountstats(folder, f"{mount}-before", f"{mount}-after")
+        after = Metrics(folder / f"{mount}-after.prom")
+        check_no_drops(after)
+        alive = after.each("rpc_slots", kind="max")
+        need(not has_all_families(after) or len(alive) == int(mount.split("-")[1]),
+             len(alive), "transports")
+        server = "::1" if mount == "4.2-4" else "127.0.0.1"
+        need({dict(labels)["server"] for labels in alive} <= {server}, alive, "not of", server)
+        return f"{ours.get('rpc_seconds_count')} calls"
+    check.__name__ = f"counts_bytes_and_times_equal_mountstats_v{mount.replace('-', '_nconnect_')}"
+
+
+for each_mount in ("3-1", "3-4", "4.0-1", "4.1-1", "4.2-1", "4.2-4"):
+    exact(each_mount)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
+from judge import judgement, need
+from judge.reading import Metrics, events
+from judge.truths import compare_with_mountstats
+
+
+def refused(folder, source, *told):
+    """That an agent is in @source, agrees with mountstats, and has said what it does without in as few messages: the
+    feature first, then libbpf's words, then what to do."""
+    after = Metrics(folder / "after.prom")
+    need(after.get("rpc_source", source=source) == 1, "not in source", source)
+    compare_with_mountstats(folder, "before", "after", additive=source != "mountstats")
+    said = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
+    # A call's end is seen by another program, too, where programs can be preempted.
+    need(len(told) <= len(said) <= len(told) + 1, len(said), "messages:", said)
+    for text in said:
+        fits = [(feature, words) for feature, words in told if feature in text.split("\n")[0]]
+        need(fits and all(words in text for _, words in fits), "unexpected:", text)
+        need(len(text) < 2500, "long:", text)
+        need("\n" not in text or text.split("\n")[-1].startswith("xidscope: please report"), "no advice:", text)
+    for feature, _ in told:
+        need(any(feature in text for text in said), "nothing about", feature, "in", said)
+    return after
+
+
+def relocation(text):
+    return f"{text}, or one of another type", "failed to resolve CO-RE relocation <byte_off>"
+
+
+NO_DISCONNECTS = ("what the tracepoint xprt_disconnect_done tells will be missing, for the kernel refuses its program: "
+                  "this kernel's types have no tracepoint xprt_disconnect_done",
+                  "failed to find kernel BTF type ID of 'xprt_disconnect_done'")
+NO_BYTES = relocation("in this kernel's types, struct rpc_rqst has no member rq_xmit_bytes_sent")
+NO_BTF, NO_SLEEP, NO_WAKEUP = (
+    relocation(f"{begin}: in this kernel's types, struct rpc_task has no member tk_xprt") for begin in (
+        "sunrpc cannot be observed by its types",
+        "what the tracepoint rpc_task_sleep tells will be missing, for the kernel refuses its program",
+        "what the tracepoint rpc_task_wakeup tells will be missing, for the kernel refuses its program"))
+
+
+def without_disconnects(folder, source, told):
+    after = refused(folder, source, told)
+    hooks = {dict(labels)["hook"]: value for labels, value in after.each("hook_attached").items()}
+    need(hooks.pop("xprt_disconnect_done") == 0 and set(hooks.values()) == {1}, hooks)
+    need(not after.each("rpc_disconnects_total"), "disconnects are told")
+    need(after.each("rpc_saturated_seconds_total"), "saturation is not told")
+
+
+@judgement
+def a_refused_hook_of_little_weight_is_left_out(folder):
+    without_disconnects(folder / "disconnects", "btf", NO_DISCONNECTS)
+
+
+@judgement
+def without_calls_and_events_source_mountstats_is_left(folder):
+    refused(folder / "bytes-event", "mountstats", NO_BYTES, (
+        "by its tracepoints: its event rpc_stats_latency: its field execute is missing, or has another form", ""))
+
+
+@judgement
+def without_waits_source_tracepoints_is_better_than_btf(folder):
+    refused(folder / "waits", "tracepoints", NO_BTF)
+
+
+@judgement
+def without_waits_source_btf_is_better_than_mountstats(folder):
+    after = refused(folder / "waits-tracefs", "btf", NO_SLEEP, NO_WAKEUP, NO_DISCONNECTS)
+    need(after.get("hook_attached", hook="rpc_stats_latency") == 1, "calls are not recorded")
+    need(after.get("hook_attached", hook="rpc_task_sleep") == 0, "hooked all the same")
+    need(not after.each("rpc_saturated_seconds_total"), "saturation is told")
+    for family in ("rpc_oldest_waiter_seconds", "rpc_queue_depth_count", "rpc_queue_depth_max"):
+        need(not after.values(family, "queue") & {"slot", "session", "send"}, family, "is told")
+
+
+# What a security module refuses that the verifier has passed.
+def passed_by_the_verifier(text):
+    return (f"{text}: the kernel's verifier has no objection, but something else in the kernel has, such as a security "
+            "module", "Permission denied")
+
+
+def refused_event(event):
+    return passed_by_the_verifier(f"what the event {event} tells will be missing, for the kernel refuses its program")
+
+
+@judgement
+def a_refused_event_of_little_weight_is_left_out(folder):
+    without_disconnects(folder / "event-disconnects", "tracepoints", refused_event("xprt_disconnect_done"))
+
+
+@judgement
+def clients_are_found_without_the_event_of_new_ones(folder):
+    after = refused(folder / "event-clients", "tracepoints", refused_event("rpc_clnt_new"))
+    need(after.get("hook_attached", hook="rpc_clnt_new") == 0, "hooked all the same")
+
+
+@judgement
+def without_wakeups_source_tracepoints_tells_no_waits(folder):
+    after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), (
+        "cannot attach to sunrpc's event rpc_task_sleep: it is of no use without rpc_task_wakeup", ""))
+    need(not after.each("rpc_saturated_seconds_total"), "saturation is told")
+    need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are told")
+
+
+@judgement
+def without_calls_in_source_tracepoints_source_mountstats_is_left(folder):
+    refused(folder / "event-calls", "mountstats", NO_BYTES,
+            passed_by_the_verifier("sunrpc cannot be observed by its tracepoints"))
+
+
+@judgement
+def doctor_leaves_the_last_word_to_the_kernel(folder):
+    doctor = json.loads((folder / "doctor.json").read_text())
+    found = {f["name"]: f for f in doctor["findings"]}
+    need(doctor["source"] == "btf", doctor["source"])
+    need("if the kernel accepts the programs" in doctor["source_text"], doctor["source_text"])
+    need(found["rpc_task_sleep"]["verdict"] == "ok", found["rpc_task_sleep"])
+    need(found["xprt_disconnect_done"]["verdict"] == "note", found["xprt_disconnect_done"])
+    need("its types do not describe it" in found["xprt_disconnect_done"]["text"], found["xprt_disconnect_done"])

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
+from judge import judgement, need
+from judge.reading import Metrics, mountstats
+from judge.truths import compare_with_mountstats
+
+
+def polled(version, nconnect):
+    @judgement
+    def check(folder):
+        ours = compare_with_mountstats(folder, f"{version}-before", f"{version}-after", additive=False)
+        after = Metrics(folder / f"{version}-after.prom")
+        need(after.get("rpc_source", source="mountstats") == 1, "not in source mountstats")
+        # What it cannot tell is absent, not zero.
+        need(after.values("rpc_phase_seconds_count", "phase") == {"rtt"}, "phases:",
+             after.values("rpc_phase_seconds_count", "phase"))
+        need(after.values("rpc_seconds_bucket", "le") == {"+Inf"}, "buckets")
+        for name in ("rpc_saturated_seconds_total", "rpc_queue_depth_count", "rpc_queue_depth_max",
+                     "rpc_oldest_waiter_seconds", "rpc_disconnects_total"):
+            need(not after.each(name), name, "is there")
+        # The superblock was mounted at two places for a while.
+        theirs = mountstats(folder / f"{version}-after.mountstats")
+        rtt = ours.get("rpc_phase_seconds_sum", phase="rtt")
+        old = mountstats(folder / f"{version}-before.mountstats")
+        rtt_ms = sum(f["rtt_ms"] - old[op]["rtt_ms"] for op, f in theirs.items())
+        need(rtt * 1000 == rtt_ms, "rtt", rtt, "s, by mountstats", rtt_ms, "ms")
+        # sysfs has the transports' slots from 5.14 on.
+        has_sysfs = "max_num_slots" in (folder / f"{version}.sysfs").read_text()
+        slots = after.each("rpc_slots", kind="max")
+        need(len(slots) == has_sysfs, slots)
+        if has_sysfs:
+            need(after.get("rpc_slots", kind="max", transport="tcp") == nconnect * 65536, slots)
+        need(after.get("rpc_connects_total", transport="tcp") >= nconnect, "connects")
+        # Counters live on when the mount has gone; gauges do not.
+        gone = Metrics(folder / f"{version}-gone.prom")
+        for name in ("rpc_seconds_count", "rpc_sent_bytes_total", "rpc_connects_total"):
+            need(gone.get(name) >= after.get(name), name, "fell")
+        need(not gone.each("rpc_slots"), "slots of a mount that has gone")
+        return f"{ours.get('rpc_seconds_count')} calls"
+    check.__name__ = f"source_mountstats_equals_mountstats_v{version}"
+
+
+polled("3", 1)
+polled("4.2", 4)
+
+
+@judgement
+def doctor_names_the_source_and_the_reason(folder):
+    doctor = json.loads((folder / "4.2-doctor.json").read_text())
+    found = {f["name"]: f for f in doctor["findings"]}
+    need(doctor["kernel"] == (folder / "kernel").read_text().strip(), doctor["kernel"])
+    typed = found["sunrpc_types"]["verdict"] == "ok"
+    need(typed == (folder / "types").exists(), found["sunrpc_types"])
+    need(doctor["source"] == ("btf" if typed else "tracepoints"), doctor["source"])
+    need(doctor["well"] == typed, doctor)
+    need(typed or "fix" in found["sunrpc_types"], found["sunrpc_types"])
+    for name in ("rpc_task_sleep", "rpc_task_wakeup", "rpc_stats_latency", "xprt_disconnect_done"):
+        need(found[name]["verdict"] == "ok", found[name])
+    need(found["nfs4"]["text"].endswith(" on /mnt/polled"), found["nfs4"])
+    return f"source {doctor['source']}"

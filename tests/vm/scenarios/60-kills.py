@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+import re
+
+from judge import judgement, need
+from judge.checks import check_additive, kept_by_preemption
+from judge.reading import Metrics, difference, mountstats_all
+
+
+@judgement
+def killed_tasks_leave_nothing_behind(folder):
+    ours = difference(Metrics(folder / "before.prom"), Metrics(folder / "after.prom"))
+    check_additive(ours)
+    old = mountstats_all(folder / "before.mountstats")
+    new = mountstats_all(folder / "after.mountstats")
+    for op in ("READ", "WRITE"):
+        theirs = new[op]["ops"] - old[op]["ops"]
+        need(theirs == ours.get("rpc_seconds_count", op=op), op, "ops:", theirs,
+             "and", ours.get("rpc_seconds_count", op=op))
+        need(new[op]["errors"] - old[op]["errors"] == ours.get("rpc_errors_total", op=op),
+             op, "errors differ")
+    need(ours.get("rpc_errors_total") > 0, "nothing was killed")
+    tasks = re.findall(r'"0x[0-9a-f]{2}"', (folder / "waiters.json").read_text())
+    table = json.loads((folder / "waiters.json").read_text())
+    left = sum(1 for entry in table
+               for task in entry["formatted"]["value"]["task"] if task)
+    need(tasks or table, "the table was not dumped")
+    need(left == 0, left, "tasks are left in the table")
+    counted = re.search(r'"rpc_waiters_in_use": *\{\s*"count": *(\d+)', (folder / "variables.json").read_text())
+    need(counted[1] == "0", counted[1], "are counted in the table, which is empty")
+    # A call killed between two attempts to transmit may have slept after the
+    # last one: the only thing that may be corrected.
+    clipped = ours.get("events_dropped_total", reason="rpc_wait_clipped")
+    need(clipped <= ours.get("rpc_errors_total"), clipped, "waits clipped")
+    # Of disconnects, two may come at once.
+    need(ours.get("events_dropped_total") == clipped + kept_by_preemption(ours), "events dropped")
+    return f"{ours.get('rpc_seconds_count')} calls, {ours.get('rpc_errors_total')} errors"

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.checks import counts
+from judge.reading import Metrics, events, iso
+
+
+@judgement
+def faults_before_the_start_count(folder):
+    early = [e for e in events(folder / "early.json") if e.get("comm") == "early"]
+    times = [float(t) for t in (folder / "times").read_text().split()]
+    need([e["xid"] for e in early] == list(range(201, 221)), [e["xid"] for e in early])
+    after = [t.timestamp() for t in map(iso, (e["time"] for e in early))]
+    off = max(abs(a - b) for a, b in zip(times, after))
+    need(off < 0.3, "times are off by", off, "s")
+    need(all(e.get("replayed") for e in early), "not marked as replayed")
+    for name in ("early", "again", "after", "damaged"):
+        metrics = Metrics(folder / f"{name}.prom")
+        if name == "damaged" and metrics.get("gpu_xid_errors_total", gpu="0000:e0:00.0") == 0:
+            continue  # the storm has driven them out of the log
+        need(metrics.get("gpu_xid_errors_total", gpu="0000:e0:00.0") == 20, name)
+    need(not [e for e in events(folder / "again.json") if e.get("comm") == "early"],
+         "told again after a restart")
+    return f"times within {off * 1000:.0f} ms"
+
+
+@judgement
+def killed_in_a_storm_each_line_counts_once(folder):
+    again, after = Metrics(folder / "again.prom"), Metrics(folder / "after.prom")
+    ours = {code: n for (gpu, code), n in counts(after).items() if gpu == "0000:e1:00.0"}
+    held = {}
+    for line in (folder / "held-by-key").read_text().split("\n"):
+        if line:
+            count, _, code = line.split()
+            held[int(code)] = int(count)
+    for code, n in held.items():
+        need(ours.get(code, 0) >= n, "the log holds", n, "of Xid", code, "counted", ours.get(code))
+    need(all(n <= 1000 for n in ours.values()), "counted twice:", ours)
+    counted = sum(ours.values())
+    lost = after.get("kernel_log_lost_records_total") - again.get("kernel_log_lost_records_total")
+    need(counted + lost >= 100000, counted, "counted,", lost, "lost of 100000")
+    return f"{counted} counted, {lost} records lost, {sum(held.values())} still in the log"

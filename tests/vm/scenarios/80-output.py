@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.reading import Metrics
+
+
+@judgement
+def output_troubles_heal(folder):
+    need(Metrics(folder / "healed.prom").get("export_errors_total") >= 3, "uncounted")

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.checks import check_no_drops, dominant
+from judge.reading import Metrics
+from judge.truths import compare_with_mountstats
+
+
+@judgement
+def waiting_for_gssd_shows_as_setup(folder):
+    compare_with_mountstats(folder, "before", "after")
+    ours = compare_with_mountstats(folder, "after", "waited")
+    check_no_drops(Metrics(folder / "waited.prom"))
+    setup = float(ours.get("rpc_phase_seconds_sum", phase="setup"))
+    need(1.8 < setup < 3, setup, "s of setup where the wait was of 2 s")
+    need(dominant(ours) == "setup", "dominant is", dominant(ours))
+    return f"{setup:.2f} s of setup"
