@@ -50,7 +50,7 @@ LIBS := -lbpf -lelf -lz
 STATIC := -static
 
 BPF_CPU := v3
-# What must do before 5.12, which brought v3's atomics: using their value is an error here.
+# This one must load before 5.12, which brought v3's atomics: using their value is an error here.
 $(B)/bpf/rpc_events.bpf.o: BPF_CPU := v2
 # The programs are relocated when they are loaded: any 64-bit target will do.
 BPF_CFLAGS = -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
@@ -63,20 +63,21 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all help deps clean distclean install uninstall tests unit check check-transports demo soak bench growth asan asan-unit coverage coverage-unit tidy cppcheck fuzz image
+.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports soak fuzz \
+	bench growth asan asan-unit coverage coverage-unit tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(B)/xidscope ## build the static binary build/xidscope (default)
 
-help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo '  V=1 shows the commands; DESTDIR= and PREFIX= steer install; ARCH=arm64 builds for that, in build/arm64.'
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo '  V=1 shows the commands; DESTDIR= and PREFIX= set the folders of install; ARCH=arm64 builds for arm64, in build/arm64.'
 
 # ---- tools: what is missing is named with its package ----
 
-need = $(if $(shell command -v $(1)),,$(error $(1) is missing: install the Debian package $(2), or run `$(make_deps)`))
-make_deps := sudo make deps$(if $(CROSS), ARCH=$(CROSS))
+need = $(if $(shell command -v $(1)),,$(error $(1) is missing: install the Debian package $(2), or run `$(make_deps)` as root))
+make_deps = make deps$(if $(CROSS), ARCH=$(CROSS))
 
 $(B)/.tools: Makefile
 	$(call need,$(firstword $(CC)),gcc$(if $(CROSS),-$(triplet_$(TARGET))))
@@ -85,12 +86,8 @@ $(B)/.tools: Makefile
 	$(call need,llvm-strip,llvm)
 	@printf '#include <bpf/libbpf.h>\n#include <libelf.h>\n#include <zlib.h>\nint main(void) { return 0; }\n' | \
 		$(CC) $(STATIC) -o /dev/null -x c - $(LIBS) 2>/dev/null || \
-		{ echo 'headers or libraries are missing: install the Debian packages $(addsuffix $(addprefix :,$(CROSS)),libbpf-dev libelf-dev zlib1g-dev), or run `$(make_deps)`' >&2; exit 1; }
+		{ echo 'headers or libraries are missing: install the Debian packages $(addsuffix $(addprefix :,$(CROSS)),libbpf-dev libelf-dev zlib1g-dev), or run `$(make_deps)` as root' >&2; exit 1; }
 	@mkdir -p $(B) $(G) && touch $@
-
-# demo and check need it: what is missing is installed by root, else named.
-deps: ## install all that building, demo and tests need (as root)
-	$(Q)tests/deps.sh $(addprefix --for ,$(CROSS))
 
 # ---- generated ----
 
@@ -111,7 +108,7 @@ endef
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(B)/.tools
 	$(compile_bpf)
 
-# What bpftool 7.1 writes leaks when memory is short: a bug of its, which the analyzer must not report here.
+# What bpftool 7.1 writes leaks when memory is short: a bug of bpftool, which the analyzer must not report here.
 define make_skeleton
 	$(say) SKEL $@
 	$(Q){ echo '/* NOLINTBEGIN(clang-analyzer-unix.Malloc) */' && \
@@ -132,6 +129,29 @@ $(B)/user/%.o: user/%.c Makefile | $(GENERATED)
 $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(STATIC) -o $@ $^ $(LIBS)
+
+install: all ## install the binary, man page and unit under DESTDIR and PREFIX
+	install -Dm755 $(B)/xidscope $(DESTDIR)$(PREFIX)/sbin/xidscope
+	install -Dm644 docs/xidscope.8 $(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|g' deploy/systemd/xidscope.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
+
+uninstall: ## remove what install has put there
+	rm -f $(DESTDIR)$(PREFIX)/sbin/xidscope \
+		$(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8 \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
+
+image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
+	$(Q)deploy/container/build.sh $(B)/xidscope $(B)/xidscope-oci.tar
+
+# demo and check need it: as root it installs what is missing, otherwise it names it.
+deps: ## install the packages that building, demo and tests need (as root)
+	$(Q)tests/deps.sh $(addprefix --for ,$(CROSS))
+
+demo: deps ## show in a guest: a checkpoint over NFS with few RPC slots, and a failing GPU (as root at first)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/demo.sh
 
 # ---- tests ----
 
@@ -155,10 +175,10 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
 
-# A fuzzer is built with the sources that it tests, all under the sanitizers.
-FUZZED := $(addprefix user/,base/array.c base/json.c health/ack.c faults/faults.c faults/fault_state.c base/fields.c base/file_text.c health/health.c health/rules.c faults/kernel_line.c \
-	kernel/kmsg_record.c base/label.c base/log.c base/pci_address.c sinks/metrics.c sinks/metrics_file.c rpc/mountstats_text.c sinks/metrics_writer.c sinks/openmetrics.c rpc/clients.c model/fault_group.c model/snapshot.c model/time_histogram.c base/span.c base/time_text.c \
-	kernel/trace_format.c kernel/trace_page.c xid/xid_catalog.c xid/xid_line.c xid/xid_policy.c rpc/xprt_info.c)
+# A fuzzer takes what it needs from the rooms that hold parsers, all built with the sanitizers.
+FUZZED := $(wildcard $(patsubst %,user/%/*.c,base model xid sinks health)) $(patsubst %,user/%.c,kernel/kmsg_record \
+	kernel/trace_format kernel/trace_page rpc/mountstats_text rpc/clients rpc/xprt_info faults/faults faults/fault_state \
+	faults/kernel_line)
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 FUZZ_FLAGS := -fno-sanitize=pointer-overflow
 FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) -MMD -MP -fno-sanitize-recover=all
@@ -166,10 +186,13 @@ $(B)/fuzz/%.o: user/%.c Makefile | $(GENERATED)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined $(FUZZ_FLAGS) -c $< -o $@
 
-$(T)/fuzz_%: tests/fuzz/fuzz_%.c $(patsubst user/%.c,$(B)/fuzz/%.o,$(FUZZED))
+$(B)/fuzz/libxidscope.a: $(FUZZED:user/%.c=$(B)/fuzz/%.o)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(T)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libxidscope.a
 	$(say) FUZZ $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.o,$^) -o $@ -lz
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) -o $@ -lz
 
 $(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
 	$(compile_bpf)
@@ -186,21 +209,38 @@ tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS) $(T)/refuse
 unit: $(B)/xidscope tests ## run the tests that need no guest
 	$(Q)tests/check.sh --no-guests
 
-check: deps ## run all tests: unit tests, and guests on several kernels, one of arm64
+lint: ## run shellcheck, flake8, clang-format
+	$(Q)tests/lint.sh
+
+format: ## format all C sources with clang-format
+	$(Q)find bpf include tests user vmlinux -name '*.[ch]' | xargs clang-format -i
+
+check: deps ## run all tests: unit tests, and guests with several kernels, one of arm64 (twenty minutes, as root)
 	$(Q)$(MAKE) --no-print-directory -j "$$(nproc)" $(B)/xidscope tests
 	$(Q)if $(MAKE) --no-print-directory ARCH=arm64 deps; then $(MAKE) --no-print-directory -j "$$(nproc)" ARCH=arm64; fi
 	$(Q)tests/check.sh
 
-check-transports: deps ## NFS over RDMA, over TLS, with Kerberos and pNFS, on kernels with all drivers (five minutes)
+check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (two hours)
+	$(Q)$(MAKE) --no-print-directory check
+	$(Q)tests/vm/check.sh --all
+	$(Q)$(MAKE) --no-print-directory check-transports
+	$(Q)$(MAKE) --no-print-directory soak
+
+check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
 
-soak: $(B)/xidscope ## a million calls, with tasks killed in every phase, and 50 reloads of sunrpc (twenty minutes)
+soak: $(B)/xidscope ## run a million calls, with tasks killed in every phase, and 50 reloads of sunrpc (twenty minutes)
 	$(Q)tests/vm/soak.sh
 
-demo: deps ## see it work: a checkpoint over NFS with few RPC slots, and a failing GPU
-	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
-	$(Q)tests/demo.sh
+fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
+	$(Q)for f in $(FUZZERS); do \
+		mkdir -p $$f.corpus && \
+		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -artifact_prefix=$$f- $$f.corpus \
+			tests/fuzz/corpus/$${f##*/fuzz_} || exit; \
+	done
+
+# ---- bench ----
 
 $(B)/bench/load: tests/bench/load.c | $(B)/.tools
 	$(say) CC $@
@@ -217,28 +257,21 @@ $(B)/bench/contention: tests/bench/contention.c $(B)/bench/contention.skel.h
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) -I$(B)/bench $< -o $@ -static $(LIBS)
 
-bench: deps ## what observing costs, in instructions, beside bpftrace and nfsdist (a quarter of an hour)
+bench: deps ## measure the instructions per call, beside bpftrace and nfsdist (a quarter of an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load
 	$(Q)tests/bench/bench.sh
 
-growth: deps ## cost per call and per write as servers, transports and waiting tasks grow; contention between CPUs
+growth: deps ## measure cost as servers, transports and waiting tasks grow, and contention between CPUs
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(B)/bench/contention
 	$(Q)$(B)/bench/contention || [ $$? = 77 ]
 	$(Q)tests/bench/growth.sh
-
-fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
-	$(Q)for f in $(FUZZERS); do \
-		mkdir -p $$f.corpus && \
-		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -artifact_prefix=$$f- $$f.corpus \
-			tests/fuzz/corpus/$${f##*/fuzz_} || exit; \
-	done
 
 # ---- analysis: tools beyond those of `make deps` are installed by the target, if root runs it ----
 
 tools = $(Q)tests/deps.sh --only '$(1)'
 
 # The sanitizers' runtimes are linked in; libbpf, libelf and libz are in the guest.
-asan: deps ## build with ASan and UBSan, and run unit tests and guest scenarios with that
+asan: deps ## run unit tests and guest scenarios with ASan and UBSan
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan STATIC= \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -static-libasan -static-libubsan' \
 		$(B)/asan/xidscope asan-unit
@@ -249,40 +282,27 @@ asan-unit coverage-unit: $(UNIT_TESTS)
 	$(Q)for t in $^; do $$t >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
 	@echo '$(words $^) test programs passed'
 
-coverage: deps ## which lines of user/ the unit tests and the guest's scenarios run
+coverage: deps ## show which lines of user/ the unit tests and the guest's scenarios run
 	$(Q)$(MAKE) --no-print-directory B=$(B)/coverage STATIC= CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
 		$(B)/coverage/xidscope
 	$(Q)tests/coverage.sh $(B)/coverage
 
-tidy: $(GENERATED) ## clang-tidy over user/, as .clang-tidy says
+tidy: $(GENERATED) ## run clang-tidy over user/
 	$(call tools,clang-tidy)
 	$(Q)printf '%s\n' $(USER_SOURCES) tests/bench/load.c | xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- \
 		-std=gnu11 $(WARN) -D_GNU_SOURCE $(INCLUDES) 2> >(grep -v 'warnings\? generated\.$$' >&2)
 
-cppcheck: $(GENERATED) ## cppcheck over user/
+cppcheck: $(GENERATED) ## run cppcheck over user/
 	$(call tools,cppcheck)
 	$(Q)cppcheck --std=c11 --enable=warning,performance,portability --quiet --error-exitcode=1 -D_GNU_SOURCE \
 		--library=tests/cppcheck.cfg --inline-suppr -Iinclude -Iuser $(USER_SOURCES) tests/bench/load.c
 
-image: $(B)/xidscope ## build the container image build/xidscope-oci.tar (ARCH=arm64: in build/arm64)
-	$(Q)deploy/container/build.sh $(B)/xidscope $(B)/xidscope-oci.tar
-
--include $(wildcard $(B)/user/*.d $(B)/user/*/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*/*.d $(B)/bench/*.d)
-
-install: all ## install the binary, man page and unit under DESTDIR and PREFIX
-	install -Dm755 $(B)/xidscope $(DESTDIR)$(PREFIX)/sbin/xidscope
-	install -Dm644 docs/xidscope.8 $(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|@PREFIX@|$(PREFIX)|g' deploy/systemd/xidscope.service \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
-
-uninstall: ## remove what install has put there
-	rm -f $(DESTDIR)$(PREFIX)/sbin/xidscope \
-		$(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8 \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
+# ---- the rest ----
 
 clean: ## remove what was built
 	rm -rf $(B)
 
 distclean: clean ## remove the cached guest images and kernels, too
 	rm -rf .cache
+
+-include $(wildcard $(B)/user/*.d $(B)/user/*/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*/*.d $(B)/bench/*.d)

@@ -42,6 +42,9 @@ unit() {
 	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
 }
 
+judge "the scripts pass shellcheck" tests/lint.sh shellcheck
+judge "the Python sources pass flake8" tests/lint.sh flake8
+judge "the C sources are formatted" tests/lint.sh clang-format
 judge "what did not run fails" env PYTHONPATH=tests/vm /usr/bin/python3 -B -m judge.test_runner
 for source in tests/unit/test_*.c; do
 	unit "build/tests/$(basename "$source" .c)"

@@ -15,8 +15,8 @@ packages=(
 	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml
 	# container image, unit check
 	buildah systemd procps # whose kill the unit calls
-	# man page check
-	man-db groff-base
+	# man page check, linters
+	man-db groff-base shellcheck flake8 clang-format
 )
 foreign=''
 case ${1:-} in
@@ -48,7 +48,7 @@ if [[ ${1:-} == --missing ]]; then
 fi
 ((${#missing[@]})) || exit 0
 if ((EUID)); then
-	echo "missing packages: ${missing[*]}; install them, or run this as root (sudo make deps)" >&2
+	echo "missing packages: ${missing[*]}; install them, or run \`make deps\` as root" >&2
 	exit 1
 fi
 echo "installing ${#missing[@]} packages: ${missing[*]}"

@@ -44,7 +44,8 @@ def main():
             "instructions_per_call": min(per_call, steps.get(name, {}).get("instructions_per_call", per_call)),
             "export_instructions": round(float(seconds) * 1e9), "file_bytes": int(size), "samples": int(samples),
         }
-    rows = [["after reads on", "instructions per call", "series", "the same with all ops met", "series", "samples", "file", "a write takes", "per sample"], ["---"] * 9]
+    rows = [["after reads on", "instructions per call", "series", "the same with all ops met", "series", "samples",
+             "file", "a write takes", "per sample"], ["---"] * 9]
     for name, s in steps.items():
         if name.endswith("-ops"):
             continue
@@ -53,10 +54,13 @@ def main():
         rows.append([
             TITLES[name], f"{s['instructions_per_call']:.0f}", s["series"],
             f"{other['instructions_per_call']:.0f}" if other else "-", other["series"] if other else "-",
-            f"{last['samples']:,}", f"{last['file_bytes'] / 1000:,.0f} kB", f"{last['export_instructions'] / 1e6:.2f} ms",
+            f"{last['samples']:,}", f"{last['file_bytes'] / 1000:,.0f} kB",
+            f"{last['export_instructions'] / 1e6:.2f} ms",
             f"{last['export_instructions'] / last['samples']:,.0f} ns",
         ])
-    text = f"Linux {(out / 'release').read_text().strip()}; instructions by the kernel's run statistics (its own looks at the clock, some 50\nper run and three runs per call, included), a write at one instruction per nanosecond:\n\n"
+    text = f"Linux {(out / 'release').read_text().strip()}; instructions by the kernel's run statistics (its own " \
+        "looks at the clock, some 50\nper run and three runs per call, included), a write at one instruction per " \
+        "nanosecond:\n\n"
     text += "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows) + "\n"
     failed = []
 
@@ -80,7 +84,8 @@ def main():
     if len(sys.argv) > 4:
         document = pathlib.Path(sys.argv[4])
         begin, end = "<!-- growth: begin -->", "<!-- growth: end -->"
-        document.write_text(re.sub(begin + ".*" + end, lambda _: f"{begin}\n\n{text}\n{end}", document.read_text(), flags=re.S))
+        document.write_text(re.sub(begin + ".*" + end, lambda _: f"{begin}\n\n{text}\n{end}", document.read_text(),
+                                   flags=re.S))
     for line in failed:
         print("FAILED:", line)
     return 1 if failed else 0

@@ -53,7 +53,7 @@ def times(out):
 
 
 def programs(out, workload, calls):
-    """Per program of the agent: runs per call, and nanoseconds per run: of the repeat in which the fewest interrupts hit it."""
+    """Per program of the agent: runs per call and nanoseconds per run, of the repeat with the fewest interrupts."""
     result = {}
     for after_path in sorted(out.glob(f"stats-{workload}-[0-9]-after.json")):
         before_path = after_path.with_name(after_path.name.replace("after", "before"))
@@ -66,7 +66,8 @@ def programs(out, workload, calls):
             spent = (program.get("run_time_ns", 0) - old.get("run_time_ns", 0)) / runs
             best = result.get(program["name"])
             if not best or spent < best["instructions_per_run"]:
-                result[program["name"]] = {"runs_per_call": round(runs / calls, 3), "instructions_per_run": round(spent, 1)}
+                result[program["name"]] = {"runs_per_call": round(runs / calls, 3),
+                                           "instructions_per_run": round(spent, 1)}
     return result
 
 
@@ -96,16 +97,19 @@ def main():
         base = statistics.median(by["none"])
         passes = [statistics.median(v) for k, v in by.items() if k.startswith("none ")]
         noise.append((max(passes) - min(passes)) / base)
-        entry = figures["workloads"][workload] = {"base": round(base, 1), "base_of_passes": [round(p, 1) for p in passes]}
+        entry = figures["workloads"][workload] = {"base": round(base, 1),
+                                                  "base_of_passes": [round(p, 1) for p in passes]}
         row = [WORKLOADS[workload], f"{base:,.0f}"]
         for setting in settings:
             added = statistics.median(by[setting]) - base
             lost = added / (base + added) * 100
-            entry[setting] = {"added": round(added, 1), "time_percent": round(added / base * 100, 2), "throughput_lost_percent": round(lost, 2)}
+            entry[setting] = {"added": round(added, 1), "time_percent": round(added / base * 100, 2),
+                              "throughput_lost_percent": round(lost, 2)}
             row.append(f"{added:+,.0f} ({lost:.1f} %)")
         rows.append(row)
     text = f"Measured {figures['date']} on Linux {release} (`make bench`).\n\n"
-    text += "Instructions per call with nothing attached, and what each observer adds to them (in brackets: throughput lost):\n\n"
+    text += "Instructions per call with nothing attached, and what each observer adds to them (in brackets: "
+    text += "throughput lost):\n\n"
     text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows)
 
     names = []
@@ -125,7 +129,8 @@ def main():
         row.append(f"{sum(p['runs_per_call'] * p['instructions_per_run'] for p in by.values()):.0f}")
         rows.append(row)
     if rows:
-        text += "\nThe agent's programs, by the kernel's run statistics: runs per call x instructions per run. Each run includes the\n"
+        text += "\nThe agent's programs, by the kernel's run statistics: runs per call x instructions per run. Each "
+        text += "run includes the\n"
         text += "statistics' own two looks at the clock, some 50 instructions.\n\n"
         text += table(["work"] + [f"`{n}`" for n in names] + ["sum"], rows)
 
@@ -137,31 +142,37 @@ def main():
         c = figures["cost"][setting]
         start = f"{c['attached_ms']:,} ms" if "attached_ms" in c else "as above"
         rows.append([OBSERVERS[setting], megabytes(c["resident_bytes"]), megabytes(c["map_bytes"]), start])
-    text += "\nMemory of the program and of its maps (one CPU), and the time from its start to the last attachment, at one\n"
-    text += "instruction per nanosecond:\n\n"
+    text += "\nMemory of the program and of its maps (one CPU), and the time from its start to the last attachment, at "
+    text += "one\ninstruction per nanosecond:\n\n"
     text += table(["observer", "resident", "maps", "start"], rows)
 
     if "agent" in settings:
         by = {w: figures["workloads"][w]["agent"] for w in figures["workloads"]}
         cost = figures["cost"]["agent"]
-        in_programs = {w: sum(p["runs_per_call"] * p["instructions_per_run"] for p in ps.values()) for w, ps in figures["programs"].items()}
+        in_programs = {w: sum(p["runs_per_call"] * p["instructions_per_run"] for p in ps.values())
+                       for w, ps in figures["programs"].items()}
         cpu = cost["minute_ns"] / 60e9 * 100
         budgets = [
-            ("instructions per call in the programs, none waits (worst of v3 and v4.2)", max(in_programs["read-v3-1"], in_programs["read-v4.2-1"]), 900),
+            ("instructions per call in the programs, none waits (worst of v3 and v4.2)",
+             max(in_programs["read-v3-1"], in_programs["read-v4.2-1"]), 900),
             ("... each waits for a slot", in_programs["slot-v3-64"], 2500),
-            ("instructions per call in all, none waits (worst of v3 and v4.2)", max(by["read-v3-1"]["added"], by["read-v4.2-1"]["added"]), 900),
+            ("instructions per call in all, none waits (worst of v3 and v4.2)",
+             max(by["read-v3-1"]["added"], by["read-v4.2-1"]["added"]), 900),
             ("... each waits for a slot", by["slot-v3-64"]["added"], 2500),
             ("... most wait for a session slot", by["read-v4.2-64"]["added"], 2500),
-            ("time at depth 1, %", max(by["read-v3-1"]["time_percent"], by["read-v4.2-1"]["time_percent"]), 2),
-            ("time at depth 8, %", max(by["read-v3-8"]["time_percent"], by["read-v4.2-8"]["time_percent"]), 1),
+            *((f"time at depth {depth}, %", max(by[f"read-v{v}-{depth}"]["time_percent"] for v in ("3", "4.2")), most)
+              for depth, most in ((1, 2), (8, 1))),
             ("resident memory, MB", cost["resident_bytes"] / 1e6, 4),
             (f"the agent's CPU at 15 s, {cost['minute_samples']:,} samples, % at one instruction per ns", cpu, 0.02),
             ("start to attached, ms at one instruction per ns", cost["attached_ms"], 300),
         ]
         figures["budgets"] = [{"what": w, "value": round(v, 2), "budget": b, "met": v <= b} for w, v, b in budgets]
-        text += "\n" + table(["budget", "measured", "at most", ""], [[w, f"{v:,.4g}" if v < 100 else f"{v:,.0f}", f"{b:,}", "met" if v <= b else "**missed**"] for w, v, b in budgets])
+        text += "\n" + table(["budget", "measured", "at most", ""], [
+            [w, f"{v:,.4g}" if v < 100 else f"{v:,.0f}", f"{b:,}", "met" if v <= b else "**missed**"]
+            for w, v, b in budgets])
     figures["noise_percent"] = round(max(noise) * 100, 2)
-    text += f"\nWith nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} % (in the median workload {statistics.median(noise) * 100:.1f} %).\n"
+    text += f"\nWith nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} % (in the " \
+        f"median workload {statistics.median(noise) * 100:.1f} %).\n"
 
     figures_path.write_text(json.dumps(figures, indent=1) + "\n")
     table_path.write_text(text)
@@ -171,7 +182,8 @@ def main():
         old = document.read_text()
         begin, end = f"<!-- bench {kernel}: begin -->", f"<!-- bench {kernel}: end -->"
         if begin in old:
-            document.write_text(re.sub(re.escape(begin) + ".*" + re.escape(end), lambda _: f"{begin}\n\n{text}\n{end}", old, flags=re.S))
+            document.write_text(re.sub(re.escape(begin) + ".*" + re.escape(end),
+                                       lambda _: f"{begin}\n\n{text}\n{end}", old, flags=re.S))
 
 
 if __name__ == "__main__":

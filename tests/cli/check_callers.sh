@@ -34,11 +34,11 @@ chmod +x bin/scontrol
 slurm() {
 	local wanted=$2 file=$3
 	echo "NodeName=n1 Arch=x86_64 $1" >node
-	: >done
+	: >./done
 	shift 3
 	PATH=$dir/bin:$PATH SLURMD_NODENAME=n1 XIDSCOPE=$program \
 		"$top/deploy/slurm/xidscope-health-check" --file "$file" "$@" >out 2>err || fail "the health check fails for $file"
-	[[ $(<done) == "$wanted" ]] || fail "$file, $*: scontrol was asked for '$(<done)', not '$wanted'"
+	[[ $(<./done) == "$wanted" ]] || fail "$file, $*: scontrol was asked for '$(<./done)', not '$wanted'"
 	[[ ! -s out ]] || fail "$file: the health check prints '$(<out)'"
 }
 reason="Reason=xidscope: GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: \
