@@ -5,16 +5,11 @@
  * however much they wrote.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "kernel/bpf_refusal.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/bpf_support.h"
@@ -53,9 +48,8 @@ static const char *refused(const char *reason)
 	return words;
 }
 
-static void a_member_of_a_type(void **state)
+TEST(a_member_of_a_type)
 {
-	(void)state;
 	expect(refused("73: <invalid CO-RE relocation>\n"
 		       "failed to resolve CO-RE relocation <byte_off> [38] struct rpc_rqst.rq_xmit_bytes_sent (0:4 @ offset 48)"),
 	       "in this kernel's types, struct rpc_rqst has no member rq_xmit_bytes_sent, or one of another type");
@@ -67,9 +61,8 @@ static void a_member_of_a_type(void **state)
 	       "in this kernel's types, struct rpc_xprt has no member stat.connect_count, or one of another type");
 }
 
-static void a_type(void **state)
+TEST(a_type)
 {
-	(void)state;
 	expect(refused("4: <invalid CO-RE relocation>\n"
 		       "failed to resolve CO-RE relocation <type_size> [38] struct rpc_rqst"),
 	       "this kernel's types have no struct rpc_rqst");
@@ -82,9 +75,8 @@ static void a_type(void **state)
 	       "this kernel's types lack something that the program reads");
 }
 
-static void a_tracepoint(void **state)
+TEST(a_tracepoint)
 {
-	(void)state;
 	expect("libbpf: prog 'rpc_task_sleep': failed to find kernel BTF type ID of 'rpc_task_sleep': -3\n"
 	       "libbpf: prog 'rpc_task_sleep': failed to prepare load attributes: -3\n"
 	       "libbpf: prog 'rpc_task_sleep': failed to load: -3\n"
@@ -96,9 +88,8 @@ static void a_tracepoint(void **state)
 	       "the tracepoint rpc_stats_latency has no argument 4");
 }
 
-static void a_function(void **state)
+TEST(a_function)
 {
-	(void)state;
 	/* To 6.12, and later. */
 	expect(refused("9: (85) call bpf_ringbuf_reserve#131\n"
 		       "unknown func bpf_ringbuf_reserve#131"),
@@ -114,18 +105,16 @@ static void a_function(void **state)
 	       "on this kernel, this type of program may not call the kernel's function bpf_rcu_read_lock");
 }
 
-static void a_limit_of_the_verifier(void **state)
+TEST(a_limit_of_the_verifier)
 {
-	(void)state;
 	expect(refused("BPF program is too large. Processed 1000001 insn"),
 	       "the program is too long for this kernel's verifier, which followed 1000001 instructions");
 	expect(refused("The sequence of 8193 jumps is too complex."),
 	       "the program is too complex for this kernel's verifier, which followed 8193 jumps");
 }
 
-static void a_map(void **state)
+TEST(a_map)
 {
-	(void)state;
 	expect("libbpf: Error in bpf_create_map_xattr(free_series):Invalid argument(-22). Retrying without BTF.\n"
 	       "libbpf: map 'free_series': failed to create: Invalid argument(-22)\n"
 	       "libbpf: failed to load object 'rpc_events_bpf'\n"
@@ -133,9 +122,8 @@ static void a_map(void **state)
 	       "the kernel cannot create the BPF map free_series: Invalid argument");
 }
 
-static void an_event(void **state)
+TEST(an_event)
 {
-	(void)state;
 	expect("libbpf: failed to determine tracepoint 'sunrpc/rpc_stats_latency' perf event ID: No such file or directory\n"
 	       "libbpf: prog 'events_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: No such file or directory\n",
 	       "tracefs does not have the event sunrpc/rpc_stats_latency: No such file or directory");
@@ -149,9 +137,8 @@ static void an_event(void **state)
 	       "the kernel cannot attach programs to the raw tracepoint console: No such file or directory");
 }
 
-static void no_programs_at_all(void **state)
+TEST(no_programs_at_all)
 {
-	(void)state;
 	expect("libbpf: Error in bpf_object__probe_loading():Operation not permitted(1). Couldn't load trivial BPF program. Make sure your kernel supports BPF (CONFIG_BPF_SYSCALL=y) and/or that RLIMIT_MEMLOCK is set to big enough value.\n"
 	       "libbpf: failed to load object 'rpc_bpf'\n",
 	       "this process may not load any BPF program");
@@ -165,9 +152,8 @@ static void no_programs_at_all(void **state)
 }
 
 /* After the verifier, which then tells its figures only. */
-static void a_security_module(void **state)
+TEST(a_security_module)
 {
-	(void)state;
 	expect("libbpf: prog 'events_disconnect': BPF program load failed: Permission denied\n"
 	       "libbpf: prog 'events_disconnect': -- BEGIN PROG LOAD LOG --\n"
 	       "processed 41 insns (limit 1000000) max_states_per_insn 0 total_states 2 peak_states 2 mark_read 1\n"
@@ -177,11 +163,10 @@ static void a_security_module(void **state)
 }
 
 /* What no row knows is given as the verifier says it. */
-static void another_verdict(void **state)
+TEST(another_verdict)
 {
 	char got[512] = "";
 
-	(void)state;
 	expect(refused("12: (07) r6 += 96\n"
 		       "R6 pointer arithmetic on trusted_ptr_or_null_ prohibited, null-check it first"),
 	       "the kernel's verifier reports: R6 pointer arithmetic on trusted_ptr_or_null_ prohibited, null-check it first");
@@ -202,7 +187,7 @@ say(libbpf_print_fn_t print, const char *format, ...)
 	va_end(args);
 }
 
-static void long_logs_lose_their_beginning_only(void **state)
+TEST(long_logs_lose_their_beginning_only)
 {
 	static const struct bpf_hook hooks[] = { { .function = "rpc_task_wakeup" },
 						 { .function = "rpc_task_sleep" },
@@ -212,7 +197,6 @@ static void long_logs_lose_their_beginning_only(void **state)
 	libbpf_print_fn_t print;
 	size_t len = 0;
 
-	(void)state;
 	bpf_messages_init(&quiet);
 	print = libbpf_set_print(NULL);
 	while (len < sizeof(log) - 100)
@@ -245,23 +229,4 @@ static void long_logs_lose_their_beginning_only(void **state)
 	assert_int_equal(bpf_hooks_refused(hooks, 3, -EINVAL), 3);
 	assert_string_equal(bpf_error_log(), "");
 	assert_string_equal(bpf_reason(EPERM), "Operation not permitted");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_member_of_a_type),
-		cmocka_unit_test(a_type),
-		cmocka_unit_test(a_tracepoint),
-		cmocka_unit_test(a_function),
-		cmocka_unit_test(a_limit_of_the_verifier),
-		cmocka_unit_test(a_map),
-		cmocka_unit_test(an_event),
-		cmocka_unit_test(no_programs_at_all),
-		cmocka_unit_test(a_security_module),
-		cmocka_unit_test(another_verdict),
-		cmocka_unit_test(long_logs_lose_their_beginning_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

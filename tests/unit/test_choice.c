@@ -3,19 +3,14 @@
  * Proves that the source is chosen by what the kernel offers, and that each thing
  * that is missing is found in the kernel's files and named with its fix.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/choice.h"
 
@@ -68,18 +63,16 @@ static void expect(const struct rpc_facts *facts, unsigned int allowed, enum rpc
 	assert_string_equal(got, reasons);
 }
 
-static void test_all_is_well(void **state)
+TEST(test_all_is_well)
 {
-	(void)state;
 	expect(&well, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 }
 
-static void test_no_sunrpc(void **state)
+TEST(test_no_sunrpc)
 {
 	struct rpc_facts f = well;
 	struct source_choice c;
 
-	(void)state;
 	f.sunrpc_btf = f.sunrpc_events = f.debugfs = f.transports = false;
 	f.sunrpc = SUNRPC_ABSENT;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "");
@@ -95,11 +88,10 @@ static void test_no_sunrpc(void **state)
 	assert_int_equal(find(&c, "rpc_clients")->verdict, SOURCE_CHECK_UNKNOWN);
 }
 
-static void test_each_missing_thing(void **state)
+TEST(test_each_missing_thing)
 {
 	struct rpc_facts f;
 
-	(void)state;
 	f = well;
 	f.sunrpc_btf = false;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "sunrpc_types");
@@ -126,13 +118,12 @@ static void test_each_missing_thing(void **state)
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "lockdown mountstats");
 }
 
-static void test_capabilities(void **state)
+TEST(test_capabilities)
 {
 	const uint64_t bpf = (uint64_t)1 << 39 | (uint64_t)1 << 38;
 	const uint64_t admin = 1u << 21;
 	struct rpc_facts f = well;
 
-	(void)state;
 	f.capabilities = 0;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types");
 	f.capabilities = (uint64_t)1 << 39;
@@ -148,11 +139,10 @@ static void test_capabilities(void **state)
 }
 
 /* A forced source is that one or none; a refused one is left out. */
-static void test_allowed(void **state)
+TEST(test_allowed)
 {
 	struct rpc_facts f = well;
 
-	(void)state;
 	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), RPC_SOURCE_TRACEPOINTS, "");
 	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), RPC_SOURCE_MOUNTSTATS, "");
 	expect(&f, RPC_SOURCES_ALL & ~RPC_SOURCE_BIT(RPC_SOURCE_BTF), RPC_SOURCE_TRACEPOINTS, "");
@@ -160,12 +150,11 @@ static void test_allowed(void **state)
 	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_BTF), RPC_SOURCE_NONE, "sunrpc_types");
 }
 
-static void test_out_of_tree_fix(void **state)
+TEST(test_out_of_tree_fix)
 {
 	struct rpc_facts f = well;
 	struct source_choice c;
 
-	(void)state;
 	f.sunrpc_btf = false;
 	f.out_of_tree = true;
 	source_choose(&c, &f, RPC_SOURCES_ALL);
@@ -183,11 +172,10 @@ static struct rpc_facts look(void)
 	return f;
 }
 
-static void test_empty_tree(void **state)
+TEST_WITH(test_empty_tree, enter, leave)
 {
 	struct rpc_facts f = look();
 
-	(void)state;
 	assert_int_equal(f.sunrpc, SUNRPC_ABSENT);
 	assert_int_equal(f.tracefs, TRACEFS_ABSENT);
 	assert_int_equal(f.lockdown, LOCKDOWN_NONE);
@@ -198,9 +186,8 @@ static void test_empty_tree(void **state)
 	assert_string_equal(f.disk_path, "");
 }
 
-static void test_module_states(void **state)
+TEST_WITH(test_module_states, enter, leave)
 {
-	(void)state;
 	put("/sys/module/sunrpc/initstate", "coming\n");
 	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
 	put("/sys/module/sunrpc/initstate", "live\n");
@@ -209,12 +196,11 @@ static void test_module_states(void **state)
 	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
 }
 
-static void test_live_module(void **state)
+TEST_WITH(test_live_module, enter, leave)
 {
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
 	struct rpc_facts f;
 
-	(void)state;
 	put("/sys/module/sunrpc/initstate", "live\n");
 	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
 	put("/sys/module/sunrpc/taint", "OE\n");
@@ -245,11 +231,10 @@ static void test_live_module(void **state)
 	assert_string_equal(f.disk_srcversion, "0123ABCD");
 }
 
-static void test_compressed_module(void **state)
+TEST_WITH(test_compressed_module, enter, leave)
 {
 	struct rpc_facts f;
 
-	(void)state;
 	put("/lib/modules/6.1.0-test/modules.dep",
 	    "kernel/net/sunrpc/sunrpc.ko.xz: kernel/x.ko.xz\n");
 	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\375"
@@ -261,11 +246,10 @@ static void test_compressed_module(void **state)
 	assert_int_equal(f.lockdown, LOCKDOWN_INTEGRITY);
 }
 
-static void test_built_in(void **state)
+TEST_WITH(test_built_in, enter, leave)
 {
 	struct rpc_facts f;
 
-	(void)state;
 	put("/sys/module/sunrpc/parameters/pool_mode", "global\n");
 	put_types("task_struct");
 	f = look();
@@ -276,12 +260,11 @@ static void test_built_in(void **state)
 	assert_true(look().sunrpc_btf);
 }
 
-static void test_tracefs_places(void **state)
+TEST_WITH(test_tracefs_places, enter, leave)
 {
 	struct rpc_facts f;
 	char path[128];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/sys", root);
 	mkdir(path, 0755);
 	snprintf(path, sizeof(path), "%s/sys/kernel", root);
@@ -294,25 +277,4 @@ static void test_tracefs_places(void **state)
 	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
 	snprintf(path, sizeof(path), "%s/sys/kernel/debug/tracing", root);
 	assert_string_equal(f.tracefs_path, path);
-}
-
-int main(void)
-{
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_is_well),
-		cmocka_unit_test(test_no_sunrpc),
-		cmocka_unit_test(test_each_missing_thing),
-		cmocka_unit_test(test_capabilities),
-		cmocka_unit_test(test_allowed),
-		cmocka_unit_test(test_out_of_tree_fix),
-		IN_TREE(test_empty_tree),
-		IN_TREE(test_module_states),
-		IN_TREE(test_live_module),
-		IN_TREE(test_compressed_module),
-		IN_TREE(test_built_in),
-		IN_TREE(test_tracefs_places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

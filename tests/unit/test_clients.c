@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that clients, servers and tasks are found in the kernel's files as it writes them, and nothing in damaged ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "rpc/clients.h"
 
 static bool parse(struct client_transport *info, const char *text)
@@ -15,11 +10,10 @@ static bool parse(struct client_transport *info, const char *text)
 	return clients_parse_transport(info, text, strlen(text));
 }
 
-static void a_transport_tells_its_protocol_and_address(void **state)
+TEST(a_transport_tells_its_protocol_and_address)
 {
 	struct client_transport info;
 
-	(void)state;
 	/* 5.10, 7.2, and over IPv6 */
 	assert_true(parse(&info, "netid: tcp\naddr:  127.0.0.1\nport:  2049\n"
 				 "state: 0x12\n"));
@@ -34,12 +28,11 @@ static void a_transport_tells_its_protocol_and_address(void **state)
 	assert_string_equal(info.address, "1.2.3.4");
 }
 
-static void a_damaged_transport_tells_nothing(void **state)
+TEST(a_damaged_transport_tells_nothing)
 {
 	struct client_transport info;
 	char text[128];
 
-	(void)state;
 	assert_false(parse(&info, ""));
 	assert_false(parse(&info, "netid: tcp\n"));
 	assert_false(parse(&info, "addr:  127.0.0.1\n"));
@@ -65,11 +58,10 @@ static bool find(char *name, size_t size, const char *address)
 	return clients_parse_server(name, size, servers, strlen(servers), address);
 }
 
-static void a_server_is_found_by_its_address(void **state)
+TEST(a_server_is_found_by_its_address)
 {
 	char name[16];
 
-	(void)state;
 	assert_true(find(name, sizeof(name), "127.0.0.1"));
 	assert_string_equal(name, "127.0.0.1");
 	assert_true(find(name, sizeof(name), "10.0.1.2"));
@@ -81,11 +73,10 @@ static void a_server_is_found_by_its_address(void **state)
 	assert_string_equal(name, "nas");
 }
 
-static void an_unknown_server_is_not_found(void **state)
+TEST(an_unknown_server_is_not_found)
 {
 	char name[16];
 
-	(void)state;
 	assert_false(find(name, sizeof(name), "10.0.1.3"));
 	assert_false(find(name, sizeof(name), "10.0.1.4"));
 	assert_false(find(name, sizeof(name), "10.0.1.5"));
@@ -99,13 +90,12 @@ static bool has(const char *text, uint32_t task)
 	return clients_parse_task(text, strlen(text), task);
 }
 
-static void a_task_is_found_by_its_number(void **state)
+TEST(a_task_is_found_by_its_number)
 {
 	static const char tasks[] =
 		"   12 0001      0 0x1 0x9a  15000 nfs_pgio_common_ops nfsv3 READ a:call_status q:xprt_pending\n"
 		"65535 0880    -11 0x1 0x9a      0 nfs_pgio_common_ops nfsv3 READ a:call_status q:none\n";
 
-	(void)state;
 	assert_true(has(tasks, 12));
 	assert_true(has(tasks, 65535));
 	assert_false(has(tasks, 1));
@@ -116,17 +106,4 @@ static void a_task_is_found_by_its_number(void **state)
 	assert_true(has("7", 7));
 	assert_false(has("18446744073709551623 x\n", 7));
 	assert_false(has("4294967303 x\n", 7));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_transport_tells_its_protocol_and_address),
-		cmocka_unit_test(a_damaged_transport_tells_nothing),
-		cmocka_unit_test(a_server_is_found_by_its_address),
-		cmocka_unit_test(an_unknown_server_is_not_found),
-		cmocka_unit_test(a_task_is_found_by_its_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

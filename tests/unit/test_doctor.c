@@ -4,14 +4,9 @@
  * is missing with its fix, the hooks, the mounts, the GPU driver; and that a system
  * is healthy only if nothing is missing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "commands/doctor.h"
 #include "made_up_tree.h"
 
@@ -75,9 +70,8 @@ static void put_machine(void)
 	put("/dev/kmsg", "");
 }
 
-static void a_healthy_machine(void **state)
+TEST_WITH(a_healthy_machine, enter, leave)
 {
-	(void)state;
 	put_machine();
 	assert_true(report("6.1.0-test", false));
 	expect("kernel   6.1.0-test\n");
@@ -94,9 +88,8 @@ static void a_healthy_machine(void **state)
 	expect_none("fix");
 }
 
-static void no_sunrpc_is_nothing_to_fix(void **state)
+TEST_WITH(no_sunrpc_is_nothing_to_fix, enter, leave)
 {
-	(void)state;
 	put_types("btf_trace_console");
 	put("/sys/fs/bpf/x", "");
 	put("/proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n");
@@ -110,11 +103,10 @@ static void no_sunrpc_is_nothing_to_fix(void **state)
 	expect_none("Hooks");
 }
 
-static void a_module_without_types(void **state)
+TEST_WITH(a_module_without_types, enter, leave)
 {
 	char path[128];
 
-	(void)state;
 	put_machine();
 	put("/sys/module/sunrpc/taint", "OE\n");
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/sunrpc", root);
@@ -129,9 +121,8 @@ static void a_module_without_types(void **state)
 	expect("what consoles show (before 5.19)");
 }
 
-static void confidential_lockdown(void **state)
+TEST_WITH(confidential_lockdown, enter, leave)
 {
-	(void)state;
 	put_machine();
 	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	assert_false(report("6.1.0-test", false));
@@ -140,9 +131,8 @@ static void confidential_lockdown(void **state)
 	expect("fix: boot with lockdown=integrity");
 }
 
-static void nothing_at_all(void **state)
+TEST_WITH(nothing_at_all, enter, leave)
 {
-	(void)state;
 	put("/sys/module/sunrpc/initstate", "live\n");
 	assert_false(report("4.4.0", false));
 	expect("source   none: ");
@@ -154,11 +144,10 @@ static void nothing_at_all(void **state)
 	expect_verdict("unknown", "rpc_task_sleep");
 }
 
-static void the_module_on_disk(void **state)
+TEST_WITH(the_module_on_disk, enter, leave)
 {
 	const char module[] = "\177ELF\0srcversion=FFFF0000\0";
 
-	(void)state;
 	put_machine();
 	put("/lib/modules/6.1.0-test/modules.dep", "updates/dkms/sunrpc.ko:\n");
 	put_bytes("/lib/modules/6.1.0-test/updates/dkms/sunrpc.ko", module, sizeof(module));
@@ -169,9 +158,8 @@ static void the_module_on_disk(void **state)
 	expect("(FFFF0000, the same)\n");
 }
 
-static void localio_is_reported(void **state)
+TEST_WITH(localio_is_reported, enter, leave)
 {
-	(void)state;
 	put_machine();
 	report("6.12.0", false);
 	expect("LOCALIO is not in use");
@@ -184,9 +172,8 @@ static void localio_is_reported(void **state)
 	expect("no source can observe them");
 }
 
-static void the_gpu_driver(void **state)
+TEST_WITH(the_gpu_driver, enter, leave)
 {
-	(void)state;
 	put_machine();
 	report("6.1.0-test", false);
 	expect("the NVIDIA driver is not loaded");
@@ -206,11 +193,10 @@ static void the_gpu_driver(void **state)
 	expect_verdict("ok", "nvidia_dev_xid");
 }
 
-static void many_mounts_are_cut(void **state)
+TEST_WITH(many_mounts_are_cut, enter, leave)
 {
 	char mounts[40 * 128] = "";
 
-	(void)state;
 	put_machine();
 	for (int i = 0; i < 100; i++)
 		snprintf(mounts + strlen(mounts), sizeof(mounts) - strlen(mounts),
@@ -223,9 +209,8 @@ static void many_mounts_are_cut(void **state)
 	expect_verdict("ok", "kprobes"); /* what comes last has room */
 }
 
-static void json_has_the_same(void **state)
+TEST_WITH(json_has_the_same, enter, leave)
 {
-	(void)state;
 	put_machine();
 	put("/proc/self/mounts", "nas:/\"q\" /mnt nfs4 rw 0 0\n");
 	assert_true(report("6.1.0-test", true));
@@ -243,16 +228,4 @@ static int last(void **state)
 	return 0;
 }
 
-int main(void)
-{
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-	const struct CMUnitTest tests[] = {
-		IN_TREE(a_healthy_machine),      IN_TREE(no_sunrpc_is_nothing_to_fix),
-		IN_TREE(a_module_without_types), IN_TREE(confidential_lockdown),
-		IN_TREE(nothing_at_all),         IN_TREE(the_module_on_disk),
-		IN_TREE(localio_is_reported),    IN_TREE(the_gpu_driver),
-		IN_TREE(many_mounts_are_cut),    IN_TREE(json_has_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, last);
-}
+TEST_GROUP(NULL, last)

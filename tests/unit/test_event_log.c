@@ -8,12 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "sinks/event_log.h"
 #include "base/label.h"
 
@@ -202,12 +197,11 @@ static struct totals read_file(const char *path)
 
 /* ---- folding ---- */
 
-static void a_burst_is_two_lines(void **state)
+TEST_WITH(a_burst_is_two_lines, enter, leave)
 {
 	struct event_log *e = open_log("events");
 	struct totals t;
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
 		add(e, 79, i * SECOND / 100);
 	t = read_file("events");
@@ -225,12 +219,11 @@ static void a_burst_is_two_lines(void **state)
 	event_log_free(e);
 }
 
-static void a_gap_begins_another_incident(void **state)
+TEST_WITH(a_gap_begins_another_incident, enter, leave)
 {
 	struct event_log *e = open_log("events");
 	struct totals t;
 
-	(void)state;
 	add(e, 79, 0);
 	add(e, 79, 5 * SECOND - 1);
 	add(e, 79, 10 * SECOND - 1);
@@ -241,12 +234,11 @@ static void a_gap_begins_another_incident(void **state)
 	assert_int_equal(t.events, 3);
 }
 
-static void a_long_burst_is_written_every_minute(void **state)
+TEST_WITH(a_long_burst_is_written_every_minute, enter, leave)
 {
 	struct event_log *e = open_log("events");
 	struct totals t;
 
-	(void)state;
 	for (uint64_t s = 0; s <= 600; s++)
 		add(e, 79, s * SECOND);
 	t = read_file("events");
@@ -256,12 +248,11 @@ static void a_long_burst_is_written_every_minute(void **state)
 	assert_int_equal(read_file("events").events, 601);
 }
 
-static void what_differs_is_not_folded(void **state)
+TEST_WITH(what_differs_is_not_folded, enter, leave)
 {
 	struct event_log *e = open_log("events");
 	struct event event = an_event(79, 0);
 
-	(void)state;
 	event_log_add(e, &event);
 	event.pid = 7;
 	event_log_add(e, &event);
@@ -283,13 +274,12 @@ static void what_differs_is_not_folded(void **state)
 }
 
 /* More kinds of events at a time than bursts are kept. */
-static void sums_hold_with_any_mix(void **state)
+TEST_WITH(sums_hold_with_any_mix, enter, leave)
 {
 	struct event_log *e = open_log("events");
 	uint64_t seed = 7, now = 0;
 	const int count = 20000;
 
-	(void)state;
 	for (int i = 0; i < count; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		/* Some come late, as those that only the driver reports. */
@@ -307,14 +297,13 @@ static void sums_hold_with_any_mix(void **state)
 
 /* ---- what a line holds ---- */
 
-static void any_bytes_make_valid_json(void **state)
+TEST_WITH(any_bytes_make_valid_json, enter, leave)
 {
 	struct event_log *e = open_log("events");
 	char text[2048];
 	uint64_t seed = 3;
 	const int count = 3000;
 
-	(void)state;
 	for (int i = 0; i < count; i++) {
 		struct event event = an_event((unsigned int)i, (uint64_t)i * SECOND);
 
@@ -342,14 +331,13 @@ static void any_bytes_make_valid_json(void **state)
 	assert_int_equal(read_file("events").events, count);
 }
 
-static void a_line_has_what_is_known(void **state)
+TEST_WITH(a_line_has_what_is_known, enter, leave)
 {
 	struct event_log *e = open_log("events");
 	struct event event = an_event(79, 12 * SECOND + 5);
 	char line[1024] = "";
 	FILE *file;
 
-	(void)state;
 	event.time = 1700000000.25;
 	event.pid = 0;
 	event.path = "text";
@@ -374,12 +362,11 @@ static void a_line_has_what_is_known(void **state)
 /* ---- files, disks and pipes ---- */
 
 /* A file takes long members besides the text; a pipe takes PIPE_BUF at once. */
-static void long_members_are_written_whole_or_not_at_all(void **state)
+TEST_WITH(long_members_are_written_whole_or_not_at_all, enter, leave)
 {
 	char members[3 * PIPE_BUF / 4], line[2 * PIPE_BUF];
 	struct event event = an_event(79, 0);
 
-	(void)state;
 	memset(members, 'x', sizeof(members));
 	memcpy(members, "\"m\":\"", 5);
 	strcpy(members + sizeof(members) - 2, "\"");
@@ -411,11 +398,10 @@ static void long_members_are_written_whole_or_not_at_all(void **state)
 	}
 }
 
-static void a_renamed_file_is_left(void **state)
+TEST_WITH(a_renamed_file_is_left, enter, leave)
 {
 	struct event_log *e = open_log("events");
 
-	(void)state;
 	add(e, 1, 0);
 	assert_int_equal(rename("events", "events.1"), 0);
 	add(e, 2, 0);
@@ -457,13 +443,12 @@ static int captured_lines(int saved)
 	return lines;
 }
 
-static void a_full_disk_is_reported_once_and_counted(void **state)
+TEST_WITH(a_full_disk_is_reported_once_and_counted, enter, leave)
 {
 	int saved = capture();
 	struct event_log *e = open_log("/dev/full");
 	uint64_t lost;
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++)
 		add(e, i, 0);
 	lost = event_log_lost(e);
@@ -472,13 +457,12 @@ static void a_full_disk_is_reported_once_and_counted(void **state)
 	assert_int_equal(lost, 5);
 }
 
-static void a_missing_directory_heals(void **state)
+TEST_WITH(a_missing_directory_heals, enter, leave)
 {
 	int saved = capture();
 	struct event_log *e = open_log("dir/events");
 	uint64_t lost;
 
-	(void)state;
 	add(e, 1, 0);
 	add(e, 2, 0);
 	lost = event_log_lost(e);
@@ -491,7 +475,7 @@ static void a_missing_directory_heals(void **state)
 }
 
 /* A limit on the file's size tears a line as a full disk does. */
-static void a_torn_line_ends_where_it_was_torn(void **state)
+TEST_WITH(a_torn_line_ends_where_it_was_torn, enter, leave)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	int saved = capture();
@@ -499,7 +483,6 @@ static void a_torn_line_ends_where_it_was_torn(void **state)
 	struct totals t;
 	struct stat status;
 
-	(void)state;
 	signal(SIGXFSZ, SIG_IGN);
 	add(e, 1, 0);
 	assert_int_equal(stat("events", &status), 0);
@@ -517,14 +500,13 @@ static void a_torn_line_ends_where_it_was_torn(void **state)
 }
 
 /* Ends with SIGALRM if something waits. */
-static void a_full_pipe_does_not_block(void **state)
+TEST_WITH(a_full_pipe_does_not_block, enter, leave)
 {
 	char control[EVENT_TEXT];
 	struct event_log *e;
 	int saved, reader;
 	uint64_t lost;
 
-	(void)state;
 	memset(control, 1, sizeof(control));
 	assert_int_equal(mkfifo("pipe", 0600), 0);
 	saved = capture();
@@ -552,14 +534,13 @@ static void a_full_pipe_does_not_block(void **state)
 }
 
 /* Standard output is the caller's: it may wait, the agent may not. */
-static void standard_output_does_not_block(void **state)
+TEST_WITH(standard_output_does_not_block, enter, leave)
 {
 	char control[EVENT_TEXT];
 	int saved, noise, ends[2];
 	struct event_log *e;
 	uint64_t lost;
 
-	(void)state;
 	memset(control, 1, sizeof(control));
 	assert_int_equal(pipe(ends), 0);
 	fflush(stdout);
@@ -586,40 +567,14 @@ static void standard_output_does_not_block(void **state)
 	assert_in_range(lost, 400, 499);
 }
 
-static void without_a_path_nothing_is_written(void **state)
+TEST_WITH(without_a_path_nothing_is_written, enter, leave)
 {
 	struct event_log *e = open_log(NULL);
 
-	(void)state;
 	for (unsigned int i = 0; i < 500; i++)
 		add(e, i, i * SECOND);
 	assert_int_equal(event_log_lost(e), 0);
 	event_log_reopen(e);
 	event_log_free(e);
 	event_log_free(NULL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_burst_is_two_lines),
-		TEST(a_gap_begins_another_incident),
-		TEST(a_long_burst_is_written_every_minute),
-		TEST(what_differs_is_not_folded),
-		TEST(sums_hold_with_any_mix),
-		TEST(any_bytes_make_valid_json),
-		TEST(a_line_has_what_is_known),
-		TEST(long_members_are_written_whole_or_not_at_all),
-		TEST(a_renamed_file_is_left),
-		TEST(a_full_disk_is_reported_once_and_counted),
-		TEST(a_missing_directory_heals),
-		TEST(a_torn_line_ends_where_it_was_torn),
-		TEST(a_full_pipe_does_not_block),
-		TEST(standard_output_does_not_block),
-		TEST(without_a_path_nothing_is_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,11 @@
  * texts waiting for the driver's reports.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "faults/fault_pairs.h"
 
 #define SECOND 1000000000ull
@@ -33,11 +28,10 @@ static int add(struct fault_pairs *p, bool by_driver, unsigned int code, uint64_
 	return fault_pairs_add(p, &r);
 }
 
-static void twins_meet_in_either_order(void **state)
+TEST(twins_meet_in_either_order)
 {
 	struct fault_pairs p = {};
 
-	(void)state;
 	for (int driver = 0; driver < 2; driver++) {
 		assert_int_equal(add(&p, driver, 79, 0), 0);
 		assert_int_equal(add(&p, !driver, 79, 1), 1);
@@ -46,12 +40,11 @@ static void twins_meet_in_either_order(void **state)
 	fault_pairs_free(&p);
 }
 
-static void only_a_twin_is_one(void **state)
+TEST(only_a_twin_is_one)
 {
 	struct fault_report r = report(true, 79, 0);
 	struct fault_pairs p = {};
 
-	(void)state;
 	assert_int_equal(add(&p, false, 79, 0), 0);
 	r.nvswitch = true;
 	assert_int_equal(fault_pairs_add(&p, &r), 0);
@@ -66,12 +59,11 @@ static void only_a_twin_is_one(void **state)
 	fault_pairs_free(&p);
 }
 
-static void a_report_stands_alone_after_a_while(void **state)
+TEST(a_report_stands_alone_after_a_while)
 {
 	struct fault_pairs p = {};
 	struct fault_report r;
 
-	(void)state;
 	assert_false(fault_pairs_expire(&p, UINT64_MAX, true, &r));
 	add(&p, true, 1, SECOND);
 	add(&p, true, 2, 2 * SECOND);
@@ -85,13 +77,12 @@ static void a_report_stands_alone_after_a_while(void **state)
 }
 
 /* Far more of one way than may wait, then those of the other. */
-static void a_storm_waits_as_one(void **state)
+TEST(a_storm_waits_as_one)
 {
 	const int storm = 20 * MAX_WAITING;
 	struct fault_pairs p = {};
 	struct fault_report r;
 
-	(void)state;
 	for (int driver = 0; driver < 2; driver++) {
 		for (int i = 0; i < storm; i++)
 			assert_int_equal(add(&p, driver, 13 + (unsigned int)i % 3, (uint64_t)i), 0);
@@ -106,12 +97,11 @@ static void a_storm_waits_as_one(void **state)
 	fault_pairs_free(&p);
 }
 
-static void texts_that_come_later_wait_longer(void **state)
+TEST(texts_that_come_later_wait_longer)
 {
 	struct fault_pairs p = {};
 	struct fault_report r;
 
-	(void)state;
 	add(&p, false, 13, 0);
 	add(&p, false, 13, FAULT_PAIR_ALIKE_NS + 1);
 	assert_int_equal(p.count, 2);
@@ -121,12 +111,11 @@ static void texts_that_come_later_wait_longer(void **state)
 	fault_pairs_free(&p);
 }
 
-static void the_drivers_reports_keep_their_messages(void **state)
+TEST(the_drivers_reports_keep_their_messages)
 {
 	struct fault_report r = report(true, 144, 0);
 	struct fault_pairs p = {};
 
-	(void)state;
 	strcpy(r.message, "first");
 	fault_pairs_add(&p, &r);
 	strcpy(r.message, "second");
@@ -138,12 +127,11 @@ static void the_drivers_reports_keep_their_messages(void **state)
 	fault_pairs_free(&p);
 }
 
-static void as_many_wait_as_may(void **state)
+TEST(as_many_wait_as_may)
 {
 	struct fault_pairs p = {};
 	struct fault_report r;
 
-	(void)state;
 	/* Several times around the room, and taken out of the middle. */
 	for (unsigned int i = 0; i < 5 * MAX_WAITING; i++) {
 		if (p.count == MAX_WAITING) {
@@ -161,12 +149,11 @@ static void as_many_wait_as_may(void **state)
 }
 
 /* All that wait are taken out at once, again and again. */
-static void the_room_is_never_left(void **state)
+TEST(the_room_is_never_left)
 {
 	struct fault_pairs p = {};
 	struct fault_report r;
 
-	(void)state;
 	for (unsigned int i = 0; i < 20 * MAX_WAITING; i++) {
 		assert_int_equal(add(&p, true, i, i), 0);
 		assert_true(p.first + p.count <= 2 * MAX_WAITING);
@@ -174,20 +161,4 @@ static void the_room_is_never_left(void **state)
 			assert_true(fault_pairs_expire(&p, 0, true, &r));
 	}
 	fault_pairs_free(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(twins_meet_in_either_order),
-		cmocka_unit_test(only_a_twin_is_one),
-		cmocka_unit_test(a_report_stands_alone_after_a_while),
-		cmocka_unit_test(a_storm_waits_as_one),
-		cmocka_unit_test(texts_that_come_later_wait_longer),
-		cmocka_unit_test(the_drivers_reports_keep_their_messages),
-		cmocka_unit_test(as_many_wait_as_may),
-		cmocka_unit_test(the_room_is_never_left),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

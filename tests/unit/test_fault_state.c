@@ -5,18 +5,13 @@
  * up gives nothing.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "faults/fault_state.h"
 
 #define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
@@ -79,14 +74,13 @@ static void assert_same(const struct fault_state *a, const struct fault_state *b
 	free(b_text);
 }
 
-static void what_is_written_reads_back(void **state)
+TEST(what_is_written_reads_back)
 {
 	struct fault_state s, again;
 	const struct fault *fault;
 	size_t len;
 	char *text;
 
-	(void)state;
 	fill(&s);
 	text = write_text(&s, &len);
 	assert_int_equal(fault_state_read(&again, text, len), 0);
@@ -109,13 +103,12 @@ static void what_is_written_reads_back(void **state)
 	fault_state_free(&again);
 }
 
-static void an_empty_state_reads_back(void **state)
+TEST(an_empty_state_reads_back)
 {
 	struct fault_state s = {}, again;
 	size_t len;
 	char *text = write_text(&s, &len);
 
-	(void)state;
 	assert_int_equal(fault_state_read(&again, text, len), 0);
 	assert_same(&s, &again);
 	free(text);
@@ -123,14 +116,13 @@ static void an_empty_state_reads_back(void **state)
 }
 
 /* A file that we write must never be one that we refuse. */
-static void the_fullest_state_reads_back(void **state)
+TEST(the_fullest_state_reads_back)
 {
 	struct fault_state s = {}, again;
 	struct faults *f = &s.faults;
 	size_t len;
 	char *text;
 
-	(void)state;
 	for (unsigned int i = 0; i < 3000; i++) {
 		struct fault like = { .code = i };
 
@@ -169,13 +161,12 @@ static void assert_refused(const char *text, size_t len)
 	free(exact);
 }
 
-static void torn_anywhere_it_is_none(void **state)
+TEST(torn_anywhere_it_is_none)
 {
 	struct fault_state s;
 	size_t len;
 	char *text;
 
-	(void)state;
 	fill(&s);
 	text = write_text(&s, &len);
 	for (size_t i = 0; i < len; i++)
@@ -184,13 +175,12 @@ static void torn_anywhere_it_is_none(void **state)
 	fault_state_free(&s);
 }
 
-static void changed_anywhere_it_is_none(void **state)
+TEST(changed_anywhere_it_is_none)
 {
 	struct fault_state s;
 	size_t len;
 	char *text;
 
-	(void)state;
 	fill(&s);
 	text = write_text(&s, &len);
 	for (size_t i = 0; i < len; i++) {
@@ -213,7 +203,7 @@ static int read_body(struct fault_state *s, const char *body)
 	return fault_state_read(s, text, (size_t)len);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+TEST(what_makes_no_sense_is_refused)
 {
 	static const char *const bodies[] = {
 		"next\n",
@@ -248,7 +238,6 @@ static void what_makes_no_sense_is_refused(void **state)
 	};
 	struct fault_state s;
 
-	(void)state;
 	assert_int_equal(read_body(&s, "next 5\n"), 0);
 	assert_int_equal(s.next, 5);
 	fault_state_free(&s);
@@ -257,12 +246,11 @@ static void what_makes_no_sense_is_refused(void **state)
 			fail_msg("accepted: %s", bodies[i]);
 }
 
-static void a_file_of_another_program_is_refused(void **state)
+TEST(a_file_of_another_program_is_refused)
 {
 	static const char other[] = "xidscope-state 2\n";
 	char text[64];
 
-	(void)state;
 	assert_refused("", 0);
 	assert_refused("end 00000000\n", 13);
 	snprintf(text, sizeof(text), "%send %08lx\n", other,
@@ -270,29 +258,12 @@ static void a_file_of_another_program_is_refused(void **state)
 	assert_refused(text, strlen(text));
 }
 
-static void a_boot_has_an_id(void **state)
+TEST(a_boot_has_an_id)
 {
 	char one[BOOT_ID_SIZE], two[BOOT_ID_SIZE];
 
-	(void)state;
 	boot_id_read(one);
 	boot_id_read(two);
 	assert_int_equal(strlen(one), 36);
 	assert_string_equal(one, two);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_reads_back),
-		cmocka_unit_test(an_empty_state_reads_back),
-		cmocka_unit_test(the_fullest_state_reads_back),
-		cmocka_unit_test(torn_anywhere_it_is_none),
-		cmocka_unit_test(changed_anywhere_it_is_none),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
-		cmocka_unit_test(a_file_of_another_program_is_refused),
-		cmocka_unit_test(a_boot_has_an_id),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,18 +4,13 @@
  * log, the printk hook and the driver's hook report it; that what a process
  * wrote into the log never counts; and what lines that are no faults do.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "faults/fault_stream.h"
 #include "sinks/event_log.h"
 
@@ -190,7 +185,7 @@ static void assert_one_79(struct world *w)
 
 /* ---- one fault, several ways ---- */
 
-static void the_record_alone(void **state)
+TEST_WITH(the_record_alone, enter, leave)
 {
 	struct world *w = *state;
 
@@ -200,7 +195,7 @@ static void the_record_alone(void **state)
 	assert_paths(w, 0, 1, 0);
 }
 
-static void message_and_record(void **state)
+TEST_WITH(message_and_record, enter, leave)
 {
 	struct world *w = *state;
 
@@ -214,7 +209,7 @@ static void message_and_record(void **state)
 
 /* The log has lost the record: the message stands in for it, but not before it
  * is clear that no record comes. */
-static void the_message_alone(void **state)
+TEST_WITH(the_message_alone, enter, leave)
 {
 	struct world *w = *state;
 
@@ -226,13 +221,12 @@ static void the_message_alone(void **state)
 	assert_one_79(w);
 }
 
-static void every_order_with_the_driver(void **state)
+TEST(every_order_with_the_driver)
 {
 	/* m: message, r: record, d: driver */
 	static const char *const orders[] = { "mrd", "mdr", "dmr", "rd", "dr", "md", "dm" };
 	struct world *w;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		void *fresh;
 
@@ -259,7 +253,7 @@ static void every_order_with_the_driver(void **state)
 	}
 }
 
-static void the_driver_alone(void **state)
+TEST_WITH(the_driver_alone, enter, leave)
 {
 	struct world *w = *state;
 
@@ -271,7 +265,7 @@ static void the_driver_alone(void **state)
 	assert_paths(w, 0, 0, 1);
 }
 
-static void the_text_alone_though_the_driver_is_watched(void **state)
+TEST_WITH(the_text_alone_though_the_driver_is_watched, enter, leave)
 {
 	struct world *w = *state;
 
@@ -285,7 +279,7 @@ static void the_text_alone_though_the_driver_is_watched(void **state)
 }
 
 /* What was printed before the driver was watched waits for nothing. */
-static void a_hook_attached_later(void **state)
+TEST_WITH(a_hook_attached_later, enter, leave)
 {
 	struct world *w = *state;
 
@@ -305,7 +299,7 @@ static void a_hook_attached_later(void **state)
 }
 
 /* The driver has reported and was unloaded before its text was read. */
-static void a_driver_that_has_gone(void **state)
+TEST_WITH(a_driver_that_has_gone, enter, leave)
 {
 	struct world *w = *state;
 
@@ -319,7 +313,7 @@ static void a_driver_that_has_gone(void **state)
 
 /* ---- records and messages ---- */
 
-static void a_record_made_of_several_messages(void **state)
+TEST_WITH(a_record_made_of_several_messages, enter, leave)
 {
 	struct world *w = *state;
 
@@ -338,7 +332,7 @@ static void a_record_made_of_several_messages(void **state)
 }
 
 /* Before Linux 5.19: what goes to consoles. */
-static void messages_with_a_time_stamp(void **state)
+TEST_WITH(messages_with_a_time_stamp, enter, leave)
 {
 	struct world *w = *state;
 
@@ -354,7 +348,7 @@ static void messages_with_a_time_stamp(void **state)
 	assert_int_equal(total(w), 4);
 }
 
-static void a_console_is_late_and_has_no_time(void **state)
+TEST_WITH(a_console_is_late_and_has_no_time, enter, leave)
 {
 	struct world *w = *state;
 
@@ -374,7 +368,7 @@ static void a_console_is_late_and_has_no_time(void **state)
 }
 
 /* A record that only happens to be found in a message is not its record. */
-static void a_short_record_takes_no_message(void **state)
+TEST_WITH(a_short_record_takes_no_message, enter, leave)
 {
 	struct world *w = *state;
 
@@ -388,7 +382,7 @@ static void a_short_record_takes_no_message(void **state)
 	assert_one_79(w);
 }
 
-static void the_first_moments_of_a_kernel_are_long_ago(void **state)
+TEST_WITH(the_first_moments_of_a_kernel_are_long_ago, enter, leave)
 {
 	struct world *w = *state;
 
@@ -404,7 +398,7 @@ static void the_first_moments_of_a_kernel_are_long_ago(void **state)
 }
 
 /* At the end a message may be ahead of the log: the next run reads its record. */
-static void the_end_leaves_what_is_not_yet_read(void **state)
+TEST_WITH(the_end_leaves_what_is_not_yet_read, enter, leave)
 {
 	struct world *w = *state;
 
@@ -416,7 +410,7 @@ static void the_end_leaves_what_is_not_yet_read(void **state)
 	assert_int_equal(w->faults.counts.faults[0].code, 31);
 }
 
-static void without_a_log_the_end_counts_all(void **state)
+TEST_WITH(without_a_log_the_end_counts_all, enter, leave)
 {
 	struct world *w = *state;
 
@@ -481,12 +475,11 @@ static void storm(struct world *w, int lines, unsigned int lose_record, unsigned
 		    !lose_report == !lost[2]);
 }
 
-static void each_line_of_a_storm_counts_once(void **state)
+TEST(each_line_of_a_storm_counts_once)
 {
 	static const unsigned int losses[][3] = { { 0, 0, 0 }, { 7, 0, 0 }, { 0, 7, 0 },
 						  { 0, 0, 7 }, { 7, 0, 7 }, { 0, 7, 7 } };
 
-	(void)state;
 	for (unsigned int i = 0; i < 20 * 6; i++) {
 		const unsigned int *lose = losses[i % 6];
 		const uint64_t *paths;
@@ -510,7 +503,7 @@ static void each_line_of_a_storm_counts_once(void **state)
 }
 
 /* The log is read in one go before the driver's reports, as after a pause. */
-static void a_storm_read_at_once(void **state)
+TEST_WITH(a_storm_read_at_once, enter, leave)
 {
 	struct world *w = *state;
 
@@ -525,7 +518,7 @@ static void a_storm_read_at_once(void **state)
 }
 
 /* Nothing of it has been read when it is over: the log has all. */
-static void more_messages_than_may_wait(void **state)
+TEST_WITH(more_messages_than_may_wait, enter, leave)
 {
 	struct world *w = *state;
 
@@ -540,7 +533,7 @@ static void more_messages_than_may_wait(void **state)
 }
 
 /* The log cannot be read at all. */
-static void more_messages_than_may_wait_without_a_log(void **state)
+TEST_WITH(more_messages_than_may_wait_without_a_log, enter, leave)
 {
 	struct world *w = *state;
 
@@ -553,7 +546,7 @@ static void more_messages_than_may_wait_without_a_log(void **state)
 
 /* ---- forged ---- */
 
-static void a_process_forges_no_fault(void **state)
+TEST_WITH(a_process_forges_no_fault, enter, leave)
 {
 	struct world *w = *state;
 
@@ -574,7 +567,7 @@ static void a_process_forges_no_fault(void **state)
 	assert_paths(w, 0, 0, 0);
 }
 
-static void a_forged_storm_that_the_log_has_lost(void **state)
+TEST_WITH(a_forged_storm_that_the_log_has_lost, enter, leave)
 {
 	struct world *w = *state;
 
@@ -595,7 +588,7 @@ static void a_forged_storm_that_the_log_has_lost(void **state)
 	assert_int_equal(total(w), 2);
 }
 
-static void what_the_driver_reports_cannot_be_forged(void **state)
+TEST_WITH(what_the_driver_reports_cannot_be_forged, enter, leave)
 {
 	struct world *w = *state;
 
@@ -607,7 +600,7 @@ static void what_the_driver_reports_cannot_be_forged(void **state)
 	assert_paths(w, 0, 0, 1);
 }
 
-static void drills_count_if_wanted(void **state)
+TEST_WITH(drills_count_if_wanted, enter, leave)
 {
 	struct world *w = *state;
 
@@ -620,7 +613,7 @@ static void drills_count_if_wanted(void **state)
 
 /* ---- what a text states ---- */
 
-static void an_sxid_has_details(void **state)
+TEST_WITH(an_sxid_has_details, enter, leave)
 {
 	static const char head[] = "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, ";
 	static const char *const details[] = {
@@ -659,7 +652,7 @@ static void an_sxid_has_details(void **state)
 	assert_true(w->faults.counts.faults[0].nvswitch);
 }
 
-static void fallen_off_the_bus_is_printed_twice(void **state)
+TEST_WITH(fallen_off_the_bus_is_printed_twice, enter, leave)
 {
 	static const char line[] = "NVRM: GPU 0000:c1:00.0: GPU has fallen off the bus.";
 	struct world *w = *state;
@@ -680,7 +673,7 @@ static void fallen_off_the_bus_is_printed_twice(void **state)
 
 #define XID_154 "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from "
 
-static void recovery_to_none_is_evidence(void **state)
+TEST_WITH(recovery_to_none_is_evidence, enter, leave)
 {
 	const struct snapshot *s = &((struct world *)*state)->faults.counts;
 	struct world *w = *state;
@@ -699,7 +692,7 @@ static void recovery_to_none_is_evidence(void **state)
 	assert_true(s->recoveries[0].time == 1700000000 + 1001);
 }
 
-static void a_driver_that_loads_well_is_evidence(void **state)
+TEST_WITH(a_driver_that_loads_well_is_evidence, enter, leave)
 {
 	static const char loading[] =
 		"NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024";
@@ -716,7 +709,7 @@ static void a_driver_that_loads_well_is_evidence(void **state)
 	assert_string_equal(s->recoveries[0].gpu, "all");
 }
 
-static void identity_lines_are_remembered(void **state)
+TEST_WITH(identity_lines_are_remembered, enter, leave)
 {
 	const struct snapshot *s = &((struct world *)*state)->faults.counts;
 	struct world *w = *state;
@@ -733,7 +726,7 @@ static void identity_lines_are_remembered(void **state)
 }
 
 /* A text counts if its tracepoint was not yet enabled; then the tracepoint does. */
-static void a_signal_counts_by_text_or_tracepoint(void **state)
+TEST_WITH(a_signal_counts_by_text_or_tracepoint, enter, leave)
 {
 	static const struct {
 		const char *kind, *text;
@@ -795,7 +788,7 @@ static FILE *log_to_file(struct world *w)
 	return file;
 }
 
-static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
+TEST_WITH(a_grave_pcie_error_stands_out_of_a_burst, enter, leave)
 {
 	struct fault_signal_report report = {
 		.kind = "pcie_aer", .device = "0000:c1:00.0", .severity = "info", .pid = -1
@@ -821,7 +814,7 @@ static void a_grave_pcie_error_stands_out_of_a_burst(void **state)
 	fclose(file);
 }
 
-static void an_event_has_how_it_was_reported(void **state)
+TEST_WITH(an_event_has_how_it_was_reported, enter, leave)
 {
 	struct world *w = *state;
 	FILE *file = log_to_file(w);
@@ -854,7 +847,7 @@ static void an_event_has_how_it_was_reported(void **state)
 }
 
 /* Each member that a text or a relative adds, in its order and spelling. */
-static void details_and_relatives_follow_in_order(void **state)
+TEST_WITH(details_and_relatives_follow_in_order, enter, leave)
 {
 	static const struct {
 		const char *text, *members;
@@ -900,7 +893,7 @@ static void details_and_relatives_follow_in_order(void **state)
 }
 
 /* More Xids came before a PCIe error than fit the 1,024 bytes that once were their room. */
-static void all_relatives_are_listed(void **state)
+TEST_WITH(all_relatives_are_listed, enter, leave)
 {
 	const unsigned int count = PCIE_RELATIVES - 1;
 	struct world *w = *state;
@@ -925,47 +918,4 @@ static void all_relatives_are_listed(void **state)
 	assert_non_null(strstr(line, "\"text\":\"pcieport 0000:c1:00.0: AER: PCIe Bus Error: "
 				     "severity=Corrected, type=x\"}\n"));
 	fclose(file);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_record_alone),
-		TEST(message_and_record),
-		TEST(the_message_alone),
-		cmocka_unit_test(every_order_with_the_driver),
-		TEST(the_driver_alone),
-		TEST(the_text_alone_though_the_driver_is_watched),
-		TEST(a_hook_attached_later),
-		TEST(a_driver_that_has_gone),
-		TEST(a_record_made_of_several_messages),
-		TEST(messages_with_a_time_stamp),
-		TEST(a_console_is_late_and_has_no_time),
-		TEST(a_short_record_takes_no_message),
-		TEST(the_first_moments_of_a_kernel_are_long_ago),
-		TEST(the_end_leaves_what_is_not_yet_read),
-		TEST(without_a_log_the_end_counts_all),
-		cmocka_unit_test(each_line_of_a_storm_counts_once),
-		TEST(a_storm_read_at_once),
-		TEST(more_messages_than_may_wait),
-		TEST(more_messages_than_may_wait_without_a_log),
-		TEST(a_process_forges_no_fault),
-		TEST(a_forged_storm_that_the_log_has_lost),
-		TEST(what_the_driver_reports_cannot_be_forged),
-		TEST(drills_count_if_wanted),
-		TEST(an_sxid_has_details),
-		TEST(fallen_off_the_bus_is_printed_twice),
-		TEST(recovery_to_none_is_evidence),
-		TEST(a_driver_that_loads_well_is_evidence),
-		TEST(identity_lines_are_remembered),
-		TEST(a_signal_counts_by_text_or_tracepoint),
-		TEST(a_grave_pcie_error_stands_out_of_a_burst),
-		TEST(an_event_has_how_it_was_reported),
-		TEST(details_and_relatives_follow_in_order),
-		TEST(all_relatives_are_listed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,12 @@
  * Proves that the counts of faults neither grow without bound nor lose a
  * count, and that bursts, recoveries and a clock that is set come out right.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "faults/faults.h"
 
 static void add(struct faults *f, unsigned int code, const char *device, double time)
@@ -24,12 +19,11 @@ static void add(struct faults *f, unsigned int code, const char *device, double 
 	assert_int_equal(faults_add(f, &like, time), 0);
 }
 
-static void repeats_within_five_seconds_are_one_incident(void **state)
+TEST(repeats_within_five_seconds_are_one_incident)
 {
 	const struct fault *fault;
 	struct faults f = {};
 
-	(void)state;
 	for (int i = 0; i < 16; i++)
 		add(&f, 13, "a", 100 + i * 4.5);
 	fault = &f.counts.faults[0];
@@ -46,12 +40,11 @@ static void repeats_within_five_seconds_are_one_incident(void **state)
 	faults_free(&f);
 }
 
-static void labels_that_differ_are_counted_apart(void **state)
+TEST(labels_that_differ_are_counted_apart)
 {
 	struct fault like = { .device = "a", .code = 13, .severity = "fatal" };
 	struct faults f = {};
 
-	(void)state;
 	faults_add(&f, &like, 1);
 	like.nvswitch = true;
 	faults_add(&f, &like, 1);
@@ -69,12 +62,11 @@ static void labels_that_differ_are_counted_apart(void **state)
 	faults_free(&f);
 }
 
-static void too_many_faults_are_of_another_device(void **state)
+TEST(too_many_faults_are_of_another_device)
 {
 	struct faults f = {};
 	char device[PCI_ADDRESS_SIZE];
 
-	(void)state;
 	for (unsigned int i = 0; i < MAX_FAULTS + 3000; i++) {
 		snprintf(device, sizeof(device), "%u", i);
 		add(&f, i, device, i);
@@ -89,13 +81,12 @@ static void too_many_faults_are_of_another_device(void **state)
 	faults_free(&f);
 }
 
-static void too_many_events_are_of_another_device(void **state)
+TEST(too_many_events_are_of_another_device)
 {
 	uint64_t others = 0, sum = 0;
 	struct faults f = {};
 	char device[PCI_ADDRESS_SIZE];
 
-	(void)state;
 	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
 		snprintf(device, sizeof(device), "%d", i);
 		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y", device, i),
@@ -113,12 +104,11 @@ static void too_many_events_are_of_another_device(void **state)
 	faults_free(&f);
 }
 
-static void gpus_and_recoveries_are_bounded(void **state)
+TEST(gpus_and_recoveries_are_bounded)
 {
 	struct faults f = {};
 	char device[PCI_ADDRESS_SIZE];
 
-	(void)state;
 	for (int i = 0; i < MAX_GPUS + 10; i++) {
 		snprintf(device, sizeof(device), "%d", i);
 		assert_true(!faults_gpu(&f, device) == (i >= MAX_GPUS));
@@ -138,11 +128,10 @@ static void gpus_and_recoveries_are_bounded(void **state)
 	faults_free(&f);
 }
 
-static void only_what_failed_recovers(void **state)
+TEST(only_what_failed_recovers)
 {
 	struct faults f = {};
 
-	(void)state;
 	faults_recovered(&f, "a", "device_probed", 5);
 	assert_int_equal(f.counts.recovery_count, 0);
 	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 4);
@@ -160,11 +149,10 @@ static void only_what_failed_recovers(void **state)
 	faults_free(&f);
 }
 
-static void the_last_is_found(void **state)
+TEST(the_last_is_found)
 {
 	struct faults f = {};
 
-	(void)state;
 	assert_true(faults_last(&f, "a", 79) == 0 && faults_last_of_all(&f) == 0);
 	add(&f, 79, "a", 10);
 	add(&f, 79, "b", 30);
@@ -178,11 +166,10 @@ static void the_last_is_found(void **state)
 }
 
 /* The clock stood at 1970, then is set: the order of things stays. */
-static void a_clock_that_is_set_moves_all_times(void **state)
+TEST(a_clock_that_is_set_moves_all_times)
 {
 	struct faults f = {};
 
-	(void)state;
 	add(&f, 79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
@@ -197,12 +184,11 @@ static void a_clock_that_is_set_moves_all_times(void **state)
 	faults_free(&f);
 }
 
-static void a_snapshot_has_all(void **state)
+TEST(a_snapshot_has_all)
 {
 	struct snapshot s = {};
 	struct faults f = {};
 
-	(void)state;
 	add(&f, 79, "a", 10);
 	add(&f, 79, "a", 20);
 	faults_add_kernel_event(&f, true, "x", "a", 30);
@@ -221,21 +207,4 @@ static void a_snapshot_has_all(void **state)
 	assert_true(s.fault_paths[FAULT_PATH_BOTH] == 2 && s.log_lost == 9 && s.gpu_watched);
 	snapshot_free(&s);
 	faults_free(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(repeats_within_five_seconds_are_one_incident),
-		cmocka_unit_test(labels_that_differ_are_counted_apart),
-		cmocka_unit_test(too_many_faults_are_of_another_device),
-		cmocka_unit_test(too_many_events_are_of_another_device),
-		cmocka_unit_test(gpus_and_recoveries_are_bounded),
-		cmocka_unit_test(only_what_failed_recovers),
-		cmocka_unit_test(the_last_is_found),
-		cmocka_unit_test(a_clock_that_is_set_moves_all_times),
-		cmocka_unit_test(a_snapshot_has_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

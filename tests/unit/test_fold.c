@@ -3,15 +3,10 @@
  * Proves that no family grows beyond its bound, that folding loses nothing, and
  * that what was shown once stays what it was while more comes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "model/fold.h"
 #include "model/merge.h"
 
@@ -118,11 +113,10 @@ static uint64_t dropped(const struct snapshot *s)
 	return 0;
 }
 
-static void what_is_within_the_bound_is_left_as_it_is(void **state)
+TEST(what_is_within_the_bound_is_left_as_it_is)
 {
 	struct snapshot s = {}, same = {};
 
-	(void)state;
 	add_entries(&s, 0, 10);
 	add_entries(&same, 0, 10);
 	snapshot_fold(&s, 10 * RPC_PHASES);
@@ -139,11 +133,10 @@ static void what_is_within_the_bound_is_left_as_it_is(void **state)
 	snapshot_free(&same);
 }
 
-static void an_empty_snapshot_stays_empty(void **state)
+TEST(an_empty_snapshot_stays_empty)
 {
 	struct snapshot s = {};
 
-	(void)state;
 	snapshot_fold(&s, 8);
 	assert_int_equal(s.op_count + s.error_count + s.transport_count + s.server_count, 0);
 	assert_int_equal(dropped(&s), 0);
@@ -152,9 +145,8 @@ static void an_empty_snapshot_stays_empty(void **state)
 
 /* The largest family of each kind of entry has one label set per phase, error,
  * limit and queue. */
-static void no_family_has_more_than_the_bound_and_one(void **state)
+TEST(no_family_has_more_than_the_bound_and_one)
 {
-	(void)state;
 	for (size_t max = 8; max < 120; max++) {
 		struct snapshot s = {};
 
@@ -172,11 +164,10 @@ static void no_family_has_more_than_the_bound_and_one(void **state)
 	}
 }
 
-static void the_rest_is_named_other_in_every_label(void **state)
+TEST(the_rest_is_named_other_in_every_label)
 {
 	struct snapshot s = {};
 
-	(void)state;
 	add_entries(&s, 0, 50);
 	snapshot_fold(&s, 40);
 	assert_int_equal(s.op_count, 6);
@@ -195,13 +186,12 @@ static void the_rest_is_named_other_in_every_label(void **state)
 	snapshot_free(&s);
 }
 
-static void sums_are_preserved_exactly(void **state)
+TEST(sums_are_preserved_exactly)
 {
 	static const size_t bounds[] = { 8, 9, 40, 100, 399, 400 };
 	struct snapshot whole = {};
 	static struct sums expected, got;
 
-	(void)state;
 	add_entries(&whole, 0, 50);
 	expected = sum_up(&whole);
 	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
@@ -216,11 +206,10 @@ static void sums_are_preserved_exactly(void **state)
 	snapshot_free(&whole);
 }
 
-static void gauges_of_the_rest_are_those_of_its_greatest(void **state)
+TEST(gauges_of_the_rest_are_those_of_its_greatest)
 {
 	struct snapshot s = {};
 
-	(void)state;
 	add_entries(&s, 0, 50);
 	s.transports[14].alive = false;
 	s.transports[15].alive = true;
@@ -234,11 +223,10 @@ static void gauges_of_the_rest_are_those_of_its_greatest(void **state)
 	snapshot_free(&s);
 }
 
-static void a_rest_of_dead_transports_is_dead(void **state)
+TEST(a_rest_of_dead_transports_is_dead)
 {
 	struct snapshot s = {};
 
-	(void)state;
 	add_entries(&s, 0, 20);
 	for (size_t i = 0; i < s.transport_count; i++)
 		s.transports[i].alive = false;
@@ -247,23 +235,21 @@ static void a_rest_of_dead_transports_is_dead(void **state)
 	snapshot_free(&s);
 }
 
-static void what_was_folded_is_counted(void **state)
+TEST(what_was_folded_is_counted)
 {
 	struct snapshot s = {};
 
-	(void)state;
 	add_entries(&s, 0, 50);
 	snapshot_fold(&s, 40);
 	assert_int_equal(dropped(&s), (50 - 5) + (50 - 40) + (50 - 13) + (50 - 8));
 	snapshot_free(&s);
 }
 
-static void the_first_come_stay_as_more_come(void **state)
+TEST(the_first_come_stay_as_more_come)
 {
 	struct snapshot before = {};
 	uint64_t count = 0;
 
-	(void)state;
 	add_entries(&before, 0, 5);
 	for (unsigned int n = 6; n < 60; n++) {
 		struct snapshot s = {};
@@ -283,11 +269,10 @@ static void the_first_come_stay_as_more_come(void **state)
 }
 
 /* Two samples with the same labels would make the whole file invalid. */
-static void a_server_that_is_named_other_takes_the_rest(void **state)
+TEST(a_server_that_is_named_other_takes_the_rest)
 {
 	static struct sums expected, got;
 
-	(void)state;
 	for (unsigned int at = 0; at < 12; at++) {
 		struct snapshot s = {};
 		size_t others = 0;
@@ -306,11 +291,10 @@ static void a_server_that_is_named_other_takes_the_rest(void **state)
 	}
 }
 
-static void counts_go_on_from_those_before(void **state)
+TEST(counts_go_on_from_those_before)
 {
 	struct snapshot past = {}, now = {};
 
-	(void)state;
 	add_entries(&past, 0, 7);
 	snapshot_drop(&past, "rpc_waiter", 3);
 	snapshot_program(&past, "p", 5, 50);
@@ -340,23 +324,4 @@ static void counts_go_on_from_those_before(void **state)
 	assert_int_equal(now.programs[0].ns, 60);
 	snapshot_free(&past);
 	snapshot_free(&now);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_within_the_bound_is_left_as_it_is),
-		cmocka_unit_test(an_empty_snapshot_stays_empty),
-		cmocka_unit_test(no_family_has_more_than_the_bound_and_one),
-		cmocka_unit_test(the_rest_is_named_other_in_every_label),
-		cmocka_unit_test(sums_are_preserved_exactly),
-		cmocka_unit_test(gauges_of_the_rest_are_those_of_its_greatest),
-		cmocka_unit_test(a_rest_of_dead_transports_is_dead),
-		cmocka_unit_test(what_was_folded_is_counted),
-		cmocka_unit_test(the_first_come_stay_as_more_come),
-		cmocka_unit_test(a_server_that_is_named_other_takes_the_rest),
-		cmocka_unit_test(counts_go_on_from_those_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

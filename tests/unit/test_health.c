@@ -6,16 +6,11 @@
  * read as documented.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "health/health.h"
 #include "base/time_text.h"
 
@@ -80,11 +75,10 @@ static void assert_ok(void)
 	assert_int_equal(report.count, 0);
 }
 
-static void the_table_is_whole(void **state)
+TEST(the_table_is_whole)
 {
 	struct health_options o = defaults();
 
-	(void)state;
 	for (int r = 0; r < HEALTH_RULES; r++) {
 		assert_true(*health_rules[r].name && health_rules[r].find);
 		assert_int_equal(health_rules[r].help[strlen(health_rules[r].help) - 1], '.');
@@ -94,17 +88,16 @@ static void the_table_is_whole(void **state)
 	}
 }
 
-static void a_node_without_faults_is_ok(void **state)
+TEST(a_node_without_faults_is_ok)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 
-	(void)state;
 	evaluate(&s, &o);
 	assert_ok();
 }
 
-static void each_xid_meets_its_rule(void **state)
+TEST(each_xid_meets_its_rule)
 {
 	static const struct {
 		unsigned int code;
@@ -129,7 +122,6 @@ static void each_xid_meets_its_rule(void **state)
 		{ 20009, true, "unknown", "", HEALTH_UNKNOWN_XID },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct health_options o = defaults();
 		struct snapshot s = {};
@@ -148,13 +140,12 @@ static void each_xid_meets_its_rule(void **state)
 	}
 }
 
-static void storms_and_repeats_are_counted_over_severities(void **state)
+TEST(storms_and_repeats_are_counted_over_severities)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 	struct fault *a = add_fault(&s, 31, false, "warning", "restart_app", NOW - 10), *b;
 
-	(void)state;
 	a->count = 499;
 	b = add_fault(&s, 31, false, "info", "x", NOW - 10);
 	b->count = 500;
@@ -193,7 +184,7 @@ static void storms_and_repeats_are_counted_over_severities(void **state)
 	snapshot_free(&s);
 }
 
-static void only_failures_of_the_driver_count_and_only_the_drivers(void **state)
+TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 {
 	static const struct {
 		const char *kind;
@@ -205,7 +196,6 @@ static void only_failures_of_the_driver_count_and_only_the_drivers(void **state)
 	};
 	struct health_options o = defaults();
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(kinds); i++) {
 		struct snapshot s = {};
 
@@ -223,13 +213,12 @@ static void only_failures_of_the_driver_count_and_only_the_drivers(void **state)
 	}
 }
 
-static void a_rate_limit_and_a_waiter_are_found(void **state)
+TEST(a_rate_limit_and_a_waiter_are_found)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 	struct rpc_server_state *v;
 
-	(void)state;
 	snapshot_gpu(&s, GPU)->rate_limited = false;
 	evaluate(&s, &o);
 	assert_ok();
@@ -255,12 +244,11 @@ static void a_rate_limit_and_a_waiter_are_found(void **state)
 	snapshot_free(&s);
 }
 
-static void a_reason_says_what_when_and_what_to_do(void **state)
+TEST(a_reason_says_what_when_and_what_to_do)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 
-	(void)state;
 	add_fault(&s, 79, false, "fatal", "restart_bm", 1795255200.9)->count = 2;
 	evaluate(&s, &o);
 	assert_string_equal(
@@ -272,13 +260,12 @@ static void a_reason_says_what_when_and_what_to_do(void **state)
 	snapshot_free(&s);
 }
 
-static void texts_are_one_line_and_fit(void **state)
+TEST(texts_are_one_line_and_fit)
 {
 	char name[LABEL_SIZE];
 	struct health_options o = defaults();
 	struct snapshot s = {};
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[0] = '\n';
 	name[1] = '\x1b';
@@ -297,7 +284,7 @@ static void texts_are_one_line_and_fit(void **state)
 }
 
 /* What makes a fault at NOW - 100 be over, at its edges. */
-static void a_fault_is_over_by_evidence(void **state)
+TEST(a_fault_is_over_by_evidence)
 {
 	static const struct {
 		const char *gpu;
@@ -314,7 +301,6 @@ static void a_fault_is_over_by_evidence(void **state)
 	};
 	struct health_options o = defaults();
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct snapshot s = {};
 		struct fault *f = add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 100);
@@ -336,12 +322,11 @@ static void a_fault_is_over_by_evidence(void **state)
 	}
 }
 
-static void a_fault_is_over_by_time(void **state)
+TEST(a_fault_is_over_by_time)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 
-	(void)state;
 	add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 100);
 	o.window = 100;
 	evaluate(&s, &o);
@@ -365,12 +350,11 @@ static void a_fault_is_over_by_time(void **state)
 }
 
 /* The file has one time for both: the agent must not know better. */
-static void faults_of_one_code_are_over_together(void **state)
+TEST(faults_of_one_code_are_over_together)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 
-	(void)state;
 	add_fault(&s, 149, false, "fatal", "x", NOW - 100);
 	add_fault(&s, 149, false, "warning", "ignore", NOW - 50);
 	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 60;
@@ -393,7 +377,7 @@ static struct ack_list acks(const char *text)
 	return list;
 }
 
-static void a_fault_is_over_by_acknowledgement(void **state)
+TEST(a_fault_is_over_by_acknowledgement)
 {
 	static const struct {
 		const char *text;
@@ -418,7 +402,6 @@ static void a_fault_is_over_by_acknowledgement(void **state)
 		{ "* 79 1600000000\n* 79 1700000000\n", 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct ack_list list = acks(cases[i].text);
 		struct health_options o = defaults();
@@ -441,7 +424,7 @@ static void a_fault_is_over_by_acknowledgement(void **state)
 	}
 }
 
-static void wrong_acknowledgements_are_refused_with_their_line(void **state)
+TEST(wrong_acknowledgements_are_refused_with_their_line)
 {
 	static const struct {
 		const char *text;
@@ -463,7 +446,6 @@ static void wrong_acknowledgements_are_refused_with_their_line(void **state)
 	struct ack_list list;
 	char error[160], *many;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(ack_parse(&list, cases[i].text, strlen(cases[i].text), error,
 					   sizeof(error)),
@@ -485,7 +467,7 @@ static void wrong_acknowledgements_are_refused_with_their_line(void **state)
 	assert_string_equal(error, "cannot read /tmp: it is not a regular file");
 }
 
-static void times_are_read_and_written(void **state)
+TEST(times_are_read_and_written)
 {
 	static const struct {
 		const char *text;
@@ -526,7 +508,6 @@ static void times_are_read_and_written(void **state)
 	char text[TIME_TEXT_SIZE];
 	double seconds;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++) {
 		if (!time_from_text(good[i].text, &seconds))
 			fail_msg("'%s' is a time", good[i].text);
@@ -543,7 +524,7 @@ static void times_are_read_and_written(void **state)
 	assert_string_equal(text, "9999-12-31T23:59:59Z");
 }
 
-static void rules_are_set_by_name(void **state)
+TEST(rules_are_set_by_name)
 {
 	static const char *const bad[] = {
 		"",
@@ -564,7 +545,6 @@ static void rules_are_set_by_name(void **state)
 	};
 	struct health_options o = defaults(), before = o;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		if (health_set_rule(&o, bad[i]))
 			fail_msg("'%s' was taken", bad[i]);
@@ -580,12 +560,11 @@ static void rules_are_set_by_name(void **state)
 	assert_int_equal(o.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
 }
 
-static void a_rule_that_is_off_finds_nothing(void **state)
+TEST(a_rule_that_is_off_finds_nothing)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 
-	(void)state;
 	add_fault(&s, 79, false, "fatal", "restart_bm", NOW);
 	health_set_rule(&o, "xid_fatal=off");
 	evaluate(&s, &o);
@@ -597,12 +576,11 @@ static void a_rule_that_is_off_finds_nothing(void **state)
 	snapshot_free(&s);
 }
 
-static void the_worst_come_first_and_all_are_counted(void **state)
+TEST(the_worst_come_first_and_all_are_counted)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
 
-	(void)state;
 	for (unsigned int i = 0; i < 100; i++)
 		add_fault(&s, 1000 + i, false, "unknown", "none_given", NOW);
 	add_fault(&s, 79, false, "fatal", "restart_bm", NOW);
@@ -627,29 +605,4 @@ static void the_worst_come_first_and_all_are_counted(void **state)
 		if (!strcmp(s.health[i].check, "nfs_waiter"))
 			assert_int_equal(s.health[i].level, 2);
 	snapshot_free(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table_is_whole),
-		cmocka_unit_test(a_node_without_faults_is_ok),
-		cmocka_unit_test(each_xid_meets_its_rule),
-		cmocka_unit_test(storms_and_repeats_are_counted_over_severities),
-		cmocka_unit_test(only_failures_of_the_driver_count_and_only_the_drivers),
-		cmocka_unit_test(a_rate_limit_and_a_waiter_are_found),
-		cmocka_unit_test(a_reason_says_what_when_and_what_to_do),
-		cmocka_unit_test(texts_are_one_line_and_fit),
-		cmocka_unit_test(a_fault_is_over_by_evidence),
-		cmocka_unit_test(a_fault_is_over_by_time),
-		cmocka_unit_test(faults_of_one_code_are_over_together),
-		cmocka_unit_test(a_fault_is_over_by_acknowledgement),
-		cmocka_unit_test(wrong_acknowledgements_are_refused_with_their_line),
-		cmocka_unit_test(times_are_read_and_written),
-		cmocka_unit_test(rules_are_set_by_name),
-		cmocka_unit_test(a_rule_that_is_off_finds_nothing),
-		cmocka_unit_test(the_worst_come_first_and_all_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

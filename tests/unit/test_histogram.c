@@ -3,15 +3,10 @@
  * Proves that bounds are inclusive and leave no gap, that every power of two is
  * a bound, and that a quantile is never under the true value nor far above it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "histogram.h"
 #include "model/snapshot.h"
 
@@ -44,9 +39,8 @@ static uint64_t pseudo_random(uint64_t *state)
 	return *state;
 }
 
-static void a_bound_belongs_to_its_bucket_and_the_next_value_does_not(void **state)
+TEST(a_bound_belongs_to_its_bucket_and_the_next_value_does_not)
 {
-	(void)state;
 	FOR_EACH(g)
 	for (uint32_t i = 0; i < g->overflow; i++) {
 		uint64_t bound = histogram_bound(i, g->shift);
@@ -56,9 +50,8 @@ static void a_bound_belongs_to_its_bucket_and_the_next_value_does_not(void **sta
 	}
 }
 
-static void bounds_rise_by_at_most_a_quarter_after_the_first_four(void **state)
+TEST(bounds_rise_by_at_most_a_quarter_after_the_first_four)
 {
-	(void)state;
 	FOR_EACH(g)
 	{
 		for (uint32_t i = 1; i < g->overflow; i++)
@@ -70,11 +63,10 @@ static void bounds_rise_by_at_most_a_quarter_after_the_first_four(void **state)
 	}
 }
 
-static void indexes_never_fall_as_values_rise(void **state)
+TEST(indexes_never_fall_as_values_rise)
 {
 	uint64_t seed = 42;
 
-	(void)state;
 	FOR_EACH(g)
 	{
 		for (uint64_t v = 0; v < 100000; v++)
@@ -90,11 +82,10 @@ static void indexes_never_fall_as_values_rise(void **state)
 	}
 }
 
-static void a_value_lies_between_the_bounds_of_its_bucket(void **state)
+TEST(a_value_lies_between_the_bounds_of_its_bucket)
 {
 	uint64_t seed = 7;
 
-	(void)state;
 	FOR_EACH(g)
 	for (int n = 0; n < 200000; n++) {
 		uint64_t v = pseudo_random(&seed) >> (pseudo_random(&seed) & 63);
@@ -108,9 +99,8 @@ static void a_value_lies_between_the_bounds_of_its_bucket(void **state)
 	}
 }
 
-static void powers_of_two_are_bounds(void **state)
+TEST(powers_of_two_are_bounds)
 {
-	(void)state;
 	FOR_EACH(g)
 	for (int e = (int)g->shift; e <= g->last; e++) {
 		uint64_t v = (uint64_t)1 << e;
@@ -120,17 +110,15 @@ static void powers_of_two_are_bounds(void **state)
 	}
 }
 
-static void an_octave_has_four_buckets(void **state)
+TEST(an_octave_has_four_buckets)
 {
-	(void)state;
 	FOR_EACH(g)
 	for (int e = (int)g->shift + 2; e < g->last; e++)
 		assert_int_equal(index_of(g, (uint64_t)2 << e) - index_of(g, (uint64_t)1 << e), 4);
 }
 
-static void zero_is_in_the_first_bucket(void **state)
+TEST(zero_is_in_the_first_bucket)
 {
-	(void)state;
 	FOR_EACH(g)
 	{
 		assert_int_equal(index_of(g, 0), 0);
@@ -138,9 +126,8 @@ static void zero_is_in_the_first_bucket(void **state)
 	}
 }
 
-static void what_lies_above_the_last_bound_overflows(void **state)
+TEST(what_lies_above_the_last_bound_overflows)
 {
-	(void)state;
 	FOR_EACH(g)
 	{
 		uint64_t last = (uint64_t)1 << g->last;
@@ -165,11 +152,10 @@ static uint32_t index_by_logarithm(uint64_t v, uint32_t shift, uint32_t overflow
 	return i < overflow ? (uint32_t)i : overflow;
 }
 
-static void the_table_agrees_with_the_logarithm(void **state)
+TEST(the_table_agrees_with_the_logarithm)
 {
 	uint64_t seed = 1, v;
 
-	(void)state;
 	FOR_EACH(g)
 	{
 		for (v = 0; v < 100000; v++)
@@ -210,14 +196,13 @@ static void assert_bounds(uint64_t value, uint64_t quantile)
 	assert_true(quantile <= value + value / 4 + (1 << TIME_SHIFT));
 }
 
-static void a_quantile_is_the_bound_above_the_true_value(void **state)
+TEST(a_quantile_is_the_bound_above_the_true_value)
 {
 	static const double quantiles[] = { 0, 0.001, 0.25, 0.5, 0.9, 0.99, 1 };
 	static uint64_t values[4001];
 	struct time_histogram h = {};
 	uint64_t seed = 3;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(values); i++) {
 		values[i] = pseudo_random(&seed) >> (27 + pseudo_random(&seed) % 30);
 		record(&h, values[i]);
@@ -233,11 +218,10 @@ static void a_quantile_is_the_bound_above_the_true_value(void **state)
 	}
 }
 
-static void a_quantile_of_few_values_is_exact_to_the_bucket(void **state)
+TEST(a_quantile_of_few_values_is_exact_to_the_bucket)
 {
 	struct time_histogram h = {};
 
-	(void)state;
 	record(&h, 1024);
 	for (double q = 0; q <= 1; q += 0.25)
 		assert_true(time_histogram_quantile(&h, q) == 1024);
@@ -249,11 +233,10 @@ static void a_quantile_of_few_values_is_exact_to_the_bucket(void **state)
 	assert_true(time_histogram_quantile(&h, 1) == 1 << 20);
 }
 
-static void a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum(void **state)
+TEST(a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum)
 {
 	struct time_histogram h = {};
 
-	(void)state;
 	assert_true(time_histogram_quantile(&h, 0.5) == 0);
 	record(&h, UINT64_MAX);
 	assert_true(time_histogram_quantile(&h, 0.5) == UINT64_MAX);
@@ -262,11 +245,10 @@ static void a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum(void **st
 	assert_true(time_histogram_quantile(&h, 0.6) == UINT64_MAX);
 }
 
-static void adding_and_subtracting_undo_each_other(void **state)
+TEST(adding_and_subtracting_undo_each_other)
 {
 	struct time_histogram a = {}, b = {}, sum;
 
-	(void)state;
 	for (uint64_t v = 1; v < (uint64_t)1 << 40; v *= 3) {
 		record(&a, v);
 		record(&b, v / 2 + 1);
@@ -278,25 +260,4 @@ static void adding_and_subtracting_undo_each_other(void **state)
 	assert_true(sum.sum_ns == a.sum_ns + b.sum_ns);
 	time_histogram_subtract(&sum, &b);
 	assert_memory_equal(&sum, &a, sizeof(a));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_bound_belongs_to_its_bucket_and_the_next_value_does_not),
-		cmocka_unit_test(bounds_rise_by_at_most_a_quarter_after_the_first_four),
-		cmocka_unit_test(indexes_never_fall_as_values_rise),
-		cmocka_unit_test(a_value_lies_between_the_bounds_of_its_bucket),
-		cmocka_unit_test(powers_of_two_are_bounds),
-		cmocka_unit_test(an_octave_has_four_buckets),
-		cmocka_unit_test(zero_is_in_the_first_bucket),
-		cmocka_unit_test(what_lies_above_the_last_bound_overflows),
-		cmocka_unit_test(the_table_agrees_with_the_logarithm),
-		cmocka_unit_test(a_quantile_is_the_bound_above_the_true_value),
-		cmocka_unit_test(a_quantile_of_few_values_is_exact_to_the_bucket),
-		cmocka_unit_test(a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum),
-		cmocka_unit_test(adding_and_subtracting_undo_each_other),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

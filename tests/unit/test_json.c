@@ -4,16 +4,11 @@
  * any bytes become a valid string, and that numbers are written exactly.
  */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/json.h"
 #include "base/label.h"
 
@@ -36,11 +31,10 @@ static void assert_written(const struct json *j, const char *expected)
 	free(text);
 }
 
-static void values_are_separated_by_commas(void **state)
+TEST(values_are_separated_by_commas)
 {
 	struct json j = begin();
 
-	(void)state;
 	json_object(&j, NULL);
 	json_array(&j, "empty");
 	json_array_end(&j);
@@ -62,11 +56,10 @@ static void values_are_separated_by_commas(void **state)
 			   "\"array\":[\"a\",[true,false],{\"b\":\"\"}],\"last\":1}");
 }
 
-static void numbers_are_exact(void **state)
+TEST(numbers_are_exact)
 {
 	struct json j = begin();
 
-	(void)state;
 	json_array(&j, NULL);
 	json_unsigned(&j, NULL, UINT64_MAX);
 	json_signed(&j, NULL, INT64_MIN);
@@ -81,7 +74,7 @@ static void numbers_are_exact(void **state)
 			   "0.000000000,1.000000001,18446744073.709551615]");
 }
 
-static void any_bytes_become_a_string(void **state)
+TEST(any_bytes_become_a_string)
 {
 	static const struct {
 		const char *bytes, *written;
@@ -98,7 +91,6 @@ static void any_bytes_become_a_string(void **state)
 		{ "\xed\xa0\x80", "\"\\\\xed\\\\xa0\\\\x80\"", 3 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct json j = begin();
 
@@ -159,11 +151,10 @@ static size_t as_read(const char *bytes, size_t len, char *out)
 	return used;
 }
 
-static void any_bytes_read_back_from_valid_json(void **state)
+TEST(any_bytes_read_back_from_valid_json)
 {
 	uint64_t seed = 11;
 
-	(void)state;
 	for (int n = 0; n < 100000; n++) {
 		char expected[129], got[160], *bytes;
 		struct json j = begin();
@@ -191,13 +182,12 @@ static void any_bytes_read_back_from_valid_json(void **state)
 }
 
 /* Longer than any buffer of the writer's users. */
-static void nothing_is_truncated(void **state)
+TEST(nothing_is_truncated)
 {
 	const size_t len = 1 << 20;
 	struct json j = begin();
 	char *long_text = malloc(len + 1);
 
-	(void)state;
 	assert_non_null(long_text);
 	memset(long_text, 'x', len);
 	long_text[len] = 0;
@@ -209,11 +199,10 @@ static void nothing_is_truncated(void **state)
 	free(text);
 }
 
-static void members_of_another_writer_are_values(void **state)
+TEST(members_of_another_writer_are_values)
 {
 	struct json j = begin();
 
-	(void)state;
 	json_object(&j, NULL);
 	json_members(&j, "");
 	json_members(&j, "\"a\":1,\"b\":2");
@@ -223,11 +212,10 @@ static void members_of_another_writer_are_values(void **state)
 	assert_written(&j, "{\"a\":1,\"b\":2,\"c\":true}");
 }
 
-static void lines_begin_after_the_comma(void **state)
+TEST(lines_begin_after_the_comma)
 {
 	struct json j = begin();
 
-	(void)state;
 	json_array(&j, NULL);
 	json_newline(&j);
 	json_signed(&j, NULL, 1);
@@ -235,19 +223,4 @@ static void lines_begin_after_the_comma(void **state)
 	json_signed(&j, NULL, -2);
 	json_array_end(&j);
 	assert_written(&j, "[\n1,\n-2]");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_separated_by_commas),
-		cmocka_unit_test(numbers_are_exact),
-		cmocka_unit_test(any_bytes_become_a_string),
-		cmocka_unit_test(any_bytes_read_back_from_valid_json),
-		cmocka_unit_test(nothing_is_truncated),
-		cmocka_unit_test(members_of_another_writer_are_values),
-		cmocka_unit_test(lines_begin_after_the_comma),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

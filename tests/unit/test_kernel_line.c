@@ -4,16 +4,11 @@
  * reported once with its device, and that no other line is taken for one. Real
  * lines come from TEST_DATA/kernel_lines.tsv.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "faults/kernel_line.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -48,11 +43,10 @@ static void assert_text(const struct kernel_line *line, const char *expected)
 	assert_memory_equal(line->text, expected, line->text_len);
 }
 
-static void identity_is_read(void **state)
+TEST(identity_is_read)
 {
 	struct kernel_line line;
 
-	(void)state;
 	line = first("NVRM: GPU at PCI:000D:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636d");
 	assert_int_equal(line.kind, KERNEL_LINE_GPU_UUID);
 	assert_string_equal(line.device, "000d:c1:00.0");
@@ -75,7 +69,7 @@ static void identity_is_read(void **state)
 	assert_string_equal(line.serial, "1653723052734");
 }
 
-static void torn_or_odd_identity_is_none(void **state)
+TEST(torn_or_odd_identity_is_none)
 {
 	static const char *const texts[] = {
 		"NVRM: GPU at PCI:0000:c1:00: GPU-509665ad-b600-ac93-3616-d754b23d636",
@@ -89,7 +83,6 @@ static void torn_or_odd_identity_is_none(void **state)
 		"NVRM: GPU 0000:91:00.0: GPU serial number is 16",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct kernel_line line = first(texts[i]);
 
@@ -101,16 +94,15 @@ static void torn_or_odd_identity_is_none(void **state)
 	}
 }
 
-static void what_follows_an_xid_is_marked(void **state)
+TEST(what_follows_an_xid_is_marked)
 {
-	(void)state;
 	assert_int_equal(first("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.").follows_xid,
 			 79);
 	assert_int_equal(first("NVRM: The NVIDIA GPU 0000:18:00.0").follows_xid, 0);
 	assert_int_equal(first("NVRM: RmInitAdapter failed! (0x1:0x2:3)").follows_xid, 0);
 }
 
-static void the_severity_of_a_pcie_error_is_read(void **state)
+TEST(the_severity_of_a_pcie_error_is_read)
 {
 	static const char *const severities[][2] = {
 		{ "Corrected", "info" },
@@ -123,7 +115,6 @@ static void the_severity_of_a_pcie_error_is_read(void **state)
 	};
 	char text[128];
 
-	(void)state;
 	for (size_t i = 0; i < 2 * COUNT(severities); i++) {
 		const char *const *severity = severities[i / 2];
 		struct kernel_line line;
@@ -139,7 +130,7 @@ static void the_severity_of_a_pcie_error_is_read(void **state)
 	assert_string_equal(first("nfs: server a OK").severity, "");
 }
 
-static void lines_of_one_text_come_out_once_each(void **state)
+TEST(lines_of_one_text_come_out_once_each)
 {
 	static const char text[] =
 		"no event\n"
@@ -166,7 +157,6 @@ static void lines_of_one_text_come_out_once_each(void **state)
 	size_t offset = 0;
 	struct kernel_line line;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(expected); i++) {
 		line = next(text, sizeof(text) - 1, &offset);
 		assert_int_equal(line.kind, expected[i].kind);
@@ -179,18 +169,17 @@ static void lines_of_one_text_come_out_once_each(void **state)
 	assert_int_equal(offset, sizeof(text) - 1);
 }
 
-static void text_is_the_line_from_where_it_was_recognised(void **state)
+TEST(text_is_the_line_from_where_it_was_recognised)
 {
 	struct kernel_line line;
 
-	(void)state;
 	line = first("x\n<4>[    1.500000] nfs: server a OK \nmore");
 	assert_text(&line, "nfs: server a OK");
 	line = first("xNVRM: RmInitAdapter failed! (0x1:0x2:3)NVRM: y");
 	assert_text(&line, "NVRM: RmInitAdapter failed! (0x1:0x2:3)");
 }
 
-static void console_prefix_is_passed_over(void **state)
+TEST(console_prefix_is_passed_over)
 {
 	static const struct {
 		const char *prefix;
@@ -215,7 +204,6 @@ static void console_prefix_is_passed_over(void **state)
 		{ "kernel: ", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[80];
 
@@ -225,12 +213,11 @@ static void console_prefix_is_passed_over(void **state)
 	}
 }
 
-static void device_is_one_clean_word_that_fits(void **state)
+TEST(device_is_one_clean_word_that_fits)
 {
 	char text[400] = "nfs: server ", name[300];
 	struct kernel_line line;
 
-	(void)state;
 	assert_int_equal(first("nfs: server a\tb OK").kind, KERNEL_LINE_NONE);
 	assert_int_equal(first("nfs: server a\x7f OK").kind, KERNEL_LINE_NONE);
 	assert_int_equal(first("nfs: server  OK").kind, KERNEL_LINE_NONE);
@@ -252,12 +239,11 @@ static void device_is_one_clean_word_that_fits(void **state)
 	assert_int_equal(first(text).kind, KERNEL_LINE_NONE);
 }
 
-static void empty_text_has_none(void **state)
+TEST(empty_text_has_none)
 {
 	struct kernel_line line = { .kind = KERNEL_LINE_EVENT };
 	size_t offset = 0;
 
-	(void)state;
 	assert_false(kernel_line_next(NULL, 0, &offset, &line));
 	assert_int_equal(line.kind, KERNEL_LINE_NONE);
 	assert_string_equal(line.name, "");
@@ -305,13 +291,12 @@ static const char *kind_name(const struct kernel_line *line)
 	}
 }
 
-static void real_lines_are_recognised(void **state)
+TEST(real_lines_are_recognised)
 {
 	FILE *file = fopen(TEST_DATA "/kernel_lines.tsv", "re");
 	unsigned int number = 1;
 	char buffer[2048];
 
-	(void)state;
 	assert_non_null(file);
 	assert_non_null(fgets(buffer, sizeof(buffer), file)); /* the columns' names */
 	while (fgets(buffer, sizeof(buffer), file)) {
@@ -338,13 +323,12 @@ static void real_lines_are_recognised(void **state)
 }
 
 /* What user/xid/xid_line.c reports must not be reported here as well. */
-static void xids_are_none(void **state)
+TEST(xids_are_none)
 {
 	FILE *file = fopen(TEST_DATA "/xid_lines.tsv", "re");
 	unsigned int checked = 0;
 	char buffer[2048];
 
-	(void)state;
 	assert_non_null(file);
 	while (fgets(buffer, sizeof(buffer), file)) {
 		char *rest = buffer, *text, *kind = "";
@@ -362,23 +346,4 @@ static void xids_are_none(void **state)
 	}
 	fclose(file);
 	assert_true(checked >= 250);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(identity_is_read),
-		cmocka_unit_test(torn_or_odd_identity_is_none),
-		cmocka_unit_test(what_follows_an_xid_is_marked),
-		cmocka_unit_test(the_severity_of_a_pcie_error_is_read),
-		cmocka_unit_test(lines_of_one_text_come_out_once_each),
-		cmocka_unit_test(text_is_the_line_from_where_it_was_recognised),
-		cmocka_unit_test(console_prefix_is_passed_over),
-		cmocka_unit_test(device_is_one_clean_word_that_fits),
-		cmocka_unit_test(empty_text_has_none),
-		cmocka_unit_test(real_lines_are_recognised),
-		cmocka_unit_test(xids_are_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,18 +7,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "kernel/kernel_log.h"
 
 static struct kernel_log l;
@@ -45,12 +40,11 @@ static bool write_record(const char *text)
 	return written;
 }
 
-static void all_records_come_in_order(void **state)
+TEST(all_records_come_in_order)
 {
 	uint64_t last = 0, first = 0, count = 0;
 	int n;
 
-	(void)state;
 	open_or_skip(KERNEL_LOG_ALL);
 	while ((n = kernel_log_read(&l)) > 0) {
 		if (!count++)
@@ -68,11 +62,10 @@ static void all_records_come_in_order(void **state)
 	kernel_log_close(&l);
 }
 
-static void only_what_is_new_if_wanted(void **state)
+TEST(only_what_is_new_if_wanted)
 {
 	char text[64];
 
-	(void)state;
 	open_or_skip(KERNEL_LOG_NEW);
 	while (kernel_log_read(&l) > 0)
 		;
@@ -94,11 +87,10 @@ static void only_what_is_new_if_wanted(void **state)
 	kernel_log_close(&l);
 }
 
-static void reading_goes_on_where_it_was_left(void **state)
+TEST(reading_goes_on_where_it_was_left)
 {
 	uint64_t last = 0;
 
-	(void)state;
 	open_or_skip(KERNEL_LOG_ALL);
 	if (!write_record("test_kernel_log") || !write_record("test_kernel_log")) {
 		kernel_log_close(&l);
@@ -115,11 +107,10 @@ static void reading_goes_on_where_it_was_left(void **state)
 }
 
 /* The log gives a later record than was to be read next. */
-static void a_gap_is_counted(void **state)
+TEST(a_gap_is_counted)
 {
 	uint64_t next = 0;
 
-	(void)state;
 	open_or_skip(KERNEL_LOG_ALL);
 	for (int i = 0; i < 5; i++)
 		if (kernel_log_read(&l) != 1) {
@@ -132,16 +123,4 @@ static void a_gap_is_counted(void **state)
 	if (kernel_log_read(&l) == 1)
 		assert_true(l.lost == l.record.sequence - (next - 3));
 	kernel_log_close(&l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_records_come_in_order),
-		cmocka_unit_test(only_what_is_new_if_wanted),
-		cmocka_unit_test(reading_goes_on_where_it_was_left),
-		cmocka_unit_test(a_gap_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

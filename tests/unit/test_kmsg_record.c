@@ -4,15 +4,10 @@
  * escapes, continuation flag, properties left out; and that a malformed header
  * is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "kernel/kmsg_record.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -52,11 +47,10 @@ static void assert_text(const struct kmsg_record *r, const char *expected, size_
 	assert_memory_equal(text, expected, len);
 }
 
-static void header_is_read(void **state)
+TEST(header_is_read)
 {
 	struct kmsg_record r;
 
-	(void)state;
 	r = read_record("6,339,5140900,-;NET: Registered protocol family 10\n");
 	assert_int_equal(r.facility, 0);
 	assert_int_equal(r.sequence, 339);
@@ -74,20 +68,18 @@ static void header_is_read(void **state)
 	assert_int_equal(r.facility, 0x1fffffff);
 }
 
-static void fragments_are_marked(void **state)
+TEST(fragments_are_marked)
 {
-	(void)state;
 	assert_true(read_record("4,1,2,c;x\n").continued);
 	assert_true(read_record("4,1,2,+;x\n").continued);
 	assert_true(read_record("4,1,2,c,caller=C3;x\n").continued);
 	assert_false(read_record("4,1,2,-,caller=c;x\n").continued);
 }
 
-static void later_fields_and_properties_are_skipped(void **state)
+TEST(later_fields_and_properties_are_skipped)
 {
 	struct kmsg_record r;
 
-	(void)state;
 	r = read_record(
 		"4,1,2,-,caller=T1234,new=a\\b;a, b; c\n SUBSYSTEM=pci\n DEVICE=+pci:0000:c1:00.0\n");
 	assert_text(&r, "a, b; c", 7);
@@ -97,7 +89,7 @@ static void later_fields_and_properties_are_skipped(void **state)
 	assert_text(&r, " starts with a space", 20);
 }
 
-static void escapes_are_undone(void **state)
+TEST(escapes_are_undone)
 {
 	static const struct {
 		const char *escaped;
@@ -118,7 +110,6 @@ static void escapes_are_undone(void **state)
 		{ "\\\\x41", "\\A", 2 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char record[80] = "4,1,2,-;";
 		struct kmsg_record r;
@@ -132,12 +123,11 @@ static void escapes_are_undone(void **state)
 	}
 }
 
-static void long_text_is_cut_to_fit(void **state)
+TEST(long_text_is_cut_to_fit)
 {
 	static const char record[] = "4,1,2,-;ab\\x0acd\n";
 	struct kmsg_record r;
 
-	(void)state;
 	for (size_t size = 0; size <= 6; size++) {
 		assert_true(parse(record, sizeof(record) - 1, size, &r));
 		assert_text(&r, "ab\ncd", size < 5 ? size : 5);
@@ -145,7 +135,7 @@ static void long_text_is_cut_to_fit(void **state)
 	}
 }
 
-static void malformed_header_is_refused(void **state)
+TEST(malformed_header_is_refused)
 {
 	static const char *const records[] = {
 		"",
@@ -179,7 +169,6 @@ static void malformed_header_is_refused(void **state)
 	static const struct kmsg_record zero;
 	struct kmsg_record r;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(records); i++) {
 		if (parse(records[i], strlen(records[i]), sizeof(text), &r))
 			fail_msg("taken for a record: %s", records[i]);
@@ -188,31 +177,15 @@ static void malformed_header_is_refused(void **state)
 	}
 }
 
-static void torn_record_is_refused_or_keeps_its_beginning(void **state)
+TEST(torn_record_is_refused_or_keeps_its_beginning)
 {
 	static const char record[] = "4,1,2,c,caller=T1;ab\\x0acd\n K=v\n";
 	const size_t header = 18;
 	struct kmsg_record r;
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(record); len++) {
 		assert_int_equal(parse(record, len, sizeof(text), &r), len >= header);
 		if (len >= header + 2)
 			assert_memory_equal(text, "ab", 2);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(header_is_read),
-		cmocka_unit_test(fragments_are_marked),
-		cmocka_unit_test(later_fields_and_properties_are_skipped),
-		cmocka_unit_test(escapes_are_undone),
-		cmocka_unit_test(long_text_is_cut_to_fit),
-		cmocka_unit_test(malformed_header_is_refused),
-		cmocka_unit_test(torn_record_is_refused_or_keeps_its_beginning),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,12 @@
  * valid label that is cut between characters only, and that escaping is undone
  * by reading.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/label.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -71,11 +66,10 @@ static size_t encode(uint32_t c, char *out)
 	return 4;
 }
 
-static void every_character_is_utf8_and_surrogates_are_not(void **state)
+TEST(every_character_is_utf8_and_surrogates_are_not)
 {
 	char text[4];
 
-	(void)state;
 	for (uint32_t c = 0; c < 0x200000; c++) {
 		bool valid = c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
 		size_t n = encode(c, text);
@@ -87,11 +81,10 @@ static void every_character_is_utf8_and_surrogates_are_not(void **state)
 
 /* All characters are recognised (above), so a wrong yes would be one more than
  * there are characters of that length. */
-static void there_are_as_many_sequences_as_characters(void **state)
+TEST(there_are_as_many_sequences_as_characters)
 {
 	size_t two = 0, three = 0, four = 0;
 
-	(void)state;
 	for (uint32_t v = 0; v < 0x10000; v++) {
 		const char text[2] = { (char)(v >> 8), (char)v };
 
@@ -113,7 +106,7 @@ static void there_are_as_many_sequences_as_characters(void **state)
 	assert_int_equal(four, 0x100000 / 64);
 }
 
-static void sequences_that_are_not_utf8_have_no_length(void **state)
+TEST(sequences_that_are_not_utf8_have_no_length)
 {
 	static const struct {
 		const char *bytes;
@@ -143,17 +136,15 @@ static void sequences_that_are_not_utf8_have_no_length(void **state)
 		{ BYTES("\xf0\x90\x8c\xc0") },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
 		if (length_of(cases[i].bytes, cases[i].len))
 			fail_msg("case %zu", i);
 }
 
-static void a_truncated_character_has_no_length(void **state)
+TEST(a_truncated_character_has_no_length)
 {
 	static const char *const characters[] = { "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80" };
 
-	(void)state;
 	assert_int_equal(length_of("", 0), 0);
 	for (size_t i = 0; i < COUNT(characters); i++) {
 		size_t whole = strlen(characters[i]);
@@ -174,9 +165,8 @@ static const char *label(const char *bytes, size_t len)
 	return text;
 }
 
-static void valid_bytes_are_kept_and_others_are_shown_in_hex(void **state)
+TEST(valid_bytes_are_kept_and_others_are_shown_in_hex)
 {
-	(void)state;
 	assert_string_equal(label(BYTES("")), "");
 	assert_string_equal(label(BYTES("nas-1.example.com")), "nas-1.example.com");
 	assert_string_equal(label(BYTES("caf\xc3\xa9 \xf0\x9f\x98\x80")),
@@ -191,11 +181,10 @@ static void valid_bytes_are_kept_and_others_are_shown_in_hex(void **state)
 	assert_string_equal(label(BYTES("\"\\\n")), "\"\\\n");
 }
 
-static void text_that_just_fits_is_not_cut(void **state)
+TEST(text_that_just_fits_is_not_cut)
 {
 	char text[9];
 
-	(void)state;
 	label_from_bytes(text, 8, BYTES("1234567"));
 	assert_string_equal(text, "1234567");
 	label_from_bytes(text, 8, BYTES("12345678"));
@@ -217,7 +206,7 @@ static void text_that_just_fits_is_not_cut(void **state)
 
 /* For each size: the result is either all of the text or the longest beginning
  * of it, in whole characters and whole "\xNN", that leaves room for the mark. */
-static void a_cut_never_parts_a_character(void **state)
+TEST(a_cut_never_parts_a_character)
 {
 	static const char bytes[] =
 		"a\xc3\xa9\xe2\x82\xac\xff\xf0\x9f\x98\x80\0\xe2\x82z\"\\\n\xc3\xa9\xf0\x9f\x98\x80"
@@ -227,7 +216,6 @@ static void a_cut_never_parts_a_character(void **state)
 					 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 50, 54, 57, 60 };
 	const char *whole = label(bytes, sizeof(bytes) - 1);
 
-	(void)state;
 	assert_int_equal(strlen(whole), begins[COUNT(begins) - 1]);
 	for (size_t size = 8; size <= strlen(whole) + 3; size++) {
 		char *text = malloc(size); /* for ASan */
@@ -252,11 +240,10 @@ static void a_cut_never_parts_a_character(void **state)
 	}
 }
 
-static void any_bytes_become_a_valid_label(void **state)
+TEST(any_bytes_become_a_valid_label)
 {
 	uint64_t seed = 5;
 
-	(void)state;
 	for (int n = 0; n < 100000; n++) {
 		char bytes[24], text[40];
 		size_t len = (size_t)n % (sizeof(bytes) + 1), size = 8 + (size_t)(n / 25) % 33;
@@ -285,7 +272,7 @@ static char *escaped(const char *text)
 	return result;
 }
 
-static void quote_backslash_and_newline_are_escaped_and_nothing_else(void **state)
+TEST(quote_backslash_and_newline_are_escaped_and_nothing_else)
 {
 	static const char *const cases[][2] = {
 		{ "", "" },
@@ -299,28 +286,10 @@ static void quote_backslash_and_newline_are_escaped_and_nothing_else(void **stat
 		{ "caf\xc3\xa9", "caf\xc3\xa9" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *result = escaped(cases[i][0]);
 
 		assert_string_equal(result, cases[i][1]);
 		free(result);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_character_is_utf8_and_surrogates_are_not),
-		cmocka_unit_test(there_are_as_many_sequences_as_characters),
-		cmocka_unit_test(sequences_that_are_not_utf8_have_no_length),
-		cmocka_unit_test(a_truncated_character_has_no_length),
-		cmocka_unit_test(valid_bytes_are_kept_and_others_are_shown_in_hex),
-		cmocka_unit_test(text_that_just_fits_is_not_cut),
-		cmocka_unit_test(a_cut_never_parts_a_character),
-		cmocka_unit_test(any_bytes_become_a_valid_label),
-		cmocka_unit_test(quote_backslash_and_newline_are_escaped_and_nothing_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

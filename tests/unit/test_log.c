@@ -3,19 +3,14 @@
  * Proves that a message is one line, at its level, in its form, and that the journal
  * is recognized.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/log.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -43,7 +38,7 @@ static char *written(const struct log *log, enum log_level level, const char *me
 	return text;
 }
 
-static void text_messages_have_the_programs_name_and_their_level(void **state)
+TEST(text_messages_have_the_programs_name_and_their_level)
 {
 	static const struct {
 		enum log_level level;
@@ -56,7 +51,6 @@ static void text_messages_have_the_programs_name_and_their_level(void **state)
 	};
 	const struct log log = { .verbose = true };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *text = written(&log, cases[i].level, "100 % done");
 
@@ -65,7 +59,7 @@ static void text_messages_have_the_programs_name_and_their_level(void **state)
 	}
 }
 
-static void the_journal_gets_the_priority_of_each_line(void **state)
+TEST(the_journal_gets_the_priority_of_each_line)
 {
 	static const struct {
 		enum log_level level;
@@ -78,7 +72,6 @@ static void the_journal_gets_the_priority_of_each_line(void **state)
 	};
 	const struct log log = { .format = LOG_JOURNAL, .verbose = true };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *text = written(&log, cases[i].level, "one\ntwo");
 
@@ -87,13 +80,12 @@ static void the_journal_gets_the_priority_of_each_line(void **state)
 	}
 }
 
-static void the_journal_is_known_by_device_and_inode(void **state)
+TEST(the_journal_is_known_by_device_and_inode)
 {
 	static const char *const others[] = { "", "x", "1", "1:", ":1", "0:0" };
 	char stream[64];
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
 	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
 	setenv("JOURNAL_STREAM", stream, 1);
@@ -109,9 +101,8 @@ static void the_journal_is_known_by_device_and_inode(void **state)
 	assert_false(log_is_journal());
 }
 
-static void debug_messages_are_shown_only_when_verbose(void **state)
+TEST(debug_messages_are_shown_only_when_verbose)
 {
-	(void)state;
 	for (int format = LOG_TEXT; format <= LOG_JOURNAL; format++)
 		for (int verbose = 0; verbose < 2; verbose++) {
 			const struct log log = { .format = (enum log_format)format,
@@ -127,13 +118,12 @@ static void debug_messages_are_shown_only_when_verbose(void **state)
 		}
 }
 
-static void json_messages_are_one_object_on_one_line(void **state)
+TEST(json_messages_are_one_object_on_one_line)
 {
 	static const char *const levels[] = { "info", "warning", "error" };
 	static const char nasty[] = "line 1\nline \"2\" \\ \xff\x01";
 	const struct log log = { .format = LOG_JSON };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(levels); i++) {
 		char *text = written(&log, (enum log_level)(LOG_LEVEL_INFO + i), nasty);
 		char when[32], level[16];
@@ -152,17 +142,4 @@ static void json_messages_are_one_object_on_one_line(void **state)
 				    "\"line 1\\u000aline \\\"2\\\" \\\\ \\\\xff\\u0001\"}\n");
 		free(text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_messages_have_the_programs_name_and_their_level),
-		cmocka_unit_test(the_journal_gets_the_priority_of_each_line),
-		cmocka_unit_test(the_journal_is_known_by_device_and_inode),
-		cmocka_unit_test(debug_messages_are_shown_only_when_verbose),
-		cmocka_unit_test(json_messages_are_one_object_on_one_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

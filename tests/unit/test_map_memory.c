@@ -6,17 +6,12 @@
  * map but a few bytes' scratch may be per CPU. (On guests the sum agrees with what the kernel accounts: see
  * docs/PERFORMANCE.md.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <bpf/libbpf.h>
 
+#include "unit.h"
 #include "printk.skel.h"
 #include "rpc.h"
 #include "model/snapshot.h"
@@ -124,26 +119,14 @@ static uint64_t all_bytes(unsigned int cpus, enum rpc_source source)
 	return total;
 }
 
-static void maps_are_within_budget_on_2_cpus(void **state)
+TEST(maps_are_within_budget_on_2_cpus)
 {
-	(void)state;
 	assert_in_range(all_bytes(2, RPC_SOURCE_BTF), 1, BUDGET_2_CPUS);
 	assert_in_range(all_bytes(2, RPC_SOURCE_TRACEPOINTS), 1, BUDGET_2_CPUS);
 }
 
-static void maps_are_within_budget_on_256_cpus(void **state)
+TEST(maps_are_within_budget_on_256_cpus)
 {
-	(void)state;
 	assert_in_range(all_bytes(256, RPC_SOURCE_BTF), 1, BUDGET_256_CPUS);
 	assert_in_range(all_bytes(256, RPC_SOURCE_TRACEPOINTS), 1, BUDGET_256_CPUS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maps_are_within_budget_on_2_cpus),
-		cmocka_unit_test(maps_are_within_budget_on_256_cpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

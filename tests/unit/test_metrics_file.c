@@ -4,16 +4,11 @@
  * formats, and that a file that is cut or damaged is refused, not half believed.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "sinks/metrics_file.h"
 #include "sinks/openmetrics.h"
 
@@ -91,9 +86,8 @@ static int parse(struct snapshot *s, const char *text, size_t len)
 	return metrics_file_parse(s, text, len, error, sizeof(error));
 }
 
-static void what_a_verdict_needs_survives(void **state)
+TEST(what_a_verdict_needs_survives)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		struct snapshot from = full_snapshot(), to;
 		size_t len;
@@ -149,11 +143,10 @@ static void what_a_verdict_needs_survives(void **state)
 	}
 }
 
-static void an_empty_snapshot_is_a_whole_file(void **state)
+TEST(an_empty_snapshot_is_a_whole_file)
 {
 	const struct snapshot empty = {};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		struct snapshot s;
 		size_t len;
@@ -165,9 +158,8 @@ static void an_empty_snapshot_is_a_whole_file(void **state)
 	}
 }
 
-static void a_file_that_is_cut_anywhere_is_refused(void **state)
+TEST(a_file_that_is_cut_anywhere_is_refused)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		struct snapshot s = full_snapshot(), cut;
 		size_t len;
@@ -190,7 +182,7 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state)
 	}
 }
 
-static void a_damaged_line_is_named(void **state)
+TEST(a_damaged_line_is_named)
 {
 #define GPU "gpu=\"0000:c1:00.0\""
 #define FAULT "xidscope_gpu_xid_errors_total{" GPU ",xid=\"79\",severity=\"fatal\",action=\"x\"} "
@@ -227,7 +219,6 @@ static void a_damaged_line_is_named(void **state)
 		"xidscope_kernel_events_total{kind=\"a kind of more than thirty-one bytes\",device=\"\"} 1",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(lines); i++) {
 		char text[1024];
 		struct snapshot s;
@@ -240,7 +231,7 @@ static void a_damaged_line_is_named(void **state)
 	}
 }
 
-static void what_it_does_not_know_is_passed_over(void **state)
+TEST(what_it_does_not_know_is_passed_over)
 {
 	static const char text[] =
 		"# TYPE xidscope_new counter\n"
@@ -253,7 +244,6 @@ static void what_it_does_not_know_is_passed_over(void **state)
 		"# EOF\n";
 	struct snapshot s;
 
-	(void)state;
 	assert_int_equal(parse(&s, text, sizeof(text) - 1), 0);
 	assert_int_equal(s.fault_count, 0);
 	assert_int_equal(s.gpu_count, 1);
@@ -261,14 +251,13 @@ static void what_it_does_not_know_is_passed_over(void **state)
 	snapshot_free(&s);
 }
 
-static void a_file_cannot_ask_for_any_amount_of_work(void **state)
+TEST(a_file_cannot_ask_for_any_amount_of_work)
 {
 	char *text = NULL;
 	struct snapshot s;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	assert_non_null(out);
 	for (unsigned int i = 0; i <= 4096; i++)
 		fprintf(out, "xidscope_gpu_gsp_rate_limited{gpu=\"%u\"} 1\n", i);
@@ -277,18 +266,4 @@ static void a_file_cannot_ask_for_any_amount_of_work(void **state)
 	assert_int_equal(parse(&s, text, len), -EINVAL);
 	assert_string_equal(error, "line 4097 is damaged");
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_verdict_needs_survives),
-		cmocka_unit_test(an_empty_snapshot_is_a_whole_file),
-		cmocka_unit_test(a_file_that_is_cut_anywhere_is_refused),
-		cmocka_unit_test(a_damaged_line_is_named),
-		cmocka_unit_test(what_it_does_not_know_is_passed_over),
-		cmocka_unit_test(a_file_cannot_ask_for_any_amount_of_work),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

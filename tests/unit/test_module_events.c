@@ -6,16 +6,11 @@
  */
 #include <linux/netlink.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "kernel/module_events.h"
 
 static int events = -1, sender = -1;
@@ -47,9 +42,8 @@ static void send_event(const char *event)
 		     sizeof(group));
 }
 
-static void a_module_is_told_from_a_device(void **state)
+TEST(a_module_is_told_from_a_device)
 {
-	(void)state;
 	if (events < 0 || sender < 0)
 		skip();
 	assert_false(module_events_read(events));
@@ -64,11 +58,10 @@ static void a_module_is_told_from_a_device(void **state)
 	assert_true(module_events_read(events));
 }
 
-static void a_lost_event_may_have_been_a_modules(void **state)
+TEST(a_lost_event_may_have_been_a_modules)
 {
 	int least = 1;
 
-	(void)state;
 	if (events < 0 || sender < 0)
 		skip();
 	setsockopt(events, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least));
@@ -78,12 +71,4 @@ static void a_lost_event_may_have_been_a_modules(void **state)
 	assert_false(module_events_read(events));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_module_is_told_from_a_device),
-		cmocka_unit_test(a_lost_event_may_have_been_a_modules),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -3,17 +3,12 @@
  * Proves that a file on NFS is recognized by the deepest mount above it, with its
  * server, whatever else is mounted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "kernel/mounts.h"
 #include "made_up_tree.h"
 
-static void the_deepest_and_last_mount_counts(void **state)
+TEST_WITH(the_deepest_and_last_mount_counts, enter, leave)
 {
 	static const struct {
 		const char *mounts; /* %s: the folder of the test */
@@ -31,7 +26,6 @@ static void the_deepest_and_last_mount_counts(void **state)
 	};
 	char mounts[512], source[64], path[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(mounts, sizeof(mounts), cases[i].mounts, root, root);
 		put("/proc/self/mounts", mounts);
@@ -43,11 +37,10 @@ static void the_deepest_and_last_mount_counts(void **state)
 	}
 }
 
-static void a_relative_or_missing_folder(void **state)
+TEST_WITH(a_relative_or_missing_folder, enter, leave)
 {
 	char source[64], path[64], old[256];
 
-	(void)state;
 	put("/proc/self/mounts", "nas:/root / nfs rw 0 0\n");
 	assert_non_null(getcwd(old, sizeof(old)));
 	assert_int_equal(chdir(root), 0);
@@ -58,14 +51,4 @@ static void a_relative_or_missing_folder(void **state)
 	snprintf(path, sizeof(path), "%s/missing/x.prom", root);
 	assert_false(mounts_find_nfs(root, path, source, sizeof(source)));
 	assert_false(mounts_find_nfs("/missing", "/x.prom", source, sizeof(source)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_deepest_and_last_mount_counts, enter, leave),
-		cmocka_unit_test_setup_teardown(a_relative_or_missing_folder, enter, leave),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

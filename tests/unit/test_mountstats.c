@@ -3,14 +3,9 @@
  * Proves that source mountstats counts from its own start, goes on when mounts end, come
  * again or share a superblock, and gives each server its transports.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/source.h"
 
@@ -66,11 +61,10 @@ static uint64_t polled(void *p, const char *server)
 	return count;
 }
 
-static void what_was_before_is_left_out(void **state)
+TEST_WITH(what_was_before_is_left_out, enter, leave)
 {
 	void *p;
 
-	(void)state;
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
 	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	assert_non_null(p);
@@ -84,11 +78,10 @@ static void what_was_before_is_left_out(void **state)
 	mountstats_source.detach(p);
 }
 
-static void counters_never_fall(void **state)
+TEST_WITH(counters_never_fall, enter, leave)
 {
 	void *p;
 
-	(void)state;
 	MOUNTS();
 	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
@@ -104,11 +97,10 @@ static void counters_never_fall(void **state)
 	mountstats_source.detach(p);
 }
 
-static void a_superblock_counts_once(void **state)
+TEST_WITH(a_superblock_counts_once, enter, leave)
 {
 	void *p;
 
-	(void)state;
 	MOUNTS();
 	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
@@ -119,12 +111,11 @@ static void a_superblock_counts_once(void **state)
 	mountstats_source.detach(p);
 }
 
-static void figures_are_the_kernels(void **state)
+TEST_WITH(figures_are_the_kernels, enter, leave)
 {
 	struct snapshot s = {};
 	void *p;
 
-	(void)state;
 	MOUNTS();
 	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
@@ -164,12 +155,11 @@ static void put_transport(const char *name, const char *address, unsigned int po
 	put(path, text);
 }
 
-static void slots_are_those_of_the_mounts_transports(void **state)
+TEST_WITH(slots_are_those_of_the_mounts_transports, enter, leave)
 {
 	struct snapshot s = {};
 	void *p;
 
-	(void)state;
 	MOUNTS();
 	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });
@@ -195,12 +185,11 @@ static void slots_are_those_of_the_mounts_transports(void **state)
 	mountstats_source.detach(p);
 }
 
-static void without_proc_nothing_is_counted(void **state)
+TEST_WITH(without_proc_nothing_is_counted, enter, leave)
 {
 	struct snapshot s = {};
 	void *p = mountstats_source.try(&(struct source_setup){ .root = root });
 
-	(void)state;
 	assert_non_null(p);
 	assert_int_equal(mountstats_source.read(p, &s), 0);
 	assert_int_equal(s.op_count, 0);
@@ -209,19 +198,4 @@ static void without_proc_nothing_is_counted(void **state)
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 0);
 	mountstats_source.detach(p);
-}
-
-int main(void)
-{
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-	const struct CMUnitTest tests[] = {
-		IN_TREE(what_was_before_is_left_out),
-		IN_TREE(counters_never_fall),
-		IN_TREE(a_superblock_counts_once),
-		IN_TREE(figures_are_the_kernels),
-		IN_TREE(slots_are_those_of_the_mounts_transports),
-		IN_TREE(without_proc_nothing_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * Proves that mountstats, mountinfo and xprt_info are read as kernels write
  * them, and that what is not understood is passed over.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "rpc/mountstats_text.h"
 #include "rpc/xprt_info.h"
 
@@ -42,12 +37,11 @@ static const char stats[] =
 	"\t        READ: 1 1 0 200 300 0 0 1\n"
 	"device proc mounted on /proc with fstype proc\n";
 
-static void mounts_are_read_one_by_one(void **state)
+TEST(mounts_are_read_one_by_one)
 {
 	static struct mountstats_mount mount;
 	struct span m;
 
-	(void)state;
 	m = (struct span){ stats, stats + strlen(stats) };
 	assert_true(mountstats_next(&m, &mount));
 	assert_string_equal(mount.server, "nas-1");
@@ -77,12 +71,11 @@ static void mounts_are_read_one_by_one(void **state)
 	assert_false(mountstats_next(&m, &mount));
 }
 
-static void what_is_torn_is_passed_over(void **state)
+TEST(what_is_torn_is_passed_over)
 {
 	static struct mountstats_mount mount;
 	struct span m;
 
-	(void)state;
 	for (size_t len = 0; len < strlen(stats); len++) {
 		m = (struct span){ stats, stats + len };
 		while (mountstats_next(&m, &mount))
@@ -90,7 +83,7 @@ static void what_is_torn_is_passed_over(void **state)
 	}
 }
 
-static void the_same_mounts_in_mountinfo(void **state)
+TEST(the_same_mounts_in_mountinfo)
 {
 	static const char text[] =
 		"22 1 0:20 / /sys rw shared:7 - sysfs sysfs rw\n"
@@ -102,7 +95,6 @@ static void the_same_mounts_in_mountinfo(void **state)
 	struct mountinfo_mount mount;
 	struct span m;
 
-	(void)state;
 	m = (struct span){ text, text + strlen(text) };
 	assert_true(mountinfo_next(&m, &mount));
 	assert_int_equal(mount.device, 45);
@@ -116,7 +108,7 @@ static void the_same_mounts_in_mountinfo(void **state)
 	assert_false(mountinfo_next(&m, &mount));
 }
 
-static void a_transport_of_sysfs(void **state)
+TEST(a_transport_of_sysfs)
 {
 	static const char text[] =
 		"last_used=4294901\ncur_cong=256\ncong_win=512\nmax_num_slots=65536\n"
@@ -125,7 +117,6 @@ static void a_transport_of_sysfs(void **state)
 		"tasks_queuelen=0\ndst_port=2049\n";
 	struct xprt_info info;
 
-	(void)state;
 	assert_true(xprt_info_parse(&info, text, strlen(text)));
 	assert_int_equal(info.slots_max, 65536);
 	assert_int_equal(info.slots_allocated, 33);
@@ -138,16 +129,4 @@ static void a_transport_of_sysfs(void **state)
 	assert_false(xprt_info_parse(&info, "num_reqs=2\npending_q_len=3\n", 27));
 	assert_false(xprt_info_parse(&info, "max_num_slots=x\nnum_reqs=2\npending_q_len=3\n", 44));
 	assert_false(xprt_info_parse(&info, "", 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mounts_are_read_one_by_one),
-		cmocka_unit_test(what_is_torn_is_passed_over),
-		cmocka_unit_test(the_same_mounts_in_mountinfo),
-		cmocka_unit_test(a_transport_of_sysfs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

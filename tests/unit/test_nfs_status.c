@@ -5,15 +5,10 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "model/snapshot.h"
 #include "rpc/nfs_status.h"
 #include "model/snapshot.h"
@@ -28,9 +23,8 @@ static void assert_name(int status, const char *expected)
 	assert_string_equal(name, expected);
 }
 
-static void errnos_have_their_names(void **state)
+TEST(errnos_have_their_names)
 {
-	(void)state;
 	assert_name(-1, "EPERM");
 	assert_name(-EIO, "EIO");
 	assert_name(-EAGAIN, "EAGAIN");
@@ -44,9 +38,8 @@ static void errnos_have_their_names(void **state)
 }
 
 /* include/linux/errno.h */
-static void the_kernels_own_numbers_have_their_names(void **state)
+TEST(the_kernels_own_numbers_have_their_names)
 {
-	(void)state;
 	assert_name(-512, "ERESTARTSYS");
 	assert_name(-521, "EBADHANDLE");
 	assert_name(-522, "ENOTSYNC");
@@ -62,9 +55,8 @@ static void the_kernels_own_numbers_have_their_names(void **state)
 
 /* RFC 8881, section 15.1: some of each part of the list, its ends, and both
  * sides of its gaps. */
-static void nfsv4_errors_have_their_names(void **state)
+TEST(nfsv4_errors_have_their_names)
 {
-	(void)state;
 	assert_name(-10001, "NFS4ERR_BADHANDLE");
 	assert_name(-10003, "NFS4ERR_BAD_COOKIE");
 	assert_name(-10008, "NFS4ERR_DELAY");
@@ -90,9 +82,8 @@ static void nfsv4_errors_have_their_names(void **state)
 	assert_name(-10087, "NFS4ERR_DELEG_REVOKED");
 }
 
-static void what_has_no_name_is_shown_as_its_number(void **state)
+TEST(what_has_no_name_is_shown_as_its_number)
 {
-	(void)state;
 	assert_name(0, "0");
 	assert_name(5, "-5"); /* no task ends so */
 	assert_name(-511, "511");
@@ -105,11 +96,10 @@ static void what_has_no_name_is_shown_as_its_number(void **state)
 	assert_name(INT_MAX, "-2147483647");
 }
 
-static void no_two_numbers_share_a_name(void **state)
+TEST(no_two_numbers_share_a_name)
 {
 	static char seen[10200][RPC_STATUS_LEN];
 
-	(void)state;
 	for (int i = 1; i < (int)COUNT(seen); i++) {
 		nfs_status_name(-i, seen[i], sizeof(seen[i]));
 		if (seen[i][0] == 'E')
@@ -123,11 +113,10 @@ static void no_two_numbers_share_a_name(void **state)
 	}
 }
 
-static void every_name_fits_whole(void **state)
+TEST(every_name_fits_whole)
 {
 	char name[128];
 
-	(void)state;
 	for (int i = 0; i < 11000; i++) {
 		nfs_status_name(-i, name, sizeof(name));
 		assert_true(strlen(name) < RPC_STATUS_LEN);
@@ -135,27 +124,11 @@ static void every_name_fits_whole(void **state)
 	}
 }
 
-static void a_small_buffer_is_not_overrun(void **state)
+TEST(a_small_buffer_is_not_overrun)
 {
 	char name[8] = "???????";
 
-	(void)state;
 	nfs_status_name(-10008, name, 5);
 	assert_string_equal(name, "NFS4");
 	assert_int_equal(name[5], '?');
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errnos_have_their_names),
-		cmocka_unit_test(the_kernels_own_numbers_have_their_names),
-		cmocka_unit_test(nfsv4_errors_have_their_names),
-		cmocka_unit_test(what_has_no_name_is_shown_as_its_number),
-		cmocka_unit_test(no_two_numbers_share_a_name),
-		cmocka_unit_test(every_name_fits_whole),
-		cmocka_unit_test(a_small_buffer_is_not_overrun),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

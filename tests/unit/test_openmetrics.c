@@ -7,17 +7,12 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "sinks/metrics.h"
 #include "sinks/metrics_writer.h"
 #include "sinks/openmetrics.h"
@@ -327,11 +322,10 @@ static bool has(const struct text *t, const char *part)
 
 /* A family is its metadata, in the order TYPE, UNIT, HELP, then its samples; and
  * as its metadata come once, nothing of it is elsewhere. */
-static void metadata_come_once_in_order_before_all_samples_of_a_family(void **state)
+TEST(metadata_come_once_in_order_before_all_samples_of_a_family)
 {
 	struct snapshot s = full_snapshot();
 
-	(void)state;
 	for (size_t f = 0; f < COUNT(formats); f++) {
 		struct text t = write_snapshot(&s, formats[f]);
 		bool openmetrics = formats[f] == FORMAT_OPENMETRICS, seen[METRICS] = {};
@@ -376,11 +370,10 @@ static void metadata_come_once_in_order_before_all_samples_of_a_family(void **st
 	snapshot_free(&s);
 }
 
-static void every_sample_has_the_labels_of_the_table(void **state)
+TEST(every_sample_has_the_labels_of_the_table)
 {
 	struct snapshot s = full_snapshot();
 
-	(void)state;
 	for (size_t f = 0; f < COUNT(formats); f++) {
 		struct text t = write_snapshot(&s, formats[f]);
 
@@ -408,9 +401,8 @@ static void every_sample_has_the_labels_of_the_table(void **state)
 
 /* The table itself: OpenMetrics requires the unit at the end of the name, and the help
  * texts are written as they are, without escapes. */
-static void the_table_is_fit_for_the_format(void **state)
+TEST(the_table_is_fit_for_the_format)
 {
-	(void)state;
 	for (int m = 0; m < METRICS; m++) {
 		size_t name = strlen(metrics[m].name), unit = strlen(metrics[m].unit);
 
@@ -426,12 +418,11 @@ static void the_table_is_fit_for_the_format(void **state)
 	}
 }
 
-static void no_two_samples_have_the_same_name_and_labels(void **state)
+TEST(no_two_samples_have_the_same_name_and_labels)
 {
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 
-	(void)state;
 	for (size_t i = 0; i < t.line_count; i++)
 		for (size_t j = 0; is_sample(t.lines[i]) && j < i; j++) {
 			size_t len = (size_t)(strrchr(t.lines[i], ' ') - t.lines[i]) + 1;
@@ -445,12 +436,11 @@ static void no_two_samples_have_the_same_name_and_labels(void **state)
 
 /* Digits, then a point and more digits perhaps: a value and nothing after it,
  * neither a timestamp nor an exemplar. */
-static void a_value_is_a_plain_number_and_ends_its_line(void **state)
+TEST(a_value_is_a_plain_number_and_ends_its_line)
 {
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 
-	(void)state;
 	for (size_t i = 0; i < t.line_count; i++) {
 		struct sample sample;
 		size_t n;
@@ -468,12 +458,11 @@ static void a_value_is_a_plain_number_and_ends_its_line(void **state)
 	snapshot_free(&s);
 }
 
-static void openmetrics_alone_ends_with_eof_once(void **state)
+TEST(openmetrics_alone_ends_with_eof_once)
 {
 	struct snapshot empty = {}, s = full_snapshot();
 	const struct snapshot *snapshots[] = { &empty, &s };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(snapshots); i++) {
 		struct text t = write_snapshot(snapshots[i], FORMAT_OPENMETRICS);
 
@@ -488,14 +477,13 @@ static void openmetrics_alone_ends_with_eof_once(void **state)
 }
 
 /* Turns the one into the other. */
-static void the_formats_differ_in_metadata_only(void **state)
+TEST(the_formats_differ_in_metadata_only)
 {
 	struct snapshot s = full_snapshot();
 	struct text a = write_snapshot(&s, FORMAT_OPENMETRICS),
 		    b = write_snapshot(&s, FORMAT_PROMETHEUS);
 	size_t j = 0;
 
-	(void)state;
 	for (size_t i = 0; i < a.line_count; i++) {
 		char line[512], name[100];
 
@@ -522,7 +510,7 @@ static void the_formats_differ_in_metadata_only(void **state)
 	snapshot_free(&s);
 }
 
-static void a_family_without_samples_is_left_out(void **state)
+TEST(a_family_without_samples_is_left_out)
 {
 	static const enum metric_id always[] = { METRIC_RPC_SOURCE, METRIC_EXPORT_SECONDS,
 						 METRIC_EXPORT_ERRORS, METRIC_MEMORY_BYTES,
@@ -531,7 +519,6 @@ static void a_family_without_samples_is_left_out(void **state)
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	size_t families = 0;
 
-	(void)state;
 	for (size_t i = 0; i < t.line_count; i++)
 		families += !strncmp(t.lines[i], "# TYPE ", 7);
 	assert_int_equal(families, COUNT(always));
@@ -542,9 +529,8 @@ static void a_family_without_samples_is_left_out(void **state)
 
 /* ---- numbers ---- */
 
-static void a_bound_reads_back_as_the_same_double(void **state)
+TEST(a_bound_reads_back_as_the_same_double)
 {
-	(void)state;
 	for (int e = 0; e < 63; e++)
 		for (int off = -1; off <= 1; off++) {
 			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
@@ -562,7 +548,7 @@ static void a_bound_reads_back_as_the_same_double(void **state)
 }
 
 /* As the Go and Python libraries of Prometheus write them. */
-static void a_bound_is_spelled_canonically(void **state)
+TEST(a_bound_is_spelled_canonically)
 {
 	static const struct {
 		uint64_t units;
@@ -585,7 +571,6 @@ static void a_bound_is_spelled_canonically(void **state)
 		{ 68719476736, 9, "68.719476736" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[NUMBER_SIZE];
 
@@ -628,13 +613,12 @@ static struct read_histogram read_histogram(const struct text *t, size_t *i)
 	return h;
 }
 
-static void buckets_are_cumulative_and_end_at_infinity_with_the_count(void **state)
+TEST(buckets_are_cumulative_and_end_at_infinity_with_the_count)
 {
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	size_t histograms = 0;
 
-	(void)state;
 	for (size_t i = 0; i < t.line_count;) {
 		struct read_histogram h;
 
@@ -662,9 +646,8 @@ static void buckets_are_cumulative_and_end_at_infinity_with_the_count(void **sta
 
 /* The shown bounds are those of kernel buckets: a value is counted under every
  * `le` that is not below it, and under no other. */
-static void a_value_is_counted_where_it_is_at_most_le(void **state)
+TEST(a_value_is_counted_where_it_is_at_most_le)
 {
-	(void)state;
 	for (int e = 9; e <= 38; e++)
 		for (int off = -1; off <= 1; off++) {
 			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
@@ -716,13 +699,12 @@ static void a_value_is_counted_where_it_is_at_most_le(void **state)
 	}
 }
 
-static void times_and_depths_show_these_bounds(void **state)
+TEST(times_and_depths_show_these_bounds)
 {
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	int seen = 0;
 
-	(void)state;
 	for (size_t i = 0; i < t.line_count;) {
 		int first, last, step;
 		struct read_histogram h;
@@ -754,7 +736,7 @@ static void times_and_depths_show_these_bounds(void **state)
 	snapshot_free(&s);
 }
 
-static void sums_are_exact_decimals_of_nanoseconds(void **state)
+TEST(sums_are_exact_decimals_of_nanoseconds)
 {
 	static const struct {
 		uint64_t ns;
@@ -768,7 +750,6 @@ static void sums_are_exact_decimals_of_nanoseconds(void **state)
 		{ UINT64_MAX, "18446744073.709551615" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct snapshot s = {};
 		struct rpc_op *op = snapshot_op(&s, "nas", "READ");
@@ -816,14 +797,13 @@ static uint64_t exact_ns(const char *text)
 	return strtoull(text, NULL, 10) * 1000000000 + strtoull(point + 1, NULL, 10);
 }
 
-static void phases_add_up_to_the_total_in_the_text(void **state)
+TEST(phases_add_up_to_the_total_in_the_text)
 {
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_PROMETHEUS);
 	uint64_t total[8] = {}, phases[8] = {}, calls[8] = {};
 	size_t ops = 0, parts = 0;
 
-	(void)state;
 	for (size_t i = 0; i < t.line_count;) {
 		enum metric_id id;
 		struct read_histogram h;
@@ -855,12 +835,11 @@ static void phases_add_up_to_the_total_in_the_text(void **state)
 
 /* ---- the values of the samples ---- */
 
-static void label_values_are_escaped_and_read_back(void **state)
+TEST(label_values_are_escaped_and_read_back)
 {
 	struct snapshot s = full_snapshot();
 	size_t seen = 0;
 
-	(void)state;
 	for (size_t f = 0; f < COUNT(formats); f++) {
 		struct text t = write_snapshot(&s, formats[f]);
 
@@ -880,7 +859,7 @@ static void label_values_are_escaped_and_read_back(void **state)
 	snapshot_free(&s);
 }
 
-static void counters_and_gauges_show_the_snapshots_figures(void **state)
+TEST(counters_and_gauges_show_the_snapshots_figures)
 {
 	static const char *const cases[][2] = {
 		{ "rpc_sent_bytes_total{server=\"nas-1.example.com\",op=\"WRITE\"}", "1001" },
@@ -949,7 +928,6 @@ static void counters_and_gauges_show_the_snapshots_figures(void **state)
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char name[200];
 
@@ -960,12 +938,11 @@ static void counters_and_gauges_show_the_snapshots_figures(void **state)
 	snapshot_free(&s);
 }
 
-static void switches_are_no_gpus(void **state)
+TEST(switches_are_no_gpus)
 {
 	struct snapshot s = full_snapshot();
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 
-	(void)state;
 	for (size_t i = 0; i < t.line_count; i++) {
 		bool gpu = strstr(t.lines[i], "{gpu=") != NULL,
 		     device = strstr(t.lines[i], "{device=") != NULL;
@@ -980,7 +957,7 @@ static void switches_are_no_gpus(void **state)
 }
 
 /* Severity is no label of the timestamp: one sample, of the latest. */
-static void an_xid_with_two_severities_has_one_timestamp(void **state)
+TEST(an_xid_with_two_severities_has_one_timestamp)
 {
 	const struct fault warning = {
 		.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"
@@ -992,7 +969,6 @@ static void an_xid_with_two_severities_has_one_timestamp(void **state)
 		.device = "0000:c2:00.0", .code = 154, .severity = "info", .action = "a"
 	};
 
-	(void)state;
 	for (int latest = 0; latest < 2; latest++) {
 		struct snapshot s = {};
 		struct text t;
@@ -1022,7 +998,7 @@ static void an_xid_with_two_severities_has_one_timestamp(void **state)
 }
 
 /* Severity is no label of these either: their sum. */
-static void incidents_of_an_xid_are_one_sample(void **state)
+TEST(incidents_of_an_xid_are_one_sample)
 {
 	const struct fault warning = {
 		.device = "0000:c1:00.0", .code = 154, .severity = "warning", .action = "a"
@@ -1034,7 +1010,6 @@ static void incidents_of_an_xid_are_one_sample(void **state)
 	struct fault *f;
 	struct text t;
 
-	(void)state;
 	f = snapshot_fault(&s, &warning);
 	f->last = 1;
 	f->incidents = 5;
@@ -1050,12 +1025,11 @@ static void incidents_of_an_xid_are_one_sample(void **state)
 }
 
 /* Without the log its families are missing, not 0. */
-static void what_is_not_watched_has_no_samples(void **state)
+TEST(what_is_not_watched_has_no_samples)
 {
 	struct snapshot s = {};
 	struct text t;
 
-	(void)state;
 	snapshot_gpu(&s, "0000:c1:00.0");
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	assert_false(has(&t, "gpu_fault_reports"));
@@ -1069,7 +1043,7 @@ static void what_is_not_watched_has_no_samples(void **state)
 }
 
 /* What a source does not measure is left out, and only that. */
-static void an_unknown_fact_has_no_samples(void **state)
+TEST(an_unknown_fact_has_no_samples)
 {
 	static const struct {
 		int fact;
@@ -1090,7 +1064,6 @@ static void an_unknown_fact_has_no_samples(void **state)
 	struct snapshot s = full_snapshot();
 	struct text all = write_snapshot(&s, FORMAT_OPENMETRICS), t;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		size_t lines = 0;
 
@@ -1129,13 +1102,12 @@ static void an_unknown_fact_has_no_samples(void **state)
 
 /* A histogram without a distribution has its sum and count, and no bound that
  * might seem to be known. */
-static void an_unknown_distribution_shows_infinity_only(void **state)
+TEST(an_unknown_distribution_shows_infinity_only)
 {
 	struct snapshot s = { .unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION) };
 	struct rpc_op *op = snapshot_op(&s, "nas", "READ");
 	struct text t;
 
-	(void)state;
 	assert_non_null(op);
 	op->total.bucket[TIME_OVERFLOW] = 5;
 	op->total.sum_ns = 1000000000;
@@ -1153,13 +1125,12 @@ static void an_unknown_distribution_shows_infinity_only(void **state)
 	snapshot_free(&s);
 }
 
-static void a_transport_that_is_gone_keeps_its_counters_and_has_no_slots(void **state)
+TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
 {
 	struct snapshot s = {};
 	struct rpc_transport_state *tr = snapshot_transport(&s, "nas", "tcp/0");
 	struct text t;
 
-	(void)state;
 	assert_non_null(tr);
 	tr->connects = 9;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
@@ -1171,9 +1142,8 @@ static void a_transport_that_is_gone_keeps_its_counters_and_has_no_slots(void **
 	snapshot_free(&s);
 }
 
-static void the_source_in_force_is_the_one_that_is_1(void **state)
+TEST(the_source_in_force_is_the_one_that_is_1)
 {
-	(void)state;
 	for (int source = RPC_SOURCE_NONE; source < RPC_SOURCES; source++) {
 		struct snapshot s = { .source = source };
 		struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
@@ -1187,37 +1157,4 @@ static void the_source_in_force_is_the_one_that_is_1(void **state)
 		}
 		free_text(&t);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(metadata_come_once_in_order_before_all_samples_of_a_family),
-		cmocka_unit_test(every_sample_has_the_labels_of_the_table),
-		cmocka_unit_test(the_table_is_fit_for_the_format),
-		cmocka_unit_test(no_two_samples_have_the_same_name_and_labels),
-		cmocka_unit_test(a_value_is_a_plain_number_and_ends_its_line),
-		cmocka_unit_test(openmetrics_alone_ends_with_eof_once),
-		cmocka_unit_test(the_formats_differ_in_metadata_only),
-		cmocka_unit_test(a_family_without_samples_is_left_out),
-		cmocka_unit_test(a_bound_reads_back_as_the_same_double),
-		cmocka_unit_test(a_bound_is_spelled_canonically),
-		cmocka_unit_test(buckets_are_cumulative_and_end_at_infinity_with_the_count),
-		cmocka_unit_test(a_value_is_counted_where_it_is_at_most_le),
-		cmocka_unit_test(times_and_depths_show_these_bounds),
-		cmocka_unit_test(sums_are_exact_decimals_of_nanoseconds),
-		cmocka_unit_test(phases_add_up_to_the_total_in_the_text),
-		cmocka_unit_test(label_values_are_escaped_and_read_back),
-		cmocka_unit_test(counters_and_gauges_show_the_snapshots_figures),
-		cmocka_unit_test(switches_are_no_gpus),
-		cmocka_unit_test(an_xid_with_two_severities_has_one_timestamp),
-		cmocka_unit_test(incidents_of_an_xid_are_one_sample),
-		cmocka_unit_test(what_is_not_watched_has_no_samples),
-		cmocka_unit_test(an_unknown_fact_has_no_samples),
-		cmocka_unit_test(an_unknown_distribution_shows_infinity_only),
-		cmocka_unit_test(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots),
-		cmocka_unit_test(the_source_in_force_is_the_one_that_is_1),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

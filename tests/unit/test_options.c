@@ -3,18 +3,13 @@
  * Proves that each command has its defaults, that every option is read in both
  * spellings, and that a wrong one is refused by name on standard error.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/observer.h"
@@ -76,11 +71,10 @@ static void assert_refused(const char *message)
 	assert_string_equal(out_text, "");
 }
 
-static void run_has_its_defaults(void **state)
+TEST(run_has_its_defaults)
 {
 	struct options o;
 
-	(void)state;
 	memset(&o, 0xff, sizeof(o));
 	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
 	assert_string_equal(o.output, "/var/lib/prometheus/node-exporter/xidscope.prom");
@@ -96,22 +90,20 @@ static void run_has_its_defaults(void **state)
 	assert_string_equal(out_text, "");
 }
 
-static void trace_writes_a_line_a_second(void **state)
+TEST(trace_writes_a_line_a_second)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "trace"), COMMAND_TRACE);
 	assert_true(o.interval == 1);
 	assert_true(o.duration == 0);
 	assert_int_equal(o.hooks, HOOKS_RPC | HOOKS_GPU);
 }
 
-static void every_option_is_read_after_an_equals_sign(void **state)
+TEST(every_option_is_read_after_an_equals_sign)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "run", "--output=/x/y=z.prom", "--interval=0.25",
 			       "--duration=86400", "--format=prometheus", "--max-series=8",
 			       "--keep", "--hooks=gpu", "--log=json", "--verbose"),
@@ -128,11 +120,10 @@ static void every_option_is_read_after_an_equals_sign(void **state)
 	assert_true(o.log.verbose);
 }
 
-static void every_option_is_read_from_the_next_word(void **state)
+TEST(every_option_is_read_from_the_next_word)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "run", "--output", "-", "--interval", "86400", "--duration", "0",
 			       "--format", "openmetrics", "--max-series", "1000000", "--hooks",
 			       "rpc", "--log", "text"),
@@ -147,11 +138,10 @@ static void every_option_is_read_from_the_next_word(void **state)
 	assert_int_equal(o.log.format, LOG_TEXT);
 }
 
-static void check_has_its_defaults(void **state)
+TEST(check_has_its_defaults)
 {
 	struct options o;
 
-	(void)state;
 	memset(&o, 0xff, sizeof(o));
 	assert_int_equal(PARSE(&o, "check"), COMMAND_CHECK);
 	assert_string_equal(o.file, "/var/lib/prometheus/node-exporter/xidscope.prom");
@@ -166,7 +156,7 @@ static void check_has_its_defaults(void **state)
 		assert_int_equal(o.health.rules[r].level, health_rules[r].level);
 }
 
-static void options_of_check_are_read(void **state)
+TEST(options_of_check_are_read)
 {
 	static const struct {
 		const char *text;
@@ -176,7 +166,6 @@ static void options_of_check_are_read(void **state)
 	static const char *const options[] = { "--interval", "--duration" };
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "check", "--file=/x", "--style=npd", "--json", "--since",
 			       "2026-11-21T10:00:00Z", "--ack", "/a", "--max-age=0.1",
 			       "--rule=nfs_waiter=fail:7", "--rule", "xid_fatal=off",
@@ -214,11 +203,10 @@ static void options_of_check_are_read(void **state)
 	assert_true(o.max_age == 3600);
 }
 
-static void xid_takes_a_code_or_lists(void **state)
+TEST(xid_takes_a_code_or_lists)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "xid", "79"), COMMAND_XID);
 	assert_int_equal(o.xid, 79);
 	assert_false(o.json || o.list);
@@ -250,11 +238,10 @@ static void xid_takes_a_code_or_lists(void **state)
 }
 
 /* Nagios and other callers have no other code for "unknown". */
-static void a_check_that_is_called_wrongly_is_unknown(void **state)
+TEST(a_check_that_is_called_wrongly_is_unknown)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "check", "--bogus"), 0);
 	assert_int_equal(o.wrong_usage, CHECK_UNKNOWN);
 	assert_int_equal(PARSE(&o, "run", "--bogus"), 0);
@@ -263,11 +250,10 @@ static void a_check_that_is_called_wrongly_is_unknown(void **state)
 	assert_int_equal(o.wrong_usage, EXIT_USAGE);
 }
 
-static void the_last_of_an_option_counts(void **state)
+TEST(the_last_of_an_option_counts)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "run", "--interval=3", "--log=json", "--hooks=rpc", "--interval",
 			       "4", "--log=text", "--hooks=gpu"),
 			 COMMAND_RUN);
@@ -276,22 +262,20 @@ static void the_last_of_an_option_counts(void **state)
 	assert_int_equal(o.hooks, HOOKS_GPU);
 }
 
-static void hooks_are_a_list_in_any_order(void **state)
+TEST(hooks_are_a_list_in_any_order)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "trace", "--hooks=gpu,rpc"), COMMAND_TRACE);
 	assert_int_equal(o.hooks, HOOKS_RPC | HOOKS_GPU);
 	assert_int_equal(PARSE(&o, "trace", "--hooks=rpc,rpc"), COMMAND_TRACE);
 	assert_int_equal(o.hooks, HOOKS_RPC);
 }
 
-static void a_source_is_forced_by_its_name(void **state)
+TEST(a_source_is_forced_by_its_name)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
 	assert_int_equal(o.sources, RPC_SOURCES_ALL);
 	assert_int_equal(PARSE(&o, "run", "--source=mountstats"), COMMAND_RUN);
@@ -302,7 +286,7 @@ static void a_source_is_forced_by_its_name(void **state)
 
 #define DURATION(from, to) "use seconds, or a number with s, m, h or d, from " from " to " to
 
-static void a_wrong_value_is_refused_with_the_options_name(void **state)
+TEST(a_wrong_value_is_refused_with_the_options_name)
 {
 	static const struct {
 		const char *command;
@@ -369,7 +353,6 @@ static void a_wrong_value_is_refused_with_the_options_name(void **state)
 		  { "nfs_waitr=warn" } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
 		for (const char *const *value = cases[i].values; *value; value++) {
 			char joined[80], name[20], text[40], expected[200];
@@ -390,11 +373,10 @@ static void a_wrong_value_is_refused_with_the_options_name(void **state)
 		}
 }
 
-static void an_unknown_option_is_refused(void **state)
+TEST(an_unknown_option_is_refused)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "run", "--keep", "--bogus"), 0);
 	assert_refused("unknown option '--bogus'; see xidscope run --help");
 	assert_int_equal(PARSE(&o, "run", "--bogus=1"), 0);
@@ -419,11 +401,10 @@ static void an_unknown_option_is_refused(void **state)
 	assert_refused("unknown option '--interval'; see xidscope metrics --help");
 }
 
-static void options_of_run_alone_are_unknown_to_trace(void **state)
+TEST(options_of_run_alone_are_unknown_to_trace)
 {
 	static const char *const options[] = { "--output", "--format", "--max-series", "--keep" };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(options); i++) {
 		char *words[] = { (char *)"xidscope", (char *)"trace", (char *)options[i], NULL },
 		     expected[100];
@@ -436,32 +417,29 @@ static void options_of_run_alone_are_unknown_to_trace(void **state)
 	}
 }
 
-static void a_missing_value_is_reported(void **state)
+TEST(a_missing_value_is_reported)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "run", "--verbose", "--interval"), 0);
 	assert_refused("option --interval needs a value; see xidscope run --help");
 }
 
-static void a_value_that_is_not_taken_is_reported(void **state)
+TEST(a_value_that_is_not_taken_is_reported)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "run", "--keep=yes"), 0);
 	assert_refused("option --keep takes no value; see xidscope run --help");
 	assert_int_equal(PARSE(&o, "run", "--verbose="), 0);
 	assert_refused("option --verbose takes no value; see xidscope run --help");
 }
 
-static void a_missing_or_unknown_command_is_refused(void **state)
+TEST(a_missing_or_unknown_command_is_refused)
 {
 	char *none[] = { (char *)"xidscope", NULL };
 	struct options o;
 
-	(void)state;
 	assert_int_equal(parse_words(&o, 1, none), 0);
 	assert_refused("no command; see xidscope help");
 	assert_int_equal(parse_words(&o, 0, none + 1), 0);
@@ -474,11 +452,10 @@ static void a_missing_or_unknown_command_is_refused(void **state)
 	assert_refused("unknown command '--interval=3'; see xidscope help");
 }
 
-static void the_other_commands_are_known(void **state)
+TEST(the_other_commands_are_known)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "metrics"), COMMAND_METRICS);
 	assert_int_equal(PARSE(&o, "version"), COMMAND_VERSION);
 	assert_int_equal(PARSE(&o, "--version"), COMMAND_VERSION);
@@ -486,7 +463,7 @@ static void the_other_commands_are_known(void **state)
 	assert_string_equal(err_text, "");
 }
 
-static void help_names_every_command_and_its_options_alone(void **state)
+TEST(help_names_every_command_and_its_options_alone)
 {
 	static const struct {
 		const char *command;
@@ -512,7 +489,6 @@ static void help_names_every_command_and_its_options_alone(void **state)
 	};
 	struct options o;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *words[] = { (char *)"xidscope", (char *)cases[i].command, (char *)"--help",
 				  NULL };
@@ -546,43 +522,14 @@ static void help_names_every_command_and_its_options_alone(void **state)
 	assert_refused("invalid COMMAND 'bogus': no such command; see xidscope help");
 }
 
-static void help_is_given_wherever_it_is_asked_for(void **state)
+TEST(help_is_given_wherever_it_is_asked_for)
 {
 	struct options o;
 
-	(void)state;
 	assert_int_equal(PARSE(&o, "--help"), COMMAND_HELP);
 	assert_int_equal(o.help_of, COMMAND_NONE);
 	assert_int_equal(PARSE(&o, "-h"), COMMAND_HELP);
 	assert_int_equal(o.help_of, COMMAND_NONE);
 	assert_int_equal(PARSE(&o, "trace", "--interval=2", "-h", "--bogus"), COMMAND_HELP);
 	assert_int_equal(o.help_of, COMMAND_TRACE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(run_has_its_defaults),
-		cmocka_unit_test(trace_writes_a_line_a_second),
-		cmocka_unit_test(every_option_is_read_after_an_equals_sign),
-		cmocka_unit_test(every_option_is_read_from_the_next_word),
-		cmocka_unit_test(check_has_its_defaults),
-		cmocka_unit_test(options_of_check_are_read),
-		cmocka_unit_test(xid_takes_a_code_or_lists),
-		cmocka_unit_test(a_check_that_is_called_wrongly_is_unknown),
-		cmocka_unit_test(the_last_of_an_option_counts),
-		cmocka_unit_test(hooks_are_a_list_in_any_order),
-		cmocka_unit_test(a_source_is_forced_by_its_name),
-		cmocka_unit_test(a_wrong_value_is_refused_with_the_options_name),
-		cmocka_unit_test(an_unknown_option_is_refused),
-		cmocka_unit_test(options_of_run_alone_are_unknown_to_trace),
-		cmocka_unit_test(a_missing_value_is_reported),
-		cmocka_unit_test(a_value_that_is_not_taken_is_reported),
-		cmocka_unit_test(a_missing_or_unknown_command_is_refused),
-		cmocka_unit_test(the_other_commands_are_known),
-		cmocka_unit_test(help_names_every_command_and_its_options_alone),
-		cmocka_unit_test(help_is_given_wherever_it_is_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "base/output_file.h"
 
 #define PATH_SIZE 128
@@ -112,7 +107,7 @@ static struct output_file open_output(const char *path)
 	return f;
 }
 
-static void the_file_is_replaced_as_a_whole(void **state)
+TEST_WITH(the_file_is_replaced_as_a_whole, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -138,7 +133,7 @@ static void the_file_is_replaced_as_a_whole(void **state)
 	output_file_close(&f, true);
 }
 
-static void the_file_is_readable_by_all_under_any_umask(void **state)
+TEST_WITH(the_file_is_readable_by_all_under_any_umask, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -156,7 +151,7 @@ static void the_file_is_readable_by_all_under_any_umask(void **state)
 	output_file_close(&f, false);
 }
 
-static void names_beside_the_file_are_hidden_and_not_collected(void **state)
+TEST_WITH(names_beside_the_file_are_hidden_and_not_collected, enter, leave)
 {
 	static const char *const cases[][3] = {
 		{ "/var/lib/x.prom", "/var/lib/.x.prom.tmp", "/var/lib/.x.prom.lock" },
@@ -165,7 +160,6 @@ static void names_beside_the_file_are_hidden_and_not_collected(void **state)
 		{ "a/b", "a/.b.tmp", "a/.b.lock" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct output_file f = open_output(cases[i][0]);
 
@@ -175,18 +169,17 @@ static void names_beside_the_file_are_hidden_and_not_collected(void **state)
 	}
 }
 
-static void a_name_without_a_directory_is_in_the_working_directory(void **state)
+TEST_WITH(a_name_without_a_directory_is_in_the_working_directory, enter, leave)
 {
 	struct output_file f = open_output("y.prom");
 
-	(void)state;
 	assert_int_equal(write_text(&f, "a"), 0);
 	assert_content("y.prom", "a");
 	output_file_close(&f, false);
 	assert_int_equal(count_entries("."), 1); /* dir */
 }
 
-static void a_missing_directory_fails_until_it_is_there(void **state)
+TEST_WITH(a_missing_directory_fails_until_it_is_there, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -201,7 +194,7 @@ static void a_missing_directory_fails_until_it_is_there(void **state)
 	assert_int_equal(count_entries("dir"), 0);
 }
 
-static void a_temporary_that_cannot_be_made_leaves_the_old_file(void **state)
+TEST_WITH(a_temporary_that_cannot_be_made_leaves_the_old_file, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -216,7 +209,7 @@ static void a_temporary_that_cannot_be_made_leaves_the_old_file(void **state)
 	output_file_close(&f, false);
 }
 
-static void a_link_in_place_of_the_temporary_is_not_followed(void **state)
+TEST_WITH(a_link_in_place_of_the_temporary_is_not_followed, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -229,7 +222,7 @@ static void a_link_in_place_of_the_temporary_is_not_followed(void **state)
 	output_file_close(&f, false);
 }
 
-static void a_failed_rename_leaves_no_temporary(void **state)
+TEST_WITH(a_failed_rename_leaves_no_temporary, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -244,7 +237,7 @@ static void a_failed_rename_leaves_no_temporary(void **state)
 
 /* A limit on the file's size stands for a full disk: the first write is cut
  * short, the next fails. */
-static void a_full_disk_leaves_the_old_file_and_no_temporary(void **state)
+TEST_WITH(a_full_disk_leaves_the_old_file_and_no_temporary, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -270,7 +263,7 @@ static void a_full_disk_leaves_the_old_file_and_no_temporary(void **state)
 	output_file_close(&f, false);
 }
 
-static void what_a_crash_left_behind_is_replaced(void **state)
+TEST_WITH(what_a_crash_left_behind_is_replaced, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -284,7 +277,7 @@ static void what_a_crash_left_behind_is_replaced(void **state)
 	assert_int_equal(count_entries("dir"), 0);
 }
 
-static void a_second_holder_is_refused_until_the_first_is_gone(void **state)
+TEST_WITH(a_second_holder_is_refused_until_the_first_is_gone, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
@@ -320,7 +313,7 @@ static int lock_in_child(const char *path)
 	return WEXITSTATUS(status);
 }
 
-static void a_second_process_is_refused(void **state)
+TEST_WITH(a_second_process_is_refused, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -331,7 +324,7 @@ static void a_second_process_is_refused(void **state)
 	assert_int_equal(lock_in_child(p->path), 0);
 }
 
-static void the_lock_ends_with_its_process(void **state)
+TEST_WITH(the_lock_ends_with_its_process, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -343,7 +336,7 @@ static void the_lock_ends_with_its_process(void **state)
 	output_file_close(&f, false);
 }
 
-static void a_refused_process_removes_nothing(void **state)
+TEST_WITH(a_refused_process_removes_nothing, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
@@ -364,7 +357,7 @@ static void replace_directory(void)
 	assert_int_equal(mkdir("dir", 0755), 0);
 }
 
-static void the_lock_is_taken_again_when_the_directory_was_replaced(void **state)
+TEST_WITH(the_lock_is_taken_again_when_the_directory_was_replaced, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -380,7 +373,7 @@ static void the_lock_is_taken_again_when_the_directory_was_replaced(void **state
 	assert_int_equal(count_entries("dir"), 0);
 }
 
-static void the_first_process_in_a_replaced_directory_keeps_it(void **state)
+TEST_WITH(the_first_process_in_a_replaced_directory_keeps_it, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
@@ -396,7 +389,7 @@ static void the_first_process_in_a_replaced_directory_keeps_it(void **state)
 	output_file_close(&second, false);
 }
 
-static void close_removes_no_other_agents_file_in_a_replaced_directory(void **state)
+TEST_WITH(close_removes_no_other_agents_file_in_a_replaced_directory, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file first = open_output(p->path);
@@ -411,7 +404,7 @@ static void close_removes_no_other_agents_file_in_a_replaced_directory(void **st
 	output_file_close(&second, false);
 }
 
-static void a_removed_lock_does_not_keep_the_file_from_being_removed(void **state)
+TEST_WITH(a_removed_lock_does_not_keep_the_file_from_being_removed, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -422,7 +415,7 @@ static void a_removed_lock_does_not_keep_the_file_from_being_removed(void **stat
 	assert_int_equal(count_entries("dir"), 0);
 }
 
-static void close_removes_the_file_or_keeps_it(void **state)
+TEST_WITH(close_removes_the_file_or_keeps_it, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -437,7 +430,7 @@ static void close_removes_the_file_or_keeps_it(void **state)
 	assert_int_equal(count_entries("dir"), 0);
 }
 
-static void close_leaves_a_file_that_it_never_wrote(void **state)
+TEST_WITH(close_leaves_a_file_that_it_never_wrote, enter, leave)
 {
 	struct scratch *p = *state;
 	struct output_file f = open_output(p->path);
@@ -449,12 +442,11 @@ static void close_leaves_a_file_that_it_never_wrote(void **state)
 	assert_int_equal(count_entries("dir"), 1);
 }
 
-static void a_dash_is_standard_output_without_a_lock(void **state)
+TEST_WITH(a_dash_is_standard_output_without_a_lock, enter, leave)
 {
 	struct output_file f = open_output("-"), second = open_output("-");
 	int saved = dup(STDOUT_FILENO), out, err;
 
-	(void)state;
 	fflush(stdout);
 	assert_true(saved >= 0);
 	out = open("captured", O_CREAT | O_WRONLY, 0600);
@@ -470,35 +462,4 @@ static void a_dash_is_standard_output_without_a_lock(void **state)
 	assert_false(err);
 	assert_content("captured", "one two");
 	assert_int_equal(count_entries("."), 2); /* dir and captured */
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_file_is_replaced_as_a_whole),
-		TEST(the_file_is_readable_by_all_under_any_umask),
-		TEST(names_beside_the_file_are_hidden_and_not_collected),
-		TEST(a_name_without_a_directory_is_in_the_working_directory),
-		TEST(a_missing_directory_fails_until_it_is_there),
-		TEST(a_temporary_that_cannot_be_made_leaves_the_old_file),
-		TEST(a_link_in_place_of_the_temporary_is_not_followed),
-		TEST(a_failed_rename_leaves_no_temporary),
-		TEST(a_full_disk_leaves_the_old_file_and_no_temporary),
-		TEST(what_a_crash_left_behind_is_replaced),
-		TEST(a_second_holder_is_refused_until_the_first_is_gone),
-		TEST(a_second_process_is_refused),
-		TEST(the_lock_ends_with_its_process),
-		TEST(a_refused_process_removes_nothing),
-		TEST(the_lock_is_taken_again_when_the_directory_was_replaced),
-		TEST(the_first_process_in_a_replaced_directory_keeps_it),
-		TEST(close_removes_no_other_agents_file_in_a_replaced_directory),
-		TEST(a_removed_lock_does_not_keep_the_file_from_being_removed),
-		TEST(close_removes_the_file_or_keeps_it),
-		TEST(close_leaves_a_file_that_it_never_wrote),
-		TEST(a_dash_is_standard_output_without_a_lock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,12 @@
  * beyond it, whichever came first, and that a storm of one does not displace
  * the other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "faults/pcie_relatives.h"
 
 #define SECOND 1000000000ull
@@ -34,22 +29,20 @@ static const char *add(struct pcie_relatives *r, const char *device, unsigned in
 	return text;
 }
 
-static void an_error_lists_xids_before(void **state)
+TEST(an_error_lists_xids_before)
 {
 	struct pcie_relatives r = {};
 
-	(void)state;
 	assert_string_equal(add(&r, "a", 79, T0), "");
 	assert_string_equal(add(&r, "a", 0, T0 + XID_BEFORE_PCIE_NS),
 			    "\"xids\":[{\"device\":\"a\",\"xid\":79,\"seconds_before\":600.000}]");
 	assert_string_equal(add(&r, "a", 0, T0 + XID_BEFORE_PCIE_NS + 5 * SECOND), "");
 }
 
-static void an_xid_lists_errors_before(void **state)
+TEST(an_xid_lists_errors_before)
 {
 	struct pcie_relatives r = {};
 
-	(void)state;
 	assert_string_equal(add(&r, "a", 0, T0), "");
 	assert_string_equal(add(&r, "a", 79, T0 + XID_AFTER_PCIE_NS),
 			    "\"pcie_errors\":[{\"device\":\"a\",\"seconds_before\":300.000}]");
@@ -57,11 +50,10 @@ static void an_xid_lists_errors_before(void **state)
 }
 
 /* Reports may be read in another order than they were made in. */
-static void what_is_read_late_counts_by_its_time(void **state)
+TEST(what_is_read_late_counts_by_its_time)
 {
 	struct pcie_relatives r = {};
 
-	(void)state;
 	add(&r, "a", 0, T0);
 	assert_string_equal(add(&r, "a", 79, T0 - XID_BEFORE_PCIE_NS),
 			    "\"pcie_errors\":[{\"device\":\"a\",\"seconds_before\":-600.000}]");
@@ -72,11 +64,10 @@ static void what_is_read_late_counts_by_its_time(void **state)
 	assert_string_equal(add(&r, "b", 0, T0 - XID_AFTER_PCIE_NS - 5 * SECOND), "");
 }
 
-static void other_devices_are_no_relatives(void **state)
+TEST(other_devices_are_no_relatives)
 {
 	struct pcie_relatives r = {};
 
-	(void)state;
 	add(&r, "a", 79, T0);
 	assert_string_equal(add(&r, "b", 0, T0), "");
 	assert_string_equal(add(&r, "", 0, T0), "");
@@ -86,12 +77,11 @@ static void other_devices_are_no_relatives(void **state)
 	assert_string_equal(add(&r, "b", 0, T0 + 9 * SECOND), "");
 }
 
-static void a_storm_displaces_nothing(void **state)
+TEST(a_storm_displaces_nothing)
 {
 	struct pcie_relatives r = {};
 	const char *json = "";
 
-	(void)state;
 	add(&r, "a", 79, T0);
 	for (uint64_t i = 0; i < 100000; i++)
 		json = add(&r, "a", 0, T0 + i * SECOND / 1000);
@@ -102,29 +92,14 @@ static void a_storm_displaces_nothing(void **state)
 			    "\"pcie_errors\":[{\"device\":\"a\",\"seconds_before\":0.001}]");
 }
 
-static void the_oldest_is_replaced(void **state)
+TEST(the_oldest_is_replaced)
 {
 	struct pcie_relatives r = {};
 	const char *json;
 
-	(void)state;
 	for (unsigned int i = 1; i <= PCIE_RELATIVES + 3; i++)
 		add(&r, "a", i, T0);
 	json = add(&r, "a", 0, T0);
 	assert_null(strstr(json, "\"xid\":4,"));
 	assert_non_null(strstr(json, "\"xid\":5,"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_error_lists_xids_before),
-		cmocka_unit_test(an_xid_lists_errors_before),
-		cmocka_unit_test(what_is_read_late_counts_by_its_time),
-		cmocka_unit_test(other_devices_are_no_relatives),
-		cmocka_unit_test(a_storm_displaces_nothing),
-		cmocka_unit_test(the_oldest_is_replaced),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

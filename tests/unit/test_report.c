@@ -4,16 +4,11 @@
  * phase that took most of the time, the GPU that failed, and what is missing.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "model/merge.h"
 #include "sinks/report.h"
 #include "xid/xid_catalog.h"
@@ -21,7 +16,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MS UINT64_C(1000000)
 
-static void durations_have_three_digits_and_a_unit(void **state)
+TEST(durations_have_three_digits_and_a_unit)
 {
 	static const struct {
 		uint64_t ns;
@@ -50,7 +45,6 @@ static void durations_have_three_digits_and_a_unit(void **state)
 		{ UINT64_MAX, ">275 s" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[DURATION_SIZE];
 
@@ -60,14 +54,13 @@ static void durations_have_three_digits_and_a_unit(void **state)
 }
 
 /* Reads the figure back: at most half of the last of three digits off. */
-static void durations_are_rounded_to_the_nearest(void **state)
+TEST(durations_are_rounded_to_the_nearest)
 {
 	static const struct {
 		const char *unit;
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 
-	(void)state;
 	for (uint64_t ns = 1; ns < UINT64_C(900) * 1000000000; ns += 1 + ns / 97) {
 		char text[DURATION_SIZE], unit[4];
 		double value = 0;
@@ -142,11 +135,10 @@ static void assert_lacks(const char *text, const char *part)
 		fail_msg("\"%s\" in:\n%s", part, text);
 }
 
-static void the_summary_names_the_phase_that_took_most(void **state)
+TEST(the_summary_names_the_phase_that_took_most)
 {
 	char *meanings[RPC_PHASES];
 
-	(void)state;
 	for (unsigned int p = 0; p < RPC_PHASES; p++) {
 		unsigned int other = (p + 1) % RPC_PHASES;
 		struct snapshot s = {};
@@ -172,7 +164,7 @@ static void the_summary_names_the_phase_that_took_most(void **state)
 }
 
 /* Source mountstats knows one phase, and no distribution. */
-static void what_is_unknown_is_not_reported(void **state)
+TEST(what_is_unknown_is_not_reported)
 {
 	struct snapshot s = { .source = RPC_SOURCE_MOUNTSTATS,
 			      .unknown = RPC_ALL_FACTS &
@@ -180,7 +172,6 @@ static void what_is_unknown_is_not_reported(void **state)
 	struct rpc_op *o = snapshot_op(&s, "nas-1", "READ");
 	char *text;
 
-	(void)state;
 	assert_non_null(o);
 	assert_non_null(snapshot_server(&s, "nas-1"));
 	o->total.bucket[TIME_OVERFLOW] = o->phase[RPC_PHASE_RTT].bucket[TIME_OVERFLOW] = 1000;
@@ -196,12 +187,11 @@ static void what_is_unknown_is_not_reported(void **state)
 	snapshot_free(&s);
 }
 
-static void the_summary_counts_calls_rates_and_concurrency(void **state)
+TEST(the_summary_counts_calls_rates_and_concurrency)
 {
 	struct snapshot s = {};
 	char *text;
 
-	(void)state;
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls(&s, "nas-1", "WRITE", 4000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls(&s, "nas-2", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SETUP);
@@ -218,12 +208,11 @@ static void the_summary_counts_calls_rates_and_concurrency(void **state)
 	snapshot_free(&s);
 }
 
-static void each_op_shows_the_phases_that_took_time(void **state)
+TEST(each_op_shows_the_phases_that_took_time)
 {
 	struct snapshot s = {};
 	char *text, *table, *end;
 
-	(void)state;
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	text = session(&s);
 	table = strstr(text, "nas-1 READ: 1000 calls, mean 4.00 ms, p50 4.19 ms, p99 4.19 ms, "
@@ -240,13 +229,12 @@ static void each_op_shows_the_phases_that_took_time(void **state)
 	snapshot_free(&s);
 }
 
-static void the_summary_names_a_saturated_limit(void **state)
+TEST(the_summary_names_a_saturated_limit)
 {
 	struct snapshot s = {};
 	struct rpc_transport_state *t;
 	char *text;
 
-	(void)state;
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	t = snapshot_transport(&s, "nas-1", "tcp/0");
 	assert_non_null(t);
@@ -261,7 +249,7 @@ static void the_summary_names_a_saturated_limit(void **state)
 	snapshot_free(&s);
 }
 
-static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
+TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 {
 	const struct fault xid = {
 		.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"
@@ -272,7 +260,6 @@ static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
 	struct snapshot s = {};
 	char expected[400], *text;
 
-	(void)state;
 	snapshot_fault(&s, &xid)->count = 1;
 	snapshot_fault(&s, &sxid)->count = 2;
 	text = session(&s);
@@ -293,12 +280,11 @@ static void the_summary_names_the_failed_gpu_and_what_to_do(void **state)
 	snapshot_free(&s);
 }
 
-static void an_empty_session_is_reported_as_such(void **state)
+TEST(an_empty_session_is_reported_as_such)
 {
 	struct snapshot s = { .gpu_watched = true };
 	char *text = session(&s);
 
-	(void)state;
 	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n"
 				  "- No GPU reported a fault during this session; 0 open since "
 				  "boot (from the kernel log).\n");
@@ -309,7 +295,7 @@ static void an_empty_session_is_reported_as_such(void **state)
 	free(text);
 }
 
-static void what_came_before_is_not_of_the_session(void **state)
+TEST(what_came_before_is_not_of_the_session)
 {
 	const struct fault old = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
 	const struct fault both = { .device = "0000:c1:00.0", .code = 31, .severity = "info" };
@@ -317,7 +303,6 @@ static void what_came_before_is_not_of_the_session(void **state)
 	struct snapshot first = {}, last = { .gpu_watched = true };
 	char *text;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct snapshot *s = i ? &last : &first;
 
@@ -348,12 +333,11 @@ static void what_came_before_is_not_of_the_session(void **state)
 	snapshot_free(&last);
 }
 
-static void one_line_says_why_nfs_is_not_observed(void **state)
+TEST(one_line_says_why_nfs_is_not_observed)
 {
 	struct snapshot s = { .rpc_missing = "sunrpc is not loaded", .gpu_watched = true };
 	char *text;
 
-	(void)state;
 	snapshot_hook(&s, "xprt_transmit", false);
 	snapshot_hook(&s, "rpc_exit_task", false);
 	s.rpc_hook_count = s.hook_count;
@@ -370,12 +354,11 @@ static void one_line_says_why_nfs_is_not_observed(void **state)
 	snapshot_free(&s);
 }
 
-static void losses_and_missing_hooks_are_reported(void **state)
+TEST(losses_and_missing_hooks_are_reported)
 {
 	struct snapshot s = { .source = RPC_SOURCE_BTF };
 	char *text;
 
-	(void)state;
 	snapshot_drop(&s, "rpc_waiter", 0);
 	snapshot_drop(&s, "rpc_series", 7);
 	snapshot_hook(&s, "xprt_transmit", true);
@@ -400,7 +383,7 @@ static size_t split(char *line, char **words, size_t max)
 	return n;
 }
 
-static void an_interval_shows_the_difference_of_two_snapshots(void **state)
+TEST(an_interval_shows_the_difference_of_two_snapshots)
 {
 	const struct fault xid = { .device = "0000:c1:00.0", .code = 79 };
 	struct snapshot before = { .time_ns = 5000 * MS }, now = { .time_ns = 7000 * MS };
@@ -409,7 +392,6 @@ static void an_interval_shows_the_difference_of_two_snapshots(void **state)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	assert_non_null(out);
 	add_calls(&before, "nas-1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
 	add_calls(&now, "nas-1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
@@ -441,13 +423,12 @@ static void an_interval_shows_the_difference_of_two_snapshots(void **state)
 	snapshot_free(&now);
 }
 
-static void the_head_names_every_phase(void **state)
+TEST(the_head_names_every_phase)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	assert_non_null(out);
 	report_head(out);
 	assert_int_equal(fclose(out), 0);
@@ -455,26 +436,4 @@ static void the_head_names_every_phase(void **state)
 		assert_has(text, rpc_phase_names[p]);
 	assert_int_equal(strchr(text, '\n') - text, size - 1);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_have_three_digits_and_a_unit),
-		cmocka_unit_test(durations_are_rounded_to_the_nearest),
-		cmocka_unit_test(the_summary_names_the_phase_that_took_most),
-		cmocka_unit_test(what_is_unknown_is_not_reported),
-		cmocka_unit_test(the_summary_counts_calls_rates_and_concurrency),
-		cmocka_unit_test(each_op_shows_the_phases_that_took_time),
-		cmocka_unit_test(the_summary_names_a_saturated_limit),
-		cmocka_unit_test(the_summary_names_the_failed_gpu_and_what_to_do),
-		cmocka_unit_test(an_empty_session_is_reported_as_such),
-		cmocka_unit_test(what_came_before_is_not_of_the_session),
-		cmocka_unit_test(one_line_says_why_nfs_is_not_observed),
-		cmocka_unit_test(losses_and_missing_hooks_are_reported),
-		cmocka_unit_test(an_interval_shows_the_difference_of_two_snapshots),
-		cmocka_unit_test(the_head_names_every_phase),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

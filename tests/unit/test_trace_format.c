@@ -4,17 +4,12 @@
  * form in which a text may stand in a record, and that a record that is too
  * short for what its format promises gives nothing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "kernel/trace_format.h"
 
 #define COMMON                                                                         \
@@ -84,13 +79,12 @@ static void assert_text(const struct trace_format *f, const void *record, size_t
 	assert_memory_equal(text, expected, size);
 }
 
-static void the_drivers_tracepoint(void **state)
+TEST(the_drivers_tracepoint)
 {
 	struct trace_format f = parse(xid_format);
 	unsigned char record[64] = { 0xfa, 7 };
 	size_t size;
 
-	(void)state;
 	assert_int_equal(f.id, 2042);
 	assert_int_equal(f.field_count, 7);
 	put32(record, 4, 4711);
@@ -123,12 +117,11 @@ static void the_drivers_tracepoint(void **state)
 	assert_text(&f, record, sizeof(record), "dev", "");
 }
 
-static void a_probe(void **state)
+TEST(a_probe)
 {
 	struct trace_format f = parse(probe_format);
 	unsigned char record[40] = {};
 
-	(void)state;
 	assert_int_equal(f.id, 2100);
 	put32(record, 8, 0x11223344);
 	put32(record, 12, 0x55667788);
@@ -142,13 +135,12 @@ static void a_probe(void **state)
 }
 
 /* A name of all its 16 bytes has no NUL. */
-static void a_name_in_an_array(void **state)
+TEST(a_name_in_an_array)
 {
 	struct trace_format f = parse(hang_format);
 	unsigned char record[28] = {};
 	size_t size;
 
-	(void)state;
 	put32(record, 24, 1234);
 	memcpy(record + 8, "python3", 7);
 	assert_text(&f, record, sizeof(record), "comm", "python3");
@@ -160,13 +152,12 @@ static void a_name_in_an_array(void **state)
 	assert_int_equal(trace_number(&f, record, sizeof(record), "comm", 9), 9);
 }
 
-static void a_victim_of_either_age(void **state)
+TEST(a_victim_of_either_age)
 {
 	struct trace_format old = parse(old_victim_format), new = parse(victim_format);
 	unsigned char record[80] = {};
 	size_t size;
 
-	(void)state;
 	put32(record, 8, 99);
 	put32(record, 12, 3u << 16 | 68);
 	record[64] = 0xe8;
@@ -180,13 +171,12 @@ static void a_victim_of_either_age(void **state)
 	assert_int_equal(trace_number(&new, record, sizeof(record), "common_flags", 9), 0);
 }
 
-static void a_place_relative_to_its_field(void **state)
+TEST(a_place_relative_to_its_field)
 {
 	struct trace_format f = parse(relative_format);
 	unsigned char record[32] = {};
 	size_t size;
 
-	(void)state;
 	put32(record, 8, 3u << 16 | 12);
 	memcpy(record + 24, "abc", 3);
 	assert_text(&f, record, sizeof(record), "msg", "abc");
@@ -196,12 +186,11 @@ static void a_place_relative_to_its_field(void **state)
 	assert_null(trace_string(&f, record, sizeof(record), "msg", &size));
 }
 
-static void a_field_is_found_by_its_name(void **state)
+TEST(a_field_is_found_by_its_name)
 {
 	const struct trace_field *field;
 	struct trace_format f;
 
-	(void)state;
 	assert_true(trace_format_parse(&f, victim_format, strlen(victim_format)));
 	field = trace_field_find(&f, "total_vm");
 	assert_non_null(field);
@@ -213,7 +202,7 @@ static void a_field_is_found_by_its_name(void **state)
 	assert_null(trace_field_find(&f, ""));
 }
 
-static void what_is_no_format_is_refused(void **state)
+TEST(what_is_no_format_is_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -230,7 +219,6 @@ static void what_is_no_format_is_refused(void **state)
 	};
 	struct trace_format f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (trace_format_parse(&f, texts[i], strlen(texts[i])))
 			fail_msg("accepted: %s", texts[i]);
@@ -239,12 +227,11 @@ static void what_is_no_format_is_refused(void **state)
 	assert_int_equal(f.fields[0].size, 4);
 }
 
-static void too_many_fields_and_too_long_names(void **state)
+TEST(too_many_fields_and_too_long_names)
 {
 	char text[8192] = "ID: 1\n";
 	struct trace_format f;
 
-	(void)state;
 	for (int i = 0; i < 2 * TRACE_FIELDS; i++)
 		sprintf(text + strlen(text),
 			"\tfield:int a_name_that_is_longer_than_any_that_we_ask_for_%d;"
@@ -253,20 +240,4 @@ static void too_many_fields_and_too_long_names(void **state)
 	assert_true(trace_format_parse(&f, text, strlen(text)));
 	assert_int_equal(f.field_count, TRACE_FIELDS);
 	assert_int_equal(strlen(f.fields[0].name), sizeof(f.fields[0].name) - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_drivers_tracepoint),
-		cmocka_unit_test(a_probe),
-		cmocka_unit_test(a_name_in_an_array),
-		cmocka_unit_test(a_victim_of_either_age),
-		cmocka_unit_test(a_place_relative_to_its_field),
-		cmocka_unit_test(a_field_is_found_by_its_name),
-		cmocka_unit_test(what_is_no_format_is_refused),
-		cmocka_unit_test(too_many_fields_and_too_long_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,12 @@
  * times, whatever stands between them, and that a page whose lengths lie ends
  * where it is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "kernel/trace_page.h"
 
 #define PADDING 29u
@@ -99,13 +94,12 @@ static void assert_end(struct trace_page *page)
 	assert_false(trace_page_next(page, &r));
 }
 
-static void records_follow_each_other(void **state)
+TEST(records_follow_each_other)
 {
 	struct page p = new_page(1000);
 	struct trace_record r;
 	struct trace_page page;
 
-	(void)state;
 	small(&p, 5, 100, 2);
 	small(&p, 0, 101, 28);
 	large(&p, 0, (1u << 27) - 1, 102, 200);
@@ -122,12 +116,11 @@ static void records_follow_each_other(void **state)
 	assert_end(&page);
 }
 
-static void lengths_are_rounded_up(void **state)
+TEST(lengths_are_rounded_up)
 {
 	struct page p = new_page(0);
 	struct trace_page page;
 
-	(void)state;
 	large(&p, 0, 1, 100, 13);
 	small(&p, 1, 101, 2);
 	page = open_page(&p, 0);
@@ -136,12 +129,11 @@ static void lengths_are_rounded_up(void **state)
 	assert_end(&page);
 }
 
-static void times_are_extended_and_stamped(void **state)
+TEST(times_are_extended_and_stamped)
 {
 	struct page p = new_page((3ull << 59) + 10);
 	struct trace_page page;
 
-	(void)state;
 	head(&p, EXTEND, 7);
 	put32(&p, 3);
 	small(&p, 0, 100, 2);
@@ -155,12 +147,11 @@ static void times_are_extended_and_stamped(void **state)
 	assert_end(&page);
 }
 
-static void what_was_discarded_is_passed_over(void **state)
+TEST(what_was_discarded_is_passed_over)
 {
 	struct page p = new_page(0);
 	struct trace_page page;
 
-	(void)state;
 	small(&p, 3, 100, 2);
 	large(&p, PADDING, 1, 101, 40);
 	small(&p, 3, 102, 2);
@@ -173,12 +164,11 @@ static void what_was_discarded_is_passed_over(void **state)
 }
 
 /* Too short to say what it is. */
-static void a_record_without_a_head_is_passed_over(void **state)
+TEST(a_record_without_a_head_is_passed_over)
 {
 	struct page p = new_page(0);
 	struct trace_page page;
 
-	(void)state;
 	head(&p, 1, 3);
 	put32(&p, 100);
 	head(&p, 0, 3);
@@ -190,13 +180,12 @@ static void a_record_without_a_head_is_passed_over(void **state)
 	assert_end(&page);
 }
 
-static void missed_events_are_counted(void **state)
+TEST(missed_events_are_counted)
 {
 	struct page p = new_page(0);
 	struct trace_page page;
 	uint64_t count = 4711;
 
-	(void)state;
 	small(&p, 3, 100, 2);
 	memcpy(p.bytes + p.len, &count, sizeof(count));
 	page = open_page(&p, MISSED | STORED);
@@ -214,19 +203,18 @@ static void missed_events_are_counted(void **state)
 	assert_true(page.missed == 0);
 }
 
-static void what_is_too_short_is_no_page(void **state)
+TEST(what_is_too_short_is_no_page)
 {
 	struct page p = new_page(9);
 	struct trace_page page;
 
-	(void)state;
 	for (size_t len = 0; len < 16; len++)
 		assert_false(trace_page_open(&page, p.bytes, len));
 	assert_true(trace_page_open(&page, p.bytes, 16));
 	assert_end(&page);
 }
 
-static void lengths_that_lie_end_the_page(void **state)
+TEST(lengths_that_lie_end_the_page)
 {
 	static const struct {
 		uint32_t type, delta, length;
@@ -238,7 +226,6 @@ static void lengths_that_lie_end_the_page(void **state)
 		     { PADDING, 1, 0 },
 		     { PADDING, 1, UINT32_MAX } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		struct page p = new_page(0);
 		struct trace_page page;
@@ -254,12 +241,11 @@ static void lengths_that_lie_end_the_page(void **state)
 }
 
 /* As a read() that gave less than the page says. */
-static void a_torn_page_ends_where_it_was_torn(void **state)
+TEST(a_torn_page_ends_where_it_was_torn)
 {
 	struct page p = new_page(0);
 	uint64_t commit;
 
-	(void)state;
 	small(&p, 3, 100, 2);
 	head(&p, EXTEND, 7);
 	put32(&p, 3);
@@ -281,21 +267,4 @@ static void a_torn_page_ends_where_it_was_torn(void **state)
 		assert_int_equal(records, (len >= 28) + (len == p.len));
 		free(exact);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_follow_each_other),
-		cmocka_unit_test(lengths_are_rounded_up),
-		cmocka_unit_test(times_are_extended_and_stamped),
-		cmocka_unit_test(what_was_discarded_is_passed_over),
-		cmocka_unit_test(a_record_without_a_head_is_passed_over),
-		cmocka_unit_test(missed_events_are_counted),
-		cmocka_unit_test(what_is_too_short_is_no_page),
-		cmocka_unit_test(lengths_that_lie_end_the_page),
-		cmocka_unit_test(a_torn_page_ends_where_it_was_torn),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

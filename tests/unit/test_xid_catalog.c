@@ -3,24 +3,18 @@
  * Proves that a look-up gives the right entry or a harmless one, that every
  * entry has advice, and that an event's own words win over the catalog.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "xid/xid_catalog.h"
 
 static const unsigned int highest = 176; /* of xid_catalog.tsv, which has no gaps */
 
-static void known_codes_give_their_entry(void **state)
+TEST(known_codes_give_their_entry)
 {
 	const struct xid_catalog_entry *entry = xid_catalog_find(79);
 
-	(void)state;
 	assert_int_equal(entry->xid, 79);
 	assert_string_equal(entry->mnemonic, "ROBUST_CHANNEL_GPU_HAS_FALLEN_OFF_THE_BUS");
 	assert_string_equal(entry->category, "hw");
@@ -30,11 +24,10 @@ static void known_codes_give_their_entry(void **state)
 		assert_int_equal(xid_catalog_find(xid)->xid, xid);
 }
 
-static void unknown_codes_give_a_whole_entry(void **state)
+TEST(unknown_codes_give_a_whole_entry)
 {
 	static const unsigned int codes[] = { 0, 177, 9999, UINT32_MAX };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		const struct xid_catalog_entry *entry = xid_catalog_find(codes[i]);
 
@@ -47,11 +40,10 @@ static void unknown_codes_give_a_whole_entry(void **state)
 	}
 }
 
-static void every_action_has_its_own_advice(void **state)
+TEST(every_action_has_its_own_advice)
 {
 	const char *fallback = xid_action_advice("no such action");
 
-	(void)state;
 	assert_string_equal(xid_action_advice(NULL), fallback);
 	assert_string_equal(xid_action_advice(""), fallback);
 	for (unsigned int xid = 0; xid <= highest; xid++) {
@@ -64,7 +56,7 @@ static void every_action_has_its_own_advice(void **state)
 	}
 }
 
-static void severity_follows_the_text_then_the_catalog(void **state)
+TEST(severity_follows_the_text_then_the_catalog)
 {
 	static const struct {
 		const char *text;
@@ -90,7 +82,6 @@ static void severity_follows_the_text_then_the_catalog(void **state)
 		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, x", "unknown" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct xid_line line;
 		size_t offset = 0;
@@ -98,16 +89,4 @@ static void severity_follows_the_text_then_the_catalog(void **state)
 		assert_true(xid_line_next(cases[i].text, strlen(cases[i].text), &offset, &line));
 		assert_string_equal(xid_line_severity(&line), cases[i].severity);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_codes_give_their_entry),
-		cmocka_unit_test(unknown_codes_give_a_whole_entry),
-		cmocka_unit_test(every_action_has_its_own_advice),
-		cmocka_unit_test(severity_follows_the_text_then_the_catalog),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,11 @@
  * event comes out once, and that text which merely mentions Xid is no event.
  * Real lines come from TEST_DATA/xid_lines.tsv.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "xid/xid_line.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -59,7 +54,7 @@ static void assert_message(const struct xid_line *line, const char *expected)
 	assert_memory_equal(line->message, expected, line->message_len);
 }
 
-static void address_is_named_as_sysfs_does(void **state)
+TEST(address_is_named_as_sysfs_does)
 {
 	static const struct {
 		const char *printed;
@@ -77,7 +72,6 @@ static void address_is_named_as_sysfs_does(void **state)
 		{ "0003:00", "0000:03:00.0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[80];
 		struct xid_line line;
@@ -90,7 +84,7 @@ static void address_is_named_as_sysfs_does(void **state)
 	}
 }
 
-static void text_without_a_whole_header_is_no_event(void **state)
+TEST(text_without_a_whole_header_is_no_event)
 {
 	static const char *const texts[] = {
 		"",
@@ -127,7 +121,6 @@ static void text_without_a_whole_header_is_no_event(void **state)
 		"nvrm: xid (pci:0000:c1:00): 79, wrong case",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct xid_line line = first(texts[i]);
 
@@ -138,17 +131,16 @@ static void text_without_a_whole_header_is_no_event(void **state)
 	}
 }
 
-static void number_may_end_the_text(void **state)
+TEST(number_may_end_the_text)
 {
 	struct xid_line line = first("NVRM: Xid (PCI:0000:3f:00): 4294967295");
 
-	(void)state;
 	assert_int_equal(line.kind, XID_LINE_XID);
 	assert_true(line.code == UINT32_MAX);
 	assert_message(&line, "");
 }
 
-static void process_is_read_or_unknown(void **state)
+TEST(process_is_read_or_unknown)
 {
 	static const struct {
 		const char *text;
@@ -192,7 +184,6 @@ static void process_is_read_or_unknown(void **state)
 		{ "pid=12, name=python3,", 12, "python3", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[160];
 		struct xid_line line;
@@ -207,11 +198,10 @@ static void process_is_read_or_unknown(void **state)
 	}
 }
 
-static void long_process_name_is_cut_to_fit(void **state)
+TEST(long_process_name_is_cut_to_fit)
 {
 	const size_t longest = sizeof(first("").process) - 1;
 
-	(void)state;
 	for (size_t len = longest - 1; len < longest + 3; len++) {
 		char name[128] = "", text[200];
 		struct xid_line line;
@@ -226,22 +216,20 @@ static void long_process_name_is_cut_to_fit(void **state)
 	}
 }
 
-static void empty_text_has_no_event(void **state)
+TEST(empty_text_has_no_event)
 {
 	struct xid_line line = { .kind = XID_LINE_XID };
 	size_t offset = 0;
 
-	(void)state;
 	assert_false(xid_line_next(NULL, 0, &offset, &line));
 	assert_int_equal(line.kind, XID_LINE_NONE);
 	assert_int_equal(offset, 0);
 }
 
-static void mig_instances_are_read_inside_the_parentheses(void **state)
+TEST(mig_instances_are_read_inside_the_parentheses)
 {
 	struct xid_line line;
 
-	(void)state;
 	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-I:05): 31, pid=7, name=a, x");
 	assert_int_equal(line.kind, XID_LINE_XID);
 	assert_int_equal(line.gpu_instance, 5);
@@ -264,11 +252,10 @@ static void mig_instances_are_read_inside_the_parentheses(void **state)
 	assert_int_equal(line.kind, XID_LINE_XID);
 }
 
-static void event_is_found_inside_a_line(void **state)
+TEST(event_is_found_inside_a_line)
 {
 	struct xid_line line;
 
-	(void)state;
 	line = first("usb 1-1: new deviceNVRM: Xid (PCI:0000:c1:00): 79, gone");
 	assert_int_equal(line.code, 79);
 	line = first("NVRM: Xid (PCI:0000:c1NVRM: Xid (PCI:0000:c2:00): 79, gone");
@@ -281,7 +268,7 @@ static void event_is_found_inside_a_line(void **state)
 	assert_int_equal(line.kind, XID_LINE_SXID);
 }
 
-static void several_events_in_one_text_come_out_once_each(void **state)
+TEST(several_events_in_one_text_come_out_once_each)
 {
 	static const char text[] =
 		"first line, no event\n"
@@ -306,7 +293,6 @@ static void several_events_in_one_text_come_out_once_each(void **state)
 	size_t offset = 0;
 	struct xid_line line;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(expected); i++) {
 		line = next(text, sizeof(text) - 1, &offset);
 		assert_int_equal(line.kind, expected[i].kind);
@@ -321,13 +307,12 @@ static void several_events_in_one_text_come_out_once_each(void **state)
 	assert_int_equal(line.kind, XID_LINE_NONE);
 }
 
-static void cause_of_an_xid_is_not_its_code(void **state)
+TEST(cause_of_an_xid_is_not_its_code)
 {
 	static const char text[] =
 		"NVRM: Xid (PCI:0000:ed:00): 45, pid=7, name=a, Ch 00000001 caused by previous Xid 145";
 	struct xid_line line = first(text);
 
-	(void)state;
 	assert_int_equal(line.code, 45);
 	assert_int_equal(line.caused_by, 145);
 	assert_int_equal(count_events(text, sizeof(text) - 1), 1);
@@ -336,7 +321,7 @@ static void cause_of_an_xid_is_not_its_code(void **state)
 			 0);
 }
 
-static void sxid_details_are_no_events(void **state)
+TEST(sxid_details_are_no_events)
 {
 	static const struct {
 		const char *text;
@@ -357,7 +342,6 @@ static void sxid_details_are_no_events(void **state)
 		{ "20034, Fatal, Link 1 Data {", XID_LINE_SXID, XID_FATAL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[160];
 		struct xid_line line;
@@ -372,14 +356,13 @@ static void sxid_details_are_no_events(void **state)
 	}
 }
 
-static void sxid_number_with_leading_zero_is_decimal(void **state)
+TEST(sxid_number_with_leading_zero_is_decimal)
 {
-	(void)state;
 	assert_int_equal(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 00010, Fatal, x").code,
 			 10);
 }
 
-static void nvlink5_fatality_is_the_printed_one(void **state)
+TEST(nvlink5_fatality_is_the_printed_one)
 {
 	static const struct {
 		const char *text;
@@ -398,7 +381,6 @@ static void nvlink5_fatality_is_the_printed_one(void **state)
 		{ "151, Fatal", XID_FATALITY_UNSTATED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[160];
 
@@ -407,7 +389,7 @@ static void nvlink5_fatality_is_the_printed_one(void **state)
 	}
 }
 
-static void nvlink5_fields_are_read(void **state)
+TEST(nvlink5_fields_are_read)
 {
 	static const struct {
 		const char *text;
@@ -443,7 +425,6 @@ static void nvlink5_fields_are_read(void **state)
 		{ "143, MSE Fatal XC0 i0 Link 2 (0x1 0x2)", { "", -1, -1, -2, { 0 }, 0 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct nvlink5 *n = &cases[i].n;
 		char text[200];
@@ -460,7 +441,7 @@ static void nvlink5_fields_are_read(void **state)
 	}
 }
 
-static void a_value_that_ends_the_text_is_marked(void **state)
+TEST(a_value_that_ends_the_text_is_marked)
 {
 	static const struct {
 		const char *text;
@@ -480,7 +461,6 @@ static void a_value_that_ends_the_text_is_marked(void **state)
 		{ "145, pid=1, name=pyth\nmore", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[80];
 
@@ -491,7 +471,7 @@ static void a_value_that_ends_the_text_is_marked(void **state)
 	assert_false(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 10, pid=1").cut);
 }
 
-static void recovery_is_the_action_changed_to(void **state)
+TEST(recovery_is_the_action_changed_to)
 {
 	static const struct {
 		const char *text;
@@ -513,7 +493,6 @@ static void recovery_is_the_action_changed_to(void **state)
 		  "None", "A name of more than thirty-one " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[200];
 
@@ -523,12 +502,11 @@ static void recovery_is_the_action_changed_to(void **state)
 	}
 }
 
-static void message_alone_completes_an_event(void **state)
+TEST(message_alone_completes_an_event)
 {
 	struct xid_line line = { .kind = XID_LINE_XID, .code = 149 };
 	const char *text = "NETIR Fatal XC0 i0 Link -1 (0x1)\n";
 
-	(void)state;
 	xid_line_read_message(&line, text, strlen(text));
 	assert_int_equal(line.fatality, XID_FATAL);
 	assert_message(&line, "NETIR Fatal XC0 i0 Link -1 (0x1)");
@@ -543,13 +521,12 @@ static void message_alone_completes_an_event(void **state)
 }
 
 /* Cut anywhere, a line is the same event or none: never another GPU or process id. */
-static void torn_line_never_names_another_gpu(void **state)
+TEST(torn_line_never_names_another_gpu)
 {
 	static const char text[] =
 		"NVRM: Xid (PCI:000d:c1:1c.1 GPU-I:05 GPU-CI:02): 145, pid=77, name=python3, RLW Fatal XC0";
 	size_t whole = (size_t)(strstr(text, ": 145") + 2 - text);
 
-	(void)state;
 	for (size_t len = 0; len < sizeof(text); len++) {
 		size_t offset = 0;
 		struct xid_line line = next(text, len, &offset);
@@ -631,13 +608,12 @@ static void check_row(const struct row *row, unsigned int number)
 		fail_msg("line %u: two events: %s", number, row->text);
 }
 
-static void real_lines_are_read_exactly(void **state)
+TEST(real_lines_are_read_exactly)
 {
 	FILE *file = fopen(TEST_DATA "/xid_lines.tsv", "re");
 	unsigned int number = 1, events = 0;
 	char buffer[2048];
 
-	(void)state;
 	assert_non_null(file);
 	assert_non_null(fgets(buffer, sizeof(buffer), file)); /* the columns' names */
 	while (fgets(buffer, sizeof(buffer), file)) {
@@ -658,31 +634,4 @@ static void real_lines_are_read_exactly(void **state)
 	}
 	fclose(file);
 	assert_true(events >= 250);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(address_is_named_as_sysfs_does),
-		cmocka_unit_test(text_without_a_whole_header_is_no_event),
-		cmocka_unit_test(number_may_end_the_text),
-		cmocka_unit_test(process_is_read_or_unknown),
-		cmocka_unit_test(long_process_name_is_cut_to_fit),
-		cmocka_unit_test(empty_text_has_no_event),
-		cmocka_unit_test(mig_instances_are_read_inside_the_parentheses),
-		cmocka_unit_test(event_is_found_inside_a_line),
-		cmocka_unit_test(several_events_in_one_text_come_out_once_each),
-		cmocka_unit_test(cause_of_an_xid_is_not_its_code),
-		cmocka_unit_test(sxid_details_are_no_events),
-		cmocka_unit_test(sxid_number_with_leading_zero_is_decimal),
-		cmocka_unit_test(nvlink5_fatality_is_the_printed_one),
-		cmocka_unit_test(nvlink5_fields_are_read),
-		cmocka_unit_test(a_value_that_ends_the_text_is_marked),
-		cmocka_unit_test(recovery_is_the_action_changed_to),
-		cmocka_unit_test(message_alone_completes_an_event),
-		cmocka_unit_test(torn_line_never_names_another_gpu),
-		cmocka_unit_test(real_lines_are_read_exactly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,12 @@
  * the reason, and that a verdict is the operator's where the policy may set it.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "xid/xid_policy.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -47,7 +42,7 @@ static void assert_entry(const struct xid_policy *p, bool nvswitch, unsigned int
 	assert_string_equal(e->action, action ? action : "");
 }
 
-static void lines_are_read_in_any_order_and_spacing(void **state)
+TEST(lines_are_read_in_any_order_and_spacing)
 {
 	struct xid_policy p = parse("# of our site\n"
 				    "\n"
@@ -61,7 +56,6 @@ static void lines_are_read_in_any_order_and_spacing(void **state)
 				    "sxid:79 fatal -\n"
 				    "0 info aaaaaaaaaabbbbbbbbbbccccccccccddddddddd");
 
-	(void)state;
 	assert_int_equal(p.count, 8);
 	assert_entry(&p, false, 79, "warning", "reset_gpu");
 	assert_entry(&p, false, 13, "fatal", NULL);
@@ -79,12 +73,11 @@ static void lines_are_read_in_any_order_and_spacing(void **state)
 	xid_policy_free(&p);
 }
 
-static void nothing_is_a_policy_too(void **state)
+TEST(nothing_is_a_policy_too)
 {
 	static const char *const texts[] = { "", "\n", "# only this", "\n\n \t\n" };
 	const struct xid_policy zero = {};
 
-	(void)state;
 	assert_null(xid_policy_find(&zero, false, 79));
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct xid_policy p = parse(texts[i]);
@@ -95,7 +88,7 @@ static void nothing_is_a_policy_too(void **state)
 	}
 }
 
-static void what_is_wrong_is_reported_with_its_line(void **state)
+TEST(what_is_wrong_is_reported_with_its_line)
 {
 	static const struct {
 		const char *text;
@@ -127,7 +120,6 @@ static void what_is_wrong_is_reported_with_its_line(void **state)
 		{ "79 \xff\xfe", "line 1: '\\xff\\xfe' is not fatal, warning, info, unknown or -" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct xid_policy p;
 
@@ -140,12 +132,11 @@ static void what_is_wrong_is_reported_with_its_line(void **state)
 	}
 }
 
-static void zero_bytes_are_refused_not_cut_at(void **state)
+TEST(zero_bytes_are_refused_not_cut_at)
 {
 	static const char text[] = "79 fatal reset\0gpu";
 	struct xid_policy p;
 
-	(void)state;
 	assert_int_equal(xid_policy_parse(&p, text, sizeof(text) - 1, error, sizeof(error)),
 			 -EINVAL);
 	assert_string_equal(
@@ -153,13 +144,12 @@ static void zero_bytes_are_refused_not_cut_at(void **state)
 		"line 1: 'reset\\x00gpu' is not an action: at most 39 of a-z, 0-9 and _, or -");
 }
 
-static void at_most_2048_lines_are_read(void **state)
+TEST(at_most_2048_lines_are_read)
 {
 	size_t size = 2050 * 12, len = 0;
 	char *text = malloc(size);
 	struct xid_policy p;
 
-	(void)state;
 	assert_non_null(text);
 	for (unsigned int i = 0; i < 2048; i++)
 		len += (size_t)snprintf(text + len, size - len, "%u info\n", 5000 - i);
@@ -174,14 +164,13 @@ static void at_most_2048_lines_are_read(void **state)
 	free(text);
 }
 
-static void a_file_is_loaded_or_refused(void **state)
+TEST(a_file_is_loaded_or_refused)
 {
 	const struct log quiet = {};
 	char path[] = "/tmp/xidscope-policy.XXXXXX";
 	struct xid_policy p;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "79 info\n", 8), 8);
 	assert_int_equal(xid_policy_load(&p, path, &quiet), 0);
@@ -197,7 +186,7 @@ static void a_file_is_loaded_or_refused(void **state)
 	assert_null(p.entries);
 }
 
-static void the_policy_has_the_last_word_but_for_two_events(void **state)
+TEST(the_policy_has_the_last_word_but_for_two_events)
 {
 	static const struct {
 		const char *text;
@@ -233,7 +222,6 @@ static void the_policy_has_the_last_word_but_for_two_events(void **state)
 		parse("79 info\n31 - page_me\n999 fatal reset_gpu\n149 info\n45 fatal reset_gpu\n"
 		      "154 warning reset_gpu\nsxid:20034 warning\n");
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct xid_verdict v;
 		struct xid_line line;
@@ -248,19 +236,4 @@ static void the_policy_has_the_last_word_but_for_two_events(void **state)
 		assert_string_equal(v.action, cases[i].policy_action);
 	}
 	xid_policy_free(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_are_read_in_any_order_and_spacing),
-		cmocka_unit_test(nothing_is_a_policy_too),
-		cmocka_unit_test(what_is_wrong_is_reported_with_its_line),
-		cmocka_unit_test(zero_bytes_are_refused_not_cut_at),
-		cmocka_unit_test(at_most_2048_lines_are_read),
-		cmocka_unit_test(a_file_is_loaded_or_refused),
-		cmocka_unit_test(the_policy_has_the_last_word_but_for_two_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What every unit test includes: cmocka, and the definition of tests, of which main() runs all that the file has. */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct CMUnitTest unit_tests[64];
+static size_t unit_test_count;
+static CMFixtureFunction unit_before_all, unit_after_all;
+
+/* Defines a test: TEST(name) { ... }; TEST_WITH() one that has functions to run before and after it. */
+#define TEST_WITH(test, before, after)                                           \
+	static void test(void **state);                                          \
+	__attribute__((constructor)) static void add_##test(void)                \
+	{                                                                        \
+		unit_tests[unit_test_count++] =                                  \
+			(struct CMUnitTest){ #test, test, before, after, NULL }; \
+	}                                                                        \
+	static void test(void **state __attribute__((unused)))
+#define TEST(test) TEST_WITH(test, NULL, NULL)
+
+/* Functions to run before and after all tests of the file. */
+#define TEST_GROUP(before, after)                                \
+	__attribute__((constructor)) static void add_group(void) \
+	{                                                        \
+		unit_before_all = before;                        \
+		unit_after_all = after;                          \
+	}
+
+int main(void)
+{
+	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, unit_before_all,
+				       unit_after_all);
+}
+
+#endif
