@@ -209,8 +209,9 @@ tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS) $(T)/refuse
 unit: $(B)/xidscope tests ## run the tests that need no guest
 	$(Q)tests/check.sh --no-guests
 
-lint: ## run shellcheck, flake8, clang-format
+lint: ## run shellcheck, flake8, clang-format and the include test
 	$(Q)tests/lint.sh
+	$(Q)tests/includes.py
 
 format: ## format all C sources with clang-format
 	$(Q)find bpf include tests user vmlinux -name '*.[ch]' | xargs clang-format -i

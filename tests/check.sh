@@ -42,6 +42,8 @@ unit() {
 	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
 }
 
+judge "includes go in allowed directions" tests/includes.py
+judge "includes in other directions are found" tests/includes_test.sh
 judge "the scripts pass shellcheck" tests/lint.sh shellcheck
 judge "the Python sources pass flake8" tests/lint.sh flake8
 judge "the C sources are formatted" tests/lint.sh clang-format
