@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# What scenarios share: the agent's life, and pairs of what it says and what the kernel says.
+# What scenarios share: starting and stopping the agent, and pairs of its figures and the kernel's.
 
-# agent_start [OPTION...]: an agent that writes x.prom here when it is told to; returns when it has begun. It is run by
+# agent_start [OPTION...]: starts an agent that writes x.prom here on request; returns when it runs. It is run by
 # the command in agent_under, if there is one, which must become it.
 agent_under=()
 agent_start() {

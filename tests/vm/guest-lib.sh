@@ -45,8 +45,8 @@ nfs_server_stop() {
 	exportfs -au
 }
 
-# nfs_server_forget: ends the server, and all that it knows of its clients: a delegation of one that cannot be reached any
-# more would hold up others.
+# nfs_server_forget: ends the server and drops its records of clients: the delegation of a client that is gone would
+# delay others.
 nfs_server_forget() {
 	[[ ! -e /proc/fs/nfsd/threads ]] || rpc.nfsd 0
 	pkill -x nfsdcld || true
@@ -96,7 +96,7 @@ wait_for() {
 	done
 }
 
-# inject COMMAND...: has QEMU's monitor carry out a command that injects a hardware error, and prints what it says. Of
+# inject COMMAND...: runs a command of QEMU's monitor that injects a hardware error, and prints the answer. Of
 # PCIe: "pcie_aer_inject_error ID ERROR", where ID is "lower" for a device and "upper" for the port that it is behind. Of
 # a CPU: "mce CPU BANK STATUS 0 ADDRESS MISC". Needs a guest that was booted with --errors.
 inject() {

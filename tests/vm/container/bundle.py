@@ -5,7 +5,7 @@
 daemonset: SETTINGS is the DaemonSet's YAML, translated as kubelet and containerd do. unit: SETTINGS is the systemd
 unit; capabilities, system calls and the paths that it may write or see are kept, the rest of its hardening is not.
 A key that is not known here ends the translation: no setting is left out of the test silently.
-Beside config.json, the file `settings` tells the guest (in shell) what it has to know."""
+Beside config.json, the file `settings` has the guest's settings (in shell)."""
 import gzip
 import io
 import json
@@ -216,11 +216,11 @@ def from_unit(path, image):
 
 
 def host_path(spec, path):
-    """Where the node sees a path of the container."""
+    """A path of the container as the node has it."""
     for mount in spec["mounts"]:
         if mount["type"] == "bind" and path.startswith(mount["destination"] + "/"):
             return mount["source"] + path[len(mount["destination"]):]
-    die(f"no volume holds {path}: the node would not see it")
+    die(f"no volume holds {path}: it would not exist on the node")
 
 
 def main():
@@ -229,13 +229,13 @@ def main():
     kind, image, settings, bundle = sys.argv[1:]
     os.makedirs(bundle + "/rootfs")
     tag, config = unpack(image, bundle + "/rootfs")
-    spec, told = from_daemonset(settings, tag, config) if kind == "daemonset" else from_unit(settings, config)
+    spec, of_guest = from_daemonset(settings, tag, config) if kind == "daemonset" else from_unit(settings, config)
     args = spec["process"]["args"]
-    told["output"] = host_path(spec, args[args.index("--output") + 1])
+    of_guest["output"] = host_path(spec, args[args.index("--output") + 1])
     with open(bundle + "/config.json", "w", encoding="utf-8") as file:
         json.dump(spec, file, indent=1)
     with open(bundle + "/settings", "w", encoding="utf-8") as file:
-        for key, value in told.items():
+        for key, value in of_guest.items():
             words = value if isinstance(value, list) else [value]
             joined = " ".join(shlex.quote(str(word)) for word in words)
             file.write(f"{key}=({joined})\n" if isinstance(value, list) else f"{key}={joined}\n")

@@ -29,7 +29,7 @@ refresh() {
 changed() { [[ $(stat -c %i.%Y.%Z "$output") != "$1" ]]; }
 running() { [[ $(crun state xidscope 2>/dev/null) == *'"status": "running"'* ]]; }
 
-# sum METRIC [LABEL...]: the sum of its samples that bear all these labels; fails if there are none.
+# sum METRIC [LABEL...]: the sum of its samples that have all these labels; fails if there are none.
 sum() {
 	awk -v metric="$1" -v labels="${*:2}" '
 		BEGIN { n = split(labels, label, " ") }
@@ -70,7 +70,7 @@ check_agent() {
 	wait_for 30 all_attached
 	(($(grep -c '^xidscope_hook_attached{' "$output") >= 7))
 
-	step "$bundle: servers bear the names that the node gives them"
+	step "$bundle: servers have the names that the node gives them"
 	use_nfs
 	refresh
 	if grep -m3 'server="[^"]*@' "$output"; then false; fi
@@ -90,7 +90,7 @@ check_agent() {
 	(($(sum xidscope_gpu_fault_reports_total 'path="both"') == faults))
 	[[ $(sum xidscope_events_dropped_total) == 0 ]]
 
-	step "$bundle: it shares the node's namespaces, and sees its sunrpc and kernel log"
+	step "$bundle: it shares the node's namespaces, its sunrpc and its kernel log"
 	for namespace in net pid; do
 		[[ $(readlink "/proc/$pid/ns/$namespace") == "$(readlink "/proc/1/ns/$namespace")" ]]
 	done

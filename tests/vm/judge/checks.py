@@ -21,18 +21,18 @@ def preemptible(metrics):
     return metrics.get("hook_attached", hook="xprt_release_xprt")
 
 
-def kept_by_preemption(metrics):
-    """Events that a 7.x kernel kept from a program that had been preempted: counted, and no call was lost by it."""
-    kept = metrics.get("events_dropped_total", reason="rpc_recursion")
-    need(kept <= max(3, metrics.get("rpc_seconds_count") / 500), kept, "events kept by preemption")
-    return kept
+def lost_by_preemption(metrics):
+    """Events that a 7.x kernel did not pass to a preempted program: counted, and no call was lost by it."""
+    lost = metrics.get("events_dropped_total", reason="rpc_recursion")
+    need(lost <= max(3, metrics.get("rpc_seconds_count") / 500), lost, "events lost by preemption")
+    return lost
 
 
 def check_no_drops(metrics, preempted=None):
     for labels, count in metrics.each("events_dropped_total").items():
         # Where programs can be preempted, two disconnects at once are one too many.
         if dict(labels)["reason"] == "rpc_recursion" and (preempted or preemptible(metrics)):
-            count -= kept_by_preemption(metrics)
+            count -= lost_by_preemption(metrics)
         need(count == 0, count, "events dropped:", dict(labels))
 
 

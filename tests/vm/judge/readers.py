@@ -20,7 +20,7 @@ def readers_accept_every_file(folder, promtool):
             raise Failure(f"{path}: {error}") from error
         need(len(families) >= 6, path, "has", len(families), "families")
         metrics = Metrics(path)
-        if not metrics.get("rpc_source", source="mountstats"):  # which knows one phase
+        if not metrics.get("rpc_source", source="mountstats"):  # which has one phase
             check_additive(metrics)
     # One promtool run a file takes long: the richest of them.
     for path in sorted(files, key=lambda p: p.stat().st_size)[-3:] + \

@@ -43,7 +43,7 @@ class Metrics:
 
 
 def difference(before, after):
-    """What came between two files; gauges are of no use in it."""
+    """What came between two files; gauges mean nothing in it."""
     result = object.__new__(Metrics)
     result.samples = {key: value - before.samples.get(key, 0)
                       for key, value in after.samples.items()}

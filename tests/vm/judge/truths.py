@@ -17,7 +17,7 @@ def has_all_families(metrics):
     for name in ABSENT_WITH_TRACEPOINTS:
         need(not metrics.each(name), name, "is there in source tracepoints")
     need(metrics.values("rpc_queue_depth_count", "queue") <= {"slot", "session", "send"},
-         "depths of more queues than source tracepoints knows")
+         "depths of more queues than source tracepoints has")
     return False
 
 

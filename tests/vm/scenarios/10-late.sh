@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# An agent that is there before sunrpc says so, runs on, and attaches within a second of NFS's coming. It attaches to
-# nothing before, for that would keep sunrpc from being unloaded.
+# An agent that starts before sunrpc logs that, runs on, and attaches within a second once NFS is used. It attaches to
+# nothing before, as that would block unloading sunrpc.
 if [[ -d /sys/module/sunrpc ]]; then
 	echo "sunrpc is there already: this scenario must come first"
 	exit 1

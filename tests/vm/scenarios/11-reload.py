@@ -25,7 +25,7 @@ def reloads_are_followed_and_leave_nothing(folder):
                 known[name, labels] = value
         ours = difference(Metrics(folder / f"before-{i}.prom"), metrics)
         need(ours.get("rpc_seconds_count", op="READ") > 50, "next to no READ counted in round", i)
-        # Where programs can be preempted, source tracepoints does not get each event: see the comparison of sources.
+        # Where programs can be preempted, source tracepoints misses events: see 22-sources.py.
         if preempted and sources[i - 1] != "btf":
             continue
         check_no_drops(ours, preempted)

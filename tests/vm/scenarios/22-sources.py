@@ -34,7 +34,7 @@ def the_sources_agree(folder):
     for source in sources:
         check_no_drops(Metrics(folder / source / "after.prom"))
         need(ours[source].get("rpc_phase_seconds_sum", phase="slot") > 1, "nobody waited for a slot")
-        # Long where four session slots stay four: see the test of a session. Elsewhere at the beginning at least.
+        # Long where four session slots stay four: see 31-session.py. Elsewhere at the beginning at least.
         need(ours[source].get("rpc_phase_seconds_sum", phase="session") > 0, "nor for a session's")
     if sources != ["btf", "tracepoints"]:
         calls = ours["tracepoints"].get("rpc_seconds_count")

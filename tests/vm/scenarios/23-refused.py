@@ -6,22 +6,22 @@ from judge.reading import Metrics, events
 from judge.truths import compare_with_mountstats
 
 
-def refused(folder, source, *told):
-    """That an agent is in @source, agrees with mountstats, and has said what it does without in as few messages: the
+def refused(folder, source, *expected):
+    """That an agent is in @source, agrees with mountstats, and has logged what is missing in as few messages: the
     feature first, then libbpf's words, then what to do."""
     after = Metrics(folder / "after.prom")
     need(after.get("rpc_source", source=source) == 1, "not in source", source)
     compare_with_mountstats(folder, "before", "after", additive=source != "mountstats")
-    said = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
-    # A call's end is seen by another program, too, where programs can be preempted.
-    need(len(told) <= len(said) <= len(told) + 1, len(said), "messages:", said)
-    for text in said:
-        fits = [(feature, words) for feature, words in told if feature in text.split("\n")[0]]
+    logged = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
+    # A call's end has a second program where programs can be preempted.
+    need(len(expected) <= len(logged) <= len(expected) + 1, len(logged), "messages:", logged)
+    for text in logged:
+        fits = [(feature, words) for feature, words in expected if feature in text.split("\n")[0]]
         need(fits and all(words in text for _, words in fits), "unexpected:", text)
         need(len(text) < 2500, "long:", text)
         need("\n" not in text or text.split("\n")[-1].startswith("xidscope: please report"), "no advice:", text)
-    for feature, _ in told:
-        need(any(feature in text for text in said), "nothing about", feature, "in", said)
+    for feature, _ in expected:
+        need(any(feature in text for text in logged), "nothing about", feature, "in", logged)
     return after
 
 
@@ -40,12 +40,12 @@ NO_BTF, NO_SLEEP, NO_WAKEUP = (
         "what the tracepoint rpc_task_wakeup tells will be missing, for the kernel refuses its program"))
 
 
-def without_disconnects(folder, source, told):
-    after = refused(folder, source, told)
+def without_disconnects(folder, source, expected):
+    after = refused(folder, source, expected)
     hooks = {dict(labels)["hook"]: value for labels, value in after.each("hook_attached").items()}
     need(hooks.pop("xprt_disconnect_done") == 0 and set(hooks.values()) == {1}, hooks)
-    need(not after.each("rpc_disconnects_total"), "disconnects are told")
-    need(after.each("rpc_saturated_seconds_total"), "saturation is not told")
+    need(not after.each("rpc_disconnects_total"), "disconnects are reported")
+    need(after.each("rpc_saturated_seconds_total"), "saturation is missing")
 
 
 @judgement
@@ -69,9 +69,9 @@ def without_waits_source_btf_is_better_than_mountstats(folder):
     after = refused(folder / "waits-tracefs", "btf", NO_SLEEP, NO_WAKEUP, NO_DISCONNECTS)
     need(after.get("hook_attached", hook="rpc_stats_latency") == 1, "calls are not recorded")
     need(after.get("hook_attached", hook="rpc_task_sleep") == 0, "hooked all the same")
-    need(not after.each("rpc_saturated_seconds_total"), "saturation is told")
+    need(not after.each("rpc_saturated_seconds_total"), "saturation is reported")
     for family in ("rpc_oldest_waiter_seconds", "rpc_queue_depth_count", "rpc_queue_depth_max"):
-        need(not after.values(family, "queue") & {"slot", "session", "send"}, family, "is told")
+        need(not after.values(family, "queue") & {"slot", "session", "send"}, family, "is reported")
 
 
 # What a security module refuses that the verifier has passed.
@@ -99,8 +99,8 @@ def clients_are_found_without_the_event_of_new_ones(folder):
 def without_wakeups_source_tracepoints_tells_no_waits(folder):
     after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), (
         "cannot attach to sunrpc's event rpc_task_sleep: it is of no use without rpc_task_wakeup", ""))
-    need(not after.each("rpc_saturated_seconds_total"), "saturation is told")
-    need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are told")
+    need(not after.each("rpc_saturated_seconds_total"), "saturation is reported")
+    need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are reported")
 
 
 @judgement

@@ -12,7 +12,7 @@ def polled(version, nconnect):
         ours = compare_with_mountstats(folder, f"{version}-before", f"{version}-after", additive=False)
         after = Metrics(folder / f"{version}-after.prom")
         need(after.get("rpc_source", source="mountstats") == 1, "not in source mountstats")
-        # What it cannot tell is absent, not zero.
+        # What it cannot measure is absent, not zero.
         need(after.values("rpc_phase_seconds_count", "phase") == {"rtt"}, "phases:",
              after.values("rpc_phase_seconds_count", "phase"))
         need(after.values("rpc_seconds_bucket", "le") == {"+Inf"}, "buckets")

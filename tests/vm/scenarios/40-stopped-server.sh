@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# A hard mount whose server stops for 12 s: the oldest waiter's age tells; nothing is lost or doubled afterwards.
+# A hard mount whose server stops for 12 s: the oldest waiter's age shows it; nothing is lost or doubled afterwards.
 nfs_server_start
 agent_start --interval 1
 nfs_mount 3 '' /mnt/stop

@@ -13,7 +13,7 @@ def servers_stay_apart_and_readable(folder):
     need("::1" in servers, "no IPv6 server among", servers)
     if not has_all_families(metrics):
         need("10.99.0.1" in servers, "no server of two namespaces among", servers)
-        return "of both namespaces together: source tracepoints does not tell them apart"
+        return "of both namespaces together: source tracepoints cannot separate them"
     for name in ("one", "two"):
         inode = (folder / f"{name}.inode").read_text().strip()
         need(f"10.99.0.1@{inode}" in servers, name, inode, "not among", servers)

@@ -20,6 +20,6 @@ def only_calls_of_nfs_are_counted(folder):
     check_no_drops(metrics)
     ours = {op: int(metrics.get("rpc_seconds_count", op=op))
             for op in metrics.values("rpc_seconds_count", "op")}
-    need(ours == seen["nfs"], "we have", sorted(set(ours.items()) ^ set(seen["nfs"].items())), "else")
+    need(ours == seen["nfs"], "we have", sorted(set(ours.items()) ^ set(seen["nfs"].items())), "where we differ")
     need(metrics.values("rpc_seconds_count", "server") == {"127.0.0.1"}, "other servers")
     return text

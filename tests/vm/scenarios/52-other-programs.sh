@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Mounting, locks and ACLs over NFSv3, and the server's callbacks, are calls of other programs than NFS: not counted.
-# The kernel's own tracepoint tells that there were such calls, and how many of NFS.
+# The kernel's own tracepoint shows that there were such calls, and how many of NFS.
 tracing=/sys/kernel/tracing/instances/programs
 mkdir "$tracing"
 defer rmdir "$tracing"
@@ -14,7 +14,7 @@ nfs_mount 4.1 '' /mnt/four-1
 echo text >/mnt/three/file
 flock /mnt/three/file true
 ls -l /mnt/three
-# A client that has a delegation is asked to give it back when the file is changed. (Over v4.0 the first opening of all
+# The server recalls a client's delegation when the file is changed. (Over v4.0 the first opening of all
 # brings none.)
 for version in 0 1; do
 	dd if=/dev/zero of="/export/held-$version" bs=4k count=4 status=none

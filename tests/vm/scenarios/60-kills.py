@@ -3,7 +3,7 @@ import json
 import re
 
 from judge import judgement, need
-from judge.checks import check_additive, kept_by_preemption
+from judge.checks import check_additive, lost_by_preemption
 from judge.reading import Metrics, difference, mountstats_all
 
 
@@ -33,5 +33,5 @@ def killed_tasks_leave_nothing_behind(folder):
     clipped = ours.get("events_dropped_total", reason="rpc_wait_clipped")
     need(clipped <= ours.get("rpc_errors_total"), clipped, "waits clipped")
     # Of disconnects, two may come at once.
-    need(ours.get("events_dropped_total") == clipped + kept_by_preemption(ours), "events dropped")
+    need(ours.get("events_dropped_total") == clipped + lost_by_preemption(ours), "events dropped")
     return f"{ours.get('rpc_seconds_count')} calls, {ours.get('rpc_errors_total')} errors"

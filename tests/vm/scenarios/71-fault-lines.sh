@@ -5,7 +5,7 @@
 need_drivers
 set_value /proc/sys/kernel/printk_devkmsg on
 cut -f 2 /job/data/xid_lines.tsv | tail -n +2 >lines
-pass() { # NAME OPTION...: an agent that sees each line, handed to put()
+pass() { # NAME OPTION...: an agent, while put() writes each line
 	local name=$1
 	shift
 	agent_start --hooks gpu --events "$name.json" "$@"

@@ -19,7 +19,7 @@ def faults_before_the_start_count(folder):
             continue  # the storm has driven them out of the log
         need(metrics.get("gpu_xid_errors_total", gpu="0000:e0:00.0") == 20, name)
     need(not [e for e in events(folder / "again.json") if e.get("comm") == "early"],
-         "told again after a restart")
+         "reported again after a restart")
     return f"times within {off * 1000:.0f} ms"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Faults from before the start count, with their own times. Killed in the middle of a storm and started again, the agent
-# has counted each line once that the log still holds, and says how many records it has lost.
+# has counted once each line that the log still holds, and reports how many records it has lost.
 need_drivers
 driver_load text
 for i in $(seq 20); do
@@ -16,7 +16,7 @@ agent_stop
 agent_start --hooks gpu --state state --events again.json
 cp x.prom again.prom
 
-# One key per thousand lines, so that it can be told which were counted.
+# One key per thousand lines, to show which were counted.
 for i in $(seq 100); do
 	echo "count 1000 raw NVRM: Xid (PCI:0000:e1:00): $((300 + i)), pid=%d, name=storm, something"
 done >commands

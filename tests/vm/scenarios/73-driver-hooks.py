@@ -22,5 +22,5 @@ def driver_and_text_agree(folder):
             paths[sxid_path] += 1
             seen = {p: int(ours.get("gpu_fault_reports_total", path=p)) for p in paths}
             need(seen == paths, build, turn, "paths", seen, "not", paths)
-    said = [e for e in events(folder / "events.json") if e.get("gpu") == "0000:c2:00.0"]
-    need(all((e["pid"], e["comm"]) == (8, "a b") for e in said), "pid and name")
+    ours = [e for e in events(folder / "events.json") if e.get("gpu") == "0000:c2:00.0"]
+    need(all((e["pid"], e["comm"]) == (8, "a b") for e in ours), "pid and name")

@@ -7,7 +7,7 @@ agent_start --hooks gpu --events events.json
 driver() { printf '%b\n' "$@" >/proc/xidscope-driver; }
 for round in 1 2; do
 	for build in tracepoint function text; do
-		# Once more to see a driver come back; text has nothing that could be attached anew.
+		# A driver that comes back is attached again; text has no hook.
 		[[ $build$round != text2 ]] || continue
 		driver_load "$build"
 		sleep 1
@@ -17,7 +17,7 @@ for round in 1 2; do
 			'xid 0000:c2:00.0 31 Ch 8, MMU Fault\tNVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 8, MMU Fault' \
 			'xid 0000:c2:00.0 31 Ch 8, MMU Fault\tNVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 8, MMU Fault' \
 			'sxid 0000:c3:00.0 20034 Fatal, Link 48\tnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48'
-		# As where the driver is told not to print.
+		# As where the driver is configured not to print.
 		driver 'xid 0000:c4:00.0 48 DBE in silence'
 		sleep 2.5
 		agent_write

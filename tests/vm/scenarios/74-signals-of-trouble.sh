@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# What comes with GPU failures is counted by kind: a process killed for want of memory, a task that hangs, a link that
+# What comes with GPU failures is counted by kind: a process killed when memory is short, a task that hangs, a link that
 # goes down, an NFS server that does not answer and then does. After fault-history, which leaves no faults in the log.
 need_drivers
 driver_load text

@@ -42,11 +42,11 @@ def injected_pcie_errors_count_once(folder):
 def pcie_errors_and_xids_name_each_other(folder):
     lower, upper = (folder / "devices").read_text().split()
     for path in (folder / "traced.json", folder / "events.json"):
-        told = [e for e in events(path) if e["kind"] == "xid" or e.get("name") == "pcie_aer"]
-        order = [(e.get("gpu") or e["device"], e.get("xid", e["severity"])) for e in told]
+        logged = [e for e in events(path) if e["kind"] == "xid" or e.get("name") == "pcie_aer"]
+        order = [(e.get("gpu") or e["device"], e.get("xid", e["severity"])) for e in logged]
         need(order == [(lower, 74), ("0000:9d:00.0", 31), (lower, "info"), (lower, "warning"),
-                       (upper, "warning"), (lower, "fatal"), (lower, 79)], path, "tells", order)
-        first, other, corrected, nonfatal, port, fatal, last = told
+                       (upper, "warning"), (lower, "fatal"), (lower, 79)], path, "has", order)
+        first, other, corrected, nonfatal, port, fatal, last = logged
         need("pcie_errors" not in first and "pcie_errors" not in other, first, other)
         for error in corrected, nonfatal, port, fatal:
             need(before(error, first) == error.get("xids"), error)
@@ -54,7 +54,7 @@ def pcie_errors_and_xids_name_each_other(folder):
 
 
 def before(event, *others):
-    """What it should say of others that came before it."""
+    """What its entry should have of others that came before it."""
     result = []
     for other in others:
         gap = Decimal(event["monotonic_seconds"]) - Decimal(other["monotonic_seconds"])
@@ -77,7 +77,7 @@ def injected_machine_checks_count_once(folder):
     counted = kernel_events(ours, "mce")
     need(counted == Counter("cpu" + cpu for cpu, _, _ in kernels), counted)
     need(kernel_events(late, "mce"), "none by text")
-    told = {(e["device"], e["severity"], e["text"].rsplit(",", 1)[0])
-            for e in events(folder / "traced.json") if e.get("name") == "mce"}
-    need(told == {(f"cpu{cpu}", "info", f"machine check: bank {bank}, status 0x{status}")
-                  for cpu, bank, status in kernels}, told)
+    logged = {(e["device"], e["severity"], e["text"].rsplit(",", 1)[0])
+              for e in events(folder / "traced.json") if e.get("name") == "mce"}
+    need(logged == {(f"cpu{cpu}", "info", f"machine check: bank {bank}, status 0x{status}")
+                    for cpu, bank, status in kernels}, logged)

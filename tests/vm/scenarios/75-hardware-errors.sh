@@ -11,11 +11,11 @@ lower=$(basename "$folder") upper=$(basename "$(dirname "$folder")")
 echo "$lower $upper" >devices
 xid() { driver "raw NVRM: Xid (PCI:${1%.*}): $2, pid=7, name=train, and more"; }
 count() { grep -H ^TOTAL $devices/*/aer_dev_*; } # what the kernel has counted
-told() { # told TEXT COUNT: whether at least so many lines of the event log have it
+logged() { # logged TEXT COUNT: whether at least so many lines of the event log have it
 	(($(grep -cF -- "$1" events.json) >= $2))
 }
 dmesg -C
-# To begin where the log ends now.
+# To start where the log ends now.
 agent_start --hooks gpu --state late.state --events /dev/null
 agent_stop
 cp late.state state
@@ -25,27 +25,27 @@ count >begin.counts
 
 xid "$lower" 74
 xid 0000:9d:00.0 31
-wait_for 30 told '"kind":"xid"' 2
-# QEMU 7.2 sends no message of a corrected error: the kernel's module makes believe that one came. Its struct
-# aer_error_inj: the address, uncorrectable errors, correctable ones (BadTLP), and more. While it is there, the kernel
-# does not see the device's own errors.
+wait_for 30 logged '"kind":"xid"' 2
+# QEMU 7.2 sends no message of a corrected error: the kernel's module imitates one. Its struct
+# aer_error_inj: the address, uncorrectable errors, correctable ones (BadTLP), and more. While it is loaded, the
+# kernel does not receive the device's own errors.
 modprobe aer_inject
 defer module_remove aer_inject
 none='\0\0\0\0'
 printf %b "\\x${lower:5:2}\\x${lower:8:2}\\x${lower:11}\0$none\\x40\0\0\0$none$none$none$none$none" >/dev/aer_inject
-wait_for 30 told '"name":"pcie_aer"' 1
+wait_for 30 logged '"name":"pcie_aer"' 1
 rmmod aer_inject
 inject pcie_aer_inject_error lower COMP_TIME
-wait_for 30 told '"name":"pcie_aer"' 2
+wait_for 30 logged '"name":"pcie_aer"' 2
 inject pcie_aer_inject_error upper COMP_TIME
-wait_for 30 told '"name":"pcie_aer"' 3
+wait_for 30 logged '"name":"pcie_aer"' 3
 inject pcie_aer_inject_error lower MALF_TLP # a fatal one: the kernel resets the link
-wait_for 30 told '"name":"pcie_aer"' 4
+wait_for 30 logged '"name":"pcie_aer"' 4
 xid "$lower" 79
-wait_for 30 told '"kind":"xid"' 3
+wait_for 30 logged '"kind":"xid"' 3
 
 if [[ ! -e /sys/kernel/tracing/events/mce ]]; then
-	echo 'this kernel is built without CONFIG_X86_MCE: it sees no machine checks' >no-mce
+	echo 'this kernel is built without CONFIG_X86_MCE: it reports no machine checks' >no-mce
 else
 	# The kernel looks for corrected errors of CPUs from time to time, and prints them even on a quiet console.
 	set_value /proc/sys/kernel/printk 0
@@ -53,7 +53,7 @@ else
 	inject mce 0 1 0x9400000000000151 0 0x1234000 0
 	inject mce 1 2 0x9400000000000152 0 0x5678000 0
 	inject mce 1 3 0x9000000000000153 0 0 0
-	wait_for 30 told '"name":"mce"' 2
+	wait_for 30 logged '"name":"mce"' 2
 	sleep 1 # the third is folded
 fi
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # pNFS: what is read from and written to a data server is that server's; the metadata server has the rest.
-# knfsd has no layout for data servers in Debian's kernels: a proxy before it says that it has.
+# knfsd has no layout for data servers in Debian's kernels: a proxy in front of it reports one.
 nfs_server_start
 ip address add 10.0.9.1/32 dev lo
 defer ip address delete 10.0.9.1/32 dev lo

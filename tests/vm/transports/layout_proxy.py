@@ -3,8 +3,8 @@
 """Makes a pNFS metadata server of a knfsd that is none.
 
 Usage: layout_proxy.py PORT DATA_SERVER. Listens on PORT of 127.0.0.1 and passes
-NFSv4.1 on to the knfsd at port 2049, whose clients it tells that there are
-layouts, and answers what they then ask: that each file lies on DATA_SERVER (an
+NFSv4.1 on to the knfsd at port 2049, reports to its clients that there are
+layouts, and answers their requests for them: that each file lies on DATA_SERVER (an
 IPv4 address of the same knfsd), to be read and written there over NFSv3.
 Formats: RFC 5531 (RPC), RFC 8881 (NFSv4.1), RFC 8435 (flexible files layout).
 """
@@ -145,7 +145,7 @@ class Connection:
             answer = device(self.data_server)
         elif words(LAYOUTGET) == data[-LAYOUTGET_LENGTH:4 - LAYOUTGET_LENGTH] and \
                 word(data, len(data) - LAYOUTGET_LENGTH + 8) == FLEX_FILES:
-            at = len(data) - LAYOUTGET_LENGTH  # along with an OPEN, whose file we do not know
+            at = len(data) - LAYOUTGET_LENGTH  # along with an OPEN, whose file is unknown here
             answer = words(LAYOUTGET, NOTSUPP)
         if not answer:
             return data
