@@ -175,10 +175,6 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
 
-# A fuzzer takes what it needs from the rooms that hold parsers, all built with the sanitizers.
-FUZZED := $(wildcard $(patsubst %,user/%/*.c,base model xid sinks health)) $(patsubst %,user/%.c,kernel/kmsg_record \
-	kernel/trace_format kernel/trace_page rpc/mountstats_text rpc/clients rpc/xprt_info faults/faults faults/fault_state \
-	faults/kernel_line)
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 FUZZ_FLAGS := -fno-sanitize=pointer-overflow
 FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) -MMD -MP -fno-sanitize-recover=all
@@ -186,7 +182,8 @@ $(B)/fuzz/%.o: user/%.c Makefile | $(GENERATED)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined $(FUZZ_FLAGS) -c $< -o $@
 
-$(B)/fuzz/libxidscope.a: $(FUZZED:user/%.c=$(B)/fuzz/%.o)
+# The same for a fuzzer, built with the sanitizers.
+$(B)/fuzz/libxidscope.a: $(patsubst user/%.c,$(B)/fuzz/%.o,$(filter-out user/main.c,$(USER_SOURCES)))
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libxidscope.a
