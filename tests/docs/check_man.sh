@@ -20,6 +20,7 @@ complain() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$program" help >"$work/help"
+# shellcheck disable=SC2013 # command names are words
 for command in $(awk '/^Commands:/ { part = 1; next } /^$/ { part = 0 } part { print $1 }' "$work/help"); do
 	"$program" "$command" --help
 done >"$work/options"
