@@ -218,11 +218,12 @@ check: deps ## run all tests: unit tests, and guests with several kernels, one o
 	$(Q)if $(MAKE) --no-print-directory ARCH=arm64 deps; then $(MAKE) --no-print-directory -j "$$(nproc)" ARCH=arm64; fi
 	$(Q)tests/check.sh
 
-check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak (two hours)
+check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak, test drivers (two hours)
 	$(Q)$(MAKE) --no-print-directory check
 	$(Q)tests/vm/check.sh --all
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory soak
+	$(Q)tests/vm/modules/check.sh
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
