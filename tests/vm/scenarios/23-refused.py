@@ -29,15 +29,15 @@ def relocation(text):
     return f"{text}, or one of another type", "failed to resolve CO-RE relocation <byte_off>"
 
 
-NO_DISCONNECTS = ("what the tracepoint xprt_disconnect_done tells will be missing, for the kernel refuses its program: "
+NO_DISCONNECTS = ("tracepoint xprt_disconnect_done is not observed: the kernel refuses its program: "
                   "this kernel's types have no tracepoint xprt_disconnect_done",
                   "failed to find kernel BTF type ID of 'xprt_disconnect_done'")
 NO_BYTES = relocation("in this kernel's types, struct rpc_rqst has no member rq_xmit_bytes_sent")
 NO_BTF, NO_SLEEP, NO_WAKEUP = (
     relocation(f"{begin}: in this kernel's types, struct rpc_task has no member tk_xprt") for begin in (
-        "sunrpc cannot be observed by its types",
-        "what the tracepoint rpc_task_sleep tells will be missing, for the kernel refuses its program",
-        "what the tracepoint rpc_task_wakeup tells will be missing, for the kernel refuses its program"))
+        "cannot use source btf",
+        "tracepoint rpc_task_sleep is not observed: the kernel refuses its program",
+        "tracepoint rpc_task_wakeup is not observed: the kernel refuses its program"))
 
 
 def without_disconnects(folder, source, expected):
@@ -56,7 +56,7 @@ def a_refused_hook_of_little_weight_is_left_out(folder):
 @judgement
 def without_calls_and_events_source_mountstats_is_left(folder):
     refused(folder / "bytes-event", "mountstats", NO_BYTES, (
-        "by its tracepoints: its event rpc_stats_latency: its field execute is missing, or has another form", ""))
+        "source tracepoints: tracepoint rpc_stats_latency: its field execute is missing or has another form", ""))
 
 
 @judgement
@@ -76,12 +76,12 @@ def without_waits_source_btf_is_better_than_mountstats(folder):
 
 # What a security module refuses that the verifier has passed.
 def passed_by_the_verifier(text):
-    return (f"{text}: the kernel's verifier has no objection, but something else in the kernel has, such as a security "
-            "module", "Permission denied")
+    return (f"{text}: the kernel's verifier accepts the program, but something else in the kernel refuses it, such as a "
+            "security module", "Permission denied")
 
 
 def refused_event(event):
-    return passed_by_the_verifier(f"what the event {event} tells will be missing, for the kernel refuses its program")
+    return passed_by_the_verifier(f"tracepoint {event} is not observed: the kernel refuses its program")
 
 
 @judgement
@@ -98,7 +98,7 @@ def clients_are_found_without_the_event_of_new_ones(folder):
 @judgement
 def without_wakeups_source_tracepoints_tells_no_waits(folder):
     after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), (
-        "cannot attach to sunrpc's event rpc_task_sleep: it is of no use without rpc_task_wakeup", ""))
+        "tracepoint rpc_task_sleep is not observed: it needs rpc_task_wakeup", ""))
     need(not after.each("rpc_saturated_seconds_total"), "saturation is reported")
     need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are reported")
 
@@ -106,7 +106,7 @@ def without_wakeups_source_tracepoints_tells_no_waits(folder):
 @judgement
 def without_calls_in_source_tracepoints_source_mountstats_is_left(folder):
     refused(folder / "event-calls", "mountstats", NO_BYTES,
-            passed_by_the_verifier("sunrpc cannot be observed by its tracepoints"))
+            passed_by_the_verifier("cannot use source tracepoints"))
 
 
 @judgement

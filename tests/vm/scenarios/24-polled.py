@@ -53,7 +53,7 @@ def doctor_names_the_source_and_the_reason(folder):
     typed = found["sunrpc_types"]["verdict"] == "ok"
     need(typed == (folder / "types").exists(), found["sunrpc_types"])
     need(doctor["source"] == ("btf" if typed else "tracepoints"), doctor["source"])
-    need(doctor["well"] == typed, doctor)
+    need(doctor["healthy"] == typed, doctor)
     need(typed or "fix" in found["sunrpc_types"], found["sunrpc_types"])
     for name in ("rpc_task_sleep", "rpc_task_wakeup", "rpc_stats_latency", "xprt_disconnect_done"):
         need(found[name]["verdict"] == "ok", found[name])

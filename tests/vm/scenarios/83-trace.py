@@ -11,4 +11,4 @@ def trace_names_what_bound_it(folder):
     need(2 <= len(lines) <= 5, len(lines), "lines in 4 seconds")
     need(re.search(r"^127\.0\.0\.1 READ: \d+ calls", report, re.M), "no READ")
     need(re.search(r"^  slot\s+[5-9]\d\.\d %", report, re.M), "slot is not the larger part")
-    need("What bound it: waiting for RPC slots" in report, "no verdict")
+    need("Limit: waiting for RPC slots" in report, "no verdict")
