@@ -76,8 +76,8 @@ def without_waits_source_btf_is_better_than_mountstats(folder):
 
 # What a security module refuses that the verifier has passed.
 def passed_by_the_verifier(text):
-    return (f"{text}: the kernel's verifier accepts the program, but something else in the kernel refuses it, such as a "
-            "security module", "Permission denied")
+    return (f"{text}: the kernel's verifier accepts the program, but something else in the kernel refuses it, such as "
+            "a security module", "Permission denied")
 
 
 def refused_event(event):
