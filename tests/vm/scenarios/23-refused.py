@@ -25,19 +25,30 @@ def refused(folder, source, *expected):
     return after
 
 
+# What an agent logs: the feature, and libbpf's words below it.
+def unobserved(tracepoint, reason="the kernel refuses its program"):
+    return f"tracepoint {tracepoint} is not observed: {reason}"
+
+
 def relocation(text):
     return f"{text}, or one of another type", "failed to resolve CO-RE relocation <byte_off>"
 
 
-NO_DISCONNECTS = ("tracepoint xprt_disconnect_done is not observed: the kernel refuses its program: "
-                  "this kernel's types have no tracepoint xprt_disconnect_done",
+def passed_by_the_verifier(text):
+    """What a security module refuses that the verifier has passed."""
+    return (f"{text}: the kernel's verifier accepts the program, but something else in the kernel refuses it, such as "
+            "a security module", "Permission denied")
+
+
+NO_DISCONNECTS = (f"{unobserved('xprt_disconnect_done')}: this kernel's types have no tracepoint xprt_disconnect_done",
                   "failed to find kernel BTF type ID of 'xprt_disconnect_done'")
 NO_BYTES = relocation("in this kernel's types, struct rpc_rqst has no member rq_xmit_bytes_sent")
-NO_BTF, NO_SLEEP, NO_WAKEUP = (
-    relocation(f"{begin}: in this kernel's types, struct rpc_task has no member tk_xprt") for begin in (
-        "cannot use source btf",
-        "tracepoint rpc_task_sleep is not observed: the kernel refuses its program",
-        "tracepoint rpc_task_wakeup is not observed: the kernel refuses its program"))
+NO_XPRT = "in this kernel's types, struct rpc_task has no member tk_xprt"
+NO_BTF = relocation(f"cannot use source btf: {NO_XPRT}")
+NO_SLEEP, NO_WAKEUP = (relocation(f"{unobserved(name)}: {NO_XPRT}") for name in ("rpc_task_sleep", "rpc_task_wakeup"))
+NO_TRACEPOINTS = "cannot use source tracepoints"
+NO_EXECUTE = f"{NO_TRACEPOINTS}: tracepoint rpc_stats_latency: its field execute is missing or has another form", ""
+NO_PAIR = unobserved("rpc_task_sleep", "it needs rpc_task_wakeup, which is missing"), ""
 
 
 def without_disconnects(folder, source, expected):
@@ -55,8 +66,7 @@ def a_refused_hook_of_little_weight_is_left_out(folder):
 
 @judgement
 def without_calls_and_events_source_mountstats_is_left(folder):
-    refused(folder / "bytes-event", "mountstats", NO_BYTES, (
-        "source tracepoints: tracepoint rpc_stats_latency: its field execute is missing or has another form", ""))
+    refused(folder / "bytes-event", "mountstats", NO_BYTES, NO_EXECUTE)
 
 
 @judgement
@@ -74,14 +84,8 @@ def without_waits_source_btf_is_better_than_mountstats(folder):
         need(not after.values(family, "queue") & {"slot", "session", "send"}, family, "is reported")
 
 
-# What a security module refuses that the verifier has passed.
-def passed_by_the_verifier(text):
-    return (f"{text}: the kernel's verifier accepts the program, but something else in the kernel refuses it, such as "
-            "a security module", "Permission denied")
-
-
 def refused_event(event):
-    return passed_by_the_verifier(f"tracepoint {event} is not observed: the kernel refuses its program")
+    return passed_by_the_verifier(unobserved(event))
 
 
 @judgement
@@ -97,16 +101,14 @@ def clients_are_found_without_the_event_of_new_ones(folder):
 
 @judgement
 def without_wakeups_source_tracepoints_tells_no_waits(folder):
-    after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), (
-        "tracepoint rpc_task_sleep is not observed: it needs rpc_task_wakeup", ""))
+    after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), NO_PAIR)
     need(not after.each("rpc_saturated_seconds_total"), "saturation is reported")
     need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are reported")
 
 
 @judgement
 def without_calls_in_source_tracepoints_source_mountstats_is_left(folder):
-    refused(folder / "event-calls", "mountstats", NO_BYTES,
-            passed_by_the_verifier("cannot use source tracepoints"))
+    refused(folder / "event-calls", "mountstats", NO_BYTES, passed_by_the_verifier(NO_TRACEPOINTS))
 
 
 @judgement
