@@ -26,7 +26,7 @@ root=$(realpath "$here/../..")
 binary=$(realpath -m "${1:-$root/build/xidscope}")
 archive=$(realpath -m "${2:-$root/build/xidscope-oci.tar}")
 
-type -P buildah >/dev/null || die "buildah is missing: install the Debian package buildah, or run 'sudo make deps'"
+type -P buildah >/dev/null || die "buildah is missing: install the Debian package buildah, or run 'make deps' as root"
 [[ -x $binary ]] || die "$binary is missing: run 'make' first"
 # The image contains no dynamic loader.
 ! LC_ALL=C grep -aqE '/lib(64)?/ld-(linux|musl)' "$binary" || die "$binary is not static"

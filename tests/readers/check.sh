@@ -40,10 +40,10 @@ if promtool=${PROMTOOL:-$("$here/../vm/tool.sh" prometheus usr/bin/promtool)}; t
 	for format in openmetrics prometheus; do
 		code=0
 		"$promtool" check metrics <"$tmp/$format" >"$tmp/remarks" 2>&1 || code=$?
-		# 0: nothing to say; 3: remarks on names and help; else: not valid.
+		# 0: no remark; 3: remarks on names and help; otherwise: not valid.
 		[[ $code == [03] ]] || fail "promtool does not read the $format format (exit code $code)"
-		# In OpenMetrics a counter's metadata bear the name without _total: a reader of Prometheus text, which is
-		# what promtool is, finds none for the sample.
+		# In OpenMetrics a counter's metadata have the name without _total, so promtool, a reader of Prometheus
+		# text, finds none for the sample.
 		if [[ $format == openmetrics ]]; then
 			sed -i '/^xidscope_[a-z_]*_total no help text$/d' "$tmp/remarks"
 		fi

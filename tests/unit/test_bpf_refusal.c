@@ -151,7 +151,7 @@ TEST(no_programs_at_all)
 	       "the kernel gives no reason; it may not support programs of this type");
 }
 
-/* After the verifier, which then tells its figures only. */
+/* The verifier has accepted the program: it prints only its figures. */
 TEST(a_security_module)
 {
 	expect("libbpf: prog 'events_disconnect': BPF program load failed: Permission denied\n"

@@ -206,7 +206,7 @@ TEST_WITH(a_burst_is_two_lines, enter, leave)
 		add(e, 79, i * SECOND / 100);
 	t = read_file("events");
 	assert_int_equal(t.lines, 1);
-	/* It goes on until five seconds have passed. */
+	/* The burst lasts until five seconds have passed without an event. */
 	event_log_flush(e, 9 * SECOND + 99 * SECOND / 100 + 5 * SECOND, false);
 	assert_int_equal(read_file("events").lines, 1);
 	event_log_flush(e, 15 * SECOND, false);
@@ -410,7 +410,7 @@ TEST_WITH(a_renamed_file_is_left, enter, leave)
 	event_log_free(e);
 	assert_int_equal(read_file("events.1").lines, 2);
 	assert_int_equal(read_file("events").lines, 1);
-	/* A file that is there goes on. */
+	/* An existing file is appended to. */
 	e = open_log("events");
 	add(e, 4, 0);
 	event_log_free(e);

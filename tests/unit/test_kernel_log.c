@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves, on this machine's own log, that its records are read once and in
- * order, that reading goes on where it was left, and that what is missing is
+ * order, that reading continues where it stopped, and that missing records are
  * counted. Skipped where the log cannot be read, and in part where it cannot be
  * written.
  */

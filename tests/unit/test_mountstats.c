@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that source mountstats counts from its own start, goes on when mounts end, come
- * again or share a superblock, and gives each server its transports.
+ * Proves that the source mountstats counts from its own start, continues when mounts end,
+ * return or share a superblock, and assigns each server its transports.
  */
 #include <stdbool.h>
 

@@ -59,10 +59,10 @@ if [[ ! -d $toolchain ]]; then
 	mv "$new/toolchain" "$toolchain"
 fi
 
-# The headers of the very version that kernel.sh has unpacked, which its list of archive files tells. They are kept with
-# the drivers, so that a changed driver can be built without a network.
+# The headers of the version that kernel.sh has unpacked, from its list of archive files. They are kept with the drivers, so
+# that a changed driver can be built without a network.
 version=$(sed -n "s/^linux-image-${release//./\\.}_\(.*\)_$arch\.deb$/\1/p" "$kernel/sources")
-[[ $version ]] || die "cannot tell the version of $release from $kernel/sources"
+[[ $version ]] || die "$kernel/sources does not name the version of $release"
 mkdir "$new/debs" "$new/$name"
 if [[ $(cat "$dir/version" 2>/dev/null) == "$version" ]]; then
 	cp "$dir"/debs/*.deb "$new/debs/"

@@ -84,7 +84,7 @@ check_agent() {
 	rmmod nvidia
 	cp "$output" "out/$bundle.prom"
 	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
-	# The unit's agent goes on from the state file of the DaemonSet's.
+	# The unit's agent continues from the state file of the DaemonSet's.
 	faults=$((faults + 1))
 	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == faults))
 	(($(sum xidscope_gpu_fault_reports_total 'path="both"') == faults))

@@ -16,7 +16,7 @@ cat out/agent.log
 echo "== a mount with 4 RPC slots, and a checkpoint being written and read back by 32 requests at a time"
 sysctl -qw sunrpc.tcp_slot_table_entries=4 sunrpc.tcp_max_slot_table_entries=4
 nfs_mount 3 '' /mnt/checkpoint
-./xidscope trace --duration 9 --accept-user-kmsg >out/report.txt 2>out/trace.log &
+./xidscope trace --accept-user-kmsg >out/report.txt 2>out/trace.log &
 trace=$!
 wait_for 30 test -s out/report.txt
 tail -f out/report.txt --pid=$trace 2>/dev/null | sed -u '/^$/,$d' &
@@ -30,6 +30,7 @@ for _ in 1 2; do
 done
 echo '<3>NVRM: Xid (PCI:0000:3b:00): 79, pid=4712, name=python3, GPU has fallen off the bus.' >/dev/kmsg
 checkpoint read
+kill -TERM $trace
 wait $trace
 kill -TERM $agent
 wait $agent

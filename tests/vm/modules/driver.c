@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A driver for tests that reports faults of GPUs which are not there, in the way of NVIDIA's: it prints the text as that
- * does, then makes the structured call. Three builds, each a module named nvidia:
+ * A driver for tests that reports faults of GPUs that do not exist, as NVIDIA's driver does: it prints the text, then
+ * makes the structured call. Three builds, each a module named nvidia:
  *	tracepoint	as the open modules from 575 on: nv_report_error() fires nvidia:nvidia_dev_xid
  *	function	as 515-570: nv_report_error() alone
  *	text		text alone
  *
  * /proc/xidscope-driver takes commands, a line each:
  *	raw TEXT				prints TEXT
- *	part TEXT				prints TEXT with no newline, as another driver may: what comes next is glued on
+ *	part TEXT				prints TEXT with no newline, as another driver may: the next message continues the line
  *	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
- *	xid ADDRESS CODE MESSAGE		the call alone, as where the driver is told not to print
+ *	xid ADDRESS CODE MESSAGE		the call alone, as when the driver's option suppresses the text
  *	sxid ADDRESS CODE MESSAGE[<tab>TEXT]	the same for an NVSwitch
  *	hang SECONDS				sleeps so that nothing can wake it
  *	count N COMMAND...			N times at full speed; the first %d in TEXT and in MESSAGE is the turn, from 0
- * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as of pci_name(), 0000:c1:00.0.
- * Lines may be spread over several writes. What is no command fails with EINVAL.
+ * In TEXT and MESSAGE, \n is a newline, \t a tab, and \\ a backslash. ADDRESS is as from pci_name(): 0000:c1:00.0.
+ * Lines may be spread over several writes. Any other line fails with EINVAL.
  */
 #include <linux/list.h>
 #include <linux/module.h>
@@ -210,7 +210,7 @@ static ssize_t driver_write(struct file *file, const char __user *buffer, size_t
 	char *end;
 	int err;
 
-	/* At most the rest of one line: who writes gets told how much was taken, and goes on. */
+	/* At most the rest of one line: the result is the number of bytes taken, and the writer continues there. */
 	if (!room)
 		return -EINVAL;
 	count = min(count, room);

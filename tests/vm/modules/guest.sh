@@ -9,7 +9,7 @@ driver=/proc/xidscope-driver
 tab=$'\t'
 
 load() { insmod "/job/$1/nvidia.ko"; }
-tell() { printf '%s\n' "$@" >$driver; }
+send() { printf '%s\n' "$@" >$driver; }
 # What was logged or traced since the last call, without what differs from run to run.
 records() {
 	timeout 1 cat <&3 >records || true
@@ -43,7 +43,7 @@ echo 1 >$tracing/events/nvidia/nvidia_dev_xid/enable
 echo 1 >$tracing/events/nvswitch/nvswitch_dev_sxid/enable
 expect "message on loading" "4,c;NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  575.57.08  Release Build  (test@guest)" \
 	"$(records | grep NVRM)"
-tell "$xid" 'xid 0000:c1:00.0 62 silent' 'raw NVRM: one\nNVRM: two' 'part usb 1-1: ' 'raw NVRM: glued' \
+send "$xid" 'xid 0000:c1:00.0 62 silent' 'raw NVRM: one\nNVRM: two' 'part usb 1-1: ' 'raw NVRM: glued' \
 	"sxid 0000:c3:00.0 20034 Fatal, Link 48${tab}nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48" \
 	"count 2 xid 0000:3b:00.0 31 turn %d${tab}NVRM: Xid (PCI:0000:3b:00): 31, turn %d"
 expect "text" "$xid_record
@@ -63,7 +63,7 @@ nv: number=31
 nv: number=31" "$(trace | grep '^nv:')"
 
 for wrong in hello raw 'xid 0000:c1:00.0' 'xid 0000:c1:00.0 7x message' 'count x raw text' 'count 2'; do
-	! tell "$wrong" 2>/dev/null || { echo "accepted: $wrong" && false; }
+	! send "$wrong" 2>/dev/null || { echo "accepted: $wrong" && false; }
 done
 printf 'raw a line in ' >part1 && printf 'two writes\n' >part2
 { cat part1 && sleep 0.1 && cat part2; } | cat >$driver
@@ -76,7 +76,7 @@ expect "a long write" "$(sed 's/^raw /4,c;/' long)" "$(records)"
 rmmod nvidia
 load function
 records >/dev/null
-tell "$xid"
+send "$xid"
 expect "text of the function's driver" "$xid_record" "$(records)"
 expect "probe of the function's driver" "nv: number=79" "$(trace)"
 [[ ! -e $tracing/events/nvidia ]]
@@ -84,7 +84,7 @@ expect "probe of the function's driver" "nv: number=79" "$(trace)"
 rmmod nvidia
 load text
 records >/dev/null
-tell "$xid" 'xid 0000:c1:00.0 62 silent'
+send "$xid" 'xid 0000:c1:00.0 62 silent'
 expect "text of the text's driver" "$xid_record" "$(records)"
 expect "no call in the text's driver" '' "$(trace)"
 
@@ -94,7 +94,7 @@ load tracepoint
 echo 1 >$tracing/events/nvidia/nvidia_dev_xid/enable
 echo 0 >$tracing/events/selftest/nv/enable
 begin=${EPOCHREALTIME/./}
-tell "count 100000 xid 0000:3b:00.0 31 turn %d${tab}NVRM: Xid (PCI:0000:3b:00): 31, turn %d"
+send "count 100000 xid 0000:3b:00.0 31 turn %d${tab}NVRM: Xid (PCI:0000:3b:00): 31, turn %d"
 echo "100,000 faults in $(((${EPOCHREALTIME/./} - begin) / 1000)) ms"
 expect "last of the storm" "nvidia_dev_xid: Xid (PCI:0000:3b:00.0): 31, turn 99999" "$(trace | tail -n 1)"
 expect "last of the storm's text" "NVRM: Xid (PCI:0000:3b:00): 31, turn 99999" "$(dmesg | tail -n 1 | sed 's/^\[[^]]*\] //')"

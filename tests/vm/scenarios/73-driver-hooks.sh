@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Drivers with a tracepoint, with the report function alone and with text alone give the same events; what both paths
-# tell is one fault. The driver is unloaded and loaded as another while the agent runs.
+# Drivers with a tracepoint, with the report function alone and with text alone give the same events. What both paths
+# report is one fault. The driver is unloaded, and another build of it loaded, while the agent runs.
 need_drivers
 agent_start --hooks gpu --events events.json
 driver() { printf '%b\n' "$@" >/proc/xidscope-driver; }
