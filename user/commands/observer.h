@@ -44,7 +44,7 @@ void observer_stop(struct observer *o);
  * call it again. */
 unsigned int observer_poll(struct observer *o);
 
-/* Opens log files anew. */
+/* Opens log files again. */
 void observer_reopen(struct observer *o);
 
 /* A descriptor that becomes readable when messages wait, and the function that reads

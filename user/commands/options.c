@@ -261,7 +261,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	command = find_command(argv[1]);
 	if (command == COMMAND_TRACE)
 		o->interval = 1;
-	/* The callers of a check know no other exit code for this. */
+	/* Callers of check have no other exit code for this. */
 	if (command == COMMAND_CHECK)
 		o->wrong_usage = CHECK_UNKNOWN;
 	for (int i = 2; command && i < argc; i += taken) {

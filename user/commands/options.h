@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the command line says: the command, and its options' values.
+ * The command line: the command, and the values of its options.
  */
 #ifndef XIDSCOPE_OPTIONS_H
 #define XIDSCOPE_OPTIONS_H

@@ -16,7 +16,8 @@ void rpc_server_add(struct rpc_server_state *to, const struct rpc_server_state *
 
 /*
  * Adds to @s the counters of calls of @past, so that counting continues where @past
- * ended. Figures that describe a moment are left out, and must not be in @s yet. Returns 0 or -ENOMEM.
+ * ended. Figures that describe a moment are left out, and must not be in @s yet.
+ * Returns 0 or -ENOMEM.
  */
 int snapshot_add_calls(struct snapshot *s, const struct snapshot *past);
 

@@ -25,9 +25,9 @@ struct btf_state {
 };
 
 /*
- * In order of attachment: whatever takes something out of the tables comes
- * before what puts it in, so that nothing is put in and never taken out.
- * Where a missing hook breaks that order, the hook's needs keep it.
+ * In order of attachment: a hook that removes entries from a table comes before
+ * the one that adds them, so that no entry stays for ever. A hook that needs another
+ * one is not attached without it.
  */
 enum hook {
 	HOOK_XPRT_DESTROY,

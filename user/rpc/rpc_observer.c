@@ -154,7 +154,7 @@ static void attach(struct rpc_observer *o)
 	log_info(o->log, "attached to sunrpc, source %s", rpc_source_names[o->source]);
 }
 
-/* The counters go on from here when the module is loaded again. */
+/* The counters continue from here when the module is loaded again. */
 static void keep_counts(struct rpc_observer *o)
 {
 	struct snapshot s = { .time_ns = monotonic_ns() };

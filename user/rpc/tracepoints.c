@@ -21,9 +21,9 @@
 #define FORMAT_BYTES (64 << 10)
 
 /*
- * In order of attachment: whatever takes something out of the tables comes
- * before what puts it in. The exact figures come before the event that they
- * belong to, for the kernel calls in the order of attachment.
+ * In order of attachment: a hook that removes entries from a table comes before
+ * the one that adds them. The exact figures come before the event that they belong
+ * to, because the kernel calls programs in the order of attachment.
  */
 enum hook {
 	HOOK_CLIENT,

@@ -28,7 +28,7 @@ void event_log_add(struct event_log *e, const struct event *event);
 /* Writes the repeats of bursts that are over, or of all if @all. */
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all);
 
-/* Opens the file anew, after it was renamed. */
+/* Opens the file again, after it was renamed. */
 void event_log_reopen(struct event_log *e);
 
 /* Lines that could not be written. */

@@ -10,7 +10,7 @@
 #include "version.h"
 
 /* Which powers of two (ns) the file shows; all are bounds of kernel buckets.
- * Phases, of which there are eight, show every other one. */
+ * The eight phases show every other one. */
 #define TIME_FIRST 12 /* 4.1 us */
 #define TIME_LAST 36 /* 69 s */
 

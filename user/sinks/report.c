@@ -174,7 +174,7 @@ static bool knows_all_phases(const struct snapshot *s)
 	return !(s->unknown >> RPC_FACT_PHASE & phases);
 }
 
-/* The phase with the largest sum but for @except (-1: none); -1 if all are 0. */
+/* The phase with the largest sum, except @except (-1: none); -1 if all are 0. */
 static int largest_phase(const struct sums *sums, int except)
 {
 	int largest = -1;

@@ -57,9 +57,10 @@ struct xid_verdict {
 };
 
 /*
- * Severity and action of one event: the policy's, else what the text states (see
- * xid_line_severity()), else the catalog's. The policy does not change two: Xid
- * 154 that takes the recovery action back to None, and Xid 45 that names its cause.
+ * Severity and action of one event: the policy's; if it has none, those of the text
+ * (see xid_line_severity()); if that has none, the catalog's. The policy does not
+ * change two events: an Xid 154 that resets the recovery action to None, and an Xid 45
+ * that names its cause.
  */
 struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line);
 
