@@ -3,10 +3,10 @@
  * The kernel log as it is written: messages that may be the NVIDIA driver's go
  * to user space, which decides what they are.
  *
- * From 5.19 (commit 5aa7eea9316c) printk:console is called in the context of
- * whoever prints, which may be an NMI, with bare text that is not terminated;
- * before that only when a console prints. Nothing here may sleep or wait: what
- * finds the ring buffer full is counted and dropped.
+ * From 5.19 (commit 5aa7eea9316c) printk:console is called in the context of the
+ * task that prints, or of an NMI, with text that is not terminated; before that only
+ * when a console prints. Nothing here may sleep or wait: a message for which the
+ * ring buffer has no room is dropped and counted.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -15,11 +15,11 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Marks of the driver's lines: the first four bytes of "NVRM:" and of "SXid".
- * Nothing else in the kernel prints these. */
+ * The rest of the kernel does not print them. */
 #define MARK_NVRM 0x4d52564e /* little-endian "NVRM" */
 #define MARK_SXID 0x64695853 /* little-endian "SXid" */
 
-__u64 printk_dropped = 0; /* messages with a mark that found the ring buffer full */
+__u64 printk_dropped = 0; /* messages with a mark for which the ring buffer had no room */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sunrpc's client: where each NFS call spends its time, and what holds it up.
+ * sunrpc's client: where each NFS call spends its time, and which limit it waits for.
  *
  * A call counts once, when the kernel itself books it for mountstats
  * (rpc_stats_latency). Its phases are differences of the kernel's own time
@@ -105,7 +105,7 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 li
 	peak_raise(&t->peak[limit], rpc_epoch, qlen + 1);
 }
 
-/* A task leaves the queue, of which it was the last. */
+/* The last task leaves the queue. */
 static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit, __u64 now)
 {
 	struct rpc_transport *t = transport_of(xprt);
@@ -165,7 +165,7 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 
 	if (!rqst || !rqst->rq_ntrans || !nfs_client(task))
 		return;
-	/* The only sign of life of a server that has hung since before the
+	/* The only event of a server that has hung since before the
 	 * attach: its calls time out. */
 	xprt_get(rqst->rq_xprt);
 	w = waiter_get((__u64)task, task->tk_start);
@@ -275,8 +275,8 @@ int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backl
 	return book(task, execute);
 }
 
-/* A task gives back the right to transmit, for the last time when it gives back
- * its request, too: only then its action is NULL. */
+/* A task releases the write lock; for the last time when it also releases its
+ * request: only then its action is NULL. */
 static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client;

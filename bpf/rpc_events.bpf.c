@@ -19,7 +19,7 @@ const volatile struct rpc_event_fields fields = {};
 
 /* ---- tables ---- */
 
-/* Numbers not given out yet: kernels before 5.12 cannot increment and return. */
+/* Numbers not in use yet: kernels before 5.12 cannot increment and return. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, RPC_MAX_SERVERS);
@@ -97,8 +97,8 @@ struct {
 	__type(value, struct rpc_event_task);
 } tasks SEC(".maps");
 
-/* The raw tracepoint's figures, until the event itself comes, which is later by
- * what others have hung on that tracepoint. */
+/* The raw tracepoint's figures, until the event itself comes. Other programs on that
+ * tracepoint may run in between. */
 struct exact {
 	__u64 now;
 	__u64 backlog;
@@ -156,9 +156,9 @@ static __always_inline bool is_nfs(void *ctx, __u32 field)
 	return (__u32)read_name(ctx, field) == (__u32)NAME("nfs\0    ");
 }
 
-/* ---- who is who ---- */
+/* ---- clients and series ---- */
 
-/* The number of a server, which is made if need be. */
+/* The number of a server, which is added if it is new. */
 static __noinline __u32 server_get(struct rpc_event_server_key *key)
 {
 	__u32 *known = bpf_map_lookup_elem(&server_index, key), index;
@@ -255,7 +255,7 @@ static __always_inline struct rpc_event_task *task_find(__u64 key)
 }
 
 /*
- * The task's entry, made if need be; NULL if the bucket is full. Two CPUs may
+ * The task's entry, added if it is new; NULL if the bucket is full. Two CPUs may
  * claim a way at the same moment: then one of the two tasks is missed when it
  * wakes or ends, and that is counted.
  */
@@ -506,7 +506,7 @@ static __always_inline void figures(void *ctx, struct exact *f)
 }
 
 /*
- * When the kernel looked at its clock for the figures of a task that ended:
+ * When the kernel read its clock for the figures of a task that ended:
  * after rpc_task_end, before rpc_stats_latency, and not so late that the last
  * transmit would come after its event. The middle of that.
  * @late, ns: by how much that may be too late for the task's waits.
@@ -521,8 +521,8 @@ static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, con
 		last = sent;
 	/* And the microsecond to which the event's own figures are cut. */
 	*late = (last - first) / 2 + 1000;
-	/* It may have begun anew in its sleep (rpc_delay, then
-	 * rpc_restart_call), and its clock, within that wait. */
+	/* It may have been restarted in its sleep (rpc_delay, then
+	 * rpc_restart_call): then its clock began within that wait. */
 	if (t->waits.wait_ns[RPC_PHASE_DELAY])
 		*late = ~(__u64)0;
 	return first + (last - first) / 2;

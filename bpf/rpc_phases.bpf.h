@@ -211,7 +211,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
  * The parts of a call that took @total ns, @before of them up to its last
  * transmit, which was at @xtime (CLOCK_MONOTONIC, ns; 0 if there was none), or
  * up to @late ns earlier; @rtt from there to the reply. @w: its waits, or NULL.
- * Nothing else divides a call, in any source.
+ * Both BPF sources divide calls with this function only.
  */
 static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u64 before,
 					  __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)

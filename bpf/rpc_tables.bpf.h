@@ -17,10 +17,10 @@
  * being guarded by SRCU instead of by disabled preemption). There the kernel
  * drops an event if another task of the same CPU was preempted within the same
  * program, which happens to every thousandth call under load. Then a call's end
- * is only noted when it is booked, by two programs of which the second notes what
- * the first has missed; it is recorded when it gives back its request, because
- * that tracepoint is reached with a spin lock held. If there is no note, the
- * call is recorded up to that moment.
+ * is only noted when it is booked, by two programs: the second notes what the first
+ * missed. The call is recorded when it releases its request, because that tracepoint
+ * is reached with a spin lock held. Without a note, the call is recorded up to that
+ * moment.
  */
 const volatile bool rpc_record_at_release = false;
 

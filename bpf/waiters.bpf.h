@@ -93,8 +93,8 @@ static __always_inline struct rpc_waiter *waiter_find(__u64 task)
 	return bpf_map_lookup_elem(&waiters, &index);
 }
 
-/* @task's entry, made if need be, its figures reset if it is from an earlier
- * life of the task; NULL if the bucket is full. */
+/* @task's entry, added if it is new, its figures reset if it is from an earlier use
+ * of the task struct; NULL if the bucket is full. */
 static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 {
 	__u32 bucket = waiter_bucket_of(task);

@@ -48,7 +48,7 @@
 static const __u8 histogram_small[256] = { HISTOGRAM_64(0), HISTOGRAM_64(64), HISTOGRAM_64(128),
 					   HISTOGRAM_64(192) };
 
-/* The lowest byte of @w, masked so that the verifier knows its range. */
+/* The lowest byte of @w, masked so that the verifier accepts it as an index. */
 HISTOGRAM_INLINE __u32 histogram_byte(__u64 w)
 {
 #ifdef __bpf__

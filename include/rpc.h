@@ -34,7 +34,7 @@ enum rpc_phase {
 	RPC_PHASE_DELAY, /* rpc_delay */
 	RPC_WAITS, /* the phases above are waits, measured task by task */
 	RPC_PHASE_RESEND = RPC_WAITS, /* first to last transmit */
-	RPC_PHASE_SETUP, /* all else before the last transmit */
+	RPC_PHASE_SETUP, /* all other time before the last transmit */
 	RPC_PHASE_RTT, /* last transmit to reply */
 	RPC_PHASE_FINISH, /* reply to task end */
 	RPC_PHASES,
@@ -149,7 +149,7 @@ struct rpc_server_stats {
 	__u64 padding[RPC_PADDING];
 };
 
-/* A transport of a server. It outlives the rpc_xprt: the counters go on when the
+/* A transport of a server. It outlives the rpc_xprt: the counters continue when the
  * server's next rpc_xprt of that protocol takes its entry. */
 struct rpc_transport {
 	__u64 xprt; /* address of the rpc_xprt, 0 while there is none */
@@ -202,7 +202,7 @@ struct rpc_waiter_bucket {
 struct rpc_waits {
 	__u64 since; /* begin of its last wait */
 	__u64 until; /* end of its last wait */
-	__u64 first; /* first transmit, if it may be sent again; else 0 */
+	__u64 first; /* first transmit, if it may be sent again; otherwise 0 */
 	__u64 wait_ns[RPC_WAITS];
 	__s32 status; /* if booked: tk_status */
 	__u8 booked; /* the call has ended and waits to be recorded */

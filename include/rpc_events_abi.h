@@ -12,8 +12,8 @@
 
 #include "rpc.h"
 
-/* Where the fields are in the events' records, in bytes, as their `format`
- * files say; RPC_NO_FIELD: there is no such field. */
+/* Offsets in bytes of the fields in the events' records, from their `format` files;
+ * RPC_NO_FIELD: there is no such field. */
 #define RPC_NO_FIELD 0xffff
 
 struct rpc_event_fields {
@@ -26,7 +26,7 @@ struct rpc_event_fields {
 	__u16 disconnect_address;
 };
 
-/* Clients by number, of which the kernel always takes the lowest that is free. */
+/* Clients by number; the kernel always uses the lowest free one. */
 #define RPC_MAX_CLIENTS 4096
 
 enum rpc_program { RPC_PROGRAM_UNKNOWN, RPC_PROGRAM_NFS, RPC_PROGRAM_OTHER };

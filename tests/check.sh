@@ -55,19 +55,19 @@ for corpus in tests/fuzz/corpus/*/; do
 	name=$(basename "$corpus")
 	judge "corpus of fuzz_$name" "build/tests/fuzz_$name" -runs=0 "$corpus"
 done
-judge "readers accept a file full of nasty names" tests/readers/check.sh
+judge "readers accept a file with unusual label values" tests/readers/check.sh
 judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
 judge "the man page and the program agree" tests/docs/check_man.sh
 judge "HEALTH.md and the program agree" tests/docs/check_health.sh
 judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
 judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
-judge "check and xid say what they should in each state" tests/cli/check_command.sh
+judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
 judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh
-judge "systemd understands the unit" deploy/systemd/check.sh
-judge "without sunrpc the agent says so and runs on" tests/cli/absent.sh
-judge "doctor says what this machine has" tests/cli/doctor.sh
+judge "systemd accepts the unit" deploy/systemd/check.sh
+judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
+judge "doctor reports what this machine has" tests/cli/doctor.sh
 if [[ ${1:-} != --no-guests ]]; then
 	rm -f build/vm/verdicts
 	tests/vm/check.sh

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The few core kernel types that the programs touch, by hand: a header dumped
- * from one kernel would be two megabytes and still lack sunrpc, which is a
- * module. Only the named fields matter; CO-RE finds their offsets.
+ * from one kernel would have two megabytes, and no sunrpc, which is a module. Only the named fields matter; CO-RE finds their offsets.
  */
 #ifndef XIDSCOPE_VMLINUX_KERNEL_H
 #define XIDSCOPE_VMLINUX_KERNEL_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sunrpc's types as the programs see them: only the fields that are read, in
- * the kernel's own words. Checked against 6.1, 6.12, 6.18 and later.
+ * sunrpc's types: only the fields that the programs read, with the kernel's names. Checked against 6.1, 6.12, 6.18 and later.
  */
 #ifndef XIDSCOPE_VMLINUX_SUNRPC_H
 #define XIDSCOPE_VMLINUX_SUNRPC_H

@@ -20,7 +20,7 @@ cp "$here"/peers/*.bt "$top/build/xidscope" "$top/build/bench/load" "$job/"
 echo "${observers[*]}" >"$job/settings"
 echo "${REPEATS:-5}" >"$job/repeats"
 rm -rf "${results:?}/$kernel"
-# Neither addresses nor interrupts of the watchdog differ from boot to boot.
+# Addresses and the watchdog's interrupts are the same at each boot.
 "$top/tests/vm/boot.sh" --kernel "$kernel" --image bench --packages "$here/rootfs.packages" --icount \
 	--job "$job" --out "$results/$kernel" --timeout "${TIMEOUT:-1800}" --append 'nokaslr norandmaps nowatchdog'
 /usr/bin/python3 "$here/table.py" "$results/$kernel" "$kernel" "$results/$kernel.json" "$results/$kernel.md" \

@@ -6,8 +6,8 @@
  * (as the agent does) and, for comparison, all into one copy.
  *
  * Time is the thread's own CPU time; rounds are short and the three measurements
- * take turns, so that other work on the machine spoils few rounds and all three
- * alike: the lower quartile of each counts. Exit status 77: it cannot be run
+ * take turns, so that other work on the machine affects few rounds, and all three
+ * measurements equally: the lower quartile of each counts. Exit status 77: it cannot be run
  * here. Fails if the calls of several CPUs take 1.5 times as long as those of
  * one.
  */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The guest's side of `make bench` (it becomes the job's run.sh): the same work with nothing attached, then with each
 # observer, in turn. Leaves in out: bench.tsv (setting, pass, workload, repeat, nanoseconds, calls), cost.tsv (setting,
-# what, value), and what the kernel's run statistics say of each of the agent's programs.
+# what, value), and the kernel's run statistics of each of the agent's programs.
 set -euo pipefail
 # shellcheck source=/dev/null
 . /vm/guest-lib.sh

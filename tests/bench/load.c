@@ -7,7 +7,7 @@
  *   load FILE read DEPTH COUNT SEED    COUNT random 4 KiB reads, DEPTH at a time
  *   load FILE write 1 COUNT SEED       COUNT sequential writes of 1 MiB, then fsync
  *
- * The seed says which blocks are read in which order.
+ * The seed determines the order of the blocks.
  *
  * Prints the nanoseconds that it took. The file must hold 16 MiB.
  */

@@ -18,7 +18,7 @@ head -n 1 critical >torn
 
 # ---- Slurm ----
 
-# Answers `scontrol --oneliner show node NAME` from the file "node", and notes what else it is asked to do.
+# Prints the file "node" for `scontrol --oneliner show node NAME`, and records all other arguments.
 mkdir bin
 cat >bin/scontrol <<'END'
 #!/bin/bash
@@ -30,7 +30,7 @@ fi
 END
 chmod +x bin/scontrol
 
-# slurm NODE-LINE WANTED FILE ARGUMENT...: what scontrol is asked to do, a word each line.
+# slurm NODE-LINE WANTED FILE ARGUMENT...: the arguments that scontrol gets, one a line.
 slurm() {
 	local wanted=$2 file=$3
 	echo "NodeName=n1 Arch=x86_64 $1" >node

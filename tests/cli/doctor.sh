@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves on this machine, if its kernel has no sunrpc, that doctor reports what is here and what is missing, for root and
-# for nobody, as text and as JSON.
+# for the user nobody, as text and as JSON.
 set -euo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -26,7 +26,7 @@ expect() {
 	[[ $(<err) == $err ]] || fail "'$*' prints the error '$(<err)', not '$err'"
 }
 
-# as_nobody ARGUMENT...: the program without privileges, from where nobody can read it. Needs root.
+# as_nobody ARGUMENT...: the program as the user nobody, who must be able to read it. Needs root.
 as_nobody() {
 	chmod 755 "$dir"
 	cp -u "$program" "$dir/xidscope"

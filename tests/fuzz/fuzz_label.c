@@ -111,8 +111,8 @@ static void require_label(const char *bytes, size_t len, size_t size)
 	if (whole_len < size) {
 		require(!strcmp(label, whole));
 	} else {
-		/* the longest beginning that leaves room for the mark, but for a
-		 * character or "\xNN", of four bytes at most */
+		/* the longest beginning that leaves room for the mark, less at most
+		 * one character or "\xNN", of four bytes at most */
 		require(used >= 3 && used + 4 >= size);
 		require(!strcmp(label + used - 3, "..."));
 		require(!memcmp(label, whole, used - 3));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * libFuzzer entry for the policy file: any bytes give either one line of
- * complaint or well-formed entries, each of which is found by its code.
+ * libFuzzer entry for the policy file: any bytes give either an error of
+ * one line or well-formed entries that are found by their codes.
  */
 #include <stdint.h>
 #include <stdlib.h>

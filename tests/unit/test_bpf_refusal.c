@@ -69,7 +69,7 @@ TEST(a_type)
 	expect(refused("4: <invalid CO-RE relocation>\n"
 		       "failed to resolve CO-RE relocation <enumval_value> [7] enum rpc_display_format_t::RPC_DISPLAY_NETID = 5"),
 	       "this kernel's types have no enum rpc_display_format_t::RPC_DISPLAY_NETID");
-	/* As the kernel says it, where libbpf does not find its own words. */
+	/* The verifier's message, if libbpf has none of its own. */
 	expect(refused("4: (85) call unknown#195896080\n"
 		       "invalid func unknown#195896080"),
 	       "this kernel's types lack something that the program reads");
@@ -162,7 +162,7 @@ TEST(a_security_module)
 	       "the kernel's verifier accepts the program, but something else in the kernel refuses it, such as a security module");
 }
 
-/* What no row knows is given as the verifier says it. */
+/* A message without a row is printed as it is. */
 TEST(another_verdict)
 {
 	char got[512] = "";

@@ -80,7 +80,7 @@ TEST(test_no_sunrpc)
 	assert_int_equal(c.best, RPC_SOURCE_BTF);
 	f.sunrpc = SUNRPC_LOADING;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "");
-	/* Nor is anything said to be missing that may come with it. */
+	/* What may come with the module is unknown, not missing. */
 	source_choose(&c, &f, RPC_SOURCES_ALL);
 	assert_int_equal(find(&c, "sunrpc_types")->verdict, SOURCE_CHECK_UNKNOWN);
 	assert_int_equal(find(&c, "sunrpc_events")->verdict, SOURCE_CHECK_UNKNOWN);

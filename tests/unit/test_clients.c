@@ -10,7 +10,7 @@ static bool parse(struct client_transport *info, const char *text)
 	return clients_parse_transport(info, text, strlen(text));
 }
 
-TEST(a_transport_tells_its_protocol_and_address)
+TEST(a_transport_has_its_protocol_and_address)
 {
 	struct client_transport info;
 
@@ -28,7 +28,7 @@ TEST(a_transport_tells_its_protocol_and_address)
 	assert_string_equal(info.address, "1.2.3.4");
 }
 
-TEST(a_damaged_transport_tells_nothing)
+TEST(a_damaged_transport_is_refused)
 {
 	struct client_transport info;
 	char text[128];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that the event log folds bursts and loses no event in its sums, that
- * each line is valid JSON whatever an event holds, and that neither a full
- * disk nor a reader that does not read stops or tears it for good.
+ * each line is valid JSON whatever an event contains, and that the log recovers from
+ * a full disk and from a reader that does not read.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -511,7 +511,7 @@ TEST_WITH(a_full_pipe_does_not_block, enter, leave)
 	assert_int_equal(mkfifo("pipe", 0600), 0);
 	saved = capture();
 	alarm(20);
-	/* Nobody reads. */
+	/* No process reads the pipe. */
 	e = open_log("pipe");
 	add(e, 1, 0);
 	lost = event_log_lost(e);

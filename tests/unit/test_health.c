@@ -176,7 +176,7 @@ TEST(storms_and_repeats_are_counted_over_severities)
 	strcpy(s.faults[1].device, "0000:c2:00.0");
 	evaluate(&s, &o);
 	assert_ok();
-	/* nor are these rules about switches */
+	/* these rules do not apply to switches */
 	s.faults[0].nvswitch = true;
 	s.faults[0].count = s.faults[0].incidents = 5000;
 	evaluate(&s, &o);
@@ -244,7 +244,7 @@ TEST(a_rate_limit_and_a_waiter_are_found)
 	snapshot_free(&s);
 }
 
-TEST(a_reason_says_what_when_and_what_to_do)
+TEST(a_reason_has_what_when_and_what_to_do)
 {
 	struct health_options o = defaults();
 	struct snapshot s = {};
@@ -349,7 +349,7 @@ TEST(a_fault_is_over_by_time)
 	snapshot_free(&s);
 }
 
-/* The file has one time for both: the agent must not know better. */
+/* The file has one time for both, and the agent must reach the same verdict. */
 TEST(faults_of_one_code_are_over_together)
 {
 	struct health_options o = defaults();

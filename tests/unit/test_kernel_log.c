@@ -87,7 +87,7 @@ TEST(only_what_is_new_if_wanted)
 	kernel_log_close(&l);
 }
 
-TEST(reading_goes_on_where_it_was_left)
+TEST(reading_continues_where_it_stopped)
 {
 	uint64_t last = 0;
 

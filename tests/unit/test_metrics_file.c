@@ -231,7 +231,7 @@ TEST(a_damaged_line_is_named)
 	}
 }
 
-TEST(what_it_does_not_know_is_passed_over)
+TEST(unknown_families_are_skipped)
 {
 	static const char text[] =
 		"# TYPE xidscope_new counter\n"

@@ -71,7 +71,7 @@ TEST(mounts_are_read_one_by_one)
 	assert_false(mountstats_next(&m, &mount));
 }
 
-TEST(what_is_torn_is_passed_over)
+TEST(what_is_torn_is_skipped)
 {
 	static struct mountstats_mount mount;
 	struct span m;

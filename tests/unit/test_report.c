@@ -163,7 +163,7 @@ TEST(the_summary_names_the_phase_that_took_most)
 		free(meanings[p]);
 }
 
-/* Source mountstats knows one phase, and no distribution. */
+/* The source mountstats measures one phase, and no distribution. */
 TEST(what_is_unknown_is_not_reported)
 {
 	struct snapshot s = { .source = RPC_SOURCE_MOUNTSTATS,
@@ -333,7 +333,7 @@ TEST(what_came_before_is_not_of_the_session)
 	snapshot_free(&last);
 }
 
-TEST(one_line_says_why_nfs_is_not_observed)
+TEST(one_line_has_why_nfs_is_not_observed)
 {
 	struct snapshot s = { .rpc_missing = "sunrpc is not loaded", .gpu_watched = true };
 	char *text;

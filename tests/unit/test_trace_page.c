@@ -147,7 +147,7 @@ TEST(times_are_extended_and_stamped)
 	assert_end(&page);
 }
 
-TEST(what_was_discarded_is_passed_over)
+TEST(what_was_discarded_is_skipped)
 {
 	struct page p = new_page(0);
 	struct trace_page page;
@@ -163,8 +163,8 @@ TEST(what_was_discarded_is_passed_over)
 	assert_end(&page);
 }
 
-/* Too short to say what it is. */
-TEST(a_record_without_a_head_is_passed_over)
+/* Too short for the number of its event. */
+TEST(a_record_without_a_head_is_skipped)
 {
 	struct page p = new_page(0);
 	struct trace_page page;
@@ -240,7 +240,7 @@ TEST(lengths_that_lie_end_the_page)
 	}
 }
 
-/* As a read() that gave less than the page says. */
+/* As after a read() that returned fewer bytes than the page's header states. */
 TEST(a_torn_page_ends_where_it_was_torn)
 {
 	struct page p = new_page(0);

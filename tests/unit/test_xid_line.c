@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that every form of the driver's fault lines is read exactly, that each
- * event comes out once, and that text which merely mentions Xid is no event.
+ * event is reported once, and that text that only mentions Xid is no event.
  * Real lines come from TEST_DATA/xid_lines.tsv.
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every unit test includes: cmocka, and the definition of tests, of which main() runs all that the file has. */
+/* What every unit test includes: cmocka, and the definition of tests. main() runs all tests of the file. */
 #ifndef UNIT_H
 #define UNIT_H
 

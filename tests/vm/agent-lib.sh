@@ -13,7 +13,7 @@ agent_start() {
 	wait_for 60 test -e x.prom
 }
 
-# agent_write: has x.prom written anew, and waits for it.
+# agent_write: makes the agent write x.prom, and waits for it.
 agent_write() {
 	ln -f x.prom x.before
 	kill -HUP "$agent"
@@ -146,7 +146,7 @@ module_remove() {
 	[[ ! -d /sys/module/$1 ]] || rmmod "$1"
 }
 
-# driver LINE...: what the test driver is to do; modules/driver.c says what it understands.
+# driver LINE...: commands to the test driver; modules/driver.c lists them.
 driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
 
 # slot_limit N: RPC slots of TCP transports made from now on, in this scenario.
@@ -155,7 +155,7 @@ slot_limit() {
 	set_value /proc/sys/sunrpc/tcp_slot_table_entries $(($1 < 16 ? $1 : 2))
 }
 
-# session_limit N: session slots that NFSv4.1 mounts ask for from now on, in this scenario.
+# session_limit N: session slots that NFSv4.1 mounts request from now on, in this scenario.
 session_limit() {
 	set_value /sys/module/nfs/parameters/max_session_slots "$1"
 }

@@ -146,8 +146,8 @@ in_turn() {
 }
 
 for kernel in "${kernels[@]}"; do
-	# A kernel that cannot be had must not keep the others from being tested. In the background, as `set -e` does not
-	# count in a command that is asked for its status.
+	# A kernel that is not available must not stop the tests of the others. In the background, because `set -e` is off in
+	# a command whose status is tested.
 	prepare_scenarios "$kernel" "$work/$kernel" 2>&1 | tee "$work/$kernel.said" >&2 &
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
 	read_scenarios "$kernel"

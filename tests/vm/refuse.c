@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Has the kernel refuse the BPF programs of one name, until it is killed: refuse NAME. Says "ready" when it does. */
+/* Makes the kernel refuse BPF programs of one name until it is killed: refuse NAME. Prints "ready" once it does. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

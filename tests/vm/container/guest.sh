@@ -124,7 +124,7 @@ nfs_server_start
 for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
 use_nfs
 check_agent
-# The DaemonSet asks for it: each line is JSON.
+# The DaemonSet sets --log json: each line is JSON.
 if grep -v '^{"time":.*}$' "out/$bundle.log"; then false; fi
 
 step "node_exporter, as nobody, serves the file"

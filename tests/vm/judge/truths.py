@@ -71,7 +71,7 @@ def saturates(folder, limit, few, many, waiting, spare=0, more=0):
     need(abs(saturated / seconds - 1) < 0.05, saturated, "s saturated of", seconds)
     depth = ours.get("rpc_queue_depth_sum", queue=limit) / \
         ours.get("rpc_queue_depth_count", queue=limit)
-    # fio hands in requests in batches, as replies come in batches.
+    # fio submits requests in batches, as replies come in batches.
     need((waiting - spare) / 2 <= depth <= waiting + more, "mean depth", depth, "not near", waiting)
     most = Metrics(folder / f"{few}-after.prom").get("rpc_queue_depth_max", queue=limit)
     need(waiting - spare - 2 <= most <= waiting + more, "greatest depth", most, "not", waiting)

@@ -33,9 +33,9 @@ def the_sources_agree(folder):
             for source in sources}
     for source in sources:
         check_no_drops(Metrics(folder / source / "after.prom"))
-        need(ours[source].get("rpc_phase_seconds_sum", phase="slot") > 1, "nobody waited for a slot")
+        need(ours[source].get("rpc_phase_seconds_sum", phase="slot") > 1, "no call waited for a slot")
         # Long where four session slots stay four: see 31-session.py. Elsewhere at the beginning at least.
-        need(ours[source].get("rpc_phase_seconds_sum", phase="session") > 0, "nor for a session's")
+        need(ours[source].get("rpc_phase_seconds_sum", phase="session") > 0, "no call waited for a session slot")
     if sources != ["btf", "tracepoints"]:
         calls = ours["tracepoints"].get("rpc_seconds_count")
         raise Skip(f"in source tracepoints alone: {calls} calls equal mountstats'")

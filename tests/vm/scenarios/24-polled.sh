@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Source mountstats counts what mountstats counts, to the last call and byte, with mounts that share a superblock, end,
-# and come again; and doctor names the source that an agent would choose here.
+# The source mountstats counts what mountstats counts, to the last call and byte, with mounts that share a superblock, end
+# and return; and doctor names the source that an agent would choose here.
 nfs_server_start
 uname -r >kernel
 [[ ! -e /sys/kernel/btf/sunrpc ]] || touch types

@@ -11,6 +11,6 @@ def a_slow_link_shows_as_send(folder):
     seconds = runtime(folder / "fio.json")
     saturated = float(ours.get("rpc_saturated_seconds_total", limit="send"))
     need(dominant(ours) == "send", "dominant is", dominant(ours), shares(ours))
-    # At the end fio hands in nothing more, and what is sent drains.
+    # At the end fio submits nothing more, and the queue drains.
     need(saturated > 0.8 * seconds, saturated, "s saturated of", seconds)
     return f"{saturated:.2f} s of {seconds:.2f} s, share {float(shares(ours)['send']):.0%}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# A v3 write to a file that a v4.2 client holds by a delegation is put off by the server: that is `delay`.
+# A v3 write to a file that a v4.2 client holds by a delegation is delayed by the server: that is `delay`.
 nfs_server_start
 agent_start
 nfs_mount 3 '' /mnt/three

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Servers with nasty names, over IPv6, and with one address in two network namespaces, stay apart and readable.
+# Servers with unusual names, over IPv6, and with one address in two network namespaces, stay apart and readable.
 nfs_server_start
 agent_start
 nasty=$'na"sty\\x\nna\xffme{}='

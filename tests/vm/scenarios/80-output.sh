@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Output directory missing, read-only, full: one message each, the agent runs on, the old file stays whole, writing resumes.
+# Output directory missing, read-only, full: one message each, the agent keeps running, the old file stays whole, writing resumes.
 mkdir -p /mnt/t
 defer unmount /mnt/t
 mount -t tmpfs -o size=256k tmpfs /mnt/t

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# A real node_exporter shows the file's metrics on its HTTP page, and has no complaint.
+# A real node_exporter serves the file's metrics over HTTP, and logs no error.
 nfs_server_start
 mkdir -p textfile
 cd textfile || exit

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# `xidscope trace` prints a line per second, then phases per server and op, and names what bound it.
+# `xidscope trace` prints a line per second, then phases per server and op, and names the limit.
 nfs_server_start
 slot_limit 4
 nfs_mount 3 '' /mnt/trace

@@ -19,8 +19,8 @@ NOTSUPP = 10004
 FLEX_FILES = 4
 NON_PNFS, PNFS_MDS = 0x10000, 0x20000
 LAYOUT_TYPES = 62
-# Lengths of the attributes before it that a client asks for along with it: lease time, the greatest file, read and
-# write, the time's granularity.
+# Lengths of the attributes before it that a client requests with it: lease time, the greatest file, read and
+# write, the granularity of times.
 LENGTHS = {10: 4, 27: 8, 30: 8, 31: 8, 51: 12}
 LAYOUTGET_LENGTH = 60
 
