@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope check`: judges the node's health by the agent's metrics file. */
+/* `xidscope check`: reports the node's health from the agent's metrics file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
