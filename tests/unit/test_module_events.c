@@ -42,7 +42,7 @@ static void send_event(const char *event)
 		     sizeof(group));
 }
 
-TEST(a_module_is_told_from_a_device)
+TEST(a_module_is_distinguished_from_a_device)
 {
 	if (events < 0 || sender < 0)
 		skip();

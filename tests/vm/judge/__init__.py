@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Judges what the scenarios of one guest have left behind; __main__.py says how it is run.
+"""Judges the results of the scenarios of one guest; __main__.py describes how it is run.
 
 What the agent wrote is compared with mountstats, with fio's report and with what the scenario did. The judgements
-stand beside the scenarios: those of scenarios/30-slot.sh in scenarios/30-slot.py.
+are beside the scenarios: those of scenarios/30-slot.sh in scenarios/30-slot.py.
 """
 
 
 class Failure(Exception):
-    """What was to be proved is not so."""
+    """The test failed."""
 
 
 class Skip(Exception):
-    """What was to be tested is missing on this kernel."""
+    """This kernel lacks what the test needs."""
 
 
 def need(condition, *what):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Holds every metrics file that a guest has left against its readers."""
+"""Reads every metrics file that a guest has left with all its readers."""
 import subprocess
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -22,7 +22,7 @@ def readers_accept_every_file(folder, promtool):
         metrics = Metrics(path)
         if not metrics.get("rpc_source", source="mountstats"):  # which has one phase
             check_additive(metrics)
-    # One promtool run a file takes long: the richest of them.
+    # promtool takes long for each file: only the largest of them.
     for path in sorted(files, key=lambda p: p.stat().st_size)[-3:] + \
             sorted(folder.glob("names/*.prom")):
         result = subprocess.run([promtool, "check", "metrics"], input=path.read_bytes(),

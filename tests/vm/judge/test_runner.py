@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that a scenario that did not run to its end, or that nothing judges, fails with one clear line."""
+"""Proves that a scenario that did not run to its end, or has no judgement, fails with one clear line."""
 import tempfile
 import unittest
 from pathlib import Path

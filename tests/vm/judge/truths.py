@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Compares the agent's files with truths from elsewhere: the kernel's mountstats, fio's report."""
+"""Compares the agent's files with independent sources: the kernel's mountstats, fio's report."""
 from judge import need
 from judge.checks import check_additive, check_no_drops, dominant, preemptible, shares
 from judge.reading import Metrics, difference, mountstats, runtime
@@ -91,9 +91,9 @@ def waits_for_server(folder):
     ours = compare_with_mountstats(folder, "before", "after")
     check_no_drops(Metrics(folder / "after.prom"))
     end = Metrics(folder / "after.prom").each("rpc_oldest_waiter_seconds")
-    need(max(end.values()) == 0, "someone still waits:", end)
-    # What the load had in flight when the server went took as long as that.
+    need(max(end.values()) == 0, "a task still waits:", end)
+    # The calls in flight when the server stopped took as long as that.
     slow = ours.get("rpc_seconds_count") - ours.get("rpc_seconds_bucket", le="8.589934592")
-    need(slow >= 1, "no call took as long as the server was away")
+    need(slow >= 1, "no call took as long as the server was stopped")
     return f"oldest waiter {max(ages):.1f} s, {slow} calls over 8.6 s, " \
            f"{ours.get('rpc_retransmits_total')} sent again"

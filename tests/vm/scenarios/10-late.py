@@ -18,8 +18,8 @@ def agent_attaches_soon_after_sunrpc_loads(folder):
             break
     attached = datetime.strptime(clock, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
     delay = attached.timestamp() - loaded
-    # A second where nothing is emulated; the guest's CPUs are, and share two
-    # real ones: the figure counts, the bound only catches what never comes.
+    # A second on real CPUs. The guest's are emulated, and share two real ones: the note has the figure, and the bound
+    # only detects an agent that does not attach.
     need(delay < 10, "attached after", delay, "s")
     source = (folder / "source").read_text().strip()
     need(Metrics(folder / "x.prom").get("rpc_source", source=source) == 1, "not in source", source)

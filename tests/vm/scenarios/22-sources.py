@@ -34,7 +34,7 @@ def the_sources_agree(folder):
     for source in sources:
         check_no_drops(Metrics(folder / source / "after.prom"))
         need(ours[source].get("rpc_phase_seconds_sum", phase="slot") > 1, "no call waited for a slot")
-        # Long where four session slots stay four: see 31-session.py. Elsewhere at the beginning at least.
+        # Long if four session slots stay four: see 31-session.py. Otherwise at least at the beginning.
         need(ours[source].get("rpc_phase_seconds_sum", phase="session") > 0, "no call waited for a session slot")
     if sources != ["btf", "tracepoints"]:
         calls = ours["tracepoints"].get("rpc_seconds_count")
@@ -60,8 +60,8 @@ def the_sources_agree(folder):
     for phase in a.values("rpc_phase_seconds_sum", "phase"):
         one, other = (m.get("rpc_phase_seconds_sum", phase=phase) for m in (a, b))
         worst[phase] = abs(one - other) / one if one else Decimal(0)
-        # The second program runs after the first, some microseconds later here, when a task falls asleep or wakes. It
-        # shows in what is short: a wait that the kernel's own time stamp ends, and what all waits leave.
+        # When a task falls asleep or wakes, the second program runs after the first, here some microseconds later. That
+        # shows in short times: in a wait that the kernel's own time stamp ends, and in the rest, `setup`.
         total = a.get("rpc_seconds_sum")
         need(abs(one - other) <= (total if phase in ("send", "setup") else max(one, total / 10)) / 1000,
              phase, "sums differ:", one, "and", other)

@@ -7,8 +7,8 @@ from judge.truths import compare_with_mountstats
 
 
 def refused(folder, source, *expected):
-    """That an agent is in @source, agrees with mountstats, and has logged what is missing in as few messages: the
-    feature first, then libbpf's words, then what to do."""
+    """An agent uses @source, agrees with mountstats, and has logged what is missing in one message each: first the
+    feature, then libbpf's message, then what to do."""
     after = Metrics(folder / "after.prom")
     need(after.get("rpc_source", source=source) == 1, "not in source", source)
     compare_with_mountstats(folder, "before", "after", additive=source != "mountstats")
@@ -100,7 +100,7 @@ def clients_are_found_without_the_event_of_new_ones(folder):
 
 
 @judgement
-def without_wakeups_source_tracepoints_tells_no_waits(folder):
+def without_wakeups_source_tracepoints_has_no_waits(folder):
     after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), NO_PAIR)
     need(not after.each("rpc_saturated_seconds_total"), "saturation is reported")
     need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are reported")
@@ -112,7 +112,7 @@ def without_calls_in_source_tracepoints_source_mountstats_is_left(folder):
 
 
 @judgement
-def doctor_leaves_the_last_word_to_the_kernel(folder):
+def doctor_reports_that_the_kernel_may_refuse(folder):
     doctor = json.loads((folder / "doctor.json").read_text())
     found = {f["name"]: f for f in doctor["findings"]}
     need(doctor["source"] == "btf", doctor["source"])

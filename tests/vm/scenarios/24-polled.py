@@ -19,7 +19,7 @@ def polled(version, nconnect):
         for name in ("rpc_saturated_seconds_total", "rpc_queue_depth_count", "rpc_queue_depth_max",
                      "rpc_oldest_waiter_seconds", "rpc_disconnects_total"):
             need(not after.each(name), name, "is there")
-        # The superblock was mounted at two places for a while.
+        # The superblock had two mount points for a while.
         theirs = mountstats(folder / f"{version}-after.mountstats")
         rtt = ours.get("rpc_phase_seconds_sum", phase="rtt")
         old = mountstats(folder / f"{version}-before.mountstats")
@@ -32,7 +32,7 @@ def polled(version, nconnect):
         if has_sysfs:
             need(after.get("rpc_slots", kind="max", transport="tcp") == nconnect * 65536, slots)
         need(after.get("rpc_connects_total", transport="tcp") >= nconnect, "connects")
-        # Counters live on when the mount has gone; gauges do not.
+        # Counters stay when the mount has ended; gauges do not.
         gone = Metrics(folder / f"{version}-gone.prom")
         for name in ("rpc_seconds_count", "rpc_sent_bytes_total", "rpc_connects_total"):
             need(gone.get(name) >= after.get(name), name, "fell")

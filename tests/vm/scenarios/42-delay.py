@@ -5,14 +5,14 @@ from judge.reading import Metrics
 
 
 @judgement
-def a_server_that_puts_off_shows_as_delay(folder):
+def a_server_that_delays_calls_shows_as_delay(folder):
     metrics = Metrics(folder / "after.prom")
-    put_off = metrics.get("rpc_errors_total", op="WRITE", status="EJUKEBOX")
-    if not put_off:
+    delayed = metrics.get("rpc_errors_total", op="WRITE", status="EJUKEBOX")
+    if not delayed:
         raise Skip("the server has put off no write")
     # The client waits NFS_JUKEBOX_RETRY_TIME, 5 s, each time.
     delay = metrics.get("rpc_phase_seconds_sum", op="WRITE", phase="delay")
-    need(4.5 * float(put_off) <= delay <= 6 * float(put_off), delay, "s of delay for", put_off)
+    need(4.5 * float(delayed) <= delay <= 6 * float(delayed), delay, "s of delay for", delayed)
     check_additive(metrics)
     check_no_drops(metrics)
-    return f"{delay} s for {put_off}"
+    return f"{delay} s for {delayed}"

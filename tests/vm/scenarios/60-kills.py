@@ -32,6 +32,6 @@ def killed_tasks_leave_nothing_behind(folder):
     # last one: the only thing that may be corrected.
     clipped = ours.get("events_dropped_total", reason="rpc_wait_clipped")
     need(clipped <= ours.get("rpc_errors_total"), clipped, "waits clipped")
-    # Of disconnects, two may come at once.
+    # Two disconnects may come at once.
     need(ours.get("events_dropped_total") == clipped + lost_by_preemption(ours), "events dropped")
     return f"{ours.get('rpc_seconds_count')} calls, {ours.get('rpc_errors_total')} errors"

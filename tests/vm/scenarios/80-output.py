@@ -4,5 +4,5 @@ from judge.reading import Metrics
 
 
 @judgement
-def output_troubles_heal(folder):
+def output_errors_are_recovered_from(folder):
     need(Metrics(folder / "healed.prom").get("export_errors_total") >= 3, "uncounted")

@@ -5,7 +5,7 @@ from judge import judgement, need
 
 
 @judgement
-def trace_names_what_bound_it(folder):
+def trace_names_the_limit(folder):
     report = (folder / "report.txt").read_text()
     lines = re.findall(r"^\d\d:\d\d:\d\d ", report, re.M)
     need(2 <= len(lines) <= 5, len(lines), "lines in 4 seconds")

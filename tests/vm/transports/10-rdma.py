@@ -17,7 +17,7 @@ def rdma_counts_equal_mountstats(folder):
         default = int((folder / "slots.default").read_text())
         need(transports(folder, f"{name}-after") == {"rdma/0": default},
              transports(folder, f"{name}-after"), "not", default, "slots")
-        # The transport keeps no count of the slots that it has given out.
+        # The transport does not count the slots in use.
         need(transports(folder, f"{name}-after", "allocated") == {"rdma/0": 0}, "allocated")
     return f"{calls} calls, {default} slots"
 
@@ -43,8 +43,8 @@ def few_credits_show_as_send(folder):
 
 
 @judgement
-def the_call_that_finds_no_slot_first_is_put_off(folder):
-    """On kernels before the fix it sleeps 250 ms when it is given a slot, and keeps that meanwhile."""
+def the_first_call_that_finds_no_slot_is_delayed(folder):
+    """On kernels before the fix it sleeps 250 ms when it gets a slot, and keeps the slot meanwhile."""
     ours = compare_with_mountstats(folder, "bursts-before", "bursts-after")
     bursts = json.loads((folder / "bursts.json").read_text())["jobs"][0]["read"]["total_ios"] / 32
     delay = float(ours.get("rpc_phase_seconds_sum", phase="delay"))

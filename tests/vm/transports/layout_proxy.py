@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Makes a pNFS metadata server of a knfsd that is none.
+"""Turns knfsd into a pNFS metadata server.
 
 Usage: layout_proxy.py PORT DATA_SERVER. Listens on PORT of 127.0.0.1 and passes
 NFSv4.1 on to the knfsd at port 2049, reports to its clients that there are
-layouts, and answers their requests for them: that each file lies on DATA_SERVER (an
-IPv4 address of the same knfsd), to be read and written there over NFSv3.
+layouts, and answers their requests for them: each file is on DATA_SERVER (an IPv4
+address of the same knfsd), and is read and written there over NFSv3.
 Formats: RFC 5531 (RPC), RFC 8881 (NFSv4.1), RFC 8435 (flexible files layout).
 """
 import socket
@@ -42,7 +42,7 @@ def after_opaque(data, at):
 
 
 def compound(data, at):
-    """Where the number of operations stands, after a tag at @at."""
+    """The offset of the number of operations, after a tag at @at."""
     return after_opaque(data, at)
 
 
@@ -118,7 +118,7 @@ class Connection:
         sink.shutdown(socket.SHUT_WR)
 
     def call(self, data):
-        """Takes from a call what knfsd cannot answer, and notes what is to be done to the answer."""
+        """Removes from a call what knfsd cannot answer, and records how to change the answer."""
         if word(data, 4) != 0 or word(data, 20) != 1:
             return data  # a callback's answer, or NULL
         tag = after_opaque(data, after_opaque(data, 28) + 4)
