@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-# What a room of user/ may include besides itself, include/ and what is generated.
+# What a folder of user/ may include besides itself, include/ and what is generated.
 ROOMS = {
     "base": "",
     "model": "base",
@@ -33,7 +33,7 @@ def problem(top, file, target):
         return None if beside else f"{folder} includes nothing of ours but itself"
     if "/" not in target:
         return "it must be written with its folder"
-    room = rest.partition("/")[0] if "/" in rest else "commands"  # main.c stands above them
+    room = rest.partition("/")[0] if "/" in rest else "commands"  # main.c may include what they may
     allowed = ROOMS.get(room, "").split()
     if target.partition("/")[0] in (room, *allowed):
         return None if beside else "there is no such file"
@@ -45,7 +45,7 @@ def problems(top):
     for path in sorted(paths):
         file = str(path.relative_to(top))
         if file.startswith("user/") and file.split("/")[1] not in (*ROOMS, "main.c"):
-            yield f"{file} stands in no room of user/: those are {', '.join(ROOMS)}"
+            yield f"{file} is in none of user/'s folders: {', '.join(ROOMS)}"
         for bracket, target in INCLUDE.findall(path.read_text(encoding="utf-8")):
             if bracket == "<" and not (top / "user" / target).exists():
                 continue  # of a library

@@ -14,9 +14,9 @@ enum tracefs_state {
 	TRACEFS_MOUNTED,
 };
 
-/* Looks at the two paths where it is usually mounted, below @root ("" for
- * the system itself). With TRACEFS_MOUNTED and TRACEFS_FORBIDDEN, @path (of
- * @size bytes) is where; else "". */
+/* Checks the two paths where it is usually mounted, below @root ("" for the system
+ * itself). @path (of @size bytes) is its path with TRACEFS_MOUNTED and
+ * TRACEFS_FORBIDDEN, otherwise "". */
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
 
 #endif

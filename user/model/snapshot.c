@@ -62,8 +62,8 @@ static void set_label(char *to, const char *from, size_t size)
 
 #define SET_LABEL(to, from) set_label(to, from, sizeof(to))
 
-/* Returns from the function the element of @array for which @same is true, or NULL
- * without memory; else @entry is a new one, whose labels are still to be set. */
+/* Returns from the function: the element of @array for which @same is true, or NULL if
+ * there is no memory. Otherwise @entry is a new element, whose labels the caller sets. */
 #define FIND_OR_APPEND(entry, array, count, same)               \
 	for (entry = array; entry < (array) + (count); entry++) \
 		if (same)                                       \
