@@ -4,18 +4,8 @@
  * of one line or entries. Each entry covers what it names, up to its time and not
  * beyond the next second.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "health/ack.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void require_ack(const struct ack *a)
 {
@@ -32,8 +22,6 @@ static void require_ack(const struct ack *a)
 	require(strcmp(a->what, "*") == 0 || !ack_covers(&one, device, "no kind", 0));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ack_list list;
@@ -41,9 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(error, 'x', sizeof(error));
 	if (ack_parse(&list, (const char *)data, size, error, sizeof(error))) {
-		require(memchr(error, 0, sizeof(error)) != NULL);
-		for (const char *c = error; *c; c++)
-			require((unsigned char)*c >= ' ' && *c != 0x7f);
+		require_one_line(error, sizeof(error));
 		require(!list.acks && !list.count);
 		return 0;
 	}

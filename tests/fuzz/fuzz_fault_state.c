@@ -4,20 +4,11 @@
  * that writes back and reads the same. What is refused leaves nothing behind.
  */
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
+#include "fuzz.h"
 #include "faults/fault_state.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void require_terminated(const char *text, size_t size)
 {
@@ -67,8 +58,6 @@ static void read_any(const char *text, size_t len)
 	free(first);
 	free(second);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The bytes as they are, and between a good head and a good end. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,18 +3,8 @@
  * libFuzzer entry for the classifier of kernel lines: any bytes give
  * well-formed results, the iterator always moves on, and texts stay inside.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "faults/kernel_line.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* One word of UTF-8. */
 static void require_word(const char *string, size_t size)
@@ -27,8 +17,6 @@ static void require_word(const char *string, size_t size)
 		require(n > 0 && (unsigned char)string[i] > ' ' && string[i] != 0x7f);
 	}
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

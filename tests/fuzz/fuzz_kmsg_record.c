@@ -3,19 +3,10 @@
  * libFuzzer entry for the parser of /dev/kmsg records: any bytes are refused or
  * give a text that fits; a text escaped as the kernel does reads back.
  */
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz.h"
 #include "kernel/kmsg_record.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void parse_anything(const char *bytes, size_t len, size_t size)
 {
@@ -53,8 +44,6 @@ static void read_back(const char *bytes, size_t len)
 	free(record);
 	free(text);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The first byte is the room for the text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,20 +4,11 @@
  * bounded label, which escapes to one line that reads back as itself; any bytes
  * give one JSON string that is valid and reads back.
  */
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz.h"
 #include "base/json.h"
 #include "base/label.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* A decoder of its own: by value, where utf8_length() goes by ranges. */
 static size_t decoded_length(const unsigned char *b, size_t len)
@@ -159,8 +150,6 @@ static void require_json(const char *bytes, size_t len)
 	free(whole);
 	free(text);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The first byte is the room for the label. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

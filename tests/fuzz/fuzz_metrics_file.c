@@ -4,21 +4,12 @@
  * line of complaint or a snapshot; a snapshot that is written and read again
  * stays what it is, and its verdict is well-formed.
  */
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz.h"
 #include "health/health.h"
 #include "sinks/metrics_file.h"
 #include "sinks/openmetrics.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* Caller frees. */
 static char *write_text(const struct snapshot *s, enum metrics_format format, size_t *len)
@@ -62,15 +53,6 @@ static void require_same(const struct snapshot *a, const struct snapshot *b)
 	free(b_text);
 }
 
-static void require_line(const char *text, size_t size)
-{
-	size_t len = strnlen(text, size);
-
-	require(len && len < size);
-	for (size_t i = 0; i < len; i++)
-		require((unsigned char)text[i] >= ' ' && text[i] != 0x7f);
-}
-
 static void require_verdict(const struct snapshot *s)
 {
 	static struct health_report report;
@@ -83,8 +65,9 @@ static void require_verdict(const struct snapshot *s)
 	for (size_t i = 0; i < report.count; i++) {
 		const struct health_finding *f = &report.findings[i];
 
-		require_line(f->reason, sizeof(f->reason));
-		require_line(f->brief, sizeof(f->brief));
+		require(*f->reason && *f->brief);
+		require_one_line(f->reason, sizeof(f->reason));
+		require_one_line(f->brief, sizeof(f->brief));
 		require(report.rules[f->rule] == f->level && f->level > HEALTH_OK);
 		require(!i || f->level <= f[-1].level);
 	}
@@ -93,8 +76,6 @@ static void require_verdict(const struct snapshot *s)
 			worst = report.rules[r];
 	require(report.level == worst && !report.total == !worst);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,19 +3,9 @@
  * libFuzzer entry for mountstats, mountinfo and xprt_info: any bytes give
  * strings that fit and counts within bounds, and the reading comes to an end.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "rpc/mountstats_text.h"
 #include "rpc/xprt_info.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 #define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
 
@@ -35,8 +25,6 @@ static void check_mount(const struct mountstats_mount *mount)
 	for (size_t i = 0; i < mount->transport_count; i++)
 		REQUIRE_STRING(mount->transports[i].protocol);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

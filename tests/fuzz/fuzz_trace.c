@@ -4,19 +4,9 @@
  * its fields: whatever they contain, records lie in the page, and numbers and texts in
  * their record.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "kernel/trace_format.h"
 #include "kernel/trace_page.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* A copy of just that length, for ASan. */
 static void *copy_of(const void *bytes, size_t len)
@@ -46,8 +36,6 @@ static void read_fields(const struct trace_format *f, const void *data, size_t l
 	}
 	require(trace_number(f, data, len, "no such field", 7) == 7);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Two bytes: how long the format is; the rest is a page. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

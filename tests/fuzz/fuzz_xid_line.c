@@ -3,27 +3,8 @@
  * libFuzzer entry for the parser of fault lines: any bytes give well-formed
  * events, the iterator always moves on, and messages stay inside the text.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "xid/xid_line.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
-
-static void require_line(const char *string, size_t size)
-{
-	size_t len = strnlen(string, size);
-
-	require(len < size);
-	for (size_t i = 0; i < len; i++)
-		require((unsigned char)string[i] >= ' ' && string[i] != 0x7f);
-}
 
 static void require_pci(const char *pci)
 {
@@ -35,8 +16,6 @@ static void require_pci(const char *pci)
 		require(strchr("0123456789abcdef:.", pci[i]) != NULL);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
@@ -47,12 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* the shortest header is "NVRM: Xid (0:0): 0" without its space */
 		require(offset >= before + 17 && offset <= size);
 		require(line.kind != XID_LINE_NONE);
-		require_line(line.pci, sizeof(line.pci));
+		require_one_line(line.pci, sizeof(line.pci));
 		require_pci(line.pci);
-		require_line(line.process, sizeof(line.process));
-		require_line(line.recovery, sizeof(line.recovery));
-		require_line(line.recovery_from, sizeof(line.recovery_from));
-		require_line(line.nvlink5.unit, sizeof(line.nvlink5.unit));
+		require_one_line(line.process, sizeof(line.process));
+		require_one_line(line.recovery, sizeof(line.recovery));
+		require_one_line(line.recovery_from, sizeof(line.recovery_from));
+		require_one_line(line.nvlink5.unit, sizeof(line.nvlink5.unit));
 		require(line.nvlink5.xc >= -1 && line.nvlink5.instance >= -1 &&
 			line.nvlink5.link >= -2);
 		require(line.nvlink5.word_count >= 0 && line.nvlink5.word_count <= 6);

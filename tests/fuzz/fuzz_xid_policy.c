@@ -3,18 +3,8 @@
  * libFuzzer entry for the policy file: any bytes give either an error of
  * one line or well-formed entries that are found by their codes.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "xid/xid_policy.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void require_entry(const struct xid_policy *p, size_t i)
 {
@@ -34,8 +24,6 @@ static void require_entry(const struct xid_policy *p, size_t i)
 			(e[-1].nvswitch == e->nvswitch && e[-1].code < e->code));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct xid_policy p;
@@ -43,9 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(error, 'x', sizeof(error));
 	if (xid_policy_parse(&p, (const char *)data, size, error, sizeof(error))) {
-		require(memchr(error, 0, sizeof(error)) && !strncmp(error, "line ", 5));
-		for (const char *c = error; *c; c++)
-			require((unsigned char)*c >= ' ' && *c != 0x7f);
+		require(!strncmp(error, "line ", 5));
+		require_one_line(error, sizeof(error));
 		require(!p.entries && !p.count);
 		return 0;
 	}

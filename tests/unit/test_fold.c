@@ -194,7 +194,7 @@ TEST(sums_are_preserved_exactly)
 
 	add_entries(&whole, 0, 50);
 	expected = sum_up(&whole);
-	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+	for (size_t i = 0; i < COUNT(bounds); i++) {
 		struct snapshot s = {};
 
 		add_entries(&s, 0, 50);

@@ -14,20 +14,36 @@
 #include "health/health.h"
 #include "base/time_text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW 1700000000.0
 #define GPU "0000:c1:00.0"
 
 static struct health_report report;
+/* Each test begins with the defaults and an empty snapshot. */
+static struct health_options o;
+static struct snapshot s;
 
-static struct fault *add_fault(struct snapshot *s, unsigned int code, bool nvswitch,
-			       const char *severity, const char *action, double last)
+static int begin(void **state __attribute__((unused)))
+{
+	health_defaults(&o);
+	return 0;
+}
+
+static int end(void **state __attribute__((unused)))
+{
+	snapshot_free(&s);
+	return 0;
+}
+
+TEST_EACH(begin, end)
+
+static struct fault *add_fault(unsigned int code, bool nvswitch, const char *severity,
+			       const char *action, double last)
 {
 	struct fault like = { .device = GPU, .code = code, .nvswitch = nvswitch }, *f;
 
 	snprintf(like.severity, sizeof(like.severity), "%s", severity);
 	snprintf(like.action, sizeof(like.action), "%s", action);
-	f = snapshot_fault(s, &like);
+	f = snapshot_fault(&s, &like);
 	assert_non_null(f);
 	f->count = 1;
 	f->incidents = 1;
@@ -35,27 +51,19 @@ static struct fault *add_fault(struct snapshot *s, unsigned int code, bool nvswi
 	return f;
 }
 
-static void add_driver_error(struct snapshot *s, const char *kind, double last)
+static void add_driver_error(const char *kind, double last)
 {
-	struct kernel_event *e = snapshot_kernel_event(s, true, kind, GPU);
+	struct kernel_event *e = snapshot_kernel_event(&s, true, kind, GPU);
 
 	assert_non_null(e);
 	e->count = 1;
 	e->last = last;
 }
 
-static struct health_options defaults(void)
-{
-	struct health_options o;
-
-	health_defaults(&o);
-	return o;
-}
-
-static void evaluate(const struct snapshot *s, const struct health_options *o)
+static void evaluate(void)
 {
 	memset(&report, 0xff, sizeof(report));
-	health_evaluate(s, o, NOW, &report);
+	health_evaluate(&s, &o, NOW, &report);
 }
 
 /* Only this rule has findings. */
@@ -77,8 +85,6 @@ static void assert_ok(void)
 
 TEST(the_table_is_whole)
 {
-	struct health_options o = defaults();
-
 	for (int r = 0; r < HEALTH_RULES; r++) {
 		assert_true(*health_rules[r].name && health_rules[r].find);
 		assert_int_equal(health_rules[r].help[strlen(health_rules[r].help) - 1], '.');
@@ -90,10 +96,7 @@ TEST(the_table_is_whole)
 
 TEST(a_node_without_faults_is_ok)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
-
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 }
 
@@ -123,12 +126,9 @@ TEST(each_xid_meets_its_rule)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct health_options o = defaults();
-		struct snapshot s = {};
-
-		add_fault(&s, cases[i].code, cases[i].nvswitch, cases[i].severity, cases[i].action,
+		add_fault(cases[i].code, cases[i].nvswitch, cases[i].severity, cases[i].action,
 			  NOW - 10);
-		evaluate(&s, &o);
+		evaluate();
 		if (cases[i].rule == HEALTH_RULES) {
 			assert_ok();
 		} else {
@@ -142,17 +142,15 @@ TEST(each_xid_meets_its_rule)
 
 TEST(storms_and_repeats_are_counted_over_severities)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
-	struct fault *a = add_fault(&s, 31, false, "warning", "restart_app", NOW - 10), *b;
+	struct fault *a = add_fault(31, false, "warning", "restart_app", NOW - 10), *b;
 
 	a->count = 499;
-	b = add_fault(&s, 31, false, "info", "x", NOW - 10);
+	b = add_fault(31, false, "info", "x", NOW - 10);
 	b->count = 500;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	b->count = 501;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_XID_STORM, HEALTH_WARN);
 	assert_int_equal(report.total, 1);
 	assert_non_null(strstr(report.findings[0].reason, " 1000 times"));
@@ -160,28 +158,27 @@ TEST(storms_and_repeats_are_counted_over_severities)
 	s.faults[0].count = s.faults[1].count = 1;
 	s.faults[0].incidents = 2;
 	s.faults[1].incidents = 0;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	s.faults[1].incidents = 1;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	assert_int_equal(report.total, 1);
 	assert_non_null(strstr(report.findings[0].reason, " 3 incidents"));
 	/* what only informs may come as often as it likes */
 	s.faults[0].code = s.faults[1].code = 93;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	/* another GPU's do not add up with these */
 	s.faults[0].code = s.faults[1].code = 31;
 	strcpy(s.faults[1].device, "0000:c2:00.0");
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	/* these rules do not apply to switches */
 	s.faults[0].nvswitch = true;
 	s.faults[0].count = s.faults[0].incidents = 5000;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
-	snapshot_free(&s);
 }
 
 TEST(only_failures_of_the_driver_count_and_only_the_drivers)
@@ -194,17 +191,14 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 		{ "gsp_heartbeat_timeout", true },  { "uvm_fatal", true },
 		{ "assert_failed", false },
 	};
-	struct health_options o = defaults();
 
 	for (size_t i = 0; i < COUNT(kinds); i++) {
-		struct snapshot s = {};
-
 		snapshot_kernel_event(&s, false, kinds[i].kind, GPU)->count = 1;
 		snapshot_kernel_event(&s, true, kinds[i].kind, "0000:c2:00.0");
-		evaluate(&s, &o);
+		evaluate();
 		assert_ok();
-		add_driver_error(&s, kinds[i].kind, NOW - 10);
-		evaluate(&s, &o);
+		add_driver_error(kinds[i].kind, NOW - 10);
+		evaluate();
 		if (kinds[i].failure)
 			assert_only(HEALTH_DRIVER_ERROR, HEALTH_FAIL);
 		else
@@ -215,25 +209,23 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 
 TEST(a_rate_limit_and_a_waiter_are_found)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
 	struct rpc_server_state *v;
 
 	snapshot_gpu(&s, GPU)->rate_limited = false;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	s.gpus[0].rate_limited = true;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_GSP_RATE_LIMITED, HEALTH_WARN);
 	s.gpus[0].rate_limited = false;
 
 	v = snapshot_server(&s, "nas-1");
 	v->oldest_ns[RPC_QUEUE_SLOT] = 60000000000;
 	v->oldest_ns[RPC_QUEUE_PENDING] = 59000000000;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	v->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_NFS_WAITER, HEALTH_WARN);
 	assert_string_equal(
 		report.findings[0].reason,
@@ -241,30 +233,23 @@ TEST(a_rate_limit_and_a_waiter_are_found)
 		"the network to it.");
 	assert_string_equal(report.findings[0].brief,
 			    "NFS call waits for its reply for 61 s: nas-1");
-	snapshot_free(&s);
 }
 
 TEST(a_reason_has_what_when_and_what_to_do)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
-
-	add_fault(&s, 79, false, "fatal", "restart_bm", 1795255200.9)->count = 2;
-	evaluate(&s, &o);
+	add_fault(79, false, "fatal", "restart_bm", 1795255200.9)->count = 2;
+	evaluate();
 	assert_string_equal(
 		report.findings[0].reason,
 		"GPU 0000:c1:00.0: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last "
 		"2026-11-21T10:00:00Z: Drain the node and restart it; if the error returns, replace the GPU.");
 	assert_string_equal(report.findings[0].brief,
 			    "Xid 79 on 0000:c1:00.0, 2 times, last 2026-11-21T10:00:00Z");
-	snapshot_free(&s);
 }
 
 TEST(texts_are_one_line_and_fit)
 {
 	char name[LABEL_SIZE];
-	struct health_options o = defaults();
-	struct snapshot s = {};
 
 	memset(name, 'x', sizeof(name));
 	name[0] = '\n';
@@ -272,7 +257,7 @@ TEST(texts_are_one_line_and_fit)
 	memcpy(name + 40, "\xf0\x9f\x98\x80", 4);
 	name[LABEL_SIZE - 1] = 0;
 	snapshot_server(&s, name)->oldest_ns[RPC_QUEUE_SLOT] = UINT64_MAX;
-	evaluate(&s, &o);
+	evaluate();
 	assert_int_equal(report.count, 1);
 	for (const char *c = report.findings[0].reason; *c; c++)
 		assert_true((unsigned char)*c >= ' ');
@@ -280,7 +265,6 @@ TEST(texts_are_one_line_and_fit)
 		assert_true((unsigned char)*c >= ' ');
 	assert_true(strlen(report.findings[0].brief) <= 80);
 	assert_string_equal(report.findings[0].brief + strlen(report.findings[0].brief) - 3, "...");
-	snapshot_free(&s);
 }
 
 /* What makes a fault at NOW - 100 be over, at its edges. */
@@ -299,21 +283,19 @@ TEST(a_fault_is_over_by_evidence)
 		{ "0000:c2:00.0", NOW, false },
 		{ "", NOW, false },
 	};
-	struct health_options o = defaults();
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct snapshot s = {};
-		struct fault *f = add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 100);
+		struct fault *f = add_fault(79, false, "fatal", "restart_bm", NOW - 100);
 
 		f->count = 5000;
 		f->incidents = 50;
-		add_fault(&s, 20034, true, "fatal", "", NOW - 100);
-		add_driver_error(&s, "fallen_off_bus", NOW - 100);
+		add_fault(20034, true, "fatal", "", NOW - 100);
+		add_driver_error("fallen_off_bus", NOW - 100);
 		/* older recoveries change nothing */
 		snapshot_recovery(&s, "all", "driver_loaded")->time = NOW - 1000;
 		snapshot_recovery(&s, cases[i].gpu, "action_none")->time = cases[i].time;
 		snapshot_recovery(&s, "all", "device_probed")->time = NOW - 1000;
-		evaluate(&s, &o);
+		evaluate();
 		if (cases[i].over)
 			assert_ok();
 		else
@@ -324,46 +306,38 @@ TEST(a_fault_is_over_by_evidence)
 
 TEST(a_fault_is_over_by_time)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
-
-	add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 100);
+	add_fault(79, false, "fatal", "restart_bm", NOW - 100);
 	o.window = 100;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 	o.window = 99;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
-	o = defaults();
+	health_defaults(&o);
 	o.since = NOW - 100;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 	o.since = NOW - 99;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	/* when it was is not known: nothing shows that it is over */
 	s.faults[0].last = 0;
 	snapshot_recovery(&s, "all", "driver_loaded")->time = NOW;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
-	snapshot_free(&s);
 }
 
 /* The file has one time for both, and the agent must reach the same verdict. */
 TEST(faults_of_one_code_are_over_together)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
-
-	add_fault(&s, 149, false, "fatal", "x", NOW - 100);
-	add_fault(&s, 149, false, "warning", "ignore", NOW - 50);
+	add_fault(149, false, "fatal", "x", NOW - 100);
+	add_fault(149, false, "warning", "ignore", NOW - 50);
 	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 60;
-	evaluate(&s, &o);
+	evaluate();
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 50;
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
-	snapshot_free(&s);
 }
 
 static struct ack_list acks(const char *text)
@@ -404,14 +378,11 @@ TEST(a_fault_is_over_by_acknowledgement)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct ack_list list = acks(cases[i].text);
-		struct health_options o = defaults();
-		struct snapshot s = {};
-
-		add_fault(&s, 79, false, "fatal", "restart_bm", NOW - 99.5);
-		add_fault(&s, 20034, true, "fatal", "", NOW - 99.5);
-		add_driver_error(&s, "fallen_off_bus", NOW - 99.5);
+		add_fault(79, false, "fatal", "restart_bm", NOW - 99.5);
+		add_fault(20034, true, "fatal", "", NOW - 99.5);
+		add_driver_error("fallen_off_bus", NOW - 99.5);
 		o.acks = &list;
-		evaluate(&s, &o);
+		evaluate();
 		if (report.rules[HEALTH_XID_FATAL] !=
 			    (cases[i].over & 1 ? HEALTH_OK : HEALTH_FAIL) ||
 		    report.rules[HEALTH_SXID_FATAL] !=
@@ -543,7 +514,7 @@ TEST(rules_are_set_by_name)
 		"=off",
 		"nfs_waiter=warning",
 	};
-	struct health_options o = defaults(), before = o;
+	const struct health_options before = o;
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		if (health_set_rule(&o, bad[i]))
@@ -562,30 +533,23 @@ TEST(rules_are_set_by_name)
 
 TEST(a_rule_that_is_off_finds_nothing)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
-
-	add_fault(&s, 79, false, "fatal", "restart_bm", NOW);
+	add_fault(79, false, "fatal", "restart_bm", NOW);
 	health_set_rule(&o, "xid_fatal=off");
-	evaluate(&s, &o);
+	evaluate();
 	assert_ok();
 	health_to_snapshot(&report, &o, &s);
 	assert_int_equal(s.health_count, HEALTH_RULES - 1);
 	for (size_t i = 0; i < s.health_count; i++)
 		assert_string_not_equal(s.health[i].check, "xid_fatal");
-	snapshot_free(&s);
 }
 
 TEST(the_worst_come_first_and_all_are_counted)
 {
-	struct health_options o = defaults();
-	struct snapshot s = {};
-
 	for (unsigned int i = 0; i < 100; i++)
-		add_fault(&s, 1000 + i, false, "unknown", "none_given", NOW);
-	add_fault(&s, 79, false, "fatal", "restart_bm", NOW);
+		add_fault(1000 + i, false, "unknown", "none_given", NOW);
+	add_fault(79, false, "fatal", "restart_bm", NOW);
 	snapshot_server(&s, "nas")->oldest_ns[RPC_QUEUE_SLOT] = 100000000000;
-	evaluate(&s, &o);
+	evaluate();
 	assert_int_equal(report.level, HEALTH_FAIL);
 	assert_int_equal(report.total, 102);
 	assert_int_equal(report.count, HEALTH_MAX_FINDINGS);
@@ -596,7 +560,7 @@ TEST(the_worst_come_first_and_all_are_counted)
 	assert_int_equal(report.rules[HEALTH_NFS_WAITER], HEALTH_WARN);
 	health_set_rule(&o, "nfs_waiter=fail");
 	health_set_rule(&o, "xid_fatal=warn");
-	evaluate(&s, &o);
+	evaluate();
 	assert_int_equal(report.findings[0].rule, HEALTH_NFS_WAITER);
 	assert_int_equal(report.findings[1].rule, HEALTH_XID_FATAL);
 	health_to_snapshot(&report, &o, &s);
@@ -604,5 +568,4 @@ TEST(the_worst_come_first_and_all_are_counted)
 	for (size_t i = 0; i < s.health_count; i++)
 		if (!strcmp(s.health[i].check, "nfs_waiter"))
 			assert_int_equal(s.health[i].level, 2);
-	snapshot_free(&s);
 }

@@ -10,8 +10,6 @@
 #include "histogram.h"
 #include "model/snapshot.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct geometry {
 	uint32_t shift;
 	uint32_t overflow;

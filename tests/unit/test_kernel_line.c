@@ -11,8 +11,6 @@
 #include "unit.h"
 #include "faults/kernel_line.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Runs on a copy of just len bytes, so that a sanitizer detects a read past the end. */
 static struct kernel_line next(const char *text, size_t len, size_t *offset)
 {

@@ -10,8 +10,6 @@
 #include "unit.h"
 #include "kernel/kmsg_record.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static char text[256];
 
 /* Runs on a copy of just len bytes, so that a sanitizer detects a read past the end. */

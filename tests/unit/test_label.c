@@ -12,8 +12,6 @@
 #include "unit.h"
 #include "base/label.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Bytes without their NUL. */
 #define BYTES(literal) literal, sizeof(literal) - 1
 

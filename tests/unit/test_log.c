@@ -13,8 +13,6 @@
 #include "unit.h"
 #include "base/log.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* What one message writes to standard error; caller frees. */
 static char *written(const struct log *log, enum log_level level, const char *message)
 {

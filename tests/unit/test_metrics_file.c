@@ -12,8 +12,6 @@
 #include "sinks/metrics_file.h"
 #include "sinks/openmetrics.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 static char error[160];
 

@@ -26,7 +26,7 @@ TEST_WITH(the_deepest_and_last_mount_counts, enter, leave)
 	};
 	char mounts[512], source[64], path[64];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		snprintf(mounts, sizeof(mounts), cases[i].mounts, root, root);
 		put("/proc/self/mounts", mounts);
 		snprintf(path, sizeof(path), "%s/x.prom", root);

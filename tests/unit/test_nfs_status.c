@@ -13,8 +13,6 @@
 #include "rpc/nfs_status.h"
 #include "model/snapshot.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static void assert_name(int status, const char *expected)
 {
 	char name[RPC_STATUS_LEN];

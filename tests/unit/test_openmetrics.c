@@ -18,7 +18,6 @@
 #include "sinks/openmetrics.h"
 #include "version.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_LABELS 8
 
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };

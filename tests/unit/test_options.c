@@ -16,8 +16,6 @@
 #include "commands/options.h"
 #include "rpc/choice.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* What the last call wrote. */
 static char out_text[8192], err_text[1024];
 

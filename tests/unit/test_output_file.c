@@ -160,7 +160,7 @@ TEST_WITH(names_beside_the_file_are_hidden_and_not_collected, enter, leave)
 		{ "a/b", "a/.b.tmp", "a/.b.lock" },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct output_file f = open_output(cases[i][0]);
 
 		assert_string_equal(f.temporary, cases[i][1]);

@@ -13,7 +13,6 @@
 #include "sinks/report.h"
 #include "xid/xid_catalog.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MS UINT64_C(1000000)
 
 TEST(durations_have_three_digits_and_a_unit)

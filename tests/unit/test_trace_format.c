@@ -219,7 +219,7 @@ TEST(what_is_no_format_is_refused)
 	};
 	struct trace_format f;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < COUNT(texts); i++)
 		if (trace_format_parse(&f, texts[i], strlen(texts[i])))
 			fail_msg("accepted: %s", texts[i]);
 	/* Not terminated, and at its end. */

@@ -226,7 +226,7 @@ TEST(lengths_that_lie_end_the_page)
 		     { PADDING, 1, 0 },
 		     { PADDING, 1, UINT32_MAX } };
 
-	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+	for (size_t i = 0; i < COUNT(lies); i++) {
 		struct page p = new_page(0);
 		struct trace_page page;
 

@@ -28,7 +28,7 @@ TEST(unknown_codes_give_a_whole_entry)
 {
 	static const unsigned int codes[] = { 0, 177, 9999, UINT32_MAX };
 
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+	for (size_t i = 0; i < COUNT(codes); i++) {
 		const struct xid_catalog_entry *entry = xid_catalog_find(codes[i]);
 
 		assert_int_equal(entry->xid, 0);
@@ -82,7 +82,7 @@ TEST(severity_follows_the_text_then_the_catalog)
 		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 00079, x", "unknown" },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct xid_line line;
 		size_t offset = 0;
 

@@ -12,8 +12,6 @@
 #include "unit.h"
 #include "xid/xid_policy.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static char error[160];
 
 static struct xid_policy parse(const char *text)

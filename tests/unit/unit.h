@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 static struct CMUnitTest unit_tests[64];
 static size_t unit_test_count;
-static CMFixtureFunction unit_before_all, unit_after_all;
+static CMFixtureFunction unit_before_all, unit_after_all, unit_before_each, unit_after_each;
 
 /* Defines a test: TEST(name) { ... }; TEST_WITH() one that has functions to run before and after it. */
 #define TEST_WITH(test, before, after)                                           \
@@ -33,8 +35,21 @@ static CMFixtureFunction unit_before_all, unit_after_all;
 		unit_after_all = after;                          \
 	}
 
+/* Functions to run before and after each TEST() of the file. */
+#define TEST_EACH(before, after)                                \
+	__attribute__((constructor)) static void add_each(void) \
+	{                                                       \
+		unit_before_each = before;                      \
+		unit_after_each = after;                        \
+	}
+
 int main(void)
 {
+	for (size_t i = 0; i < unit_test_count; i++)
+		if (!unit_tests[i].setup_func && !unit_tests[i].teardown_func) {
+			unit_tests[i].setup_func = unit_before_each;
+			unit_tests[i].teardown_func = unit_after_each;
+		}
 	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, unit_before_all,
 				       unit_after_all);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What every fuzzer includes: its entry, and what it requires. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static inline void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* A string that ends within @size bytes and has no control byte. */
+static inline void require_one_line(const char *text, size_t size)
+{
+	require(memchr(text, 0, size) != NULL);
+	for (; *text; text++)
+		require((unsigned char)*text >= ' ' && *text != 0x7f);
+}
+
+#endif
