@@ -24,6 +24,12 @@ static inline int enter(void **state)
 	return mkdtemp(root) ? 0 : -1;
 }
 
+/* The same for tests that work in the folder. */
+static inline int enter_folder(void **state)
+{
+	return enter(state) || chdir(root) ? -1 : 0;
+}
+
 static inline int leave(void **state)
 {
 	char command[64];

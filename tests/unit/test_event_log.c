@@ -18,38 +18,18 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "made_up_tree.h"
 #include "sinks/event_log.h"
 #include "base/label.h"
 
 #define SECOND 1000000000ull
 
-static const struct log quiet;
-
 /* Each test works in an empty directory of its own. */
-static int enter(void **state)
-{
-	char *dir = strdup("/tmp/test_event_log.XXXXXX");
+TEST_EACH(enter_folder, leave)
 
-	if (!dir || !mkdtemp(dir) || chdir(dir))
-		return -1;
-	*state = dir;
-	return 0;
-}
-
-static int leave(void **state)
-{
-	char command[64];
-	int failed;
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", (char *)*state);
-	failed = chdir("/") || system(command);
-	free(*state);
-	return failed;
-}
-
-/* Messages of the program's log would be noise. */
 static struct event_log *open_log(const char *path)
 {
+	static const struct log quiet; /* its messages would be noise */
 	struct event_log *e = event_log_new(path, &quiet);
 
 	assert_non_null(e);
@@ -197,7 +177,7 @@ static struct totals read_file(const char *path)
 
 /* ---- folding ---- */
 
-TEST_WITH(a_burst_is_two_lines, enter, leave)
+TEST(a_burst_is_two_lines)
 {
 	struct event_log *e = open_log("events");
 	struct totals t;
@@ -219,7 +199,7 @@ TEST_WITH(a_burst_is_two_lines, enter, leave)
 	event_log_free(e);
 }
 
-TEST_WITH(a_gap_begins_another_incident, enter, leave)
+TEST(a_gap_begins_another_incident)
 {
 	struct event_log *e = open_log("events");
 	struct totals t;
@@ -234,7 +214,7 @@ TEST_WITH(a_gap_begins_another_incident, enter, leave)
 	assert_int_equal(t.events, 3);
 }
 
-TEST_WITH(a_long_burst_is_written_every_minute, enter, leave)
+TEST(a_long_burst_is_written_every_minute)
 {
 	struct event_log *e = open_log("events");
 	struct totals t;
@@ -248,7 +228,7 @@ TEST_WITH(a_long_burst_is_written_every_minute, enter, leave)
 	assert_int_equal(read_file("events").events, 601);
 }
 
-TEST_WITH(what_differs_is_not_folded, enter, leave)
+TEST(what_differs_is_not_folded)
 {
 	struct event_log *e = open_log("events");
 	struct event event = an_event(79, 0);
@@ -274,7 +254,7 @@ TEST_WITH(what_differs_is_not_folded, enter, leave)
 }
 
 /* More kinds of events at a time than bursts are kept. */
-TEST_WITH(sums_hold_with_any_mix, enter, leave)
+TEST(sums_hold_with_any_mix)
 {
 	struct event_log *e = open_log("events");
 	uint64_t seed = 7, now = 0;
@@ -297,7 +277,7 @@ TEST_WITH(sums_hold_with_any_mix, enter, leave)
 
 /* ---- what a line holds ---- */
 
-TEST_WITH(any_bytes_make_valid_json, enter, leave)
+TEST(any_bytes_make_valid_json)
 {
 	struct event_log *e = open_log("events");
 	char text[2048];
@@ -331,7 +311,7 @@ TEST_WITH(any_bytes_make_valid_json, enter, leave)
 	assert_int_equal(read_file("events").events, count);
 }
 
-TEST_WITH(a_line_has_what_is_known, enter, leave)
+TEST(a_line_has_what_is_known)
 {
 	struct event_log *e = open_log("events");
 	struct event event = an_event(79, 12 * SECOND + 5);
@@ -362,7 +342,7 @@ TEST_WITH(a_line_has_what_is_known, enter, leave)
 /* ---- files, disks and pipes ---- */
 
 /* A file takes long members besides the text; a pipe takes PIPE_BUF at once. */
-TEST_WITH(long_members_are_written_whole_or_not_at_all, enter, leave)
+TEST(long_members_are_written_whole_or_not_at_all)
 {
 	char members[3 * PIPE_BUF / 4], line[2 * PIPE_BUF];
 	struct event event = an_event(79, 0);
@@ -398,7 +378,7 @@ TEST_WITH(long_members_are_written_whole_or_not_at_all, enter, leave)
 	}
 }
 
-TEST_WITH(a_renamed_file_is_left, enter, leave)
+TEST(a_renamed_file_is_left)
 {
 	struct event_log *e = open_log("events");
 
@@ -443,7 +423,7 @@ static int captured_lines(int saved)
 	return lines;
 }
 
-TEST_WITH(a_full_disk_is_reported_once_and_counted, enter, leave)
+TEST(a_full_disk_is_reported_once_and_counted)
 {
 	int saved = capture();
 	struct event_log *e = open_log("/dev/full");
@@ -457,7 +437,7 @@ TEST_WITH(a_full_disk_is_reported_once_and_counted, enter, leave)
 	assert_int_equal(lost, 5);
 }
 
-TEST_WITH(a_missing_directory_heals, enter, leave)
+TEST(a_missing_directory_heals)
 {
 	int saved = capture();
 	struct event_log *e = open_log("dir/events");
@@ -475,7 +455,7 @@ TEST_WITH(a_missing_directory_heals, enter, leave)
 }
 
 /* A limit on the file's size tears a line as a full disk does. */
-TEST_WITH(a_torn_line_ends_where_it_was_torn, enter, leave)
+TEST(a_torn_line_ends_where_it_was_torn)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	int saved = capture();
@@ -500,7 +480,7 @@ TEST_WITH(a_torn_line_ends_where_it_was_torn, enter, leave)
 }
 
 /* Ends with SIGALRM if something waits. */
-TEST_WITH(a_full_pipe_does_not_block, enter, leave)
+TEST(a_full_pipe_does_not_block)
 {
 	char control[EVENT_TEXT];
 	struct event_log *e;
@@ -534,7 +514,7 @@ TEST_WITH(a_full_pipe_does_not_block, enter, leave)
 }
 
 /* Standard output is the caller's: it may wait, the agent may not. */
-TEST_WITH(standard_output_does_not_block, enter, leave)
+TEST(standard_output_does_not_block)
 {
 	char control[EVENT_TEXT];
 	int saved, noise, ends[2];
@@ -567,7 +547,7 @@ TEST_WITH(standard_output_does_not_block, enter, leave)
 	assert_in_range(lost, 400, 499);
 }
 
-TEST_WITH(without_a_path_nothing_is_written, enter, leave)
+TEST(without_a_path_nothing_is_written)
 {
 	struct event_log *e = open_log(NULL);
 

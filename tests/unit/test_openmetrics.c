@@ -213,9 +213,36 @@ static void free_text(struct text *t)
 	free(t->all);
 }
 
+/* A full snapshot and its texts, which no test changes. */
+static struct snapshot full;
+static struct text texts[COUNT(formats)];
+
+static int write_full(void **state __attribute__((unused)))
+{
+	full = full_snapshot();
+	for (size_t f = 0; f < COUNT(formats); f++)
+		texts[formats[f]] = write_snapshot(&full, formats[f]);
+	return 0;
+}
+
+static int free_full(void **state __attribute__((unused)))
+{
+	for (size_t f = 0; f < COUNT(formats); f++)
+		free_text(&texts[f]);
+	snapshot_free(&full);
+	return 0;
+}
+
+TEST_GROUP(write_full, free_full)
+
 static bool is_sample(const char *line)
 {
 	return line[0] != '#';
+}
+
+static bool is_bucket(const char *line)
+{
+	return is_sample(line) && strstr(line, "_bucket{");
 }
 
 /* Reads a quoted value (OpenMetrics 1.0, "escaped-string"). Returns what
@@ -301,15 +328,18 @@ static enum metric_id metric_of(const char *name)
 	return METRICS;
 }
 
-/* The value of the sample whose text begins so; fails if there is none. */
-static const char *value_of(const struct text *t, const char *begin)
+/* @sample, without the prefix of its name, has this value. */
+static void assert_value(const struct text *t, const char *sample, const char *value)
 {
+	char begin[200];
+	size_t len = (size_t)snprintf(begin, sizeof(begin), METRIC_PREFIX "%s ", sample);
+
 	for (size_t i = 0; i < t->line_count; i++)
-		if (!strncmp(t->lines[i], begin, strlen(begin)) &&
-		    t->lines[i][strlen(begin)] == ' ')
-			return t->lines[i] + strlen(begin) + 1;
+		if (!strncmp(t->lines[i], begin, len)) {
+			assert_string_equal(t->lines[i] + len, value);
+			return;
+		}
 	fail_msg("no sample %s in:\n%s", begin, t->all);
-	return NULL;
 }
 
 static bool has(const struct text *t, const char *part)
@@ -323,10 +353,8 @@ static bool has(const struct text *t, const char *part)
  * as its metadata come once, nothing of it is elsewhere. */
 TEST(metadata_come_once_in_order_before_all_samples_of_a_family)
 {
-	struct snapshot s = full_snapshot();
-
 	for (size_t f = 0; f < COUNT(formats); f++) {
-		struct text t = write_snapshot(&s, formats[f]);
+		struct text t = texts[formats[f]];
 		bool openmetrics = formats[f] == FORMAT_OPENMETRICS, seen[METRICS] = {};
 		size_t i = 0, end = t.line_count - openmetrics;
 
@@ -364,17 +392,13 @@ TEST(metadata_come_once_in_order_before_all_samples_of_a_family)
 		for (int m = 0; m < METRICS; m++)
 			if (!seen[m])
 				fail_msg("%s is not in the file", metrics[m].name);
-		free_text(&t);
 	}
-	snapshot_free(&s);
 }
 
 TEST(every_sample_has_the_labels_of_the_table)
 {
-	struct snapshot s = full_snapshot();
-
 	for (size_t f = 0; f < COUNT(formats); f++) {
-		struct text t = write_snapshot(&s, formats[f]);
+		struct text t = texts[formats[f]];
 
 		for (size_t i = 0; i < t.line_count; i++) {
 			char names[128] = "";
@@ -393,9 +417,7 @@ TEST(every_sample_has_the_labels_of_the_table)
 			assert_int_equal(*label_of(&sample, "le") != 0,
 					 strstr(sample.name, "_bucket") != NULL);
 		}
-		free_text(&t);
 	}
-	snapshot_free(&s);
 }
 
 /* The table itself: OpenMetrics requires the unit at the end of the name, and the help
@@ -419,8 +441,7 @@ TEST(the_table_is_fit_for_the_format)
 
 TEST(no_two_samples_have_the_same_name_and_labels)
 {
-	struct snapshot s = full_snapshot();
-	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	struct text t = texts[FORMAT_OPENMETRICS];
 
 	for (size_t i = 0; i < t.line_count; i++)
 		for (size_t j = 0; is_sample(t.lines[i]) && j < i; j++) {
@@ -429,16 +450,13 @@ TEST(no_two_samples_have_the_same_name_and_labels)
 			if (!strncmp(t.lines[i], t.lines[j], len))
 				fail_msg("twice: %s", t.lines[i]);
 		}
-	free_text(&t);
-	snapshot_free(&s);
 }
 
 /* Digits, then a point and more digits perhaps: a value and nothing after it,
  * neither a timestamp nor an exemplar. */
 TEST(a_value_is_a_plain_number_and_ends_its_line)
 {
-	struct snapshot s = full_snapshot();
-	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	struct text t = texts[FORMAT_OPENMETRICS];
 
 	for (size_t i = 0; i < t.line_count; i++) {
 		struct sample sample;
@@ -453,14 +471,11 @@ TEST(a_value_is_a_plain_number_and_ends_its_line)
 			n += 1 + strspn(sample.value + n + 1, "0123456789");
 		assert_int_equal(sample.value[n], 0);
 	}
-	free_text(&t);
-	snapshot_free(&s);
 }
 
 TEST(openmetrics_alone_ends_with_eof_once)
 {
-	struct snapshot empty = {}, s = full_snapshot();
-	const struct snapshot *snapshots[] = { &empty, &s };
+	const struct snapshot empty = {}, *snapshots[] = { &empty, &full };
 
 	for (size_t i = 0; i < COUNT(snapshots); i++) {
 		struct text t = write_snapshot(snapshots[i], FORMAT_OPENMETRICS);
@@ -472,15 +487,12 @@ TEST(openmetrics_alone_ends_with_eof_once)
 		assert_false(has(&t, "EOF"));
 		free_text(&t);
 	}
-	snapshot_free(&s);
 }
 
 /* Turns the one into the other. */
 TEST(the_formats_differ_in_metadata_only)
 {
-	struct snapshot s = full_snapshot();
-	struct text a = write_snapshot(&s, FORMAT_OPENMETRICS),
-		    b = write_snapshot(&s, FORMAT_PROMETHEUS);
+	struct text a = texts[FORMAT_OPENMETRICS], b = texts[FORMAT_PROMETHEUS];
 	size_t j = 0;
 
 	for (size_t i = 0; i < a.line_count; i++) {
@@ -504,9 +516,6 @@ TEST(the_formats_differ_in_metadata_only)
 		assert_string_equal(b.lines[j++], line);
 	}
 	assert_int_equal(j, b.line_count);
-	free_text(&a);
-	free_text(&b);
-	snapshot_free(&s);
 }
 
 TEST(a_family_without_samples_is_left_out)
@@ -578,8 +587,8 @@ TEST(a_bound_is_spelled_canonically)
 	}
 }
 
-/* The histogram that sample number *i of the text begins. Moves *i behind it. */
 struct read_histogram {
+	enum metric_id id;
 	char le[48][NUMBER_SIZE];
 	uint64_t cumulative[48];
 	size_t count; /* of buckets */
@@ -587,45 +596,43 @@ struct read_histogram {
 	char sum[48];
 };
 
-static struct read_histogram read_histogram(const struct text *t, size_t *i)
+/* Reads the next histogram from line *i on, and moves *i behind it. False: there is none. */
+static bool next_histogram(const struct text *t, size_t *i, struct read_histogram *h)
 {
-	struct read_histogram h = {};
 	struct sample s;
 	char *end;
 
+	while (*i < t->line_count && !is_bucket(t->lines[*i]))
+		(*i)++;
+	if (*i == t->line_count)
+		return false;
+	*h = (struct read_histogram){ .id = metric_of(read_sample(t->lines[*i]).name) };
 	for (;; (*i)++) {
 		s = read_sample(t->lines[*i]);
 		if (!strstr(s.name, "_bucket"))
 			break;
-		assert_true(h.count < COUNT(h.le) && strlen(label_of(&s, "le")) < NUMBER_SIZE);
-		strcpy(h.le[h.count], label_of(&s, "le"));
-		h.cumulative[h.count++] = strtoull(s.value, &end, 10);
+		assert_true(h->count < COUNT(h->le) && strlen(label_of(&s, "le")) < NUMBER_SIZE);
+		strcpy(h->le[h->count], label_of(&s, "le"));
+		h->cumulative[h->count++] = strtoull(s.value, &end, 10);
 		assert_int_equal(*end, 0); /* an integer */
 	}
 	assert_non_null(strstr(s.name, "_count"));
-	h.total = strtoull(s.value, &end, 10);
+	h->total = strtoull(s.value, &end, 10);
 	assert_int_equal(*end, 0);
 	s = read_sample(t->lines[++*i]);
 	assert_non_null(strstr(s.name, "_sum"));
-	strcpy(h.sum, s.value);
+	strcpy(h->sum, s.value);
 	++*i;
-	return h;
+	return true;
 }
 
 TEST(buckets_are_cumulative_and_end_at_infinity_with_the_count)
 {
-	struct snapshot s = full_snapshot();
-	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	struct text t = texts[FORMAT_OPENMETRICS];
+	struct read_histogram h;
 	size_t histograms = 0;
 
-	for (size_t i = 0; i < t.line_count;) {
-		struct read_histogram h;
-
-		if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{")) {
-			i++;
-			continue;
-		}
-		h = read_histogram(&t, &i);
+	for (size_t i = 0; next_histogram(&t, &i, &h);) {
 		histograms++;
 		assert_true(h.count >= 10);
 		assert_string_equal(h.le[h.count - 1], "+Inf");
@@ -638,9 +645,8 @@ TEST(buckets_are_cumulative_and_end_at_infinity_with_the_count)
 		for (size_t b = 0; b + 1 < h.count; b++)
 			assert_non_null(strpbrk(h.le[b], ".e"));
 	}
-	assert_int_equal(histograms, s.op_count * (1 + RPC_PHASES) + s.server_count * RPC_QUEUES);
-	free_text(&t);
-	snapshot_free(&s);
+	assert_int_equal(histograms,
+			 full.op_count * (1 + RPC_PHASES) + full.server_count * RPC_QUEUES);
 }
 
 /* The shown bounds are those of kernel buckets: a value is counted under every
@@ -662,7 +668,7 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 			for (size_t i = 0; i < t.line_count; i++) {
 				struct sample sample;
 
-				if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{"))
+				if (!is_bucket(t.lines[i]))
 					continue;
 				sample = read_sample(t.lines[i]);
 				assert_string_equal(
@@ -685,7 +691,7 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 		for (size_t i = 0; i < t.line_count; i++) {
 			struct sample sample;
 
-			if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{"))
+			if (!is_bucket(t.lines[i]))
 				continue;
 			sample = read_sample(t.lines[i]);
 			if (!strcmp(label_of(&sample, "queue"), rpc_queue_names[0]))
@@ -700,20 +706,15 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 
 TEST(times_and_depths_show_these_bounds)
 {
-	struct snapshot s = full_snapshot();
-	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	struct text t = texts[FORMAT_OPENMETRICS];
+	struct read_histogram h;
 	int seen = 0;
 
-	for (size_t i = 0; i < t.line_count;) {
+	for (size_t i = 0; next_histogram(&t, &i, &h);) {
 		int first, last, step;
-		struct read_histogram h;
 		double unit;
 
-		if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{")) {
-			i++;
-			continue;
-		}
-		switch (metric_of(read_sample(t.lines[i]).name)) {
+		switch (h.id) {
 		case METRIC_RPC_SECONDS:
 			first = 12, last = 36, step = 1, unit = 1e9;
 			break;
@@ -723,7 +724,6 @@ TEST(times_and_depths_show_these_bounds)
 		default:
 			first = 0, last = 17, step = 1, unit = 1;
 		}
-		h = read_histogram(&t, &i);
 		seen++;
 		assert_int_equal(h.count, (last - first) / step + 2);
 		for (size_t b = 0; b + 1 < h.count; b++)
@@ -731,8 +731,6 @@ TEST(times_and_depths_show_these_bounds)
 				    (double)((uint64_t)1 << (first + step * (int)b)) / unit);
 	}
 	assert_true(seen > 0);
-	free_text(&t);
-	snapshot_free(&s);
 }
 
 TEST(sums_are_exact_decimals_of_nanoseconds)
@@ -762,25 +760,15 @@ TEST(sums_are_exact_decimals_of_nanoseconds)
 		tr->saturated_ns[RPC_LIMIT_SEND] = cases[i].ns;
 		server->oldest_ns[RPC_QUEUE_PENDING] = cases[i].ns;
 		t = write_snapshot(&s, FORMAT_OPENMETRICS);
-		assert_string_equal(
-			value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"),
-			cases[i].text);
-		assert_string_equal(
-			value_of(
-				&t,
-				"xidscope_rpc_phase_seconds_sum{server=\"nas\",op=\"READ\",phase=\"rtt\"}"),
-			cases[i].text);
-		assert_string_equal(
-			value_of(
-				&t,
-				"xidscope_rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/0\","
-				"limit=\"send\"}"),
-			cases[i].text);
-		assert_string_equal(
-			value_of(
-				&t,
-				"xidscope_rpc_oldest_waiter_seconds{server=\"nas\",queue=\"pending\"}"),
-			cases[i].text);
+		assert_value(&t, "rpc_seconds_sum{server=\"nas\",op=\"READ\"}", cases[i].text);
+		assert_value(&t, "rpc_phase_seconds_sum{server=\"nas\",op=\"READ\",phase=\"rtt\"}",
+			     cases[i].text);
+		assert_value(&t,
+			     "rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/0\","
+			     "limit=\"send\"}",
+			     cases[i].text);
+		assert_value(&t, "rpc_oldest_waiter_seconds{server=\"nas\",queue=\"pending\"}",
+			     cases[i].text);
 		free_text(&t);
 		snapshot_free(&s);
 	}
@@ -798,25 +786,16 @@ static uint64_t exact_ns(const char *text)
 
 TEST(phases_add_up_to_the_total_in_the_text)
 {
-	struct snapshot s = full_snapshot();
-	struct text t = write_snapshot(&s, FORMAT_PROMETHEUS);
+	struct text t = texts[FORMAT_PROMETHEUS];
 	uint64_t total[8] = {}, phases[8] = {}, calls[8] = {};
 	size_t ops = 0, parts = 0;
+	struct read_histogram h;
 
-	for (size_t i = 0; i < t.line_count;) {
-		enum metric_id id;
-		struct read_histogram h;
-
-		if (!is_sample(t.lines[i]) || !strstr(t.lines[i], "_bucket{")) {
-			i++;
-			continue;
-		}
-		id = metric_of(read_sample(t.lines[i]).name);
-		h = read_histogram(&t, &i);
-		if (id == METRIC_RPC_SECONDS) {
+	for (size_t i = 0; next_histogram(&t, &i, &h);) {
+		if (h.id == METRIC_RPC_SECONDS) {
 			total[ops] = exact_ns(h.sum);
 			calls[ops++] = h.total;
-		} else if (id == METRIC_RPC_PHASE_SECONDS) {
+		} else if (h.id == METRIC_RPC_PHASE_SECONDS) {
 			/* in the same order, eight of each op */
 			assert_true(h.total == calls[parts / RPC_PHASES]);
 			phases[parts++ / RPC_PHASES] += exact_ns(h.sum);
@@ -828,19 +807,16 @@ TEST(phases_add_up_to_the_total_in_the_text)
 		assert_true(total[i] > 0);
 		assert_true(phases[i] == total[i]);
 	}
-	free_text(&t);
-	snapshot_free(&s);
 }
 
 /* ---- the values of the samples ---- */
 
 TEST(label_values_are_escaped_and_read_back)
 {
-	struct snapshot s = full_snapshot();
 	size_t seen = 0;
 
 	for (size_t f = 0; f < COUNT(formats); f++) {
-		struct text t = write_snapshot(&s, formats[f]);
+		struct text t = texts[formats[f]];
 
 		assert_true(has(&t, "server=\"a\\\"quoted\\\\back\\nnew line caf\xc3\xa9\""));
 		for (size_t i = 0; i < t.line_count; i++)
@@ -848,14 +824,13 @@ TEST(label_values_are_escaped_and_read_back)
 				struct sample sample = read_sample(t.lines[i]);
 				const char *server = label_of(&sample, "server");
 
-				if (*server && strcmp(server, s.ops[0].server))
-					assert_string_equal(server, s.ops[s.op_count - 1].server);
+				if (*server && strcmp(server, full.ops[0].server))
+					assert_string_equal(server,
+							    full.ops[full.op_count - 1].server);
 				seen += *server != 0;
 			}
-		free_text(&t);
 	}
 	assert_true(seen > 0);
-	snapshot_free(&s);
 }
 
 TEST(counters_and_gauges_show_the_snapshots_figures)
@@ -924,23 +899,15 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "program_runs_total{program=\"rpc_task_sleep\"}", "7" },
 		{ "build_info{version=\"" XIDSCOPE_VERSION "\"}", "1" },
 	};
-	struct snapshot s = full_snapshot();
-	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	struct text t = texts[FORMAT_OPENMETRICS];
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char name[200];
-
-		snprintf(name, sizeof(name), "xidscope_%s", cases[i][0]);
-		assert_string_equal(value_of(&t, name), cases[i][1]);
-	}
-	free_text(&t);
-	snapshot_free(&s);
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_value(&t, cases[i][0], cases[i][1]);
 }
 
 TEST(switches_are_no_gpus)
 {
-	struct snapshot s = full_snapshot();
-	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	struct text t = texts[FORMAT_OPENMETRICS];
 
 	for (size_t i = 0; i < t.line_count; i++) {
 		bool gpu = strstr(t.lines[i], "{gpu=") != NULL,
@@ -951,8 +918,6 @@ TEST(switches_are_no_gpus)
 		if (device)
 			assert_null(strstr(t.lines[i], "0000:c1:00.0"));
 	}
-	free_text(&t);
-	snapshot_free(&s);
 }
 
 /* Severity is no label of the timestamp: one sample, of the latest. */
@@ -981,16 +946,10 @@ TEST(an_xid_with_two_severities_has_one_timestamp)
 			samples += !strncmp(t.lines[i], "xidscope_gpu_xid_last_timestamp_seconds{",
 					    40);
 		assert_int_equal(samples, 2);
-		assert_string_equal(
-			value_of(
-				&t,
-				"xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"154\"}"),
-			"20.500");
-		assert_string_equal(
-			value_of(
-				&t,
-				"xidscope_gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}"),
-			"30.500");
+		assert_value(&t, "gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"154\"}",
+			     "20.500");
+		assert_value(&t, "gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}",
+			     "30.500");
 		free_text(&t);
 		snapshot_free(&s);
 	}
@@ -1016,9 +975,7 @@ TEST(incidents_of_an_xid_are_one_sample)
 	f->last = 2;
 	f->incidents = 6;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
-	assert_string_equal(
-		value_of(&t, "xidscope_gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"154\"}"),
-		"11");
+	assert_value(&t, "gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"154\"}", "11");
 	free_text(&t);
 	snapshot_free(&s);
 }
@@ -1035,8 +992,7 @@ TEST(what_is_not_watched_has_no_samples)
 	assert_false(has(&t, "kernel_log_lost_records"));
 	/* a GPU whose identity was not reported */
 	assert_false(has(&t, "gpu_info"));
-	assert_string_equal(value_of(&t, "xidscope_gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}"),
-			    "0");
+	assert_value(&t, "gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "0");
 	free_text(&t);
 	snapshot_free(&s);
 }
@@ -1060,8 +1016,8 @@ TEST(an_unknown_fact_has_no_samples)
 		{ RPC_FACT_PHASE + RPC_PHASE_SETUP, "phase=\"setup\"" },
 		{ RPC_FACT_SATURATED + RPC_LIMIT_SEND, "limit=\"send\"" },
 	};
-	struct snapshot s = full_snapshot();
-	struct text all = write_snapshot(&s, FORMAT_OPENMETRICS), t;
+	struct text all = texts[FORMAT_OPENMETRICS], t;
+	struct snapshot s = full;
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		size_t lines = 0;
@@ -1095,8 +1051,6 @@ TEST(an_unknown_fact_has_no_samples)
 	assert_false(has(&t, "rpc_phase_seconds"));
 	assert_false(has(&t, "rpc_queue_depth"));
 	free_text(&t);
-	free_text(&all);
-	snapshot_free(&s);
 }
 
 /* A histogram without a distribution has its sum and count, and no bound that
@@ -1111,13 +1065,9 @@ TEST(an_unknown_distribution_shows_infinity_only)
 	op->total.bucket[TIME_OVERFLOW] = 5;
 	op->total.sum_ns = 1000000000;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
-	assert_string_equal(
-		value_of(&t, "xidscope_rpc_seconds_bucket{server=\"nas\",op=\"READ\",le=\"+Inf\"}"),
-		"5");
-	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_count{server=\"nas\",op=\"READ\"}"),
-			    "5");
-	assert_string_equal(value_of(&t, "xidscope_rpc_seconds_sum{server=\"nas\",op=\"READ\"}"),
-			    "1.000000000");
+	assert_value(&t, "rpc_seconds_bucket{server=\"nas\",op=\"READ\",le=\"+Inf\"}", "5");
+	assert_value(&t, "rpc_seconds_count{server=\"nas\",op=\"READ\"}", "5");
+	assert_value(&t, "rpc_seconds_sum{server=\"nas\",op=\"READ\"}", "1.000000000");
 	for (size_t i = 0; i < t.line_count; i++)
 		assert_true(!strstr(t.lines[i], "_bucket{") || strstr(t.lines[i], "+Inf"));
 	free_text(&t);
@@ -1133,9 +1083,7 @@ TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
 	assert_non_null(tr);
 	tr->connects = 9;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
-	assert_string_equal(
-		value_of(&t, "xidscope_rpc_connects_total{server=\"nas\",transport=\"tcp/0\"}"),
-		"9");
+	assert_value(&t, "rpc_connects_total{server=\"nas\",transport=\"tcp/0\"}", "9");
 	assert_false(has(&t, "rpc_slots"));
 	free_text(&t);
 	snapshot_free(&s);
@@ -1150,9 +1098,9 @@ TEST(the_source_in_force_is_the_one_that_is_1)
 		for (int each = RPC_SOURCE_BTF; each < RPC_SOURCES; each++) {
 			char name[64];
 
-			snprintf(name, sizeof(name), "xidscope_rpc_source{source=\"%s\"}",
+			snprintf(name, sizeof(name), "rpc_source{source=\"%s\"}",
 				 rpc_source_names[each]);
-			assert_string_equal(value_of(&t, name), each == source ? "1" : "0");
+			assert_value(&t, name, each == source ? "1" : "0");
 		}
 		free_text(&t);
 	}

@@ -69,6 +69,14 @@ static void assert_refused(const char *message)
 	assert_string_equal(out_text, "");
 }
 
+/* The words after @message are refused with it. */
+#define REFUSED(message, ...)                                                  \
+	do {                                                                   \
+		struct options refused_;                                       \
+		assert_int_equal(PARSE(&refused_, __VA_ARGS__), COMMAND_NONE); \
+		assert_refused(message);                                       \
+	} while (0)
+
 TEST(run_has_its_defaults)
 {
 	struct options o;
@@ -216,22 +224,15 @@ TEST(xid_takes_a_code_or_lists)
 	assert_true(o.list);
 	assert_null(o.code);
 
-	assert_int_equal(PARSE(&o, "xid"), 0);
-	assert_refused("use either CODE or --list; see xidscope xid --help");
-	assert_int_equal(PARSE(&o, "xid", "79", "--list"), 0);
-	assert_refused("use either CODE or --list; see xidscope xid --help");
-	assert_int_equal(PARSE(&o, "xid", "79", "80"), 0);
-	assert_refused("invalid CODE '80': use one number, as in \"xidscope xid 79\"");
-	assert_int_equal(PARSE(&o, "xid", "4294967296"), 0);
-	assert_refused("invalid CODE '4294967296': use one number, as in \"xidscope xid 79\"");
-	assert_int_equal(PARSE(&o, "xid", "7=9"), 0);
-	assert_refused("invalid CODE '7=9': use one number, as in \"xidscope xid 79\"");
-	assert_int_equal(PARSE(&o, "xid", "-79"), 0);
-	assert_refused("unknown option '-79'; see xidscope xid --help");
-	assert_int_equal(PARSE(&o, "xid", ""), 0);
-	assert_refused("unexpected argument ''; see xidscope xid --help");
-	assert_int_equal(PARSE(&o, "check", "CODE"), 0);
-	assert_refused("unexpected argument 'CODE'; see xidscope check --help");
+	REFUSED("use either CODE or --list; see xidscope xid --help", "xid");
+	REFUSED("use either CODE or --list; see xidscope xid --help", "xid", "79", "--list");
+	REFUSED("invalid CODE '80': use one number, as in \"xidscope xid 79\"", "xid", "79", "80");
+	REFUSED("invalid CODE '4294967296': use one number, as in \"xidscope xid 79\"", "xid",
+		"4294967296");
+	REFUSED("invalid CODE '7=9': use one number, as in \"xidscope xid 79\"", "xid", "7=9");
+	REFUSED("unknown option '-79'; see xidscope xid --help", "xid", "-79");
+	REFUSED("unexpected argument ''; see xidscope xid --help", "xid", "");
+	REFUSED("unexpected argument 'CODE'; see xidscope check --help", "check", "CODE");
 	assert_int_equal(PARSE(&o, "xid", "--help"), COMMAND_HELP);
 }
 
@@ -373,30 +374,19 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 
 TEST(an_unknown_option_is_refused)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run", "--keep", "--bogus"), 0);
-	assert_refused("unknown option '--bogus'; see xidscope run --help");
-	assert_int_equal(PARSE(&o, "run", "--bogus=1"), 0);
-	assert_refused("unknown option '--bogus'; see xidscope run --help");
-	assert_int_equal(PARSE(&o, "run", "--inter", "5"), 0);
-	assert_refused("unknown option '--inter'; did you mean --interval?");
-	assert_int_equal(PARSE(&o, "run", "--fromat=openmetrics"), 0);
-	assert_refused("unknown option '--fromat'; did you mean --format?");
-	assert_int_equal(PARSE(&o, "run", "--interval-of-many-many-more-characters-than-that", "5"),
-			 0);
-	assert_refused("unknown option '--interval-of-many-many-more-characters-than-that'; see "
-		       "xidscope run --help");
-	assert_int_equal(PARSE(&o, "run", "file"), 0);
-	assert_refused("unexpected argument 'file'; see xidscope run --help");
-	assert_int_equal(PARSE(&o, "run", "1.5h"), 0);
-	assert_refused("unexpected argument '1.5h'; did you mean --duration 1.5h?");
-	assert_int_equal(PARSE(&o, "check", "60"), 0);
-	assert_refused("unexpected argument '60'; see xidscope check --help");
-	assert_int_equal(PARSE(&o, "run", ""), 0);
-	assert_refused("unexpected argument ''; see xidscope run --help");
-	assert_int_equal(PARSE(&o, "metrics", "--interval=5"), 0);
-	assert_refused("unknown option '--interval'; see xidscope metrics --help");
+	REFUSED("unknown option '--bogus'; see xidscope run --help", "run", "--keep", "--bogus");
+	REFUSED("unknown option '--bogus'; see xidscope run --help", "run", "--bogus=1");
+	REFUSED("unknown option '--inter'; did you mean --interval?", "run", "--inter", "5");
+	REFUSED("unknown option '--fromat'; did you mean --format?", "run", "--fromat=openmetrics");
+	REFUSED("unknown option '--interval-of-many-many-more-characters-than-that'; see "
+		"xidscope run --help",
+		"run", "--interval-of-many-many-more-characters-than-that", "5");
+	REFUSED("unexpected argument 'file'; see xidscope run --help", "run", "file");
+	REFUSED("unexpected argument '1.5h'; did you mean --duration 1.5h?", "run", "1.5h");
+	REFUSED("unexpected argument '60'; see xidscope check --help", "check", "60");
+	REFUSED("unexpected argument ''; see xidscope run --help", "run", "");
+	REFUSED("unknown option '--interval'; see xidscope metrics --help", "metrics",
+		"--interval=5");
 }
 
 TEST(options_of_run_alone_are_unknown_to_trace)
@@ -417,20 +407,14 @@ TEST(options_of_run_alone_are_unknown_to_trace)
 
 TEST(a_missing_value_is_reported)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run", "--verbose", "--interval"), 0);
-	assert_refused("option --interval needs a value; see xidscope run --help");
+	REFUSED("option --interval needs a value; see xidscope run --help", "run", "--verbose",
+		"--interval");
 }
 
 TEST(a_value_that_is_not_taken_is_reported)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run", "--keep=yes"), 0);
-	assert_refused("option --keep takes no value; see xidscope run --help");
-	assert_int_equal(PARSE(&o, "run", "--verbose="), 0);
-	assert_refused("option --verbose takes no value; see xidscope run --help");
+	REFUSED("option --keep takes no value; see xidscope run --help", "run", "--keep=yes");
+	REFUSED("option --verbose takes no value; see xidscope run --help", "run", "--verbose=");
 }
 
 TEST(a_missing_or_unknown_command_is_refused)
@@ -442,12 +426,9 @@ TEST(a_missing_or_unknown_command_is_refused)
 	assert_refused("no command; see xidscope help");
 	assert_int_equal(parse_words(&o, 0, none + 1), 0);
 	assert_refused("no command; see xidscope help");
-	assert_int_equal(PARSE(&o, "watch"), 0);
-	assert_refused("unknown command 'watch'; see xidscope help");
-	assert_int_equal(PARSE(&o, "docter"), 0);
-	assert_refused("unknown command 'docter'; did you mean doctor?");
-	assert_int_equal(PARSE(&o, "--interval=3", "run"), 0);
-	assert_refused("unknown command '--interval=3'; see xidscope help");
+	REFUSED("unknown command 'watch'; see xidscope help", "watch");
+	REFUSED("unknown command 'docter'; did you mean doctor?", "docter");
+	REFUSED("unknown command '--interval=3'; see xidscope help", "--interval=3", "run");
 }
 
 TEST(the_other_commands_are_known)
@@ -516,8 +497,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		}
 		assert_int_equal(options, 0);
 	}
-	assert_int_equal(PARSE(&o, "help", "bogus"), 0);
-	assert_refused("invalid COMMAND 'bogus': no such command; see xidscope help");
+	REFUSED("invalid COMMAND 'bogus': no such command; see xidscope help", "help", "bogus");
 }
 
 TEST(help_is_given_wherever_it_is_asked_for)
