@@ -3,19 +3,14 @@
 # Proves that the table of alerts in deploy/prometheus/README.md has the alerts of rules.yaml, in that order, with their
 # severities. check_alerts.sh [DOCUMENT]
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/docs/lib.sh
+. "$(dirname "$0")/lib.sh"
+
 document=${1:-deploy/prometheus/README.md}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 awk '$1 == "-" && $2 == "alert:" { alert = $3 } $1 == "severity:" { print alert, $2 }' deploy/prometheus/rules.yaml >"$work/rules"
 awk -F ' *[|] *' '$2 ~ /^`[A-Z]/ && NF == 5 { gsub(/`/, "", $2); print $2, $3 }' "$document" >"$work/page"
-[[ -s $work/rules ]] || {
-	echo "check_alerts.sh: found no alert in rules.yaml: has its form changed?" >&2
-	exit 1
-}
-diff -u --label "$document" "$work/page" --label rules.yaml "$work/rules" >&2 || {
-	echo "check_alerts.sh: $document and rules.yaml disagree" >&2
-	exit 1
-}
+[[ -s $work/rules ]] || fail "found no alert in rules.yaml: has its form changed?"
+diff -u --label "$document" "$work/page" --label rules.yaml "$work/rules" >&2 ||
+	fail "$document and rules.yaml disagree"
 echo "check_alerts.sh: $(wc -l <"$work/rules") alerts agree"

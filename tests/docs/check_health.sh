@@ -4,17 +4,11 @@
 # levels, limits and meanings, and that every rule that the page or the deployed examples name exists.
 # check_health.sh [DOCUMENT]
 set -euo pipefail
+# shellcheck source=tests/docs/lib.sh
+. "$(dirname "$0")/lib.sh"
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-program=$root/build/xidscope
-document=${1:-$root/docs/HEALTH.md}
-fail() {
-	echo "check_health.sh: $*" >&2
-	exit 1
-}
-[[ -x $program ]] || fail "no $program: run make first"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+document=${1:-docs/HEALTH.md}
+needs_program
 
 "$program" check --list-rules >"$work/rules"
 awk -F '\t' '{ limit = $3 == "" ? "" : $3 " " $4 " "; print "| `" $1 "` | " $2 " | " limit "| " $5 " |" }' \
@@ -23,7 +17,7 @@ sed -n '/^| rule /,/^$/p' "$document" | grep '^| `' >"$work/page" || fail "$docu
 diff -u --label "$document" "$work/page" --label "check --list-rules" "$work/program" >&2 ||
 	fail "$document and $program disagree"
 
-{ grep -rhoE -e '--rule[ =][a-z_]+' "$root/docs" "$root/deploy" || true; } | sed 's/--rule[ =]//' | sort -u |
+{ grep -rhoE -e '--rule[ =][a-z_]+' "docs" "deploy" || true; } | sed 's/--rule[ =]//' | sort -u |
 	while read -r rule; do
 		grep -q "^$rule	" "$work/rules" || fail "there is no rule $rule"
 	done

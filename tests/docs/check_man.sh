@@ -4,21 +4,11 @@
 # arguments, and no others, and that the installed formatters accept it without a warning. MANDOC=path names a mandoc that
 # is not in the PATH. check_man.sh [PAGE]
 set -euo pipefail
+# shellcheck source=tests/docs/lib.sh
+. "$(dirname "$0")/lib.sh"
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-program=$root/build/xidscope
-page=${1:-$root/docs/xidscope.8}
-failed=
-complain() {
-	echo "check_man.sh: $*" >&2
-	failed=1
-}
-[[ -x $program ]] || {
-	echo "check_man.sh: no $program: run make first" >&2
-	exit 1
-}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+page=${1:-docs/xidscope.8}
+needs_program
 "$program" help >"$work/help"
 # shellcheck disable=SC2013 # command names are words
 for command in $(awk '/^Commands:/ { part = 1; next } /^$/ { part = 0 } part { print $1 }' "$work/help"); do

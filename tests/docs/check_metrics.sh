@@ -5,17 +5,11 @@
 # sizes of tables in the text are those of include/rpc.h.
 # With PROMTOOL=path of promtool, each query's syntax is checked too. check_metrics.sh [DOCUMENT]
 set -euo pipefail
+# shellcheck source=tests/docs/lib.sh
+. "$(dirname "$0")/lib.sh"
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-program=$root/build/xidscope
-document=${1:-$root/docs/METRICS.md}
-fail() {
-	echo "check_metrics.sh: $*" >&2
-	exit 1
-}
-[[ -x $program ]] || fail "no $program: run make first"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+document=${1:-docs/METRICS.md}
+needs_program
 "$program" metrics >"$work/families"
 
 # Prints a line per difference, and writes each query to the file $queries.
@@ -106,7 +100,7 @@ END {
 # bound NAME LESS WORDS: the page must name the size of a table of include/rpc.h (less its entry for "other").
 bound() {
 	local size
-	size=$(awk -v name="$1" '$1 == "#define" && $2 == name { print $3 }' "$root/include/rpc.h")
+	size=$(awk -v name="$1" '$1 == "#define" && $2 == name { print $3 }' "include/rpc.h")
 	grep -q -F "$((size - $2)) $3" "$document" || echo "$1 is $size: no \"$((size - $2)) $3\"" >>"$work/differences"
 }
 bound RPC_MAX_SERVERS 0 servers

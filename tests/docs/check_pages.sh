@@ -3,12 +3,8 @@
 # Proves that the README, ARCHITECTURE.md and GLOSSARY.md stay within their length, that each file that a page names
 # exists, and that each link between pages has a target.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-failed=
-complain() {
-	echo "check_pages.sh: $*" >&2
-	failed=1
-}
+# shellcheck source=tests/docs/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # at_most FILE NUMBER LIMIT UNIT
 at_most() {

@@ -7,13 +7,10 @@
 #define XIDSCOPE_MADE_UP_TREE_H
 
 #include <bpf/btf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 static char root[] = "/tmp/xidscope-tree.XXXXXX";
 

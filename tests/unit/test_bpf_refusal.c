@@ -5,9 +5,6 @@
  * however much they wrote.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "unit.h"
 #include "kernel/bpf_refusal.h"

@@ -3,10 +3,6 @@
  * Proves that the source is chosen by what the kernel offers, and that each thing
  * that is missing is found in the kernel's files and named with its fix.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that clients, servers and tasks are found in the kernel's files as it writes them, and nothing in damaged ones. */
-#include <string.h>
-
 #include "unit.h"
 #include "rpc/clients.h"
 

@@ -4,8 +4,6 @@
  * is missing with its fix, the hooks, the mounts, the GPU driver; and that a system
  * is healthy only if nothing is missing.
  */
-#include <stdbool.h>
-
 #include "unit.h"
 #include "commands/doctor.h"
 #include "made_up_tree.h"

@@ -30,7 +30,7 @@ static void fill(struct fault_state *state)
 	s->log_lost = 17;
 	for (int p = 0; p < FAULT_PATHS; p++)
 		s->fault_paths[p] = UINT64_MAX - (uint64_t)p;
-	for (size_t i = 0; i < COUNT(names); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct fault like = { .code = (unsigned int)i, .nvswitch = i % 2 }, *fault;
 		struct kernel_event *event;
 		struct gpu_info *gpu;
@@ -241,7 +241,7 @@ TEST(what_makes_no_sense_is_refused)
 	assert_int_equal(read_body(&s, "next 5\n"), 0);
 	assert_int_equal(s.next, 5);
 	fault_state_free(&s);
-	for (size_t i = 0; i < COUNT(bodies); i++)
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
 		if (read_body(&s, bodies[i]) != -EINVAL)
 			fail_msg("accepted: %s", bodies[i]);
 }

@@ -227,7 +227,7 @@ TEST(every_order_with_the_driver)
 	static const char *const orders[] = { "mrd", "mdr", "dmr", "rd", "dr", "md", "dm" };
 	struct world *w;
 
-	for (size_t i = 0; i < COUNT(orders); i++) {
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		void *fresh;
 
 		assert_int_equal(enter(&fresh), 0);

@@ -3,9 +3,6 @@
  * Proves that no family grows beyond its bound, that folding loses nothing, and
  * that what was shown once stays what it was while more comes.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "unit.h"
 #include "model/fold.h"
 #include "model/merge.h"

@@ -6,9 +6,6 @@
  * read as documented.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit.h"
 #include "health/health.h"

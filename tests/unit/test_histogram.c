@@ -3,9 +3,6 @@
  * Proves that bounds are inclusive and leave no gap, that every power of two is
  * a bound, and that a quantile is never under the true value nor far above it.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 #include "histogram.h"
 #include "model/snapshot.h"

@@ -4,9 +4,6 @@
  * any bytes become a valid string, and that numbers are written exactly.
  */
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit.h"
 #include "base/json.h"

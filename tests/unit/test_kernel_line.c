@@ -4,23 +4,16 @@
  * reported once with its device, and that no other line is taken for one. Real
  * lines come from TEST_DATA/kernel_lines.tsv.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
+#include "lines.h"
 #include "faults/kernel_line.h"
 
-/* Runs on a copy of just len bytes, so that a sanitizer detects a read past the end. */
 static struct kernel_line next(const char *text, size_t len, size_t *offset)
 {
-	char *copy = malloc(len ? len : 1);
+	char *copy = exact_copy(text, len);
 	struct kernel_line line;
-	bool found;
+	bool found = kernel_line_next(copy, len, offset, &line);
 
-	assert_non_null(copy);
-	memcpy(copy, text, len);
-	found = kernel_line_next(copy, len, offset, &line);
 	assert_int_equal(found, line.kind != KERNEL_LINE_NONE);
 	if (line.text)
 		line.text = text + (line.text - copy);
@@ -251,28 +244,6 @@ TEST(empty_text_has_none)
 	assert_int_equal(first("NVRM: ").kind, KERNEL_LINE_NONE);
 }
 
-static char *cut(char **rest)
-{
-	char *field = strsep(rest, "\t\n");
-
-	return field ? field : "";
-}
-
-static void undo_newlines(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from;) {
-		if (from[0] == '\\' && from[1] == 'n') {
-			*to++ = '\n';
-			from += 2;
-		} else {
-			*to++ = *from++;
-		}
-	}
-	*to = '\0';
-}
-
 static const char *kind_name(const struct kernel_line *line)
 {
 	switch (line->kind) {
@@ -291,57 +262,39 @@ static const char *kind_name(const struct kernel_line *line)
 
 TEST(real_lines_are_recognised)
 {
-	FILE *file = fopen(TEST_DATA "/kernel_lines.tsv", "re");
-	unsigned int number = 1;
-	char buffer[2048];
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/kernel_lines.tsv", &row);
 
-	assert_non_null(file);
-	assert_non_null(fgets(buffer, sizeof(buffer), file)); /* the columns' names */
-	while (fgets(buffer, sizeof(buffer), file)) {
-		char *rest = buffer, *text, *kind, *device;
+	while (lines_next(file, &row)) {
+		const char *text = row.field[1], *kind = row.field[2], *device = row.field[3];
 		size_t offset = 0;
-		struct kernel_line line;
+		struct kernel_line line = next(text, strlen(text), &offset);
 
-		number++;
-		cut(&rest); /* source */
-		text = cut(&rest);
-		kind = cut(&rest);
-		device = cut(&rest);
-		undo_newlines(text);
-		line = next(text, strlen(text), &offset);
 		if (strcmp(kind_name(&line), kind) != 0 || strcmp(line.device, device) != 0)
-			fail_msg("line %u: read as %s of '%s': %s", number, kind_name(&line),
+			fail_msg("line %u: read as %s of '%s': %s", row.number, kind_name(&line),
 				 line.device, text);
 		line = next(text, strlen(text), &offset);
 		if (line.kind != KERNEL_LINE_NONE)
-			fail_msg("line %u: reported twice: %s", number, text);
+			fail_msg("line %u: reported twice: %s", row.number, text);
 	}
-	fclose(file);
-	assert_true(number >= 120);
+	assert_true(row.number >= 120);
 }
 
 /* What user/xid/xid_line.c reports must not be reported here as well. */
 TEST(xids_are_none)
 {
-	FILE *file = fopen(TEST_DATA "/xid_lines.tsv", "re");
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/xid_lines.tsv", &row);
 	unsigned int checked = 0;
-	char buffer[2048];
 
-	assert_non_null(file);
-	while (fgets(buffer, sizeof(buffer), file)) {
-		char *rest = buffer, *text, *kind = "";
+	while (lines_next(file, &row)) {
+		const char *kind = row.field[6];
 
-		cut(&rest);
-		text = cut(&rest);
-		for (int i = 0; i < 5; i++)
-			kind = cut(&rest);
 		if (strcmp(kind, "xid") != 0 && strcmp(kind, "sxid") != 0)
 			continue;
-		undo_newlines(text);
-		if (first(text).kind != KERNEL_LINE_NONE)
-			fail_msg("reported here, too: %s", text);
+		if (first(row.field[1]).kind != KERNEL_LINE_NONE)
+			fail_msg("reported here, too: %s", row.field[1]);
 		checked++;
 	}
-	fclose(file);
 	assert_true(checked >= 250);
 }

@@ -4,9 +4,6 @@
  * escapes, continuation flag, properties left out; and that a malformed header
  * is refused.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 #include "kernel/kmsg_record.h"
 

@@ -4,11 +4,6 @@
  * valid label that is cut between characters only, and that escaping is undone
  * by reading.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 #include "base/label.h"
 

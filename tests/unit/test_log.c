@@ -3,10 +3,6 @@
  * Proves that a message is one line, at its level, in its form, and that the journal
  * is recognized.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -6,8 +6,6 @@
  * map but a few bytes' scratch may be per CPU. (On guests the sum agrees with what the kernel accounts: see
  * docs/PERFORMANCE.md.)
  */
-#include <stdio.h>
-#include <string.h>
 
 #include <bpf/libbpf.h>
 

@@ -4,9 +4,6 @@
  * formats, and that a file that is cut or damaged is refused, not half believed.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit.h"
 #include "sinks/metrics_file.h"

@@ -6,7 +6,6 @@
  */
 #include <linux/netlink.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
  * Proves that a file on NFS is recognized by the deepest mount above it, with its
  * server, whatever else is mounted.
  */
-
 #include "unit.h"
 #include "kernel/mounts.h"
 #include "made_up_tree.h"

@@ -3,8 +3,6 @@
  * Proves that the source mountstats counts from its own start, continues when mounts end,
  * return or share a superblock, and assigns each server its transports.
  */
-#include <stdbool.h>
-
 #include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/source.h"

@@ -3,9 +3,6 @@
  * Proves that mountstats, mountinfo and xprt_info are read as kernels write
  * them, and that what is not understood is passed over.
  */
-#include <stdbool.h>
-#include <string.h>
-
 #include "unit.h"
 #include "rpc/mountstats_text.h"
 #include "rpc/xprt_info.h"

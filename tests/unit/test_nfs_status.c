@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "unit.h"
 #include "model/snapshot.h"

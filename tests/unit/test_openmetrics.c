@@ -7,10 +7,6 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit.h"
 #include "sinks/metrics.h"

@@ -3,10 +3,6 @@
  * Proves that each command has its defaults, that every option is read in both
  * spellings, and that a wrong one is refused by name on standard error.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"

@@ -4,11 +4,6 @@
  * beyond it, whichever came first, and that a storm of one does not displace
  * the other.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 #include "faults/pcie_relatives.h"
 

@@ -4,9 +4,6 @@
  * phase that took most of the time, the GPU that failed, and what is missing.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit.h"
 #include "model/merge.h"
@@ -81,14 +78,28 @@ static void record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
 	h->sum_ns += calls * each_ns;
 }
 
+/* What each test reports on, and the report. */
+static struct snapshot s;
+static char *text;
+
+static int end(void **state __attribute__((unused)))
+{
+	free(text);
+	text = NULL;
+	snapshot_free(&s);
+	return 0;
+}
+
+TEST_EACH(NULL, end)
+
 /* calls that spent 3/4 in one phase and 1/4 in another */
-static void add_calls(struct snapshot *s, const char *server, const char *op, uint64_t calls,
+static void add_calls(struct snapshot *to, const char *server, const char *op, uint64_t calls,
 		      enum rpc_phase most, enum rpc_phase less)
 {
-	struct rpc_op *o = snapshot_op(s, server, op);
+	struct rpc_op *o = snapshot_op(to, server, op);
 
 	assert_non_null(o);
-	assert_non_null(snapshot_server(s, server));
+	assert_non_null(snapshot_server(to, server));
 	record(&o->total, calls, 4 * MS);
 	for (unsigned int p = 0; p < RPC_PHASES; p++)
 		record(&o->phase[p], calls, p == most ? 3 * MS : p == less ? MS : 0);
@@ -96,42 +107,37 @@ static void add_calls(struct snapshot *s, const char *server, const char *op, ui
 	o->sent_bytes = calls * 1000;
 }
 
-/* A session of ten seconds. Caller frees. */
-static char *session_with(const struct snapshot *s, size_t open_before)
+/* Reports a session of ten seconds. */
+static void session(size_t open_before)
 {
-	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out;
 
+	free(text);
+	out = open_memstream(&text, &size);
 	assert_non_null(out);
-	report_session(out, s, 10, open_before);
+	report_session(out, &s, 10, open_before);
 	assert_int_equal(fclose(out), 0);
-	return text;
 }
 
-static char *session(const struct snapshot *s)
+static const char *summary(void)
 {
-	return session_with(s, 0);
+	const char *begin = strstr(text, "\nSummary\n");
+
+	assert_non_null(begin);
+	return begin;
 }
 
-static const char *summary_of(const char *text)
+static void assert_has(const char *whole, const char *part)
 {
-	const char *summary = strstr(text, "\nSummary\n");
-
-	assert_non_null(summary);
-	return summary;
+	if (!strstr(whole, part))
+		fail_msg("no \"%s\" in:\n%s", part, whole);
 }
 
-static void assert_has(const char *text, const char *part)
+static void assert_lacks(const char *whole, const char *part)
 {
-	if (!strstr(text, part))
-		fail_msg("no \"%s\" in:\n%s", part, text);
-}
-
-static void assert_lacks(const char *text, const char *part)
-{
-	if (strstr(text, part))
-		fail_msg("\"%s\" in:\n%s", part, text);
+	if (strstr(whole, part))
+		fail_msg("\"%s\" in:\n%s", part, whole);
 }
 
 TEST(the_summary_names_the_phase_that_took_most)
@@ -140,22 +146,20 @@ TEST(the_summary_names_the_phase_that_took_most)
 
 	for (unsigned int p = 0; p < RPC_PHASES; p++) {
 		unsigned int other = (p + 1) % RPC_PHASES;
-		struct snapshot s = {};
-		char expected[80], *text;
+		char expected[80];
 
 		add_calls(&s, "nas-1", "READ", 1000, p, other);
-		text = session(&s);
+		session(0);
 		snprintf(expected, sizeof(expected), "- Time by phase: 75 %% %s, 25 %% %s.\n",
 			 rpc_phase_names[p], rpc_phase_names[other]);
-		assert_has(summary_of(text), expected);
-		meanings[p] = strstr(summary_of(text), "- Limit: ");
+		assert_has(summary(), expected);
+		meanings[p] = strstr(summary(), "- Limit: ");
 		assert_non_null(meanings[p]);
 		meanings[p] = strndup(meanings[p], strcspn(meanings[p], "\n"));
 		assert_non_null(meanings[p]);
 		/* each phase has its own */
 		for (unsigned int q = 0; q < p; q++)
 			assert_string_not_equal(meanings[p], meanings[q]);
-		free(text);
 		snapshot_free(&s);
 	}
 	for (unsigned int p = 0; p < RPC_PHASES; p++)
@@ -165,55 +169,45 @@ TEST(the_summary_names_the_phase_that_took_most)
 /* The source mountstats measures one phase, and no distribution. */
 TEST(what_is_unknown_is_not_reported)
 {
-	struct snapshot s = { .source = RPC_SOURCE_MOUNTSTATS,
-			      .unknown = RPC_ALL_FACTS &
-					 ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT) };
 	struct rpc_op *o = snapshot_op(&s, "nas-1", "READ");
-	char *text;
 
+	s.source = RPC_SOURCE_MOUNTSTATS;
+	s.unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 	assert_non_null(o);
 	assert_non_null(snapshot_server(&s, "nas-1"));
 	o->total.bucket[TIME_OVERFLOW] = o->phase[RPC_PHASE_RTT].bucket[TIME_OVERFLOW] = 1000;
 	o->total.sum_ns = 4000 * MS;
 	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
-	text = session(&s);
+	session(0);
 	assert_has(text, "1000 calls, mean 4.00 ms, p50 -, p99 -, ");
-	assert_has(summary_of(text), "- Time by phase: 25 % rtt.\n");
-	assert_has(summary_of(text), "the source mountstats does not measure all phases");
+	assert_has(summary(), "- Time by phase: 25 % rtt.\n");
+	assert_has(summary(), "the source mountstats does not measure all phases");
 	assert_null(strstr(text, "- Limit: "));
 	assert_null(strstr(text, ">275"));
-	free(text);
-	snapshot_free(&s);
 }
 
 TEST(the_summary_counts_calls_rates_and_concurrency)
 {
-	struct snapshot s = {};
-	char *text;
-
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls(&s, "nas-1", "WRITE", 4000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls(&s, "nas-2", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SETUP);
-	text = session(&s);
+	session(0);
 	assert_has(
-		summary_of(text),
+		summary(),
 		"- nas-1: 5000 NFS calls in 10 s (500/s), mean 4.00 ms, on average 2.0 calls at once.\n");
 	assert_has(
-		summary_of(text),
+		summary(),
 		"- nas-2: 50 NFS calls in 10 s (5/s), mean 4.00 ms, on average 0.0 calls at once.\n");
-	assert_has(summary_of(text), "75 % slot, 25 % rtt");
-	assert_has(summary_of(text), "75 % rtt, 25 % setup");
-	free(text);
-	snapshot_free(&s);
+	assert_has(summary(), "75 % slot, 25 % rtt");
+	assert_has(summary(), "75 % rtt, 25 % setup");
 }
 
 TEST(each_op_shows_the_phases_that_took_time)
 {
-	struct snapshot s = {};
-	char *text, *table, *end;
+	char *table, *end;
 
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	text = session(&s);
+	session(0);
 	table = strstr(text, "nas-1 READ: 1000 calls, mean 4.00 ms, p50 4.19 ms, p99 4.19 ms, "
 			     "sent 1.0 MB, received 1048.6 MB\n");
 	assert_non_null(table);
@@ -224,28 +218,22 @@ TEST(each_op_shows_the_phases_that_took_time)
 	assert_has(table, "  rtt        25.0 %    1.05 ms    1.05 ms");
 	assert_lacks(table, "session");
 	assert_lacks(table, "finish");
-	free(text);
-	snapshot_free(&s);
 }
 
 TEST(the_summary_names_a_saturated_limit)
 {
-	struct snapshot s = {};
 	struct rpc_transport_state *t;
-	char *text;
 
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	t = snapshot_transport(&s, "nas-1", "tcp/0");
 	assert_non_null(t);
 	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
 	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
-	text = session(&s);
+	session(0);
 	assert_has(
-		summary_of(text),
+		summary(),
 		"- Transport tcp/0 to nas-1: at least one call waited for RPC slots during 7.5 s of 10.0 s.\n");
-	assert_lacks(summary_of(text), "transmit queue");
-	free(text);
-	snapshot_free(&s);
+	assert_lacks(summary(), "transmit queue");
 }
 
 TEST(the_summary_names_the_failed_gpu_and_what_to_do)
@@ -256,42 +244,35 @@ TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 	const struct fault sxid = {
 		.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"
 	};
-	struct snapshot s = {};
-	char expected[400], *text;
+	char expected[400];
 
 	snapshot_fault(&s, &xid)->count = 1;
 	snapshot_fault(&s, &sxid)->count = 2;
-	text = session(&s);
-	assert_has(summary_of(text), "- No NFS call ended.\n");
+	session(0);
+	assert_has(summary(), "- No NFS call ended.\n");
 	snprintf(expected, sizeof(expected), "- GPU 0000:c1:00.0: Xid 79 (fatal), 1 time. %s\n",
 		 xid_action_advice("restart_bm"));
-	assert_has(summary_of(text), expected);
-	assert_has(summary_of(text), "- NVSwitch 0000:05:00.0: SXid 20034 (fatal), 2 times.\n");
+	assert_has(summary(), expected);
+	assert_has(summary(), "- NVSwitch 0000:05:00.0: SXid 20034 (fatal), 2 times.\n");
 	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 79: 1 (fatal) ");
 	assert_lacks(text, "No GPU");
-	free(text);
 	s.faults[0].count = 2;
 	s.faults[1].count = 1;
-	text = session(&s);
-	assert_has(summary_of(text), "Xid 79 (fatal), 2 times. ");
-	assert_has(summary_of(text), "SXid 20034 (fatal), 1 time.\n");
-	free(text);
-	snapshot_free(&s);
+	session(0);
+	assert_has(summary(), "Xid 79 (fatal), 2 times. ");
+	assert_has(summary(), "SXid 20034 (fatal), 1 time.\n");
 }
 
 TEST(an_empty_session_is_reported_as_such)
 {
-	struct snapshot s = { .gpu_watched = true };
-	char *text = session(&s);
-
+	s.gpu_watched = true;
+	session(0);
 	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n"
 				  "- No GPU reported a fault during this session; 0 open since "
 				  "boot (from the kernel log).\n");
-	free(text);
 	s.gpu_watched = false;
-	text = session(&s);
+	session(0);
 	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n- GPU faults not observed.\n");
-	free(text);
 }
 
 TEST(what_came_before_is_not_of_the_session)
@@ -299,27 +280,26 @@ TEST(what_came_before_is_not_of_the_session)
 	const struct fault old = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
 	const struct fault both = { .device = "0000:c1:00.0", .code = 31, .severity = "info" };
 	const struct fault new = { .device = "0000:c2:00.0", .code = 31, .severity = "info" };
-	struct snapshot first = {}, last = { .gpu_watched = true };
-	char *text;
+	struct snapshot first = {};
 
+	s.gpu_watched = true;
 	for (size_t i = 0; i < 2; i++) {
-		struct snapshot *s = i ? &last : &first;
+		struct snapshot *to = i ? &s : &first;
 
-		snapshot_fault(s, &old)->count = 2;
-		snapshot_fault(s, &both)->count = 3;
-		add_calls(s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-		snapshot_transport(s, "nas-1", "tcp/0")->saturated_ns[0] = 7000 * MS;
+		snapshot_fault(to, &old)->count = 2;
+		snapshot_fault(to, &both)->count = 3;
+		add_calls(to, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+		snapshot_transport(to, "nas-1", "tcp/0")->saturated_ns[0] = 7000 * MS;
 	}
-	assert_int_equal(snapshot_subtract(&last, &first), 0);
-	text = session_with(&last, 1);
+	assert_int_equal(snapshot_subtract(&s, &first), 0);
+	session(1);
 	assert_has(text, "\nSummary\n- No NFS call ended.\n"
 			 "- No GPU reported a fault during this session; 1 open ");
 	assert_lacks(text, "GPU faults");
-	free(text);
-	snapshot_fault(&last, &both)->count += 2;
-	snapshot_fault(&last, &new)->count = 1;
-	add_calls(&last, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
-	text = session_with(&last, 1);
+	snapshot_fault(&s, &both)->count += 2;
+	snapshot_fault(&s, &new)->count = 1;
+	add_calls(&s, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+	session(1);
 	assert_has(text, "nas-1 READ: 50 calls, mean 4.00 ms, ");
 	assert_has(text, "- Time by phase: 75 % rtt, 25 % slot.\n");
 	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 31: 2 (info) ");
@@ -327,49 +307,39 @@ TEST(what_came_before_is_not_of_the_session)
 	assert_lacks(text, "Transport");
 	assert_lacks(text, "Xid 79");
 	assert_lacks(text, "No GPU");
-	free(text);
 	snapshot_free(&first);
-	snapshot_free(&last);
 }
 
 TEST(one_line_has_why_nfs_is_not_observed)
 {
-	struct snapshot s = { .rpc_missing = "sunrpc is not loaded", .gpu_watched = true };
-	char *text;
-
+	s.rpc_missing = "sunrpc is not loaded";
+	s.gpu_watched = true;
 	snapshot_hook(&s, "xprt_transmit", false);
 	snapshot_hook(&s, "rpc_exit_task", false);
 	s.rpc_hook_count = s.hook_count;
 	snapshot_hook(&s, "printk_console", false);
-	text = session(&s);
+	session(0);
 	assert_has(text, "\nSummary\n- NFS not observed: sunrpc is not loaded.\n- No GPU ");
 	assert_lacks(text, "rpc_exit_task");
-	assert_has(summary_of(text), "- Not observed: hook printk_console is not attached.\n");
-	free(text);
+	assert_has(summary(), "- Not observed: hook printk_console is not attached.\n");
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	text = session(&s);
+	session(0);
 	assert_has(text, "- NFS not observed at the end of the session: sunrpc is not loaded.\n");
-	free(text);
-	snapshot_free(&s);
 }
 
 TEST(losses_and_missing_hooks_are_reported)
 {
-	struct snapshot s = { .source = RPC_SOURCE_BTF };
-	char *text;
-
+	s.source = RPC_SOURCE_BTF;
 	snapshot_drop(&s, "rpc_waiter", 0);
 	snapshot_drop(&s, "rpc_series", 7);
 	snapshot_hook(&s, "xprt_transmit", true);
 	snapshot_hook(&s, "rpc_exit_task", false);
 	s.rpc_hook_count = s.hook_count;
-	text = session(&s);
-	assert_has(summary_of(text), "- Incomplete: 7 records lost (rpc_series).\n");
+	session(0);
+	assert_has(summary(), "- Incomplete: 7 records lost (rpc_series).\n");
 	assert_lacks(text, "rpc_waiter");
-	assert_has(summary_of(text), "- Not observed: hook rpc_exit_task is not attached.\n");
+	assert_has(summary(), "- Not observed: hook rpc_exit_task is not attached.\n");
 	assert_lacks(text, "xprt_transmit");
-	free(text);
-	snapshot_free(&s);
 }
 
 /* Words of a line; returns how many. */
@@ -387,7 +357,7 @@ TEST(an_interval_shows_the_difference_of_two_snapshots)
 	const struct fault xid = { .device = "0000:c1:00.0", .code = 79 };
 	struct snapshot before = { .time_ns = 5000 * MS }, now = { .time_ns = 7000 * MS };
 	struct rpc_transport_state *t;
-	char *text = NULL, *words[64];
+	char *words[64];
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -417,14 +387,12 @@ TEST(an_interval_shows_the_difference_of_two_snapshots)
 						      p == RPC_PHASE_RTT  ? "25.0" :
 									    "0.0");
 	assert_string_equal(words[7 + 2 * RPC_PHASES], "2");
-	free(text);
 	snapshot_free(&before);
 	snapshot_free(&now);
 }
 
 TEST(the_head_names_every_phase)
 {
-	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -434,5 +402,4 @@ TEST(the_head_names_every_phase)
 	for (int p = 0; p < RPC_PHASES; p++)
 		assert_has(text, rpc_phase_names[p]);
 	assert_int_equal(strchr(text, '\n') - text, size - 1);
-	free(text);
 }

@@ -4,11 +4,6 @@
  * form in which a text may stand in a record, and that a record that is too
  * short for what its format promises gives nothing.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 #include "kernel/trace_format.h"
 

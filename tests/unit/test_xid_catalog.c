@@ -3,9 +3,6 @@
  * Proves that a look-up gives the right entry or a harmless one, that every
  * entry has advice, and that an event's own words win over the catalog.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "unit.h"
 #include "xid/xid_catalog.h"
 

@@ -4,21 +4,15 @@
  * event is reported once, and that text that only mentions Xid is no event.
  * Real lines come from TEST_DATA/xid_lines.tsv.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
+#include "lines.h"
 #include "xid/xid_line.h"
 
-/* Runs on a copy of just len bytes, so that ASan detects a read past the end. */
 static struct xid_line next(const char *text, size_t len, size_t *offset)
 {
-	char *copy = malloc(len ? len : 1);
+	char *copy = exact_copy(text, len);
 	struct xid_line line;
 
-	assert_non_null(copy);
-	memcpy(copy, text, len);
 	xid_line_next(copy, len, offset, &line);
 	if (line.message)
 		line.message = text + (line.message - copy);
@@ -541,32 +535,6 @@ TEST(torn_line_never_names_another_gpu)
 	}
 }
 
-struct row {
-	char *source, *text, *pci, *code, *pid, *process, *kind;
-};
-
-static char *cut(char **rest)
-{
-	char *field = strsep(rest, "\t\n");
-
-	return field ? field : "";
-}
-
-static void undo_newlines(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from;) {
-		if (from[0] == '\\' && from[1] == 'n') {
-			*to++ = '\n';
-			from += 2;
-		} else {
-			*to++ = *from++;
-		}
-	}
-	*to = '\0';
-}
-
 /* The file has addresses as printed, without function. */
 static void to_sysfs(const char *printed, char *pci, size_t size)
 {
@@ -579,57 +547,43 @@ static void to_sysfs(const char *printed, char *pci, size_t size)
 		snprintf(pci, size, "%s.0", printed);
 }
 
-static void check_row(const struct row *row, unsigned int number)
+static void check_row(const struct line_row *row)
 {
-	size_t len = strlen(row->text), offset = 0;
-	struct xid_line line = next(row->text, len, &offset);
+	const char *source = row->field[0], *text = row->field[1], *code = row->field[3],
+		   *pid = row->field[4], *process = row->field[5], *expected = row->field[6];
+	size_t len = strlen(text), offset = 0;
+	struct xid_line line = next(text, len, &offset);
 	enum xid_line_kind kind = XID_LINE_NONE;
 	char pci[32];
 
-	if (strcmp(row->kind, "xid") == 0)
+	if (strcmp(expected, "xid") == 0)
 		kind = XID_LINE_XID;
-	else if (strcmp(row->kind, "sxid") == 0)
-		kind = strstr(row->source, "#detail") ? XID_LINE_SXID_DETAIL : XID_LINE_SXID;
+	else if (strcmp(expected, "sxid") == 0)
+		kind = strstr(source, "#detail") ? XID_LINE_SXID_DETAIL : XID_LINE_SXID;
 
 	if (line.kind != kind)
-		fail_msg("line %u: kind %d, not %d: %s", number, line.kind, kind, row->text);
+		fail_msg("line %u: kind %d, not %d: %s", row->number, line.kind, kind, text);
 	if (kind == XID_LINE_NONE)
 		return;
-	to_sysfs(row->pci, pci, sizeof(pci));
-	if (strcmp(line.pci, pci) != 0 || line.code != strtoul(row->code, NULL, 10) ||
-	    line.pid != (*row->pid ? atoi(row->pid) : -1) ||
-	    strcmp(line.process, row->process) != 0)
-		fail_msg("line %u: read as %s %u pid %d '%s': %s", number, line.pci, line.code,
-			 line.pid, line.process, row->text);
-	line = next(row->text, len, &offset);
+	to_sysfs(row->field[2], pci, sizeof(pci));
+	if (strcmp(line.pci, pci) != 0 || line.code != strtoul(code, NULL, 10) ||
+	    line.pid != (*pid ? atoi(pid) : -1) || strcmp(line.process, process) != 0)
+		fail_msg("line %u: read as %s %u pid %d '%s': %s", row->number, line.pci, line.code,
+			 line.pid, line.process, text);
+	line = next(text, len, &offset);
 	if (line.kind != XID_LINE_NONE)
-		fail_msg("line %u: two events: %s", number, row->text);
+		fail_msg("line %u: two events: %s", row->number, text);
 }
 
 TEST(real_lines_are_read_exactly)
 {
-	FILE *file = fopen(TEST_DATA "/xid_lines.tsv", "re");
-	unsigned int number = 1, events = 0;
-	char buffer[2048];
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/xid_lines.tsv", &row);
+	unsigned int events = 0;
 
-	assert_non_null(file);
-	assert_non_null(fgets(buffer, sizeof(buffer), file)); /* the columns' names */
-	while (fgets(buffer, sizeof(buffer), file)) {
-		char *rest = buffer;
-		struct row row;
-
-		number++;
-		row.source = cut(&rest);
-		row.text = cut(&rest);
-		row.pci = cut(&rest);
-		row.code = cut(&rest);
-		row.pid = cut(&rest);
-		row.process = cut(&rest);
-		row.kind = cut(&rest);
-		undo_newlines(row.text);
-		check_row(&row, number);
-		events += strcmp(row.kind, "other") != 0;
+	while (lines_next(file, &row)) {
+		check_row(&row);
+		events += strcmp(row.field[6], "other") != 0;
 	}
-	fclose(file);
 	assert_true(events >= 250);
 }

@@ -4,9 +4,6 @@
  * the reason, and that a verdict is the operator's where the policy may set it.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"

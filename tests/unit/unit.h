@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every unit test includes: cmocka, and the definition of tests. main() runs all tests of the file. */
+/* What every unit test includes: the headers that most of them need, cmocka, and the definition of tests. main() runs all
+ * tests of the file. */
 #ifndef UNIT_H
 #define UNIT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * For tests of what reads lines of the kernel log: the files of real lines in TEST_DATA, and copies of a text in which a
+ * sanitizer detects a read past the end.
+ */
+#ifndef XIDSCOPE_LINES_H
+#define XIDSCOPE_LINES_H
+
+#include "unit.h"
+
+#define LINE_FIELDS 7
+
+/* A row of a file: fields that are separated by tabs; a missing one is "". */
+struct line_row {
+	unsigned int number; /* of the line in the file */
+	char *field[LINE_FIELDS];
+	char buffer[2048];
+};
+
+/* Just the @len bytes. Caller frees. */
+static inline char *exact_copy(const char *text, size_t len)
+{
+	char *copy = malloc(len ? len : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, text, len);
+	return copy;
+}
+
+/* Begins behind the columns' names. */
+static inline FILE *lines_open(const char *path, struct line_row *row)
+{
+	FILE *file = fopen(path, "re");
+
+	assert_non_null(file);
+	assert_non_null(fgets(row->buffer, sizeof(row->buffer), file));
+	row->number = 1;
+	return file;
+}
+
+static inline void undo_newlines(char *text)
+{
+	for (; (text = strstr(text, "\\n")); text++) {
+		*text = '\n';
+		memmove(text + 1, text + 2, strlen(text + 2) + 1);
+	}
+}
+
+/* Reads the next row, in whose second field "\n" is a newline. False: the file has ended, and is closed. */
+static inline bool lines_next(FILE *file, struct line_row *row)
+{
+	char *rest = row->buffer;
+
+	if (!fgets(row->buffer, sizeof(row->buffer), file)) {
+		fclose(file);
+		return false;
+	}
+	row->number++;
+	for (size_t i = 0; i < LINE_FIELDS; i++) {
+		char *field = strsep(&rest, "\t\n");
+
+		row->field[i] = field ? field : "";
+	}
+	undo_newlines(row->field[1]);
+	return true;
+}
+
+#endif
