@@ -39,12 +39,12 @@ bool fields_next(struct fields *f)
 	return false;
 }
 
-int fields_refuse(const struct fields *f, size_t n, const char *what, char *error, size_t size)
+int fields_refuse(const struct fields *f, size_t n, const char *what)
 {
 	char shown[48];
 
 	label_from_bytes(shown, sizeof(shown), f->field[n].at, span_left(f->field[n]));
 	text_to_one_line(shown);
-	snprintf(error, size, "line %u: '%s' %s", f->line, shown, what);
+	snprintf(f->error, f->error_size, "line %u: '%s' %s", f->line, shown, what);
 	return -EINVAL;
 }

@@ -13,6 +13,8 @@
 /* Begin with the text in .rest, which must outlive it and the fields. */
 struct fields {
 	struct span rest; /* what is still to be read */
+	char *error; /* the caller's, for fields_refuse() */
+	size_t error_size;
 	unsigned int line; /* number of this line, from 1 */
 	size_t count; /* fields in it, also those beyond MAX_FIELDS */
 	struct span field[MAX_FIELDS];
@@ -21,8 +23,8 @@ struct fields {
 /* Reads the next line that has a field. False: there is none. */
 bool fields_next(struct fields *f);
 
-/* Writes into @error "line N: 'FIELD' @what" of the field @n, as valid UTF-8
+/* Writes into .error "line N: 'FIELD' @what" of the field @n, as valid UTF-8
  * without control bytes. Returns -EINVAL. */
-int fields_refuse(const struct fields *f, size_t n, const char *what, char *error, size_t size);
+int fields_refuse(const struct fields *f, size_t n, const char *what);
 
 #endif

@@ -43,39 +43,38 @@ static bool read_what(struct span field, char *to, size_t size)
 				    !to[strspn(to, "abcdefghijklmnopqrstuvwxyz0123456789_")]);
 }
 
-static int read_line(struct ack_list *list, const struct fields *f, char *error, size_t error_size)
+static int read_line(struct ack_list *list, const struct fields *f)
 {
 	struct ack *a = ARRAY_APPEND(list->acks, list->count);
 	char time[32];
 
 	if (!a) {
-		snprintf(error, error_size, "no memory");
+		snprintf(f->error, f->error_size, "no memory");
 		return -ENOMEM;
 	}
 	if (!read_device(f->field[0], a->device))
-		return fields_refuse(f, 0, "is not a PCI address (0000:c1:00.0) or *", error,
-				     error_size);
+		return fields_refuse(f, 0, "is not a PCI address (0000:c1:00.0) or *");
 	if (f->count < 3)
-		return fields_refuse(f, 0, "must be followed by WHAT and TIME", error, error_size);
+		return fields_refuse(f, 0, "must be followed by WHAT and TIME");
 	if (!read_what(f->field[1], a->what, sizeof(a->what)))
 		return fields_refuse(f, 1,
-				     "is not an Xid, sxid:NUMBER, a kind of driver error or *",
-				     error, error_size);
+				     "is not an Xid, sxid:NUMBER, a kind of driver error or *");
 	if (!span_copy(f->field[2], time, sizeof(time)) || !time_from_text(time, &a->time))
 		return fields_refuse(
-			f, 2, "is not a time: 2026-11-21T10:00:00Z or seconds since the epoch",
-			error, error_size);
+			f, 2, "is not a time: 2026-11-21T10:00:00Z or seconds since the epoch");
 	return 0;
 }
 
 int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size)
 {
-	struct fields f = { .rest = { text, text + len } };
+	struct fields f = { .rest = { text, text + len },
+			    .error = error,
+			    .error_size = error_size };
 	int err = 0;
 
 	*list = (struct ack_list){};
 	while (!err && f.line <= ACK_MAX_LINES && fields_next(&f))
-		err = read_line(list, &f, error, error_size);
+		err = read_line(list, &f);
 	if (!err && f.line > ACK_MAX_LINES) {
 		snprintf(error, error_size, "at most %d lines are read", ACK_MAX_LINES);
 		err = -EINVAL;

@@ -85,7 +85,8 @@ struct health_report {
 	enum health_level rules[HEALTH_RULES];
 	size_t total; /* findings, also those beyond the list */
 	size_t count;
-	struct health_finding findings[HEALTH_MAX_FINDINGS]; /* worst first */
+	/* worst first; behind them room for one that the list has no room for */
+	struct health_finding findings[HEALTH_MAX_FINDINGS + 1];
 };
 
 /*

@@ -42,7 +42,8 @@ set_text(char *to, size_t size, const char *format, ...)
 #define SET_REASON(finding, ...) set_text((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
 #define SET_BRIEF(finding, ...) set_text((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 
-/* One more finding, whose texts are still to be written. NULL: no room. */
+/* One more finding, whose texts are still to be written. Those beyond the list share
+ * an entry behind it. */
 static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_report *r = e->report;
@@ -53,9 +54,9 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	if (level > r->level)
 		r->level = level;
 	r->total++;
-	if (r->count == HEALTH_MAX_FINDINGS)
-		return NULL;
-	f = &r->findings[r->count++];
+	f = &r->findings[r->count];
+	if (r->count < HEALTH_MAX_FINDINGS)
+		r->count++;
 	*f = (struct health_finding){ .rule = rule, .level = level };
 	return f;
 }
@@ -107,8 +108,6 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	const char *advice = "Drain the node and reset its GPUs and switches.";
 	char when[40] = "", text[TIME_TEXT_SIZE];
 
-	if (!finding)
-		return;
 	if (last > 0) {
 		time_to_text(text, sizeof(text), last);
 		snprintf(when, sizeof(when), ", last %s", text);
@@ -221,8 +220,6 @@ static void find_driver_error(struct health_evaluation *e, enum health_rule_id r
 		    is_over(e, v->device, v->kind, v->last))
 			continue;
 		f = add_finding(e, rule);
-		if (!f)
-			continue;
 		time_to_text(when, sizeof(when), v->last);
 		SET_REASON(f,
 			   "GPU %s: driver error %s (%s) %" PRIu64
@@ -243,8 +240,6 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 		if (!g->rate_limited)
 			continue;
 		f = add_finding(e, rule);
-		if (!f)
-			continue;
 		SET_REASON(f,
 			   "GPU %s: the driver limits its reports of GSP errors, because "
 			   "there are too many: Drain the node and reset the GPU.",
@@ -278,8 +273,6 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 		if (!(age > e->o->rules[rule].limit))
 			continue;
 		f = add_finding(e, rule);
-		if (!f)
-			continue;
 		SET_REASON(f,
 			   "NFS server %s: a call has been waiting %s for "
 			   "%.0f s: Check the server and the network to it.",

@@ -47,11 +47,9 @@ struct trace_instance {
 	bool has_log_offset;
 };
 
-static int open_at(const struct trace_instance *t, int flags, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /* Opens a file of tracefs by its path within it. */
-static int open_at(const struct trace_instance *t, int flags, const char *format, ...)
+static int __attribute__((format(printf, 3, 4)))
+open_at(const struct trace_instance *t, int flags, const char *format, ...)
 {
 	char path[PATH_MAX];
 	int at = snprintf(path, sizeof(path), "%s/", t->tracefs);

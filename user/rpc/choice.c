@@ -16,6 +16,9 @@ static bool is_there(const struct rpc_facts *f)
 	return f->sunrpc == SUNRPC_LIVE || f->sunrpc == SUNRPC_BUILT_IN;
 }
 
+static const char needs_sunrpc[] = "unknown until sunrpc is loaded";
+static const char needs_events[] = "unknown until sunrpc is loaded and tracefs is mounted";
+
 static void unknown(struct source_check *c, const char *text)
 {
 	c->verdict = SOURCE_CHECK_UNKNOWN;
@@ -29,12 +32,6 @@ static void decide(struct source_check *c, bool ok, const char *text_ok, const c
 	c->verdict = ok ? SOURCE_CHECK_OK : SOURCE_CHECK_MISSING;
 	c->text = ok ? text_ok : text_missing;
 	c->fix = ok ? NULL : fix;
-}
-
-static void check_bpf(struct source_check *c, const struct rpc_facts *f)
-{
-	decide(c, f->bpf, "the kernel runs BPF programs", "the kernel does not run BPF programs",
-	       "boot a kernel with CONFIG_BPF_SYSCALL=y");
 }
 
 static void check_lockdown(struct source_check *c, const struct rpc_facts *f)
@@ -55,27 +52,16 @@ static void check_permission(struct source_check *c, const struct rpc_facts *f)
 	       "CAP_SYS_ADMIN");
 }
 
-static void check_kernel_types(struct source_check *c, const struct rpc_facts *f)
-{
-	decide(c, f->kernel_btf, "the kernel has BTF, which describes its types",
-	       "the kernel has no BTF: /sys/kernel/btf/vmlinux is missing",
-	       "boot a kernel with CONFIG_DEBUG_INFO_BTF=y");
-}
-
 static void check_sunrpc_types(struct source_check *c, const struct rpc_facts *f)
 {
-	if (!is_there(f))
-		unknown(c, "unknown until sunrpc is loaded");
-	else
-		decide(c, f->sunrpc_btf, "sunrpc has BTF: every metric is available",
-		       f->out_of_tree ? "sunrpc is an out-of-tree module without BTF" :
-					"sunrpc has no BTF: /sys/kernel/btf/sunrpc is missing",
-		       f->out_of_tree ?
-			       "build the module where the kernel's build tree has its vmlinux, "
-			       "pahole is installed and CONFIG_DEBUG_INFO_BTF_MODULES=y; or use "
-			       "the source tracepoints" :
-			       "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
-			       "later); or use the source tracepoints");
+	decide(c, f->sunrpc_btf, "sunrpc has BTF: every metric is available",
+	       f->out_of_tree ? "sunrpc is an out-of-tree module without BTF" :
+				"sunrpc has no BTF: /sys/kernel/btf/sunrpc is missing",
+	       f->out_of_tree ? "build the module where the kernel's build tree has its vmlinux, "
+				"pahole is installed and CONFIG_DEBUG_INFO_BTF_MODULES=y; or use "
+				"the source tracepoints" :
+				"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
+				"later); or use the source tracepoints");
 }
 
 /* The system call that returns a module's BTF needs CAP_SYS_ADMIN. */
@@ -109,58 +95,48 @@ static void check_tracefs(struct source_check *c, const struct rpc_facts *f)
 
 static void check_sunrpc_events(struct source_check *c, const struct rpc_facts *f)
 {
-	if (!is_there(f) || f->tracefs != TRACEFS_MOUNTED)
-		unknown(c, "unknown until sunrpc is loaded and tracefs is mounted");
+	if (f->tracefs != TRACEFS_MOUNTED)
+		unknown(c, needs_events);
 	else
 		decide(c, f->sunrpc_events, "tracefs has sunrpc's events",
 		       "tracefs has no events of sunrpc",
 		       "use a sunrpc that is built with its tracepoints (CONFIG_TRACEPOINTS=y)");
 }
 
-static void check_mountstats(struct source_check *c, const struct rpc_facts *f)
-{
-	decide(c, f->mountstats, "mountstats can be read", "/proc/self/mountstats cannot be read",
-	       "mount -t proc proc /proc");
-}
+#define FACT(member) offsetof(struct rpc_facts, member)
 
-static void check_transports(struct source_check *c, const struct rpc_facts *f)
-{
-	if (!is_there(f))
-		unknown(c, "unknown until sunrpc is loaded");
-	else
-		decide(c, f->transports, "sysfs lists sunrpc's transports",
-		       "sysfs does not list sunrpc's transports: the source mountstats has no "
-		       "figures of their slots",
-		       "boot Linux 5.14 or later");
-}
-
-static void check_clients(struct source_check *c, const struct rpc_facts *f)
-{
-	if (!is_there(f))
-		unknown(c, "unknown until sunrpc is loaded");
-	else
-		decide(c, f->debugfs, "debugfs lists sunrpc's clients",
-		       "debugfs does not list sunrpc's clients: the source tracepoints cannot "
-		       "name all servers",
-		       "mount -t debugfs debugfs /sys/kernel/debug");
-}
-
+/* What is checked: by a function, or whether a fact is true. */
 static const struct {
 	const char *name;
 	unsigned int sources;
+	const char *needs; /* what is unknown without sunrpc; NULL: known without it */
 	void (*check)(struct source_check *c, const struct rpc_facts *f);
+	size_t fact; /* without a function: where this bool is */
+	const char *ok, *missing, *fix;
 } checks[] = {
-	{ "bpf", RPC_SOURCES_BPF, check_bpf },
-	{ "lockdown", RPC_SOURCES_BPF, check_lockdown },
-	{ "permission", RPC_SOURCES_BPF, check_permission },
-	{ "kernel_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), check_kernel_types },
-	{ "sunrpc_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), check_sunrpc_types },
-	{ "module_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), check_module_types },
-	{ "tracefs", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), check_tracefs },
-	{ "sunrpc_events", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), check_sunrpc_events },
-	{ "rpc_clients", 0, check_clients },
-	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), check_mountstats },
-	{ "transports", 0, check_transports },
+	{ "bpf", RPC_SOURCES_BPF, NULL, NULL, FACT(bpf), "the kernel runs BPF programs",
+	  "the kernel does not run BPF programs", "boot a kernel with CONFIG_BPF_SYSCALL=y" },
+	{ "lockdown", RPC_SOURCES_BPF, .check = check_lockdown },
+	{ "permission", RPC_SOURCES_BPF, .check = check_permission },
+	{ "kernel_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), NULL, NULL, FACT(kernel_btf),
+	  "the kernel has BTF, which describes its types",
+	  "the kernel has no BTF: /sys/kernel/btf/vmlinux is missing",
+	  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y" },
+	{ "sunrpc_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), .needs = needs_sunrpc,
+	  .check = check_sunrpc_types },
+	{ "module_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), .check = check_module_types },
+	{ "tracefs", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .check = check_tracefs },
+	{ "sunrpc_events", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .needs = needs_events,
+	  .check = check_sunrpc_events },
+	{ "rpc_clients", 0, needs_sunrpc, NULL, FACT(debugfs), "debugfs lists sunrpc's clients",
+	  "debugfs does not list sunrpc's clients: the source tracepoints cannot name all servers",
+	  "mount -t debugfs debugfs /sys/kernel/debug" },
+	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), NULL, NULL, FACT(mountstats),
+	  "mountstats can be read", "/proc/self/mountstats cannot be read",
+	  "mount -t proc proc /proc" },
+	{ "transports", 0, needs_sunrpc, NULL, FACT(transports), "sysfs lists sunrpc's transports",
+	  "sysfs does not list sunrpc's transports: the source mountstats has no figures of their slots",
+	  "boot Linux 5.14 or later" },
 };
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
@@ -176,7 +152,13 @@ void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned 
 
 		check->name = checks[i].name;
 		check->sources = checks[i].sources;
-		checks[i].check(check, f);
+		if (checks[i].needs && !is_there(f))
+			unknown(check, checks[i].needs);
+		else if (checks[i].check)
+			checks[i].check(check, f);
+		else
+			decide(check, *((const bool *)f + checks[i].fact), checks[i].ok,
+			       checks[i].missing, checks[i].fix);
 		if (check->verdict == SOURCE_CHECK_MISSING)
 			allowed &= ~check->sources;
 	}

@@ -34,34 +34,28 @@ static bool read_action(struct span field, struct xid_policy_entry *e)
 	       !e->action[strspn(e->action, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
-static int read_line(struct xid_policy *p, const struct fields *f, char *error, size_t error_size)
+static int read_line(struct xid_policy *p, const struct fields *f)
 {
 	struct xid_policy_entry *e = ARRAY_APPEND(p->entries, p->count);
 
 	if (!e) {
-		snprintf(error, error_size, "line %u: no memory", f->line);
+		snprintf(f->error, f->error_size, "line %u: no memory", f->line);
 		return -ENOMEM;
 	}
 	if (!xid_code_read(f->field[0], &e->nvswitch, &e->code))
-		return fields_refuse(f, 0, "is not an Xid number or sxid:NUMBER", error,
-				     error_size);
+		return fields_refuse(f, 0, "is not an Xid number or sxid:NUMBER");
 	for (const struct xid_policy_entry *other = p->entries; other < e; other++)
 		if (other->code == e->code && other->nvswitch == e->nvswitch)
-			return fields_refuse(f, 0, "has more than one line: keep one", error,
-					     error_size);
+			return fields_refuse(f, 0, "has more than one line: keep one");
 	if (f->count < 2 || f->count > 3)
 		return fields_refuse(f, 0,
-				     "must be followed by SEVERITY, or by SEVERITY and ACTION",
-				     error, error_size);
+				     "must be followed by SEVERITY, or by SEVERITY and ACTION");
 	if (!read_severity(f->field[1], e))
-		return fields_refuse(f, 1, "is not fatal, warning, info, unknown or -", error,
-				     error_size);
+		return fields_refuse(f, 1, "is not fatal, warning, info, unknown or -");
 	if (f->count == 3 && !read_action(f->field[2], e))
-		return fields_refuse(f, 2, "is not an action: at most 39 of a-z, 0-9 and _, or -",
-				     error, error_size);
+		return fields_refuse(f, 2, "is not an action: at most 39 of a-z, 0-9 and _, or -");
 	if (e->nvswitch && *e->action)
-		return fields_refuse(f, 2, "cannot be given: SXids have no action", error,
-				     error_size);
+		return fields_refuse(f, 2, "cannot be given: SXids have no action");
 	return 0;
 }
 
@@ -77,12 +71,14 @@ static int compare(const void *a, const void *b)
 int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *error,
 		     size_t error_size)
 {
-	struct fields f = { .rest = { text, text + len } };
+	struct fields f = { .rest = { text, text + len },
+			    .error = error,
+			    .error_size = error_size };
 	int err = 0;
 
 	*p = (struct xid_policy){};
 	while (!err && f.line <= XID_POLICY_MAX_LINES && fields_next(&f))
-		err = read_line(p, &f, error, error_size);
+		err = read_line(p, &f);
 	if (!err && f.line > XID_POLICY_MAX_LINES) {
 		snprintf(error, error_size, "line %d: at most %d lines are read",
 			 XID_POLICY_MAX_LINES + 1, XID_POLICY_MAX_LINES);

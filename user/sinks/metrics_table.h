@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help). Included once for each use of them. */
+METRIC(RPC_SECONDS, "rpc_seconds", HISTOGRAM, "seconds", "server, op",
+       "Duration of NFS calls, from task start to task end.")
+METRIC(RPC_PHASE_SECONDS, "rpc_phase_seconds", HISTOGRAM, "seconds", "server, op, phase",
+       "Additive parts of the duration of NFS calls.")
+METRIC(RPC_SENT_BYTES, "rpc_sent_bytes", COUNTER, "bytes", "server, op",
+       "Bytes sent for NFS calls, RPC headers included.")
+METRIC(RPC_RECEIVED_BYTES, "rpc_received_bytes", COUNTER, "bytes", "server, op",
+       "Bytes received in replies to NFS calls, RPC headers included.")
+METRIC(RPC_ERRORS, "rpc_errors", COUNTER, "", "server, op, status",
+       "NFS calls that ended with an error.")
+METRIC(RPC_RETRANSMITS, "rpc_retransmits", COUNTER, "", "server, transport",
+       "Retransmissions of calls, counted when the call ends.")
+METRIC(RPC_TIMEOUTS, "rpc_timeouts", COUNTER, "", "server, transport",
+       "Major timeouts of calls, counted when the call ends.")
+METRIC(RPC_DISCONNECTS, "rpc_disconnects", COUNTER, "", "server, transport",
+       "Connections lost or closed.")
+METRIC(RPC_CONNECTS, "rpc_connects", COUNTER, "", "server, transport",
+       "Connections established since the transport was created.")
+METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
+       "server, transport, limit", "Time during which at least one task waited for this limit.")
+METRIC(RPC_QUEUE_DEPTH, "rpc_queue_depth", HISTOGRAM, "", "server, queue",
+       "Tasks in a queue, recorded as each task joins it (slot, session, send) or as each call ends (xmit, pending).")
+METRIC(RPC_QUEUE_DEPTH_MAX, "rpc_queue_depth_max", GAUGE, "", "server, queue",
+       "Maximum of tasks in a queue since the last write.")
+METRIC(RPC_OLDEST_WAITER_SECONDS, "rpc_oldest_waiter_seconds", GAUGE, "seconds", "server, queue",
+       "Age of the oldest wait in a queue; of the oldest unanswered call for queue pending.")
+METRIC(RPC_SLOTS, "rpc_slots", GAUGE, "", "server, transport, kind", "RPC slots of a transport.")
+METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, action",
+       "Xid errors that the NVIDIA driver reported.")
+METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
+       "Bursts of the same Xid: reports less than 5 s apart are one.")
+METRIC(GPU_XID_LAST_TIMESTAMP_SECONDS, "gpu_xid_last_timestamp_seconds", GAUGE, "seconds",
+       "gpu, xid", "Time of the last report of this Xid.")
+METRIC(NVSWITCH_SXID_ERRORS, "nvswitch_sxid_errors", COUNTER, "", "device, sxid, severity",
+       "SXid errors that the NVSwitch driver reported.")
+METRIC(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, "nvswitch_sxid_last_timestamp_seconds", GAUGE,
+       "seconds", "device, sxid", "Time of the last report of this SXid.")
+METRIC(GPU_FAULT_REPORTS, "gpu_fault_reports", COUNTER, "", "path",
+       "Xid and SXid errors by what reported them: the kernel log's text, the driver's own hook, or both.")
+METRIC(GPU_DRIVER_ERRORS, "gpu_driver_errors", COUNTER, "", "gpu, kind",
+       "Failures that the NVIDIA driver reported without an Xid.")
+METRIC(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, "gpu_driver_error_last_timestamp_seconds", GAUGE,
+       "seconds", "gpu, kind", "Time of the last report of this failure.")
+METRIC(GPU_RECOVERED_TIMESTAMP_SECONDS, "gpu_recovered_timestamp_seconds", GAUGE, "seconds",
+       "gpu, evidence", "Time of the last evidence that earlier faults are over.")
+METRIC(GPU_GSP_RATE_LIMITED, "gpu_gsp_rate_limited", GAUGE, "", "gpu",
+       "1 while the driver limits its reports of GSP errors.")
+METRIC(GPU_INFO, "gpu_info", GAUGE, "", "gpu, uuid, serial",
+       "Identity of a GPU as reported by its driver; always 1.")
+METRIC(KERNEL_EVENTS, "kernel_events", COUNTER, "", "kind, device",
+       "Other kernel messages and events that indicate trouble.")
+METRIC(KERNEL_LOG_LOST_RECORDS, "kernel_log_lost_records", COUNTER, "", "",
+       "Kernel log records that were overwritten before they were read.")
+METRIC(NODE_HEALTH, "node_health", GAUGE, "", "check",
+       "Verdict of each health rule: 0 ok, 1 warning, 2 failed.")
+METRIC(HOOK_ATTACHED, "hook_attached", GAUGE, "", "hook", "Whether the kernel hook is attached.")
+METRIC(RPC_SOURCE, "rpc_source", GAUGE, "", "source",
+       "How sunrpc is observed: 1 for the source in force.")
+METRIC(EVENTS_DROPPED, "events_dropped", COUNTER, "", "reason",
+       "Records that a full table or buffer could not hold.")
+METRIC(EXPORT_SECONDS, "export_seconds", GAUGE, "seconds", "",
+       "Time that the last snapshot and write took.")
+METRIC(EXPORT_ERRORS, "export_errors", COUNTER, "", "", "Writes of the metrics file that failed.")
+METRIC(MEMORY_BYTES, "memory_bytes", GAUGE, "bytes", "kind",
+       "Memory in use: the program's resident set, the kernel's BPF maps and programs.")
+METRIC(PROGRAM_RUN_SECONDS, "program_run_seconds", COUNTER, "seconds", "program",
+       "Time spent in a BPF program, while the kernel counts it.")
+METRIC(PROGRAM_RUNS, "program_runs", COUNTER, "", "program",
+       "Runs of a BPF program, while the kernel counts them.")
+METRIC(BUILD_INFO, "build_info", GAUGE, "", "version", "The program's version; always 1.")
