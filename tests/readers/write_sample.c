@@ -8,9 +8,7 @@
  *                                              almost nothing
  *        write_sample facts                    what a reader must find in it
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "health/health.h"

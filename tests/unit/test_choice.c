@@ -4,7 +4,6 @@
  * that is missing is found in the kernel's files and named with its fix.
  */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "unit.h"
 #include "made_up_tree.h"

@@ -475,15 +475,28 @@ TEST(a_torn_line_ends_where_it_was_torn)
 	assert_int_equal(t.torn, 1);
 }
 
+/* Adds @count events whose texts are as long in JSON as they can be. */
+static void add_long(struct event_log *e, unsigned int count)
+{
+	char control[EVENT_TEXT];
+
+	memset(control, 1, sizeof(control));
+	for (unsigned int i = 0; i < count; i++) {
+		struct event event = an_event(i, 0);
+
+		event.text = control;
+		event.text_len = sizeof(control);
+		event_log_add(e, &event);
+	}
+}
+
 /* Ends with SIGALRM if something waits. */
 TEST(a_full_pipe_does_not_block)
 {
-	char control[EVENT_TEXT];
 	struct event_log *e;
 	int saved, reader;
 	uint64_t lost;
 
-	memset(control, 1, sizeof(control));
 	assert_int_equal(mkfifo("pipe", 0600), 0);
 	saved = capture();
 	alarm(20);
@@ -492,13 +505,7 @@ TEST(a_full_pipe_does_not_block)
 	add(e, 1, 0);
 	lost = event_log_lost(e);
 	reader = open("pipe", O_RDONLY | O_NONBLOCK);
-	for (unsigned int i = 0; i < 3000; i++) {
-		struct event event = an_event(i, 0);
-
-		event.text = control;
-		event.text_len = sizeof(control);
-		event_log_add(e, &event);
-	}
+	add_long(e, 3000);
 	assert_int_equal(lost, 1);
 	lost = event_log_lost(e);
 	event_log_free(e);
@@ -512,12 +519,10 @@ TEST(a_full_pipe_does_not_block)
 /* Standard output is the caller's: it may wait, the agent may not. */
 TEST(standard_output_does_not_block)
 {
-	char control[EVENT_TEXT];
 	int saved, noise, ends[2];
 	struct event_log *e;
 	uint64_t lost;
 
-	memset(control, 1, sizeof(control));
 	assert_int_equal(pipe(ends), 0);
 	fflush(stdout);
 	saved = dup(STDOUT_FILENO);
@@ -525,13 +530,7 @@ TEST(standard_output_does_not_block)
 	dup2(ends[1], STDOUT_FILENO);
 	alarm(20);
 	e = open_log("-");
-	for (unsigned int i = 0; i < 500; i++) {
-		struct event event = an_event(i, 0);
-
-		event.text = control;
-		event.text_len = sizeof(control);
-		event_log_add(e, &event);
-	}
+	add_long(e, 500);
 	lost = event_log_lost(e);
 	event_log_free(e);
 	alarm(0);

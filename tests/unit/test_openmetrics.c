@@ -5,9 +5,6 @@
  * it is exact to the nanosecond, and that it holds the families and labels of
  * the table in metrics.c, all of them and no others.
  */
-#include <ctype.h>
-#include <inttypes.h>
-
 #include "unit.h"
 #include "sinks/metrics.h"
 #include "sinks/metrics_writer.h"

@@ -3,8 +3,6 @@
  * Proves that the report shows what happened: durations in three digits, the
  * phase that took most of the time, the GPU that failed, and what is missing.
  */
-#include <inttypes.h>
-
 #include "unit.h"
 #include "model/merge.h"
 #include "sinks/report.h"

@@ -2,7 +2,6 @@
 /* Label values made of bytes from elsewhere. */
 #include "base/label.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

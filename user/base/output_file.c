@@ -30,9 +30,17 @@ int output_file_init(struct output_file *f, const char *path)
 	return f->path && f->temporary && f->lock_path ? 0 : -ENOMEM;
 }
 
-int output_file_lock(struct output_file *f)
+/* Whether @fd is the file that has the lock's name now. */
+static bool is_named(const struct output_file *f, int fd)
 {
 	struct stat held, named;
+
+	return !fstat(fd, &held) && !stat(f->lock_path, &named) && held.st_ino == named.st_ino &&
+	       held.st_dev == named.st_dev;
+}
+
+int output_file_lock(struct output_file *f)
+{
 	int fd, err;
 
 	if (is_stdout(f) || f->lock >= 0)
@@ -58,8 +66,7 @@ int output_file_lock(struct output_file *f)
 		return err;
 	}
 	/* The process that held it may have removed it meanwhile. */
-	if (fstat(fd, &held) || stat(f->lock_path, &named) || held.st_ino != named.st_ino ||
-	    held.st_dev != named.st_dev) {
+	if (!is_named(f, fd)) {
 		close(fd);
 		return -EAGAIN;
 	}
@@ -87,10 +94,7 @@ static int write_all(int fd, const char *data, size_t size)
  * the lock. */
 static int check_lock(struct output_file *f)
 {
-	struct stat held, named;
-
-	if (f->lock >= 0 && (stat(f->lock_path, &named) || fstat(f->lock, &held) ||
-			     held.st_ino != named.st_ino || held.st_dev != named.st_dev)) {
+	if (f->lock >= 0 && !is_named(f, f->lock)) {
 		close(f->lock);
 		f->lock = -1;
 	}

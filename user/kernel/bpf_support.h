@@ -6,7 +6,6 @@
 #define XIDSCOPE_BPF_SUPPORT_H
 
 #include <bpf/libbpf.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/log.h"

@@ -2,7 +2,7 @@
 /* The decision about the source: from facts to a choice, and its reasons. */
 #include "rpc/choice.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #include "kernel/capabilities.h"
 

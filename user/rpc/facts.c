@@ -3,9 +3,7 @@
 #include "rpc/facts.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "model/merge.h"

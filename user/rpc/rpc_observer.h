@@ -7,7 +7,6 @@
 #define XIDSCOPE_RPC_OBSERVER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/log.h"
 #include "model/snapshot.h"

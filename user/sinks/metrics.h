@@ -6,8 +6,6 @@
 #ifndef XIDSCOPE_METRICS_H
 #define XIDSCOPE_METRICS_H
 
-#include <stddef.h>
-
 #define METRIC_PREFIX "xidscope_"
 
 enum metric_id {

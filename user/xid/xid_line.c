@@ -11,7 +11,6 @@
  */
 #include <limits.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "xid/xid_line.h"
 
