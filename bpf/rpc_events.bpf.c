@@ -9,7 +9,7 @@
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
-#include "rpc_events_abi.h"
+#include "rpc_events.h"
 #include "rpc_phases.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

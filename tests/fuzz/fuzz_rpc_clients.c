@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	if (clients_parse_server(name, sizeof(name), text, len, "127.0.0.1"))
 		require(name[0] && memchr(name, 0, sizeof(name)));
-	clients_parse_task(text, len, 12);
+	clients_has_task(text, len, 12);
 	free(text);
 	return 0;
 }

@@ -85,7 +85,7 @@ TEST(an_unknown_server_is_not_found)
 
 static bool has(const char *text, uint32_t task)
 {
-	return clients_parse_task(text, strlen(text), task);
+	return clients_has_task(text, strlen(text), task);
 }
 
 TEST(a_task_is_found_by_its_number)

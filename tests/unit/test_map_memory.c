@@ -14,7 +14,7 @@
 #include "rpc.h"
 #include "model/snapshot.h"
 #include "rpc.skel.h"
-#include "rpc_events_abi.h"
+#include "rpc_events.h"
 #include "rpc_events.skel.h"
 
 #define BUDGET_2_CPUS 8000000

@@ -182,7 +182,7 @@ static uint64_t unknown_facts(const struct btf_state *b)
 static int read_state(void *state, struct snapshot *s)
 {
 	struct btf_state *b = state;
-	unsigned int harmless = 0;
+	unsigned int except = 0;
 
 	if (!b->session_known && !access(SESSION_BTF, F_OK))
 		find_session_state(b);
@@ -191,8 +191,8 @@ static int read_state(void *state, struct snapshot *s)
 			snapshot_hook(s, table[i].name, bpf_hook_attached(&b->hooks, i));
 	/* A call that is recorded at its release needs no note of its end. */
 	if (b->record_at_release)
-		harmless = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
-	snapshot_drop(s, "rpc_recursion", bpf_hooks_misses(&b->hooks, harmless));
+		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
+	snapshot_drop(s, "rpc_recursion", bpf_hooks_misses(&b->hooks, except));
 	s->unknown |= unknown_facts(b);
 	rpc_cost_add(s, &b->hooks);
 	return btf_maps_read(&b->maps, s);

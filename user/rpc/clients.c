@@ -82,7 +82,7 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 	return false;
 }
 
-bool clients_parse_task(const char *text, size_t len, uint32_t task)
+bool clients_has_task(const char *text, size_t len, uint32_t task)
 {
 	struct span rest = { text, text + len }, line;
 	uint64_t number;
@@ -154,7 +154,7 @@ bool clients_task_is_gone(uint32_t client, uint32_t task)
 	err = file_text_read(&file, path, MAX_BYTES);
 	if (err) /* with the client its tasks are gone */
 		return err == -ENOENT && !access(CLIENTS, F_OK);
-	gone = !clients_parse_task(file.bytes, file.len, task);
+	gone = !clients_has_task(file.bytes, file.len, task);
 	file_text_free(&file);
 	return gone;
 }

@@ -32,7 +32,7 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 
 /* Whether task number @task is in a client's `tasks` file: a line per task that
  * begins with its number, after a heading. */
-bool clients_parse_task(const char *text, size_t len, uint32_t task);
+bool clients_has_task(const char *text, size_t len, uint32_t task);
 
 /* The transport of client number @client; false if it is not known. */
 bool clients_transport(struct client_transport *info, uint32_t client);

@@ -83,19 +83,13 @@ static bool is_used(void)
 	return used;
 }
 
-/* RPC_OBSERVER_ATTACHED means here: can be attached. */
-static enum rpc_observer_state look(void)
+/* Whether hooks can be attached now; if not, *@reason is why. */
+static bool can_attach(enum rpc_observer_state *reason)
 {
-	switch (sunrpc_look("")) {
-	case SUNRPC_BUILT_IN:
-		return RPC_OBSERVER_ATTACHED;
-	case SUNRPC_LIVE:
-		return is_used() ? RPC_OBSERVER_ATTACHED : RPC_OBSERVER_UNUSED;
-	case SUNRPC_LOADING:
-	case SUNRPC_ABSENT:
-		break;
-	}
-	return RPC_OBSERVER_ABSENT;
+	enum sunrpc_state sunrpc = sunrpc_look("");
+
+	*reason = sunrpc == SUNRPC_LIVE ? RPC_OBSERVER_UNUSED : RPC_OBSERVER_ABSENT;
+	return sunrpc == SUNRPC_BUILT_IN || (sunrpc == SUNRPC_LIVE && is_used());
 }
 
 static int attach_source(struct rpc_observer *o, enum rpc_source source,
@@ -178,15 +172,15 @@ static void log_state(const struct rpc_observer *o)
 
 bool rpc_observer_poll(struct rpc_observer *o)
 {
-	enum rpc_observer_state seen = look();
+	enum rpc_observer_state reason;
 
-	if (seen == RPC_OBSERVER_ATTACHED) {
+	if (can_attach(&reason)) {
 		if (o->state >= RPC_OBSERVER_NO_SOURCE)
 			return false;
 		attach(o);
 		return true;
 	}
-	if (seen == o->state && o->logged)
+	if (reason == o->state && o->logged)
 		return false;
 	if (o->source_state) {
 		keep_counts(o);
@@ -194,7 +188,7 @@ bool rpc_observer_poll(struct rpc_observer *o)
 	}
 	o->tried = 0;
 	o->error = 0;
-	o->state = seen;
+	o->state = reason;
 	o->logged = true;
 	log_state(o);
 	return true;

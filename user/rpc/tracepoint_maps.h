@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/label.h"
-#include "rpc_events_abi.h"
+#include "rpc_events.h"
 #include "rpc/rpc_series.h"
 #include "model/snapshot.h"
 

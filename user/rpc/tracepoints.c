@@ -244,13 +244,13 @@ static uint64_t unknown_facts(const struct tracepoints_state *t)
 static int read_state(void *state, struct snapshot *s)
 {
 	struct tracepoints_state *t = state;
-	/* The exact figures' program counts the ends of calls that the event's program missed. */
-	unsigned int counted = bpf_hook_attached(&t->hooks, HOOK_EXACT) ? BIT(HOOK_LATENCY) : 0;
+	/* events_exact counts in rpc_lost the calls that events_latency missed: count them once. */
+	unsigned int except = bpf_hook_attached(&t->hooks, HOOK_EXACT) ? BIT(HOOK_LATENCY) : 0;
 
 	for (size_t i = 0; i < HOOKS; i++)
 		snapshot_hook(s, table[i].name, bpf_hook_attached(&t->hooks, i));
 	snapshot_drop(s, "rpc_recursion",
-		      t->bpf->bss->rpc_lost + bpf_hooks_misses(&t->hooks, counted));
+		      t->bpf->bss->rpc_lost + bpf_hooks_misses(&t->hooks, except));
 	s->unknown |= unknown_facts(t);
 	rpc_cost_add(s, &t->hooks);
 	return tracepoint_maps_read(&t->maps, s);

@@ -7,8 +7,8 @@
  * (16 bits of a counter). A server is an address: all clients of one address are
  * one server here.
  */
-#ifndef XIDSCOPE_RPC_EVENTS_ABI_H
-#define XIDSCOPE_RPC_EVENTS_ABI_H
+#ifndef XIDSCOPE_RPC_EVENTS_H
+#define XIDSCOPE_RPC_EVENTS_H
 
 #include "rpc.h"
 
