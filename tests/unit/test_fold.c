@@ -288,6 +288,30 @@ TEST(a_server_that_is_named_other_takes_the_rest)
 	}
 }
 
+/* Adds an entry of ones to an empty one: behind its labels, which end before @first,
+ * no number may stay 0. */
+#define ASSERT_ADDS_ALL(type, first, add)                                                          \
+	do {                                                                                       \
+		static struct type from, to;                                                       \
+		uint64_t numbers[sizeof(to) / sizeof(uint64_t)];                                   \
+		size_t i = offsetof(struct type, first) / sizeof(uint64_t);                        \
+                                                                                                   \
+		memset(&from, 1, sizeof(from));                                                    \
+		add(&to, &from);                                                                   \
+		memcpy(numbers, &to, sizeof(numbers));                                             \
+		for (; i < sizeof(numbers) / sizeof(numbers[0]); i++)                              \
+			if (!numbers[i])                                                           \
+				fail_msg(#add " forgets the number at byte %zu of " #type, 8 * i); \
+	} while (0)
+
+TEST(no_counter_is_forgotten)
+{
+	ASSERT_ADDS_ALL(rpc_op, total, rpc_op_add);
+	ASSERT_ADDS_ALL(rpc_error, count, rpc_error_add);
+	ASSERT_ADDS_ALL(rpc_transport_state, alive, rpc_transport_add);
+	ASSERT_ADDS_ALL(rpc_server_state, depth, rpc_server_add);
+}
+
 TEST(counts_go_on_from_those_before)
 {
 	struct snapshot past = {}, now = {};
