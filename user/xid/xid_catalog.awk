@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Turns xid_catalog.tsv into the initialisers of a C array indexed by Xid.
 # Plain POSIX awk. Any bad row ends it with status 1, so that a build stops:
-# field count, codes not ascending, values unfit for labels.
+# field count, codes not ascending, unknown categories, values unfit for labels.
 function fail(why)
 {
 	printf "%s:%d: %s\n", FILENAME, FNR, why | "cat >&2"
@@ -33,6 +33,9 @@ $1 == "xid" { next }
 		fail("xid is not a number from 1 to 9999")
 	if ($1 + 0 <= last)
 		fail("xid does not ascend")
+	# A new category: see also the health rules, which treat "app" and "info" apart.
+	if ($4 !~ /^(app|driver|fabric|hw|info|unused)$/)
+		fail("category is not app, driver, fabric, hw, info or unused")
 	if ($6 !~ /^(info|warning|fatal)$/)
 		fail("severity is not info, warning or fatal")
 	for (i = 2; i <= 6; i++)
