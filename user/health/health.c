@@ -73,6 +73,9 @@ void health_evaluate(const struct snapshot *s, const struct health_options *o, d
 				health_rules[rule].find(&e, (enum health_rule_id)rule);
 }
 
+_Static_assert(HEALTH_RULES <= sizeof(((struct snapshot *)0)->health) / sizeof(struct health_state),
+	       "a snapshot has room for all rules");
+
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
 			struct snapshot *s)
 {

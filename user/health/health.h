@@ -51,6 +51,7 @@ struct health_rule {
 	const char *help;
 	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
 	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
+	bool gpu; /* its findings are faults of GPUs and their switches */
 };
 
 extern const struct health_rule health_rules[HEALTH_RULES];

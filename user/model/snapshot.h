@@ -249,8 +249,9 @@ struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, 
 struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu);
 struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, const char *evidence);
 
+/* Entries of the arrays of fixed size. One for which there is no room is left out:
+ * make the array larger. A drop or a program adds to the entry of its name. */
 void snapshot_hook(struct snapshot *s, const char *name, bool attached);
-/* These two add to the entry of the same name, if there is one. */
 void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count);
 void snapshot_program(struct snapshot *s, const char *name, uint64_t runs, uint64_t ns);
 void snapshot_health(struct snapshot *s, const char *check, int level);
