@@ -22,8 +22,9 @@ quietly "$promtool" test rules rules_test.yaml
 
 alerts=$(sed -n 's/^ *- alert: //p' rules.yaml)
 for alert in $alerts; do
-	# At least once with an alert, and once without.
-	(($(grep -c "alertname: $alert\$" rules_test.yaml) > 0)) || die "rules_test.yaml has no test of $alert"
+	grep -A1 "alertname: $alert\$" rules_test.yaml | grep exp_alerts: >/dev/null ||
+		die "rules_test.yaml has no case in which $alert fires"
+	grep -q "alertname: $alert}" rules_test.yaml || die "rules_test.yaml has no case in which $alert does not fire"
 done
 
 # As exported: NAME{LABEL LABEL}; a counter's sample ends in _total.
