@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that docs/METRICS.md describes the families of `xidscope metrics`, all of them and no others: name, type, unit,
-# labels and help agree, each has a meaning and one PromQL line, every name in the text and the queries exists, and the
-# sizes of tables in the text are those of include/rpc.h.
+# labels and help agree, each has a meaning and one PromQL line, every name in the text and the queries exists, the
+# sizes of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop is there.
 # With PROMTOOL=path of promtool, each query's syntax is checked too. check_metrics.sh [DOCUMENT]
 set -euo pipefail
 # shellcheck source=tests/docs/lib.sh
@@ -108,6 +108,16 @@ bound RPC_MAX_TRANSPORTS 0 transports
 bound RPC_MAX_SERIES 1 combinations
 bound RPC_MAX_ERRORS 0 combinations
 bound RPC_NAME_LEN 1 bytes
+
+# The page must name each kind of a GPU driver's error, and have a table's row for each kind of another event and for
+# each reason of a drop.
+grep -rhoE '\{ (DRIVER|EVENT), "[a-z0-9_]+|_DROP_[A-Z]+\] = "[a-z_]+|snapshot_drop\(s, "[a-z_]+' user |
+	sort -u >"$work/names"
+(($(wc -l <"$work/names") > 30)) || fail "cannot read the kinds of events and the reasons of drops in user/"
+while IFS='"' read -r where name; do
+	[[ $where == *DRIVER* ]] && row= || row='^|[^|]*'
+	grep -q "$row\`$name\`" "$document" || echo "$name has no line or no row" >>"$work/differences"
+done <"$work/names"
 
 if [[ -s $work/differences ]]; then
 	cat "$work/differences" >&2
