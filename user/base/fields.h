@@ -10,7 +10,8 @@
 
 #define MAX_FIELDS 4
 
-/* Begin with the text in .rest, which must outlive it and the fields. */
+/* Set .rest to the text before the first call; the text must stay valid while fields
+ * are used. */
 struct fields {
 	struct span rest; /* what is still to be read */
 	char *error; /* the caller's, for fields_refuse() */

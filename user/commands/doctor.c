@@ -23,7 +23,7 @@
 #define MAX_MOUNTS 16
 #define TYPES_MAX (64 << 20)
 
-/* Nothing depends on a note. */
+/* NOTE: unusual, but everything needed works. */
 enum verdict { OK, NOTE, UNKNOWN, MISSING };
 
 static const char *const verdict_names[] = {

@@ -14,7 +14,7 @@
 #include "commands/option_table.h"
 #include "rpc/choice.h"
 
-/* Until it is known whether --output is standard output. */
+/* A placeholder: options_parse() replaces it at its end. */
 static const char events_default[] = "-";
 
 static enum command __attribute__((format(printf, 1, 2))) refuse(const char *format, ...)
@@ -113,7 +113,7 @@ static const char *advice(const struct option_row *row)
 	return text;
 }
 
-/* Returns NULL, or what to do instead. */
+/* Returns NULL if @value is valid, otherwise a hint for the error message. */
 static const char *read_value(const struct option_row *row, struct options *o, const char *value)
 {
 	void *member = (char *)o + row->member;
@@ -149,7 +149,7 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 
 /* ---- words ---- */
 
-/* The command's row for the option @name, or for an operand if @name is "". */
+/* The command's row for the option @name, or for its operand if @len is 0. */
 static const struct option_row *find_row(enum command command, const char *name, size_t len)
 {
 	for (const struct option_row *row = option_rows; row < option_rows + option_row_count;
@@ -186,7 +186,7 @@ static bool refuse_unknown(enum command command, const char *word, size_t len)
 }
 
 /* Reads the option or operand at @words[0], whose value may be @words[1]. Returns
- * how many words that were, or 0 after a message. */
+ * the number of words consumed, or 0 after printing an error. */
 static int read_option(enum command command, struct options *o, char **words)
 {
 	const char *word = words[0], *name = command_rows[command].name, *value, *instead;
@@ -261,7 +261,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	command = find_command(argv[1]);
 	if (command == COMMAND_TRACE)
 		o->interval = 1;
-	/* Callers of check have no other exit code for this. */
+	/* Monitoring systems expect 3 (unknown) for a wrong command line. */
 	if (command == COMMAND_CHECK)
 		o->wrong_usage = CHECK_UNKNOWN;
 	for (int i = 2; command && i < argc; i += taken) {

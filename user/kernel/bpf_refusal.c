@@ -8,16 +8,15 @@
 #define PARTS 3
 #define PART_SIZE 128 /* bytes, with the NUL */
 
-/* In order of preference: the first row applies whose words are found, with all
- * their parts. */
+/* The first row that matches, words and parts, wins. */
 static const struct {
-	const char *words; /* as they begin */
+	const char *words; /* the message contains these */
 	const char *scan; /* sscanf() format of what follows; parts are texts */
 	int parts;
 	const char *feature; /* snprintf() format for the parts */
 } rows[] = {
-	/* libbpf replaces what it could not relocate by a call that no kernel
-	 * has, and then the kernel's message about that. */
+	/* libbpf turns an instruction that it cannot relocate into a call of a
+	 * helper that does not exist, and rewrites the kernel's error about it. */
 	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127[^. ].%127s", 3,
 	  "in this kernel's types, %s %s has no member %s, or one of another "
 	  "type" },
@@ -33,7 +32,7 @@ static const struct {
 	{ "map '", "%127[^']': failed to create: %127[^(\n]", 2,
 	  "the kernel cannot create the BPF map %s: %s" },
 
-	/* To 6.12, and later. */
+	/* The first form is up to 6.12, the second is later. */
 	{ "unknown func ", "%127[^#\n]#", 1,
 	  "on this kernel, this type of program may not call the helper %s" },
 	{ "program of this type cannot use helper ", "%127[^#\n]#", 1,

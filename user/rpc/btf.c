@@ -17,7 +17,7 @@
 struct btf_state {
 	const struct log *log;
 	struct bpf_hooks hooks;
-	struct rpc_bpf *bpf; /* the skeleton in there */
+	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
 	uint32_t shards;
 	bool session_known;
@@ -58,8 +58,8 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep, BIT(HOOK_RPC_TASK_WAKEUP)),
 };
 
-/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release.
- * The guard that replaced disabled preemption has a type. */
+/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release. Such a
+ * kernel guards tracepoints by SRCU, for which it has this type. */
 static bool tracepoints_preemptible(void)
 {
 	return kernel_has_type("", "class_srcu_fast_notrace_t");
@@ -69,7 +69,7 @@ static void *open_programs(void *state)
 {
 	struct btf_state *b = state;
 
-	/* Without all hooks that record at release, the booking hook records, and alone. */
+	/* If a hook that records at release is missing, rpc_stats_latency alone records. */
 	b->record_at_release = !((b->hooks.unused | b->hooks.missing) & RELEASE_HOOKS);
 	if (!b->record_at_release)
 		b->hooks.unused |= RECORD_AT_RELEASE_HOOKS;
@@ -142,8 +142,8 @@ static int session_state_offset(void)
 	return queue < 0 || state < 0 ? 0 : state - queue;
 }
 
-/* nfsv4 may be loaded much later than sunrpc, so each snapshot looks for it;
- * until then a wait for a drained session counts as a session wait. */
+/* nfsv4 may be loaded much later than sunrpc, so each snapshot looks for it. Before
+ * that, a wait while the session is drained counts as a session wait. */
 static void find_session_state(struct btf_state *b)
 {
 	b->session_known = true;
@@ -155,7 +155,7 @@ static void find_session_state(struct btf_state *b)
 
 const char *btf_tracepoint(size_t number)
 {
-	/* Two programs have the same one. */
+	/* It is the same tracepoint as that of the program before it. */
 	if (number >= HOOK_RPC_STATS_LATENCY_AGAIN)
 		number++;
 	return number < HOOKS ? table[number].name : NULL;
@@ -189,7 +189,7 @@ static int read_state(void *state, struct snapshot *s)
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
 			snapshot_hook(s, table[i].name, bpf_hook_attached(&b->hooks, i));
-	/* A call that is recorded at its release needs no note of its end. */
+	/* A call is recorded at its release even if these programs missed its end. */
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
 	snapshot_drop(s, "rpc_recursion", bpf_hooks_misses(&b->hooks, except));

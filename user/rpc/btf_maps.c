@@ -17,8 +17,8 @@
 
 #define OTHER "other"
 
-/* A waiter that has been awake for so long may have ended; at most so many of them
- * are checked in each snapshot. */
+/* A task that has been awake for this long may have ended. Each snapshot checks at
+ * most MAX_SWEEPS of them. */
 #define SWEEP_AGE_NS 2000000000
 #define MAX_SWEEPS 1024
 
@@ -33,8 +33,8 @@ struct reading {
 	uint32_t series_count;
 };
 
-/* The network namespace whose servers have their bare names: the node's own if it
- * is visible, otherwise the agent's. */
+/* Servers of this network namespace are shown without its number: the node's own if
+ * it is visible, otherwise the agent's. */
 static uint32_t own_netns(void)
 {
 	struct stat st;
@@ -121,8 +121,8 @@ static int read_one_series(struct reading *r, uint32_t i)
 	struct rpc_series_info info;
 	struct rpc_op *op = NULL;
 
-	/* A number is given out before its entry is filled: then no call has
-	 * been recorded under it, and the next snapshot will have it. */
+	/* Without a name, the entry is being filled: no call has been recorded
+	 * under its number yet. The next snapshot will have it. */
 	if (lookup(bpf->maps.series_info, i, &info))
 		return -errno;
 	if (i && !info.name[0])
@@ -148,7 +148,7 @@ static int read_series(struct reading *r)
 	const uint32_t count = r->series_count;
 	int err;
 
-	/* "other" comes last: the order of the rest must not change by it. */
+	/* "other" comes last, so that it does not change the order of the rest. */
 	for (uint32_t i = 1; i <= count; i++) {
 		err = read_one_series(r, i < count ? i : 0);
 		if (err)
@@ -174,7 +174,7 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	return 0;
 }
 
-/* What can only be read from the rpc_xprt itself. */
+/* Reads what only the kernel's rpc_xprt itself holds. */
 static void probe(struct reading *r, uint32_t index, struct rpc_transport_state *state,
 		  struct rpc_server_state *server, uint64_t *connects)
 {
@@ -187,7 +187,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
-	/* It may have been destroyed meanwhile. */
+	/* The transport may have been destroyed meanwhile. */
 	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
 		return;
 	state->alive = true;
@@ -266,7 +266,7 @@ static int read_depths(struct reading *r, uint32_t epoch)
 	struct rpc_server_state *server;
 
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
-		/* The last entry is that of all servers beyond the table. */
+		/* The last entry is for all servers beyond the table. */
 		if (i >= r->server_count &&
 		    (i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER]))
 			continue;
@@ -311,7 +311,7 @@ static uint64_t last_event(const struct rpc_waiter *w)
 	return last < w->waits.first ? w->waits.first : last;
 }
 
-/* The tasks asleep at this moment. Those awake for a long time may have ended. */
+/* Reads the tasks that are asleep, and checks those that have been awake for long. */
 static void read_waiters(struct reading *r)
 {
 	const struct rpc_waiter_bucket *bucket = r->m->waiter_tasks;
@@ -347,7 +347,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	m->bpf->bss->rpc_session_name = 0;
-	/* Before the servers: what is counted here has its server there. */
+	/* Read before the servers: each series and transport then has its server. */
 	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
 	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
 	err = read_servers(&r);

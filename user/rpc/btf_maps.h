@@ -18,13 +18,13 @@ struct btf_maps {
 	uint32_t own_netns;
 	const struct rpc_waiter_bucket *waiter_tasks; /* mapped */
 	struct rpc_series_reader reader;
-	/* As last reported, by transport. */
+	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];
 };
 
-/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.
- * Returns 0 or -errno; btf_maps_close() in either case. */
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or
+ * -errno; call btf_maps_close() in either case. */
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
 void btf_maps_close(struct btf_maps *m);
 

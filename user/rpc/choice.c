@@ -25,7 +25,7 @@ static void unknown(struct source_check *c, const char *text)
 	c->text = text;
 }
 
-/* @fix: what to do if it is not @ok. */
+/* @fix: what to do if @ok is false. */
 static void decide(struct source_check *c, bool ok, const char *text_ok, const char *text_missing,
 		   const char *fix)
 {
@@ -171,7 +171,7 @@ void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned 
 
 bool source_check_is_reason(const struct source_check *check, enum rpc_source source)
 {
-	/* Better sources are lower bits. All are better than none. */
+	/* A better source has a lower bit; any source is better than none. */
 	unsigned int better = source ? RPC_SOURCE_BIT(source) - 1 : RPC_SOURCES_ALL;
 
 	return check->verdict == SOURCE_CHECK_MISSING && check->sources & better;

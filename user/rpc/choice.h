@@ -24,7 +24,7 @@ enum source_verdict {
 /* One thing that some sources need. All text is static. */
 struct source_check {
 	const char *name;
-	unsigned int sources; /* that need it; 0: none does, but it improves one */
+	unsigned int sources; /* those that need it; 0: it only improves one */
 	enum source_verdict verdict;
 	const char *text; /* what was found */
 	const char *fix; /* what to do; NULL if nothing is missing */
@@ -32,15 +32,15 @@ struct source_check {
 
 struct source_choice {
 	enum rpc_source source; /* RPC_SOURCE_NONE: none is available now */
-	enum rpc_source best; /* the same once sunrpc is loaded, as far as known now */
+	enum rpc_source best; /* the likely choice once sunrpc is loaded */
 	struct source_check checks[12];
 	size_t check_count;
 };
 
 /*
- * Chooses the best of the sources @allowed, from the facts alone. Without sunrpc
- * there is none. Why there is no better one: see source_check_is_reason(). Leave a
- * source out of @allowed after the kernel has refused it, to get the next one.
+ * Chooses the best of the sources @allowed, from the facts alone: none if sunrpc is
+ * not loaded. source_check_is_reason() shows why it is not a better one. After the
+ * kernel has refused a source, leave it out of @allowed to get the next one.
  */
 void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned int allowed);
 

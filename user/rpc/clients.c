@@ -40,7 +40,8 @@ bool clients_parse_transport(struct client_transport *info, const char *text, si
 	return netid && address;
 }
 
-/* As the kernel writes addresses in hex; false if @address is none. */
+/* Writes @address in the hex form of /proc/fs/nfsfs/servers; false if it is not an
+ * IP address. */
 static bool address_to_hex(char *hex, size_t size, const char *address)
 {
 	unsigned char bytes[16];
@@ -152,7 +153,7 @@ bool clients_task_is_gone(uint32_t client, uint32_t task)
 
 	snprintf(path, sizeof(path), CLIENTS "/%x/tasks", client);
 	err = file_text_read(&file, path, MAX_BYTES);
-	if (err) /* with the client its tasks are gone */
+	if (err) /* no such client any more, so its tasks are gone too */
 		return err == -ENOENT && !access(CLIENTS, F_OK);
 	gone = !clients_has_task(file.bytes, file.len, task);
 	file_text_free(&file);

@@ -30,8 +30,8 @@ bool clients_parse_transport(struct client_transport *info, const char *text, si
 bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 			  const char *address);
 
-/* Whether task number @task is in a client's `tasks` file: a line per task that
- * begins with its number, after a heading. */
+/* Whether task number @task is in a client's `tasks` file: after a heading it has a
+ * line per task, which begins with the task's number. */
 bool clients_has_task(const char *text, size_t len, uint32_t task);
 
 /* The transport of client number @client; false if it is not known. */
@@ -46,8 +46,8 @@ void clients_each(void (*found)(void *context, uint32_t client,
  * as given at mount. False if it is not known. */
 bool clients_server_name(char *name, size_t size, const char *address);
 
-/* Whether the client no longer has that task, as the kernel's list of tasks shows.
- * False also if there is no such list. */
+/* Whether the kernel's list of the client's tasks no longer has @task. False also if
+ * there is no such list. */
 bool clients_task_is_gone(uint32_t client, uint32_t task);
 
 #endif

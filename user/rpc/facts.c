@@ -11,7 +11,7 @@
 #include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
 
-/* A module's file, and the list of modules, are shorter. */
+/* Larger than any module's file and than the list of modules. */
 #define MODULE_MAX (64 << 20)
 
 #define MODULE "/sys/module/sunrpc"
@@ -38,14 +38,14 @@ enum sunrpc_state sunrpc_look(const char *root)
 
 	if (!exists(root, MODULE))
 		return SUNRPC_ABSENT;
-	/* A built-in sunrpc has parameters, and therefore a folder, too. */
+	/* A built-in sunrpc has a folder too, for its parameters. */
 	if (!first_line(root, MODULE "/initstate", state, sizeof(state)))
 		return exists(root, MODULE) ? SUNRPC_BUILT_IN : SUNRPC_ABSENT;
-	/* Its types are there before it is live. */
+	/* Not SUNRPC_LIVE yet: its BTF appears earlier. */
 	return strcmp(state, "live") ? SUNRPC_LOADING : SUNRPC_LIVE;
 }
 
-/* "none [integrity] confidentiality": the one in force is in brackets. */
+/* "none [integrity] confidentiality": the mode in force is in brackets. */
 static enum lockdown lockdown(const char *root)
 {
 	char line[64];
@@ -114,7 +114,7 @@ void rpc_facts_look(struct rpc_facts *f, const char *root)
 	first_line(root, MODULE "/srcversion", f->srcversion, sizeof(f->srcversion));
 	first_line(root, MODULE "/taint", taint, sizeof(taint));
 	f->out_of_tree = strchr(taint, 'O');
-	/* A mount point that the kernel makes with its bpf() call. */
+	/* A kernel with bpf() creates this mount point. */
 	f->bpf = exists(root, "/sys/fs/bpf");
 	f->kernel_btf = exists(root, "/sys/kernel/btf/vmlinux");
 	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ? kernel_has_type(root, "rpc_task") :

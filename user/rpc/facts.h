@@ -12,7 +12,7 @@
 
 enum sunrpc_state {
 	SUNRPC_ABSENT,
-	SUNRPC_LOADING, /* or going: its types and events come and go */
+	SUNRPC_LOADING, /* or being unloaded: its types and events may be incomplete */
 	SUNRPC_LIVE, /* a module */
 	SUNRPC_BUILT_IN,
 };
@@ -24,38 +24,38 @@ enum lockdown { LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
 struct rpc_facts {
 	enum sunrpc_state sunrpc;
-	/* Of the loaded module; "" if it has none. */
+	/* The loaded module's; "" if it has none. */
 	char srcversion[SRCVERSION_SIZE];
-	bool out_of_tree; /* tainted the kernel as such */
-	/* Of the module that modprobe would load: its path below
-	 * /lib/modules/RELEASE, or "", and its srcversion, or "" if that is not
-	 * known (a compressed file). It may be another one than is loaded. */
+	bool out_of_tree; /* the kernel marks the module as such (taint O) */
+	/* The module that modprobe would load, which may differ from the loaded
+	 * one: its path below /lib/modules/RELEASE, or "", and its srcversion, or
+	 * "" if that is not known (a compressed file). */
 	char disk_path[128];
 	char disk_srcversion[SRCVERSION_SIZE];
 
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */
-	bool sunrpc_btf; /* sunrpc's are known, too */
+	bool sunrpc_btf; /* sunrpc's types are known, too */
 	enum lockdown lockdown;
 	uint64_t capabilities; /* the process's effective ones: bits */
 	enum tracefs_state tracefs;
 	char tracefs_path[64];
 	bool sunrpc_events; /* tracefs has them */
-	bool debugfs; /* sunrpc's clients are listed there */
-	bool transports; /* sysfs has sunrpc's (from 5.14) */
+	bool debugfs; /* it lists sunrpc's clients */
+	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
 	bool mountstats;
 };
 
-/* Paths of the system have @root before them: "", or a folder of a test. */
+/* @root is put before the system's paths: "", or a folder of a test. */
 
 /* Whether sunrpc is loaded. Cheap: can be called many times a second. */
 enum sunrpc_state sunrpc_look(const char *root);
 
-/* All facts that the choice of a source depends on; takes up to 0.1 s where sunrpc
- * is built in. The module on disk is left out. */
+/* Reads all facts that the choice of a source depends on, so not the module on disk.
+ * Takes up to 0.1 s if sunrpc is built in. */
 void rpc_facts_look(struct rpc_facts *f, const char *root);
 
-/* For reports: adds the module on disk, which is read whole. @release is the
+/* Adds the module on disk, for reports; reads the whole file. @release is the
  * kernel's, as printed by uname -r. */
 void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *release);
 

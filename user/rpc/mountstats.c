@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Source mountstats: no programs in the kernel; its own statistics are polled, those of
- * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both have
- * sums and counts: no distribution, and of the phases `rtt` alone.
+ * Source mountstats: polls the kernel's own statistics, without BPF programs: those of
+ * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both are sums
+ * and counts: there is no distribution, and `rtt` is the only phase.
  *
- * The mounts are those of process 1 if they may be read (with the host's process
- * namespace: the host's), otherwise our own. Counters are our own: the kernel's
- * begin and end with a mount. What a mount counts between the last poll and its
- * end is lost.
+ * The mounts are those of process 1 if its files can be read (in the host's process
+ * namespace these are the host's), otherwise those of this process. The kernel's
+ * counters begin and end with a mount, so totals are kept here. What a mount counts
+ * between the last poll and its end is lost.
  */
 #include "rpc/source.h"
 
@@ -36,19 +36,19 @@ static const uint64_t known =
 	RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) | RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
 	RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 
-/* What a mount (its superblock, to be exact) had counted at the last poll. */
+/* What a mount (precisely: its superblock) had counted at the last poll. */
 struct seen_mount {
 	uint64_t device;
 	uint64_t age;
-	bool there; /* in this poll */
+	bool there; /* found in this poll */
 	struct mountstats_op *ops;
 	size_t op_count;
 };
 
 struct mountstats_state {
 	const char *root;
-	bool begun; /* later mounts are new, and so are all their calls */
-	struct snapshot totals; /* ops, errors and transports alone */
+	bool begun; /* a poll has succeeded: all calls of a new mount count */
+	struct snapshot totals; /* only its ops, errors and transports are used */
 	struct seen_mount *mounts;
 	size_t mount_count;
 	struct transports transports;
@@ -117,7 +117,7 @@ static struct seen_mount *find_mount(struct mountstats_state *m, uint64_t device
 	return NULL;
 }
 
-/* A device number goes to another mount when the first has ended. */
+/* The kernel gives the device number of a mount that has ended to another one. */
 static bool is_another(const struct seen_mount *seen, const struct mountstats_mount *mount)
 {
 	if (mount->age < seen->age)
@@ -158,7 +158,7 @@ static int add_mount(struct mountstats_state *m, const struct mountstats_mount *
 	return err;
 }
 
-/* Mounts that have ended: their counts are in the totals. */
+/* Removes the mounts that have ended: their counts are in the totals. */
 static void forget_mounts(struct mountstats_state *m)
 {
 	size_t kept = 0;
@@ -183,7 +183,8 @@ static int read_proc(const struct mountstats_state *m, const char *process, cons
 	return file_text_read(text, path, FILE_MAX);
 }
 
-/* Both files list the mounts in one order; in between, one may have come. */
+/* Both files list the mounts in the same order, but one may have been added between
+ * the two reads. */
 static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos, size_t count,
 					     size_t number, const char *path)
 {
@@ -206,7 +207,7 @@ static int read_mounts(struct mountstats_state *m, const struct file_text *stats
 	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
 		info = info_of(infos, count, i, mount->path);
 		if (!info)
-			continue; /* it has just come or gone: the next poll */
+			continue; /* just mounted or unmounted: left to the next poll */
 		err = add_mount(m, mount, info->device);
 		if (!err)
 			err = transports_add(&m->transports, mount, info);
@@ -273,7 +274,7 @@ static void detach(void *state)
 	free(m);
 }
 
-/* Counts from now on: the first poll only notes what there is. */
+/* Counting begins now: the first poll only stores the present figures. */
 static void *try(const struct source_setup *setup)
 {
 	struct mountstats_state *m = calloc(1, sizeof(*m));
@@ -289,7 +290,7 @@ static void *try(const struct source_setup *setup)
 	return m;
 }
 
-/* Adds to what @s has: a source before this one may have counted, too. */
+/* Adds to @s, which may hold the counts of an earlier source. */
 static int add_totals(const struct snapshot *totals, struct snapshot *s)
 {
 	int err = snapshot_add_calls(s, totals);
@@ -308,7 +309,7 @@ static int read_state(void *state, struct snapshot *s)
 	s->unknown |= RPC_ALL_FACTS & ~known;
 	if (err == -ENOMEM)
 		return err;
-	/* What could not be read now is counted next time. */
+	/* After another error the next poll counts what this one could not read. */
 	err = add_totals(&m->totals, s);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);
 }

@@ -8,7 +8,7 @@
 
 #define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* As many as there are, up to @max. */
+/* Takes up to @max numbers; returns how many there are. */
 static size_t take_numbers(struct span *line, uint64_t *values, size_t max)
 {
 	size_t count = 0;
@@ -61,7 +61,7 @@ static bool read_head(struct mountstats_mount *mount, struct span line)
 	return true;
 }
 
-/* "tcp PORT BINDS CONNECTS ..."; udp has no connects, and local no port. */
+/* "tcp PORT BINDS CONNECTS ..."; udp has no CONNECTS, and local has no PORT. */
 static void read_transport(struct mountstats_mount *mount, struct span line)
 {
 	struct mountstats_transport *t = &mount->transports[mount->transport_count];
@@ -113,7 +113,7 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount)
 		word = span_take_word(&rest);
 		if (span_is(word, "device") || span_is(word, "no")) {
 			if (found) {
-				*text = before; /* this line is of the next one */
+				*text = before; /* this line begins the next mount */
 				break;
 			}
 			found = read_head(mount, line);
@@ -133,7 +133,7 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount)
 	return found;
 }
 
-/* "addr=" and, if it is not NFS's own, "port=" among "rw,vers=4.2,...". */
+/* Options are "rw,vers=4.2,addr=..."; "port=" is missing if it is NFS's own. */
 static void read_address(struct mountinfo_mount *mount, struct span options)
 {
 	struct span option;

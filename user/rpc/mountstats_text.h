@@ -16,12 +16,12 @@
 #include "base/span.h"
 #include "rpc.h"
 
-/* Since the mount; times in ms, cut. */
+/* Counts since the mount; times in ms, rounded down. */
 struct mountstats_op {
 	char name[RPC_OP_LEN];
 	uint64_t calls;
 	uint64_t transmits; /* at least one for each call */
-	uint64_t timeouts; /* major ones */
+	uint64_t timeouts; /* major timeouts */
 	uint64_t sent_bytes;
 	uint64_t received_bytes;
 	uint64_t rtt_ms; /* last transmit to reply */
@@ -31,7 +31,7 @@ struct mountstats_op {
 
 struct mountstats_transport {
 	char protocol[RPC_PROTO_LEN]; /* "tcp", "udp", "rdma" */
-	uint32_t port; /* our own; 0 if unknown */
+	uint32_t port; /* the local one; 0 if unknown */
 	uint64_t connects;
 };
 
@@ -42,13 +42,13 @@ struct mountstats_mount {
 	char server[LABEL_SIZE]; /* as given at mount, without brackets */
 	char path[256]; /* mount point, as the kernel escapes it; may be cut */
 	uint64_t age; /* seconds since the mount */
-	struct mountstats_op ops[RPC_MAX_OP]; /* that have been called */
+	struct mountstats_op ops[RPC_MAX_OP]; /* only those with calls */
 	size_t op_count;
 	struct mountstats_transport transports[MOUNTSTATS_TRANSPORTS];
 	size_t transport_count;
 };
 
-/* Reads the next NFS mount of @text. What is not understood is skipped. False:
+/* Reads the next NFS mount of @text and skips what it does not understand. False:
  * there is none. */
 bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 

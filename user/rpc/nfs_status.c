@@ -7,7 +7,7 @@
 
 #include "model/snapshot.h"
 
-/* include/linux/errno.h: never seen by processes, often by RPC tasks. */
+/* include/linux/errno.h: RPC tasks often end with these, system calls never do. */
 static const char *const kernel_names[] = {
 	[0] = "ERESTARTSYS", [9] = "EBADHANDLE",   [10] = "ENOTSYNC",        [11] = "EBADCOOKIE",
 	[12] = "ENOTSUPP",   [13] = "ETOOSMALL",   [14] = "ESERVERFAULT",    [15] = "EBADTYPE",

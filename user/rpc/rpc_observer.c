@@ -5,7 +5,7 @@
  *
  * A module cannot be unloaded while a BPF link of any kind is attached to one of
  * its tracepoints. So the hooks are attached only while another module uses sunrpc;
- * without one there is no NFS. After nfs, sunrpc can then be unloaded as well.
+ * without one there is no NFS. Then, once nfs is unloaded, sunrpc can be unloaded too.
  */
 #include "rpc/rpc_observer.h"
 
@@ -30,12 +30,12 @@ static const struct source_ops *const sources[RPC_SOURCES] = {
 struct rpc_observer {
 	const struct log *log;
 	unsigned int allowed; /* sources */
-	unsigned int tried; /* since sunrpc was loaded: they are in force, or have failed */
+	unsigned int tried; /* sources, since sunrpc was loaded: each is in use or has failed */
 	enum rpc_observer_state state;
 	bool logged; /* the state is in the log */
 	int error;
-	enum rpc_source source; /* in force */
-	void *source_state; /* NULL: none is in force */
+	enum rpc_source source; /* in use */
+	void *source_state; /* NULL: none is in use */
 	struct snapshot past; /* what earlier sources have counted */
 };
 
@@ -118,7 +118,7 @@ static bool try_best(struct rpc_observer *o)
 	if (!choice.source)
 		return false;
 	o->tried |= RPC_SOURCE_BIT(choice.source);
-	/* btf without waits is better than mountstats, but not than tracepoints. */
+	/* Accept btf without waits only if tracepoints is not the next choice. */
 	source_choose(&next, &facts, o->allowed & ~o->tried);
 	o->error = -attach_source(o, choice.source,
 				  &(struct source_setup){
@@ -147,7 +147,7 @@ static void attach(struct rpc_observer *o)
 	log_info(o->log, "attached to sunrpc, source %s", rpc_source_names[o->source]);
 }
 
-/* The counters continue from here when the module is loaded again. */
+/* Saves the counts, so that they continue after sunrpc is loaded again. */
 static void keep_counts(struct rpc_observer *o)
 {
 	struct snapshot s = { .time_ns = monotonic_ns() };
@@ -222,7 +222,7 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	s->unknown = ops ? 0 : o->past.unknown;
 	if (!err && ops)
 		err = ops->read(o->source_state, s);
-	/* Where no BPF source is in force, the hooks of the best one are missing. */
+	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);
 	return err;

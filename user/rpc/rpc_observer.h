@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Observes sunrpc: chooses the source (see choice.h), attaches it when the module
- * is loaded and detaches it when it is unloaded. Counters go on across that.
+ * is loaded and detaches it when it is unloaded. Counters continue after a reload.
  */
 #ifndef XIDSCOPE_RPC_OBSERVER_H
 #define XIDSCOPE_RPC_OBSERVER_H
@@ -22,15 +22,15 @@ enum rpc_observer_state {
 	RPC_OBSERVER_ATTACHED,
 };
 
-/* Nothing is loaded yet. Only @sources (see choice.h) will be used. @log must outlive
- * it. NULL: no memory. */
+/* Loads nothing yet. The observer will use only @sources (see choice.h). @log must
+ * outlive it. NULL: no memory. */
 struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int sources);
 void rpc_observer_free(struct rpc_observer *o);
 
 /*
  * Checks whether sunrpc was loaded or is to be unloaded, and attaches the best
  * available source, or detaches. Cheap when nothing has changed: call it several
- * times a second. Logs each change once. Returns whether there was one.
+ * times a second. Logs each change once. Returns whether something changed.
  */
 bool rpc_observer_poll(struct rpc_observer *o);
 

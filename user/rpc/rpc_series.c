@@ -8,7 +8,7 @@
 
 #include "rpc/nfs_status.h"
 
-/* A copy of a series that is being written is read again, this often. */
+/* How often a series is copied again if a program writes it meanwhile. */
 #define COPY_TRIES 16
 
 int rpc_series_open(struct rpc_series_reader *r)

@@ -18,23 +18,23 @@ struct rpc_series_reader {
 	struct rpc_series *copy[2];
 };
 
-/* Allocates the copies: 0 or -ENOMEM. rpc_series_close() in either case. */
+/* Allocates the copies. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
 int rpc_series_open(struct rpc_series_reader *r);
 void rpc_series_close(struct rpc_series_reader *r);
 
 /*
- * A copy in which every call that was begun is finished, if there is a moment
- * when none is being written: all calls that had begun when the copy after it
- * was taken were finished when the copy before it was taken. Valid until the
- * next call. NULL: the map cannot be read.
+ * Returns a copy in which every call that was begun is finished, if there is a moment
+ * when no program writes the series: no call began between the copy before it, whose
+ * calls were all finished, and the copy after it. Valid until the next call. NULL:
+ * the map cannot be read.
  */
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index);
 
 /* Adds a copy's figures to @op. */
 void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
 
-/* The kernel side records only waits that happened. Puts the calls that waited
- * for no time at all into the waits' first buckets, when all have been added. */
+/* Call it when all series have been added. Puts the calls that did not wait into the
+ * first bucket of each wait: the kernel side records only waits that happened. */
 void rpc_series_complete(struct snapshot *s);
 
 /* Calls @add for each error in the map behind @fd, in the order in which they were
@@ -50,14 +50,12 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 void rpc_depths_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
 		    uint32_t epoch);
 
-/* Raise *@max to @value, and to the age of what is there since @since (0:
- * nothing). */
+/* Raise *@max to @value, or to the time since @since (0: no time). */
 void rpc_raise(uint32_t *max, uint32_t value);
 void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since);
 
-/* The greatest value so far, kept in *@maximum. A counter that is the sum of
- * several reads may lack for a moment what moves from one to the other; what is
- * reported must not fall. */
+/* Returns the greatest value so far, kept in *@maximum: a counter must not fall. The sum
+ * of several reads can be too low while a part moves from one to another. */
 uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value);
 
 /* Adds what was dropped, by reason (of RPC_DROPS), to @s. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ways to observe sunrpc, each behind the same operations. A source adds its
- * operations here and its row to the table in rpc_observer.c; what it needs of
- * the kernel is checked in choice.c.
+ * The ways to observe sunrpc, each behind the same operations. A new source needs its
+ * operations here, a row of the table in rpc_observer.c, and checks in choice.c of
+ * what it requires of the kernel.
  */
 #ifndef XIDSCOPE_SOURCE_H
 #define XIDSCOPE_SOURCE_H
@@ -17,8 +17,8 @@ struct source_setup {
 	const struct log *log; /* must outlive the source */
 	const char *root; /* before the paths of proc and sysfs: "", or a folder of a test, which
 			   * must outlive the source */
-	const char *tracefs; /* where it is mounted */
-	bool accept_no_waits; /* no other source could observe waits if this one cannot */
+	const char *tracefs; /* where tracefs is mounted */
+	bool accept_no_waits; /* accept it even if it cannot observe waits */
 };
 
 struct source_ops {
@@ -26,12 +26,12 @@ struct source_ops {
 	 * set, after logging the reason unless memory is short. */
 	void *(*try)(const struct source_setup *setup);
 	/* Begins to count. Returns 0; or -errno, after logging the reason, if calls
-	 * cannot be counted: detach() it then. NULL: try() has begun already. */
+	 * cannot be counted: then call detach(). NULL: try() has begun already. */
 	int (*attach)(void *state);
-	/* Adds what was counted, and the state of the hooks, to @s, with the facts that
-	 * cannot be observed in @s->unknown. Returns 0 or -errno. */
+	/* Adds to @s what was counted and the state of the hooks, and to @s->unknown the
+	 * facts that cannot be observed. Returns 0 or -errno. */
 	int (*read)(void *state, struct snapshot *s);
-	/* Ends it and frees @state. */
+	/* Ends the observation and frees @state. */
 	void (*detach)(void *state);
 	/* Adds the source's hooks to @s as missing. NULL: it has none. */
 	void (*missing)(struct snapshot *s);

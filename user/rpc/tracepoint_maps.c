@@ -13,16 +13,16 @@
 
 #define OTHER "other"
 
-/* A task that has ended and is not booked after this time never will be. */
+/* A task that ended longer ago than this will no longer be booked. */
 #define ENDED_NS 2000000000
 
-/* A call of this age may have ended unnoticed: it is looked up in the kernel's own
- * list of tasks. At most so many per snapshot. */
+/* A call of this age may have ended unnoticed: the kernel's own list of tasks shows
+ * it. Each snapshot looks up at most MAX_DOUBTS. */
 #define DOUBT_NS 30000000000
 #define MAX_DOUBTS 64
 
-/* After so many snapshots without a waiting task in the table of tasks, a count of
- * waiters above 0 is wrong. */
+/* A count of waiters above 0 is wrong if this many snapshots in a row found no waiting
+ * task in the table of tasks. */
 #define IDLE_SNAPSHOTS 2
 
 static void *map_in(const struct bpf_map *map, int protection)
@@ -44,8 +44,8 @@ static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 {
 	const struct tracepoint_maps *m = context;
 
-	/* Each field is read once, in any order: rpc_series_read() makes sure that
-	 * they are of one moment. */
+	/* The fields may be read at different moments: rpc_series_read() finds a copy
+	 * in which they are of the same one. */
 	memcpy(to, (const void *)&m->series[index], sizeof(*to));
 	__sync_synchronize();
 	return 0;
@@ -97,7 +97,7 @@ static uint32_t server_get(struct tracepoint_maps *m, const char *address)
 	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
 	if (!bpf_map_update_elem(fd, &key, &index, BPF_NOEXIST))
 		return index;
-	/* The kernel side was faster. */
+	/* The kernel side has added it meanwhile. */
 	bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index, BPF_ANY);
 	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
 }
@@ -106,7 +106,7 @@ static void learn(void *context, uint32_t client, const struct client_transport 
 {
 	struct tracepoint_maps *m = context;
 
-	/* Local ones are those with which servers register. */
+	/* Servers use local clients to register with rpcbind. */
 	if (client >= RPC_MAX_CLIENTS || m->clients[client].server || !strcmp(info->netid, "local"))
 		return;
 	m->clients[client].server = 1 + server_get(m, info->address);
@@ -117,7 +117,7 @@ void tracepoint_maps_find_clients(struct tracepoint_maps *m)
 	clients_each(learn, m);
 }
 
-/* Finds the transport protocol of the servers that lack it, and have clients. */
+/* Sets the transport protocol of the client's server, if it is not known yet. */
 static void note_netid(void *context, uint32_t client, const struct client_transport *info)
 {
 	struct tracepoint_maps *m = context;
@@ -144,7 +144,7 @@ static void name_server(struct rpc_event_label *label, const char *name, const c
 	label->named = true;
 }
 
-/* A client whose creation was not observed. */
+/* Names the server of a client whose creation was not observed. */
 static void name_client(struct tracepoint_maps *m, struct rpc_event_label *label, uint32_t client)
 {
 	struct client_transport info;
@@ -320,8 +320,8 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 		w->count[t.server][limit]++;
 }
 
-/* Where no task waits any more, but that event was missed: corrects the count of
- * waiters and ends the period. */
+/* Corrects the count of waiters, and ends the period of waiting, where no task waits any
+ * more although the count says so: the event of a wake-up was missed. */
 static void reconcile(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
@@ -362,7 +362,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
 	name_servers(m);
-	/* "other" comes last: the order of the rest must not change by it. */
+	/* "other" comes last, so that it does not change the order of the rest. */
 	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
 		err = read_series(m, s, i % RPC_MAX_SERIES);
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads the maps of bpf/rpc_events.bpf.c into a snapshot, and fills in what only
- * user space can find out: the servers of clients.
+ * Reads the maps of bpf/rpc_events.bpf.c into a snapshot, and fills in the servers of
+ * clients, which only user space can find.
  */
 #ifndef XIDSCOPE_TRACEPOINT_MAPS_H
 #define XIDSCOPE_TRACEPOINT_MAPS_H
@@ -18,7 +18,7 @@ struct rpc_events_bpf;
 /* What is known of a server in addition to the map's entry. */
 struct rpc_event_label {
 	char server[LABEL_SIZE]; /* "" until it is looked up */
-	char transport[16]; /* netid; "" if it is not known */
+	char transport[16]; /* netid; "" if not known */
 	bool named; /* by name or address, not by the client's number */
 	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
 	unsigned int idle[RPC_LIMITS]; /* snapshots without a waiting task */
@@ -27,7 +27,7 @@ struct rpc_event_label {
 struct tracepoint_maps {
 	struct rpc_events_bpf *bpf;
 	uint32_t shards;
-	/* Mapped only while a snapshot is read, apart from the clients: they would
+	/* All but the clients are mapped only while a snapshot is read: mapped pages
 	 * count as memory of this process. */
 	struct rpc_event_client *clients;
 	struct rpc_event_server *servers;
@@ -39,8 +39,8 @@ struct tracepoint_maps {
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
 };
 
-/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps.
- * Returns 0 or -errno; tracepoint_maps_close() in either case. */
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or
+ * -errno; call tracepoint_maps_close() in either case. */
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards);
 void tracepoint_maps_close(struct tracepoint_maps *m);
 

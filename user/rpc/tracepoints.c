@@ -21,9 +21,9 @@
 #define FORMAT_BYTES (64 << 10)
 
 /*
- * In order of attachment: a hook that removes entries from a table comes before
- * the one that adds them. The exact figures come before the event that they belong
- * to, because the kernel calls programs in the order of attachment.
+ * In order of attachment: a hook that removes entries from a table comes before the one
+ * that adds them. events_exact comes before rpc_stats_latency, whose figures it has: the
+ * kernel calls programs in the order of attachment.
  */
 enum hook {
 	HOOK_CLIENT,
@@ -41,13 +41,14 @@ enum hook {
 
 struct tracepoints_state {
 	struct bpf_hooks hooks;
-	struct rpc_events_bpf *bpf; /* the skeleton in there */
+	struct rpc_events_bpf *bpf; /* the skeleton in @hooks */
 	struct tracepoint_maps maps;
 	struct rpc_event_fields fields;
 	uint32_t shards;
 };
 
-/* By the names of their events; the raw tracepoint has no format. */
+/* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no
+ * format file. */
 static const struct bpf_hook table[HOOKS] = {
 #define HOOK(name, function, needs) BPF_HOOK(name, rpc_events_bpf, function, needs)
 	[HOOK_CLIENT] = HOOK("rpc_clnt_new", events_client, 0),
@@ -60,8 +61,8 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_SLEEP] = HOOK("rpc_task_sleep", events_sleep, BIT(HOOK_WAKEUP)),
 };
 
-/* The fields that are read of each event. Numbers have one size or another;
- * texts are dynamic. */
+/* The fields that are read of each event. A number has a size in bytes; size 0 means
+ * a dynamic text. */
 static const struct field_row {
 	const char *name;
 	size_t target; /* offset into struct rpc_event_fields */
@@ -114,8 +115,8 @@ static bool read_format(struct trace_format *format, const char *tracefs, const 
 	return good;
 }
 
-/* Notes where @row lies in its event; false if it does not lie there as it
- * should. Fields that events share must have one offset in all. */
+/* Stores the field's offset; false if it is missing or has another size. A field that
+ * events share must have the same offset in each of them. */
 static bool find_field(struct rpc_event_fields *fields, const struct field_row *row,
 		       const struct trace_format *format)
 {
@@ -210,7 +211,7 @@ static int attach(void *state)
 	struct tracepoints_state *t = state;
 	int err = bpf_hooks_attach(&t->hooks, 0, HOOK_CLIENT + 1);
 
-	/* From here on the event reports new clients: look for those that exist. */
+	/* From now on the event reports new clients; find those that exist already. */
 	tracepoint_maps_find_clients(&t->maps);
 	if (!err)
 		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOKS);

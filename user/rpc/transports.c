@@ -19,7 +19,7 @@ struct transport {
 	char server[LABEL_SIZE];
 	char address[RPC_ADDRESS_LEN];
 	uint32_t port; /* the server's */
-	size_t index; /* among those of its mount */
+	size_t index; /* among the transports of its mount */
 	struct mountstats_transport stats;
 };
 
@@ -27,7 +27,7 @@ struct transport {
 struct transport_connects {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN];
-	uint64_t before, now; /* at the last poll, at this one */
+	uint64_t before, now; /* at the last poll and at this one */
 };
 
 void transports_clear(struct transports *t)
@@ -41,7 +41,7 @@ void transports_free(struct transports *t)
 	free(t->connects);
 }
 
-/* Mounts of one server share their transports: then each shows the same. */
+/* Mounts of one server share their transports: each mount shows the same ones. */
 static bool is_same(const struct transport *t, const char *server, size_t index,
 		    const struct mountstats_transport *stats)
 {
@@ -88,7 +88,7 @@ static struct transport_connects *find_connects(struct transports *t, const char
 	return c;
 }
 
-/* The sum over all transports falls when one ends; it then counts from there. */
+/* The sum over all transports falls when one ends; counting continues from there. */
 int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun)
 {
 	struct rpc_transport_state *state;
@@ -113,9 +113,9 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 	return 0;
 }
 
-/* Finds the transport that sysfs shows; NULL: it belongs to no NFS mount. The
- * server's port, if it is known, separates NFS from lockd and others, and from
- * backchannels, which have none. Up to 6.0 it is known for TCP alone. */
+/* Finds the transport that sysfs shows; NULL: it belongs to no NFS mount. The server's
+ * port separates NFS from lockd and others, and from backchannels, which have no port. Up
+ * to 6.0 the port is known for TCP only. */
 static const struct transport *find_shown(const struct transports *t, const char *protocol,
 					  const char *address, const struct xprt_info *info)
 {
@@ -143,7 +143,7 @@ static int add_slots(const struct transports *t, struct snapshot *s, const char 
 	if (snprintf(file, sizeof(file), "%s/dstaddr", folder) >= (int)sizeof(file) ||
 	    !file_first_line(file, address, sizeof(address)))
 		return 0;
-	/* It cannot be read while there is no connection. */
+	/* The file cannot be read while there is no connection. */
 	if (file_text_read(&text, path, FILE_MAX))
 		return 0;
 	if (protocol && xprt_info_parse(&info, text.bytes, text.len))

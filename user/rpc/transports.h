@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The transports of the NFS mounts for the source mountstats: connects from
- * mountstats, slots from sysfs (from 5.14). A server's transports of one protocol
- * are shown as one, which has the protocol's name.
+ * mountstats, slots from sysfs (from 5.14). A server's transports of one protocol are
+ * shown as one with the protocol's name.
  */
 #ifndef XIDSCOPE_TRANSPORTS_H
 #define XIDSCOPE_TRANSPORTS_H
@@ -28,13 +28,13 @@ struct transports {
 void transports_clear(struct transports *t);
 void transports_free(struct transports *t);
 
-/* Adds those of @mount. Mounts of one server share their transports, which count
- * once. Returns 0 or -ENOMEM. */
+/* Adds the transports of @mount. Those that it shares with another mount count once.
+ * Returns 0 or -ENOMEM. */
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
 		   const struct mountinfo_mount *info);
 
-/* Ends a poll: adds the connects since the last one to @totals, or only notes them
- * if counting has not @begun. Returns 0 or -ENOMEM. */
+/* Ends a poll: adds the connects since the last poll to @totals, or only stores their
+ * number if counting has not @begun. Returns 0 or -ENOMEM. */
 int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
 
 /* Adds the slots that sysfs shows below @root ("" for the system itself) to @s.

@@ -4,7 +4,7 @@
 
 #include "base/span.h"
 
-/* Reads "NAME=NUMBER" from @line; false if it is not that. */
+/* Reads "NAME=NUMBER" from @line; false if the line has another form. */
 static bool value_of(struct span line, const char *name, uint32_t *value)
 {
 	uint64_t number;

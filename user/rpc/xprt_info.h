@@ -14,8 +14,8 @@ struct xprt_info {
 	uint32_t slots_max;
 	uint32_t slots_allocated;
 	uint32_t pending; /* calls that wait for their reply */
-	uint32_t port; /* the peer's; 0 if it has none (a backchannel), ... */
-	bool has_port; /* ... and if the file does not have it (before 5.18) */
+	uint32_t port; /* the peer's; 0 if there is none (a backchannel) */
+	bool has_port; /* the file shows the port (from 5.18) */
 };
 
 /* @text holds @len bytes, lines "name=number". False if one of the first three
