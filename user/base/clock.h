@@ -12,9 +12,9 @@ uint64_t monotonic_ns(void);
 /* Seconds since the epoch. */
 double wall_seconds(void);
 
-/* The wall clock's time of boot in seconds since the epoch, which changes only
- * when that clock is set, not by suspending. False: an interruption made the
- * measurement inexact. */
+/* The time of boot by the wall clock, in seconds since the epoch. It changes only when
+ * that clock is set, not by a suspend. False: an interruption made the measurement
+ * inexact. */
 bool wall_clock_origin(double *seconds);
 
 #endif

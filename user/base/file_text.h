@@ -17,7 +17,7 @@ struct file_text {
  * *@f is empty. */
 int file_text_read(struct file_text *f, const char *path, size_t max);
 
-/* The text of such an error. */
+/* The text of an error of file_text_read(). */
 const char *file_text_error(int err);
 
 /* The first line of @path without its newline, cut to @size bytes with the NUL;

@@ -14,10 +14,10 @@
 
 struct json {
 	FILE *out;
-	bool comma; /* something stands before the next value */
+	bool comma; /* the next value needs a comma before it */
 };
 
-/* In all of these, @name is the member's name, without need of escapes; NULL: an
+/* In all of these, @name is the member's name, which must need no escapes; NULL: an
  * element of an array, or the whole text. */
 void json_object(struct json *j, const char *name);
 void json_object_end(struct json *j);

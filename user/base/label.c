@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Label values made of bytes from elsewhere. */
+/* Label values made of bytes from outside. */
 #include "base/label.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 		}
 		memcpy(label + used, piece, n);
 		used += n;
-		/* At this length the mark still fits. */
+		/* Up to here "..." still fits. */
 		if (used + sizeof("...") <= size)
 			cut = used;
 	}

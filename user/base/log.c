@@ -24,8 +24,8 @@ static const struct {
 	[LOG_LEVEL_ERROR] = { "error", "error: ", 3 },
 };
 
-/* systemd.exec(5): the variable holds device and inode of the journal's socket,
- * also for programs whose standard error has since been redirected. */
+/* systemd.exec(5): the variable holds device and inode of the journal's socket. It stays
+ * set if standard error is redirected, so the two are compared. */
 bool log_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -55,7 +55,7 @@ static void write_json(FILE *out, enum log_level level, const char *message)
 	fputc('\n', out);
 }
 
-/* The journal makes an entry of each line, and reads each one's priority. */
+/* The journal makes an entry of each line and reads the priority of each. */
 static void write_text(FILE *out, enum log_level level, const char *message, bool journal)
 {
 	const char *end;
@@ -90,7 +90,7 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 			write_json(out, level, message);
 		else
 			write_text(out, level, message, log->format == LOG_JOURNAL);
-		/* In one write: another program's lines do not come in between. */
+		/* One write, so that no other program's line comes between. */
 		if (!fclose(out))
 			fputs(text, stderr);
 	}

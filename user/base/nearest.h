@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Begin with { .word, .len }, and offer one name after the other. */
+/* Begin with { .word, .len }, then offer one name after the other. */
 struct nearest {
 	const char *word;
 	size_t len;
@@ -15,8 +15,8 @@ struct nearest {
 	size_t distance; /* of @name from @word, in characters changed */
 };
 
-/* @name must stay. It is near if the word is its beginning, or if about a third
- * of the word's characters or fewer differ. */
+/* @name must outlive @n. It is near if the word is its beginning, or if at most about a
+ * third of the word's characters differ. */
 void nearest_offer(struct nearest *n, const char *name);
 
 #endif

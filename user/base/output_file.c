@@ -45,14 +45,14 @@ int output_file_lock(struct output_file *f)
 
 	if (is_stdout(f) || f->lock >= 0)
 		return 0;
-	/* Read only: a file system with a file open for writing cannot be
-	 * remounted read-only. */
+	/* Open read-only: a file that is open for writing prevents a remount of its
+	 * file system as read-only. */
 	fd = open(f->lock_path, O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
 	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 	if (err == -EBADF) {
-		/* On NFS the lock is one of fcntl(2), which needs a file open for writing. */
+		/* On NFS the kernel uses an fcntl(2) lock, which needs a file open for writing. */
 		close(fd);
 		fd = open(f->lock_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		if (fd < 0)
@@ -65,7 +65,7 @@ int output_file_lock(struct output_file *f)
 		close(fd);
 		return err;
 	}
-	/* The process that held it may have removed it meanwhile. */
+	/* The process that held the lock may have removed the file meanwhile. */
 	if (!is_named(f, fd)) {
 		close(fd);
 		return -EAGAIN;
@@ -90,8 +90,7 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-/* The directory may have been replaced since the lock was taken: then so has
- * the lock. */
+/* Takes the lock again if its directory has been replaced since. */
 static int check_lock(struct output_file *f)
 {
 	if (f->lock >= 0 && !is_named(f, f->lock)) {

@@ -20,16 +20,16 @@ struct output_file {
 int output_file_init(struct output_file *f, const char *path);
 
 /*
- * Makes sure that no other process writes this file. Returns 0, -EBUSY if
- * another one does, or -errno if the lock cannot be made, as in a directory that
- * is missing; output_file_write() tries again.
+ * Makes sure that no other process writes this file. Returns 0; -EBUSY if another one
+ * does; or -errno if the lock cannot be made, for example because the directory is
+ * missing: then output_file_write() tries again.
  */
 int output_file_lock(struct output_file *f);
 
 /*
- * Replaces the file by @size bytes of @data, mode 0644: a temporary file in the
- * same directory whose name does not end in ".prom", then rename. On failure
- * the old file is unchanged. Returns 0 or -errno.
+ * Replaces the file by @size bytes of @data, mode 0644: writes a temporary file in the
+ * same directory, whose name does not end in ".prom", and renames it. On failure the
+ * old file is unchanged. Returns 0 or -errno.
  */
 int output_file_write(struct output_file *f, const char *data, size_t size);
 

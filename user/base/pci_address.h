@@ -18,8 +18,8 @@ struct pci_address {
 };
 
 /*
- * Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until
- * about 2010; as the other span_take_ functions. What is not given is 0.
+ * Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until about
+ * 2010, like the other span_take_ functions. A part that is not given is 0.
  */
 bool pci_address_take(struct span *s, struct pci_address *address);
 

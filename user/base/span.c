@@ -40,7 +40,7 @@ bool span_take_through(struct span *s, const char *literal)
 	return false;
 }
 
-/* Locale-free. */
+/* Does not depend on the locale. */
 unsigned int span_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -80,7 +80,7 @@ struct span span_take_line(struct span *s)
 	return line;
 }
 
-/* The bytes up to the first whose being in @set is @wanted. */
+/* The bytes up to the first that is in @set (@wanted true) or is not (false). */
 static struct span take_up_to(struct span *s, const char *set, bool wanted)
 {
 	struct span taken = { s->at, s->at };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The text cursor: a stretch of text that a parser has yet to read. Pure
- * functions; any bytes, no NUL needed.
+ * A text cursor: the part of a text that a parser still has to read. Pure functions;
+ * the text may hold any bytes and needs no NUL.
  *
- * The span_take_ functions that return bool move past what they recognise, or
- * leave the span alone and return false. Those that return a span move past it;
- * it may be empty.
+ * A span_take_ function that returns bool either moves past what it found, or returns
+ * false and leaves the span unchanged. One that returns a span moves past that span,
+ * which may be empty.
  */
 #ifndef XIDSCOPE_SPAN_H
 #define XIDSCOPE_SPAN_H
@@ -25,16 +25,16 @@ bool span_is(struct span s, const char *literal);
 
 bool span_take(struct span *s, const char *literal);
 
-/* Moves past the first occurrence of literal. */
+/* Moves past the first occurrence of @literal. */
 bool span_take_through(struct span *s, const char *literal);
 
-/* At least one digit, at most @max; base up to 36, letters in any case. */
+/* At least one digit; a value of at most @max. @base up to 36, letters in any case. */
 bool span_take_number(struct span *s, unsigned int base, uint64_t max, uint64_t *value);
 
-/* The line without its newline, which is passed. */
+/* The line without its newline; moves past both. */
 struct span span_take_line(struct span *s);
 
-/* The bytes that are in @set, and those up to the first that is. */
+/* The next bytes that are in @set; the next bytes that are not. */
 struct span span_take_run(struct span *s, const char *set);
 struct span span_take_until(struct span *s, const char *set);
 
@@ -50,7 +50,7 @@ bool span_number(struct span s, uint64_t max, uint64_t *value);
 /* Copies all of it and a NUL. False: it does not fit @size, or holds a NUL. */
 bool span_copy(struct span s, char *to, size_t size);
 
-/* What c stands for as a digit, 0 to 35; 36: no digit in any base. */
+/* The value of @c as a digit, 0 to 35; 36: it is none in any base. */
 unsigned int span_digit(char c);
 
 #endif

@@ -22,7 +22,7 @@ void time_to_text(char *text, size_t size, double seconds)
 	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
-/* Digits, and perhaps a point and more of them, up to the end of the text. */
+/* Reads digits, and perhaps a point and more digits, to the end of the text. */
 static bool read_decimal(const char *text, double *value)
 {
 	size_t whole = strspn(text, "0123456789"), all = whole;
@@ -43,7 +43,7 @@ bool time_from_text(const char *text, double *seconds)
 
 	if (read_decimal(text, seconds))
 		return *seconds <= LAST;
-	/* strptime() would pass over blanks and signs. */
+	/* strptime() would accept blanks and signs. */
 	if (text[strspn(text, "0123456789-:.TZ")])
 		return false;
 	rest = strptime(text, "%Y-%m-%d", &utc);

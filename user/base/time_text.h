@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Room for "2026-11-21T10:00:00Z", of years up to 9999. */
+/* Room for "2026-11-21T10:00:00Z", for years up to 9999. */
 #define TIME_TEXT_SIZE 24
 
-/* Whole seconds; times outside the years 1970 to 9999 become the nearest in them. */
+/* Whole seconds. A time before 1970 or after 9999 becomes the first or last one. */
 void time_to_text(char *text, size_t size, double seconds);
 
 /* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds

@@ -10,7 +10,7 @@
 
 #include "kernel/bpf_refusal.h"
 
-/* libbpf's print callback takes no context: its state is static, and set once. */
+/* Static, because libbpf's print callback takes no context. Set once. */
 static const struct log *message_log;
 static char error_log[1536];
 static char refused_program[64];
@@ -28,7 +28,7 @@ static void note_refused(const char *text)
 		snprintf(refused_program, sizeof(refused_program), "%.*s", (int)(end - name), name);
 }
 
-/* Keeps the end, from the beginning of a line on: the verdict is there. */
+/* If the log grows too long, keeps its last whole lines: they hold the verdict. */
 static void append_error(const char *text, size_t len)
 {
 	const size_t room = sizeof(error_log) - 1;

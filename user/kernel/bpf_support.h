@@ -14,17 +14,17 @@
  * last lines are kept in the error log. @log must outlive all use of libbpf. */
 void bpf_messages_init(const struct log *log);
 
-/* The last lines that libbpf (and through it the verifier) wrote since the
- * last bpf_error_log_clear(), each with its newline. Static storage. */
+/* The last lines that libbpf wrote, the verifier's included, since the last
+ * bpf_error_log_clear(), each with its newline. Static storage. */
 const char *bpf_error_log(void);
 void bpf_error_log_clear(void);
 
-/* The program, by its function, that failed to load since the last
+/* The function name of the program that failed to load since the last
  * bpf_error_log_clear(); "" if none did. Static storage. */
 const char *bpf_refused_program(void);
 
-/* Why something failed: the kernel feature that is missing or refused, if the
- * error log shows it, otherwise the text of error number @error. Static storage. */
+/* Why a call failed: the kernel feature that is missing or refused, if the error log
+ * shows it, otherwise the text of error number @error. Static storage. */
 const char *bpf_reason(int error);
 
 /* What to do about error number @error of a bpf() call, for a person. */
@@ -39,8 +39,8 @@ struct bpf_memory {
 
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
 
-/* Calls @add for each program of @object that has run since the kernel counts
- * runs: how often, and for how long in all. */
+/* Calls @add for each program of @object that has run since bpf_statistics_on(), with
+ * the number and the total time of its runs. */
 void bpf_object_runs(const struct bpf_object *object,
 		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
 		     void *context);
@@ -50,12 +50,12 @@ void bpf_object_runs(const struct bpf_object *object,
  * Returns -errno on failure. */
 int bpf_statistics_on(void);
 
-/* How often the kernel did not run a loaded program because it was running
- * already on that CPU (recursion_misses, from 5.12). */
+/* How often the kernel skipped a loaded program because it was already running on that
+ * CPU (recursion_misses, from 5.12). */
 uint64_t bpf_program_misses(const struct bpf_program *program);
 
-/* How many copies of hot maps to have: one for each possible CPU, up to @max, a
- * power of two. */
+/* The number of copies of a hot map: one for each possible CPU, rounded up to a power of
+ * two; at most @max, itself a power of two. */
 uint32_t bpf_shards(uint32_t max);
 
 #endif

@@ -50,7 +50,7 @@ int kernel_log_read(struct kernel_log *l)
 			return n ? -errno : -EIO;
 		if (!kmsg_record_parse(l->raw, (size_t)n, &l->record, l->text, sizeof(l->text)))
 			continue;
-		/* An earlier run has read it. */
+		/* An earlier run has read this record. */
 		if (l->begun && l->record.sequence < l->next)
 			continue;
 		if (l->begun)

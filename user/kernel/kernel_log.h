@@ -11,8 +11,8 @@
 
 #include "kernel/kmsg_record.h"
 
-/* The text of a record has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX); the
- * whole of it, escaped and with properties, at most 8 KiB. */
+/* A record's text has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX); the whole record,
+ * escaped and with properties, at most 8 KiB. */
 #define KERNEL_LOG_TEXT 2048
 #define KERNEL_LOG_RECORD 8192
 
@@ -26,10 +26,10 @@ struct kernel_log {
 	char raw[KERNEL_LOG_RECORD];
 };
 
-/* From where to read. */
+/* Where reading begins. */
 enum kernel_log_start {
 	KERNEL_LOG_ALL, /* all that the log holds */
-	KERNEL_LOG_NEW, /* what comes from now on */
+	KERNEL_LOG_NEW, /* only records from now on */
 };
 
 /* Returns 0 or -errno. */

@@ -12,12 +12,12 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-/* The kernel's types, modules aside: 5 MB that take 30 ms to read. */
+/* The kernel's types without those of modules: 5 MB, 30 ms to read. */
 static struct btf *types;
 
 static const struct btf *kernel_types(void)
 {
-	/* Without the file libbpf would print a line of its own. */
+	/* If the file is missing, libbpf would print a message of its own. */
 	if (!types && !access(KERNEL_BTF, R_OK))
 		types = btf__load_vmlinux_btf();
 	return types;

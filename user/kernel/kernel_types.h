@@ -10,8 +10,8 @@
 /* Frees the kernel's types: the functions below read them once and keep their 5 MB. */
 void kernel_types_forget(void);
 
-/* Whether the kernel itself, modules aside, has such a type; of the kernel whose
- * /sys lies below @root, "" for the running one. */
+/* Whether the kernel itself, without its modules, has the type @name. @root: "" for the
+ * running kernel, otherwise the folder that holds another one's /sys. */
 bool kernel_has_type(const char *root, const char *name);
 
 /* Offset in bytes of @member in the struct @type of the running kernel, or of its

@@ -20,13 +20,13 @@ struct kmsg_record {
 };
 
 /*
- * record holds len bytes as one read() of /dev/kmsg gave them: a header, ';',
- * the text, a newline, and perhaps lines of device properties, which are left
- * out. Fields of the header after the fourth are skipped.
+ * @record holds the @len bytes of one read() of /dev/kmsg: a header, ';', the text, a
+ * newline, and perhaps lines of device properties, which are left out. Fields of the
+ * header after the fourth are skipped.
  *
- * True: *out is filled, and text holds the first out->text_len bytes, at most
- * size, of the text with the kernel's escapes (\xNN) undone; so it may hold any
- * byte, and no NUL follows. A backslash that begins no such escape is kept. False: the header is malformed; *out is zero.
+ * True: *@out is filled, and @text holds the first out->text_len bytes (at most @size)
+ * of the text. The kernel's escapes (\xNN) are undone, so it may hold any byte; no NUL
+ * follows. Other backslashes are kept. False: the header is malformed; *@out is zero.
  */
 bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
 		       size_t size);

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The multicast group of what the kernel itself sends. */
+/* The multicast group of messages that the kernel itself sends. */
 #define KERNEL_GROUP 1u
 
 int module_events_open(void)
@@ -28,7 +28,7 @@ int module_events_open(void)
 }
 
 /* A message begins with "ACTION@PATH", the path under /sys. Its sender does not
- * matter: it only makes the caller look. */
+ * matter: the message only makes the caller check the modules. */
 bool module_events_read(int fd)
 {
 	bool changed = false;
@@ -40,7 +40,7 @@ bool module_events_read(int fd)
 		if (len < 0 && errno == EINTR)
 			continue;
 		if (len < 0 && errno == ENOBUFS) {
-			changed = true; /* some did not fit */
+			changed = true; /* messages were lost: they did not fit */
 			continue;
 		}
 		if (len < 0)

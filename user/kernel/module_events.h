@@ -13,9 +13,9 @@
 int module_events_open(void);
 
 /*
- * Reads what waits, without blocking. Returns whether a module may have been loaded
- * or unloaded since the last time. The kernel sends a uevent when a module is live,
- * and when it is no longer among the holders of others.
+ * Reads the waiting uevents, without blocking. Returns whether a module may have been
+ * loaded or unloaded since the last call. The kernel sends a uevent when a module is
+ * live, and when it is no longer among the holders of others.
  */
 bool module_events_read(int fd);
 

@@ -31,7 +31,8 @@ bool mounts_find_nfs(const char *root, const char *path, char *source, size_t si
 	mounts = find_folder(folder, path) ? setmntent(list, "re") : NULL;
 	if (!mounts)
 		return false;
-	/* The folder's mount is the deepest above it; of several on one folder, the last. */
+	/* The folder is on the deepest mount above it. If several mounts have the same
+	 * mount point, the last one counts. */
 	while (getmntent_r(mounts, &entry, strings, sizeof(strings))) {
 		len = strlen(entry.mnt_dir);
 		if (len && entry.mnt_dir[len - 1] == '/')

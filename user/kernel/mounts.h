@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the folder of the file @path, which must exist, lies on NFS; then
- * @source (of @size bytes) gets server and export. The list of mounts is read from
- * proc below @root ("": this system). */
+/* Whether the folder of the file @path is on NFS; it must exist. If so, writes server
+ * and export to @source (of @size bytes). Reads the list of mounts from proc below
+ * @root ("": this system). */
 bool mounts_find_nfs(const char *root, const char *path, char *source, size_t size);
 
 #endif

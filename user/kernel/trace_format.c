@@ -12,7 +12,7 @@
 
 #include "base/span.h"
 
-/* The number behind the first @label in the line. */
+/* Reads the number after the first @label in the line. */
 static bool number_after(struct span line, const char *label, uint32_t *number)
 {
 	uint64_t value;
@@ -23,8 +23,7 @@ static bool number_after(struct span line, const char *label, uint32_t *number)
 	return true;
 }
 
-/* "char comm[16]" and "u32 error_code": the name is the last word, without a
- * dimension. */
+/* The name is the last word, without a dimension: "char comm[16]", "u32 error_code". */
 static void copy_name(struct span declaration, char *to, size_t size)
 {
 	const char *at = declaration.at, *end = declaration.end;

@@ -21,13 +21,13 @@
 #include "base/clock.h"
 #include "kernel/tracefs.h"
 
-/* Per CPU. Few events come; a burst of some hundred has room. */
+/* Per CPU: room for a burst of some hundred events. They are rare. */
 #define BUFFER_KB "32"
 
-/* Pages read of a CPU at a time: more than its buffer holds. */
+/* Pages to read from a CPU at a time: more than its buffer holds. */
 #define MAX_PAGES 16
 
-/* Agents and sessions that run at the same time have one each. */
+/* Each agent or session that runs has one. */
 #define MAX_INSTANCES 8
 
 struct trace_instance {
@@ -36,7 +36,7 @@ struct trace_instance {
 	struct trace_event *events;
 	size_t event_count;
 	void *context;
-	struct trace_event *probe; /* that was defined, or NULL */
+	struct trace_event *probe; /* the probe that was defined, or NULL */
 	int pipe; /* for epoll; the instance cannot be removed while it is open */
 	int *cpus; /* trace_pipe_raw of each CPU */
 	size_t cpu_count;
@@ -81,10 +81,10 @@ static int set(const struct trace_instance *t, const char *file, const char *val
 }
 
 /*
- * While an event is on, the kernel records the name of each task at each context
- * switch of the whole machine, at 35 instructions: eight times per NFS call on
- * loopback. The names are not used here. The option is one for all instances, so
- * it is changed only if no other event is on.
+ * While any event is on, the kernel records the name of the task at each context switch
+ * of the whole machine, which costs 35 instructions each, eight times per NFS call on
+ * loopback. xidscope does not use the names. The option holds for all instances, so it
+ * is changed only if no other event is on.
  */
 static void disable_command_recording(const struct trace_instance *t)
 {
@@ -111,7 +111,7 @@ static void remove_probe(const struct trace_instance *t, const char *instance, c
 	char command[96];
 
 	snprintf(command, sizeof(command), "-:%s/%s", instance, name);
-	/* Without O_APPEND the file is emptied: of everyone's probes. */
+	/* Without O_APPEND the kernel would remove everyone's probes. */
 	write_and_close(open_at(t, O_WRONLY | O_APPEND, "kprobe_events"), command);
 }
 
@@ -123,8 +123,8 @@ static void instance_name(char *name, size_t size, int number)
 		snprintf(name, size, "xidscope_%d", number);
 }
 
-/* Removes what killed agents and sessions have left: events and probes that are on
- * cost the kernel time. */
+/* Removes what killed agents and sessions have left: their events and probes are still
+ * on and cost time in the kernel. */
 static void remove_left_over(const struct trace_instance *t)
 {
 	char path[PATH_MAX], name[sizeof(t->name)];
@@ -132,7 +132,7 @@ static void remove_left_over(const struct trace_instance *t)
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(name, sizeof(name), i);
 		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, name);
-		/* The kernel refuses while a file in it is open. */
+		/* The kernel refuses while a file in it is open: it is in use. */
 		if (rmdir(path))
 			continue;
 		for (size_t e = 0; e < t->event_count; e++)
@@ -187,8 +187,8 @@ static int open_cpus(struct trace_instance *t)
 }
 
 /*
- * printk takes its time stamps from local_clock(), which as a trace clock is
- * called "perf"; a CPU's statistics show its present value.
+ * Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. As a trace clock it is
+ * called "perf", and a CPU's statistics show its present value.
  */
 static void measure_log_offset(struct trace_instance *t)
 {
@@ -239,7 +239,7 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 		t->name[0] = 0;
 		goto failed;
 	}
-	/* First of all: from now on no other agent can remove it. */
+	/* Opened first: from now on no other agent can remove the instance. */
 	t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
 	err = t->pipe < 0 ? -errno : 0;
 	if (err)
@@ -335,7 +335,7 @@ static bool is_on(const struct trace_instance *t, const struct trace_event *even
 
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
 {
-	/* Off though it was on: the module was loaded again. */
+	/* It was enabled, but is off: the module was loaded again. */
 	if (event->enabled && is_on(t, event))
 		return true;
 	event->enabled = false;
@@ -381,7 +381,7 @@ static void dispatch(struct trace_instance *t, const struct trace_record *record
 	for (size_t i = 0; i < t->event_count; i++) {
 		const struct trace_event *event = &t->events[i];
 
-		/* It may have been disabled since. */
+		/* Even if the event has been disabled since. */
 		if (event->format.id == record->type) {
 			event->handle(t->context, event, record);
 			return;
@@ -397,7 +397,7 @@ int trace_instance_consume(struct trace_instance *t)
 	int count = 0;
 	ssize_t n;
 
-	/* One check for all CPUs, which may be hundreds. */
+	/* One check instead of a read per CPU; there may be hundreds. */
 	if (!poll(&any, 1, 0))
 		return 0;
 	for (size_t i = 0; i < t->cpu_count; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The kernel's trace buffer as it is read in binary: a page begins with a time
- * stamp and a length (`events/header_page`), each event with a word of 5 bits
- * type or length and 27 bits time (`events/header_event`; kernel:
+ * The binary form of the kernel's trace buffer: a page begins with a time stamp and a
+ * length (`events/header_page`); each event begins with a word of 5 bits for type or
+ * length and 27 bits for time (`events/header_event`; kernel:
  * include/linux/ring_buffer.h).
  */
 #include "kernel/trace_page.h"
@@ -17,7 +17,7 @@ enum {
 	TYPE_TIME_STAMP = 31,
 };
 
-/* In the page's length (kernel: kernel/trace/ring_buffer.c). */
+/* Flags in the page's length (kernel: kernel/trace/ring_buffer.c). */
 #define MISSED_EVENTS (1ul << 31)
 #define MISSED_STORED (1ul << 30)
 #define LENGTH_MASK (MISSED_STORED - 1)
@@ -69,7 +69,7 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 	while (left(p) >= 4) {
 		uint32_t head = word(p->at), type = head & 31;
 		uint64_t delta = head >> 5;
-		size_t size; /* of what follows the head */
+		size_t size; /* bytes after the head */
 
 		p->at += 4;
 		if (type >= TYPE_PADDING || type == TYPE_LENGTH_FOLLOWS) {
@@ -84,13 +84,13 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 				continue;
 			}
 			if (type == TYPE_TIME_STAMP) {
-				/* Its upper five bits are those of the page. */
+				/* Its upper five bits are those of the page's time. */
 				p->time = (p->time & ~((1ull << 59) - 1)) | delta |
 					  (uint64_t)size << 27;
 				p->at += 4;
 				continue;
 			}
-			/* The length counts its own word. */
+			/* The length includes its own word. */
 			if (size < 4 || size > left(p))
 				break;
 			size = (size + 3) & ~(size_t)3;

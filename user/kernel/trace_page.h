@@ -14,17 +14,17 @@ struct trace_page {
 	const unsigned char *at; /* next event */
 	const unsigned char *end;
 	uint64_t time; /* of the event before it, ns of the trace clock */
-	/* Records that were overwritten before this page; 1 at least where it
-	 * is only known that there were some. */
+	/* Records that were overwritten before this page; 1 if the kernel reports
+	 * that there were some, but not how many. */
 	uint64_t missed;
 };
 
 struct trace_record {
 	uint64_t time; /* ns of the trace clock */
 	const void *data;
-	size_t len; /* bytes, which includes the padding to four */
+	size_t len; /* bytes, with the padding to a multiple of four */
 	uint16_t type; /* the event's ID */
-	int32_t pid; /* of the task in whose context it was made */
+	int32_t pid; /* of the task in whose context the event happened */
 };
 
 /* @data stays the caller's. False if it is too short to be a page. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The kernel makes both folders; they are empty until it is mounted. */
+/* The kernel creates both folders; they are empty until tracefs is mounted. */
 static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
 static enum tracefs_state look(const char *path)

@@ -14,9 +14,9 @@ enum tracefs_state {
 	TRACEFS_MOUNTED,
 };
 
-/* Checks the two paths where it is usually mounted, below @root ("" for the system
- * itself). @path (of @size bytes) is its path with TRACEFS_MOUNTED and
- * TRACEFS_FORBIDDEN, otherwise "". */
+/* Looks at the two paths where tracefs is usually mounted, below @root ("" for the
+ * system itself). Writes to @path (of @size bytes) where it is mounted, even if this
+ * process may not read it; "" if it is not mounted. */
 enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
 
 #endif

@@ -20,7 +20,7 @@ struct event {
 	char action[40];
 	int pid;
 	char comm[64]; /* name of that process */
-	char printed_by[16]; /* the task in whose context the text was printed */
+	char printed_by[16]; /* name of the task in whose context the text was printed */
 	const char *path; /* static: "text", "driver"; or NULL */
 	bool replayed; /* from before the start of the program */
 	double time; /* seconds since the epoch */

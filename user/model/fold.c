@@ -8,7 +8,7 @@
 
 #define OTHER "other"
 
-/* Folds array[keep + 1..] into array[keep], and renames that. */
+/* Folds array[keep + 1..] into array[keep], which the caller then renames. */
 #define FOLD(array, count, keep, add)                    \
 	for (size_t i_ = (keep) + 1; i_ < (count); i_++) \
 		add(&(array)[keep], &(array)[i_]);       \
@@ -19,7 +19,7 @@
 
 void snapshot_fold(struct snapshot *s, size_t max_series)
 {
-	/* How many label sets an entry makes in its largest family. */
+	/* An entry has RPC_PHASES (RPC_LIMITS, RPC_QUEUES) label sets in its largest family. */
 	const size_t ops = max_series / RPC_PHASES;
 	const size_t transports = max_series / RPC_LIMITS;
 	const size_t servers = max_series / RPC_QUEUES;
@@ -44,9 +44,9 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 	FOLD(s->servers, s->server_count, servers, rpc_server_add)
 	if (s->server_count > servers) {
 		strcpy(s->servers[servers].server, OTHER);
-		/* One that stays may have that name already: a host's, or that
-		 * of what did not fit the kernel's table. (The "other" of the
-		 * rest either comes last or has one label that differs.) */
+		/* An entry that stays may be named "other" already: a host, or the
+		 * servers that did not fit the kernel's table. (Elsewhere such an
+		 * entry comes last, or another of its labels differs.) */
 		for (size_t i = 0; i < servers; i++)
 			if (!strcmp(s->servers[i].server, OTHER)) {
 				rpc_server_add(&s->servers[i], &s->servers[servers]);

@@ -8,10 +8,10 @@
 #include "model/snapshot.h"
 
 /*
- * Bounds the label sets of each metric family by @max_series (at least 8; one
- * set "other" comes on top). The first entries stay: they keep their order from
- * snapshot to snapshot, so a series that was shown once stays, and none moves.
- * Counts what was folded as events_dropped{reason="max_series"}.
+ * Limits the label sets of each metric family to @max_series (at least 8) and one
+ * "other". The first entries stay: entries keep their order from snapshot to snapshot,
+ * so a series that was shown once stays. Counts the folded entries as
+ * events_dropped{reason="max_series"}.
  */
 void snapshot_fold(struct snapshot *s, size_t max_series);
 

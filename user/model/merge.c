@@ -97,7 +97,7 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 
 static void subtract_op(struct rpc_op *to, const struct rpc_op *from)
 {
-	/* They began again where sunrpc was unloaded and could not be read before. */
+	/* The counts restarted: they could not be read before sunrpc was unloaded. */
 	if (time_histogram_count(&to->total) < time_histogram_count(&from->total))
 		return;
 	time_histogram_subtract(&to->total, &from->total);

@@ -51,7 +51,7 @@ void snapshot_free(struct snapshot *s)
 	*s = (struct snapshot){};
 }
 
-/* Cuts what does not fit; @from needs a NUL only within @size bytes. */
+/* Cuts a text that does not fit; @from needs no NUL if it is that long. */
 static void set_label(char *to, const char *from, size_t size)
 {
 	size_t len = strnlen(from, size - 1);
@@ -62,8 +62,8 @@ static void set_label(char *to, const char *from, size_t size)
 
 #define SET_LABEL(to, from) set_label(to, from, sizeof(to))
 
-/* Returns from the function: the element of @array for which @same is true, or NULL if
- * there is no memory. Otherwise @entry is a new element, whose labels the caller sets. */
+/* Makes the calling function return the element of @array for which @same is true, or
+ * NULL if there is no memory. Otherwise @entry is a new one, without labels yet. */
 #define FIND_OR_APPEND(entry, array, count, same)               \
 	for (entry = array; entry < (array) + (count); entry++) \
 		if (same)                                       \

@@ -2,9 +2,9 @@
 /*
  * The state of everything observed at one moment, in plain structs.
  *
- * The border between hooks, which fill it from maps and the kernel, and sinks
- * (the metrics file, the trace report), which read it and use neither. Counters
- * count from the start of the observation. Times are nanoseconds.
+ * Hooks fill it from maps and the kernel; sinks (the metrics file, the trace report)
+ * read it, and use neither maps nor the kernel. Counters count from the start of the
+ * observation. Times are nanoseconds.
  */
 #ifndef XIDSCOPE_SNAPSHOT_H
 #define XIDSCOPE_SNAPSHOT_H
@@ -28,8 +28,8 @@ struct rpc_op {
 	char server[LABEL_SIZE];
 	char op[RPC_OP_LEN];
 	struct time_histogram total;
-	/* Calls that never waited are in a wait's first bucket, so that every
-	 * phase counts every call. */
+	/* A call that did not wait is in the first bucket of that wait, so that
+	 * every phase counts every call. */
 	struct time_histogram phase[RPC_PHASES];
 	uint64_t sent_bytes;
 	uint64_t received_bytes;
@@ -49,7 +49,7 @@ struct rpc_transport_state {
 	char server[LABEL_SIZE];
 	char name[32]; /* "tcp/0" */
 	char address[RPC_ADDRESS_LEN];
-	bool alive; /* it exists: the slots below are known */
+	bool alive; /* it exists, so the slots below are known */
 	uint64_t retransmits;
 	uint64_t timeouts;
 	uint64_t disconnects;
@@ -63,12 +63,12 @@ struct rpc_transport_state {
 struct rpc_server_state {
 	char server[LABEL_SIZE];
 	struct depth_histogram depth[RPC_QUEUES];
-	uint32_t depth_max[RPC_QUEUES]; /* since the snapshot before */
+	uint32_t depth_max[RPC_QUEUES]; /* since the last snapshot */
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 };
 
-/* Faults of one GPU or switch that differ in time only. Times of this and the
- * structs below are seconds since the epoch. */
+/* Faults of one GPU or switch that differ only in time. Times of this struct and those
+ * below are seconds since the epoch. */
 struct fault {
 	char device[PCI_ADDRESS_SIZE]; /* or "other" */
 	unsigned int code;
@@ -76,7 +76,7 @@ struct fault {
 	char severity[16];
 	char action[40];
 	uint64_t count;
-	uint64_t incidents; /* bursts of these; a burst has gaps below 5 s */
+	uint64_t incidents; /* bursts: faults with less than 5 s between them */
 	double first;
 	double last;
 };
@@ -102,7 +102,7 @@ struct gpu_info {
 struct gpu_recovery {
 	char gpu[PCI_ADDRESS_SIZE]; /* or "all": every GPU */
 	char evidence[24]; /* "action_none", "driver_loaded", "device_probed" */
-	double time; /* of the last one */
+	double time; /* of the last evidence */
 };
 
 /* How a fault was reported: by the kernel log's text, by the driver's own
@@ -125,7 +125,7 @@ struct health_state {
 	int level; /* 0: ok, 1: warning, 2: failed */
 };
 
-/* How often and how long a BPF program has run, since the kernel counts it. */
+/* How often and how long a BPF program has run, since the kernel began to count runs. */
 struct program_run {
 	char name[32];
 	uint64_t runs;
@@ -134,7 +134,7 @@ struct program_run {
 
 /* The ways to observe sunrpc, the best first. */
 enum rpc_source {
-	RPC_SOURCE_NONE, /* there is no sunrpc, or no way to observe it */
+	RPC_SOURCE_NONE, /* sunrpc is not loaded, or cannot be observed */
 	RPC_SOURCE_BTF, /* BPF programs that use sunrpc's types */
 	RPC_SOURCE_TRACEPOINTS, /* BPF programs on trace events */
 	RPC_SOURCE_MOUNTSTATS, /* the kernel's own statistics, polled */
@@ -144,12 +144,12 @@ enum rpc_source {
 extern const char *const rpc_source_names[RPC_SOURCES];
 
 /*
- * What a source measures of the calls. A figure that is not measured is 0, and a
- * sink leaves it out: unknown is not the same as none.
+ * What a source measures of the calls. A figure that is not measured is 0, and sinks
+ * leave it out, because unknown is not the same as none.
  */
 enum rpc_fact {
-	/* How long single calls took. Without it all calls of a histogram are
-	 * in its last bucket: their number and their sum are known. */
+	/* How long single calls took. Without it only their number and their sum
+	 * are known: all calls of a histogram are in its last bucket. */
 	RPC_FACT_DISTRIBUTION,
 	RPC_FACT_SENT_BYTES,
 	RPC_FACT_RECEIVED_BYTES,
@@ -171,7 +171,7 @@ enum rpc_fact {
 #define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
 #define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
 
-/* The facts that only the events of waiting tasks give. */
+/* The facts that are known only through the events of waiting tasks. */
 static inline uint64_t snapshot_facts_of_waits(void)
 {
 	uint64_t facts = 0;
@@ -184,7 +184,7 @@ static inline uint64_t snapshot_facts_of_waits(void)
 
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	enum rpc_source source; /* in force */
+	enum rpc_source source; /* in use */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
 
@@ -204,13 +204,13 @@ struct snapshot {
 	size_t gpu_count;
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
-	bool gpu_watched; /* GPU hooks are attached: the two below are known */
+	bool gpu_watched; /* GPU hooks are attached, so the next two are known */
 	uint64_t fault_paths[FAULT_PATHS];
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
 
 	struct hook_state hooks[32];
 	size_t hook_count;
-	size_t rpc_hook_count; /* of these; they come first */
+	size_t rpc_hook_count; /* how many of them are sunrpc's; these come first */
 	struct drop_count drops[16];
 	size_t drop_count;
 	struct health_state health[16];
@@ -234,9 +234,9 @@ static inline bool snapshot_knows(const struct snapshot *s, int fact)
 /* The snapshot owns its arrays; initialise with {}. */
 void snapshot_free(struct snapshot *s);
 
-/* Entries by their labels; a new one is added with zeros. NULL: no memory. A pointer
- * is valid until the next call for the same array. A fault's labels are all of
- * @like but its counts and times. */
+/* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
+ * valid until the next call for the same array. A fault's labels are all members of
+ * @like except counts and times. */
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op);
 struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const char *op,
 				 const char *status);

@@ -16,10 +16,10 @@ struct time_histogram {
 
 uint64_t time_histogram_count(const struct time_histogram *h);
 void time_histogram_add(struct time_histogram *to, const struct time_histogram *from);
-/* *@to minus *@from, which is an earlier state of the same histogram. */
+/* Subtracts *@from, an earlier state of the same histogram, from *@to. */
 void time_histogram_subtract(struct time_histogram *to, const struct time_histogram *from);
-/* Upper bound in ns of the bucket that holds the @q-quantile (0..1), so the
- * true value is at most a fifth below (at 1 us and above); 0 if empty, UINT64_MAX if above all. */
+/* Upper bound in ns of the bucket that holds the @q-quantile (0..1): from 1 us on the
+ * true value is at most a fifth lower. 0 if empty; UINT64_MAX if above all bounds. */
 uint64_t time_histogram_quantile(const struct time_histogram *h, double q);
 
 #endif
