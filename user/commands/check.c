@@ -21,7 +21,7 @@ struct verdict {
 	enum check_exit exit;
 	char trouble[512]; /* why it is unknown */
 	double age; /* of the file, seconds; -1: not known */
-	uint64_t xids; /* Xid errors, also those that are ignored */
+	uint64_t xids; /* Xid errors, with the ignored ones */
 	double oldest_waiter; /* seconds */
 	struct health_report report;
 };
@@ -120,7 +120,7 @@ static void evaluate(struct verdict *v, const struct options *o)
 
 /* ---- output for each caller ---- */
 
-/* A bar would begin the performance data. */
+/* Replaces bars: to Nagios a bar begins the performance data. */
 static void print_without_bar(const char *text)
 {
 	for (; *text; text++)
@@ -183,7 +183,7 @@ static size_t count_fails(const struct health_report *r)
 	return fails;
 }
 
-/* Standard output is the reason to drain with; without one it stays empty. */
+/* Slurm's script drains the node if standard output has a reason. */
 static void print_slurm(const struct verdict *v)
 {
 	if (v->exit == CHECK_UNKNOWN)

@@ -9,8 +9,7 @@
 #include <stdio.h>
 
 /* Writes the report about a system whose files are below @root ("": this one), with
- * the kernel @release, to @out. Returns whether nothing is missing that could be
- * fixed. */
+ * the kernel @release, to @out. Returns true if nothing is missing. */
 bool doctor_report(FILE *out, const char *root, const char *release, bool json);
 
 #endif

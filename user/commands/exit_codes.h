@@ -5,7 +5,7 @@
 #ifndef XIDSCOPE_EXIT_CODES_H
 #define XIDSCOPE_EXIT_CODES_H
 
-/* Of all commands but check. */
+/* Of all commands except check. */
 enum {
 	EXIT_OK = 0,
 	EXIT_TROUBLE = 1, /* could not do what was asked */

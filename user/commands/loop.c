@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* What ends a wait. */
+/* The descriptors that end a wait. */
 enum wake { WAKE_TICK, WAKE_POLL, WAKE_END, WAKE_SIGNAL, WAKE_HOOKS, WAKES };
 
 struct loop {
@@ -65,7 +65,7 @@ static int timer_new(double first, double interval)
 	return fd;
 }
 
-/* Takes what a timer has to report, so that it is no longer readable. */
+/* Reads the timer's expirations, so that it is no longer readable. */
 static void clear_timer(int fd)
 {
 	uint64_t expirations;

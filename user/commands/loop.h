@@ -13,8 +13,8 @@ struct loop_handler {
 	void *context;
 };
 
-/* Blocks the signals that loop_run() handles (SIGTERM, SIGINT, SIGHUP): call
- * it before anything that takes time, so that none is lost. */
+/* Blocks the signals that loop_run() handles (SIGTERM, SIGINT, SIGHUP). Call it before
+ * anything that takes time, so that no signal is lost. */
 void loop_block_signals(void);
 
 /*

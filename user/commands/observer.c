@@ -16,20 +16,20 @@
 #include "kernel/module_events.h"
 #include "rpc/choice.h"
 
-/* How often to poll what has no descriptor, and modules too where the kernel sends no
- * events of them. */
+/* How often to poll what has no descriptor; and modules, if the kernel reports no events
+ * of them. */
 #define POLL_MS GPU_POLL_MS
 #define MODULES_POLL_MS 200
 
-/* Whether the process has any of the privileges that hooks need. With less than all of
- * them some hooks fail, which is logged, and the others work. */
+/* Whether the process has at least one of the privileges that hooks need. If it lacks
+ * some, the hooks that need those fail, which is logged, and the others work. */
 static bool may_observe(unsigned int hooks, unsigned int sources)
 {
 	const uint64_t any = CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_BPF) |
 			     CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SYSLOG);
 
 	if (hooks == HOOKS_RPC && sources == RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS))
-		return true; /* anyone may read that */
+		return true; /* every process may read mountstats */
 	return effective_capabilities("") & any;
 }
 
@@ -41,7 +41,7 @@ static void add_descriptor(const struct observer *o, int fd)
 		epoll_ctl(o->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Attaches or detaches sunrpc's hooks as the module comes and goes. */
+/* Attaches or detaches sunrpc's hooks after the module was loaded or is to be unloaded. */
 static void follow_sunrpc(struct observer *o)
 {
 	if (o->rpc && rpc_observer_poll(o->rpc))

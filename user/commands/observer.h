@@ -14,7 +14,7 @@
 #include "rpc/rpc_observer.h"
 #include "sinks/event_log.h"
 
-/* Which hooks are wanted. */
+/* Sets of hooks. */
 #define HOOKS_RPC 1u
 #define HOOKS_GPU 2u
 
@@ -23,32 +23,32 @@ struct observer {
 	struct rpc_observer *rpc; /* NULL: not wanted */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
 	struct gpu_options gpu_options;
-	struct event_log *events; /* takes the events of those; NULL: not wanted */
+	struct event_log *events; /* takes the events of @gpu; NULL: not wanted */
 	bool gpu_wanted;
-	uint64_t gpu_due_ns; /* when to poll those next */
+	uint64_t gpu_due_ns; /* when to poll @gpu next */
 	int modules; /* descriptor of module_events.h; negative: not available */
 	int epoll; /* of all descriptors */
 };
 
-/* Attaches what is there, sunrpc's hooks through one of @sources (see choice.h); @log
- * must outlive it. @gpu is copied, without its handler: events go to the file @events
- * ("-": standard output; NULL: none). Returns 0, also if a hook is missing, which is
- * logged; or, with the reason logged, -EPERM if nothing may be attached, -EBUSY if
- * another agent has the state file, -ENOMEM. Call observer_stop() in any case; it may
- * also be called for an observer that is all zeros. */
+/* Attaches the hooks that are available, sunrpc's through one of @sources (see choice.h).
+ * @log must outlive the observer. @gpu is copied, without its handler: events go to the
+ * file @events ("-": standard output; NULL: none). Returns 0 even if a hook is missing,
+ * which is logged. On failure logs the reason and returns -EPERM if nothing may be
+ * attached, -EBUSY if another agent uses the state file, or -ENOMEM. Call
+ * observer_stop() in any case; an observer of all zeros may be stopped, too. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
 		   unsigned int sources, const struct gpu_options *gpu, const char *events);
 void observer_stop(struct observer *o);
 
-/* Looks for changes that no descriptor reports. Returns in how many milliseconds to
- * call it again. */
+/* Looks for changes that no descriptor reports. Returns the milliseconds until the next
+ * call. */
 unsigned int observer_poll(struct observer *o);
 
 /* Opens log files again. */
 void observer_reopen(struct observer *o);
 
 /* A descriptor that becomes readable when messages wait, and the function that reads
- * them; it also attaches sunrpc's hooks when the module comes. */
+ * them; it also attaches sunrpc's hooks when the module is loaded. */
 int observer_fd(const struct observer *o);
 void observer_consume(struct observer *o);
 

@@ -42,7 +42,7 @@ const struct command_row command_rows[COMMANDS] = {
 	[COMMAND_VERSION] = { "version", "Show the version", { "version" } },
 };
 
-/* ---- values that have no type of their own; each returns NULL or what to do instead ---- */
+/* ---- readers of OPTION_OTHER values: each returns NULL, or a hint for the error ---- */
 
 static const char *read_output(struct options *o, const char *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The commands and their options: the one table from which parsing and help
- * follow, and against which the man page is checked.
+ * The commands and their options: parsing and help use this one table, and the man page
+ * is checked against it.
  */
 #ifndef XIDSCOPE_OPTION_TABLE_H
 #define XIDSCOPE_OPTION_TABLE_H
@@ -37,14 +37,14 @@ struct option_word {
 };
 
 struct option_row {
-	const char *name; /* with the dashes; without: the command's operand */
-	const char *argument; /* NULL: takes none */
-	unsigned int commands; /* that have it: a set of 1u << enum command */
+	const char *name; /* with its dashes; the command's operand has none */
+	const char *argument; /* NULL: the option takes none */
+	unsigned int commands; /* those that have it: a set of 1u << enum command */
 	enum option_type type;
 	size_t member; /* offset in struct options */
 	double min, max;
 	const struct option_word *words; /* the last one has no name */
-	/* Returns NULL, or what to do instead of @value, in static storage. */
+	/* Returns NULL, or a hint for the error message, in static storage. */
 	const char *(*read)(struct options *o, const char *value);
 	const char *help; /* lines of at most 56 characters */
 };

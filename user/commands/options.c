@@ -83,7 +83,7 @@ static bool read_words(const struct option_word *words, const char *text, unsign
 	}
 }
 
-/* What a value of this row may be, in static storage. */
+/* The values that this row allows, as a hint; static storage. */
 static const char *advice(const struct option_row *row)
 {
 	bool days = row->max >= 86400;

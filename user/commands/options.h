@@ -34,7 +34,7 @@ struct options {
 	double interval; /* seconds */
 	double duration; /* seconds; 0: until stopped */
 	enum metrics_format format;
-	unsigned int sources; /* that may be used: see rpc/choice.h */
+	unsigned int sources; /* those that may be used: see rpc/choice.h */
 	uint64_t max_series;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */
@@ -65,9 +65,8 @@ struct options {
 };
 
 /*
- * Reads the command line into *@o, which gets defaults first. Returns the
- * command, or COMMAND_NONE after one line on standard error: then the program
- * ends with o->wrong_usage.
+ * Sets *@o to the defaults, then reads the command line into it. Returns the command; or
+ * COMMAND_NONE after printing an error: then the program ends with o->wrong_usage.
  */
 enum command options_parse(int argc, char **argv, struct options *o);
 

@@ -26,7 +26,7 @@ struct agent {
 	double attach_seconds;
 	uint64_t export_errors;
 	double export_seconds;
-	int last_error; /* of the last write: logged when it changes */
+	int last_error; /* result of the last write: logged when it changes */
 	bool started; /* the first write has succeeded */
 };
 
@@ -81,7 +81,7 @@ static void log_write_result(struct agent *a, int error)
 	a->last_error = error;
 }
 
-/* Adds the verdict by the default rules; a site's own are options of `check`. */
+/* Adds the verdict by the default rules: a site sets its own as options of `check`. */
 static void add_health(struct snapshot *s)
 {
 	struct health_options options;
@@ -132,7 +132,7 @@ static void on_tick(void *context)
 	a->export_seconds = monotonic_seconds() - begin;
 }
 
-/* Returns a descriptor to close in the end, or -1. */
+/* Returns a descriptor to close at the end, or -1. */
 static int count_program_runs(const struct options *options)
 {
 	int fd;
@@ -215,7 +215,7 @@ int cmd_run(const struct options *options)
 	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, &options->log))
 		return EXIT_TROUBLE;
 	loop_block_signals();
-	/* To the agent a closed pipe is an error of write(), not the end. */
+	/* A closed pipe is an error of write() and does not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
 	code = open_output(&a);
 	if (!code)

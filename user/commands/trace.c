@@ -15,7 +15,7 @@
 
 #define LINES_PER_HEAD 20
 
-/* Reads of the kernel log until its replay ends: no log has more records. */
+/* Enough reads of the kernel log to end its replay: no log has more records. */
 #define REPLAY_READS 64
 
 struct session {
@@ -63,7 +63,7 @@ static size_t count_open_faults(const struct snapshot *s)
 	return report.total;
 }
 
-/* The first snapshot comes after the replay: what it has is not of this session. */
+/* Takes the first snapshot after the replay: its faults are from before this session. */
 static int begin(struct session *t)
 {
 	struct snapshot none;

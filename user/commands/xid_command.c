@@ -9,7 +9,7 @@
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
 
-/* An Xid, with what holds for a fault whose text adds nothing. */
+/* An Xid, with severity and action of a fault whose text does not change them. */
 struct explained {
 	unsigned int xid;
 	const struct xid_catalog_entry *entry;
@@ -18,7 +18,7 @@ struct explained {
 	const char *note; /* NULL: none */
 };
 
-/* When a fault of this code has another severity; NULL: never. */
+/* Explains when a fault of this code has another severity; NULL: never. */
 static const char *note_of(unsigned int xid)
 {
 	if (xid == XID_CHANNEL_REMOVED)
@@ -42,7 +42,7 @@ static struct explained explain(const struct xid_policy *p, unsigned int xid)
 	x.action = e && *e->action ? e->action : x.entry->action;
 	x.overridden = e && (e->severity || *e->action);
 	x.note = note_of(xid);
-	/* Of the policy's two exceptions only one can still happen. */
+	/* A policy decides the severity, except of an Xid that goes back to None. */
 	if (e && e->severity && xid_text_decides(xid))
 		x.note = xid == XID_RECOVERY_ACTION ? "One that goes back to the action None is "
 						      "always of severity info." :
@@ -82,7 +82,7 @@ static void print_json(struct json *j, const struct explained *x)
 	json_object_end(j);
 }
 
-/* The catalog's codes, then those that only the policy has, ascending. */
+/* Lists the catalog's codes, then those that only the policy has, both ascending. */
 static void list(const struct xid_policy *p, bool json)
 {
 	unsigned int end = xid_catalog_end();

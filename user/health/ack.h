@@ -5,8 +5,8 @@
  *	DEVICE WHAT TIME [COMMENT]	# comment
  *
  * DEVICE is a PCI address as in sysfs, or * for all; WHAT is an Xid,
- * sxid:NUMBER, the kind of a driver error, or * for all; TIME as time_text.h
- * reads it. All such faults up to the end of that second are acknowledged.
+ * sxid:NUMBER, the kind of a driver error, or * for all; TIME is a time as in
+ * time_text.h. All such faults up to the end of that second are acknowledged.
  */
 #ifndef XIDSCOPE_ACK_H
 #define XIDSCOPE_ACK_H
@@ -24,7 +24,7 @@ struct ack {
 	double time;
 };
 
-/* All zero it is a valid list without entries. */
+/* A list of all zeros is valid and has no entries. */
 struct ack_list {
 	struct ack *acks;
 	size_t count;
@@ -37,13 +37,13 @@ struct ack_list {
  */
 int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size);
 
-/* The same of a file. One that does not exist acknowledges nothing. */
+/* Reads the file @path likewise. If it does not exist, the list is empty. */
 int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size);
 
 void ack_free(struct ack_list *list);
 
-/* Whether a fault of @device, the last at @time, is acknowledged. @what is "79",
- * "sxid:20034" or a kind. */
+/* Whether the faults @what ("79", "sxid:20034" or a kind) of @device are acknowledged;
+ * the last one was at @time. */
 bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time);
 
 #endif

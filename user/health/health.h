@@ -14,12 +14,12 @@
 #include "model/snapshot.h"
 
 enum health_level {
-	HEALTH_OK, /* of a rule's setting: off */
+	HEALTH_OK, /* as the setting of a rule: off */
 	HEALTH_WARN, /* drain the node when its job is done */
 	HEALTH_FAIL, /* drain the node now */
 };
 
-/* As a setting is spelled: "off", "warn", "fail". */
+/* The levels as words of a setting: "off", "warn", "fail". */
 extern const char *const health_level_names[HEALTH_FAIL + 1];
 
 enum health_rule_id {
@@ -40,7 +40,7 @@ struct health_evaluation {
 	const struct snapshot *s;
 	const struct health_options *o;
 	double now; /* seconds since the epoch */
-	struct health_report *report; /* findings are added to it */
+	struct health_report *report; /* takes the findings */
 };
 
 struct health_rule {
@@ -61,8 +61,8 @@ struct health_options {
 		enum health_level level; /* HEALTH_OK: off */
 		double limit;
 	} rules[HEALTH_RULES];
-	double window; /* seconds; older faults are over; 0: no limit */
-	double since; /* seconds since the epoch; older faults are over */
+	double window; /* seconds; older faults are cleared; 0: no limit */
+	double since; /* seconds since the epoch; older faults are cleared */
 	const struct ack_list *acks; /* NULL: none */
 };
 
@@ -84,17 +84,17 @@ struct health_finding {
 struct health_report {
 	enum health_level level; /* the worst */
 	enum health_level rules[HEALTH_RULES];
-	size_t total; /* findings, also those beyond the list */
+	size_t total; /* findings, with those that did not fit the list */
 	size_t count;
 	/* worst first; behind them room for one that the list has no room for */
 	struct health_finding findings[HEALTH_MAX_FINDINGS + 1];
 };
 
 /*
- * Evaluates the rules on @s at @now (seconds since the epoch). A fault is open
- * until it is cleared: by a later recovery of its device or of all GPUs, by the window, by
- * @o->since or by an acknowledgement. Faults of one device and code are cleared
- * together, by the time of the last.
+ * Evaluates the rules on @s at @now (seconds since the epoch). A fault is open until it
+ * is cleared: by a later recovery of its device or of all GPUs, by the window, by
+ * @o->since or by an acknowledgement. The time of the last fault of a device and code
+ * decides for all of them.
  */
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report);

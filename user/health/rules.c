@@ -42,8 +42,8 @@ set_text(char *to, size_t size, const char *format, ...)
 #define SET_REASON(finding, ...) set_text((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
 #define SET_BRIEF(finding, ...) set_text((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 
-/* One more finding, whose texts are still to be written. Those beyond the list share
- * an entry behind it. */
+/* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
+ * share one entry behind it. */
 static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_report *r = e->report;
@@ -61,9 +61,9 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	return f;
 }
 
-/* ---- which faults are over ---- */
+/* ---- cleared faults ---- */
 
-/* When the faults of @device were last over by evidence; 0: never. */
+/* The time of the last evidence that the faults of @device are over; 0: none. */
 static double last_recovery(const struct snapshot *s, const char *device)
 {
 	double time = 0;
@@ -77,7 +77,7 @@ static double last_recovery(const struct snapshot *s, const char *device)
 	return time;
 }
 
-/* @last: when it last happened; 0: not known, then it is open. */
+/* @last: when it last happened; 0: not known, so it stays open. */
 static bool is_over(const struct health_evaluation *e, const char *device, const char *what,
 		    double last)
 {
@@ -122,7 +122,7 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 		  when);
 }
 
-/* Every fault that is not over and that the rule matches. */
+/* Finds every open fault that the rule matches. */
 static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
@@ -137,8 +137,8 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
-/* Every device and code that is not over, that the rule matches and that comes as
- * often as its limit. */
+/* Finds every device and code that the rule matches, whose faults are open and at least
+ * as many as the rule's limit. */
 static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
@@ -250,7 +250,7 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 
 /* ---- NFS ---- */
 
-/* NULL: not measured. */
+/* What a call in this queue waits for; NULL: its age is not measured. */
 static const char *const waits_for[RPC_QUEUES] = {
 	[RPC_QUEUE_SLOT] = "for an RPC slot",
 	[RPC_QUEUE_SESSION] = "for a session slot",

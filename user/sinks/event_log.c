@@ -16,16 +16,16 @@
 #include "base/file_text.h"
 #include "base/json.h"
 
-/* The same event again within GAP belongs to the burst; the repeats of a long
- * burst are written every REPEATS. */
+/* An event belongs to the burst of the same event less than GAP before it. The repeats of
+ * a long burst are written every REPEATS. */
 #define GAP_NS (5 * 1000000000ull)
 #define REPEATS_NS (60 * 1000000000ull)
 
-/* Bursts that are open at a time. */
+/* The most bursts that are open at a time. */
 #define BURSTS 64
 
-/* A line takes at most PIPE_BUF bytes, except for the members in a regular file;
- * longer members are left out elsewhere. */
+/* A line has at most PIPE_BUF bytes, to which a regular file adds the members. Elsewhere
+ * longer members are left out. */
 #define MEMBERS_IN_PIPE (PIPE_BUF / 2)
 
 struct burst {
@@ -49,7 +49,7 @@ struct event_log {
 	struct burst bursts[BURSTS];
 };
 
-/* Logs @error, an errno or 0, if the one before was another. */
+/* Logs @error, an errno or 0, if it differs from the last one. */
 static void log_change(struct event_log *e, int error)
 {
 	if (error == e->last_error)
@@ -73,7 +73,7 @@ static void open_file(struct event_log *e)
 	if (!strcmp(e->path, "-"))
 		e->fd = dup(STDOUT_FILENO);
 	else
-		/* Does not wait for the reader of a FIFO. */
+		/* O_NONBLOCK: does not wait for the reader of a FIFO. */
 		e->fd = open(e->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
 	log_change(e, e->fd < 0 ? errno : 0);
 	e->regular = e->fd >= 0 && !fstat(e->fd, &status) && S_ISREG(status.st_mode);
@@ -158,7 +158,7 @@ static void write_cgroup(struct json *j, int pid)
 	json_text(j, "pod", uid);
 }
 
-/* The line, which the caller frees. NULL: no memory. */
+/* Makes the line, which the caller frees. NULL: no memory. */
 static char *make_line(const struct event *event, uint64_t incident, uint64_t repeats, size_t *size)
 {
 	char *text = NULL;
@@ -199,9 +199,9 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	return NULL;
 }
 
-/* One write, so that no other writer's line comes between. It must not wait for
- * the reader of a full pipe either, which has room for PIPE_BUF if it has any.
- * Returns 0 or an errno. */
+/* Writes in one piece, so that no other writer's line comes between, and without waiting
+ * for the reader of a full pipe: one that is writable has room for PIPE_BUF. Returns 0
+ * or an errno. */
 static int write_whole(struct event_log *e, const char *text, size_t size)
 {
 	ssize_t n;
@@ -218,7 +218,7 @@ static int write_whole(struct event_log *e, const char *text, size_t size)
 	return 0;
 }
 
-/* One line, which stands for @repeats events besides its own. */
+/* Writes one line, for its event and @repeats more. */
 static void write_line(struct event_log *e, struct event event, uint64_t incident, uint64_t repeats)
 {
 	size_t members_len = strlen(event.members), limit = PIPE_BUF, size = 0;
@@ -233,7 +233,7 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 	else if (members_len > MEMBERS_IN_PIPE)
 		event.members = "";
 	text = make_line(&event, incident, repeats, &size);
-	/* A text of control bytes is several times as long in JSON. */
+	/* Escapes can make a text several times as long in JSON. */
 	while (text && size > limit && event.text_len) {
 		free(text);
 		event.text_len /= 2;
@@ -244,7 +244,7 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 		free(text);
 		return;
 	}
-	/* Ends what was written of a torn line. */
+	/* Ends the torn line before this one. */
 	if (e->torn && !write_whole(e, "\n", 1))
 		e->torn = false;
 	err = e->torn ? ENOSPC : write_whole(e, text, size);
@@ -278,7 +278,7 @@ static bool same_burst(const struct event *a, const struct event *b)
 	       !strcmp(a->comm, b->comm) && !strcmp(a->severity, b->severity);
 }
 
-/* The event's burst, or an entry for it that is not in use: a free one or the oldest. */
+/* The event's burst; without one, a free entry or the oldest. */
 static struct burst *find_burst(struct event_log *e, const struct event *event)
 {
 	struct burst *found = e->bursts;

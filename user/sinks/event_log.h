@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The event log: a JSON object per line for each fault and each other event.
- * Repeats within a burst are folded, so that a storm does not fill a disk;
- * counters are kept elsewhere, and fold nothing.
+ * Repeats within a burst are folded, so that a storm does not fill a disk. Counters do
+ * not depend on it: they count every event.
  */
 #ifndef XIDSCOPE_EVENT_LOG_H
 #define XIDSCOPE_EVENT_LOG_H
@@ -19,7 +19,7 @@ struct event_log;
  * it. Returns NULL if there is no memory; a file that cannot be opened is
  * reported once and tried again with each line. */
 struct event_log *event_log_new(const char *path, const struct log *log);
-/* Writes the repeats that are still folded. */
+/* Writes the repeats that are still folded, and frees the log. */
 void event_log_free(struct event_log *e);
 
 /* Writes the event, or folds it into its burst. */

@@ -2,8 +2,8 @@
 /*
  * Reads back what openmetrics_write() wrote, as far as a verdict needs it.
  *
- * The file is written by this program, so a known family must be as it writes
- * it: a number or label that is not shows that the file is damaged.
+ * This program has written the file: if a number or label of a known family has
+ * another form, the file is damaged.
  */
 #include "sinks/metrics_file.h"
 
@@ -16,7 +16,7 @@
 #include "model/fault_group.h"
 #include "sinks/metrics.h"
 
-/* Look-ups are linear: this bounds the work for a file from elsewhere. */
+/* Look-ups are linear: this limits the work for a file that another program wrote. */
 #define MAX_ENTRIES 4096
 #define MAX_LABELS 8
 #define MAX_TIME 1e11 /* seconds: beyond the year 5000 */
@@ -45,7 +45,7 @@ static struct span take_name(struct span *s)
 				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
-/* What follows the opening quote, up to the closing one, which is taken, too. */
+/* Takes a label's value after its opening quote, and the closing quote. */
 static bool take_quoted(struct span *s, char *value, size_t size)
 {
 	size_t used = 0;

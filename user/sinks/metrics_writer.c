@@ -21,7 +21,7 @@ static const char *suffix_of_counter(const struct metrics_writer *w)
 		       "";
 }
 
-/* Metadata come with the first sample: a family without any is left out. */
+/* The first sample writes the metadata: a family without samples is left out. */
 static void begin(struct metrics_writer *w)
 {
 	const struct metric *m = &metrics[w->metric];
@@ -39,8 +39,8 @@ static void begin(struct metrics_writer *w)
 
 /*
  * Begins a sample's line: its name, and labels up to the last value's quote.
- * Returns the line's end. Of tens of thousands of lines in a file, those of a
- * histogram differ by their last label only: they begin once.
+ * Returns the line's end. The lines of a histogram, most of a file's tens of thousands,
+ * differ only in their last label: their beginning is made once.
  */
 static char *begin_line(struct metrics_writer *w, const char *suffix,
 			const struct metric_label *labels, size_t count)
@@ -61,7 +61,7 @@ static char *begin_line(struct metrics_writer *w, const char *suffix,
 	return end;
 }
 
-/* Ends the line, which is there up to @end, and writes it. */
+/* Adds the rest to the line, which ends at @end so far, and writes it. */
 static void end_line(struct metrics_writer *w, char *end, const char *value)
 {
 	end = stpcpy(end, value);

@@ -29,7 +29,7 @@ struct metrics_writer {
 	FILE *out;
 	enum metrics_format format;
 	enum metric_id metric; /* the family that is being written */
-	bool begun; /* its metadata are out */
+	bool begun; /* its metadata are written */
 	/* Bounds as text, each made once: of counts [0] and of times [1]. */
 	char bounds[2][BOUNDS][NUMBER_SIZE];
 	char line[LINE_SIZE]; /* the sample that is being written */
@@ -40,11 +40,11 @@ struct metric_label {
 	const char *value;
 };
 
-/* What follows is of that family. Its metadata come with its first sample: a
- * family without any is left out. */
+/* Begins a family. Its first sample writes its metadata: a family without samples is left
+ * out. */
 void write_family(struct metrics_writer *w, enum metric_id metric);
 
-/* One sample; @suffix as of the family's type. */
+/* Writes one sample; @suffix is one of the family's type. */
 void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
 		  size_t count, const char *value);
 

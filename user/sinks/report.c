@@ -17,7 +17,7 @@ struct sums {
 	uint64_t received_bytes;
 };
 
-/* Over all servers where @server is NULL. */
+/* @server: NULL for all servers. */
 static struct sums sum_up(const struct snapshot *s, const char *server)
 {
 	struct sums sums = {};
@@ -81,7 +81,7 @@ void report_head(FILE *out)
 void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now)
 {
 	struct sums a = sum_up(before, NULL), b = sum_up(now, NULL);
-	/* Two snapshots of one instant do not differ. */
+	/* If no time has passed, the differences are 0: divides them by 1. */
 	double seconds =
 		now->time_ns > before->time_ns ? (double)(now->time_ns - before->time_ns) / 1e9 : 1;
 	uint64_t calls = b.calls - a.calls, in_flight = 0;
@@ -277,8 +277,8 @@ static void summarise_faults(FILE *out, const struct snapshot *s, size_t open_be
 			open_before);
 }
 
-/* Where sunrpc is not observed by hooks, all of its hooks are missing: one line
- * has the reason. */
+/* Without a BPF source all hooks on sunrpc are missing: they are left out, because
+ * another line has the reason. */
 static void report_losses(FILE *out, const struct snapshot *s)
 {
 	bool hooked = s->source == RPC_SOURCE_BTF || s->source == RPC_SOURCE_TRACEPOINTS;

@@ -19,7 +19,7 @@ void report_interval(FILE *out, const struct snapshot *before, const struct snap
  * the faults, then a summary. @open_before: how many faults from before are open. */
 void report_session(FILE *out, const struct snapshot *s, double seconds, size_t open_before);
 
-/* Room for what format_duration() writes. */
+/* Room for the text of format_duration(). */
 #define DURATION_SIZE 16
 
 /* Three digits and a unit: "42 ns", "1.05 us", "12.3 ms", "4.10 s"; ">275 s"
