@@ -3,10 +3,10 @@
  * The kernel log as it is written: messages that may be the NVIDIA driver's go
  * to user space, which decides what they are.
  *
- * From 5.19 (commit 5aa7eea9316c) printk:console is called in the context of the
- * task that prints, or of an NMI, with text that is not terminated; before that only
- * when a console prints. Nothing here may sleep or wait: a message for which the
- * ring buffer has no room is dropped and counted.
+ * From 5.19 (commit 5aa7eea9316c) the kernel calls printk:console in the context of the
+ * code that prints, which may be an NMI, and the text has no NUL; before that, only when
+ * a console prints. Nothing here may sleep or wait: if the ring buffer is full, the
+ * message is counted and dropped.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -29,17 +29,17 @@ struct {
 #define CHUNK 128
 #define OVERLAP 3 /* a mark may begin at a chunk's end */
 
-/* 0x80000000 if @x is 0. The search has no branches: the verifier would follow
- * each of them through all the rest. */
+/* 0x80000000 if @x is 0. The search has no branches, because the verifier would follow
+ * each of them through the rest of the program. */
 static __always_inline __u32 is_zero(__u32 x)
 {
 	return (x - 1) & ~x & 0x80000000;
 }
 
 /*
- * Whether there is a mark in the @size bytes (1 to CHUNK) at @address.
- * Read to the stack: a scratch map would be shared with the NMI that interrupts
- * us. A global function, which the verifier reads once and not once per call.
+ * Whether there is a mark in the @size bytes (1 to CHUNK) at @address. They are copied to
+ * the stack: an NMI that interrupts this program would use the same scratch map. It is
+ * a global function because the verifier checks that once, not once per call.
  */
 __noinline int chunk_has_mark(__u64 address, __u64 size)
 {
@@ -55,8 +55,8 @@ __noinline int chunk_has_mark(__u64 address, __u64 size)
 	return found != 0;
 }
 
-/* Searches all of the message: one without a level is appended to an unfinished
- * line. */
+/* Searches the whole message: the mark need not be at its beginning, because a message
+ * without a level is appended to an unfinished line. */
 static __always_inline bool has_mark(const char *text, __u32 len)
 {
 	__u32 size;
@@ -94,7 +94,7 @@ static __always_inline int send(const char *text, __u32 len, __u32 room)
 	return 0;
 }
 
-/* By its raw arguments, const char *text and size_t len, so that it needs no BTF. */
+/* Reads the raw arguments, const char *text and size_t len, so it needs no BTF. */
 SEC("raw_tp/console")
 int printk_console(__u64 *ctx)
 {

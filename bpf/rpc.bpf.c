@@ -2,11 +2,10 @@
 /*
  * sunrpc's client: where each NFS call spends its time, and which limit it waits for.
  *
- * A call counts once, when the kernel itself books it for mountstats
- * (rpc_stats_latency). Its phases are differences of the kernel's own time
- * stamps, except the waits, which are measured from sleep to wake-up; `setup`
- * is what is left, so that the phases add up to the total by construction.
- * A call that does not wait needs no look-up per task.
+ * A call counts once, when the kernel books it for mountstats (rpc_stats_latency). Its
+ * phases are differences of the kernel's own time stamps, except the waits, which are
+ * measured from sleep to wake-up. `setup` is the time that is left, so the phases always
+ * add up to the total. A call that does not wait needs no look-up per task.
  */
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -31,8 +30,8 @@ static __always_inline const struct rpc_clnt *nfs_client(const struct rpc_task *
 	return client && client->cl_prog == RPC_NFS_PROGRAM ? client : NULL;
 }
 
-/* While the state manager drains the session's slots, tasks wait on the same
- * queue, though slots are free. */
+/* Whether the state manager drains the session's slots: then tasks wait on the same queue
+ * although slots are free. */
 static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 {
 	__s64 offset = rpc_session_state_offset;
@@ -44,9 +43,8 @@ static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 	return state & 1; /* NFS4_SLOT_TBL_DRAINING */
 }
 
-/* What a task waits for on @q, which is not pending; RPC_WAITS: nothing that
- * has a phase of its own. The transport's queues are known by address, others
- * by name. */
+/* What a task waits for on @q, which is not the pending queue; RPC_WAITS: nothing with a
+ * phase of its own. Finds the transport's queues by address, others by name. */
 static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct rpc_wait_queue *q)
 {
 	__u64 name = 0, where;
@@ -76,8 +74,7 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 	return RPC_WAITS;
 }
 
-/* A session is shared by all of a client's transports: its waits belong to the
- * first. */
+/* All transports of a client share its session, so its waits count for the first one. */
 static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task *task, __u32 wait)
 {
 	if (wait == RPC_PHASE_SESSION || !task->tk_xprt)
@@ -85,8 +82,8 @@ static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task
 	return task->tk_xprt;
 }
 
-/* A task joins a limit's queue of @qlen tasks. The queue's lock is held: what
- * is here per queue needs no atomics. */
+/* A task joins a limit's queue of @qlen tasks. The kernel holds the queue's lock, so
+ * figures per queue need no atomics. */
 static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 limit, __u32 qlen,
 					__u64 now)
 {
@@ -156,8 +153,8 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	return 0;
 }
 
-/* A task that was transmitted wakes with an error: it may be sent again. What
- * it waits for from here on is part of `resend`. */
+/* A task that was transmitted wakes with an error: it may be sent again. Its waits from
+ * now on are part of `resend`. */
 static __always_inline void maybe_resent(const struct rpc_task *task)
 {
 	const struct rpc_rqst *rqst = task->tk_rqstp;
@@ -165,8 +162,8 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 
 	if (!rqst || !rqst->rq_ntrans || !nfs_client(task))
 		return;
-	/* The only event of a server that has hung since before the
-	 * attach: its calls time out. */
+	/* If a server has hung since before the attach, only the timeouts of its
+	 * calls show that it exists. */
 	xprt_get(rqst->rq_xprt);
 	w = waiter_get((__u64)task, task->tk_start);
 	if (!w) {
@@ -206,8 +203,8 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 		return 0;
 	start = task->tk_start;
 	if (w->start != start) {
-		/* Restarted in its sleep (rpc_delay, then rpc_restart_call):
-		 * the new attempt's clock began to run within the wait. */
+		/* The task was restarted in its sleep (rpc_delay, then
+		 * rpc_restart_call): the new attempt began within the wait. */
 		since = w->waits.since;
 		wait = w->waits.last;
 		w->start = start;
@@ -215,7 +212,7 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 		waits_begin(&w->waits, wait, since < start ? start : since);
 	}
 	waits_end(&w->waits, now);
-	/* Killed before it had a request: it will not be booked. */
+	/* The task was killed before it had a request: it will not be booked. */
 	if (task->tk_rpc_status && !task->tk_rqstp)
 		waiter_drop((__u64)task);
 	return 0;
@@ -249,8 +246,8 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 	}
 	if (w->waits.booked)
 		return 0;
-	/* Now: by its release it may sleep already before its next attempt, and
-	 * the wait to be clipped is no longer the last one. */
+	/* Clipped now: at its release the task may already sleep before its next
+	 * attempt, and the wait to clip would no longer be the last one. */
 	if (!w->waits.first && rqst->rq_xtime)
 		waits_clip(&w->waits, rqst->rq_xtime);
 	w->total = total;
@@ -266,8 +263,8 @@ int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, kt
 	return book(task, execute);
 }
 
-/* Only with rpc_record_at_release: notes what the program above has missed, unless
- * both have. */
+/* Only with rpc_record_at_release: notes a call whose end the program above has missed,
+ * unless it misses it too. */
 SEC("tp_btf/rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
@@ -275,8 +272,8 @@ int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backl
 	return book(task, execute);
 }
 
-/* A task releases the write lock; for the last time when it also releases its
- * request: only then its action is NULL. */
+/* A task releases the write lock. The last time it also releases its request: only then
+ * its action is NULL. */
 static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client;
@@ -306,7 +303,7 @@ int BPF_PROG(xprt_release_xprt, const struct rpc_xprt *xprt, const struct rpc_ta
 	return release(task);
 }
 
-/* The same, of a transport with congestion control: UDP, RDMA. */
+/* The same for a transport with congestion control: UDP, RDMA. */
 SEC("tp_btf/xprt_release_cong")
 int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt, const struct rpc_task *task)
 {

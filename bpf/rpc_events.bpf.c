@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sunrpc's client by its trace events alone, for kernels without BTF for it: the
- * records of classic tracepoints, whose field offsets user space sets.
+ * sunrpc's client by its trace events alone, for kernels that have no BTF of it: the
+ * programs read the records of classic tracepoints; user space sets the field offsets.
  *
- * The same bookkeeping as in bpf/rpc.bpf.c, with the same arithmetic. The events
- * round to microseconds; a raw tracepoint has the same figures, exact, as its
- * plain arguments. Must load on 5.10.
+ * Bookkeeping and arithmetic are those of bpf/rpc.bpf.c. The events round down to
+ * microseconds; a raw tracepoint has the same figures, exact, as its plain arguments.
+ * Must load on 5.10.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -19,7 +19,8 @@ const volatile struct rpc_event_fields fields = {};
 
 /* ---- tables ---- */
 
-/* Numbers not in use yet: kernels before 5.12 cannot increment and return. */
+/* Numbers that are free. A counter would need an atomic add that returns the value, which
+ * kernels before 5.12 do not have. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, RPC_MAX_SERVERS);
@@ -71,8 +72,8 @@ struct {
 	__type(value, struct rpc_event_series_key);
 } series_info SEC(".maps");
 
-/* Index: series * shards + shard. Mapped: a look-up by system call would keep
- * events from the programs on that CPU. */
+/* Index: series * shards + shard. Mapped, because programs miss events on a CPU that is
+ * in a system call for a look-up. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -97,7 +98,7 @@ struct {
 	__type(value, struct rpc_event_task);
 } tasks SEC(".maps");
 
-/* The raw tracepoint's figures, until the event itself comes. Other programs on that
+/* The raw tracepoint's figures, kept until the event itself comes. Other programs on the
  * tracepoint may run in between. */
 struct exact {
 	__u64 now;
@@ -141,7 +142,7 @@ static __always_inline void *text_of(void *ctx, __u32 field)
 	return ctx + (read_u32(ctx, field) & 0xffff);
 }
 
-/* Its first eight bytes, see NAME(). */
+/* The text's first eight bytes, see NAME(). */
 static __always_inline __u64 read_name(void *ctx, __u32 field)
 {
 	__u64 name = 0;
@@ -150,7 +151,7 @@ static __always_inline __u64 read_name(void *ctx, __u32 field)
 	return name;
 }
 
-/* Not "nfsacl". */
+/* Whether the text is "nfs", and not "nfsacl". */
 static __always_inline bool is_nfs(void *ctx, __u32 field)
 {
 	return (__u32)read_name(ctx, field) == (__u32)NAME("nfs\0    ");
@@ -158,7 +159,7 @@ static __always_inline bool is_nfs(void *ctx, __u32 field)
 
 /* ---- clients and series ---- */
 
-/* The number of a server, which is added if it is new. */
+/* The number of a server; a new server gets one. */
 static __noinline __u32 server_get(struct rpc_event_server_key *key)
 {
 	__u32 *known = bpf_map_lookup_elem(&server_index, key), index;
@@ -255,9 +256,9 @@ static __always_inline struct rpc_event_task *task_find(__u64 key)
 }
 
 /*
- * The task's entry, added if it is new; NULL if the bucket is full. Two CPUs may
- * claim a way at the same moment: then one of the two tasks is missed when it
- * wakes or ends, and that is counted.
+ * The task's entry, an existing or a new one; NULL if the bucket is full. If two CPUs
+ * claim a way at the same moment, one of the two tasks is not found when it wakes or
+ * ends; that is counted.
  */
 static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
 {
@@ -281,7 +282,7 @@ static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
 	}
 	index = bucket * RPC_EVENT_WAYS + i;
 	t = bpf_map_lookup_elem(&tasks, &index);
-	/* Ended, and not booked: the number is in use again. */
+	/* A new entry, or that of a task that has ended: its number is in use again. */
 	if (t && (!found || t->waits.booked)) {
 		waits_reset(&t->waits);
 		t->sent = 0;
@@ -307,7 +308,7 @@ static __always_inline void task_drop(__u64 key)
 		}
 }
 
-/* The entry of a task that may be an NFS call; NULL if it is none, or there is no
+/* The entry of a task that may be an NFS call; NULL if it is no NFS call or there is no
  * room. Replies to a server's own calls have no client. */
 static __always_inline struct rpc_event_task *task_of(__u32 client, __u64 key)
 {
@@ -322,7 +323,7 @@ static __always_inline struct rpc_event_task *task_of(__u32 client, __u64 key)
 
 #define NAME_PENDING NAME("xprt_pen")
 
-/* What a task waits for on the queue of that name. */
+/* What a task waits for on the queue with this name. */
 static __always_inline __u32 wait_of(__u64 name)
 {
 	if (name == NAME("xprt_bac"))
@@ -409,7 +410,7 @@ int events_wakeup(void *ctx)
 	if (!t)
 		return 0;
 	if (pending) {
-		/* Transmitted, and woken by an error: it may be sent again. */
+		/* It was transmitted, and an error wakes it: it may be sent again. */
 		if (t->sent && !t->waits.first)
 			waits_first_transmit(&t->waits, t->sent);
 		return 0;
@@ -429,7 +430,7 @@ int events_transmit(void *ctx)
 	__u32 client;
 
 	if (read_u32(ctx, fields.transmit_status))
-		return 0; /* in part, or not at all */
+		return 0; /* transmitted in part, or not at all */
 	client = read_u32(ctx, fields.client);
 	t = task_of(client, task_key(client, read_u32(ctx, fields.task)));
 	if (!t)
@@ -442,8 +443,8 @@ int events_transmit(void *ctx)
 
 /* ---- the end of a call ---- */
 
-/* Comes right before rpc_stats_latency, and without that if the task has no
- * request: then user space frees the entry. */
+/* This event comes right before rpc_stats_latency. If the task has no request, the latter
+ * does not come: then user space frees the entry. */
 SEC("tp/sunrpc/rpc_task_end")
 int events_end(void *ctx)
 {
@@ -462,7 +463,7 @@ int events_end(void *ctx)
 	return 0;
 }
 
-/* No BTF is needed: the arguments that are read are numbers. */
+/* Needs no BTF: it reads only arguments that are numbers. */
 SEC("raw_tp/rpc_stats_latency")
 int events_exact(__u64 *ctx)
 {
@@ -482,7 +483,8 @@ int events_exact(__u64 *ctx)
 	return 0;
 }
 
-/* The call's figures in ns; the event's own if the others are not of it. */
+/* The call's figures in ns: those of the raw tracepoint, or the event's own if those are
+ * of another call. */
 static __always_inline void figures(void *ctx, struct exact *f)
 {
 	__u32 zero = 0;
@@ -506,10 +508,10 @@ static __always_inline void figures(void *ctx, struct exact *f)
 }
 
 /*
- * When the kernel read its clock for the figures of a task that ended:
- * after rpc_task_end, before rpc_stats_latency, and not so late that the last
- * transmit would come after its event. The middle of that.
- * @late, ns: by how much that may be too late for the task's waits.
+ * Estimates when the kernel read its clock for the figures of a task that ended: it was
+ * after rpc_task_end, before rpc_stats_latency, and not so late that the last transmit
+ * would come after its event. Returns the middle of that time; *@late (ns) is by how
+ * much that may be too late for the task's waits.
  */
 static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, const struct exact *f,
 					     __u64 *late)
@@ -519,16 +521,16 @@ static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, con
 
 	if (f->backlog && sent >= first && sent < last)
 		last = sent;
-	/* And the microsecond to which the event's own figures are cut. */
+	/* The event's own figures are rounded down to microseconds. */
 	*late = (last - first) / 2 + 1000;
-	/* It may have been restarted in its sleep (rpc_delay, then
+	/* The task may have been restarted in its sleep (rpc_delay, then
 	 * rpc_restart_call): then its clock began within that wait. */
 	if (t->waits.wait_ns[RPC_PHASE_DELAY])
 		*late = ~(__u64)0;
 	return first + (last - first) / 2;
 }
 
-/* The number of the series of the call that the record in @ctx is of. */
+/* The number of the series of the call that @ctx records. */
 static __always_inline __u32 series_get(void *ctx, __u32 server)
 {
 	struct rpc_event_series_key key = {};
@@ -587,7 +589,7 @@ int events_latency(void *ctx)
 	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime, late,
 		      t ? &t->waits : NULL);
 	if (t && t->waits.asleep) {
-		/* Its wake-up was missed: that time is in `setup`. */
+		/* Its wake-up was missed: the wait counts as `setup`. */
 		drop(RPC_DROP_WAITER);
 		limit_leave(t->server, limit_of(t->waits.last), now);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The arithmetic of a call, on plain numbers, and the tables that it goes to: the
- * same for both BPF sources. No atomics that return a value: kernels before 5.12
- * have none.
+ * The arithmetic of a call, on plain numbers, and the tables for its results: the same
+ * for both BPF sources. It uses no atomics that return a value, because kernels before
+ * 5.12 have none.
  */
 #ifndef XIDSCOPE_RPC_PHASES_BPF_H
 #define XIDSCOPE_RPC_PHASES_BPF_H
@@ -113,7 +113,7 @@ static __noinline void error_record(__u32 index, int status)
 		drop(RPC_DROP_ERROR);
 }
 
-/* An entry for a task that has not waited yet. */
+/* Resets the entry, for a task that has not waited yet. */
 static __always_inline void waits_reset(struct rpc_waits *w)
 {
 	w->since = 0;
@@ -134,7 +134,7 @@ static __always_inline void waits_begin(struct rpc_waits *w, __u32 wait, __u64 n
 	w->asleep = 1 + wait;
 }
 
-/* It wakes. From its first transmit on, waits are part of `resend`. */
+/* The task wakes. From its first transmit on, its waits are part of `resend`. */
 static __always_inline void waits_end(struct rpc_waits *w, __u64 now)
 {
 	__u32 wait = w->last;
@@ -146,8 +146,8 @@ static __always_inline void waits_end(struct rpc_waits *w, __u64 now)
 	w->wait_ns[wait] += now - w->since;
 }
 
-/* Takes back the part of the last wait that is after @when: the task slept on
- * while another one transmitted its request. */
+/* Subtracts the part of the last wait after @when: the task still slept while another one
+ * transmitted its request. */
 static __always_inline void waits_clip(struct rpc_waits *w, __u64 when)
 {
 	__u32 last = w->last;
@@ -172,8 +172,8 @@ static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when
 	waits_clip(w, when);
 }
 
-/* The waits of a call that took @before ns up to its last transmit at @xtime,
- * which may be @late ns too late; returns what they leave of it: its setup. */
+/* Records the waits of a call that took @before ns up to its last transmit at @xtime,
+ * which may be @late ns too late. Returns the rest of @before: its setup. */
 static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits *w, __u64 xtime,
 					  __u64 late, __u64 before)
 {
@@ -204,14 +204,14 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
 	return left;
 }
 
-/* rtt of a call that had no reply: all that followed its last transmit. */
+/* As rtt of a call without a reply: all time after its last transmit. */
 #define RPC_NO_REPLY (~(__u64)0)
 
 /*
- * The parts of a call that took @total ns, @before of them up to its last
- * transmit, which was at @xtime (CLOCK_MONOTONIC, ns; 0 if there was none), or
- * up to @late ns earlier; @rtt from there to the reply. @w: its waits, or NULL.
- * Both BPF sources divide calls with this function only.
+ * Records the phases of a call that took @total ns: @before up to its last transmit, then
+ * @rtt to the reply. The transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none)
+ * or up to @late ns earlier. @w: the call's waits, or NULL. Both sources divide calls
+ * into phases only here.
  */
 static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u64 before,
 					  __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)

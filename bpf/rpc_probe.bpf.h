@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Programs that user space runs, for what no event shows.
+ * Programs that user space runs, to read what no event shows.
  */
 #ifndef XIDSCOPE_RPC_PROBE_BPF_H
 #define XIDSCOPE_RPC_PROBE_BPF_H
@@ -43,10 +43,9 @@ static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 	return qlen;
 }
 
-/* Run with an rpc_xprt's address: reads what no event shows, above all the calls of
- * a server that has stopped answering. Requests are
- * numbered by xid as they come, so the lowest one in flight is the oldest;
- * after xprt->xid has wrapped, those at or above it are older still. */
+/* Run with an rpc_xprt's address: reads what no event shows, above all the calls to a
+ * server that has stopped answering. Each request gets the next xid, so the lowest one in
+ * flight is the oldest; after xprt->xid has wrapped, those at or above it are older. */
 SEC("raw_tp")
 int rpc_probe(__u64 *ctx)
 {
@@ -68,10 +67,10 @@ int rpc_probe(__u64 *ctx)
 }
 
 /*
- * Run with the number of a waiter and the address of its task: frees the waiter if
- * the task has ended without being booked, as tasks do that end without a request.
- * There is a tracepoint for that, but all tasks pass it, at 90 instructions each.
- * The memory may be in use for something else: then tk_start has changed.
+ * Run with the number of a waiter and the address of its task: frees the waiter if the
+ * task has ended without being booked, because it had no request. A tracepoint for that
+ * exists, but all tasks pass it, which would cost 90 instructions each. If the task's
+ * memory is used for something else now, tk_start has changed.
  */
 SEC("raw_tp")
 int rpc_sweep(__u64 *ctx)

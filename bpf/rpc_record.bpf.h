@@ -18,7 +18,8 @@ static __always_inline void call_end_depth(struct rpc_server_stats *s, __u32 epo
 	peak_raise(&s->peak[queue], epoch, depth);
 }
 
-/* What is in the transmit queue, and in flight, as a call of server copy @copy ends. */
+/* Records how many calls are in the transmit queue and in flight as a call ends; @copy: the
+ * index of the server's copy. */
 static __always_inline void call_end_depths(const struct rpc_xprt *xprt, __u32 copy)
 {
 	struct rpc_server_stats *s = bpf_map_lookup_elem(&server_stats, &copy);
@@ -31,7 +32,7 @@ static __always_inline void call_end_depths(const struct rpc_xprt *xprt, __u32 c
 	call_end_depth(s, epoch, RPC_QUEUE_PENDING, xprt->pending.qlen);
 }
 
-/* It may sleep already before its next attempt. */
+/* Frees the task's entry, unless the task already sleeps before its next attempt. */
 static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_task *task)
 {
 	w->waits.booked = 0;
@@ -45,8 +46,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
 					__u64 total, int status)
 {
-	/* Each read of the kernel's memory costs some eight instructions, and
-	 * the compiler would repeat those that stand behind an atomic. */
+	/* Read once, here: a read of the kernel's memory costs some eight instructions,
+	 * and the compiler would repeat those after an atomic. */
 	__u64 before, xtime = rqst->rq_xtime;
 	__u64 received = rqst->rq_reply_bytes_recvd;
 	__u64 start = task->tk_start;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The tables of bpf/rpc.bpf.c, what user space sets, and the numbers of servers,
- * transports and series. All look-ups that make an entry are rare.
+ * transports and series. Look-ups that make an entry are rare.
  */
 #ifndef XIDSCOPE_RPC_TABLES_BPF_H
 #define XIDSCOPE_RPC_TABLES_BPF_H
@@ -13,14 +13,13 @@
 #include "rpc_phases.bpf.h"
 
 /*
- * Set before loading, where tracepoints can be preempted (they can from 7.0 on,
- * being guarded by SRCU instead of by disabled preemption). There the kernel
- * drops an event if another task of the same CPU was preempted within the same
- * program, which happens to every thousandth call under load. Then a call's end
- * is only noted when it is booked, by two programs: the second notes what the first
- * missed. The call is recorded when it releases its request, because that tracepoint
- * is reached with a spin lock held. Without a note, the call is recorded up to that
- * moment.
+ * Set before loading if tracepoints can be preempted (from 7.0 on SRCU guards them
+ * instead of disabled preemption). Such a kernel drops an event if another task of the
+ * same CPU was preempted within the same program: every thousandth call under load. So
+ * when a call is booked, its end is only noted, by two programs: the second one notes
+ * what the first has missed. The call is recorded when it releases its request,
+ * because at that tracepoint the kernel holds a spin lock. Without a note it is recorded
+ * up to that moment.
  */
 const volatile bool rpc_record_at_release = false;
 
@@ -32,7 +31,7 @@ volatile __s64 rpc_session_state_offset = 0;
  * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
 
-/* How many of each array are in use (may exceed the array: then it is full). */
+/* Entries in use; more than the array has: it is full. */
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
@@ -137,9 +136,9 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 }
 
 /* The last entry of an earlier transport of the same server and protocol, or
- * RPC_MAX_TRANSPORTS. Without branches: the verifier follows each of them
- * through each turn of the loop. A global function, which the verifier reads
- * once and not once per call. */
+ * RPC_MAX_TRANSPORTS. It has no branches, because the verifier follows each of them
+ * through each turn of the loop. It is a global function because the verifier checks
+ * that once, not once per call. */
 __noinline __u32 transport_free_index(__u32 server, __u64 proto)
 {
 	__u32 found = RPC_MAX_TRANSPORTS;
@@ -216,13 +215,13 @@ static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 		cached->ref.server = ref.server;
 		cached->ref.transport = ref.transport;
 		__builtin_memset(cached->ref.series, 0, sizeof(ref.series));
-		/* Atomic for its barrier: with the address, the rest is visible. */
+		/* Atomic for its barrier: whoever reads the address can read the rest. */
 		__sync_lock_test_and_set(&cached->xprt, key);
 	}
 	return bpf_map_lookup_elem(&xprts, &key);
 }
 
-/* What is known of a transport, or NULL. */
+/* The entry of a transport's address, or NULL. */
 static __always_inline struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The table of tasks that have waited: for what, and how long.
- * (Where calls are recorded at their release, also those that have ended.)
+ * The table of tasks that have waited: for what, and how long. With
+ * rpc_record_at_release it also holds those whose call has ended.
  *
- * A BPF hash map would work, at some 300 instructions for each insertion and 250
- * for each deletion. This is a set-associative table in two arrays instead: a
- * task's address selects one bucket (a cache line of eight addresses), and a
- * look-up that finds nothing costs about forty instructions; four while there is
- * nothing in the table, the usual case.
+ * A BPF hash map would cost some 300 instructions for each insertion and 250 for each
+ * deletion. This is a set-associative table in two arrays instead: a task's address
+ * selects one bucket (a cache line of eight addresses). A look-up that finds nothing
+ * costs about forty instructions, or four if the table is empty, the usual case.
  *
- * The events of one task come one after the other (by sunrpc's own locking), so
- * only the claiming of a way needs to be atomic.
+ * sunrpc's locking makes the events of one task come one after the other, so only the
+ * claiming of a way needs to be atomic.
  */
 #ifndef XIDSCOPE_WAITERS_BPF_H
 #define XIDSCOPE_WAITERS_BPF_H
@@ -36,8 +35,8 @@ struct {
 	__type(value, struct rpc_waiter);
 } waiters SEC(".maps");
 
-/* How many waiters there are, or more for a moment. Alone in its cache line. Not
- * counted where every call is a waiter: all CPUs would write it. */
+/* How many waiters there are, or more for a moment. Alone in its cache line. Not counted
+ * with rpc_record_at_release: every call is a waiter then, and all CPUs would write it. */
 struct {
 	__u64 count;
 	__u64 pad[7];
@@ -54,8 +53,8 @@ static __always_inline bool waiters_none(void)
 	return !rpc_record_at_release && !*(volatile __u64 *)&rpc_waiters_in_use.count;
 }
 
-/* Tasks are in slabs: the lowest bits differ little. Fibonacci hashing (Knuth,
- * 6.4). */
+/* Fibonacci hashing (Knuth, 6.4). The lowest bits are left out: tasks are in slabs, so
+ * they differ little. */
 static __always_inline __u32 waiter_bucket_of(__u64 task)
 {
 	return ((__u32)number_of((void *)task) >> 5) * 0x9e3779b1u >> 20;
@@ -93,8 +92,8 @@ static __always_inline struct rpc_waiter *waiter_find(__u64 task)
 	return bpf_map_lookup_elem(&waiters, &index);
 }
 
-/* @task's entry, added if it is new, its figures reset if it is from an earlier use
- * of the task struct; NULL if the bucket is full. */
+/* @task's entry, an existing or a new one; NULL if the bucket is full. Resets an entry of
+ * an earlier task in the same memory. */
 static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 {
 	__u32 bucket = waiter_bucket_of(task);
@@ -128,7 +127,7 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 	return w;
 }
 
-/* Frees a way of @task, unless another CPU has done so. */
+/* Frees the way of @task, unless another CPU has done so. */
 static __always_inline void waiter_leave(__u64 *way, __u64 task)
 {
 	if (__sync_val_compare_and_swap(way, task, 0) == task)

@@ -3,9 +3,8 @@
  * What bpf/rpc_events.bpf.c records and user/rpc/tracepoint_maps.c reads, in addition
  * to include/rpc.h, which both sources use.
  *
- * Events have the number of a client (which the kernel uses again) and of a task
- * (16 bits of a counter). A server is an address: all clients of one address are
- * one server here.
+ * Events identify a client by a number, which the kernel uses again, and a task by 16 bits
+ * of a counter. A server is an address: all clients with one address have one server.
  */
 #ifndef XIDSCOPE_RPC_EVENTS_H
 #define XIDSCOPE_RPC_EVENTS_H
@@ -36,7 +35,7 @@ struct rpc_event_client {
 	__u32 program; /* enum rpc_program */
 };
 
-/* An address, or, of a client whose address is not known, its number. */
+/* An address, or the number of a client whose address is not known. */
 struct rpc_event_server_key {
 	char address[RPC_ADDRESS_LEN]; /* "" if not known */
 	__u32 client; /* 1 + number; 0 with an address */
