@@ -295,7 +295,6 @@ TEST(a_server_that_is_named_other_takes_the_rest)
 		static struct type from, to;                                                       \
 		uint64_t numbers[sizeof(to) / sizeof(uint64_t)];                                   \
 		size_t i = offsetof(struct type, first) / sizeof(uint64_t);                        \
-                                                                                                   \
 		memset(&from, 1, sizeof(from));                                                    \
 		add(&to, &from);                                                                   \
 		memcpy(numbers, &to, sizeof(numbers));                                             \

@@ -6,8 +6,7 @@
 #include "unit.h"
 #include "xid/xid_catalog.h"
 
-/* Of xid_catalog.tsv, which has no gaps. */
-#define HIGHEST (xid_catalog_end() - 1)
+#define HIGHEST (xid_catalog_end() - 1) /* of xid_catalog.tsv, which has no gaps */
 
 TEST(known_codes_give_their_entry)
 {

@@ -10,8 +10,7 @@
 
 #define MAX_FIELDS 4
 
-/* Set .rest to the text before the first call; the text must stay valid while fields
- * are used. */
+/* Set .rest to the text before the first call; it must stay valid while fields are used. */
 struct fields {
 	struct span rest; /* what is still to be read */
 	char *error; /* the caller's, for fields_refuse() */

@@ -40,8 +40,7 @@ bool clients_parse_transport(struct client_transport *info, const char *text, si
 	return netid && address;
 }
 
-/* Writes @address in the hex form of /proc/fs/nfsfs/servers; false if it is not an
- * IP address. */
+/* Writes @address in the hex form of nfsfs/servers; false if it is not an IP address. */
 static bool address_to_hex(char *hex, size_t size, const char *address)
 {
 	unsigned char bytes[16];

@@ -33,7 +33,6 @@ $1 == "xid" { next }
 		fail("xid is not a number from 1 to 9999")
 	if ($1 + 0 <= last)
 		fail("xid does not ascend")
-	# A new category: see also the health rules, which treat "app" and "info" apart.
 	if ($4 !~ /^(app|driver|fabric|hw|info|unused)$/)
 		fail("category is not app, driver, fabric, hw, info or unused")
 	if ($6 !~ /^(info|warning|fatal)$/)
