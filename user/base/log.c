@@ -2,7 +2,6 @@
 /* The program's log: a line per message on standard error. */
 #include "base/log.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +28,14 @@ static const struct {
 bool log_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
-	uint64_t device, inode;
+	unsigned long long device;
 	struct stat st;
+	char *end;
 
-	return stream && sscanf(stream, "%" SCNu64 ":%" SCNu64, &device, &inode) == 2 &&
-	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+	if (!stream || fstat(STDERR_FILENO, &st))
+		return false;
+	device = strtoull(stream, &end, 10);
+	return *end == ':' && st.st_dev == device && st.st_ino == strtoull(end + 1, NULL, 10);
 }
 
 static void write_json(FILE *out, enum log_level level, const char *message)

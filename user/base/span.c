@@ -84,9 +84,8 @@ struct span span_take_line(struct span *s)
 static struct span take_up_to(struct span *s, const char *set, bool wanted)
 {
 	struct span taken = { s->at, s->at };
-	size_t len = strlen(set);
 
-	while (taken.end < s->end && (memchr(set, *taken.end, len) != NULL) != wanted)
+	while (taken.end < s->end && (*taken.end && strchr(set, *taken.end)) != wanted)
 		taken.end++;
 	s->at = taken.end;
 	return taken;

@@ -138,10 +138,10 @@ static const struct option_word styles[] = {
 #define FLAG(to) .type = OPTION_FLAG, .member = offsetof(struct options, to)
 #define DURATION(to, least, most)                                                                \
 	.argument = "DURATION", .type = OPTION_DURATION, .member = offsetof(struct options, to), \
-	.min = least, .max = most
+	.min = (least), .max = (most)
 #define PATH(to) .argument = "FILE", .type = OPTION_FILE, .member = offsetof(struct options, to)
-#define WORD(to, of) .type = OPTION_WORD, .member = offsetof(struct options, to), .words = of
-#define OTHER(function) .type = OPTION_OTHER, .read = function
+#define WORD(to, of) .type = OPTION_WORD, .member = offsetof(struct options, to), .words = (of)
+#define OTHER(function) .type = OPTION_OTHER, .read = (function)
 
 const struct option_row option_rows[] = {
 	{ "CODE", .commands = XID, OTHER(read_code), .help = "Explain this Xid" },

@@ -210,7 +210,7 @@ static int read_option(enum command command, struct options *o, char **words)
 		refuse("option %s takes no value; see xidscope %s --help", row->name, name);
 		return 0;
 	}
-	instead = read_value(row, o, value);
+	instead = read_value(row, o, value ? value : "");
 	if (instead) {
 		refuse("invalid %s '%s': %s", row->name, value, instead);
 		return 0;

@@ -132,7 +132,7 @@ static void take_word(struct line *l, char *to, size_t size)
 		if (c == '%' && span_left(word) >= 2) {
 			unsigned int high = span_digit(word.at[0]), low = span_digit(word.at[1]);
 
-			c = high < 16 && low < 16 ? (char)(high << 4 | low) : 0;
+			c = (char)(high < 16 && low < 16 ? high << 4 | low : 0);
 			word.at += 2;
 		} else if (c == '%') {
 			c = 0;

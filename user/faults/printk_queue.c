@@ -16,14 +16,17 @@ bool printk_queue_add(struct printk_queue *q, const struct printk_event *event, 
 {
 	size_t size = sizeof(*event) + event->len;
 	struct printk_event *own = malloc(size);
-	struct printk_waiting *new = own ? ARRAY_APPEND(q->list, q->count) : NULL;
+	struct printk_waiting *new = NULL;
 
+	if (own)
+		new = ARRAY_APPEND(q->list, q->count);
 	if (!new) {
 		free(own);
 		return false;
 	}
 	memcpy(own, event, size);
-	*new = (struct printk_waiting){ now_ns, own };
+	new->arrived_ns = now_ns;
+	new->event = own;
 	return true;
 }
 

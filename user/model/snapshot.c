@@ -62,23 +62,26 @@ static void set_label(char *to, const char *from, size_t size)
 
 #define SET_LABEL(to, from) set_label(to, from, sizeof(to))
 
-/* Makes the calling function return the element of @array for which @same is true, or
- * NULL if there is no memory. Otherwise @entry is a new one, without labels yet. */
-#define FIND_OR_APPEND(entry, array, count, same)               \
-	for (entry = array; entry < (array) + (count); entry++) \
-		if (same)                                       \
-			return entry;                           \
-	entry = ARRAY_APPEND(array, count);                     \
-	if (!entry)                                             \
-	return NULL
+/* Points @entry to the element of @array for which @same is true, or to a new one of
+ * zeros; NULL: no memory. */
+#define FIND_OR_APPEND(entry, array, count, same)              \
+	do {                                                   \
+		(entry) = (array);                             \
+		while ((entry) < (array) + (count) && !(same)) \
+			(entry)++;                             \
+		if ((entry) == (array) + (count))              \
+			(entry) = ARRAY_APPEND(array, count);  \
+	} while (0)
 
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op)
 {
 	struct rpc_op *o;
 
 	FIND_OR_APPEND(o, s->ops, s->op_count, !strcmp(o->server, server) && !strcmp(o->op, op));
-	SET_LABEL(o->server, server);
-	SET_LABEL(o->op, op);
+	if (o) {
+		SET_LABEL(o->server, server);
+		SET_LABEL(o->op, op);
+	}
 	return o;
 }
 
@@ -90,9 +93,11 @@ struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const c
 	FIND_OR_APPEND(e, s->errors, s->error_count,
 		       !strcmp(e->server, server) && !strcmp(e->op, op) &&
 			       !strcmp(e->status, status));
-	SET_LABEL(e->server, server);
-	SET_LABEL(e->op, op);
-	SET_LABEL(e->status, status);
+	if (e) {
+		SET_LABEL(e->server, server);
+		SET_LABEL(e->op, op);
+		SET_LABEL(e->status, status);
+	}
 	return e;
 }
 
@@ -103,8 +108,10 @@ struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *s
 
 	FIND_OR_APPEND(t, s->transports, s->transport_count,
 		       !strcmp(t->server, server) && !strcmp(t->name, name));
-	SET_LABEL(t->server, server);
-	SET_LABEL(t->name, name);
+	if (t) {
+		SET_LABEL(t->server, server);
+		SET_LABEL(t->name, name);
+	}
 	return t;
 }
 
@@ -113,7 +120,8 @@ struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 	struct rpc_server_state *v;
 
 	FIND_OR_APPEND(v, s->servers, s->server_count, !strcmp(v->server, server));
-	SET_LABEL(v->server, server);
+	if (v)
+		SET_LABEL(v->server, server);
 	return v;
 }
 
@@ -121,16 +129,19 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 {
 	struct fault *f;
 
-	FIND_OR_APPEND(f, s->faults, s->fault_count,
-		       f->code == like->code && f->nvswitch == like->nvswitch &&
-			       !strcmp(f->device, like->device) &&
-			       !strcmp(f->severity, like->severity) &&
-			       !strcmp(f->action, like->action));
-	*f = *like;
-	f->count = 0;
-	f->incidents = 0;
-	f->first = 0;
-	f->last = 0;
+	for (f = s->faults; f < s->faults + s->fault_count; f++)
+		if (f->code == like->code && f->nvswitch == like->nvswitch &&
+		    !strcmp(f->device, like->device) && !strcmp(f->severity, like->severity) &&
+		    !strcmp(f->action, like->action))
+			return f;
+	f = ARRAY_APPEND(s->faults, s->fault_count);
+	if (f) {
+		*f = *like;
+		f->count = 0;
+		f->incidents = 0;
+		f->first = 0;
+		f->last = 0;
+	}
 	return f;
 }
 
@@ -142,9 +153,11 @@ struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, 
 	FIND_OR_APPEND(e, s->kernel_events, s->kernel_event_count,
 		       e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) &&
 			       !strcmp(e->device, device));
-	e->gpu_driver = gpu_driver;
-	SET_LABEL(e->kind, kind);
-	SET_LABEL(e->device, device);
+	if (e) {
+		e->gpu_driver = gpu_driver;
+		SET_LABEL(e->kind, kind);
+		SET_LABEL(e->device, device);
+	}
 	return e;
 }
 
@@ -153,7 +166,8 @@ struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
 	struct gpu_info *g;
 
 	FIND_OR_APPEND(g, s->gpus, s->gpu_count, !strcmp(g->gpu, gpu));
-	SET_LABEL(g->gpu, gpu);
+	if (g)
+		SET_LABEL(g->gpu, gpu);
 	return g;
 }
 
@@ -163,8 +177,10 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, cons
 
 	FIND_OR_APPEND(r, s->recoveries, s->recovery_count,
 		       !strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence));
-	SET_LABEL(r->gpu, gpu);
-	SET_LABEL(r->evidence, evidence);
+	if (r) {
+		SET_LABEL(r->gpu, gpu);
+		SET_LABEL(r->evidence, evidence);
+	}
 	return r;
 }
 
