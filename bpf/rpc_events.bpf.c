@@ -550,7 +550,7 @@ int events_latency(void *ctx)
 	struct rpc_event_server *srv;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
-	__u32 client, server, index, copy;
+	__u32 client, index, copy;
 	__u64 task, now, before, xtime, late = 0;
 	struct exact f;
 	bool nfs;
@@ -571,8 +571,7 @@ int events_latency(void *ctx)
 	}
 	if (!c)
 		drop(RPC_DROP_SERVER);
-	server = client_server(c, client);
-	index = series_get(ctx, server);
+	index = series_get(ctx, client_server(c, client));
 	if (!index)
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, shard());
