@@ -74,9 +74,10 @@ static __always_inline bool has_mark(const char *text, __u32 len)
 }
 
 /* @room is a constant, at least @len. */
-static __always_inline int send(const char *text, __u32 len, __u32 room)
+static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 room)
 {
 	struct printk_event *event;
+	long size;
 
 	event = bpf_ringbuf_reserve(&printk_ring, sizeof(*event) + room, 0);
 	if (!event) {
@@ -90,6 +91,8 @@ static __always_inline int send(const char *text, __u32 len, __u32 room)
 	event->pid = bpf_get_current_pid_tgid() >> 32;
 	if (bpf_get_current_comm(event->comm, sizeof(event->comm)))
 		event->comm[0] = 0;
+	size = bpf_get_stack(ctx, event->stack, sizeof(event->stack), 0);
+	event->depth = size > 0 ? (__u32)size / sizeof(event->stack[0]) : 0;
 	bpf_ringbuf_submit(event, 0);
 	return 0;
 }
@@ -106,6 +109,6 @@ int printk_console(__u64 *ctx)
 	if (!has_mark(text, len))
 		return 0;
 	if (len <= PRINTK_SHORT)
-		return send(text, len, PRINTK_SHORT);
-	return send(text, len, PRINTK_TEXT);
+		return send(ctx, text, len, PRINTK_SHORT);
+	return send(ctx, text, len, PRINTK_TEXT);
 }

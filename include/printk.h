@@ -13,12 +13,15 @@
 #define PRINTK_TEXT 1024 /* the kernel's own limit on a message (LOG_LINE_MAX) */
 #define PRINTK_SHORT 220 /* a message up to this takes less room in the buffer */
 #define PRINTK_COMM 16
+#define PRINTK_STACK 16 /* addresses: printk's own functions, its caller, and to spare */
 #define PRINTK_RING_BYTES (256 * 1024)
 
 struct printk_event {
 	__u64 time; /* CLOCK_MONOTONIC, ns */
 	__u32 pid; /* of the task in whose context it was printed */
 	char comm[PRINTK_COMM];
+	__u32 depth; /* addresses in the stack; 0: the kernel gave none */
+	__u64 stack[PRINTK_STACK]; /* the innermost first; return addresses */
 	__u32 len; /* bytes of text that follow; not NUL-terminated */
 	char text[];
 };

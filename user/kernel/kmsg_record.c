@@ -56,16 +56,21 @@ static bool take_header(struct span *s, struct kmsg_record *out)
 bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
 		       size_t size)
 {
-	struct span s = { record, record + len };
+	struct span rest = { record, record + len }, s;
 
 	*out = (struct kmsg_record){};
-	if (!take_header(&s, out)) {
+	if (!take_header(&rest, out)) {
 		*out = (struct kmsg_record){};
 		return false;
 	}
-	s = span_take_line(&s);
+	s = span_take_line(&rest);
 	while (span_left(s) && out->text_len < size)
 		text[out->text_len++] = take_byte(&s);
 	out->cut = span_left(s);
+	while (span_left(rest)) {
+		s = span_take_line(&rest);
+		if (span_take(&s, " DEVICE="))
+			span_copy(s, out->device, sizeof(out->device));
+	}
 	return true;
 }

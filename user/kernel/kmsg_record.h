@@ -17,12 +17,15 @@ struct kmsg_record {
 	bool continued; /* flag 'c' or '+': a fragment of a line */
 	bool cut; /* the text was longer than the caller's buffer */
 	size_t text_len; /* bytes in the caller's buffer */
+	/* The device that the kernel printed it for, "+pci:0000:c1:00.0" or a
+	 * number, "n2"; "": for none. No text that it prints can change this. */
+	char device[48];
 };
 
 /*
  * @record holds the @len bytes of one read() of /dev/kmsg: a header, ';', the text, a
- * newline, and perhaps lines of device properties, which are left out. Fields of the
- * header after the fourth are skipped.
+ * newline, and perhaps lines of device properties, of which DEVICE is read. Fields of
+ * the header after the fourth are skipped.
  *
  * True: *@out is filled, and @text holds the first out->text_len bytes (at most @size)
  * of the text. The kernel's escapes (\xNN) are undone, so it may hold any byte; no NUL

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that a printk call is the driver's only if its immediate caller lies in
+ * the text of a module of the driver that was loaded at the time; and that
+ * nothing is decided where stack or addresses are missing.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kernel/printk_origin.h"
+#include "made_up_tree.h"
+
+#define SECOND 1000000000ull
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define KALLSYMS                                  \
+	"ffffffff81000000 T _stext\n"             \
+	"ffffffff81001000 t printk_sprint\n"      \
+	"ffffffff81001100 T vprintk_store\n"      \
+	"ffffffff81001400 T vprintk_emit\n"       \
+	"ffffffff81001600 t devkmsg_emit\n"       \
+	"ffffffff81001680 T vprintk_emitter\n"    \
+	"ffffffff81001700 T vprintk_default\n"    \
+	"ffffffff81001780 T vprintk\n"            \
+	"ffffffff81001800 T other\n"              \
+	"ffffffff81002000 t vprintk_store.cold\n" \
+	"ffffffff81002010 T _printk\n"            \
+	"ffffffff81002080 T more\n"               \
+	"ffffffffc0000000 t vprintk_store\t[nvidia]\n"
+
+#define OVERLAY "overlay 16384 0 - Live 0xffffffffc0004000\n"
+#define NVIDIA "nvidia 65536 1 nvidia_uvm, Live 0xffffffffc0000000 (POE)\n"
+#define TOOLS "nvidia_tools 4096 0 - Live 0xffffffffc0100000\n"
+
+/* Each ends with a caller: addresses are of instructions behind a call. */
+#define TRACE 0xffffffffc0aaaaaa, 0xffffffff81000100
+#define PRINTK 0xffffffff81001050, 0xffffffff81001200, 0xffffffff81001450, 0xffffffff81002050
+
+static enum printk_origin origin_at(struct printk_origins *o, uint64_t caller, uint64_t time_ns)
+{
+	const uint64_t stack[] = { TRACE, PRINTK, caller, 0xffffffffc0000100 };
+
+	return printk_origin(o, stack, COUNT(stack), time_ns);
+}
+
+static struct printk_origins loaded(const char *modules)
+{
+	struct printk_origins o = {};
+
+	put("/proc/kallsyms", KALLSYMS);
+	put("/proc/modules", modules);
+	assert_int_equal(printk_origins_read(&o, root, SECOND), 0);
+	return o;
+}
+
+static void the_immediate_caller_decides(void **state)
+{
+	struct printk_origins o = loaded(OVERLAY NVIDIA TOOLS);
+
+	(void)state;
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);
+	/* The kernel itself, though the driver is further up the stack. */
+	assert_int_equal(origin_at(&o, 0xffffffff81000500, SECOND), PRINTK_ORIGIN_OTHER);
+	/* What a process wrote to /dev/kmsg, and a function whose name begins alike. */
+	assert_int_equal(origin_at(&o, 0xffffffff81001650, SECOND), PRINTK_ORIGIN_OTHER);
+	assert_int_equal(origin_at(&o, 0xffffffff810016a0, SECOND), PRINTK_ORIGIN_OTHER);
+	/* Another module within the driver's size, and one whose name begins alike. */
+	assert_int_equal(origin_at(&o, 0xffffffffc0004100, SECOND), PRINTK_ORIGIN_OTHER);
+	assert_int_equal(origin_at(&o, 0xffffffffc0100100, SECOND), PRINTK_ORIGIN_OTHER);
+	/* No module at all. */
+	assert_int_equal(origin_at(&o, 0xffffffffc0800100, SECOND), PRINTK_ORIGIN_OTHER);
+	printk_origins_free(&o);
+}
+
+static void a_call_at_the_end_of_a_function_belongs_to_it(void **state)
+{
+	struct printk_origins o = loaded(OVERLAY NVIDIA);
+	const uint64_t stack[] = { 0xffffffff81001100, 0xffffffff81002080, 0xffffffffc0000100 };
+
+	(void)state;
+	assert_int_equal(printk_origin(&o, stack, 3, SECOND), PRINTK_ORIGIN_DRIVER);
+	/* The first address of another module is the end of the driver. */
+	assert_int_equal(origin_at(&o, 0xffffffffc0004000, SECOND), PRINTK_ORIGIN_DRIVER);
+	printk_origins_free(&o);
+}
+
+static void a_stack_that_proves_nothing(void **state)
+{
+	struct printk_origins o = loaded(NVIDIA);
+	/* A console prints what anybody has logged: kernels before 5.19. */
+	const uint64_t console[] = { TRACE, 0xffffffff81001450, 0xffffffff81002050,
+				     0xffffffffc0000100 };
+	const uint64_t shallow[] = { TRACE, PRINTK };
+
+	(void)state;
+	assert_int_equal(printk_origin(&o, console, COUNT(console), SECOND), PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(printk_origin(&o, shallow, COUNT(shallow), SECOND), PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(printk_origin(&o, shallow, 2, SECOND), PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(printk_origin(&o, shallow, 0, SECOND), PRINTK_ORIGIN_UNKNOWN);
+	printk_origins_free(&o);
+}
+
+static void without_the_driver_nothing_is_its(void **state)
+{
+	struct printk_origins o = loaded(OVERLAY);
+
+	(void)state;
+	/* Nor is the large file read. */
+	assert_int_equal(o.function_count, 0);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_OTHER);
+	assert_int_equal(origin_at(&o, 0xffffffffc0004100, SECOND), PRINTK_ORIGIN_OTHER);
+	put("/proc/modules", OVERLAY NVIDIA);
+	assert_int_equal(printk_origins_read(&o, root, 2 * SECOND), 0);
+	assert_int_equal(o.function_count, 7);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, 2 * SECOND), PRINTK_ORIGIN_DRIVER);
+	printk_origins_free(&o);
+}
+
+static void ranges_of_the_time_of_the_call(void **state)
+{
+	struct printk_origins o = loaded(NVIDIA);
+
+	(void)state;
+	/* Its text is another module's now. */
+	put("/proc/modules", "other 65536 0 - Live 0xffffffffc0000000\n");
+	assert_int_equal(printk_origins_read(&o, root, 5 * SECOND), 0);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, 2 * SECOND), PRINTK_ORIGIN_DRIVER);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, 6 * SECOND), PRINTK_ORIGIN_OTHER);
+	/* It is back at another address. */
+	put("/proc/modules", "nvidia 65536 0 - Live 0xffffffffc0200000\n");
+	assert_int_equal(printk_origins_read(&o, root, 9 * SECOND), 0);
+	assert_int_equal(origin_at(&o, 0xffffffffc0200100, 4 * SECOND), PRINTK_ORIGIN_OTHER);
+	assert_int_equal(origin_at(&o, 0xffffffffc0200100, 9 * SECOND), PRINTK_ORIGIN_DRIVER);
+	assert_int_equal(o.module_count, 3);
+	/* A minute later the first two are forgotten. */
+	assert_int_equal(printk_origins_read(&o, root, 100 * SECOND), 0);
+	assert_int_equal(o.module_count, 1);
+	printk_origins_free(&o);
+}
+
+static void hidden_or_missing_addresses(void **state)
+{
+	struct printk_origins o = {};
+
+	(void)state;
+	assert_int_equal(printk_origins_read(&o, root, SECOND), -ENOENT);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_UNKNOWN);
+	put("/proc/modules", "nvidia 65536 0 - Live 0x0000000000000000 (POE)\n");
+	assert_int_equal(printk_origins_read(&o, root, SECOND), -EPERM);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_UNKNOWN);
+	put("/proc/modules", NVIDIA);
+	put("/proc/kallsyms", "0000000000000000 t printk_sprint\n0000000000000000 T _printk\n");
+	assert_int_equal(printk_origins_read(&o, root, SECOND), -EPERM);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_UNKNOWN);
+	put("/proc/kallsyms", "ffffffff81000000 T _stext\n");
+	assert_int_equal(printk_origins_read(&o, root, SECOND), -ENOENT);
+	put("/proc/kallsyms", KALLSYMS);
+	assert_int_equal(printk_origins_read(&o, root, SECOND), 0);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);
+	put("/proc/modules", "nonsense\n");
+	assert_int_equal(printk_origins_read(&o, root, SECOND), -EINVAL);
+	printk_origins_free(&o);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_immediate_caller_decides),
+		TEST(a_call_at_the_end_of_a_function_belongs_to_it),
+		TEST(a_stack_that_proves_nothing),
+		TEST(without_the_driver_nothing_is_its),
+		TEST(ranges_of_the_time_of_the_call),
+		TEST(hidden_or_missing_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Who called printk, by the addresses in a kernel stack. */
+#include "kernel/printk_origin.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/span.h"
+
+/* A stack is looked up long before this. */
+#define KEEP_NS (60 * 1000000000ull)
+
+static const char *const driver_modules[] = {
+	"nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem", "nvswitch",
+};
+
+/* From the tracepoint up to what a driver calls. devkmsg_emit, which prints what
+ * a process wrote, is not among them. From 5.15 on printk has the name _printk. */
+static const struct {
+	const char *name;
+	bool inner;
+} printk_names[] = {
+	{ "printk_sprint", true },    { "vprintk_store", true },     { "vprintk_emit", false },
+	{ "vprintk_default", false }, { "vprintk_deferred", false }, { "vprintk", false },
+	{ "_printk", false },         { "_printk_deferred", false }, { "dev_vprintk_emit", false },
+	{ "dev_printk_emit", false }, { "_dev_printk", false },      { "__dev_printk", false },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- printk's functions ---- */
+
+/* The compiler appends ".cold", ".isra.0" and so on to names of parts. */
+static bool is_function(struct span name, const char *wanted)
+{
+	return span_take(&name, wanted) && (!span_left(name) || *name.at == '.');
+}
+
+/* "ffffffff811c2f60 T _printk"; modules' symbols have "\t[module]", too. */
+static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open)
+{
+	struct printk_function *f;
+	uint64_t address;
+
+	if (!span_take_number(&line, 16, UINT64_MAX, &address) || span_left(line) < 3)
+		return -EINVAL;
+	/* The symbols are sorted by address: the next one ends a function. */
+	for (; *open < o->function_count && address > o->functions[*open].begin; ++*open)
+		o->functions[*open].end = address;
+	line.at += 3;
+	for (size_t i = 0; i < COUNT(printk_names); i++) {
+		if (!is_function(line, printk_names[i].name))
+			continue;
+		f = ARRAY_APPEND(o->functions, o->function_count);
+		if (!f)
+			return -ENOMEM;
+		*f = (struct printk_function){ address, address, printk_names[i].inner };
+	}
+	return 0;
+}
+
+static int read_functions(struct printk_origins *o, const char *root)
+{
+	char path[PATH_MAX], line[512];
+	uint64_t open = 0;
+	int err = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/kallsyms", root);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	o->function_count = 0;
+	while (!err && fgets(line, sizeof(line), file)) {
+		struct span s = { line, line + strcspn(line, "\n") };
+
+		if (memchr(s.at, '\t', span_left(s)))
+			break;
+		err = add_symbol(o, s, &open);
+	}
+	fclose(file);
+	if (!err && !o->function_count)
+		err = -ENOENT;
+	if (!err && !o->functions[0].begin)
+		err = -EPERM;
+	if (err)
+		o->function_count = 0;
+	return err;
+}
+
+/* ---- modules ---- */
+
+static bool is_driver(struct span name)
+{
+	for (size_t i = 0; i < COUNT(driver_modules); i++)
+		if (span_is(name, driver_modules[i]))
+			return true;
+	return false;
+}
+
+/* "nvidia 56823808 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0a1b000 (OE)" */
+static int add_module(struct printk_origins *o, struct span line, uint64_t now_ns)
+{
+	struct module_range new = { .driver = is_driver(span_take_until(&line, " ")),
+				    .from_ns = o->read_ns,
+				    .until_ns = UINT64_MAX,
+				    .found = true };
+	struct module_range *m;
+	uint64_t size;
+
+	if (!span_take(&line, " ") || !span_take_number(&line, 10, UINT32_MAX, &size) ||
+	    !span_take_through(&line, " 0x") ||
+	    !span_take_number(&line, 16, UINT64_MAX, &new.begin))
+		return -EINVAL;
+	if (!new.begin)
+		return -EPERM;
+	new.end = new.begin + size;
+	for (size_t i = 0; i < o->module_count; i++) {
+		m = &o->modules[i];
+		if (m->until_ns > now_ns && m->begin == new.begin && m->end == new.end &&
+		    m->driver == new.driver) {
+			m->found = true;
+			return 0;
+		}
+	}
+	m = ARRAY_APPEND(o->modules, o->module_count);
+	if (!m)
+		return -ENOMEM;
+	*m = new;
+	return 0;
+}
+
+static int read_modules(struct printk_origins *o, const char *root, uint64_t now_ns)
+{
+	char path[PATH_MAX], line[4096];
+	size_t kept = 0;
+	int err = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/modules", root);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	for (size_t i = 0; i < o->module_count; i++)
+		o->modules[i].found = false;
+	while (!err && fgets(line, sizeof(line), file))
+		err = add_module(o, (struct span){ line, line + strlen(line) }, now_ns);
+	fclose(file);
+	if (err)
+		return err;
+	for (size_t i = 0; i < o->module_count; i++) {
+		struct module_range *m = &o->modules[i];
+
+		if (!m->found && m->until_ns == UINT64_MAX)
+			m->until_ns = now_ns;
+		if (m->found || m->until_ns + KEEP_NS > now_ns)
+			o->modules[kept++] = *m;
+	}
+	o->module_count = kept;
+	o->read_ns = now_ns;
+	return 0;
+}
+
+static bool has_driver(const struct printk_origins *o, uint64_t time_ns)
+{
+	for (size_t i = 0; i < o->module_count; i++)
+		if (o->modules[i].driver && time_ns >= o->modules[i].from_ns &&
+		    time_ns <= o->modules[i].until_ns)
+			return true;
+	return false;
+}
+
+int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns)
+{
+	o->error = read_modules(o, root, now_ns);
+	if (!o->error && !o->function_count && has_driver(o, now_ns))
+		o->error = read_functions(o, root);
+	return o->error;
+}
+
+/* ---- looking up ---- */
+
+/* A return address is behind the call, so perhaps behind the function. */
+static const struct printk_function *find_function(const struct printk_origins *o, uint64_t address)
+{
+	for (size_t i = 0; i < o->function_count; i++)
+		if (address > o->functions[i].begin && address <= o->functions[i].end)
+			return &o->functions[i];
+	return NULL;
+}
+
+/* A module's other parts may lie elsewhere, and other modules' text within its
+ * size: an address belongs to the module that begins last before it. */
+static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t time_ns)
+{
+	const struct module_range *best = NULL;
+
+	for (size_t i = 0; i < o->module_count; i++) {
+		const struct module_range *m = &o->modules[i];
+
+		if (address <= m->begin || address > m->end || time_ns < m->from_ns ||
+		    time_ns > m->until_ns)
+			continue;
+		if (!best || m->begin > best->begin || (m->begin == best->begin && m->driver))
+			best = m;
+	}
+	return best && best->driver;
+}
+
+enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
+				 size_t depth, uint64_t time_ns)
+{
+	const struct printk_function *f = NULL;
+	size_t i = 0;
+
+	if (!depth || !o->read_ns || o->error)
+		return PRINTK_ORIGIN_UNKNOWN;
+	if (!has_driver(o, time_ns))
+		return PRINTK_ORIGIN_OTHER;
+	/* Before printk's functions is what a tracepoint calls. */
+	while (i < depth && !f)
+		f = find_function(o, stack[i++]);
+	if (!f || !f->inner)
+		return PRINTK_ORIGIN_UNKNOWN;
+	while (i < depth && find_function(o, stack[i]))
+		i++;
+	if (i == depth)
+		return PRINTK_ORIGIN_UNKNOWN;
+	return in_driver(o, stack[i], time_ns) ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER;
+}
+
+void printk_origins_free(struct printk_origins *o)
+{
+	free(o->functions);
+	free(o->modules);
+	*o = (struct printk_origins){};
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who called printk: finds in a kernel stack the first return address beyond
+ * printk's own functions, and whether it lies in the text of a module of the
+ * NVIDIA driver. Text that a user chose can be printed by any other part of the
+ * kernel; only the driver's own calls are proof of a fault.
+ *
+ * printk's functions come from /proc/kallsyms, which is large and is read once,
+ * when the first module of the driver is found. Modules come from /proc/modules.
+ * Ranges of modules that have gone are kept for a minute: stacks are looked up
+ * with the ranges of the time at which they were taken.
+ */
+#ifndef XIDSCOPE_PRINTK_ORIGIN_H
+#define XIDSCOPE_PRINTK_ORIGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum printk_origin {
+	PRINTK_ORIGIN_UNKNOWN, /* the stack or the addresses are missing */
+	PRINTK_ORIGIN_DRIVER,
+	PRINTK_ORIGIN_OTHER,
+};
+
+struct printk_function {
+	uint64_t begin, end;
+	bool inner; /* it calls the tracepoint: a stack that was taken there begins with it */
+};
+
+struct module_range {
+	uint64_t begin, end; /* its text, and what follows up to its whole size */
+	bool driver;
+	uint64_t from_ns, until_ns; /* CLOCK_MONOTONIC: it was loaded at most that long */
+	bool found; /* in the reading of /proc/modules that is in progress */
+};
+
+/* Begin with an empty struct. */
+struct printk_origins {
+	struct printk_function *functions;
+	size_t function_count;
+	struct module_range *modules;
+	size_t module_count;
+	uint64_t read_ns; /* when /proc/modules was read; 0: never */
+	int error; /* of the last reading, -errno; -EPERM: addresses are hidden */
+};
+
+/*
+ * Reads /proc/modules and, if a module of the driver is loaded and they are not
+ * known yet, printk's functions. @root is put before the paths. Returns 0 or
+ * -errno, which is kept as o->error: then all origins are unknown.
+ */
+int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns);
+
+/* The origin of a call whose stack of @depth return addresses, the innermost
+ * first, was taken at @time_ns. */
+enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
+				 size_t depth, uint64_t time_ns);
+
+void printk_origins_free(struct printk_origins *o);
+
+#endif
