@@ -140,6 +140,7 @@ static void add_events(struct snapshot *s)
 	}
 	snapshot_kernel_event(s, false, "oom_kill", "")->count = UINT64_MAX;
 	snapshot_kernel_event(s, true, "fallen_off_bus", "0000:c1:00.0")->last = 1700000000.25;
+	snapshot_unverified(s, "0000:c1:00.0", 79)->count = 3;
 	snapshot_recovery(s, "0000:c1:00.0", "action_none")->time = 1700000000.25;
 	snapshot_recovery(s, "all", "driver_loaded")->time = 1700000000;
 	snapshot_gpu(s, "0000:c2:00.0");

@@ -28,6 +28,8 @@ struct world {
 	struct event_log *log;
 	uint64_t now;
 	uint64_t sequence;
+	enum printk_origin origin; /* of the messages that follow */
+	const char *device; /* of the records that follow, as in their field DEVICE */
 };
 
 static void on_event(void *context, const struct event *event)
@@ -44,6 +46,9 @@ static int enter(void **state)
 	if (!w)
 		return -1;
 	w->now = 1000 * SECOND;
+	w->stream.origins_ns = UINT64_MAX;
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	w->device = "";
 	w->log = event_log_new(NULL, &quiet);
 	w->stream.events = (struct fault_events){
 		.faults = &w->faults,
@@ -52,6 +57,7 @@ static int enter(void **state)
 		.policy = &no_policy,
 		.log = &quiet,
 		.wall_offset = 1700000000,
+		.uevents_ns = UINT64_MAX,
 	};
 	for (int i = 0; i < SIGNALS; i++)
 		w->stream.events.enabled_ns[i] = UINT64_MAX;
@@ -74,11 +80,13 @@ static int leave(void **state)
 
 static void record_of(struct world *w, unsigned int facility, uint64_t time_ns, const char *text)
 {
-	const struct kmsg_record record = { .facility = facility,
-					    .sequence = w->sequence++,
-					    .time_us = time_ns / 1000,
-					    .text_len = strlen(text) };
+	struct kmsg_record record = { .facility = facility,
+				      .sequence = w->sequence++,
+				      .time_us = time_ns / 1000,
+				      .continued = !strncmp(text, "NVRM", 4),
+				      .text_len = strlen(text) };
 
+	snprintf(record.device, sizeof(record.device), "%s", w->device);
 	fault_stream_record(&w->stream, &record, text, w->now);
 }
 
@@ -97,7 +105,7 @@ static void printk_at(struct world *w, uint64_t time_ns, const char *text)
 		.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len
 	};
 	memcpy(e->text, text, len);
-	fault_stream_printk(&w->stream, e, w->now);
+	fault_stream_printk(&w->stream, e, w->origin, w->now);
 	free(e);
 }
 
@@ -162,6 +170,15 @@ static uint64_t events(const struct world *w, const char *kind)
 	return sum;
 }
 
+static uint64_t unverified(const struct world *w)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < w->faults.counts.unverified_count; i++)
+		sum += w->faults.counts.unverified[i].count;
+	return sum;
+}
+
 static void assert_paths(const struct world *w, uint64_t both, uint64_t text, uint64_t by_driver)
 {
 	const uint64_t *paths = w->faults.counts.fault_paths;
@@ -180,7 +197,7 @@ static void assert_one_79(struct world *w)
 	assert_string_equal(w->faults.counts.faults[0].device, "0000:c1:00.0");
 	assert_string_equal(w->faults.counts.faults[0].severity, "fatal");
 	assert_int_equal(w->faults.counts.faults[0].count, 1);
-	assert_int_equal(w->stream.unverified, 0);
+	assert_int_equal(w->stream.crowded, 0);
 }
 
 /* ---- one fault, several ways ---- */
@@ -270,6 +287,7 @@ TEST_WITH(the_text_alone_though_the_driver_is_watched, enter, leave)
 	struct world *w = *state;
 
 	watch_driver(w);
+	message(w, XID_79);
 	record(w, XID_79);
 	assert_int_equal(total(w), 1);
 	assert_paths(w, 0, 0, 0);
@@ -389,6 +407,7 @@ TEST_WITH(the_first_moments_of_a_kernel_are_long_ago, enter, leave)
 	w->stream.log_offset_ns = -(int64_t)(5 * SECOND);
 	w->stream.events.enabled_ns[SIGNAL_XID] = SECOND;
 	record_of(w, 0, 2 * SECOND, XID_79);
+	w->stream.events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
 	assert_false(waits(w));
 	assert_true(w->faults.counts.faults[0].last == 1700000000);
 	/* Nor is anything from the future. */
@@ -461,7 +480,7 @@ static void storm(struct world *w, int lines, unsigned int lose_record, unsigned
 		for (ahead = (int)chance(600);
 		     ahead && reports < messages && reports < records + 300; ahead--, reports++) {
 			if (lose_report && !chance(lose_report))
-				lost[2]++;
+				lost[2]++, w->stream.reports_lost_ns = w->now;
 			else
 				driver_79(w);
 		}
@@ -512,6 +531,7 @@ TEST_WITH(a_storm_read_at_once, enter, leave)
 		record(w, i % 3 ? XID_79 : XID_31);
 	for (int i = 0; i < 1500; i++)
 		driver_79(w);
+	w->stream.reports_lost_ns = w->now;
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 20000);
 	assert_paths(w, 1500, 18500, 0);
@@ -529,7 +549,7 @@ TEST_WITH(more_messages_than_may_wait, enter, leave)
 		record(w, XID_79);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 3 * MAX_PRINTK_WAITING);
-	assert_int_equal(w->stream.unverified, 2 * MAX_PRINTK_WAITING);
+	assert_int_equal(w->stream.crowded, 2 * MAX_PRINTK_WAITING);
 }
 
 /* The log cannot be read at all. */
@@ -541,7 +561,7 @@ TEST_WITH(more_messages_than_may_wait_without_a_log, enter, leave)
 		message(w, XID_79);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 3 * MAX_PRINTK_WAITING);
-	assert_int_equal(w->stream.unverified, 0);
+	assert_int_equal(w->stream.crowded, 0);
 }
 
 /* ---- forged ---- */
@@ -561,7 +581,7 @@ TEST_WITH(a_process_forges_no_fault, enter, leave)
 	assert_int_equal(total(w), 0);
 	assert_int_equal(events(w, "forged_xid"), 3);
 	assert_int_equal(events(w, "oom_kill"), 0);
-	assert_int_equal(w->stream.unverified, 0);
+	assert_int_equal(w->stream.crowded, 0);
 	assert_int_equal(w->faults.counts.gpu_count, 0);
 	assert_int_equal(w->faults.counts.recovery_count, 0);
 	assert_paths(w, 0, 0, 0);
@@ -571,21 +591,18 @@ TEST_WITH(a_forged_storm_that_the_log_has_lost, enter, leave)
 {
 	struct world *w = *state;
 
+	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 1000; i++)
 		message(w, XID_79);
 	for (int i = 0; i < 300; i++)
 		record_of(w, 1, w->now, XID_79);
-	/* Among them a real one. */
+	/* Among them a real one, whose record is lost, too. */
+	w->origin = PRINTK_ORIGIN_DRIVER;
 	message(w, XID_31);
-	record(w, XID_31);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 1);
 	assert_int_equal(events(w, "forged_xid"), 300);
-	assert_int_equal(w->stream.unverified, 700);
-	/* It is over some time: then messages are believed again. */
-	message(w, XID_79);
-	pass(w, 10 * SECOND);
-	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 700);
 }
 
 TEST_WITH(what_the_driver_reports_cannot_be_forged, enter, leave)
@@ -611,6 +628,233 @@ TEST_WITH(drills_count_if_wanted, enter, leave)
 	assert_int_equal(events(w, "forged_xid"), 0);
 }
 
+/* ---- text that users choose ---- */
+
+#define TMPFS(text) "tmpfs: Unknown parameter '" text "'"
+#define LOADING "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14"
+
+TEST_WITH(what_others_print_is_no_fault, enter, leave)
+{
+	static const char *const texts[] = {
+		TMPFS(XID_79),
+		TMPFS("x\n" XID_79),
+		XID_79,
+		"x[7]: segfault at 0 in a\n" XID_79 "[1+2]",
+	};
+	struct world *w = *state;
+
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		message(w, texts[i]);
+		record(w, texts[i]);
+	}
+	message(w, XID_79); /* its record was lost */
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 0);
+	assert_int_equal(unverified(w), 5);
+	assert_paths(w, 0, 0, 0);
+	/* Nor is it evidence, or a failure, or the name of a GPU. */
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, XID_79);
+	record(w, XID_79);
+	pass(w, 10 * SECOND);
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, TMPFS("x\n" LOADING));
+	record(w, TMPFS("x\n" LOADING));
+	message(w, LOADING);
+	record(w, LOADING);
+	message(w, "NVRM: RmInitAdapter failed!");
+	record(w, "NVRM: RmInitAdapter failed!");
+	message(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	record(w, TMPFS("x\nwatchdog: BUG: soft lockup - CPU#1 stuck for 23s!"));
+	assert_int_equal(w->faults.counts.recovery_count, 0);
+	assert_int_equal(w->faults.counts.gpu_count, 0);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 0);
+	assert_int_equal(events(w, "soft_lockup"), 0);
+	assert_int_equal(events(w, "unverified_xid"), 0);
+}
+
+TEST_WITH(the_drivers_calls_count_wherever_they_stand, enter, leave)
+{
+	struct world *w = *state;
+
+	message(w, "one\n" XID_79);
+	record(w, "usb 1-1: one\n" XID_79);
+	message(w, XID_31);
+	record(w, TMPFS(XID_79) XID_31);
+	assert_int_equal(total(w), 2);
+	/* What stands before it has no known origin. */
+	assert_int_equal(unverified(w), 1);
+	/* A header is one call's, or nobody's. */
+	message(w, "NVRM: Xid (PCI:0000:c1:00");
+	record(w, "NVRM: Xid (PCI:0000:c1:00): 79");
+	w->stream.origins_ns = 0;
+	message(w, "NVRM: Xid (PCI:0000:c1:00");
+	record(w, "NVRM: Xid (PCI:0000:c1:00): 79");
+	pass(w, 10 * SECOND);
+	assert_int_equal(unverified(w), 2);
+}
+
+/* Of two texts that are alike, each finds its own message. */
+TEST_WITH(a_text_that_holds_another, enter, leave)
+{
+	struct world *w = *state;
+
+	message(w, XID_79);
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, TMPFS(XID_79));
+	record(w, TMPFS(XID_79));
+	assert_int_equal(total(w), 0);
+	record(w, XID_79);
+	assert_one_79(w);
+	assert_int_equal(unverified(w), 1);
+}
+
+/* Without a stack and without the driver's report. */
+TEST_WITH(text_alone_counts_if_it_looks_right, enter, leave)
+{
+	static const char sxid[] =
+		"nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48";
+	struct world *w = *state;
+	struct kmsg_record plain = { .time_us = w->now / 1000, .text_len = strlen(XID_79) };
+
+	record(w, XID_79);
+	record(w, sxid);
+	assert_int_equal(total(w), 2);
+	fault_stream_record(&w->stream, &plain, XID_79, w->now); /* no continuation */
+	record(w, TMPFS(XID_79));
+	record(w, "NVRM: \n" XID_79);
+	record(w, TMPFS("x\n") " nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48");
+	w->origin = PRINTK_ORIGIN_UNKNOWN;
+	message(w, XID_79); /* the log has lost it */
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 5);
+}
+
+TEST_WITH(the_driver_confirms_a_text_of_unknown_origin, enter, leave)
+{
+	struct world *w = *state;
+
+	w->origin = PRINTK_ORIGIN_UNKNOWN;
+	watch_driver(w);
+	/* In either order, and wherever it stands. */
+	record(w, "usb 1-1: " XID_79);
+	assert_int_equal(total(w), 0);
+	driver_79(w);
+	driver_79(w);
+	record(w, XID_79);
+	assert_false(waits(w));
+	assert_int_equal(total(w), 2);
+	assert_paths(w, 2, 0, 0);
+	/* Without it the text counts only if the driver's reports were lost. */
+	record(w, XID_79);
+	record(w, XID_79 "\n" XID_31);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 3);
+	record(w, XID_79 "\n" XID_31);
+	w->stream.reports_lost_ns = w->now;
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 3);
+	assert_int_equal(unverified(w), 4);
+	assert_paths(w, 2, 1, 0);
+	/* It needs no text that is believed. */
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, XID_79);
+	record(w, XID_79);
+	driver_79(w);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 4);
+	assert_paths(w, 2, 1, 1);
+}
+
+/* Where all calls are known, a record without one is not the driver's; a flood may
+ * have crowded it out. */
+TEST_WITH(a_record_whose_call_is_missing, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	record(w, XID_79);
+	assert_int_equal(total(w), 0);
+	assert_int_equal(unverified(w), 1);
+	w->stream.gap_ns = w->now;
+	record(w, XID_79);
+	record(w, TMPFS(XID_79));
+	assert_int_equal(total(w), 1);
+	assert_int_equal(unverified(w), 2);
+	/* From before. */
+	record_of(w, 0, w->now - 10 * SECOND, XID_79);
+	assert_int_equal(total(w), 2);
+	/* There was no room for it. */
+	w->now += 10 * SECOND;
+	record(w, "something else");
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, XID_31);
+	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
+		message(w, TMPFS("NVRM"));
+	record(w, XID_31);
+	assert_int_equal(w->stream.crowded, 1);
+	assert_int_equal(total(w), 3);
+}
+
+TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)
+{
+	static const char probed[] = "pci 0000:c1:00.0: [10de:2330] type 00 class 0x030200";
+	struct world *w = *state;
+
+	record(w, XID_79);
+	pass(w, 10 * SECOND);
+	record(w, probed);
+	record(w, "mlx5_core 0000:53:00.0 eth0: Link down");
+	record(w, "nvme nvme0: I/O 5 QID 7 timeout, reset controller");
+	w->device = "+pci:0000:54:00.0";
+	record(w, probed);
+	record(w, "mlx5_core 0000:53:00.0 eth0: Link down");
+	w->device = "+pci:0000:53:00.0";
+	record(w, "x\nmlx5_core 0000:53:00.0 eth0: Link down");
+	assert_int_equal(w->faults.counts.kernel_event_count, 0);
+	assert_int_equal(w->faults.counts.recovery_count, 0);
+	record(w, "mlx5_core 0000:53:00.0 eth0: Link down");
+	assert_int_equal(events(w, "link_down"), 1);
+	w->device = "c241:0";
+	record(w, "nvme nvme0: I/O 5 QID 7 timeout, reset controller");
+	assert_int_equal(events(w, "nvme_timeout"), 1);
+	w->device = "+pci:0000:c1:00.0";
+	record(w, probed);
+	assert_int_equal(w->faults.counts.recovery_count, 1);
+	/* While uevents report it, no text does. */
+	w->stream.events.uevents_ns = w->now;
+	w->device = "";
+	record(w, LOADING);
+	assert_int_equal(w->faults.counts.recovery_count, 1);
+	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now);
+	assert_int_equal(w->faults.counts.recovery_count, 2);
+}
+
+TEST_WITH(what_is_not_verified_is_bounded, enter, leave)
+{
+	struct world *w = *state;
+	char text[128];
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "x NVRM: Xid (PCI:0000:c1:00): %u, x", i);
+		record(w, text);
+	}
+	assert_int_equal(unverified(w), 1000);
+	assert_int_equal(w->faults.counts.unverified_count, MAX_UNVERIFIED + 1);
+	assert_string_equal(w->faults.counts.unverified[MAX_UNVERIFIED].gpu, "other");
+	/* Forged records are one series. */
+	for (unsigned int i = 0; i < 1000; i++) {
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:%04x:c1:00): 79, x", i);
+		record_of(w, 1, w->now, text);
+	}
+	assert_int_equal(events(w, "forged_xid"), 1000);
+	assert_int_equal(w->faults.counts.kernel_event_count, 1);
+}
+
 /* ---- what a text states ---- */
 
 TEST_WITH(an_sxid_has_details, enter, leave)
@@ -632,7 +876,7 @@ TEST_WITH(an_sxid_has_details, enter, leave)
 			record(w, text);
 		}
 	}
-	assert_int_equal(total(w), 3);
+	assert_int_equal(total(w), 0);
 	/* The driver's hook has them, too. */
 	for (int i = 0; i < 3; i++) {
 		driver(w, true, 20034, "0000:c3:00.0", "Fatal, Link 48 LTSSM Fault Up");
@@ -755,6 +999,7 @@ TEST_WITH(a_signal_counts_by_text_or_tracepoint, enter, leave)
 		uint64_t before = events(w, cases[i].kind), enabled = w->now - SECOND;
 		bool traced = cases[i].signal != SIGNALS;
 
+		w->device = "+pci:0000:c1:00.0";
 		record(w, cases[i].text);
 		assert_int_equal(events(w, cases[i].kind), before + 1);
 		if (traced)
@@ -802,6 +1047,7 @@ TEST_WITH(a_grave_pcie_error_stands_out_of_a_burst, enter, leave)
 		fault_events_add_signal(&w->stream.events, &report);
 	report.severity = "fatal";
 	fault_events_add_signal(&w->stream.events, &report);
+	w->device = "+pci:0000:c1:00.0";
 	record(w,
 	       "pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=x");
 	assert_int_equal(events(w, "pcie_aer"), 5);
@@ -901,6 +1147,7 @@ TEST_WITH(all_relatives_are_listed, enter, leave)
 	char line[2 * 4096] = "", text[128];
 	unsigned int listed = 0;
 
+	w->device = "+pci:0000:c1:00.0";
 	for (unsigned int i = 1; i <= count; i++) {
 		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): %u, x", 1000 + i);
 		record(w, text);

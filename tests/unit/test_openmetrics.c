@@ -60,6 +60,7 @@ static void add_kernel_events(struct snapshot *s)
 		e->count = i + 31;
 		e->last = 1700000100.5 + (double)i;
 	}
+	snapshot_unverified(s, "0000:c1:00.0", 79)->count = 41;
 	snapshot_recovery(s, "0000:c1:00.0", "action_none")->time = 1700000200.5;
 	snapshot_recovery(s, "0000:c1:00.0", "device_probed")->time = 1700000201.5;
 	gpu = snapshot_gpu(s, "0000:c1:00.0");
@@ -866,6 +867,7 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "gpu_driver_errors_total{gpu=\"0000:c1:00.0\",kind=\"fallen_off_bus\"}", "31" },
 		{ "gpu_driver_error_last_timestamp_seconds{gpu=\"0000:c1:00.0\",kind=\"assert_failed\"}",
 		  "1700000101.500" },
+		{ "gpu_xid_unverified_total{gpu=\"0000:c1:00.0\",xid=\"79\"}", "41" },
 		{ "gpu_recovered_timestamp_seconds{gpu=\"0000:c1:00.0\",evidence=\"device_probed\"}",
 		  "1700000201.500" },
 		{ "gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "1" },

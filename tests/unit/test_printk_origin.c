@@ -5,15 +5,11 @@
  * nothing is decided where stack or addresses are missing.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
-#include "kernel/printk_origin.h"
+#include "unit.h"
 #include "made_up_tree.h"
+#include "kernel/printk_origin.h"
 
 #define SECOND 1000000000ull
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -58,11 +54,10 @@ static struct printk_origins loaded(const char *modules)
 	return o;
 }
 
-static void the_immediate_caller_decides(void **state)
+TEST_WITH(the_immediate_caller_decides, enter, leave)
 {
 	struct printk_origins o = loaded(OVERLAY NVIDIA TOOLS);
 
-	(void)state;
 	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);
 	/* The kernel itself, though the driver is further up the stack. */
 	assert_int_equal(origin_at(&o, 0xffffffff81000500, SECOND), PRINTK_ORIGIN_OTHER);
@@ -77,19 +72,18 @@ static void the_immediate_caller_decides(void **state)
 	printk_origins_free(&o);
 }
 
-static void a_call_at_the_end_of_a_function_belongs_to_it(void **state)
+TEST_WITH(a_call_at_the_end_of_a_function_belongs_to_it, enter, leave)
 {
 	struct printk_origins o = loaded(OVERLAY NVIDIA);
 	const uint64_t stack[] = { 0xffffffff81001100, 0xffffffff81002080, 0xffffffffc0000100 };
 
-	(void)state;
 	assert_int_equal(printk_origin(&o, stack, 3, SECOND), PRINTK_ORIGIN_DRIVER);
 	/* The first address of another module is the end of the driver. */
 	assert_int_equal(origin_at(&o, 0xffffffffc0004000, SECOND), PRINTK_ORIGIN_DRIVER);
 	printk_origins_free(&o);
 }
 
-static void a_stack_that_proves_nothing(void **state)
+TEST_WITH(a_stack_that_proves_nothing, enter, leave)
 {
 	struct printk_origins o = loaded(NVIDIA);
 	/* A console prints what anybody has logged: kernels before 5.19. */
@@ -97,7 +91,6 @@ static void a_stack_that_proves_nothing(void **state)
 				     0xffffffffc0000100 };
 	const uint64_t shallow[] = { TRACE, PRINTK };
 
-	(void)state;
 	assert_int_equal(printk_origin(&o, console, COUNT(console), SECOND), PRINTK_ORIGIN_UNKNOWN);
 	assert_int_equal(printk_origin(&o, shallow, COUNT(shallow), SECOND), PRINTK_ORIGIN_UNKNOWN);
 	assert_int_equal(printk_origin(&o, shallow, 2, SECOND), PRINTK_ORIGIN_UNKNOWN);
@@ -105,11 +98,10 @@ static void a_stack_that_proves_nothing(void **state)
 	printk_origins_free(&o);
 }
 
-static void without_the_driver_nothing_is_its(void **state)
+TEST_WITH(without_the_driver_nothing_is_its, enter, leave)
 {
 	struct printk_origins o = loaded(OVERLAY);
 
-	(void)state;
 	/* Nor is the large file read. */
 	assert_int_equal(o.function_count, 0);
 	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_OTHER);
@@ -121,11 +113,10 @@ static void without_the_driver_nothing_is_its(void **state)
 	printk_origins_free(&o);
 }
 
-static void ranges_of_the_time_of_the_call(void **state)
+TEST_WITH(ranges_of_the_time_of_the_call, enter, leave)
 {
 	struct printk_origins o = loaded(NVIDIA);
 
-	(void)state;
 	/* Its text is another module's now. */
 	put("/proc/modules", "other 65536 0 - Live 0xffffffffc0000000\n");
 	assert_int_equal(printk_origins_read(&o, root, 5 * SECOND), 0);
@@ -143,11 +134,10 @@ static void ranges_of_the_time_of_the_call(void **state)
 	printk_origins_free(&o);
 }
 
-static void hidden_or_missing_addresses(void **state)
+TEST_WITH(hidden_or_missing_addresses, enter, leave)
 {
 	struct printk_origins o = {};
 
-	(void)state;
 	assert_int_equal(printk_origins_read(&o, root, SECOND), -ENOENT);
 	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_UNKNOWN);
 	put("/proc/modules", "nvidia 65536 0 - Live 0x0000000000000000 (POE)\n");
@@ -165,20 +155,4 @@ static void hidden_or_missing_addresses(void **state)
 	put("/proc/modules", "nonsense\n");
 	assert_int_equal(printk_origins_read(&o, root, SECOND), -EINVAL);
 	printk_origins_free(&o);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_immediate_caller_decides),
-		TEST(a_call_at_the_end_of_a_function_belongs_to_it),
-		TEST(a_stack_that_proves_nothing),
-		TEST(without_the_driver_nothing_is_its),
-		TEST(ranges_of_the_time_of_the_call),
-		TEST(hidden_or_missing_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

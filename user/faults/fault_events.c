@@ -118,6 +118,22 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	hand_out(e, &event, line, !nvswitch);
 }
 
+void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
+				 const struct fault_origin *origin, const char *text, size_t len)
+{
+	struct event event = new_event(e, "kernel_event", origin->time_ns);
+
+	log_no_memory(e, faults_add_unverified(e->faults, line->pci, line->code));
+	SET(event.name, "unverified_xid");
+	event.text = text;
+	event.text_len = len;
+	if (origin->printed_by) {
+		event.pid = origin->printed_pid;
+		SET(event.comm, origin->printed_by);
+	}
+	hand_out(e, &event, NULL, false);
+}
+
 /* ---- what comes besides faults ---- */
 
 void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal)
@@ -158,14 +174,15 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 	return false;
 }
 
-static void add_recovery(struct fault_events *e, const struct kernel_line *line, double time)
+void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
+			       uint64_t time_ns)
 {
-	/* A driver that fails as it is loaded reports that before the line
-	 * "loading". */
-	if (!line->device[0] && time - faults_last_of_all(e->faults) < LOADED_SECONDS)
+	double time = wall_time(e, time_ns);
+
+	/* A driver that fails as it is loaded reports that before it is ready. */
+	if (!*gpu && time - faults_last_of_all(e->faults) < LOADED_SECONDS)
 		return;
-	log_no_memory(e, faults_recovered(e->faults, line->device[0] ? line->device : "all",
-					  line->name, time));
+	log_no_memory(e, faults_recovered(e->faults, *gpu ? gpu : "all", evidence, time));
 }
 
 static void add_identity(struct fault_events *e, const struct kernel_line *line)
@@ -185,7 +202,7 @@ static void add_identity(struct fault_events *e, const struct kernel_line *line)
 		info->rate_limited = true;
 }
 
-static void add_line(struct fault_events *e, const struct kernel_line *line, uint64_t time_ns)
+void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struct kernel_line *line)
 {
 	const struct fault_signal_report signal = { .gpu_driver =
 							    line->kind == KERNEL_LINE_GPU_DRIVER,
@@ -207,7 +224,8 @@ static void add_line(struct fault_events *e, const struct kernel_line *line, uin
 		add_identity(e, line);
 		break;
 	case KERNEL_LINE_RECOVERY:
-		add_recovery(e, line, time);
+		if (time_ns < e->uevents_ns)
+			fault_events_add_recovery(e, line->device, line->name, time_ns);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
 		if (!line->follows_xid ||
@@ -220,13 +238,4 @@ static void add_line(struct fault_events *e, const struct kernel_line *line, uin
 			fault_events_add_signal(e, &signal);
 		break;
 	}
-}
-
-void fault_events_add_lines(struct fault_events *e, uint64_t time_ns, const char *text, size_t len)
-{
-	struct kernel_line line;
-	size_t offset = 0;
-
-	while (kernel_line_next(text, len, &offset, &line))
-		add_line(e, &line, time_ns);
 }

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/pci_address.h"
 #include "faults/faults.h"
+#include "faults/kernel_line.h"
 #include "faults/pcie_relatives.h"
 #include "model/event.h"
 #include "xid/xid_line.h"
@@ -39,6 +40,7 @@ struct fault_events {
 	const struct log *log;
 	uint64_t started_ns; /* CLOCK_MONOTONIC: what is older is replayed */
 	uint64_t enabled_ns[SIGNALS]; /* when each one's hook was enabled; UINT64_MAX: it is not */
+	uint64_t uevents_ns; /* since when uevents report recoveries; UINT64_MAX: they do not */
 	double wall_offset; /* seconds from CLOCK_MONOTONIC to the epoch */
 
 	/* Its own: */
@@ -51,11 +53,16 @@ struct fault_origin {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	const char *path; /* static: "text" or "driver" */
 	const char *printed_by; /* the task that printed the text; NULL: unknown */
+	int printed_pid; /* of that task */
 };
 
 /* A fault, by @line, which was read from @text. The caller counts its path. */
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len);
+
+/* A text that reads like a fault but may be anybody's. */
+void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
+				 const struct fault_origin *origin, const char *text, size_t len);
 
 /* What happened besides faults, by a tracepoint or a line of the kernel log. */
 struct fault_signal_report {
@@ -71,8 +78,14 @@ struct fault_signal_report {
 };
 void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal);
 
-/* The lines of a kernel log record that has no fault: failures, identities of
- * GPUs, evidence of recovery. */
-void fault_events_add_lines(struct fault_events *e, uint64_t time_ns, const char *text, size_t len);
+/* A line of the kernel log that is no fault: a failure, the identity of a GPU,
+ * evidence of recovery. */
+void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
+			   const struct kernel_line *line);
+
+/* Evidence of recovery by the kernel's own report: the driver was loaded, or the
+ * device at the PCI address @gpu ("" for the driver) was found. */
+void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
+			       uint64_t time_ns);
 
 #endif

@@ -10,18 +10,8 @@
 #include "base/file_text.h"
 #include "base/span.h"
 #include "kernel/kernel_types.h"
+#include "kernel/printk_hook.h"
 #include "kernel/tracefs.h"
-
-/* The tracepoint has the same form with and without commit 5aa7eea9316c of 5.19. */
-static bool has_every_message(const char *release)
-{
-	struct span s = { release, release + strlen(release) };
-	uint64_t major = 0, minor;
-
-	if (!span_take_number(&s, 10, UINT_MAX, &major) || major != 5)
-		return major > 5;
-	return span_take(&s, ".") && span_take_number(&s, 10, UINT_MAX, &minor) && minor >= 19;
-}
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
 static bool has_symbol(const char *root, const char *symbol)
@@ -68,7 +58,7 @@ void fault_facts_read(struct fault_facts *f, const char *root, const char *relea
 	snprintf(path, sizeof(path), "%s/dev/kmsg", root);
 	f->log = !access(path, R_OK);
 	f->console_event = kernel_has_type(root, "btf_trace_console");
-	f->every_message = has_every_message(release);
+	f->every_message = printk_hook_has_every_message(release);
 	snprintf(path, sizeof(path), "%s/sys/module/nvidia", root);
 	f->driver = !access(path, F_OK);
 	if (f->driver) {

@@ -30,6 +30,7 @@ bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report)
 
 		if (w->by_driver == report->by_driver || !same_fault(w, report))
 			continue;
+		p->taken = *w;
 		if (w->more)
 			w->more--;
 		else
@@ -47,7 +48,8 @@ static bool merge(struct fault_pairs *p, const struct fault_report *report)
 
 		if (report->arrived_ns > w->arrived_ns + FAULT_PAIR_ALIKE_NS)
 			break;
-		if (w->by_driver == report->by_driver && same_fault(w, report) &&
+		if (w->by_driver == report->by_driver && w->pending == report->pending &&
+		    w->likely == report->likely && same_fault(w, report) &&
 		    !strcmp(w->message, report->message)) {
 			w->more++;
 			return true;

@@ -23,17 +23,20 @@ struct fault_report {
 	char device[PCI_ADDRESS_SIZE];
 	bool by_driver; /* false: by text */
 	uint64_t arrived_ns; /* CLOCK_MONOTONIC, when it was read */
+	bool pending; /* a text that is a fault only if the driver reports it, too ... */
+	bool likely; /* ... or cannot have reported it, and the text looks like its own */
 	uint64_t more; /* equal reports that wait with it: in a storm all of one
 			* kind may be read before any of the other */
-	/* Of the driver's report only: */
+	/* Of the driver's report and of a pending text: */
 	uint64_t time_ns; /* CLOCK_MONOTONIC, when it was made */
-	char message[256];
+	char message[256]; /* the driver's message, or the text from its header on */
 };
 
 struct fault_pairs {
 	struct fault_report *list; /* room for twice MAX_WAITING */
 	size_t first; /* index of the oldest: all follow it */
 	size_t count;
+	struct fault_report taken; /* what fault_pairs_take() has removed last */
 };
 
 /* Removes the other report of the same fault if it waits; returns whether it did. */

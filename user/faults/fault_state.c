@@ -73,6 +73,11 @@ static void put_lines(FILE *out, const struct fault_state *state)
 		put_word(out, g->serial);
 		fprintf(out, " %d\n", g->rate_limited);
 	}
+	for (size_t i = 0; i < s->unverified_count; i++) {
+		fputs("unverified", out);
+		put_word(out, s->unverified[i].gpu);
+		fprintf(out, " %u %" PRIu64 "\n", s->unverified[i].code, s->unverified[i].count);
+	}
 	for (size_t i = 0; i < s->recovery_count; i++) {
 		fputs("recovery", out);
 		put_word(out, s->recoveries[i].gpu);
@@ -224,6 +229,19 @@ static void read_gpu(struct line *l, struct snapshot *s)
 	store(l, l->error ? NULL : snapshot_gpu(s, like.gpu), &like, sizeof(like));
 }
 
+static void read_unverified(struct line *l, struct snapshot *s)
+{
+	struct unverified_xid like = {};
+
+	TAKE_WORD(l, like.gpu);
+	like.code = (unsigned int)take_number(l, UINT32_MAX);
+	like.count = take_number(l, UINT64_MAX);
+	if (s->unverified_count > MAX_UNVERIFIED)
+		l->error = -EINVAL;
+	store(l, l->error ? NULL : snapshot_unverified(s, like.gpu, like.code), &like,
+	      sizeof(like));
+}
+
 static void read_recovery(struct line *l, struct snapshot *s)
 {
 	struct gpu_recovery like = {};
@@ -258,6 +276,8 @@ static int read_line(struct fault_state *state, struct span text)
 		read_event(&l, s);
 	else if (span_is(kind, "gpu"))
 		read_gpu(&l, s);
+	else if (span_is(kind, "unverified"))
+		read_unverified(&l, s);
 	else if (span_is(kind, "recovery"))
 		read_recovery(&l, s);
 	else

@@ -9,17 +9,47 @@
 
 #include "xid/xid_line.h"
 
-/* While records are forged, messages without a record may be forged, too. */
-#define FORGED_NEARBY_NS (10 * 1000000000ull)
-
 /* The log has its records in the order of their times, except for those that
  * are printed at the same time. */
 #define PRINTK_ORDER_NS 100000000ull
 
+static enum fault_signal signal_of(const struct xid_line *line)
+{
+	return line->kind == XID_LINE_SXID ? SIGNAL_SXID : SIGNAL_XID;
+}
+
 /* ---- the text and the driver's report of one fault ---- */
 
-/* Counts a report that has no other one: the fault of a text is counted already,
- * the driver's is not. */
+/* Counts what a pending text has, as a fault if @proved. */
+static void count_pending(struct fault_stream *s, const struct fault_report *report, bool proved)
+{
+	struct fault_origin origin = { .time_ns = report->time_ns, .path = "text" };
+	size_t len = strlen(report->message), offset = 0;
+	struct xid_line line;
+
+	if (!xid_line_next(report->message, len, &offset, &line))
+		return;
+	if (proved)
+		fault_events_add_fault(&s->events, &line, &origin, report->message, len);
+	else
+		fault_events_add_unverified(&s->events, &line, &origin, report->message, len);
+}
+
+/* A text without the driver's report, of @count that are equal. */
+static void count_text_alone(struct fault_stream *s, const struct fault_report *report,
+			     uint64_t count)
+{
+	bool proved = report->likely && s->reports_lost_ns &&
+		      s->reports_lost_ns + FAULT_PAIR_WAIT_NS >= report->arrived_ns;
+
+	if (!report->pending || proved)
+		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT] += count;
+	for (uint64_t i = 0; report->pending && i < count; i++)
+		count_pending(s, report, proved);
+}
+
+/* Counts a report that has no other one: the fault of a proved text is counted
+ * already, the driver's is not. */
 static void count_alone(struct fault_stream *s, const struct fault_report *report)
 {
 	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID : XID_LINE_XID,
@@ -28,18 +58,27 @@ static void count_alone(struct fault_stream *s, const struct fault_report *repor
 				 .compute_instance = -1,
 				 .pid = -1 };
 	struct fault_origin origin = { .time_ns = report->time_ns, .path = "driver" };
-	uint64_t *paths = s->events.faults->counts.fault_paths;
 	size_t len = strlen(report->message);
 
 	if (!report->by_driver) {
-		paths[FAULT_PATH_TEXT] += 1 + report->more;
+		count_text_alone(s, report, 1 + report->more);
 		return;
 	}
 	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
 	xid_line_read_message(&line, report->message, len);
-	paths[FAULT_PATH_DRIVER] += 1 + report->more;
+	s->events.faults->counts.fault_paths[FAULT_PATH_DRIVER] += 1 + report->more;
 	for (uint64_t i = 0; i <= report->more; i++)
 		fault_events_add_fault(&s->events, &line, &origin, report->message, len);
+}
+
+/* Both reports of a fault: @report, and the one that has waited. */
+static void count_both(struct fault_stream *s, const struct fault_report *report)
+{
+	s->events.faults->counts.fault_paths[FAULT_PATH_BOTH]++;
+	if (report->pending)
+		count_pending(s, report, true);
+	else if (s->pairs.taken.pending)
+		count_pending(s, &s->pairs.taken, true);
 }
 
 /* Pairs the report with its other one, or makes it wait; where too many wait, the
@@ -50,49 +89,75 @@ static void pair(struct fault_stream *s, const struct fault_report *report)
 	int found = fault_pairs_add(&s->pairs, report);
 
 	if (found == -ENOSPC && fault_pairs_expire(&s->pairs, 0, true, &oldest)) {
+		/* In a flood the driver's report may be behind what was read so far. */
+		s->reports_lost_ns = report->arrived_ns;
 		count_alone(s, &oldest);
 		found = fault_pairs_add(&s->pairs, report);
 	}
 	if (found > 0)
-		s->events.faults->counts.fault_paths[FAULT_PATH_BOTH]++;
+		count_both(s, report);
 	else if (found < 0)
 		count_alone(s, report);
 }
 
-static void pair_text(struct fault_stream *s, const struct xid_line *line, uint64_t time_ns,
-		      uint64_t now_ns)
+/* A text whose fault is counted, or pending: @report has what pairs() needs. */
+static void pair_text(struct fault_stream *s, const struct xid_line *line,
+		      const struct fault_report *report, uint64_t time_ns)
+{
+	if (time_ns >= s->events.enabled_ns[signal_of(line)])
+		pair(s, report);
+	/* No report will come, but one may have come: the driver may have been
+	 * unloaded since. */
+	else if (fault_pairs_take(&s->pairs, report))
+		count_both(s, report);
+	else if (report->pending && report->likely) {
+		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT]++;
+		count_pending(s, report, true);
+	} else
+		count_alone(s, report);
+}
+
+/* Counts what one header in a text stands for. Returns whether it is a fault, or may
+ * become one. */
+static bool count_header(struct fault_stream *s, const struct fault_origin *origin,
+			 const struct xid_line *line, const struct provenance *p, uint64_t now_ns)
 {
 	struct fault_report report = { .nvswitch = line->kind == XID_LINE_SXID,
 				       .code = line->code,
-				       .arrived_ns = now_ns };
-	uint64_t enabled = s->events.enabled_ns[report.nvswitch ? SIGNAL_SXID : SIGNAL_XID];
+				       .arrived_ns = now_ns,
+				       .time_ns = origin->time_ns };
+	const char *end = line->message + line->message_len;
 
 	snprintf(report.device, sizeof(report.device), "%s", line->pci);
-	if (time_ns >= enabled)
-		pair(s, &report);
-	/* No report will come, but one may have come: the driver may have been
-	 * unloaded since. */
-	else if (fault_pairs_take(&s->pairs, &report))
-		s->events.faults->counts.fault_paths[FAULT_PATH_BOTH]++;
-	else
-		count_alone(s, &report);
+	switch (provenance_origin(p, line->header, line->header_len)) {
+	case PRINTK_ORIGIN_DRIVER:
+		fault_events_add_fault(&s->events, line, origin, p->text, p->len);
+		break;
+	case PRINTK_ORIGIN_OTHER:
+		fault_events_add_unverified(&s->events, line, origin, p->text, p->len);
+		return false;
+	case PRINTK_ORIGIN_UNKNOWN:
+		report.pending = true;
+		report.likely = provenance_likely(p, line->header, report.nvswitch);
+		snprintf(report.message, sizeof(report.message), "%.*s", (int)(end - line->header),
+			 line->header);
+		break;
+	}
+	pair_text(s, line, &report, origin->time_ns);
+	return true;
 }
 
 /* Counts the faults of a text; returns how many there were. */
-static int count_faults(struct fault_stream *s, const struct fault_origin *origin, const char *text,
-			size_t len, uint64_t now_ns)
+static int count_faults(struct fault_stream *s, const struct fault_origin *origin,
+			const struct provenance *p, uint64_t now_ns)
 {
 	struct xid_line line;
 	size_t offset = 0;
 	int count = 0;
 
-	while (xid_line_next(text, len, &offset, &line)) {
-		if (line.kind == XID_LINE_SXID_DETAIL)
-			continue;
-		fault_events_add_fault(&s->events, &line, origin, text, len);
-		pair_text(s, &line, origin->time_ns, now_ns);
-		count++;
-	}
+	while (xid_line_next(p->text, p->len, &offset, &line))
+		if (line.kind != XID_LINE_SXID_DETAIL)
+			count += count_header(s, origin, &line, p, now_ns);
 	return count;
 }
 
@@ -119,13 +184,14 @@ static void count_messages(struct fault_stream *s, size_t count, uint64_t now_ns
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct printk_waiting *w = &s->printk.list[i];
-		struct fault_origin origin = { w->event->time, "text", w->event->comm };
+		struct fault_origin origin = { w->event->time, "text", w->event->comm,
+					       (int)w->event->pid };
+		const struct printk_pieces whole = { { { 0, w->event->len, w->origin } }, 1 };
+		const struct provenance p = { .text = w->event->text,
+					      .len = w->event->len,
+					      .pieces = &whole };
 
-		if (s->forged_ns && !s->accept_user_kmsg &&
-		    w->arrived_ns < s->forged_ns + FORGED_NEARBY_NS)
-			s->unverified++;
-		else
-			count_faults(s, &origin, w->event->text, w->event->len, now_ns);
+		count_faults(s, &origin, &p, now_ns);
 	}
 	printk_queue_drop(&s->printk, count);
 }
@@ -136,52 +202,80 @@ static bool is_unread(const struct fault_stream *s, const struct printk_event *e
 	return s->read_to_ns && e->time + PRINTK_ORDER_NS >= s->read_to_ns;
 }
 
-void fault_stream_printk(struct fault_stream *s, const struct printk_event *event, uint64_t now_ns)
+void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
+			 enum printk_origin origin, uint64_t now_ns)
 {
 	/* Where there is no room, the oldest leaves. */
 	if (s->printk.count == MAX_PRINTK_WAITING) {
-		if (is_unread(s, s->printk.list[0].event)) {
-			s->unverified++;
+		const struct printk_event *oldest = s->printk.list[0].event;
+
+		if (is_unread(s, oldest)) {
+			s->crowded++;
+			if (s->gap_ns < oldest->time)
+				s->gap_ns = oldest->time;
 			printk_queue_drop(&s->printk, 1);
 		} else {
 			count_messages(s, 1, now_ns);
 		}
 	}
-	printk_queue_add(&s->printk, event, now_ns);
+	if (!printk_queue_add(&s->printk, event, origin, now_ns) && s->gap_ns < event->time)
+		s->gap_ns = event->time;
 }
 
-/* @pid is of the task @origin->printed_by. */
-static void count_forged(struct fault_stream *s, const struct fault_origin *origin, int pid,
-			 const char *text, size_t len, uint64_t now_ns)
+static void count_forged(struct fault_stream *s, const struct fault_origin *origin,
+			 const char *text, size_t len)
 {
 	struct xid_line line;
 	size_t offset = 0;
 
 	while (xid_line_next(text, len, &offset, &line)) {
 		struct fault_signal_report signal = { .kind = "forged_xid",
-						      .device = line.pci,
+						      .device = "",
 						      .time_ns = origin->time_ns,
-						      .pid = pid,
+						      .pid = origin->printed_pid,
 						      .comm = origin->printed_by,
 						      .text = text,
 						      .text_len = len };
 
-		s->forged_ns = now_ns;
 		if (line.kind != XID_LINE_SXID_DETAIL)
 			fault_events_add_signal(&s->events, &signal);
 	}
+}
+
+static void count_record(struct fault_stream *s, const struct fault_origin *origin,
+			 const struct provenance *p, uint64_t now_ns)
+{
+	struct kernel_line line;
+	size_t offset = 0;
+
+	if (p->record->facility && !s->accept_user_kmsg) {
+		count_forged(s, origin, p->text, p->len);
+		return;
+	}
+	if (count_faults(s, origin, p, now_ns))
+		return;
+	while (kernel_line_next(p->text, p->len, &offset, &line))
+		if (p->record->facility || provenance_accepts(p, &line))
+			fault_events_add_line(&s->events, origin->time_ns, &line);
 }
 
 void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
 			 uint64_t now_ns)
 {
 	size_t len = record->text_len;
-	struct printk_event *printk = printk_queue_take(&s->printk, text, len);
+	/* Whoever wants what processes write to count takes it for the driver's. */
+	struct printk_pieces pieces = { { { 0, len, PRINTK_ORIGIN_DRIVER } }, 1 }, calls;
+	struct printk_event *printk = printk_queue_take(&s->printk, text, len, &calls);
+	struct provenance p = { .text = text,
+				.len = len,
+				.record = record,
+				.pieces = record->facility ? &pieces : &calls };
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
 	/* Where the clocks differ, the first records may seem to be from before the boot. */
 	struct fault_origin origin = { time_ns > 0 ? (uint64_t)time_ns : 0, "text",
-				       printk ? printk->comm : NULL };
+				       printk ? printk->comm : NULL,
+				       printk ? (int)printk->pid : -1 };
 
 	/* Both clocks at one moment; but a console's is the moment of its output,
 	 * which may be much later, as may a continuation be. */
@@ -192,10 +286,10 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	if (origin.time_ns > now_ns)
 		origin.time_ns = now_ns;
 	s->read_to_ns = origin.time_ns;
-	if (record->facility && !s->accept_user_kmsg)
-		count_forged(s, &origin, printk ? (int)printk->pid : -1, text, len, now_ns);
-	else if (!count_faults(s, &origin, text, len, now_ns))
-		fault_events_add_lines(&s->events, origin.time_ns, text, len);
+	p.all_known = s->origins_ns != UINT64_MAX &&
+		      origin.time_ns >= s->origins_ns + PRINTK_ORDER_NS &&
+		      (!s->gap_ns || origin.time_ns > s->gap_ns + PRINTK_ORDER_NS);
+	count_record(s, &origin, &p, now_ns);
 	free(printk);
 }
 

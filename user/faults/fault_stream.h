@@ -3,12 +3,15 @@
  * Makes one event of each fault, whichever and however many ways it is
  * reported on:
  *
- *   the kernel log, record by record: it shows who wrote a record, and is the
- *   source of all text;
- *   the printk hook: the same text, with the task that printed it. It replaces
- *   a record that the log has lost;
- *   the driver's own hooks: the fault without pid and process, which no other
- *   process can forge.
+ *   the kernel log, record by record, is the source of all text;
+ *   the printk hook has the same text, with the task that printed it and the
+ *   origin of the call. It replaces a record that the log has lost;
+ *   the driver's own hooks have the fault without pid and process.
+ *
+ * Users can make the kernel print text of theirs. So a text is a fault if the
+ * driver's code printed it; where the origin is not known, if the driver reports
+ * the fault, too; where the driver cannot be watched, if it looks like the
+ * driver's. All other text counts as unverified.
  *
  * Uses neither files nor BPF: callers pass in what they have read.
  */
@@ -21,6 +24,7 @@
 #include "faults/fault_events.h"
 #include "faults/fault_pairs.h"
 #include "faults/printk_queue.h"
+#include "faults/provenance.h"
 #include "kernel/kmsg_record.h"
 
 /* How long a message of the printk hook waits for its record. */
@@ -31,15 +35,18 @@ struct fault_stream {
 	struct fault_events events; /* where all is counted; the caller's part of it */
 	bool accept_user_kmsg; /* records that a process wrote count, too */
 	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC */
+	/* CLOCK_MONOTONIC: */
+	uint64_t origins_ns; /* since when the origin of all printk calls is known;
+			      * UINT64_MAX: it is not ... */
+	uint64_t gap_ns; /* ... but of those up to then the hook may have lost some */
+	uint64_t reports_lost_ns; /* when the driver's hooks have lost reports, or gone */
 
 	/* Its own: */
 	struct fault_pairs pairs;
 	struct printk_queue printk;
 	uint64_t read_to_ns; /* time of the last record; 0: none was read */
-	uint64_t forged_ns; /* when the last forged record was read */
-	uint64_t unverified; /* messages of the printk hook that did not count:
-			      * their records may have been forged, or there
-			      * were too many */
+	uint64_t crowded; /* messages of the printk hook that were removed because too
+			   * many waited for their records */
 };
 
 /* A record of the kernel log, read at @now_ns (CLOCK_MONOTONIC). If it may hold
@@ -49,7 +56,8 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 			 uint64_t now_ns);
 
 /* A message of the printk hook. */
-void fault_stream_printk(struct fault_stream *s, const struct printk_event *event, uint64_t now_ns);
+void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
+			 enum printk_origin origin, uint64_t now_ns);
 
 /* A fault that the driver's hook reported; only the members of the driver's
  * report need be set. */

@@ -82,6 +82,22 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	return 0;
 }
 
+int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
+{
+	struct snapshot *s = &f->counts;
+	struct unverified_xid *u = snapshot_unverified(s, gpu, code);
+
+	if (u && s->unverified_count > MAX_UNVERIFIED &&
+	    u == &s->unverified[s->unverified_count - 1] && !u->count) {
+		s->unverified_count--;
+		u = snapshot_unverified(s, "other", 0);
+	}
+	if (!u)
+		return -ENOMEM;
+	u->count++;
+	return 0;
+}
+
 static void shift(double *time, double seconds)
 {
 	*time = *time + seconds > 0 ? *time + seconds : 0;
@@ -170,7 +186,9 @@ int faults_snapshot(const struct faults *f, struct snapshot *s)
 	s->gpu_watched = from->gpu_watched;
 	if (APPEND_ALL(s, from, faults, fault_count) ||
 	    APPEND_ALL(s, from, kernel_events, kernel_event_count) ||
-	    APPEND_ALL(s, from, gpus, gpu_count) || APPEND_ALL(s, from, recoveries, recovery_count))
+	    APPEND_ALL(s, from, gpus, gpu_count) ||
+	    APPEND_ALL(s, from, unverified, unverified_count) ||
+	    APPEND_ALL(s, from, recoveries, recovery_count))
 		return -ENOMEM;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #define MAX_KERNEL_EVENTS 512
 #define MAX_GPUS 256
 #define MAX_RECOVERIES 512
+#define MAX_UNVERIFIED 64 /* and one for all others: device "other", code 0 */
 
 struct faults {
 	struct snapshot counts; /* only the members about faults are used */
@@ -28,6 +29,8 @@ int faults_add(struct faults *f, const struct fault *like, double time);
 /* Counts another failure or event. */
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
 			    double time);
+/* Counts a text that reads like a fault but may be anybody's. */
+int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
 /* Records evidence that the faults of @gpu ("all": of all) until @time are over,
  * except beyond MAX_RECOVERIES. */
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,13 +15,18 @@
 #include "faults/state_file.h"
 #include "faults/trace_events.h"
 #include "kernel/kernel_log.h"
+#include "kernel/module_events.h"
 #include "kernel/printk_hook.h"
+#include "kernel/printk_origin.h"
 
 /* Records read at a time, so that the program's other work goes on in a storm. */
 #define LOG_BATCH 20000
 
 /* A clock that is adjusted by less was not set. */
 #define CLOCK_STEP_SECONDS 1.0
+
+/* The modules are read again for a message that came later than this. */
+#define MODULES_AGE_NS 50000000ull
 
 /* How many batches are read at the end at most: no log has more records. */
 #define LAST_BATCHES 64
@@ -32,6 +38,9 @@ struct gpu_hooks {
 	struct faults faults;
 	struct kernel_log kernel_log;
 	struct printk_hook *printk; /* NULL: not attached */
+	uint64_t printk_dropped; /* by the hook, so far */
+	struct printk_origins origins;
+	int uevents; /* -1: not open */
 	struct trace_events *trace; /* NULL: not attached */
 	struct state_file state;
 	int epoll;
@@ -65,17 +74,72 @@ static void follow_clock(struct gpu_hooks *g)
 
 /* ---- what comes in ---- */
 
+static void read_origins(struct gpu_hooks *g)
+{
+	uint64_t *since = &g->stream.origins_ns;
+
+	if (*since == UINT64_MAX || !printk_origins_read(&g->origins, "", monotonic_ns()))
+		return;
+	log_warn(g->log,
+		 "cannot find out who calls printk: /proc/modules and "
+		 "/proc/kallsyms: %s. Fault texts count if the driver reports "
+		 "the fault, too, or if they look like its own",
+		 g->origins.error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
+					      "kernel.kptr_restrict below 2" :
+					      strerror(-g->origins.error));
+	*since = UINT64_MAX;
+}
+
 static void on_printk(void *context, const struct printk_event *event)
 {
 	struct gpu_hooks *g = context;
+	enum printk_origin origin = PRINTK_ORIGIN_UNKNOWN;
+	uint64_t now = monotonic_ns();
 
-	fault_stream_printk(&g->stream, event, monotonic_ns());
+	if (event->time > g->origins.read_ns && now > g->origins.read_ns + MODULES_AGE_NS)
+		read_origins(g);
+	if (g->stream.origins_ns != UINT64_MAX && event->depth <= PRINTK_STACK)
+		origin = printk_origin(&g->origins, (const uint64_t *)event->stack, event->depth,
+				       event->time);
+	fault_stream_printk(&g->stream, event, origin, now);
 }
 
 static void read_printk(struct gpu_hooks *g)
 {
-	if (g->printk)
-		printk_hook_consume(g->printk);
+	uint64_t dropped;
+
+	if (!g->printk)
+		return;
+	printk_hook_consume(g->printk);
+	dropped = printk_hook_dropped(g->printk);
+	if (dropped != g->printk_dropped)
+		g->stream.gap_ns = monotonic_ns();
+	g->printk_dropped = dropped;
+}
+
+static void on_uevent(void *context, const struct uevent *event)
+{
+	struct gpu_hooks *g = context;
+
+	if (!event->genuine)
+		return;
+	if (!strncmp(event->path, "/module/", 8))
+		read_origins(g);
+	if (strcmp(event->action, "add") != 0)
+		return;
+	if (!strcmp(event->path, "/module/nvidia"))
+		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
+	/* A GPU: a display controller for VGA or 3D. */
+	else if (!strcmp(event->subsystem, "pci") && !strncmp(event->pci_id, "10DE:", 5) &&
+		 (!strncmp(event->pci_class, "300", 3) || !strncmp(event->pci_class, "302", 3)))
+		fault_events_add_recovery(&g->stream.events, event->pci_slot, "device_probed",
+					  monotonic_ns());
+}
+
+static void read_uevents(struct gpu_hooks *g)
+{
+	if (g->uevents >= 0 && uevents_read(g->uevents, on_uevent, g))
+		read_origins(g);
 }
 
 /* Returns whether all of the log has been read. */
@@ -109,6 +173,7 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	bool all;
 
 	follow_clock(g);
+	read_uevents(g);
 	/* In this order, because the driver prints before it reports. In a storm
 	 * the rest of the log comes first: more reports would come than can wait
 	 * for their texts. */
@@ -171,7 +236,7 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 	}
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
-	snapshot_drop(s, "unverified", g->stream.unverified);
+	snapshot_drop(s, "printk_crowded", g->stream.crowded);
 	return faults_snapshot(&g->faults, s);
 }
 
@@ -208,11 +273,37 @@ static void init_stream(struct gpu_hooks *g)
 			.log = g->log,
 			.started_ns = monotonic_ns(),
 			.wall_offset = wall_offset(),
+			.uevents_ns = UINT64_MAX,
 		},
+		.origins_ns = UINT64_MAX,
 		.accept_user_kmsg = g->options->accept_user_kmsg,
 	};
 	for (int i = 0; i < SIGNALS; i++)
 		g->stream.events.enabled_ns[i] = UINT64_MAX;
+}
+
+/* What the hook detects from now on has a known origin, if the kernel shows who
+ * called printk. */
+static void init_origins(struct gpu_hooks *g)
+{
+	struct utsname uts;
+
+	if (!g->printk || uname(&uts) || !printk_hook_has_every_message(uts.release))
+		return;
+	g->stream.origins_ns = monotonic_ns();
+	read_origins(g);
+}
+
+static void init_uevents(struct gpu_hooks *g)
+{
+	g->uevents = module_events_open();
+	if (g->uevents >= 0)
+		g->stream.events.uevents_ns = monotonic_ns();
+	else
+		log_info(g->log,
+			 "cannot read the kernel's uevents: %s; that the "
+			 "driver was loaded is detected by its text",
+			 strerror(-g->uevents));
 }
 
 struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options)
@@ -226,6 +317,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->log = log;
 	g->options = options;
 	g->kernel_log.fd = -1;
+	g->uevents = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
 	init_stream(g);
 	if (g->epoll < 0)
@@ -241,15 +333,18 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->faults.counts.gpu_watched = true;
 	/* All hooks before the log is read: then they overlap, so that what comes
 	 * twice is detected. */
+	init_uevents(g);
 	g->trace = trace_events_new(log, &g->stream);
 	g->printk = printk_hook_new(log, on_printk, g);
 	err = g->printk ? 0 : errno;
 	if (!g->printk && g->kernel_log.fd < 0)
 		goto failed;
+	init_origins(g);
 	if (g->printk)
 		epoll_add(g, printk_hook_fd(g->printk));
 	if (g->trace)
 		epoll_add(g, trace_events_fd(g->trace));
+	epoll_add(g, g->uevents);
 	epoll_add(g, g->kernel_log.fd);
 	g->started = true;
 	return g;
@@ -269,6 +364,9 @@ void gpu_hooks_free(struct gpu_hooks *g)
 	}
 	trace_events_free(g->trace);
 	printk_hook_free(g->printk);
+	printk_origins_free(&g->origins);
+	if (g->uevents >= 0)
+		close(g->uevents);
 	state_file_close(&g->state);
 	fault_stream_free(&g->stream);
 	faults_free(&g->faults);

@@ -311,6 +311,15 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 	return true;
 }
 
+static enum kernel_line_proof proof_of(const struct pattern *p)
+{
+	if (!strncmp(p->pattern, mark, strlen(mark)))
+		return KERNEL_LINE_BY_DRIVER;
+	if (strstr(p->pattern, "%p"))
+		return KERNEL_LINE_FOR_PCI;
+	return strncmp(p->pattern, "nvme ", 5) ? KERNEL_LINE_BY_KERNEL : KERNEL_LINE_FOR_DEVICE;
+}
+
 static bool read_piece(struct span s, struct kernel_line *out)
 {
 	for (size_t i = 0; span_left(s) && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
@@ -325,6 +334,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 		while (span_left(s) && (unsigned char)s.end[-1] <= ' ')
 			s.end--;
 		out->kind = p->kind;
+		out->proof = proof_of(p);
 		out->name = p->name;
 		out->follows_xid = p->follows_xid;
 		out->text = s.at;

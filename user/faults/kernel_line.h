@@ -24,8 +24,17 @@ enum kernel_line_kind {
 	KERNEL_LINE_EVENT, /* something else: name */
 };
 
+/* What shows that nobody else printed such a line. */
+enum kernel_line_proof {
+	KERNEL_LINE_BY_DRIVER, /* that the driver printed it */
+	KERNEL_LINE_FOR_PCI, /* that it was printed for the PCI device that it names */
+	KERNEL_LINE_FOR_DEVICE, /* that it was printed for a device */
+	KERNEL_LINE_BY_KERNEL, /* that it begins a record of the kernel */
+};
+
 struct kernel_line {
 	enum kernel_line_kind kind;
+	enum kernel_line_proof proof;
 	const char *name; /* static: the label's value, "link_down"; "" if none */
 	/* What it is about: a PCI address in the form of sysfs, "0000:c1:00.0", an
 	 * NFS server, a network interface, an NVMe controller, a switch; "" if the

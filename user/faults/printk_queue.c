@@ -12,7 +12,8 @@ bool printk_marked(const char *text, size_t len)
 	return memmem(text, len, "NVRM", 4) || memmem(text, len, "SXid", 4);
 }
 
-bool printk_queue_add(struct printk_queue *q, const struct printk_event *event, uint64_t now_ns)
+bool printk_queue_add(struct printk_queue *q, const struct printk_event *event,
+		      enum printk_origin origin, uint64_t now_ns)
 {
 	size_t size = sizeof(*event) + event->len;
 	struct printk_event *own = malloc(size);
@@ -26,6 +27,7 @@ bool printk_queue_add(struct printk_queue *q, const struct printk_event *event, 
 	}
 	memcpy(own, event, size);
 	new->arrived_ns = now_ns;
+	new->origin = origin;
 	new->event = own;
 	return true;
 }
@@ -56,16 +58,50 @@ static bool is_console_output(const struct printk_event *e, const char *text, si
 	return at == end || (end - at == 1 && *at == '\n');
 }
 
+static void add_piece(struct printk_pieces *pieces, size_t at, size_t len,
+		      enum printk_origin origin)
+{
+	if (pieces->count < sizeof(pieces->list) / sizeof(pieces->list[0]))
+		pieces->list[pieces->count++] = (struct printk_piece){ at, len, origin };
+}
+
+static void remove_at(struct printk_queue *q, size_t i)
+{
+	q->count--;
+	memmove(&q->list[i], &q->list[i + 1], (q->count - i) * sizeof(*q->list));
+}
+
+/* The oldest message that is all of the text. */
+static struct printk_event *take_whole(struct printk_queue *q, const char *text, size_t len,
+				       struct printk_pieces *pieces)
+{
+	for (size_t i = 0; i < q->count; i++) {
+		struct printk_event *e = q->list[i].event;
+
+		if (e->len != len || memcmp(e->text, text, len) != 0)
+			continue;
+		add_piece(pieces, 0, len, q->list[i].origin);
+		remove_at(q, i);
+		return e;
+	}
+	return NULL;
+}
+
 /* The hook has the text as it was passed to printk; @text is the record's without
  * escapes. */
-struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len)
+struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
+				       struct printk_pieces *pieces)
 {
 	struct printk_event *first = NULL;
 	size_t at = 0, kept = 0, i;
 
+	pieces->count = 0;
 	/* A short text without a mark may be part of any message. */
 	if (!q->count || !printk_marked(text, len))
 		return NULL;
+	first = take_whole(q, text, len, pieces);
+	if (first)
+		return first;
 	for (i = 0; i < q->count && at < len; i++) {
 		struct printk_event *e = q->list[i].event;
 		const char *found = NULL;
@@ -73,8 +109,10 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 		if (e->len && e->len <= len - at)
 			found = memmem(text + at, len - at, e->text, e->len);
 		if (found) {
+			add_piece(pieces, (size_t)(found - text), e->len, q->list[i].origin);
 			at = (size_t)(found - text) + e->len;
 		} else if (!at && is_console_output(e, text, len)) {
+			add_piece(pieces, 0, len, q->list[i].origin);
 			at = len;
 		} else {
 			q->list[kept++] = q->list[i];

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/printk_origin.h"
 #include "printk.h"
 
 #define MAX_PRINTK_WAITING 2048 /* twice what the hook's buffer holds */
@@ -17,6 +18,7 @@
 struct printk_queue {
 	struct printk_waiting {
 		uint64_t arrived_ns; /* CLOCK_MONOTONIC */
+		enum printk_origin origin;
 		struct printk_event *event;
 	} * list; /* the oldest first */
 	size_t count;
@@ -27,13 +29,26 @@ bool printk_marked(const char *text, size_t len);
 
 /* Appends a copy of @event. False: no memory. The caller keeps the count within
  * MAX_PRINTK_WAITING. */
-bool printk_queue_add(struct printk_queue *q, const struct printk_event *event, uint64_t now_ns);
+bool printk_queue_add(struct printk_queue *q, const struct printk_event *event,
+		      enum printk_origin origin, uint64_t now_ns);
+
+/* The parts of a record's text that are known to be one printk call each. What
+ * is beyond their number is of unknown origin. */
+struct printk_pieces {
+	struct printk_piece {
+		size_t at, len; /* in the record's text */
+		enum printk_origin origin;
+	} list[16];
+	size_t count;
+};
 
 /*
- * Removes the messages that make up a record's text: one, or several where it
- * was continued. Returns the first, which the caller frees; NULL: there is none.
+ * Removes the messages that make up a record's text: one that is all of it, else
+ * several in their order where it was continued. Returns the first, which the
+ * caller frees, and what each made up in @pieces; NULL: there is none.
  */
-struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len);
+struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
+				       struct printk_pieces *pieces);
 
 /* Removes the oldest @n messages. */
 void printk_queue_drop(struct printk_queue *q, size_t n);

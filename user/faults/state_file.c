@@ -24,6 +24,8 @@ static uint64_t changes(const struct faults *faults)
 		sum += s->faults[i].count;
 	for (size_t i = 0; i < s->kernel_event_count; i++)
 		sum += s->kernel_events[i].count;
+	for (size_t i = 0; i < s->unverified_count; i++)
+		sum += s->unverified[i].count;
 	for (int p = 0; p < FAULT_PATHS; p++)
 		sum += s->fault_paths[p];
 	return sum;

@@ -49,6 +49,7 @@ struct trace_events {
 	struct trace_event events[EVENTS];
 	bool probe_defined;
 	bool modules_changed;
+	uint64_t missed; /* records that were lost so far */
 };
 
 static void read_text(char *to, size_t size, const struct trace_event *event,
@@ -230,6 +231,10 @@ static void note_times(struct trace_events *t)
 	for (int i = 0; i < EVENTS; i++)
 		if (t->events[i].enabled && signal_of[i] != SIGNALS)
 			now[signal_of[i]] = t->events[i].since_ns;
+	/* Reports that were not read when the driver was unloaded are lost. */
+	for (int i = SIGNAL_XID; i <= SIGNAL_SXID; i++)
+		if (now[i] == UINT64_MAX && since[i] != UINT64_MAX)
+			t->stream->reports_lost_ns = monotonic_ns();
 	for (int i = 0; i < SIGNALS; i++)
 		if (now[i] == UINT64_MAX || since[i] == UINT64_MAX)
 			since[i] = now[i];
@@ -362,7 +367,13 @@ int trace_events_fd(const struct trace_events *t)
 
 void trace_events_consume(struct trace_events *t)
 {
+	uint64_t missed;
+
 	trace_instance_consume(t->instance);
+	missed = trace_instance_missed(t->instance);
+	if (missed != t->missed)
+		t->stream->reports_lost_ns = monotonic_ns();
+	t->missed = missed;
 	if (t->modules_changed)
 		look_for_driver(t);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Kernel modules that are loaded and unloaded, from uevents. */
+/* Kernel modules and devices that come and go, by uevents. */
 #include "kernel/module_events.h"
 
 #include <errno.h>
@@ -10,6 +10,10 @@
 
 /* The multicast group of messages that the kernel itself sends. */
 #define KERNEL_GROUP 1u
+
+/* The kernel's variables have 2 KiB at most (UEVENT_BUFFER_SIZE), before them
+ * stand action and path. */
+#define MESSAGE_SIZE 8192
 
 int module_events_open(void)
 {
@@ -27,25 +31,72 @@ int module_events_open(void)
 	return fd;
 }
 
-/* A message begins with "ACTION@PATH", the path under /sys. Its sender does not
- * matter: the message only makes the caller check the modules. */
-bool module_events_read(int fd)
+/* "add@/devices/...", then "ACTION=add", "DEVPATH=/devices/..." and more, each with
+ * a NUL. A write to a file "uevent" in /sys has the kernel send one with SYNTH_UUID. */
+bool uevent_parse(const char *message, size_t len, struct uevent *out)
 {
-	bool changed = false;
-	char message[256]; /* its beginning is enough */
-	ssize_t len;
+	const struct {
+		const char *name;
+		const char **value;
+	} variables[] = {
+		{ "ACTION=", &out->action },          { "SUBSYSTEM=", &out->subsystem },
+		{ "PCI_CLASS=", &out->pci_class },    { "PCI_ID=", &out->pci_id },
+		{ "PCI_SLOT_NAME=", &out->pci_slot },
+	};
+	const char *at = strchr(message, '@');
+
+	*out = (struct uevent){ "", "", "", "", "", "", true };
+	if (!at)
+		return false;
+	out->path = at + 1;
+	for (at = message + strlen(message) + 1; at < message + len; at += strlen(at) + 1) {
+		for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+			if (!strncmp(at, variables[i].name, strlen(variables[i].name)))
+				*variables[i].value = at + strlen(variables[i].name);
+		out->genuine &= strncmp(at, "SYNTH_UUID=", 11) != 0;
+	}
+	return true;
+}
+
+bool uevents_read(int fd, uevent_handler *handle, void *context)
+{
+	char message[MESSAGE_SIZE];
+	bool lost = false;
 
 	for (;;) {
-		len = recv(fd, message, sizeof(message) - 1, 0);
+		struct sockaddr_nl from = {};
+		socklen_t size = sizeof(from);
+		struct uevent event;
+		ssize_t len = recvfrom(fd, message, sizeof(message) - 1, 0,
+				       (struct sockaddr *)&from, &size);
+
 		if (len < 0 && errno == EINTR)
 			continue;
 		if (len < 0 && errno == ENOBUFS) {
-			changed = true; /* messages were lost: they did not fit */
+			lost = true; /* some did not fit */
 			continue;
 		}
 		if (len < 0)
-			return changed;
+			return lost;
 		message[len] = 0;
-		changed |= strstr(message, "@/module/") != NULL;
+		if (!uevent_parse(message, (size_t)len + 1, &event))
+			continue;
+		event.genuine &= !from.nl_pid;
+		handle(context, &event);
 	}
+}
+
+/* Whoever else may have sent it: it only causes a look. */
+static void note_module(void *context, const struct uevent *event)
+{
+	bool *changed = context;
+
+	*changed |= !strncmp(event->path, "/module/", 8);
+}
+
+bool module_events_read(int fd)
+{
+	bool changed = false;
+
+	return uevents_read(fd, note_module, &changed) || changed;
 }

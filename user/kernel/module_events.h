@@ -1,16 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reports that a kernel module was loaded or unloaded, from the kernel's uevents
- * (netlink(7), NETLINK_KOBJECT_UEVENT).
+ * The kernel's uevents (netlink(7), NETLINK_KOBJECT_UEVENT): that a kernel module
+ * or a device has come or gone.
  */
 #ifndef XIDSCOPE_MODULE_EVENTS_H
 #define XIDSCOPE_MODULE_EVENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Returns a descriptor that becomes readable with each uevent, for the caller
  * to close; or -errno. */
 int module_events_open(void);
+
+/* Strings are "" where the event has none. */
+struct uevent {
+	const char *action; /* "add", "remove", ... */
+	const char *path; /* under /sys */
+	const char *subsystem;
+	const char *pci_class, *pci_id, *pci_slot; /* "30200", "10DE:2330", "0000:c1:00.0" */
+	bool genuine; /* the kernel sent it because that has happened; nobody asked it to */
+};
+typedef void uevent_handler(void *context, const struct uevent *event);
+
+/* Reads a message of @len bytes, the last of which is NUL. Returns whether it is an
+ * event; its strings point into the message. */
+bool uevent_parse(const char *message, size_t len, struct uevent *out);
+
+/* Passes on what is pending, without blocking. Returns whether some were lost. */
+bool uevents_read(int fd, uevent_handler *handle, void *context);
 
 /*
  * Reads the waiting uevents, without blocking. Returns whether a module may have been

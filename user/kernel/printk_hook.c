@@ -3,9 +3,11 @@
 #include "kernel/printk_hook.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/span.h"
 #include "printk.skel.h"
 
 struct printk_hook {
@@ -15,6 +17,17 @@ struct printk_hook {
 	struct ring_buffer *ring;
 	struct bpf_memory memory;
 };
+
+/* The tracepoint has the same form with and without commit 5aa7eea9316c of 5.19. */
+bool printk_hook_has_every_message(const char *release)
+{
+	struct span s = { release, release + strlen(release) };
+	uint64_t major = 0, minor;
+
+	if (!span_take_number(&s, 10, UINT_MAX, &major) || major != 5)
+		return major > 5;
+	return span_take(&s, ".") && span_take_number(&s, 10, UINT_MAX, &minor) && minor >= 19;
+}
 
 static int on_event(void *context, void *data, size_t size)
 {

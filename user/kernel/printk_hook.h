@@ -6,6 +6,7 @@
 #ifndef XIDSCOPE_PRINTK_HOOK_H
 #define XIDSCOPE_PRINTK_HOOK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/log.h"
@@ -13,6 +14,10 @@
 #include "printk.h"
 
 struct printk_hook;
+
+/* Whether the tracepoint of the kernel @release (as uname -r prints it) is called for
+ * each message, by who prints it; before 5.19 it is called by the consoles. */
+bool printk_hook_has_every_message(const char *release);
 
 /* Takes a message, which is valid during the call. */
 typedef void printk_handler(void *context, const struct printk_event *event);

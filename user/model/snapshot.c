@@ -47,6 +47,7 @@ void snapshot_free(struct snapshot *s)
 	free(s->faults);
 	free(s->kernel_events);
 	free(s->gpus);
+	free(s->unverified);
 	free(s->recoveries);
 	*s = (struct snapshot){};
 }
@@ -169,6 +170,17 @@ struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
 	if (g)
 		SET_LABEL(g->gpu, gpu);
 	return g;
+}
+
+struct unverified_xid *snapshot_unverified(struct snapshot *s, const char *gpu, unsigned int code)
+{
+	struct unverified_xid *u;
+
+	FIND_OR_APPEND(u, s->unverified, s->unverified_count,
+		       u->code == code && !strcmp(u->gpu, gpu));
+	SET_LABEL(u->gpu, gpu);
+	u->code = code;
+	return u;
 }
 
 struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, const char *evidence)

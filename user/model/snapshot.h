@@ -81,6 +81,14 @@ struct fault {
 	double last;
 };
 
+/* Text in the kernel log that reads like a fault, but anybody may have made the
+ * kernel print it. */
+struct unverified_xid {
+	char gpu[PCI_ADDRESS_SIZE]; /* as the text names it, or "other" */
+	unsigned int code;
+	uint64_t count;
+};
+
 /* Another event that the kernel or a driver reported. */
 struct kernel_event {
 	bool gpu_driver; /* a failure of the GPU driver that is no Xid */
@@ -202,6 +210,8 @@ struct snapshot {
 	size_t kernel_event_count;
 	struct gpu_info *gpus;
 	size_t gpu_count;
+	struct unverified_xid *unverified;
+	size_t unverified_count;
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
 	bool gpu_watched; /* GPU hooks are attached, so the next two are known */
@@ -247,6 +257,7 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like);
 struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, const char *kind,
 					   const char *device);
 struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu);
+struct unverified_xid *snapshot_unverified(struct snapshot *s, const char *gpu, unsigned int code);
 struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, const char *evidence);
 
 /* Entries of the arrays of fixed size. One for which there is no room is left out:

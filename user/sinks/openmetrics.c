@@ -176,6 +176,12 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	if (fault_group_sum(s, f, &group) && group.last > 0)
 		SAMPLE(w, format_timestamp(number, group.last), { "gpu", f->device },
 		       { "xid", code });
+	write_family(w, METRIC_GPU_XID_UNVERIFIED);
+	for (size_t i = 0; i < s->unverified_count; i++) {
+		snprintf(code, sizeof(code), "%u", s->unverified[i].code);
+		SAMPLE(w, format_integer(number, s->unverified[i].count),
+		       { "gpu", s->unverified[i].gpu }, { "xid", code });
+	}
 	write_family(w, METRIC_NVSWITCH_SXID_ERRORS);
 	EACH(true)
 	SAMPLE(w, format_integer(number, f->count), { "device", f->device }, { "sxid", code },

@@ -320,10 +320,13 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 
 	s = (struct span){ text + *offset, text + len };
 	s.at = find_header(s);
+	rest = s;
 	if (!take_header(&s, out)) {
 		*offset = len;
 		return false;
 	}
+	out->header = rest.at;
+	out->header_len = (size_t)(s.at - rest.at);
 
 	rest = s;
 	s = span_take_line(&rest);

@@ -58,6 +58,8 @@ struct xid_line {
 	unsigned int caused_by; /* "caused by previous Xid N"; 0: not stated */
 	char recovery_from[32]; /* Xid 154: the action required until now */
 	char recovery[32]; /* Xid 154: the action required now, may be "None" */
+	const char *header; /* all up to the number; points into the caller's text */
+	size_t header_len;
 	const char *message; /* what follows; points into the caller's text */
 	size_t message_len; /* bytes; 0: nothing follows */
 };

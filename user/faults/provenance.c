@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Whether a line in the kernel log was printed by who its text names. */
+#include "faults/provenance.h"
+
+#include <string.h>
+
+enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len)
+{
+	size_t offset = (size_t)(at - p->text);
+
+	for (size_t i = 0; i < p->pieces->count; i++) {
+		const struct printk_piece *piece = &p->pieces->list[i];
+
+		if (offset >= piece->at && offset + len <= piece->at + piece->len)
+			return piece->origin;
+	}
+	return p->all_known ? PRINTK_ORIGIN_OTHER : PRINTK_ORIGIN_UNKNOWN;
+}
+
+static bool begins_record(const struct provenance *p, const char *at)
+{
+	return p->record && !p->record->facility && at == p->text;
+}
+
+bool provenance_likely(const struct provenance *p, const char *at, bool nvswitch)
+{
+	return begins_record(p, at) && (nvswitch || p->record->continued);
+}
+
+static bool is_for_pci(const struct kmsg_record *record, const char *address)
+{
+	static const char prefix[] = "+pci:";
+
+	return !strncmp(record->device, prefix, strlen(prefix)) &&
+	       !strcmp(record->device + strlen(prefix), address);
+}
+
+bool provenance_accepts(const struct provenance *p, const struct kernel_line *line)
+{
+	switch (line->proof) {
+	case KERNEL_LINE_BY_DRIVER:
+		switch (provenance_origin(p, line->text, line->text_len)) {
+		case PRINTK_ORIGIN_DRIVER:
+			return true;
+		case PRINTK_ORIGIN_OTHER:
+			return false;
+		case PRINTK_ORIGIN_UNKNOWN:
+			break;
+		}
+		return provenance_likely(p, line->text, false);
+	case KERNEL_LINE_FOR_PCI:
+		return begins_record(p, line->text) && is_for_pci(p->record, line->device);
+	case KERNEL_LINE_FOR_DEVICE:
+		return begins_record(p, line->text) && *p->record->device;
+	case KERNEL_LINE_BY_KERNEL:
+		break;
+	}
+	return begins_record(p, line->text) && !p->record->continued;
+}

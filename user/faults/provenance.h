@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Whether a line in the kernel log was printed by who its text names. Users can
+ * make the kernel print text of theirs in its own messages, anywhere in a record
+ * and with newlines in it. The best proof is the printk call's origin; where that
+ * is not known, what the text looks like. Pure functions.
+ */
+#ifndef XIDSCOPE_PROVENANCE_H
+#define XIDSCOPE_PROVENANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "faults/kernel_line.h"
+#include "faults/printk_queue.h"
+#include "kernel/kmsg_record.h"
+
+/* What is known of a text. */
+struct provenance {
+	const char *text; /* @len bytes, not terminated */
+	size_t len;
+	const struct kmsg_record *record; /* NULL: the log has lost it */
+	const struct printk_pieces *pieces; /* the printk calls that are known */
+	bool all_known; /* any other part with a mark is not the driver's */
+};
+
+/* Who printed the @len bytes at @at, which must be one call. */
+enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len);
+
+/* Whether a header at @at stands where the driver's do: at the beginning of a record
+ * of the kernel, which is a continuation (KERN_CONT) if it is not the switch's. */
+bool provenance_likely(const struct provenance *p, const char *at, bool nvswitch);
+
+/* Whether a line of that text was printed by who it names. */
+bool provenance_accepts(const struct provenance *p, const struct kernel_line *line);
+
+#endif
