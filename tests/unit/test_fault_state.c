@@ -50,6 +50,7 @@ static void fill(struct fault_state *state)
 		COPY(gpu->uuid, names[i]);
 		COPY(gpu->serial, names[11 - i]);
 		gpu->rate_limited = i % 2;
+		snapshot_unverified(s, names[i], UINT32_MAX)->count = UINT64_MAX - i;
 		snapshot_recovery(s, names[i], names[11 - i])->time = (double)i;
 	}
 }

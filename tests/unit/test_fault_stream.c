@@ -133,6 +133,7 @@ static void driver_79(struct world *w)
 
 static void watch_driver(struct world *w)
 {
+	w->stream.reports_expected = true;
 	w->stream.events.enabled_ns[SIGNAL_XID] = 0;
 	w->stream.events.enabled_ns[SIGNAL_SXID] = 0;
 }
@@ -748,26 +749,42 @@ TEST_WITH(the_driver_confirms_a_text_of_unknown_origin, enter, leave)
 	assert_false(waits(w));
 	assert_int_equal(total(w), 2);
 	assert_paths(w, 2, 0, 0);
+	/* What the driver prints after an Xid repeats it, then too. */
+	record(w, XID_79);
+	record(w, "NVRM: GPU 0000:c1:00.0: GPU has fallen off the bus.");
+	driver_79(w);
+	assert_int_equal(total(w), 3);
+	assert_paths(w, 3, 0, 0);
+	assert_int_equal(events(w, "fallen_off_bus"), 0);
 	/* Without it the text counts only if the driver's reports were lost. */
 	record(w, XID_79);
 	record(w, XID_79 "\n" XID_31);
 	pass(w, 10 * SECOND);
-	assert_int_equal(total(w), 2);
+	assert_int_equal(total(w), 3);
 	assert_int_equal(unverified(w), 3);
 	record(w, XID_79 "\n" XID_31);
 	w->stream.reports_lost_ns = w->now;
 	pass(w, 10 * SECOND);
-	assert_int_equal(total(w), 3);
+	assert_int_equal(total(w), 4);
 	assert_int_equal(unverified(w), 4);
-	assert_paths(w, 2, 1, 0);
+	assert_paths(w, 3, 1, 0);
+	/* This driver reports nothing: it has no function to probe. */
+	w->stream.reports_expected = false;
+	w->now += 10 * SECOND;
+	record(w, XID_79 "\n" XID_31);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 5);
+	assert_int_equal(unverified(w), 5);
+	assert_paths(w, 3, 2, 0);
+	w->stream.reports_expected = true;
 	/* It needs no text that is believed. */
 	w->origin = PRINTK_ORIGIN_OTHER;
 	message(w, XID_79);
 	record(w, XID_79);
 	driver_79(w);
 	pass(w, 10 * SECOND);
-	assert_int_equal(total(w), 4);
-	assert_paths(w, 2, 1, 1);
+	assert_int_equal(total(w), 6);
+	assert_paths(w, 3, 2, 1);
 }
 
 /* Where all calls are known, a record without one is not the driver's; a flood may

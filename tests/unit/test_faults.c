@@ -40,6 +40,29 @@ TEST(repeats_within_five_seconds_are_one_incident)
 	faults_free(&f);
 }
 
+TEST(one_cause_has_one_incident)
+{
+	struct fault like = { .code = 13, .device = "a", .causes = { 7 } };
+	struct faults f = {};
+
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(faults_add(&f, &like, 100 + 10 * i), 0);
+	assert_int_equal(f.counts.faults[0].incidents, 1);
+	like.causes[0] = 8;
+	assert_int_equal(faults_add(&f, &like, 300), 0);
+	assert_int_equal(f.counts.faults[0].incidents, 2);
+	like.causes[0] = 7;
+	assert_int_equal(faults_add(&f, &like, 400), 0);
+	assert_int_equal(f.counts.faults[0].incidents, 2);
+	/* An unknown one may be another each time. */
+	like.causes[0] = 0;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(faults_add(&f, &like, 500 + 10 * i), 0);
+	assert_int_equal(f.counts.faults[0].incidents, 5);
+	assert_int_equal(f.counts.faults[0].count, 15);
+	faults_free(&f);
+}
+
 TEST(labels_that_differ_are_counted_apart)
 {
 	struct fault like = { .device = "a", .code = 13, .severity = "fatal" };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that records of /dev/kmsg are read as the kernel writes them: header,
- * escapes, continuation flag, properties left out; and that a malformed header
- * is refused.
+ * escapes, continuation flag, device; and that a malformed header is refused.
  */
 #include "unit.h"
 #include "kernel/kmsg_record.h"
@@ -71,15 +70,20 @@ TEST(fragments_are_marked)
 	assert_false(read_record("4,1,2,-,caller=c;x\n").continued);
 }
 
-TEST(later_fields_and_properties_are_skipped)
+TEST(later_fields_are_skipped_and_the_device_is_read)
 {
 	struct kmsg_record r;
 
 	r = read_record(
 		"4,1,2,-,caller=T1234,new=a\\b;a, b; c\n SUBSYSTEM=pci\n DEVICE=+pci:0000:c1:00.0\n");
 	assert_text(&r, "a, b; c", 7);
+	assert_string_equal(r.device, "+pci:0000:c1:00.0");
 	r = read_record("4,1,2,-;\n SUBSYSTEM=pci\n");
 	assert_text(&r, "", 0);
+	assert_string_equal(r.device, "");
+	/* What the text holds is no property: its newlines are escaped. */
+	r = read_record("4,1,2,-;x\\x0a DEVICE=+pci:0000:c1:00.0\n");
+	assert_string_equal(r.device, "");
 	r = read_record("4,1,2,-; starts with a space\n");
 	assert_text(&r, " starts with a space", 20);
 }

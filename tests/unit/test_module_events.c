@@ -70,4 +70,49 @@ TEST(a_lost_event_may_have_been_a_modules)
 	assert_false(module_events_read(events));
 }
 
+TEST(an_event_has_its_variables)
+{
+	static const char probed[] =
+		"add@/devices/pci0000:c0/0000:c1:00.0\0ACTION=add\0"
+		"DEVPATH=/devices/pci0000:c0/0000:c1:00.0\0SUBSYSTEM=pci\0PCI_CLASS=30200\0"
+		"PCI_ID=10DE:2330\0PCI_SLOT_NAME=0000:c1:00.0\0SEQNUM=77";
+	static const char asked[] = "add@/module/nvidia\0ACTION=add\0SYNTH_UUID=0\0SEQNUM=78";
+	struct uevent e;
+
+	assert_true(uevent_parse(probed, sizeof(probed), &e));
+	assert_string_equal(e.action, "add");
+	assert_string_equal(e.path, "/devices/pci0000:c0/0000:c1:00.0");
+	assert_string_equal(e.subsystem, "pci");
+	assert_string_equal(e.pci_class, "30200");
+	assert_string_equal(e.pci_id, "10DE:2330");
+	assert_string_equal(e.pci_slot, "0000:c1:00.0");
+	assert_true(e.genuine);
+	/* Somebody wrote to the file "uevent" in /sys. */
+	assert_true(uevent_parse(asked, sizeof(asked), &e));
+	assert_string_equal(e.path, "/module/nvidia");
+	assert_string_equal(e.subsystem, "");
+	assert_false(e.genuine);
+	/* What udev sends has another form. */
+	assert_false(uevent_parse("libudev", sizeof("libudev"), &e));
+	assert_false(uevent_parse("", 1, &e));
+}
+
+static void note_genuine(void *context, const struct uevent *event)
+{
+	bool *genuine = context;
+
+	*genuine |= event->genuine;
+}
+
+TEST(what_a_process_sends_is_not_genuine)
+{
+	bool genuine = false;
+
+	if (events < 0 || sender < 0)
+		skip();
+	send_event("add@/module/nvidia");
+	assert_false(uevents_read(events, note_genuine, &genuine));
+	assert_false(genuine);
+}
+
 TEST_GROUP(set_up, tear_down)

@@ -14,7 +14,7 @@
 #include "kernel/tracefs.h"
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
-static bool has_symbol(const char *root, const char *symbol)
+bool fault_facts_has_symbol(const char *root, const char *symbol)
 {
 	char path[PATH_MAX], line[256], wanted[64];
 	bool found = false;
@@ -63,7 +63,7 @@ void fault_facts_read(struct fault_facts *f, const char *root, const char *relea
 	f->driver = !access(path, F_OK);
 	if (f->driver) {
 		read_version(f, root);
-		f->driver_function = has_symbol(root, "nv_report_error");
+		f->driver_function = fault_facts_has_symbol(root, "nv_report_error");
 	}
 	if (tracefs_find(root, tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED)
 		return;

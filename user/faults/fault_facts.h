@@ -22,4 +22,7 @@ struct fault_facts {
  * uname -r prints it. */
 void fault_facts_read(struct fault_facts *f, const char *root, const char *release);
 
+/* Whether a module of the kernel has that symbol, by /proc/kallsyms, a large file. */
+bool fault_facts_has_symbol(const char *root, const char *symbol);
+
 #endif

@@ -79,6 +79,17 @@ int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 	return 0;
 }
 
+bool fault_pairs_pending(const struct fault_pairs *p, const char *device, unsigned int code)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct fault_report *w = &p->list[p->first + i];
+
+		if (w->pending && !w->nvswitch && w->code == code && !strcmp(w->device, device))
+			return true;
+	}
+	return false;
+}
+
 bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,
 			struct fault_report *report)
 {

@@ -46,6 +46,9 @@ bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report);
  * 0 if the report waits, -ENOSPC if MAX_WAITING do already, or -ENOMEM. */
 int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report);
 
+/* Whether a text of that Xid waits for the driver's report. */
+bool fault_pairs_pending(const struct fault_pairs *p, const char *device, unsigned int code);
+
 /* Removes the oldest report if it has waited FAULT_PAIR_WAIT_NS, or in any case if
  * @all. Returns whether one was removed. */
 bool fault_pairs_expire(struct fault_pairs *p, uint64_t now_ns, bool all,

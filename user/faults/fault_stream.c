@@ -39,8 +39,9 @@ static void count_pending(struct fault_stream *s, const struct fault_report *rep
 static void count_text_alone(struct fault_stream *s, const struct fault_report *report,
 			     uint64_t count)
 {
-	bool proved = report->likely && s->reports_lost_ns &&
-		      s->reports_lost_ns + FAULT_PAIR_WAIT_NS >= report->arrived_ns;
+	bool lost =
+		s->reports_lost_ns && s->reports_lost_ns + FAULT_PAIR_WAIT_NS >= report->arrived_ns;
+	bool proved = report->likely && (lost || !s->reports_expected);
 
 	if (!report->pending || proved)
 		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT] += count;
@@ -255,7 +256,10 @@ static void count_record(struct fault_stream *s, const struct fault_origin *orig
 	if (count_faults(s, origin, p, now_ns))
 		return;
 	while (kernel_line_next(p->text, p->len, &offset, &line))
-		if (p->record->facility || provenance_accepts(p, &line))
+		/* It repeats an Xid, which may be still to be confirmed. */
+		if (!(line.follows_xid &&
+		      fault_pairs_pending(&s->pairs, line.device, line.follows_xid)) &&
+		    (p->record->facility || provenance_accepts(p, &line)))
 			fault_events_add_line(&s->events, origin->time_ns, &line);
 }
 

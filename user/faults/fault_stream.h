@@ -39,6 +39,7 @@ struct fault_stream {
 	uint64_t origins_ns; /* since when the origin of all printk calls is known;
 			      * UINT64_MAX: it is not ... */
 	uint64_t gap_ns; /* ... but of those up to then the hook may have lost some */
+	bool reports_expected; /* the driver that is loaded reports each Xid */
 	uint64_t reports_lost_ns; /* when the driver's hooks have lost reports, or gone */
 
 	/* Its own: */

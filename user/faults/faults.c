@@ -48,6 +48,22 @@ double faults_last_of_all(const struct faults *f)
 	return last;
 }
 
+/* Whether @cause has caused an incident of late; notes it. */
+static bool is_repeated(struct fault *fault, uint32_t cause)
+{
+	size_t i = 0;
+
+	if (!cause)
+		return false;
+	while (i < FAULT_CAUSES - 1 && fault->causes[i] != cause)
+		i++;
+	if (fault->causes[i] == cause)
+		return true;
+	memmove(fault->causes + 1, fault->causes, sizeof(fault->causes) - sizeof(cause));
+	fault->causes[0] = cause;
+	return false;
+}
+
 int faults_add(struct faults *f, const struct fault *like, double time)
 {
 	struct fault *fault = find_fault(&f->counts, like);
@@ -56,7 +72,8 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 		return -ENOMEM;
 	if (!fault->count++)
 		fault->first = time;
-	if (time >= fault->last + FAULT_BURST_SECONDS || !fault->incidents)
+	if (!fault->incidents ||
+	    (time >= fault->last + FAULT_BURST_SECONDS && !is_repeated(fault, like->causes[0])))
 		fault->incidents++;
 	if (time > fault->last)
 		fault->last = time;

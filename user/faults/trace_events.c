@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/label.h"
+#include "faults/fault_facts.h"
 #include "kernel/kernel_types.h"
 #include "kernel/trace_instance.h"
 
@@ -50,6 +52,8 @@ struct trace_events {
 	bool probe_defined;
 	bool modules_changed;
 	uint64_t missed; /* records that were lost so far */
+	ino_t driver; /* of /sys/module/nvidia; 0: the driver is not loaded */
+	bool driver_has_function;
 };
 
 static void read_text(char *to, size_t size, const struct trace_event *event,
@@ -240,11 +244,28 @@ static void note_times(struct trace_events *t)
 			since[i] = now[i];
 }
 
+/* Notes whether the driver that is loaded reports each Xid: the probe may be enabled
+ * for a driver that lacks the function. */
+static void note_driver(struct trace_events *t)
+{
+	struct stat st = {};
+
+	/* Another one has another number. */
+	if (stat("/sys/module/nvidia", &st))
+		st.st_ino = 0;
+	if (st.st_ino != t->driver)
+		t->driver_has_function = st.st_ino && t->events[EVENT_PROBE].enabled &&
+					 fault_facts_has_symbol("", t->events[EVENT_PROBE].name);
+	t->driver = st.st_ino;
+	t->stream->reports_expected = t->events[EVENT_XID].enabled || t->driver_has_function;
+}
+
 static void look_for_driver(struct trace_events *t)
 {
 	t->modules_changed = false;
 	update_driver(t);
 	note_times(t);
+	note_driver(t);
 }
 
 /* The registers of a function's first arguments: $arg1 does not work before the

@@ -27,7 +27,7 @@ static const struct {
 	{ "printk_sprint", true },    { "vprintk_store", true },     { "vprintk_emit", false },
 	{ "vprintk_default", false }, { "vprintk_deferred", false }, { "vprintk", false },
 	{ "_printk", false },         { "_printk_deferred", false }, { "dev_vprintk_emit", false },
-	{ "dev_printk_emit", false }, { "_dev_printk", false },      { "__dev_printk", false },
+	{ "dev_printk_emit", false },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

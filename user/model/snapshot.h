@@ -67,6 +67,8 @@ struct rpc_server_state {
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 };
 
+#define FAULT_CAUSES 8
+
 /* Faults of one GPU or switch that differ only in time. Times of this struct and those
  * below are seconds since the epoch. */
 struct fault {
@@ -79,6 +81,9 @@ struct fault {
 	uint64_t incidents; /* bursts: faults with less than 5 s between them */
 	double first;
 	double last;
+	/* Who caused its last incidents, the latest first; 0: nobody, or unknown.
+	 * These cause no other one. */
+	uint32_t causes[FAULT_CAUSES];
 };
 
 /* Text in the kernel log that reads like a fault, but anybody may have made the
