@@ -8,6 +8,7 @@
  *
  * /proc/xidscope-driver takes commands, a line each:
  *	raw TEXT				prints TEXT
+ *	dev ADDRESS TEXT			prints TEXT as is for that PCI device, as other drivers do
  *	part TEXT				prints TEXT with no newline, as another driver may: the next message continues the line
  *	xid ADDRESS CODE MESSAGE<tab>TEXT	prints TEXT, then calls nv_report_error(ADDRESS, CODE, MESSAGE)
  *	xid ADDRESS CODE MESSAGE		the call alone, as when the driver's option suppresses the text
@@ -95,8 +96,10 @@ static struct pci_dev *device(const char *name)
 		kfree(gpu);
 		gpu = NULL;
 	}
-	if (gpu)
+	if (gpu) {
+		gpu->pdev.dev.bus = &pci_bus_type;
 		list_add_tail(&gpu->list, &gpus);
+	}
 unlock:
 	mutex_unlock(&gpus_lock);
 	return gpu ? &gpu->pdev : NULL;
@@ -135,7 +138,7 @@ static int execute(struct session *session)
 {
 	char *rest = session->line, *command = strsep(&rest, " "), *word, *text = NULL,
 	     *message = NULL;
-	bool counted = !strcmp(command, "count"), part;
+	bool counted = !strcmp(command, "count"), part, for_device;
 	u32 turns = 1, turn, code = 0;
 	struct pci_dev *dev = NULL;
 
@@ -154,7 +157,13 @@ static int execute(struct session *session)
 		return 0;
 	}
 	part = !strcmp(command, "part");
-	if (part || !strcmp(command, "raw")) {
+	for_device = !strcmp(command, "dev");
+	if (for_device) {
+		dev = device(strsep(&rest, " "));
+		text = rest;
+		if (!dev || !text)
+			return dev ? -EINVAL : -ENOMEM;
+	} else if (part || !strcmp(command, "raw")) {
 		text = rest;
 	} else if (!strcmp(command, "xid") || !strcmp(command, "sxid")) {
 		char *address = strsep(&rest, " ");
@@ -179,6 +188,8 @@ static int execute(struct session *session)
 			expand(session->text, text, counted, turn);
 			if (part)
 				printk(KERN_INFO "%s", session->text);
+			else if (for_device)
+				dev_printk_emit(LOGLEVEL_INFO, &dev->dev, "%s", session->text);
 			else
 				print(session->text);
 		}

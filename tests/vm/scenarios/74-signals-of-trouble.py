@@ -10,6 +10,8 @@ def what_comes_with_gpu_failures_is_counted(folder):
     for kind, device in (("oom_kill", ""), ("hung_task", ""), ("link_down", "0000:53:00.0"),
                          ("nfs_not_responding", "127.0.0.1"), ("nfs_ok", "127.0.0.1")):
         need(ours.get("kernel_events_total", kind=kind, device=device) >= 1, "no", kind)
+    need(ours.get("kernel_events_total", device="0000:54:00.0") == 0,
+         "a line counts that was not printed for its device")
     need(ours.get("kernel_events_total", kind="oom_kill") == 1, "oom_kill more than once")
     need(ours.get("gpu_driver_errors_total", gpu="0000:9b:00.0",
                   kind="rm_init_adapter_failed") == 1, "driver error")

@@ -21,7 +21,8 @@ set_value /proc/sys/kernel/hung_task_timeout_secs 1
 driver 'hang 4'
 set_value /proc/sys/kernel/hung_task_timeout_secs 120
 
-driver 'raw mlx5_core 0000:53:00.0 enp83s0f0np0: Link down' \
+driver 'dev 0000:53:00.0 mlx5_core 0000:53:00.0 enp83s0f0np0: Link down' \
+	'raw mlx5_core 0000:54:00.0 enp84s0f0np0: Link down' \
 	'raw NVRM: GPU at PCI:0000:9b:00: GPU-509665ad-b600-ac93-3616-d754b23d636d' \
 	'raw NVRM: GPU Board Serial Number: 1650124014249' \
 	'raw NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9b:00 (printing 1 of every 30).  The GPU likely needs to be reset.' \
