@@ -189,7 +189,7 @@ $(B)/fuzz/libxidscope.a: $(patsubst user/%.c,$(B)/fuzz/%.o,$(filter-out user/mai
 $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libxidscope.a
 	$(say) FUZZ $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) -o $@ -lz
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) -o $@ $(LIBS)
 
 $(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
 	$(compile_bpf)

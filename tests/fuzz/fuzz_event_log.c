@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for the event log: whatever names and texts an event has, its
+ * line is JSON of a bounded length.
+ */
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/label.h"
+#include "json_valid.h"
+#include "sinks/event_log.h"
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* Up to the next zero byte. */
+static void take(char *to, size_t size, const char **at, const char *end)
+{
+	size_t len = strnlen(*at, (size_t)(end - *at));
+
+	label_from_bytes(to, size, *at, len);
+	*at += len;
+	if (*at < end)
+		(*at)++;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const kinds[] = { "xid", "sxid", "gpu_driver_error", "kernel_event" };
+	static char line[2 * PIPE_BUF];
+	static const struct log quiet;
+	const char *at = (const char *)data, *end = at + size, *newline;
+	struct event event = { .pid = -1, .time = 1700000000.25, .members = "" };
+	int fd = memfd_create("events", MFD_CLOEXEC);
+	struct event_log *log;
+	char path[32];
+	ssize_t len;
+
+	require(fd >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	log = event_log_new(path, &quiet);
+	require(log != NULL);
+	event.kind = kinds[size % 4];
+	event.code = (unsigned int)size;
+	take(event.name, sizeof(event.name), &at, end);
+	take(event.device, sizeof(event.device), &at, end);
+	take(event.comm, sizeof(event.comm), &at, end);
+	take(event.uuid, sizeof(event.uuid), &at, end);
+	take(event.printed_by, sizeof(event.printed_by), &at, end);
+	event.text = at;
+	event.text_len = (size_t)(end - at);
+	event_log_add(log, &event);
+	event_log_free(log);
+	len = pread(fd, line, sizeof(line), 0);
+	require(len > 0 && len <= PIPE_BUF);
+	newline = memchr(line, '\n', (size_t)len);
+	require(newline == line + len - 1 && json_valid(line, (size_t)len - 1));
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for all that comes in about faults, in any order: records of the
+ * kernel log, messages of the printk hook, the driver's reports. Counts only grow,
+ * what is counted adds up, and each event is a line of JSON.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "faults/fault_stream.h"
+#include "json_valid.h"
+#include "kernel/kernel_log.h"
+#include "sinks/event_log.h"
+
+#define SECOND 1000000000ull
+
+/* Not assert(): these must hold in builds with NDEBUG too. */
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+struct world {
+	struct faults faults;
+	struct fault_stream stream;
+	struct event_log *events;
+	struct kernel_log log;
+	int to_log; /* what is sent here is read from the log */
+	uint64_t now, counted;
+};
+
+static uint64_t counted(const struct snapshot *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->fault_count; i++) {
+		require(s->faults[i].incidents <= s->faults[i].count);
+		sum += s->faults[i].count;
+	}
+	return sum;
+}
+
+static void read_records(struct world *w)
+{
+	while (kernel_log_read(&w->log) > 0) {
+		require(w->log.next == w->log.record.sequence + 1);
+		fault_stream_record(&w->stream, &w->log.record, w->log.text, w->now);
+	}
+}
+
+/* The parts of the input: a byte for what it is, the text, a newline. */
+static void feed(struct world *w, const char *part, size_t len)
+{
+	struct fault_report report = { .code = 79, .arrived_ns = w->now, .time_ns = w->now };
+	struct printk_event *event;
+
+	switch (*part++ % 8) {
+	case 0: /* as it stands in /dev/kmsg */
+	case 1:
+		if (--len && send(w->to_log, part, len, 0) == (ssize_t)len)
+			read_records(w);
+		return;
+	case 2:
+	case 3:
+		event = calloc(1, sizeof(*event) + len);
+		require(event != NULL);
+		event->time = w->now;
+		event->len = (uint32_t)len - 1;
+		memcpy(event->comm, "python", 7);
+		memcpy(event->text, part, len - 1);
+		fault_stream_printk(&w->stream, event, w->now);
+		free(event);
+		return;
+	case 4:
+	case 5:
+		report.nvswitch = len % 2;
+		snprintf(report.device, sizeof(report.device), "%.*s", (int)len - 1,
+			 "0000:c1:00.0");
+		snprintf(report.message, sizeof(report.message), "%.*s", (int)len - 1, part);
+		fault_stream_driver(&w->stream, &report);
+		return;
+	default:
+		w->now += len * SECOND / 8;
+		fault_stream_expire(&w->stream, w->now, false);
+	}
+}
+
+static void require_events(int fd)
+{
+	static char text[1 << 20];
+	ssize_t len = pread(fd, text, sizeof(text), 0);
+	const char *line = text, *newline;
+
+	require(len >= 0);
+	while (len && (size_t)len < sizeof(text)) {
+		newline = memchr(line, '\n', (size_t)len);
+		require(newline && json_valid(line, (size_t)(newline - line)));
+		len -= newline + 1 - line;
+		line = newline + 1;
+	}
+}
+
+static void on_event(void *context, const struct event *event)
+{
+	struct world *w = context;
+
+	event_log_add(w->events, event);
+}
+
+static void begin(struct world *w, bool accept, const char *path)
+{
+	static const struct log quiet;
+	static const struct xid_policy no_policy;
+	int ends[2];
+
+	*w = (struct world){ .now = 1000 * SECOND };
+	w->events = event_log_new(path, &quiet);
+	w->stream = (struct fault_stream){
+		.events = {
+			.faults = &w->faults,
+			.handle = on_event,
+			.context = w,
+			.policy = &no_policy,
+			.log = &quiet,
+			.started_ns = w->now,
+			.wall_offset = 1700000000,
+		},
+		.accept_user_kmsg = accept,
+	};
+	require(w->events != NULL);
+	require(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
+	w->log.fd = ends[0];
+	w->to_log = ends[1];
+}
+
+static void end(struct world *w)
+{
+	const struct snapshot *s = &w->faults.counts;
+	uint64_t by_path = 0;
+
+	fault_stream_expire(&w->stream, w->now + 1000 * SECOND, true);
+	for (int p = 0; p < FAULT_PATHS; p++)
+		by_path += s->fault_paths[p];
+	require(by_path == counted(s));
+	event_log_free(w->events);
+	fault_stream_free(&w->stream);
+	faults_free(&w->faults);
+	close(w->to_log);
+	kernel_log_close(&w->log);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The first byte: whether what users write counts. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("events", MFD_CLOEXEC);
+	const char *at = (const char *)data + 1, *newline;
+	struct world w;
+	char path[32];
+	uint64_t before = 0;
+
+	require(fd >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (size < 2) {
+		close(fd);
+		return 0;
+	}
+	begin(&w, data[0] & 1, path);
+	for (size--; size; size -= (size_t)(newline - at), at = newline) {
+		newline = memchr(at, '\n', size);
+		newline = newline ? newline + 1 : at + size;
+		feed(&w, at, (size_t)(newline - at));
+		require(counted(&w.faults.counts) >= before);
+		before = counted(&w.faults.counts);
+	}
+	end(&w);
+	require_events(fd);
+	close(fd);
+	return 0;
+}
