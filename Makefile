@@ -63,7 +63,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports soak fuzz \
+.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports faults soak fuzz \
 	bench growth asan asan-unit coverage coverage-unit tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -229,7 +229,20 @@ check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
 
-soak: $(B)/xidscope ## run a million calls, with tasks killed in every phase, and 50 reloads of sunrpc (twenty minutes)
+$(B)/inject/syscalls.inc: | $(B)/.tools
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' >$@
+
+$(B)/inject/inject: $(wildcard tests/inject/*.[ch]) $(B)/inject/syscalls.inc
+	$(say) CC $@
+	$(Q)$(CC) -std=gnu11 $(WARN) $(CFLAGS) -D_GNU_SOURCE -I$(@D) $(filter %.c,$^) -o $@ -static
+
+faults: deps ## make each system call of the agent fail, kill it, fill its disk: here as root, then in a guest (an hour)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/inject/inject
+	$(Q)tests/inject/check.sh
+
+soak: $(B)/xidscope $(B)/inject/inject ## run a million calls with tasks killed in every phase, 50 reloads of sunrpc, 300 mounts (half an hour)
 	$(Q)tests/vm/soak.sh
 
 fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Starts, watches and ends an agent for the tests that disturb it. */
+#include "agent.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <error.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define START_MS 60000
+#define CATCH_UP_MS 60000
+#define SETTLE_MS 6000
+#define STOP_MS 5000
+
+void wrong(struct agent *a, const char *format, ...)
+{
+	size_t used = strlen(a->wrong);
+	va_list args;
+
+	if (used)
+		used += (size_t)snprintf(a->wrong + used, sizeof(a->wrong) - used, "; ");
+	if (used >= sizeof(a->wrong))
+		return;
+	va_start(args, format);
+	vsnprintf(a->wrong + used, sizeof(a->wrong) - used, format, args);
+	va_end(args);
+}
+
+/* The folder's path with @rest behind it. */
+static char *in_dir(const struct agent *a, const char *rest)
+{
+	char *path;
+
+	if (asprintf(&path, "%s%s", a->dir, rest) < 0)
+		error(1, 0, "no memory");
+	return path;
+}
+
+void agent_start(struct agent *a)
+{
+	char *argv[32] = { a->command[0], "run",
+			   "--output",    in_dir(a, "/x.prom"),
+			   "--state",     in_dir(a, "/state"),
+			   "--events",    in_dir(a, "/events.json"),
+			   "--interval",  "0.2",
+			   "--keep",      "--log",
+			   "json",        "--accept-user-kmsg" };
+	char *log = in_dir(a, ".log");
+	size_t n = 14;
+
+	for (char **more = a->command + 1; *more && n < 31; more++)
+		argv[n++] = *more;
+	intercept_start(&a->calls, log, argv);
+	watch_end(&a->file); /* another run's counters may begin anew */
+	free((char *)a->file.path);
+	watch_begin(&a->file, argv[3]);
+	free(argv[5]);
+	free(argv[7]);
+	free(log);
+}
+
+void agent_serve(struct agent *a, int ms)
+{
+	for (; ms > 0 && !a->calls.ended; ms -= 10) {
+		intercept_serve(&a->calls, ms < 10 ? ms : 10);
+		watch_look(&a->file);
+	}
+}
+
+long agent_counted(const struct agent *a)
+{
+	double sum = watch_sum(&a->file, "xidscope_gpu_xid_errors_total{", a->device);
+
+	return sum < 0 ? 0 : (long)sum;
+}
+
+/* Whether the log file has the message with which the agent has begun. */
+static bool has_begun(const struct agent *a)
+{
+	static char text[1 << 20];
+	char *path = in_dir(a, ".log");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	text[len > 0 ? len : 0] = 0;
+	return strstr(text, "\"started in ");
+}
+
+void agent_begin(struct agent *a, const char *dir, char **command)
+{
+	unsigned int settled;
+	int ms = START_MS;
+
+	*a = (struct agent){ .dir = dir, .command = command };
+	snprintf(a->device, sizeof(a->device), "%04x:c1:00", (unsigned int)getpid());
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		error(1, errno, "cannot make %s", dir);
+	agent_start(a);
+	for (; ms > 0 && !a->calls.ended && (!has_begun(a) || !a->file.versions); ms -= 20)
+		agent_serve(a, 20);
+	/* Faults that wait for a twin are counted two seconds later. */
+	settled = a->file.versions + 12;
+	for (; ms > 0 && !a->calls.ended && a->file.versions < settled; ms -= 20)
+		agent_serve(a, 20);
+	if (a->calls.ended || ms <= 0)
+		error(1, 0, "the agent did not start: see %s.log", dir);
+	a->faults = agent_counted(a);
+}
+
+void agent_fault(struct agent *a)
+{
+	/* Opened anew each time: the kernel limits the rate of each descriptor. */
+	FILE *kmsg = fopen("/dev/kmsg", "we");
+
+	if (!kmsg || fprintf(kmsg, "<3>NVRM: Xid (PCI:%s): 79, pid=1, name=inject, number %ld\n",
+			     a->device, a->faults) < 0)
+		error(1, errno, "cannot write to /dev/kmsg");
+	if (fclose(kmsg))
+		error(1, errno, "cannot write to /dev/kmsg");
+	a->faults++;
+}
+
+bool agent_catch_up(struct agent *a)
+{
+	for (int ms = CATCH_UP_MS; ms > 0 && !a->calls.ended && agent_counted(a) != a->faults;
+	     ms -= 20)
+		agent_serve(a, 20);
+	return agent_counted(a) == a->faults;
+}
+
+long agent_descriptors(const struct agent *a)
+{
+	char path[64];
+	long count = -2; /* . and .. */
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", a->calls.pid);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+long agent_settle(struct agent *a, long wanted)
+{
+	for (int ms = SETTLE_MS; ms > 0 && agent_descriptors(a) != wanted; ms -= 100)
+		agent_serve(a, 100);
+	return agent_descriptors(a);
+}
+
+long agent_resident_kb(const struct agent *a)
+{
+	long pages = 0;
+	char path[64];
+	FILE *statm;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", a->calls.pid);
+	statm = fopen(path, "re");
+	if (!statm)
+		return 0;
+	if (fscanf(statm, "%*d %ld", &pages) != 1)
+		pages = 0;
+	fclose(statm);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void judge_end(struct agent *a)
+{
+	int status = a->calls.status;
+
+	if (WIFSIGNALED(status))
+		wrong(a, "killed by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		wrong(a, "exit status %d", WEXITSTATUS(status));
+}
+
+void agent_stop(struct agent *a)
+{
+	if (a->calls.ended) {
+		wrong(a, "ended by itself");
+		judge_end(a);
+		return;
+	}
+	kill(a->calls.pid, SIGTERM);
+	agent_serve(a, STOP_MS);
+	if (a->calls.ended) {
+		judge_end(a);
+		return;
+	}
+	wrong(a, "did not end on SIGTERM");
+	kill(a->calls.pid, SIGKILL);
+	agent_serve(a, STOP_MS);
+}
+
+/* All but the files that stay. */
+static void judge_folder(struct agent *a)
+{
+	static const char *const fine[] = { ".", "..", "x.prom", "state", "events.json" };
+	struct dirent *entry;
+	DIR *dir = opendir(a->dir);
+	size_t i;
+
+	while (dir && (entry = readdir(dir))) {
+		for (i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
+			if (!strcmp(entry->d_name, fine[i]))
+				break;
+		if (i == sizeof(fine) / sizeof(fine[0]))
+			wrong(a, "%s is left", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void agent_verify(struct agent *a)
+{
+	char *kept = in_dir(a, ".prom");
+
+	if (a->file.complaint[0])
+		wrong(a, "%s", a->file.complaint);
+	/* For the other readers. A copy of the text, for the folder may be a file
+	 * system of this process alone. */
+	if (a->file.text) {
+		FILE *copy = fopen(kept, "we");
+
+		if (!copy || fputs(a->file.text, copy) < 0 || fclose(copy))
+			error(1, errno, "cannot write %s", kept);
+	}
+	free(kept);
+	agent_start(a);
+	if (!agent_catch_up(a))
+		wrong(a, "the next run has %ld faults, not %ld", agent_counted(a), a->faults);
+	agent_stop(a);
+	if (a->file.complaint[0])
+		wrong(a, "%s", a->file.complaint);
+	judge_folder(a);
+	watch_end(&a->file);
+	free((char *)a->file.path);
+	a->file.path = NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An agent under test, in a folder of its own: its system calls pass through
+ * this program, each version of its metrics file is watched, and faults are
+ * written to the kernel log for it to count.
+ */
+#ifndef XIDSCOPE_AGENT_H
+#define XIDSCOPE_AGENT_H
+
+#include <stdbool.h>
+
+#include "intercept.h"
+#include "watch.h"
+
+struct agent {
+	struct intercepted calls;
+	struct watch file;
+	const char *dir;
+	char **command; /* the program and more of its options; ends with NULL */
+	char device[24]; /* in whose name faults are written */
+	long faults; /* that the agent should have counted */
+	char wrong[400]; /* "; "-separated; "": nothing so far */
+};
+
+__attribute__((format(printf, 2, 3))) void wrong(struct agent *a, const char *format, ...);
+
+/* Makes @dir and starts the agent there; returns when its file is there, and
+ * all faults of the log are counted. */
+void agent_begin(struct agent *a, const char *dir, char **command);
+
+/* Starts it once more, without waiting. */
+void agent_start(struct agent *a);
+
+/* Handles its calls and watches its file for that long. */
+void agent_serve(struct agent *a, int ms);
+
+/* Writes one fault to the kernel log. */
+void agent_fault(struct agent *a);
+
+/* What the file has for this agent's device. */
+long agent_counted(const struct agent *a);
+
+/*
+ * Serves until its file has counted all; false: not within a minute, which is for
+ * guests that are slow.
+ */
+bool agent_catch_up(struct agent *a);
+
+/* How many there are; agent_settle() serves until they are @wanted, for six
+ * seconds at most: a file that could not be opened is tried again. */
+long agent_descriptors(const struct agent *a);
+long agent_settle(struct agent *a, long wanted);
+
+long agent_resident_kb(const struct agent *a);
+
+/* SIGTERM: it must end within five seconds, with status 0. */
+void agent_stop(struct agent *a);
+
+/* Another one goes on from the state: it must have counted the same. The folder
+ * must then have nothing but what it should. The first one's last file becomes DIR.prom. */
+void agent_verify(struct agent *a);
+
+#endif

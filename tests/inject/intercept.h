@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Runs a program whose system calls all pass through this one, which lets them
+ * go on or makes them fail (seccomp_unotify(2), Linux 5.6 and later, as root).
+ */
+#ifndef XIDSCOPE_INTERCEPT_H
+#define XIDSCOPE_INTERCEPT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define SYSCALLS 512
+
+enum pattern {
+	PATTERN_NONE,
+	PATTERN_FIRST, /* the first call */
+	PATTERN_WALK, /* one call in each cycle, the next one each time */
+	PATTERN_ALL, /* every call */
+};
+
+struct intercepted {
+	pid_t pid;
+	int listener;
+	bool ended;
+	int status; /* as of waitpid(), once it has ended */
+	/* What is to fail, and how often at most. */
+	enum pattern pattern;
+	int number, error;
+	unsigned int cycle; /* calls in a cycle */
+	unsigned int limit;
+	unsigned int matched, failed;
+	/* What was called, if wanted. */
+	bool counting;
+	unsigned int calls[SYSCALLS];
+};
+
+/* Starts it, standard output and error going to @log. Exits on failure. */
+void intercept_start(struct intercepted *i, const char *log, char *const argv[]);
+
+/* From now on, calls of @number fail with @error by @pattern, @limit times at most. */
+void intercept_arm(struct intercepted *i, enum pattern pattern, int number, int error,
+		   unsigned int cycle, unsigned int limit);
+void intercept_disarm(struct intercepted *i);
+
+/* Handles calls for @ms milliseconds, or until the program has ended. */
+void intercept_serve(struct intercepted *i, int ms);
+
+/* By name; -1: there is none. */
+int syscall_number(const char *name);
+const char *syscall_name(int number);
+
+#endif
