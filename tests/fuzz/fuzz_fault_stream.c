@@ -60,6 +60,8 @@ static void feed(struct world *w, const char *part, size_t len)
 	struct fault_report report = { .code = 79, .arrived_ns = w->now, .time_ns = w->now };
 	struct printk_event *event;
 
+	enum printk_origin origin = (unsigned char)*part / 8 % 3;
+
 	switch (*part++ % 8) {
 	case 0: /* as it stands in /dev/kmsg */
 	case 1:
@@ -74,7 +76,7 @@ static void feed(struct world *w, const char *part, size_t len)
 		event->len = (uint32_t)len - 1;
 		memcpy(event->comm, "python", 7);
 		memcpy(event->text, part, len - 1);
-		fault_stream_printk(&w->stream, event, w->now);
+		fault_stream_printk(&w->stream, event, origin, w->now);
 		free(event);
 		return;
 	case 4:

@@ -20,13 +20,15 @@ static void require(int condition)
 		abort();
 }
 
-static void require_message(const struct fields *f, size_t field)
+static void require_message(struct fields *f, size_t field)
 {
 	char error[80];
 	size_t n;
 
 	memset(error, 'x', sizeof(error));
-	fields_refuse(f, field, "is no such thing", error, sizeof(error));
+	f->error = error;
+	f->error_size = sizeof(error);
+	fields_refuse(f, field, "is no such thing");
 	require(memchr(error, 0, sizeof(error)) != NULL);
 	for (const char *c = error; *c; c += n) {
 		n = utf8_length(c, strlen(c));

@@ -101,7 +101,7 @@ static bool handle(struct loop *l, enum wake wake)
 		break;
 	case WAKE_POLL:
 		clear_timer(l->fds[WAKE_POLL]);
-		timer_set(l->fds[WAKE_POLL], observer_poll(l->observer) / 1e3, 0);
+		timer_set(l->fds[WAKE_POLL], observer_poll(l->observer) / 1e3, 1);
 		break;
 	case WAKE_SIGNAL:
 		return handle_signals(l);
@@ -123,7 +123,8 @@ static int open_descriptors(struct loop *l, double interval, double duration)
 
 	handled_signals(&set);
 	l->fds[WAKE_TICK] = timer_new(interval, interval);
-	l->fds[WAKE_POLL] = timer_new(observer_poll(l->observer) / 1e3, 0);
+	/* With an interval, so that one failure to set it is not the last poll. */
+	l->fds[WAKE_POLL] = timer_new(observer_poll(l->observer) / 1e3, 1);
 	l->fds[WAKE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->fds[WAKE_END] = duration > 0 ? timer_new(duration, 0) : -1;
 	l->fds[WAKE_HOOKS] = observer_fd(l->observer);

@@ -28,6 +28,9 @@
 /* The modules are read again for a message that came later than this. */
 #define MODULES_AGE_NS 50000000ull
 
+/* How often reading the log may fail in turn, at the polls, until it is given up. */
+#define LOG_FAILURES 10
+
 /* How many batches are read at the end at most: no log has more records. */
 #define LAST_BATCHES 64
 
@@ -37,6 +40,8 @@ struct gpu_hooks {
 	struct fault_stream stream;
 	struct faults faults;
 	struct kernel_log kernel_log;
+	int log_failures; /* in turn */
+	bool log_paused; /* until the next poll, because reading it has failed */
 	struct printk_hook *printk; /* NULL: not attached */
 	uint64_t printk_dropped; /* by the hook, so far */
 	struct printk_origins origins;
@@ -142,14 +147,48 @@ static void read_uevents(struct gpu_hooks *g)
 		read_origins(g);
 }
 
+static void epoll_add(struct gpu_hooks *g, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd >= 0)
+		epoll_ctl(g->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* Reading the log has failed with @err. Until the log can be read again, messages
+ * of the printk hook wait for their records, so that no fault counts twice. */
+static void pause_log(struct gpu_hooks *g, int err)
+{
+	struct kernel_log *l = &g->kernel_log;
+
+	g->log_paused = true;
+	epoll_ctl(g->epoll, EPOLL_CTL_DEL, l->fd, NULL);
+	if (++g->log_failures == 1)
+		log_error(g->log, "cannot read the kernel log: %s; will try again every second",
+			  strerror(-err));
+	if (g->log_failures < LOG_FAILURES)
+		return;
+	log_error(g->log, "cannot read the kernel log any longer: %s", strerror(-err));
+	kernel_log_close(l);
+	g->stream.read_to_ns = 0;
+}
+
+static void resume_log(struct gpu_hooks *g)
+{
+	if (!g->log_paused || g->kernel_log.fd < 0)
+		return;
+	g->log_paused = false;
+	epoll_add(g, g->kernel_log.fd);
+}
+
 /* Returns whether all of the log has been read. */
 static bool read_log(struct gpu_hooks *g)
 {
 	struct kernel_log *l = &g->kernel_log;
 	int n = 0, err = 0;
 
-	if (l->fd < 0)
-		return true;
+	if (l->fd < 0 || g->log_paused)
+		return l->fd < 0;
 	while (n < LOG_BATCH && (err = kernel_log_read(l)) > 0) {
 		/* The hook ran before the record could be read. */
 		if (printk_marked(l->text, l->record.text_len))
@@ -160,10 +199,12 @@ static bool read_log(struct gpu_hooks *g)
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
-		log_error(g->log, "cannot read the kernel log any longer: %s", strerror(-err));
-		kernel_log_close(l);
-		g->stream.read_to_ns = 0;
+		pause_log(g, err);
+		return l->fd < 0;
 	}
+	if (g->log_failures)
+		log_info(g->log, "the kernel log is read again");
+	g->log_failures = 0;
 	return n < LOG_BATCH;
 }
 
@@ -206,6 +247,7 @@ static void save_state(struct gpu_hooks *g)
 
 void gpu_hooks_poll(struct gpu_hooks *g)
 {
+	resume_log(g);
 	gpu_hooks_consume(g);
 	if (g->trace)
 		trace_events_poll(g->trace);
@@ -241,14 +283,6 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 }
 
 /* ---- beginning and end ---- */
-
-static void epoll_add(struct gpu_hooks *g, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	if (fd >= 0)
-		epoll_ctl(g->epoll, EPOLL_CTL_ADD, fd, &event);
-}
 
 static void open_log(struct gpu_hooks *g)
 {
