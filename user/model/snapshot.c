@@ -178,8 +178,10 @@ struct unverified_xid *snapshot_unverified(struct snapshot *s, const char *gpu, 
 
 	FIND_OR_APPEND(u, s->unverified, s->unverified_count,
 		       u->code == code && !strcmp(u->gpu, gpu));
-	SET_LABEL(u->gpu, gpu);
-	u->code = code;
+	if (u) {
+		SET_LABEL(u->gpu, gpu);
+		u->code = code;
+	}
 	return u;
 }
 
