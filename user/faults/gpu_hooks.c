@@ -19,7 +19,7 @@
 #include "kernel/printk_hook.h"
 #include "kernel/printk_origin.h"
 
-/* Records read at a time, so that the program's other work goes on in a storm. */
+/* Records read at a time, so that a storm does not delay the other work. */
 #define LOG_BATCH 20000
 
 /* A clock that is adjusted by less was not set. */
