@@ -63,22 +63,19 @@ static void set_label(char *to, const char *from, size_t size)
 
 #define SET_LABEL(to, from) set_label(to, from, sizeof(to))
 
-/* Points @entry to the element of @array for which @same is true, or to a new one of
- * zeros; NULL: no memory. */
-#define FIND_OR_APPEND(entry, array, count, same)              \
-	do {                                                   \
-		(entry) = (array);                             \
-		while ((entry) < (array) + (count) && !(same)) \
-			(entry)++;                             \
-		if ((entry) == (array) + (count))              \
-			(entry) = ARRAY_APPEND(array, count);  \
-	} while (0)
+/* Points @entry to the element of @array for which @same is true, or behind the last. */
+#define FIND(entry, array, count, same)                                            \
+	for ((entry) = (array); (entry) < (array) + (count) && !(same); (entry)++) \
+	continue
 
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op)
 {
 	struct rpc_op *o;
 
-	FIND_OR_APPEND(o, s->ops, s->op_count, !strcmp(o->server, server) && !strcmp(o->op, op));
+	FIND(o, s->ops, s->op_count, !strcmp(o->server, server) && !strcmp(o->op, op));
+	if (o < s->ops + s->op_count)
+		return o;
+	o = ARRAY_APPEND(s->ops, s->op_count);
 	if (o) {
 		SET_LABEL(o->server, server);
 		SET_LABEL(o->op, op);
@@ -91,9 +88,11 @@ struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const c
 {
 	struct rpc_error *e;
 
-	FIND_OR_APPEND(e, s->errors, s->error_count,
-		       !strcmp(e->server, server) && !strcmp(e->op, op) &&
-			       !strcmp(e->status, status));
+	FIND(e, s->errors, s->error_count,
+	     !strcmp(e->server, server) && !strcmp(e->op, op) && !strcmp(e->status, status));
+	if (e < s->errors + s->error_count)
+		return e;
+	e = ARRAY_APPEND(s->errors, s->error_count);
 	if (e) {
 		SET_LABEL(e->server, server);
 		SET_LABEL(e->op, op);
@@ -107,8 +106,11 @@ struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *s
 {
 	struct rpc_transport_state *t;
 
-	FIND_OR_APPEND(t, s->transports, s->transport_count,
-		       !strcmp(t->server, server) && !strcmp(t->name, name));
+	FIND(t, s->transports, s->transport_count,
+	     !strcmp(t->server, server) && !strcmp(t->name, name));
+	if (t < s->transports + s->transport_count)
+		return t;
+	t = ARRAY_APPEND(s->transports, s->transport_count);
 	if (t) {
 		SET_LABEL(t->server, server);
 		SET_LABEL(t->name, name);
@@ -120,7 +122,10 @@ struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 {
 	struct rpc_server_state *v;
 
-	FIND_OR_APPEND(v, s->servers, s->server_count, !strcmp(v->server, server));
+	FIND(v, s->servers, s->server_count, !strcmp(v->server, server));
+	if (v < s->servers + s->server_count)
+		return v;
+	v = ARRAY_APPEND(s->servers, s->server_count);
 	if (v)
 		SET_LABEL(v->server, server);
 	return v;
@@ -130,11 +135,12 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 {
 	struct fault *f;
 
-	for (f = s->faults; f < s->faults + s->fault_count; f++)
-		if (f->code == like->code && f->nvswitch == like->nvswitch &&
-		    !strcmp(f->device, like->device) && !strcmp(f->severity, like->severity) &&
-		    !strcmp(f->action, like->action))
-			return f;
+	FIND(f, s->faults, s->fault_count,
+	     f->code == like->code && f->nvswitch == like->nvswitch &&
+		     !strcmp(f->device, like->device) && !strcmp(f->severity, like->severity) &&
+		     !strcmp(f->action, like->action));
+	if (f < s->faults + s->fault_count)
+		return f;
 	f = ARRAY_APPEND(s->faults, s->fault_count);
 	if (f) {
 		*f = *like;
@@ -151,9 +157,11 @@ struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, 
 {
 	struct kernel_event *e;
 
-	FIND_OR_APPEND(e, s->kernel_events, s->kernel_event_count,
-		       e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) &&
-			       !strcmp(e->device, device));
+	FIND(e, s->kernel_events, s->kernel_event_count,
+	     e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) && !strcmp(e->device, device));
+	if (e < s->kernel_events + s->kernel_event_count)
+		return e;
+	e = ARRAY_APPEND(s->kernel_events, s->kernel_event_count);
 	if (e) {
 		e->gpu_driver = gpu_driver;
 		SET_LABEL(e->kind, kind);
@@ -166,7 +174,10 @@ struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
 {
 	struct gpu_info *g;
 
-	FIND_OR_APPEND(g, s->gpus, s->gpu_count, !strcmp(g->gpu, gpu));
+	FIND(g, s->gpus, s->gpu_count, !strcmp(g->gpu, gpu));
+	if (g < s->gpus + s->gpu_count)
+		return g;
+	g = ARRAY_APPEND(s->gpus, s->gpu_count);
 	if (g)
 		SET_LABEL(g->gpu, gpu);
 	return g;
@@ -176,8 +187,10 @@ struct unverified_xid *snapshot_unverified(struct snapshot *s, const char *gpu, 
 {
 	struct unverified_xid *u;
 
-	FIND_OR_APPEND(u, s->unverified, s->unverified_count,
-		       u->code == code && !strcmp(u->gpu, gpu));
+	FIND(u, s->unverified, s->unverified_count, u->code == code && !strcmp(u->gpu, gpu));
+	if (u < s->unverified + s->unverified_count)
+		return u;
+	u = ARRAY_APPEND(s->unverified, s->unverified_count);
 	if (u) {
 		SET_LABEL(u->gpu, gpu);
 		u->code = code;
@@ -189,8 +202,11 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, cons
 {
 	struct gpu_recovery *r;
 
-	FIND_OR_APPEND(r, s->recoveries, s->recovery_count,
-		       !strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence));
+	FIND(r, s->recoveries, s->recovery_count,
+	     !strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence));
+	if (r < s->recoveries + s->recovery_count)
+		return r;
+	r = ARRAY_APPEND(s->recoveries, s->recovery_count);
 	if (r) {
 		SET_LABEL(r->gpu, gpu);
 		SET_LABEL(r->evidence, evidence);
