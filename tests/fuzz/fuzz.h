@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "safe.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
@@ -22,6 +24,13 @@ static inline void require_one_line(const char *text, size_t size)
 	require(memchr(text, 0, size) != NULL);
 	for (; *text; text++)
 		require((unsigned char)*text >= ' ' && *text != 0x7f);
+}
+
+/* The same, without any character that could do harm to a terminal. */
+static inline void require_safe(const char *text, size_t size)
+{
+	require_one_line(text, size);
+	require(only_safe(text, strlen(text)));
 }
 
 #endif

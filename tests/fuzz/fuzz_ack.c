@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(error, 'x', sizeof(error));
 	if (ack_parse(&list, (const char *)data, size, error, sizeof(error))) {
-		require_one_line(error, sizeof(error));
+		require_safe(error, sizeof(error));
 		require(!list.acks && !list.count);
 		return 0;
 	}

@@ -4,36 +4,21 @@
  * fields inside the text, in order, each line once; what is read of a span was
  * there, and is written back the same.
  */
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz.h"
 #include "base/fields.h"
-#include "base/label.h"
 #include "base/pci_address.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void require_message(struct fields *f, size_t field)
 {
 	char error[80];
-	size_t n;
 
 	memset(error, 'x', sizeof(error));
 	f->error = error;
 	f->error_size = sizeof(error);
 	fields_refuse(f, field, "is no such thing");
-	require(memchr(error, 0, sizeof(error)) != NULL);
-	for (const char *c = error; *c; c += n) {
-		n = utf8_length(c, strlen(c));
-		require(n && (unsigned char)*c >= ' ' && *c != 0x7f);
-	}
+	require_safe(error, sizeof(error));
 }
 
 static void require_field(struct span field)
@@ -76,8 +61,6 @@ static void require_addresses(struct span s)
 		require(s.at > before && s.at <= s.end);
 	}
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

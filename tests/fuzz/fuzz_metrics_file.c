@@ -66,8 +66,8 @@ static void require_verdict(const struct snapshot *s)
 		const struct health_finding *f = &report.findings[i];
 
 		require(*f->reason && *f->brief);
-		require_one_line(f->reason, sizeof(f->reason));
-		require_one_line(f->brief, sizeof(f->brief));
+		require_safe(f->reason, sizeof(f->reason));
+		require_safe(f->brief, sizeof(f->brief));
 		require(report.rules[f->rule] == f->level && f->level > HEALTH_OK);
 		require(!i || f->level <= f[-1].level);
 	}

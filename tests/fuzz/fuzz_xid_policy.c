@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(error, 'x', sizeof(error));
 	if (xid_policy_parse(&p, (const char *)data, size, error, sizeof(error))) {
 		require(!strncmp(error, "line ", 5));
-		require_one_line(error, sizeof(error));
+		require_safe(error, sizeof(error));
 		require(!p.entries && !p.count);
 		return 0;
 	}

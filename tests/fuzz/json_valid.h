@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whether bytes are one JSON value (RFC 8259), for fuzzers of what writes JSON. */
+/*
+ * Whether bytes are one JSON value (RFC 8259) without any character that could do harm to a
+ * terminal, for fuzzers of what writes JSON.
+ */
 #ifndef XIDSCOPE_JSON_VALID_H
 #define XIDSCOPE_JSON_VALID_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "safe.h"
 
 struct json_text {
 	const char *at, *end;
@@ -38,8 +43,6 @@ static bool json_text_value(struct json_text *t)
 	while (t->at < t->end && *t->at != '"') {
 		unsigned char c = (unsigned char)*t->at++;
 
-		if (c < ' ')
-			return false;
 		if (c != '\\')
 			continue;
 		if (json_take(t, 'u')) {
@@ -106,7 +109,7 @@ static inline bool json_valid(const char *text, size_t len)
 {
 	struct json_text t = { text, text + len, 0 };
 
-	return json_value(&t) && t.at == t.end;
+	return only_safe(text, len) && json_value(&t) && t.at == t.end;
 }
 
 #endif

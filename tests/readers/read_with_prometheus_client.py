@@ -7,6 +7,7 @@ Usage: read_with_prometheus_client.py openmetrics|prometheus FACTS <FILE
 FACTS is what `write_sample facts` writes.
 """
 
+import re
 import sys
 from collections import defaultdict
 
@@ -21,7 +22,10 @@ PHASES = ["session", "slot", "send", "delay", "resend", "setup", "rtt", "finish"
 
 def label(raw):
     """What label_from_bytes() should make of raw bytes, by other means."""
-    return raw.decode("utf-8", errors="backslashreplace").replace("\0", "\\x00")
+    text = raw.decode("utf-8", errors="surrogateescape")
+    text = re.sub(r"\\(?=x[0-9a-fA-F]{2})", r"\\x5c", text)
+    unsafe = re.compile("[\0-\x1f\x7f-\x9f\u2028\u202e\udc80-\udcff]")
+    return unsafe.sub(lambda c: "".join(f"\\x{b:02x}" for b in c[0].encode("utf-8", "surrogateescape")), text)
 
 
 def read_facts(path):

@@ -33,6 +33,9 @@ static const struct {
 	BYTES("quote\" backslash\\ newline\n tab\t return\r end"),
 	BYTES("\\n is no newline, \\\" no quote, \\"),
 	BYTES("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xff\xfe \xc0\x80 \xed\xa0\x80 \xe2\x82"),
+	BYTES("twin\\xff"),
+	BYTES("twin\xff"),
+	BYTES("\x1b[31mred\x1b[0m \x9b \xe2\x80\xaeside"),
 	BYTES("{server=\"x\",op=\"y\"} 1 # {} 2\0 \x01\x7f\xc2\x85\xe2\x80\xa8"),
 };
 

@@ -207,6 +207,20 @@ TEST_WITH(many_mounts_are_cut, enter, leave)
 	expect_verdict("ok", "kprobes"); /* what comes last has room */
 }
 
+TEST_WITH(what_mounts_are_called_is_escaped, enter, leave)
+{
+	static const char nasty[] =
+		"nas\\012\\040\\040ok\x1b[2J:/\xc2\x9b /mnt/\xe2\x80\xae\xff nfs4 rw 0 0\n";
+
+	put_machine();
+	put("/proc/self/mounts", nasty);
+	report("6.1.0-test", false);
+	expect(" nas\\x0a  ok\\x1b[2J:/\\xc2\\x9b on /mnt/\\xe2\\x80\\xae\\xff\n");
+	report("6.1.0-test", true);
+	/* The text in JSON is the same, and its backslashes are escaped. */
+	expect("\"nas\\\\x0a  ok\\\\x1b[2J:/\\\\xc2\\\\x9b on /mnt/\\\\xe2\\\\x80\\\\xae\\\\xff\"");
+}
+
 TEST_WITH(json_has_the_same, enter, leave)
 {
 	put_machine();

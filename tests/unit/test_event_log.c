@@ -17,6 +17,7 @@
 #include "made_up_tree.h"
 #include "sinks/event_log.h"
 #include "base/label.h"
+#include "base/safe_text.h"
 
 #define SECOND 1000000000ull
 
@@ -63,9 +64,9 @@ static const char *skip_string(const char *at)
 	if (*at++ != '"')
 		return NULL;
 	while (*at != '"') {
-		size_t n = utf8_length(at, strlen(at));
+		size_t n = safe_length(at, strlen(at));
 
-		if (!n || (unsigned char)*at < 0x20)
+		if (!n)
 			return NULL;
 		if (*at != '\\') {
 			at += n;

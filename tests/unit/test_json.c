@@ -3,11 +3,9 @@
  * Proves that the JSON writer puts commas between values and nowhere else, that
  * any bytes become a valid string, and that numbers are written exactly.
  */
-#include <ctype.h>
-
 #include "unit.h"
 #include "base/json.h"
-#include "base/label.h"
+#include "base/safe_text.h"
 
 static char *text;
 static size_t size;
@@ -79,7 +77,9 @@ TEST(any_bytes_become_a_string)
 	} cases[] = {
 		{ "", "\"\"", 0 },
 		{ "\"\\/", "\"\\\"\\\\/\"", 3 },
-		{ "\0\n\x1f\x7f", "\"\\u0000\\u000a\\u001f\x7f\"", 4 },
+		{ "\0\n\x1f\x7f", "\"\\u0000\\u000a\\u001f\\u007f\"", 4 },
+		{ "\xc2\x9b\xe2\x80\xae", "\"\\u009b\\u202e\"", 5 },
+		{ "\xf3\xa0\x80\x81", "\"\\udb40\\udc01\"", 4 },
 		{ "caf\xc3\xa9 \xf0\x9f\x98\x80", "\"caf\xc3\xa9 \xf0\x9f\x98\x80\"", 10 },
 		/* no UTF-8: a lone byte, a cut character, an overlong form, a surrogate */
 		{ "\xff", "\"\\\\xff\"", 1 },
@@ -94,6 +94,24 @@ TEST(any_bytes_become_a_string)
 		json_bytes(&j, NULL, cases[i].bytes, cases[i].len);
 		assert_written(&j, cases[i].written);
 	}
+}
+
+/* Up to U+FFFF. */
+static size_t encode(unsigned long c, char *out)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	out[0] = (char)(0xe0 | c >> 12);
+	out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[2] = (char)(0x80 | (c & 0x3f));
+	return 3;
 }
 
 /*
@@ -111,7 +129,7 @@ static const char *read_json_string(const char *text, char *out, size_t size, si
 		if (*len + 4 > size || (unsigned char)*text < 0x20)
 			return NULL;
 		if (*text != '\\') {
-			n = utf8_length(text, strlen(text));
+			n = safe_length(text, strlen(text));
 			if (!n)
 				return NULL;
 			memcpy(out + *len, text, n);
@@ -120,8 +138,11 @@ static const char *read_json_string(const char *text, char *out, size_t size, si
 		} else if (text[1] == '"' || text[1] == '\\') {
 			out[(*len)++] = text[1];
 			text += 2;
-		} else if (!strncmp(text, "\\u00", 4) && isxdigit(text[4]) && isxdigit(text[5])) {
-			out[(*len)++] = (char)strtol((char[]){ text[4], text[5], 0 }, NULL, 16);
+		} else if (text[1] == 'u' && strspn(text + 2, "0123456789abcdef") >= 4) {
+			n = encode(strtoul((char[]){ text[2], text[3], text[4], text[5], 0 }, NULL,
+					   16),
+				   out + *len);
+			*len += n;
 			text += 6;
 		} else {
 			return NULL;

@@ -214,6 +214,7 @@ TEST(device_is_one_clean_word_that_fits)
 	assert_int_equal(first("nfs: server  OK").kind, KERNEL_LINE_NONE);
 	assert_string_equal(first("nfs: server OK OK").device, "OK");
 	assert_string_equal(first("nfs: server caf\xc3\xa9\xff OK").device, "caf\xc3\xa9\\xff");
+	assert_string_equal(first("nfs: server a\xe2\x80\xae OK").device, "a\\xe2\\x80\\xae");
 
 	memset(name, 's', sizeof(name));
 	name[255] = '\0';
@@ -221,7 +222,7 @@ TEST(device_is_one_clean_word_that_fits)
 	line = first(text);
 	assert_int_equal(line.kind, KERNEL_LINE_EVENT);
 	assert_int_equal(strlen(line.device), sizeof(line.device) - 1);
-	assert_string_equal(line.device + sizeof(line.device) - 4, "...");
+	assert_memory_equal(line.device + sizeof(line.device) - 12, "...", 3);
 
 	text[12] = '\0';
 	name[255] = 's';

@@ -10,7 +10,8 @@
 #include "base/log.h"
 
 /* What one message writes to standard error; caller frees. */
-static char *written(const struct log *log, enum log_level level, const char *message)
+static char *written_lines(const struct log *log, enum log_level level, const char *message,
+			   const char *lines)
 {
 	int saved = dup(STDERR_FILENO);
 	FILE *file = tmpfile();
@@ -19,7 +20,10 @@ static char *written(const struct log *log, enum log_level level, const char *me
 
 	assert_true(saved >= 0 && file);
 	dup2(fileno(file), STDERR_FILENO);
-	log_write(log, level, "%s", message);
+	if (lines)
+		log_write_lines(log, level, lines, "%s", message);
+	else
+		log_write(log, level, "%s", message);
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
@@ -30,6 +34,11 @@ static char *written(const struct log *log, enum log_level level, const char *me
 	assert_int_equal(pread(fileno(file), text, (size_t)size, 0), size);
 	fclose(file);
 	return text;
+}
+
+static char *written(const struct log *log, enum log_level level, const char *message)
+{
+	return written_lines(log, level, message, NULL);
 }
 
 TEST(text_messages_have_the_programs_name_and_their_level)
@@ -67,11 +76,40 @@ TEST(the_journal_gets_the_priority_of_each_line)
 	const struct log log = { .format = LOG_JOURNAL, .verbose = true };
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char *text = written(&log, cases[i].level, "one\ntwo");
+		char *text = written_lines(&log, cases[i].level, "one", "two\n");
 
 		assert_string_equal(text, cases[i].expected);
 		free(text);
 	}
+}
+
+/* A value in a message must not begin a line, nor write to the terminal. */
+TEST(what_is_not_safe_in_a_message_is_escaped)
+{
+	static const char nasty[] = "no file '\n<0>xidscope: fine\x1b[2J\xc2\x9b\xe2\x80\xae\xff'";
+	static const char shown[] =
+		"no file '\\x0a<0>xidscope: fine\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae"
+		"\\xff'";
+	struct log log = {};
+	char expected[256], *text;
+
+	text = written(&log, LOG_LEVEL_WARN, nasty);
+	snprintf(expected, sizeof(expected), "xidscope: warning: %s\n", shown);
+	assert_string_equal(text, expected);
+	free(text);
+	text = written_lines(&log, LOG_LEVEL_INFO, "one", "\x1btwo\n\nfour\r");
+	assert_string_equal(text, "xidscope: one\n\\x1btwo\n\nfour\\x0d\n");
+	free(text);
+	log.format = LOG_JOURNAL;
+	text = written(&log, LOG_LEVEL_WARN, nasty);
+	snprintf(expected, sizeof(expected), "<4>xidscope: warning: %s\n", shown);
+	assert_string_equal(text, expected);
+	free(text);
+	log.format = LOG_JSON;
+	text = written(&log, LOG_LEVEL_WARN, nasty);
+	assert_non_null(strstr(
+		text, "\"no file '\\u000a<0>xidscope: fine\\u001b[2J\\u009b\\u202e\\\\xff'\"}\n"));
+	free(text);
 }
 
 TEST(the_journal_is_known_by_device_and_inode)
@@ -134,6 +172,9 @@ TEST(json_messages_are_one_object_on_one_line)
 		assert_string_equal(level, levels[i]);
 		assert_string_equal(text + end,
 				    "\"line 1\\u000aline \\\"2\\\" \\\\ \\\\xff\\u0001\"}\n");
+		free(text);
+		text = written_lines(&log, LOG_LEVEL_INFO, "one", "two\n");
+		assert_non_null(strstr(text, "\"one\\u000atwo\\u000a\"}\n"));
 		free(text);
 	}
 }

@@ -33,7 +33,7 @@ static struct snapshot full_snapshot(void)
 
 	for (int q = 0; q < RPC_QUEUES; q++) {
 		snapshot_server(&s, "nas-1")->oldest_ns[q] = 1000000001u * (unsigned int)(q + 1);
-		snapshot_server(&s, "q\"uo\\te\nline \xc3\xa9 {}")->oldest_ns[q] = UINT64_MAX;
+		snapshot_server(&s, "q\"uo\\te\\x0aline \xc3\xa9 {}")->oldest_ns[q] = UINT64_MAX;
 	}
 	f = add_fault(&s, "0000:c1:00.0", 79, false, "fatal", "restart_bm");
 	f->count = 2;

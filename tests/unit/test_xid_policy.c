@@ -111,7 +111,7 @@ TEST(what_is_wrong_is_reported_with_its_line)
 		  "line 3: 'sxid:01' has more than one line: keep one" },
 		{ "sxid:1 fatal reset_gpu",
 		  "line 1: 'reset_gpu' cannot be given: SXids have no action" },
-		{ "79 \x1b[1m", "line 1: '?[1m' is not fatal, warning, info, unknown or -" },
+		{ "79 \x1b[1m", "line 1: '\\x1b[1m' is not fatal, warning, info, unknown or -" },
 		{ "79 \xff\xfe", "line 1: '\\xff\\xfe' is not fatal, warning, info, unknown or -" },
 	};
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/label.h"
+#include "base/safe_text.h"
 
 #define BLANKS " \t\r"
 
@@ -43,8 +43,7 @@ int fields_refuse(const struct fields *f, size_t n, const char *what)
 {
 	char shown[48];
 
-	label_from_bytes(shown, sizeof(shown), f->field[n].at, span_left(f->field[n]));
-	text_to_one_line(shown);
+	safe_copy(shown, sizeof(shown), f->field[n].at, span_left(f->field[n]), false, "...");
 	snprintf(f->error, f->error_size, "line %u: '%s' %s", f->line, shown, what);
 	return -EINVAL;
 }

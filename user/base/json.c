@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/label.h"
+#include "base/safe_text.h"
 
 static void begin(struct json *j, const char *name)
 {
@@ -54,6 +54,16 @@ void json_text(struct json *j, const char *name, const char *text)
 	json_bytes(j, name, text, strlen(text));
 }
 
+/* As UTF-16, which has two units for what is above U+FFFF. */
+static void write_escaped(FILE *out, uint32_t value)
+{
+	if (value > 0xffff) {
+		write_escaped(out, 0xd7c0 + (value >> 10));
+		value = 0xdc00 | (value & 0x3ff);
+	}
+	fprintf(out, "\\u%04x", value);
+}
+
 void json_bytes(struct json *j, const char *name, const char *text, size_t len)
 {
 	size_t n;
@@ -63,11 +73,11 @@ void json_bytes(struct json *j, const char *name, const char *text, size_t len)
 	for (size_t i = 0; i < len; i += n ? n : 1) {
 		n = utf8_length(text + i, len - i);
 		if (!n)
-			fprintf(j->out, "\\\\x%02x", (unsigned char)text[i]);
+			fprintf(j->out, "\\" SAFE_ESCAPE, (unsigned char)text[i]);
 		else if (text[i] == '"' || text[i] == '\\')
 			fprintf(j->out, "\\%c", text[i]);
-		else if ((unsigned char)text[i] < 0x20)
-			fprintf(j->out, "\\u%04x", (unsigned char)text[i]);
+		else if (!safe_length(text + i, n))
+			write_escaped(j->out, utf8_value(text + i, n));
 		else
 			fwrite(text + i, 1, n, j->out);
 	}

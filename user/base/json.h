@@ -24,7 +24,8 @@ void json_object_end(struct json *j);
 void json_array(struct json *j, const char *name);
 void json_array_end(struct json *j);
 
-/* Bytes that are not UTF-8 appear as \xNN text. */
+/* Characters that are not safe (safe_text.h) are escaped, and read back as they are; bytes
+ * that are not UTF-8 appear as \xNN text. */
 void json_text(struct json *j, const char *name, const char *text);
 void json_bytes(struct json *j, const char *name, const char *text, size_t len);
 void json_bool(struct json *j, const char *name, bool value);

@@ -11,25 +11,20 @@
 #define LABEL_SIZE 192
 
 /*
- * Length in bytes of the UTF-8 character at @text (1..4, at most @len), or 0 if there
- * is none. Overlong forms, surrogates and values above U+10FFFF do not count as
- * characters (RFC 3629, section 3).
- */
-size_t utf8_length(const char *text, size_t len);
-
-/*
- * Makes valid UTF-8 of @len bytes: a byte that is not UTF-8, and NUL, becomes "\xNN". A
- * text that does not fit @size (at least 8) is cut between characters and ends in
- * "..."; always NUL-terminated.
+ * Makes a label of @len bytes: a byte that is not safe (safe_text.h), or would begin such an
+ * escape, becomes "\xNN", so different bytes give different labels. A text that does not fit
+ * @size, which is at least 16, is cut between characters and ends in "..." and the checksum
+ * of all of its bytes; always NUL-terminated. Call it once for a value.
  */
 void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
 
-/* Replaces control bytes by '?', so that the text is one line. */
-void text_to_one_line(char *text);
+/* The most bytes that label_escape() makes of one. */
+#define LABEL_ESCAPE_MAX 5
 
-/* Writes a label value as both text formats require it: backslash, quote and
- * newline escaped (OpenMetrics 1.0, "escaped-string"). @out has room for twice
- * its length and a NUL. Returns a pointer to the NUL. */
+/* Writes a label value as both text formats require it: backslash and quote escaped
+ * (OpenMetrics 1.0, "escaped-string"); bytes that are not safe as "\xNN", escaped likewise.
+ * @out has room for LABEL_ESCAPE_MAX times its length and a NUL. Returns a pointer to the
+ * NUL. */
 char *label_escape(char *out, const char *label);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/safe_text.h"
 
 static const struct {
 	const char *name;
@@ -38,13 +39,15 @@ bool log_is_journal(void)
 	return *end == ':' && st.st_dev == device && st.st_ino == strtoull(end + 1, NULL, 10);
 }
 
-static void write_json(FILE *out, enum log_level level, const char *message)
+static void write_json(FILE *out, enum log_level level, const char *message, const char *lines)
 {
 	struct json j = { .out = out };
-	char seconds[32], when[48];
+	char seconds[32], when[48], *whole;
 	struct timespec now;
 	struct tm utc;
 
+	if (asprintf(&whole, "%s%s%s", message, *lines ? "\n" : "", lines) < 0)
+		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &utc);
 	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
@@ -52,50 +55,68 @@ static void write_json(FILE *out, enum log_level level, const char *message)
 	json_object(&j, NULL);
 	json_text(&j, "time", when);
 	json_text(&j, "level", levels[level].name);
-	json_text(&j, "message", message);
+	json_text(&j, "message", whole);
 	json_object_end(&j);
 	fputc('\n', out);
+	free(whole);
 }
 
 /* The journal makes an entry of each line and reads the priority of each. */
-static void write_text(FILE *out, enum log_level level, const char *message, bool journal)
+static void write_text(FILE *out, enum log_level level, const char *message, const char *lines,
+		       bool journal)
 {
-	const char *end;
 	char priority[8] = "";
+	size_t len;
 
 	if (journal)
 		snprintf(priority, sizeof(priority), "<%d>", levels[level].priority);
-	fprintf(out, "%sxidscope: %s", priority, levels[level].prefix);
-	while ((end = strchr(message, '\n'))) {
-		fprintf(out, "%.*s\n%s", (int)(end - message), message, priority);
-		message = end + 1;
+	safe_line(out, "%sxidscope: %s%s", priority, levels[level].prefix, message);
+	for (; *lines; lines += len + (lines[len] == '\n')) {
+		len = strcspn(lines, "\n");
+		safe_line(out, "%s%.*s", priority, (int)len, lines);
 	}
-	fprintf(out, "%s\n", message);
 }
 
-void log_write(const struct log *log, enum log_level level, const char *format, ...)
+static void log_vwrite(const struct log *log, enum log_level level, const char *lines,
+		       const char *format, va_list args)
 {
 	char *message, *text = NULL;
-	va_list args;
 	size_t size;
 	FILE *out;
 
 	if (level == LOG_LEVEL_DEBUG && !log->verbose)
 		return;
-	va_start(args, format);
 	if (vasprintf(&message, format, args) < 0)
-		message = NULL;
-	va_end(args);
-	out = message ? open_memstream(&text, &size) : NULL;
+		return;
+	out = open_memstream(&text, &size);
 	if (out) {
 		if (log->format == LOG_JSON)
-			write_json(out, level, message);
+			write_json(out, level, message, lines);
 		else
-			write_text(out, level, message, log->format == LOG_JOURNAL);
+			write_text(out, level, message, lines, log->format == LOG_JOURNAL);
 		/* One write, so that no other program's line comes between. */
 		if (!fclose(out))
 			fputs(text, stderr);
 	}
 	free(text);
 	free(message);
+}
+
+void log_write(const struct log *log, enum log_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_vwrite(log, level, "", format, args);
+	va_end(args);
+}
+
+void log_write_lines(const struct log *log, enum log_level level, const char *lines,
+		     const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_vwrite(log, level, lines, format, args);
+	va_end(args);
 }

@@ -23,9 +23,15 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERRO
 /* Whether standard error goes to systemd's journal. */
 bool log_is_journal(void);
 
-/* Writes one message; @format as for printf, without a final newline. */
+/* Writes one message, a line; @format as for printf, without a newline. What is not safe
+ * (safe_text.h) in any value is escaped. */
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The same with more lines below: @lines, with newlines between them, which another program
+ * has made. In JSON, they are in the same message. */
+void log_write_lines(const struct log *log, enum log_level level, const char *lines,
+		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #define log_debug(log, ...) log_write(log, LOG_LEVEL_DEBUG, __VA_ARGS__)
 #define log_info(log, ...) log_write(log, LOG_LEVEL_INFO, __VA_ARGS__)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
+#include "base/safe_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
@@ -19,7 +20,7 @@
 /* The node's state. */
 struct verdict {
 	enum check_exit exit;
-	char trouble[512]; /* why it is unknown */
+	char trouble[512]; /* why it is unknown: a line of safe text */
 	double age; /* of the file, seconds; -1: not known */
 	uint64_t xids; /* Xid errors, with the ignored ones */
 	double oldest_waiter; /* seconds */
@@ -46,7 +47,7 @@ set_unknown(struct verdict *v, const char *format, ...)
 
 	v->exit = CHECK_UNKNOWN;
 	va_start(args, format);
-	vsnprintf(v->trouble, sizeof(v->trouble), format, args);
+	safe_vformat(v->trouble, sizeof(v->trouble), format, args);
 	va_end(args);
 }
 
@@ -187,7 +188,7 @@ static size_t count_fails(const struct health_report *r)
 static void print_slurm(const struct verdict *v)
 {
 	if (v->exit == CHECK_UNKNOWN)
-		fprintf(stderr, "xidscope: %s\n", v->trouble);
+		safe_line(stderr, "xidscope: %s", v->trouble);
 	if (v->exit == CHECK_CRITICAL) {
 		printf("xidscope: %s", v->report.findings[0].reason);
 		print_more(count_fails(&v->report) - 1);
@@ -201,7 +202,7 @@ static void print_npd(const struct verdict *v)
 	char line[81];
 
 	if (v->exit == CHECK_UNKNOWN) {
-		label_from_bytes(line, sizeof(line), v->trouble, strlen(v->trouble));
+		safe_format(line, sizeof(line), "%s", v->trouble);
 		puts(line);
 		return;
 	}

@@ -12,6 +12,7 @@
 
 #include "base/file_text.h"
 #include "base/json.h"
+#include "base/safe_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
@@ -61,7 +62,7 @@ add_finding(struct diagnosis *d, const char *group, const char *name, enum verdi
 		d->count++;
 	*f = (struct finding){ group, name, verdict, "", NULL };
 	va_start(args, format);
-	vsnprintf(f->text, sizeof(f->text), format, args);
+	safe_vformat(f->text, sizeof(f->text), format, args);
 	va_end(args);
 	return f;
 }
@@ -310,7 +311,9 @@ static void print_text(FILE *out, const struct diagnosis *d)
 		       { "mounts", "NFS mounts" },
 		       { "gpu", "GPU faults" } };
 
-	fprintf(out, "kernel   %s\nsunrpc   %s\nsource   %s\n", d->release, d->sunrpc, d->source);
+	safe_line(out, "kernel   %s", d->release);
+	safe_line(out, "sunrpc   %s", d->sunrpc);
+	safe_line(out, "source   %s", d->source);
 	for (size_t t = 0; t < sizeof(titles) / sizeof(titles[0]); t++) {
 		const char *title = titles[t].title;
 

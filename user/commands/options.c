@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/safe_text.h"
 #include "commands/exit_codes.h"
 #include "commands/observer.h"
 #include "commands/option_table.h"
@@ -23,9 +24,8 @@ static enum command __attribute__((format(printf, 1, 2))) refuse(const char *for
 
 	fputs("xidscope: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	safe_vline(stderr, format, args);
 	va_end(args);
-	fputc('\n', stderr);
 	return COMMAND_NONE;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/file_text.h"
 #include "base/json.h"
-#include "base/label.h"
+#include "base/safe_text.h"
 #include "faults/kernel_line.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_details.h"
@@ -37,12 +37,9 @@ static void log_no_memory(const struct fault_events *e, int err)
 		log_error(e->log, "no memory to count a fault");
 }
 
-static void set(char *to, size_t size, const char *from)
-{
-	label_from_bytes(to, size, from, strlen(from));
-}
-
-#define SET(to, from) set(to, sizeof(to), from)
+/* SET_LABEL: of bytes from outside; SET: of what is a label or a constant. */
+#define SET_LABEL(to, from) label_from_bytes(to, sizeof(to), from, strlen(from))
+#define SET(to, from) safe_copy(to, sizeof(to), from, strlen(from), false, "...")
 
 static struct event new_event(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
@@ -127,9 +124,9 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	event.text_len = len;
 	event.path = origin->path;
 	event.pid = line->pid;
-	SET(event.comm, line->process);
+	SET_LABEL(event.comm, line->process);
 	if (origin->printed_by)
-		SET(event.printed_by, origin->printed_by);
+		SET_LABEL(event.printed_by, origin->printed_by);
 	if (!nvswitch) {
 		SET(event.name, xid_catalog_find(line->code)->mnemonic);
 		set_uuid(e, &event);
@@ -148,7 +145,7 @@ void fault_events_add_unverified(struct fault_events *e, const struct xid_line *
 	event.text_len = len;
 	if (origin->printed_by) {
 		event.pid = origin->printed_pid;
-		SET(event.comm, origin->printed_by);
+		SET_LABEL(event.comm, origin->printed_by);
 	}
 	hand_out(e, &event, NULL, false);
 }
@@ -166,7 +163,7 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 	SET(event.device, signal->device);
 	SET(event.severity, signal->severity ? signal->severity : "");
 	event.pid = signal->pid;
-	SET(event.comm, signal->comm ? signal->comm : "");
+	SET_LABEL(event.comm, signal->comm ? signal->comm : "");
 	event.text = signal->text ? signal->text : "";
 	event.text_len = signal->text_len;
 	if (signal->gpu_driver)

@@ -172,11 +172,14 @@ static void on_mce(void *context, const struct trace_event *event, const struct 
 static void read_comm(char *comm, size_t size, const struct trace_event *event,
 		      const struct trace_record *r, int pid)
 {
+	size_t len = 0;
+	const char *text = trace_string(&event->format, r->data, r->len, "comm", &len);
 	char path[64];
 
-	read_text(comm, size, event, r, "comm");
-	if (*comm)
+	if (text && len) {
+		snprintf(comm, size, "%.*s", (int)len, text);
 		return;
+	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	file_first_line(path, comm, size);
 }

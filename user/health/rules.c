@@ -3,10 +3,10 @@
 #include "health/health.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/safe_text.h"
 #include "base/time_text.h"
 #include "model/fault_group.h"
 #include "xid/xid_catalog.h"
@@ -25,22 +25,9 @@ static const struct {
 
 /* ---- findings ---- */
 
-/* Cuts the text to @size. */
-static void __attribute__((format(printf, 3, 4)))
-set_text(char *to, size_t size, const char *format, ...)
-{
-	char text[1024] = "";
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	label_from_bytes(to, size, text, strlen(text));
-	text_to_one_line(to);
-}
-
-#define SET_REASON(finding, ...) set_text((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
-#define SET_BRIEF(finding, ...) set_text((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
+#define SET_REASON(finding, ...) \
+	safe_format((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
+#define SET_BRIEF(finding, ...) safe_format((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
 
 /* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
  * share one entry behind it. */

@@ -34,8 +34,8 @@ static void miss(struct bpf_hooks *h, size_t hook, const char *reason, int error
 
 	h->missing |= 1u << hook;
 	if (h->essential & 1u << hook)
-		log_error(h->log, "cannot use %s: tracepoint %s: %s\nxidscope: %s", h->user, name,
-			  reason, bpf_advice(error));
+		log_error(h->log, "cannot use %s: tracepoint %s: %s; %s", h->user, name, reason,
+			  bpf_advice(error));
 	else
 		log_warn(h->log, "tracepoint %s is not observed: %s", name, reason);
 }
@@ -88,15 +88,16 @@ int bpf_hooks_load(struct bpf_hooks *h, void *(*open)(void *context), void *cont
 	while ((err = try_load(h, open, context))) {
 		hook = bpf_hooks_refused(h->table, h->count, err);
 		if (hook == h->count || (h->essential | h->missing) & 1u << hook) {
-			log_error(h->log, "cannot use %s: %s\n%sxidscope: %s", h->user,
-				  bpf_reason(-err), bpf_error_log(), bpf_advice(-err));
+			log_write_lines(h->log, LOG_LEVEL_ERROR, bpf_error_log(),
+					"cannot use %s: %s; %s", h->user, bpf_reason(-err),
+					bpf_advice(-err));
 			return err;
 		}
 		h->missing |= 1u << hook;
-		log_warn(h->log,
-			 "tracepoint %s is not observed: the kernel refuses its program: "
-			 "%s\n%sxidscope: %s",
-			 h->table[hook].name, bpf_reason(-err), bpf_error_log(), bpf_advice(-err));
+		log_write_lines(h->log, LOG_LEVEL_WARN, bpf_error_log(),
+				"tracepoint %s is not observed: the kernel refuses its program: "
+				"%s; %s",
+				h->table[hook].name, bpf_reason(-err), bpf_advice(-err));
 	}
 	return 0;
 }

@@ -50,7 +50,7 @@ static void append_error(const char *text, size_t len)
 
 static int print_message(enum libbpf_print_level level, const char *format, va_list args)
 {
-	size_t len;
+	size_t len, first;
 	char *text;
 
 	if (level != LIBBPF_WARN && !message_log->verbose)
@@ -65,7 +65,9 @@ static int print_message(enum libbpf_print_level level, const char *format, va_l
 	}
 	while (len && text[len - 1] == '\n')
 		text[--len] = 0;
-	log_debug(message_log, "%s", text);
+	first = strcspn(text, "\n");
+	log_write_lines(message_log, LOG_LEVEL_DEBUG, text + first + (text[first] == '\n'), "%.*s",
+			(int)first, text);
 	free(text);
 	return 0;
 }

@@ -52,10 +52,10 @@ struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handl
 	h->bpf = printk_bpf__open_and_load();
 	if (!h->bpf || printk_bpf__attach(h->bpf)) {
 		err = errno;
-		log_warn(log,
-			 "cannot hook printk: %s\n%sxidscope: %s. Faults are read from the kernel "
-			 "log only",
-			 bpf_reason(err), bpf_error_log(), bpf_advice(err));
+		log_write_lines(log, LOG_LEVEL_WARN, bpf_error_log(),
+				"cannot hook printk: %s; %s. Faults are read from the kernel log "
+				"only",
+				bpf_reason(err), bpf_advice(err));
 		goto failed;
 	}
 	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring), on_event, h, NULL);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/label.h"
+
 #define EVENT_TEXT 1024 /* longest text in bytes */
 
 /* Unknown is "" or, for the pid, -1. */
@@ -14,13 +16,13 @@ struct event {
 	const char *kind; /* static: "xid", "sxid", "gpu_driver_error", "kernel_event" */
 	char name[96]; /* an Xid's name in the catalogue, or what happened: "oom_kill" */
 	unsigned int code; /* of an Xid or SXid; 0: none */
-	char device[64];
+	char device[LABEL_SIZE];
 	char uuid[48];
 	char severity[16];
 	char action[40];
 	int pid;
 	char comm[64]; /* name of that process */
-	char printed_by[16]; /* name of the task in whose context the text was printed */
+	char printed_by[64]; /* name of the task in whose context the text was printed */
 	const char *path; /* static: "text", "driver"; or NULL */
 	bool replayed; /* from before the start of the program */
 	double time; /* seconds since the epoch */

@@ -102,7 +102,8 @@ static int read_servers(struct reading *r)
 			return -errno;
 		len = strnlen(server.name, sizeof(server.name));
 		label_from_bytes(label, LABEL_SIZE - 12, server.name, len);
-		if (server.netns != r->m->own_netns)
+		/* A name with an '@' has the number behind it, so that none ends like another. */
+		if (server.netns != r->m->own_netns || strchr(label, '@'))
 			snprintf(label + strlen(label), 12, "@%u", server.netns);
 	}
 	return 0;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/safe_text.h"
 #include "base/span.h"
 #include "model/fault_group.h"
 #include "sinks/metrics.h"
@@ -71,17 +72,21 @@ static bool take_quoted(struct span *s, char *value, size_t size)
 	return false;
 }
 
+/* Another program may have written the file: its labels are made safe for what prints them. */
 static bool take_labels(struct span *s, struct sample *sample)
 {
+	char value[LABEL_SIZE];
+
 	if (!span_take(s, "{"))
 		return true;
 	do {
 		if (sample->label_count == MAX_LABELS)
 			return false;
 		sample->labels[sample->label_count].name = take_name(s);
-		if (!span_take(s, "=\"") ||
-		    !take_quoted(s, sample->labels[sample->label_count].value, LABEL_SIZE))
+		if (!span_take(s, "=\"") || !take_quoted(s, value, sizeof(value)))
 			return false;
+		safe_copy(sample->labels[sample->label_count].value, LABEL_SIZE, value,
+			  strlen(value), false, "...");
 		sample->label_count++;
 	} while (span_take(s, ","));
 	return span_take(s, "}");

@@ -22,7 +22,7 @@
 /* Room for a sample: its name and number, and labels, each byte of their values
  * escaped. */
 #define LABELS_MAX 4
-#define LINE_SIZE (256 + LABELS_MAX * (32 + 2 * LABEL_SIZE))
+#define LINE_SIZE (256 + LABELS_MAX * (32 + LABEL_ESCAPE_MAX * LABEL_SIZE))
 
 /* Begin with { .out, .format }. */
 struct metrics_writer {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/safe_text.h"
 #include "xid/xid_catalog.h"
 
 /* The calls of all ops together. */
@@ -126,11 +127,12 @@ static void report_op(FILE *out, const struct snapshot *s, const struct rpc_op *
 	format_duration(mean, o->total.sum_ns / calls);
 	format_quantile(p50, s, &o->total, 0.50);
 	format_quantile(p99, s, &o->total, 0.99);
-	fprintf(out,
-		"\n%s %s: %" PRIu64 " calls, mean %s, p50 %s, p99 %s, "
-		"sent %.1f MB, received %.1f MB\n",
-		o->server, o->op, calls, mean, p50, p99, (double)o->sent_bytes / 1e6,
-		(double)o->received_bytes / 1e6);
+	fputc('\n', out);
+	safe_line(out,
+		  "%s %s: %" PRIu64 " calls, mean %s, p50 %s, p99 %s, "
+		  "sent %.1f MB, received %.1f MB",
+		  o->server, o->op, calls, mean, p50, p99, (double)o->sent_bytes / 1e6,
+		  (double)o->received_bytes / 1e6);
 	fprintf(out, "  %-8s %8s %10s %10s\n", "phase", "share", "p50", "p99");
 	for (int p = 0; p < RPC_PHASES; p++) {
 		if (!o->phase[p].sum_ns)
@@ -216,11 +218,11 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 	if (!sums.calls)
 		return;
 	format_duration(mean, sums.total_ns / sums.calls);
-	fprintf(out,
-		"- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
-		"average %.1f calls at once.\n",
-		server, sums.calls, seconds, (double)sums.calls / seconds, mean,
-		(double)sums.total_ns / 1e9 / seconds);
+	safe_line(out,
+		  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
+		  "average %.1f calls at once.",
+		  server, sums.calls, seconds, (double)sums.calls / seconds, mean,
+		  (double)sums.total_ns / 1e9 / seconds);
 	summarise_phases(out, s, &sums);
 	for (size_t i = 0; i < s->transport_count; i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
@@ -229,11 +231,11 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 			continue;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)
-				fprintf(out,
-					"- Transport %s to %s: at least one call waited for %s "
-					"during %.1f s of %.1f s.\n",
-					t->name, server, limit_texts[l],
-					(double)t->saturated_ns[l] / 1e9, seconds);
+				safe_line(out,
+					  "- Transport %s to %s: at least one call waited for %s "
+					  "during %.1f s of %.1f s.",
+					  t->name, server, limit_texts[l],
+					  (double)t->saturated_ns[l] / 1e9, seconds);
 	}
 }
 
@@ -246,9 +248,11 @@ static void report_faults(FILE *out, const struct snapshot *s)
 
 		if (!f->count)
 			continue;
-		fprintf(out, "%s  %s %s %u: %" PRIu64 " (%s) %s\n", headed ? "" : "\nGPU faults\n",
-			f->device, f->nvswitch ? "SXid" : "Xid", f->code, f->count, f->severity,
-			f->nvswitch ? "" : xid_catalog_find(f->code)->description);
+		if (!headed)
+			fputs("\nGPU faults\n", out);
+		safe_line(out, "  %s %s %u: %" PRIu64 " (%s) %s", f->device,
+			  f->nvswitch ? "SXid" : "Xid", f->code, f->count, f->severity,
+			  f->nvswitch ? "" : xid_catalog_find(f->code)->description);
 		headed = true;
 	}
 }
@@ -263,10 +267,10 @@ static void summarise_faults(FILE *out, const struct snapshot *s, size_t open_be
 		if (!f->count)
 			continue;
 		any = true;
-		fprintf(out, "- %s %s: %s %u (%s), %" PRIu64 " %s.%s%s\n",
-			f->nvswitch ? "NVSwitch" : "GPU", f->device, f->nvswitch ? "SXid" : "Xid",
-			f->code, f->severity, f->count, f->count == 1 ? "time" : "times",
-			f->nvswitch ? "" : " ", f->nvswitch ? "" : xid_action_advice(f->action));
+		safe_line(out, "- %s %s: %s %u (%s), %" PRIu64 " %s.%s%s",
+			  f->nvswitch ? "NVSwitch" : "GPU", f->device, f->nvswitch ? "SXid" : "Xid",
+			  f->code, f->severity, f->count, f->count == 1 ? "time" : "times",
+			  f->nvswitch ? "" : " ", f->nvswitch ? "" : xid_action_advice(f->action));
 	}
 	if (!s->gpu_watched)
 		fputs("- GPU faults not observed.\n", out);
@@ -285,12 +289,12 @@ static void report_losses(FILE *out, const struct snapshot *s)
 
 	for (size_t i = 0; i < s->drop_count; i++)
 		if (s->drops[i].count)
-			fprintf(out, "- Incomplete: %" PRIu64 " records lost (%s).\n",
-				s->drops[i].count, s->drops[i].reason);
+			safe_line(out, "- Incomplete: %" PRIu64 " records lost (%s).",
+				  s->drops[i].count, s->drops[i].reason);
 	for (size_t i = hooked ? 0 : s->rpc_hook_count; i < s->hook_count; i++)
 		if (!s->hooks[i].attached)
-			fprintf(out, "- Not observed: hook %s is not attached.\n",
-				s->hooks[i].name);
+			safe_line(out, "- Not observed: hook %s is not attached.",
+				  s->hooks[i].name);
 }
 
 void report_session(FILE *out, const struct snapshot *s, double seconds, size_t open_before)
@@ -302,8 +306,8 @@ void report_session(FILE *out, const struct snapshot *s, double seconds, size_t 
 	report_faults(out, s);
 	fputs("\nSummary\n", out);
 	if (s->rpc_missing)
-		fprintf(out, "- NFS not observed%s: %s.\n",
-			calls ? " at the end of the session" : "", s->rpc_missing);
+		safe_line(out, "- NFS not observed%s: %s.",
+			  calls ? " at the end of the session" : "", s->rpc_missing);
 	else if (!calls)
 		fputs("- No NFS call ended.\n", out);
 	for (size_t i = 0; i < s->server_count; i++)

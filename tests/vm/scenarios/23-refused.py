@@ -7,8 +7,8 @@ from judge.truths import compare_with_mountstats
 
 
 def refused(folder, source, *expected):
-    """An agent uses @source, agrees with mountstats, and has logged what is missing in one message each: first the
-    feature, then libbpf's message, then what to do."""
+    """An agent uses @source, agrees with mountstats, and has logged what is missing in one message each: the
+    feature and what to do, then libbpf's message below."""
     after = Metrics(folder / "after.prom")
     need(after.get("rpc_source", source=source) == 1, "not in source", source)
     compare_with_mountstats(folder, "before", "after", additive=source != "mountstats")
@@ -19,7 +19,7 @@ def refused(folder, source, *expected):
         fits = [(feature, words) for feature, words in expected if feature in text.split("\n")[0]]
         need(fits and all(words in text for _, words in fits), "unexpected:", text)
         need(len(text) < 2500, "long:", text)
-        need("\n" not in text or text.split("\n")[-1].startswith("xidscope: please report"), "no advice:", text)
+        need("\n" not in text or "; please report" in text.split("\n")[0], "no advice:", text)
     for feature, _ in expected:
         need(any(feature in text for text in logged), "nothing about", feature, "in", logged)
     return after

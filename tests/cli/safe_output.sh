@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that no command prints a control character, a bidirectional mark or a byte that is not UTF-8, on standard output
+# or standard error, as text or JSON, whatever is in its options, paths and files. Needs no kernel and no root.
+set -uo pipefail
+export LC_ALL=C.UTF-8 # for the characters that are given by number
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Escape sequences, C1 as a character and as a byte, an override, an isolate, a line separator, a zero-width space, the byte
+# order mark, an overlong escape, a surrogate, one above U+10FFFF. First, what must stay as it is.
+plain=$'caf\u00e9 \u6f22'
+nasty=$plain$'\e]0;x\a\e[31m\x7f\u009b31m\x9b\u202etxt\u2066\u200f\u061c\u2028\u2029\u200b\ufeff\xc0\x9b\xed\xa0\x80\xf4\x90\x80\x80'
+broken=$nasty$'\n<0>fake\r\tline' # for what may have newlines
+
+# The reader goes by Unicode's categories: controls, formats, separators of lines and paragraphs, surrogates.
+safe() { # WHAT: the files out and err
+	/usr/bin/python3 - out err <<-'END' || fail "$1 is not safe"
+	import sys, unicodedata
+	for name in sys.argv[1:]:
+	    text = open(name, "rb").read().decode("utf-8")
+	    bad = {f"U+{ord(c):04X}" for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs") and c != "\n"}
+	    bad and sys.exit(f"{name}: {sorted(bad)}")
+	    any(line.startswith("<0>fake") for line in text.split("\n")) and sys.exit(f"{name}: a line of its own")
+	END
+}
+
+# try CODE SHOWN ARGUMENT...: the text SHOWN is on standard output or standard error.
+try() {
+	local code=$1 shown=$2 got=0 what
+	shift 2
+	what=$(cat -v <<<"$*")
+	timeout 20 "$program" "$@" >out 2>err || got=$?
+	[[ $got == "$code" ]] || fail "'$what' ends with $got, not $code"
+	grep -qF -- "$shown" out err || fail "'$what' does not show '$shown' but: $(cat -v out err)"
+	safe "the output of '$what'"
+}
+
+# ---- command lines ----
+shown="$plain"'\x1b]0;x\x07\x1b[31m\x7f\xc2\x9b31m\x9b\xe2\x80\xaetxt\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8\xe2\x80\xa9'
+shown+='\xe2\x80\x8b\xef\xbb\xbf\xc0\x9b\xed\xa0\x80\xf4\x90\x80\x80'
+line='\x0a<0>fake\x0d\x09line'
+try 2 "xidscope: unknown command '$shown$line'; see" "$broken"
+try 2 "xidscope: unknown option '--$shown$line'; see" run "--$broken"
+try 2 "xidscope: unexpected argument '$shown$line'; see" run "$broken"
+try 2 "xidscope: invalid --interval '$shown$line': use" run --interval "$broken"
+try 2 "xidscope: invalid --hooks '$shown$line': use" run "--hooks=$broken"
+try 2 "xidscope: invalid --output '$shown$line': node_exporter" run --output "$broken"
+try 2 "xidscope: invalid CODE '$shown$line': use" xid "$broken"
+try 3 "xidscope: invalid --rule '$shown$line': " check --rule "$broken"
+try 2 "xidscope: unexpected argument '$shown$line'; see" doctor "$broken"
+try 2 "xidscope: unexpected argument '$shown$line'; see" trace "$broken"
+
+# ---- files ----
+try 1 "xidscope: error: cannot read the policy file $shown$line: " xid --xid-policy "$broken" 79
+try 1 "cannot read the policy file $plain"'\u001b]0;x\u0007' run --log json --xid-policy "$broken"
+printf '79\t%s' "${nasty// /}" >policy
+try 1 "policy: line 1: '${plain// /}"'\x1b' xid --xid-policy policy 79
+printf '%s 79 x\n' "$nasty" >acks
+: >empty
+printf '# EOF\n' >fine
+for style in nagios slurm npd; do
+	try "$([[ $style == npd ]] && echo 2 || echo 3)" "cannot read $plain"'\x1b' check --style $style --file "$broken"
+	try "$([[ $style == npd ]] && echo 2 || echo 3)" "acks: line 1: '" check --style $style --file fine --ack acks
+done
+try 3 "cannot read $plain"'\\x1b' check --json --file "$broken"
+cp empty "$broken"
+try 3 "$shown$line: the end is missing" check --file "$broken"
+
+# ---- a metrics file that someone else wrote ----
+label=${nasty//\\/\\\\}
+label=${label//\"/\\\"}
+for newline in '' '\n<0>fake'; do
+	cat >foreign <<-END
+	xidscope_rpc_oldest_waiter_seconds{server="$label$newline",queue="pending"} 75.000000000
+	xidscope_gpu_xid_errors_total{gpu="0000:c1:00.0",xid="79",severity="fatal",action="restart_bm"} 1
+	xidscope_gpu_xid_errors_total{gpu="$(tail -c 6 <<<"$label")",xid="48",severity="fatal",action="$(tail -c 6 <<<"$label")"} 1
+	xidscope_gpu_driver_errors_total{gpu="$label",kind="fallen_off_bus"} 1
+	xidscope_gpu_gsp_rate_limited{gpu="$(head -c 12 <<<"$label")"} 1
+	# EOF
+	END
+	try 2 "NFS server $shown" check --file foreign
+	try 2 "0000:c1:00.0" check --style slurm --file foreign
+	try 1 "0000:c1:00.0" check --style npd --file foreign
+	# shellcheck disable=SC1003 # two backslashes
+	try 2 "NFS server ${shown//'\'/'\\'}" check --json --file foreign
+done
+
+((failed)) || echo "every command's output is safe"
+exit $failed

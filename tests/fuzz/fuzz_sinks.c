@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for the log, the report and the metrics file: whatever names a snapshot
+ * has and whatever a message is about, no character that could do harm to a terminal comes
+ * out, and each message and series is a line.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "json_valid.h"
+#include "base/log.h"
+#include "sinks/openmetrics.h"
+#include "sinks/report.h"
+
+/* Up to the next zero byte. */
+static const char *take(char *to, size_t size, const char **at, const char *end)
+{
+	size_t len = strnlen(*at, (size_t)(end - *at));
+
+	snprintf(to, size, "%.*s", (int)len, *at);
+	*at += len + (*at + len < end);
+	return to;
+}
+
+/* Of safe lines. Returns how many there are. */
+static size_t require_lines(const char *text, size_t size)
+{
+	size_t lines = 0, len;
+
+	for (; size; text += len + 1, size -= len + 1, lines++) {
+		const char *newline = memchr(text, '\n', size);
+
+		require(newline != NULL);
+		len = (size_t)(newline - text);
+		require(only_safe(text, len));
+	}
+	return lines;
+}
+
+static void require_message(const char *text, enum log_format format, const char *more)
+{
+	const struct log log = { .format = format, .verbose = true };
+	int file = memfd_create("log", MFD_CLOEXEC), saved = dup(STDERR_FILENO);
+	static char written[64 << 10];
+	size_t lines = 1;
+	ssize_t len;
+
+	require(file >= 0 && saved >= 0);
+	dup2(file, STDERR_FILENO);
+	log_write_lines(&log, LOG_LEVEL_WARN, more, "cannot do it with %s", text);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	len = pread(file, written, sizeof(written), 0);
+	require(len > 0 && len < (ssize_t)sizeof(written));
+	if (format == LOG_JSON)
+		require(json_valid(written, (size_t)len - 1));
+	else
+		for (; *more; more += strcspn(more, "\n"), more += *more == '\n')
+			lines++;
+	require(require_lines(written, (size_t)len) == lines);
+	close(saved);
+	close(file);
+}
+
+static void add_names(struct snapshot *s, const char *at, const char *end)
+{
+	char a[LABEL_SIZE], b[32], status[RPC_STATUS_LEN];
+	struct rpc_transport_state *t;
+	struct rpc_op *op;
+	struct fault f = { .code = 79 };
+
+	take(a, sizeof(a), &at, end);
+	take(b, RPC_OP_LEN, &at, end);
+	op = snapshot_op(s, a, b);
+	op->total.bucket[10] = 5;
+	op->total.sum_ns = op->phase[RPC_PHASE_RTT].sum_ns = 1000;
+	snapshot_error(s, a, b, take(status, sizeof(status), &at, end))->count = 1;
+	snapshot_server(s, a)->oldest_ns[0] = 5;
+	t = snapshot_transport(s, a, take(b, sizeof(t->name), &at, end));
+	t->alive = true;
+	t->saturated_ns[0] = 2000000000;
+	take(f.device, sizeof(f.device), &at, end);
+	take(f.severity, sizeof(f.severity), &at, end);
+	take(f.action, sizeof(f.action), &at, end);
+	snapshot_fault(s, &f)->count = 2;
+	f.nvswitch = true;
+	snapshot_fault(s, &f)->count = 3;
+	take(a, sizeof(a), &at, end);
+	take(b, sizeof(b), &at, end);
+	snapshot_kernel_event(s, false, b, a)->count = 1;
+	s->rpc_missing = "none is loaded";
+}
+
+static void require_report(const struct snapshot *s)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	require(out != NULL);
+	report_interval(out, s, s);
+	report_session(out, s, 10, 1);
+	openmetrics_write(out, s, FORMAT_OPENMETRICS);
+	openmetrics_write(out, s, FORMAT_PROMETHEUS);
+	require(!fclose(out));
+	require_lines(text, size);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *at = (const char *)data, *end = at + size;
+	struct snapshot s = {};
+	char text[1024], more[1024];
+
+	add_names(&s, at, end);
+	require_report(&s);
+	snapshot_free(&s);
+	take(text, sizeof(text), &at, end);
+	take(more, sizeof(more), &at, end);
+	for (int format = LOG_TEXT; format <= LOG_JOURNAL; format++)
+		require_message(text, (enum log_format)format, more);
+	return 0;
+}

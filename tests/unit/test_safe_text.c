@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that UTF-8 is recognised exactly as in RFC 3629, which characters are shown as they
+ * are, and that lines and texts for people have no other.
+ */
+#include "unit.h"
+#include "base/safe_text.h"
+
+/* Bytes without their NUL. */
+#define BYTES(literal) literal, sizeof(literal) - 1
+
+/* Runs on a copy of just len bytes, so that ASan detects a read past the end. */
+static size_t length_of(const char *text, size_t len)
+{
+	char *copy = malloc(len ? len : 1);
+	size_t n;
+
+	assert_non_null(copy);
+	memcpy(copy, text, len);
+	n = utf8_length(copy, len);
+	free(copy);
+	return n;
+}
+
+static size_t encode(uint32_t c, char *out)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | c >> 18);
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+TEST(every_character_is_utf8_and_surrogates_are_not)
+{
+	char text[4];
+
+	for (uint32_t c = 0; c < 0x200000; c++) {
+		bool valid = c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
+		size_t n = encode(c, text);
+
+		if (utf8_length(text, n) != (valid ? n : 0))
+			fail_msg("U+%04X", c);
+	}
+}
+
+/* All characters are recognised (above), so a wrong yes would be one more than
+ * there are characters of that length. */
+TEST(there_are_as_many_sequences_as_characters)
+{
+	size_t two = 0, three = 0, four = 0;
+
+	for (uint32_t v = 0; v < 0x10000; v++) {
+		const char text[2] = { (char)(v >> 8), (char)v };
+
+		two += utf8_length(text, 2) == 2;
+	}
+	assert_int_equal(two, 0x800 - 0x80);
+	for (uint32_t v = 0; v < 0x1000000; v++) {
+		const char text[3] = { (char)(v >> 16), (char)(v >> 8), (char)v };
+
+		three += utf8_length(text, 3) == 3;
+	}
+	assert_int_equal(three, 0x10000 - 0x800 - 0x800);
+	/* With one of the 64 last bytes only. */
+	for (uint32_t v = 0; v < 0x1000000; v++) {
+		const char text[4] = { (char)(v >> 16), (char)(v >> 8), (char)v, (char)0x80 };
+
+		four += utf8_length(text, 4) == 4;
+	}
+	assert_int_equal(four, 0x100000 / 64);
+}
+
+TEST(sequences_that_are_not_utf8_have_no_length)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} cases[] = {
+		{ BYTES("\x80") }, /* a continuation alone */
+		{ BYTES("\xbf") },
+		{ BYTES("\xc0\x80") }, /* overlong */
+		{ BYTES("\xc1\xbf") },
+		{ BYTES("\xe0\x80\x80") },
+		{ BYTES("\xe0\x9f\xbf") },
+		{ BYTES("\xf0\x80\x80\x80") },
+		{ BYTES("\xf0\x8f\xbf\xbf") },
+		{ BYTES("\xed\xa0\x80") }, /* surrogates */
+		{ BYTES("\xed\xbf\xbf") },
+		{ BYTES("\xf4\x90\x80\x80") }, /* above U+10FFFF */
+		{ BYTES("\xf5\x80\x80\x80") },
+		{ BYTES("\xf8\x88\x80\x80\x80") },
+		{ BYTES("\xfe") },
+		{ BYTES("\xff") },
+		{ BYTES("\xc3(") }, /* no continuation */
+		{ BYTES("\xe2(\xa1") },
+		{ BYTES("\xe2\x82(") },
+		{ BYTES("\xf0(\x8c\xbc") },
+		{ BYTES("\xf0\x90(\xbc") },
+		{ BYTES("\xf0\x90\x8c(") },
+		{ BYTES("\xf0\x90\x8c\xc0") },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (length_of(cases[i].bytes, cases[i].len))
+			fail_msg("case %zu", i);
+}
+
+TEST(a_truncated_character_has_no_length)
+{
+	static const char *const characters[] = { "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80" };
+
+	assert_int_equal(length_of("", 0), 0);
+	for (size_t i = 0; i < COUNT(characters); i++) {
+		size_t whole = strlen(characters[i]);
+
+		assert_int_equal(whole, i + 2);
+		assert_int_equal(length_of(characters[i], whole), whole);
+		for (size_t len = 0; len < whole; len++)
+			assert_int_equal(length_of(characters[i], len), 0);
+	}
+}
+
+/* ---- which characters are shown ---- */
+
+static size_t safe_length_of(uint32_t c)
+{
+	char text[4];
+
+	return safe_length(text, encode(c, text));
+}
+
+TEST(a_characters_value_is_its_code_point)
+{
+	char text[4];
+
+	for (uint32_t c = 0; c < 0x110000; c++)
+		if (utf8_length(text, encode(c, text)) && utf8_value(text, encode(c, text)) != c)
+			fail_msg("U+%04X", c);
+}
+
+TEST(controls_marks_and_what_has_no_width_are_not_shown)
+{
+	/* Ranges by their first and last character. */
+	static const uint32_t never[][2] = {
+		{ 0, 0x1f }, /* C0: ESC, newline, tab */
+		{ 0x7f, 0x9f }, /* DEL, C1 */
+		{ 0x61c, 0x61c }, /* bidirectional marks, embeddings, overrides, isolates */
+		{ 0x200e, 0x200f },   { 0x202a, 0x202e }, { 0x2066, 0x2069 },
+		{ 0x2028, 0x2029 }, /* separators of lines and paragraphs */
+		{ 0x200b, 0x200d }, /* without width: spaces, joiners, the byte order mark */
+		{ 0x2060, 0x2064 },   { 0xfeff, 0xfeff }, { 0xad, 0xad }, /* soft hyphen */
+		{ 0xfff9, 0xfffb }, /* interlinear annotations */
+		{ 0xe0001, 0xe007f }, /* tags */
+	};
+
+	for (size_t i = 0; i < COUNT(never); i++)
+		for (uint32_t c = never[i][0]; c <= never[i][1]; c++)
+			if (safe_length_of(c))
+				fail_msg("U+%04X", c);
+}
+
+TEST(letters_signs_and_blanks_are_shown)
+{
+	static const uint32_t shown[][2] = {
+		{ ' ', '~' },         { 0xa0, 0xac },       { 0xae, 0x34e },
+		{ 0x370, 0x61b },     { 0x61d, 0x10ff },    { 0x1e00, 0x200a },
+		{ 0x2010, 0x2027 },   { 0x202f, 0x205f },   { 0x2070, 0x3163 },
+		{ 0x3165, 0xd7ff },   { 0xe000, 0xfdff },   { 0xfe10, 0xfefe },
+		{ 0xfffd, 0xfffd },   { 0x10000, 0x1bc9f }, { 0x1f000, 0x1faff },
+		{ 0x20000, 0x2fa1f },
+	};
+
+	for (size_t i = 0; i < COUNT(shown); i++)
+		for (uint32_t c = shown[i][0]; c <= shown[i][1]; c++)
+			if (!safe_length_of(c))
+				fail_msg("U+%04X", c);
+}
+
+TEST(not_utf8_is_not_shown)
+{
+	assert_int_equal(safe_length(BYTES("\xff")), 0);
+	assert_int_equal(safe_length(BYTES("\xc1\x9b")), 0);
+	assert_int_equal(safe_length(BYTES("\xed\xa0\x80")), 0);
+	assert_int_equal(safe_length("", 0), 0);
+}
+
+/* ---- lines and texts ---- */
+
+static const struct {
+	const char *text, *shown;
+} cases[] = {
+	{ "", "" },
+	{ "caf\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x98\x80 \\x1b",
+	  "caf\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x98\x80 \\x1b" },
+	{ "a\nb\rc\td", "a\\x0ab\\x0dc\\x09d" },
+	{ "\x1b[31m\x7f", "\\x1b[31m\\x7f" },
+	{ "\xc2\x9b"
+	  "31m \x9b",
+	  "\\xc2\\x9b31m \\x9b" },
+	{ "\xe2\x80\xaetxt\xe2\x81\xa9", "\\xe2\\x80\\xaetxt\\xe2\\x81\\xa9" },
+	{ "\xc0\x9b \xed\xa0\x80 \xf4\x90\x80\x80",
+	  "\\xc0\\x9b \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80" },
+};
+
+TEST(a_line_is_one_line)
+{
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char *text = NULL, expected[128];
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_non_null(out);
+		safe_line(out, "<%s> %d", cases[i].text, 5);
+		assert_int_equal(fclose(out), 0);
+		snprintf(expected, sizeof(expected), "<%s> 5\n", cases[i].shown);
+		assert_string_equal(text, expected);
+		free(text);
+	}
+}
+
+TEST(a_text_is_cut_between_characters)
+{
+	char text[64];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		safe_format(text, sizeof(text), "%s", cases[i].text);
+		assert_string_equal(text, cases[i].shown);
+		/* What was shown once stays as it is. */
+		safe_format(text, sizeof(text), "%s", cases[i].shown);
+		assert_string_equal(text, cases[i].shown);
+	}
+	safe_format(text, 8, "%d", 1234567);
+	assert_string_equal(text, "1234567");
+	safe_format(text, 8, "%d", 12345678);
+	assert_string_equal(text, "1234...");
+	safe_format(text, 8, "%s", "123\xff");
+	assert_string_equal(text, "123\\xff");
+	safe_format(text, 8, "%s", "1234\xff");
+	assert_string_equal(text, "1234...");
+	safe_format(text, 8, "%s",
+		    "12\xf0\x9f\x98\x80"
+		    "78");
+	assert_string_equal(text, "12...");
+}
+
+/* For each size: the result is either all of the text or the longest beginning
+ * of it, in whole characters and whole "\xNN", that leaves room for the mark. */
+TEST(a_cut_never_parts_a_character)
+{
+	static const char bytes[] =
+		"a\xc3\xa9\xe2\x82\xac\xff\xf0\x9f\x98\x80\0\xe2\x82z\"\\,\xc3\xa9\xf0\x9f\x98\x80"
+		"0123456789\xfe\xfe\xe2\x82\xac\xe2\x82\xac";
+	/* where its pieces begin in the label */
+	static const size_t begins[] = { 0,  1,  3,  6,  10, 14, 18, 22, 26, 27, 28, 29, 30, 32, 36,
+					 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 50, 54, 57, 60 };
+	char whole[96];
+
+	safe_copy(whole, sizeof(whole), bytes, sizeof(bytes) - 1, false, "...");
+	assert_int_equal(strlen(whole), begins[COUNT(begins) - 1]);
+	for (size_t size = 8; size <= strlen(whole) + 3; size++) {
+		char *text = malloc(size); /* for ASan */
+		size_t keep = 0;
+
+		assert_non_null(text);
+		memset(text, '?', size);
+		safe_copy(text, size, bytes, sizeof(bytes) - 1, false, "...");
+		assert_non_null(memchr(text, 0, size));
+		if (strlen(whole) < size) {
+			assert_string_equal(text, whole);
+		} else {
+			for (size_t i = 0; i < COUNT(begins); i++)
+				if (begins[i] + sizeof("...") <= size)
+					keep = begins[i];
+			assert_int_equal(strlen(text), keep + 3);
+			assert_memory_equal(text, whole, keep);
+			assert_string_equal(text + keep, "...");
+		}
+		free(text);
+	}
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Text with bytes from outside, for terminals, logs and labels. */
+#include "base/safe_text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What is not shown as it is: of Unicode's general categories Cc, Zl and Zp, and interlinear
+ * annotations (U+FFF9..FFFB); the rest are Default_Ignorable_Code_Point in Unicode 15's
+ * DerivedCoreProperties.txt. Ascending.
+ */
+static const struct {
+	uint32_t first, last;
+} unsafe[] = {
+	{ 0, 0x1f },          { 0x7f, 0x9f },       { 0xad, 0xad },       { 0x34f, 0x34f },
+	{ 0x61c, 0x61c },     { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
+	{ 0x200b, 0x200f },   { 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0x3164, 0x3164 },
+	{ 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },
+	{ 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+};
+
+size_t utf8_length(const char *text, size_t len)
+{
+	const unsigned char *b = (const unsigned char *)text;
+	unsigned char low = 0x80, high = 0xbf;
+	size_t n;
+
+	if (!len)
+		return 0;
+	if (b[0] < 0x80)
+		return 1;
+	if (b[0] >= 0xc2 && b[0] <= 0xdf)
+		n = 2;
+	else if (b[0] >= 0xe0 && b[0] <= 0xef)
+		n = 3;
+	else if (b[0] >= 0xf0 && b[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	if (len < n)
+		return 0;
+	/* The second byte's range excludes overlong forms and surrogates. */
+	if (b[0] == 0xe0)
+		low = 0xa0;
+	else if (b[0] == 0xed)
+		high = 0x9f;
+	else if (b[0] == 0xf0)
+		low = 0x90;
+	else if (b[0] == 0xf4)
+		high = 0x8f;
+	if (b[1] < low || b[1] > high)
+		return 0;
+	for (size_t i = 2; i < n; i++)
+		if (b[i] < 0x80 || b[i] > 0xbf)
+			return 0;
+	return n;
+}
+
+uint32_t utf8_value(const char *text, size_t len)
+{
+	const unsigned char *b = (const unsigned char *)text;
+	uint32_t value = len == 1 ? b[0] : b[0] & (0x7fu >> len);
+
+	for (size_t i = 1; i < len; i++)
+		value = value << 6 | (b[i] & 0x3f);
+	return value;
+}
+
+static bool is_safe(uint32_t value)
+{
+	if (value >= ' ' && value < 0x7f)
+		return true;
+	for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
+		if (value <= unsafe[i].last)
+			return value < unsafe[i].first;
+	return true;
+}
+
+size_t safe_length(const char *text, size_t len)
+{
+	size_t n = utf8_length(text, len);
+
+	return n && is_safe(utf8_value(text, n)) ? n : 0;
+}
+
+/* "\xNN", which a reader takes for an escape. */
+static bool is_escape(const char *text, size_t len)
+{
+	return len >= 4 && text[0] == '\\' && text[1] == 'x' && isxdigit((unsigned char)text[2]) &&
+	       isxdigit((unsigned char)text[3]);
+}
+
+void safe_copy(char *to, size_t size, const char *bytes, size_t len, bool reversible,
+	       const char *mark)
+{
+	size_t mark_size = strlen(mark) + 1, used = 0, cut = 0, n;
+	char piece[8];
+
+	for (size_t at = 0; at < len; at += n) {
+		size_t piece_len = n = safe_length(bytes + at, len - at);
+
+		if (n && !(reversible && is_escape(bytes + at, len - at))) {
+			memcpy(piece, bytes + at, n);
+		} else {
+			n = 1;
+			piece_len = (size_t)snprintf(piece, sizeof(piece), SAFE_ESCAPE,
+						     (unsigned char)bytes[at]);
+		}
+		if (used + piece_len >= size) {
+			memcpy(to + cut, mark, mark_size);
+			return;
+		}
+		memcpy(to + used, piece, piece_len);
+		used += piece_len;
+		if (used + mark_size <= size)
+			cut = used;
+	}
+	to[used] = 0;
+}
+
+static void write_safe(FILE *out, const char *text)
+{
+	size_t n;
+
+	for (size_t left = strlen(text); left; text += n, left -= n) {
+		n = safe_length(text, left);
+		if (n) {
+			fwrite(text, 1, n, out);
+		} else {
+			fprintf(out, SAFE_ESCAPE, (unsigned char)*text);
+			n = 1;
+		}
+	}
+}
+
+void safe_vline(FILE *out, const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	write_safe(out, text);
+	fputc('\n', out);
+	free(text);
+}
+
+void safe_line(FILE *out, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	safe_vline(out, format, args);
+	va_end(args);
+}
+
+void safe_vformat(char *to, size_t size, const char *format, va_list args)
+{
+	char *text;
+
+	*to = 0;
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	safe_copy(to, size, text, strlen(text), false, "...");
+	free(text);
+}
+
+void safe_format(char *to, size_t size, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	safe_vformat(to, size, format, args);
+	va_end(args);
+}
