@@ -57,11 +57,10 @@ void json_text(struct json *j, const char *name, const char *text)
 /* As UTF-16, which has two units for what is above U+FFFF. */
 static void write_escaped(FILE *out, uint32_t value)
 {
-	if (value > 0xffff) {
-		write_escaped(out, 0xd7c0 + (value >> 10));
-		value = 0xdc00 | (value & 0x3ff);
-	}
-	fprintf(out, "\\u%04x", value);
+	if (value > 0xffff)
+		fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (value >> 10), 0xdc00 | (value & 0x3ff));
+	else
+		fprintf(out, "\\u%04x", value);
 }
 
 void json_bytes(struct json *j, const char *name, const char *text, size_t len)

@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# Servers with unusual names, over IPv6, and with one address in two network namespaces, stay apart and readable.
+# Servers with unusual names, over IPv6, and with one address in two network namespaces, stay apart and readable. What
+# servers, mount points, processes and cgroups are called reaches no terminal and no file as it is.
 nfs_server_start
-agent_start
-nasty=$'na"sty\\x\nna\xffme{}='
-mkdir -p /mnt/nasty
-defer unmount /mnt/nasty
-mount -i -t nfs -o addr=127.0.0.1,vers=3,nolock,proto=tcp,mountproto=tcp "$nasty:/export" /mnt/nasty
-ls /mnt/nasty
+agent_start --events events.json
+# named ADDRESS NAME DIR: mounts a server under a name that no resolver has.
+named() {
+	mkdir -p "$3"
+	defer unmount "$3"
+	mount -i -t nfs -o "addr=$1,vers=3,nolock,proto=tcp,mountproto=tcp" "$2:/export" "$3"
+	ls "$3"
+}
+named 127.0.0.1 $'na"sty\\x\nna\xffme{}=' /mnt/nasty
+# Escape sequences, C1 as a character and as a byte, an override, an isolate, a line separator, the byte order mark, an
+# overlong escape, a surrogate; before them, what stays as it is. The kernel writes no newline of it to /proc/self/mounts.
+hostile=$'caf\xc3\xa9\xe6\xbc\xa2\e]0;x\a\e[31m\x7f\xc2\x9b\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xef\xbb\xbf\xc0\x9b\xed\xa0\x80'
+named 127.0.0.2 "$hostile" "/mnt/$hostile"
+# One is called as the other is shown.
+named 127.0.0.3 $'twin\xff' /mnt/twin
+named 127.0.0.4 'twin\xff' /mnt/other-twin
 nfs_mount 4.2 '' /mnt/six '[::1]'
 ls /mnt/six
 ip address add 10.99.0.1/32 dev lo
@@ -20,6 +31,36 @@ for name in one two; do
 	ls "/mnt/$name"
 	stat -L -c %i "/run/netns/$name" >"$name.inode"
 done
+# A process and a cgroup that users may name so.
+group=/sys/fs/cgroup/$hostile
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir "$group"
+defer rmdir "$group"
+echo 20M >"$group/memory.max"
+(
+	echo "$BASHPID" >"$group/cgroup.procs"
+	# shellcheck disable=SC2016 # perl expands it
+	exec perl -e '$0 = substr($ARGV[0], 8); my $x; $x .= "x" x 1000000 while 1;' "$hostile"
+) || true
+wait_for 20 grep -q oom_kill events.json
 agent_write
 cp x.prom names.prom
 agent_stop
+
+/job/xidscope trace --duration 3 >report.txt 2>trace.txt &
+trace=$!
+while kill -0 $trace; do
+	ls "/mnt/$hostile" /mnt/nasty >/dev/null
+	sleep 0.2
+done 2>/dev/null
+wait $trace
+# Its message about the file system quotes the mount.
+/job/xidscope run --output "/mnt/$hostile/x.prom" --duration 1 2>run.txt
+/job/xidscope doctor >doctor.txt || true
+/job/xidscope doctor --json >doctor.json || true
+# A call that hangs: a figure of the file is another.
+sed 's/^\(xidscope_rpc_oldest_waiter_seconds{.*queue="pending"}\) .*/\1 75.000000000/' names.prom >hung.prom
+for style in nagios slurm npd; do
+	/job/xidscope check --file hung.prom --max-age 1d --rule nfs_waiter=fail --style $style >check-$style.txt || true
+done
+/job/xidscope check --file hung.prom --max-age 1d --json >check.json || true
