@@ -233,9 +233,11 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 	else if (members_len > MEMBERS_IN_PIPE)
 		event.members = "";
 	text = make_line(&event, incident, repeats, &size);
-	/* Escapes can make a text several times as long in JSON. */
-	while (text && size > limit && event.text_len) {
+	/* Escapes can make a text several times as long in JSON, and a cgroup's name. */
+	while (text && size > limit && (event.text_len || *event.members)) {
 		free(text);
+		if (!event.text_len)
+			event.members = "";
 		event.text_len /= 2;
 		text = make_line(&event, incident, repeats, &size);
 	}

@@ -24,6 +24,8 @@ def servers_stay_apart_and_readable(folder):
     for name in ("one", "two"):
         inode = (folder / f"{name}.inode").read_text().strip()
         need(f"10.99.0.1@{inode}" in servers, name, inode, "not among", servers)
+        guise = [server for server in servers if server.startswith(f"10.99.0.1@{inode}@")]
+        need(len(guise) == (name == "one"), "a name in the guise of an address has", guise)
     for server in servers:
         need(metrics.get("rpc_seconds_count", server=server, op="FSINFO") > 0,
              server, "has no calls")

@@ -31,6 +31,8 @@ for name in one two; do
 	ls "/mnt/$name"
 	stat -L -c %i "/run/netns/$name" >"$name.inode"
 done
+# A name that looks like the address in another network namespace.
+named 127.0.0.5 "10.99.0.1@$(<one.inode)" /mnt/guise
 # A process and a cgroup that users may name so.
 group=/sys/fs/cgroup/$hostile
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
