@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the README, ARCHITECTURE.md and GLOSSARY.md stay within their length, that each file that a page names
-# exists, and that each link between pages has a target.
+# exists, that each link between pages has a target, and that SECURITY.md names each capability of the unit.
 set -euo pipefail
 # shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -14,7 +14,7 @@ at_most README.md "$(wc -l <README.md)" 120 lines
 at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 900 words
 at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 26 "rows (25 terms and the head)"
 
-mapfile -t pages < <(ls README.md docs/*.md deploy/*/*.md)
+mapfile -t pages < <(ls README.md SECURITY.md docs/*.md deploy/*/*.md)
 for page in "${pages[@]}"; do
 	# In backquotes and with a folder of the project: a path, perhaps with a pattern. Capitals stand for any name.
 	# shellcheck disable=SC2016 # Markdown's backquotes
@@ -28,6 +28,10 @@ for page in "${pages[@]}"; do
 		[[ $link != *#* ]] || sed -n 's/^#* //p' "$(dirname "$page")/${link%%#*}" | tr '[:upper:] ' '[:lower:]-' |
 			grep -qxF "$anchor" || complain "$page links to $link: no such heading"
 	done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -vE '^(https?:|#)' || true)
+done
+
+for capability in $(sed -n 's/^CapabilityBoundingSet=//p' deploy/systemd/xidscope.service); do
+	grep -qw "$capability" SECURITY.md || complain "SECURITY.md lacks $capability, which the unit gives"
 done
 
 [[ -z $failed ]] || exit 1
