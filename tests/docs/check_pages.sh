@@ -30,9 +30,9 @@ for page in "${pages[@]}"; do
 	done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -vE '^(https?:|#)' || true)
 done
 
-for capability in $(sed -n 's/^CapabilityBoundingSet=//p' deploy/systemd/xidscope.service); do
+while read -r capability; do
 	grep -qw "$capability" SECURITY.md || complain "SECURITY.md lacks $capability, which the unit gives"
-done
+done < <(sed -n 's/^CapabilityBoundingSet=//p' deploy/systemd/xidscope.service | tr ' ' '\n')
 
 [[ -z $failed ]] || exit 1
 echo "check_pages.sh: ${#pages[@]} pages within their length, their files and links exist"

@@ -7,8 +7,8 @@ from judge.reading import Metrics, events
 from judge.truths import has_all_families
 
 
-HOSTILE = "caf\u00e9\u6f22" + (r"\x1b]0;x\x07\x1b[31m\x7f\xc2\x9b\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8"
-                             r"\xef\xbb\xbf\xc0\x9b\xed\xa0\x80")
+HOSTILE = ("caf\u00e9\u6f22"
+           r"\x1b]0;x\x07\x1b[31m\x7f\xc2\x9b\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xef\xbb\xbf\xc0\x9b\xed\xa0\x80")
 
 
 @judgement
@@ -34,11 +34,12 @@ def servers_stay_apart_and_readable(folder):
 @judgement
 def names_are_escaped_wherever_they_are_shown(folder):
     """By Unicode's categories: controls, formats, separators of lines and paragraphs, surrogates."""
-    shown = {name: (folder / name).read_bytes().decode("utf-8") for name in
-             ("names.prom", "agent.log", "events.json", "report.txt", "trace.txt", "run.txt", "doctor.txt", "doctor.json",
-              "check-nagios.txt", "check-slurm.txt", "check-npd.txt", "check.json")}
+    names = ("names.prom", "agent.log", "events.json", "report.txt", "trace.txt", "run.txt", "doctor.txt", "doctor.json",
+             "check-nagios.txt", "check-slurm.txt", "check-npd.txt", "check.json")
+    shown = {name: (folder / name).read_bytes().decode("utf-8") for name in names}
     for name, text in shown.items():
-        bad = {f"U+{ord(c):04X}" for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs") and c != "\n"}
+        bad = {f"U+{ord(c):04X}" for c in text.replace("\n", "")
+               if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")}
         need(not bad, name, "has", bad)
     for name in ("report.txt", "doctor.txt", "check-nagios.txt"):
         need(HOSTILE in shown[name], name, "lacks", HOSTILE, shown[name])
