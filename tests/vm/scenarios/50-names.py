@@ -34,8 +34,8 @@ def servers_stay_apart_and_readable(folder):
 @judgement
 def names_are_escaped_wherever_they_are_shown(folder):
     """By Unicode's categories: controls, formats, separators of lines and paragraphs, surrogates."""
-    names = ("names.prom", "agent.log", "events.json", "report.txt", "trace.txt", "run.txt", "doctor.txt", "doctor.json",
-             "check-nagios.txt", "check-slurm.txt", "check-npd.txt", "check.json")
+    names = ("names.prom", "agent.log", "events.json", "report.txt", "trace.txt", "run.txt", "doctor.txt",
+             "doctor.json", "check-nagios.txt", "check-slurm.txt", "check-npd.txt", "check.json")
     shown = {name: (folder / name).read_bytes().decode("utf-8") for name in names}
     for name, text in shown.items():
         bad = {f"U+{ord(c):04X}" for c in text.replace("\n", "")
