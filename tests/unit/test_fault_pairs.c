@@ -53,7 +53,8 @@ TEST(only_a_twin_is_one)
 	assert_int_equal(fault_pairs_add(&p, &r), 0);
 	assert_int_equal(add(&p, true, 78, 0), 0);
 	assert_int_equal(p.count, 4);
-	assert_false(fault_pairs_take(&p, &(struct fault_report){ .code = 79, .device = "x" }));
+	assert_false(
+		fault_pairs_take(&p, &(struct fault_report){ .code = 79, .device = "x" }, true));
 	assert_int_equal(add(&p, true, 79, 0), 1);
 	assert_int_equal(p.count, 3);
 	fault_pairs_free(&p);
@@ -124,6 +125,36 @@ TEST(the_drivers_reports_keep_their_messages)
 	assert_string_equal(r.message, "first");
 	assert_true(fault_pairs_expire(&p, 0, true, &r));
 	assert_string_equal(r.message, "second");
+	fault_pairs_free(&p);
+}
+
+TEST(a_doubtful_text_has_the_last_choice)
+{
+	struct fault_report doubtful = report(false, 79, 0), likely = doubtful, found;
+	struct fault_pairs p = {};
+
+	doubtful.pending = likely.pending = likely.likely = true;
+	strcpy(likely.message, "the driver's");
+	assert_int_equal(fault_pairs_add(&p, &doubtful), 0);
+	assert_int_equal(fault_pairs_add(&p, &likely), 0);
+	assert_true(fault_pairs_pending(&p, "0000:c1:00.0", 79));
+	assert_int_equal(add(&p, true, 79, 1), 1);
+	assert_string_equal(p.taken.message, "the driver's");
+	assert_false(fault_pairs_pending(&p, "0000:c1:00.0", 79));
+	/* Neither finds the other until its wait is over. */
+	assert_int_equal(add(&p, true, 79, 1), 0);
+	assert_int_equal(p.count, 2);
+	assert_true(fault_pairs_expire(&p, 3 * SECOND, false, &found));
+	assert_false(found.by_driver);
+	assert_true(fault_pairs_take(&p, &found, true));
+	assert_true(p.taken.by_driver);
+	/* It leaves first where there is no room. */
+	assert_int_equal(fault_pairs_add(&p, &likely), 0);
+	assert_false(fault_pairs_take_doubtful(&p, &found));
+	assert_int_equal(fault_pairs_add(&p, &doubtful), 0);
+	assert_true(fault_pairs_take_doubtful(&p, &found));
+	assert_false(found.likely);
+	assert_int_equal(p.count, 1);
 	fault_pairs_free(&p);
 }
 

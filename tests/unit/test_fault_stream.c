@@ -355,6 +355,7 @@ TEST_WITH(messages_with_a_time_stamp, enter, leave)
 {
 	struct world *w = *state;
 
+	w->origin = PRINTK_ORIGIN_UNKNOWN; /* of what a console shows */
 	message(w, "[   12.345678] " XID_79 "\n");
 	message(w, "[   12.345678][ T1234] unfinished: " XID_31 "\n");
 	message(w, "[   12.345678] one\n[   12.345678] " XID_79 "\n");
@@ -364,7 +365,8 @@ TEST_WITH(messages_with_a_time_stamp, enter, leave)
 	record(w, "one\n" XID_79);
 	record(w, XID_79);
 	assert_false(waits(w));
-	assert_int_equal(total(w), 4);
+	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 2);
 }
 
 TEST_WITH(a_console_is_late_and_has_no_time, enter, leave)
@@ -746,8 +748,10 @@ TEST_WITH(the_driver_confirms_a_text_of_unknown_origin, enter, leave)
 	driver_79(w);
 	driver_79(w);
 	record(w, XID_79);
+	pass(w, 10 * SECOND);
 	assert_false(waits(w));
 	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 0);
 	assert_paths(w, 2, 0, 0);
 	/* What the driver prints after an Xid repeats it, then too. */
 	record(w, XID_79);
@@ -808,13 +812,123 @@ TEST_WITH(a_record_whose_call_is_missing, enter, leave)
 	/* There was no room for it. */
 	w->now += 10 * SECOND;
 	record(w, "something else");
-	w->origin = PRINTK_ORIGIN_OTHER;
 	message(w, XID_31);
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
-		message(w, TMPFS("NVRM"));
+		message(w, "NVRM");
 	record(w, XID_31);
 	assert_int_equal(w->stream.crowded, 1);
 	assert_int_equal(total(w), 3);
+}
+
+/* Of those, a user's messages leave first, and open no gap: where the hook's buffer
+ * and the queue overflow, too, no text becomes the driver's. */
+TEST_WITH(a_flood_hides_no_fault_and_forges_none, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	record(w, "something else");
+	w->now += SECOND;
+	message(w, XID_31);
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
+		message(w, XID_79);
+	assert_int_equal(w->stream.crowded, 2 * MAX_PRINTK_WAITING + 1);
+	record(w, XID_31);
+	assert_int_equal(total(w), 1);
+	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
+		record(w, XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 1);
+	assert_int_equal(unverified(w), 3 * MAX_PRINTK_WAITING);
+}
+
+/* Nor does a flood of texts that the driver does not confirm. */
+TEST_WITH(a_flood_without_calls_forges_none, enter, leave)
+{
+	struct world *w = *state;
+	char text[128];
+
+	watch_driver(w);
+	driver_79(w);
+	record(w, XID_31); /* as if a user had cut it out of another message */
+	for (unsigned int i = 0; i < 10 * MAX_WAITING; i++) {
+		snprintf(text, sizeof(text), TMPFS("NVRM: Xid (PCI:0000:c3:00): %u, x"), i);
+		record(w, text);
+	}
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 1);
+	assert_paths(w, 0, 0, 1);
+	assert_int_equal(unverified(w), 10 * MAX_WAITING + 1);
+}
+
+#define XID_154 "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from "
+#define XID_149 "NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT "
+
+/* The driver's report proves device and code; a text that may be anybody's adds
+ * nothing to them. */
+TEST_WITH(a_text_decides_nothing_about_a_fault_of_the_driver, enter, leave)
+{
+	struct world *w = *state;
+
+	watch_driver(w);
+	record(w, XID_79);
+	driver_79(w);
+	pass(w, 10 * SECOND);
+	/* Before the driver's own text, or without that. */
+	record(w, TMPFS(XID_154 "0x1 (GPU Reset Required) to 0x0 (None)"));
+	record(w, XID_154 "0x0 (None) to 0x1 (GPU Reset Required)");
+	driver(w, false, 154, "0000:c1:00.0", "");
+	record(w, TMPFS(XID_149 "Fatal XC0 i0 Link 00 (0x1)"));
+	driver(w, false, 149, "0000:c1:00.0", "");
+	pass(w, 10 * SECOND);
+	assert_int_equal(w->faults.counts.recovery_count, 0);
+	assert_int_equal(total(w), 3);
+	assert_paths(w, 3, 0, 0);
+	assert_int_equal(unverified(w), 1);
+	assert_int_equal(w->faults.counts.faults[2].code, 149);
+	assert_string_not_equal(w->faults.counts.faults[2].severity, "fatal");
+	/* Nor does it silence another line of the driver. */
+	record(w, TMPFS("NVRM: Xid (PCI:0000:c2:00): 79, x"));
+	record(w, "NVRM: GPU 0000:c2:00.0: GPU has fallen off the bus.");
+	assert_int_equal(events(w, "fallen_off_bus"), 1);
+}
+
+#define MISMATCH(version)                                                            \
+	"NVRM: API mismatch: the client 'x' (pid 7)\nNVRM: has the version " version \
+	", but this kernel module has\nNVRM: the version 575.57.08.  Please make sure that this"
+
+/* It prints texts that a process gave it. */
+TEST_WITH(what_the_driver_quotes_is_no_fault, enter, leave)
+{
+	struct world *w = *state;
+
+	message(w, MISMATCH("\n" XID_79));
+	record(w, MISMATCH("\n" XID_79));
+	message(w, MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	record(w, MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	message(w, "NVRM: anything " XID_79);
+	record(w, "NVRM: anything " XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 0);
+	assert_int_equal(unverified(w), 2);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 0);
+	/* A second line in a call counts, if the driver reports it, where it reports all. */
+	message(w, "NVRM: x\n" XID_79);
+	record(w, "NVRM: x\n" XID_79);
+	assert_int_equal(total(w), 1);
+	watch_driver(w);
+	message(w, "NVRM: x\n" XID_79);
+	record(w, "NVRM: x\n" XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 1);
+	assert_int_equal(unverified(w), 3);
+	message(w, "NVRM: x\n" XID_79);
+	record(w, "NVRM: x\n" XID_79);
+	driver_79(w);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 3);
 }
 
 TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)

@@ -23,12 +23,20 @@ static bool same_fault(const struct fault_report *a, const struct fault_report *
 	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device);
 }
 
-bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report)
+/* A text that may be anybody's. */
+static bool is_doubtful(const struct fault_report *report)
+{
+	return report->pending && !report->likely;
+}
+
+bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report, bool doubtful)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		struct fault_report *w = &p->list[p->first + i];
 
 		if (w->by_driver == report->by_driver || !same_fault(w, report))
+			continue;
+		if (!doubtful && (is_doubtful(w) || is_doubtful(report)))
 			continue;
 		p->taken = *w;
 		if (w->more)
@@ -60,7 +68,7 @@ static bool merge(struct fault_pairs *p, const struct fault_report *report)
 
 int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report)
 {
-	if (fault_pairs_take(p, report))
+	if (fault_pairs_take(p, report, false))
 		return 1;
 	if (merge(p, report))
 		return 0;
@@ -84,8 +92,21 @@ bool fault_pairs_pending(const struct fault_pairs *p, const char *device, unsign
 	for (size_t i = 0; i < p->count; i++) {
 		const struct fault_report *w = &p->list[p->first + i];
 
-		if (w->pending && !w->nvswitch && w->code == code && !strcmp(w->device, device))
+		if (w->pending && w->likely && !w->nvswitch && w->code == code &&
+		    !strcmp(w->device, device))
 			return true;
+	}
+	return false;
+}
+
+bool fault_pairs_take_doubtful(struct fault_pairs *p, struct fault_report *report)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		if (!is_doubtful(&p->list[p->first + i]))
+			continue;
+		*report = p->list[p->first + i];
+		remove_at(p, i);
+		return true;
 	}
 	return false;
 }

@@ -2,7 +2,9 @@
 /*
  * Pairs the two reports of one fault: the kernel log's text, and that of the
  * driver's own hook, which follows at once but may be read earlier or later. A
- * report waits for the other one for a while.
+ * report waits for the other one for a while. A text that may be anybody's has the
+ * last choice, when its wait or that of the driver's report has ended: it must not
+ * take the place of the driver's own text.
  */
 #ifndef XIDSCOPE_FAULT_PAIRS_H
 #define XIDSCOPE_FAULT_PAIRS_H
@@ -39,14 +41,18 @@ struct fault_pairs {
 	struct fault_report taken; /* what fault_pairs_take() has removed last */
 };
 
-/* Removes the other report of the same fault if it waits; returns whether it did. */
-bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report);
+/* Removes the other report of the same fault if it waits; returns whether it did.
+ * @doubtful: also if one of the two is a text that may be anybody's. */
+bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report, bool doubtful);
 
-/* The same, and makes the report wait if there was none. Returns 1 if there was one,
+/* The same without @doubtful, and makes the report wait if there was none. Returns 1 if there was one,
  * 0 if the report waits, -ENOSPC if MAX_WAITING do already, or -ENOMEM. */
 int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report);
 
-/* Whether a text of that Xid waits for the driver's report. */
+/* Removes the oldest text that may be anybody's. Returns whether there was one. */
+bool fault_pairs_take_doubtful(struct fault_pairs *p, struct fault_report *report);
+
+/* Whether a text of that Xid that looks like the driver's waits for its report. */
 bool fault_pairs_pending(const struct fault_pairs *p, const char *device, unsigned int code);
 
 /* Removes the oldest report if it has waited FAULT_PAIR_WAIT_NS, or in any case if

@@ -49,9 +49,8 @@ static void count_text_alone(struct fault_stream *s, const struct fault_report *
 		count_pending(s, report, proved);
 }
 
-/* Counts a report that has no other one: the fault of a proved text is counted
- * already, the driver's is not. */
-static void count_alone(struct fault_stream *s, const struct fault_report *report)
+/* Counts the fault that the driver reported. */
+static void count_report(struct fault_stream *s, const struct fault_report *report)
 {
 	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID : XID_LINE_XID,
 				 .code = report->code,
@@ -61,38 +60,68 @@ static void count_alone(struct fault_stream *s, const struct fault_report *repor
 	struct fault_origin origin = { .time_ns = report->time_ns, .path = "driver" };
 	size_t len = strlen(report->message);
 
-	if (!report->by_driver) {
-		count_text_alone(s, report, 1 + report->more);
-		return;
-	}
 	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
 	xid_line_read_message(&line, report->message, len);
-	s->events.faults->counts.fault_paths[FAULT_PATH_DRIVER] += 1 + report->more;
-	for (uint64_t i = 0; i <= report->more; i++)
-		fault_events_add_fault(&s->events, &line, &origin, report->message, len);
+	fault_events_add_fault(&s->events, &line, &origin, report->message, len);
 }
 
 /* Both reports of a fault: @report, and the one that has waited. */
 static void count_both(struct fault_stream *s, const struct fault_report *report)
 {
+	const struct fault_report *other = &s->pairs.taken;
+	const struct fault_report *text = report->by_driver ? other : report;
+
 	s->events.faults->counts.fault_paths[FAULT_PATH_BOTH]++;
-	if (report->pending)
-		count_pending(s, report, true);
-	else if (s->pairs.taken.pending)
-		count_pending(s, &s->pairs.taken, true);
+	if (!text->pending)
+		return;
+	/* A text that may be anybody's decides neither severity nor recovery. */
+	if (text->likely)
+		count_pending(s, text, true);
+	else
+		count_report(s, report->by_driver ? report : other);
 }
 
-/* Pairs the report with its other one, or makes it wait; where too many wait, the
- * oldest counts alone. */
-static void pair(struct fault_stream *s, const struct fault_report *report)
+/* Counts a report that has waited in vain: the fault of a proved text is counted
+ * already, the driver's is not. */
+static void count_alone(struct fault_stream *s, const struct fault_report *report)
+{
+	uint64_t count = 1 + report->more;
+
+	while (count && fault_pairs_take(&s->pairs, report, true)) {
+		count_both(s, report);
+		count--;
+	}
+	if (!count)
+		return;
+	if (!report->by_driver) {
+		count_text_alone(s, report, count);
+		return;
+	}
+	s->events.faults->counts.fault_paths[FAULT_PATH_DRIVER] += count;
+	for (uint64_t i = 0; i < count; i++)
+		count_report(s, report);
+}
+
+/* Where too many wait, the oldest ends its wait: one that may be anybody's, or else
+ * in a storm, where the driver's report may be behind what was read so far. */
+static void make_room(struct fault_stream *s, uint64_t now_ns)
 {
 	struct fault_report oldest;
+
+	if (!fault_pairs_take_doubtful(&s->pairs, &oldest)) {
+		fault_pairs_expire(&s->pairs, 0, true, &oldest);
+		s->reports_lost_ns = now_ns;
+	}
+	count_alone(s, &oldest);
+}
+
+/* Pairs the report with its other one, or makes it wait. */
+static void pair(struct fault_stream *s, const struct fault_report *report)
+{
 	int found = fault_pairs_add(&s->pairs, report);
 
-	if (found == -ENOSPC && fault_pairs_expire(&s->pairs, 0, true, &oldest)) {
-		/* In a flood the driver's report may be behind what was read so far. */
-		s->reports_lost_ns = report->arrived_ns;
-		count_alone(s, &oldest);
+	if (found == -ENOSPC) {
+		make_room(s, report->arrived_ns);
 		found = fault_pairs_add(&s->pairs, report);
 	}
 	if (found > 0)
@@ -109,13 +138,23 @@ static void pair_text(struct fault_stream *s, const struct xid_line *line,
 		pair(s, report);
 	/* No report will come, but one may have come: the driver may have been
 	 * unloaded since. */
-	else if (fault_pairs_take(&s->pairs, report))
+	else if (fault_pairs_take(&s->pairs, report, true))
 		count_both(s, report);
 	else if (report->pending && report->likely) {
 		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT]++;
 		count_pending(s, report, true);
 	} else
 		count_alone(s, report);
+}
+
+static void set_pending(struct fault_report *report, const struct xid_line *line, bool likely)
+{
+	const char *end = line->message + line->message_len;
+
+	report->pending = true;
+	report->likely = likely;
+	snprintf(report->message, sizeof(report->message), "%.*s", (int)(end - line->header),
+		 line->header);
 }
 
 /* Counts what one header in a text stands for. Returns whether it is a fault, or may
@@ -127,21 +166,22 @@ static bool count_header(struct fault_stream *s, const struct fault_origin *orig
 				       .code = line->code,
 				       .arrived_ns = now_ns,
 				       .time_ns = origin->time_ns };
-	const char *end = line->message + line->message_len;
 
 	snprintf(report.device, sizeof(report.device), "%s", line->pci);
 	switch (provenance_origin(p, line->header, line->header_len)) {
 	case PRINTK_ORIGIN_DRIVER:
-		fault_events_add_fault(&s->events, line, origin, p->text, p->len);
+		if (provenance_begins_call(p, line->header)) {
+			fault_events_add_fault(&s->events, line, origin, p->text, p->len);
+			break;
+		}
+		/* The driver prints each Xid by a call of its own, as far as is known. */
+		set_pending(&report, line, true);
 		break;
 	case PRINTK_ORIGIN_OTHER:
 		fault_events_add_unverified(&s->events, line, origin, p->text, p->len);
 		return false;
 	case PRINTK_ORIGIN_UNKNOWN:
-		report.pending = true;
-		report.likely = provenance_likely(p, line->header, report.nvswitch);
-		snprintf(report.message, sizeof(report.message), "%.*s", (int)(end - line->header),
-			 line->header);
+		set_pending(&report, line, provenance_likely(p, line->header, report.nvswitch));
 		break;
 	}
 	pair_text(s, line, &report, origin->time_ns);
@@ -180,21 +220,16 @@ void fault_stream_driver(struct fault_stream *s, const struct fault_report *repo
 
 /* ---- the printk hook's messages and the log's records ---- */
 
-/* The oldest @count messages have no record in the log: they count without. */
-static void count_messages(struct fault_stream *s, size_t count, uint64_t now_ns)
+/* A message that has no record in the log counts without. */
+static void count_message(struct fault_stream *s, const struct printk_waiting *w, uint64_t now_ns)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct printk_waiting *w = &s->printk.list[i];
-		struct fault_origin origin = { w->event->time, "text", w->event->comm,
-					       (int)w->event->pid };
-		const struct printk_pieces whole = { { { 0, w->event->len, w->origin } }, 1 };
-		const struct provenance p = { .text = w->event->text,
-					      .len = w->event->len,
-					      .pieces = &whole };
+	struct fault_origin origin = { w->event->time, "text", w->event->comm, (int)w->event->pid };
+	const struct printk_pieces whole = { { { 0, w->event->len, w->origin } }, 1 };
+	const struct provenance p = { .text = w->event->text,
+				      .len = w->event->len,
+				      .pieces = &whole };
 
-		count_faults(s, &origin, &p, now_ns);
-	}
-	printk_queue_drop(&s->printk, count);
+	count_faults(s, &origin, &p, now_ns);
 }
 
 /* Whether the message's record may be in the part of the log that was not read yet. */
@@ -203,22 +238,33 @@ static bool is_unread(const struct fault_stream *s, const struct printk_event *e
 	return s->read_to_ns && e->time + PRINTK_ORDER_NS >= s->read_to_ns;
 }
 
+/* Where there is no room, the oldest message leaves; first those of others, whose
+ * records are known by having none. */
+static void make_room_for_message(struct fault_stream *s, uint64_t now_ns)
+{
+	const struct printk_waiting *oldest;
+	size_t i = 0;
+
+	while (i < s->printk.count && s->printk.list[i].origin != PRINTK_ORIGIN_OTHER)
+		i++;
+	if (i == s->printk.count)
+		i = 0;
+	oldest = &s->printk.list[i];
+	if (!is_unread(s, oldest->event)) {
+		count_message(s, oldest, now_ns);
+	} else {
+		s->crowded++;
+		if (oldest->origin != PRINTK_ORIGIN_OTHER && s->gap_ns < oldest->event->time)
+			s->gap_ns = oldest->event->time;
+	}
+	printk_queue_remove(&s->printk, i);
+}
+
 void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
 			 enum printk_origin origin, uint64_t now_ns)
 {
-	/* Where there is no room, the oldest leaves. */
-	if (s->printk.count == MAX_PRINTK_WAITING) {
-		const struct printk_event *oldest = s->printk.list[0].event;
-
-		if (is_unread(s, oldest)) {
-			s->crowded++;
-			if (s->gap_ns < oldest->time)
-				s->gap_ns = oldest->time;
-			printk_queue_drop(&s->printk, 1);
-		} else {
-			count_messages(s, 1, now_ns);
-		}
-	}
+	if (s->printk.count == MAX_PRINTK_WAITING)
+		make_room_for_message(s, now_ns);
 	if (!printk_queue_add(&s->printk, event, origin, now_ns) && s->gap_ns < event->time)
 		s->gap_ns = event->time;
 }
@@ -267,13 +313,9 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 			 uint64_t now_ns)
 {
 	size_t len = record->text_len;
-	/* Whoever wants what processes write to count takes it for the driver's. */
-	struct printk_pieces pieces = { { { 0, len, PRINTK_ORIGIN_DRIVER } }, 1 }, calls;
+	struct printk_pieces calls;
 	struct printk_event *printk = printk_queue_take(&s->printk, text, len, &calls);
-	struct provenance p = { .text = text,
-				.len = len,
-				.record = record,
-				.pieces = record->facility ? &pieces : &calls };
+	struct provenance p = { .text = text, .len = len, .record = record, .pieces = &calls };
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
 	/* Where the clocks differ, the first records may seem to be from before the boot. */
@@ -309,7 +351,9 @@ void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
 		old++;
 	while (old && all && is_unread(s, s->printk.list[old - 1].event))
 		old--;
-	count_messages(s, old, now_ns);
+	for (size_t i = 0; i < old; i++)
+		count_message(s, &s->printk.list[i], now_ns);
+	printk_queue_drop(&s->printk, old);
 	while (fault_pairs_expire(&s->pairs, now_ns, all, &report))
 		count_alone(s, &report);
 }

@@ -111,7 +111,8 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 		if (found) {
 			add_piece(pieces, (size_t)(found - text), e->len, q->list[i].origin);
 			at = (size_t)(found - text) + e->len;
-		} else if (!at && is_console_output(e, text, len)) {
+		} else if (!at && q->list[i].origin == PRINTK_ORIGIN_UNKNOWN &&
+			   is_console_output(e, text, len)) {
 			add_piece(pieces, 0, len, q->list[i].origin);
 			at = len;
 		} else {
@@ -128,6 +129,12 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 		q->count -= i - kept;
 	}
 	return first;
+}
+
+void printk_queue_remove(struct printk_queue *q, size_t i)
+{
+	free(q->list[i].event);
+	remove_at(q, i);
 }
 
 void printk_queue_drop(struct printk_queue *q, size_t n)

@@ -50,7 +50,8 @@ struct printk_pieces {
 struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
 				       struct printk_pieces *pieces);
 
-/* Removes the oldest @n messages. */
+/* Removes one message, or the oldest @n. */
+void printk_queue_remove(struct printk_queue *q, size_t i);
 void printk_queue_drop(struct printk_queue *q, size_t n);
 
 void printk_queue_free(struct printk_queue *q);

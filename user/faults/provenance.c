@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len)
+/* The one message of the driver with a text of any length that a process gave it. */
+static const char quoting[] = "NVRM: API mismatch";
+
+/* The call that printed the @len bytes at @at; NULL: it is not known. */
+static const struct printk_piece *find_call(const struct provenance *p, const char *at, size_t len)
 {
 	size_t offset = (size_t)(at - p->text);
 
@@ -12,9 +16,41 @@ enum printk_origin provenance_origin(const struct provenance *p, const char *at,
 		const struct printk_piece *piece = &p->pieces->list[i];
 
 		if (offset >= piece->at && offset + len <= piece->at + piece->len)
-			return piece->origin;
+			return piece;
 	}
-	return p->all_known ? PRINTK_ORIGIN_OTHER : PRINTK_ORIGIN_UNKNOWN;
+	return NULL;
+}
+
+bool provenance_begins_call(const struct provenance *p, const char *at)
+{
+	const struct printk_piece *call = find_call(p, at, 1);
+
+	return (p->record && p->record->facility) || (call && p->text + call->at == at);
+}
+
+/* Whether a line of the driver may begin there in a call of its own. */
+static bool begins_line(const struct provenance *p, const struct printk_piece *call, const char *at)
+{
+	const char *text = p->text + call->at;
+	size_t len = sizeof(quoting) - 1;
+
+	if (at == text)
+		return true;
+	return at[-1] == '\n' && (call->len < len || memcmp(text, quoting, len) != 0);
+}
+
+enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len)
+{
+	const struct printk_piece *call = find_call(p, at, len);
+
+	/* Whoever wants what processes write to count takes it for the driver's. */
+	if (p->record && p->record->facility)
+		return PRINTK_ORIGIN_DRIVER;
+	if (!call)
+		return p->all_known ? PRINTK_ORIGIN_OTHER : PRINTK_ORIGIN_UNKNOWN;
+	if (call->origin == PRINTK_ORIGIN_DRIVER && !begins_line(p, call, at))
+		return PRINTK_ORIGIN_OTHER;
+	return call->origin;
 }
 
 static bool begins_record(const struct provenance *p, const char *at)

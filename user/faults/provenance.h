@@ -24,8 +24,12 @@ struct provenance {
 	bool all_known; /* any other part with a mark is not the driver's */
 };
 
-/* Who printed the @len bytes at @at, which must be one call. */
+/* Who printed the @len bytes at @at, which must be one call. In a call of the driver
+ * only the beginning of a line is its own: it prints names that users choose. */
 enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len);
+
+/* Whether the call that printed it begins at @at. */
+bool provenance_begins_call(const struct provenance *p, const char *at);
 
 /* Whether a header at @at stands where the driver's do: at the beginning of a record
  * of the kernel, which is a continuation (KERN_CONT) if it is not the switch's. */
