@@ -19,7 +19,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MARK_NVRM 0x4d52564e /* little-endian "NVRM" */
 #define MARK_SXID 0x64695853 /* little-endian "SXid" */
 
-__u64 printk_dropped = 0; /* messages with a mark for which the ring buffer had no room */
+/* Messages with a mark for which the ring buffer had no room: they may be the driver's, or
+ * no module of the driver is on their stack. */
+__u64 printk_dropped = 0;
+__u64 printk_others_dropped = 0;
+
+/* Set by user space. A flood of other messages must leave room for the driver's. */
+struct printk_range printk_driver[PRINTK_DRIVER_RANGES] = {};
+bool printk_driver_known = false; /* false: each message may be its */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -73,15 +80,41 @@ static __always_inline bool has_mark(const char *text, __u32 len)
 	return false;
 }
 
+/* Whether @address lies in the driver. A global function for the same reason. */
+__noinline int is_in_driver(__u64 address)
+{
+	int found = 0;
+
+	for (__u32 i = 0; i < PRINTK_DRIVER_RANGES; i++)
+		if (address >= printk_driver[i].begin && address < printk_driver[i].end)
+			found = 1;
+	return found;
+}
+
+/* Whether the driver is on the stack, or may be. */
+static __always_inline bool may_be_driver(const __u64 *stack, long size)
+{
+	int found = size <= 0 || !printk_driver_known;
+
+	for (__u32 i = 0; i < PRINTK_STACK; i++)
+		found |= is_in_driver(stack[i]);
+	return found;
+}
+
 /* @room is a constant, at least @len. */
 static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 room)
 {
-	struct printk_event *event;
+	__u64 stack[PRINTK_STACK] = {};
+	struct printk_event *event = NULL;
+	bool driver;
 	long size;
 
-	event = bpf_ringbuf_reserve(&printk_ring, sizeof(*event) + room, 0);
+	size = bpf_get_stack(ctx, stack, sizeof(stack), 0);
+	driver = may_be_driver(stack, size);
+	if (driver || bpf_ringbuf_query(&printk_ring, BPF_RB_AVAIL_DATA) < PRINTK_OTHERS_BYTES)
+		event = bpf_ringbuf_reserve(&printk_ring, sizeof(*event) + room, 0);
 	if (!event) {
-		__sync_fetch_and_add(&printk_dropped, 1);
+		__sync_fetch_and_add(driver ? &printk_dropped : &printk_others_dropped, 1);
 		return 0;
 	}
 	event->len = len;
@@ -91,8 +124,8 @@ static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 ro
 	event->pid = bpf_get_current_pid_tgid() >> 32;
 	if (bpf_get_current_comm(event->comm, sizeof(event->comm)))
 		event->comm[0] = 0;
-	size = bpf_get_stack(ctx, event->stack, sizeof(event->stack), 0);
-	event->depth = size > 0 ? (__u32)size / sizeof(event->stack[0]) : 0;
+	__builtin_memcpy(event->stack, stack, sizeof(stack));
+	event->depth = size > 0 ? (__u32)size / sizeof(stack[0]) : 0;
 	bpf_ringbuf_submit(event, 0);
 	return 0;
 }

@@ -15,6 +15,13 @@
 #define PRINTK_COMM 16
 #define PRINTK_STACK 16 /* addresses: printk's own functions, its caller, and to spare */
 #define PRINTK_RING_BYTES (256 * 1024)
+#define PRINTK_OTHERS_BYTES (PRINTK_RING_BYTES / 2) /* what others than the driver may fill */
+#define PRINTK_DRIVER_RANGES 8
+
+/* Addresses of a module of the driver; both 0: none. */
+struct printk_range {
+	__u64 begin, end;
+};
 
 struct printk_event {
 	__u64 time; /* CLOCK_MONOTONIC, ns */

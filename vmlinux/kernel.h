@@ -39,6 +39,10 @@ enum {
 	BPF_F_MMAPABLE = 1 << 10,
 };
 
+enum {
+	BPF_RB_AVAIL_DATA = 0,
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct list_head {

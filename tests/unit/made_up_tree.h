@@ -38,7 +38,7 @@ static inline int leave(void **state)
 
 static inline void put_bytes(const char *path, const void *bytes, size_t len)
 {
-	char full[256];
+	char full[300];
 	FILE *file;
 
 	snprintf(full, sizeof(full), "%s%s", root, path);

@@ -27,6 +27,9 @@
 	"ffffffff81002000 t vprintk_store.cold\n" \
 	"ffffffff81002010 T _printk\n"            \
 	"ffffffff81002080 T more\n"               \
+	"ffffffff81003000 T return_to_handler\n"  \
+	"ffffffff81003080 T more\n"               \
+	"ffffffff82000000 T _etext\n"             \
 	"ffffffffc0000000 t vprintk_store\t[nvidia]\n"
 
 #define OVERLAY "overlay 16384 0 - Live 0xffffffffc0004000\n"
@@ -39,7 +42,7 @@
 
 static enum printk_origin origin_at(struct printk_origins *o, uint64_t caller, uint64_t time_ns)
 {
-	const uint64_t stack[] = { TRACE, PRINTK, caller, 0xffffffffc0000100 };
+	const uint64_t stack[] = { TRACE, PRINTK, caller, 0xffffffff81800000, 0xffffffffc0000100 };
 
 	return printk_origin(o, stack, COUNT(stack), time_ns);
 }
@@ -98,6 +101,46 @@ TEST_WITH(a_stack_that_proves_nothing, enter, leave)
 	printk_origins_free(&o);
 }
 
+/* Functions that are traced are called by code that lies in neither text nor module. */
+TEST_WITH(code_that_the_kernel_has_made_is_no_caller, enter, leave)
+{
+	struct printk_origins o = loaded(OVERLAY NVIDIA TOOLS);
+	const uint64_t made = 0xffffffffc0900010;
+	const uint64_t between[] = { TRACE, 0xffffffff81001050, made, 0xffffffff81001200,
+				     made,  0xffffffff81002050, made, 0xffffffffc0000100 };
+	const uint64_t user[] = { TRACE, PRINTK, made, 0xffffffff81800000, 0xffffffffc0000100 };
+	const uint64_t module[] = { TRACE, PRINTK, made, 0xffffffffc0100100, 0xffffffffc0000100 };
+	const uint64_t nobody[] = { TRACE, PRINTK, made };
+	/* Whose return address is hidden, if it is not printk's. */
+	const uint64_t lost[] = { TRACE, 0xffffffff81001050, 0xffffffff81003000,
+				  0xffffffffc0000100 };
+
+	assert_int_equal(printk_origin(&o, between, COUNT(between), SECOND), PRINTK_ORIGIN_DRIVER);
+	assert_int_equal(printk_origin(&o, user, COUNT(user), SECOND), PRINTK_ORIGIN_OTHER);
+	assert_int_equal(printk_origin(&o, module, COUNT(module), SECOND), PRINTK_ORIGIN_OTHER);
+	assert_int_equal(printk_origin(&o, lost, COUNT(lost), SECOND), PRINTK_ORIGIN_UNKNOWN);
+	assert_int_equal(printk_origin(&o, nobody, COUNT(nobody), SECOND), PRINTK_ORIGIN_UNKNOWN);
+	printk_origins_free(&o);
+}
+
+/* A user can have the kernel load a module, perhaps to where the driver's data lies. */
+TEST_WITH(the_driver_needs_modules_read_after_the_call, enter, leave)
+{
+	const uint64_t drivers[] = { TRACE, PRINTK, 0xffffffffc0004100 };
+	const uint64_t others[] = { TRACE, PRINTK, 0xffffffff81800000 };
+	struct printk_origins o = loaded(NVIDIA);
+
+	assert_false(printk_origins_stale(&o, drivers, COUNT(drivers), SECOND, 9 * SECOND));
+	assert_true(printk_origins_stale(&o, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
+	assert_false(printk_origins_stale(&o, others, COUNT(others), SECOND + 1, SECOND + 2));
+	assert_true(printk_origins_stale(&o, others, COUNT(others), SECOND + 1, 2 * SECOND));
+	put("/proc/modules", OVERLAY NVIDIA);
+	assert_int_equal(printk_origins_read(&o, root, SECOND + 3), 0);
+	assert_int_equal(printk_origin(&o, drivers, COUNT(drivers), SECOND + 1),
+			 PRINTK_ORIGIN_OTHER);
+	printk_origins_free(&o);
+}
+
 TEST_WITH(without_the_driver_nothing_is_its, enter, leave)
 {
 	struct printk_origins o = loaded(OVERLAY);
@@ -108,7 +151,7 @@ TEST_WITH(without_the_driver_nothing_is_its, enter, leave)
 	assert_int_equal(origin_at(&o, 0xffffffffc0004100, SECOND), PRINTK_ORIGIN_OTHER);
 	put("/proc/modules", OVERLAY NVIDIA);
 	assert_int_equal(printk_origins_read(&o, root, 2 * SECOND), 0);
-	assert_int_equal(o.function_count, 7);
+	assert_int_equal(o.function_count, 8);
 	assert_int_equal(origin_at(&o, 0xffffffffc0000100, 2 * SECOND), PRINTK_ORIGIN_DRIVER);
 	printk_origins_free(&o);
 }

@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-#include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
+#include "faults/fault_cause.h"
 #include "faults/kernel_line.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_details.h"
@@ -83,20 +82,6 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 	free(members);
 }
 
-/* The job that the process runs in, by its cgroup; if it has ended, the process.
- * 0: unknown. */
-static uint32_t cause_of(int pid, bool ended)
-{
-	char path[64], group[512] = "";
-
-	if (pid <= 0)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	if (ended || !file_first_line(path, group, sizeof(group)))
-		return (uint32_t)pid;
-	return (uint32_t)crc32(0, (const Bytef *)group, (uInt)strlen(group));
-}
-
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len)
 {
@@ -110,7 +95,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	SET(like.action, verdict.action);
 	/* Faults that a user can cause at will. */
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
-		like.causes[0] = cause_of(line->pid, event.replayed);
+		like.causes[0] = fault_cause("", line->pid, event.replayed);
 	log_no_memory(e, faults_add(e->faults, &like, event.time));
 	if (!nvswitch && line->code == XID_RECOVERY_ACTION && !strcmp(line->recovery, "None"))
 		log_no_memory(e,

@@ -25,9 +25,6 @@
 /* A clock that is adjusted by less was not set. */
 #define CLOCK_STEP_SECONDS 1.0
 
-/* The modules are read again for a message that came later than this. */
-#define MODULES_AGE_NS 50000000ull
-
 /* How often reading the log may fail in turn, at the polls, until it is given up. */
 #define LOG_FAILURES 10
 
@@ -83,8 +80,14 @@ static void read_origins(struct gpu_hooks *g)
 {
 	uint64_t *since = &g->stream.origins_ns;
 
-	if (*since == UINT64_MAX || !printk_origins_read(&g->origins, "", monotonic_ns()))
+	if (*since == UINT64_MAX)
 		return;
+	if (!printk_origins_read(&g->origins, "", monotonic_ns())) {
+		/* Until then its messages were not told from others. */
+		if (printk_hook_protect(g->printk, &g->origins))
+			g->stream.gap_ns = monotonic_ns();
+		return;
+	}
 	log_warn(g->log,
 		 "cannot find out who calls printk: /proc/modules and "
 		 "/proc/kallsyms: %s. Fault texts count if the driver reports "
@@ -93,19 +96,21 @@ static void read_origins(struct gpu_hooks *g)
 					      "kernel.kptr_restrict below 2" :
 					      strerror(-g->origins.error));
 	*since = UINT64_MAX;
+	printk_hook_protect(g->printk, NULL);
 }
 
 static void on_printk(void *context, const struct printk_event *event)
 {
 	struct gpu_hooks *g = context;
+	size_t depth = event->depth <= PRINTK_STACK ? event->depth : 0;
 	enum printk_origin origin = PRINTK_ORIGIN_UNKNOWN;
+	const uint64_t *stack = (const uint64_t *)event->stack;
 	uint64_t now = monotonic_ns();
 
-	if (event->time > g->origins.read_ns && now > g->origins.read_ns + MODULES_AGE_NS)
+	if (printk_origins_stale(&g->origins, stack, depth, event->time, now))
 		read_origins(g);
-	if (g->stream.origins_ns != UINT64_MAX && event->depth <= PRINTK_STACK)
-		origin = printk_origin(&g->origins, (const uint64_t *)event->stack, event->depth,
-				       event->time);
+	if (g->stream.origins_ns != UINT64_MAX)
+		origin = printk_origin(&g->origins, stack, depth, event->time);
 	fault_stream_printk(&g->stream, event, origin, now);
 }
 
@@ -275,6 +280,7 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 		s->program_bytes += printk_hook_memory(g->printk)->programs;
 		bpf_object_runs(printk_hook_object(g->printk), add_runs, s);
 		snapshot_drop(s, "printk", printk_hook_dropped(g->printk));
+		snapshot_drop(s, "printk_others", printk_hook_others_dropped(g->printk));
 	}
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);

@@ -96,6 +96,27 @@ uint64_t printk_hook_dropped(const struct printk_hook *h)
 	return h->bpf->bss->printk_dropped + bpf_program_misses(h->bpf->progs.printk_console);
 }
 
+uint64_t printk_hook_others_dropped(const struct printk_hook *h)
+{
+	return h->bpf->bss->printk_others_dropped;
+}
+
+bool printk_hook_protect(struct printk_hook *h, const struct printk_origins *o)
+{
+	struct printk_range *known = h->bpf->bss->printk_driver, ranges[PRINTK_DRIVER_RANGES] = {};
+	bool changed = h->bpf->bss->printk_driver_known != !!o;
+	size_t count = 0;
+
+	for (size_t i = 0; o && i < o->module_count && count < PRINTK_DRIVER_RANGES; i++)
+		if (o->modules[i].driver && o->modules[i].until_ns == UINT64_MAX)
+			ranges[count++] =
+				(struct printk_range){ o->modules[i].begin, o->modules[i].end };
+	changed |= memcmp(known, ranges, sizeof(ranges)) != 0;
+	memcpy(known, ranges, sizeof(ranges));
+	h->bpf->bss->printk_driver_known = o;
+	return changed;
+}
+
 const struct bpf_object *printk_hook_object(const struct printk_hook *h)
 {
 	return h->bpf->obj;

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "kernel/bpf_support.h"
+#include "kernel/printk_origin.h"
 #include "printk.h"
 
 struct printk_hook;
@@ -34,6 +35,14 @@ void printk_hook_consume(struct printk_hook *h);
 
 /* Messages that found the buffer full, or the program running already. */
 uint64_t printk_hook_dropped(const struct printk_hook *h);
+/* Messages that were dropped though there was room, which is kept for the driver's: none
+ * of its modules was on their stack. */
+uint64_t printk_hook_others_dropped(const struct printk_hook *h);
+
+/* Keeps room in the buffer for messages of the driver's modules; NULL: they are not known,
+ * so no message is treated as another's. Returns whether that has changed. */
+bool printk_hook_protect(struct printk_hook *h, const struct printk_origins *o);
+
 /* What it has loaded, and the memory of that. */
 const struct bpf_object *printk_hook_object(const struct printk_hook *h);
 const struct bpf_memory *printk_hook_memory(const struct printk_hook *h);

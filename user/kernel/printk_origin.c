@@ -14,20 +14,37 @@
 /* A stack is looked up long before this. */
 #define KEEP_NS (60 * 1000000000ull)
 
+/* The modules are read again for a message that came later than this. */
+#define AGE_NS 50000000ull
+
 static const char *const driver_modules[] = {
 	"nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem", "nvswitch",
 };
 
 /* From the tracepoint up to what a driver calls. devkmsg_emit, which prints what
  * a process wrote, is not among them. From 5.15 on printk has the name _printk. */
+static const char *const inner_names[] = { "printk_sprint", "vprintk_store" };
+static const char *const outer_names[] = {
+	"vprintk_emit", "vprintk_default",  "vprintk_deferred", "vprintk",
+	"_printk",      "_printk_deferred", "dev_vprintk_emit", "dev_printk_emit",
+};
+
+/* While a function's return is traced, its return address is one of these; not all kernels
+ * show the true one. */
+static const char *const lost_names[] = {
+	"return_to_handler",
+	"arch_rethook_trampoline",
+	"__kretprobe_trampoline",
+	"kretprobe_trampoline",
+};
+
 static const struct {
-	const char *name;
-	bool inner;
-} printk_names[] = {
-	{ "printk_sprint", true },    { "vprintk_store", true },     { "vprintk_emit", false },
-	{ "vprintk_default", false }, { "vprintk_deferred", false }, { "vprintk", false },
-	{ "_printk", false },         { "_printk_deferred", false }, { "dev_vprintk_emit", false },
-	{ "dev_printk_emit", false },
+	const char *const *names;
+	size_t count;
+} names_of[] = {
+	[PRINTK_INNER] = { inner_names, sizeof(inner_names) / sizeof(*inner_names) },
+	[PRINTK_OUTER] = { outer_names, sizeof(outer_names) / sizeof(*outer_names) },
+	[PRINTK_LOST] = { lost_names, sizeof(lost_names) / sizeof(*lost_names) },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -38,6 +55,14 @@ static const struct {
 static bool is_function(struct span name, const char *wanted)
 {
 	return span_take(&name, wanted) && (!span_left(name) || *name.at == '.');
+}
+
+static bool is_one_of(struct span name, size_t kind)
+{
+	for (size_t i = 0; i < names_of[kind].count; i++)
+		if (is_function(name, names_of[kind].names[i]))
+			return true;
+	return false;
 }
 
 /* "ffffffff811c2f60 T _printk"; modules' symbols have "\t[module]", too. */
@@ -52,13 +77,17 @@ static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open
 	for (; *open < o->function_count && address > o->functions[*open].begin; ++*open)
 		o->functions[*open].end = address;
 	line.at += 3;
-	for (size_t i = 0; i < COUNT(printk_names); i++) {
-		if (!is_function(line, printk_names[i].name))
+	if (span_is(line, "_stext"))
+		o->text_begin = address;
+	else if (span_is(line, "_etext"))
+		o->text_end = address;
+	for (size_t kind = 0; kind < COUNT(names_of); kind++) {
+		if (!is_one_of(line, kind))
 			continue;
 		f = ARRAY_APPEND(o->functions, o->function_count);
 		if (!f)
 			return -ENOMEM;
-		*f = (struct printk_function){ address, address, printk_names[i].inner };
+		*f = (struct printk_function){ address, address, kind };
 	}
 	return 0;
 }
@@ -184,13 +213,34 @@ int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now
 
 /* ---- looking up ---- */
 
-/* A return address is behind the call, so perhaps behind the function. */
+/* A return address is behind the call, so perhaps behind the function; one that is
+ * hidden is the beginning of its stand-in. */
 static const struct printk_function *find_function(const struct printk_origins *o, uint64_t address)
 {
-	for (size_t i = 0; i < o->function_count; i++)
-		if (address > o->functions[i].begin && address <= o->functions[i].end)
-			return &o->functions[i];
+	for (size_t i = 0; i < o->function_count; i++) {
+		const struct printk_function *f = &o->functions[i];
+
+		if (address <= f->end && address + (f->kind == PRINTK_LOST) > f->begin)
+			return f;
+	}
 	return NULL;
+}
+
+static bool is_in_module(const struct module_range *m, uint64_t address, uint64_t time_ns)
+{
+	return address > m->begin && address <= m->end && time_ns >= m->from_ns &&
+	       time_ns <= m->until_ns;
+}
+
+/* Whether it is in the kernel's text or in a module. */
+static bool is_known_text(const struct printk_origins *o, uint64_t address, uint64_t time_ns)
+{
+	if (o->text_begin >= o->text_end || (address >= o->text_begin && address <= o->text_end))
+		return true;
+	for (size_t i = 0; i < o->module_count; i++)
+		if (is_in_module(&o->modules[i], address, time_ns))
+			return true;
+	return false;
 }
 
 /* A module's other parts may lie elsewhere, and other modules' text within its
@@ -202,8 +252,7 @@ static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t
 	for (size_t i = 0; i < o->module_count; i++) {
 		const struct module_range *m = &o->modules[i];
 
-		if (address <= m->begin || address > m->end || time_ns < m->from_ns ||
-		    time_ns > m->until_ns)
+		if (!is_in_module(m, address, time_ns))
 			continue;
 		if (!best || m->begin > best->begin || (m->begin == best->begin && m->driver))
 			best = m;
@@ -224,13 +273,25 @@ enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t 
 	/* Before printk's functions is what a tracepoint calls. */
 	while (i < depth && !f)
 		f = find_function(o, stack[i++]);
-	if (!f || !f->inner)
+	if (!f || f->kind != PRINTK_INNER)
 		return PRINTK_ORIGIN_UNKNOWN;
-	while (i < depth && find_function(o, stack[i]))
+	while (i < depth) {
+		f = find_function(o, stack[i]);
+		if (f ? f->kind == PRINTK_LOST : is_known_text(o, stack[i], time_ns))
+			break;
 		i++;
-	if (i == depth)
+	}
+	if (i == depth || f)
 		return PRINTK_ORIGIN_UNKNOWN;
 	return in_driver(o, stack[i], time_ns) ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER;
+}
+
+bool printk_origins_stale(const struct printk_origins *o, const uint64_t *stack, size_t depth,
+			  uint64_t time_ns, uint64_t now_ns)
+{
+	return time_ns > o->read_ns &&
+	       (now_ns > o->read_ns + AGE_NS ||
+		printk_origin(o, stack, depth, time_ns) == PRINTK_ORIGIN_DRIVER);
 }
 
 void printk_origins_free(struct printk_origins *o)

@@ -5,8 +5,10 @@
  * NVIDIA driver. Text that a user chose can be printed by any other part of the
  * kernel; only the driver's own calls are proof of a fault.
  *
- * printk's functions come from /proc/kallsyms, which is large and is read once,
- * when the first module of the driver is found. Modules come from /proc/modules.
+ * printk's functions and the limits of the kernel's own text come from /proc/kallsyms,
+ * which is large and is read once, when the first module of the driver is found. Modules
+ * come from /proc/modules. What lies in neither is code that the kernel has made, as for
+ * a function that is traced: its caller is the caller.
  * Ranges of modules that have gone are kept for a minute: stacks are looked up
  * with the ranges of the time at which they were taken.
  */
@@ -25,7 +27,11 @@ enum printk_origin {
 
 struct printk_function {
 	uint64_t begin, end;
-	bool inner; /* it calls the tracepoint: a stack that was taken there begins with it */
+	enum {
+		PRINTK_INNER, /* it calls the tracepoint: a stack that was taken there begins with it */
+		PRINTK_OUTER,
+		PRINTK_LOST, /* no function of printk: it stands for a return address that is hidden */
+	} kind;
 };
 
 struct module_range {
@@ -39,6 +45,7 @@ struct module_range {
 struct printk_origins {
 	struct printk_function *functions;
 	size_t function_count;
+	uint64_t text_begin, text_end; /* of the kernel; both 0: unknown */
 	struct module_range *modules;
 	size_t module_count;
 	uint64_t read_ns; /* when /proc/modules was read; 0: never */
@@ -51,6 +58,12 @@ struct printk_origins {
  * -errno, which is kept as o->error: then all origins are unknown.
  */
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns);
+
+/* Whether the modules must be read again before printk_origin() is asked: they were read
+ * before the call, and that was a while ago or would make the call the driver's. Another
+ * module may have been loaded into what was the driver's range. */
+bool printk_origins_stale(const struct printk_origins *o, const uint64_t *stack, size_t depth,
+			  uint64_t time_ns, uint64_t now_ns);
 
 /* The origin of a call whose stack of @depth return addresses, the innermost
  * first, was taken at @time_ns. */

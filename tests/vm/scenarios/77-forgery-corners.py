@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.checks import counts
+from judge.reading import Metrics, difference
+
+
+def between(folder, before, after):
+    return difference(Metrics(folder / f"{before}.prom"), Metrics(folder / f"{after}.prom"))
+
+
+def unverified(metrics):
+    return sorted(dict(k)["gpu"][5:7] for k, v in metrics.each("gpu_xid_unverified_total").items() if v)
+
+
+def recovered(folder, name):
+    return Metrics(folder / f"{name}.prom").get("gpu_recovered_timestamp_seconds", gpu="all", evidence="driver_loaded")
+
+
+@judgement
+def what_users_have_the_kernel_print_is_no_fault(folder):
+    tried = []
+    for before, after, letter in (("begin", "no-driver", "a"), ("no-driver", "quoted", "b")):
+        ours = between(folder, before, after)
+        need(not counts(ours), "faults:", counts(ours))
+        tried += unverified(ours)
+        for digit, way in (("1", "a packet"), ("2", "a file without a name"), ("4", "FUSE"), ("6", "a group")):
+            need(letter + digit in tried, "the text of", way, "did not arrive:", tried)
+    need(not (folder / "kmsg").exists(), "a user may write to /dev/kmsg")
+    return f"unverified: {' '.join(tried)}"
+
+
+@judgement
+def what_the_driver_quotes_is_no_fault(folder):
+    ours = between(folder, "no-driver", "quoted")
+    need("c0" in unverified(ours), "the quoted text did not arrive:", unverified(ours))
+    need(counts(between(folder, "quoted", "driver")) == {("0000:c1:00.0", 79): 1}, "the driver's own line does not count")
+
+
+@judgement
+def only_the_kernels_uevents_count(folder):
+    need(recovered(folder, "driver"), "the driver's load was not noticed")
+    need(recovered(folder, "uevents") == recovered(folder, "driver"), "a forged uevent cleared faults")
+    need("not permitted" in (folder / "nobody").read_text(), "a user may send uevents")
+
+
+@judgement
+def the_driver_is_known_while_printk_is_traced(folder):
+    ours = between(folder, "uevents", "traced")
+    need(counts(ours) == {("0000:d1:00.0", 79): 1, ("0000:d2:00.0", 79): 1}, counts(ours))
+    need(unverified(ours) == ["d3", "d4"], unverified(ours))

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# More ways to have text of one's own printed, beside those of forgery: prefixes of the packet filter, names of anonymous
+# files, paths of overlays, audit records, a text that the driver quotes; and uevents that others than the kernel send.
+# The driver's own lines count while the kernel traces its printing functions, and jobs are told apart by what
+# users cannot make.
+need_drivers
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
+judge() { # judge NAME: what the agent has counted so far
+	sleep 3
+	agent_write
+	cp x.prom "$1.prom"
+	dmesg | tail -n 100 >"$1.dmesg"
+}
+set_value /proc/sys/kernel/printk_ratelimit 0
+set_value /proc/sys/kernel/printk_devkmsg on
+
+# A packet that a rule of the user's own logs, in a network namespace of his own.
+# shellcheck disable=SC2016 # the inner shell expands it
+try_packet() {
+	nobody unshare -U -r -n sh -c 'ip link set lo up; iptables -A OUTPUT -j LOG --log-prefix "$1"
+		echo x | busybox nc -w 1 127.0.0.1 9' sh "$1" || true
+}
+# A program that has no file, under the name of a fault.
+# shellcheck disable=SC2016 # perl expands it
+try_memfd() {
+	nobody perl -e 'my $f = syscall(319, my $name = $ARGV[0], 0); open my $out, ">&=", $f; binmode $out;
+		syswrite $out, pack("H*", "7f454c4602010100000000000000000002003e0001000000780040000000000040000000000000000000000000000000" .
+		"0000000040003800010000000000000001000000050000000000000000000000000040000000000000004000000000008000000000000000" .
+		"8000000000000000001000000000000031c08a0000000000"); exec {"/proc/self/fd/$f"} "x"' "$1" || true
+}
+# shellcheck disable=SC2016
+mount='my ($t, $o) = @ARGV; my ($d, $f) = ("none", "/mnt"); syscall(165, $d, $f, $t, 0, $o);'
+try_mount() { nobody unshare -U -r -m perl -e "$mount" "$@"; }
+# The kernel ends a process for its system call, and the audit system says so.
+# shellcheck disable=SC2016
+try_seccomp() {
+	mkdir -p /tmp/forge
+	cp /usr/bin/perl "/tmp/forge/$1"
+	nobody "/tmp/forge/$1" -e 'syscall(157, 22, 1); getppid()' || true
+	rm -rf /tmp/forge
+}
+# A group's limit of processes; its name is the user's.
+try_pids() {
+	echo +pids >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir "/sys/fs/cgroup/$1"
+	defer rmdir "/sys/fs/cgroup/$1"
+	echo 1 >"/sys/fs/cgroup/$1/pids.max"
+	(
+		echo "$BASHPID" >"/sys/fs/cgroup/$1/cgroup.procs"
+		exec setpriv --reuid 65534 --regid 65534 --clear-groups perl -e 'fork'
+	) || true
+}
+# uevent TEXT: multicast from user space. What the kernel sends has no port.
+# shellcheck disable=SC2016 # perl expands it
+send='socket(my $s, 16, 3, 15) or die; my $m = join("\0", @ARGV) . "\0";
+	defined send($s, $m, 0, pack("SSLL", 16, 0, 0, 1)) or die "send: $!\n";'
+loaded=(add@/module/nvidia ACTION=add DEVPATH=/module/nvidia SUBSYSTEM=module SEQNUM=9)
+
+agent_start --hooks gpu --events events.json
+cp x.prom begin.prom
+forge() {
+	try_packet "NVRM: Xid (${1}0:00): 79, "
+	put_value /proc/sys/net/netfilter/nf_log_all_netns 1
+	try_packet "NVRM: Xid (${1}1:00): 79, "
+	put_value /proc/sys/net/netfilter/nf_log_all_netns 0
+	try_memfd "x"$'\n'"$(xid "${1}2")"
+	try_mount overlay "lowerdir=/x"$'\n'"NVRM: Xid (${1}3\\:00)\\: 79, x"
+	try_mount fuse "x"$'\n'"$(xid "${1}4")"
+	try_seccomp "$(xid "${1}5")"
+	try_pids "$(xid "${1}6")"
+	if nobody sh -c 'echo "$1" >/dev/kmsg' sh "$(xid "${1}7")"; then echo "may write" >kmsg; fi
+}
+modprobe -a nf_log_syslog nf_log_ipv4 xt_LOG overlay fuse 2>/dev/null || true
+forge a
+judge no-driver
+
+# The driver is there; what it quotes is a process' text.
+driver_load text
+sleep 1
+forge b
+driver "raw NVRM: API mismatch: the client 'x' (pid 7)\\nNVRM: has the version \\n$(xid c0), but this\\nNVRM: kernel module has" \
+	"raw NVRM: VM: nv_free_pages: late unmap, comm: \\nNVRM: Xid (b2:, 0x1"
+judge quoted
+driver "raw $(xid c1)"
+dmesg -C
+judge driver
+
+# uevents: only the kernel's count.
+sleep 3
+nobody unshare -U -r -n perl -e "$send" "${loaded[@]}" 2>&1 | tee own-namespace || true
+nobody perl -e "$send" "${loaded[@]}" 2>&1 | tee nobody || true
+perl -e "$send" "${loaded[@]}"
+judge uevents
+
+# The kernel calls printk's functions through code of its own while they are traced.
+tracing=/sys/kernel/tracing
+probe() { # probe DEFINITION...: of which the kernel may refuse some
+	local definition
+	for definition in "$@"; do
+		echo "$definition" >>$tracing/kprobe_events || echo "cannot: $definition"
+	done
+}
+defer put_value $tracing/current_tracer nop
+for function in _printk printk vprintk vprintk_emit vprintk_store; do
+	probe "r:printing/return_$function $function" "p:printing/enter_$function $function"
+done
+echo 1 >$tracing/events/printing/enable
+driver "raw $(xid d1)"
+try_mount tmpfs "x"$'\n'"$(xid d3)"
+for function in _printk printk vprintk vprintk_default vprintk_emit vprintk_store; do
+	echo $function >>$tracing/set_ftrace_filter || echo "cannot: $function"
+done
+echo function_graph >$tracing/current_tracer
+driver "raw $(xid d2)"
+try_mount tmpfs "x"$'\n'"$(xid d4)"
+echo nop >$tracing/current_tracer
+: >$tracing/set_ftrace_filter
+echo 0 >$tracing/events/printing/enable
+mapfile -t probes < <(sed -n 's/^[pr][0-9]*:\(printing[^ ]*\) .*/-:\1/p' $tracing/kprobe_events)
+probe "${probes[@]}"
+judge traced
+agent_stop
