@@ -66,6 +66,8 @@ static void put_machine(void)
 	put("/sys/kernel/debug/sunrpc/rpc_clnt/0/info", "");
 	put("/sys/kernel/sunrpc/xprt-switches/switch-0/x", "");
 	put("/dev/kmsg", "");
+	put("/proc/modules", "sunrpc 692224 1 nfs, Live 0xffffffffc0a1b000\n");
+	put("/proc/kallsyms", "ffffffff81001000 t printk_sprint\n");
 }
 
 TEST_WITH(a_healthy_machine, enter, leave)
@@ -189,6 +191,21 @@ TEST_WITH(the_gpu_driver, enter, leave)
 	report("6.1.0-test", false);
 	expect("loaded, version 580.65.06\n");
 	expect_verdict("ok", "nvidia_dev_xid");
+}
+
+TEST_WITH(who_prints_a_message, enter, leave)
+{
+	put_machine();
+	report("6.1.0-test", false);
+	expect_verdict("ok", "printk_caller");
+	report("5.10.0-test", false);
+	expect_verdict("note", "printk_caller");
+	expect_none("kptr_restrict");
+	put("/proc/kallsyms", "0000000000000000 t printk_sprint\n");
+	assert_true(report("6.1.0-test", false));
+	expect_verdict("note", "printk_caller");
+	expect("(addresses are hidden)");
+	expect("fix: run it as root with CAP_SYSLOG, and set kernel.kptr_restrict below 2\n");
 }
 
 TEST_WITH(many_mounts_are_cut, enter, leave)

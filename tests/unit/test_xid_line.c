@@ -450,7 +450,8 @@ TEST(a_value_that_ends_the_text_is_marked)
 		{ "145, x", false },
 		{ "145\n, x", false },
 		{ "145, pid=1\n", false },
-		{ "145, pid=1, name=pyth\nmore", false },
+		{ "145, pid=1, name=pyth\nmore", true }, /* a name may have a newline */
+		{ "145, pid=1, name=pyth\nmore, x", false },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -586,4 +587,121 @@ TEST(real_lines_are_read_exactly)
 		events += strcmp(row.field[6], "other") != 0;
 	}
 	assert_true(events >= 250);
+}
+
+/* ---- names that users choose ---- */
+
+/* Up to 15 bytes, as many as the kernel has for a process' name. */
+static void make_name(char *name, uint32_t *random)
+{
+	static const char *const parts[] = {
+		"\n",
+		", ",
+		",",
+		"(",
+		")",
+		" ",
+		"'",
+		"=",
+		":",
+		"Fatal",
+		"Nonfatal",
+		"fatal",
+		"(0x1",
+		"Link 1",
+		"XC0",
+		"i0",
+		"NVRM: Xid (",
+		"NVRM: ",
+		"0:0",
+		"):",
+		"79",
+		"154",
+		"Xid 79",
+		"caused by",
+		"pid=",
+		"name=",
+		"GPU ",
+		"Ch ",
+		"Timeout ",
+		"None",
+		"nvidia-nvswitch",
+		"SXid (",
+		"a",
+		"\x1b[",
+		"\xff",
+		"\t",
+		"PCI:",
+	};
+
+	*name = 0;
+	do {
+		*random = *random * 1664525 + 1013904223;
+		strncat(name, parts[(*random >> 8) % COUNT(parts)], 15 - strlen(name));
+	} while (strlen(name) < 15 && *random >> 29);
+}
+
+static void compare(const char *text, const struct xid_line *a, const struct xid_line *b)
+{
+	if (a->kind != b->kind || a->code != b->code || strcmp(a->pci, b->pci) != 0 ||
+	    a->pid != b->pid || a->gpu_instance != b->gpu_instance ||
+	    a->compute_instance != b->compute_instance || a->fatality != b->fatality ||
+	    a->caused_by != b->caused_by || strcmp(a->recovery_from, b->recovery_from) != 0 ||
+	    strcmp(a->recovery, b->recovery) != 0 ||
+	    memcmp(&a->nvlink5, &b->nvlink5, sizeof(a->nvlink5)) != 0)
+		fail_msg("the name changes it: %s", text);
+}
+
+/* Replaces the name in a line by others: it stays one event, of the same device, code,
+ * severity and action. */
+static void check_names(const char *line)
+{
+	const char *begin = strstr(line, "name="), *rest;
+	struct xid_line expected;
+	uint32_t random = 1;
+
+	if (!begin || !strstr(begin, ", "))
+		return;
+	begin += strlen("name=");
+	rest = strstr(begin, ", ");
+	expected = first(line);
+	for (int i = 0; i < 2000; i++) {
+		char name[16], text[2200];
+		struct xid_line found;
+
+		make_name(name, &random);
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(begin - line), line, name, rest);
+		found = first(text);
+		compare(text, &expected, &found);
+		if (count_events(text, strlen(text)) != 1)
+			fail_msg("the name is an event: %s", text);
+	}
+}
+
+TEST(a_process_name_changes_nothing)
+{
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/xid_lines.tsv", &row);
+
+	while (lines_next(file, &row))
+		if (!strcmp(row.field[6], "xid"))
+			check_names(row.field[1]);
+	check_names(
+		"NVRM: Xid (PCI:0000:c1:00): 149, pid=7, name=py, NETIR_LINK_EVT Fatal XC0 i0 Link 00 "
+		"(0x004505c6 0x00000000)");
+	check_names(
+		"NVRM: Xid (PCI:0000:c1:00): 145, pid=7, name=py, RLW_RXPIPE Nonfatal XC0 i0 Link 13 "
+		"(0x0409a0c2 0x00000008)");
+	check_names(
+		"NVRM: Xid (PCI:0000:c1:00): 154, pid=7, name=py, GPU recovery action changed from "
+		"0x0 (None) to 0x1 (GPU Reset Required)");
+	check_names(
+		"NVRM: Xid (PCI:0000:c1:00): 45, pid=7, name=py, Ch 00000008 caused by previous Xid 31");
+}
+
+/* Nor can it hold a header of its own. */
+TEST(no_name_holds_a_header)
+{
+	assert_int_equal(first("NVRM: Xid (0:0):1").kind, XID_LINE_XID); /* 17 bytes, the least */
+	assert_int_equal(first("NVRM: Xid (0:)1").kind, XID_LINE_NONE);
 }

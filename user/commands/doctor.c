@@ -2,6 +2,7 @@
 /* `xidscope doctor`: findings about this kernel, as lines or as JSON. */
 #include "commands/doctor.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <mntent.h>
@@ -227,6 +228,31 @@ static void add_mounts(struct diagnosis *d)
 
 /* ---- faults of GPUs ---- */
 
+static void add_callers(struct diagnosis *d, const struct fault_facts *f)
+{
+	static const char otherwise[] = "fault texts count if the driver reports the fault, too, "
+					"or if they look like its own";
+
+	if (!f->console_event || !f->every_message)
+		add_finding(d, "gpu", "printk_caller", NOTE,
+			    "this kernel does not show who prints a message (from 5.19, with "
+			    "BTF): %s",
+			    otherwise);
+	else if (f->callers)
+		add_finding(d, "gpu", "printk_caller", NOTE,
+			    "/proc/modules and /proc/kallsyms do not show who prints a message "
+			    "(%s): %s",
+			    f->callers == -EPERM ? "addresses are hidden" : strerror(-f->callers),
+			    otherwise)
+			->fix = f->callers != -EPERM ? NULL :
+						       "run it as root with CAP_SYSLOG, and set "
+						       "kernel.kptr_restrict below 2";
+	else
+		add_finding(d, "gpu", "printk_caller", OK,
+			    "who prints a message can be found: text that others than the driver "
+			    "print is no fault");
+}
+
 static void add_faults(struct diagnosis *d)
 {
 	struct fault_facts f;
@@ -250,6 +276,7 @@ static void add_faults(struct diagnosis *d)
 				    "the tracepoint printk:console reports every message" :
 				    "the tracepoint printk:console reports what consoles "
 				    "show (before 5.19); the kernel log has the rest");
+	add_callers(d, &f);
 	if (!f.driver)
 		add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
 	else

@@ -11,6 +11,7 @@
 #include "base/span.h"
 #include "kernel/kernel_types.h"
 #include "kernel/printk_hook.h"
+#include "kernel/printk_origin.h"
 #include "kernel/tracefs.h"
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
@@ -50,6 +51,17 @@ static void read_version(struct fault_facts *f, const char *root)
 	span_copy(span_take_until(&s, " "), f->driver_version, sizeof(f->driver_version));
 }
 
+static int read_callers(const char *root)
+{
+	struct printk_origins o = {};
+	int err = printk_origins_read(&o, root, 1);
+
+	if (!err)
+		err = printk_origins_read_functions(&o, root);
+	printk_origins_free(&o);
+	return err;
+}
+
 void fault_facts_read(struct fault_facts *f, const char *root, const char *release)
 {
 	char path[PATH_MAX], tracefs[PATH_MAX / 2];
@@ -59,6 +71,7 @@ void fault_facts_read(struct fault_facts *f, const char *root, const char *relea
 	f->log = !access(path, R_OK);
 	f->console_event = kernel_has_type(root, "btf_trace_console");
 	f->every_message = printk_hook_has_every_message(release);
+	f->callers = read_callers(root);
 	snprintf(path, sizeof(path), "%s/sys/module/nvidia", root);
 	f->driver = !access(path, F_OK);
 	if (f->driver) {

@@ -11,6 +11,7 @@ struct fault_facts {
 	bool log; /* this process may read /dev/kmsg */
 	bool console_event; /* there is a tracepoint printk:console ... */
 	bool every_message; /* ... for all messages, shown or not (from 5.19) */
+	int callers; /* 0: the kernel shows who calls printk; -errno: -EPERM if it hides that */
 	bool kprobes;
 	bool driver; /* nvidia is loaded */
 	char driver_version[64]; /* "" if unknown */

@@ -92,7 +92,7 @@ static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open
 	return 0;
 }
 
-static int read_functions(struct printk_origins *o, const char *root)
+int printk_origins_read_functions(struct printk_origins *o, const char *root)
 {
 	char path[PATH_MAX], line[512];
 	uint64_t open = 0;
@@ -207,7 +207,7 @@ int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now
 {
 	o->error = read_modules(o, root, now_ns);
 	if (!o->error && !o->function_count && has_driver(o, now_ns))
-		o->error = read_functions(o, root);
+		o->error = printk_origins_read_functions(o, root);
 	return o->error;
 }
 

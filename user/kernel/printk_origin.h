@@ -65,6 +65,9 @@ int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now
 bool printk_origins_stale(const struct printk_origins *o, const uint64_t *stack, size_t depth,
 			  uint64_t time_ns, uint64_t now_ns);
 
+/* Reads printk's functions, even if no module of the driver is loaded. Returns 0 or -errno. */
+int printk_origins_read_functions(struct printk_origins *o, const char *root);
+
 /* The origin of a call whose stack of @depth return addresses, the innermost
  * first, was taken at @time_ns. */
 enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,

@@ -14,6 +14,9 @@
 
 #include "xid/xid_line.h"
 
+/* Of a process' name, in bytes: the kernel's limit. */
+#define NAME_MAX_LENGTH 15
+
 /* MIG: " GPU-I:01" or " GPU-I:01 GPU-CI:00"; -1 where absent. */
 static int take_instance(struct span *s, const char *label)
 {
@@ -114,7 +117,7 @@ static bool take_name(struct span *s, struct span *name)
 {
 	struct span rest = *s;
 
-	while (span_take_through(&rest, ", ") && rest.at - s->at <= 15 + 2) {
+	while (span_take_through(&rest, ", ") && rest.at - s->at <= NAME_MAX_LENGTH + 2) {
 		if (starts_message(rest)) {
 			*name = (struct span){ s->at, rest.at - 2 };
 			*s = rest;
@@ -144,9 +147,12 @@ static void copy_one_line(char *to, size_t size, struct span from)
 	to[len] = '\0';
 }
 
-static void take_process(struct span *s, struct xid_line *out)
+/* Returns how many of the bytes that follow may be the rest of the name: up to the last
+ * ", " in what can be a name. */
+static size_t take_process(struct span *s, struct xid_line *out)
 {
-	struct span value;
+	struct span value, rest;
+	size_t name_left = 0;
 	bool quoted;
 	uint64_t pid;
 
@@ -161,7 +167,11 @@ static void take_process(struct span *s, struct xid_line *out)
 		out->cut = take_name(s, &value);
 		if (!is_unknown(value))
 			copy_one_line(out->process, sizeof(out->process), value);
+		rest = *s;
+		while (span_take_through(&rest, ", ") && rest.at - value.at <= NAME_MAX_LENGTH + 2)
+			name_left = (size_t)(rest.at - s->at);
 	}
+	return name_left;
 }
 
 /* A number that the text does not end with, so that it is whole. */
@@ -273,7 +283,8 @@ static void read_sxid(struct xid_line *line, struct span s)
 		line->kind = XID_LINE_SXID_DETAIL;
 }
 
-static void read_xid(struct xid_line *line, struct span s)
+/* @name_left: the first bytes, which may be the rest of a process' name. */
+static void read_xid(struct xid_line *line, struct span s, size_t name_left)
 {
 	struct span cause = s;
 	uint64_t code;
@@ -282,12 +293,12 @@ static void read_xid(struct xid_line *line, struct span s)
 	    span_take_number(&cause, 10, UINT_MAX, &code))
 		line->caused_by = (unsigned int)code;
 	if (line->code >= XID_NVLINK5_FIRST && line->code <= XID_NVLINK5_LAST)
-		read_nvlink5(line, s);
+		read_nvlink5(line, (struct span){ s.at + name_left, s.end });
 	if (line->code == XID_RECOVERY_ACTION)
 		read_recovery(line, s);
 }
 
-void xid_line_read_message(struct xid_line *line, const char *message, size_t len)
+static void read_message(struct xid_line *line, const char *message, size_t len, size_t name_left)
 {
 	struct span s;
 
@@ -305,14 +316,32 @@ void xid_line_read_message(struct xid_line *line, const char *message, size_t le
 
 	s = (struct span){ message, message + len };
 	if (line->kind == XID_LINE_XID)
-		read_xid(line, s);
+		read_xid(line, s, name_left < len ? name_left : len);
 	else
 		read_sxid(line, s);
+}
+
+void xid_line_read_message(struct xid_line *line, const char *message, size_t len)
+{
+	read_message(line, message, len, 0);
+}
+
+/* The end of the line; of a newline in what can be a process' name, that of the next. */
+static const char *find_end(struct span s)
+{
+	struct span rest = s, line = span_take_line(&rest), name = line;
+
+	if (!span_take_through(&name, "name="))
+		return line.end;
+	while (line.end < s.end && line.end - name.at < NAME_MAX_LENGTH)
+		line.end = span_take_line(&rest).end;
+	return line.end;
 }
 
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out)
 {
 	struct span s, rest;
+	size_t name_left = 0;
 
 	*out = (struct xid_line){ .pid = -1 };
 	if (*offset >= len)
@@ -328,8 +357,7 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 	out->header = rest.at;
 	out->header_len = (size_t)(s.at - rest.at);
 
-	rest = s;
-	s = span_take_line(&rest);
+	s.end = find_end(s);
 	s.end = find_header(s);
 	*offset = (size_t)(s.end - text);
 
@@ -337,8 +365,8 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 	span_take(&s, ",");
 	span_take_run(&s, " ");
 	if (out->kind == XID_LINE_XID)
-		take_process(&s, out);
+		name_left = take_process(&s, out);
 	out->cut = out->cut && s.end == text + len;
-	xid_line_read_message(out, s.at, span_left(s));
+	read_message(out, s.at, span_left(s), name_left);
 	return true;
 }
