@@ -251,6 +251,21 @@ TEST(what_differs_is_not_folded)
 }
 
 /* More kinds of events at a time than bursts are kept. */
+TEST(a_crowd_of_processes_is_one_burst)
+{
+	struct event_log *e = open_log("events");
+	struct event event = an_event(0, 0);
+
+	event.anybodys = true;
+	for (int i = 0; i < 1000; i++) {
+		event.pid = 1000 + i;
+		snprintf(event.comm, sizeof(event.comm), "x%d", i);
+		event_log_add(e, &event);
+	}
+	event_log_free(e);
+	assert_int_equal(read_file("events").lines, 2);
+}
+
 TEST(sums_hold_with_any_mix)
 {
 	struct event_log *e = open_log("events");

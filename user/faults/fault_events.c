@@ -126,6 +126,7 @@ void fault_events_add_unverified(struct fault_events *e, const struct xid_line *
 
 	log_no_memory(e, faults_add_unverified(e->faults, line->pci, line->code));
 	SET(event.name, "unverified_xid");
+	event.anybodys = true;
 	event.text = text;
 	event.text_len = len;
 	if (origin->printed_by) {

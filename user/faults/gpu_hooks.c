@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ struct gpu_hooks {
 	uint64_t printk_dropped; /* by the hook, so far */
 	struct printk_origins origins;
 	int uevents; /* -1: not open */
+	ino_t driver; /* of /sys/module/nvidia; 0: the driver is not loaded */
 	struct trace_events *trace; /* NULL: not attached */
 	struct state_file state;
 	int epoll;
@@ -127,6 +129,16 @@ static void read_printk(struct gpu_hooks *g)
 	g->printk_dropped = dropped;
 }
 
+/* Notes which driver is loaded: another one has another number. Returns whether one was. */
+static bool driver_was_loaded(struct gpu_hooks *g)
+{
+	ino_t before = g->driver;
+	struct stat st = {};
+
+	g->driver = stat("/sys/module/nvidia", &st) ? 0 : st.st_ino;
+	return g->driver && g->driver != before;
+}
+
 static void on_uevent(void *context, const struct uevent *event)
 {
 	struct gpu_hooks *g = context;
@@ -137,8 +149,10 @@ static void on_uevent(void *context, const struct uevent *event)
 		read_origins(g);
 	if (strcmp(event->action, "add") != 0)
 		return;
-	if (!strcmp(event->path, "/module/nvidia"))
+	if (!strcmp(event->path, "/module/nvidia")) {
+		driver_was_loaded(g);
 		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
+	}
 	/* A GPU: a display controller for VGA or 3D. */
 	else if (!strcmp(event->subsystem, "pci") && !strncmp(event->pci_id, "10DE:", 5) &&
 		 (!strncmp(event->pci_class, "300", 3) || !strncmp(event->pci_class, "302", 3)))
@@ -148,8 +162,12 @@ static void on_uevent(void *context, const struct uevent *event)
 
 static void read_uevents(struct gpu_hooks *g)
 {
-	if (g->uevents >= 0 && uevents_read(g->uevents, on_uevent, g))
-		read_origins(g);
+	if (g->uevents < 0 || !uevents_read(g->uevents, on_uevent, g))
+		return;
+	/* A flood of them has hidden some. */
+	read_origins(g);
+	if (driver_was_loaded(g))
+		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
 }
 
 static void epoll_add(struct gpu_hooks *g, int fd)
@@ -337,6 +355,7 @@ static void init_origins(struct gpu_hooks *g)
 static void init_uevents(struct gpu_hooks *g)
 {
 	g->uevents = module_events_open();
+	driver_was_loaded(g);
 	if (g->uevents >= 0)
 		g->stream.events.uevents_ns = monotonic_ns();
 	else

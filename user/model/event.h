@@ -24,6 +24,7 @@ struct event {
 	char comm[64]; /* name of that process */
 	char printed_by[64]; /* name of the task in whose context the text was printed */
 	const char *path; /* static: "text", "driver"; or NULL */
+	bool anybodys; /* any user can cause it: it folds whoever caused it */
 	bool replayed; /* from before the start of the program */
 	double time; /* seconds since the epoch */
 	uint64_t monotonic_ns; /* CLOCK_MONOTONIC */

@@ -275,9 +275,9 @@ static void set_last(struct burst *b, const struct event *event)
 
 static bool same_burst(const struct event *a, const struct event *b)
 {
-	return a->kind == b->kind && a->code == b->code && a->pid == b->pid &&
-	       !strcmp(a->name, b->name) && !strcmp(a->device, b->device) &&
-	       !strcmp(a->comm, b->comm) && !strcmp(a->severity, b->severity);
+	return a->kind == b->kind && a->code == b->code && !strcmp(a->name, b->name) &&
+	       !strcmp(a->device, b->device) && !strcmp(a->severity, b->severity) &&
+	       (a->anybodys || (a->pid == b->pid && !strcmp(a->comm, b->comm)));
 }
 
 /* The event's burst; without one, a free entry or the oldest. */

@@ -40,11 +40,12 @@ def what_the_driver_quotes_is_no_fault(folder):
 def only_the_kernels_uevents_count(folder):
     need(recovered(folder, "driver"), "the driver's load was not noticed")
     need(recovered(folder, "uevents") == recovered(folder, "driver"), "a forged uevent cleared faults")
+    need(recovered(folder, "flooded") > recovered(folder, "uevents"), "a flood has hidden that the driver was loaded")
     need("not permitted" in (folder / "nobody").read_text(), "a user may send uevents")
 
 
 @judgement
 def the_driver_is_known_while_printk_is_traced(folder):
-    ours = between(folder, "uevents", "traced")
+    ours = between(folder, "flooded", "traced")
     need(counts(ours) == {("0000:d1:00.0", 79): 1, ("0000:d2:00.0", 79): 1}, counts(ours))
     need(unverified(ours) == ["d3", "d4"], unverified(ours))

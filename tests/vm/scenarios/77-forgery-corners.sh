@@ -83,6 +83,7 @@ forge b
 driver "raw NVRM: API mismatch: the client 'x' (pid 7)\\nNVRM: has the version \\n$(xid c0), but this\\nNVRM: kernel module has" \
 	"raw NVRM: VM: nv_free_pages: late unmap, comm: \\nNVRM: Xid (b2:, 0x1"
 judge quoted
+modprobe loop
 driver "raw $(xid c1)"
 dmesg -C
 judge driver
@@ -93,6 +94,14 @@ nobody unshare -U -r -n perl -e "$send" "${loaded[@]}" 2>&1 | tee own-namespace 
 nobody perl -e "$send" "${loaded[@]}" 2>&1 | tee nobody || true
 perl -e "$send" "${loaded[@]}"
 judge uevents
+
+# A flood of them hides no load of the driver.
+kill -STOP "$agent"
+for _ in {1..1000}; do echo add >/sys/module/loop/uevent; done
+rmmod nvidia
+driver_load text
+kill -CONT "$agent"
+judge flooded
 
 # The kernel calls printk's functions through code of its own while they are traced.
 tracing=/sys/kernel/tracing
