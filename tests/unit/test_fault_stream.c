@@ -833,7 +833,8 @@ TEST_WITH(a_flood_hides_no_fault_and_forges_none, enter, leave)
 	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
 		message(w, XID_79);
-	assert_int_equal(w->stream.crowded, 2 * MAX_PRINTK_WAITING + 1);
+	assert_int_equal(w->stream.crowded, 0);
+	assert_int_equal(w->stream.others_crowded, 2 * MAX_PRINTK_WAITING + 1);
 	record(w, XID_31);
 	assert_int_equal(total(w), 1);
 	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)

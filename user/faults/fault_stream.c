@@ -252,9 +252,11 @@ static void make_room_for_message(struct fault_stream *s, uint64_t now_ns)
 	oldest = &s->printk.list[i];
 	if (!is_unread(s, oldest->event)) {
 		count_message(s, oldest, now_ns);
+	} else if (oldest->origin == PRINTK_ORIGIN_OTHER) {
+		s->others_crowded++;
 	} else {
 		s->crowded++;
-		if (oldest->origin != PRINTK_ORIGIN_OTHER && s->gap_ns < oldest->event->time)
+		if (s->gap_ns < oldest->event->time)
 			s->gap_ns = oldest->event->time;
 	}
 	printk_queue_remove(&s->printk, i);

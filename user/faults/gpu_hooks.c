@@ -298,7 +298,8 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 		s->program_bytes += printk_hook_memory(g->printk)->programs;
 		bpf_object_runs(printk_hook_object(g->printk), add_runs, s);
 		snapshot_drop(s, "printk", printk_hook_dropped(g->printk));
-		snapshot_drop(s, "printk_others", printk_hook_others_dropped(g->printk));
+		snapshot_drop(s, "printk_others",
+			      printk_hook_others_dropped(g->printk) + g->stream.others_crowded);
 	}
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
