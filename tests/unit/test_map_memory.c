@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "unit.h"
+#include "printk.h"
 #include "printk.skel.h"
 #include "rpc.h"
 #include "model/snapshot.h"

@@ -43,7 +43,7 @@ fi
 
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder, and the container image.
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | paste -sd ' ')
-hooks='late exact sources faults fault-lines driver-hooks forgery'
+hooks='late exact sources faults fault-lines driver-hooks forgery forgery-corners'
 core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'

@@ -8,6 +8,11 @@ def between(folder, before, after):
     return difference(Metrics(folder / f"{before}.prom"), Metrics(folder / f"{after}.prom"))
 
 
+def knows_callers(folder):
+    major, minor = (folder / "release").read_text().split(".")[:2]
+    return (int(major), int(minor)) >= (5, 19)
+
+
 def unverified(metrics):
     return sorted(dict(k)["gpu"][5:7] for k, v in metrics.each("gpu_xid_unverified_total").items() if v)
 
@@ -45,7 +50,21 @@ def only_the_kernels_uevents_count(folder):
 
 
 @judgement
+def a_flood_pushes_no_line_of_the_driver_out(folder):
+    ours = between(folder, "flooded", "pushed")
+    lost, others = (ours.get("kernel_log_lost_records_total"), ours.get("events_dropped_total", reason="printk_others"))
+    need(lost > 0, "the log has lost nothing")
+    if knows_callers(folder):
+        need(others > 0, "the hook has dropped nothing")
+        need(counts(ours) == {("0000:c5:00.0", 79): 1}, counts(ours))
+        need(not ours.get("events_dropped_total", reason="printk"), "dropped as if they were the driver's")
+    else:  # nothing but the log has it, of this driver
+        need(not counts(ours), counts(ours))
+    return f"{lost} records lost, {others} messages dropped"
+
+
+@judgement
 def the_driver_is_known_while_printk_is_traced(folder):
-    ours = between(folder, "flooded", "traced")
+    ours = between(folder, "pushed", "traced")
     need(counts(ours) == {("0000:d1:00.0", 79): 1, ("0000:d2:00.0", 79): 1}, counts(ours))
     need(unverified(ours) == ["d3", "d4"], unverified(ours))

@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 # More ways to have text of one's own printed, beside those of forgery: prefixes of the packet filter, names of anonymous
 # files, paths of overlays, audit records, a text that the driver quotes; and uevents that others than the kernel send.
-# The driver's own lines count while the kernel traces its printing functions, and jobs are told apart by what
-# users cannot make.
+# The driver's own lines count in floods, and while the kernel traces its printing functions.
 need_drivers
 nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
@@ -31,7 +30,7 @@ try_memfd() {
 		"8000000000000000001000000000000031c08a0000000000"); exec {"/proc/self/fd/$f"} "x"' "$1" || true
 }
 # shellcheck disable=SC2016
-mount='my ($t, $o) = @ARGV; my ($d, $f) = ("none", "/mnt"); syscall(165, $d, $f, $t, 0, $o);'
+mount='my ($t, $o, $n) = @ARGV; my ($d, $f) = ("none", "/mnt"); syscall(165, $d, $f, $t, 0, $o) for 1 .. $n // 1;'
 try_mount() { nobody unshare -U -r -m perl -e "$mount" "$@"; }
 # The kernel ends a process for its system call, and the audit system says so.
 # shellcheck disable=SC2016
@@ -58,6 +57,7 @@ send='socket(my $s, 16, 3, 15) or die; my $m = join("\0", @ARGV) . "\0";
 	defined send($s, $m, 0, pack("SSLL", 16, 0, 0, 1)) or die "send: $!\n";'
 loaded=(add@/module/nvidia ACTION=add DEVPATH=/module/nvidia SUBSYSTEM=module SEQNUM=9)
 
+uname -r >release
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 forge() {
@@ -102,6 +102,14 @@ rmmod nvidia
 driver_load text
 kill -CONT "$agent"
 judge flooded
+
+# A flood pushes the driver's line out of the log, and would fill the hook's buffer.
+kill -STOP "$agent"
+try_mount tmpfs "$(xid b8)" 1500
+driver "raw $(xid c5)"
+try_mount tmpfs "$(xid b9)" 1500
+kill -CONT "$agent"
+judge pushed
 
 # The kernel calls printk's functions through code of its own while they are traced.
 tracing=/sys/kernel/tracing
