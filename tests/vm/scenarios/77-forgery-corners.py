@@ -38,21 +38,23 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
 def what_the_driver_quotes_is_no_fault(folder):
     ours = between(folder, "no-driver", "quoted")
     need("c0" in unverified(ours), "the quoted text did not arrive:", unverified(ours))
-    need(counts(between(folder, "quoted", "driver")) == {("0000:c1:00.0", 79): 1}, "the driver's own line does not count")
+    own = counts(between(folder, "quoted", "driver"))
+    need(own == {("0000:c1:00.0", 79): 1}, "the driver's own line:", own)
 
 
 @judgement
 def only_the_kernels_uevents_count(folder):
     need(recovered(folder, "driver"), "the driver's load was not noticed")
     need(recovered(folder, "uevents") == recovered(folder, "driver"), "a forged uevent cleared faults")
-    need(recovered(folder, "flooded") > recovered(folder, "uevents"), "a flood has hidden that the driver was loaded")
+    need(recovered(folder, "flooded") > recovered(folder, "uevents"), "a flood has hidden the driver's load")
     need("not permitted" in (folder / "nobody").read_text(), "a user may send uevents")
 
 
 @judgement
 def a_flood_pushes_no_line_of_the_driver_out(folder):
     ours = between(folder, "flooded", "pushed")
-    lost, others = (ours.get("kernel_log_lost_records_total"), ours.get("events_dropped_total", reason="printk_others"))
+    lost = ours.get("kernel_log_lost_records_total")
+    others = ours.get("events_dropped_total", reason="printk_others")
     need(lost > 0, "the log has lost nothing")
     if knows_callers(folder):
         need(others > 0, "the hook has dropped nothing")

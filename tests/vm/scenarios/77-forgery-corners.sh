@@ -70,6 +70,7 @@ forge() {
 	try_mount fuse "x"$'\n'"$(xid "${1}4")"
 	try_seccomp "$(xid "${1}5")"
 	try_pids "$(xid "${1}6")"
+	# shellcheck disable=SC2016 # the inner shell expands it
 	if nobody sh -c 'echo "$1" >/dev/kmsg' sh "$(xid "${1}7")"; then echo "may write" >kmsg; fi
 }
 modprobe -a nf_log_syslog nf_log_ipv4 xt_LOG overlay fuse 2>/dev/null || true
@@ -96,6 +97,7 @@ perl -e "$send" "${loaded[@]}"
 judge uevents
 
 # A flood of them hides no load of the driver.
+# shellcheck disable=SC2154 # agent_start sets it
 kill -STOP "$agent"
 for _ in {1..1000}; do echo add >/sys/module/loop/uevent; done
 rmmod nvidia
