@@ -14,6 +14,9 @@ struct made_up_mount {
 	unsigned int age, calls, connects, port;
 };
 
+/* Calls whose other figures have not been counted yet; transmits besides three. */
+static unsigned int behind, more;
+
 #define BY_PROCESS_1 "/proc/1/"
 
 /* Writes both files; ends with an entry without server. */
@@ -22,13 +25,15 @@ static void put_mounts(const struct made_up_mount *mount)
 	char stats[8192] = "", infos[8192] = "";
 
 	for (unsigned int i = 0; mount->server; mount++, i++) {
+		unsigned int whole = mount->calls - behind;
+
 		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
 			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n"
 			 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n\tper-op statistics\n"
 			 "\tREAD: %u %u %u %u %u 5 %u %u 1\n",
 			 mount->server, i, mount->age, mount->port, mount->connects, mount->calls,
-			 mount->calls + 3, 2 * mount->calls, 100 * mount->calls, 200 * mount->calls,
-			 3 * mount->calls, 4 * mount->calls);
+			 whole + 3 + more, 2 * whole, 100 * whole, 200 * whole, 3 * whole,
+			 4 * whole);
 		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
 			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,addr=10.0.0.1\n", i, mount->device, i,
 			 mount->server);
@@ -92,6 +97,41 @@ TEST_WITH(counters_never_fall, enter, leave)
 	assert_int_equal(polled(p, "nas"), 153);
 	MOUNTS({ "nas", 45, 0, 4, 1, 880 }); /* likewise, within a second */
 	assert_int_equal(polled(p, "nas"), 157);
+	mountstats_source.detach(p);
+}
+
+/* Polls after so many calls, the last @unfinished of which are being counted, and @again
+ * transmits besides three. Expects that many resent and bytes sent. */
+static void polls(void *p, unsigned int calls, unsigned int unfinished, unsigned int again,
+		  uint64_t resent, uint64_t sent_bytes)
+{
+	struct snapshot s = {};
+
+	behind = unfinished;
+	more = again;
+	MOUNTS({ "nas", 45, 10, calls, 1, 880 });
+	behind = more = 0;
+	assert_int_equal(mountstats_source.read(p, &s), 0);
+	assert_int_equal(reads(&s, "nas"), calls);
+	assert_int_equal(s.transports[0].retransmits, resent);
+	assert_int_equal(s.ops[0].sent_bytes, sent_bytes);
+	assert_int_equal(s.ops[0].total.sum_ns, sent_bytes / 100 * 4 * 1000000);
+	snapshot_free(&s);
+}
+
+/* The kernel counts a call before its transmits, and prints without waiting for them. */
+TEST_WITH(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing, enter, leave)
+{
+	void *p;
+
+	MOUNTS();
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	polls(p, 5, 5, 0, 0, 0);
+	polls(p, 5, 0, 0, 3, 500);
+	polls(p, 6, 1, 0, 3, 500);
+	polls(p, 6, 0, 0, 3, 600);
+	polls(p, 11, 5, 1, 3, 600);
+	polls(p, 11, 0, 1, 4, 1100);
 	mountstats_source.detach(p);
 }
 

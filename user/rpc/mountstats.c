@@ -75,8 +75,20 @@ static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
 	h->sum_ns += ms * NS_PER_MS;
 }
 
+/* Transmits beyond the first one of each call. */
+static uint64_t resent(const struct mountstats_op *op)
+{
+	return since(op->transmits, op->calls);
+}
+
+/*
+ * The kernel counts a call's figures one after the other, its calls first, and prints them
+ * without the lock that it holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and
+ * rpc_clnt_show_stats()). So a poll may find a call without its transmits, or the reverse, and
+ * the next poll finds the rest of it. What is left over of transmits, in @now, never falls.
+ */
 static int add_op(struct mountstats_state *m, const struct mountstats_mount *mount,
-		  const struct mountstats_op *now, const struct mountstats_op *before)
+		  struct mountstats_op *now, const struct mountstats_op *before)
 {
 	uint64_t calls = since(now->calls, before->calls);
 	uint64_t errors = since(now->errors, before->errors);
@@ -84,8 +96,10 @@ static int add_op(struct mountstats_state *m, const struct mountstats_mount *mou
 	struct rpc_error *e;
 	struct rpc_op *o;
 
-	if (!calls)
+	if (!memcmp(now, before, sizeof(*now)))
 		return 0;
+	if (resent(now) < resent(before))
+		now->transmits = now->calls + resent(before);
 	o = snapshot_op(&m->totals, mount->server, now->name);
 	if (!o)
 		return -ENOMEM;
@@ -104,7 +118,7 @@ static int add_op(struct mountstats_state *m, const struct mountstats_mount *mou
 	t = snapshot_transport(&m->totals, mount->server, mount->transports[0].protocol);
 	if (!t)
 		return -ENOMEM;
-	t->retransmits += since(now->transmits - now->calls, before->transmits - before->calls);
+	t->retransmits += resent(now) - resent(before);
 	t->timeouts += since(now->timeouts, before->timeouts);
 	return 0;
 }
@@ -128,8 +142,7 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 	return false;
 }
 
-static int add_mount(struct mountstats_state *m, const struct mountstats_mount *mount,
-		     uint64_t device)
+static int add_mount(struct mountstats_state *m, struct mountstats_mount *mount, uint64_t device)
 {
 	struct seen_mount *seen = find_mount(m, device);
 	struct mountstats_op *ops;
