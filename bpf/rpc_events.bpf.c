@@ -208,14 +208,15 @@ static __noinline __u32 series_make(struct rpc_event_series_key *key)
 
 	if (bpf_map_pop_elem(&free_series, &index))
 		return 0;
+	/* Before anybody can count under this number. */
+	info = bpf_map_lookup_elem(&series_info, &index);
+	if (info)
+		*info = *key;
 	if (bpf_map_update_elem(&series_index, key, &index, BPF_NOEXIST)) {
 		bpf_map_push_elem(&free_series, &index, BPF_ANY);
 		known = bpf_map_lookup_elem(&series_index, key);
 		return known ? *known : 0;
 	}
-	info = bpf_map_lookup_elem(&series_info, &index);
-	if (info)
-		*info = *key;
 	return index;
 }
 
@@ -368,9 +369,11 @@ static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 	since = s->saturated_since[limit];
 	if (s->waiting[limit] || !since)
 		return;
+	/* In this order, as in bpf/rpc.bpf.c. */
+	s->saturated_since[limit] = 0;
+	barrier();
 	if (now > since)
 		add(&s->saturated_ns[limit], now - since);
-	s->saturated_since[limit] = 0;
 }
 
 SEC("tp/sunrpc/rpc_task_sleep")

@@ -97,7 +97,9 @@ static uint32_t server_get(struct tracepoint_maps *m, const char *address)
 	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
 	if (!bpf_map_update_elem(fd, &key, &index, BPF_NOEXIST))
 		return index;
-	/* The kernel side has added it meanwhile. */
+	/* The kernel side has added it meanwhile. The number's next server is another one. */
+	server = (struct rpc_event_server){};
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
 	bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index, BPF_ANY);
 	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
 }
@@ -187,6 +189,7 @@ static void name_servers(struct tracepoint_maps *m)
 
 /* ---- a snapshot ---- */
 
+/* "": it is newer than name_servers(), and what it has counted is left to the next snapshot. */
 static const char *server_label(const struct tracepoint_maps *m, uint32_t server)
 {
 	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS].server;
@@ -201,7 +204,7 @@ static int read_series(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 
 	for (uint32_t shard = 0; shard < m->shards; shard++) {
 		copy = rpc_series_read(&m->reader, i * m->shards + shard);
-		if (!copy->started)
+		if (!copy->started || (i && !*server_label(m, info->server)))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", RPC_OP_LEN - 1, info->op);
 		op = i ? snapshot_op(s, server_label(m, info->server), name) :
@@ -224,6 +227,8 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	const struct rpc_event_series_key *info = &r->m->series_info[series];
 	struct rpc_error *error;
 
+	if (series && !*server_label(r->m, info->server))
+		return 0;
 	error = series ? snapshot_error(r->s, server_label(r->m, info->server), info->op, status) :
 			 snapshot_error(r->s, OTHER, OTHER, status);
 	if (!error)
@@ -305,6 +310,8 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 		forget(w->m->keys, i, key);
 		return;
 	}
+	if (!*server_label(w->m, t.server))
+		return;
 	server = snapshot_server(w->s, server_label(w->m, t.server));
 	if (!server)
 		return;
