@@ -106,19 +106,23 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 li
 static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit, __u64 now)
 {
 	struct rpc_transport *t = transport_of(xprt);
+	__u64 since;
 
 	if (!t || limit >= RPC_LIMITS || !t->saturated_since[limit])
 		return;
-	if (now > t->saturated_since[limit])
-		t->saturated_ns[limit] += now - t->saturated_since[limit];
+	/* In this order, so that a reader between the two finds too little, which the next one
+	 * puts right: never the same time twice. */
+	since = t->saturated_since[limit];
 	t->saturated_since[limit] = 0;
+	barrier();
+	if (now > since)
+		t->saturated_ns[limit] += now - since;
 }
 
 SEC("tp_btf/rpc_task_sleep")
 int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
 	const struct rpc_xprt *xprt;
-	struct rpc_xprt_ref *ref;
 	struct rpc_waiter *w;
 	__u32 wait;
 	__u64 now;
@@ -138,11 +142,8 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	if (!xprt)
 		return 0;
 
-	if (wait != RPC_PHASE_DELAY) {
-		ref = xprt_get(xprt);
-		if (ref)
-			limit_enter(ref, limit_of(wait), q->qlen, now);
-	}
+	if (wait != RPC_PHASE_DELAY)
+		limit_enter(xprt_get(xprt), limit_of(wait), q->qlen, now);
 	w = waiter_get((__u64)task, task->tk_start);
 	if (!w) {
 		drop(RPC_DROP_WAITER);
@@ -330,12 +331,8 @@ int BPF_PROG(xprt_destroy, const struct rpc_xprt *xprt)
 	if (!xprt)
 		return 0;
 	t = transport_of(xprt);
-	xprt_forget(xprt);
-	if (!t)
-		return 0;
-	add(&t->connects, xprt->stat.connect_count);
-	for (int i = 0; i < RPC_LIMITS; i++)
-		t->saturated_since[i] = 0;
-	t->xprt = 0;
+	if (t)
+		add(&t->connects, xprt->stat.connect_count);
+	xprt_forget(xprt, t);
 	return 0;
 }

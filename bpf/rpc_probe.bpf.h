@@ -19,6 +19,8 @@ static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32
 {
 	struct rb_node *node = BPF_CORE_READ(root, rb_node);
 	struct rpc_rqst *rqst, *best = NULL;
+	struct rpc_task *task;
+	__u64 start;
 
 	for (int depth = 0; depth < 40 && node; depth++) {
 		rqst = (void *)node - bpf_core_field_offset(struct rpc_rqst, rq_recv);
@@ -29,9 +31,28 @@ static __always_inline __u64 oldest_from(__u64 xprt, struct rb_root *root, __u32
 			node = BPF_CORE_READ(node, rb_right);
 		}
 	}
-	if (!best || (__u64)BPF_CORE_READ(best, rq_xprt) != xprt)
+	if (!best)
 		return 0;
-	return BPF_CORE_READ(best, rq_task, tk_start);
+	task = BPF_CORE_READ(best, rq_task);
+	start = BPF_CORE_READ(task, tk_start);
+	/* Checked after the read: a task that has ended has given its request up, and its
+	 * memory may be another task's by now. */
+	if (BPF_CORE_READ(task, tk_rqstp) != best || BPF_CORE_READ(best, rq_task) != task ||
+	    (__u64)BPF_CORE_READ(best, rq_xprt) != xprt)
+		return 0;
+	return start;
+}
+
+/* Whether the rpc_xprt at @t's address is still one of @t's server. The kernel drops the event
+ * of its end in rare cases (see rpc_record_at_release), and uses the memory again. */
+static __always_inline bool is_same_server(const struct rpc_transport *t)
+{
+	struct rpc_server server = {};
+	__u32 *known;
+
+	server_read(&server, (const struct rpc_xprt *)t->xprt);
+	known = bpf_map_lookup_elem(&server_index, &server);
+	return (known ? *known : RPC_MAX_SERVERS) == t->server;
 }
 
 static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
@@ -43,17 +64,26 @@ static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 	return qlen;
 }
 
-/* Run with an rpc_xprt's address: reads what no event shows, above all the calls to a
- * server that has stopped answering. Each request gets the next xid, so the lowest one in
- * flight is the oldest; after xprt->xid has wrapped, those at or above it are older. */
+/* Run with a transport's number and its rpc_xprt's address: reads what no event shows, above
+ * all the calls to a server that has stopped answering. Each request gets the next xid, so the
+ * lowest one in flight is the oldest; after xprt->xid has wrapped, those at or above it are
+ * older. If another transport has the address, its former owner's entry is freed. */
 SEC("raw_tp")
 int rpc_probe(__u64 *ctx)
 {
-	struct rpc_xprt *xprt = (void *)ctx[0];
+	struct rpc_xprt *xprt = (void *)ctx[1];
 	struct rpc_probe *p = &rpc_probe_result;
+	struct rpc_transport *t;
+	__u32 index = ctx[0], next;
 	struct rb_root *root;
-	__u32 next;
 
+	t = bpf_map_lookup_elem(&transports, &index);
+	if (!t || t->xprt != (__u64)xprt)
+		return 0;
+	if (!is_same_server(t)) {
+		xprt_forget(xprt, t);
+		return 0;
+	}
 	p->connects = BPF_CORE_READ(xprt, stat.connect_count);
 	p->max_slots = BPF_CORE_READ(xprt, max_reqs);
 	p->slots = BPF_CORE_READ(xprt, num_reqs);
@@ -62,7 +92,7 @@ int rpc_probe(__u64 *ctx)
 	p->queued[RPC_LIMIT_SEND] = qlen_read(&xprt->sending);
 	next = BPF_CORE_READ(xprt, xid);
 	root = &xprt->recv_queue;
-	p->oldest_start = oldest_from(ctx[0], root, next) ?: oldest_from(ctx[0], root, 0);
+	p->oldest_start = oldest_from(ctx[1], root, next) ?: oldest_from(ctx[1], root, 0);
 	return 0;
 }
 

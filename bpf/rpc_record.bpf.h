@@ -18,16 +18,12 @@ static __always_inline void call_end_depth(struct rpc_server_stats *s, __u32 epo
 	peak_raise(&s->peak[queue], epoch, depth);
 }
 
-/* Records how many calls are in the transmit queue and in flight as a call ends; @copy: the
- * index of the server's copy. */
-static __always_inline void call_end_depths(const struct rpc_xprt *xprt, __u32 copy)
+/* Records how many calls are in the transmit queue and in flight as a call ends; @s: the
+ * server's copy. */
+static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct rpc_server_stats *s)
 {
-	struct rpc_server_stats *s = bpf_map_lookup_elem(&server_stats, &copy);
-	__u32 epoch;
+	__u32 epoch = rpc_epoch;
 
-	if (!s)
-		return;
-	epoch = rpc_epoch;
 	call_end_depth(s, epoch, RPC_QUEUE_XMIT, xprt->xmit_queuelen.counter);
 	call_end_depth(s, epoch, RPC_QUEUE_PENDING, xprt->pending.qlen);
 }
@@ -52,15 +48,19 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	__u64 received = rqst->rq_reply_bytes_recvd;
 	__u64 start = task->tk_start;
 	const struct rpc_xprt *xprt = rqst->rq_xprt;
+	const struct rpc_xprt_ref *ref = xprt_get(xprt);
 	__u32 index, copy, my_shard = shard();
+	struct rpc_server_stats *server;
 	struct rpc_waits *waits;
-	struct rpc_xprt_ref *ref;
 	struct rpc_transport *t;
 	struct rpc_series *s;
 	int ntrans;
 
-	ref = xprt_get(xprt);
-	index = ref ? series_get(ref, task->tk_msg.rpc_proc, client->cl_vers) : 0;
+	copy = SHARD_INDEX(ref->server, my_shard);
+	server = bpf_map_lookup_elem(&server_stats, &copy);
+	if (!server)
+		return;
+	index = series_get(server, ref->server, task->tk_msg.rpc_proc, client->cl_vers);
 	if (!index)
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
@@ -87,10 +87,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 
 	if (status < 0)
 		error_record(index, status);
-	if (!ref)
-		return;
-
-	call_end_depths(xprt, SHARD_INDEX(ref->server, my_shard));
+	call_end_depths(xprt, server);
 	ntrans = rqst->rq_ntrans;
 	if (ntrans > 1 || task->tk_timeouts) {
 		t = bpf_map_lookup_elem(&transports, &ref->transport);

@@ -31,16 +31,23 @@ volatile __s64 rpc_session_state_offset = 0;
  * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;
 
-/* Entries in use; more than the array has: it is full. */
+/* Numbers given out, for ever; more than the array has, by up to the number of CPUs: it is
+ * full. */
 __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
+
+/* Entries of `xprts`. */
+__u32 rpc_xprt_count = 0;
+
+/* Of a transport that did not fit into `xprts`. */
+const struct rpc_xprt_ref rpc_xprt_beyond = { RPC_MAX_TRANSPORTS, RPC_MAX_SERVERS };
 
 struct rpc_probe rpc_probe_result = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 2 * RPC_MAX_TRANSPORTS);
+	__uint(max_entries, RPC_MAX_XPRTS);
 	__type(key, __u64);
 	__type(value, struct rpc_xprt_ref);
 } xprts SEC(".maps");
@@ -105,17 +112,32 @@ static __always_inline __u64 number_of(const void *pointer)
 	return number;
 }
 
+/* Whether a number, of which @count are given out, is left of @max. Asked first, so that the
+ * count of a full table does not wrap. */
+static __always_inline bool is_left(const __u32 *count, __u32 max)
+{
+	return *(const volatile __u32 *)count < max;
+}
+
+/* The server of a transport, which may be gone: then it is any. */
+static __always_inline void server_read(struct rpc_server *server, const struct rpc_xprt *xprt)
+{
+	server->netns = BPF_CORE_READ(xprt, xprt_net, ns.inum);
+	bpf_probe_read_kernel_str(server->name, sizeof(server->name),
+				  BPF_CORE_READ(xprt, servername));
+}
+
 static __noinline __u32 server_make(const struct rpc_xprt *xprt)
 {
 	struct rpc_server server = {};
-	__u32 *known, index;
+	__u32 *known, index = RPC_MAX_SERVERS;
 
-	server.netns = xprt->xprt_net->ns.inum;
-	bpf_probe_read_kernel_str(server.name, sizeof(server.name), xprt->servername);
+	server_read(&server, xprt);
 	known = bpf_map_lookup_elem(&server_index, &server);
 	if (known)
 		return *known;
-	index = __sync_fetch_and_add(&rpc_server_count, 1);
+	if (is_left(&rpc_server_count, RPC_MAX_SERVERS))
+		index = __sync_fetch_and_add(&rpc_server_count, 1);
 	if (index < RPC_MAX_SERVERS && !bpf_map_update_elem(&servers, &index, &server, BPF_ANY) &&
 	    !bpf_map_update_elem(&server_index, &server, &index, BPF_NOEXIST))
 		return index;
@@ -132,7 +154,7 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 		__builtin_memcpy(proto, "tls", 4);
 		return;
 	}
-	bpf_probe_read_kernel_str(proto, RPC_PROTO_LEN, xprt->address_strings[RPC_DISPLAY_PROTO]);
+	bpf_probe_read_kernel_str(proto, sizeof(__u64), xprt->address_strings[RPC_DISPLAY_PROTO]);
 }
 
 /* The last entry of an earlier transport of the same server and protocol, or
@@ -151,78 +173,87 @@ __noinline __u32 transport_free_index(__u32 server, __u64 proto)
 		t = bpf_map_lookup_elem(&transports, &index);
 		if (!t)
 			break;
-		differs = t->xprt | (*(__u64 *)t->proto ^ proto) | (t->server ^ server);
+		differs = t->xprt | (t->proto_number ^ proto) | (t->server ^ server);
 		differs = (differs | -differs) >> 63; /* 0 or 1 */
 		found = found * differs + i * (1 - differs);
 	}
 	return found;
 }
 
+/* An entry for a transport. Whoever has it owns it first, so that nobody else takes it, and
+ * publishes it last, so that nobody reads a part of it. */
 static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server)
 {
-	__u64 proto[RPC_PROTO_LEN / sizeof(__u64)] = {};
 	struct rpc_transport *t;
+	__u64 proto = 0;
 	__u32 index;
 
-	transport_proto((char *)proto, xprt);
-	index = transport_free_index(server, proto[0]);
+	transport_proto((char *)&proto, xprt);
+	index = transport_free_index(server, proto);
 	t = bpf_map_lookup_elem(&transports, &index);
-	if (t && !__sync_val_compare_and_swap(&t->xprt, 0, (__u64)xprt))
-		goto found;
-	index = __sync_fetch_and_add(&rpc_transport_count, 1);
-	t = bpf_map_lookup_elem(&transports, &index);
-	if (!t) {
-		drop(RPC_DROP_TRANSPORT);
-		return RPC_MAX_TRANSPORTS;
+	if (!t || __sync_val_compare_and_swap(&t->xprt, 0, RPC_XPRT_FILLED)) {
+		index = RPC_MAX_TRANSPORTS;
+		if (is_left(&rpc_transport_count, RPC_MAX_TRANSPORTS))
+			index = __sync_fetch_and_add(&rpc_transport_count, 1);
+		t = bpf_map_lookup_elem(&transports, &index);
+		if (!t) {
+			drop(RPC_DROP_TRANSPORT);
+			return RPC_MAX_TRANSPORTS;
+		}
+		__sync_lock_test_and_set(&t->xprt, RPC_XPRT_FILLED);
+		t->server = server;
 	}
-	t->server = server;
-	__builtin_memcpy(t->proto, proto, sizeof(proto));
-	t->xprt = (__u64)xprt;
-found:
 	bpf_probe_read_kernel_str(t->address, sizeof(t->address),
 				  xprt->address_strings[RPC_DISPLAY_ADDR]);
+	/* Atomic for their barriers. */
+	__sync_lock_test_and_set(&t->proto_number, proto);
+	__sync_lock_test_and_set(&t->xprt, (__u64)xprt);
 	return index;
 }
 
 /* The entry of xprt_cache that @xprt's address selects. */
 static __always_inline struct rpc_xprt_cached *xprt_cached(const struct rpc_xprt *xprt)
 {
-	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 22;
+	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 21;
 
 	return bpf_map_lookup_elem(&xprt_cache, &index);
 }
 
-_Static_assert(RPC_XPRT_CACHE == 1 << (32 - 22), "xprt_cached");
+_Static_assert(RPC_XPRT_CACHE == 1 << (32 - 21), "xprt_cached");
 
-static __noinline struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
+static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_ref ref = {};
 	__u64 key = (__u64)xprt;
 	struct rpc_xprt_cached *cached;
 	struct rpc_transport *t;
 
+	/* Such a transport comes here with each call, so this takes a few instructions only. */
+	if (!is_left(&rpc_xprt_count, RPC_MAX_XPRTS)) {
+		drop(RPC_DROP_SERVER);
+		return &rpc_xprt_beyond;
+	}
 	ref.server = server_make(xprt);
 	ref.transport = transport_make(xprt, ref.server);
 	if (bpf_map_update_elem(&xprts, &key, &ref, BPF_NOEXIST)) {
-		/* Another CPU was faster, or the table is full. */
+		/* Another CPU was faster, or has taken the last entry. */
 		t = bpf_map_lookup_elem(&transports, &ref.transport);
 		if (t)
 			t->xprt = 0;
-		return bpf_map_lookup_elem(&xprts, &key);
+		return bpf_map_lookup_elem(&xprts, &key) ?: &rpc_xprt_beyond;
 	}
+	__sync_fetch_and_add(&rpc_xprt_count, 1);
 	cached = xprt_cached(xprt);
-	if (cached && !__sync_val_compare_and_swap(&cached->xprt, 0, 1)) {
-		cached->ref.server = ref.server;
-		cached->ref.transport = ref.transport;
-		__builtin_memset(cached->ref.series, 0, sizeof(ref.series));
+	if (cached && !__sync_val_compare_and_swap(&cached->xprt, 0, RPC_XPRT_FILLED)) {
+		cached->ref = ref;
 		/* Atomic for its barrier: whoever reads the address can read the rest. */
 		__sync_lock_test_and_set(&cached->xprt, key);
 	}
-	return bpf_map_lookup_elem(&xprts, &key);
+	return bpf_map_lookup_elem(&xprts, &key) ?: &rpc_xprt_beyond;
 }
 
 /* The entry of a transport's address, or NULL. */
-static __always_inline struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
+static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
@@ -232,33 +263,41 @@ static __always_inline struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xpr
 	return bpf_map_lookup_elem(&xprts, &key);
 }
 
-static __always_inline struct rpc_xprt_ref *xprt_get(const struct rpc_xprt *xprt)
+/* The same; makes one if there is none. */
+static __always_inline const struct rpc_xprt_ref *xprt_get(const struct rpc_xprt *xprt)
 {
 	return xprt_find(xprt) ?: xprt_make(xprt);
 }
 
-static __always_inline void xprt_forget(const struct rpc_xprt *xprt)
+/* The transport is gone. @t: its entry, which the next one may take from then on, or NULL. */
+static __always_inline void xprt_forget(const struct rpc_xprt *xprt, struct rpc_transport *t)
 {
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
 
 	if (cached && cached->xprt == key)
 		cached->xprt = 0;
-	bpf_map_delete_elem(&xprts, &key);
+	if (!bpf_map_delete_elem(&xprts, &key))
+		__sync_fetch_and_add(&rpc_xprt_count, -1);
+	if (!t)
+		return;
+	for (int i = 0; i < RPC_LIMITS; i++)
+		t->saturated_since[i] = 0;
+	__sync_val_compare_and_swap(&t->xprt, key, 0);
 }
 
 /* The entry of a transport that is known already, or NULL. */
 static __always_inline struct rpc_transport *transport_of(const struct rpc_xprt *xprt)
 {
-	struct rpc_xprt_ref *ref = xprt_find(xprt);
+	const struct rpc_xprt_ref *ref = xprt_find(xprt);
 
 	return ref ? bpf_map_lookup_elem(&transports, &ref->transport) : NULL;
 }
 
 static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *proc, __u32 version)
 {
+	__u32 *known, index = RPC_MAX_SERIES;
 	struct rpc_series_info info = {};
-	__u32 *known, index;
 
 	info.key.server = server;
 	info.key.version = version;
@@ -269,7 +308,8 @@ static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *pro
 	if (!proc->p_name ||
 	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), proc->p_name) < 0)
 		__builtin_memcpy(info.name, "NULL", 5);
-	index = __sync_fetch_and_add(&rpc_series_count, 1);
+	if (is_left(&rpc_series_count, RPC_MAX_SERIES))
+		index = __sync_fetch_and_add(&rpc_series_count, 1);
 	if (index < RPC_MAX_SERIES && !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
 	    !bpf_map_update_elem(&series_index, &info.key, &index, BPF_NOEXIST))
 		return index;
@@ -277,20 +317,21 @@ static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *pro
 	return known ? *known : 0;
 }
 
-static __always_inline __u32 series_get(struct rpc_xprt_ref *ref, const struct rpc_procinfo *proc,
-					__u32 version)
+/* The series of a call to @server, whose shard is @s. */
+static __always_inline __u32 series_get(struct rpc_server_stats *s, __u32 server,
+					const struct rpc_procinfo *proc, __u32 version)
 {
 	__u32 op = proc->p_statidx;
 	__u32 table = version - 3;
 	__u32 index;
 
 	if (op >= RPC_MAX_OP || table > 1)
-		return series_make(ref->server, proc, version);
-	index = ref->series[table][op];
+		return series_make(server, proc, version);
+	index = s->series[table][op];
 	if (index)
 		return index - 1;
-	index = series_make(ref->server, proc, version);
-	ref->series[table][op] = index + 1;
+	index = series_make(server, proc, version);
+	s->series[table][op] = index + 1;
 	return index;
 }
 

@@ -16,7 +16,8 @@
 
 #define RPC_MAX_SHARDS 8 /* a power of two */
 #define RPC_MAX_SERVERS 64
-#define RPC_MAX_TRANSPORTS 256
+#define RPC_MAX_TRANSPORTS 1024 /* with figures of their own */
+#define RPC_MAX_XPRTS 1536 /* transports whose server is known */
 #define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
 #define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
@@ -141,6 +142,8 @@ struct rpc_peak {
 
 /* One server, one shard. */
 struct rpc_server_stats {
+	/* In source btf: its series as 1 + number, 0 for "not looked up yet"; NFSv3, NFSv4. */
+	__u8 series[2][RPC_MAX_OP];
 	__u64 depth[RPC_QUEUES][DEPTH_BUCKETS];
 	__u64 depth_sum[RPC_QUEUES];
 	/* Of xmit and pending; the limits' peaks are with their transport,
@@ -152,10 +155,14 @@ struct rpc_server_stats {
 /* A transport of a server. It outlives the rpc_xprt: the counters continue when the
  * server's next rpc_xprt of that protocol takes its entry. */
 struct rpc_transport {
-	__u64 xprt; /* address of the rpc_xprt, 0 while there is none */
-	__u32 server;
-	char proto[RPC_PROTO_LEN]; /* "tcp", "udp", "rdma", "tls" */
+	__u64 xprt; /* address of the rpc_xprt; 0 while there is none; or RPC_XPRT_FILLED */
+	union {
+		char proto[8]; /* "tcp", "udp", "rdma", "tls"; "": never used */
+		__u64 proto_number;
+	};
 	char address[RPC_ADDRESS_LEN];
+	__u32 server;
+	__u32 zero;
 	__u64 retransmits;
 	__u64 timeouts;
 	__u64 disconnects;
@@ -165,20 +172,21 @@ struct rpc_transport {
 	struct rpc_peak peak[RPC_LIMITS];
 };
 
-/* What belongs to an rpc_xprt's address; the series as 1 + number, 0 for "not
- * looked up yet". */
+/* In place of an address: the entry has an owner, which fills it. */
+#define RPC_XPRT_FILLED 1
+
+/* What belongs to an rpc_xprt's address. */
 struct rpc_xprt_ref {
 	__u32 transport; /* number; RPC_MAX_TRANSPORTS: the table was full */
 	__u32 server; /* number; RPC_MAX_SERVERS: the table was full */
-	__u8 series[2][RPC_MAX_OP]; /* NFSv3, NFSv4 */
 };
 
 /* A direct-mapped cache of the same, which takes a tenth of a hash map's
  * instructions: the address selects the entry, the first to come keeps it. */
-#define RPC_XPRT_CACHE 1024
+#define RPC_XPRT_CACHE 2048
 
 struct rpc_xprt_cached {
-	__u64 xprt; /* 0: free; 1: being filled */
+	__u64 xprt; /* 0: free; or RPC_XPRT_FILLED */
 	struct rpc_xprt_ref ref;
 };
 

@@ -29,6 +29,7 @@ struct reading {
 	char (*servers)[LABEL_SIZE]; /* by number */
 	uint32_t server_count;
 	struct rpc_transport *transports;
+	uint32_t numbers[RPC_MAX_TRANSPORTS]; /* see transport_number() */
 	uint32_t transport_count;
 	uint32_t series_count;
 };
@@ -100,6 +101,8 @@ static int read_servers(struct reading *r)
 
 		if (lookup(bpf->maps.servers, i, &server))
 			return -errno;
+		if (!server.name[0])
+			continue; /* being filled at this moment: nothing is counted yet */
 		len = strnlen(server.name, sizeof(server.name));
 		label_from_bytes(label, LABEL_SIZE - 12, server.name, len);
 		/* A name with an '@' has the number behind it, so that none ends like another. */
@@ -182,13 +185,14 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	const struct rpc_transport *t = &r->transports[index];
 	struct rpc_bpf *bpf = r->m->bpf;
 	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
-	__u64 args[1] = { t->xprt };
+	__u64 args[2] = { index, t->xprt };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 	struct rpc_transport after;
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
 		return;
-	/* The transport may have been destroyed meanwhile. */
+	/* The transport may have been destroyed, or the program may have found that another one
+	 * has its address. */
 	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
 		return;
 	state->alive = true;
@@ -202,16 +206,17 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
 }
 
-/* A transport's number among those of its server and protocol. */
-static uint32_t transport_number(const struct reading *r, uint32_t index)
+/* A transport's number among those of its server and protocol, of which the last one before
+ * it is usually near. */
+static uint32_t transport_number(struct reading *r, uint32_t index)
 {
 	const struct rpc_transport *t = &r->transports[index];
-	uint32_t number = 0;
 
-	for (uint32_t i = 0; i < index; i++)
-		number += r->transports[i].server == t->server &&
-			  !memcmp(r->transports[i].proto, t->proto, sizeof(t->proto));
-	return number;
+	for (uint32_t i = index; i-- > 0;)
+		if (r->transports[i].server == t->server &&
+		    r->transports[i].proto_number == t->proto_number)
+			return r->numbers[i] + 1;
+	return 0;
 }
 
 static int read_transports(struct reading *r, uint32_t epoch)
@@ -233,13 +238,15 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			return -errno;
 		if (!t->proto[0])
 			continue; /* being filled at this moment */
+		r->numbers[i] = transport_number(r, i);
 		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto,
-			 transport_number(r, i));
+			 r->numbers[i]);
 		state = snapshot_transport(r->s, server_label(r, t->server), name);
 		server = snapshot_server(r->s, server_label(r, t->server));
 		if (!state || !server)
 			return -ENOMEM;
-		memcpy(state->address, t->address, sizeof(state->address));
+		if (t->xprt > RPC_XPRT_FILLED) /* otherwise it may be half written */
+			memcpy(state->address, t->address, sizeof(state->address));
 		state->retransmits += t->retransmits;
 		state->timeouts += t->timeouts;
 		state->disconnects += t->disconnects;
@@ -253,7 +260,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		for (int l = 0; l < RPC_LIMITS; l++)
 			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
 		connects = t->connects;
-		if (t->xprt)
+		if (t->xprt > RPC_XPRT_FILLED)
 			probe(r, i, state, server, &connects);
 		state->connects += rpc_monotonic(&r->m->connects[i], connects);
 	}
@@ -268,8 +275,9 @@ static int read_depths(struct reading *r, uint32_t epoch)
 
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
 		/* The last entry is for all servers beyond the table. */
-		if (i >= r->server_count &&
-		    (i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER]))
+		if (i < r->server_count ?
+			    !r->servers[i][0] :
+			    i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER])
 			continue;
 		server = snapshot_server(r->s, server_label(r, i));
 		if (!server)
