@@ -44,6 +44,9 @@ enum hook {
 #define BIT(hook) (1u << (hook))
 #define RELEASE_HOOKS (BIT(HOOK_XPRT_RELEASE_XPRT) | BIT(HOOK_XPRT_RELEASE_CONG))
 #define RECORD_AT_RELEASE_HOOKS (RELEASE_HOOKS | BIT(HOOK_RPC_STATS_LATENCY_AGAIN))
+/* Without xprt_destroy, calls of a transport that has the memory of an earlier one would count
+ * for that one's server. */
+#define ESSENTIAL_HOOKS (BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_XPRT_DESTROY))
 #define WAIT_HOOKS (BIT(HOOK_RPC_TASK_WAKEUP) | BIT(HOOK_RPC_TASK_SLEEP))
 
 static const struct bpf_hook table[HOOKS] = {
@@ -106,8 +109,7 @@ static void *try(const struct source_setup *setup)
 		.user = "source btf",
 		.table = table,
 		.count = HOOKS,
-		.essential =
-			BIT(HOOK_RPC_STATS_LATENCY) | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
+		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
 		.unused = tracepoints_preemptible() ? 0 : RECORD_AT_RELEASE_HOOKS,
 	};
 	err = bpf_hooks_load(&b->hooks, open_programs, b);

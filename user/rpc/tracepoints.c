@@ -186,7 +186,9 @@ static void *try(const struct source_setup *setup)
 		.user = "source tracepoints",
 		.table = table,
 		.count = HOOKS,
-		.essential = BIT(HOOK_LATENCY),
+		/* Without rpc_clnt_new, calls of a client that has the number of an earlier
+		 * one would count for that one's server. */
+		.essential = BIT(HOOK_LATENCY) | BIT(HOOK_CLIENT),
 	};
 	for (size_t i = 0; i < HOOKS; i++)
 		if (i != HOOK_EXACT)

@@ -94,9 +94,13 @@ def a_refused_event_of_little_weight_is_left_out(folder):
 
 
 @judgement
-def clients_are_found_without_the_event_of_new_ones(folder):
-    after = refused(folder / "event-clients", "tracepoints", refused_event("rpc_clnt_new"))
-    need(after.get("hook_attached", hook="rpc_clnt_new") == 0, "hooked all the same")
+def without_the_ends_of_transports_source_tracepoints_is_used(folder):
+    refused(folder / "destroy", "tracepoints", NO_DISCONNECTS, passed_by_the_verifier("cannot use source btf"))
+
+
+@judgement
+def without_new_clients_source_mountstats_is_left(folder):
+    refused(folder / "event-clients", "mountstats", NO_BYTES, passed_by_the_verifier(NO_TRACEPOINTS))
 
 
 @judgement

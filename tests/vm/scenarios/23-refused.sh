@@ -27,25 +27,33 @@ agent() {
 	agent_under=(unshare -m sh -ec "$2; exec \"\$@\"" sh)
 	agent_in "$1" --hooks rpc "${@:3}"
 }
+# refuse PROGRAM: makes the kernel refuse it until that process, $refuse, ends.
+refuse() {
+	rm -f /tmp/refuse
+	/job/refuse "$1" >/tmp/refuse &
+	refuse=$!
+	wait_for 20 grep -q ready /tmp/refuse
+}
 # agent_refused PROGRAM NAME CHANGE [OPTION...]: the same on a kernel that refuses that program.
 agent_refused() {
-	/job/refuse "$1" >/tmp/refuse &
-	local refuse=$!
-	wait_for 20 grep -q ready /tmp/refuse
+	refuse "$1"
 	agent "${@:2}"
 	kill $refuse
 	wait $refuse || true
-	rm /tmp/refuse
 }
 types() { echo "mount --bind /tmp/types-$1 /sys/kernel/btf/vmlinux"; }
 agent disconnects :
 agent bytes-event "$(types bytes); mount --bind /tmp/other-format $event"
 agent waits "$(types waits)"
 agent waits-tracefs "$(types waits); umount -l /sys/kernel/tracing /sys/kernel/debug"
+agent_refused xprt_destroy destroy :
 agent_refused events_disconnect event-disconnects : --source tracepoints
 agent_refused events_wakeup event-waits : --source tracepoints
-agent_refused events_client event-clients : --source tracepoints
-agent_refused events_latency event-calls "$(types bytes)"
+# To the end, because an agent without a good source tries again.
+refuse events_client
+agent event-clients "$(types bytes)"
+refuse events_latency
+agent event-calls "$(types bytes)"
 /job/xidscope doctor --json >doctor.json || true
 
 nfs_server_start 2
