@@ -62,6 +62,18 @@ TEST(text_messages_have_the_programs_name_and_their_level)
 	}
 }
 
+TEST(a_quiet_log_has_debug_messages_only)
+{
+	const struct log quiet = { .quiet = true }, verbose = { .quiet = true, .verbose = true };
+	char *text = written(&quiet, LOG_LEVEL_ERROR, "refused");
+
+	assert_string_equal(text, "");
+	free(text);
+	text = written(&verbose, LOG_LEVEL_ERROR, "refused");
+	assert_string_equal(text, "xidscope: debug: refused\n");
+	free(text);
+}
+
 TEST(the_journal_gets_the_priority_of_each_line)
 {
 	static const struct {

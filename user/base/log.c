@@ -84,6 +84,8 @@ static void log_vwrite(const struct log *log, enum log_level level, const char *
 	size_t size;
 	FILE *out;
 
+	if (log->quiet)
+		level = LOG_LEVEL_DEBUG;
 	if (level == LOG_LEVEL_DEBUG && !log->verbose)
 		return;
 	if (vasprintf(&message, format, args) < 0)

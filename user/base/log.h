@@ -16,6 +16,7 @@ enum log_format {
 struct log {
 	enum log_format format;
 	bool verbose; /* debug messages too */
+	bool quiet; /* every message is a debug message: what is tried again fails again */
 };
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };

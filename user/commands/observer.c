@@ -21,6 +21,9 @@
 #define POLL_MS GPU_POLL_MS
 #define MODULES_POLL_MS 200
 
+/* How often at least to look at sunrpc. */
+#define RPC_POLL_NS 20000000000
+
 /* Whether the process has at least one of the privileges that hooks need. If it lacks
  * some, the hooks that need those fail, which is logged, and the others work. */
 static bool may_observe(unsigned int hooks, unsigned int sources)
@@ -41,10 +44,14 @@ static void add_descriptor(const struct observer *o, int fd)
 		epoll_ctl(o->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Attaches or detaches sunrpc's hooks after the module was loaded or is to be unloaded. */
-static void follow_sunrpc(struct observer *o)
+/* Attaches or detaches sunrpc's hooks after the module was loaded or is to be unloaded.
+ * @changed: a module has come or gone. */
+static void follow_sunrpc(struct observer *o, bool changed)
 {
-	if (o->rpc && rpc_observer_poll(o->rpc))
+	if (!o->rpc)
+		return;
+	o->rpc_due_ns = monotonic_ns() + RPC_POLL_NS;
+	if (rpc_observer_poll(o->rpc, changed))
 		kernel_types_forget();
 }
 
@@ -81,7 +88,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		/* Opened before the first look, so that no change is missed. */
 		o->modules = module_events_open();
 		add_descriptor(o, o->modules);
-		follow_sunrpc(o);
+		follow_sunrpc(o, false);
 	}
 	if (o->gpu_wanted) {
 		o->gpu_options = *gpu;
@@ -123,10 +130,9 @@ unsigned int observer_poll(struct observer *o)
 		event_log_flush(o->events, now, false);
 		o->gpu_due_ns = now + GPU_POLL_MS * 1000000ull;
 	}
-	if (!o->rpc || o->modules >= 0)
-		return POLL_MS;
-	follow_sunrpc(o);
-	return MODULES_POLL_MS;
+	if (o->modules < 0 || now >= o->rpc_due_ns)
+		follow_sunrpc(o, false);
+	return o->rpc && o->modules < 0 ? MODULES_POLL_MS : POLL_MS;
 }
 
 void observer_reopen(struct observer *o)
@@ -145,7 +151,7 @@ void observer_consume(struct observer *o)
 	if (o->gpu)
 		gpu_hooks_consume(o->gpu);
 	if (o->modules >= 0 && module_events_read(o->modules))
-		follow_sunrpc(o);
+		follow_sunrpc(o, true);
 }
 
 /* proc(5): the second field of statm is the resident set in pages. */
@@ -167,7 +173,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 {
 	int err = 0;
 
-	follow_sunrpc(o);
+	follow_sunrpc(o, false);
 	observer_consume(o);
 	s->time_ns = monotonic_ns();
 	s->source = RPC_SOURCE_NONE;

@@ -21,6 +21,7 @@
 struct observer {
 	const struct log *log;
 	struct rpc_observer *rpc; /* NULL: not wanted */
+	uint64_t rpc_due_ns; /* when to look at sunrpc next */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
 	struct gpu_options gpu_options;
 	struct event_log *events; /* takes the events of @gpu; NULL: not wanted */

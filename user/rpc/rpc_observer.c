@@ -15,11 +15,21 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "kernel/kernel_types.h"
 #include "model/merge.h"
 #include "rpc/choice.h"
 #include "rpc/source.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
+
+/* How often to look after a failure whether another try is worth it: that takes two system calls.
+ * A try takes some 0.1 s of CPU, so the time to the next one doubles, up to this. */
+#define LOOK_NS 20000000000
+#define MAX_WAIT_NS 3600000000000
+
+/* With more calls than this between two looks, it is unlikely that none ends while a source is
+ * attached. */
+#define QUIET_CALLS 20
 
 static const struct source_ops *const sources[RPC_SOURCES] = {
 	[RPC_SOURCE_BTF] = &btf_source,
@@ -28,15 +38,22 @@ static const struct source_ops *const sources[RPC_SOURCES] = {
 };
 
 struct rpc_observer {
-	const struct log *log;
+	struct log log;
 	unsigned int allowed; /* sources */
-	unsigned int tried; /* sources, since sunrpc was loaded: each is in use or has failed */
+	unsigned int tried; /* sources: each is in use or has failed */
 	enum rpc_observer_state state;
 	bool logged; /* the state is in the log */
 	int error;
 	enum rpc_source source; /* in use */
 	void *source_state; /* NULL: none is in use */
 	struct snapshot past; /* what earlier sources have counted */
+
+	/* After a failure: */
+	bool changed; /* modules, since the last look */
+	enum tracefs_state tracefs; /* at the last look */
+	uint64_t calls; /* at the last look */
+	uint64_t look_ns, try_ns; /* when the next look, and the next try, is due */
+	uint64_t wait_ns; /* from that try to the next one */
 };
 
 struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowed)
@@ -45,7 +62,7 @@ struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowe
 
 	if (!o)
 		return NULL;
-	o->log = log;
+	o->log = *log;
 	o->allowed = allowed;
 	return o;
 }
@@ -92,6 +109,17 @@ static bool can_attach(enum rpc_observer_state *reason)
 	return sunrpc == SUNRPC_BUILT_IN || (sunrpc == SUNRPC_LIVE && is_used());
 }
 
+/* Looks at what the kernel offers, and chooses one of the sources @allowed. */
+static enum rpc_source choose(struct rpc_observer *o, struct rpc_facts *facts, unsigned int allowed)
+{
+	struct source_choice choice;
+
+	rpc_facts_look(facts, "");
+	o->tracefs = facts->tracefs;
+	source_choose(&choice, facts, allowed);
+	return choice.source;
+}
+
 static int attach_source(struct rpc_observer *o, enum rpc_source source,
 			 const struct source_setup *setup)
 {
@@ -110,19 +138,19 @@ static int attach_source(struct rpc_observer *o, enum rpc_source source,
 static bool try_best(struct rpc_observer *o)
 {
 	unsigned int left = o->allowed & ~o->tried;
-	struct source_choice choice, next;
+	struct source_choice next;
+	enum rpc_source source;
 	struct rpc_facts facts;
 
-	rpc_facts_look(&facts, "");
-	source_choose(&choice, &facts, left);
-	if (!choice.source)
+	source = choose(o, &facts, left);
+	if (!source)
 		return false;
-	o->tried |= RPC_SOURCE_BIT(choice.source);
+	o->tried |= RPC_SOURCE_BIT(source);
 	/* Accept btf without waits only if tracepoints is not the next choice. */
 	source_choose(&next, &facts, o->allowed & ~o->tried);
-	o->error = -attach_source(o, choice.source,
+	o->error = -attach_source(o, source,
 				  &(struct source_setup){
-					  .log = o->log,
+					  .log = &o->log,
 					  .root = "",
 					  .tracefs = facts.tracefs_path,
 					  .accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
@@ -130,12 +158,19 @@ static bool try_best(struct rpc_observer *o)
 	return true;
 }
 
+static void log_attached(const struct rpc_observer *o)
+{
+	log_info(&o->log, "attached to sunrpc, source %s", rpc_source_names[o->source]);
+}
+
 static void attach(struct rpc_observer *o)
 {
+	o->tried = 0;
+	o->error = 0;
 	do {
 		if (!try_best(o)) {
 			o->state = o->error ? RPC_OBSERVER_FAILED : RPC_OBSERVER_NO_SOURCE;
-			log_error(o->log, "NFS is not observed: %s",
+			log_error(&o->log, "NFS is not observed: %s. Will try again",
 				  o->error ? "the kernel has refused each source that may be "
 					     "used, see above" :
 					     "no source that may be used is available; for the "
@@ -144,7 +179,6 @@ static void attach(struct rpc_observer *o)
 		}
 	} while (!o->source_state);
 	o->state = RPC_OBSERVER_ATTACHED;
-	log_info(o->log, "attached to sunrpc, source %s", rpc_source_names[o->source]);
 }
 
 /* Saves the counts, so that they continue after sunrpc is loaded again. */
@@ -153,8 +187,8 @@ static void keep_counts(struct rpc_observer *o)
 	struct snapshot s = { .time_ns = monotonic_ns() };
 
 	if (rpc_observer_snapshot(o, &s)) {
-		log_error(o->log, "cannot read the counts before sunrpc is unloaded: "
-				  "they restart from 0");
+		log_error(&o->log, "cannot read the counts before sunrpc is unloaded: "
+				   "they restart from 0");
 		snapshot_free(&s);
 		return;
 	}
@@ -165,19 +199,136 @@ static void keep_counts(struct rpc_observer *o)
 static void log_state(const struct rpc_observer *o)
 {
 	if (o->state == RPC_OBSERVER_ABSENT)
-		log_info(o->log, "sunrpc is not loaded: xidscope attaches when it is loaded");
+		log_info(&o->log, "sunrpc is not loaded: xidscope attaches when it is loaded");
 	else if (o->state == RPC_OBSERVER_UNUSED)
-		log_info(o->log, "no module uses sunrpc: xidscope attaches when one does");
+		log_info(&o->log, "no module uses sunrpc: xidscope attaches when one does");
 }
 
-bool rpc_observer_poll(struct rpc_observer *o)
+/* ---- after a failure ---- */
+
+/* Reads all counts so far to @s. Returns how many calls these are, or UINT64_MAX. */
+static uint64_t count_calls(struct rpc_observer *o, struct snapshot *s)
+{
+	uint64_t calls = 0;
+
+	s->time_ns = monotonic_ns();
+	if (rpc_observer_snapshot(o, s))
+		return UINT64_MAX;
+	for (size_t i = 0; i < s->op_count; i++)
+		calls += time_histogram_count(&s->ops[i].total);
+	return calls;
+}
+
+/* Whether few calls have ended since the last look. */
+static bool is_quiet(struct rpc_observer *o)
+{
+	struct snapshot s = {};
+	uint64_t before = o->calls;
+
+	o->calls = count_calls(o, &s);
+	snapshot_free(&s);
+	return o->calls - before <= QUIET_CALLS;
+}
+
+/*
+ * Replaces the source in force by tracepoints, if no call ends meanwhile. The count of calls
+ * before is taken first of all: a call is in mountstats a moment before its event comes, and
+ * loading the programs takes much longer than that.
+ */
+static bool replace_source(struct rpc_observer *o, const struct source_setup *setup)
+{
+	const struct source_ops *ops = &tracepoints_source;
+	struct snapshot before = {}, now = {};
+	uint64_t calls = count_calls(o, &before);
+	void *state;
+	bool good;
+
+	snapshot_free(&before);
+	state = calls == UINT64_MAX ? NULL : ops->try(setup);
+	if (!state)
+		return false;
+	good = !ops->attach(state) && count_calls(o, &now) == calls;
+	if (good) {
+		detach(o);
+		snapshot_free(&o->past);
+		o->past = now;
+		o->source = RPC_SOURCE_TRACEPOINTS;
+		o->source_state = state;
+	} else {
+		snapshot_free(&now);
+		ops->detach(state);
+		malloc_trim(0);
+		o->try_ns = 0; /* another moment will do */
+	}
+	return good;
+}
+
+/* Tries what is better than the present state, without saying again why it fails. */
+static bool try_again(struct rpc_observer *o)
+{
+	const unsigned int wanted = RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS);
+	struct rpc_facts facts;
+	bool better;
+
+	o->log.quiet = true;
+	if (!o->source_state) {
+		attach(o);
+		better = o->source_state;
+	} else if (is_quiet(o)) {
+		better = choose(o, &facts, o->allowed & wanted) &&
+			 replace_source(o, &(struct source_setup){
+						   .log = &o->log,
+						   .root = "",
+						   .tracefs = facts.tracefs_path,
+					   });
+	} else {
+		better = false;
+		o->try_ns = 0;
+	}
+	kernel_types_forget();
+	o->log.quiet = false;
+	if (better)
+		log_attached(o);
+	return better;
+}
+
+/* Looks, now and then, whether a better source may be available by now, and tries it. */
+static bool look_again(struct rpc_observer *o)
+{
+	uint64_t now = monotonic_ns();
+	char path[64];
+
+	if (o->state == RPC_OBSERVER_ATTACHED && o->source != RPC_SOURCE_MOUNTSTATS)
+		return false;
+	if (now < o->look_ns)
+		return false;
+	o->look_ns = now + LOOK_NS;
+	if (o->source_state && !(o->allowed & RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS)))
+		return false;
+	if (o->changed || tracefs_find("", path, sizeof(path)) != o->tracefs)
+		o->wait_ns = LOOK_NS;
+	else if (now < o->try_ns)
+		return false;
+	o->changed = false;
+	o->try_ns = now + o->wait_ns;
+	o->wait_ns = 2 * o->wait_ns < MAX_WAIT_NS ? 2 * o->wait_ns : MAX_WAIT_NS;
+	return try_again(o);
+}
+
+bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 {
 	enum rpc_observer_state reason;
 
+	o->changed |= changed;
 	if (can_attach(&reason)) {
 		if (o->state >= RPC_OBSERVER_NO_SOURCE)
-			return false;
+			return look_again(o);
 		attach(o);
+		if (o->source_state)
+			log_attached(o);
+		o->changed = false;
+		o->wait_ns = LOOK_NS;
+		o->look_ns = o->try_ns = monotonic_ns() + LOOK_NS;
 		return true;
 	}
 	if (reason == o->state && o->logged)
@@ -186,7 +337,6 @@ bool rpc_observer_poll(struct rpc_observer *o)
 		keep_counts(o);
 		detach(o);
 	}
-	o->tried = 0;
 	o->error = 0;
 	o->state = reason;
 	o->logged = true;

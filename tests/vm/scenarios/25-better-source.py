@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.reading import Metrics, events
+from judge.truths import compare_with_mountstats
+
+
+def source(metrics, name):
+    return metrics.get("rpc_source", source=name) == 1
+
+
+def complaints(folder):
+    return [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
+
+
+@judgement
+def sunrpc_is_observed_once_tracefs_is_there(folder):
+    folder /= "absent"
+    need(not Metrics(folder / "before.prom").each("rpc_seconds_count"), "calls are counted without a source")
+    ours = compare_with_mountstats(folder, "middle", "after")
+    need(source(Metrics(folder / "after.prom"), "tracepoints"), "not in source tracepoints")
+    logged = complaints(folder)
+    need(len(logged) == 1 and "NFS is not observed" in logged[0], "not one message:", logged)
+    return f"{ours.get('rpc_seconds_count')} calls"
+
+
+@judgement
+def tracepoints_replaces_mountstats_between_calls_and_loses_and_doubles_none(folder):
+    done = []
+    for name in (folder / "polled").read_text().split():
+        own = folder / name
+        before, load, middle = (Metrics(own / f"{point}.prom") for point in ("before", "load", "middle"))
+        need(source(before, "mountstats") and source(load, "mountstats"), name, "has replaced it under load")
+        need(source(middle, "tracepoints"), name, "is not in source tracepoints")
+        # mountstats has no phases but one.
+        across = compare_with_mountstats(own, "before", "after", additive=False)
+        after = compare_with_mountstats(own, "middle", "after")
+        need(across.get("rpc_seconds_count") > 1000 > after.get("rpc_seconds_count") > 16, "too few or too many calls")
+        for family in ("rpc_seconds_count", "rpc_seconds_sum", "rpc_retransmits_total", "rpc_errors_total"):
+            for labels, value in load.each(family).items():
+                need(middle.each(family, **dict(labels)).get(labels, 0) >= value, name, family, labels, "fell")
+        # A message for each source that failed, whatever was tried again.
+        logged = complaints(own)
+        need(len(logged) == len([text for text in logged if "cannot use source" in text]) <= 2, name, "logged:", logged)
+        done.append(f"{name}: {across.get('rpc_seconds_count')} calls")
+    return "; ".join(done)

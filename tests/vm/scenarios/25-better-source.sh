@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Agents that start where tracefs is not mounted, or where the kernel refuses the programs, use the source tracepoints once
+# they can: without a restart, without a message for each try, and each call counts once. An agent in source mountstats
+# does so when no call ends, so not under load. Each agent has a mount namespace of its own.
+modprobe nfs
+types=:
+if [[ -e /sys/kernel/btf/sunrpc ]]; then
+	LC_ALL=C sed 's/\x00rq_xmit_bytes_sent\x00/\x00rq_xmit_bytes_semt\x00/' /sys/kernel/btf/vmlinux >/tmp/types-bytes
+	types='mount --bind /tmp/types-bytes /sys/kernel/btf/vmlinux'
+fi
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+without_tracefs='umount -l /sys/kernel/tracing /sys/kernel/debug'
+
+agent() { # agent NAME CHANGE [OPTION...]
+	# shellcheck disable=SC2034 # for agent_start
+	agent_under=(unshare -m sh -ec "$2; exec \"\$@\"" sh)
+	mkdir "$1"
+	in_folder "$1" agent_start --hooks rpc "${@:3}"
+	agents[$1]=$agent
+}
+agent absent "$without_tracefs" --source tracepoints
+agent mounted "$types; $without_tracefs"
+polled=(mounted)
+# A program is refused by another one, on kernels that can attach that to the function that asks for permission.
+/job/refuse events_latency >/tmp/refuse &
+refuse=$!
+wait_for 20 sh -c "grep -q ready /tmp/refuse || ! kill -0 $refuse" 2>/dev/null
+if grep -q ready /tmp/refuse; then
+	agent refused "$types"
+	polled+=(refused)
+fi
+echo "${polled[@]}" >polled
+
+nfs_server_start
+nfs_mount 3 '' /mnt/better
+prepare_file /mnt/better
+sleep 45 # a second try has failed
+compare_points before
+load /mnt/better 40 8 randrw 4k &
+loader=$!
+kill $refuse || true
+for name in absent mounted; do
+	nsenter -t "${agents[$name]}" -m sh -ec 'mount -t debugfs debugfs /sys/kernel/debug
+		mount -t tracefs tracefs /sys/kernel/tracing'
+done
+wait_for 40 grep -q 'attached to sunrpc, source tracepoints' absent/agent.log
+sleep 5
+kill -0 $loader
+for name in "${polled[@]}"; do
+	agent=${agents[$name]}
+	in_folder "$name" agent_write
+	cp "$name/x.prom" "$name/load.prom"
+done
+wait $loader
+# The time between two tries has grown to 80 s.
+for name in "${polled[@]}"; do
+	wait_for 150 grep -q 'attached to sunrpc, source tracepoints' "$name/agent.log"
+done
+compare_points middle
+dd if=/mnt/better/load of=/dev/null bs=64k count=16 iflag=direct status=none
+ls /mnt/better/absent 2>/dev/null || true
+compare_points after
+agents_stop
