@@ -161,6 +161,9 @@ TEST_WITH(figures_are_the_kernels, enter, leave)
 	assert_int_equal(s.op_count, 1);
 	assert_int_equal(s.ops[0].total.sum_ns, 400000000);
 	assert_int_equal(s.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
+	/* for another source later, whose phases add up */
+	assert_int_equal(s.ops[0].phase[RPC_PHASE_SETUP].sum_ns, 100000000);
+	assert_int_equal(time_histogram_count(&s.ops[0].phase[RPC_PHASE_SETUP]), 100);
 	assert_int_equal(s.ops[0].sent_bytes, 10000);
 	assert_int_equal(s.ops[0].received_bytes, 20000);
 	assert_int_equal(s.error_count, 1);

@@ -81,6 +81,18 @@ static uint64_t resent(const struct mountstats_op *op)
 	return since(op->transmits, op->calls);
 }
 
+/* All time but rtt, for a source that takes over: its phases add up to the total. (Both are cut to
+ * milliseconds, so what rtt has more is none.) */
+static void add_rest(struct rpc_op *o, uint64_t calls)
+{
+	struct time_histogram *rtt = &o->phase[RPC_PHASE_RTT], *rest = &o->phase[RPC_PHASE_SETUP];
+
+	if (o->total.sum_ns < rtt->sum_ns)
+		o->total.sum_ns = rtt->sum_ns;
+	rest->sum_ns = o->total.sum_ns - rtt->sum_ns;
+	add_time(rest, calls, 0);
+}
+
 /*
  * The kernel counts a call's figures one after the other, its calls first, and prints them
  * without the lock that it holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and
@@ -105,6 +117,7 @@ static int add_op(struct mountstats_state *m, const struct mountstats_mount *mou
 		return -ENOMEM;
 	add_time(&o->total, calls, since(now->total_ms, before->total_ms));
 	add_time(&o->phase[RPC_PHASE_RTT], calls, since(now->rtt_ms, before->rtt_ms));
+	add_rest(o, calls);
 	o->sent_bytes += since(now->sent_bytes, before->sent_bytes);
 	o->received_bytes += since(now->received_bytes, before->received_bytes);
 	if (errors) {

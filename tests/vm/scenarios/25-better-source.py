@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
+from judge.checks import check_additive
 from judge.reading import Metrics, events
 from judge.truths import compare_with_mountstats
 
@@ -34,6 +35,7 @@ def tracepoints_replaces_mountstats_between_calls_and_loses_and_doubles_none(fol
         # mountstats has no phases but one.
         across = compare_with_mountstats(own, "before", "after", additive=False)
         after = compare_with_mountstats(own, "middle", "after")
+        check_additive(Metrics(own / "after.prom"))
         need(across.get("rpc_seconds_count") > 1000 > after.get("rpc_seconds_count") > 16, "too few or too many calls")
         for family in ("rpc_seconds_count", "rpc_seconds_sum", "rpc_retransmits_total", "rpc_errors_total"):
             for labels, value in load.each(family).items():

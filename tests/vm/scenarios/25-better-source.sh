@@ -40,6 +40,7 @@ sleep 45 # a second try has failed
 compare_points before
 load /mnt/better 40 8 randrw 4k &
 loader=$!
+wait_for 60 reads 500
 kill $refuse || true
 for name in absent mounted; do
 	nsenter -t "${agents[$name]}" -m sh -ec 'mount -t debugfs debugfs /sys/kernel/debug

@@ -31,9 +31,9 @@ read_from() {
 	dd if="/mnt/many-$1/load" of=/dev/null bs=1k count=64 iflag=direct status=none
 }
 cost() { # cost NAME MOUNT: what the program of a call's end takes
-	bpftool -j prog show name rpc_stats_laten >"$1-begin.json"
+	bpftool -j prog show >"$1-begin.json"
 	for _ in 1 2 3 4 5 6 7 8; do read_from "$2"; done
-	bpftool -j prog show name rpc_stats_laten >"$1-end.json"
+	bpftool -j prog show >"$1-end.json"
 }
 mount_up_to 64
 compare_point before
