@@ -160,7 +160,7 @@ static void add_hooks(struct diagnosis *d)
 		else if (types.bytes || f->sunrpc_events)
 			add_finding(d, "hooks", name, NOTE,
 				    "sunrpc lacks this tracepoint; what it measures will "
-				    "be missing");
+				    "be missing, or another source is used");
 		else
 			add_finding(d, "hooks", name, UNKNOWN, "unknown without BTF and tracefs");
 	}
