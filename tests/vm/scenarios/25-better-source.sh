@@ -26,7 +26,7 @@ polled=(mounted)
 # A program is refused by another one, on kernels that can attach that to the function that asks for permission.
 /job/refuse events_latency >/tmp/refuse &
 refuse=$!
-wait_for 20 sh -c "grep -q ready /tmp/refuse || ! kill -0 $refuse" 2>/dev/null
+wait_for 60 sh -c "grep -q ready /tmp/refuse || ! kill -0 $refuse" 2>/dev/null
 if grep -q ready /tmp/refuse; then
 	agent refused "$types"
 	polled+=(refused)
@@ -38,7 +38,7 @@ nfs_mount 3 '' /mnt/better
 prepare_file /mnt/better
 sleep 45 # a second try has failed
 compare_points before
-load /mnt/better 40 8 randrw 4k &
+load /mnt/better 600 8 randrw 4k &
 loader=$!
 wait_for 60 reads 500
 kill $refuse || true
@@ -46,15 +46,14 @@ for name in absent mounted; do
 	nsenter -t "${agents[$name]}" -m sh -ec 'mount -t debugfs debugfs /sys/kernel/debug
 		mount -t tracefs tracefs /sys/kernel/tracing'
 done
-wait_for 40 grep -q 'attached to sunrpc, source tracepoints' absent/agent.log
+wait_for 90 grep -q 'attached to sunrpc, source tracepoints' absent/agent.log
 sleep 5
-kill -0 $loader
 for name in "${polled[@]}"; do
 	agent=${agents[$name]}
 	in_folder "$name" agent_write
 	cp "$name/x.prom" "$name/load.prom"
 done
-wait $loader
+load_end $loader
 # The time between two tries has grown to 80 s.
 for name in "${polled[@]}"; do
 	wait_for 150 grep -q 'attached to sunrpc, source tracepoints' "$name/agent.log"
