@@ -157,27 +157,43 @@ static __always_inline void transport_proto(char *proto, const struct rpc_xprt *
 	bpf_probe_read_kernel_str(proto, sizeof(__u64), xprt->address_strings[RPC_DISPLAY_PROTO]);
 }
 
-/* The last entry of an earlier transport of the same server and protocol, or
- * RPC_MAX_TRANSPORTS. It has no branches, because the verifier follows each of them
- * through each turn of the loop. It is a global function because the verifier checks
- * that once, not once per call. */
-__noinline __u32 transport_free_index(__u32 server, __u64 proto)
+/* How many entries are searched at once. */
+#define TRANSPORT_GROUP 32
+
+/* Of the entries from @first on, the last one of an earlier transport of the same server and
+ * protocol, or RPC_MAX_TRANSPORTS. It has no branches, because the verifier follows each of them
+ * through each turn of the loop. It is a global function because the verifier checks that once,
+ * not once per call. */
+__noinline __u32 transport_free_among(__u32 first, __u32 server, __u64 proto)
 {
 	__u32 found = RPC_MAX_TRANSPORTS;
 	struct rpc_transport *t;
 	__u64 differs;
 
-	for (__u32 i = 0; i < RPC_MAX_TRANSPORTS; i++) {
-		__u32 index = i;
+	for (__u32 i = 0; i < TRANSPORT_GROUP; i++) {
+		__u32 index = first + i;
 
 		t = bpf_map_lookup_elem(&transports, &index);
 		if (!t)
 			break;
 		differs = t->xprt | (t->proto_number ^ proto) | (t->server ^ server);
 		differs = (differs | -differs) >> 63; /* 0 or 1 */
-		found = found * differs + i * (1 - differs);
+		found = found * differs + index * (1 - differs);
 	}
 	return found;
+}
+
+/* The same among all entries. */
+__noinline __u32 transport_free_index(__u32 server, __u64 proto)
+{
+	__u32 found;
+
+	for (__u32 first = 0; first < RPC_MAX_TRANSPORTS; first += TRANSPORT_GROUP) {
+		found = transport_free_among(first, server, proto);
+		if (found < RPC_MAX_TRANSPORTS)
+			return found;
+	}
+	return RPC_MAX_TRANSPORTS;
 }
 
 /* An entry for a transport. Whoever has it owns it first, so that nobody else takes it, and
