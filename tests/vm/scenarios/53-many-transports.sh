@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# More servers and transports than the tables hold: 64 servers with 16 transports each have figures of their own; with
-# 104, all calls are still counted, those of the rest under "other", and a call costs the same there.
+# More transports than the tables hold: 64 addresses of 20 servers with 16 transports each have figures of their own; with
+# 104 addresses, all calls are still counted, those of the rest under "other", and a call costs the same there.
 modprobe nfs
 if [[ ! -e /sys/kernel/btf/sunrpc ]]; then
 	echo 'only source btf has a table of transports' >skip
@@ -21,7 +21,7 @@ mount_up_to() {
 		mkdir -p "/mnt/many-$i"
 		defer unmount "/mnt/many-$i"
 		mount -i -t nfs -o "addr=127.0.3.$i,mountaddr=127.0.3.$i,vers=3,nolock,noresvport,proto=tcp,mountproto=tcp,nconnect=16" \
-			"127.0.3.$i:/export" "/mnt/many-$i"
+			"storage-$((i % 20)):/export" "/mnt/many-$i"
 		read_from "$i"
 	done
 }
