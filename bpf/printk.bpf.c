@@ -20,7 +20,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MARK_SXID 0x64695853 /* little-endian "SXid" */
 
 /* Messages with a mark for which the ring buffer had no room: they may be the driver's, or
- * no module of the driver is on their stack. */
+ * no module of the driver is on their stack. The first also counts those that could not be
+ * read, so that it is not known whose they are. */
 __u64 printk_dropped = 0;
 __u64 printk_others_dropped = 0;
 
@@ -44,7 +45,8 @@ static __always_inline __u32 is_zero(__u32 x)
 }
 
 /*
- * Whether there is a mark in the @size bytes (1 to CHUNK) at @address. They are copied to
+ * Whether there is a mark in the @size bytes (1 to CHUNK) at @address; -1: they cannot be
+ * read. They are copied to
  * the stack: an NMI that interrupts this program would use the same scratch map. It is
  * a global function because the verifier checks that once, not once per call.
  */
@@ -53,8 +55,10 @@ __noinline int chunk_has_mark(__u64 address, __u64 size)
 	__u32 window = 0, found = 0;
 	char chunk[CHUNK] = {};
 
-	if (!size || size > CHUNK || bpf_probe_read_kernel(chunk, size, (const void *)address))
+	if (!size || size > CHUNK)
 		return 0;
+	if (bpf_probe_read_kernel(chunk, size, (const void *)address))
+		return -1;
 	for (__u32 i = 0; i < CHUNK; i++) {
 		window = window >> 8 | (__u32)(__u8)chunk[i] << 24;
 		found |= is_zero(window ^ MARK_NVRM) | is_zero(window ^ MARK_SXID);
@@ -67,6 +71,7 @@ __noinline int chunk_has_mark(__u64 address, __u64 size)
 static __always_inline bool has_mark(const char *text, __u32 len)
 {
 	__u32 size;
+	int found;
 
 	for (__u32 start = 0; start < PRINTK_TEXT; start += CHUNK - OVERLAP) {
 		if (start >= len)
@@ -74,8 +79,11 @@ static __always_inline bool has_mark(const char *text, __u32 len)
 		size = len - start;
 		if (size > CHUNK)
 			size = CHUNK;
-		if (chunk_has_mark((__u64)text + start, size))
-			return true;
+		found = chunk_has_mark((__u64)text + start, size);
+		if (found < 0)
+			__sync_fetch_and_add(&printk_dropped, 1);
+		if (found)
+			return found > 0;
 	}
 	return false;
 }
@@ -118,8 +126,11 @@ static __always_inline int send(void *ctx, const char *text, __u32 len, __u32 ro
 		return 0;
 	}
 	event->len = len;
-	if (bpf_probe_read_kernel(event->text, len, text))
-		event->len = 0;
+	if (bpf_probe_read_kernel(event->text, len, text)) {
+		__sync_fetch_and_add(&printk_dropped, 1);
+		bpf_ringbuf_discard(event, 0);
+		return 0;
+	}
 	event->time = bpf_ktime_get_ns();
 	event->pid = bpf_get_current_pid_tgid() >> 32;
 	if (bpf_get_current_comm(event->comm, sizeof(event->comm)))
