@@ -32,6 +32,7 @@ head -n 1 critical >torn
 echo 'xidscope_gpu_gsp_rate_limited{gpu="0000:c1:00.0"} maybe' | file damaged
 : >empty
 cp healthy old && touch -d '-200 seconds' old
+cp healthy future && touch -d '+1 hour' future
 performance='oldest_waiter=0.0s;60'
 
 # ---- every state, in every style ----
@@ -64,6 +65,8 @@ unknown() { # PATTERN ARGUMENT...
 unknown "cannot read absent: No such file or directory; *" --file absent
 unknown "cannot read $dir: it is not a regular file; *" --file "$dir"
 unknown "old is 2?? s old: *" --file old
+unknown "future is from the future, by 3??? s: the clock was put back since *" --file future
+json "-3601 < j['age_seconds'] < -3500" check --json --file future
 unknown "torn: the end is missing: *" --file torn
 unknown "empty: the end is missing: *" --file empty
 unknown "damaged: line 1 is damaged" --file damaged
@@ -76,7 +79,7 @@ expect 3 "" "xidscope: invalid --style 'x': use one of nagios, slurm, npd" check
 # ---- what narrows it ----
 expect 2 "*Xid 48*(1 more)*" "" check --file critical --window 1h
 expect 2 "*Xid 48*(1 more)*" "" check --file critical --since 2026-11-21T10:00:01Z
-touch -d '+1 hour' critical # a clock that was put back: not an old file
+touch -d '+5 seconds' critical # by the clock of a file server
 printf '%s 79 2026-11-21T10:00:00Z seen\n* 48 %s\n* 62 %s\n' "$gpu" "$now" "$now" >acks
 expect 0 "XIDSCOPE OK: * | xids=4 $performance" "" check --file critical --ack acks
 expect 2 "*" "" check --file critical --ack no_such_file

@@ -20,7 +20,7 @@ static void require_sound(const struct fault_state *state)
 	const struct snapshot *s = &state->faults.counts;
 
 	require_terminated(state->boot, sizeof(state->boot));
-	require(s->fault_count <= MAX_FAULTS + 1 && s->gpu_count <= MAX_GPUS);
+	require(s->fault_count <= MAX_FAULTS_IN_ALL + FOLDED_CODES && s->gpu_count <= MAX_GPUS + 1);
 	for (size_t i = 0; i < s->fault_count; i++) {
 		require_terminated(s->faults[i].device, sizeof(s->faults[i].device));
 		require_terminated(s->faults[i].severity, sizeof(s->faults[i].severity));
@@ -62,18 +62,22 @@ static void read_any(const char *text, size_t len)
 /* The bytes as they are, and between a good head and a good end. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char head[] = "xidscope-state 1\n";
-	size_t len = sizeof(head) - 1 + size;
-	char *whole = malloc(len + 32);
+	static const char *const heads[] = { "xidscope-state 1\n", "xidscope-state 2\n" };
+	const size_t head = strlen(heads[0]);
+	char *whole = malloc(head + size + 32);
 
 	require(whole != NULL);
 	read_any((const char *)data, size);
-	memcpy(whole, head, sizeof(head) - 1);
-	if (size)
-		memcpy(whole + sizeof(head) - 1, data, size);
-	len += (size_t)sprintf(whole + len, "end %08lx\n",
-			       crc32(0, (const Bytef *)whole, (uInt)len));
-	read_any(whole, len);
+	for (int i = 0; i < 2; i++) {
+		size_t len = head + size;
+
+		memcpy(whole, heads[i], head);
+		if (size)
+			memcpy(whole + head, data, size);
+		len += (size_t)sprintf(whole + len, "end %08lx\n",
+				       crc32(0, (const Bytef *)whole, (uInt)len));
+		read_any(whole, len);
+	}
 	free(whole);
 	return 0;
 }

@@ -131,7 +131,7 @@ static void begin(struct world *w, bool accept, const char *path)
 			.policy = &no_policy,
 			.log = &quiet,
 			.started_ns = w->now,
-			.wall_offset = 1700000000,
+			.clocks = { .boot_to_wall = 1700000000 },
 		},
 		.accept_user_kmsg = accept,
 	};

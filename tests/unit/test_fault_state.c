@@ -21,7 +21,7 @@ static void fill(struct fault_state *state)
 	static const char *const names[] = {
 		"0000:c1:00.0", "",         "%",           "% %",
 		"a b",          "a\nb",     "caf\xc3\xa9", "\xff\xfe\x01",
-		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 1",
+		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 2",
 	};
 	struct snapshot *s = &state->faults.counts;
 
@@ -124,8 +124,10 @@ TEST(the_fullest_state_reads_back)
 	size_t len;
 	char *text;
 
-	for (unsigned int i = 0; i < 3000; i++) {
-		struct fault like = { .code = i };
+	for (unsigned int i = 0; i < 8000; i++) {
+		struct fault like = { .code = i / 2, .nvswitch = i % 2 };
+
+		COPY(like.severity, i < 6000 ? "warning" : i % 3 ? "fatal" : "unknown");
 
 		snprintf(like.device, sizeof(like.device), "device %u", i);
 		assert_int_equal(faults_add(f, &like, i), 0);
@@ -137,9 +139,12 @@ TEST(the_fullest_state_reads_back)
 					 0);
 		}
 		faults_gpu(f, like.device);
+		faults_rate_limited(f, like.device);
 		assert_int_equal(faults_recovered(f, like.device, "device_probed", i), 0);
 		assert_int_equal(faults_recovered(f, like.device, "action_none", i), 0);
 	}
+	assert_int_equal(faults_recovered(f, "all", "driver_loaded", 1), 0);
+	assert_true(f->counts.fault_count > MAX_FAULTS_IN_ALL);
 	text = write_text(&s, &len);
 	assert_in_range(len, 1, 1 << 20);
 	assert_int_equal(fault_state_read(&again, text, len), 0);
@@ -194,14 +199,40 @@ TEST(changed_anywhere_it_is_none)
 }
 
 /* @body between a good head and a good end. */
-static int read_body(struct fault_state *s, const char *body)
+static int read_version(struct fault_state *s, int version, const char *body)
 {
 	char text[1024];
-	int len = snprintf(text, sizeof(text), "xidscope-state 1\n%s", body);
+	int len = snprintf(text, sizeof(text), "xidscope-state %d\n%s", version, body);
 
 	len += snprintf(text + len, sizeof(text) - (size_t)len, "end %08lx\n",
 			crc32(0, (const Bytef *)text, (uInt)len));
 	return fault_state_read(s, text, (size_t)len);
+}
+
+static int read_body(struct fault_state *s, const char *body)
+{
+	return read_version(s, 2, body);
+}
+
+/* Its times are those of the wall clock as it was set then. */
+TEST(a_file_of_the_first_version_is_read)
+{
+	struct fault_state s;
+
+	assert_int_equal(read_version(&s, 1,
+				      "fault a 79 0 fatal reset_gpu 2 1 1700000100 1700000200\n"
+				      "recovery a action_none 1700000300\n"),
+			 0);
+	assert_true(s.wall_times);
+	assert_true(s.faults.counts.faults[0].last == 1700000200);
+	faults_shift(&s.faults, -1700000000);
+	assert_true(s.faults.counts.faults[0].first == 100);
+	assert_true(s.faults.counts.recoveries[0].time == 300);
+	fault_state_free(&s);
+	assert_int_equal(read_body(&s, "next 5\n"), 0);
+	assert_false(s.wall_times);
+	fault_state_free(&s);
+	assert_int_equal(read_version(&s, 3, "next 5\n"), -EINVAL);
 }
 
 TEST(what_makes_no_sense_is_refused)
@@ -249,7 +280,7 @@ TEST(what_makes_no_sense_is_refused)
 
 TEST(a_file_of_another_program_is_refused)
 {
-	static const char other[] = "xidscope-state 2\n";
+	static const char other[] = "xidscope-state 3\n";
 	char text[64];
 
 	assert_refused("", 0);

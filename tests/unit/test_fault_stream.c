@@ -56,7 +56,7 @@ static int enter(void **state)
 		.context = w,
 		.policy = &no_policy,
 		.log = &quiet,
-		.wall_offset = 1700000000,
+		.clocks = { .boot_to_wall = 1700000000 },
 		.uevents_ns = UINT64_MAX,
 	};
 	for (int i = 0; i < SIGNALS; i++)
@@ -376,12 +376,12 @@ TEST_WITH(a_console_is_late_and_has_no_time, enter, leave)
 	printk_at(w, w->now, "[    1.000000] " XID_79 "\n");
 	record_of(w, 0, w->now - 9 * SECOND, XID_79);
 	assert_int_equal(w->stream.log_offset_ns, 0);
-	assert_true(w->faults.counts.faults[0].last == 1700000000 + 991);
+	assert_true(w->faults.counts.faults[0].last == 991);
 	/* A bare message does. */
 	printk_at(w, w->now, XID_79);
 	record_of(w, 0, w->now - 3 * SECOND, XID_79);
 	assert_int_equal(w->stream.log_offset_ns, 3 * SECOND);
-	assert_true(w->faults.counts.faults[0].last == 1700000000 + 1000);
+	assert_true(w->faults.counts.faults[0].last == 1000);
 	/* Not so one that went on in a record from before. */
 	printk_at(w, w->now, XID_79);
 	record_of(w, 0, w->now - 20 * SECOND, "unfinished: " XID_79);
@@ -412,11 +412,11 @@ TEST_WITH(the_first_moments_of_a_kernel_are_long_ago, enter, leave)
 	record_of(w, 0, 2 * SECOND, XID_79);
 	w->stream.events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
 	assert_false(waits(w));
-	assert_true(w->faults.counts.faults[0].last == 1700000000);
+	assert_true(w->faults.counts.faults[0].last == 0);
 	/* Nor is anything from the future. */
 	w->stream.log_offset_ns = (int64_t)(5 * SECOND);
 	record(w, XID_79);
-	assert_true(w->faults.counts.faults[0].last == 1700000000 + 1000);
+	assert_true(w->faults.counts.faults[0].last == 1000);
 }
 
 /* At the end a message may be ahead of the log: the next run reads its record. */
@@ -1061,11 +1061,11 @@ TEST_WITH(recovery_to_none_is_evidence, enter, leave)
 	assert_int_equal(s->recovery_count, 1);
 	assert_string_equal(s->recoveries[0].gpu, "0000:c1:00.0");
 	assert_string_equal(s->recoveries[0].evidence, "action_none");
-	assert_true(s->recoveries[0].time == 1700000000 + 1001);
+	assert_true(s->recoveries[0].time == 1001);
 	/* Forged it is none. */
 	pass(w, SECOND);
 	record_of(w, 1, w->now, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
-	assert_true(s->recoveries[0].time == 1700000000 + 1001);
+	assert_true(s->recoveries[0].time == 1001);
 }
 
 TEST_WITH(a_driver_that_loads_well_is_evidence, enter, leave)

@@ -3,6 +3,7 @@
  * Proves that the counts of faults neither grow without bound nor lose a
  * count, and that bursts, recoveries and a clock that is set come out right.
  */
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,22 +86,113 @@ TEST(labels_that_differ_are_counted_apart)
 	faults_free(&f);
 }
 
+/* Faults of as many devices, or of as many codes, as one cares to make. */
+static void flood(struct faults *f, bool nvswitch, unsigned int count)
+{
+	struct fault like = { .nvswitch = nvswitch, .severity = "unknown" };
+
+	strcpy(like.action, nvswitch ? "" : "none_given");
+	for (unsigned int i = 0; i < count; i++) {
+		snprintf(like.device, sizeof(like.device), "flood %u", i);
+		like.code = 10000 + i;
+		assert_int_equal(faults_add(f, &like, i), 0);
+	}
+}
+
+/* The entry with that device and code; NULL: none. */
+static const struct fault *find(const struct faults *f, const char *device, unsigned int code,
+				const char *severity)
+{
+	for (size_t i = 0; i < f->counts.fault_count; i++) {
+		const struct fault *fault = &f->counts.faults[i];
+
+		if (fault->code == code && !strcmp(fault->device, device) &&
+		    !strcmp(fault->severity, severity))
+			return fault;
+	}
+	return NULL;
+}
+
+static uint64_t count_all(const struct faults *f)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < f->counts.fault_count; i++)
+		count += f->counts.faults[i].count;
+	return count;
+}
+
 TEST(too_many_faults_are_of_another_device)
 {
+	const struct fault *other;
 	struct faults f = {};
 	char device[PCI_ADDRESS_SIZE];
 
 	for (unsigned int i = 0; i < MAX_FAULTS + 3000; i++) {
 		snprintf(device, sizeof(device), "%u", i);
-		add(&f, i, device, i);
+		add(&f, i % 4, device, i);
 	}
 	/* Those that are known count on. */
-	add(&f, 5, "5", 9000);
-	assert_int_equal(f.counts.fault_count, MAX_FAULTS + 1);
+	add(&f, 1, "5", 9000);
+	assert_int_equal(f.counts.fault_count, MAX_FAULTS + 4);
 	assert_int_equal(f.counts.faults[5].count, 2);
-	assert_string_equal(f.counts.faults[MAX_FAULTS].device, "other");
-	assert_string_equal(f.counts.faults[MAX_FAULTS].severity, "unknown");
-	assert_int_equal(f.counts.faults[MAX_FAULTS].count, 3000);
+	other = find(&f, "other", 2, "fatal");
+	assert_non_null(other);
+	assert_string_equal(other->action, "RESET_GPU");
+	assert_int_equal(other->count, 750);
+	/* Which of them are a burst of one device is not known. */
+	assert_int_equal(other->incidents, 750);
+	assert_true(other->first == MAX_FAULTS + 2 && other->last == MAX_FAULTS + 2998);
+	faults_free(&f);
+}
+
+TEST(no_flood_of_codes_crowds_out_a_fault)
+{
+	struct fault sxid = { .code = 20034, .nvswitch = true, .severity = "fatal" };
+	struct faults f = {};
+
+	flood(&f, false, 5000);
+	flood(&f, true, 5000);
+	assert_int_equal(f.counts.fault_count, MAX_MADE_UP + 2);
+	/* A code of the catalog, one that is not in it yet, one that the policy knows. */
+	add(&f, 79, "new", 9000);
+	assert_string_equal(find(&f, "other", 79, "fatal")->action, "RESET_GPU");
+	add(&f, HIGH_XID - 1, "new", 9000);
+	assert_non_null(find(&f, "other", HIGH_XID - 1, "fatal"));
+	add(&f, 70000, "new", 9000);
+	assert_non_null(find(&f, "other", 70000, "fatal"));
+	/* Of SXids at least the severity. */
+	strcpy(sxid.device, "new");
+	assert_int_equal(faults_add(&f, &sxid, 9000), 0);
+	assert_int_equal(find(&f, "other", 0, "fatal")->count, 1);
+	assert_true(find(&f, "other", 0, "fatal")->nvswitch);
+	assert_int_equal(find(&f, "other", 0, "unknown")->count, 5000 - MAX_MADE_UP);
+	assert_int_equal(count_all(&f), 10004);
+	faults_free(&f);
+}
+
+TEST(severities_stay_whatever_the_policies_were)
+{
+	struct faults f = {};
+
+	for (unsigned int i = 0; i < 10000; i++)
+		add(&f, i, "a", i);
+	assert_int_equal(f.counts.fault_count, MAX_FAULTS_IN_ALL + 1);
+	assert_int_equal(find(&f, "other", 0, "fatal")->count, 10000 - MAX_FAULTS_IN_ALL);
+	faults_free(&f);
+}
+
+TEST(the_recovery_of_one_device_is_none_of_those_that_folded)
+{
+	struct faults f = {};
+
+	flood(&f, false, MAX_FAULTS);
+	add(&f, 79, "new", 9000);
+	/* Not even of the one that failed: others may have folded into the same. */
+	assert_int_equal(faults_recovered(&f, "new", "device_probed", 9001), 0);
+	assert_int_equal(f.counts.recovery_count, 0);
+	assert_int_equal(faults_recovered(&f, "all", "driver_loaded", 9002), 0);
+	assert_int_equal(f.counts.recovery_count, 1);
 	faults_free(&f);
 }
 
@@ -148,6 +240,16 @@ TEST(gpus_and_recoveries_are_bounded)
 	faults_recovered(&f, "7", "device_probed", 3);
 	assert_true(f.counts.recoveries[7].time == 3);
 	assert_int_equal(f.counts.recovery_count, MAX_RECOVERIES);
+	/* There is room for a recovery of all, and for a GPU's limited reports. */
+	faults_recovered(&f, "all", "driver_loaded", 4);
+	assert_true(f.counts.recoveries[MAX_RECOVERIES].time == 4);
+	assert_int_equal(faults_rate_limited(&f, "new"), 0);
+	assert_string_equal(f.counts.gpus[MAX_GPUS].gpu, "other");
+	faults_recovered(&f, "new", "device_probed", 5);
+	assert_true(f.counts.gpus[MAX_GPUS].rate_limited);
+	faults_recovered(&f, "all", "driver_loaded", 6);
+	assert_false(f.counts.gpus[MAX_GPUS].rate_limited);
+	assert_null(faults_gpu(&f, "newer"));
 	faults_free(&f);
 }
 
@@ -176,7 +278,7 @@ TEST(the_last_is_found)
 {
 	struct faults f = {};
 
-	assert_true(faults_last(&f, "a", 79) == 0 && faults_last_of_all(&f) == 0);
+	assert_true(faults_last(&f, "a", 79) == -INFINITY && faults_last_of_all(&f) == -INFINITY);
 	add(&f, 79, "a", 10);
 	add(&f, 79, "b", 30);
 	add(&f, 31, "a", 20);
@@ -191,19 +293,26 @@ TEST(the_last_is_found)
 /* The clock stood at 1970, then is set: the order of things stays. */
 TEST(a_clock_that_is_set_moves_all_times)
 {
+	struct snapshot s = {};
 	struct faults f = {};
 
 	add(&f, 79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
-	faults_shift(&f, 1700000000);
-	assert_true(f.counts.faults[0].first == 1700000100);
-	assert_true(f.counts.faults[0].last == 1700000100);
-	assert_true(f.counts.kernel_events[0].last == 1700000200);
-	assert_true(f.counts.recoveries[0].time == 1700000300);
-	/* Never below zero: a state file has no such time. */
-	faults_shift(&f, -1800000000);
-	assert_true(f.counts.faults[0].first == 0 && f.counts.recoveries[0].time == 0);
+	assert_int_equal(faults_snapshot(&f, 1700000000, &s), 0);
+	assert_true(s.faults[0].first == 1700000100);
+	assert_true(s.faults[0].last == 1700000100);
+	assert_true(s.kernel_events[0].last == 1700000200);
+	assert_true(s.recoveries[0].time == 1700000300);
+	snapshot_free(&s);
+	/* Before the epoch it is not known. */
+	assert_int_equal(faults_snapshot(&f, -250, &s), 0);
+	assert_true(s.faults[0].first == 0 && s.recoveries[0].time == 50);
+	snapshot_free(&s);
+	/* What is kept is the time since the boot. */
+	assert_true(f.counts.faults[0].last == 100);
+	faults_shift(&f, -250);
+	assert_true(f.counts.faults[0].last == 0 && f.counts.recoveries[0].time == 50);
 	faults_free(&f);
 }
 
@@ -220,7 +329,7 @@ TEST(a_snapshot_has_all)
 	f.counts.fault_paths[FAULT_PATH_BOTH] = 2;
 	f.counts.log_lost = 9;
 	f.counts.gpu_watched = true;
-	assert_int_equal(faults_snapshot(&f, &s), 0);
+	assert_int_equal(faults_snapshot(&f, 0, &s), 0);
 	assert_int_equal(s.faults[0].count, 2);
 	assert_true(s.faults[0].first == 10 && s.faults[0].last == 20);
 	assert_int_equal(s.faults[0].incidents, 2);

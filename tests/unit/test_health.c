@@ -371,6 +371,10 @@ TEST(a_fault_is_over_by_acknowledgement)
 		{ "\n* fallen_off_bus 1700000000 card was seated\r\n", 4 },
 		{ "* fallen_off 1700000000", 0 },
 		{ "* 79 1600000000\n* 79 1700000000\n", 1 },
+		// NOW is 1700000000: written by a clock that was ahead, a little or too much
+		{ "* * 1700000010", 7 },
+		{ "* * 1700000011", 0 },
+		{ "other 79 1700000000", 0 },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -392,15 +396,35 @@ TEST(a_fault_is_over_by_acknowledgement)
 	}
 }
 
+TEST(folded_faults_are_over_by_what_holds_for_all_of_them)
+{
+	struct ack_list list = acks("other 79 1699999900");
+
+	add_fault(79, false, "fatal", "restart_bm", NOW - 99.5);
+	strcpy(s.faults[0].device, "other");
+	snapshot_recovery(&s, GPU, "device_probed")->time = NOW;
+	evaluate();
+	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_FAIL);
+	o.acks = &list;
+	evaluate();
+	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_OK);
+	o.acks = NULL;
+	snapshot_recovery(&s, "all", "driver_loaded")->time = NOW;
+	evaluate();
+	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_OK);
+	snapshot_free(&s);
+	ack_free(&list);
+}
+
 TEST(wrong_acknowledgements_are_refused_with_their_line)
 {
 	static const struct {
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{ "gpu0 79 1", "line 1: 'gpu0' is not a PCI address (0000:c1:00.0) or *" },
+		{ "gpu0 79 1", "line 1: 'gpu0' is not a PCI address (0000:c1:00.0), other or *" },
 		{ "0000:c1:00.0x 79 1",
-		  "line 1: '0000:c1:00.0x' is not a PCI address (0000:c1:00.0) or *" },
+		  "line 1: '0000:c1:00.0x' is not a PCI address (0000:c1:00.0), other or *" },
 		{ "\n* 79", "line 2: '*' must be followed by WHAT and TIME" },
 		{ "* xid79! 1",
 		  "line 1: 'xid79!' is not an Xid, sxid:NUMBER, a kind of driver error or *" },

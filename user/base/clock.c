@@ -4,31 +4,32 @@
 
 #include <time.h>
 
-static double seconds(clockid_t clock)
+/* A measurement that takes longer was interrupted. */
+#define EXACT_NS 10000000
+
+static int64_t read_ns(clockid_t clock)
 {
 	struct timespec now;
 
 	clock_gettime(clock, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 uint64_t monotonic_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return (uint64_t)read_ns(CLOCK_MONOTONIC);
 }
 
 double wall_seconds(void)
 {
-	return seconds(CLOCK_REALTIME);
+	return (double)read_ns(CLOCK_REALTIME) / 1e9;
 }
 
-bool wall_clock_origin(double *origin)
+bool clock_offsets_read(struct clock_offsets *o)
 {
-	double before = seconds(CLOCK_BOOTTIME);
+	int64_t monotonic = read_ns(CLOCK_MONOTONIC), boot = read_ns(CLOCK_BOOTTIME);
 
-	*origin = wall_seconds() - before;
-	return seconds(CLOCK_BOOTTIME) - before < 0.01;
+	o->boot_to_wall = (double)(read_ns(CLOCK_REALTIME) - boot) / 1e9;
+	o->monotonic_to_boot = boot - monotonic;
+	return read_ns(CLOCK_MONOTONIC) - monotonic < EXACT_NS;
 }

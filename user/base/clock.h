@@ -12,9 +12,22 @@ uint64_t monotonic_ns(void);
 /* Seconds since the epoch. */
 double wall_seconds(void);
 
-/* The time of boot by the wall clock, in seconds since the epoch. It changes only when
- * that clock is set, not by a suspend. False: an interruption made the measurement
- * inexact. */
-bool wall_clock_origin(double *seconds);
+/* A wall time that is so much later than the present one may come from the clock of
+ * another machine, a file server's or a person's. One that is later still does not tell
+ * how long ago it was. */
+#define CLOCK_SLACK_SECONDS 10.0
+
+/*
+ * How the clocks differ. CLOCK_MONOTONIC stops while the machine is suspended,
+ * CLOCK_BOOTTIME does not; both run alike otherwise, whatever the wall clock is set to.
+ */
+struct clock_offsets {
+	double boot_to_wall; /* seconds from CLOCK_BOOTTIME to the epoch: changes only when
+			      * the wall clock is set */
+	int64_t monotonic_to_boot; /* ns: the time that the machine was suspended */
+};
+
+/* Measures them. False: an interruption made the measurement inexact. */
+bool clock_offsets_read(struct clock_offsets *o);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: reports the node's health from the agent's metrics file. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 struct verdict {
 	enum check_exit exit;
 	char trouble[512]; /* why it is unknown: a line of safe text */
-	double age; /* of the file, seconds; -1: not known */
+	double age; /* of the file, seconds, below 0 if it is from the future; NAN: not known */
 	uint64_t xids; /* Xid errors, with the ignored ones */
 	double oldest_waiter; /* seconds */
 	struct health_report report;
@@ -99,7 +100,7 @@ static void evaluate(struct verdict *v, const struct options *o)
 	struct file_text file;
 	int err;
 
-	*v = (struct verdict){ .age = -1 };
+	*v = (struct verdict){ .age = NAN };
 	err = file_text_read(&file, o->file, MAX_BYTES);
 	if (err) {
 		set_unknown(v,
@@ -108,8 +109,16 @@ static void evaluate(struct verdict *v, const struct options *o)
 			    o->file, file_text_error(err));
 		return;
 	}
-	v->age = now > file.modified ? now - file.modified : 0;
-	if (v->age > o->max_age)
+	v->age = now - file.modified;
+	if (v->age < 0 && v->age >= -CLOCK_SLACK_SECONDS)
+		v->age = 0;
+	if (v->age < 0)
+		set_unknown(v,
+			    "%s is from the future, by %.0f s: the clock was put back since it was "
+			    "written; check that 'xidscope run' is running, and the clocks of this "
+			    "node and of the file's server",
+			    o->file, -v->age);
+	else if (v->age > o->max_age)
 		set_unknown(v,
 			    "%s is %.0f s old: check that 'xidscope run' is "
 			    "running and can write it",
@@ -224,7 +233,7 @@ static void print_json(const struct verdict *v, const struct options *o, int cod
 	json_text(&j, "verdict", words[v->exit]);
 	json_signed(&j, "exit_code", code);
 	json_text(&j, "file", o->file);
-	if (v->age >= 0)
+	if (!isnan(v->age))
 		json_fraction(&j, "age_seconds", v->age, 3);
 	if (v->exit == CHECK_UNKNOWN) {
 		json_text(&j, "trouble", v->trouble);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/process.h"
 #include "base/safe_text.h"
 #include "faults/fault_cause.h"
 #include "faults/kernel_line.h"
@@ -21,11 +22,17 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Seconds since the boot. */
+static double boot_time(const struct fault_events *e, uint64_t time_ns)
+{
+	return ((double)time_ns + (double)e->clocks.monotonic_to_boot) / 1e9;
+}
+
+/* Seconds since the epoch. The clock may be set to a time before that of the boot. */
 static double wall_time(const struct fault_events *e, uint64_t time_ns)
 {
-	double time = e->wall_offset + (double)time_ns / 1e9;
+	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
 
-	/* The clock may be set to a time before that of the boot. */
 	return time > 0 ? time : 0;
 }
 
@@ -82,6 +89,15 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 	free(members);
 }
 
+/* Whether the process that caused it has ended, and perhaps another has its number. */
+static bool has_ended(const struct event *event, int pid)
+{
+	char name[64];
+
+	return event->replayed ||
+	       !process_first_line(pid, event->monotonic_ns, "comm", name, sizeof(name));
+}
+
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len)
 {
@@ -89,17 +105,17 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	struct xid_verdict verdict = xid_policy_verdict(e->policy, line);
 	struct event event = new_event(e, nvswitch ? "sxid" : "xid", origin->time_ns);
 	struct fault like = { .code = line->code, .nvswitch = nvswitch };
+	double time = boot_time(e, origin->time_ns);
 
 	SET(like.device, line->pci);
 	SET(like.severity, verdict.severity);
 	SET(like.action, verdict.action);
 	/* Faults that a user can cause at will. */
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
-		like.causes[0] = fault_cause("", line->pid, event.replayed);
-	log_no_memory(e, faults_add(e->faults, &like, event.time));
+		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
+	log_no_memory(e, faults_add(e->faults, &like, time));
 	if (!nvswitch && line->code == XID_RECOVERY_ACTION && !strcmp(line->recovery, "None"))
-		log_no_memory(e,
-			      faults_recovered(e->faults, like.device, "action_none", event.time));
+		log_no_memory(e, faults_recovered(e->faults, like.device, "action_none", time));
 
 	event.code = line->code;
 	SET(event.device, like.device);
@@ -144,7 +160,7 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 				       signal->time_ns);
 
 	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
-						 signal->device, event.time));
+						 signal->device, boot_time(e, signal->time_ns)));
 	SET(event.name, signal->kind);
 	SET(event.device, signal->device);
 	SET(event.severity, signal->severity ? signal->severity : "");
@@ -179,7 +195,7 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t time_ns)
 {
-	double time = wall_time(e, time_ns);
+	double time = boot_time(e, time_ns);
 
 	/* A driver that fails as it is loaded reports that before it is ready. */
 	if (!*gpu && time - faults_last_of_all(e->faults) < LOADED_SECONDS)
@@ -190,18 +206,21 @@ void fault_events_add_recovery(struct fault_events *e, const char *gpu, const ch
 static void add_identity(struct fault_events *e, const struct kernel_line *line)
 {
 	const char *gpu = line->device[0] ? line->device : e->last_gpu;
-	struct gpu_info *info = *gpu ? faults_gpu(e->faults, gpu) : NULL;
+	struct gpu_info *info;
 
 	if (line->kind == KERNEL_LINE_GPU_UUID)
 		SET(e->last_gpu, line->device);
-	if (!info)
+	if (!*gpu)
 		return;
-	if (line->kind == KERNEL_LINE_GPU_UUID)
+	if (line->kind == KERNEL_LINE_GPU_RATE_LIMITED) {
+		log_no_memory(e, faults_rate_limited(e->faults, gpu));
+		return;
+	}
+	info = faults_gpu(e->faults, gpu);
+	if (info && line->kind == KERNEL_LINE_GPU_UUID)
 		SET(info->uuid, line->uuid);
-	else if (line->kind == KERNEL_LINE_GPU_SERIAL)
+	else if (info)
 		SET(info->serial, line->serial);
-	else
-		info->rate_limited = true;
 }
 
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struct kernel_line *line)
@@ -215,7 +234,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 						    .pid = -1,
 						    .text = line->text,
 						    .text_len = line->text_len };
-	double time = wall_time(e, time_ns);
+	double time = boot_time(e, time_ns);
 
 	switch (line->kind) {
 	case KERNEL_LINE_NONE:

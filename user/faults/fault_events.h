@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pci_address.h"
 #include "faults/faults.h"
@@ -41,7 +42,7 @@ struct fault_events {
 	uint64_t started_ns; /* CLOCK_MONOTONIC: what is older is replayed */
 	uint64_t enabled_ns[SIGNALS]; /* when each one's hook was enabled; UINT64_MAX: it is not */
 	uint64_t uevents_ns; /* since when uevents report recoveries; UINT64_MAX: they do not */
-	double wall_offset; /* seconds from CLOCK_MONOTONIC to the epoch */
+	struct clock_offsets clocks;
 
 	/* Its own: */
 	struct pcie_relatives relatives;

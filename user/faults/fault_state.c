@@ -11,7 +11,8 @@
 #include "base/file_text.h"
 #include "base/span.h"
 
-#define HEAD "xidscope-state 1\n"
+#define HEAD "xidscope-state 2\n"
+#define HEAD_1 "xidscope-state 1\n"
 
 static uint32_t checksum(const char *text, size_t len)
 {
@@ -196,7 +197,7 @@ static void read_fault(struct line *l, struct snapshot *s)
 	like.incidents = take_number(l, UINT64_MAX);
 	like.first = take_time(l);
 	like.last = take_time(l);
-	if (s->fault_count > MAX_FAULTS)
+	if (s->fault_count >= MAX_FAULTS_IN_ALL + FOLDED_CODES)
 		l->error = -EINVAL;
 	store(l, l->error ? NULL : snapshot_fault(s, &like), &like, sizeof(like));
 }
@@ -224,7 +225,7 @@ static void read_gpu(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.uuid);
 	TAKE_WORD(l, like.serial);
 	like.rate_limited = take_number(l, 1);
-	if (s->gpu_count >= MAX_GPUS)
+	if (s->gpu_count > MAX_GPUS)
 		l->error = -EINVAL;
 	store(l, l->error ? NULL : snapshot_gpu(s, like.gpu), &like, sizeof(like));
 }
@@ -249,7 +250,7 @@ static void read_recovery(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.gpu);
 	TAKE_WORD(l, like.evidence);
 	like.time = take_time(l);
-	if (s->recovery_count >= MAX_RECOVERIES)
+	if (s->recovery_count >= (size_t)2 * MAX_RECOVERIES)
 		l->error = -EINVAL;
 	store(l, l->error ? NULL : snapshot_recovery(s, like.gpu, like.evidence), &like,
 	      sizeof(like));
@@ -307,7 +308,8 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 	if (!check_end(text, &len))
 		return -EINVAL;
 	s.end = text + len;
-	if (!span_take(&s, HEAD) || (span_left(s) && s.end[-1] != '\n'))
+	state->wall_times = span_take(&s, HEAD_1);
+	if ((!state->wall_times && !span_take(&s, HEAD)) || (span_left(s) && s.end[-1] != '\n'))
 		return -EINVAL;
 	while (span_left(s) && !err)
 		err = read_line(state, span_take_line(&s));

@@ -4,7 +4,7 @@
  * restarts of the program, and how far the kernel log was read: both of one
  * moment, so that nothing is lost or counted twice.
  *
- *	xidscope-state 1
+ *	xidscope-state 2
  *	boot ID			the kernel's random/boot_id: valid until reboot
  *	next N			sequence number of the first record not yet read
  *	lost N
@@ -16,11 +16,14 @@
  *	recovery GPU EVIDENCE TIME
  *	end CRC32		of all before it, in hexadecimal
  *
- * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "".
+ * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are
+ * seconds since the boot (CLOCK_BOOTTIME). A file of version 1 has seconds since the
+ * epoch, by the clock as it was set then, and is alike otherwise.
  */
 #ifndef XIDSCOPE_FAULT_STATE_H
 #define XIDSCOPE_FAULT_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +35,7 @@
 struct fault_state {
 	char boot[BOOT_ID_SIZE];
 	uint64_t next;
+	bool wall_times; /* read from version 1: times are seconds since the epoch */
 	struct faults faults; /* owned */
 };
 

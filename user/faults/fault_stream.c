@@ -267,7 +267,10 @@ void fault_stream_printk(struct fault_stream *s, const struct printk_event *even
 {
 	if (s->printk.count == MAX_PRINTK_WAITING)
 		make_room_for_message(s, now_ns);
-	if (!printk_queue_add(&s->printk, event, origin, now_ns) && s->gap_ns < event->time)
+	if (printk_queue_add(&s->printk, event, origin, now_ns))
+		return;
+	s->crowded++;
+	if (s->gap_ns < event->time)
 		s->gap_ns = event->time;
 }
 

@@ -3,29 +3,55 @@
 #include "faults/faults.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 
-/* The number of entries is limited, whatever a process writes into the kernel log. */
-static struct fault *find_fault(struct snapshot *s, const struct fault *like)
+#define OTHER "other"
+
+/* Finds the entry, or adds it if there are fewer than @max. NULL: neither. */
+static struct fault *find_within(struct snapshot *s, const struct fault *like, size_t max)
 {
-	static const struct fault other = { .device = "other", .severity = "unknown" };
+	size_t before = s->fault_count;
 	struct fault *found = snapshot_fault(s, like);
 
-	/* A new entry, beyond the limit, is the last one. */
-	if (found && s->fault_count > MAX_FAULTS && found == &s->faults[s->fault_count - 1] &&
-	    !found->count) {
-		s->fault_count--;
-		found = snapshot_fault(s, &other);
-	}
-	return found;
+	if (s->fault_count == before || before < max)
+		return found;
+	s->fault_count = before;
+	return NULL;
+}
+
+/* Whether so many codes like it are possible that they may fill the table. */
+static bool may_be_made_up(const struct fault *f)
+{
+	return f->nvswitch || (f->code >= HIGH_XID && !strcmp(f->severity, "unknown") &&
+			       !strcmp(f->action, "none_given"));
+}
+
+/* The number of entries is limited, whatever the kernel log has. */
+static struct fault *find_fault(struct snapshot *s, const struct fault *like)
+{
+	struct fault *found = find_within(s, like, MAX_FAULTS);
+	struct fault folded = *like;
+
+	if (found)
+		return found;
+	strcpy(folded.device, OTHER);
+	found = find_within(s, &folded, may_be_made_up(like) ? MAX_MADE_UP : MAX_FAULTS_IN_ALL);
+	if (found)
+		return found;
+	folded.code = 0;
+	snprintf(folded.action, sizeof(folded.action), "%s", like->nvswitch ? "" : "none_given");
+	return find_within(s, &folded, SIZE_MAX);
 }
 
 double faults_last(const struct faults *f, const char *device, unsigned int code)
 {
 	const struct snapshot *s = &f->counts;
-	double last = 0;
+	double last = -INFINITY;
 
 	for (size_t i = 0; i < s->fault_count; i++)
 		if (!s->faults[i].nvswitch && s->faults[i].code == code &&
@@ -37,7 +63,7 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 double faults_last_of_all(const struct faults *f)
 {
 	const struct snapshot *s = &f->counts;
-	double last = 0;
+	double last = -INFINITY;
 
 	for (size_t i = 0; i < s->fault_count; i++)
 		if (s->faults[i].last > last)
@@ -67,13 +93,15 @@ static bool is_repeated(struct fault *fault, uint32_t cause)
 int faults_add(struct faults *f, const struct fault *like, double time)
 {
 	struct fault *fault = find_fault(&f->counts, like);
+	bool apart;
 
 	if (!fault)
 		return -ENOMEM;
+	/* Reports of several devices in turn are no burst of one. */
+	apart = time >= fault->last + FAULT_BURST_SECONDS || !strcmp(fault->device, OTHER);
 	if (!fault->count++)
 		fault->first = time;
-	if (!fault->incidents ||
-	    (time >= fault->last + FAULT_BURST_SECONDS && !is_repeated(fault, like->causes[0])))
+	if (!fault->incidents || (apart && !is_repeated(fault, like->causes[0])))
 		fault->incidents++;
 	if (time > fault->last)
 		fault->last = time;
@@ -89,7 +117,7 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	if (event && s->kernel_event_count > MAX_KERNEL_EVENTS &&
 	    event == &s->kernel_events[s->kernel_event_count - 1] && !event->count) {
 		s->kernel_event_count--;
-		event = snapshot_kernel_event(s, gpu_driver, kind, "other");
+		event = snapshot_kernel_event(s, gpu_driver, kind, OTHER);
 	}
 	if (!event)
 		return -ENOMEM;
@@ -107,7 +135,7 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 	if (u && s->unverified_count > MAX_UNVERIFIED &&
 	    u == &s->unverified[s->unverified_count - 1] && !u->count) {
 		s->unverified_count--;
-		u = snapshot_unverified(s, "other", 0);
+		u = snapshot_unverified(s, OTHER, 0);
 	}
 	if (!u)
 		return -ENOMEM;
@@ -120,10 +148,8 @@ static void shift(double *time, double seconds)
 	*time = *time + seconds > 0 ? *time + seconds : 0;
 }
 
-void faults_shift(struct faults *f, double seconds)
+static void shift_all(struct snapshot *s, double seconds)
 {
-	struct snapshot *s = &f->counts;
-
 	for (size_t i = 0; i < s->fault_count; i++) {
 		shift(&s->faults[i].first, seconds);
 		shift(&s->faults[i].last, seconds);
@@ -134,26 +160,45 @@ void faults_shift(struct faults *f, double seconds)
 		shift(&s->recoveries[i].time, seconds);
 }
 
+void faults_shift(struct faults *f, double seconds)
+{
+	shift_all(&f->counts, seconds);
+}
+
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 {
 	struct snapshot *s = &f->counts;
 	size_t before = s->gpu_count;
 	struct gpu_info *info = snapshot_gpu(s, gpu);
 
-	if (s->gpu_count > MAX_GPUS) {
+	if (s->gpu_count > before && before >= MAX_GPUS) {
 		s->gpu_count = before;
 		return NULL;
 	}
 	return info;
 }
 
+int faults_rate_limited(struct faults *f, const char *gpu)
+{
+	struct gpu_info *info = faults_gpu(f, gpu);
+
+	if (!info)
+		info = snapshot_gpu(&f->counts, OTHER);
+	if (!info)
+		return -ENOMEM;
+	info->rate_limited = true;
+	return 0;
+}
+
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time)
 {
 	struct snapshot *s = &f->counts;
+	bool all = !strcmp(gpu, "all");
+	size_t before = s->recovery_count;
 	struct gpu_recovery *r;
 
 	/* Only GPUs that had something to recover from. */
-	if (strcmp(gpu, "all") != 0) {
+	if (!all) {
 		bool known = false;
 
 		for (size_t i = 0; i < s->fault_count; i++)
@@ -164,13 +209,13 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 			return 0;
 	}
 	for (size_t i = 0; i < s->gpu_count; i++)
-		if (!strcmp(gpu, "all") || !strcmp(s->gpus[i].gpu, gpu))
+		if (all || !strcmp(s->gpus[i].gpu, gpu))
 			s->gpus[i].rate_limited = false;
 	r = snapshot_recovery(s, gpu, evidence);
 	if (!r)
 		return -ENOMEM;
-	if (s->recovery_count > MAX_RECOVERIES) {
-		s->recovery_count--;
+	if (!all && s->recovery_count > before && before >= MAX_RECOVERIES) {
+		s->recovery_count = before;
 		return 0;
 	}
 	if (time > r->time)
@@ -194,7 +239,7 @@ static int append_all(void **to, size_t *to_count, const void *from, size_t coun
 	append_all((void **)&(to)->array, &(to)->count, (from)->array, (from)->count, \
 		   sizeof(*(to)->array))
 
-int faults_snapshot(const struct faults *f, struct snapshot *s)
+int faults_snapshot(const struct faults *f, double boot_to_wall, struct snapshot *s)
 {
 	const struct snapshot *from = &f->counts;
 
@@ -207,6 +252,7 @@ int faults_snapshot(const struct faults *f, struct snapshot *s)
 	    APPEND_ALL(s, from, unverified, unverified_count) ||
 	    APPEND_ALL(s, from, recoveries, recovery_count))
 		return -ENOMEM;
+	shift_all(s, boot_to_wall);
 	return 0;
 }
 

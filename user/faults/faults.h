@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The counts of faults and of what comes with them, since the start of the
- * observation or, with a state file, since the node's boot.
+ * observation or, with a state file, since the node's boot. Their times are seconds
+ * since the boot (CLOCK_BOOTTIME), which no setting of the wall clock changes; only
+ * faults_snapshot() turns them into those of the wall clock.
  */
 #ifndef XIDSCOPE_FAULTS_H
 #define XIDSCOPE_FAULTS_H
@@ -11,18 +13,31 @@
 /* Equal faults with a gap below this are one burst. */
 #define FAULT_BURST_SECONDS 5.0
 
-/* Limits of distinct entries: the rest counts as device "other". */
+/*
+ * Limits of distinct entries. Beyond MAX_FAULTS a new one counts as device "other", with
+ * its code, severity and action. Only a code that may be made up folds, too, to 0, beyond
+ * MAX_MADE_UP entries: an SXid, or a high Xid of which nothing is known. So there is
+ * room for every other one, whatever a flood brings. Beyond MAX_FAULTS_IN_ALL, which only
+ * several policies can reach, all codes fold. Severities never do.
+ */
 #define MAX_FAULTS 1024
+#define MAX_MADE_UP 1536
+#define MAX_FAULTS_IN_ALL 4000 /* and FOLDED_CODES more, of code 0 */
+#define FOLDED_CODES 8 /* four severities, of Xids and of SXids */
+#define HIGH_XID 512
+
+/* These fold the device alone: there are few kinds. */
 #define MAX_KERNEL_EVENTS 512
-#define MAX_GPUS 256
-#define MAX_RECOVERIES 512
+
+#define MAX_GPUS 256 /* and "other": the driver limits the reports of one of the rest */
+#define MAX_RECOVERIES 512 /* of GPUs; recoveries of all have room in any case */
 #define MAX_UNVERIFIED 64 /* and one for all others: device "other", code 0 */
 
 struct faults {
 	struct snapshot counts; /* only the members about faults are used */
 };
 
-/* Times are seconds since the epoch. All return 0 or -ENOMEM. */
+/* Times are seconds since the boot. All return 0 or -ENOMEM. */
 
 /* Counts one fault; its labels are those of @like. */
 int faults_add(struct faults *f, const struct fault *like, double time);
@@ -31,24 +46,31 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 			    double time);
 /* Counts a text that reads like a fault but may be anybody's. */
 int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
-/* Records evidence that the faults of @gpu ("all": of all) until @time are over,
- * except beyond MAX_RECOVERIES. */
+/*
+ * Records evidence that the faults of @gpu ("all": of all) until @time are over, except
+ * beyond MAX_RECOVERIES. What has folded is over only by a recovery of all: the one GPU
+ * may not be the one that failed.
+ */
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
 
-/* Adds @seconds to all times, when the wall clock was set. */
+/* Adds @seconds to all times; none becomes less than 0. */
 void faults_shift(struct faults *f, double seconds);
 
 /* What is known of a GPU, added if it is new; NULL: no memory, or beyond MAX_GPUS. */
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 
-/* When the last fault @code of @device was; 0: never. */
+/* Notes that the driver limits its reports of GSP errors of @gpu. */
+int faults_rate_limited(struct faults *f, const char *gpu);
+
+/* When the last fault @code of @device was; -INFINITY: never. */
 double faults_last(const struct faults *f, const char *device, unsigned int code);
 
-/* When the last fault or failure of any GPU was; 0: never. */
+/* When the last fault or failure of any GPU was; -INFINITY: never. */
 double faults_last_of_all(const struct faults *f);
 
-/* Copies the counts to @s, which has none of faults yet. */
-int faults_snapshot(const struct faults *f, struct snapshot *s);
+/* Copies the counts to @s, which has none of faults yet. @boot_to_wall is that of
+ * struct clock_offsets. A time before the epoch becomes 0, unknown. */
+int faults_snapshot(const struct faults *f, double boot_to_wall, struct snapshot *s);
 
 void faults_free(struct faults *f);
 

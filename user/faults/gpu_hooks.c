@@ -23,10 +23,16 @@
 /* Records read at a time, so that a storm does not delay the other work. */
 #define LOG_BATCH 20000
 
-/* A clock that is adjusted by less was not set. */
-#define CLOCK_STEP_SECONDS 1.0
+/* How often to try to measure how the clocks differ, at the start. */
+#define CLOCK_TRIES 10
 
-/* How often reading the log may fail in turn, at the polls, until it is given up. */
+/* A clock that is adjusted by less was not set. */
+#define CLOCK_STEP_SECONDS 0.1
+
+/* How long to wait until what could not be attached is tried again. */
+#define RETRY_NS (60 * 1000000000ull)
+
+/* How often reading the log may fail in turn, at the polls, until it is closed. */
 #define LOG_FAILURES 10
 
 /* How many batches are read at the end at most: no log has more records. */
@@ -46,34 +52,29 @@ struct gpu_hooks {
 	int uevents; /* -1: not open */
 	ino_t driver; /* of /sys/module/nvidia; 0: the driver is not loaded */
 	struct trace_events *trace; /* NULL: not attached */
+	int trace_error; /* why not */
+	uint64_t retry_ns; /* CLOCK_MONOTONIC: when to try again what is missing */
+	unsigned int retries;
 	struct state_file state;
 	int epoll;
-	double clock_origin; /* wall_clock_origin(); 0: unknown */
 	bool started;
 };
 
-static double wall_offset(void)
-{
-	return wall_seconds() - (double)monotonic_ns() / 1e9;
-}
-
-/* The clock is wrong on many nodes while they boot. When it is set, earlier times
- * move too, so that the order of events stays. */
+/* The clock is wrong on many nodes while they boot. Faults are kept by their time since
+ * the boot, so when it is set, all their times move, and their order stays. */
 static void follow_clock(struct gpu_hooks *g)
 {
-	double origin;
+	struct clock_offsets *known = &g->stream.events.clocks, clocks;
+	double step;
 
-	g->stream.events.wall_offset = wall_offset();
-	if (!wall_clock_origin(&origin))
+	if (!clock_offsets_read(&clocks))
 		return;
-	if (g->clock_origin != 0 && fabs(origin - g->clock_origin) < CLOCK_STEP_SECONDS)
+	known->monotonic_to_boot = clocks.monotonic_to_boot;
+	step = clocks.boot_to_wall - known->boot_to_wall;
+	if (fabs(step) < CLOCK_STEP_SECONDS)
 		return;
-	if (g->clock_origin != 0) {
-		log_info(g->log, "the clock was set: moving the times of faults by %.3f s",
-			 origin - g->clock_origin);
-		faults_shift(&g->faults, origin - g->clock_origin);
-	}
-	g->clock_origin = origin;
+	log_info(g->log, "the clock was set: moving the times of faults by %.3f s", step);
+	known->boot_to_wall = clocks.boot_to_wall;
 }
 
 /* ---- what comes in ---- */
@@ -152,6 +153,7 @@ static void on_uevent(void *context, const struct uevent *event)
 	if (!strcmp(event->path, "/module/nvidia")) {
 		driver_was_loaded(g);
 		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
+		g->retry_ns = 0;
 	}
 	/* A GPU: a display controller for VGA or 3D. */
 	else if (!strcmp(event->subsystem, "pci") && !strncmp(event->pci_id, "10DE:", 5) &&
@@ -191,7 +193,9 @@ static void pause_log(struct gpu_hooks *g, int err)
 			  strerror(-err));
 	if (g->log_failures < LOG_FAILURES)
 		return;
-	log_error(g->log, "cannot read the kernel log any longer: %s", strerror(-err));
+	if (g->log_failures == LOG_FAILURES)
+		log_error(g->log, "cannot read the kernel log: %s; will try again every minute",
+			  strerror(-err));
 	kernel_log_close(l);
 	g->stream.read_to_ns = 0;
 }
@@ -263,6 +267,91 @@ static void consume_last(struct gpu_hooks *g)
 	}
 }
 
+/* ---- attaching ---- */
+
+static void open_log(struct gpu_hooks *g)
+{
+	int err = kernel_log_open(&g->kernel_log,
+				  g->options->replay ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
+
+	if (err)
+		log_warn(g->log,
+			 "cannot read /dev/kmsg: %s; faults from before the start will be missing. "
+			 "It needs CAP_SYSLOG and, in a container, the device",
+			 strerror(-err));
+}
+
+/*
+ * After it could not be read. What the printk hook has had meanwhile has counted without
+ * its record, so those records are left out; without the hook reading goes on where it
+ * has ended.
+ */
+static void reopen_log(struct gpu_hooks *g)
+{
+	struct kernel_log *l = &g->kernel_log;
+	bool all = g->options->replay && !g->printk, begun = l->begun;
+	uint64_t next = l->next;
+	int err = kernel_log_open(l, all ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
+
+	if (begun)
+		kernel_log_resume(l, next);
+	if (err)
+		return;
+	log_info(g->log, "/dev/kmsg is open");
+	g->log_paused = false;
+	epoll_add(g, l->fd);
+}
+
+/* What the hook detects from now on has a known origin, if the kernel shows who
+ * called printk. */
+static void follow_origins(struct gpu_hooks *g)
+{
+	struct utsname uts;
+
+	if (!g->printk || uname(&uts) || !printk_hook_has_every_message(uts.release))
+		return;
+	g->stream.origins_ns = monotonic_ns();
+	read_origins(g);
+}
+
+static void attach_printk(struct gpu_hooks *g, const struct log *log)
+{
+	g->printk = printk_hook_new(log, on_printk, g);
+	if (!g->printk)
+		return;
+	follow_origins(g);
+	epoll_add(g, printk_hook_fd(g->printk));
+}
+
+static void attach_trace(struct gpu_hooks *g)
+{
+	g->trace = trace_events_new(g->log, &g->stream, &g->trace_error);
+	if (g->trace)
+		epoll_add(g, trace_events_fd(g->trace));
+}
+
+/* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF
+ * may cost milliseconds before the kernel refuses it, so that is tried after 1, 2, 4, 8,
+ * ... minutes only. */
+static void retry(struct gpu_hooks *g)
+{
+	bool driver_loaded = !g->retry_ns;
+	struct log quiet = *g->log;
+
+	quiet.quiet = true;
+	g->retry_ns = monotonic_ns() + RETRY_NS;
+	g->retries++;
+	if (!g->trace)
+		attach_trace(g);
+	if (!g->printk && (driver_loaded || !(g->retries & (g->retries - 1)))) {
+		attach_printk(g, &quiet);
+		if (g->printk)
+			log_info(g->log, "the printk hook is attached");
+	}
+	if (g->kernel_log.fd < 0)
+		reopen_log(g);
+}
+
 static void save_state(struct gpu_hooks *g)
 {
 	state_file_save(&g->state, &g->faults, g->kernel_log.next);
@@ -271,6 +360,8 @@ static void save_state(struct gpu_hooks *g)
 void gpu_hooks_poll(struct gpu_hooks *g)
 {
 	resume_log(g);
+	if (monotonic_ns() >= g->retry_ns)
+		retry(g);
 	gpu_hooks_consume(g);
 	if (g->trace)
 		trace_events_poll(g->trace);
@@ -304,22 +395,11 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
 	snapshot_drop(s, "printk_crowded", g->stream.crowded);
-	return faults_snapshot(&g->faults, s);
+	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
+	return faults_snapshot(&g->faults, g->stream.events.clocks.boot_to_wall, s);
 }
 
 /* ---- beginning and end ---- */
-
-static void open_log(struct gpu_hooks *g)
-{
-	int err = kernel_log_open(&g->kernel_log,
-				  g->options->replay ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
-
-	if (err)
-		log_warn(g->log,
-			 "cannot read /dev/kmsg: %s; faults from before the start will be missing. "
-			 "It needs CAP_SYSLOG and, in a container, the device",
-			 strerror(-err));
-}
 
 static void init_stream(struct gpu_hooks *g)
 {
@@ -331,7 +411,6 @@ static void init_stream(struct gpu_hooks *g)
 			.policy = g->options->policy,
 			.log = g->log,
 			.started_ns = monotonic_ns(),
-			.wall_offset = wall_offset(),
 			.uevents_ns = UINT64_MAX,
 		},
 		.origins_ns = UINT64_MAX,
@@ -339,18 +418,9 @@ static void init_stream(struct gpu_hooks *g)
 	};
 	for (int i = 0; i < SIGNALS; i++)
 		g->stream.events.enabled_ns[i] = UINT64_MAX;
-}
-
-/* What the hook detects from now on has a known origin, if the kernel shows who
- * called printk. */
-static void init_origins(struct gpu_hooks *g)
-{
-	struct utsname uts;
-
-	if (!g->printk || uname(&uts) || !printk_hook_has_every_message(uts.release))
-		return;
-	g->stream.origins_ns = monotonic_ns();
-	read_origins(g);
+	for (int i = 0; i < CLOCK_TRIES; i++)
+		if (clock_offsets_read(&g->stream.events.clocks))
+			break;
 }
 
 static void init_uevents(struct gpu_hooks *g)
@@ -388,22 +458,17 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 		goto failed;
 	}
 	/* Even if the log cannot be read now: the next run may read it. */
-	if (state_file_load(&g->state, &g->faults, &next))
+	if (state_file_load(&g->state, &g->faults, &next, g->stream.events.clocks.boot_to_wall))
 		kernel_log_resume(&g->kernel_log, next);
-	g->faults.counts.gpu_watched = true;
 	/* All hooks before the log is read: then they overlap, so that what comes
 	 * twice is detected. */
 	init_uevents(g);
-	g->trace = trace_events_new(log, &g->stream);
-	g->printk = printk_hook_new(log, on_printk, g);
+	attach_trace(g);
+	attach_printk(g, log);
 	err = g->printk ? 0 : errno;
-	if (!g->printk && g->kernel_log.fd < 0)
+	if (!g->printk && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
-	init_origins(g);
-	if (g->printk)
-		epoll_add(g, printk_hook_fd(g->printk));
-	if (g->trace)
-		epoll_add(g, trace_events_fd(g->trace));
+	g->retry_ns = monotonic_ns() + RETRY_NS;
 	epoll_add(g, g->uevents);
 	epoll_add(g, g->kernel_log.fd);
 	g->started = true;

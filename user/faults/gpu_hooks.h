@@ -25,9 +25,9 @@ struct gpu_options {
 
 struct gpu_hooks;
 
-/* Attaches what is there and logs what is missing; the arguments must outlive it.
- * Returns NULL with errno set where nothing can be observed (EPERM if that is
- * why), EBUSY where another program has the state file. */
+/* Attaches what is there, logs what is missing, and tries that again now and then; the
+ * arguments must outlive it. Returns NULL with errno set: EPERM where nothing may be
+ * observed, EBUSY where another program has the state file, or another one. */
 struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options);
 /* Counts what is still pending, saves the counts, and detaches. */
 void gpu_hooks_free(struct gpu_hooks *g);

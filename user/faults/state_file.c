@@ -68,7 +68,8 @@ static void set_aside(const struct state_file *f)
 	free(path);
 }
 
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next)
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
+		     double boot_to_wall)
 {
 	char boot[BOOT_ID_SIZE];
 	struct fault_state state;
@@ -99,6 +100,8 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 		fault_state_free(&state);
 		return false;
 	}
+	if (state.wall_times)
+		faults_shift(&state.faults, -boot_to_wall);
 	*faults = state.faults;
 	*next = f->saved_next = state.next;
 	f->saved_changes = changes(faults);

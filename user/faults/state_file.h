@@ -32,9 +32,11 @@ int state_file_open(struct state_file *f, const struct log *log, const char *pat
 /*
  * Takes over what an earlier run of this boot has counted: fills @faults, which
  * must be empty, and the sequence number of the first record that it has not
- * read. Returns whether there was such a state.
+ * read. @boot_to_wall is that of struct clock_offsets: an older program's file has times
+ * of the wall clock. Returns whether there was such a state.
  */
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
+		     double boot_to_wall);
 
 /* Whether the counts have changed since they were loaded or saved. */
 bool state_file_changed(const struct state_file *f, const struct faults *faults);

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/file_text.h"
 #include "base/label.h"
+#include "base/process.h"
 #include "faults/fault_facts.h"
 #include "kernel/kernel_types.h"
 #include "kernel/trace_instance.h"
@@ -174,14 +174,11 @@ static void read_comm(char *comm, size_t size, const struct trace_event *event,
 {
 	size_t len = 0;
 	const char *text = trace_string(&event->format, r->data, r->len, "comm", &len);
-	char path[64];
 
-	if (text && len) {
+	if (text && len)
 		snprintf(comm, size, "%.*s", (int)len, text);
-		return;
-	}
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	file_first_line(path, comm, size);
+	else
+		process_first_line(pid, r->time, "comm", comm, size);
 }
 
 static void on_process(void *context, const struct trace_event *event, const struct trace_record *r)
@@ -329,9 +326,25 @@ static void define_probe(struct trace_events *t)
 	t->probe_defined = !err;
 }
 
-struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream)
+/* Enables those of the kernel that are not enabled; with @log says which it lacks. */
+static void enable_kernel_events(struct trace_events *t, const struct log *log)
+{
+	for (int i = 0; i < EVENTS; i++) {
+		struct trace_event *event = &t->events[i];
+
+		if (i == EVENT_XID || i == EVENT_SXID || i == EVENT_PROBE || event->enabled)
+			continue;
+		if (!trace_instance_update(t->instance, event) && log)
+			log_info(log, "the kernel has no tracepoint %s:%s", event->system,
+				 event->name);
+	}
+}
+
+struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream,
+				      int *error)
 {
 	struct trace_events *t = calloc(1, sizeof(*t));
+	int64_t log_offset_ns;
 
 	if (!t)
 		return NULL;
@@ -352,25 +365,24 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 	};
 	t->instance = trace_instance_new(t->events, EVENTS, t);
 	if (!t->instance) {
-		log_info(log,
-			 "cannot use trace events: %s; faults are detected by the kernel log only",
-			 errno == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
-					   strerror(errno));
+		int err = errno;
+
+		if (err != *error)
+			log_info(log,
+				 "cannot use trace events: %s; faults are detected by the kernel "
+				 "log only. Will try again every minute",
+				 err == ENOENT ? "tracefs is not mounted at /sys/kernel/tracing" :
+						 strerror(err));
+		*error = err;
 		free(t);
 		return NULL;
 	}
-	if (trace_instance_log_offset(t->instance, &stream->log_offset_ns))
+	if (trace_instance_log_offset(t->instance, &log_offset_ns)) {
+		stream->log_offset_ns = log_offset_ns;
 		log_debug(log, "the kernel log's clock is off by %lld ns",
-			  (long long)stream->log_offset_ns);
-	for (int i = 0; i < EVENTS; i++) {
-		struct trace_event *event = &t->events[i];
-
-		if (i == EVENT_XID || i == EVENT_SXID || i == EVENT_PROBE)
-			continue;
-		if (!trace_instance_update(t->instance, event))
-			log_info(log, "the kernel has no tracepoint %s:%s", event->system,
-				 event->name);
+			  (long long)log_offset_ns);
 	}
+	enable_kernel_events(t, log);
 	define_probe(t);
 	look_for_driver(t);
 	return t;
@@ -411,6 +423,7 @@ void trace_events_poll(struct trace_events *t)
 void trace_events_snapshot(struct trace_events *t, struct snapshot *s)
 {
 	look_for_driver(t);
+	enable_kernel_events(t, NULL);
 	/* An event that the kernel does not have is not a failed hook. */
 	for (int i = 0; i < EVENTS; i++)
 		if (signal_of[i] != SIGNALS && t->events[i].enabled)

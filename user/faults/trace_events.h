@@ -14,9 +14,10 @@
 struct trace_events;
 
 /* Enables the events that exist and logs what is missing; what they report goes
- * to @stream, which must outlive it. Returns NULL after logging the reason if no
- * event can be used. */
-struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream);
+ * to @stream, which must outlive it. Returns NULL if no event can be used, after logging
+ * the reason unless it is *@error, the errno of an earlier try (0: none), which it sets. */
+struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream,
+				      int *error);
 void trace_events_free(struct trace_events *t);
 
 /* Readable when records wait; and their consumption. */

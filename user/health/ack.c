@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/fields.h"
 #include "base/file_text.h"
 #include "base/time_text.h"
@@ -15,12 +16,12 @@
 
 #define MAX_BYTES (1 << 20)
 
-/* A PCI address, or "*". */
+/* A PCI address, "other" or "*". */
 static bool read_device(struct span field, char to[PCI_ADDRESS_SIZE])
 {
 	struct pci_address address;
 
-	if (span_is(field, "*"))
+	if (span_is(field, "*") || span_is(field, "other"))
 		return span_copy(field, to, PCI_ADDRESS_SIZE);
 	if (!pci_address_take(&field, &address) || span_left(field))
 		return false;
@@ -53,7 +54,7 @@ static int read_line(struct ack_list *list, const struct fields *f)
 		return -ENOMEM;
 	}
 	if (!read_device(f->field[0], a->device))
-		return fields_refuse(f, 0, "is not a PCI address (0000:c1:00.0) or *");
+		return fields_refuse(f, 0, "is not a PCI address (0000:c1:00.0), other or *");
 	if (f->count < 3)
 		return fields_refuse(f, 0, "must be followed by WHAT and TIME");
 	if (!read_what(f->field[1], a->what, sizeof(a->what)))
@@ -116,11 +117,12 @@ static bool matches(const char *pattern, const char *text)
 	return !strcmp(pattern, "*") || !strcmp(pattern, text);
 }
 
-bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time)
+bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time,
+		double now)
 {
 	for (const struct ack *a = list->acks; a < list->acks + list->count; a++)
 		if (matches(a->device, device) && matches(a->what, what) &&
-		    (double)(long long)time <= a->time)
+		    (double)(long long)time <= a->time && a->time <= now + CLOCK_SLACK_SECONDS)
 			return true;
 	return false;
 }

@@ -4,9 +4,10 @@
  *
  *	DEVICE WHAT TIME [COMMENT]	# comment
  *
- * DEVICE is a PCI address as in sysfs, or * for all; WHAT is an Xid,
- * sxid:NUMBER, the kind of a driver error, or * for all; TIME is a time as in
- * time_text.h. All such faults up to the end of that second are acknowledged.
+ * DEVICE is a PCI address as in sysfs, "other" for those that have folded, or * for all;
+ * WHAT is an Xid, sxid:NUMBER, the kind of a driver error, or * for all; TIME is a time as
+ * in time_text.h. All such faults up to the end of that second are acknowledged; by a TIME
+ * in the future none is, because it was not taken from a fault by the clock as it is set.
  */
 #ifndef XIDSCOPE_ACK_H
 #define XIDSCOPE_ACK_H
@@ -43,7 +44,8 @@ int ack_load(struct ack_list *list, const char *path, char *error, size_t error_
 void ack_free(struct ack_list *list);
 
 /* Whether the faults @what ("79", "sxid:20034" or a kind) of @device are acknowledged;
- * the last one was at @time. */
-bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time);
+ * the last one was at @time, and it is @now. */
+bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time,
+		double now);
 
 #endif

@@ -72,7 +72,7 @@ static bool is_over(const struct health_evaluation *e, const char *device, const
 		return false;
 	return last <= last_recovery(e->s, device) || last < e->o->since ||
 	       (e->o->window > 0 && last < e->now - e->o->window) ||
-	       (e->o->acks && ack_covers(e->o->acks, device, what, last));
+	       (e->o->acks && ack_covers(e->o->acks, device, what, last, e->now));
 }
 
 /* ---- Xids and SXids ---- */

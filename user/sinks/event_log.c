@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file_text.h"
 #include "base/json.h"
+#include "base/process.h"
 
 /* An event belongs to the burst of the same event less than GAP before it. The repeats of
  * a long burst are written every REPEATS. */
@@ -132,15 +132,14 @@ static void write_time(struct json *j, double seconds)
  * and the UID of its pod, which follows "pod" in that path, with '_' for '-' if
  * systemd made the group.
  */
-static void write_cgroup(struct json *j, int pid)
+static void write_cgroup(struct json *j, const struct event *event)
 {
-	char path[64], line[512], *group, *pod, uid[40];
+	char line[512], *group, *pod, uid[40];
 	size_t len = 0;
 
-	if (pid <= 0)
+	if (event->replayed)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	file_first_line(path, line, sizeof(line));
+	process_first_line(event->pid, event->monotonic_ns, "cgroup", line, sizeof(line));
 	group = strchr(line, '/');
 	if (!group)
 		return;
@@ -181,7 +180,7 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	if (event->pid >= 0)
 		json_signed(&j, "pid", event->pid);
 	write_known(&j, "comm", event->comm);
-	write_cgroup(&j, event->replayed ? -1 : event->pid);
+	write_cgroup(&j, event);
 	write_known(&j, "printed_by", event->printed_by);
 	if (event->path)
 		json_text(&j, "seen_by", event->path);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that what proc shows of a process is used only if that process had its number at
+ * the time in question.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "base/clock.h"
+#include "base/process.h"
+
+/* In a container without the node's processes the kernel's numbers mean nothing. */
+static bool sees_kernels_numbers(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == 4026531836u;
+}
+
+/* A child that waits, with a name that is hard to read. */
+static pid_t start(void)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "a) R 1 2 3 (b");
+		pause();
+		_exit(0);
+	}
+	usleep(50000);
+	return child;
+}
+
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+TEST(a_process_that_lived_then_is_read)
+{
+	pid_t child = start();
+	char line[512];
+	bool found = process_first_line(child, monotonic_ns(), "comm", line, sizeof(line));
+
+	assert_int_equal(found, sees_kernels_numbers());
+	assert_string_equal(line, found ? "a) R 1 2 3 (b" : "");
+	/* Cut where there is no room. */
+	assert_int_equal(process_first_line(child, monotonic_ns(), "comm", line, 4), found);
+	assert_string_equal(line, found ? "a) " : "");
+	assert_int_equal(process_first_line(child, monotonic_ns(), "cgroup", line, sizeof(line)),
+			 found);
+	assert_null(strchr(line, '\n'));
+	end(child);
+}
+
+TEST(a_process_that_came_later_is_not)
+{
+	uint64_t before = monotonic_ns();
+	pid_t child = start();
+	char line[64] = "x";
+
+	assert_false(process_first_line(child, before, "comm", line, sizeof(line)));
+	assert_string_equal(line, "");
+	assert_false(process_first_line(child, 0, "comm", line, sizeof(line)));
+	end(child);
+	assert_false(process_first_line(child, monotonic_ns(), "comm", line, sizeof(line)));
+}
+
+TEST(what_is_no_process_is_not)
+{
+	char line[64] = "x";
+
+	assert_false(process_first_line(0, monotonic_ns(), "comm", line, sizeof(line)));
+	assert_false(process_first_line(-1, monotonic_ns(), "comm", line, sizeof(line)));
+	assert_false(process_first_line(getpid(), monotonic_ns(), "absent", line, sizeof(line)));
+	assert_string_equal(line, "");
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What proc shows of the process that the kernel has named by its number. */
+#include "base/process.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/span.h"
+
+/* The inode of the first PID namespace, whose numbers the kernel prints (kernel:
+ * PROC_PID_INIT_INO in include/linux/proc_ns.h). */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
+
+/* In the fields after the name, which is in parentheses: proc_pid_stat(5), field 22. */
+#define FIELDS_BEFORE_START 19
+
+/* Reads a file of the folder, which stays that of one process. "" if that has ended. */
+static void read_at(int folder, const char *file, char *text, size_t size)
+{
+	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+/* In ticks since the boot (CLOCK_BOOTTIME), rounded down. */
+static bool read_start(int folder, uint64_t *ticks)
+{
+	char text[1024];
+	const char *name_end;
+	struct span rest;
+
+	read_at(folder, "stat", text, sizeof(text));
+	/* The name may have parentheses in it. */
+	name_end = strrchr(text, ')');
+	if (!name_end)
+		return false;
+	rest = (struct span){ name_end + 1, text + strlen(text) };
+	for (int i = 0; i < FIELDS_BEFORE_START; i++)
+		span_take_word(&rest);
+	return span_number(span_take_word(&rest), UINT64_MAX, ticks);
+}
+
+static bool began_before(int folder, uint64_t time_ns)
+{
+	double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
+	struct clock_offsets clocks;
+	uint64_t ticks;
+
+	return clock_offsets_read(&clocks) && read_start(folder, &ticks) &&
+	       (double)(ticks + 1) * tick <=
+		       ((double)time_ns + (double)clocks.monotonic_to_boot) / 1e9;
+}
+
+bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size)
+{
+	struct stat namespace;
+	char path[32];
+	int folder;
+
+	line[0] = 0;
+	if (pid <= 0 || stat("/proc/self/ns/pid", &namespace) ||
+	    namespace.st_ino != FIRST_PID_NAMESPACE)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	if (began_before(folder, time_ns))
+		read_at(folder, file, line, size);
+	close(folder);
+	line[strcspn(line, "\n")] = 0;
+	return *line;
+}
