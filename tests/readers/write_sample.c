@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 	snapshot_hook(&s, "xprt_transmit", true);
 	snapshot_hook(&s, "printk", false);
 	snapshot_drop(&s, "rpc_waiter", UINT64_MAX);
-	snapshot_drop(&s, "max_series", 0);
+	snapshot_drop(&s, "rpc_waiter", 0);
 	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
 	openmetrics_write(stdout, &s, format);
 	snapshot_free(&s);

@@ -8,50 +8,74 @@
 
 #define OTHER "other"
 
-/* Folds array[keep + 1..] into array[keep], which the caller then renames. */
-#define FOLD(array, count, keep, add)                    \
-	for (size_t i_ = (keep) + 1; i_ < (count); i_++) \
-		add(&(array)[keep], &(array)[i_]);       \
-	if ((count) > (keep)) {                          \
-		folded += (count) - (keep);              \
-		(count) = (keep) + 1;                    \
-	}
+/* An entry may be named "other" already: a host, or what did not fit the kernel's table.
+ * The two must not become one name twice. */
+static bool is_other_op(const struct rpc_op *o)
+{
+	return !strcmp(o->server, OTHER) && !strcmp(o->op, OTHER);
+}
+
+static bool is_other_error(const struct rpc_error *e)
+{
+	return !strcmp(e->server, OTHER) && !strcmp(e->op, OTHER) && !strcmp(e->status, OTHER);
+}
+
+static bool is_other_transport(const struct rpc_transport_state *t)
+{
+	return !strcmp(t->server, OTHER) && !strcmp(t->name, OTHER);
+}
+
+static bool is_other_server(const struct rpc_server_state *v)
+{
+	return !strcmp(v->server, OTHER);
+}
+
+/*
+ * Folds array[keep..] into one entry: the one of array[..keep] that is "other" already,
+ * else array[keep]. Returns it for the caller to name; NULL: there are no more than @keep.
+ */
+#define FOLD(array, count, keep, is_other, add)                                                    \
+	({                                                                                         \
+		size_t into_ = 0;                                                                  \
+		__typeof__(array) other_ = NULL;                                                   \
+		if ((count) > (keep)) {                                                            \
+			while (into_ < (keep) && !is_other(&(array)[into_]))                       \
+				into_++;                                                           \
+			other_ = &(array)[into_];                                                  \
+			for (size_t i_ = into_ < (keep) ? (keep) : (keep) + 1; i_ < (count); i_++) \
+				add(other_, &(array)[i_]);                                         \
+			s->folded_entries += (count) - (keep);                                     \
+			(count) = into_ < (keep) ? (keep) : (keep) + 1;                            \
+		}                                                                                  \
+		other_;                                                                            \
+	})
 
 void snapshot_fold(struct snapshot *s, size_t max_series)
 {
 	/* An entry has RPC_PHASES (RPC_LIMITS, RPC_QUEUES) label sets in its largest family. */
-	const size_t ops = max_series / RPC_PHASES;
-	const size_t transports = max_series / RPC_LIMITS;
-	const size_t servers = max_series / RPC_QUEUES;
-	uint64_t folded = 0;
+	struct rpc_op *op =
+		FOLD(s->ops, s->op_count, max_series / RPC_PHASES, is_other_op, rpc_op_add);
+	struct rpc_error *error =
+		FOLD(s->errors, s->error_count, max_series, is_other_error, rpc_error_add);
+	struct rpc_transport_state *transport =
+		FOLD(s->transports, s->transport_count, max_series / RPC_LIMITS, is_other_transport,
+		     rpc_transport_add);
+	struct rpc_server_state *server = FOLD(s->servers, s->server_count, max_series / RPC_QUEUES,
+					       is_other_server, rpc_server_add);
 
-	FOLD(s->ops, s->op_count, ops, rpc_op_add)
-	if (s->op_count > ops) {
-		strcpy(s->ops[ops].server, OTHER);
-		strcpy(s->ops[ops].op, OTHER);
+	if (op) {
+		strcpy(op->server, OTHER);
+		strcpy(op->op, OTHER);
 	}
-	FOLD(s->errors, s->error_count, max_series, rpc_error_add)
-	if (s->error_count > max_series) {
-		strcpy(s->errors[max_series].server, OTHER);
-		strcpy(s->errors[max_series].op, OTHER);
-		strcpy(s->errors[max_series].status, OTHER);
+	if (error) {
+		strcpy(error->server, OTHER);
+		strcpy(error->op, OTHER);
+		strcpy(error->status, OTHER);
 	}
-	FOLD(s->transports, s->transport_count, transports, rpc_transport_add)
-	if (s->transport_count > transports) {
-		strcpy(s->transports[transports].server, OTHER);
-		strcpy(s->transports[transports].name, OTHER);
+	if (transport) {
+		strcpy(transport->server, OTHER);
+		strcpy(transport->name, OTHER);
 	}
-	FOLD(s->servers, s->server_count, servers, rpc_server_add)
-	if (s->server_count > servers) {
-		strcpy(s->servers[servers].server, OTHER);
-		/* An entry that stays may be named "other" already: a host, or the
-		 * servers that did not fit the kernel's table. (Elsewhere such an
-		 * entry comes last, or another of its labels differs.) */
-		for (size_t i = 0; i < servers; i++)
-			if (!strcmp(s->servers[i].server, OTHER)) {
-				rpc_server_add(&s->servers[i], &s->servers[servers]);
-				s->server_count = servers;
-			}
-	}
-	snapshot_drop(s, "max_series", folded);
+	if (server)
+		strcpy(server->server, OTHER);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Keeps the label sets of a snapshot within bounds: the newest fold into "other".
+ * Keeps the label sets about calls within bounds: the newest fold into "other". Those of
+ * faults have bounds of their own, faults/faults.h.
  */
 #ifndef XIDSCOPE_FOLD_H
 #define XIDSCOPE_FOLD_H
@@ -8,10 +9,9 @@
 #include "model/snapshot.h"
 
 /*
- * Limits the label sets of each metric family to @max_series (at least 8) and one
- * "other". The first entries stay: entries keep their order from snapshot to snapshot,
- * so a series that was shown once stays. Counts the folded entries as
- * events_dropped{reason="max_series"}.
+ * Limits the label sets of each metric family about calls to @max_series (at least 8) and
+ * one "other". The first entries stay: entries keep their order from snapshot to snapshot,
+ * so a series that was shown once stays. Adds how many have folded to s->folded_entries.
  */
 void snapshot_fold(struct snapshot *s, size_t max_series);
 

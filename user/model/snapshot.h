@@ -228,6 +228,7 @@ struct snapshot {
 	size_t rpc_hook_count; /* how many of them are sunrpc's; these come first */
 	struct drop_count drops[16];
 	size_t drop_count;
+	uint64_t folded_entries; /* of the four arrays about calls: into "other" */
 	struct health_state health[16];
 	size_t health_count;
 	struct program_run programs[32];

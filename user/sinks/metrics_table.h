@@ -62,6 +62,8 @@ METRIC(RPC_SOURCE, "rpc_source", GAUGE, "", "source",
        "How sunrpc is observed: 1 for the source in force.")
 METRIC(EVENTS_DROPPED, "events_dropped", COUNTER, "", "reason",
        "Records that a full table or buffer could not hold.")
+METRIC(FOLDED_ENTRIES, "folded_entries", GAUGE, "", "",
+       "Ops, errors, transports and servers that --max-series folds into other.")
 METRIC(EXPORT_SECONDS, "export_seconds", GAUGE, "seconds", "",
        "Time that the last snapshot and write took.")
 METRIC(EXPORT_ERRORS, "export_errors", COUNTER, "", "", "Writes of the metrics file that failed.")

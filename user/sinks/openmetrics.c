@@ -260,6 +260,8 @@ static void write_self(struct metrics_writer *w, const struct snapshot *s)
 	for (size_t i = 0; i < s->drop_count; i++)
 		SAMPLE(w, format_integer(number, s->drops[i].count),
 		       { "reason", s->drops[i].reason });
+	write_family(w, METRIC_FOLDED_ENTRIES);
+	write_sample(w, "", NULL, 0, format_integer(number, s->folded_entries));
 	write_family(w, METRIC_EXPORT_SECONDS);
 	snprintf(number, sizeof(number), "%.6f", s->export_seconds);
 	write_sample(w, "", NULL, 0, number);
