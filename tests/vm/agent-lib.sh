@@ -149,6 +149,9 @@ module_remove() {
 # driver LINE...: commands to the test driver; modules/driver.c lists them.
 driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
 
+# fill_log: overwrites what the kernel log holds, so that an agent that starts finds no faults in it.
+fill_log() { driver 'count 40000 raw filling the kernel log: %d'; }
+
 # slot_limit N: RPC slots of TCP transports made from now on, in this scenario.
 slot_limit() {
 	set_value /proc/sys/sunrpc/tcp_max_slot_table_entries "$1"

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# The clock is put back and forward by hours, while the agent runs and while it does not: times of faults move along,
+# recoveries stay later than what they clear, a file from the future is no verdict, and an acknowledgement does not hide.
+need_drivers
+driver_load text
+fill_log
+sum() { awk "BEGIN { printf \"%.3f\", $* }"; }
+origin() { # when, by the clock as it is set, the machine was booted
+	local uptime
+	read -r uptime _ </proc/uptime
+	sum "$EPOCHREALTIME" - "$uptime"
+}
+set_clock() { date -s "@$1" >/dev/null; }
+defer sh -c "date -s @\$(awk -v origin=$(origin) '{ printf \"%.3f\", origin + \$1 }' /proc/uptime)"
+move() { set_clock "$(sum "$EPOCHREALTIME" + "$1")"; }
+look() { # look NAME [OPTION...]: verdict on the file as it is, and the clock
+	local name=$1 status=0
+	origin >"$name.origin"
+	cp -p x.prom "$name.prom"
+	/job/xidscope check --file x.prom --json "${@:2}" >"$name.json" || status=$?
+	echo "$status" >"$name.status"
+}
+write() { # write NAME [OPTION...]: the same of a new file
+	sleep 1.5 # the agent looks at the clock every second
+	agent_write
+	look "$@"
+}
+start() { agent_start --hooks gpu --state "$PWD/state" --events events.json; }
+fault() { driver "raw NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=train, GPU has fallen off the bus."; }
+
+start
+before=$EPOCHREALTIME
+fault c1
+echo "$before $EPOCHREALTIME" >fault.times
+sleep 3
+write first
+move -7200
+look future
+write back
+time=$(grep -o '[0-9]\{4\}-[0-9-]*T[0-9:]*Z' back.json | head -n 1)
+echo "* 79 $time seen" >acks
+look acknowledged --ack acks
+move -3600
+write earlier --ack acks # taken from a fault by a clock that is set otherwise now: no acknowledgement
+move 3600
+write again --ack acks
+move 10800
+write forward --ack acks --window 1h
+
+# While it does not run.
+agent_stop
+move 18000
+start
+write down-forward --window 1h
+agent_stop
+move -36000
+start
+write down-back --window 1h
+# An older program's state, with times of the wall clock.
+agent_stop
+awk -v origin="$(origin)" '
+	$1 == "xidscope-state" { $2 = 1 }
+	$1 == "fault" { $9 += origin; $10 += origin; $9 = sprintf("%.6f", $9); $10 = sprintf("%.6f", $10) }
+	$1 == "event" { $6 = sprintf("%.6f", $6 + origin) }
+	$1 == "recovery" { $4 = sprintf("%.6f", $4 + origin) }
+	$1 != "end"' state >body
+printf 'end %08x\n' "0x$(gzip -c body | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" | cat body - >state
+start
+write old-state --window 1h
+
+# A recovery stays after the fault.
+sleep 5
+rmmod nvidia
+driver_load text
+write recovered
+move -7200
+write recovered-back
+agent_stop
+move 14400
+start
+write recovered-down
+fault c2
+sleep 3
+write anew
+fill_log
+agent_stop
