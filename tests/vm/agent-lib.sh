@@ -15,12 +15,14 @@ agent_start() {
 
 # agent_write: makes the agent write x.prom, and waits for it.
 agent_write() {
-	ln -f x.prom x.before
+	local before
+	before=$(version x.prom)
 	kill -HUP "$agent"
-	wait_for 20 other_file x.prom x.before
+	wait_for 20 other_version x.prom "$before"
 }
-other_file() {
-	[[ -e $1 && ! $1 -ef $2 ]]
+version() { stat -c '%i %y' "$1"; }
+other_version() {
+	[[ -e $1 && $(version "$1") != "$2" ]]
 }
 
 # agent_stop: ends it cleanly; fails if its exit status is not 0.
