@@ -46,7 +46,7 @@ all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' 
 hooks='late exact sources faults fault-lines driver-hooks forgery forgery-corners'
 core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
-most+=' fault-history signals-of-trouble hardware-errors crowding clock later'
+most+=' fault-history signals-of-trouble hardware-errors crowding clock later hung-output'
 declare -A sets=([all]="$all container" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and container to 1 if the image is, too.

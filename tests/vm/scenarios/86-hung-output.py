@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
+from judge import judgement, need
+from judge.reading import Metrics
+
+
+@judgement
+def files_that_hang_silence_nothing(folder):
+    ends = [line.split() for line in (folder / "ends").read_text().splitlines()]
+    need(len(ends) == 21, "it was ended", len(ends), "times")
+    slow = [(name, int(us)) for name, us in ends if int(us) > 1000000]
+    need(not slow, "longer than a second:", slow)
+    for name in ("hung", "froz"):
+        metrics = Metrics(folder / f"all-{name}.prom")
+        need(metrics.get("export_errors_total") >= 2, "hung writes are not counted")
+        need(metrics.get("events_dropped_total", reason="event_log") == 0, "events were lost")
+        lines = [json.loads(line) for line in (folder / f"all-{name}.json").read_text().splitlines()]
+        xids = [line["xid"] for line in lines if line.get("kind") == "xid"]
+        counted = {int(dict(labels)["xid"]) for labels in metrics.each("gpu_xid_errors_total")}
+        need(set(xids) == counted, "not the same faults:", sorted(counted ^ set(xids)))
+        need(len(xids) == len(set(xids)), "twice in the log:", xids)
+    return f"slowest end {max(int(us) for _, us in ends) / 1e6:.2f} s"
