@@ -64,6 +64,7 @@ judge "pages keep their length, and name files that exist" tests/docs/check_page
 judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
 judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
+judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh
 judge "systemd accepts the unit" deploy/systemd/check.sh

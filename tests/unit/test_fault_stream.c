@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -49,7 +50,7 @@ static int enter(void **state)
 	w->stream.origins_ns = UINT64_MAX;
 	w->origin = PRINTK_ORIGIN_DRIVER;
 	w->device = "";
-	w->log = event_log_new(NULL, &quiet);
+	w->log = event_log_new(NULL);
 	w->stream.events = (struct fault_events){
 		.faults = &w->faults,
 		.handle = on_event,
@@ -1147,18 +1148,26 @@ TEST_WITH(a_signal_counts_by_text_or_tracepoint, enter, leave)
 	}
 }
 
+static bool write_line(void *fd, const char *line, size_t size)
+{
+	return write(*(int *)fd, line, size) == (ssize_t)size;
+}
+
 /* From now on the world's events go to a file, which is returned. */
 static FILE *log_to_file(struct world *w)
 {
-	static char path[40];
+	static int writable = -1;
+	static struct event_sink sink = { .write = write_line, .context = &writable };
+	char path[] = "/tmp/test_fault_stream.XXXXXX";
 	FILE *file;
-	int fd;
+	int fd = mkstemp(path);
 
-	snprintf(path, sizeof(path), "/tmp/test_fault_stream.XXXXXX");
-	fd = mkstemp(path);
 	assert_true(fd >= 0);
+	if (writable >= 0)
+		close(writable);
+	writable = open(path, O_WRONLY | O_APPEND);
 	event_log_free(w->log);
-	w->log = event_log_new(path, &quiet);
+	w->log = event_log_new(&sink);
 	file = fdopen(fd, "r");
 	assert_non_null(file);
 	unlink(path);

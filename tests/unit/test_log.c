@@ -190,3 +190,32 @@ TEST(json_messages_are_one_object_on_one_line)
 		free(text);
 	}
 }
+
+/* Ends with SIGALRM if the program waits for the reader. */
+TEST(a_reader_that_does_not_read_loses_messages_but_does_not_stop_the_program)
+{
+	int saved = dup(STDERR_FILENO), ends[2];
+	const struct log log = {};
+	char text[4096];
+	uint64_t lost;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	alarm(20);
+	for (int i = 0; i < 100; i++)
+		log_error(&log, "%s", text);
+	alarm(0);
+	lost = log_lost();
+	while (read(ends[0], text, sizeof(text)) == sizeof(text))
+		;
+	log_error(&log, "again");
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(ends[1]);
+	assert_in_range(lost, 50, 99);
+	assert_int_equal(log_lost(), lost);
+	assert_in_range(read(ends[0], text, sizeof(text)), 6, sizeof(text));
+	close(ends[0]);
+}

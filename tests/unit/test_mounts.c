@@ -1,53 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that a file on NFS is recognized by the deepest mount above it, with its
- * server, whatever else is mounted.
+ * Proves that a mount which a server or a process must answer for is recognized by its
+ * number and type, with what is mounted, whatever else is.
  */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "unit.h"
 #include "kernel/mounts.h"
 #include "made_up_tree.h"
 
-TEST_WITH(the_deepest_and_last_mount_counts, enter, leave)
+TEST_WITH(the_mount_of_that_number_counts, enter, leave)
 {
 	static const struct {
-		const char *mounts; /* %s: the folder of the test */
-		const char *source; /* NULL: not on NFS */
+		const char *line; /* of mount 36 */
+		const char *source; /* NULL: local */
 	} cases[] = {
-		{ "/dev/sda / ext4 rw 0 0\nnas:/a %s nfs4 rw 0 0\n", "nas:/a" },
-		{ "nas:/root / nfs rw 0 0\n", "nas:/root" },
-		{ "nas:/root / nfs rw 0 0\ntmpfs %s tmpfs rw 0 0\n", NULL },
-		{ "nas:/a %s nfs rw 0 0\nnas:/b / nfs rw 0 0\n", "nas:/a" },
-		{ "nas:/a %s nfs rw 0 0\nnas:/b %s nfs4 rw 0 0\n", "nas:/b" },
-		{ "nas:/a %s nfs rw 0 0\ntmpfs %s tmpfs rw 0 0\n", NULL },
-		{ "nas:/a %s/x nfs rw 0 0\nnas:/b /tm nfs rw 0 0\n/dev/sda / ext4 rw 0 0\n", NULL },
-		{ "nfsd /proc/fs/nfsd nfsd rw 0 0\n", NULL },
+		{ "36 25 8:1 / / rw shared:1 - ext4 /dev/sda rw", NULL },
+		{ "36 25 0:50 / /mnt rw,relatime shared:7 - nfs4 nas:/a rw,vers=4.2", "nas:/a" },
+		{ "36 25 0:50 /b /mnt rw - nfs nas:/a/b rw", "nas:/a/b" },
+		{ "36 25 0:50 / /mnt rw shared:7 master:2 propagate_from:3 - nfs [::1]:/x rw",
+		  "[::1]:/x" },
+		{ "36 25 0:50 / /mnt rw - fuse.sshfs me@host: rw", "me@host:" },
+		{ "36 25 0:50 / /mnt rw - cifs //srv/my\\040share rw", "//srv/my\\040share" },
+		{ "36 25 0:50 / /mnt rw - nfsd nfsd rw", NULL },
+		{ "36 25 0:50 / /mnt\\040-\\040nfs rw - tmpfs tmpfs rw", NULL },
+		{ "36 25 0:50 / /mnt rw - fusectl fusectl rw", NULL },
+		{ "36 25 0:50 / /mnt rw -", NULL },
+		{ "36 25 0:50 / /mnt rw - nfs", "" },
+		{ "36", NULL },
 		{ "", NULL },
+		{ "x - nfs nas:/x rw", NULL },
 	};
-	char mounts[512], source[64], path[64];
+	char mounts[512], source[64];
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		snprintf(mounts, sizeof(mounts), cases[i].mounts, root, root);
-		put("/proc/self/mounts", mounts);
-		snprintf(path, sizeof(path), "%s/x.prom", root);
-		assert_int_equal(mounts_find_nfs(root, path, source, sizeof(source)),
+		snprintf(mounts, sizeof(mounts),
+			 "3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
+			 "136 1 0:9 / /b rw - nfs nas:/other rw\n",
+			 cases[i].line);
+		put("/proc/self/mountinfo", mounts);
+		assert_int_equal(mounts_find_network(root, 36, source, sizeof(source)),
 				 cases[i].source != NULL);
 		if (cases[i].source)
 			assert_string_equal(source, cases[i].source);
 	}
+	assert_false(mounts_find_network(root, -1, source, sizeof(source)));
+	assert_false(mounts_find_network("/missing", 36, source, sizeof(source)));
 }
 
-TEST_WITH(a_relative_or_missing_folder, enter, leave)
+/* The real kernel's: a folder's mount is in the list, with another number than that of
+ * proc. */
+TEST(the_number_is_the_kernels)
 {
-	char source[64], path[64], old[256];
+	int folder = open("/", O_PATH | O_DIRECTORY), proc = open("/proc", O_PATH | O_DIRECTORY);
+	char source[64];
 
-	put("/proc/self/mounts", "nas:/root / nfs rw 0 0\n");
-	assert_non_null(getcwd(old, sizeof(old)));
-	assert_int_equal(chdir(root), 0);
-	assert_true(mounts_find_nfs(root, "x.prom", source, sizeof(source)));
-	assert_true(mounts_find_nfs(root, "proc/x.prom", source, sizeof(source)));
-	assert_true(mounts_find_nfs(root, "/x.prom", source, sizeof(source)));
-	assert_int_equal(chdir(old), 0);
-	snprintf(path, sizeof(path), "%s/missing/x.prom", root);
-	assert_false(mounts_find_nfs(root, path, source, sizeof(source)));
-	assert_false(mounts_find_nfs("/missing", "/x.prom", source, sizeof(source)));
+	assert_true(mounts_number(folder) > 0);
+	assert_int_not_equal(mounts_number(folder), mounts_number(proc));
+	assert_false(mounts_find_network("", mounts_number(proc), source, sizeof(source)));
+	assert_int_equal(mounts_number(-1), -1);
+	close(folder);
+	close(proc);
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that readers of the file get the old or the new one and nothing in
- * between, whatever fails, and that two processes never write the same one.
+ * between, whatever fails; that two processes never write the same one; and that
+ * nothing but a regular file with one link is opened, replaced or removed, whatever
+ * others put in its folder.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,7 +68,7 @@ static bool exists(const char *name)
 
 static int write_text(struct output_file *f, const char *text)
 {
-	return output_file_write(f, text, strlen(text));
+	return output_file_write(f, text, strlen(text), NULL);
 }
 
 static struct output_file open_output(const char *name)
@@ -118,18 +123,19 @@ TEST(the_file_is_readable_by_all_under_any_umask)
 
 TEST(names_beside_the_file_are_hidden_and_not_collected)
 {
-	static const char *const cases[][3] = {
-		{ "/var/lib/x.prom", "/var/lib/.x.prom.tmp", "/var/lib/.x.prom.lock" },
-		{ "x.prom", ".x.prom.tmp", ".x.prom.lock" },
-		{ "/x.prom", "/.x.prom.tmp", "/.x.prom.lock" },
-		{ "a/b", "a/.b.tmp", "a/.b.lock" },
+	static const char *const cases[][5] = {
+		{ "/var/lib/x.prom", "/var/lib", "x.prom", ".x.prom.tmp", ".x.prom.lock" },
+		{ "x.prom", ".", "x.prom", ".x.prom.tmp", ".x.prom.lock" },
+		{ "/x.prom", "/", "x.prom", ".x.prom.tmp", ".x.prom.lock" },
+		{ "a/b", "a", "b", ".b.tmp", ".b.lock" },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct output_file f = open_output(cases[i][0]);
 
-		assert_string_equal(f.temporary, cases[i][1]);
-		assert_string_equal(f.lock_path, cases[i][2]);
+		assert_string_equal(f.folder, cases[i][1]);
+		for (int part = 0; part < OUTPUT_PARTS; part++)
+			assert_string_equal(f.names[part], cases[i][2 + part]);
 		output_file_close(&f, false);
 	}
 }
@@ -165,6 +171,7 @@ TEST(a_temporary_that_cannot_be_made_leaves_the_old_file)
 	assert_int_equal(write_text(&f, "old"), 0);
 	assert_int_equal(mkdir("dir/.x.prom.tmp", 0755), 0);
 	assert_int_equal(write_text(&f, "new"), -EISDIR);
+	assert_int_equal(f.part, OUTPUT_TEMPORARY);
 	assert_content(path, "old");
 	assert_int_equal(rmdir("dir/.x.prom.tmp"), 0);
 	assert_int_equal(write_text(&f, "new"), 0);
@@ -172,16 +179,239 @@ TEST(a_temporary_that_cannot_be_made_leaves_the_old_file)
 	output_file_close(&f, false);
 }
 
-TEST(a_link_in_place_of_the_temporary_is_not_followed)
+/* ---- what another user can put in the folder ---- */
+
+enum plant { SYMLINK, DANGLING, HARD_LINK, FIFO, READ_FIFO, SOCKET, FOLDER, PLANTS };
+
+/* What is planted is not a file of ours: a victim of ours may be behind it. */
+static int plant(const char *name, enum plant kind)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = -1;
+
+	put("/victim", "precious");
+	switch (kind) {
+	case SYMLINK:
+		assert_int_equal(symlink("../victim", name), 0);
+		break;
+	case DANGLING:
+		assert_int_equal(symlink("../made", name), 0);
+		break;
+	case HARD_LINK:
+		assert_int_equal(link("victim", name), 0);
+		break;
+	case FIFO:
+	case READ_FIFO:
+		assert_int_equal(mkfifo(name, 0666), 0);
+		if (kind == READ_FIFO)
+			fd = open(name, O_RDONLY | O_NONBLOCK);
+		break;
+	case SOCKET:
+		snprintf(address.sun_path, sizeof(address.sun_path), "%s", name);
+		fd = socket(AF_UNIX, SOCK_STREAM, 0);
+		assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+		break;
+	default:
+		assert_int_equal(mkdir(name, 0755), 0);
+		break;
+	}
+	return fd;
+}
+
+static void assert_victim(void)
+{
+	struct stat st;
+
+	assert_content("victim", "precious");
+	assert_int_equal(stat("victim", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_false(exists("made"));
+}
+
+static const int plant_errors[PLANTS] = {
+	-ELOOP, -ELOOP, -EMLINK, -ENXIO, -ENXIO, -ENXIO, -EISDIR
+};
+
+/* Ends with SIGALRM if something waits. */
+TEST(what_is_planted_at_the_temporary_is_removed_or_refused)
+{
+	const char *name = "dir/.x.prom.tmp";
+
+	alarm(20);
+	for (int kind = 0; kind < PLANTS; kind++) {
+		struct output_file f = open_output(path);
+		int fd;
+
+		assert_int_equal(write_text(&f, "old"), 0);
+		fd = plant(name, (enum plant)kind);
+		assert_int_equal(write_text(&f, "new"), kind == FOLDER ? -EISDIR : 0);
+		assert_content(path, kind == FOLDER ? "old" : "new");
+		assert_victim();
+		if (kind == FOLDER)
+			assert_int_equal(rmdir(name), 0);
+		assert_int_equal(write_text(&f, "newer"), 0);
+		assert_content(path, "newer");
+		output_file_close(&f, false);
+		assert_int_equal(count_entries("dir"), 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	alarm(0);
+}
+
+TEST(what_is_planted_at_the_lock_is_refused_until_it_is_gone)
+{
+	const char *name = "dir/.x.prom.lock";
+
+	alarm(20);
+	for (int kind = 0; kind < PLANTS; kind++) {
+		struct output_file f = open_output(path);
+		int fd = plant(name, (enum plant)kind);
+
+		assert_int_equal(output_file_lock(&f), plant_errors[kind]);
+		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
+		assert_int_equal(f.part, OUTPUT_LOCK);
+		assert_false(exists(path));
+		assert_victim();
+		assert_int_equal(remove(name), 0);
+		assert_int_equal(write_text(&f, "new"), 0);
+		assert_content(path, "new");
+		/* The same while the lock is held. */
+		assert_int_equal(remove(name), 0);
+		if (fd >= 0)
+			close(fd);
+		fd = plant(name, (enum plant)kind);
+		assert_int_equal(write_text(&f, "newer"), plant_errors[kind]);
+		assert_content(path, "new");
+		assert_int_equal(remove(name), 0);
+		assert_int_equal(write_text(&f, "newest"), 0);
+		output_file_close(&f, false);
+		assert_int_equal(count_entries("dir"), 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	alarm(0);
+}
+
+TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
+{
+	alarm(20);
+	for (int kind = 0; kind < PLANTS; kind++) {
+		struct output_file f = open_output(path);
+		struct stat before, after;
+		int fd;
+
+		assert_int_equal(output_file_check(&f), 0);
+		assert_int_equal(write_text(&f, "old"), 0);
+		assert_int_equal(output_file_check(&f), 0);
+		assert_int_equal(remove(path), 0);
+		fd = plant(path, (enum plant)kind);
+		assert_int_equal(lstat(path, &before), 0);
+		assert_int_equal(output_file_check(&f), plant_errors[kind]);
+		assert_int_equal(output_file_open(&f), plant_errors[kind]);
+		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
+		assert_int_equal(f.part, OUTPUT_FILE);
+		assert_int_equal(output_file_write(&f, "new", 3, "damaged"), plant_errors[kind]);
+		assert_victim();
+		assert_int_equal(lstat(path, &after), 0);
+		assert_int_equal(before.st_ino, after.st_ino);
+		assert_false(exists("dir/.x.prom.tmp"));
+		assert_false(exists("dir/x.prom.damaged"));
+		output_file_close(&f, false);
+		assert_true(exists(path));
+		assert_int_equal(remove(path), 0);
+		assert_int_equal(count_entries("dir"), 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	alarm(0);
+}
+
+TEST(a_device_is_neither_replaced_nor_removed)
+{
+	struct output_file f = open_output("null");
+
+	if (mknod("null", S_IFCHR | 0666, makedev(1, 3)))
+		skip();
+	assert_int_equal(output_file_check(&f), -ENXIO);
+	assert_int_equal(write_text(&f, "x"), -ENXIO);
+	assert_int_equal(output_file_write(&f, "x", 1, "damaged"), -ENXIO);
+	output_file_close(&f, false);
+	assert_true(exists("null"));
+	assert_false(exists("null.damaged"));
+}
+
+TEST(the_old_file_is_set_aside)
 {
 	struct output_file f = open_output(path);
 
-	put("/victim", "precious");
-	assert_int_equal(symlink("../victim", "dir/.x.prom.tmp"), 0);
-	assert_int_equal(write_text(&f, "new"), -ELOOP);
-	assert_content("victim", "precious");
-	assert_false(exists(path));
+	put("/dir/x.prom", "damaged");
+	assert_int_equal(output_file_write(&f, "new", 3, "damaged"), 0);
+	assert_content("dir/x.prom.damaged", "damaged");
+	assert_content(path, "new");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(output_file_write(&f, "newer", 5, "damaged"), 0);
+	assert_content("dir/x.prom.damaged", "damaged");
+	assert_content(path, "newer");
 	output_file_close(&f, false);
+}
+
+TEST(a_path_without_a_name_is_a_folder)
+{
+	struct output_file f = open_output("dir/");
+
+	assert_int_equal(output_file_check(&f), -EISDIR);
+	assert_int_equal(write_text(&f, "x"), -EISDIR);
+	output_file_close(&f, false);
+}
+
+TEST(the_content_is_read)
+{
+	struct output_file f = open_output(path);
+	char text[8] = "";
+	int fd;
+
+	assert_int_equal(output_file_open(&f), -ENOENT);
+	put("/dir/x.prom", "state");
+	fd = output_file_open(&f);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, text, sizeof(text) - 1), 5);
+	assert_string_equal(text, "state");
+	close(fd);
+	output_file_close(&f, true);
+}
+
+/* As for a process that makes the lock and another that keeps it. */
+TEST(a_lock_that_was_given_away_is_held_until_it_is_closed)
+{
+	struct output_file first = open_output(path);
+	struct output_file second = open_output(path);
+	int fd;
+
+	assert_int_equal(output_file_lock(&first), 0);
+	fd = output_file_give_lock(&first);
+	assert_true(fd >= 0);
+	assert_int_equal(output_file_give_lock(&first), -1);
+	assert_int_equal(write_text(&first, "a"), 0);
+	assert_int_equal(output_file_give_lock(&first), -1);
+	assert_int_equal(write_text(&second, "b"), -EBUSY);
+	close(fd);
+	assert_int_equal(write_text(&second, "b"), 0);
+	assert_content(path, "b");
+	output_file_close(&second, true);
+	output_file_close(&first, true);
+}
+
+TEST(without_a_lock_files_are_written_and_removed)
+{
+	struct output_file f = open_output(path);
+
+	f.unlocked = true;
+	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(count_entries("dir"), 1);
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("dir"), 0);
 }
 
 TEST(a_failed_rename_leaves_no_temporary)
@@ -212,7 +442,7 @@ TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 	small.rlim_cur = 4096;
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	err = output_file_write(&f, big, sizeof(big));
+	err = output_file_write(&f, big, sizeof(big), NULL);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &saved), 0);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_int_equal(err, -EFBIG);

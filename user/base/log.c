@@ -2,6 +2,9 @@
 /* The program's log: a line per message on standard error. */
 #include "base/log.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +80,41 @@ static void write_text(FILE *out, enum log_level level, const char *message, con
 	}
 }
 
+/* Whoever reads standard error may wait, the program may not: a pipe that is writable has
+ * room for PIPE_BUF. Returns false if the end is lost. */
+static bool write_without_waiting(const char *text, size_t size)
+{
+	size_t part;
+	ssize_t n;
+
+	while (size) {
+		part = size < PIPE_BUF ? size : PIPE_BUF;
+		if (poll(&(struct pollfd){ STDERR_FILENO, POLLOUT, 0 }, 1, 0) == 0)
+			return false;
+		n = write(STDERR_FILENO, text, part);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		text += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* Of the process, as its standard error is. */
+static uint64_t lost;
+
+uint64_t log_lost(void)
+{
+	return lost;
+}
+
 static void log_vwrite(const struct log *log, enum log_level level, const char *lines,
 		       const char *format, va_list args)
 {
 	char *message, *text = NULL;
-	size_t size;
+	size_t size = 0;
 	FILE *out;
 
 	if (log->quiet)
@@ -97,8 +130,8 @@ static void log_vwrite(const struct log *log, enum log_level level, const char *
 		else
 			write_text(out, level, message, lines, log->format == LOG_JOURNAL);
 		/* One write, so that no other program's line comes between. */
-		if (!fclose(out))
-			fputs(text, stderr);
+		if (fclose(out) || !write_without_waiting(text, size))
+			lost++;
 	}
 	free(text);
 	free(message);

@@ -6,6 +6,7 @@
 #define XIDSCOPE_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum log_format {
 	LOG_TEXT,
@@ -24,8 +25,11 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERRO
 /* Whether standard error goes to systemd's journal. */
 bool log_is_journal(void);
 
-/* Writes one message, a line; @format as for printf, without a newline. What is not safe
- * (safe_text.h) in any value is escaped. */
+/* Messages that were lost, at least in part, because nobody read standard error. */
+uint64_t log_lost(void);
+
+/* Writes one message, a line, without waiting for a reader; @format as for printf, without a
+ * newline. What is not safe (safe_text.h) in any value is escaped. */
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,75 +12,212 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A FIFO or a device that was put in a file's place must not make open() wait. */
+#define OPEN_SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+char *output_split(const char *path, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = slash ? slash + 1 : path;
+	if (!slash)
+		return strdup(".");
+	return strndup(path, slash > path ? (size_t)(slash - path) : 1);
+}
+
 static bool is_stdout(const struct output_file *f)
 {
-	return !strcmp(f->path, "-");
+	return !f->folder;
 }
 
 int output_file_init(struct output_file *f, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	int dir = (int)(name - path);
+	const char *name;
 
-	*f = (struct output_file){ .path = strdup(path), .lock = -1 };
-	if (asprintf(&f->temporary, "%.*s.%s.tmp", dir, path, name) < 0)
-		f->temporary = NULL;
-	if (asprintf(&f->lock_path, "%.*s.%s.lock", dir, path, name) < 0)
-		f->lock_path = NULL;
-	return f->path && f->temporary && f->lock_path ? 0 : -ENOMEM;
+	*f = (struct output_file){ .lock = -1 };
+	if (!strcmp(path, "-"))
+		return 0;
+	f->folder = output_split(path, &name);
+	f->names[OUTPUT_FILE] = strdup(name);
+	if (asprintf(&f->names[OUTPUT_TEMPORARY], ".%s.tmp", name) < 0)
+		f->names[OUTPUT_TEMPORARY] = NULL;
+	if (asprintf(&f->names[OUTPUT_LOCK], ".%s.lock", name) < 0)
+		f->names[OUTPUT_LOCK] = NULL;
+	return f->folder && f->names[OUTPUT_FILE] && f->names[OUTPUT_TEMPORARY] &&
+			       f->names[OUTPUT_LOCK] ?
+		       0 :
+		       -ENOMEM;
 }
 
-/* Whether @fd is the file that has the lock's name now. */
-static bool is_named(const struct output_file *f, int fd)
+static int kind_error(const struct stat *st)
 {
-	struct stat held, named;
+	if (S_ISLNK(st->st_mode))
+		return -ELOOP;
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st->st_mode))
+		return -ENXIO;
+	return st->st_nlink > 1 ? -EMLINK : 0;
+}
 
-	return !fstat(fd, &held) && !stat(f->lock_path, &named) && held.st_ino == named.st_ino &&
-	       held.st_dev == named.st_dev;
+const char *output_error(int err)
+{
+	switch (-err) {
+	case ELOOP:
+		return "it is a symbolic link";
+	case EMLINK:
+		return "it has several hard links";
+	case EISDIR:
+		return "it is a folder";
+	case ENXIO:
+		return "it is a device, a FIFO or a socket";
+	case ETIMEDOUT:
+		return "its file system does not answer";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Records which file @err is about, and returns it. */
+static int fail(struct output_file *f, enum output_part part, int err)
+{
+	f->part = part;
+	return err;
+}
+
+int output_file_folder(struct output_file *f)
+{
+	int folder = open(f->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return folder < 0 ? fail(f, OUTPUT_FILE, -errno) : folder;
+}
+
+int output_path_check(int folder, const char *name)
+{
+	struct stat st;
+
+	if (!*name)
+		return -EISDIR; /* of a path that ends in a slash */
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	return kind_error(&st);
+}
+
+static int check(struct output_file *f, int folder, enum output_part part)
+{
+	return fail(f, part, output_path_check(folder, f->names[part]));
+}
+
+/* ---- the lock ---- */
+
+/* Whether the lock's name is of the file that was locked. */
+static bool holds_name(const struct output_file *f, int folder)
+{
+	struct stat named;
+
+	return f->locked && !fstatat(folder, f->names[OUTPUT_LOCK], &named, AT_SYMLINK_NOFOLLOW) &&
+	       named.st_ino == f->lock_inode && named.st_dev == f->lock_device;
+}
+
+/* Returns a descriptor or -errno. Read-only: a file that is open for writing prevents a
+ * remount of its file system as read-only. */
+static int open_lock(const struct output_file *f, int folder)
+{
+	const char *name = f->names[OUTPUT_LOCK];
+	int fd = openat(folder, name, O_RDONLY | OPEN_SAFELY);
+
+	if (fd < 0 && errno == ENOENT)
+		fd = openat(folder, name, O_RDONLY | O_CREAT | O_EXCL | OPEN_SAFELY, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+static int take_lock(struct output_file *f, int folder)
+{
+	struct stat st;
+	int fd, err;
+
+	if (f->unlocked || holds_name(f, folder))
+		return 0;
+	if (f->lock >= 0)
+		close(f->lock);
+	f->lock = -1;
+	f->locked = false;
+	err = output_path_check(folder, f->names[OUTPUT_LOCK]);
+	if (err)
+		return err;
+	fd = open_lock(f, folder);
+	if (fd < 0)
+		return fd;
+	err = fstat(fd, &st) ? -errno : kind_error(&st);
+	if (!err && flock(fd, LOCK_EX | LOCK_NB))
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	f->lock_device = st.st_dev;
+	f->lock_inode = st.st_ino;
+	f->locked = !err;
+	/* The process that held the lock may have removed the file meanwhile. */
+	if (!err && !holds_name(f, folder))
+		err = -EAGAIN;
+	f->locked = !err;
+	if (err)
+		close(fd);
+	else
+		f->lock = fd;
+	return err;
+}
+
+static int check_lock(struct output_file *f, int folder)
+{
+	int err = take_lock(f, folder);
+
+	return err ? fail(f, OUTPUT_LOCK, err) : 0;
+}
+
+int output_file_give_lock(struct output_file *f)
+{
+	int fd = f->lock;
+
+	f->lock = -1;
+	return fd;
+}
+
+/* ---- what is done in the folder ---- */
+
+int output_file_check(struct output_file *f)
+{
+	int folder, err;
+
+	if (is_stdout(f))
+		return 0;
+	folder = output_file_folder(f);
+	if (folder < 0)
+		return folder;
+	err = check(f, folder, OUTPUT_FILE);
+	close(folder);
+	return err;
 }
 
 int output_file_lock(struct output_file *f)
 {
-	int fd, err;
+	int folder, err;
 
-	if (is_stdout(f) || f->lock >= 0)
+	if (is_stdout(f))
 		return 0;
-	/* Open read-only: a file that is open for writing prevents a remount of its
-	 * file system as read-only. */
-	fd = open(f->lock_path, O_CREAT | O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
-	if (err == -EBADF) {
-		/* On NFS the kernel uses an fcntl(2) lock, which needs a file open for writing. */
-		close(fd);
-		fd = open(f->lock_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-		if (fd < 0)
-			return -errno;
-		err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
-	}
-	if (err) {
-		if (err == -EWOULDBLOCK)
-			err = -EBUSY;
-		close(fd);
-		return err;
-	}
-	/* The process that held the lock may have removed the file meanwhile. */
-	if (!is_named(f, fd)) {
-		close(fd);
-		return -EAGAIN;
-	}
-	f->lock = fd;
-	return 0;
+	folder = output_file_folder(f);
+	if (folder < 0)
+		return folder;
+	err = check_lock(f, folder);
+	close(folder);
+	return err;
 }
 
-static int write_all(int fd, const char *data, size_t size)
+int output_write_all(int fd, const char *data, size_t size)
 {
 	ssize_t n;
 
 	while (size) {
 		n = write(fd, data, size);
+		if (n < 0 && errno == EAGAIN && poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) > 0)
+			continue; /* a pipe or terminal that another process made non-blocking */
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -90,54 +228,112 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-/* Takes the lock again if its directory has been replaced since. */
-static int check_lock(struct output_file *f)
+static int write_temporary(struct output_file *f, int folder, const char *data, size_t size)
 {
-	if (f->lock >= 0 && !is_named(f, f->lock)) {
-		close(f->lock);
-		f->lock = -1;
-	}
-	return output_file_lock(f);
-}
-
-int output_file_write(struct output_file *f, const char *data, size_t size)
-{
+	const char *name = f->names[OUTPUT_TEMPORARY];
+	struct stat st;
 	int fd, err;
 
-	if (is_stdout(f))
-		return write_all(STDOUT_FILENO, data, size);
-	err = check_lock(f);
-	if (err)
-		return err;
-	fd = open(f->temporary, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (unlinkat(folder, name, 0) && errno != ENOENT)
+		return -errno;
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | OPEN_SAFELY, 0644);
 	if (fd < 0)
 		return -errno;
-	err = fchmod(fd, 0644) ? -errno : write_all(fd, data, size);
+	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : kind_error(&st);
+	if (!err)
+		err = output_write_all(fd, data, size);
 	if (close(fd) && !err)
 		err = -errno;
-	if (!err && rename(f->temporary, f->path))
+	return err;
+}
+
+static int set_aside(struct output_file *f, int folder, const char *suffix)
+{
+	const char *old = f->names[OUTPUT_FILE];
+	char *name;
+	int err = 0;
+
+	if (asprintf(&name, "%s.%s", old, suffix) < 0)
+		return -ENOMEM;
+	if (renameat(folder, old, folder, name) && errno != ENOENT)
 		err = -errno;
+	free(name);
+	return err;
+}
+
+static int replace(struct output_file *f, int folder, const char *data, size_t size,
+		   const char *aside)
+{
+	int err = write_temporary(f, folder, data, size);
+
 	if (err)
-		unlink(f->temporary);
+		fail(f, OUTPUT_TEMPORARY, err);
+	if (!err && aside)
+		err = fail(f, OUTPUT_FILE, set_aside(f, folder, aside));
+	if (!err && renameat(folder, f->names[OUTPUT_TEMPORARY], folder, f->names[OUTPUT_FILE]))
+		err = fail(f, OUTPUT_FILE, -errno);
+	if (err)
+		unlinkat(folder, f->names[OUTPUT_TEMPORARY], 0);
 	else
 		f->written = true;
 	return err;
 }
 
+int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside)
+{
+	int folder, err;
+
+	if (is_stdout(f))
+		return output_write_all(STDOUT_FILENO, data, size);
+	folder = output_file_folder(f);
+	if (folder < 0)
+		return folder;
+	err = check_lock(f, folder);
+	if (!err)
+		err = check(f, folder, OUTPUT_FILE);
+	if (!err)
+		err = replace(f, folder, data, size, aside);
+	close(folder);
+	return err;
+}
+
+int output_file_open(struct output_file *f)
+{
+	int folder = output_file_folder(f), fd = -1, err;
+	struct stat st;
+
+	if (folder < 0)
+		return folder;
+	err = check(f, folder, OUTPUT_FILE);
+	if (!err) {
+		fd = openat(folder, f->names[OUTPUT_FILE], O_RDONLY | OPEN_SAFELY);
+		err = fd < 0 || fstat(fd, &st) ? -errno : kind_error(&st);
+	}
+	close(folder);
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return fail(f, OUTPUT_FILE, err);
+}
+
 void output_file_close(struct output_file *f, bool keep)
 {
-	/* In a directory that was replaced the file may be another agent's. */
-	if (f->path && f->lock >= 0)
-		check_lock(f);
-	if (f->path && !is_stdout(f) && f->lock >= 0) {
-		if (f->written && !keep)
-			unlink(f->path);
-		unlink(f->lock_path);
+	int folder = is_stdout(f) ? -1 : output_file_folder(f);
+
+	/* In a folder that was replaced the file may be another agent's. */
+	if (folder >= 0 && (f->unlocked || f->locked) && !check_lock(f, folder)) {
+		if (f->written && !keep && !check(f, folder, OUTPUT_FILE))
+			unlinkat(folder, f->names[OUTPUT_FILE], 0);
+		if (!f->unlocked)
+			unlinkat(folder, f->names[OUTPUT_LOCK], 0);
 	}
+	if (folder >= 0)
+		close(folder);
 	if (f->lock >= 0)
 		close(f->lock);
-	free(f->path);
-	free(f->temporary);
-	free(f->lock_path);
+	free(f->folder);
+	for (int i = 0; i < OUTPUT_PARTS; i++)
+		free(f->names[i]);
 	*f = (struct output_file){ .lock = -1 };
 }

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A file that is replaced as a whole, or not at all.
+ * A file that is replaced as a whole, or not at all. Only a regular file with one link is
+ * replaced, whatever other users do in its folder: no symbolic link is followed, no FIFO
+ * waited for, and nothing else is truncated, renamed or removed.
  */
 #ifndef XIDSCOPE_OUTPUT_FILE_H
 #define XIDSCOPE_OUTPUT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+
+/* The file that an error is about. */
+enum output_part { OUTPUT_FILE, OUTPUT_TEMPORARY, OUTPUT_LOCK, OUTPUT_PARTS };
 
 struct output_file {
-	char *path;
-	char *temporary; /* ".NAME.tmp" in the same directory */
-	char *lock_path; /* ".NAME.lock" in the same directory */
-	int lock; /* descriptor, or -1 while the lock could not be made */
+	char *folder;
+	char *names[OUTPUT_PARTS]; /* in that folder: NAME, .NAME.tmp, .NAME.lock */
+	enum output_part part; /* of the last error */
+	bool unlocked; /* take no lock */
+	bool locked; /* the lock was taken, on this file: */
+	dev_t lock_device;
+	ino_t lock_inode;
+	int lock; /* its descriptor, or -1 */
 	bool written;
 };
 
@@ -20,20 +30,52 @@ struct output_file {
 int output_file_init(struct output_file *f, const char *path);
 
 /*
+ * All of these return -errno on failure, and set @part. What is there instead of a regular
+ * file with one link is -ELOOP (a symbolic link), -EMLINK (several links), -EISDIR (a
+ * folder) or -ENXIO (anything else).
+ */
+
+/* Opens the folder by which the file is found now. */
+int output_file_folder(struct output_file *f);
+
+/* Returns 0 if the file can be replaced or made: it is missing, or regular with one link. */
+int output_file_check(struct output_file *f);
+
+/*
  * Makes sure that no other process writes this file. Returns 0; -EBUSY if another one
- * does; or -errno if the lock cannot be made, for example because the directory is
+ * does; or another error if the lock cannot be made, for example because the folder is
  * missing: then output_file_write() tries again.
  */
 int output_file_lock(struct output_file *f);
 
+/* The descriptor that holds a lock which was taken since the last call, or -1. The caller
+ * closes it to end the lock. */
+int output_file_give_lock(struct output_file *f);
+
 /*
  * Replaces the file by @size bytes of @data, mode 0644: writes a temporary file in the
- * same directory, whose name does not end in ".prom", and renames it. On failure the
- * old file is unchanged. Returns 0 or -errno.
+ * same folder, whose name does not end in ".prom", and renames it. On failure the old
+ * file is unchanged. With @aside the old file gets that name behind its own and a dot.
  */
-int output_file_write(struct output_file *f, const char *data, size_t size);
+int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside);
 
-/* Releases the lock, and removes the file unless @keep. */
+/* Opens the file for reading. */
+int output_file_open(struct output_file *f);
+
+/* Removes the lock, and the file unless @keep; then frees. */
 void output_file_close(struct output_file *f, bool keep);
+
+/* Whether @path has what is not a regular file with one link: one of the errors above, or
+ * 0. @folder is the descriptor of its folder. */
+int output_path_check(int folder, const char *name);
+
+/* The text of such an error, or of another errno. */
+const char *output_error(int err);
+
+/* Splits @path into a folder, which the caller frees, and a name; NULL: no memory. */
+char *output_split(const char *path, const char **name);
+
+/* Writes all bytes. Returns 0 or -errno. */
+int output_write_all(int fd, const char *data, size_t size);
 
 #endif

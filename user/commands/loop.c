@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The descriptors that end a wait. */
-enum wake { WAKE_TICK, WAKE_POLL, WAKE_END, WAKE_SIGNAL, WAKE_HOOKS, WAKES };
+enum wake { WAKE_TICK, WAKE_POLL, WAKE_END, WAKE_SIGNAL, WAKE_HOOKS, WAKE_SERVE, WAKES };
 
 struct loop {
 	struct observer *observer;
@@ -82,13 +82,18 @@ static bool handle_signals(struct loop *l)
 
 	while (read(l->fds[WAKE_SIGNAL], &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
-			observer_reopen(l->observer);
 			l->handler->tick(l->handler->context);
 		} else {
 			end = true;
 		}
 	}
 	return end;
+}
+
+static void serve(const struct loop *l)
+{
+	if (l->handler->serve)
+		l->handler->serve(l->handler->context);
 }
 
 /* Returns whether the loop shall end. */
@@ -102,11 +107,15 @@ static bool handle(struct loop *l, enum wake wake)
 	case WAKE_POLL:
 		clear_timer(l->fds[WAKE_POLL]);
 		timer_set(l->fds[WAKE_POLL], observer_poll(l->observer) / 1e3, 1);
+		serve(l);
 		break;
 	case WAKE_SIGNAL:
 		return handle_signals(l);
 	case WAKE_HOOKS:
 		observer_consume(l->observer);
+		break;
+	case WAKE_SERVE:
+		serve(l);
 		break;
 	case WAKE_END:
 	case WAKES:
@@ -128,8 +137,9 @@ static int open_descriptors(struct loop *l, double interval, double duration)
 	l->fds[WAKE_SIGNAL] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->fds[WAKE_END] = duration > 0 ? timer_new(duration, 0) : -1;
 	l->fds[WAKE_HOOKS] = observer_fd(l->observer);
+	l->fds[WAKE_SERVE] = l->handler->fd;
 	for (uint32_t i = 0; i < WAKES; i++) {
-		if (i == WAKE_END && duration <= 0)
+		if ((i == WAKE_END && duration <= 0) || (i == WAKE_SERVE && !l->handler->serve))
 			continue;
 		event.data.u32 = i;
 		if (l->fds[i] < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->fds[i], &event))
@@ -141,7 +151,7 @@ static int open_descriptors(struct loop *l, double interval, double duration)
 static void close_descriptors(struct loop *l)
 {
 	for (int i = 0; i < WAKES; i++)
-		if (i != WAKE_HOOKS && l->fds[i] >= 0)
+		if (i != WAKE_HOOKS && i != WAKE_SERVE && l->fds[i] >= 0)
 			close(l->fds[i]);
 	close(l->epoll);
 }

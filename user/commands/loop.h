@@ -10,6 +10,9 @@
 struct loop_handler {
 	/* Called every @interval seconds, and on SIGHUP. */
 	void (*tick)(void *context);
+	/* Called when @fd is readable, and every second; NULL with @fd -1: never. */
+	void (*serve)(void *context);
+	int fd;
 	void *context;
 };
 

@@ -63,7 +63,8 @@ static void on_event(void *context, const struct event *event)
 }
 
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const struct gpu_options *gpu, const char *events)
+		   unsigned int sources, const struct gpu_options *gpu,
+		   const struct event_sink *events)
 {
 	int gpu_error = 0;
 
@@ -79,7 +80,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	if (hooks & HOOKS_RPC)
 		o->rpc = rpc_observer_new(log, sources);
 	if (o->gpu_wanted)
-		o->events = event_log_new(events, log);
+		o->events = event_log_new(events);
 	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) || (o->gpu_wanted && !o->events)) {
 		log_error(log, "no memory, or too many open files");
 		return -ENOMEM;
@@ -100,8 +101,6 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 			add_descriptor(o, gpu_hooks_fd(o->gpu));
 	}
 	kernel_types_forget();
-	if (gpu_error == EBUSY)
-		return -EBUSY;
 	if (gpu_error == EPERM || (o->rpc && !o->gpu && rpc_observer_error(o->rpc) == EPERM))
 		return -EPERM;
 	return 0;
@@ -133,12 +132,6 @@ unsigned int observer_poll(struct observer *o)
 	if (o->modules < 0 || now >= o->rpc_due_ns)
 		follow_sunrpc(o, false);
 	return o->rpc && o->modules < 0 ? MODULES_POLL_MS : POLL_MS;
-}
-
-void observer_reopen(struct observer *o)
-{
-	if (o->events)
-		event_log_reopen(o->events);
 }
 
 int observer_fd(const struct observer *o)
@@ -186,6 +179,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 		err = gpu_hooks_snapshot(o->gpu, s);
 	if (o->gpu)
 		snapshot_drop(s, "event_log", event_log_lost(o->events));
+	snapshot_drop(s, "messages", log_lost());
 	s->resident_bytes = resident_bytes();
 	return err;
 }

@@ -32,21 +32,19 @@ struct observer {
 };
 
 /* Attaches the hooks that are available, sunrpc's through one of @sources (see choice.h).
- * @log must outlive the observer. @gpu is copied, without its handler: events go to the
- * file @events ("-": standard output; NULL: none). Returns 0 even if a hook is missing,
- * which is logged. On failure logs the reason and returns -EPERM if nothing may be
- * attached, -EBUSY if another agent uses the state file, or -ENOMEM. Call
+ * @log must outlive the observer. @gpu is copied, without its handler: events go to
+ * @events (NULL: none), which must outlive the observer. Returns 0 even if a hook is
+ * missing, which is logged. On failure logs the reason and returns -EPERM if nothing may
+ * be attached, or -ENOMEM. Call
  * observer_stop() in any case; an observer of all zeros may be stopped, too. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const struct gpu_options *gpu, const char *events);
+		   unsigned int sources, const struct gpu_options *gpu,
+		   const struct event_sink *events);
 void observer_stop(struct observer *o);
 
 /* Looks for changes that no descriptor reports. Returns the milliseconds until the next
  * call. */
 unsigned int observer_poll(struct observer *o);
-
-/* Opens log files again. */
-void observer_reopen(struct observer *o);
 
 /* A descriptor that becomes readable when messages wait, and the function that reads
  * them; it also attaches sunrpc's hooks when the module is loaded. */

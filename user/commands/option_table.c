@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/nearest.h"
 #include "base/time_text.h"
@@ -47,15 +46,12 @@ const struct command_row command_rows[COMMANDS] = {
 static const char *read_output(struct options *o, const char *value)
 {
 	size_t len = strlen(value), end = strlen(".prom");
-	struct stat st;
 
 	o->output = value;
 	if (!strcmp(value, "-"))
 		return NULL;
-	if (!stat(value, &st) && S_ISDIR(st.st_mode))
-		return "it is a folder; name a file in it that ends in .prom";
 	if (len < end || strcmp(value + len - end, ".prom") != 0)
-		return "node_exporter reads only files whose names end in .prom";
+		return "name a file that ends in .prom; node_exporter reads no others";
 	return NULL;
 }
 

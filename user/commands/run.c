@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,72 +15,49 @@
 #include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
+#include "commands/writer.h"
 #include "health/health.h"
 #include "kernel/bpf_support.h"
-#include "kernel/mounts.h"
 #include "model/fold.h"
 #include "xid/xid_policy.h"
+
+/* How long the start waits for the files, and the end. The start may be that of a node whose
+ * disks are busy. */
+#define START_NS 5000000000ull
+#define END_NS 600000000ull
+#define END_LEAST_NS 150000000ull
+
+enum file { FILE_OUTPUT, FILE_STATE, FILE_EVENTS, FILES };
+
+static const struct writer_role roles[FILES] = {
+	[FILE_OUTPUT] = { .option = "--output",
+			  .meanwhile = "The old file stays; will try again every interval" },
+	[FILE_STATE] = { .option = "--state",
+			 .reads = true,
+			 .meanwhile = "Until then a restart counts from the kernel log only" },
+	[FILE_EVENTS] = { .option = "--events",
+			  .append = true,
+			  .meanwhile = "Until then events are logged here" },
+};
 
 struct agent {
 	const struct options *options;
 	struct observer observer;
-	struct output_file output;
+	struct writer files[FILES];
+	int answers; /* epoll descriptor of the writers */
+	struct state_store state;
+	struct event_sink events;
+	uint64_t end_ns; /* when the end began; 0: it was the start that failed */
 	double attach_seconds;
 	uint64_t export_errors;
+	double snapshot_seconds; /* that the last snapshot took */
 	double export_seconds;
-	int last_error; /* result of the last write: logged when it changes */
 	bool started; /* the first write has succeeded */
 };
 
 static double monotonic_seconds(void)
 {
 	return (double)monotonic_ns() / 1e9;
-}
-
-static const char *write_advice(int error)
-{
-	switch (error) {
-	case ENOENT:
-		return "create the folder, or name another --output";
-	case EROFS:
-		return "name another --output, or under systemd list its folder in "
-		       "ReadWritePaths= of the unit";
-	case EACCES:
-	case EPERM:
-		return "make the folder writable, or name another --output";
-	case ENOSPC:
-	case EDQUOT:
-		return "free some space";
-	case EBUSY:
-		return "another agent writes it; stop one of the two";
-	default:
-		return "check that the folder can be written to";
-	}
-}
-
-/* Logs the result of a write, an errno or 0, if it differs from the last one's. */
-static void log_write_result(struct agent *a, int error)
-{
-	const struct log *log = &a->options->log;
-
-	if (error)
-		a->export_errors++;
-	if (!error && !a->started) {
-		a->started = true;
-		log_info(log, "started in %.0f ms, writing %s every %g s", a->attach_seconds * 1e3,
-			 a->output.path, a->options->interval);
-	}
-	if (error == a->last_error)
-		return;
-	if (error)
-		log_error(log,
-			  "cannot write %s: %s; %s. Will try again every "
-			  "%g seconds",
-			  a->output.path, strerror(error), write_advice(error),
-			  a->options->interval);
-	else
-		log_info(log, "%s is written again", a->output.path);
-	a->last_error = error;
 }
 
 /* Adds the verdict by the default rules: a site sets its own as options of `check`. */
@@ -92,34 +71,28 @@ static void add_health(struct snapshot *s)
 	health_to_snapshot(&report, &options, s);
 }
 
-/* Takes a snapshot and writes the metrics file. Returns 0 or -errno. */
+/* Takes a snapshot and gives it to be written. Returns 0, or -errno after a message. */
 static int export(struct agent *a)
 {
+	struct writer *file = &a->files[FILE_OUTPUT];
 	struct snapshot s = {};
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out;
+	FILE *out = NULL;
 	int err;
 
 	err = observer_snapshot(&a->observer, &s);
-	if (!err) {
+	if (err) {
+		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
+	} else {
 		snapshot_fold(&s, a->options->max_series);
 		add_health(&s);
 		s.export_seconds = a->export_seconds;
 		s.export_errors = a->export_errors;
-		out = open_memstream(&text, &size);
-		if (out) {
+		out = writer_begin(file);
+		if (out)
 			openmetrics_write(out, &s, a->options->format);
-			if (fclose(out))
-				err = -errno;
-		} else {
-			err = -errno;
-		}
+		err = out ? writer_end(file, out) : -ENOMEM;
 	}
 	snapshot_free(&s);
-	if (!err)
-		err = output_file_write(&a->output, text, size);
-	free(text);
 	return err;
 }
 
@@ -128,8 +101,55 @@ static void on_tick(void *context)
 	double begin = monotonic_seconds();
 	struct agent *a = context;
 
-	log_write_result(a, -export(a));
-	a->export_seconds = monotonic_seconds() - begin;
+	if (export(a) || writer_hangs(&a->files[FILE_OUTPUT]))
+		a->export_errors++;
+	a->snapshot_seconds = monotonic_seconds() - begin;
+}
+
+/* The metrics file has been written, or could not be. */
+static void exported(struct agent *a, int err)
+{
+	a->export_seconds = a->snapshot_seconds + (double)a->files[FILE_OUTPUT].took_ns / 1e9;
+	if (err)
+		a->export_errors++;
+	if (err || a->started)
+		return;
+	a->started = true;
+	log_info(&a->options->log, "started in %.0f ms, writing %s every %g s",
+		 a->attach_seconds * 1e3, a->options->output, a->options->interval);
+}
+
+static void on_answers(void *context)
+{
+	struct agent *a = context;
+	int err;
+
+	if (writer_serve(&a->files[FILE_OUTPUT], &err))
+		exported(a, err);
+	if (writer_serve(&a->files[FILE_STATE], &err) && err && a->observer.gpu)
+		gpu_hooks_state_lost(a->observer.gpu);
+	writer_serve(&a->files[FILE_EVENTS], &err);
+}
+
+static bool write_event(void *context, const char *line, size_t size)
+{
+	struct agent *a = context;
+
+	return writer_append(&a->files[FILE_EVENTS], line, size);
+}
+
+static bool write_state(void *context, const char *text, size_t len, bool damaged)
+{
+	struct agent *a = context;
+	struct writer *file = &a->files[FILE_STATE];
+	FILE *out = writer_begin(file);
+
+	if (!out)
+		return false;
+	fwrite(text, 1, len, out);
+	if (damaged)
+		file->aside = "damaged";
+	return !writer_end(file, out);
 }
 
 /* Returns a descriptor to close at the end, or -1. */
@@ -148,66 +168,135 @@ static int count_program_runs(const struct options *options)
 	return fd;
 }
 
-/* Prepares the metrics file. Returns 0 or the exit code of a failure. */
-static int open_output(struct agent *a)
+/* Returns 0, or the exit code where a file is not to be written, after a message. */
+static int check_file(const struct agent *a, enum file which)
 {
-	const char *path = a->options->output;
+	const struct writer *file = &a->files[which];
 	const struct log *log = &a->options->log;
-	char source[256];
+	const char *option = roles[which].option;
 
-	if (output_file_init(&a->output, path)) {
-		log_error(log, "no memory");
-		return EXIT_TROUBLE;
+	if (!file->path)
+		return 0;
+	if (writer_refused(file)) {
+		log_error(log,
+			  "%s %s: %s; name a regular file with one link, or one that does not "
+			  "exist",
+			  option, file->path, output_error(writer_refused(file)));
+		return EXIT_USAGE;
 	}
-	if (strcmp(path, "-") != 0 && mounts_find_nfs("", path, source, sizeof(source)))
-		log_warn(log,
-			 "%s is on NFS (%s): if that server stops answering, the agent hangs; "
-			 "name an --output on a local file system",
-			 path, source);
-	if (output_file_lock(&a->output) == -EBUSY) {
-		log_error(log, "another agent writes %s: stop it, or name another --output", path);
+	if (file->open_error == -EBUSY) {
+		log_error(log, "another agent writes %s: stop it, or name another %s", file->path,
+			  option);
 		return EXIT_LOCKED;
 	}
 	return 0;
 }
 
+/* Takes over the content of the state file. */
+static void take_state(struct agent *a)
+{
+	struct writer *file = &a->files[FILE_STATE];
+	off_t size = file->content < 0 ? 0 : lseek(file->content, 0, SEEK_END);
+	void *text;
+
+	a->state =
+		(struct state_store){ .path = file->path,
+				      .write = write_state,
+				      .context = a,
+				      .error = file->read_error == -ENOENT ? 0 : file->read_error };
+	if (file->content < 0)
+		return;
+	text = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file->content, 0) : "";
+	close(file->content);
+	file->content = -1;
+	if (text == MAP_FAILED) {
+		a->state.error = -errno;
+		return;
+	}
+	a->state.text = text;
+	a->state.len = (size_t)size;
+}
+
+/* Starts the processes that write the files. They are started before all else, so that they
+ * inherit nothing. Returns 0 or the exit code of a failure. */
+static int open_files(struct agent *a)
+{
+	const struct options *o = a->options;
+	const char *const paths[FILES] = {
+		[FILE_OUTPUT] = o->output,
+		[FILE_STATE] = o->hooks & HOOKS_GPU ? o->state : NULL,
+		[FILE_EVENTS] = o->hooks & HOOKS_GPU ? o->events : NULL,
+	};
+	int code = 0;
+
+	/* The kernel removes processes that have ended. */
+	signal(SIGCHLD, SIG_IGN);
+	a->answers = epoll_create1(EPOLL_CLOEXEC);
+	for (int i = 0; i < FILES; i++)
+		writer_start(&a->files[i], &o->log, &roles[i], paths[i], a->answers);
+	writers_wait_ready(a->files, FILES, monotonic_ns() + START_NS);
+	for (int i = 0; i < FILES && !code; i++)
+		code = check_file(a, (enum file)i);
+	for (int i = 0; i < FILES && !code; i++)
+		writer_give_up_start(&a->files[i]);
+	take_state(a);
+	a->events = (struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a };
+	return code;
+}
+
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct gpu_options *gpu)
 {
-	const struct loop_handler handler = { on_tick, a };
+	const struct loop_handler handler = { on_tick, on_answers, a->answers, a };
 	const struct options *options = a->options;
 	double begin = monotonic_seconds();
 	int statistics, err;
 
 	err = observer_start(&a->observer, &options->log, options->hooks, options->sources, gpu,
-			     options->events);
+			     options->events ? &a->events : NULL);
 	if (err)
-		return err == -EPERM ? EXIT_PERMISSION : err == -EBUSY ? EXIT_LOCKED : EXIT_TROUBLE;
+		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
 	statistics = count_program_runs(options);
 	a->attach_seconds = monotonic_seconds() - begin;
 	on_tick(a);
 	err = loop_run(&a->observer, options->interval, options->duration, &handler);
+	a->end_ns = monotonic_ns();
 	if (err)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
 	if (statistics >= 0)
 		close(statistics);
-	if (!a->started && options->duration > 0) {
-		log_error(&options->log, "--duration is over and %s was never written",
-			  options->output);
-		return EXIT_TROUBLE;
-	}
 	return err ? EXIT_TROUBLE : EXIT_OK;
+}
+
+/* Waits for the last writes, but not for long. Returns the exit code, which is @code unless
+ * the file was never written. */
+static int finish(struct agent *a, int code)
+{
+	uint64_t now = monotonic_ns(), deadline = a->end_ns + END_NS;
+	const struct options *options = a->options;
+
+	if (deadline < now + END_LEAST_NS)
+		deadline = now + END_LEAST_NS;
+	writers_finish(a->files, FILES, options->keep, deadline);
+	close(a->answers);
+	if (code != EXIT_OK)
+		return code;
+	if (a->files[FILE_OUTPUT].written && !a->started)
+		exported(a, 0);
+	if (a->started || options->duration <= 0)
+		return EXIT_OK;
+	log_error(&options->log, "--duration is over and %s was never written", options->output);
+	return EXIT_TROUBLE;
 }
 
 int cmd_run(const struct options *options)
 {
 	struct agent a = { .options = options };
 	struct xid_policy policy = {};
-	const struct gpu_options gpu = {
+	struct gpu_options gpu = {
 		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
-		.state = options->state,
 		.policy = &policy,
 	};
 	int code;
@@ -217,11 +306,13 @@ int cmd_run(const struct options *options)
 	loop_block_signals();
 	/* A closed pipe is an error of write() and does not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
-	code = open_output(&a);
-	if (!code)
+	code = open_files(&a);
+	if (!code) {
+		gpu.state = a.state.path ? &a.state : NULL;
 		code = observe(&a, &gpu);
+	}
 	observer_stop(&a.observer);
-	output_file_close(&a.output, options->keep);
+	code = finish(&a, code);
 	xid_policy_free(&policy);
 	return code;
 }

@@ -84,7 +84,7 @@ int cmd_trace(const struct options *options)
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
-	const struct loop_handler handler = { on_tick, &t };
+	const struct loop_handler handler = { .tick = on_tick, .fd = -1, .context = &t };
 	const struct log *log = &options->log;
 	struct snapshot before = {};
 	int err, code = EXIT_TROUBLE;

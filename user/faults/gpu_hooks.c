@@ -357,6 +357,11 @@ static void save_state(struct gpu_hooks *g)
 	state_file_save(&g->state, &g->faults, g->kernel_log.next);
 }
 
+void gpu_hooks_state_lost(struct gpu_hooks *g)
+{
+	state_file_lost(&g->state);
+}
+
 void gpu_hooks_poll(struct gpu_hooks *g)
 {
 	resume_log(g);
@@ -453,10 +458,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	if (g->epoll < 0)
 		goto failed;
 	open_log(g);
-	if (state_file_open(&g->state, log, options->state)) {
-		err = EBUSY;
-		goto failed;
-	}
+	state_file_init(&g->state, log, options->state);
 	/* Even if the log cannot be read now: the next run may read it. */
 	if (state_file_load(&g->state, &g->faults, &next, g->stream.events.clocks.boot_to_wall))
 		kernel_log_resume(&g->kernel_log, next);
@@ -492,7 +494,6 @@ void gpu_hooks_free(struct gpu_hooks *g)
 	printk_origins_free(&g->origins);
 	if (g->uevents >= 0)
 		close(g->uevents);
-	state_file_close(&g->state);
 	fault_stream_free(&g->stream);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);

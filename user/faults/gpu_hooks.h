@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/log.h"
+#include "faults/state_file.h"
 #include "model/event.h"
 #include "model/snapshot.h"
 #include "xid/xid_policy.h"
@@ -17,7 +18,7 @@
 struct gpu_options {
 	bool replay; /* count what the kernel log holds from before the start, too */
 	bool accept_user_kmsg; /* count what processes wrote into it, too */
-	const char *state; /* file that keeps the counts; NULL: none */
+	const struct state_store *state; /* of the file that keeps the counts; NULL: none */
 	event_handler *handle; /* takes an event of each fault */
 	void *context; /* of @handle */
 	const struct xid_policy *policy;
@@ -27,7 +28,7 @@ struct gpu_hooks;
 
 /* Attaches what is there, logs what is missing, and tries that again now and then; the
  * arguments must outlive it. Returns NULL with errno set: EPERM where nothing may be
- * observed, EBUSY where another program has the state file, or another one. */
+ * observed, or another one. */
 struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options);
 /* Counts what is still pending, saves the counts, and detaches. */
 void gpu_hooks_free(struct gpu_hooks *g);
@@ -41,6 +42,9 @@ void gpu_hooks_consume(struct gpu_hooks *g);
 /* Call it every GPU_POLL_MS, for what no descriptor reports. */
 #define GPU_POLL_MS 1000
 void gpu_hooks_poll(struct gpu_hooks *g);
+
+/* The state that was saved last could not be written. */
+void gpu_hooks_state_lost(struct gpu_hooks *g);
 
 /* Adds the counts and the hooks' state to @s; @g may be NULL. Returns 0 or
  * -ENOMEM. */

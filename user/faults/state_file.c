@@ -4,15 +4,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_text.h"
 #include "faults/fault_state.h"
-
-/* A state file is no longer than this. */
-#define STATE_MAX (4 << 20)
 
 /* Grows with each change of the counts. */
 static uint64_t changes(const struct faults *faults)
@@ -31,41 +26,30 @@ static uint64_t changes(const struct faults *faults)
 	return sum;
 }
 
-int state_file_open(struct state_file *f, const struct log *log, const char *path)
+void state_file_init(struct state_file *f, const struct log *log, const struct state_store *store)
 {
-	*f = (struct state_file){ .log = log };
-	if (!path)
-		return 0;
-	if (output_file_init(&f->file, path))
-		return -ENOMEM;
-	if (output_file_lock(&f->file) == -EBUSY) {
-		log_error(log,
-			  "another agent uses the state file %s: stop it, or name another --state",
-			  path);
-		return -EBUSY;
-	}
-	f->open = true;
-	return 0;
+	*f = (struct state_file){ .log = log, .store = store };
 }
 
-/* Renames a damaged file, so that the reason can be looked for. */
-static void set_aside(const struct state_file *f)
+/* Returns 0 or -errno after a message. */
+static int read_state(struct state_file *f, struct fault_state *state)
 {
-	char *path;
+	const struct state_store *store = f->store;
+	int err = store->error;
 
-	if (asprintf(&path, "%s.damaged", f->file.path) < 0)
-		return;
-	if (rename(f->file.path, path))
+	if (!err)
+		err = fault_state_read(state, store->text, store->len);
+	f->damaged = err == -EINVAL || err == -EFBIG;
+	if (f->damaged)
 		log_warn(f->log,
-			 "the state file %s is damaged and cannot be renamed: %s. It will be "
-			 "overwritten",
-			 f->file.path, strerror(errno));
-	else
+			 "the state file %s is damaged: it will be renamed to %s.damaged; counting "
+			 "faults from the kernel log",
+			 store->path, store->path);
+	else if (err)
 		log_warn(f->log,
-			 "the state file was damaged and is now %s; counting faults from the "
-			 "kernel log",
-			 path);
-	free(path);
+			 "cannot read the state file %s: %s; counting faults from the kernel log",
+			 store->path, strerror(-err));
+	return err;
 }
 
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
@@ -73,30 +57,14 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 {
 	char boot[BOOT_ID_SIZE];
 	struct fault_state state;
-	struct file_text file;
-	int err;
 
-	if (!f->open)
-		return false;
-	err = file_text_read(&file, f->file.path, STATE_MAX);
-	if (err == -ENOENT)
-		return false;
-	if (!err)
-		err = fault_state_read(&state, file.bytes, file.len);
-	file_text_free(&file);
-	if (err == -EINVAL || err == -EFBIG)
-		set_aside(f);
-	else if (err)
-		log_warn(f->log,
-			 "cannot read the state file %s: %s; counting faults from the kernel log",
-			 f->file.path, file_text_error(err));
-	if (err)
+	if (!f->store || (!f->store->text && !f->store->error) || read_state(f, &state))
 		return false;
 	boot_id_read(boot);
 	/* "": the boot is unknown, so the state may be of another. */
 	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
-			 f->file.path);
+			 f->store->path);
 		fault_state_free(&state);
 		return false;
 	}
@@ -105,14 +73,14 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	*faults = state.faults;
 	*next = f->saved_next = state.next;
 	f->saved_changes = changes(faults);
-	log_info(f->log, "continuing from the state file %s at record %" PRIu64, f->file.path,
+	log_info(f->log, "continuing from the state file %s at record %" PRIu64, f->store->path,
 		 state.next);
 	return true;
 }
 
 bool state_file_changed(const struct state_file *f, const struct faults *faults)
 {
-	return f->open && changes(faults) != f->saved_changes;
+	return f->store && (f->lost || changes(faults) != f->saved_changes);
 }
 
 void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next)
@@ -120,31 +88,20 @@ void state_file_save(struct state_file *f, const struct faults *faults, uint64_t
 	struct fault_state state = { .next = next, .faults = *faults };
 	size_t len = 0;
 	char *text;
-	int err = -ENOMEM;
 
-	if (!f->open || (next == f->saved_next && !state_file_changed(f, faults)))
+	if (!f->store || (next == f->saved_next && !state_file_changed(f, faults)))
 		return;
 	boot_id_read(state.boot);
 	text = fault_state_write(&state, &len);
-	if (text)
-		err = output_file_write(&f->file, text, len);
-	free(text);
-	if (!err) {
+	if (text && f->store->write(f->store->context, text, len, f->damaged)) {
 		f->saved_changes = changes(faults);
 		f->saved_next = next;
+		f->damaged = f->lost = false;
 	}
-	if (err != f->error && err)
-		log_error(f->log,
-			  "cannot write the state file %s: %s; make its directory writable or name "
-			  "another --state. Until then a restart counts from the kernel log only",
-			  f->file.path, strerror(-err));
-	else if (err != f->error)
-		log_info(f->log, "the state file %s is written again", f->file.path);
-	f->error = err;
+	free(text);
 }
 
-void state_file_close(struct state_file *f)
+void state_file_lost(struct state_file *f)
 {
-	if (f->file.path)
-		output_file_close(&f->file, true);
+	f->lost = true;
 }

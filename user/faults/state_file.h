@@ -7,27 +7,35 @@
 #define XIDSCOPE_STATE_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/log.h"
-#include "base/output_file.h"
 #include "faults/faults.h"
+
+/* Where the text is from, and where it goes. */
+struct state_store {
+	const char *path; /* for messages */
+	const char *text; /* of the earlier run, @len bytes; NULL: there is none */
+	size_t len;
+	int error; /* why it could not be read, as -errno; or 0 */
+	/* Takes a text, to be written later: state_file_lost() if that fails. @damaged: the
+	 * old file is not to be lost. Returns whether it was taken. */
+	bool (*write)(void *context, const char *text, size_t len, bool damaged);
+	void *context;
+};
 
 struct state_file {
 	const struct log *log;
-	struct output_file file;
-	bool open; /* there is a file, and no other program has it */
+	const struct state_store *store; /* NULL: no state is kept */
 	uint64_t saved_next;
 	uint64_t saved_changes;
-	int error; /* of the last write: reported once per change */
+	bool damaged; /* the old file, which is still there */
+	bool lost; /* the text that was saved last */
 };
 
-/*
- * Locks the file @path; NULL: none is kept, and the other functions do nothing.
- * @log must outlive it. Returns 0, -EBUSY after an error message if another
- * program has the file, or -ENOMEM.
- */
-int state_file_open(struct state_file *f, const struct log *log, const char *path);
+/* With a @store of NULL the other functions do nothing. @log and @store must outlive it. */
+void state_file_init(struct state_file *f, const struct log *log, const struct state_store *store);
 
 /*
  * Takes over what an earlier run of this boot has counted: fills @faults, which
@@ -41,10 +49,10 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 /* Whether the counts have changed since they were loaded or saved. */
 bool state_file_changed(const struct state_file *f, const struct faults *faults);
 
-/* Writes the file if the counts or @next have changed. */
+/* Gives the text to the store if the counts or @next have changed. */
 void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next);
 
-/* Unlocks the file and keeps it. */
-void state_file_close(struct state_file *f);
+/* What was saved last could not be written: it is saved again. */
+void state_file_lost(struct state_file *f);
 
 #endif

@@ -3,48 +3,65 @@
 #include "kernel/mounts.h"
 
 #include <limits.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The folder of @path without symbolic links. */
-static bool find_folder(char *folder, const char *path)
+/* proc(5): a line "mnt_id:" TAB and the number. */
+long mounts_number(int fd)
 {
-	const char *slash = strrchr(path, '/');
-	char given[PATH_MAX];
+	char path[64], line[128];
+	long number = -1;
+	FILE *info;
 
-	snprintf(given, sizeof(given), "%.*s", slash ? (int)(slash - path) + 1 : 1,
-		 slash ? path : ".");
-	return realpath(given, folder);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = fopen(path, "re");
+	while (info && number < 0 && fgets(line, sizeof(line), info))
+		if (!strncmp(line, "mnt_id:", 7))
+			number = strtol(line + 7, NULL, 10);
+	if (info)
+		fclose(info);
+	return number;
 }
 
-bool mounts_find_nfs(const char *root, const char *path, char *source, size_t size)
+static bool is_network(const char *type)
 {
-	char folder[PATH_MAX], list[PATH_MAX], strings[4096];
-	size_t longest = 0, len;
-	struct mntent entry;
-	bool nfs = false;
-	FILE *mounts;
+	static const char *const types[] = { "nfs",      "nfs4",   "cifs",   "smb3",  "9p",
+					     "ceph",     "afs",    "lustre", "gpfs",  "beegfs",
+					     "orangefs", "wekafs", "coda",   "gfs2",  "ocfs2",
+					     "virtiofs", "fuse",   "pvfs2",  "panfs", "quobyte" };
 
-	snprintf(list, sizeof(list), "%s/proc/self/mounts", root);
-	mounts = find_folder(folder, path) ? setmntent(list, "re") : NULL;
-	if (!mounts)
-		return false;
-	/* The folder is on the deepest mount above it. If several mounts have the same
-	 * mount point, the last one counts. */
-	while (getmntent_r(mounts, &entry, strings, sizeof(strings))) {
-		len = strlen(entry.mnt_dir);
-		if (len && entry.mnt_dir[len - 1] == '/')
-			len--; /* the root */
-		if (len < longest || strncmp(folder, entry.mnt_dir, len) != 0 ||
-		    (folder[len] && folder[len] != '/'))
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strcmp(type, types[i]))
+			return true;
+	return !strncmp(type, "fuse.", 5);
+}
+
+/* proc(5): number, parent, device, root, mount point, options, optional fields, "-", type,
+ * source and options, with a blank between. */
+bool mounts_find_network(const char *root, long number, char *source, size_t size)
+{
+	char path[PATH_MAX], type[64], *line = NULL, *end, *rest;
+	bool network = false;
+	size_t room = 0;
+	FILE *mounts;
+	int at;
+
+	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root);
+	mounts = fopen(path, "re");
+	while (mounts && getline(&line, &room, mounts) > 0) {
+		if (strtol(line, &end, 10) != number || end == line)
 			continue;
-		longest = len;
-		nfs = !strcmp(entry.mnt_type, "nfs") || !strcmp(entry.mnt_type, "nfs4");
-		if (nfs)
-			snprintf(source, size, "%s", entry.mnt_fsname);
+		rest = strstr(end, " - ");
+		if (rest && sscanf(rest, " - %63s %n", type, &at) == 1 && is_network(type)) {
+			rest[at + (int)strcspn(rest + at, " \n")] = 0;
+			snprintf(source, size, "%s", rest + at);
+			network = true;
+		}
+		break;
 	}
-	endmntent(mounts);
-	return nfs;
+	free(line);
+	if (mounts)
+		fclose(mounts);
+	return network;
 }

@@ -8,9 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the folder of the file @path is on NFS; it must exist. If so, writes server
- * and export to @source (of @size bytes). Reads the list of mounts from proc below
- * @root ("": this system). */
-bool mounts_find_nfs(const char *root, const char *path, char *source, size_t size);
+/* The number of the mount on which the open file @fd is; -1: unknown. */
+long mounts_number(int fd);
+
+/* Whether the mount of this number depends on a server or on a process (FUSE), which may
+ * stop answering. If so, writes what is mounted, as in "nas:/export", to @source (of @size
+ * bytes). Reads the list of mounts from proc below @root ("": this system), which asks no
+ * server. */
+bool mounts_find_network(const char *root, long number, char *source, size_t size);
 
 #endif

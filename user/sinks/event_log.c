@@ -2,16 +2,12 @@
 /* The event log: JSON lines, bursts folded. */
 #include "sinks/event_log.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/process.h"
@@ -24,8 +20,8 @@
 /* The most bursts that are open at a time. */
 #define BURSTS 64
 
-/* A line has at most PIPE_BUF bytes, to which a regular file adds the members. Elsewhere
- * longer members are left out. */
+/* A line has at most PIPE_BUF bytes, to which a file adds the members. On standard output,
+ * which may be a pipe, longer members are left out. */
 #define MEMBERS_IN_PIPE (PIPE_BUF / 2)
 
 struct burst {
@@ -38,67 +34,19 @@ struct burst {
 };
 
 struct event_log {
-	const struct log *log;
-	const char *path;
-	int fd;
-	bool regular; /* a regular file is open: a write to it does not wait for a reader */
-	int last_error; /* reported once per change */
-	bool torn; /* the last line was not written to its end */
+	const struct event_sink *sink;
 	uint64_t lost;
 	uint64_t incidents;
 	struct burst bursts[BURSTS];
 };
 
-/* Logs @error, an errno or 0, if it differs from the last one. */
-static void log_change(struct event_log *e, int error)
-{
-	if (error == e->last_error)
-		return;
-	e->last_error = error;
-	if (error)
-		log_error(e->log,
-			  "cannot write events to %s: %s; make room or name another --events. "
-			  "Until then events are lost, but still counted",
-			  e->path, strerror(error));
-	else
-		log_info(e->log, "events are written to %s again", e->path);
-}
-
-static void open_file(struct event_log *e)
-{
-	struct stat status;
-
-	if (!e->path || e->fd >= 0)
-		return;
-	if (!strcmp(e->path, "-"))
-		e->fd = dup(STDOUT_FILENO);
-	else
-		/* O_NONBLOCK: does not wait for the reader of a FIFO. */
-		e->fd = open(e->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
-	log_change(e, e->fd < 0 ? errno : 0);
-	e->regular = e->fd >= 0 && !fstat(e->fd, &status) && S_ISREG(status.st_mode);
-}
-
-struct event_log *event_log_new(const char *path, const struct log *log)
+struct event_log *event_log_new(const struct event_sink *sink)
 {
 	struct event_log *e = calloc(1, sizeof(*e));
 
-	if (!e)
-		return NULL;
-	e->log = log;
-	e->path = path;
-	e->fd = -1;
-	open_file(e);
+	if (e)
+		e->sink = sink;
 	return e;
-}
-
-void event_log_reopen(struct event_log *e)
-{
-	if (e->fd >= 0)
-		close(e->fd);
-	e->fd = -1;
-	e->torn = false;
-	open_file(e);
 }
 
 uint64_t event_log_lost(const struct event_log *e)
@@ -198,36 +146,15 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	return NULL;
 }
 
-/* Writes in one piece, so that no other writer's line comes between, and without waiting
- * for the reader of a full pipe: one that is writable has room for PIPE_BUF. Returns 0
- * or an errno. */
-static int write_whole(struct event_log *e, const char *text, size_t size)
-{
-	ssize_t n;
-
-	if (poll(&(struct pollfd){ e->fd, POLLOUT, 0 }, 1, 0) == 0)
-		return EAGAIN;
-	n = write(e->fd, text, size);
-	if (n < 0)
-		return errno;
-	if (n < (ssize_t)size) {
-		e->torn = true;
-		return ENOSPC;
-	}
-	return 0;
-}
-
 /* Writes one line, for its event and @repeats more. */
 static void write_line(struct event_log *e, struct event event, uint64_t incident, uint64_t repeats)
 {
 	size_t members_len = strlen(event.members), limit = PIPE_BUF, size = 0;
 	char *text;
-	int err;
 
-	if (!e->path)
+	if (!e->sink)
 		return;
-	open_file(e);
-	if (e->regular)
+	if (!e->sink->pipe)
 		limit += members_len;
 	else if (members_len > MEMBERS_IN_PIPE)
 		event.members = "";
@@ -240,18 +167,8 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 		event.text_len /= 2;
 		text = make_line(&event, incident, repeats, &size);
 	}
-	if (!text || e->fd < 0) {
+	if (!text || !e->sink->write(e->sink->context, text, size))
 		e->lost++;
-		free(text);
-		return;
-	}
-	/* Ends the torn line before this one. */
-	if (e->torn && !write_whole(e, "\n", 1))
-		e->torn = false;
-	err = e->torn ? ENOSPC : write_whole(e, text, size);
-	if (err)
-		e->lost++;
-	log_change(e, err);
 	free(text);
 }
 
@@ -331,7 +248,5 @@ void event_log_free(struct event_log *e)
 	if (!e)
 		return;
 	event_log_flush(e, 0, true);
-	if (e->fd >= 0)
-		close(e->fd);
 	free(e);
 }

@@ -8,17 +8,23 @@
 #define XIDSCOPE_EVENT_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "base/log.h"
 #include "model/event.h"
 
 struct event_log;
 
-/* @path "-" is standard output; with NULL nothing is written. @log must outlive
- * it. Returns NULL if there is no memory; a file that cannot be opened is
- * reported once and tried again with each line. */
-struct event_log *event_log_new(const char *path, const struct log *log);
+/* Where the lines go. */
+struct event_sink {
+	bool pipe; /* a line has at most PIPE_BUF bytes */
+	/* Takes a line, with its newline. Returns false if it is lost. */
+	bool (*write)(void *context, const char *line, size_t size);
+	void *context;
+};
+
+/* @sink must outlive it; NULL: nothing is written. Returns NULL if there is no memory. */
+struct event_log *event_log_new(const struct event_sink *sink);
 /* Writes the repeats that are still folded, and frees the log. */
 void event_log_free(struct event_log *e);
 
@@ -28,10 +34,7 @@ void event_log_add(struct event_log *e, const struct event *event);
 /* Writes the repeats of bursts that are over, or of all if @all. */
 void event_log_flush(struct event_log *e, uint64_t now_ns, bool all);
 
-/* Opens the file again, after it was renamed. */
-void event_log_reopen(struct event_log *e);
-
-/* Lines that could not be written. */
+/* Lines that were lost. */
 uint64_t event_log_lost(const struct event_log *e);
 
 #endif

@@ -18,7 +18,7 @@ mkdir /mnt/t/dir
 wait_for 30 whole
 [[ $(healed) == 1 ]]
 
-mount -o remount,ro /mnt/t
+wait_for 20 mount -o remount,ro /mnt/t # busy while the file is written
 wait_for 30 grep -q 'cannot write.*Read-only' agent.log
 sleep 1
 [[ $(failures) == 2 ]]

@@ -107,12 +107,16 @@ all_hang() {
 	healed "$1"
 }
 
-# start_hangs FOLDER: the agent starts while nothing there answers. Needs what all_hang has left.
+# start_hangs FOLDER: the agent starts while nothing there answers. Needs what all_hang has left. A frozen disk can be read.
 start_hangs() {
 	hang
 	begin "$1" "$1" "$1"
 	reported "$metrics"
-	grep -q "what it has is kept as $1/state.late" agent.log
+	if [[ $hang == freeze ]]; then
+		grep -q "continuing from the state file $1/state" agent.log
+	else
+		grep -q "what it has is kept as $1/state.late" agent.log
+	fi
 	fault
 	seen agent.log
 	sleep 2
@@ -122,7 +126,7 @@ start_hangs() {
 	fault
 	seen "$events"
 	seen "$metrics"
-	wait_for 20 test -e "$1/state.late"
+	[[ $hang == freeze ]] || wait_for 20 test -e "$1/state.late"
 	wait_for 20 test -e "$1/state"
 	end "late-$1"
 	hang

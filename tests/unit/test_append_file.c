@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that lines are appended whole, to a file that others may rename, fill the disk
+ * of, or replace by what it must not be; that it is bounded and not readable by all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "made_up_tree.h"
+#include "base/append_file.h"
+
+/* Each test works in an empty directory of its own. */
+TEST_EACH(enter_folder, leave)
+
+static struct append_file file = { .path = "log" };
+
+static int append(struct append_file *f, const char *text, size_t *done)
+{
+	return append_file_write(f, text, strlen(text), done);
+}
+
+/* What has to be written whole. */
+static void append_whole(struct append_file *f, const char *text)
+{
+	size_t done;
+
+	assert_int_equal(append(f, text, &done), 0);
+	assert_int_equal(done, strlen(text));
+}
+
+static void assert_content(const char *name, const char *expected)
+{
+	char text[4096] = "";
+	FILE *f = fopen(name, "r");
+
+	if (!f)
+		fail_msg("%s: %s", name, strerror(errno));
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	assert_string_equal(text, expected);
+}
+
+static mode_t mode(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(name, &st), 0);
+	return st.st_mode & 07777;
+}
+
+TEST(lines_are_appended)
+{
+	append_whole(&file, "one\n");
+	append_whole(&file, "two\nthree\n");
+	assert_content("log", "one\ntwo\nthree\n");
+	assert_int_equal(rename("log", "log.old"), 0);
+	append_whole(&file, "four\n");
+	assert_content("log", "four\n");
+}
+
+/* The process that writes has no umask. */
+TEST(others_cannot_read_it)
+{
+	mode_t saved = umask(0);
+
+	append_whole(&file, "one\n");
+	assert_int_equal(mode("log"), 0640);
+	/* That of an older agent. */
+	assert_int_equal(chmod("log", 0644), 0);
+	append_whole(&file, "two\n");
+	assert_int_equal(mode("log"), 0640);
+	/* What is stricter stays. */
+	assert_int_equal(chmod("log", 0600), 0);
+	append_whole(&file, "three\n");
+	assert_int_equal(mode("log"), 0600);
+	umask(saved);
+}
+
+/* Ends with SIGALRM if something waits. */
+TEST(nothing_but_a_file_with_one_link_is_written)
+{
+	static const int errors[] = { -ELOOP, -EMLINK, -ENXIO, -ENXIO, -EISDIR };
+	int reader = -1;
+	size_t done;
+
+	put("/victim", "precious");
+	alarm(20);
+	for (size_t i = 0; i < COUNT(errors); i++) {
+		switch (i) {
+		case 0:
+			assert_int_equal(symlink("victim", "log"), 0);
+			break;
+		case 1:
+			assert_int_equal(link("victim", "log"), 0);
+			break;
+		case 2:
+		case 3:
+			assert_int_equal(mkfifo("log", 0666), 0);
+			if (i == 3)
+				reader = open("log", O_RDONLY | O_NONBLOCK);
+			break;
+		default:
+			assert_int_equal(mkdir("log", 0755), 0);
+		}
+		assert_int_equal(append_file_check(&file), errors[i]);
+		assert_int_equal(append(&file, "x\n", &done), errors[i]);
+		assert_int_equal(done, 0);
+		assert_content("victim", "precious");
+		assert_int_equal(mode("victim"), 0644);
+		assert_int_equal(remove("log"), 0);
+		append_whole(&file, "healed\n");
+		assert_content("log", "healed\n");
+		assert_int_equal(remove("log"), 0);
+	}
+	alarm(0);
+	close(reader);
+}
+
+TEST(a_character_device_is_written_and_left_as_it_is)
+{
+	struct append_file device = { .path = "device", .max = 1 };
+	struct stat before, after;
+
+	if (mknod("device", S_IFCHR | 0666, makedev(1, 3)))
+		skip();
+	assert_int_equal(lstat("device", &before), 0);
+	assert_int_equal(append_file_check(&device), 0);
+	append_whole(&device, "one\ntwo\n");
+	assert_int_equal(lstat("device", &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(before.st_mode, after.st_mode);
+	assert_int_not_equal(access("device.1", F_OK), 0);
+}
+
+TEST(a_full_device_is_an_error)
+{
+	struct append_file full = { .path = "/dev/full" };
+	size_t done;
+
+	assert_int_equal(append(&full, "x\n", &done), -ENOSPC);
+	assert_int_equal(done, 0);
+}
+
+TEST(a_missing_folder_heals)
+{
+	struct append_file f = { .path = "dir/log" };
+	size_t done;
+
+	assert_int_equal(append_file_check(&f), -ENOENT);
+	assert_int_equal(append(&f, "one\n", &done), -ENOENT);
+	assert_int_equal(mkdir("dir", 0755), 0);
+	assert_int_equal(append_file_check(&f), 0);
+	append_whole(&f, "two\n");
+	assert_content("dir/log", "two\n");
+}
+
+/* A limit on the file's size stands for a full disk. */
+TEST(a_torn_line_ends_where_it_was_torn)
+{
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	size_t done;
+
+	signal(SIGXFSZ, SIG_IGN);
+	append_whole(&file, "one\n");
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 11, RLIM_INFINITY });
+	assert_int_equal(append(&file, "two\nthree\nfour\n", &done), -ENOSPC);
+	assert_int_equal(done, 4);
+	setrlimit(RLIMIT_FSIZE, &none);
+	signal(SIGXFSZ, SIG_DFL);
+	append_whole(&file, "three\n");
+	assert_content("log", "one\ntwo\nthr\nthree\n");
+}
+
+TEST(a_line_that_a_crash_has_torn_is_ended)
+{
+	put("/log", "one\ntw");
+	append_whole(&file, "three\n");
+	assert_content("log", "one\ntw\nthree\n");
+}
+
+TEST(a_file_that_is_full_is_renamed)
+{
+	struct append_file f = { .path = "log", .max = 10 };
+
+	append_whole(&f, "12345678\n");
+	append_whole(&f, "abc\n");
+	assert_content("log", "abc\n");
+	assert_content("log.1", "12345678\n");
+	append_whole(&f, "defgh\n");
+	assert_content("log", "abc\ndefgh\n");
+	append_whole(&f, "i\n");
+	assert_content("log", "i\n");
+	assert_content("log.1", "abc\ndefgh\n");
+	/* A line that is longer than that is not lost. */
+	append_whole(&f, "a line that is too long\n");
+	assert_content("log", "a line that is too long\n");
+	assert_content("log.1", "i\n");
+}
+
+/* Reads what standard output got. */
+static void with_stdout(int fd, struct append_file *f, const char *text, int expected, size_t taken)
+{
+	int saved = dup(STDOUT_FILENO), err;
+	size_t done;
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	err = append(f, text, &done);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	assert_int_equal(err, expected);
+	assert_int_equal(done, taken);
+}
+
+TEST(a_dash_is_standard_output)
+{
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct append_file f = { .path = "-" };
+	int out = open("out", O_CREAT | O_WRONLY, 0644), ends[2];
+	char text[16] = "";
+
+	assert_int_equal(append_file_check(&f), 0);
+	with_stdout(out, &f, "one\n", 0, 4);
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10, RLIM_INFINITY });
+	with_stdout(out, &f, "two\nthree\n", -ENOSPC, 4);
+	setrlimit(RLIMIT_FSIZE, &none);
+	signal(SIGXFSZ, SIG_DFL);
+	with_stdout(out, &f, "three\n", 0, 6);
+	assert_content("out", "one\ntwo\nth\nthree\n");
+	close(out);
+	/* A reader that is gone is an error. */
+	assert_int_equal(pipe(ends), 0);
+	with_stdout(ends[1], &f, "one\n", 0, 4);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
+	close(ends[0]);
+	signal(SIGPIPE, SIG_IGN);
+	with_stdout(ends[1], &f, "one\n", -EPIPE, 0);
+	signal(SIGPIPE, SIG_DFL);
+	close(ends[1]);
+}

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the agent never waits for a process that writes a file: one that is stopped
+ * (SIGSTOP stands for a file system that does not answer), killed, or blocked by a pipe.
+ * What waits is bounded, nothing is written twice, and all heals.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "made_up_tree.h"
+#include "base/clock.h"
+#include "commands/writer.h"
+
+#define SECOND 1000000000ull
+
+static const struct writer_role replaced = { .option = "--output", .meanwhile = "" };
+static const struct writer_role state_role = { .option = "--state",
+					       .reads = true,
+					       .meanwhile = "" };
+static const struct writer_role lines = { .option = "--events", .append = true, .meanwhile = "" };
+static const struct log quiet; /* into the file "errors" */
+
+static int epoll, saved_stderr;
+
+static int begin(void **test)
+{
+	int fd;
+
+	if (enter_folder(test))
+		return -1;
+	alarm(60); /* ends a test that waits */
+	signal(SIGCHLD, SIG_IGN);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	fd = open("errors", O_CREAT | O_RDWR | O_APPEND, 0600);
+	saved_stderr = dup(STDERR_FILENO);
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+	return 0;
+}
+
+static int end(void **test)
+{
+	dup2(saved_stderr, STDERR_FILENO);
+	close(saved_stderr);
+	close(epoll);
+	alarm(0);
+	signal(SIGCHLD, SIG_DFL);
+	return leave(test);
+}
+
+TEST_EACH(begin, end)
+
+/* ---- the process ---- */
+
+/* The one that was started last. */
+static pid_t child(void)
+{
+	pid_t pid = 0, next;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fscanf(file, "%d", &next) == 1)
+		pid = next;
+	fclose(file);
+	assert_true(pid > 0);
+	return pid;
+}
+
+static char state_of(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGSTOP);
+	while (state_of(pid) != 'T')
+		usleep(1000);
+}
+
+static void kill_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	while (state_of(pid))
+		usleep(1000);
+}
+
+/* ---- the writer ---- */
+
+static void start(struct writer *w, const struct writer_role *role, const char *path)
+{
+	writer_start(w, &quiet, role, path, epoll);
+	writers_wait_ready(w, 1, monotonic_ns() + 10 * SECOND);
+	assert_true(writer_ready(w));
+}
+
+/* Serves until a text was written or refused. Returns that. */
+static int result(struct writer *w)
+{
+	struct epoll_event event;
+	int err = -1;
+
+	while (!writer_serve(w, &err))
+		epoll_wait(epoll, &event, 1, 100);
+	return err;
+}
+
+static void give(struct writer *w, const char *text)
+{
+	FILE *out = writer_begin(w);
+
+	assert_non_null(out);
+	fputs(text, out);
+	assert_int_equal(writer_end(w, out), 0);
+}
+
+static void finish(struct writer *w, bool keep)
+{
+	writers_finish(w, 1, keep, monotonic_ns() + 10 * SECOND);
+}
+
+static void assert_content(const char *name, const char *expected)
+{
+	char text[4096] = "";
+	FILE *f = fopen(name, "r");
+
+	if (!f)
+		fail_msg("%s: %s", name, strerror(errno));
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	assert_string_equal(text, expected);
+}
+
+static int count(const char *name, const char *pattern)
+{
+	char line[8192];
+	FILE *f = fopen(name, "r");
+	int n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n += strstr(line, pattern) != NULL;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static bool exists(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st);
+}
+
+static long descriptors(void)
+{
+	long n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+TEST(a_text_replaces_the_file)
+{
+	long before = descriptors();
+	struct writer w;
+
+	start(&w, &replaced, "x.prom");
+	assert_int_equal(w.open_error, 0);
+	assert_true(w.lock >= 0);
+	give(&w, "one");
+	assert_int_equal(result(&w), 0);
+	assert_content("x.prom", "one");
+	give(&w, "");
+	assert_int_equal(result(&w), 0);
+	assert_content("x.prom", "");
+	give(&w, "two");
+	finish(&w, true);
+	assert_content("x.prom", "two");
+	assert_false(exists(".x.prom.lock"));
+	assert_int_equal(descriptors(), before);
+	start(&w, &replaced, "x.prom");
+	give(&w, "three");
+	finish(&w, false);
+	assert_false(exists("x.prom"));
+	assert_int_equal(count("errors", ""), 0);
+}
+
+TEST(without_a_path_nothing_is_done)
+{
+	struct writer w;
+	int err;
+
+	start(&w, &lines, NULL);
+	assert_false(writer_serve(&w, &err));
+	finish(&w, false);
+}
+
+/* The newest waits; it is written when the process goes on. */
+TEST(a_stopped_process_is_not_waited_for)
+{
+	struct writer w;
+	pid_t pid;
+	int err;
+
+	start(&w, &replaced, "x.prom");
+	give(&w, "one");
+	assert_int_equal(result(&w), 0);
+	pid = child();
+	stop(pid);
+	give(&w, "two");
+	give(&w, "three");
+	give(&w, "four");
+	assert_false(writer_serve(&w, &err));
+	assert_false(writer_hangs(&w));
+	w.since_ns -= 3 * SECOND;
+	assert_true(writer_hangs(&w));
+	for (int i = 0; i < 3; i++)
+		assert_false(writer_serve(&w, &err));
+	assert_int_equal(count("errors", "cannot write x.prom: its file system does not answer"),
+			 1);
+	assert_content("x.prom", "one");
+	kill(pid, SIGCONT);
+	assert_int_equal(result(&w), 0);
+	assert_int_equal(result(&w), 0);
+	assert_content("x.prom", "four");
+	assert_int_equal(count("errors", "x.prom is written again"), 1);
+	assert_int_equal(count("errors", ""), 2);
+	finish(&w, true);
+}
+
+/* The file's lock can be had at once, though the process that took it hangs. */
+TEST(the_end_does_not_wait_and_leaves_no_lock)
+{
+	uint64_t begin_ns = monotonic_ns();
+	struct writer w, second;
+	pid_t pid;
+
+	start(&w, &replaced, "x.prom");
+	give(&w, "one");
+	assert_int_equal(result(&w), 0);
+	pid = child();
+	start(&second, &replaced, "x.prom");
+	assert_int_equal(second.open_error, -EBUSY);
+	finish(&second, false);
+	assert_content("x.prom", "one");
+	stop(pid);
+	give(&w, "two");
+	begin_ns = monotonic_ns();
+	writers_finish(&w, 1, false, begin_ns + SECOND / 5);
+	assert_in_range(monotonic_ns() - begin_ns, 0, SECOND);
+	assert_int_equal(count("errors", "does not answer"), 1);
+	start(&second, &replaced, "x.prom");
+	assert_int_equal(second.open_error, 0);
+	finish(&second, true);
+	kill(pid, SIGCONT);
+	while (state_of(pid))
+		usleep(1000);
+}
+
+TEST(a_killed_process_is_replaced)
+{
+	long before;
+	struct writer w, second;
+	pid_t pid;
+	int err;
+
+	start(&w, &replaced, "x.prom");
+	before = descriptors();
+	pid = child();
+	kill_child(pid);
+	assert_false(writer_serve(&w, &err));
+	give(&w, "one");
+	assert_int_equal(result(&w), 0);
+	assert_content("x.prom", "one");
+	assert_int_equal(descriptors(), before);
+	/* In the middle of its work. */
+	pid = child();
+	stop(pid);
+	give(&w, "two");
+	kill_child(pid);
+	assert_int_equal(result(&w), -ECHILD);
+	give(&w, "three");
+	assert_int_equal(result(&w), 0);
+	assert_content("x.prom", "three");
+	assert_int_equal(descriptors(), before);
+	/* The lock is held. */
+	start(&second, &replaced, "x.prom");
+	assert_int_equal(second.open_error, -EBUSY);
+	finish(&second, false);
+	finish(&w, false);
+	assert_false(exists("x.prom"));
+}
+
+TEST(the_process_ends_with_the_agent)
+{
+	int ends[2], status;
+	pid_t pid, writer = 0;
+
+	assert_int_equal(pipe(ends), 0);
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork();
+	if (!pid) {
+		struct writer w;
+
+		start(&w, &replaced, "x.prom");
+		writer = child();
+		stop(writer);
+		status = write(ends[1], &writer, sizeof(writer)) != sizeof(writer);
+		_exit(status);
+	}
+	assert_int_equal(read(ends[0], &writer, sizeof(writer)), sizeof(writer));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	while (state_of(writer) && state_of(writer) != 'Z')
+		usleep(1000);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* How many descriptors of @pid are not what it is to have. */
+static int strange_descriptors(pid_t pid)
+{
+	char path[64], target[256];
+	int strange = 0;
+	ssize_t n;
+
+	for (int fd = 0; fd < 64; fd++) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+		n = readlink(path, target, sizeof(target) - 1);
+		if (n < 0)
+			continue;
+		target[n] = 0;
+		if (fd ? strcmp(target, "/dev/null") != 0 : strncmp(target, "socket:", 7) != 0)
+			strange++;
+	}
+	return strange;
+}
+
+/* It closes the lock's when it has passed it on. */
+TEST(it_has_no_descriptor_of_the_agents)
+{
+	struct writer w, other;
+
+	start(&other, &lines, "log");
+	start(&w, &replaced, "x.prom");
+	while (strange_descriptors(child()))
+		usleep(1000);
+	finish(&w, true);
+	finish(&other, true);
+}
+
+TEST(what_cannot_be_written_stays_refused)
+{
+	struct writer w;
+
+	assert_int_equal(mkfifo("x.prom", 0600), 0);
+	start(&w, &replaced, "x.prom");
+	assert_int_equal(writer_refused(&w), -ENXIO);
+	finish(&w, false);
+	assert_true(exists("x.prom"));
+	start(&w, &lines, "x.prom");
+	assert_int_equal(writer_refused(&w), -ENXIO);
+	finish(&w, false);
+	/* At the lock's name it may go away. */
+	assert_int_equal(remove("x.prom"), 0);
+	assert_int_equal(mkfifo(".x.prom.lock", 0600), 0);
+	start(&w, &replaced, "x.prom");
+	assert_int_equal(writer_refused(&w), 0);
+	assert_int_equal(w.open_error, -ENXIO);
+	finish(&w, false);
+	start(&w, &replaced, "no/x.prom");
+	assert_int_equal(writer_refused(&w), 0);
+	assert_int_equal(w.open_error, -ENOENT);
+	finish(&w, false);
+}
+
+TEST(an_error_is_reported_once_and_names_the_file)
+{
+	struct writer w;
+
+	start(&w, &replaced, "x.prom");
+	assert_int_equal(mkdir(".x.prom.tmp", 0755), 0);
+	for (int i = 0; i < 3; i++) {
+		give(&w, "one");
+		assert_int_equal(result(&w), -EISDIR);
+	}
+	assert_int_equal(
+		count("errors", "cannot write x.prom: .x.prom.tmp: it is a folder; remove it"), 1);
+	assert_int_equal(rmdir(".x.prom.tmp"), 0);
+	give(&w, "one");
+	assert_int_equal(result(&w), 0);
+	assert_int_equal(count("errors", "x.prom is written again"), 1);
+	assert_int_equal(count("errors", ""), 2);
+	finish(&w, true);
+}
+
+/* ---- the state's content ---- */
+
+TEST(the_content_is_read_at_the_start)
+{
+	char text[8] = "";
+	struct writer w;
+
+	start(&w, &state_role, "state");
+	assert_int_equal(w.content, -1);
+	assert_int_equal(w.read_error, -ENOENT);
+	give(&w, "counts");
+	finish(&w, true);
+	start(&w, &state_role, "state");
+	assert_int_equal(w.read_error, 0);
+	assert_int_equal(pread(w.content, text, sizeof(text), 0), 6);
+	assert_string_equal(text, "counts");
+	finish(&w, true);
+	assert_content("state", "counts");
+}
+
+/* A start that is late is not waited for, and what was there is not lost. */
+TEST(a_late_content_is_set_aside)
+{
+	struct writer w;
+	pid_t pid;
+
+	put("/state", "older");
+	writer_start(&w, &quiet, &state_role, "state", epoll);
+	pid = child();
+	stop(pid);
+	/* It may have answered before. */
+	w.opened = w.read = false;
+	writer_give_up_start(&w);
+	assert_true(w.read);
+	assert_int_equal(count("errors", "does not answer"), 1);
+	assert_int_equal(count("errors", "kept as state.late"), 1);
+	give(&w, "newer");
+	kill(pid, SIGCONT);
+	assert_int_equal(result(&w), 0);
+	assert_content("state", "newer");
+	assert_content("state.late", "older");
+	assert_true(w.lock >= 0);
+	give(&w, "newest");
+	finish(&w, true);
+	assert_content("state", "newest");
+	assert_content("state.late", "older");
+}
+
+/* ---- lines ---- */
+
+static void add_lines(struct writer *w, int from, int to, bool taken)
+{
+	char line[128];
+	int n;
+
+	for (int i = from; i < to; i++) {
+		n = snprintf(line, sizeof(line), "{\"number\":%d}\n", i);
+		assert_int_equal(writer_append(w, line, (size_t)n), taken);
+	}
+}
+
+static void assert_lines(const char *name, int lines_expected)
+{
+	FILE *f = fopen(name, "r");
+	int number, n = 0;
+
+	assert_non_null(f);
+	while (fscanf(f, "{\"number\":%d}\n", &number) == 1)
+		assert_int_equal(number, n++);
+	assert_true(feof(f));
+	fclose(f);
+	assert_int_equal(n, lines_expected);
+}
+
+TEST(lines_are_written_in_their_order)
+{
+	struct writer w;
+
+	start(&w, &lines, "log");
+	add_lines(&w, 0, 1000, true);
+	finish(&w, false);
+	assert_lines("log", 1000);
+	assert_int_equal(count("errors", ""), 0);
+}
+
+TEST(while_the_process_hangs_lines_are_logged_and_wait)
+{
+	struct writer w;
+	pid_t pid;
+	int err;
+
+	start(&w, &lines, "log");
+	pid = child();
+	stop(pid);
+	add_lines(&w, 0, 10, true);
+	w.since_ns -= 3 * SECOND;
+	assert_false(writer_serve(&w, &err));
+	assert_int_equal(count("errors", "not in log: {"), 10);
+	add_lines(&w, 10, 20, true);
+	assert_int_equal(count("errors", "not in log: {"), 20);
+	assert_int_equal(count("errors", "cannot write log"), 1);
+	kill(pid, SIGCONT);
+	assert_int_equal(result(&w), 0);
+	add_lines(&w, 20, 30, true);
+	finish(&w, false);
+	assert_lines("log", 30);
+	assert_int_equal(count("errors", "not in log: {"), 20);
+}
+
+TEST(lines_that_wait_are_bounded)
+{
+	char line[1024];
+	struct writer w;
+	int taken = 0;
+	pid_t pid;
+
+	memset(line, 'x', sizeof(line));
+	line[sizeof(line) - 1] = '\n';
+	start(&w, &lines, "log");
+	pid = child();
+	stop(pid);
+	while (taken < 9999 && writer_append(&w, line, sizeof(line)))
+		taken++;
+	assert_int_equal(taken, WRITER_LINES_MAX / sizeof(line));
+	kill(pid, SIGCONT);
+	finish(&w, false);
+	assert_int_equal(count("log", "x"), taken);
+}
+
+TEST(lines_that_were_refused_are_tried_again)
+{
+	struct writer w;
+	int err;
+
+	start(&w, &lines, "dir/log");
+	add_lines(&w, 0, 5, true);
+	assert_int_equal(result(&w), -ENOENT);
+	assert_int_equal(count("errors", "not in dir/log: {"), 5);
+	add_lines(&w, 5, 10, true);
+	assert_int_equal(mkdir("dir", 0755), 0);
+	while (!writer_serve(&w, &err))
+		usleep(1000);
+	assert_int_equal(err, 0);
+	add_lines(&w, 10, 15, true);
+	finish(&w, false);
+	assert_lines("dir/log", 15);
+	assert_int_equal(count("errors", "not in dir/log: {"), 10);
+}
+
+/* The reader of standard output may wait, the agent may not. */
+TEST(a_full_pipe_does_not_block)
+{
+	int saved = dup(STDOUT_FILENO), ends[2], taken = 0;
+	char line[1024];
+	struct writer w;
+
+	memset(line, 'x', sizeof(line));
+	line[sizeof(line) - 1] = '\n';
+	assert_int_equal(pipe(ends), 0);
+	fflush(stdout);
+	dup2(ends[1], STDOUT_FILENO);
+	start(&w, &lines, "-");
+	while (taken < 9999 && writer_append(&w, line, sizeof(line)))
+		taken++;
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	writers_finish(&w, 1, true, monotonic_ns() + SECOND / 5);
+	assert_in_range(taken, WRITER_LINES_MAX / sizeof(line), 9998);
+	assert_int_equal(count("errors", "cannot write -"), 1);
+	close(ends[0]);
+	close(ends[1]);
+}
