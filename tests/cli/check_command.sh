@@ -73,6 +73,19 @@ unknown "damaged: line 1 is damaged" --file damaged
 echo 'gpu0 79 1' >wrong_ack
 unknown "the acknowledgements: wrong_ack: line 1: 'gpu0' is not a PCI address *" --file critical --ack wrong_ack
 expect 0 "*" "" check --file old --max-age 300
+
+# ---- the agent's heartbeat: whatever the node's state ----
+read -r uptime _ </proc/uptime
+beat() { printf '%020d\n' "$(awk -v ago="$1" -v now="$uptime" 'BEGIN { printf "%.0f", (now - ago) * 1e9 }')" >beat; }
+expect 3 "unknown: beat: No such file or directory; is 'xidscope run --heartbeat' running?" "" check --heartbeat beat
+: >beat
+expect 3 "unknown: beat: no heartbeat since boot; *" "" check --heartbeat beat
+beat 30
+expect 0 "alive: the agent's last heartbeat was 3? s ago" "" check --heartbeat beat --file critical
+expect 3 "stuck: the agent's last heartbeat was 3? s ago" "" check --heartbeat beat --max-age 20
+expect 2 "stuck: *" "" check --heartbeat beat --max-age 20 --style npd
+beat -1000
+expect 3 "unknown: beat: no heartbeat since boot; *" "" check --heartbeat beat
 expect 3 "" "xidscope: unknown option '--bogus'; see xidscope check --help" check --bogus
 expect 3 "" "xidscope: invalid --style 'x': use one of nagios, slurm, npd" check --style x
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: reports the node's health from the agent's metrics file. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include "base/safe_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
+#include "commands/heartbeat.h"
 #include "commands/options.h"
 #include "health/health.h"
 #include "sinks/metrics_file.h"
@@ -280,6 +282,21 @@ static int exit_code(enum check_exit verdict, enum check_style style)
 					   NPD_OK;
 }
 
+/* Whether the agent works, whatever the node's state is: for liveness probes. */
+static int check_heartbeat(const struct options *o)
+{
+	double age;
+	int err = heartbeat_age(o->heartbeat, &age);
+
+	if (err)
+		printf("unknown: %s: %s; is 'xidscope run --heartbeat' running?\n", o->heartbeat,
+		       err == -ENODATA ? "no heartbeat since boot" : file_text_error(err));
+	else
+		printf("%s: the agent's last heartbeat was %.0f s ago\n",
+		       age > o->max_age ? "stuck" : "alive", age);
+	return exit_code(!err && age <= o->max_age ? CHECK_OK : CHECK_UNKNOWN, o->style);
+}
+
 int cmd_check(const struct options *o)
 {
 	struct verdict v;
@@ -287,6 +304,8 @@ int cmd_check(const struct options *o)
 
 	if (o->list_rules)
 		return list_rules();
+	if (o->heartbeat)
+		return check_heartbeat(o);
 	evaluate(&v, o);
 	code = exit_code(v.exit, o->style);
 	if (o->json)

@@ -74,6 +74,12 @@ static void clear_timer(int fd)
 		;
 }
 
+static void report(const struct loop *l, enum loop_state state)
+{
+	if (l->handler->report)
+		l->handler->report(l->handler->context, state);
+}
+
 /* Returns whether the loop shall end. */
 static bool handle_signals(struct loop *l)
 {
@@ -82,7 +88,9 @@ static bool handle_signals(struct loop *l)
 
 	while (read(l->fds[WAKE_SIGNAL], &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
+			report(l, LOOP_RELOADING);
 			l->handler->tick(l->handler->context);
+			report(l, LOOP_RELOADED);
 		} else {
 			end = true;
 		}
@@ -108,6 +116,7 @@ static bool handle(struct loop *l, enum wake wake)
 		clear_timer(l->fds[WAKE_POLL]);
 		timer_set(l->fds[WAKE_POLL], observer_poll(l->observer) / 1e3, 1);
 		serve(l);
+		report(l, LOOP_ALIVE);
 		break;
 	case WAKE_SIGNAL:
 		return handle_signals(l);
@@ -176,6 +185,7 @@ int loop_run(struct observer *o, double interval, double duration,
 		for (int i = 0; i < n; i++)
 			end |= handle(&l, (enum wake)events[i].data.u32);
 	}
+	report(&l, LOOP_STOPPING);
 	close_descriptors(&l);
 	return err;
 }

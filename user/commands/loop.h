@@ -7,12 +7,21 @@
 
 #include "commands/observer.h"
 
+enum loop_state {
+	LOOP_ALIVE, /* all that was due has been done; reported about once a second */
+	LOOP_RELOADING, /* a SIGHUP has come ... */
+	LOOP_RELOADED, /* ... and been handled */
+	LOOP_STOPPING,
+};
+
 struct loop_handler {
 	/* Called every @interval seconds, and on SIGHUP. */
 	void (*tick)(void *context);
 	/* Called when @fd is readable, and every second; NULL with @fd -1: never. */
 	void (*serve)(void *context);
 	int fd;
+	/* NULL: nobody wants to know. */
+	void (*report)(void *context, enum loop_state state);
 	void *context;
 };
 

@@ -3,10 +3,12 @@
 #include "commands/observer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -34,6 +36,57 @@ static bool may_observe(unsigned int hooks, unsigned int sources)
 	if (hooks == HOOKS_RPC && sources == RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS))
 		return true; /* every process may read mountstats */
 	return effective_capabilities("") & any;
+}
+
+/* Whether servers of the node's own network namespace can only be told from others by
+ * /proc/1, because this is another one. */
+static bool in_other_netns(void)
+{
+	struct stat own, node;
+
+	return stat("/proc/self/ns/net", &own) || stat("/proc/1/ns/net", &node) ||
+	       own.st_ino != node.st_ino;
+}
+
+/* What the hooks may need: sunrpc and the driver may be loaded at any time. */
+static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
+{
+	const uint64_t load = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
+	bool programs = o->gpu_wanted || (o->rpc && o->sources & RPC_SOURCES_BPF);
+	uint64_t keep = 0;
+
+	if (programs)
+		keep |= load;
+	/* The addresses in /proc/kallsyms and /proc/modules. */
+	if (o->gpu_wanted)
+		keep |= CAPABILITY(CAP_SYSLOG);
+	if (o->rpc && o->sources & RPC_SOURCE_BIT(RPC_SOURCE_BTF)) {
+		if (in_other_netns())
+			keep |= CAPABILITY(CAP_SYS_PTRACE);
+		/* Module's BTF. */
+		if (sunrpc_look("") != SUNRPC_BUILT_IN)
+			keep |= CAPABILITY(CAP_SYS_ADMIN);
+	}
+	/* The files of tracefs belong to root. */
+	if (programs && geteuid())
+		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
+	/* Which contains the two, where nobody gave those. */
+	if (programs && (have & load) != load)
+		keep |= CAPABILITY(CAP_SYS_ADMIN);
+	return keep;
+}
+
+void observer_drop_capabilities(const struct observer *o, uint64_t others)
+{
+	uint64_t have = effective_capabilities(""), keep = others;
+	int err;
+
+	keep |= capabilities_for_hooks(o, have);
+	err = capabilities_keep(keep);
+	if (err)
+		log_warn(o->log, "cannot give up all capabilities that are not needed: %s",
+			 strerror(-err));
+	log_debug(o->log, "kept capabilities: %#" PRIx64 " of %#" PRIx64, keep & have, have);
 }
 
 static void add_descriptor(const struct observer *o, int fd)
@@ -68,14 +121,17 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 {
 	int gpu_error = 0;
 
-	*o = (struct observer){
-		.log = log, .gpu_wanted = hooks & HOOKS_GPU, .modules = -1, .epoll = -1
-	};
+	*o = (struct observer){ .log = log,
+				.gpu_wanted = hooks & HOOKS_GPU,
+				.sources = sources,
+				.modules = -1,
+				.epoll = -1 };
 	if (!may_observe(hooks, sources)) {
 		log_error(log, "must run as root or privileged; stopping");
 		return -EPERM;
 	}
 	bpf_messages_init(log);
+	bpf_remove_memory_limit();
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
 		o->rpc = rpc_observer_new(log, sources);
@@ -88,6 +144,13 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	if (o->rpc) {
 		/* Opened before the first look, so that no change is missed. */
 		o->modules = module_events_open();
+		if (o->modules < 0)
+			log_warn(
+				log,
+				"cannot read the kernel's uevents: %s; modules are looked for five "
+				"times a second instead. In a unit, allow AF_NETLINK in "
+				"RestrictAddressFamilies=",
+				strerror(-o->modules));
 		add_descriptor(o, o->modules);
 		follow_sunrpc(o, false);
 	}

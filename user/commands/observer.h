@@ -26,6 +26,7 @@ struct observer {
 	struct gpu_options gpu_options;
 	struct event_log *events; /* takes the events of @gpu; NULL: not wanted */
 	bool gpu_wanted;
+	unsigned int sources; /* of calls, that may be used: see rpc/choice.h */
 	uint64_t gpu_due_ns; /* when to poll @gpu next */
 	int modules; /* descriptor of module_events.h; negative: not available */
 	int epoll; /* of all descriptors */
@@ -41,6 +42,10 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		   unsigned int sources, const struct gpu_options *gpu,
 		   const struct event_sink *events);
 void observer_stop(struct observer *o);
+
+/* Gives up the capabilities that the hooks will not need, whatever happens, but for those
+ * of @others. Call it when all that needs more has been done. */
+void observer_drop_capabilities(const struct observer *o, uint64_t others);
 
 /* Looks for changes that no descriptor reports. Returns the milliseconds until the next
  * call. */

@@ -170,6 +170,9 @@ const struct option_row option_rows[] = {
 	{ "--events", "FILE", RUN, OTHER(read_events),
 	  .help = "Append each fault as JSON to FILE; - is standard output,\n"
 		  "none is nowhere [- unless --output is -]" },
+	{ "--heartbeat", .commands = RUN, PATH(heartbeat),
+	  .help = "Write the time into FILE every 5 seconds, for the probe\n"
+		  "check --heartbeat [none]" },
 	{ "--accept-user-kmsg", .commands = RUN | TRACE, FLAG(accept_user_kmsg),
 	  .help = "Count Xid lines that a process wrote to /dev/kmsg, for\n"
 		  "tests and drills" },
@@ -183,6 +186,8 @@ const struct option_row option_rows[] = {
 	{ "--file", .commands = CHECK, PATH(file),
 	  .help = "Read the metrics file that run writes\n"
 		  "[" DEFAULT_OUTPUT "]" },
+	{ "--heartbeat", .commands = CHECK, PATH(heartbeat),
+	  .help = "Check only that run has written FILE within --max-age" },
 	{ "--style", "STYLE", CHECK, WORD(style, styles),
 	  .help = "Print for nagios, slurm or npd [nagios]; exit codes:\n"
 		  "nagios, slurm: 0 ok, 1 warning, 2 critical, 3 unknown;\n"
@@ -192,7 +197,7 @@ const struct option_row option_rows[] = {
 	{ "--since", "TIME", CHECK, OTHER(read_since), .help = "Ignore faults before TIME" },
 	{ "--ack", .commands = CHECK, PATH(ack), .help = "Ignore faults that FILE acknowledges" },
 	{ "--max-age", .commands = CHECK, DURATION(max_age, 0.1, DAY),
-	  .help = "Report \"unknown\" if the metrics file is older [2m]" },
+	  .help = "Report \"unknown\" if the file is older [2m]" },
 	{ "--rule", "RULE", CHECK, OTHER(read_rule),
 	  .help = "Change a rule: NAME=off, NAME=warn or NAME=fail, with\n"
 		  ":LIMIT if it has one" },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope run`: observes, and writes the metrics file every interval. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,20 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/output_file.h"
+#include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
+#include "commands/heartbeat.h"
 #include "commands/loop.h"
+#include "commands/notify.h"
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "commands/writer.h"
 #include "health/health.h"
 #include "kernel/bpf_support.h"
+#include "kernel/capabilities.h"
 #include "model/fold.h"
 #include "xid/xid_policy.h"
 
@@ -48,6 +54,12 @@ struct agent {
 	struct state_store state;
 	struct event_sink events;
 	uint64_t end_ns; /* when the end began; 0: it was the start that failed */
+	struct notify notify;
+	struct heartbeat heartbeat;
+	bool heartbeat_failed; /* the last one; logged when it changes */
+	enum rpc_source source; /* in force at the last snapshot */
+	double written; /* when the file was written last, seconds since the epoch */
+	size_t findings; /* of the rules, at the last snapshot */
 	double attach_seconds;
 	uint64_t export_errors;
 	double snapshot_seconds; /* that the last snapshot took */
@@ -61,7 +73,7 @@ static double monotonic_seconds(void)
 }
 
 /* Adds the verdict by the default rules: a site sets its own as options of `check`. */
-static void add_health(struct snapshot *s)
+static void add_health(struct agent *a, struct snapshot *s)
 {
 	struct health_options options;
 	struct health_report report;
@@ -69,6 +81,8 @@ static void add_health(struct snapshot *s)
 	health_defaults(&options);
 	health_evaluate(s, &options, wall_seconds(), &report);
 	health_to_snapshot(&report, &options, s);
+	a->findings = report.total;
+	a->source = s->source;
 }
 
 /* Takes a snapshot and gives it to be written. Returns 0, or -errno after a message. */
@@ -84,7 +98,7 @@ static int export(struct agent *a)
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {
 		snapshot_fold(&s, a->options->max_series);
-		add_health(&s);
+		add_health(a, &s);
 		s.export_seconds = a->export_seconds;
 		s.export_errors = a->export_errors;
 		out = writer_begin(file);
@@ -96,14 +110,35 @@ static int export(struct agent *a)
 	return err;
 }
 
+/* One line for `systemctl status`. */
+static void send_status(struct agent *a)
+{
+	int error = a->files[FILE_OUTPUT].error;
+	char time[TIME_TEXT_SIZE];
+
+	time_to_text(time, sizeof(time), a->written);
+	if (error)
+		notify_send(&a->notify,
+			    "STATUS=source %s, findings: %zu, the file is not written: %s",
+			    rpc_source_names[a->source], a->findings, output_error(error));
+	else
+		notify_send(&a->notify, "STATUS=source %s, findings: %zu, last write %s",
+			    rpc_source_names[a->source], a->findings, time);
+}
+
 static void on_tick(void *context)
 {
 	double begin = monotonic_seconds();
 	struct agent *a = context;
+	bool hangs;
 
-	if (export(a) || writer_hangs(&a->files[FILE_OUTPUT]))
+	hangs = export(a) || writer_hangs(&a->files[FILE_OUTPUT]);
+	if (hangs)
 		a->export_errors++;
 	a->snapshot_seconds = monotonic_seconds() - begin;
+	/* Otherwise the write's result is reported. */
+	if (hangs)
+		send_status(a);
 }
 
 /* The metrics file has been written, or could not be. */
@@ -112,6 +147,9 @@ static void exported(struct agent *a, int err)
 	a->export_seconds = a->snapshot_seconds + (double)a->files[FILE_OUTPUT].took_ns / 1e9;
 	if (err)
 		a->export_errors++;
+	else
+		a->written = wall_seconds();
+	send_status(a);
 	if (err || a->started)
 		return;
 	a->started = true;
@@ -150,6 +188,38 @@ static bool write_state(void *context, const char *text, size_t len, bool damage
 	if (damaged)
 		file->aside = "damaged";
 	return !writer_end(file, out);
+}
+
+static void beat(struct agent *a, uint64_t now_ns)
+{
+	int err = heartbeat_write(&a->heartbeat, now_ns);
+
+	if (err && !a->heartbeat_failed)
+		log_error(&a->options->log, "cannot write the heartbeat %s: %s",
+			  a->options->heartbeat, strerror(-err));
+	a->heartbeat_failed = err;
+}
+
+static void on_report(void *context, enum loop_state state)
+{
+	uint64_t now = monotonic_ns();
+	struct agent *a = context;
+
+	switch (state) {
+	case LOOP_ALIVE:
+		notify_alive(&a->notify, now);
+		beat(a, now);
+		break;
+	case LOOP_RELOADING:
+		notify_send(&a->notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now / 1000);
+		break;
+	case LOOP_RELOADED:
+		notify_send(&a->notify, "READY=1");
+		break;
+	case LOOP_STOPPING:
+		notify_send(&a->notify, "STOPPING=1");
+		break;
+	}
 }
 
 /* Returns a descriptor to close at the end, or -1. */
@@ -244,10 +314,22 @@ static int open_files(struct agent *a)
 	return code;
 }
 
+/* Returns 0 or the exit code of a failure. */
+static int open_heartbeat(struct agent *a)
+{
+	int err = heartbeat_open(&a->heartbeat, a->options->heartbeat);
+
+	if (!err)
+		return 0;
+	log_error(&a->options->log, "cannot write the heartbeat %s: %s; name another --heartbeat",
+		  a->options->heartbeat, file_text_error(err));
+	return EXIT_TROUBLE;
+}
+
 /* Observes and writes until the end. Returns the exit code. */
 static int observe(struct agent *a, const struct gpu_options *gpu)
 {
-	const struct loop_handler handler = { on_tick, on_answers, a->answers, a };
+	const struct loop_handler handler = { on_tick, on_answers, a->answers, on_report, a };
 	const struct options *options = a->options;
 	double begin = monotonic_seconds();
 	int statistics, err;
@@ -257,8 +339,11 @@ static int observe(struct agent *a, const struct gpu_options *gpu)
 	if (err)
 		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
 	statistics = count_program_runs(options);
+	/* A writer that is started again may need it. */
+	observer_drop_capabilities(&a->observer, CAPABILITY(CAP_DAC_OVERRIDE));
 	a->attach_seconds = monotonic_seconds() - begin;
 	on_tick(a);
+	notify_send(&a->notify, "READY=1");
 	err = loop_run(&a->observer, options->interval, options->duration, &handler);
 	a->end_ns = monotonic_ns();
 	if (err)
@@ -306,13 +391,18 @@ int cmd_run(const struct options *options)
 	loop_block_signals();
 	/* A closed pipe is an error of write() and does not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
-	code = open_files(&a);
+	notify_open(&a.notify, &options->log);
+	code = open_heartbeat(&a);
+	if (!code)
+		code = open_files(&a);
 	if (!code) {
 		gpu.state = a.state.path ? &a.state : NULL;
 		code = observe(&a, &gpu);
 	}
 	observer_stop(&a.observer);
+	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);
+	notify_close(&a.notify);
 	xid_policy_free(&policy);
 	return code;
 }

@@ -96,6 +96,7 @@ int cmd_trace(const struct options *options)
 			code = EXIT_PERMISSION;
 		goto out;
 	}
+	observer_drop_capabilities(&t.observer, 0);
 	err = begin(&t);
 	if (!err)
 		err = loop_run(&t.observer, options->interval, options->duration, &handler);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "kernel/bpf_refusal.h"
 
@@ -76,6 +77,15 @@ void bpf_messages_init(const struct log *log)
 {
 	message_log = log;
 	libbpf_set_print(print_message);
+}
+
+/* libbpf does so as well, but only at the first load: then the process may have given up
+ * CAP_SYS_RESOURCE. A failure shows at that load. */
+void bpf_remove_memory_limit(void)
+{
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+
+	setrlimit(RLIMIT_MEMLOCK, &none);
 }
 
 const char *bpf_error_log(void)

@@ -14,6 +14,9 @@
  * last lines are kept in the error log. @log must outlive all use of libbpf. */
 void bpf_messages_init(const struct log *log);
 
+/* Before 5.11 the kernel counts maps against the limit of locked memory: removes it. */
+void bpf_remove_memory_limit(void);
+
 /* The last lines that libbpf wrote, the verifier's included, since the last
  * bpf_error_log_clear(), each with its newline. Static storage. */
 const char *bpf_error_log(void);

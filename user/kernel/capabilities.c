@@ -2,10 +2,14 @@
 /* What the process may do. */
 #include "kernel/capabilities.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/file_text.h"
 
@@ -27,4 +31,38 @@ uint64_t effective_capabilities(const char *root)
 		set = strtoull(at + strlen(field), NULL, 16);
 	file_text_free(&status);
 	return set;
+}
+
+/* capset(2): each set is divided into words of 32 bits. */
+#define WORDS _LINUX_CAPABILITY_U32S_3
+
+/* The bounding set can only be made smaller with CAP_SETPCAP. Without it, no-new-privs
+ * has the same effect: an executed program gets no more than the process has. */
+static void shrink_bounding_set(uint64_t keep)
+{
+	for (unsigned int i = 0; i < 64; i++)
+		if (!(keep & CAPABILITY(i)))
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+}
+
+int capabilities_keep(uint64_t keep)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[WORDS];
+	int err = 0;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
+	shrink_bounding_set(keep);
+	if (syscall(SYS_capget, &header, sets))
+		return -errno;
+	for (int i = 0; i < WORDS; i++) {
+		sets[i].permitted &= (uint32_t)(keep >> 32 * i);
+		sets[i].effective &= sets[i].permitted;
+		/* The ambient set cannot have more than this one. */
+		sets[i].inheritable = 0;
+	}
+	if (syscall(SYS_capset, &header, sets))
+		return -errno;
+	return err;
 }

@@ -22,4 +22,9 @@
  * set of CAPABILITY(CAP_...). */
 uint64_t effective_capabilities(const char *root);
 
+/* Gives up all capabilities but those of @keep, for good: no program that the process
+ * might start gets more. What the process does not have it does not get. Returns 0;
+ * or -errno if some could not be given up. */
+int capabilities_keep(uint64_t keep);
+
 #endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves that a heartbeat's age is that of its last write, that the writes have their interval, and that nothing but a
+ * regular file of its own is written. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "base/clock.h"
+#include "commands/heartbeat.h"
+
+static char folder[] = "/tmp/heartbeat.XXXXXX";
+
+static int before(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int after(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+TEST_GROUP(before, after)
+
+TEST(the_age_is_that_of_the_last_write)
+{
+	uint64_t now = monotonic_ns();
+	struct heartbeat h;
+	double age;
+
+	assert_int_equal(heartbeat_age("beat", &age), -ENOENT);
+	assert_int_equal(heartbeat_open(&h, "beat"), 0);
+	assert_int_equal(heartbeat_age("beat", &age), -ENODATA);
+	assert_int_equal(heartbeat_write(&h, now - 9000000000), 0);
+	assert_int_equal(heartbeat_age("beat", &age), 0);
+	assert_true(age >= 9 && age < 10);
+	/* Not yet due. */
+	assert_int_equal(heartbeat_write(&h, now - 5000000000), 0);
+	assert_int_equal(heartbeat_age("beat", &age), 0);
+	assert_true(age >= 9 && age < 10);
+	assert_int_equal(heartbeat_write(&h, now - 4000000000), 0);
+	assert_int_equal(heartbeat_age("beat", &age), 0);
+	assert_true(age >= 4 && age < 5);
+	heartbeat_close(&h);
+	assert_int_equal(access("beat", F_OK), -1);
+}
+
+TEST(a_time_of_another_boot_is_none)
+{
+	uint64_t now = monotonic_ns();
+	struct heartbeat h;
+	double age;
+
+	assert_int_equal(heartbeat_open(&h, "beat"), 0);
+	assert_int_equal(heartbeat_write(&h, now + 100000000000), 0);
+	assert_int_equal(heartbeat_age("beat", &age), -ENODATA);
+	heartbeat_close(&h);
+}
+
+TEST(other_files_are_not_written)
+{
+	struct heartbeat h;
+	struct stat st;
+	int fd = open("file", O_CREAT | O_WRONLY, 0644);
+
+	assert_int_equal(write(fd, "text", 4), 4);
+	close(fd);
+	assert_int_equal(symlink("file", "link"), 0);
+	assert_int_equal(heartbeat_open(&h, "link"), -ELOOP);
+	assert_int_equal(link("file", "hard"), 0);
+	assert_int_equal(heartbeat_open(&h, "hard"), -EINVAL);
+	assert_int_equal(mkfifo("fifo", 0644), 0);
+	assert_int_equal(heartbeat_open(&h, "fifo"), -ENXIO);
+	assert_int_equal(heartbeat_open(&h, "/dev/null"), -EINVAL);
+	assert_int_equal(heartbeat_open(&h, "."), -EISDIR);
+	assert_int_equal(stat("file", &st), 0);
+	assert_int_equal(st.st_size, 4);
+	heartbeat_close(&h); /* of none: removes nothing */
+	unlink("link");
+	unlink("hard");
+	unlink("fifo");
+	assert_int_equal(unlink("file"), 0);
+}
+
+TEST(without_a_path_nothing_is_done)
+{
+	struct heartbeat h;
+
+	assert_int_equal(heartbeat_open(&h, NULL), 0);
+	assert_int_equal(heartbeat_write(&h, monotonic_ns()), 0);
+	heartbeat_close(&h);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Proves, with real sockets, that the service manager gets the program's messages, the watchdog's twice per interval, and
+ * that children inherit nothing of its address. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "commands/notify.h"
+
+static const struct log text_log = { LOG_TEXT, false };
+static char folder[] = "/tmp/notify.XXXXXX";
+static char path[64];
+
+static int before(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	return 0;
+}
+
+static int after(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder);
+}
+
+TEST_GROUP(before, after)
+
+/* A manager's socket of this name, as in NOTIFY_SOCKET. */
+static int manager(const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t len = strlen(name);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+
+	memcpy(address.sun_path, name, len);
+	if (*name == '@')
+		address.sun_path[0] = 0;
+	else
+		unlink(name);
+	assert_return_code(bind(fd, (struct sockaddr *)&address,
+				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)),
+			   errno);
+	setenv("NOTIFY_SOCKET", name, 1);
+	return fd;
+}
+
+static void expect_message(int fd, const char *expected)
+{
+	char message[500];
+	ssize_t len = recv(fd, message, sizeof(message) - 1, 0);
+
+	assert_true(len >= 0);
+	message[len] = 0;
+	assert_string_equal(message, expected);
+}
+
+static void expect_nothing(int fd)
+{
+	char byte;
+
+	assert_int_equal(recv(fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+static void expect_sent(const char *name)
+{
+	int fd = manager(name);
+	struct notify n;
+
+	notify_open(&n, &text_log);
+	notify_send(&n, "STATUS=%s %d", "faults", 2);
+	expect_message(fd, "STATUS=faults 2");
+	expect_nothing(fd);
+	assert_null(getenv("NOTIFY_SOCKET"));
+	notify_close(&n);
+	close(fd);
+}
+
+TEST(a_socket_has_a_path_or_an_abstract_name)
+{
+	char longest[sizeof(((struct sockaddr_un *)0)->sun_path)];
+
+	expect_sent(path);
+	expect_sent("@xidscope/test");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[0] = '@';
+	longest[sizeof(longest) - 1] = 0;
+	expect_sent(longest);
+}
+
+TEST(without_a_manager_nothing_is_sent)
+{
+	static const char *const names[] = { "", "@", "/", "relative", "vsock:2:1" };
+	char too_long[200] = "/";
+	struct notify n;
+
+	unsetenv("NOTIFY_SOCKET");
+	notify_open(&n, &text_log);
+	assert_int_equal(n.fd, -1);
+	notify_send(&n, "READY=1");
+	notify_close(&n);
+	memset(too_long + 1, 'x', sizeof(too_long) - 2);
+	for (size_t i = 0; i <= COUNT(names); i++) {
+		setenv("NOTIFY_SOCKET", i < COUNT(names) ? names[i] : too_long, 1);
+		notify_open(&n, &text_log);
+		assert_int_equal(n.fd, -1);
+		notify_send(&n, "READY=1");
+		notify_close(&n);
+	}
+}
+
+TEST(the_watchdog_hears_twice_per_interval)
+{
+	int fd = manager(path);
+	char pid[16];
+	struct notify n;
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	setenv("WATCHDOG_USEC", "4000000", 1);
+	setenv("WATCHDOG_PID", pid, 1);
+	notify_open(&n, &text_log);
+	assert_null(getenv("WATCHDOG_USEC"));
+	assert_null(getenv("WATCHDOG_PID"));
+	for (uint64_t s = 100; s < 106; s++)
+		notify_alive(&n, s * 1000000000);
+	for (int i = 0; i < 3; i++)
+		expect_message(fd, "WATCHDOG=1");
+	expect_nothing(fd);
+	notify_close(&n);
+	close(fd);
+}
+
+TEST(another_process_s_watchdog_is_left_alone)
+{
+	int fd = manager(path);
+	struct notify n;
+
+	setenv("WATCHDOG_USEC", "4000000", 1);
+	setenv("WATCHDOG_PID", "1", 1);
+	notify_open(&n, &text_log);
+	notify_alive(&n, 1000000000);
+	expect_nothing(fd);
+	notify_close(&n);
+	close(fd);
+}
+
+TEST(a_message_that_the_manager_did_not_get_is_due_again)
+{
+	int fd = manager(path);
+	struct notify n;
+
+	setenv("WATCHDOG_USEC", "4000000", 1);
+	notify_open(&n, &text_log);
+	close(fd);
+	notify_alive(&n, 100000000000);
+	assert_true(n.failed);
+	fd = manager(path);
+	notify_alive(&n, 101000000000);
+	assert_false(n.failed);
+	expect_message(fd, "WATCHDOG=1");
+	notify_close(&n);
+	close(fd);
+	unsetenv("NOTIFY_SOCKET");
+}
+
+TEST(a_full_queue_does_not_block)
+{
+	int fd = manager(path);
+	struct notify n;
+
+	notify_open(&n, &text_log);
+	for (int i = 0; i < 100000 && !n.failed; i++)
+		notify_send(&n, "STATUS=x");
+	assert_true(n.failed);
+	notify_close(&n);
+	close(fd);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A file that shows when the agent last worked. */
+#include "commands/heartbeat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file_text.h"
+
+#define EVERY_NS 5000000000ull
+
+int heartbeat_open(struct heartbeat *h, const char *path)
+{
+	struct stat st;
+	int err;
+
+	*h = (struct heartbeat){ .path = path, .fd = -1 };
+	if (!path)
+		return 0;
+	h->fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+	err = h->fd < 0 || fstat(h->fd, &st) ? -errno : 0;
+	if (!err && S_ISREG(st.st_mode) && st.st_nlink == 1)
+		return 0;
+	if (h->fd >= 0)
+		close(h->fd);
+	*h = (struct heartbeat){ .fd = -1 };
+	return err ? err : -EINVAL;
+}
+
+int heartbeat_write(struct heartbeat *h, uint64_t now_ns)
+{
+	char text[32];
+	ssize_t n;
+	int len;
+
+	if (!h->path || now_ns < h->due_ns)
+		return 0;
+	/* Always of the same length, so that a reader never meets parts of two times. */
+	len = snprintf(text, sizeof(text), "%020" PRIu64 "\n", now_ns);
+	n = pwrite(h->fd, text, (size_t)len, 0);
+	if (n != len)
+		return n < 0 ? -errno : -EIO;
+	h->due_ns = now_ns + EVERY_NS;
+	return 0;
+}
+
+void heartbeat_close(struct heartbeat *h)
+{
+	if (!h->path)
+		return;
+	unlink(h->path);
+	close(h->fd);
+	*h = (struct heartbeat){ .fd = -1 };
+}
+
+int heartbeat_age(const char *path, double *age)
+{
+	uint64_t written = 0, now = monotonic_ns();
+	struct file_text file;
+	int err = file_text_read(&file, path, 64);
+
+	if (err)
+		return err;
+	written = strtoull(file.bytes, NULL, 10);
+	file_text_free(&file);
+	if (!written || written > now)
+		return -ENODATA;
+	*age = (double)(now - written) / 1e9;
+	return 0;
+}
