@@ -36,24 +36,27 @@ if [[ $prepare ]]; then
 	for kernel in "${kernels[@]}"; do
 		kernel_row "$kernel"
 		"$here/image.sh" --arch "$arch" || true # the run itself reports what is wrong
+		[[ $scenarios != all ]] || "$here/image.sh" --arch "$arch" systemd "$vm/unit/rootfs.packages" || true
 		"$here/modules.sh" "$kernel" || true
 	done
 	exit
 fi
 
-# Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder, and the container image.
+# Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder, the container image, and the
+# systemd unit.
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | paste -sd ' ')
 hooks='late exact sources faults fault-lines driver-hooks forgery forgery-corners'
 core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors crowding clock later hung-output'
-declare -A sets=([all]="$all container" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
+declare -A sets=([all]="$all container unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
 
-# read_scenarios KERNEL: sets names to those of the scenarios to run there, and container to 1 if the image is, too.
+# read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to container and unit, if they
+# are wanted there, too.
 read_scenarios() {
 	local name wanted=''
 	kernel_row "$1"
-	container=''
+	deployments=()
 	for name in ${only:-${scenarios//,/ }}; do
 		[[ $all_marked || $name != +* ]] || continue
 		name=${name#+}
@@ -61,8 +64,8 @@ read_scenarios() {
 	done
 	names=()
 	for name in $wanted; do
-		if [[ $name == container ]]; then
-			container=1
+		if [[ $name == container || $name == unit ]]; then
+			deployments+=("$name")
 		elif [[ " ${names[*]} " != *" $name "* ]]; then
 			names+=("$name")
 		fi
@@ -87,9 +90,9 @@ trap 'exit 143' TERM HUP
 promtool=$("$here/tool.sh" prometheus usr/bin/promtool)
 verdicts=$results/verdicts
 
-boot() { # boot KERNEL JOB OUT
+boot() { # boot KERNEL JOB OUT [OPTION...]
 	rm -rf "$3"
-	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" --errors "${image[@]}" 2>&1
+	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1200}" --errors "${@:4}" 2>&1
 }
 
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
@@ -117,7 +120,7 @@ check_scenarios() { # check_scenarios KERNEL JOB
 		return
 	fi
 	read_scenarios "$1"
-	if boot "$1" "$2" "$results/$1"; then
+	if boot "$1" "$2" "$results/$1" "${image[@]}"; then
 		PYTHONPATH=$here /usr/bin/python3 -B -m judge "$results/$1" "$1" "$promtool" "$here/$folder" "${names[@]}" ||
 			echo "FAIL $1: the judge ended early"
 	else
@@ -125,16 +128,18 @@ check_scenarios() { # check_scenarios KERNEL JOB
 	fi
 }
 
-check_container() { # check_container KERNEL JOB
-	local name="$1: the image runs under the DaemonSet's and the unit's settings"
-	if boot "$1" "$2" "$results/$1-container" >"$2.log" 2>&1; then
+declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd")
+check_deployment() { # check_deployment KERNEL JOB NAME
+	local name="$1: ${deployment[$3]}" options=()
+	[[ ! -e $2/systemd ]] || options=(--image systemd --packages "$vm/unit/rootfs.packages")
+	if boot "$1" "$2" "$results/$1-$3" "${options[@]}" >"$2.log" 2>&1; then
 		echo "ok $name"
 	else
 		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 15 "$2.log" | sed 's/^/    /')"
 	fi
 }
 
-# in_turn COMMAND KERNEL JOB: runs it beside the others as soon as a CPU is free. Verdicts are kept, the rest is progress.
+# in_turn COMMAND KERNEL JOB [ARGUMENT]: runs it beside the others as soon as a CPU is free. Verdicts are kept, the rest is progress.
 jobs=()
 in_turn() {
 	local forgive=''
@@ -152,13 +157,15 @@ for kernel in "${kernels[@]}"; do
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
 	read_scenarios "$kernel"
 	((${#names[@]} == 0)) || in_turn check_scenarios "$kernel" "$work/$kernel"
-	if [[ $container && -d $work/$kernel/modules ]]; then
-		"$here/container/prepare.sh" "$work/$kernel-container"
-		cp "$work/$kernel/modules/tracepoint/nvidia.ko" "$work/$kernel-container/"
-		in_turn check_container "$kernel" "$work/$kernel-container"
-	elif [[ $container ]]; then
-		echo "skip $kernel: the image: no test driver for this kernel" | tee "$work/$kernel-container.verdicts"
-	fi
+	for name in "${deployments[@]}"; do
+		if [[ -d $work/$kernel/modules ]]; then
+			"$here/$name/prepare.sh" "$work/$kernel-$name"
+			cp "$work/$kernel/modules/tracepoint/nvidia.ko" "$work/$kernel-$name/"
+			in_turn check_deployment "$kernel" "$work/$kernel-$name" "$name"
+		else
+			echo "skip $kernel: the $name: no test driver for this kernel" | tee "$work/$kernel-$name.verdicts"
+		fi
+	done
 done
 wait
 for job in "${jobs[@]}"; do

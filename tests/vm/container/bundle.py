@@ -1,18 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Makes an OCI bundle of an image and a deployment's own settings: bundle.py daemonset|unit IMAGE SETTINGS BUNDLE
+"""Makes an OCI bundle of an image and a DaemonSet:
+bundle.py [--patch FILE.yaml] [--without CAPABILITY] [--mount-kmsg] [--allow-kmsg] IMAGE DAEMONSET.yaml BUNDLE
 
-daemonset: SETTINGS is the DaemonSet's YAML, translated as kubelet and containerd do. unit: SETTINGS is the systemd
-unit; capabilities, system calls and the paths that it may write or see are kept, the rest of its hardening is not.
-A key that is not known here ends the translation: no setting is left out of the test silently.
+The DaemonSet, with the patch merged into it as kustomize does, is translated as kubelet and containerd do. A key that is
+not known here ends the translation: no setting is left out of the test silently.
+--without takes a capability away; --mount-kmsg adds the node's /dev/kmsg as a volume, which does not give the right to
+open it; --allow-kmsg gives the device, as a runtime can that is configured so.
 Beside config.json, the file `settings` has the guest's settings (in shell)."""
+import argparse
 import gzip
 import io
 import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tarfile
 
@@ -33,11 +35,45 @@ MASKED = ["/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/late
           "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"]
 READ_ONLY = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
 KMSG = {"type": "c", "major": 1, "minor": 11}
-PLACEHOLDER = "@PREFIX@/sbin/xidscope"
+# The runtimes' own default profile: that of Podman and CRI-O, of which containerd has a copy.
+SECCOMP = "/usr/share/containers/seccomp.json"
 
 
 def die(message):
     sys.exit(f"bundle.py: error: {message}")
+
+
+def merged(base, patch):
+    """A strategic merge: null removes a key, and items of a list of objects are found by their names."""
+    if isinstance(base, dict) and isinstance(patch, dict):
+        both = {**base, **{key: merged(base.get(key), value) for key, value in patch.items()}}
+        return {key: value for key, value in both.items() if value is not None}
+    if isinstance(base, list) and isinstance(patch, list) and all(isinstance(each, dict) for each in patch):
+        patches = {each["name"]: each for each in patch}
+        if set(patches) - {each["name"] for each in base}:
+            die("the patch adds an item to a list: teach bundle.py")
+        return [merged(each, patches.get(each["name"], {})) for each in base]
+    return patch
+
+
+def default_seccomp(capabilities):
+    """The default profile for a container with these capabilities, on amd64."""
+    with open(SECCOMP, encoding="utf-8") as file:
+        profile = json.load(file)
+
+    def holds(condition):
+        if set(condition) - {"caps", "arches", "minKernel"}:
+            die(f"a condition in {SECCOMP} is not known: teach bundle.py")
+        return ("amd64" in condition.get("arches", ["amd64"])
+                and all(each.removeprefix("CAP_") in capabilities for each in condition.get("caps", [])))
+
+    rules = []
+    for rule in profile["syscalls"]:
+        excludes = rule.get("excludes") or {}
+        if holds(rule.get("includes") or {}) and not (excludes and holds(excludes)):
+            rules.append({key: rule[key] for key in ("names", "action", "args", "errnoRet") if rule.get(key) is not None})
+    return {"defaultAction": profile["defaultAction"], "defaultErrnoRet": profile.get("defaultErrnoRet", 1),
+            "architectures": ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"], "syscalls": rules}
 
 
 def only(what, mapping, *known):
@@ -102,24 +138,33 @@ def memory_bytes(quantity):
     return int(number) << {"": 0, "Ki": 10, "Mi": 20, "Gi": 30}[unit]
 
 
-def from_daemonset(path, tag, image):
+def read(path):
+    """The pod of the DaemonSet in a file."""
     with open(path, encoding="utf-8") as file:
         objects = [each for each in yaml.safe_load_all(file) if each]
     [template] = [each["spec"]["template"]["spec"] for each in objects if each["kind"] == "DaemonSet"]
+    return template
+
+
+def from_daemonset(template, without, tag, image):
     # Those in the second line concern the scheduler, the API server and stopping, not the container's world.
     containers, volumes, host_network, host_pid, grace, *_ = only(
         "pod", template, "containers", "volumes", "hostNetwork", "hostPID", "terminationGracePeriodSeconds",
         "tolerations", "nodeSelector", "priorityClassName", "automountServiceAccountToken", "enableServiceLinks")
     [container] = containers
-    name, command, args, env, security, resources, mounts, *_ = only(
+    name, command, args, env, security, resources, mounts, probe, *_ = only(
         "container", container, "image", "command", "args", "env", "securityContext", "resources", "volumeMounts",
-        "name", "imagePullPolicy")
+        "livenessProbe", "name", "imagePullPolicy")
     if name != tag:
         die(f"the DaemonSet runs {name}, the image is {tag}")
-    privileged, read_only, user, capabilities = only(
-        "securityContext", security or {}, "privileged", "readOnlyRootFilesystem", "runAsUser", "capabilities")
+    # The guest has no AppArmor profile.
+    privileged, read_only, user, capabilities, seccomp, apparmor = only(
+        "securityContext", security or {}, "privileged", "readOnlyRootFilesystem", "runAsUser", "capabilities",
+        "seccompProfile", "appArmorProfile")
     if user:
         die("runAsUser other than 0: teach bundle.py")
+    if seccomp not in (None, {"type": "RuntimeDefault"}) or apparmor not in (None, {"type": "Unconfined"}):
+        die("another profile: teach bundle.py")
     added, dropped = only("capabilities", capabilities or {}, "add", "drop")
     granted = set() if "ALL" in (dropped or []) else set(DEFAULT_CAPABILITIES) - set(dropped or [])
     granted |= set(added or [])
@@ -142,6 +187,8 @@ def from_daemonset(path, tag, image):
     else:
         linux.update(maskedPaths=MASKED, readonlyPaths=READ_ONLY)
         linux["resources"]["devices"] = [{"allow": False, "access": "rwm"}]
+    if seccomp:
+        linux["seccomp"] = default_seccomp(granted - set(without))
 
     _, limits = only("resources", resources or {}, "requests", "limits")
     memory, cpu = only("limits", limits or {}, "memory", "cpu")
@@ -152,7 +199,13 @@ def from_daemonset(path, tag, image):
 
     created, paths = [], {}
     for volume in volumes or []:
-        volume_name, host_path = only("volume", volume, "name", "hostPath")
+        volume_name, host_path, empty = only("volume", volume, "name", "hostPath", "emptyDir")
+        if empty:
+            size, medium = only("emptyDir", empty, "sizeLimit", "medium")
+            if medium != "Memory":
+                die("an emptyDir on disk: teach bundle.py")
+            paths[volume_name] = {"type": "tmpfs", "source": "tmpfs", "options": ["rw", f"size={memory_bytes(size)}"]}
+            continue
         paths[volume_name], kind = only("hostPath", host_path, "path", "type")
         if kind == "DirectoryOrCreate":
             created.append(paths[volume_name])
@@ -160,59 +213,14 @@ def from_daemonset(path, tag, image):
             die(f"hostPath of type {kind}: teach bundle.py")
     for mount in mounts or []:
         mount_name, target, mount_read_only = only("volumeMount", mount, "name", "mountPath", "readOnly")
-        spec["mounts"].append(bind(paths[mount_name], target, mount_read_only))
-    return spec, {"create": created, "grace": grace or 30}
-
-
-def system_calls(names):
-    """Resolves systemd's groups of system calls."""
-    calls = set()
-    for name in names:
-        if name.startswith("@"):
-            lines = subprocess.run(["systemd-analyze", "--no-pager", "syscall-filter", name], check=True,
-                                   capture_output=True, text=True).stdout.splitlines()
-            members = [line.strip() for line in lines[1:]]
-            calls |= system_calls([each for each in members if each and not each.startswith("#")])
+        if isinstance(paths[mount_name], dict):
+            spec["mounts"].append({"destination": target, **paths[mount_name]})
         else:
-            calls.add(name)
-    return calls
+            spec["mounts"].append(bind(paths[mount_name], target, mount_read_only))
 
-
-def from_unit(path, image):
-    known = """Type ExecStartPre ExecStart ExecReload Restart RestartSec RestartPreventExitStatus LimitMEMLOCK UMask
-        CapabilityBoundingSet NoNewPrivileges SystemCallFilter SystemCallErrorNumber SystemCallArchitectures
-        MemoryDenyWriteExecute LockPersonality RestrictRealtime RestrictSUIDSGID RestrictNamespaces
-        RestrictAddressFamilies ProtectSystem ReadWritePaths ProtectHome PrivateTmp DevicePolicy DeviceAllow
-        StateDirectory ReadOnlyPaths ProtectKernelModules ProtectControlGroups ProtectClock ProtectHostname""".split()
-    service, section = {}, None
-    with open(path, encoding="utf-8") as file:
-        for line in map(str.strip, file):
-            if line.startswith("["):
-                section = line
-            elif section == "[Service]" and line and not line.startswith(("#", ";")):
-                key, value = line.split("=", 1)
-                service[key] = value
-    only("unit", service, *known)
-    start = service["ExecStart"].split()
-    if start[0] != PLACEHOLDER:
-        die(f"ExecStart= is not {PLACEHOLDER}")
-    spec = specification(image["Entrypoint"] + start[1:], ["PATH=/usr/sbin:/usr/bin"],
-                         [each.removeprefix("CAP_") for each in service["CapabilityBoundingSet"].split()],
-                         read_only_sys="/sys" in service.get("ReadOnlyPaths", "").split(), new_namespaces=[])
-    spec["root"]["readonly"] = True
-    spec["process"]["noNewPrivileges"] = service.get("NoNewPrivileges") == "yes"
-    writable = [each.removeprefix("-") for each in service.get("ReadWritePaths", "").split()]
-    writable += ["/var/lib/" + each for each in service.get("StateDirectory", "").split()]
-    spec["mounts"] += [bind(each, each) for each in writable]
-    linux = spec["linux"]
-    linux["resources"]["devices"] = [{"allow": False, "access": "rwm"}]
-    if service.get("DeviceAllow") == "/dev/kmsg r":
-        linux["devices"] = [{"path": "/dev/kmsg", **KMSG}]
-        linux["resources"]["devices"].append({"allow": True, "access": "r", **KMSG})
-    linux["readonlyPaths"] = [each for each in service.get("ReadOnlyPaths", "").split() if each.startswith("/proc/")]
-    linux["seccomp"] = {"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [
-        {"names": sorted(system_calls(service["SystemCallFilter"].split())), "action": "SCMP_ACT_ALLOW"}]}
-    return spec, {"create": writable, "grace": 90}
+    execute, *_ = only("livenessProbe", probe, "exec", "initialDelaySeconds", "periodSeconds", "timeoutSeconds",
+                       "failureThreshold")
+    return spec, {"create": created, "grace": grace or 30, "probe": execute["command"]}
 
 
 def host_path(spec, path):
@@ -223,18 +231,43 @@ def host_path(spec, path):
     die(f"no volume holds {path}: it would not exist on the node")
 
 
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--patch")
+    parser.add_argument("--without", action="append", default=[])
+    parser.add_argument("--mount-kmsg", action="store_true")
+    parser.add_argument("--allow-kmsg", action="store_true")
+    for name in ("image", "settings", "bundle"):
+        parser.add_argument(name)
+    return parser.parse_args()
+
+
+def vary(spec, options):
+    """What the bundle has less or more than the DaemonSet."""
+    linux, sets = spec["linux"], spec["process"]["capabilities"]
+    for kind, names in sets.items():
+        sets[kind] = [each for each in names if each.removeprefix("CAP_") not in options.without]
+    if options.mount_kmsg:
+        spec["mounts"].append(bind("/dev/kmsg", "/dev/kmsg", True))
+    if options.allow_kmsg:
+        linux["devices"] = [{"path": "/dev/kmsg", **KMSG}]
+        linux["resources"]["devices"].append({"allow": True, "access": "r", **KMSG})
+
+
 def main():
-    if len(sys.argv) != 5 or sys.argv[1] not in ("daemonset", "unit"):
-        die(__doc__.splitlines()[0])
-    kind, image, settings, bundle = sys.argv[1:]
-    os.makedirs(bundle + "/rootfs")
-    tag, config = unpack(image, bundle + "/rootfs")
-    spec, of_guest = from_daemonset(settings, tag, config) if kind == "daemonset" else from_unit(settings, config)
+    options = parse()
+    os.makedirs(options.bundle + "/rootfs")
+    tag, config = unpack(options.image, options.bundle + "/rootfs")
+    template = read(options.settings)
+    if options.patch:
+        template = merged(template, read(options.patch))
+    spec, of_guest = from_daemonset(template, options.without, tag, config)
+    vary(spec, options)
     args = spec["process"]["args"]
     of_guest["output"] = host_path(spec, args[args.index("--output") + 1])
-    with open(bundle + "/config.json", "w", encoding="utf-8") as file:
+    with open(options.bundle + "/config.json", "w", encoding="utf-8") as file:
         json.dump(spec, file, indent=1)
-    with open(bundle + "/settings", "w", encoding="utf-8") as file:
+    with open(options.bundle + "/settings", "w", encoding="utf-8") as file:
         for key, value in of_guest.items():
             words = value if isinstance(value, list) else [value]
             joined = " ".join(shlex.quote(str(word)) for word in words)

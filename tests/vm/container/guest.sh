@@ -1,112 +1,37 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that the image does its work under the DaemonSet's settings and under the systemd unit's: it attaches, counts
-# NFS calls and Xid errors, names servers as the node does, writes on SIGHUP what node_exporter then serves, and
-# leaves nothing behind on SIGTERM.
+# Proves that the image does its work under the DaemonSet's settings, and under those of its least-privilege variant: it
+# attaches, counts NFS calls and Xid errors, names servers as the node does, writes on SIGHUP what node_exporter then
+# serves, and leaves nothing behind on SIGTERM; that the liveness probe fails for a stuck agent alone; and what each
+# capability of the variant is for, by leaving it out.
 set -Eeuo pipefail
-# shellcheck source=/dev/null
-. /vm/guest-lib.sh
+cd /job
+# shellcheck source=tests/vm/deploy-lib.sh
+. ./deploy-lib.sh
 
-step() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
-bundle=''
-# shellcheck disable=SC2317 # the trap calls it
-failed() {
-	((BASH_SUBSHELL == 0)) || return 0
-	echo "FAILED at line ${BASH_LINENO[*]}: $1"
-	[[ ! -s out/$bundle.log ]] || tail -n 20 "out/$bundle.log"
-	[[ ! -e ${output:-} ]] || cp "$output" "out/$bundle-failed.prom"
-}
-trap 'failed "$BASH_COMMAND"' ERR
 crun() { command crun --cgroup-manager=cgroupfs "$@"; }
-
-# refresh: has the agent write its file, now.
-refresh() {
-	local before
-	before=$(stat -c %i.%Y.%Z "$output")
-	crun kill xidscope HUP
-	wait_for 30 changed "$before"
-}
-changed() { [[ $(stat -c %i.%Y.%Z "$output") != "$1" ]]; }
+hup() { crun kill xidscope HUP; }
 running() { [[ $(crun state xidscope 2>/dev/null) == *'"status": "running"'* ]]; }
+ended() { ! running; }
+said() { grep -c -F "$1" "out/$name.log" || true; }
 
-# sum METRIC [LABEL...]: the sum of its samples that have all these labels; fails if there are none.
-sum() {
-	awk -v metric="$1" -v labels="${*:2}" '
-		BEGIN { n = split(labels, label, " ") }
-		/^#/ || $1 !~ "^" metric "([{]|$)" { next }
-		{ for (i = 1; i <= n; i++) if (!index($1, label[i])) next; total += $NF; found = 1 }
-		END { print total + 0; exit !found }' "$output"
-}
-all_attached() {
-	refresh
-	[[ $(sum xidscope_hook_attached) == "$(grep -c '^xidscope_hook_attached{' "$output")" ]]
-}
-
-start_agent() { # of $bundle
+start_agent() { # of the bundle $name
 	# shellcheck source=/dev/null
-	. "$bundle/settings"
-	# shellcheck disable=SC2154 # create, output and grace are among the settings
+	. "$name/settings"
+	# shellcheck disable=SC2154 # create, output, probe and grace are among the settings
 	install -d -o 65534 -g 65534 "${create[@]}" # it may belong to node_exporter's user
-	crun run --bundle "$bundle" xidscope >"out/$bundle.log" 2>&1 &
+	crun run --bundle "$name" xidscope >"out/$name.log" 2>&1 &
 	agent=$!
 	wait_for 40 test -s "$output"
 	running
 	pid=$(crun state xidscope | sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
 }
 
-use_nfs() {
-	local version
-	for version in 3 4.2; do
-		dd if=/dev/zero of="/mnt/$version/file" bs=64k count=4 conv=fsync status=none
-		echo 1 >/proc/sys/vm/drop_caches
-		cat "/mnt/$version/file" >/dev/null
-		stat "/mnt/$version/file" >/dev/null
-	done
-}
-
-faults=0
-check_agent() {
-	step "$bundle: every hook is attached, once sunrpc is there"
-	wait_for 30 all_attached
-	(($(grep -c '^xidscope_hook_attached{' "$output") >= 7))
-
-	step "$bundle: servers have the names that the node gives them"
-	use_nfs
-	refresh
-	if grep -m3 'server="[^"]*@' "$output"; then false; fi
-
-	step "$bundle: NFS calls and an Xid are counted"
-	insmod /job/nvidia.ko
-	sleep 1 # within which the agent watches it
-	echo 'xid 0000:c1:00.0 79 gone	NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone' | sed 's/\\t/\t/' >/proc/xidscope-driver
-	sleep 3
-	refresh
-	rmmod nvidia
-	cp "$output" "out/$bundle.prom"
-	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
-	# The unit's agent continues from the state file of the DaemonSet's.
-	faults=$((faults + 1))
-	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == faults))
-	(($(sum xidscope_gpu_fault_reports_total 'path="both"') == faults))
-	[[ $(sum xidscope_events_dropped_total) == 0 ]]
-
-	step "$bundle: it shares the node's namespaces, its sunrpc and its kernel log"
-	for namespace in net pid; do
-		[[ $(readlink "/proc/$pid/ns/$namespace") == "$(readlink "/proc/1/ns/$namespace")" ]]
-	done
-	[[ -s /proc/$pid/root/sys/kernel/btf/sunrpc && -c /proc/$pid/root/dev/kmsg ]]
-
-	step "$bundle: each SIGHUP writes the file, readable for all, into a directory without other files"
-	refresh && refresh # within less than the interval
-	[[ $(stat -c %a "$output") == 644 ]]
-	[[ $(ls "$(dirname "$output")") == xidscope.prom ]]
-}
-
 stop_agent() {
 	local status=0 cgroup memory
 	cgroup=/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$pid/cgroup")
 	memory=$(cat "$cgroup/memory.max" "$cgroup/memory.current" "$cgroup/memory.peak" 2>/dev/null | paste -sd' ')
-	step "$bundle: SIGTERM ends it with 0 and removes the file (memory limit, now, peak: $memory)"
+	step "$name: SIGTERM ends it with 0 and removes the file (memory limit, now, peak: $memory)"
 	crun kill xidscope TERM
 	# shellcheck disable=SC2154
 	wait_for "$grace" ended
@@ -114,18 +39,83 @@ stop_agent() {
 	((status == 0))
 	[[ -z $(ls -A "$(dirname "$output")") ]]
 }
-ended() { ! running; }
+
+faults=0
+check_agent() {
+	step "$name: every hook is attached, once sunrpc is there"
+	wait_for 30 all_hooks
+	(($(grep -c '^xidscope_hook_attached{' "$output") >= 7))
+
+	step "$name: servers have the names that the node gives them"
+	use_nfs
+	refresh
+	if grep -m3 'server="[^"]*@' "$output"; then false; fi
+
+	step "$name: NFS calls and an Xid are counted"
+	cause_fault
+	cp "$output" "out/$name.prom"
+	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
+	# The second agent continues from the state file of the first.
+	faults=$((faults + 1))
+	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == faults))
+	[[ $(sum xidscope_events_dropped_total) == 0 ]]
+
+	step "$name: it shares the node's namespaces and its sunrpc"
+	for namespace in net pid; do
+		[[ $(readlink "/proc/$pid/ns/$namespace") == "$(readlink "/proc/1/ns/$namespace")" ]]
+	done
+	[[ $(uname -r) == 5.10.* || -s /proc/$pid/root/sys/kernel/btf/sunrpc ]]
+
+	step "$name: each SIGHUP writes the file, readable for all, into a directory without other files"
+	refresh && refresh # within less than the interval
+	[[ $(stat -c %a "$output") == 644 ]]
+	[[ $(ls "$(dirname "$output")") == xidscope.prom ]]
+
+	step "$name: it has no capability that is not needed any longer"
+	[[ $(awk '/^NoNewPrivs/ { print $2 }' "/proc/$pid/status") == 1 ]]
+	[[ $(awk '/^CapPrm/ { print $2 }' "/proc/$pid/status") == 000000c400200002 ]]
+}
+# In the variant the kernel log is missing.
+all_hooks() {
+	[[ $name == least ]] || { all_attached && return; }
+	refresh
+	[[ $(sum xidscope_hook_attached) == $(($(grep -c '^xidscope_hook_attached{' "$output") - 1)) ]]
+}
+
+# The node has a fault by now, and the disk is full.
+check_probe() {
+	local folder
+	folder=$(dirname "$output")
+	step "$name: the liveness probe fails for a stuck agent alone"
+	# shellcheck disable=SC2154
+	[[ ${probe[*]} == *'--max-age 2m' ]]
+	probe[-1]=8s
+	wait_for 10 crun exec xidscope "${probe[@]}"
+	chattr +i "$folder" # no file can be made there, even by root
+	sleep 16
+	crun exec xidscope "${probe[@]}"
+	chattr -i "$folder"
+	kill -STOP "$pid"
+	sleep 10
+	if crun exec xidscope "${probe[@]}"; then false; fi
+	kill -CONT "$pid"
+	wait_for 10 crun exec xidscope "${probe[@]}"
+	wait_for 20 refresh
+}
 
 step "the DaemonSet's agent is there before sunrpc"
 [[ ! -e /sys/module/sunrpc ]]
-bundle=daemonset
+btf=tracepoints
+[[ $(uname -r) == 5.10.* ]] || btf=btf
+name=privileged
 start_agent
 nfs_server_start
 for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
 use_nfs
 check_agent
+[[ -c /proc/$pid/root/dev/kmsg ]]
 # The DaemonSet sets --log json: each line is JSON.
-if grep -v '^{"time":.*}$' "out/$bundle.log"; then false; fi
+if grep -v '^{"time":.*}$' "out/$name.log"; then false; fi
 
 step "node_exporter, as nobody, serves the file"
 setpriv --reuid=65534 --regid=65534 --clear-groups prometheus-node-exporter --collector.disable-defaults \
@@ -138,11 +128,59 @@ grep -q "^node_textfile_scrape_error 0$" out/served
 grep "^node_textfile_mtime_seconds" out/served
 grep -q '^xidscope_gpu_xid_errors_total{.*xid="79"' out/served
 grep -q '^# TYPE xidscope_rpc_seconds histogram' out/served
+check_probe
 stop_agent
 
-step "the unit's agent starts when NFS is in use"
-bundle=unit
+step "the variant's agent starts when NFS is in use"
+name=least
 start_agent
 check_agent
+check_probe
 stop_agent
+
+# ---- what the variant lacks, and what each capability is for ----
+# variant BUNDLE: starts an agent with a bundle that differs from the variant's.
+variant() {
+	name=$1
+	step "$name"
+	start_agent
+	use_nfs
+	refresh
+}
+row() { printf '%s\t%s\n' "$@" | tee -a out/capabilities.tsv; }
+
+# As a volume it is there, but may not be opened.
+variant kmsg-mounted
+[[ -c /proc/$pid/root/dev/kmsg && $(sum xidscope_hook_attached 'hook="kernel_log"') == 0 ]]
+(($(said 'cannot read /dev/kmsg: Operation not permitted') == 1))
+stop_agent
+variant kmsg-allowed
+[[ $(sum xidscope_hook_attached 'hook="kernel_log"') == 1 ]]
+stop_agent
+
+# Debian's default seccomp profile allows bpf() with CAP_SYS_ADMIN alone.
+variant no-SYS_ADMIN
+source_is mountstats
+row CAP_SYS_ADMIN "the default seccomp profile may forbid bpf(): the source is mountstats"
+stop_agent
+variant no-SYS_RESOURCE
+source_is $btf || [[ $btf == tracepoints ]]
+if [[ $btf == tracepoints ]]; then
+	source_is mountstats
+	row CAP_SYS_RESOURCE "before Linux 5.11: no BPF programs, the source is mountstats"
+fi
+stop_agent
+variant no-SYSLOG
+[[ $btf != btf ]] || (($(said 'addresses are hidden') == 1))
+row CAP_SYSLOG "no addresses, thus not who called printk"
+stop_agent
+name=no-DAC_OVERRIDE
+step $name
+# shellcheck source=/dev/null
+. $name/settings
+crun run --bundle $name xidscope >out/$name.log 2>&1 &
+wait_for 30 grep -q 'cannot write /textfile/xidscope.prom: Permission denied' out/$name.log
+row CAP_DAC_OVERRIDE "no file is written in a directory of another user"
+crun kill xidscope TERM
+wait_for 10 ended
 step "done"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# What the guests of container/ and unit/ share: an agent that runs as it is deployed. The job defines hup(), which sends it
+# SIGHUP, and sets output, the metrics file, and name, under which results are left.
+# shellcheck source=/dev/null
+. /vm/guest-lib.sh
+
+step() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
+output='' name=''
+# shellcheck disable=SC2317 # the trap calls it
+failed() {
+	((BASH_SUBSHELL == 0)) || return 0
+	echo "FAILED at line ${BASH_LINENO[*]}: $1"
+	[[ ! -s out/$name.log ]] || tail -n 20 "out/$name.log"
+	[[ ! -e $output ]] || cp "$output" "out/$name-failed.prom"
+}
+trap 'failed "$BASH_COMMAND"' ERR
+
+# refresh: has the agent write its file, now.
+refresh() {
+	local before
+	before=$(stat -c %i.%Y.%Z "$output")
+	hup
+	wait_for 30 changed "$before"
+}
+changed() { [[ $(stat -c %i.%Y.%Z "$output") != "$1" ]]; }
+
+# sum METRIC [LABEL...]: the sum of its samples that have all these labels; fails if there are none.
+sum() {
+	awk -v metric="$1" -v labels="${*:2}" '
+		BEGIN { n = split(labels, label, " ") }
+		/^#/ || $1 !~ "^" metric "([{]|$)" { next }
+		{ for (i = 1; i <= n; i++) if (!index($1, label[i])) next; total += $NF; found = 1 }
+		END { print total + 0; exit !found }' "$output"
+}
+source_is() {
+	refresh
+	[[ $(sum xidscope_rpc_source "source=\"$1\"") == 1 ]]
+}
+all_attached() {
+	refresh
+	[[ $(sum xidscope_hook_attached) == "$(grep -c '^xidscope_hook_attached{' "$output")" ]]
+}
+
+use_nfs() {
+	local version
+	for version in 3 4.2; do
+		dd if=/dev/zero of="/mnt/$version/file" bs=64k count=4 conv=fsync status=none
+		echo 1 >/proc/sys/vm/drop_caches
+		cat "/mnt/$version/file" >/dev/null
+		stat "/mnt/$version/file" >/dev/null
+	done
+}
+
+# cause_fault: an Xid 79, as the driver prints and reports it.
+cause_fault() {
+	insmod /job/nvidia.ko
+	sleep 1 # within which the agent watches it
+	printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver
+	sleep 3
+	refresh
+	rmmod nvidia
+}
