@@ -60,18 +60,14 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 	/* The addresses in /proc/kallsyms and /proc/modules. */
 	if (o->gpu_wanted)
 		keep |= CAPABILITY(CAP_SYSLOG);
-	if (o->rpc && o->sources & RPC_SOURCE_BIT(RPC_SOURCE_BTF)) {
-		if (in_other_netns())
-			keep |= CAPABILITY(CAP_SYS_PTRACE);
-		/* Module's BTF. */
-		if (sunrpc_look("") != SUNRPC_BUILT_IN)
-			keep |= CAPABILITY(CAP_SYS_ADMIN);
-	}
+	if (o->rpc && o->sources & RPC_SOURCE_BIT(RPC_SOURCE_BTF) && in_other_netns())
+		keep |= CAPABILITY(CAP_SYS_PTRACE);
 	/* The files of tracefs belong to root. */
 	if (programs && geteuid())
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);
-	/* Which contains the two, where nobody gave those. */
-	if (programs && (have & load) != load)
+	/* Modules' BTF; events, where kernel.perf_event_paranoid is above 2, as on Debian; and
+	 * all of @load, where nobody gave those. */
+	if (programs && ((o->rpc && sunrpc_look("") != SUNRPC_BUILT_IN) || (have & load) != load))
 		keep |= CAPABILITY(CAP_SYS_ADMIN);
 	return keep;
 }

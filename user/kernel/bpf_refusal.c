@@ -50,6 +50,9 @@ static const struct {
 
 	{ "failed to determine tracepoint '", "%127[^']' perf event ID: %127[^\n]", 2,
 	  "tracefs does not have the event %s: %s" },
+	{ "perf_event_open() failed: Permission denied", "", 0,
+	  "this process may not open events (perf_event_open): it needs CAP_PERFMON, or where "
+	  "kernel.perf_event_paranoid is above 2, as on Debian, CAP_SYS_ADMIN" },
 	{ "tracepoint '", "%127[^']' perf_event_open() failed: %127[^\n]", 2,
 	  "the kernel cannot open the event %s (perf_event_open): %s" },
 	{ "failed to attach to tracepoint '", "%127[^']': %127[^\n]", 2,

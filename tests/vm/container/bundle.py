@@ -3,8 +3,8 @@
 """Makes an OCI bundle of an image and a DaemonSet:
 bundle.py [--patch FILE.yaml] [--without CAPABILITY] [--mount-kmsg] [--allow-kmsg] IMAGE DAEMONSET.yaml BUNDLE
 
-The DaemonSet, with the patch merged into it as kustomize does, is translated as kubelet and containerd do. A key that is
-not known here ends the translation: no setting is left out of the test silently.
+The DaemonSet, with the patch merged into it as kustomize does, is translated as kubelet and containerd do. A key that
+is not known here ends the translation: no setting is left out of the test silently.
 --without takes a capability away; --mount-kmsg adds the node's /dev/kmsg as a volume, which does not give the right to
 open it; --allow-kmsg gives the device, as a runtime can that is configured so.
 Beside config.json, the file `settings` has the guest's settings (in shell)."""
@@ -71,7 +71,8 @@ def default_seccomp(capabilities):
     for rule in profile["syscalls"]:
         excludes = rule.get("excludes") or {}
         if holds(rule.get("includes") or {}) and not (excludes and holds(excludes)):
-            rules.append({key: rule[key] for key in ("names", "action", "args", "errnoRet") if rule.get(key) is not None})
+            keys = ("names", "action", "args", "errnoRet")
+            rules.append({key: rule[key] for key in keys if rule.get(key) is not None})
     return {"defaultAction": profile["defaultAction"], "defaultErrnoRet": profile.get("defaultErrnoRet", 1),
             "architectures": ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"], "syscalls": rules}
 
