@@ -18,7 +18,7 @@
 
 int heartbeat_open(struct heartbeat *h, const char *path)
 {
-	struct stat st;
+	struct stat st = {};
 	int err;
 
 	*h = (struct heartbeat){ .path = path, .fd = -1 };
