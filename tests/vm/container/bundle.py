@@ -58,6 +58,8 @@ def merged(base, patch):
 
 def default_seccomp(capabilities):
     """The default profile for a container with these capabilities, on amd64."""
+    if not os.path.exists(SECCOMP):
+        die(f"{SECCOMP} is missing: install the Debian package golang-github-containers-common, or run 'make deps'")
     with open(SECCOMP, encoding="utf-8") as file:
         profile = json.load(file)
 

@@ -119,20 +119,16 @@ row CAP_SYSLOG "no addresses, thus not who called printk; with CAP_SYS_ADMIN mis
 step "without CAP_SYS_ADMIN"
 with no-sys-admin 'CapabilityBoundingSet=~CAP_SYS_ADMIN'
 paranoid=$(</proc/sys/kernel/perf_event_paranoid)
-if [[ $btf == btf ]]; then
-	wait_for 10 source_is tracepoints
-	wait_for 10 all_attached
-	use_nfs
-	refresh
-	(($(sum xidscope_rpc_seconds_count 'op="READ"') > 0))
-	row CAP_SYS_ADMIN "the source is tracepoints instead of btf (kernel.perf_event_paranoid is $paranoid)"
-else
-	# Debian's kernels of this age demand it for events.
-	((paranoid > 2))
-	wait_for 10 source_is mountstats
-	(($(said 'this process may not open events') >= 1))
-	row CAP_SYS_ADMIN "the source is mountstats instead of tracepoints (kernel.perf_event_paranoid is $paranoid)"
-fi
+wait_for 10 source_is tracepoints || { source_is mountstats && (($(said 'this process may not open events') >= 1)); }
+row CAP_SYS_ADMIN "$(grep -o 'source="[a-z]*"} 1' $output), where kernel.perf_event_paranoid is $paranoid"
+echo 2 >/proc/sys/kernel/perf_event_paranoid
+with no-sys-admin-2 'CapabilityBoundingSet=~CAP_SYS_ADMIN'
+wait_for 10 source_is tracepoints
+wait_for 10 all_attached
+use_nfs
+refresh
+(($(sum xidscope_rpc_seconds_count 'op="READ"') > 0))
+row CAP_SYS_ADMIN "the source is tracepoints instead of $btf, where kernel.perf_event_paranoid is 2"
 
 for capability in CAP_BPF CAP_PERFMON; do
 	step "without CAP_SYS_ADMIN and $capability"
