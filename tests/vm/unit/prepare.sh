@@ -5,6 +5,6 @@ set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../../..")
 mkdir -p "$1"
-cp "$root/tests/vm/deploy-lib.sh" "$root/build/xidscope" "$root/deploy/systemd/xidscope.service" "$1/"
+cp "$here/unit-lib.sh" "$root/tests/vm/deploy-lib.sh" "$root/build/xidscope" "$root/deploy/systemd/xidscope.service" "$1/"
 cp "$here/guest.sh" "$1/run.sh"
 : >"$1/systemd"

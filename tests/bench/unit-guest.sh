@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The guest's side of tests/bench/unit.sh (it becomes the job's run.sh), with systemd as process 1. Fails if the unit's
+# settings make the agent dearer by more than a tenth.
+set -Eeuo pipefail
+cd /job
+# shellcheck source=tests/vm/unit/unit-lib.sh
+. ./unit-lib.sh
+
+# The time of all programs on tracepoints so far, in ns.
+programs() {
+	bpftool -j prog show | sed 's/},{"id"/\n{"id"/g' | sed -n '/"type":"tracing"/s/.*"run_time_ns":\([0-9]*\).*/\1/p' |
+		awk '{ n += $1 } END { printf "%d\n", n }'
+}
+on_cpu() { cut -d ' ' -f 1 "/proc/$1/schedstat"; }
+
+# measure SETTINGS PID: a row of the table.
+measure() {
+	local before minute reads
+	before=$(programs)
+	./load /mnt/3/file read 1 2000 1 >/dev/null
+	reads=$((($(programs) - before) / 2000))
+	sleep 20 # has written once with all of it
+	before=$(on_cpu "$2")
+	sleep 60
+	minute=$(($(on_cpu "$2") - before))
+	printf '| %s | %d | %d.%02d million | %d.%04d %% | %d |\n' "$1" "$reads" $((minute / 1000000)) \
+		$((minute / 10000 % 100)) $((minute / 600000000)) $((minute / 60000 % 10000)) \
+		"$(grep -c '^xidscope' $output)" >>out/table.md
+	eval "minute_$3=$minute"
+}
+
+nfs_server_start 1
+nfs_mount 3 '' /mnt/3
+dd if=/dev/zero of=/mnt/3/file bs=1M count=16 conv=fsync status=none
+sysctl -qw kernel.bpf_stats_enabled=1
+printf '\n%s\n\n%s\n%s\n' "Linux $(uname -r), 4 KiB reads at depth 1; a minute at an interval of 15 s:" \
+	"| settings | instructions per call in the programs | the agent in a minute | of a CPU at one per ns | samples |" \
+	"| --- | --- | --- | --- | --- |" >out/table.md
+/usr/local/sbin/xidscope run --output $output --state /var/lib/xidscope-state >/dev/null 2>&1 &
+agent=$!
+wait_for 30 test -e $output
+measure "none" $agent plain
+kill $agent
+wait $agent
+with unit
+wait_for 30 source_is "$btf"
+measure "the unit's" "$(show MainPID)" unit
+with no-netlink RestrictAddressFamilies= RestrictAddressFamilies=AF_UNIX
+wait_for 30 source_is "$btf"
+measure "the unit's, but without AF_NETLINK" "$(show MainPID)" polling
+echo >>out/table.md
+# shellcheck disable=SC2154 # measure() sets them
+((minute_unit * 10 <= minute_plain * 11 && minute_polling > minute_unit))
