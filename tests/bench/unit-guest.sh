@@ -39,15 +39,15 @@ printf '\n%s\n\n%s\n%s\n' "Linux $(uname -r), 4 KiB reads at depth 1; a minute a
 	"| --- | --- | --- | --- | --- |" >out/table.md
 /usr/local/sbin/xidscope run --output $output --state /var/lib/xidscope-state >/dev/null 2>&1 &
 agent=$!
-wait_for 30 test -e $output
+wait_for 60 test -e $output
 measure "none" $agent plain
 kill $agent
 wait $agent
 with unit
-wait_for 30 source_is "$btf"
+wait_for 60 source_is "$btf"
 measure "the unit's" "$(show MainPID)" unit
 with no-netlink RestrictAddressFamilies= RestrictAddressFamilies=AF_UNIX
-wait_for 30 source_is "$btf"
+wait_for 60 source_is "$btf"
 measure "the unit's, but without AF_NETLINK" "$(show MainPID)" polling
 echo >>out/table.md
 # shellcheck disable=SC2154 # measure() sets them

@@ -21,7 +21,7 @@ refresh() {
 	local before
 	before=$(stat -c %i.%Y.%Z "$output")
 	hup
-	wait_for 30 changed "$before"
+	wait_for 60 changed "$before"
 }
 changed() { [[ $(stat -c %i.%Y.%Z "$output") != "$1" ]]; }
 
@@ -55,7 +55,7 @@ use_nfs() {
 # cause_fault: an Xid 79, as the driver prints and reports it.
 cause_fault() {
 	insmod /job/nvidia.ko
-	sleep 1 # within which the agent watches it
+	sleep 3 # within which the agent watches it, and has noted that it was loaded
 	printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver
 	sleep 3
 	refresh

@@ -45,7 +45,7 @@ stop_agent() {
 faults=0
 check_agent() {
 	step "$name: every hook is attached, once sunrpc is there"
-	wait_for 30 all_hooks
+	wait_for 60 all_hooks
 	(($(grep -c '^xidscope_hook_attached{' "$output") >= 7))
 
 	step "$name: servers have the names that the node gives them"
@@ -92,7 +92,7 @@ check_probe() {
 	# shellcheck disable=SC2154
 	[[ ${probe[*]} == *'--max-age 2m' ]]
 	probe[-1]=8s
-	wait_for 10 crun exec xidscope "${probe[@]}"
+	wait_for 60 crun exec xidscope "${probe[@]}"
 	dd if=/dev/zero of="$folder/full" bs=64k status=none 2>/dev/null || true
 	sleep 16
 	(($(said 'No space left on device') == 1))
@@ -102,8 +102,8 @@ check_probe() {
 	sleep 10
 	if crun exec xidscope "${probe[@]}"; then false; fi
 	kill -CONT "$pid"
-	wait_for 10 crun exec xidscope "${probe[@]}"
-	wait_for 20 refresh
+	wait_for 60 crun exec xidscope "${probe[@]}"
+	wait_for 60 refresh
 }
 
 step "the DaemonSet's agent is there before sunrpc"
@@ -125,7 +125,7 @@ setpriv --reuid=65534 --regid=65534 --clear-groups prometheus-node-exporter --co
 	--collector.textfile --collector.textfile.directory="$(dirname "$output")" \
 	--web.listen-address=127.0.0.1:9100 2>out/node_exporter.log &
 exporter=$!
-wait_for 20 curl -sf -o out/served http://127.0.0.1:9100/metrics
+wait_for 60 curl -sf -o out/served http://127.0.0.1:9100/metrics
 kill "$exporter"
 grep -q "^node_textfile_scrape_error 0$" out/served
 grep "^node_textfile_mtime_seconds" out/served
@@ -182,8 +182,8 @@ step $name
 # shellcheck source=/dev/null
 . $name/settings
 crun run --bundle $name xidscope >out/$name.log 2>&1 &
-wait_for 30 grep -q 'cannot write /textfile/xidscope.prom: Permission denied' out/$name.log
+wait_for 60 grep -q 'cannot write /textfile/xidscope.prom: Permission denied' out/$name.log
 row CAP_DAC_OVERRIDE "no file is written in a directory of another user"
 crun kill xidscope TERM
-wait_for 10 ended
+wait_for 60 ended
 step "done"

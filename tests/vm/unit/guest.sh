@@ -13,22 +13,22 @@ step "it is ready before sunrpc is there"
 systemctl daemon-reload
 [[ ! -e /sys/module/sunrpc ]]
 systemctl start xidscope
-wait_for 10 is ActiveState active
-wait_for 10 is StatusText 'source none, findings: 0, last write 20*Z'
+wait_for 60 is ActiveState active
+wait_for 60 is StatusText 'source none, findings: 0, last write 20*Z'
 [[ $(stat -c %a $output) == 644 ]]
 
 step "it attaches when sunrpc is loaded, by a uevent, and counts NFS calls and an Xid"
 nfs_server_start
 for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
-wait_for 20 source_is "$btf"
-wait_for 20 all_attached
+wait_for 60 source_is "$btf"
+wait_for 60 all_attached
 (($(said 'uevents') == 0))
 use_nfs
 cause_fault
 for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
 (($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == 1))
 [[ $(sum xidscope_events_dropped_total) == 0 ]]
-wait_for 10 is StatusText "source $btf, findings: [1-9]*, last write 20*Z"
+wait_for 60 is StatusText "source $btf, findings: [1-9]*, last write 20*Z"
 
 step "it has given up what is not needed, and cannot get it back"
 [[ $(status NoNewPrivs) == 1 && $(status Seccomp) == 2 ]]
@@ -38,22 +38,22 @@ step "it has given up what is not needed, and cannot get it back"
 step "a reload writes the file; a stop ends it at once and removes the file"
 before=$(stat -c %i.%Y.%Z $output)
 systemctl reload xidscope
-wait_for 20 changed "$before"
-wait_for 20 is ActiveState active
+wait_for 60 changed "$before"
+wait_for 60 is ActiveState active
 begin=$SECONDS
 systemctl stop xidscope
 is Result success
-((SECONDS - begin <= 3))
+((SECONDS - begin <= 6))
 [[ ! -e $output ]]
 
 step "a stuck agent is found by the watchdog, and started again"
-with watchdog WatchdogSec=4 RestartSec=1
-sleep 12
+with watchdog WatchdogSec=10 RestartSec=1
+sleep 25
 is NRestarts 0
 stuck=$(show MainPID)
 kill -STOP "$stuck"
-wait_for 30 is NRestarts 1
-wait_for 30 is ActiveState active
+wait_for 60 is NRestarts 1
+wait_for 60 is ActiveState active
 [[ $(show MainPID) != "$stuck" ]]
 
 # ---- what each capability is for ----
@@ -63,7 +63,7 @@ step "without CAP_DAC_OVERRIDE"
 with no-dac-override 'CapabilityBoundingSet=~CAP_DAC_OVERRIDE'
 (($(said "cannot write $output: Permission denied") == 1))
 is ActiveState active # a failed write does not end it
-wait_for 10 is StatusText '*the file is not written: Permission denied'
+wait_for 60 is StatusText '*the file is not written: Permission denied'
 row CAP_DAC_OVERRIDE "no file is written in a directory of another user"
 
 step "without CAP_SYSLOG"
@@ -78,12 +78,12 @@ row CAP_SYSLOG "no addresses, thus not who called printk; with CAP_SYS_ADMIN mis
 step "without CAP_SYS_ADMIN"
 with no-sys-admin 'CapabilityBoundingSet=~CAP_SYS_ADMIN'
 paranoid=$(</proc/sys/kernel/perf_event_paranoid)
-wait_for 10 source_is tracepoints || { source_is mountstats && (($(said 'this process may not open events') >= 1)); }
+source_is tracepoints || { source_is mountstats && (($(said 'this process may not open events') >= 1)); }
 row CAP_SYS_ADMIN "$(grep -o 'source="[a-z]*"} 1' $output), where kernel.perf_event_paranoid is $paranoid"
 echo 2 >/proc/sys/kernel/perf_event_paranoid
 with no-sys-admin-2 'CapabilityBoundingSet=~CAP_SYS_ADMIN'
-wait_for 10 source_is tracepoints
-wait_for 10 all_attached
+wait_for 60 source_is tracepoints
+wait_for 60 all_attached
 use_nfs
 refresh
 (($(sum xidscope_rpc_seconds_count 'op="READ"') > 0))
@@ -92,26 +92,26 @@ row CAP_SYS_ADMIN "the source is tracepoints instead of $btf, where kernel.perf_
 for capability in CAP_BPF CAP_PERFMON; do
 	step "without CAP_SYS_ADMIN and $capability"
 	with "no-$capability" "CapabilityBoundingSet=~CAP_SYS_ADMIN $capability"
-	wait_for 10 source_is mountstats
+	wait_for 60 source_is mountstats
 	[[ $(sum xidscope_hook_attached 'hook="printk_console"') == 0 ]]
 	row "$capability" "with CAP_SYS_ADMIN missing too, which contains it: no BPF programs, the source is mountstats"
 	with "$capability-by-sys-admin" "CapabilityBoundingSet=~$capability"
-	wait_for 10 source_is "$btf"
-	wait_for 10 all_attached
+	wait_for 60 source_is "$btf"
+	wait_for 60 all_attached
 done
 
 step "CAP_SYS_RESOURCE is for a memory limit before 5.11 alone, which the unit removes"
 with memory-limit LimitMEMLOCK=64K
 if [[ $btf == btf ]]; then
-	wait_for 10 source_is btf
+	wait_for 60 source_is btf
 	row CAP_SYS_RESOURCE "not in the unit: nothing fails, and the memory limit is not that of locked memory"
 else
-	wait_for 10 source_is mountstats
+	wait_for 60 source_is mountstats
 	row CAP_SYS_RESOURCE "not in the unit: without LimitMEMLOCK=infinity no BPF programs, the source is mountstats"
 fi
 
 step "a forbidden AF_NETLINK is reported once, and modules are looked for instead"
 with no-netlink RestrictAddressFamilies= RestrictAddressFamilies=AF_UNIX
-wait_for 10 source_is "$btf"
+wait_for 60 source_is "$btf"
 (($(said "uevents: Address family not supported by protocol; modules are looked for") == 1))
 step "done"
