@@ -16,15 +16,18 @@ on_cpu() { cut -d ' ' -f 1 "/proc/$1/schedstat"; }
 
 # measure SETTINGS PID: a row of the table.
 measure() {
-	local before minute reads
-	before=$(programs)
+	local before minute ran calls
+	refresh
+	before=$(programs) calls=$(sum xidscope_rpc_seconds_count || true)
 	./load /mnt/3/file read 1 2000 1 >/dev/null
-	reads=$((($(programs) - before) / 2000))
+	ran=$(($(programs) - before))
+	refresh
+	calls=$(($(sum xidscope_rpc_seconds_count) - calls))
 	sleep 20 # has written once with all of it
 	before=$(on_cpu "$2")
 	sleep 60
 	minute=$(($(on_cpu "$2") - before))
-	printf '| %s | %d | %d.%02d million | %d.%04d %% | %d |\n' "$1" "$reads" $((minute / 1000000)) \
+	printf '| %s | %d | %d.%02d million | %d.%04d %% | %d |\n' "$1" $((ran / calls)) $((minute / 1000000)) \
 		$((minute / 10000 % 100)) $((minute / 600000000)) $((minute / 60000 % 10000)) \
 		"$(grep -c '^xidscope' $output)" >>out/table.md
 	eval "minute_$3=$minute"
@@ -33,6 +36,9 @@ measure() {
 nfs_server_start 1
 nfs_mount 3 '' /mnt/3
 dd if=/dev/zero of=/mnt/3/file bs=1M count=16 conv=fsync status=none
+./load /mnt/3/file read 1 100 1 >/dev/null
+sync
+sleep 5
 sysctl -qw kernel.bpf_stats_enabled=1
 printf '\n%s\n\n%s\n%s\n' "Linux $(uname -r), 4 KiB reads at depth 1; a minute at an interval of 15 s:" \
 	"| settings | instructions per call in the programs | the agent in a minute | of a CPU at one per ns | samples |" \
@@ -40,9 +46,11 @@ printf '\n%s\n\n%s\n%s\n' "Linux $(uname -r), 4 KiB reads at depth 1; a minute a
 /usr/local/sbin/xidscope run --output $output --state /var/lib/xidscope-state >/dev/null 2>&1 &
 agent=$!
 wait_for 60 test -e $output
+hup() { kill -HUP $agent; }
 measure "none" $agent plain
 kill $agent
 wait $agent
+hup() { systemctl kill --kill-whom=main -s HUP xidscope; }
 with unit
 wait_for 60 source_is "$btf"
 measure "the unit's" "$(show MainPID)" unit

@@ -31,7 +31,7 @@ sum() {
 		BEGIN { n = split(labels, label, " ") }
 		/^#/ || $1 !~ "^" metric "([{]|$)" { next }
 		{ for (i = 1; i <= n; i++) if (!index($1, label[i])) next; total += $NF; found = 1 }
-		END { print total + 0; exit !found }' "$output"
+		END { printf "%d\n", total; exit !found }' "$output"
 }
 source_is() {
 	refresh

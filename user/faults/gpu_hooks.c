@@ -143,6 +143,7 @@ static bool driver_was_loaded(struct gpu_hooks *g)
 static void on_uevent(void *context, const struct uevent *event)
 {
 	struct gpu_hooks *g = context;
+	uint64_t now = monotonic_ns(); /* reading the origins may take long */
 
 	if (!event->genuine)
 		return;
@@ -152,14 +153,13 @@ static void on_uevent(void *context, const struct uevent *event)
 		return;
 	if (!strcmp(event->path, "/module/nvidia")) {
 		driver_was_loaded(g);
-		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
+		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", now);
 		g->retry_ns = 0;
 	}
 	/* A GPU: a display controller for VGA or 3D. */
 	else if (!strcmp(event->subsystem, "pci") && !strncmp(event->pci_id, "10DE:", 5) &&
 		 (!strncmp(event->pci_class, "300", 3) || !strncmp(event->pci_class, "302", 3)))
-		fault_events_add_recovery(&g->stream.events, event->pci_slot, "device_probed",
-					  monotonic_ns());
+		fault_events_add_recovery(&g->stream.events, event->pci_slot, "device_probed", now);
 }
 
 static void read_uevents(struct gpu_hooks *g)
@@ -169,7 +169,7 @@ static void read_uevents(struct gpu_hooks *g)
 	/* A flood of them has hidden some. */
 	read_origins(g);
 	if (driver_was_loaded(g))
-		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
+		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", now);
 }
 
 static void epoll_add(struct gpu_hooks *g, int fd)
