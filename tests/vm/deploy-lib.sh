@@ -55,7 +55,7 @@ use_nfs() {
 # cause_fault: an Xid 79, as the driver prints and reports it.
 cause_fault() {
 	insmod /job/nvidia.ko
-	sleep 3 # within which the agent watches it, and has noted that it was loaded
+	sleep 5 # within which the agent watches it, and has noted that it was loaded
 	printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver
 	sleep 3
 	refresh
