@@ -17,6 +17,7 @@
 #include "base/append_file.h"
 #include "base/output_file.h"
 #include "commands/writer_channel.h"
+#include "kernel/capabilities.h"
 #include "kernel/mounts.h"
 
 /* A state file is no longer than this. */
@@ -191,6 +192,8 @@ child_main(const char *path, bool append, int socket, pid_t parent)
 		_exit(1); /* it has ended before */
 	prctl(PR_SET_NAME, "xidscope-writer");
 	close_others(socket, to_stdout);
+	/* A directory may belong to another user. What cannot be given up does no harm. */
+	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
 	umask(0); /* modes are as they are given */
 	if (output_file_init(&c.file, path))
 		_exit(1);

@@ -54,6 +54,18 @@ wait_for 60 is NRestarts 1
 wait_for 60 is ActiveState active
 [[ $(show MainPID) != "$stuck" ]]
 
+step "an output that hangs is no reason for the watchdog; the processes that write have no other capability"
+with hung WatchdogSec=10
+writers=$(cat "/proc/$(show MainPID)/task/$(show MainPID)/children")
+for writer in $writers; do [[ $(awk '/^CapPrm/ { print $2 }' "/proc/$writer/status") == 0000000000000002 ]]; done
+# shellcheck disable=SC2086 # process ids
+kill -STOP $writers
+wait_for 60 is StatusText '*the file is not written: its file system does not answer'
+sleep 20
+is NRestarts 0
+systemctl stop xidscope
+is Result success
+
 # ---- what each capability is for ----
 row() { printf '%s\t%s\n' "$@" | tee -a out/capabilities.tsv; }
 
