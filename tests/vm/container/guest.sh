@@ -56,7 +56,7 @@ check_agent() {
 	step "$name: NFS calls and an Xid are counted"
 	cause_fault
 	cp "$output" "out/$name.prom"
-	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
+	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count "$server" "op=\"$op\"") > 0)); done
 	# The second agent continues from the state file of the first.
 	faults=$((faults + 1))
 	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == faults))
@@ -110,6 +110,7 @@ step "the DaemonSet's agent is there before sunrpc"
 [[ ! -e /sys/module/sunrpc ]]
 btf=tracepoints
 [[ $(uname -r) == 5.10.* ]] || btf=btf
+server='server="127.0.0.1"'
 name=privileged
 start_agent
 nfs_server_start
@@ -137,6 +138,8 @@ stop_agent
 step "the variant's agent starts when NFS is in use"
 name=least
 start_agent
+# Without debugfs, the source tracepoints cannot name the servers of clients that were there before it.
+[[ $btf == btf ]] || server='server="client:'
 check_agent
 check_probe
 stop_agent
