@@ -468,7 +468,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	attach_trace(g);
 	attach_printk(g, log);
 	err = g->printk ? 0 : errno;
-	if (!g->printk && g->kernel_log.fd < 0 && err == EPERM)
+	if (!g->printk && !g->trace && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
 	g->retry_ns = monotonic_ns() + RETRY_NS;
 	epoll_add(g, g->uevents);
