@@ -185,7 +185,7 @@ step $name
 # shellcheck source=/dev/null
 . $name/settings
 crun run --bundle $name xidscope >out/$name.log 2>&1 &
-wait_for 60 grep -q 'cannot write /textfile/xidscope.prom: Permission denied' out/$name.log
+wait_for 180 grep -q 'cannot write /textfile/xidscope.prom: Permission denied' out/$name.log
 row CAP_DAC_OVERRIDE "no file is written in a directory of another user"
 crun kill xidscope TERM
 wait_for 60 ended
