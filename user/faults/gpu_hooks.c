@@ -169,7 +169,7 @@ static void read_uevents(struct gpu_hooks *g)
 	/* A flood of them has hidden some. */
 	read_origins(g);
 	if (driver_was_loaded(g))
-		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", now);
+		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
 }
 
 static void epoll_add(struct gpu_hooks *g, int fd)
