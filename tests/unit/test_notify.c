@@ -8,7 +8,7 @@
 #include "unit.h"
 #include "commands/notify.h"
 
-static const struct log text_log = { LOG_TEXT, false };
+static const struct log text_log = { .format = LOG_TEXT };
 static char folder[] = "/tmp/notify.XXXXXX";
 static char path[64];
 

@@ -50,7 +50,7 @@ TEST(only_changes_are_saved)
 	uint64_t next;
 
 	state_file_init(&f, &quiet, &store);
-	assert_false(state_file_load(&f, &faults, &next));
+	assert_false(state_file_load(&f, &faults, &next, 0));
 	state_file_save(&f, &faults, 5);
 	assert_int_equal(g.times, 1);
 	state_file_save(&f, &faults, 5);
@@ -91,7 +91,7 @@ TEST(the_next_run_continues)
 	store.len = g.len;
 	g.text = NULL;
 	state_file_init(&f, &quiet, &store);
-	assert_true(state_file_load(&f, &again, &next));
+	assert_true(state_file_load(&f, &again, &next, 0));
 	assert_int_equal(next, 7);
 	assert_int_equal(again.counts.fault_count, 1);
 	assert_int_equal(again.counts.faults[0].count, 1);
@@ -120,7 +120,7 @@ TEST(a_damaged_file_is_not_overwritten)
 		store.write = take;
 		store.context = &g;
 		state_file_init(&f, &(const struct log){}, &store);
-		assert_false(state_file_load(&f, &faults, &next));
+		assert_false(state_file_load(&f, &faults, &next, 0));
 		state_file_save(&f, &faults, 1);
 		g.full = false;
 		state_file_save(&f, &faults, 1);
@@ -140,7 +140,7 @@ TEST(without_a_store_nothing_is_kept)
 	uint64_t next;
 
 	state_file_init(&f, &quiet, NULL);
-	assert_false(state_file_load(&f, &faults, &next));
+	assert_false(state_file_load(&f, &faults, &next, 0));
 	assert_false(state_file_changed(&f, &faults));
 	state_file_save(&f, &faults, 1);
 }
