@@ -10,17 +10,47 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+#define BTF_FOLDER "/sys/kernel/btf/"
+#define KERNEL_BTF BTF_FOLDER "vmlinux"
 
 /* The kernel's types without those of modules: 5 MB, 30 ms to read. */
 static struct btf *types;
 
-static const struct btf *kernel_types(void)
+const struct btf *kernel_types(void)
 {
 	/* If the file is missing, libbpf would print a message of its own. */
 	if (!types && !access(KERNEL_BTF, R_OK))
 		types = btf__load_vmlinux_btf();
 	return types;
+}
+
+struct btf *kernel_module_types(const char *module)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), BTF_FOLDER "%s", module);
+	return kernel_types() && !access(path, R_OK) ? btf__parse_split(path, types) : NULL;
+}
+
+static int find_type(const struct btf *btf, const char *name, __u32 kind, __u32 begin, __u32 end)
+{
+	const struct btf_type *t;
+
+	for (__u32 id = begin; id < end; id++) {
+		t = btf__type_by_id(btf, id);
+		if (btf_kind(t) == kind && !strcmp(btf__name_by_offset(btf, t->name_off), name))
+			return (int)id;
+	}
+	return -ENOENT;
+}
+
+int kernel_type_find(const struct btf *btf, const char *name, __u32 kind)
+{
+	const struct btf *base = btf__base_btf(btf);
+	__u32 own = base ? btf__type_cnt(base) : 1;
+	int id = find_type(btf, name, kind, own, btf__type_cnt(btf));
+
+	return id < 0 ? find_type(btf, name, kind, 1, own) : id;
 }
 
 void kernel_types_forget(void)
@@ -52,7 +82,7 @@ bool kernel_has_type(const char *root, const char *name)
 
 static int member_offset(const struct btf *btf, const char *type, const char *member)
 {
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	int id = kernel_type_find(btf, type, BTF_KIND_STRUCT);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
 	for (int i = 0; t && i < btf_vlen(t); i++) {
@@ -73,7 +103,7 @@ int kernel_member_offset(const char *module, const char *type, const char *membe
 		return -ENOENT;
 	if (!module)
 		return member_offset(types, type, member);
-	btf = btf__load_module_btf(module, types);
+	btf = kernel_module_types(module);
 	offset = btf ? member_offset(btf, type, member) : -ENOENT;
 	btf__free(btf);
 	return offset;

@@ -6,9 +6,24 @@
 #define XIDSCOPE_KERNEL_TYPES_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+struct btf;
 
 /* Frees the kernel's types: the functions below read them once and keep their 5 MB. */
 void kernel_types_forget(void);
+
+/* The types of the running kernel without those of its modules, until
+ * kernel_types_forget(); NULL: they cannot be read. */
+const struct btf *kernel_types(void);
+
+/* Those of a loaded module together with the kernel's, to be freed by btf__free() before
+ * kernel_types_forget(); NULL: they cannot be read. */
+struct btf *kernel_module_types(const char *module);
+
+/* The number of a type in @btf, or -ENOENT. If both a module and the kernel have one of
+ * that name, it is the module's: they may differ. @kind: a BTF_KIND_. */
+int kernel_type_find(const struct btf *btf, const char *name, uint32_t kind);
 
 /* Whether the kernel itself, without its modules, has the type @name. @root: "" for the
  * running kernel, otherwise the folder that holds another one's /sys. */

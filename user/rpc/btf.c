@@ -9,14 +9,17 @@
 
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
+#include "kernel/module_types.h"
 #include "rpc.skel.h"
 #include "rpc/btf_maps.h"
 
+#define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"
 
 struct btf_state {
 	const struct log *log;
 	struct bpf_hooks hooks;
+	struct module_types types; /* while the programs are loaded */
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
 	uint32_t shards;
@@ -71,12 +74,13 @@ static bool tracepoints_preemptible(void)
 static void *open_programs(void *state)
 {
 	struct btf_state *b = state;
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = b->types.path);
 
 	/* If a hook that records at release is missing, rpc_stats_latency alone records. */
 	b->record_at_release = !((b->hooks.unused | b->hooks.missing) & RELEASE_HOOKS);
 	if (!b->record_at_release)
 		b->hooks.unused |= RECORD_AT_RELEASE_HOOKS;
-	b->bpf = rpc_bpf__open();
+	b->bpf = rpc_bpf__open_opts(&opts);
 	if (!b->bpf)
 		return NULL;
 	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
@@ -84,6 +88,23 @@ static void *open_programs(void *state)
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
 	return b->bpf;
+}
+
+/* Returns 0; or -errno after logging the reason. */
+static int copy_types(struct btf_state *b)
+{
+	struct rpc_bpf *bpf = rpc_bpf__open();
+	int err = -errno;
+
+	/* A built-in sunrpc has no file of its own. */
+	if (bpf)
+		err = module_types_copy(&b->types, access(SUNRPC_BTF, F_OK) ? NULL : "sunrpc",
+					bpf->obj);
+	rpc_bpf__destroy(bpf);
+	if (err)
+		log_error(b->log, "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
+			  b->hooks.user, strerror(-err));
+	return err;
 }
 
 static void detach(void *state)
@@ -112,7 +133,10 @@ static void *try(const struct source_setup *setup)
 		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
 		.unused = tracepoints_preemptible() ? 0 : RECORD_AT_RELEASE_HOOKS,
 	};
-	err = bpf_hooks_load(&b->hooks, open_programs, b);
+	err = copy_types(b);
+	if (!err)
+		err = bpf_hooks_load(&b->hooks, open_programs, b);
+	module_types_close(&b->types);
 	if (!err) {
 		err = btf_maps_open(&b->maps, b->bpf, b->shards);
 		if (err)
