@@ -63,7 +63,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports faults soak fuzz \
+.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz \
 	bench growth asan asan-unit coverage coverage-unit tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -222,12 +222,18 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory check
 	$(Q)tests/vm/check.sh --all
 	$(Q)$(MAKE) --no-print-directory check-transports
+	$(Q)$(MAKE) --no-print-directory check-dkms
 	$(Q)$(MAKE) --no-print-directory soak
 	$(Q)tests/vm/modules/check.sh
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
+
+check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)
+	$(call tools,pahole)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/vm/check.sh --dkms
 
 $(B)/inject/syscalls.inc: | $(B)/.tools
 	$(Q)mkdir -p $(@D)

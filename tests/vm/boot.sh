@@ -55,7 +55,9 @@ need "${qemu[0]}"
 # QEMU 7.2 translates code while another CPU patches it and may then keep a breakpoint that is long gone: a kernel whose
 # tracepoints are switched under load dies of it ("Oops: int3"). With one thread for all CPUs that cannot happen.
 : "${accel:=tcg,thread=single}"
-boot=$("$vm/kernel.sh" "$kernel")
+maker=kernel.sh
+[[ $suite != out-of-tree ]] || maker=dkms.sh
+boot=$("$vm/$maker" "$kernel")
 root=$(debian=$debian "$vm/image.sh" --arch "$arch" ${image:+"$image" "$packages"}) || exit
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-vm.XXXXXX")

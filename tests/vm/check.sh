@@ -3,9 +3,10 @@
 # Runs scenarios on the kernels named (default: all of kernels.tsv, with the scenarios named there) and judges what they
 # leave. A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and at the end
 # "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as "FORGIVEN FAIL".
-#   check.sh [--transports] [--all | --only "SCENARIO..."] [KERNEL...]
+#   check.sh [--transports | --dkms] [--all | --only "SCENARIO..."] [KERNEL...]
 #   check.sh --prepare: only makes ready what a run downloads and builds, so that it waits for less
 # --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
+# --dkms: on kernels with NFS modules that were built out of tree
 # --all: with the scenarios that kernels.tsv marks with a plus
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -13,12 +14,15 @@ here=$(dirname "$(realpath "$0")")
 . "$here/lib.sh"
 top=$(realpath "$here/../..")
 
-folder=scenarios image=() prepare=''
+folder=scenarios image=() prepare='' kind=''
 if [[ ${1:-} == --prepare ]]; then
 	prepare=1
 	shift
 elif [[ ${1:-} == --transports ]]; then
-	folder=transports image=(--image transports --packages "$vm/transports/rootfs.packages" --debian trixie)
+	kind=transports folder=transports image=(--image transports --packages "$vm/transports/rootfs.packages" --debian trixie)
+	shift
+elif [[ ${1:-} == --dkms ]]; then
+	kind=out-of-tree
 	shift
 fi
 only='' all_marked=''
@@ -30,8 +34,8 @@ elif [[ ${1:-} == --only ]]; then
 	shift 2
 fi
 kernels=("$@")
-((${#kernels[@]})) || mapfile -t kernels < <(awk -v folder="$folder" \
-	'!/^#/ && ($5 == "transports") == (folder == "transports") { print $1 }' "$vm/kernels.tsv")
+((${#kernels[@]})) || mapfile -t kernels < <(awk -v kind="$kind" \
+	'!/^#/ && ($5 == "transports" ? $5 : $2 == "out-of-tree" ? $2 : "") == kind { print $1 }' "$vm/kernels.tsv")
 if [[ $prepare ]]; then
 	for kernel in "${kernels[@]}"; do
 		kernel_row "$kernel"
@@ -102,7 +106,11 @@ prepare_scenarios() {
 	[[ $arch == "$(dpkg --print-architecture)" ]] || binary=$top/build/$arch/xidscope
 	binary=${XIDSCOPE:-$binary}
 	[[ -x $binary ]] || die "$binary is missing: build it (make ARCH=$arch)"
-	((${#image[@]})) || modules=$("$here/modules.sh" "$1") || status=$?
+	if [[ $suite == out-of-tree ]]; then
+		"$here/dkms.sh" "$1" >/dev/null || return 1
+	elif ((${#image[@]} == 0)); then
+		modules=$("$here/modules.sh" "$1") || status=$?
+	fi
 	((status == 0 || status == 77)) || return 1
 	mkdir -p "$2"
 	cp -r "$here/$folder" "$2/scenarios"

@@ -62,6 +62,15 @@ def compare_with_mountstats(folder, before, after, read=mountstats, additive=Tru
     return ours
 
 
+def compare_rtt(folder, before, after, ours):
+    """The phase rtt, of calls that have all been answered, equal to within the milliseconds of mountstats. Where the
+    layout of the kernel's structs is mistaken, times are the first to show it."""
+    old, new = (mountstats(folder / f"{point}.mountstats") for point in (before, after))
+    for op, fields in new.items():
+        seconds, theirs = ours.get("rpc_phase_seconds_sum", op=op, phase="rtt"), fields["rtt_ms"] - old[op]["rtt_ms"]
+        need(abs(seconds * 1000 - theirs) <= 2, op, "waited", seconds, "s for replies, by mountstats", theirs, "ms")
+
+
 def saturates(folder, limit, few, many, waiting, spare=0, more=0):
     """@waiting requests wait, or fewer by as much as @spare, or more by as much as @more."""
     ours = compare_with_mountstats(folder, f"{few}-before", f"{few}-after")
@@ -75,6 +84,7 @@ def saturates(folder, limit, few, many, waiting, spare=0, more=0):
     need((waiting - spare) / 2 <= depth <= waiting + more, "mean depth", depth, "not near", waiting)
     most = Metrics(folder / f"{few}-after.prom").get("rpc_queue_depth_max", queue=limit)
     need(waiting - spare - 2 <= most <= waiting + more, "greatest depth", most, "not", waiting)
+    compare_rtt(folder, f"{few}-before", f"{few}-after", ours)
     ours = compare_with_mountstats(folder, f"{many}-before", f"{many}-after")
     need(ours.get("rpc_saturated_seconds_total", limit=limit) == 0, "saturated with", many)
     need(ours.get("rpc_phase_seconds_sum", phase=limit) == 0, "waited with", many)

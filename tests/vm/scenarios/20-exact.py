@@ -2,13 +2,14 @@
 from judge import judgement, need
 from judge.checks import check_no_drops
 from judge.reading import Metrics
-from judge.truths import compare_with_mountstats, has_all_families
+from judge.truths import compare_rtt, compare_with_mountstats, has_all_families
 
 
 def exact(mount):
     @judgement
     def check(folder):
         ours = compare_with_mountstats(folder, f"{mount}-before", f"{mount}-after")
+        compare_rtt(folder, f"{mount}-before", f"{mount}-after", ours)
         after = Metrics(folder / f"{mount}-after.prom")
         check_no_drops(after)
         alive = after.each("rpc_slots", kind="max")
