@@ -113,6 +113,25 @@ TEST(types_are_the_kernels_if_the_module_shares_them)
 	btf__free(kernel);
 }
 
+TEST(a_struct_is_found_to_which_no_pointer_leads)
+{
+	int task;
+	struct btf *kernel = make_kernel(&task), *module = btf__new_empty_split(kernel);
+	struct btf *selected;
+
+	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
+	btf__add_struct(module, "rb_root", 8);
+	assert_false(btf__add_field(module, "rb_node", NUMBER, 0, 0));
+	add_task(module, add_client(module, 24), 8); /* that of the tracepoint is another one */
+	selected = select_types(module);
+	assert_non_null(selected);
+	assert_int_equal(offset_of(selected, "rb_root", "rb_node"), 0);
+	assert_int_equal(offset_of(selected, "rpc_task", "tk_start"), 8);
+	btf__free(selected);
+	btf__free(module);
+	btf__free(kernel);
+}
+
 TEST(types_of_a_damaged_module_are_refused)
 {
 	struct btf *module = btf__new_empty();

@@ -22,8 +22,8 @@ struct copying {
 	const struct btf *wanted; /* the programs' own: names of structs */
 	struct btf *to;
 	int *copies; /* by number in @from: the number in @to, or 0 */
-	__u32 *found; /* structs that pointers lead to: numbers in @from */
-	size_t count; /* of @found */
+	__u32 *found; /* structs to copy: numbers in @from */
+	size_t count, done; /* of @found */
 	bool *seen; /* by number in @from: it is in @found */
 };
 
@@ -32,6 +32,29 @@ static int copy_type(struct copying *c, __u32 id, int depth);
 static const char *name_of(const struct copying *c, __u32 offset)
 {
 	return btf__name_by_offset(c->from, offset);
+}
+
+/* Whether the programs have a struct of that name, or of that name and a flavor: "name___". */
+static bool is_wanted(const struct copying *c, const struct btf_type *struct_type)
+{
+	const char *name = name_of(c, struct_type->name_off);
+	size_t len = strlen(name);
+
+	for (__u32 id = 1; id < btf__type_cnt(c->wanted); id++) {
+		const struct btf_type *t = btf__type_by_id(c->wanted, id);
+		const char *own = btf__name_by_offset(c->wanted, t->name_off);
+
+		if (btf_is_struct(t) && len && !strncmp(own, name, len) &&
+		    (!own[len] || !strncmp(own + len, "___", 3)))
+			return true;
+	}
+	return false;
+}
+
+static void add_struct(struct copying *c, __u32 id)
+{
+	c->seen[id] = true;
+	c->found[c->count++] = id;
 }
 
 /* Follows a pointer to what it points to in the end. */
@@ -48,11 +71,8 @@ static void find_struct(struct copying *c, __u32 id)
 			break;
 		t = btf__type_by_id(c->from, id);
 	}
-	if (!t || !btf_is_struct(t) || c->seen[id] ||
-	    btf__find_by_name_kind(c->wanted, name_of(c, t->name_off), BTF_KIND_STRUCT) < 0)
-		return;
-	c->seen[id] = true;
-	c->found[c->count++] = id;
+	if (t && btf_is_struct(t) && !c->seen[id] && is_wanted(c, t))
+		add_struct(c, id);
 }
 
 static int copy_composite(struct copying *c, const struct btf_type *t, int depth)
@@ -139,20 +159,54 @@ static void find_arguments(struct copying *c, const char *tracepoint)
 		find_struct(c, btf_params(t)[i].type);
 }
 
+static bool is_found(const struct copying *c, const struct btf_type *struct_type)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct btf_type *t = btf__type_by_id(c->from, c->found[i]);
+
+		if (!strcmp(name_of(c, t->name_off), name_of(c, struct_type->name_off)))
+			return true;
+	}
+	return false;
+}
+
+/* The module's structs that contain others, so that no pointer leads to them. */
+static void find_rest(struct copying *c)
+{
+	const struct btf *base = btf__base_btf(c->from);
+
+	for (__u32 id = base ? btf__type_cnt(base) : 1; id < btf__type_cnt(c->from); id++) {
+		const struct btf_type *t = btf__type_by_id(c->from, id);
+
+		if (btf_is_struct(t) && is_wanted(c, t) && !is_found(c, t))
+			add_struct(c, id);
+	}
+}
+
+static int copy_found(struct copying *c)
+{
+	for (; c->done < c->count; c->done++)
+		if (copy_type(c, c->found[c->done], 0) < 0)
+			return -EINVAL;
+	return 0;
+}
+
 static int copy_all(struct copying *c, const struct bpf_object *object)
 {
 	struct bpf_program *program;
 	const char *section;
+	int err;
 
 	bpf_object__for_each_program(program, object) {
 		section = bpf_program__section_name(program);
 		if (!strncmp(section, TRACEPOINT, strlen(TRACEPOINT)))
 			find_arguments(c, section + strlen(TRACEPOINT));
 	}
-	for (size_t i = 0; i < c->count; i++)
-		if (copy_type(c, c->found[i], 0) < 0)
-			return -EINVAL;
-	return 0;
+	err = copy_found(c);
+	if (err)
+		return err;
+	find_rest(c);
+	return copy_found(c);
 }
 
 struct btf *module_types_select(const struct btf *from, const struct bpf_object *object)

@@ -18,9 +18,9 @@ struct module_types {
 };
 
 /*
- * Makes the file for the programs of @object, which is open: with each struct that they
- * read, if the arguments of the tracepoints that they are for lead to it. @module: NULL for
- * one that is built in. Returns 0; -ENOENT if its types cannot be read; or -errno.
+ * Makes the file for the programs of @object, which is open: with each struct of theirs
+ * to which the arguments of their tracepoints lead, or which the module itself has. @module:
+ * NULL for one that is built in. Returns 0; -ENOENT if its types cannot be read; or -errno.
  */
 int module_types_copy(struct module_types *t, const char *module, const struct bpf_object *object);
 
