@@ -124,6 +124,7 @@ static void *try(const struct source_setup *setup)
 	if (!b)
 		return NULL;
 	b->log = setup->log;
+	b->types.fd = -1;
 	b->shards = bpf_shards(RPC_MAX_SHARDS);
 	b->hooks = (struct bpf_hooks){
 		.log = setup->log,
