@@ -113,9 +113,9 @@ start_hangs() {
 	begin "$1" "$1" "$1"
 	reported "$metrics"
 	if [[ $hang == freeze ]]; then
-		grep -q "continuing from the state file $1/state" agent.log
+		wait_for 20 grep -q "continuing from the state file $1/state" agent.log
 	else
-		grep -q "what it has is kept as $1/state.late" agent.log
+		wait_for 20 grep -q "what it has is kept as $1/state.late" agent.log
 	fi
 	fault
 	seen agent.log
