@@ -65,6 +65,7 @@ sleep 20
 is NRestarts 0
 systemctl stop xidscope
 is Result success
+rm $output # as the process that would remove it was stopped
 
 # ---- what each capability is for ----
 row() { printf '%s\t%s\n' "$@" | tee -a out/capabilities.tsv; }
