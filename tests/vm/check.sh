@@ -49,10 +49,10 @@ fi
 # Sets of scenarios that kernels.tsv names: see there. All are those that stand in the folder, the container image, and the
 # systemd unit.
 all=$(printf '%s\n' "$here/$folder"/[0-9]*.sh | sed 's,.*/[0-9]*-,,; s/\.sh$//' | paste -sd ' ')
-hooks='late exact sources faults fault-lines driver-hooks forgery forgery-corners'
+hooks='late exact sources faults fault-lines driver-hooks forgery'
 core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
-most+=' fault-history signals-of-trouble hardware-errors crowding clock later hung-output'
+most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to container and unit, if they
