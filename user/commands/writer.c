@@ -252,7 +252,7 @@ static void set_lock(struct writer *w, int fd)
 /* Handles one answer, or the end of the process. Returns 0, or -EAGAIN if there is none. */
 static int take_answer(struct writer *w, bool *wrote, int *error)
 {
-	struct work_answer a;
+	struct work_answer a = {};
 	enum work work = w->work;
 	int fd, err;
 

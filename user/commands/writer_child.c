@@ -147,7 +147,7 @@ static int work(struct child *c, const struct work_request *r, int text, struct 
 
 static void serve(struct child *c, int socket)
 {
-	struct work_request request;
+	struct work_request request = {};
 	struct work_answer answer;
 	int text, fd, err;
 
