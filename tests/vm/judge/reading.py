@@ -58,7 +58,7 @@ PER_OP_FIELDS = ("ops", "ntrans", "timeouts", "sent", "received", "queue_ms",
 def mountstats(path):
     """The per-op statistics of the only NFS mount in the file."""
     ops = {}
-    for line in Path(path).read_text().split("\n"):
+    for line in Path(path).read_text(errors="surrogateescape").split("\n"):
         match = PER_OP.match(line)
         if match:
             need(match[1] not in ops, path, "shows more than one mount")
@@ -70,7 +70,7 @@ def mountstats(path):
 def mountstats_all(path):
     """The same, summed over all mounts."""
     ops = {}
-    for line in Path(path).read_text().split("\n"):
+    for line in Path(path).read_text(errors="surrogateescape").split("\n"):
         match = PER_OP.match(line)
         if match:
             into = ops.setdefault(match[1], dict.fromkeys(PER_OP_FIELDS, 0))

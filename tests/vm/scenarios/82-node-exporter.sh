@@ -4,7 +4,8 @@
 nfs_server_start
 mkdir -p textfile
 cd textfile || exit
-agent_start
+# The line below is not the kernel's own.
+agent_start --accept-user-kmsg
 nasty=$'na"sty\\x\nna\xffme'
 mkdir -p /mnt/nasty
 defer unmount /mnt/nasty
