@@ -10,6 +10,7 @@ pass() { # NAME OPTION...: an agent, while put() writes each line
 	shift
 	agent_start --hooks gpu --events "$name.json" "$@"
 	cp x.prom "$name-begin.prom"
+	touch "$name.json" # the agent makes it at the first event
 	wc -l <"$name.json" >"$name.skip"
 	while IFS= read -r line; do put "$line"; done <lines
 	sleep 3
