@@ -7,6 +7,7 @@
 #define XIDSCOPE_MADE_UP_TREE_H
 
 #include <bpf/btf.h>
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +57,19 @@ static inline void put_bytes(const char *path, const void *bytes, size_t len)
 static inline void put(const char *path, const char *text)
 {
 	put_bytes(path, text, strlen(text));
+}
+
+/* Fails unless the file @path has that content, as far as 4 kB. */
+static inline void assert_content(const char *path, const char *expected)
+{
+	char text[4096] = "";
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		fail_msg("%s: %s", path, strerror(errno));
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	assert_string_equal(text, expected);
 }
 
 /* The types of a kernel with the struct @name. */

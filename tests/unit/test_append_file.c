@@ -35,18 +35,6 @@ static void append_whole(struct append_file *f, const char *text)
 	assert_int_equal(done, strlen(text));
 }
 
-static void assert_content(const char *name, const char *expected)
-{
-	char text[4096] = "";
-	FILE *f = fopen(name, "r");
-
-	if (!f)
-		fail_msg("%s: %s", name, strerror(errno));
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	assert_string_equal(text, expected);
-}
-
 static mode_t mode(const char *name)
 {
 	struct stat st;

@@ -4,6 +4,7 @@
  * any bytes become a valid string, and that numbers are written exactly.
  */
 #include "unit.h"
+#include "utf8.h"
 #include "base/json.h"
 #include "base/safe_text.h"
 
@@ -96,24 +97,6 @@ TEST(any_bytes_become_a_string)
 	}
 }
 
-/* Up to U+FFFF. */
-static size_t encode(unsigned long c, char *out)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	out[0] = (char)(0xe0 | c >> 12);
-	out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[2] = (char)(0x80 | (c & 0x3f));
-	return 3;
-}
-
 /*
  * Reads the JSON string at text (RFC 8259, section 7) into out, at most size
  * bytes. Returns what follows it, or NULL if there is no valid one.
@@ -139,9 +122,9 @@ static const char *read_json_string(const char *text, char *out, size_t size, si
 			out[(*len)++] = text[1];
 			text += 2;
 		} else if (text[1] == 'u' && strspn(text + 2, "0123456789abcdef") >= 4) {
-			n = encode(strtoul((char[]){ text[2], text[3], text[4], text[5], 0 }, NULL,
-					   16),
-				   out + *len);
+			n = utf8_encode(strtoul((char[]){ text[2], text[3], text[4], text[5], 0 },
+						NULL, 16),
+					out + *len);
 			*len += n;
 			text += 6;
 		} else {

@@ -34,18 +34,6 @@ static int enter_with_dir(void **state)
 
 TEST_EACH(enter_with_dir, leave)
 
-static void assert_content(const char *name, const char *expected)
-{
-	char text[64] = "";
-	FILE *f = fopen(name, "r");
-
-	if (!f)
-		fail_msg("%s: %s", name, strerror(errno));
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	assert_string_equal(text, expected);
-}
-
 /* Entries of a directory, "." and ".." aside. */
 static size_t count_entries(const char *name)
 {

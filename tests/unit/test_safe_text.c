@@ -4,6 +4,7 @@
  * are, and that lines and texts for people have no other.
  */
 #include "unit.h"
+#include "utf8.h"
 #include "base/safe_text.h"
 
 /* Bytes without their NUL. */
@@ -22,37 +23,13 @@ static size_t length_of(const char *text, size_t len)
 	return n;
 }
 
-static size_t encode(uint32_t c, char *out)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 TEST(every_character_is_utf8_and_surrogates_are_not)
 {
 	char text[4];
 
 	for (uint32_t c = 0; c < 0x200000; c++) {
 		bool valid = c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
-		size_t n = encode(c, text);
+		size_t n = utf8_encode(c, text);
 
 		if (utf8_length(text, n) != (valid ? n : 0))
 			fail_msg("U+%04X", c);
@@ -142,7 +119,7 @@ static size_t safe_length_of(uint32_t c)
 {
 	char text[4];
 
-	return safe_length(text, encode(c, text));
+	return safe_length(text, utf8_encode(c, text));
 }
 
 TEST(a_characters_value_is_its_code_point)
@@ -150,7 +127,8 @@ TEST(a_characters_value_is_its_code_point)
 	char text[4];
 
 	for (uint32_t c = 0; c < 0x110000; c++)
-		if (utf8_length(text, encode(c, text)) && utf8_value(text, encode(c, text)) != c)
+		if (utf8_length(text, utf8_encode(c, text)) &&
+		    utf8_value(text, utf8_encode(c, text)) != c)
 			fail_msg("U+%04X", c);
 }
 

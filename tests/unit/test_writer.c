@@ -140,18 +140,6 @@ static void finish(struct writer *w, bool keep)
 	writers_finish(w, 1, keep, monotonic_ns() + 10 * SECOND);
 }
 
-static void assert_content(const char *name, const char *expected)
-{
-	char text[4096] = "";
-	FILE *f = fopen(name, "r");
-
-	if (!f)
-		fail_msg("%s: %s", name, strerror(errno));
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	assert_string_equal(text, expected);
-}
-
 static int count(const char *name, const char *pattern)
 {
 	char line[8192];

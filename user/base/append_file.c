@@ -57,14 +57,15 @@ int append_file_check(const struct append_file *f)
 /* What was opened: 0 or an error, as of look(). Takes away permissions beyond MODE. */
 static int check_open(int fd, struct stat *st)
 {
+	int err;
+
 	if (fstat(fd, st))
 		return -errno;
 	if (S_ISCHR(st->st_mode))
 		return 0;
-	if (!S_ISREG(st->st_mode))
-		return -ENXIO;
-	if (st->st_nlink > 1)
-		return -EMLINK;
+	err = output_kind_error(st);
+	if (err)
+		return err;
 	return st->st_mode & 07777 & ~MODE && fchmod(fd, st->st_mode & MODE) ? -errno : 0;
 }
 

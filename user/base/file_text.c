@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,14 @@ bool file_first_line(const char *path, char *line, size_t size)
 	if (file)
 		fclose(file);
 	return found;
+}
+
+FILE *file_open(const char *root, const char *path)
+{
+	char whole[PATH_MAX];
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	return fopen(whole, "re");
 }
 
 void file_text_free(struct file_text *f)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct file_text {
 	char *bytes; /* NUL follows the last; free with file_text_free() */
@@ -23,6 +24,9 @@ const char *file_text_error(int err);
 /* The first line of @path without its newline, cut to @size bytes with the NUL;
  * "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
+
+/* Opens @path for reading, with @root put before it; the caller closes it. NULL with errno. */
+FILE *file_open(const char *root, const char *path);
 
 void file_text_free(struct file_text *f);
 

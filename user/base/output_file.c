@@ -49,7 +49,7 @@ int output_file_init(struct output_file *f, const char *path)
 		       -ENOMEM;
 }
 
-static int kind_error(const struct stat *st)
+int output_kind_error(const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
@@ -100,7 +100,7 @@ int output_path_check(int folder, const char *name)
 		return -EISDIR; /* of a path that ends in a slash */
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
-	return kind_error(&st);
+	return output_kind_error(&st);
 }
 
 static int check(struct output_file *f, int folder, enum output_part part)
@@ -148,7 +148,7 @@ static int take_lock(struct output_file *f, int folder)
 	fd = open_lock(f, folder);
 	if (fd < 0)
 		return fd;
-	err = fstat(fd, &st) ? -errno : kind_error(&st);
+	err = fstat(fd, &st) ? -errno : output_kind_error(&st);
 	if (!err && flock(fd, LOCK_EX | LOCK_NB))
 		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	f->lock_device = st.st_dev;
@@ -182,7 +182,12 @@ int output_file_give_lock(struct output_file *f)
 
 /* ---- what is done in the folder ---- */
 
-int output_file_check(struct output_file *f)
+static int check_file(struct output_file *f, int folder)
+{
+	return check(f, folder, OUTPUT_FILE);
+}
+
+static int in_folder(struct output_file *f, int (*work)(struct output_file *f, int folder))
 {
 	int folder, err;
 
@@ -191,23 +196,19 @@ int output_file_check(struct output_file *f)
 	folder = output_file_folder(f);
 	if (folder < 0)
 		return folder;
-	err = check(f, folder, OUTPUT_FILE);
+	err = work(f, folder);
 	close(folder);
 	return err;
 }
 
+int output_file_check(struct output_file *f)
+{
+	return in_folder(f, check_file);
+}
+
 int output_file_lock(struct output_file *f)
 {
-	int folder, err;
-
-	if (is_stdout(f))
-		return 0;
-	folder = output_file_folder(f);
-	if (folder < 0)
-		return folder;
-	err = check_lock(f, folder);
-	close(folder);
-	return err;
+	return in_folder(f, check_lock);
 }
 
 int output_write_all(int fd, const char *data, size_t size)
@@ -239,7 +240,7 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | OPEN_SAFELY, 0644);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : kind_error(&st);
+	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : output_kind_error(&st);
 	if (!err)
 		err = output_write_all(fd, data, size);
 	if (close(fd) && !err)
@@ -307,7 +308,7 @@ int output_file_open(struct output_file *f)
 	err = check(f, folder, OUTPUT_FILE);
 	if (!err) {
 		fd = openat(folder, f->names[OUTPUT_FILE], O_RDONLY | OPEN_SAFELY);
-		err = fd < 0 || fstat(fd, &st) ? -errno : kind_error(&st);
+		err = fd < 0 || fstat(fd, &st) ? -errno : output_kind_error(&st);
 	}
 	close(folder);
 	if (!err)

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 /* The file that an error is about. */
 enum output_part { OUTPUT_FILE, OUTPUT_TEMPORARY, OUTPUT_LOCK, OUTPUT_PARTS };
@@ -68,6 +68,9 @@ void output_file_close(struct output_file *f, bool keep);
 /* Whether @path has what is not a regular file with one link: one of the errors above, or
  * 0. @folder is the descriptor of its folder. */
 int output_path_check(int folder, const char *name);
+
+/* The same for what @st describes. */
+int output_kind_error(const struct stat *st);
 
 /* The text of such an error, or of another errno. */
 const char *output_error(int err);

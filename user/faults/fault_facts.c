@@ -17,12 +17,10 @@
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
 bool fault_facts_has_symbol(const char *root, const char *symbol)
 {
-	char path[PATH_MAX], line[256], wanted[64];
+	FILE *file = file_open(root, "/proc/kallsyms");
+	char line[256], wanted[64];
 	bool found = false;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/proc/kallsyms", root);
-	file = fopen(path, "re");
 	if (!file)
 		return false;
 	snprintf(wanted, sizeof(wanted), " %s\t", symbol);

@@ -47,8 +47,8 @@ struct fault_stream {
 	struct printk_queue printk;
 	uint64_t read_to_ns; /* time of the last record; 0: none was read */
 	uint64_t crowded; /* messages of the printk hook that were removed because too
-			   * many waited for their records, or not kept for want of
-			   * memory; ... */
+			   * many waited for their records, or there was no memory
+			   * for them; ... */
 	uint64_t others_crowded; /* ... of others than the driver */
 };
 

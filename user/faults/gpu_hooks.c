@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -50,7 +49,7 @@ struct gpu_hooks {
 	uint64_t printk_dropped; /* by the hook, so far */
 	struct printk_origins origins;
 	int uevents; /* -1: not open */
-	ino_t driver; /* of /sys/module/nvidia; 0: the driver is not loaded */
+	ino_t driver; /* module_number() */
 	struct trace_events *trace; /* NULL: not attached */
 	int trace_error; /* why not */
 	uint64_t retry_ns; /* CLOCK_MONOTONIC: when to try again what is missing */
@@ -134,9 +133,8 @@ static void read_printk(struct gpu_hooks *g)
 static bool driver_was_loaded(struct gpu_hooks *g)
 {
 	ino_t before = g->driver;
-	struct stat st = {};
 
-	g->driver = stat("/sys/module/nvidia", &st) ? 0 : st.st_ino;
+	g->driver = module_number("nvidia");
 	return g->driver && g->driver != before;
 }
 

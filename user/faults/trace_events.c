@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/label.h"
 #include "base/process.h"
 #include "faults/fault_facts.h"
 #include "kernel/kernel_types.h"
+#include "kernel/module_events.h"
 #include "kernel/trace_instance.h"
 
 enum {
@@ -52,7 +52,7 @@ struct trace_events {
 	bool probe_defined;
 	bool modules_changed;
 	uint64_t missed; /* records that were lost so far */
-	ino_t driver; /* of /sys/module/nvidia; 0: the driver is not loaded */
+	ino_t driver; /* module_number() */
 	bool driver_has_function;
 };
 
@@ -248,15 +248,12 @@ static void note_times(struct trace_events *t)
  * for a driver that lacks the function. */
 static void note_driver(struct trace_events *t)
 {
-	struct stat st = {};
+	ino_t driver = module_number("nvidia");
 
-	/* Another one has another number. */
-	if (stat("/sys/module/nvidia", &st))
-		st.st_ino = 0;
-	if (st.st_ino != t->driver)
-		t->driver_has_function = st.st_ino && t->events[EVENT_PROBE].enabled &&
+	if (driver != t->driver)
+		t->driver_has_function = driver && t->events[EVENT_PROBE].enabled &&
 					 fault_facts_has_symbol("", t->events[EVENT_PROBE].name);
-	t->driver = st.st_ino;
+	t->driver = driver;
 	t->stream->reports_expected = t->events[EVENT_XID].enabled || t->driver_has_function;
 }
 

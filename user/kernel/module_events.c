@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The multicast group of messages that the kernel itself sends. */
@@ -99,4 +101,13 @@ bool module_events_read(int fd)
 	bool changed = false;
 
 	return uevents_read(fd, note_module, &changed) || changed;
+}
+
+ino_t module_number(const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return stat(path, &st) ? 0 : st.st_ino;
 }

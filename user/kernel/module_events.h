@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Returns a descriptor that becomes readable with each uevent, for the caller
  * to close; or -errno. */
@@ -36,5 +37,9 @@ bool uevents_read(int fd, uevent_handler *handle, void *context);
  * live, and when it is no longer among the holders of others.
  */
 bool module_events_read(int fd);
+
+/* The inode of /sys/module/NAME, another one each time that the module is loaded;
+ * 0: it is not loaded. */
+ino_t module_number(const char *name);
 
 #endif

@@ -2,10 +2,11 @@
 /* What is mounted where. */
 #include "kernel/mounts.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/file_text.h"
 
 /* proc(5): a line "mnt_id:" TAB and the number. */
 long mounts_number(int fd)
@@ -41,14 +42,12 @@ static bool is_network(const char *type)
  * source and options, with a blank between. */
 bool mounts_find_network(const char *root, long number, char *source, size_t size)
 {
-	char path[PATH_MAX], type[64], *line = NULL, *end, *rest;
+	FILE *mounts = file_open(root, "/proc/self/mountinfo");
+	char type[64], *line = NULL, *end, *rest;
 	bool network = false;
 	size_t room = 0;
-	FILE *mounts;
 	int at;
 
-	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root);
-	mounts = fopen(path, "re");
 	while (mounts && getline(&line, &room, mounts) > 0) {
 		if (strtol(line, &end, 10) != number || end == line)
 			continue;

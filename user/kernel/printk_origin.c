@@ -3,12 +3,12 @@
 #include "kernel/printk_origin.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/file_text.h"
 #include "base/span.h"
 
 /* A stack is looked up long before this. */
@@ -94,13 +94,11 @@ static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open
 
 int printk_origins_read_functions(struct printk_origins *o, const char *root)
 {
-	char path[PATH_MAX], line[512];
+	FILE *file = file_open(root, "/proc/kallsyms");
+	char line[512];
 	uint64_t open = 0;
 	int err = 0;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/proc/kallsyms", root);
-	file = fopen(path, "re");
 	if (!file)
 		return -errno;
 	o->function_count = 0;
@@ -165,13 +163,11 @@ static int add_module(struct printk_origins *o, struct span line, uint64_t now_n
 
 static int read_modules(struct printk_origins *o, const char *root, uint64_t now_ns)
 {
-	char path[PATH_MAX], line[4096];
+	FILE *file = file_open(root, "/proc/modules");
+	char line[4096];
 	size_t kept = 0;
 	int err = 0;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/proc/modules", root);
-	file = fopen(path, "re");
 	if (!file)
 		return -errno;
 	for (size_t i = 0; i < o->module_count; i++)
