@@ -64,7 +64,7 @@ USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
 .PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz \
-	bench growth asan asan-unit coverage coverage-unit tidy cppcheck clean distclean
+	bench growth series-cost asan asan-unit coverage coverage-unit tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -284,6 +284,10 @@ growth: deps ## measure cost as servers, transports and waiting tasks grow, and 
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(B)/bench/contention
 	$(Q)$(B)/bench/contention || [ $$? = 77 ]
 	$(Q)tests/bench/growth.sh
+
+# What `make growth` has left, unless FILES names two other files of one agent: of one moment, and of a later one.
+series-cost: ## measure what a series costs in Prometheus, and with it what a fleet of nodes needs (10 minutes, after growth)
+	$(Q)tests/fleet/series-cost.sh $(FILES)
 
 # ---- analysis: tools beyond those of `make deps` are installed by the target, if root runs it ----
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The guest's side of `make growth` (it becomes the job's run.sh): what a call costs, and a write of the file, as
 # servers, transports, ops and waiting tasks grow. A line in out/growth.tsv for each step, and the run statistics of the
-# agent's programs before and after it.
+# agent's programs before and after it; a line in out/detail.tsv for each file with --detail op.
 set -euo pipefail
 # shellcheck source=/dev/null
 . /vm/guest-lib.sh
@@ -16,12 +16,18 @@ dd if=/dev/zero of=/export/load bs=1M count=16 status=none
 sysctl -qw kernel.bpf_stats_enabled=1
 
 value() { sed -n "s/^xidscope_$1 //p" x.prom; }
-calls() { sed -n 's/^xidscope_rpc_seconds_count{.* //p' x.prom | awk '{ n += $1 } END { print n + 0 }'; }
+calls() { sed -n 's/^xidscope_rpc_op_calls_total{.* //p' x.prom | awk '{ n += $1 } END { print n + 0 }'; }
 mounts() { seq -f '/mnt/s%g' "$1"; }
 
-fresh_agent() {
+fresh_agent() { # fresh_agent [OPTION...]
 	rm -f agent.log x.prom
-	agent_start
+	agent_start "$@"
+}
+# What the file costs, in figures that both tables end with.
+file_figures() {
+	agent_write
+	agent_write # its export_seconds is that of the write before
+	printf '%s\t%s\t%s\n' "$(value export_seconds)" "$(stat -c %s x.prom)" "$(grep -c '^xidscope' x.prom)"
 }
 
 # step NAME SERVERS TRANSPORTS COMMAND...: what the command's calls cost, three times, and how large the file is after it.
@@ -35,10 +41,9 @@ step() {
 		"$@"
 		bpftool -j prog show >"out/$name-$repeat-after.json"
 		agent_write
-		agent_write # its export_seconds is that of the write before
-		printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$repeat" "$servers" "$transports" \
-			$(($(calls) - before)) "$(grep -c '^xidscope_rpc_seconds_count' x.prom)" "$(value export_seconds)" \
-			"$(stat -c %s x.prom)" "$(grep -c '^xidscope' x.prom)" >>out/growth.tsv
+		printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$repeat" "$servers" "$transports" $(($(calls) - before)) \
+			"$(grep -c '^xidscope_rpc_op_calls' x.prom)" "$(file_figures)" >>out/growth.tsv
+		cp x.prom "out/$name-$repeat.prom"
 	done
 }
 
@@ -75,6 +80,12 @@ grow() {
 	step "$name" "$servers" $((servers * nconnect)) read_all "$servers" 1 "$reads"
 	for i in $(seq "$servers"); do ops "/mnt/s$i"; done
 	step "$name-ops" "$servers" $((servers * nconnect)) read_all "$servers" 1 "$reads"
+	agent_stop
+	fresh_agent --detail op
+	read_all "$servers" 1 32
+	for i in $(seq "$servers"); do ops "/mnt/s$i"; done
+	printf '%s\t%s\n' "$name" "$(file_figures)" >>out/detail.tsv
+	cp x.prom "out/$name-detail.prom"
 	for i in $(seq "$servers"); do umount "/mnt/s$i"; done
 	agent_stop
 }

@@ -44,8 +44,18 @@ def main():
             "instructions_per_call": min(per_call, steps.get(name, {}).get("instructions_per_call", per_call)),
             "export_instructions": round(float(seconds) * 1e9), "file_bytes": int(size), "samples": int(samples),
         }
+    detail = {}
+    for line in (out / "detail.tsv").read_text().splitlines():
+        name, seconds, size, samples = line.split("\t")
+        detail[name] = {"export_instructions": round(float(seconds) * 1e9), "file_bytes": int(size),
+                        "samples": int(samples)}
+
+    def file_cells(s):
+        return [f"{s['samples']:,}", f"{s['file_bytes'] / 1000:,.0f} kB", f"{s['export_instructions'] / 1e6:.2f} ms"]
+
     rows = [["after reads on", "instructions per call", "series", "the same with all ops met", "series", "samples",
-             "file", "a write takes", "per sample"], ["---"] * 9]
+             "file", "a write takes", "per sample", "with `--detail op`: samples", "file", "a write takes"],
+            ["---"] * 12]
     for name, s in steps.items():
         if name.endswith("-ops"):
             continue
@@ -54,9 +64,8 @@ def main():
         rows.append([
             TITLES[name], f"{s['instructions_per_call']:.0f}", s["series"],
             f"{other['instructions_per_call']:.0f}" if other else "-", other["series"] if other else "-",
-            f"{last['samples']:,}", f"{last['file_bytes'] / 1000:,.0f} kB",
-            f"{last['export_instructions'] / 1e6:.2f} ms",
-            f"{last['export_instructions'] / last['samples']:,.0f} ns",
+            *file_cells(last), f"{last['export_instructions'] / last['samples']:,.0f} ns",
+            *(file_cells(detail[name]) if name in detail else ["-"] * 3),
         ])
     text = f"Linux {(out / 'release').read_text().strip()}; instructions by the kernel's run statistics (its own " \
         "looks at the clock, some 50\nper run and three runs per call, included), a write at one instruction per " \
@@ -78,7 +87,8 @@ def main():
         slopes = many[what] / many["samples"], few[what] / few["samples"]
         if slopes[0] > slopes[1] * 1.25:
             failed.append(f"{what} grows faster than the samples: {slopes}")
-    pathlib.Path(sys.argv[2]).write_text(json.dumps({"steps": steps, "failed": failed}, indent=1) + "\n")
+    pathlib.Path(sys.argv[2]).write_text(
+        json.dumps({"steps": steps, "detail": detail, "failed": failed}, indent=1) + "\n")
     pathlib.Path(sys.argv[3]).write_text(text)
     print(text, end="")
     if len(sys.argv) > 4:

@@ -18,11 +18,11 @@ on_cpu() { cut -d ' ' -f 1 "/proc/$1/schedstat"; }
 measure() {
 	local before minute ran calls
 	refresh
-	before=$(programs) calls=$(sum xidscope_rpc_seconds_count || true)
+	before=$(programs) calls=$(sum xidscope_rpc_op_calls_total || true)
 	./load /mnt/3/file read 1 2000 1 >/dev/null
 	ran=$(($(programs) - before))
 	refresh
-	calls=$(($(sum xidscope_rpc_seconds_count) - calls))
+	calls=$(($(sum xidscope_rpc_op_calls_total) - calls))
 	sleep 20 # has written once with all of it
 	before=$(on_cpu "$2")
 	sleep 60

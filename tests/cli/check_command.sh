@@ -114,7 +114,7 @@ json "'nas|1' in j['findings'][0]['reason']" check --json --file waiting
 
 # ---- a file full of nasty names, in both formats ----
 for format in openmetrics prometheus; do
-	"${program%/*}/tests/write_sample" $format >nasty
+	"${program%/*}/tests/write_sample" $format node >nasty
 	json "j['verdict'] == 'critical' and 'sxid_fatal' in [f['rule'] for f in j['findings']]" check --json --file nasty
 	"$program" check --file nasty >out
 	(($(grep -c '|' out) == 1)) || fail "$format: a name brings its own bar, or the first line has none"

@@ -18,7 +18,7 @@ static char *write_text(const struct snapshot *s, enum metrics_format format, si
 	FILE *out = open_memstream(&text, len);
 
 	require(out != NULL);
-	openmetrics_write(out, s, format);
+	openmetrics_write(out, s, format, DETAIL_NODE);
 	require(!fclose(out));
 	return text;
 }

@@ -102,8 +102,8 @@ static void require_report(const struct snapshot *s)
 	require(out != NULL);
 	report_interval(out, s, s);
 	report_session(out, s, 10, 1);
-	openmetrics_write(out, s, FORMAT_OPENMETRICS);
-	openmetrics_write(out, s, FORMAT_PROMETHEUS);
+	openmetrics_write(out, s, FORMAT_OPENMETRICS, DETAIL_OP);
+	openmetrics_write(out, s, FORMAT_PROMETHEUS, DETAIL_NODE);
 	require(!fclose(out));
 	require_lines(text, size);
 	free(text);

@@ -12,7 +12,7 @@ mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracin
 nfs_server_start 4 >/dev/null
 objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
 memory() { sed -n 's/^xidscope_memory_bytes{kind="resident"} //p' /tmp/agent/x.prom; }
-calls() { awk '/^xidscope_rpc_seconds_count/ { sum += $2 } END { print sum + 0 }' /tmp/agent/x.prom; }
+calls() { awk '/^xidscope_rpc_op_calls_total/ { sum += $2 } END { print sum + 0 }' /tmp/agent/x.prom; }
 
 touch /tmp/agent.busy
 ./inject disturb /tmp/agent watched "$(<seconds)" /job/xidscope >out/agent 2>&1 &

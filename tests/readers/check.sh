@@ -14,37 +14,39 @@ fail() {
 	failed=1
 }
 
-"$sample" facts >"$tmp/facts"
-for format in openmetrics prometheus; do
-	"$sample" "$format" >"$tmp/$format"
-	/usr/bin/python3 "$here/read_with_prometheus_client.py" "$format" "$tmp/facts" <"$tmp/$format" ||
-		fail "prometheus_client does not read the $format format"
+for detail in node op; do
+	"$sample" facts $detail >"$tmp/facts-$detail"
+	for format in openmetrics prometheus; do
+		"$sample" $format $detail >"$tmp/$format-$detail"
+		/usr/bin/python3 "$here/read_with_prometheus_client.py" $format "$tmp/facts-$detail" <"$tmp/$format-$detail" ||
+			fail "prometheus_client does not read the $format format with --detail $detail"
+	done
 done
 
 # A histogram without a distribution is one, too.
-"$sample" openmetrics unknown >"$tmp/unknown"
+"$sample" openmetrics node unknown >"$tmp/unknown"
 /usr/bin/python3 -c 'import sys
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read
 calls = {f.name: f.samples for f in read(sys.stdin.read())}["xidscope_rpc_seconds"]
 assert {s.labels.get("le", "+Inf") for s in calls} == {"+Inf"}' <"$tmp/unknown" ||
 	fail "prometheus_client does not read a file in which much is unknown"
-"$sample" prometheus unknown >"$tmp/unknown-prometheus"
+"$sample" prometheus node unknown >"$tmp/unknown-prometheus"
 
 # A file without its end must be refused.
-if head -c -6 "$tmp/openmetrics" | # without "# EOF\n"
-	/usr/bin/python3 "$here/read_with_prometheus_client.py" openmetrics "$tmp/facts" >"$tmp/cut" 2>&1; then
+if head -c -6 "$tmp/openmetrics-node" | # without "# EOF\n"
+	/usr/bin/python3 "$here/read_with_prometheus_client.py" openmetrics "$tmp/facts-node" >"$tmp/cut" 2>&1; then
 	fail "prometheus_client took a file without its end"
 fi
 
 if promtool=${PROMTOOL:-$("$here/../vm/tool.sh" prometheus usr/bin/promtool)}; then
-	for format in openmetrics prometheus; do
+	for format in {openmetrics,prometheus}-{node,op}; do
 		code=0
 		"$promtool" check metrics <"$tmp/$format" >"$tmp/remarks" 2>&1 || code=$?
 		# 0: no remark; 3: remarks on names and help; otherwise: not valid.
 		[[ $code == [03] ]] || fail "promtool does not read the $format format (exit code $code)"
 		# In OpenMetrics a counter's metadata have the name without _total, so promtool, a reader of Prometheus
 		# text, finds none for the sample.
-		if [[ $format == openmetrics ]]; then
+		if [[ $format == openmetrics-* ]]; then
 			sed -i '/^xidscope_[a-z_]*_total no help text$/d' "$tmp/remarks"
 		fi
 		if [[ -s $tmp/remarks ]]; then

@@ -4,7 +4,7 @@
 the strict OpenMetrics one, or the one for Prometheus text.
 
 Usage: read_with_prometheus_client.py openmetrics|prometheus FACTS <FILE
-FACTS is what `write_sample facts` writes.
+FACTS is what `write_sample facts DETAIL` writes.
 """
 
 import re
@@ -74,22 +74,31 @@ def check_families(found, families, openmetrics):
                 check(bound == floatToGoString(bound), name, bound)
 
 
+def check_sums(found, family, label, expected, **labels):
+    """The histograms of a family, together, have these counts and sums (as far as doubles do)."""
+    check(all(label in s.labels for s in found[family].samples), family, label)
+    expected = list(expected)
+    for suffix, values in ("_count", [pair[0] for pair in expected]), ("_sum", [pair[1] for pair in expected]):
+        have = sum(s.value for s in found[family].samples
+                   if s.name == family + suffix and labels.items() <= s.labels.items())
+        check(abs(have - sum(values)) <= 1e-9 * max(1, have), family, suffix, labels, have, sum(values))
+
+
 def check_calls(found, ops):
     """Counts per op, and phases that add up (as far as doubles do)."""
     total, phase = {}, defaultdict(dict)
-    for sample in found["xidscope_rpc_seconds"].samples:
-        key = sample.labels["server"], sample.labels["op"]
-        if sample.name.endswith("_count"):
-            total.setdefault(key, [0, 0])[0] = sample.value
-        if sample.name.endswith("_sum"):
-            total.setdefault(key, [0, 0])[1] = sample.value
-    for sample in found["xidscope_rpc_phase_seconds"].samples:
-        key = sample.labels["server"], sample.labels["op"]
-        entry = phase[key].setdefault(sample.labels["phase"], [0, 0])
-        if sample.name.endswith("_count"):
-            entry[0] = sample.value
-        if sample.name.endswith("_sum"):
-            entry[1] = sample.value
+    for sample in found["xidscope_rpc_op_calls"].samples:
+        total[sample.labels["server"], sample.labels["op"]] = [sample.value, 0]
+    for sample in found["xidscope_rpc_op_seconds"].samples:
+        total[sample.labels["server"], sample.labels["op"]][1] = sample.value
+    for sample in found["xidscope_rpc_op_phase_seconds"].samples:
+        phase[sample.labels["server"], sample.labels["op"]][sample.labels["phase"]] = sample.value
+    check_sums(found, "xidscope_rpc_seconds", "kind", total.values())
+    for name in PHASES:
+        check_sums(found, "xidscope_rpc_phase_seconds", "phase",
+                   [(total[key][0], parts[name]) for key, parts in phase.items()], phase=name)
+    if "xidscope_rpc_op_duration_seconds" in found:
+        check_sums(found, "xidscope_rpc_op_duration_seconds", "op", total.values())
     check(len(total) == len(ops), len(total), len(ops))
     for server, op, count in ops:
         check((server, op) in total, "missing", server, op)
@@ -97,8 +106,7 @@ def check_calls(found, ops):
         check(calls == count, server, op, calls, count)
         parts = phase[server, op]
         check(sorted(parts) == sorted(PHASES), server, op, sorted(parts))
-        check(all(p[0] == calls for p in parts.values()), server, op, parts)
-        added = sum(p[1] for p in parts.values())
+        added = sum(parts.values())
         check(abs(added - seconds) < 1e-9 * max(1, seconds), server, op, added, seconds)
 
 

@@ -3,10 +3,11 @@
  * Writes a metrics file with all that is hard to read: every family, servers
  * with hostile names, 200 ops, counters at their ends. For the real readers.
  *
- * Usage: write_sample openmetrics|prometheus   the file
- *        write_sample FORMAT unknown           as of a source that measures
- *                                              almost nothing
- *        write_sample facts                    what a reader must find in it
+ * Usage: write_sample openmetrics|prometheus node|op   the file
+ *        write_sample FORMAT DETAIL unknown            as of a source that
+ *                                                      measures almost nothing
+ *        write_sample facts DETAIL                     what a reader must find
+ *                                                      in it
  */
 #include <stdio.h>
 #include <string.h>
@@ -156,11 +157,14 @@ static void add_events(struct snapshot *s)
 
 /* Lines that Python reads without a thought: words parted by tabs, names of
  * servers in hex. */
-static void write_facts(void)
+static void write_facts(enum metric_detail detail)
 {
-	for (int m = 0; m < METRICS; m++)
+	for (int m = 0; m < METRICS; m++) {
+		if (metrics[m].type == METRIC_HISTOGRAM && !metrics[m].bounds[detail])
+			continue;
 		printf("family\t%s%s\t%s\t%s\t%s\n", METRIC_PREFIX, metrics[m].name,
 		       metric_type_names[metrics[m].type], metrics[m].unit, metrics[m].labels);
+	}
 	for (size_t i = 0; i < COUNT(servers); i++) {
 		printf("server\t");
 		for (size_t b = 0; b < servers[i].len; b++)
@@ -175,23 +179,28 @@ static void write_facts(void)
 int main(int argc, char **argv)
 {
 	struct snapshot s = { .source = RPC_SOURCE_BTF, .export_seconds = 0.001 };
+	enum metric_detail detail = DETAIL_NODE;
 	enum metrics_format format;
 	uint64_t seed = 1;
 
-	if (argc == 3 && !strcmp(argv[2], "unknown")) {
+	if (argc == 4 && !strcmp(argv[3], "unknown")) {
 		s.unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 		argc--;
 	}
-	if (argc == 2 && !strcmp(argv[1], "facts")) {
-		write_facts();
+	if (argc == 3 && !strcmp(argv[2], "op"))
+		detail = DETAIL_OP;
+	else if (argc != 3 || strcmp(argv[2], "node") != 0)
+		argc = 0;
+	if (argc && !strcmp(argv[1], "facts")) {
+		write_facts(detail);
 		return 0;
 	}
-	if (argc == 2 && !strcmp(argv[1], "openmetrics")) {
+	if (argc && !strcmp(argv[1], "openmetrics")) {
 		format = FORMAT_OPENMETRICS;
-	} else if (argc == 2 && !strcmp(argv[1], "prometheus")) {
+	} else if (argc && !strcmp(argv[1], "prometheus")) {
 		format = FORMAT_PROMETHEUS;
 	} else {
-		fprintf(stderr, "usage: %s openmetrics|prometheus|facts\n", argv[0]);
+		fprintf(stderr, "usage: write_sample openmetrics|prometheus|facts node|op\n");
 		return 2;
 	}
 	for (size_t i = 0; i < COUNT(servers); i++)
@@ -203,7 +212,7 @@ int main(int argc, char **argv)
 	snapshot_drop(&s, "rpc_waiter", UINT64_MAX);
 	snapshot_drop(&s, "rpc_waiter", 0);
 	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
-	openmetrics_write(stdout, &s, format);
+	openmetrics_write(stdout, &s, format, detail);
 	snapshot_free(&s);
 	return fflush(stdout) || ferror(stdout);
 }

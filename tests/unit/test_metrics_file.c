@@ -69,7 +69,7 @@ static char *write_text(const struct snapshot *s, enum metrics_format format, si
 	FILE *out = open_memstream(&text, len);
 
 	assert_non_null(out);
-	openmetrics_write(out, s, format);
+	openmetrics_write(out, s, format, DETAIL_NODE);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

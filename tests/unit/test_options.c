@@ -83,6 +83,7 @@ TEST(run_has_its_defaults)
 	assert_true(o.interval == 15);
 	assert_true(o.duration == 0);
 	assert_int_equal(o.format, FORMAT_OPENMETRICS);
+	assert_int_equal(o.detail, DETAIL_NODE);
 	assert_int_equal(o.max_series, 2000);
 	assert_false(o.keep);
 	assert_int_equal(o.log.format, LOG_TEXT);
@@ -107,14 +108,16 @@ TEST(every_option_is_read_after_an_equals_sign)
 	struct options o;
 
 	assert_int_equal(PARSE(&o, "run", "--output=/x/y=z.prom", "--interval=0.25",
-			       "--duration=86400", "--format=prometheus", "--max-series=8",
-			       "--keep", "--hooks=gpu", "--log=json", "--verbose"),
+			       "--duration=86400", "--format=prometheus", "--detail=op",
+			       "--max-series=8", "--keep", "--hooks=gpu", "--log=json",
+			       "--verbose"),
 			 COMMAND_RUN);
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "/x/y=z.prom");
 	assert_true(o.interval == 0.25);
 	assert_true(o.duration == 86400);
 	assert_int_equal(o.format, FORMAT_PROMETHEUS);
+	assert_int_equal(o.detail, DETAIL_OP);
 	assert_int_equal(o.max_series, 8);
 	assert_true(o.keep);
 	assert_int_equal(o.hooks, HOOKS_GPU);
@@ -438,13 +441,28 @@ TEST(help_names_every_command_and_its_options_alone)
 {
 	static const struct {
 		const char *command;
-		const char *options[20];
+		const char *options[24];
 	} cases[] = {
 		{ "run",
-		  { "--output FILE", "--interval DURATION", "15s", "--duration ", "--format FORMAT",
-		    "--max-series N", "2000", "--keep ", "--program-stats ", "--hooks LIST",
-		    "--source SOURCE", "--state FILE", "--events FILE", "--heartbeat FILE",
-		    "--accept-user-kmsg ", "--log FORM", "--verbose ", "--xid-policy FILE",
+		  { "--output FILE",
+		    "--interval DURATION",
+		    "15s",
+		    "--duration ",
+		    "--format FORMAT",
+		    "--detail LEVEL",
+		    "--max-series N",
+		    "2000",
+		    "--keep ",
+		    "--program-stats ",
+		    "--hooks LIST",
+		    "--source SOURCE",
+		    "--state FILE",
+		    "--events FILE",
+		    "--heartbeat FILE",
+		    "--accept-user-kmsg ",
+		    "--log FORM",
+		    "--verbose ",
+		    "--xid-policy FILE",
 		    "xidscope.prom" } },
 		{ "trace",
 		  { "--interval ", "1s", "--duration ", "--hooks ", "--source ",

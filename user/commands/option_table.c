@@ -111,6 +111,7 @@ static const char *read_command(struct options *o, const char *value)
 static const struct option_word formats[] = { { "openmetrics", FORMAT_OPENMETRICS },
 					      { "prometheus", FORMAT_PROMETHEUS },
 					      {} };
+static const struct option_word details[] = { { "node", DETAIL_NODE }, { "op", DETAIL_OP }, {} };
 static const struct option_word hooks[] = { { "rpc", HOOKS_RPC }, { "gpu", HOOKS_GPU }, {} };
 static const struct option_word sources[] = {
 	{ "auto", RPC_SOURCES_ALL },
@@ -153,6 +154,9 @@ const struct option_row option_rows[] = {
 	  .help = "Stop after this time [run until stopped]" },
 	{ "--format", "FORMAT", RUN, WORD(format, formats),
 	  .help = "Write openmetrics or prometheus [openmetrics]" },
+	{ "--detail", "LEVEL", RUN, WORD(detail, details),
+	  .help = "Write histograms of calls by server (node), or by op,\n"
+		  "too (op) [node]" },
 	{ "--max-series", "N", RUN, OPTION_COUNT, offsetof(struct options, max_series), 8, 1000000,
 	  .help = "Write at most N label sets per metric family; fold the\n"
 		  "newest beyond them into \"other\" [2000]" },

@@ -34,6 +34,7 @@ struct options {
 	double interval; /* seconds */
 	double duration; /* seconds; 0: until stopped */
 	enum metrics_format format;
+	enum metric_detail detail;
 	unsigned int sources; /* those that may be used: see rpc/choice.h */
 	uint64_t max_series;
 	bool keep;

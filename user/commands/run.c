@@ -103,7 +103,7 @@ static int export(struct agent *a)
 		s.export_errors = a->export_errors;
 		out = writer_begin(file);
 		if (out)
-			openmetrics_write(out, &s, a->options->format);
+			openmetrics_write(out, &s, a->options->format, a->options->detail);
 		err = out ? writer_end(file, out) : -ENOMEM;
 	}
 	snapshot_free(&s);

@@ -6,16 +6,27 @@
 #ifndef XIDSCOPE_METRICS_H
 #define XIDSCOPE_METRICS_H
 
+#include <stdint.h>
+
 #define METRIC_PREFIX "xidscope_"
 
 enum metric_id {
 #define METRIC(id, ...) METRIC_##id,
+#define HISTOGRAM METRIC
 #include "sinks/metrics_table.h"
+#undef HISTOGRAM
 #undef METRIC
 	METRICS,
 };
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
+
+/* How much of the calls the file shows. */
+enum metric_detail {
+	DETAIL_NODE, /* histograms by server, sums and counts by op */
+	DETAIL_OP, /* histograms by op, too */
+	METRIC_DETAILS,
+};
 
 struct metric {
 	const char *name; /* without prefix, without the counter's _total */
@@ -23,7 +34,12 @@ struct metric {
 	const char *unit; /* "seconds", "bytes", or "" */
 	const char *labels; /* names, separated by ", " */
 	const char *help;
+	/* A histogram's at each level: bit e is the bound 2^e (ns, or tasks), the highest is
+	 * +Inf. All of them are bounds of kernel buckets. 0: the family is left out. */
+	uint64_t bounds[METRIC_DETAILS];
 };
+
+#define BOUND_INFINITY (UINT64_C(1) << 63)
 
 enum metrics_format {
 	FORMAT_OPENMETRICS, /* OpenMetrics 1.0 text */

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help). Included once for each use of them. */
-METRIC(RPC_SECONDS, "rpc_seconds", HISTOGRAM, "seconds", "server, op",
-       "Duration of NFS calls, from task start to task end.")
-METRIC(RPC_PHASE_SECONDS, "rpc_phase_seconds", HISTOGRAM, "seconds", "server, op, phase",
-       "Additive parts of the duration of NFS calls.")
+/*
+ * The rows of metrics.h's table: METRIC(id, name, type, unit, labels, help) of counters and gauges, and HISTOGRAM(id,
+ * name, unit, labels, bounds at --detail node, bounds at --detail op, help). Included once for each use of them.
+ */
+HISTOGRAM(RPC_SECONDS, "rpc_seconds", "seconds", "server, kind", CALL_BOUNDS, CALL_BOUNDS,
+	  "Duration of NFS calls, from task start to task end.")
+HISTOGRAM(RPC_PHASE_SECONDS, "rpc_phase_seconds", "seconds", "server, phase", PHASE_BOUNDS,
+	  PHASE_BOUNDS, "Additive parts of the duration of NFS calls.")
+METRIC(RPC_OP_CALLS, "rpc_op_calls", COUNTER, "", "server, op", "NFS calls that ended.")
+METRIC(RPC_OP_SECONDS, "rpc_op_seconds", COUNTER, "seconds", "server, op",
+       "Sum of the durations of NFS calls.")
+METRIC(RPC_OP_PHASE_SECONDS, "rpc_op_phase_seconds", COUNTER, "seconds", "server, op, phase",
+       "Sum of the additive parts of the durations of NFS calls.")
+HISTOGRAM(RPC_OP_DURATION_SECONDS, "rpc_op_duration_seconds", "seconds", "server, op", NONE,
+	  POWERS(12, 36), "Duration of NFS calls by op; only with --detail op.")
+HISTOGRAM(RPC_OP_PHASE_DURATION_SECONDS, "rpc_op_phase_duration_seconds", "seconds",
+	  "server, op, phase", NONE, POWERS(12, 36) & EVEN_POWERS,
+	  "Additive parts of the duration of NFS calls by op; only with --detail op.")
 METRIC(RPC_SENT_BYTES, "rpc_sent_bytes", COUNTER, "bytes", "server, op",
        "Bytes sent for NFS calls, RPC headers included.")
 METRIC(RPC_RECEIVED_BYTES, "rpc_received_bytes", COUNTER, "bytes", "server, op",
@@ -20,8 +33,9 @@ METRIC(RPC_CONNECTS, "rpc_connects", COUNTER, "", "server, transport",
        "Connections established since the transport was created.")
 METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
        "server, transport, limit", "Time during which at least one task waited for this limit.")
-METRIC(RPC_QUEUE_DEPTH, "rpc_queue_depth", HISTOGRAM, "", "server, queue",
-       "Tasks in a queue, recorded as each task joins it (slot, session, send) or as each call ends (xmit, pending).")
+HISTOGRAM(RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", INFINITY_ALONE, POWERS(0, 17),
+	  "Tasks in a queue, recorded as each task joins it (slot, session, send) or as each call "
+	  "ends (xmit, pending).")
 METRIC(RPC_QUEUE_DEPTH_MAX, "rpc_queue_depth_max", GAUGE, "", "server, queue",
        "Maximum of tasks in a queue since the last write.")
 METRIC(RPC_OLDEST_WAITER_SECONDS, "rpc_oldest_waiter_seconds", GAUGE, "seconds", "server, queue",

@@ -2,7 +2,6 @@
 /* The two text formats of metrics. */
 #include "sinks/metrics_writer.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +20,24 @@ static const char *suffix_of_counter(const struct metrics_writer *w)
 		       "";
 }
 
+/* Adds the rest to the line, which ends at @end so far, and writes it. */
+static void end_line(struct metrics_writer *w, char *end, const char *value)
+{
+	end = stpcpy(end, value);
+	*end++ = '\n';
+	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
+}
+
+/* @what: "# TYPE" or the like. */
+static void write_metadata(struct metrics_writer *w, const char *what, const char *suffix,
+			   const char *text)
+{
+	char *end = stpcpy(stpcpy(w->line, what), " " METRIC_PREFIX);
+
+	end = stpcpy(stpcpy(end, metrics[w->metric].name), suffix);
+	end_line(w, stpcpy(end, " "), text);
+}
+
 /* The first sample writes the metadata: a family without samples is left out. */
 static void begin(struct metrics_writer *w)
 {
@@ -30,11 +47,10 @@ static void begin(struct metrics_writer *w)
 	if (w->begun)
 		return;
 	w->begun = true;
-	fprintf(w->out, "# TYPE " METRIC_PREFIX "%s%s %s\n", m->name, suffix,
-		metric_type_names[m->type]);
+	write_metadata(w, "# TYPE", suffix, metric_type_names[m->type]);
 	if (*m->unit && w->format == FORMAT_OPENMETRICS)
-		fprintf(w->out, "# UNIT " METRIC_PREFIX "%s %s\n", m->name, m->unit);
-	fprintf(w->out, "# HELP " METRIC_PREFIX "%s%s %s\n", m->name, suffix, m->help);
+		write_metadata(w, "# UNIT", suffix, m->unit);
+	write_metadata(w, "# HELP", suffix, m->help);
 }
 
 /*
@@ -61,14 +77,6 @@ static char *begin_line(struct metrics_writer *w, const char *suffix,
 	return end;
 }
 
-/* Adds the rest to the line, which ends at @end so far, and writes it. */
-static void end_line(struct metrics_writer *w, char *end, const char *value)
-{
-	end = stpcpy(end, value);
-	*end++ = '\n';
-	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
-}
-
 void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
 		  size_t count, const char *value)
 {
@@ -77,22 +85,33 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 	end_line(w, stpcpy(end, count ? "} " : " "), value);
 }
 
+/* Writes @value, of at least @width digits, before @end. Returns its first digit. */
+static char *digits_before(char *end, uint64_t value, int width)
+{
+	for (; value || width > 0; value /= 10, width--)
+		*--end = (char)('0' + value % 10);
+	return end;
+}
+
+/* Formatted by hand: these are most of a file's text. */
 const char *format_integer(char *text, uint64_t value)
 {
-	char digits[NUMBER_SIZE], *first = digits + sizeof(digits);
+	char digits[NUMBER_SIZE], *end = digits + sizeof(digits), *first;
 
-	*--first = 0;
-	do {
-		*--first = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	return memcpy(text, first, (size_t)(digits + sizeof(digits) - first));
+	first = digits_before(end, value, 1);
+	*(char *)mempcpy(text, first, (size_t)(end - first)) = 0;
+	return text;
 }
 
 /* Nanoseconds as seconds, to the last digit: sums still add up when read. */
 const char *format_nanoseconds(char *text, uint64_t ns)
 {
-	snprintf(text, NUMBER_SIZE, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+	char digits[NUMBER_SIZE], *end = digits + sizeof(digits), *first;
+
+	first = digits_before(end, ns % 1000000000, 9);
+	*--first = '.';
+	first = digits_before(first, ns / 1000000000, 1);
+	*(char *)mempcpy(text, first, (size_t)(end - first)) = 0;
 	return text;
 }
 
@@ -127,21 +146,19 @@ static const char *bound_of(struct metrics_writer *w, bool times, int e)
 	return bound;
 }
 
-/*
- * One histogram: cumulative counts at the powers of two from 2^@first to
- * 2^@last, every @step-th, or none if @last is below @first. @labels holds
- * @count labels, one less than a line has room for.
- */
 void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
-		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, int first, int last,
-		     int step, const char *sum)
+		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum)
 {
+	uint64_t bounds = metrics[w->metric].bounds[w->detail] & w->bounds_known, below = 0;
 	char value[NUMBER_SIZE], *le;
-	uint64_t below = 0;
 	uint32_t i = 0;
 
+	if (!bounds)
+		return;
 	le = stpcpy(begin_line(w, "_bucket", labels, count), ",le=\"");
-	for (int e = first; e <= last; e += step) {
+	for (bounds &= ~BOUND_INFINITY; bounds; bounds &= bounds - 1) {
+		int e = __builtin_ctzll(bounds);
+
 		while (i < overflow && histogram_bound(i, shift) <= (uint64_t)1 << e)
 			below += bucket[i++];
 		end_line(w, stpcpy(stpcpy(le, bound_of(w, shift, e)), "\"} "),

@@ -24,10 +24,12 @@
 #define LABELS_MAX 4
 #define LINE_SIZE (256 + LABELS_MAX * (32 + LABEL_ESCAPE_MAX * LABEL_SIZE))
 
-/* Begin with { .out, .format }. */
+/* Begin with { .out, .format, .detail, .bounds_known }. */
 struct metrics_writer {
 	FILE *out;
 	enum metrics_format format;
+	enum metric_detail detail;
+	uint64_t bounds_known; /* those that histograms may have: BOUND_INFINITY, or all */
 	enum metric_id metric; /* the family that is being written */
 	bool begun; /* its metadata are written */
 	/* Bounds as text, each made once: of counts [0] and of times [1]. */
@@ -60,14 +62,12 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 	} while (0)
 
 /*
- * One histogram: cumulative counts at the powers of two from 2^@first to
- * 2^@last, every @step-th, or none if @last is below @first. @labels holds
- * @count labels, one less than a line has room for. @shift as of the buckets'
- * geometry; 0: they are of counts, not of nanoseconds.
+ * One histogram: cumulative counts at the family's bounds, or nothing where this level has
+ * none. @labels holds @count labels, one less than a line has room for. @shift as of the
+ * buckets' geometry; 0: they are of counts, not of nanoseconds.
  */
 void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
-		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, int first, int last,
-		     int step, const char *sum);
+		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum);
 
 /* Numbers, written to @text of NUMBER_SIZE bytes, which they return. Nanoseconds
  * become seconds to the last digit, so that sums still add up when read. */

@@ -9,40 +9,152 @@
 #include "sinks/metrics_writer.h"
 #include "version.h"
 
-/* Which powers of two (ns) the file shows; all are bounds of kernel buckets.
- * The eight phases show every other one. */
-#define TIME_FIRST 12 /* 4.1 us */
-#define TIME_LAST 36 /* 69 s */
+/* What calls are for. "other" are those of ops that a full table or --max-series has folded. */
+enum kind { KIND_READ, KIND_WRITE, KIND_METADATA, KIND_OTHER, KINDS };
 
-#define DEPTH_LAST 17 /* 131,072 tasks */
+static const char *const kind_names[KINDS] = { "read", "write", "metadata", "other" };
 
-static void write_ops(struct metrics_writer *w, const struct snapshot *s)
+static enum kind kind_of(const struct rpc_op *o)
 {
-	const struct rpc_op *end = s->ops + s->op_count;
-	const int last = snapshot_knows(s, RPC_FACT_DISTRIBUTION) ? TIME_LAST : -1;
+	static const struct {
+		const char *op;
+		enum kind kind;
+	} kinds[] = { { "READ", KIND_READ },
+		      { "READ_PLUS", KIND_READ },
+		      { "WRITE", KIND_WRITE },
+		      { "COMMIT", KIND_WRITE },
+		      { "other", KIND_OTHER } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(o->op, kinds[i].op))
+			return kinds[i].kind;
+	return KIND_METADATA;
+}
+
+static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
+{
+	const struct rpc_op *first = s->ops;
+
+	while (strcmp(first->server, o->server) != 0)
+		first++;
+	return first == o;
+}
+
+/* Each op @o from the server's @first on. */
+#define EACH_OF_SERVER(s, o, first)                                               \
+	for (const struct rpc_op *o = (first); o < (s)->ops + (s)->op_count; o++) \
+		if (!strcmp(o->server, (first)->server))
+
+static void write_times(struct metrics_writer *w, const struct metric_label *labels, size_t count,
+			const struct time_histogram *h)
+{
 	char number[NUMBER_SIZE];
 
+	write_histogram(w, labels, count, h->bucket, TIME_OVERFLOW, TIME_SHIFT,
+			format_nanoseconds(number, h->sum_ns));
+}
+
+static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
+			const struct rpc_op *first)
+{
+	struct time_histogram sums[KINDS] = {};
+	bool met[KINDS] = {};
+
+	EACH_OF_SERVER(s, o, first)
+	{
+		met[kind_of(o)] = true;
+		time_histogram_add(&sums[kind_of(o)], &o->total);
+	}
+	for (int k = 0; k < KINDS; k++) {
+		const struct metric_label labels[] = { { "server", first->server },
+						       { "kind", kind_names[k] } };
+
+		if (met[k])
+			write_times(w, labels, LABEL_COUNT(labels), &sums[k]);
+	}
+}
+
+static void write_phases(struct metrics_writer *w, const struct snapshot *s,
+			 const struct rpc_op *first)
+{
+	for (int p = 0; p < RPC_PHASES; p++) {
+		const struct metric_label labels[] = { { "server", first->server },
+						       { "phase", rpc_phase_names[p] } };
+		struct time_histogram sum = {};
+
+		if (!snapshot_knows(s, RPC_FACT_PHASE + p))
+			continue;
+		EACH_OF_SERVER(s, o, first)
+		time_histogram_add(&sum, &o->phase[p]);
+		write_times(w, labels, LABEL_COUNT(labels), &sum);
+	}
+}
+
+static void write_calls(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+
 	write_family(w, METRIC_RPC_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		if (is_first_of_server(s, o))
+			write_kinds(w, s, o);
+	write_family(w, METRIC_RPC_PHASE_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		if (is_first_of_server(s, o))
+			write_phases(w, s, o);
+}
+
+static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+	char number[NUMBER_SIZE];
+
+	write_family(w, METRIC_RPC_OP_CALLS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		SAMPLE(w, format_integer(number, time_histogram_count(&o->total)),
+		       { "server", o->server }, { "op", o->op });
+	write_family(w, METRIC_RPC_OP_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		SAMPLE(w, format_nanoseconds(number, o->total.sum_ns), { "server", o->server },
+		       { "op", o->op });
+	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		for (int p = 0; p < RPC_PHASES; p++)
+			if (snapshot_knows(s, RPC_FACT_PHASE + p))
+				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
+				       { "server", o->server }, { "op", o->op },
+				       { "phase", rpc_phase_names[p] });
+}
+
+static void write_op_histograms(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+
+	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++) {
 		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
 
-		write_histogram(w, labels, LABEL_COUNT(labels), o->total.bucket, TIME_OVERFLOW,
-				TIME_SHIFT, TIME_FIRST, last, 1,
-				format_nanoseconds(number, o->total.sum_ns));
+		write_times(w, labels, LABEL_COUNT(labels), &o->total);
 	}
-	write_family(w, METRIC_RPC_PHASE_SECONDS);
+	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
 		for (int p = 0; p < RPC_PHASES; p++) {
 			const struct metric_label labels[] = { { "server", o->server },
 							       { "op", o->op },
 							       { "phase", rpc_phase_names[p] } };
 
-			if (!snapshot_knows(s, RPC_FACT_PHASE + p))
-				continue;
-			write_histogram(w, labels, LABEL_COUNT(labels), o->phase[p].bucket,
-					TIME_OVERFLOW, TIME_SHIFT, TIME_FIRST, last, 2,
-					format_nanoseconds(number, o->phase[p].sum_ns));
+			if (snapshot_knows(s, RPC_FACT_PHASE + p))
+				write_times(w, labels, LABEL_COUNT(labels), &o->phase[p]);
 		}
+}
+
+static void write_ops(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+	char number[NUMBER_SIZE];
+
+	write_op_sums(w, s);
+	write_op_histograms(w, s);
 	write_family(w, METRIC_RPC_SENT_BYTES);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
 		if (snapshot_knows(s, RPC_FACT_SENT_BYTES))
@@ -76,6 +188,16 @@ static void write_transport_counter(struct metrics_writer *w, const struct snaps
 	}
 }
 
+/* All transports of a server share its session, whose waits count for the first of them. */
+static bool is_first_transport(const struct snapshot *s, const struct rpc_transport_state *t)
+{
+	const struct rpc_transport_state *first = s->transports;
+
+	while (strcmp(first->server, t->server) != 0)
+		first++;
+	return first == t;
+}
+
 static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
@@ -94,7 +216,9 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 		const struct rpc_transport_state *t = &s->transports[i];
 
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(s, RPC_FACT_SATURATED + l))
+			if (snapshot_knows(s, RPC_FACT_SATURATED + l) &&
+			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
+			     is_first_transport(s, t)))
 				SAMPLE(w, format_nanoseconds(number, t->saturated_ns[l]),
 				       { "server", t->server }, { "transport", t->name },
 				       { "limit", rpc_limit_names[l] });
@@ -134,7 +258,7 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 			if (!snapshot_knows(s, RPC_FACT_DEPTH + q))
 				continue;
 			write_histogram(w, labels, LABEL_COUNT(labels), v->depth[q].bucket,
-					DEPTH_OVERFLOW, DEPTH_SHIFT, 0, DEPTH_LAST, 1,
+					DEPTH_OVERFLOW, DEPTH_SHIFT,
 					format_integer(number, v->depth[q].sum));
 		}
 	write_family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
@@ -284,10 +408,17 @@ static void write_self(struct metrics_writer *w, const struct snapshot *s)
 	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
 }
 
-void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format)
+void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
+		       enum metric_detail detail)
 {
-	struct metrics_writer w = { .out = out, .format = format };
+	struct metrics_writer w = { .out = out,
+				    .format = format,
+				    .detail = detail,
+				    .bounds_known = snapshot_knows(s, RPC_FACT_DISTRIBUTION) ?
+							    UINT64_MAX :
+							    BOUND_INFINITY };
 
+	write_calls(&w, s);
 	write_ops(&w, s);
 	write_transports(&w, s);
 	write_servers(&w, s);

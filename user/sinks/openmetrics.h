@@ -13,8 +13,9 @@
 /*
  * Writes all of @s to @out. The formats differ only in the name of a counter
  * in its metadata (OpenMetrics: "x"; Prometheus: "x_total"), the UNIT lines and
- * the final "# EOF".
+ * the final "# EOF"; the levels of detail in the bounds of histograms (metrics_table.h).
  */
-void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format);
+void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
+		       enum metric_detail detail);
 
 #endif

@@ -56,7 +56,7 @@ check_agent() {
 	step "$name: NFS calls and an Xid are counted"
 	cause_fault
 	cp "$output" "out/$name.prom"
-	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count "$server" "op=\"$op\"") > 0)); done
+	for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_op_calls_total "$server" "op=\"$op\"") > 0)); done
 	# The second agent continues from the state file of the first.
 	faults=$((faults + 1))
 	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == faults))

@@ -4,16 +4,57 @@ from judge import need
 from judge.reading import Metrics
 
 
+def merged(metrics, name, *labels):
+    """Sums of a family's samples by some of its labels; a server's name without its network namespace, which source
+    tracepoints does not have."""
+    sums = {}
+    for key, value in metrics.each(name).items():
+        key = dict(key)
+        key = tuple(key[label].split("@")[0] for label in labels)
+        sums[key] = sums.get(key, 0) + value
+    return sums
+
+
+KINDS = {"READ": "read", "READ_PLUS": "read", "WRITE": "write", "COMMIT": "write", "other": "other"}
+
+
+def check_same(metrics, one, other, *labels):
+    a, b = (merged(metrics, name, *labels) for name in (one, other))
+    need(a == b, one, "is not", other, ":", sorted(set(a.items()) ^ set(b.items())))
+
+
+def check_histograms(metrics):
+    """Histograms by server have the calls and the time of its ops; those by op, where they are shown, have the calls,
+    the time and, at the bounds of the others, the distribution."""
+    check_same(metrics, "rpc_seconds_count", "rpc_op_calls_total", "server")
+    check_same(metrics, "rpc_seconds_sum", "rpc_op_seconds_total", "server")
+    check_same(metrics, "rpc_phase_seconds_sum", "rpc_op_phase_seconds_total", "server", "phase")
+    calls = merged(metrics, "rpc_op_calls_total", "server")
+    for (server, phase), count in merged(metrics, "rpc_phase_seconds_count", "server", "phase").items():
+        need(count == calls[server,], server, phase, "counts", count, "of", calls[server,])
+    if not metrics.each("rpc_op_duration_seconds_count"):
+        return
+    check_same(metrics, "rpc_op_duration_seconds_count", "rpc_op_calls_total", "server", "op")
+    check_same(metrics, "rpc_op_duration_seconds_sum", "rpc_op_seconds_total", "server", "op")
+    check_same(metrics, "rpc_op_phase_duration_seconds_sum", "rpc_op_phase_seconds_total", "server", "op", "phase")
+    fine = {}
+    for (server, op, le), count in merged(metrics, "rpc_op_duration_seconds_bucket", "server", "op", "le").items():
+        key = server, KINDS.get(op, "metadata"), le
+        fine[key] = fine.get(key, 0) + count
+    for key, count in merged(metrics, "rpc_seconds_bucket", "server", "kind", "le").items():
+        need(count == fine[key], key, "has", count, "calls, by op", fine[key])
+    fine = merged(metrics, "rpc_op_phase_duration_seconds_bucket", "server", "phase", "le")
+    for key, count in merged(metrics, "rpc_phase_seconds_bucket", "server", "phase", "le").items():
+        need(count == fine[key], key, "has", count, "calls, by op", fine[key])
+
+
 def check_additive(metrics):
-    """Phases add up to totals to the nanosecond, and count every call."""
-    for labels, total in metrics.each("rpc_seconds_sum").items():
-        phases = metrics.each("rpc_phase_seconds_sum", **dict(labels))
+    """Phases add up to totals to the nanosecond."""
+    for labels, total in metrics.each("rpc_op_seconds_total").items():
+        phases = metrics.each("rpc_op_phase_seconds_total", **dict(labels))
         need(len(phases) == 8, dict(labels), "has", len(phases), "phases")
         need(sum(phases.values()) == total, dict(labels), "phases add up to",
              sum(phases.values()), "not", total)
-    for labels, count in metrics.each("rpc_seconds_count").items():
-        for other in metrics.each("rpc_phase_seconds_count", **dict(labels)).values():
-            need(other == count, dict(labels), "a phase counts", other, "of", count)
 
 
 def preemptible(metrics):
@@ -24,7 +65,7 @@ def preemptible(metrics):
 def lost_by_preemption(metrics):
     """Events that a 7.x kernel did not pass to a preempted program: counted, and no call was lost by it."""
     lost = metrics.get("events_dropped_total", reason="rpc_recursion")
-    need(lost <= max(3, metrics.get("rpc_seconds_count") / 500), lost, "events lost by preemption")
+    need(lost <= max(3, metrics.get("rpc_op_calls_total") / 500), lost, "events lost by preemption")
     return lost
 
 
@@ -37,9 +78,9 @@ def check_no_drops(metrics, preempted=None):
 
 
 def shares(metrics):
-    total = metrics.get("rpc_seconds_sum")
-    return {phase: metrics.get("rpc_phase_seconds_sum", phase=phase) / total
-            for phase in metrics.values("rpc_phase_seconds_sum", "phase")}
+    total = metrics.get("rpc_op_seconds_total")
+    return {phase: metrics.get("rpc_op_phase_seconds_total", phase=phase) / total
+            for phase in metrics.values("rpc_op_phase_seconds_total", "phase")}
 
 
 def dominant(metrics):

@@ -5,7 +5,7 @@ import subprocess
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from judge import Failure, need
-from judge.checks import check_additive
+from judge.checks import check_additive, check_histograms
 from judge.reading import PREFIX, Metrics
 
 
@@ -20,6 +20,7 @@ def readers_accept_every_file(folder, promtool):
             raise Failure(f"{path}: {error}") from error
         need(len(families) >= 6, path, "has", len(families), "families")
         metrics = Metrics(path)
+        check_histograms(metrics)
         if not metrics.get("rpc_source", source="mountstats"):  # which has one phase
             check_additive(metrics)
     # promtool takes long for each file: only the largest of them.

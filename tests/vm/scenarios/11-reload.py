@@ -19,12 +19,12 @@ def reloads_are_followed_and_leave_nothing(folder):
     for i in range(1, rounds + 1):
         metrics = Metrics(folder / f"round-{i}.prom")
         check_additive(metrics)
-        for name in ("rpc_seconds_count", "rpc_seconds_sum", "rpc_phase_seconds_sum"):
+        for name in ("rpc_op_calls_total", "rpc_op_seconds_total", "rpc_op_phase_seconds_total"):
             for labels, value in metrics.each(name).items():
                 need(value >= known.get((name, labels), 0), name, labels, "fell in round", i)
                 known[name, labels] = value
         ours = difference(Metrics(folder / f"before-{i}.prom"), metrics)
-        need(ours.get("rpc_seconds_count", op="READ") > 50, "next to no READ counted in round", i)
+        need(ours.get("rpc_op_calls_total", op="READ") > 50, "next to no READ counted in round", i)
         # Where programs can be preempted, source tracepoints misses events: see 22-sources.py.
         if preempted and sources[i - 1] != "btf":
             continue
@@ -35,6 +35,6 @@ def reloads_are_followed_and_leave_nothing(folder):
     need(left["before"] == left["after"], "left behind:", left["before"], left["after"])
     need(left["second"] == left["last"], "grown:", left["second"], left["last"])
     times = sorted(int(ms) for ms in (folder / "unload.ms").read_text().split())
-    calls = Metrics(folder / f"round-{rounds}.prom").get("rpc_seconds_count")
+    calls = Metrics(folder / f"round-{rounds}.prom").get("rpc_op_calls_total")
     return f"{rounds} rounds, {calls} calls, sources {', '.join(sorted(set(sources)))}; unloaded in " \
            f"{times[len(times) // 2]} ms, at most {times[-1]} ms; {', '.join(filter(None, left['last']))}"

@@ -17,7 +17,7 @@ def exact(mount):
              len(alive), "transports")
         server = "::1" if mount == "4.2-4" else "127.0.0.1"
         need({dict(labels)["server"] for labels in alive} <= {server}, alive, "not of", server)
-        return f"{ours.get('rpc_seconds_count')} calls"
+        return f"{ours.get('rpc_op_calls_total')} calls"
     check.__name__ = f"counts_bytes_and_times_equal_mountstats_v{mount.replace('-', '_nconnect_')}"
 
 

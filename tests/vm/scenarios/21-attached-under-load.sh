@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # An agent that attaches and detaches in the middle of a load disturbs nothing, and what it has counted adds up.
 counted() { # counted CALLS: whether the agent has written of more
-	awk -v calls="$1" '/^xidscope_rpc_seconds_count/ { sum += $NF } END { exit sum <= calls }' x.prom
+	awk -v calls="$1" '/^xidscope_rpc_op_calls_total/ { sum += $NF } END { exit sum <= calls }' x.prom
 }
 nfs_server_start
 nfs_mount 3 '' /mnt/load

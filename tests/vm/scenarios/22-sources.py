@@ -2,20 +2,9 @@
 from decimal import Decimal
 
 from judge import Skip, judgement, need
-from judge.checks import check_no_drops, preemptible
+from judge.checks import check_no_drops, merged, preemptible
 from judge.reading import Metrics, difference, mountstats_all
 from judge.truths import compare_with_mountstats
-
-
-def merged(metrics, name, *labels):
-    """Sums of a family's samples by some of its labels; a server's name without its network namespace, which source
-    tracepoints does not have."""
-    sums = {}
-    for key, value in metrics.each(name).items():
-        key = dict(key)
-        key = tuple(key[label].split("@")[0] for label in labels)
-        sums[key] = sums.get(key, 0) + value
-    return sums
 
 
 @judgement
@@ -23,8 +12,8 @@ def the_sources_agree(folder):
     sources = (folder / "sources").read_text().split()
     last = Metrics(folder / sources[-1] / "after.prom")
     if sources == ["btf", "tracepoints"] and preemptible(Metrics(folder / "btf" / "after.prom")):
-        calls = compare_with_mountstats(folder / "btf", "before", "after", mountstats_all).get("rpc_seconds_count")
-        missed = calls - difference(Metrics(folder / "tracepoints" / "before.prom"), last).get("rpc_seconds_count")
+        calls = compare_with_mountstats(folder / "btf", "before", "after", mountstats_all).get("rpc_op_calls_total")
+        missed = calls - difference(Metrics(folder / "tracepoints" / "before.prom"), last).get("rpc_op_calls_total")
         kept = last.get("events_dropped_total", reason="rpc_recursion")
         need(0 <= missed <= kept <= calls / 50, "source tracepoints missed", missed, "of", calls,
              "calls, and reports", kept, "lost events")
@@ -33,21 +22,21 @@ def the_sources_agree(folder):
             for source in sources}
     for source in sources:
         check_no_drops(Metrics(folder / source / "after.prom"))
-        need(ours[source].get("rpc_phase_seconds_sum", phase="slot") > 1, "no call waited for a slot")
+        need(ours[source].get("rpc_op_phase_seconds_total", phase="slot") > 1, "no call waited for a slot")
         # Long if four session slots stay four: see 31-session.py. Otherwise at least at the beginning.
-        need(ours[source].get("rpc_phase_seconds_sum", phase="session") > 0, "no call waited for a session slot")
+        need(ours[source].get("rpc_op_phase_seconds_total", phase="session") > 0, "no call waited for a session slot")
     if sources != ["btf", "tracepoints"]:
-        calls = ours["tracepoints"].get("rpc_seconds_count")
+        calls = ours["tracepoints"].get("rpc_op_calls_total")
         raise Skip(f"in source tracepoints alone: {calls} calls equal mountstats'")
     single = [merged(difference(Metrics(folder / source / "before.prom"), Metrics(folder / source / "single.prom")),
-                     "rpc_phase_seconds_sum", "server", "op", "phase") for source in sources]
+                     "rpc_op_phase_seconds_total", "server", "op", "phase") for source in sources]
     waited = [key for key, value in single[0].items() if value and key[2] in ("session", "slot", "send", "delay")]
     differ = [(key, value, single[1].get(key)) for key, value in single[0].items() if value != single[1].get(key)]
     need(single[0] and not waited and not differ, "one call at a time: waited:", waited, "differ:", differ)
     a, b = ours["btf"], ours["tracepoints"]
-    for name, labels in (("rpc_seconds_count", ("server", "op")), ("rpc_seconds_sum", ("server", "op")),
-                         ("rpc_phase_seconds_count", ("server", "op", "phase")),
-                         ("rpc_seconds_bucket", ("server", "op", "le")),
+    for name, labels in (("rpc_op_calls_total", ("server", "op")), ("rpc_op_seconds_total", ("server", "op")),
+                         ("rpc_op_phase_duration_seconds_count", ("server", "op", "phase")),
+                         ("rpc_op_duration_seconds_bucket", ("server", "op", "le")),
                          ("rpc_errors_total", ("server", "op", "status")),
                          ("rpc_retransmits_total", ("server",)),
                          ("rpc_queue_depth_count", ("server", "queue"))):
@@ -57,16 +46,16 @@ def the_sources_agree(folder):
         need(one == other, name, "differs:", sorted(
             (k, one.get(k), other.get(k)) for k in set(one) | set(other) if one.get(k) != other.get(k)))
     worst = {}
-    for phase in a.values("rpc_phase_seconds_sum", "phase"):
-        one, other = (m.get("rpc_phase_seconds_sum", phase=phase) for m in (a, b))
+    for phase in a.values("rpc_op_phase_seconds_total", "phase"):
+        one, other = (m.get("rpc_op_phase_seconds_total", phase=phase) for m in (a, b))
         worst[phase] = abs(one - other) / one if one else Decimal(0)
         # When a task falls asleep or wakes, the second program runs after the first, here some microseconds later. That
         # shows in short times: in a wait that the kernel's own time stamp ends, and in the rest, `setup`.
-        total = a.get("rpc_seconds_sum")
+        total = a.get("rpc_op_seconds_total")
         need(abs(one - other) <= (total if phase in ("send", "setup") else max(one, total / 10)) / 1000,
              phase, "sums differ:", one, "and", other)
     for limit in ("slot", "session"):
         one, other = (m.get("rpc_saturated_seconds_total", limit=limit) for m in (a, b))
         need(abs(one - other) <= max(one, 1) / 100, limit, "saturated", one, "and", other)
     text = ", ".join(f"{phase} {float(value):.5%}" for phase, value in sorted(worst.items()) if value)
-    return f"{a.get('rpc_seconds_count')} calls; phase sums differ by {text}"
+    return f"{a.get('rpc_op_calls_total')} calls; phase sums differ by {text}"

@@ -21,7 +21,7 @@ def polled(version, nconnect):
             need(not after.each(name), name, "is there")
         # The superblock had two mount points for a while.
         theirs = mountstats(folder / f"{version}-after.mountstats")
-        rtt = ours.get("rpc_phase_seconds_sum", phase="rtt")
+        rtt = ours.get("rpc_op_phase_seconds_total", phase="rtt")
         old = mountstats(folder / f"{version}-before.mountstats")
         rtt_ms = sum(f["rtt_ms"] - old[op]["rtt_ms"] for op, f in theirs.items())
         need(rtt * 1000 == rtt_ms, "rtt", rtt, "s, by mountstats", rtt_ms, "ms")
@@ -34,10 +34,10 @@ def polled(version, nconnect):
         need(after.get("rpc_connects_total", transport="tcp") >= nconnect, "connects")
         # Counters stay when the mount has ended; gauges do not.
         gone = Metrics(folder / f"{version}-gone.prom")
-        for name in ("rpc_seconds_count", "rpc_sent_bytes_total", "rpc_connects_total"):
+        for name in ("rpc_op_calls_total", "rpc_sent_bytes_total", "rpc_connects_total"):
             need(gone.get(name) >= after.get(name), name, "fell")
         need(not gone.each("rpc_slots"), "slots of a mount that has gone")
-        return f"{ours.get('rpc_seconds_count')} calls"
+        return f"{ours.get('rpc_op_calls_total')} calls"
     check.__name__ = f"source_mountstats_equals_mountstats_v{version}"
 
 

@@ -16,12 +16,12 @@ def complaints(folder):
 @judgement
 def sunrpc_is_observed_once_tracefs_is_there(folder):
     folder /= "absent"
-    need(not Metrics(folder / "before.prom").each("rpc_seconds_count"), "calls are counted without a source")
+    need(not Metrics(folder / "before.prom").each("rpc_op_calls_total"), "calls are counted without a source")
     ours = compare_with_mountstats(folder, "middle", "after")
     need(source(Metrics(folder / "after.prom"), "tracepoints"), "not in source tracepoints")
     logged = complaints(folder)
     need(len(logged) == 1 and "NFS is not observed" in logged[0], "not one message:", logged)
-    return f"{ours.get('rpc_seconds_count')} calls"
+    return f"{ours.get('rpc_op_calls_total')} calls"
 
 
 @judgement
@@ -36,13 +36,14 @@ def tracepoints_replaces_mountstats_between_calls_and_loses_and_doubles_none(fol
         across = compare_with_mountstats(own, "before", "after", additive=False)
         after = compare_with_mountstats(own, "middle", "after")
         check_additive(Metrics(own / "after.prom"))
-        need(across.get("rpc_seconds_count") > 1000 > after.get("rpc_seconds_count") > 16, "too few or too many calls")
-        for family in ("rpc_seconds_count", "rpc_seconds_sum", "rpc_retransmits_total", "rpc_errors_total"):
+        need(across.get("rpc_op_calls_total") > 1000 > after.get("rpc_op_calls_total") > 16,
+             "too few or too many calls")
+        for family in ("rpc_op_calls_total", "rpc_op_seconds_total", "rpc_retransmits_total", "rpc_errors_total"):
             for labels, value in load.each(family).items():
                 need(middle.each(family, **dict(labels)).get(labels, 0) >= value, name, family, labels, "fell")
         # One message for each source that failed, whatever was tried again, and for a hook that was left out first.
         logged = complaints(own)
         need(all("cannot use source" in text or "is not observed" in text for text in logged), name, "logged:", logged)
         need(len(logged) <= 3, name, "logged:", logged)
-        done.append(f"{name}: {across.get('rpc_seconds_count')} calls")
+        done.append(f"{name}: {across.get('rpc_op_calls_total')} calls")
     return "; ".join(done)

@@ -11,7 +11,7 @@ def a_server_that_delays_calls_shows_as_delay(folder):
     if not delayed:
         raise Skip("the server has delayed no write")
     # The client waits NFS_JUKEBOX_RETRY_TIME, 5 s, each time.
-    delay = metrics.get("rpc_phase_seconds_sum", op="WRITE", phase="delay")
+    delay = metrics.get("rpc_op_phase_seconds_total", op="WRITE", phase="delay")
     need(4.5 * float(delayed) <= delay <= 6 * float(delayed), delay, "s of delay for", delayed)
     check_additive(metrics)
     check_no_drops(metrics)

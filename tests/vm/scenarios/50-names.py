@@ -14,7 +14,7 @@ HOSTILE = ("caf\u00e9\u6f22"
 @judgement
 def servers_stay_apart_and_readable(folder):
     metrics = Metrics(folder / "names.prom")
-    servers = metrics.values("rpc_seconds_count", "server")
+    servers = metrics.values("rpc_op_calls_total", "server")
     for name in (r'na\"sty\\x\\x0ana\\xffme{}=', HOSTILE.replace("\\", "\\\\"), r"twin\\xff", r"twin\\x5cxff"):
         need(name in servers, name, "is not among", servers)
     need("::1" in servers, "no IPv6 server among", servers)
@@ -27,7 +27,7 @@ def servers_stay_apart_and_readable(folder):
         guise = [server for server in servers if server.startswith(f"10.99.0.1@{inode}@")]
         need(len(guise) == (name == "one"), "a name in the guise of an address has", guise)
     for server in servers:
-        need(metrics.get("rpc_seconds_count", server=server, op="FSINFO") > 0,
+        need(metrics.get("rpc_op_calls_total", server=server, op="FSINFO") > 0,
              server, "has no calls")
 
 

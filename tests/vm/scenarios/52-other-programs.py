@@ -18,8 +18,8 @@ def only_calls_of_nfs_are_counted(folder):
     metrics = Metrics(folder / "after.prom")
     check_additive(metrics)
     check_no_drops(metrics)
-    ours = {op: int(metrics.get("rpc_seconds_count", op=op))
-            for op in metrics.values("rpc_seconds_count", "op")}
+    ours = {op: int(metrics.get("rpc_op_calls_total", op=op))
+            for op in metrics.values("rpc_op_calls_total", "op")}
     need(ours == seen["nfs"], "we have", sorted(set(ours.items()) ^ set(seen["nfs"].items())), "where we differ")
-    need(metrics.values("rpc_seconds_count", "server") == {"127.0.0.1"}, "other servers")
+    need(metrics.values("rpc_op_calls_total", "server") == {"127.0.0.1"}, "other servers")
     return text

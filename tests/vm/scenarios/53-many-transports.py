@@ -29,8 +29,8 @@ def sixty_four_addresses_with_sixteen_transports_fit(folder):
     check_no_drops(middle)
     slots = middle.each("rpc_slots", kind="max")
     need(len(slots) == TRANSPORTS, len(slots), "transports")
-    need(len(middle.values("rpc_seconds_count", "server")) == SERVERS, "servers")
-    return f"{len(slots)} transports, {ours.get('rpc_seconds_count')} calls"
+    need(len(middle.values("rpc_op_calls_total", "server")) == SERVERS, "servers")
+    return f"{len(slots)} transports, {ours.get('rpc_op_calls_total')} calls"
 
 
 @judgement
@@ -38,9 +38,9 @@ def more_transports_than_fit_cost_no_more_and_count_as_other(folder):
     ours = compare_with_mountstats(folder, "full", "after", mountstats_all)
     after = Metrics(folder / "after.prom")
     check_additive(after)
-    need(ours.get("rpc_seconds_count", server="storage-1", op="READ") == (8 + 5) * 64,
+    need(ours.get("rpc_op_calls_total", server="storage-1", op="READ") == (8 + 5) * 64,
          "a server's calls")
-    need(ours.get("rpc_seconds_count", server="other", op="READ") == (104 - 96 + 8) * 64, "the others' calls")
+    need(ours.get("rpc_op_calls_total", server="other", op="READ") == (104 - 96 + 8) * 64, "the others' calls")
     dropped = after.get("events_dropped_total", reason="rpc_transport")
     need(dropped == KNOWN - TRANSPORTS, dropped, "transports dropped")
     need(ours.get("events_dropped_total", reason="rpc_server") >= 8 * 64, "the calls of the rest are not reported")

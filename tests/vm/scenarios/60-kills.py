@@ -15,8 +15,8 @@ def killed_tasks_leave_nothing_behind(folder):
     new = mountstats_all(folder / "after.mountstats")
     for op in ("READ", "WRITE"):
         theirs = new[op]["ops"] - old[op]["ops"]
-        need(theirs == ours.get("rpc_seconds_count", op=op), op, "ops:", theirs,
-             "and", ours.get("rpc_seconds_count", op=op))
+        need(theirs == ours.get("rpc_op_calls_total", op=op), op, "ops:", theirs,
+             "and", ours.get("rpc_op_calls_total", op=op))
         need(new[op]["errors"] - old[op]["errors"] == ours.get("rpc_errors_total", op=op),
              op, "errors differ")
     need(ours.get("rpc_errors_total") > 0, "nothing was killed")
@@ -34,4 +34,4 @@ def killed_tasks_leave_nothing_behind(folder):
     need(clipped <= ours.get("rpc_errors_total"), clipped, "waits clipped")
     # Two disconnects may come at once.
     need(ours.get("events_dropped_total") == clipped + lost_by_preemption(ours), "events dropped")
-    return f"{ours.get('rpc_seconds_count')} calls, {ours.get('rpc_errors_total')} errors"
+    return f"{ours.get('rpc_op_calls_total')} calls, {ours.get('rpc_errors_total')} errors"

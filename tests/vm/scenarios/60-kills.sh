@@ -6,7 +6,7 @@ calls=$(cat /job/soak_calls)
 enough() {
 	((round >= 3)) || return 1
 	agent_write
-	(($(sed -n 's/^xidscope_rpc_seconds_count.* //p' x.prom | paste -sd+) >= calls))
+	(($(sed -n 's/^xidscope_rpc_op_calls_total.* //p' x.prom | paste -sd+) >= calls))
 }
 # What hangs, and where in the kernel.
 stuck() {

@@ -11,7 +11,7 @@ def tls_counts_equal_mountstats(folder):
     check_no_drops(Metrics(folder / "after.prom"))
     need(set(transports(folder, "after")) == {"tls/0"}, transports(folder, "after"))
     # The connection began with a call without TLS: mountstats does not show it.
-    calls = int(Metrics(folder / "before.prom").get("rpc_seconds_count", op="NULL"))
+    calls = int(Metrics(folder / "before.prom").get("rpc_op_calls_total", op="NULL"))
     theirs = mountstats(folder / "before.mountstats")["NULL"]["ops"]
     need(calls == theirs + 1, calls, "NULL calls, by mountstats", theirs)
-    return f"{ours.get('rpc_seconds_count')} calls"
+    return f"{ours.get('rpc_op_calls_total')} calls"

@@ -9,11 +9,11 @@ from judge.truths import compare_with_mountstats
 def a_data_server_is_a_server_of_its_own(folder):
     ours = compare_with_mountstats(folder, "before", "after")
     check_no_drops(Metrics(folder / "after.prom"))
-    calls = {server: {op: int(ours.get("rpc_seconds_count", server=server, op=op))
+    calls = {server: {op: int(ours.get("rpc_op_calls_total", server=server, op=op))
                       for op in ("READ", "WRITE", "GETATTR")}
              for server in ("127.0.0.1", "10.0.9.1")}
     need(calls["127.0.0.1"]["READ"] == calls["127.0.0.1"]["WRITE"] == 0, "data by the metadata server:", calls)
     need(calls["10.0.9.1"]["READ"] > 50 < calls["10.0.9.1"]["WRITE"], "no data by the data server:", calls)
-    need(Metrics(folder / "after.prom").get("rpc_seconds_count", server="127.0.0.1", op="LAYOUTGET"),
+    need(Metrics(folder / "after.prom").get("rpc_op_calls_total", server="127.0.0.1", op="LAYOUTGET"),
          "the metadata server gave no layout")
     return f"{calls['10.0.9.1']['READ']} READ, {calls['10.0.9.1']['WRITE']} WRITE"

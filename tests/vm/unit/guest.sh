@@ -25,7 +25,7 @@ wait_for 60 all_attached
 (($(said 'uevents') == 0))
 use_nfs
 cause_fault
-for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_seconds_count 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
+for op in READ WRITE GETATTR; do (($(sum xidscope_rpc_op_calls_total 'server="127.0.0.1"' "op=\"$op\"") > 0)); done
 (($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == 1))
 [[ $(sum xidscope_events_dropped_total) == 0 ]]
 wait_for 60 is StatusText "source $btf, findings: [1-9]*, last write 20*Z"
@@ -97,7 +97,7 @@ wait_for 60 source_is tracepoints
 wait_for 60 all_attached
 use_nfs
 refresh
-(($(sum xidscope_rpc_seconds_count 'op="READ"') > 0))
+(($(sum xidscope_rpc_op_calls_total 'op="READ"') > 0))
 row CAP_SYS_ADMIN "the source is tracepoints instead of $btf, where kernel.perf_event_paranoid is 2"
 
 for capability in CAP_BPF CAP_PERFMON; do

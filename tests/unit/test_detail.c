@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves of the two levels of detail: how many samples a file has at most, that the
+ * coarse histograms are exact sums of the fine ones, and that whatever is in a file
+ * with less detail is in the one with more, with the same value.
+ */
+#include "unit.h"
+#include "health/health.h"
+#include "sinks/openmetrics.h"
+
+#define OPS 19 /* of NFSv3, that a shell can cause */
+
+static const char *const op_names[OPS] = {
+	"READ",   "WRITE",   "COMMIT",      "GETATTR", "SETATTR",  "LOOKUP", "ACCESS",
+	"CREATE", "MKDIR",   "SYMLINK",     "MKNOD",   "REMOVE",   "RMDIR",  "RENAME",
+	"LINK",   "READDIR", "READDIRPLUS", "FSSTAT",  "READLINK",
+};
+
+static void record(struct time_histogram *h, uint64_t ns)
+{
+	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
+	h->sum_ns += ns;
+}
+
+static void add_server(struct snapshot *s, const char *name, unsigned int transports)
+{
+	static uint64_t seed = 3;
+
+	for (int o = 0; o < OPS; o++) {
+		struct rpc_op *op = snapshot_op(s, name, op_names[o]);
+
+		assert_non_null(op);
+		for (int n = 0; n < 200; n++) {
+			uint64_t total = 0;
+
+			for (int p = 0; p < RPC_PHASES; p++) {
+				uint64_t ns;
+
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				ns = (seed >> 24) >> (seed >> 18 & 63);
+				record(&op->phase[p], ns);
+				total += ns;
+			}
+			record(&op->total, total);
+		}
+	}
+	for (unsigned int t = 0; t < transports; t++) {
+		char transport[16];
+
+		snprintf(transport, sizeof(transport), "tcp/%u", t);
+		snapshot_transport(s, name, transport)->alive = true;
+	}
+	assert_non_null(snapshot_server(s, name));
+}
+
+/* A node with all that it has without a fault: as many hooks and drops as there is room for. */
+static struct snapshot node(unsigned int servers, unsigned int transports)
+{
+	struct snapshot s = { .source = RPC_SOURCE_BTF, .gpu_watched = true };
+
+	for (unsigned int v = 0; v < servers; v++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "nas-%u.example.com", v);
+		add_server(&s, name, transports);
+	}
+	for (size_t i = 0; i < COUNT(s.hooks); i++)
+		snapshot_hook(&s, op_names[i % OPS], true);
+	for (size_t i = 0; i < COUNT(s.drops); i++)
+		snapshot_drop(&s, op_names[i], 0);
+	for (int r = 0; r < HEALTH_RULES; r++)
+		snapshot_health(&s, health_rules[r].name, 0);
+	return s;
+}
+
+struct text {
+	char *all;
+	size_t size;
+};
+
+static struct text write_text(const struct snapshot *s, enum metric_detail detail)
+{
+	struct text t = {};
+	FILE *out = open_memstream(&t.all, &t.size);
+
+	assert_non_null(out);
+	openmetrics_write(out, s, FORMAT_OPENMETRICS, detail);
+	assert_int_equal(fclose(out), 0);
+	return t;
+}
+
+static size_t count_samples(const char *text)
+{
+	size_t samples = 0;
+
+	for (; *text; text = strchr(text, '\n') + 1)
+		samples += *text != '#';
+	return samples;
+}
+
+/* The value of a sample, whose name has no prefix; -1: there is none. */
+static double value_of(const struct text *t, const char *sample)
+{
+	char begin[256];
+	const char *at;
+
+	snprintf(begin, sizeof(begin), "\n" METRIC_PREFIX "%s ", sample);
+	at = strstr(t->all, begin);
+	return at ? strtod(at + strlen(begin), NULL) : -1;
+}
+
+/* ---- limits ---- */
+
+/* What is to be in the file beside what is here: for each server who it is and what is
+ * mounted, for each transport its addresses and its replies. */
+#define MORE_OF_A_SERVER 2
+#define MORE_OF_A_TRANSPORT 2
+
+static void assert_at_most(unsigned int servers, unsigned int transports, size_t most)
+{
+	struct snapshot s = node(servers, transports);
+	struct text t = write_text(&s, DETAIL_NODE), all = write_text(&s, DETAIL_OP);
+	size_t samples = count_samples(t.all);
+
+	print_message("# %u servers with %u transports: %zu samples, %zu bytes; "
+		      "with --detail op %zu, %zu\n",
+		      servers, transports, samples, t.size, count_samples(all.all), all.size);
+	assert_in_range(samples + servers * (MORE_OF_A_SERVER + transports * MORE_OF_A_TRANSPORT),
+			300, most);
+	free(t.all);
+	free(all.all);
+	snapshot_free(&s);
+}
+
+TEST(a_server_with_19_ops_has_at_most_600_samples)
+{
+	assert_at_most(1, 1, 600);
+}
+
+TEST(eight_servers_with_16_transports_each_have_at_most_5000_samples)
+{
+	assert_at_most(8, 16, 5000);
+}
+
+/* ---- bounds ---- */
+
+TEST(every_bound_is_that_of_a_kernel_bucket)
+{
+	for (int m = 0; m < METRICS; m++)
+		for (int d = 0; d < METRIC_DETAILS; d++) {
+			uint32_t shift = *metrics[m].unit ? TIME_SHIFT : DEPTH_SHIFT;
+			uint32_t overflow = shift ? TIME_OVERFLOW : DEPTH_OVERFLOW, i;
+			uint64_t bounds = metrics[m].bounds[d];
+
+			assert_true(!bounds || metrics[m].type == METRIC_HISTOGRAM);
+			assert_true(!bounds || bounds & BOUND_INFINITY);
+			for (bounds &= ~BOUND_INFINITY; bounds; bounds &= bounds - 1) {
+				uint64_t bound = bounds & -bounds;
+
+				i = histogram_index(bound, shift, overflow);
+				assert_true(i < overflow && histogram_bound(i, shift) == bound);
+			}
+		}
+}
+
+TEST(a_level_has_these_bounds)
+{
+	static const struct {
+		enum metric_id metric;
+		int bounds[METRIC_DETAILS]; /* without +Inf */
+		int first, last; /* powers of two, at the level with the most */
+	} cases[] = {
+		{ METRIC_RPC_SECONDS, { 16, 16 }, 16, 34 },
+		{ METRIC_RPC_PHASE_SECONDS, { 10, 10 }, 14, 32 },
+		{ METRIC_RPC_OP_DURATION_SECONDS, { 0, 25 }, 12, 36 },
+		{ METRIC_RPC_OP_PHASE_DURATION_SECONDS, { 0, 13 }, 12, 36 },
+		{ METRIC_RPC_QUEUE_DEPTH, { 0, 18 }, 0, 17 },
+	};
+	size_t histograms = 0;
+
+	for (int m = 0; m < METRICS; m++)
+		histograms += metrics[m].type == METRIC_HISTOGRAM;
+	assert_int_equal(histograms, COUNT(cases));
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct metric *m = &metrics[cases[i].metric];
+		uint64_t most = m->bounds[DETAIL_OP] & ~BOUND_INFINITY;
+
+		for (int d = 0; d < METRIC_DETAILS; d++)
+			assert_int_equal(__builtin_popcountll(m->bounds[d] & ~BOUND_INFINITY),
+					 cases[i].bounds[d]);
+		assert_int_equal(__builtin_ctzll(most), cases[i].first);
+		assert_int_equal(63 - __builtin_clzll(most), cases[i].last);
+		assert_int_equal(!m->bounds[DETAIL_NODE], strstr(m->help, "--detail op") != NULL);
+	}
+}
+
+/* ---- figures ---- */
+
+/* Also the sums and counts by op. */
+TEST(what_node_shows_op_shows_with_the_same_value)
+{
+	struct snapshot s = node(2, 2);
+	struct text t = write_text(&s, DETAIL_NODE), all = write_text(&s, DETAIL_OP);
+	size_t lines = 0;
+
+	for (char *line = t.all, *end; *line; line = end + 1, lines++) {
+		end = strchr(line, '\n');
+		*end = 0;
+		if (!strstr(all.all, line))
+			fail_msg("with --detail op there is no line %s", line);
+	}
+	assert_true(lines > 500);
+	assert_true(
+		value_of(&all, "rpc_op_calls_total{server=\"nas-0.example.com\",op=\"LINK\"}") ==
+		200);
+	assert_null(strstr(all.all, "kind=\"other\""));
+	free(t.all);
+	free(all.all);
+	snapshot_free(&s);
+}
+
+/* The sum of a family over the ops of a kind, or all for NULL, below @le. */
+static double sum_over_ops(const struct text *t, const char *family, const char *kind,
+			   const char *more, const char *le)
+{
+	double sum = 0;
+
+	for (int o = 0; o < OPS; o++) {
+		const char *its = o ? o < 3 ? "write" : "metadata" : "read";
+		char sample[200];
+
+		if (kind && strcmp(its, kind) != 0)
+			continue;
+		snprintf(sample, sizeof(sample),
+			 "%s_bucket{server=\"nas-0.example.com\",op=\"%s\"%s%s", family,
+			 op_names[o], more, le);
+		assert_true(value_of(t, sample) >= 0);
+		sum += value_of(t, sample);
+	}
+	return sum;
+}
+
+/* At each bound of the coarse histograms, and that is also one of the fine ones. */
+TEST(coarse_histograms_are_sums_of_fine_ones)
+{
+	struct snapshot s = node(1, 1);
+	struct text t = write_text(&s, DETAIL_OP);
+	char kind[16], phase[16], more[32], le[32];
+	size_t seen = 0;
+
+	for (const char *line = t.all; *line; line = strchr(line, '\n') + 1) {
+		double value;
+
+		if (sscanf(line,
+			   METRIC_PREFIX "rpc_seconds_bucket{server=\"nas-0.example.com\","
+					 "kind=\"%15[a-z]\"%31[^ ] %lf",
+			   kind, le, &value) == 3) {
+			assert_true(value ==
+				    sum_over_ops(&t, "rpc_op_duration_seconds", kind, "", le));
+			seen++;
+		}
+		if (sscanf(line,
+			   METRIC_PREFIX "rpc_phase_seconds_bucket{server=\"nas-0.example.com\","
+					 "phase=\"%15[a-z]\"%31[^ ] %lf",
+			   phase, le, &value) == 3) {
+			snprintf(more, sizeof(more), ",phase=\"%s\"", phase);
+			assert_true(value == sum_over_ops(&t, "rpc_op_phase_duration_seconds", NULL,
+							  more, le));
+			seen++;
+		}
+	}
+	assert_int_equal(seen, 3 * (16 + 1) + RPC_PHASES * (10 + 1));
+	free(t.all);
+	snapshot_free(&s);
+}
+
+TEST(an_op_belongs_to_one_kind)
+{
+	static const struct {
+		const char *op, *kind;
+	} cases[] = {
+		{ "READ", "read" },          { "READ_PLUS", "read" },   { "WRITE", "write" },
+		{ "COMMIT", "write" },       { "READDIR", "metadata" }, { "READLINK", "metadata" },
+		{ "LAYOUTGET", "metadata" }, { "other", "other" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct snapshot s = {};
+		struct rpc_op *op = snapshot_op(&s, "nas", cases[i].op);
+		char sample[100];
+		struct text t;
+
+		assert_non_null(op);
+		record(&op->total, 1000);
+		t = write_text(&s, DETAIL_NODE);
+		snprintf(sample, sizeof(sample), "rpc_seconds_count{server=\"nas\",kind=\"%s\"}",
+			 cases[i].kind);
+		assert_true(value_of(&t, sample) == 1);
+		free(t.all);
+		snapshot_free(&s);
+	}
+}
+
+/* The source adds its waits to the first transport of a client. */
+TEST(a_session_has_a_sample_for_the_first_transport_or_where_it_waited)
+{
+	static const char begin[] = "rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/";
+	struct snapshot s = {};
+	struct text t;
+	char sample[100];
+
+	add_server(&s, "nas", 3);
+	s.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
+	t = write_text(&s, DETAIL_NODE);
+	for (int i = 0; i < 3; i++) {
+		snprintf(sample, sizeof(sample), "%s%d\",limit=\"session\"}", begin, i);
+		assert_true(value_of(&t, sample) == (i ? i == 1 ? -1 : 1.5 : 0));
+		snprintf(sample, sizeof(sample), "%s%d\",limit=\"slot\"}", begin, i);
+		assert_true(value_of(&t, sample) == 0);
+	}
+	free(t.all);
+	snapshot_free(&s);
+}
