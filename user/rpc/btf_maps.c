@@ -325,10 +325,14 @@ static void read_waiters(struct reading *r)
 {
 	const struct rpc_waiter_bucket *bucket = r->m->waiter_tasks;
 	struct rpc_server_state *server;
+	const struct rpc_bpf *bpf = r->m->bpf;
 	unsigned int sweeps = 0;
 	struct rpc_waiter w;
 	uint32_t limit;
 
+	/* The scan alone costs as much as hundreds of samples. */
+	if (!bpf->rodata->rpc_record_at_release && !bpf->bss->rpc_waiters_in_use.count)
+		return;
 	for (uint32_t i = 0; i < RPC_MAX_WAITERS; i++) {
 		const volatile __u64 *way =
 			&bucket[i / RPC_BUCKET_TASKS].task[i % RPC_BUCKET_TASKS];

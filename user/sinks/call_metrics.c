@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The families about calls: distributions by server, sums by op, and with more detail both by op. */
+#include "sinks/call_metrics.h"
+
+#include <string.h>
+
+/* "other" are calls whose op a full table or --max-series has folded. */
+enum kind { KIND_READ, KIND_WRITE, KIND_METADATA, KIND_OTHER, KINDS };
+
+static const char *const kind_names[KINDS] = { "read", "write", "metadata", "other" };
+
+static enum kind kind_of(const char *op)
+{
+	static const struct {
+		const char *op;
+		enum kind kind;
+	} kinds[] = { { "READ", KIND_READ },
+		      { "READ_PLUS", KIND_READ },
+		      { "WRITE", KIND_WRITE },
+		      { "COMMIT", KIND_WRITE },
+		      { "other", KIND_OTHER } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(op, kinds[i].op))
+			return kinds[i].kind;
+	return KIND_METADATA;
+}
+
+static void write_times(struct metrics_writer *w, const struct metric_label *labels, size_t count,
+			const struct time_histogram *h)
+{
+	char number[NUMBER_SIZE];
+
+	write_histogram(w, labels, count, h->bucket, TIME_OVERFLOW, TIME_SHIFT,
+			format_nanoseconds(number, h->sum_ns));
+}
+
+/* The ops of a server: @first and those behind it. */
+static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
+			const struct rpc_op *first)
+{
+	struct time_histogram sums[KINDS] = {};
+	bool met[KINDS] = {};
+
+	for (const struct rpc_op *o = first; o < s->ops + s->op_count; o++) {
+		enum kind kind = kind_of(o->op);
+
+		if (strcmp(o->server, first->server) != 0)
+			continue;
+		met[kind] = true;
+		time_histogram_add(&sums[kind], &o->total);
+	}
+	for (int k = 0; k < KINDS; k++) {
+		const struct metric_label labels[] = { { "server", first->server },
+						       { "kind", kind_names[k] } };
+
+		if (met[k])
+			write_times(w, labels, LABEL_COUNT(labels), &sums[k]);
+	}
+}
+
+static void write_phases(struct metrics_writer *w, const struct snapshot *s,
+			 const struct rpc_op *first)
+{
+	struct time_histogram sums[RPC_PHASES] = {};
+
+	for (const struct rpc_op *o = first; o < s->ops + s->op_count; o++)
+		for (int p = 0; p < RPC_PHASES && !strcmp(o->server, first->server); p++)
+			time_histogram_add(&sums[p], &o->phase[p]);
+	for (int p = 0; p < RPC_PHASES; p++) {
+		const struct metric_label labels[] = { { "server", first->server },
+						       { "phase", rpc_phase_names[p] } };
+
+		if (snapshot_knows(s, RPC_FACT_PHASE + p))
+			write_times(w, labels, LABEL_COUNT(labels), &sums[p]);
+	}
+}
+
+static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
+{
+	const struct rpc_op *first = s->ops;
+
+	while (strcmp(first->server, o->server) != 0)
+		first++;
+	return first == o;
+}
+
+static void write_servers(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+
+	write_family(w, METRIC_RPC_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		if (is_first_of_server(s, o))
+			write_kinds(w, s, o);
+	write_family(w, METRIC_RPC_PHASE_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		if (is_first_of_server(s, o))
+			write_phases(w, s, o);
+}
+
+static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+	char number[NUMBER_SIZE];
+
+	write_family(w, METRIC_RPC_OP_CALLS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		SAMPLE(w, format_integer(number, time_histogram_count(&o->total)),
+		       { "server", o->server }, { "op", o->op });
+	write_family(w, METRIC_RPC_OP_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		SAMPLE(w, format_nanoseconds(number, o->total.sum_ns), { "server", o->server },
+		       { "op", o->op });
+	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		for (int p = 0; p < RPC_PHASES; p++)
+			if (snapshot_knows(s, RPC_FACT_PHASE + p))
+				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
+				       { "server", o->server }, { "op", o->op },
+				       { "phase", rpc_phase_names[p] });
+}
+
+static void write_op_histograms(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+
+	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++) {
+		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
+
+		write_times(w, labels, LABEL_COUNT(labels), &o->total);
+	}
+	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		for (int p = 0; p < RPC_PHASES; p++) {
+			const struct metric_label labels[] = { { "server", o->server },
+							       { "op", o->op },
+							       { "phase", rpc_phase_names[p] } };
+
+			if (snapshot_knows(s, RPC_FACT_PHASE + p))
+				write_times(w, labels, LABEL_COUNT(labels), &o->phase[p]);
+		}
+}
+
+void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct rpc_op *end = s->ops + s->op_count;
+	char number[NUMBER_SIZE];
+
+	write_servers(w, s);
+	write_op_sums(w, s);
+	write_op_histograms(w, s);
+	write_family(w, METRIC_RPC_SENT_BYTES);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		if (snapshot_knows(s, RPC_FACT_SENT_BYTES))
+			SAMPLE(w, format_integer(number, o->sent_bytes), { "server", o->server },
+			       { "op", o->op });
+	write_family(w, METRIC_RPC_RECEIVED_BYTES);
+	for (const struct rpc_op *o = s->ops; o < end; o++)
+		if (snapshot_knows(s, RPC_FACT_RECEIVED_BYTES))
+			SAMPLE(w, format_integer(number, o->received_bytes),
+			       { "server", o->server }, { "op", o->op });
+	write_family(w, METRIC_RPC_ERRORS);
+	for (size_t i = 0; i < s->error_count; i++)
+		SAMPLE(w, format_integer(number, s->errors[i].count),
+		       { "server", s->errors[i].server }, { "op", s->errors[i].op },
+		       { "status", s->errors[i].status });
+}
