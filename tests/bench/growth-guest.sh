@@ -9,6 +9,8 @@ set -euo pipefail
 cd /job
 # shellcheck source=/dev/null
 . ./agent-lib.sh
+# shellcheck source=tests/bench/ops.sh
+. ./ops.sh
 trap 'echo "FAILED at line $LINENO: $BASH_COMMAND"' ERR
 
 nfs_server_start 1 # one thread: with more, who wakes whom when makes single runs differ by 1 %
@@ -51,24 +53,6 @@ step() {
 read_all() {
 	local dir
 	for dir in $(mounts "$1"); do ./load "$dir/load" read "$2" "$3" 1 >/dev/null; done
-}
-
-# Every op that a shell can cause.
-ops() {
-	local dir=$1/ops-${1##*/}
-	mkdir "$dir"
-	echo text >"$dir/a"
-	cat "$dir/a" >/dev/null
-	ln "$dir/a" "$dir/hard"
-	ln -s a "$dir/soft"
-	readlink "$dir/soft" >/dev/null
-	mv "$dir/a" "$dir/b"
-	chmod 600 "$dir/b"
-	mkfifo "$dir/fifo"
-	ls -l "$dir" >/dev/null
-	df "$dir" >/dev/null
-	rm "$dir/b"
-	rm -r "$dir"
 }
 
 # grow NAME SERVERS NCONNECT READS: a fresh agent, mounts, reads; then all ops on each, and the reads again.

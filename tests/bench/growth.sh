@@ -10,6 +10,7 @@ mkdir -p "$results"
 job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-bench.XXXXXX")
 trap 'rm -rf "$job"' EXIT
 cp "$here/growth-guest.sh" "$job/run.sh"
+cp "$here/ops.sh" "$job/"
 cp "$top/tests/vm/agent-lib.sh" "$top/build/xidscope" "$top/build/bench/load" "$job/"
 rm -rf "$results/growth"
 "$top/tests/vm/boot.sh" --kernel "${1:-6.1}" --icount --job "$job" --out "$results/growth" \
