@@ -143,8 +143,11 @@ static void end_process(struct writer *w)
 static int start_process(struct writer *w)
 {
 	struct epoll_event event = { .events = EPOLLIN };
+	char name[16];
 
-	w->socket = writer_child_start(w->path, w->role->append);
+	/* Which file a process that hangs writes is seen by its name. */
+	snprintf(name, sizeof(name), "xidscope-%s", w->role->option + strlen("--"));
+	w->socket = writer_child_start(w->path, w->role->append, name);
 	if (w->socket < 0)
 		return w->socket;
 	epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event);

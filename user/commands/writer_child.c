@@ -182,7 +182,7 @@ static void close_others(int socket, bool keep_stdout)
 }
 
 static void __attribute__((noreturn))
-child_main(const char *path, bool append, int socket, pid_t parent)
+child_main(const char *path, bool append, const char *name, int socket, pid_t parent)
 {
 	bool to_stdout = !strcmp(path, "-");
 	struct child c = { .append = append, .lines.path = path };
@@ -190,7 +190,7 @@ child_main(const char *path, bool append, int socket, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1); /* it has ended before */
-	prctl(PR_SET_NAME, "xidscope-writer");
+	prctl(PR_SET_NAME, name);
 	close_others(socket, to_stdout);
 	/* A directory may belong to another user. What cannot be given up does no harm. */
 	capabilities_keep(CAPABILITY(CAP_DAC_OVERRIDE));
@@ -201,7 +201,7 @@ child_main(const char *path, bool append, int socket, pid_t parent)
 	_exit(0);
 }
 
-int writer_child_start(const char *path, bool append)
+int writer_child_start(const char *path, bool append, const char *name)
 {
 	pid_t parent = getpid(), pid;
 	int ends[2], err;
@@ -210,7 +210,7 @@ int writer_child_start(const char *path, bool append)
 		return -errno;
 	pid = fork();
 	if (!pid)
-		child_main(path, append, ends[1], parent);
+		child_main(path, append, name, ends[1], parent);
 	err = -errno;
 	close(ends[1]);
 	if (pid > 0)

@@ -8,9 +8,10 @@
 
 #include <stdbool.h>
 
-/* Starts the process. @path "-" is standard output; @append: lines are appended to the
- * file, otherwise it is replaced. Returns its socket (writer_channel.h), which ends it when
- * it is closed, or -errno. It also ends with the agent: nobody has to wait for it. */
-int writer_child_start(const char *path, bool append);
+/* Starts the process, and names it @name (prctl(PR_SET_NAME), up to 15 bytes). @path "-" is
+ * standard output; @append: lines are appended to the file, otherwise it is replaced. Returns
+ * its socket (writer_channel.h), which ends it when it is closed, or -errno. It also ends with
+ * the agent: nobody has to wait for it. */
+int writer_child_start(const char *path, bool append, const char *name);
 
 #endif

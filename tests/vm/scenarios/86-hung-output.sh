@@ -43,7 +43,7 @@ heal() { "${heal:?}"; }
 # healed FOLDER: what was left has gone, and the next agent need not wait.
 healed() {
 	heal
-	wait_for 60 sh -c '! pgrep -x xidscope-writer'
+	wait_for 60 sh -c '! pgrep ^xidscope-'
 	wait_for 120 timeout 2 touch "$1/answers"
 }
 
