@@ -82,19 +82,91 @@ long agent_counted(const struct agent *a)
 	return sum < 0 ? 0 : (long)sum;
 }
 
-/* Whether the log file has the message with which the agent has begun. */
-static bool has_begun(const struct agent *a)
+/* What the file has whose path ends so, up to 8 MiB of it; free() it. */
+static char *text_of(const struct agent *a, const char *rest)
 {
-	static char text[1 << 20];
-	char *path = in_dir(a, ".log");
+	const size_t size = 8 << 20;
+	char *path = in_dir(a, rest), *text = malloc(size + 1);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	ssize_t n = 1;
+	size_t len = 0;
 
+	if (!text)
+		error(1, 0, "no memory");
+	while (fd >= 0 && n > 0 && len < size) {
+		n = read(fd, text + len, size - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	text[len > 0 ? len : 0] = 0;
-	return strstr(text, "\"started in ");
+	text[len] = 0;
+	return text;
+}
+
+size_t agent_messages(const struct agent *a)
+{
+	char *text = text_of(a, ".log");
+	size_t lines = 0;
+
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	free(text);
+	return lines;
+}
+
+/* Whether the log file has the message with which the agent has begun. */
+static bool has_begun(const struct agent *a)
+{
+	char *text = text_of(a, ".log");
+	bool begun = strstr(text, "\"started in ");
+
+	free(text);
+	return begun;
+}
+
+/* A line of the log about one that is not in the event log: that line, in place. */
+static const char *line_within(char *line)
+{
+	char *from = strstr(line, ": {"), *to = from;
+
+	if (!strstr(line, "not in ") || !from)
+		return NULL;
+	for (from += 2, to = from, line = from; *from; from++)
+		if (*from != '\\' || *++from)
+			*to++ = *from;
+	to[to - line >= 2 ? -2 : 0] = 0; /* the message's own end */
+	return line;
+}
+
+/* The faults of this agent's device for which a line stands. */
+static long line_counts(const struct agent *a, const char *line)
+{
+	const char *repeats = strstr(line, "\"repeats\":");
+
+	if (!strstr(line, a->device) || !repeats)
+		return 0;
+	return 1 + strtol(repeats + strlen("\"repeats\":"), NULL, 10);
+}
+
+long agent_events(const struct agent *a)
+{
+	char *events = text_of(a, "/events.json"), *log = text_of(a, ".log"), *line, *rest;
+	char *kept = strdup(events);
+	const char *within;
+	long sum = 0;
+
+	for (rest = events; (line = strsep(&rest, "\n"));)
+		sum += line_counts(a, line);
+	for (rest = log; (line = strsep(&rest, "\n"));) {
+		within = line_within(line);
+		if (within && !strstr(kept, within))
+			sum += line_counts(a, within);
+	}
+	free(events);
+	free(kept);
+	free(log);
+	return sum;
 }
 
 void agent_begin(struct agent *a, const char *dir, char **command)
@@ -120,11 +192,13 @@ void agent_begin(struct agent *a, const char *dir, char **command)
 
 void agent_fault(struct agent *a)
 {
+	/* One after another, so that most have a line of their own in the event log. */
+	static const int codes[] = { 79, 48, 62, 74, 92, 119 };
 	/* Opened anew each time: the kernel limits the rate of each descriptor. */
 	FILE *kmsg = fopen("/dev/kmsg", "we");
 
-	if (!kmsg || fprintf(kmsg, "<3>NVRM: Xid (PCI:%s): 79, pid=1, name=inject, number %ld\n",
-			     a->device, a->faults) < 0)
+	if (!kmsg || fprintf(kmsg, "<3>NVRM: Xid (PCI:%s): %d, pid=1, name=inject, number %ld\n",
+			     a->device, codes[a->faults % 6], a->faults) < 0)
 		error(1, errno, "cannot write to /dev/kmsg");
 	if (fclose(kmsg))
 		error(1, errno, "cannot write to /dev/kmsg");
@@ -139,20 +213,65 @@ bool agent_catch_up(struct agent *a)
 	return agent_counted(a) == a->faults;
 }
 
-long agent_descriptors(const struct agent *a)
+static long descriptors_of(pid_t pid)
 {
 	char path[64];
 	long count = -2; /* . and .. */
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", a->calls.pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
 	if (!dir)
-		return -1;
+		return 0;
 	while (readdir(dir))
 		count++;
 	closedir(dir);
 	return count;
+}
+
+/* The agent's children: calls @each, if any, and returns how many there are. */
+static long children(const struct agent *a, long (*each)(pid_t pid), long *sum)
+{
+	char path[64];
+	FILE *list;
+	long count = 0;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", a->calls.pid, a->calls.pid);
+	list = fopen(path, "re");
+	for (; list && fscanf(list, "%d", &pid) == 1; count++)
+		*sum += each ? each(pid) : 0;
+	if (list)
+		fclose(list);
+	return count;
+}
+
+long agent_writers(const struct agent *a)
+{
+	long none = 0;
+
+	return children(a, NULL, &none);
+}
+
+long agent_descriptors(const struct agent *a)
+{
+	long sum = descriptors_of(a->calls.pid);
+
+	children(a, descriptors_of, &sum);
+	return sum;
+}
+
+long agent_idle_descriptors(struct agent *a)
+{
+	long least = agent_descriptors(a), now;
+
+	for (int i = 0; i < 40; i++) {
+		agent_serve(a, 15);
+		now = agent_descriptors(a);
+		if (now < least)
+			least = now;
+	}
+	return least;
 }
 
 long agent_settle(struct agent *a, long wanted)

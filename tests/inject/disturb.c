@@ -241,7 +241,7 @@ int disturb(const char *dir, const char *name, unsigned int times, char **comman
 	if (disturbances[d].on_tmpfs)
 		mount_tmpfs(dir);
 	agent_begin(&a, dir, with_option);
-	descriptors = agent_descriptors(&a);
+	descriptors = agent_idle_descriptors(&a);
 	resident = agent_resident_kb(&a);
 	disturbances[d].run(&a, times);
 	agent_fault(&a);

@@ -15,12 +15,17 @@
 #include "agent.h"
 #include "disturb.h"
 
+/* Of the metrics file, the state and the event log. */
+#define WRITERS 3
+
 static const char usage[] =
-	"inject list DIR AGENT [OPTION...]: the system calls that an agent makes once it has\n"
-	"    started: name, calls in an interval, calls in all, calls after SIGTERM\n"
+	"inject list DIR AGENT [OPTION...]: the system calls that an agent and its writers make\n"
+	"    once it has started: who, name, calls in an interval, calls in all, calls while\n"
+	"    writers are killed, calls after SIGTERM\n"
 	"inject errors SYSCALL: those with which it may fail\n"
-	"inject case DIR SYSCALL ERROR first|walk|all|end CALLS AGENT [OPTION...]: makes it fail;\n"
-	"    prints SYSCALL ERROR PATTERN, how often it failed, and ok or what was wrong\n"
+	"inject case DIR WHO SYSCALL ERROR first|walk|all|restart|end CALLS AGENT [OPTION...]: makes\n"
+	"    it fail; prints WHO SYSCALL ERROR PATTERN, how often it failed, and ok or what was\n"
+	"    wrong. restart: while its writers are killed\n"
 	"inject disturb DIR WHAT TIMES AGENT [OPTION...]: disturbs it as disturb.c has it;\n"
 	"    prints WHAT, how often, and ok or what was wrong\n";
 
@@ -43,7 +48,9 @@ static const struct {
 	{ "faccessat2", "ENOENT EACCES EIO" },
 	{ "rename", "ENOENT EACCES ENOSPC EROFS EIO" },
 	{ "renameat2", "ENOENT EACCES ENOSPC EROFS EIO" },
+	{ "renameat", "ENOENT EACCES ENOSPC EROFS EIO" },
 	{ "unlink", "ENOENT EACCES EROFS EIO" },
+	{ "unlinkat", "ENOENT EACCES EROFS EIO" },
 	{ "fchmod", "EPERM EROFS EIO" },
 	{ "flock", "EINTR EWOULDBLOCK ENOLCK" },
 	{ "lseek", "EIO" },
@@ -54,6 +61,23 @@ static const struct {
 	{ "epoll_pwait", "EINTR" },
 	{ "epoll_ctl", "ENOMEM ENOSPC" },
 	{ "recvfrom", "EINTR ENOBUFS ENOMEM" },
+	{ "sendto", "EINTR EAGAIN ENOBUFS ENOMEM EPIPE" },
+	{ "sendmsg", "EINTR EAGAIN ENOBUFS ENOMEM EPIPE" },
+	{ "recvmsg", "EINTR ENOMEM EMFILE ECONNRESET" },
+	{ "socketpair", "EMFILE ENFILE ENOMEM" },
+	{ "memfd_create", "EMFILE ENFILE ENOMEM" },
+	{ "fcntl", "EINTR EMFILE ENOMEM" },
+	{ "dup", "EMFILE" },
+	{ "dup2", "EINTR EBUSY EMFILE" },
+	{ "dup3", "EINTR EBUSY EMFILE" },
+	{ "clone", "EAGAIN ENOMEM EPERM" },
+	{ "clone3", "EAGAIN ENOMEM EPERM" },
+	{ "fork", "EAGAIN ENOMEM EPERM" },
+	{ "close_range", "EPERM ENOMEM ENOSYS" },
+	{ "prctl", "EPERM EINVAL" },
+	{ "capset", "EPERM" },
+	{ "readlink", "ENOENT EACCES EIO" },
+	{ "readlinkat", "ENOENT EACCES EIO" },
 	{ "bpf", "ENOMEM EPERM EAGAIN" },
 	{ "mmap", "ENOMEM" },
 	{ "mremap", "ENOMEM" },
@@ -87,39 +111,69 @@ static int error_number(const char *name)
 	return 0;
 }
 
+/* Faults are printed and all files written for some seconds. */
+static void go_on(struct agent *a, int faults)
+{
+	for (int i = 0; i < faults; i++) {
+		agent_fault(a);
+		agent_serve(a, 500);
+	}
+	agent_catch_up(a);
+	agent_serve(a, 3000);
+}
+
 static int list(const char *dir, char **command)
 {
-	unsigned int before[SYSCALLS], versions;
+	static unsigned int run[CALLERS][SYSCALLS], restart[CALLERS][SYSCALLS],
+		end[CALLERS][SYSCALLS];
+	unsigned int versions;
 	struct agent a;
 
 	agent_begin(&a, dir, command);
 	versions = a.file.versions;
-	a.calls.counting = true;
-	for (int i = 0; i < 5; i++) {
-		agent_fault(&a);
-		agent_serve(&a, 500);
-	}
+	a.calls.counts = run;
 	kill(a.calls.pid, SIGHUP);
-	agent_catch_up(&a);
-	agent_serve(&a, 3000);
+	go_on(&a, 5);
 	versions = a.file.versions - versions;
-	memcpy(before, a.calls.calls, sizeof(before));
+	a.calls.counts = restart;
+	intercept_kill_writers(&a.calls);
+	go_on(&a, 2);
+	a.calls.counts = end;
 	agent_stop(&a);
-	for (int n = 0; n < SYSCALLS; n++)
-		if (a.calls.calls[n])
-			printf("%s\t%u\t%u\t%u\n", syscall_name(n),
-			       (before[n] + versions - 1) / versions, before[n],
-			       a.calls.calls[n] - before[n]);
+	for (int c = 0; c < CALLERS; c++)
+		for (int n = 0; n < SYSCALLS; n++)
+			if (run[c][n] + restart[c][n] + end[c][n])
+				printf("%s\t%s\t%u\t%u\t%u\t%u\n", caller_names[c], syscall_name(n),
+				       (run[c][n] + versions - 1) / versions, run[c][n],
+				       restart[c][n], end[c][n]);
 	return 0;
 }
 
-/* While calls fail, faults are printed and the agent is asked for its file. */
-static void fail_calls(struct agent *a, int number, int err, enum pattern pattern,
-		       unsigned int cycle)
-{
-	unsigned int limit = pattern == PATTERN_FIRST ? 1 : pattern == PATTERN_WALK ? cycle : 2000;
+/* What is to fail. */
+struct failure {
+	enum caller caller;
+	int number, error;
+	const char *pattern;
+	unsigned int cycle;
+};
 
-	intercept_arm(&a->calls, pattern, number, err, cycle, limit);
+static bool is(const struct failure *f, const char *pattern)
+{
+	return !strcmp(f->pattern, pattern);
+}
+
+/* While calls fail, faults are printed and the agent is asked for its file. */
+static void fail_calls(struct agent *a, const struct failure *f)
+{
+	bool first = is(f, "first"), walk = is(f, "walk");
+	enum pattern pattern = first ? PATTERN_FIRST : walk ? PATTERN_WALK : PATTERN_ALL;
+	unsigned int limit = first ? 1 : walk ? f->cycle : 2000;
+	size_t messages = agent_messages(a);
+	unsigned int versions = a->file.versions;
+
+	intercept_arm(&a->calls, pattern, f->caller, f->number, f->error, f->cycle, limit);
+	if (is(f, "restart"))
+		intercept_kill_writers(&a->calls);
 	for (int i = 0; i < 20 && !a->calls.ended && a->calls.failed < limit; i++) {
 		if (i % 3 == 0)
 			agent_fault(a);
@@ -129,53 +183,79 @@ static void fail_calls(struct agent *a, int number, int err, enum pattern patter
 		if (pattern == PATTERN_ALL && i == 7)
 			break;
 	}
+	if (pattern == PATTERN_ALL && a->calls.failed && a->file.versions == versions &&
+	    agent_messages(a) == messages)
+		wrong(a, "the file was not written, and no message says so");
 }
 
-static int run_case(const char *dir, const char *call, const char *err, const char *pattern_name,
-		    unsigned int cycle, char **command)
+/* Another try to do all after the failures; the agent is as it was before. */
+static void recover(struct agent *a, const struct failure *f, long descriptors, long resident)
 {
-	enum pattern pattern = !strcmp(pattern_name, "first") ? PATTERN_FIRST :
-			       !strcmp(pattern_name, "walk")  ? PATTERN_WALK :
-								PATTERN_ALL;
-	int number = syscall_number(call);
-	bool at_end = !strcmp(pattern_name, "end");
-	long descriptors, resident, leaked;
+	unsigned int failed = a->calls.failed;
+	long writers = agent_writers(a), leaked;
+
+	intercept_disarm(&a->calls);
+	agent_fault(a);
+	if (!agent_catch_up(a) && !a->calls.ended)
+		wrong(a, "%ld faults, not %ld", agent_counted(a), a->faults);
+	/* What fails to be closed here stays open, until a writer ends. */
+	if (f->number == SYS_close)
+		descriptors += failed;
+	leaked = agent_settle(a, descriptors) - descriptors;
+	if (a->calls.ended)
+		return;
+	if (leaked > 0 || (leaked && f->number != SYS_close))
+		wrong(a, "%+ld descriptors", leaked);
+	writers = agent_writers(a);
+	if (writers != WRITERS)
+		wrong(a, "%ld writers", writers);
+	if (agent_resident_kb(a) > resident + 1024)
+		wrong(a, "%ld kB of memory more", agent_resident_kb(a) - resident);
+}
+
+static int run_case(const char *dir, const struct failure *f, char **command)
+{
+	long descriptors, resident;
 	unsigned int failed;
 	struct agent a;
 
-	if (number < 0)
-		error(2, 0, "no system call %s", call);
 	agent_begin(&a, dir, command);
 	agent_fault(&a);
 	if (!agent_catch_up(&a))
 		wrong(&a, "even before, %ld faults, not %ld", agent_counted(&a), a.faults);
-	descriptors = agent_descriptors(&a);
+	descriptors = agent_idle_descriptors(&a);
 	resident = agent_resident_kb(&a);
-	if (!at_end)
-		fail_calls(&a, number, error_number(err), pattern, cycle);
+	if (!is(f, "end"))
+		fail_calls(&a, f);
 	failed = a.calls.failed;
-	intercept_disarm(&a.calls);
-	agent_fault(&a);
-	if (!agent_catch_up(&a) && !a.calls.ended)
-		wrong(&a, "%ld faults, not %ld", agent_counted(&a), a.faults);
-	/* What fails to be closed here stays open. */
-	if (number == SYS_close)
-		descriptors += failed;
-	leaked = agent_settle(&a, descriptors) - descriptors;
-	if (leaked && !a.calls.ended)
-		wrong(&a, "%+ld descriptors", leaked);
-	if (agent_resident_kb(&a) > resident + 1024)
-		wrong(&a, "%ld kB of memory more", agent_resident_kb(&a) - resident);
-	if (at_end) {
-		intercept_arm(&a.calls, PATTERN_ALL, number, error_number(err), 1, 20);
+	recover(&a, f, descriptors, resident);
+	if (is(f, "end")) {
+		intercept_arm(&a.calls, PATTERN_ALL, f->caller, f->number, f->error, 1, 20);
 		agent_stop(&a);
 		failed = a.calls.failed;
 	} else {
 		agent_stop(&a);
 	}
 	agent_verify(&a);
-	printf("%s\t%s\t%s\t%u\t%s\n", call, err, pattern_name, failed, *a.wrong ? a.wrong : "ok");
+	if (agent_events(&a) < a.faults)
+		wrong(&a, "the event log has %ld faults, not %ld", agent_events(&a), a.faults);
+	printf("%s\t%s\t%s\t%s\t%u\t%s\n", caller_names[f->caller], syscall_name(f->number),
+	       strerrorname_np(f->error), f->pattern, failed, *a.wrong ? a.wrong : "ok");
 	return *a.wrong != 0;
+}
+
+/* @words: WHO SYSCALL ERROR PATTERN CALLS. */
+static struct failure failure_of(char *const *words)
+{
+	struct failure f = { .caller = (enum caller)caller_number(words[0]),
+			     .number = syscall_number(words[1]),
+			     .error = error_number(words[2]),
+			     .pattern = words[3],
+			     .cycle = (unsigned int)strtoul(words[4], NULL, 10) };
+
+	if (caller_number(words[0]) < 0 || f.number < 0)
+		error(2, 0, "no caller %s or no system call %s", words[0], words[1]);
+	return f;
 }
 
 int main(int argc, char **argv)
@@ -188,9 +268,11 @@ int main(int argc, char **argv)
 
 		return errors ? puts(errors) < 0 : 0;
 	}
-	if (argc > 7 && !strcmp(argv[1], "case"))
-		return run_case(argv[2], argv[3], argv[4], argv[5],
-				(unsigned int)strtoul(argv[6], NULL, 10), argv + 7);
+	if (argc > 8 && !strcmp(argv[1], "case")) {
+		const struct failure f = failure_of(argv + 3);
+
+		return run_case(argv[2], &f, argv + 8);
+	}
 	if (argc > 5 && !strcmp(argv[1], "disturb"))
 		return disturb(argv[2], argv[3], (unsigned int)strtoul(argv[4], NULL, 10),
 			       argv + 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Makes system calls of another program fail, by seccomp's user notification. */
+/* Makes system calls of an agent and its writers fail, by seccomp's user notification. */
 #include "intercept.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -28,6 +29,19 @@ static const struct {
 } names[] = {
 #include "syscalls.inc"
 };
+
+const char *const caller_names[CALLERS] = {
+	[CALLER_AGENT] = "agent", [CALLER_NEW] = "new",       [CALLER_OUTPUT] = "output",
+	[CALLER_STATE] = "state", [CALLER_EVENTS] = "events",
+};
+
+int caller_number(const char *name)
+{
+	for (int c = 0; c < CALLERS; c++)
+		if (!strcmp(caller_names[c], name))
+			return c;
+	return -1;
+}
 
 int syscall_number(const char *name)
 {
@@ -88,6 +102,7 @@ void intercept_start(struct intercepted *i, const char *log, char *const argv[])
 	pidfd = (int)syscall(SYS_pidfd_open, i->pid, 0);
 	if (i->pid < 0 || pidfd < 0)
 		error(1, errno, "cannot start %s", argv[0]);
+	i->callers[CALLER_AGENT] = i->pid;
 	for (int tries = 0; i->listener < 0 && tries < 5000; tries++) {
 		usleep(1000);
 		i->listener = take_listener(pidfd);
@@ -98,9 +113,10 @@ void intercept_start(struct intercepted *i, const char *log, char *const argv[])
 		      argv[0]);
 }
 
-void intercept_arm(struct intercepted *i, enum pattern pattern, int number, int error,
-		   unsigned int cycle, unsigned int limit)
+void intercept_arm(struct intercepted *i, enum pattern pattern, enum caller caller, int number,
+		   int error, unsigned int cycle, unsigned int limit)
 {
+	i->caller = caller;
 	i->number = number;
 	i->error = error;
 	i->cycle = cycle;
@@ -115,11 +131,35 @@ void intercept_disarm(struct intercepted *i)
 	i->pattern = PATTERN_NONE;
 }
 
-static bool shall_fail(struct intercepted *i, int number)
+/* The process that called has the filter from the agent, and the agent's name until it
+ * gives itself one. */
+static enum caller caller_of(struct intercepted *i, pid_t pid)
+{
+	char path[64], name[32] = "";
+	FILE *comm;
+	int caller = CALLER_NEW;
+
+	for (int c = 0; c < CALLERS; c++)
+		if (c != CALLER_NEW && i->callers[c] == pid)
+			return (enum caller)c;
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	comm = fopen(path, "re");
+	if (comm && fscanf(comm, "xidscope-%31s", name) == 1)
+		caller = caller_number(name);
+	if (comm)
+		fclose(comm);
+	if (caller < 0)
+		error(1, 0, "what is xidscope-%s?", name);
+	i->callers[caller] = pid;
+	return (enum caller)caller;
+}
+
+static bool shall_fail(struct intercepted *i, enum caller caller, int number)
 {
 	unsigned int n;
 
-	if (i->pattern == PATTERN_NONE || number != i->number || i->failed >= i->limit)
+	if (i->pattern == PATTERN_NONE || caller != i->caller || number != i->number ||
+	    i->failed >= i->limit)
 		return false;
 	n = i->matched++;
 	switch (i->pattern) {
@@ -136,13 +176,15 @@ static void handle_call(struct intercepted *i)
 {
 	struct seccomp_notif call = {};
 	struct seccomp_notif_resp answer = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+	enum caller caller;
 
 	if (ioctl(i->listener, SECCOMP_IOCTL_NOTIF_RECV, &call))
 		return; /* it was killed meanwhile */
 	answer.id = call.id;
-	if (i->counting && call.data.nr >= 0 && call.data.nr < SYSCALLS)
-		i->calls[call.data.nr]++;
-	if (shall_fail(i, call.data.nr)) {
+	caller = caller_of(i, (pid_t)call.pid);
+	if (i->counts && call.data.nr >= 0 && call.data.nr < SYSCALLS)
+		i->counts[caller][call.data.nr]++;
+	if (shall_fail(i, caller, call.data.nr)) {
 		answer.flags = 0;
 		/* brk() returns the break as it was: libc takes 0 for failure. */
 		answer.error = call.data.nr == SYS_brk ? 0 : -i->error;
@@ -176,4 +218,11 @@ void intercept_serve(struct intercepted *i, int ms)
 		close(i->listener);
 		i->listener = -1;
 	}
+}
+
+void intercept_kill_writers(struct intercepted *i)
+{
+	for (int c = CALLER_OUTPUT; c < CALLERS; c++)
+		if (i->callers[c])
+			kill(i->callers[c], SIGKILL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs a program whose system calls all pass through this one, which lets them
- * go on or makes them fail (seccomp_unotify(2), Linux 5.6 and later, as root).
+ * Runs an agent whose system calls, and those of the processes that write its
+ * files, all pass through this program, which lets them go on or makes them fail
+ * (seccomp_unotify(2), Linux 5.6 and later, as root).
  */
 #ifndef XIDSCOPE_INTERCEPT_H
 #define XIDSCOPE_INTERCEPT_H
@@ -10,6 +11,16 @@
 #include <sys/types.h>
 
 #define SYSCALLS 512
+
+/* Who calls. A writer is known by the name that it has given itself. */
+enum caller {
+	CALLER_AGENT,
+	CALLER_NEW, /* a process that has no name of its own yet: it becomes a writer */
+	CALLER_OUTPUT,
+	CALLER_STATE,
+	CALLER_EVENTS,
+	CALLERS
+};
 
 enum pattern {
 	PATTERN_NONE,
@@ -20,33 +31,39 @@ enum pattern {
 
 struct intercepted {
 	pid_t pid;
+	pid_t callers[CALLERS]; /* of those that have called; 0: none so far */
 	int listener;
 	bool ended;
 	int status; /* as of waitpid(), once it has ended */
 	/* What is to fail, and how often at most. */
 	enum pattern pattern;
+	enum caller caller;
 	int number, error;
 	unsigned int cycle; /* calls in a cycle */
 	unsigned int limit;
 	unsigned int matched, failed;
-	/* What was called, if wanted. */
-	bool counting;
-	unsigned int calls[SYSCALLS];
+	/* Where calls are counted, or NULL: they are not. */
+	unsigned int (*counts)[SYSCALLS]; /* for each caller */
 };
 
 /* Starts it, standard output and error going to @log. Exits on failure. */
 void intercept_start(struct intercepted *i, const char *log, char *const argv[]);
 
-/* From now on, calls of @number fail with @error by @pattern, @limit times at most. */
-void intercept_arm(struct intercepted *i, enum pattern pattern, int number, int error,
-		   unsigned int cycle, unsigned int limit);
+/* From now on, calls of @number by @caller fail with @error by @pattern, @limit times at most. */
+void intercept_arm(struct intercepted *i, enum pattern pattern, enum caller caller, int number,
+		   int error, unsigned int cycle, unsigned int limit);
 void intercept_disarm(struct intercepted *i);
 
 /* Handles calls for @ms milliseconds, or until the program has ended. */
 void intercept_serve(struct intercepted *i, int ms);
 
+/* Kills all writers. */
+void intercept_kill_writers(struct intercepted *i);
+
 /* By name; -1: there is none. */
 int syscall_number(const char *name);
 const char *syscall_name(int number);
+int caller_number(const char *name);
+extern const char *const caller_names[CALLERS];
 
 #endif
