@@ -171,10 +171,8 @@ static void close_others(int socket, bool keep_stdout)
 	int null;
 
 	dup2(socket, STDIN_FILENO);
-	if (keep_stdout)
-		close_range(STDERR_FILENO, ~0u, 0);
-	else
-		close_range(STDOUT_FILENO, ~0u, 0);
+	/* Closes them one by one where a filter of system calls forbids close_range(). */
+	closefrom(keep_stdout ? STDERR_FILENO : STDOUT_FILENO);
 	/* So that no file gets their numbers. */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (null >= 0 && null < STDERR_FILENO)
