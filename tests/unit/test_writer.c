@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -142,7 +143,7 @@ static void finish(struct writer *w, bool keep)
 
 static int count(const char *name, const char *pattern)
 {
-	char line[8192];
+	char line[16384];
 	FILE *f = fopen(name, "r");
 	int n = 0;
 
@@ -575,4 +576,40 @@ TEST(a_full_pipe_does_not_block)
 	assert_int_equal(count("errors", "cannot write -"), 1);
 	close(ends[0]);
 	close(ends[1]);
+}
+
+/* ---- memory that is short ---- */
+
+static void limit(int resource, rlim_t most)
+{
+	struct rlimit l;
+
+	assert_int_equal(getrlimit((__rlimit_resource_t)resource, &l), 0);
+	l.rlim_cur = most == RLIM_INFINITY ? l.rlim_max : most;
+	assert_int_equal(setrlimit((__rlimit_resource_t)resource, &l), 0);
+}
+
+/* Memory for it comes back before its end: its beginning is missing nevertheless. */
+TEST(a_text_that_did_not_fit_does_not_replace_the_file)
+{
+	static char much[20000];
+	struct writer w;
+	FILE *out;
+
+	memset(much, 'x', sizeof(much) - 1);
+	signal(SIGXFSZ, SIG_IGN);
+	start(&w, &replaced, "x.prom");
+	give(&w, "whole");
+	assert_int_equal(result(&w), 0);
+	out = writer_begin(&w);
+	assert_non_null(out);
+	limit(RLIMIT_FSIZE, 0);
+	fputs(much, out);
+	fflush(out);
+	limit(RLIMIT_FSIZE, RLIM_INFINITY);
+	fputs("the end", out);
+	assert_int_equal(writer_end(&w, out), -ENOMEM);
+	assert_int_equal(count("errors", "cannot write x.prom: Cannot allocate memory"), 1);
+	finish(&w, true);
+	assert_content("x.prom", "whole");
 }

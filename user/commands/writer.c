@@ -341,7 +341,12 @@ int writer_end(struct writer *w, FILE *text)
 	if (fflush(text) || (size = ftell(text)) < 0 ||
 	    (fd = fcntl(fileno(text), F_DUPFD_CLOEXEC, 0)) < 0)
 		err = -errno;
+	/* What stdio could not write earlier it does not try again. */
+	if (!err && ferror(text))
+		err = -ENOMEM;
 	fclose(text);
+	if (err)
+		close_fd(&fd);
 	if (!err) {
 		close_fd(&w->next);
 		w->next = fd;
