@@ -613,3 +613,34 @@ TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 	finish(&w, true);
 	assert_content("x.prom", "whole");
 }
+
+/* It is in the log instead, and no part of it in the file. */
+TEST(a_line_that_did_not_fit_is_logged)
+{
+	static char much[8190], logged[32 << 10];
+	struct writer w;
+	int ends[2];
+
+	memset(much, 'x', sizeof(much) - 1);
+	much[sizeof(much) - 1] = '\n';
+	signal(SIGXFSZ, SIG_IGN);
+	start(&w, &lines, "log");
+	stop(child());
+	assert_true(writer_append(&w, "first\n", 6));
+	assert_true(writer_append(&w, much, sizeof(much)));
+	assert_int_equal(pipe(ends), 0); /* which the limit is not for */
+	dup2(ends[1], STDERR_FILENO);
+	limit(RLIMIT_FSIZE, 8192);
+	assert_false(writer_append(&w, "line 1\n", 7));
+	limit(RLIMIT_FSIZE, RLIM_INFINITY);
+	assert_true(writer_append(&w, "line 2\n", 7));
+	assert_true(read(ends[0], logged, sizeof(logged) - 1) > 0);
+	assert_non_null(strstr(logged, "not in log: line 1"));
+	kill(child(), SIGCONT);
+	finish(&w, false);
+	assert_int_equal(count("log", ""), 3);
+	assert_int_equal(count("log", "line"), 1);
+	assert_int_equal(count("log", "line 2"), 1);
+	close(ends[0]);
+	close(ends[1]);
+}

@@ -358,6 +358,11 @@ int writer_end(struct writer *w, FILE *text)
 	return err;
 }
 
+static void log_line(const struct writer *w, const char *line, size_t size)
+{
+	log_warn(w->log, "not in %s: %.*s", w->path, (int)size - 1, line);
+}
+
 /* The bytes of the lines that have not been written. */
 static uint64_t waiting(const struct writer *w)
 {
@@ -366,10 +371,11 @@ static uint64_t waiting(const struct writer *w)
 
 bool writer_append(struct writer *w, const char *line, size_t size)
 {
+	bool logged;
 	int err = 0;
 
 	if (w->error)
-		log_warn(w->log, "not in %s: %.*s", w->path, (int)size - 1, line);
+		log_line(w, line, size);
 	if (waiting(w) + size > WRITER_LINES_MAX)
 		writer_serve(w, &err);
 	if (waiting(w) + size > WRITER_LINES_MAX)
@@ -384,7 +390,13 @@ bool writer_append(struct writer *w, const char *line, size_t size)
 	else
 		err = output_write_all(w->next, line, size);
 	if (err) {
+		/* A part of the line may be there: the next one takes its place. */
+		if (w->next >= 0)
+			lseek(w->next, (off_t)w->next_size, SEEK_SET);
+		logged = w->error;
 		report(w, err, OUTPUT_FILE);
+		if (!logged)
+			log_line(w, line, size);
 		return false;
 	}
 	w->next_size += size;
