@@ -644,3 +644,19 @@ TEST(a_line_that_did_not_fit_is_logged)
 	close(ends[0]);
 	close(ends[1]);
 }
+
+TEST(a_process_whose_answers_cannot_be_waited_for_is_reported)
+{
+	int saved = epoll;
+	struct writer w;
+
+	epoll = -1;
+	start(&w, &replaced, "x.prom");
+	epoll = saved;
+	assert_int_equal(w.socket, -1);
+	w.epoll = epoll;
+	give(&w, "one");
+	assert_int_equal(result(&w), 0);
+	finish(&w, true);
+	assert_content("x.prom", "one");
+}

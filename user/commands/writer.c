@@ -150,8 +150,8 @@ static int start_process(struct writer *w)
 	w->socket = writer_child_start(w->path, w->role->append, name);
 	if (w->socket < 0)
 		return w->socket;
-	epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event);
-	return 0;
+	/* request() ends a process whose answers nobody would wait for. */
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event) ? -errno : 0;
 }
 
 static int request(struct writer *w, const struct work_request *r, int fd)
