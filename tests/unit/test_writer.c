@@ -660,3 +660,22 @@ TEST(a_process_whose_answers_cannot_be_waited_for_is_reported)
 	finish(&w, true);
 	assert_content("x.prom", "one");
 }
+
+/* Of an agent that was killed: its writer has the lock a little longer. */
+TEST(a_lock_that_is_soon_released_is_waited_for)
+{
+	int lock = open(".x.prom.lock", O_CREAT | O_RDONLY, 0600);
+	struct writer w;
+	pid_t other;
+
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	other = fork();
+	if (!other) {
+		usleep(200000);
+		_exit(0);
+	}
+	close(lock);
+	start(&w, &replaced, "x.prom");
+	assert_int_equal(w.open_error, 0);
+	finish(&w, false);
+}

@@ -23,6 +23,10 @@
 /* A state file is no longer than this. */
 #define READ_MAX (4 << 20)
 
+/* At the start, a lock is tried again for half a second. */
+#define LOCK_TRIES 10
+#define LOCK_US 50000
+
 struct child {
 	bool append;
 	struct append_file lines;
@@ -51,7 +55,14 @@ static int open_path(struct child *c)
 	if (c->append)
 		return append_file_check(&c->lines);
 	err = output_file_check(&c->file);
-	return err ? err : output_file_lock(&c->file);
+	if (!err)
+		err = output_file_lock(&c->file);
+	/* A process of an agent that has just ended may still hold it. */
+	for (int i = 0; i < LOCK_TRIES && err == -EBUSY; i++) {
+		usleep(LOCK_US);
+		err = output_file_lock(&c->file);
+	}
+	return err;
 }
 
 static int copy(int from, int to)
