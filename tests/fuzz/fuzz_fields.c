@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * libFuzzer entry for lines of fields, numbers and PCI addresses: any bytes give
- * fields inside the text, in order, each line once; what is read of a span was
- * there, and is written back the same.
+ * libFuzzer entry for lines of fields, numbers, PCI addresses and /proc/PID/stat: any
+ * bytes give fields inside the text, in order, each line once; what is read of a span was
+ * there, and is written back the same. No name of a process hides when it began.
  */
 #include <stdio.h>
 
 #include "fuzz.h"
 #include "base/fields.h"
 #include "base/pci_address.h"
+#include "base/process.h"
 
 static void require_message(struct fields *f, size_t field)
 {
@@ -62,9 +63,21 @@ static void require_addresses(struct span s)
 	}
 }
 
+/* @name: up to where its bytes end a string. */
+static void require_start(const char *name)
+{
+	char stat[4200];
+	uint64_t ticks;
+
+	process_start_ticks(name, &ticks);
+	snprintf(stat, sizeof(stat),
+		 "7 (%.4000s) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 9", name);
+	require(process_start_ticks(stat, &ticks) && ticks == 4711);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size ? size : 1); /* for ASan */
+	char *text = malloc(size + 1); /* for ASan */
 	struct fields f = { .rest = { text, text + size } };
 	unsigned int line = 0;
 
@@ -84,6 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	require_addresses((struct span){ text, text + size });
+	text[size] = 0;
+	require_start(text);
 	free(text);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * libFuzzer entry for the kernel's small files (lockdown, status, modules.dep,
- * versions, symbols, mounts): whatever they hold, what is read of them is
+ * versions, symbols, modules, mounts): whatever they hold, what is read of them is
  * terminated and fits.
  */
 #include <stdint.h>
@@ -16,19 +16,27 @@
 
 static char root[] = "/dev/shm/xidscope-fuzz.XXXXXX";
 
-static const char *const files[] = {
-	"/sys/module/sunrpc/initstate",
-	"/sys/module/sunrpc/srcversion",
-	"/sys/module/sunrpc/taint",
-	"/sys/kernel/security/lockdown",
-	"/proc/self/status",
-	"/lib/modules/6.1/modules.dep",
-	"/lib/modules/6.1/sunrpc.ko",
-	"/sys/module/nvidia/version",
-	"/proc/driver/nvidia/version",
-	"/proc/kallsyms",
-	"/proc/self/mountinfo",
+static const struct {
+	const char *path;
+	/* Another file without which it is not read. */
+	const char *also, *text;
+} files[] = {
+	{ "/sys/module/sunrpc/initstate", NULL, NULL },
+	{ "/sys/module/sunrpc/srcversion", NULL, NULL },
+	{ "/sys/module/sunrpc/taint", NULL, NULL },
+	{ "/sys/kernel/security/lockdown", NULL, NULL },
+	{ "/proc/self/status", NULL, NULL },
+	{ "/lib/modules/6.1/modules.dep", NULL, NULL },
+	{ "/lib/modules/6.1/sunrpc.ko", "/lib/modules/6.1/modules.dep", "sunrpc.ko: x\n" },
+	{ "/sys/module/nvidia/version", NULL, NULL },
+	{ "/proc/driver/nvidia/version", NULL, NULL },
+	{ "/proc/kallsyms", "/proc/modules", "nvidia 4096 0 - Live 0xffffffffc0a1b000 (OE)\n" },
+	{ "/proc/self/mountinfo", NULL, NULL },
+	{ "/proc/modules", "/proc/kallsyms",
+	  "ffffffff81000000 T _printk\nffffffff81000040 T other\n" },
 };
+
+#define FILES (sizeof(files) / sizeof(files[0]))
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)
@@ -42,8 +50,8 @@ static void make_folders(void)
 	char path[128], *slash;
 
 	require(mkdtemp(root) != NULL);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s", root, files[i]);
+	for (size_t i = 0; i < FILES; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, files[i].path);
 		for (slash = path + strlen(root); (slash = strchr(slash + 1, '/'));) {
 			*slash = 0;
 			mkdir(path, 0700);
@@ -61,12 +69,12 @@ static void remove_all(void)
 }
 
 /* One file is written anew; without bytes it goes. */
-static void put(size_t file, const void *bytes, size_t len)
+static void put(const char *file, const void *bytes, size_t len)
 {
 	char path[128];
 	FILE *out;
 
-	snprintf(path, sizeof(path), "%s%s", root, files[file]);
+	snprintf(path, sizeof(path), "%s%s", root, file);
 	if (!len) {
 		remove(path);
 		return;
@@ -95,11 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!size)
 		return 0;
-	file = data[0] % (sizeof(files) / sizeof(files[0]));
-	put(file, data + 1, size - 1);
-	/* For a module's file to be read, a list must name it. */
-	if (strstr(files[file], "sunrpc.ko"))
-		put(5, "sunrpc.ko: x\n", 13);
+	file = data[0] % FILES;
+	put(files[file].path, data + 1, size - 1);
+	if (files[file].also)
+		put(files[file].also, files[file].text, strlen(files[file].text));
 	rpc_facts_look(&rpc, root);
 	rpc_facts_look_on_disk(&rpc, root, "6.1");
 	REQUIRE_STRING(rpc.srcversion);
@@ -112,7 +119,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(source, 'x', sizeof(source));
 	if (mounts_find_network(root, 36, source, sizeof(source)))
 		REQUIRE_STRING(source);
-	put(file, NULL, 0);
-	put(5, NULL, 0);
+	put(files[file].path, NULL, 0);
+	if (files[file].also)
+		put(files[file].also, NULL, 0);
 	return 0;
 }

@@ -29,19 +29,15 @@ static void read_at(int folder, const char *file, char *text, size_t size)
 		close(fd);
 }
 
-/* In ticks since the boot (CLOCK_BOOTTIME), rounded down. */
-static bool read_start(int folder, uint64_t *ticks)
+bool process_start_ticks(const char *stat, uint64_t *ticks)
 {
-	char text[1024];
-	const char *name_end;
+	/* The name may have parentheses in it. */
+	const char *name_end = strrchr(stat, ')');
 	struct span rest;
 
-	read_at(folder, "stat", text, sizeof(text));
-	/* The name may have parentheses in it. */
-	name_end = strrchr(text, ')');
 	if (!name_end)
 		return false;
-	rest = (struct span){ name_end + 1, text + strlen(text) };
+	rest = (struct span){ name_end + 1, stat + strlen(stat) };
 	for (int i = 0; i < FIELDS_BEFORE_START; i++)
 		span_take_word(&rest);
 	return span_number(span_take_word(&rest), UINT64_MAX, ticks);
@@ -51,9 +47,11 @@ static bool began_before(int folder, uint64_t time_ns)
 {
 	double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
 	struct clock_offsets clocks;
+	char text[1024];
 	uint64_t ticks;
 
-	return clock_offsets_read(&clocks) && read_start(folder, &ticks) &&
+	read_at(folder, "stat", text, sizeof(text));
+	return clock_offsets_read(&clocks) && process_start_ticks(text, &ticks) &&
 	       (double)(ticks + 1) * tick <=
 		       ((double)time_ns + (double)clocks.monotonic_to_boot) / 1e9;
 }

@@ -19,4 +19,8 @@
  */
 bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size);
 
+/* Reads from the text of /proc/PID/stat when the process began, in ticks of proc's since the
+ * boot (CLOCK_BOOTTIME), rounded down. False: it does not say. */
+bool process_start_ticks(const char *stat, uint64_t *ticks);
+
 #endif
