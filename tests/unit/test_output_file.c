@@ -630,3 +630,30 @@ TEST(a_dash_is_standard_output_without_a_lock)
 	assert_content("captured", "one two");
 	assert_int_equal(count_entries("."), 2); /* dir and captured */
 }
+
+/* Another process has the lock's descriptor; the name cannot be looked up for a while. */
+TEST(a_lock_whose_name_was_not_found_is_still_held)
+{
+	struct output_file f = open_output(path);
+	uid_t user = geteuid();
+	int lock;
+
+	if (!user) {
+		/* Root may search any folder. */
+		assert_int_equal(chown("dir", 65534, 65534), 0);
+		assert_int_equal(chmod(".", 0755), 0);
+		assert_int_equal(seteuid(65534), 0);
+	}
+	assert_int_equal(write_text(&f, "one"), 0);
+	lock = output_file_give_lock(&f);
+	assert_true(lock >= 0);
+	assert_int_equal(chmod("dir", 0600), 0);
+	assert_int_equal(write_text(&f, "two"), -EACCES);
+	assert_int_equal(chmod("dir", 0700), 0);
+	assert_int_equal(write_text(&f, "three"), 0);
+	assert_int_equal(seteuid(user), 0);
+	assert_content(path, "three");
+	assert_int_equal(lock_in_child(), EBUSY);
+	close(lock);
+	output_file_close(&f, false);
+}

@@ -110,13 +110,18 @@ static int check(struct output_file *f, int folder, enum output_part part)
 
 /* ---- the lock ---- */
 
+static bool is_locked(const struct output_file *f, const struct stat *st)
+{
+	return f->locked && st->st_ino == f->lock_inode && st->st_dev == f->lock_device;
+}
+
 /* Whether the lock's name is of the file that was locked. */
 static bool holds_name(const struct output_file *f, int folder)
 {
 	struct stat named;
 
 	return f->locked && !fstatat(folder, f->names[OUTPUT_LOCK], &named, AT_SYMLINK_NOFOLLOW) &&
-	       named.st_ino == f->lock_inode && named.st_dev == f->lock_device;
+	       is_locked(f, &named);
 }
 
 /* Returns a descriptor or -errno. Read-only: a file that is open for writing prevents a
@@ -131,6 +136,14 @@ static int open_lock(const struct output_file *f, int folder)
 	return fd < 0 ? -errno : fd;
 }
 
+static void release_lock(struct output_file *f)
+{
+	if (f->lock >= 0)
+		close(f->lock);
+	f->lock = -1;
+	f->locked = false;
+}
+
 static int take_lock(struct output_file *f, int folder)
 {
 	struct stat st;
@@ -138,10 +151,6 @@ static int take_lock(struct output_file *f, int folder)
 
 	if (f->unlocked || holds_name(f, folder))
 		return 0;
-	if (f->lock >= 0)
-		close(f->lock);
-	f->lock = -1;
-	f->locked = false;
 	err = output_path_check(folder, f->names[OUTPUT_LOCK]);
 	if (err)
 		return err;
@@ -149,7 +158,13 @@ static int take_lock(struct output_file *f, int folder)
 	if (fd < 0)
 		return fd;
 	err = fstat(fd, &st) ? -errno : output_kind_error(&st);
-	if (!err && flock(fd, LOCK_EX | LOCK_NB))
+	/* Its name could not be looked up before. Another descriptor would not get the lock. */
+	if (err || is_locked(f, &st)) {
+		close(fd);
+		return err;
+	}
+	release_lock(f);
+	if (flock(fd, LOCK_EX | LOCK_NB))
 		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	f->lock_device = st.st_dev;
 	f->lock_inode = st.st_ino;
