@@ -52,6 +52,10 @@ long agent_writers(const struct agent *a);
 /* How many lines it has logged. */
 size_t agent_messages(const struct agent *a);
 
+/* By the agent's log, a file that could not be written and has not been written since, or
+ * NULL. Serves for six seconds at most, for each is tried again. */
+const char *agent_unwritten(struct agent *a);
+
 /* For how many faults there are lines in the event log, or else, where that could not be
  * written, in the agent's log. */
 long agent_events(const struct agent *a);

@@ -219,7 +219,7 @@ static void mount_tmpfs(const char *dir)
 		error(1, errno, "cannot make %s", dir);
 	must(unshare(CLONE_NEWNS), "unshare");
 	must(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "mount");
-	must(mount("tmpfs", dir, "tmpfs", 0, "size=512k"), "mount");
+	must(mount("tmpfs", dir, "tmpfs", 0, "size=8m"), "mount");
 }
 
 int disturb(const char *dir, const char *name, unsigned int times, char **command)

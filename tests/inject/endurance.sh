@@ -36,6 +36,7 @@ done
 while ((SECONDS - begin < $(<seconds) - 20)); do
 	dd if=/mnt/stays/file of=/dev/null bs=4k iflag=direct status=none
 	dd if=/dev/zero of=/mnt/stays3/file bs=4k count=200 oflag=direct status=none
+	sleep "$(<pause)"
 done
 sleep 5
 after=$(objects)

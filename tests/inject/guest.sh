@@ -18,22 +18,24 @@ nfs_mount 4.1 '' /mnt/a
 	done
 ) >/dev/null 2>&1 &
 status=0
+objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
+before=$(objects)
 while read -r what times; do
+	echo "begun: $what" >&2
 	./inject disturb "/tmp/$what" "$what" "$times" /job/xidscope || status=1
-done <disturbances >out/disturbed 2>&1
+	after=$(objects)
+	[[ $after == "$before" ]] || {
+		echo "# $what: maps, programs, links: $before, then $after"
+		status=1
+	}
+done <disturbances > >(tee out/disturbed)
 cp /tmp/*.log /tmp/*.prom out/ 2>/dev/null
-cat out/disturbed
-if [[ -s patterns ]]; then
-	PATTERNS=$(<patterns) ONLY=$(<only) JOBS=4 OUT=/tmp/faults ./faults.sh /job/inject /job/xidscope || status=1
-	cp /tmp/faults/{calls,results,table} out/
-	mkdir out/files
-	cp /tmp/faults/*.prom out/files/
-fi
 # More servers than the table has room for: what does not fit is counted, all else goes on.
 if [[ -s servers ]]; then
 	(
 		for ((i = 1; i <= $(<servers); i++)); do nfs_mount 3 nolock "/mnt/s$i" "127.0.1.$i" && ls "/mnt/s$i"; done
 	) >/dev/null 2>out/servers.log &
+	mounting=$!
 	./inject disturb /tmp/servers watched 60 /job/xidscope >out/servers || status=1
 	cat out/servers
 	cp /tmp/servers.prom out/
@@ -41,5 +43,12 @@ if [[ -s servers ]]; then
 		grep -h 'events_dropped' /tmp/servers.prom
 		grep -o 'server="[^"]*"' /tmp/servers.prom | sort -u | wc -l | sed 's/$/ servers in the file/'
 	} | tee out/dropped
+	wait "$mounting"
+fi
+if [[ -s patterns ]]; then
+	PATTERNS=$(<patterns) ONLY=$(<only) WHO=$(<callers) OUT=/tmp/faults ./faults.sh /job/inject /job/xidscope || status=1
+	cp /tmp/faults/{calls,results,table,summary} out/
+	mkdir out/files
+	cp /tmp/faults/*.prom out/files/
 fi
 exit "$status"

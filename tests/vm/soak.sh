@@ -5,6 +5,7 @@
 #   SOAK_CALLS=1000000    calls; 0: neither these nor the reloads
 #   SOAK_MOUNTS=300       mounts and unmounts, of NFSv3 and v4.1 from four servers
 #   SOAK_SECONDS=600      at intervals of 0.1 s; 0: neither these nor the mounts
+#   SOAK_PAUSE=0          seconds between the calls of those
 # Takes about half an hour on an emulated CPU. The long soak: SOAK_CALLS=10000000 SOAK_MOUNTS=10000 SOAK_SECONDS=3600.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -22,7 +23,9 @@ if ((seconds)); then
 	cp "$top/tests/inject/endurance.sh" "$job/run.sh"
 	echo "$seconds" >"$job/seconds"
 	echo "${SOAK_MOUNTS:-300}" >"$job/mounts"
-	"$here/boot.sh" --kernel "$kernel" --job "$job" --out "$top/build/soak" --timeout "${TIMEOUT:-$((2 * seconds + 7200))}" ||
+	echo "${SOAK_PAUSE:-0}" >"$job/pause"
+	"$here/boot.sh" --kernel "$kernel" --job "$job" --out "${OUT:=$top/build/soak}" --timeout "${TIMEOUT:-$((2 * seconds + 7200))}" ||
 		failed=1
+	"$top/tests/readers/files.sh" "$OUT"/*.prom || failed=1
 fi
 exit "$failed"
