@@ -47,8 +47,9 @@ int channel_receive(int socket, void *message, size_t size, int *fd, int flags)
 	do
 		n = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
+	/* A lack of memory is no end: the other side may be at work, and what it has sent stays. */
 	if (n < 0)
-		return errno == EAGAIN ? -EAGAIN : -EPIPE;
+		return errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS ? -EAGAIN : -EPIPE;
 	header = CMSG_FIRSTHDR(&m);
 	if (header && header->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
