@@ -63,8 +63,8 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz \
-	bench growth series-cost asan asan-unit coverage coverage-unit tidy cppcheck clean distclean
+.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz fuzz-grow \
+	bench growth series-cost asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -191,6 +191,14 @@ $(T)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libxidscope.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) -o $@ $(LIBS)
 
+# The same without libFuzzer, for coverage.
+CORPUS_TESTS := $(patsubst tests/fuzz/fuzz_%.c,$(T)/corpus_%,$(wildcard tests/fuzz/fuzz_*.c))
+
+$(T)/corpus_%: tests/fuzz/fuzz_%.c tests/fuzz/run_corpus.c $(B)/libxidscope.a
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(USER_CFLAGS) $(filter %.c %.a,$^) -o $@ $(LIBS) -lm
+
 $(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
 	$(compile_bpf)
 
@@ -223,7 +231,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)tests/vm/check.sh --all
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-dkms
-	$(Q)$(MAKE) --no-print-directory soak
+	$(Q)$(MAKE) --no-print-directory soak SOAK_CALLS=1000000 SOAK_MOUNTS=300 SOAK_SECONDS=600
 	$(Q)tests/vm/modules/check.sh
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
@@ -248,8 +256,11 @@ faults: deps ## make each system call of the agent fail, kill it, fill its disk:
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/inject/inject
 	$(Q)tests/inject/check.sh
 
-soak: $(B)/xidscope $(B)/inject/inject ## run a million calls with tasks killed in every phase, 50 reloads of sunrpc, 300 mounts (half an hour)
+soak: $(B)/xidscope $(B)/inject/inject ## run ten million calls, 10,000 mounts, an hour at 0.1 s; SOAK_CALLS= SOAK_MOUNTS= SOAK_SECONDS= shorten it
 	$(Q)tests/vm/soak.sh
+
+fuzz-grow: $(FUZZERS) ## fuzz each parser until nothing new is reached for FUZZ_QUIET seconds (600), and keep what reaches something
+	$(Q)tests/fuzz/grow.sh $(FUZZERS)
 
 fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
 	$(Q)for f in $(FUZZERS); do \
@@ -305,7 +316,11 @@ asan-unit coverage-unit: $(UNIT_TESTS)
 	$(Q)for t in $^; do $$t >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
 	@echo '$(words $^) test programs passed'
 
-coverage: deps ## show which lines of user/ the unit tests and the guest's scenarios run
+coverage-corpora: $(CORPUS_TESTS)
+	$(Q)for t in $^; do $$t tests/fuzz/corpus/$${t##*/corpus_}/* >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
+	@echo '$(words $^) corpora read'
+
+coverage: deps ## show which lines of user/ unit tests, corpora and the guest's scenarios run (GUEST= leaves out the guest)
 	$(Q)$(MAKE) --no-print-directory B=$(B)/coverage STATIC= CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
 		$(B)/coverage/xidscope
 	$(Q)tests/coverage.sh $(B)/coverage

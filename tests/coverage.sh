@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Prints how much of each file in user/ the tests run: the unit tests here and the scenarios in a guest, together.
+# Prints how much of each file in user/ the tests run: the unit tests and the fuzzers' corpora here, and the scenarios in a
+# guest, together.
 # coverage.sh BUILD   with BUILD/xidscope built for coverage; run by `make coverage`. GUEST= leaves the guest out.
 set -euo pipefail
 top=$(realpath "$(dirname "$0")/..")
@@ -15,7 +16,7 @@ if [[ ${GUEST-6.1} ]]; then
 	cp -r "build/vm/${GUEST-6.1}/coverage/$top/$build/." "$build/"
 fi
 # The runtime adds to the counts that are there.
-make --no-print-directory B="$build" STATIC='' CFLAGS='-O0 -g --coverage -fprofile-update=atomic' coverage-unit
+make --no-print-directory B="$build" STATIC='' CFLAGS='-O0 -g --coverage -fprofile-update=atomic' coverage-unit coverage-corpora
 echo
 printf '%-28s %8s %8s\n' file lines run
 gcov --no-output --object-directory "$build/user" "$build"/user/*.gcda "$build"/user/*/*.gcda |

@@ -8,14 +8,14 @@ corpora=$(dirname "$(realpath "$0")")/corpus
 quiet=${FUZZ_QUIET:-600} most=${FUZZ_MOST:-14400}
 failed=0
 
-# edges LOG: the last number of edges there.
-edges() { grep -o ' cov: [0-9]*' "$1" | tail -n 1 | tr -dc 0-9; }
+# edges LOG: the numbers of edges there, one a line: first those of the corpus, last those that were reached.
+edges() { grep -o ' cov: [0-9]*' "$1" | tr -dc '0-9\n'; }
 
 printf '%-22s %6s %8s %8s %6s %8s\n' fuzzer edges seconds quiet files bytes
 for fuzzer; do
 	corpus=$corpora/${fuzzer##*/fuzz_} grown=$fuzzer.corpus log=$fuzzer.log
 	mkdir -p "$corpus" "$grown"
-	begin=$SECONDS last=$SECONDS before=0
+	begin=$SECONDS last=$SECONDS
 	while ((SECONDS - last < quiet && SECONDS - begin < most)); do
 		left=$((quiet - SECONDS + last))
 		if ! "$fuzzer" -max_total_time=$((left < 60 ? left : 60)) -max_len=2048 -artifact_prefix="$fuzzer-" \
@@ -24,12 +24,11 @@ for fuzzer; do
 			failed=1
 			break
 		fi
-		((before == 0 || $(edges "$log") == before)) || last=$SECONDS
-		before=$(edges "$log")
+		(($(edges "$log" | head -n 1) == $(edges "$log" | tail -n 1))) || last=$SECONDS
 	done
 	# Edges alone, not how often they are taken: that keeps the corpus small.
 	"$fuzzer" -merge=1 -use_counters=0 "$corpus" "$grown" >"$log.merge" 2>&1 || failed=1
-	printf '%-22s %6d %8d %8d %6d %8d\n' "${fuzzer##*/}" "$before" $((SECONDS - begin)) $((SECONDS - last)) \
+	printf '%-22s %6d %8d %8d %6d %8d\n' "${fuzzer##*/}" "$(edges "$log" | tail -n 1)" $((SECONDS - begin)) $((SECONDS - last)) \
 		"$(find "$corpus" -type f | wc -l)" "$(cat "$corpus"/* | wc -c)"
 done
 exit "$failed"

@@ -63,7 +63,7 @@ static const struct {
 	{ "recvfrom", "EINTR ENOBUFS ENOMEM" },
 	{ "sendto", "EINTR EAGAIN ENOBUFS ENOMEM EPIPE" },
 	{ "sendmsg", "EINTR EAGAIN ENOBUFS ENOMEM EPIPE" },
-	{ "recvmsg", "EINTR ENOMEM EMFILE ECONNRESET" },
+	{ "recvmsg", "EINTR ENOMEM ENOBUFS" },
 	{ "socketpair", "EMFILE ENFILE ENOMEM" },
 	{ "memfd_create", "EMFILE ENFILE ENOMEM" },
 	{ "fcntl", "EINTR EMFILE ENOMEM" },
