@@ -311,10 +311,12 @@ long agent_descriptors(const struct agent *a)
 
 long agent_idle_descriptors(struct agent *a)
 {
+	unsigned int versions = a->file.versions + 4;
 	long least = agent_descriptors(a), now;
 
-	for (int i = 0; i < 40; i++) {
-		agent_serve(a, 15);
+	for (int ms = SETTLE_MS; ms > 0 && !a->calls.ended && a->file.versions < versions;
+	     ms -= 10) {
+		agent_serve(a, 10);
 		now = agent_descriptors(a);
 		if (now < least)
 			least = now;

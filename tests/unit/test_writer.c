@@ -679,3 +679,19 @@ TEST(a_lock_that_is_soon_released_is_waited_for)
 	assert_int_equal(w.open_error, 0);
 	finish(&w, false);
 }
+
+TEST(a_process_is_named_by_what_it_writes)
+{
+	char path[64], name[32] = "";
+	struct writer w;
+	FILE *comm;
+
+	start(&w, &state_role, "state");
+	snprintf(path, sizeof(path), "/proc/%d/comm", child());
+	comm = fopen(path, "r");
+	assert_non_null(comm);
+	assert_non_null(fgets(name, sizeof(name), comm));
+	fclose(comm);
+	finish(&w, false);
+	assert_string_equal(name, "xidscope-state\n");
+}
