@@ -19,7 +19,7 @@ fi
 make --no-print-directory B="$build" STATIC='' CFLAGS='-O0 -g --coverage -fprofile-update=atomic' coverage-unit coverage-corpora
 echo
 printf '%-28s %8s %8s\n' file lines run
-gcov --no-output --object-directory "$build/user" "$build"/user/*.gcda "$build"/user/*/*.gcda |
+find "$build/user" -name '*.gcno' -exec gcov --no-output {} + 2>/dev/null |
 	awk '/^File / { file = $2; gsub(/\x27/, "", file); wanted = file ~ /^user\/.*\.c$/ }
 		/^Lines executed:/ && wanted {
 			split($0, part, /[:% ]+/)
