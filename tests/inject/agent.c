@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define START_MS 60000
+#define START_MS 180000
 #define CATCH_UP_MS 60000
 #define SETTLE_MS 20000
 #define STOP_MS 5000
