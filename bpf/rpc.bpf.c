@@ -13,6 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
 #include "rpc_phases.bpf.h"
+#include "rpc_read.bpf.h"
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 #include "rpc_record.bpf.h"
@@ -25,9 +26,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* The client of a task that is an NFS call, or NULL. */
 static __always_inline const struct rpc_clnt *nfs_client(const struct rpc_task *task)
 {
-	const struct rpc_clnt *client = task->tk_client;
+	const struct rpc_clnt *client = FIELD(task, tk_client);
 
-	return client && client->cl_prog == RPC_NFS_PROGRAM ? client : NULL;
+	return client && FIELD(client, cl_prog) == RPC_NFS_PROGRAM ? client : NULL;
 }
 
 /* Whether the state manager drains the session's slots: then tasks wait on the same queue
@@ -59,7 +60,7 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 	}
 	if (!bpf_core_field_exists(q->name))
 		return RPC_WAITS;
-	where = (__u64)q->name;
+	where = (__u64)FIELD(q, name);
 	if (where && where == rpc_session_name)
 		return RPC_PHASE_SESSION;
 	bpf_probe_read_kernel(&name, sizeof(name), (void *)where);
@@ -77,9 +78,13 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 /* All transports of a client share its session, so its waits count for the first one. */
 static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task *task, __u32 wait)
 {
-	if (wait == RPC_PHASE_SESSION || !task->tk_xprt)
-		return task->tk_client ? task->tk_client->cl_xprt : NULL;
-	return task->tk_xprt;
+	const struct rpc_clnt *client;
+
+	if (wait == RPC_PHASE_SESSION || !FIELD(task, tk_xprt)) {
+		client = FIELD(task, tk_client);
+		return client ? FIELD(client, cl_xprt) : NULL;
+	}
+	return FIELD(task, tk_xprt);
 }
 
 /* A task joins a limit's queue of @qlen tasks. The kernel holds the queue's lock, so
@@ -119,7 +124,7 @@ static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit
 		t->saturated_ns[limit] += now - since;
 }
 
-SEC("tp_btf/rpc_task_sleep")
+TRACEPOINT("rpc_task_sleep")
 int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
 	const struct rpc_xprt *xprt;
@@ -129,7 +134,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 
 	if (!task || !q)
 		return 0;
-	xprt = task->tk_xprt;
+	xprt = FIELD(task, tk_xprt);
 	if (xprt && q == &xprt->pending)
 		return 0;
 	now = bpf_ktime_get_ns(); /* before all that takes time */
@@ -143,8 +148,8 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 		return 0;
 
 	if (wait != RPC_PHASE_DELAY)
-		limit_enter(xprt_get(xprt), limit_of(wait), q->qlen, now);
-	w = waiter_get((__u64)task, task->tk_start);
+		limit_enter(xprt_get(xprt), limit_of(wait), FIELD(q, qlen), now);
+	w = waiter_get((__u64)task, FIELD(task, tk_start));
 	if (!w) {
 		drop(RPC_DROP_WAITER);
 		return 0;
@@ -158,24 +163,24 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
  * now on are part of `resend`. */
 static __always_inline void maybe_resent(const struct rpc_task *task)
 {
-	const struct rpc_rqst *rqst = task->tk_rqstp;
+	const struct rpc_rqst *rqst = FIELD(task, tk_rqstp);
 	struct rpc_waiter *w;
 
-	if (!rqst || !rqst->rq_ntrans || !nfs_client(task))
+	if (!rqst || !FIELD(rqst, rq_ntrans) || !nfs_client(task))
 		return;
 	/* If a server has hung since before the attach, only the timeouts of its
 	 * calls show that it exists. */
-	xprt_get(rqst->rq_xprt);
-	w = waiter_get((__u64)task, task->tk_start);
+	xprt_get(FIELD(rqst, rq_xprt));
+	w = waiter_get((__u64)task, FIELD(task, tk_start));
 	if (!w) {
 		drop(RPC_DROP_WAITER);
 		return;
 	}
 	if (!w->waits.first)
-		waits_first_transmit(&w->waits, rqst->rq_xtime);
+		waits_first_transmit(&w->waits, FIELD(rqst, rq_xtime));
 }
 
-SEC("tp_btf/rpc_task_wakeup")
+TRACEPOINT("rpc_task_wakeup")
 int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
 	const struct rpc_xprt *xprt;
@@ -185,15 +190,15 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 
 	if (!task || !q)
 		return 0;
-	xprt = task->tk_xprt;
+	xprt = FIELD(task, tk_xprt);
 	if (xprt && q == &xprt->pending) {
-		if (task->tk_status < 0)
+		if (FIELD(task, tk_status) < 0)
 			maybe_resent(task);
 		return 0;
 	}
 
 	now = bpf_ktime_get_ns();
-	if (q->qlen == 1) {
+	if (FIELD(q, qlen) == 1) {
 		wait = wait_of(xprt, q);
 		if (limit_of(wait) < RPC_LIMITS)
 			limit_leave(xprt_of_wait(task, wait), limit_of(wait), now);
@@ -202,7 +207,7 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	w = waiter_find((__u64)task);
 	if (!w || !w->waits.asleep)
 		return 0;
-	start = task->tk_start;
+	start = FIELD(task, tk_start);
 	if (w->start != start) {
 		/* The task was restarted in its sleep (rpc_delay, then
 		 * rpc_restart_call): the new attempt began within the wait. */
@@ -214,15 +219,25 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	}
 	waits_end(&w->waits, now);
 	/* The task was killed before it had a request: it will not be booked. */
-	if (task->tk_rpc_status && !task->tk_rqstp)
+	if (FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))
 		waiter_drop((__u64)task);
 	return 0;
 }
 
 /* ---- the end of a call ---- */
 
-/* The kernel has booked the call of @task, which took @total ns. */
-static __always_inline int book(const struct rpc_task *task, __u64 total)
+/* Whether what is read of the structs gives the figures that the kernel has booked. */
+static __always_inline bool layout_fits(const struct rpc_task *task, const struct rpc_rqst *rqst,
+					__s64 before, __s64 rtt)
+{
+	__s64 xtime = FIELD(rqst, rq_xtime);
+
+	return FIELD(rqst, rq_rtt) == rtt && (xtime ? xtime - FIELD(task, tk_start) : 0) == before;
+}
+
+/* The kernel has booked the call of @task, which took @total ns, of these @before its last
+ * transmit. */
+static __always_inline int book(const struct rpc_task *task, __s64 before, __s64 rtt, __u64 total)
 {
 	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
@@ -233,14 +248,19 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 	client = nfs_client(task);
 	if (!client)
 		return 0;
-	rqst = task->tk_rqstp;
+	rqst = FIELD(task, tk_rqstp);
 	if (!rqst)
 		return 0;
-	if (!rpc_record_at_release) {
-		call_record(task, client, rqst, waiter_find((__u64)task), total, task->tk_status);
+	if (!LAYOUT_IS_SURE && !layout_fits(task, rqst, before, rtt)) {
+		drop(RPC_DROP_LAYOUT);
 		return 0;
 	}
-	w = waiter_get((__u64)task, task->tk_start);
+	if (!rpc_record_at_release) {
+		call_record(task, client, rqst, waiter_find((__u64)task), total,
+			    FIELD(task, tk_status));
+		return 0;
+	}
+	w = waiter_get((__u64)task, FIELD(task, tk_start));
 	if (!w) {
 		drop(RPC_DROP_WAITER);
 		return 0;
@@ -249,28 +269,28 @@ static __always_inline int book(const struct rpc_task *task, __u64 total)
 		return 0;
 	/* Clipped now: at its release the task may already sleep before its next
 	 * attempt, and the wait to clip would no longer be the last one. */
-	if (!w->waits.first && rqst->rq_xtime)
-		waits_clip(&w->waits, rqst->rq_xtime);
+	if (!w->waits.first && FIELD(rqst, rq_xtime))
+		waits_clip(&w->waits, FIELD(rqst, rq_xtime));
 	w->total = total;
-	w->waits.status = task->tk_status;
+	w->waits.status = FIELD(task, tk_status);
 	w->waits.booked = 1;
 	return 0;
 }
 
-SEC("tp_btf/rpc_stats_latency")
+TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, execute);
+	return book(task, backlog, rtt, execute);
 }
 
 /* Only with rpc_record_at_release: notes a call whose end the program above has missed,
  * unless it misses it too. */
-SEC("tp_btf/rpc_stats_latency")
+TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, execute);
+	return book(task, backlog, rtt, execute);
 }
 
 /* A task releases the write lock. The last time it also releases its request: only then
@@ -286,26 +306,26 @@ static __always_inline int release(const struct rpc_task *task)
 	client = nfs_client(task);
 	if (!client)
 		return 0;
-	rqst = task->tk_rqstp;
+	rqst = FIELD(task, tk_rqstp);
 	if (!rqst)
 		return 0;
 	w = waiter_find((__u64)task);
 	if (w && w->waits.booked)
 		call_record(task, client, rqst, w, w->total, w->waits.status);
-	else if (!task->tk_action)
-		call_record(task, client, rqst, w, bpf_ktime_get_ns() - task->tk_start,
-			    task->tk_status);
+	else if (!FIELD(task, tk_action))
+		call_record(task, client, rqst, w, bpf_ktime_get_ns() - FIELD(task, tk_start),
+			    FIELD(task, tk_status));
 	return 0;
 }
 
-SEC("tp_btf/xprt_release_xprt")
+TRACEPOINT("xprt_release_xprt")
 int BPF_PROG(xprt_release_xprt, const struct rpc_xprt *xprt, const struct rpc_task *task)
 {
 	return release(task);
 }
 
 /* The same for a transport with congestion control: UDP, RDMA. */
-SEC("tp_btf/xprt_release_cong")
+TRACEPOINT("xprt_release_cong")
 int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt, const struct rpc_task *task)
 {
 	return release(task);
@@ -313,7 +333,7 @@ int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt, const struct rpc_ta
 
 /* ---- transports ---- */
 
-SEC("tp_btf/xprt_disconnect_done")
+TRACEPOINT("xprt_disconnect_done")
 int BPF_PROG(xprt_disconnect_done, const struct rpc_xprt *xprt)
 {
 	struct rpc_transport *t = transport_of(xprt);
@@ -323,7 +343,7 @@ int BPF_PROG(xprt_disconnect_done, const struct rpc_xprt *xprt)
 	return 0;
 }
 
-SEC("tp_btf/xprt_destroy")
+TRACEPOINT("xprt_destroy")
 int BPF_PROG(xprt_destroy, const struct rpc_xprt *xprt)
 {
 	struct rpc_transport *t;
@@ -332,7 +352,7 @@ int BPF_PROG(xprt_destroy, const struct rpc_xprt *xprt)
 		return 0;
 	t = transport_of(xprt);
 	if (t)
-		add(&t->connects, xprt->stat.connect_count);
+		add(&t->connects, FIELD(xprt, stat.connect_count));
 	xprt_forget(xprt, t);
 	return 0;
 }

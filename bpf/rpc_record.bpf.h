@@ -8,6 +8,7 @@
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include "rpc_phases.bpf.h"
+#include "rpc_read.bpf.h"
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
 
@@ -24,8 +25,8 @@ static __always_inline void call_end_depths(const struct rpc_xprt *xprt, struct 
 {
 	__u32 epoch = rpc_epoch;
 
-	call_end_depth(s, epoch, RPC_QUEUE_XMIT, xprt->xmit_queuelen.counter);
-	call_end_depth(s, epoch, RPC_QUEUE_PENDING, xprt->pending.qlen);
+	call_end_depth(s, epoch, RPC_QUEUE_XMIT, FIELD(xprt, xmit_queuelen.counter));
+	call_end_depth(s, epoch, RPC_QUEUE_PENDING, FIELD(xprt, pending.qlen));
 }
 
 /* Frees the task's entry, unless the task already sleeps before its next attempt. */
@@ -44,10 +45,10 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 {
 	/* Read once, here: a read of the kernel's memory costs some eight instructions,
 	 * and the compiler would repeat those after an atomic. */
-	__u64 before, xtime = rqst->rq_xtime;
-	__u64 received = rqst->rq_reply_bytes_recvd;
-	__u64 start = task->tk_start;
-	const struct rpc_xprt *xprt = rqst->rq_xprt;
+	__u64 before, xtime = FIELD(rqst, rq_xtime);
+	__u64 received = FIELD(rqst, rq_reply_bytes_recvd);
+	__u64 start = FIELD(task, tk_start);
+	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	const struct rpc_xprt_ref *ref = xprt_get(xprt);
 	__u32 index, copy, my_shard = shard();
 	struct rpc_server_stats *server;
@@ -60,7 +61,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	server = bpf_map_lookup_elem(&server_stats, &copy);
 	if (!server)
 		return;
-	index = series_get(server, ref->server, task->tk_msg.rpc_proc, client->cl_vers);
+	index = series_get(server, ref->server, FIELD(task, tk_msg.rpc_proc),
+			   FIELD(client, cl_vers));
 	if (!index)
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
@@ -75,26 +77,26 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
 	barrier_var(waits);
-	phases_record(s, total, before, received ? (__u64)rqst->rq_rtt : RPC_NO_REPLY, xtime, 0,
-		      waits);
+	phases_record(s, total, before, received ? (__u64)FIELD(rqst, rq_rtt) : RPC_NO_REPLY, xtime,
+		      0, waits);
 	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
 	if (w)
 		call_forget(w, task);
-	add(&s->sent_bytes, rqst->rq_xmit_bytes_sent);
+	add(&s->sent_bytes, FIELD(rqst, rq_xmit_bytes_sent));
 	add(&s->received_bytes, received);
 	add(&s->finished, 1);
 
 	if (status < 0)
 		error_record(index, status);
 	call_end_depths(xprt, server);
-	ntrans = rqst->rq_ntrans;
-	if (ntrans > 1 || task->tk_timeouts) {
+	ntrans = FIELD(rqst, rq_ntrans);
+	if (ntrans > 1 || FIELD(task, tk_timeouts)) {
 		t = bpf_map_lookup_elem(&transports, &ref->transport);
 		if (t) {
 			if (ntrans > 1)
 				add(&t->retransmits, ntrans - 1);
-			add(&t->timeouts, task->tk_timeouts);
+			add(&t->timeouts, FIELD(task, tk_timeouts));
 		}
 	}
 }

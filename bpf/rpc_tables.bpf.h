@@ -11,6 +11,7 @@
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
 #include "rpc_phases.bpf.h"
+#include "rpc_read.bpf.h"
 
 /*
  * Set before loading if tracepoints can be preempted (from 7.0 on SRCU guards them
@@ -150,11 +151,13 @@ static __noinline __u32 server_make(const struct rpc_xprt *xprt)
 
 static __always_inline void transport_proto(char *proto, const struct rpc_xprt *xprt)
 {
-	if (bpf_core_field_exists(xprt->xprtsec) && xprt->xprtsec.policy != RPC_XPRTSEC_NONE) {
+	if (bpf_core_field_exists(xprt->xprtsec) &&
+	    FIELD(xprt, xprtsec.policy) != RPC_XPRTSEC_NONE) {
 		__builtin_memcpy(proto, "tls", 4);
 		return;
 	}
-	bpf_probe_read_kernel_str(proto, sizeof(__u64), xprt->address_strings[RPC_DISPLAY_PROTO]);
+	bpf_probe_read_kernel_str(proto, sizeof(__u64),
+				  FIELD(xprt, address_strings[RPC_DISPLAY_PROTO]));
 }
 
 /* How many entries are searched at once. */
@@ -220,7 +223,7 @@ static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server
 		t->server = server;
 	}
 	bpf_probe_read_kernel_str(t->address, sizeof(t->address),
-				  xprt->address_strings[RPC_DISPLAY_ADDR]);
+				  FIELD(xprt, address_strings[RPC_DISPLAY_ADDR]));
 	/* Atomic for their barriers. */
 	__sync_lock_test_and_set(&t->proto_number, proto);
 	__sync_lock_test_and_set(&t->xprt, (__u64)xprt);
@@ -317,12 +320,12 @@ static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *pro
 
 	info.key.server = server;
 	info.key.version = version;
-	info.key.op = proc->p_statidx;
+	info.key.op = FIELD(proc, p_statidx);
 	known = bpf_map_lookup_elem(&series_index, &info.key);
 	if (known)
 		return *known;
-	if (!proc->p_name ||
-	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), proc->p_name) < 0)
+	if (!FIELD(proc, p_name) ||
+	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), FIELD(proc, p_name)) < 0)
 		__builtin_memcpy(info.name, "NULL", 5);
 	if (is_left(&rpc_series_count, RPC_MAX_SERIES))
 		index = __sync_fetch_and_add(&rpc_series_count, 1);
@@ -337,7 +340,7 @@ static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *pro
 static __always_inline __u32 series_get(struct rpc_server_stats *s, __u32 server,
 					const struct rpc_procinfo *proc, __u32 version)
 {
-	__u32 op = proc->p_statidx;
+	__u32 op = FIELD(proc, p_statidx);
 	__u32 table = version - 3;
 	__u32 index;
 

@@ -83,6 +83,7 @@ enum rpc_drop {
 	RPC_DROP_SERIES, /* series table full: the call is under "other" */
 	RPC_DROP_ERROR, /* error table full: the error has no status */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
+	RPC_DROP_LAYOUT, /* the kernel's figures differ from those read: the call is not counted */
 	RPC_DROPS,
 };
 

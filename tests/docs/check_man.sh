@@ -45,7 +45,7 @@ while read -r option; do
 		complain "the page mentions $option, which the program refuses"
 done < <({
 	sed -n 's/.*\.\?Fl \(-[a-z-]*\).*/-\1/p' "$page"
-	grep '^\.Dl' "$page" | grep -o -e ' --[a-z-]*'
+	grep '^\.Dl.*xidscope' "$page" | grep -o -e ' --[a-z-]*'
 } | sort -u)
 
 checked=

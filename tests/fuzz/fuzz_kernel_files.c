@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put(files[file].path, data + 1, size - 1);
 	if (files[file].also)
 		put(files[file].also, files[file].text, strlen(files[file].text));
-	rpc_facts_look(&rpc, root);
+	rpc_facts_look(&rpc, root, NULL);
 	rpc_facts_look_on_disk(&rpc, root, "6.1");
 	REQUIRE_STRING(rpc.srcversion);
 	REQUIRE_STRING(rpc.tracefs_path);

@@ -162,7 +162,7 @@ static struct rpc_facts look(void)
 {
 	struct rpc_facts f;
 
-	rpc_facts_look(&f, root);
+	rpc_facts_look(&f, root, NULL);
 	rpc_facts_look_on_disk(&f, root, "6.1.0-test");
 	return f;
 }

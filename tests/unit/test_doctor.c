@@ -21,7 +21,7 @@ static bool report(const char *release, bool json)
 	text = NULL;
 	out = open_memstream(&text, &size);
 	assert_non_null(out);
-	healthy = doctor_report(out, root, release, json);
+	healthy = doctor_report(out, root, release, NULL, json);
 	fclose(out);
 	return healthy;
 }

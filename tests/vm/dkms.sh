@@ -100,7 +100,8 @@ build() {
 	mv "$new/built" "$built"
 }
 
-# image: makes $new/image, the folder of the other kernel with these modules in place of its own.
+# image: makes $new/image, the folder of the other kernel with these modules in place of its own, and two files beside
+# them, in the folder types: sunrpc.ko with its types, and other.ko, the kernel's own.
 image() {
 	local module inside=/$release/kernel
 	mkdir "$new/image"
@@ -110,9 +111,14 @@ image() {
 	if [[ $types == without-btf ]]; then
 		for module in "${modules[@]}"; do objcopy --wildcard --remove-section '.BTF*' "$new/modules/$module"; done
 	fi
-	for module in "${modules[@]}"; do
-		printf '%s\n' "rm $inside/$module" "write $new/modules/$module $inside/$module"
-	done | debugfs -w -f - "$new/image/modules.ext4" >"$new/log" 2>&1
+	debugfs -R "dump $inside/net/sunrpc/sunrpc.ko $new/kernels-own.ko" "$base/modules.ext4" 2>/dev/null
+	{
+		for module in "${modules[@]}"; do
+			printf '%s\n' "rm $inside/$module" "write $new/modules/$module $inside/$module"
+		done
+		printf '%s\n' "mkdir /$release/types" "write $built/net/sunrpc/sunrpc.ko /$release/types/sunrpc.ko" \
+			"write $new/kernels-own.ko /$release/types/other.ko"
+	} | debugfs -w -f - "$new/image/modules.ext4" >"$new/log" 2>&1
 	for module in "${modules[@]}"; do
 		debugfs -R "dump $inside/$module $new/written.ko" "$new/image/modules.ext4" 2>/dev/null
 		cmp -s "$new/modules/$module" "$new/written.ko" || die "could not replace $module: $(<"$new/log")"

@@ -360,12 +360,13 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	}
 }
 
-bool doctor_report(FILE *out, const char *root, const char *release, bool json)
+bool doctor_report(FILE *out, const char *root, const char *release, const char *types_file,
+		   bool json)
 {
 	struct diagnosis d = { .root = root, .release = release };
 	bool healthy = true;
 
-	rpc_facts_look(&d.facts, root);
+	rpc_facts_look(&d.facts, root, types_file);
 	rpc_facts_look_on_disk(&d.facts, root, release);
 	source_choose(&d.choice, &d.facts, RPC_SOURCES_ALL);
 	describe_sunrpc(&d);
@@ -391,5 +392,6 @@ int cmd_doctor(const struct options *o)
 
 	if (uname(&name))
 		strcpy(name.release, "unknown");
-	return doctor_report(stdout, "", name.release, o->json) ? EXIT_OK : EXIT_TROUBLE;
+	return doctor_report(stdout, "", name.release, o->sunrpc_btf, o->json) ? EXIT_OK :
+										 EXIT_TROUBLE;
 }

@@ -10,6 +10,7 @@
 
 /* Writes the report about a system whose files are below @root ("": this one), with
  * the kernel @release, to @out. Returns true if nothing is missing. */
-bool doctor_report(FILE *out, const char *root, const char *release, bool json);
+bool doctor_report(FILE *out, const char *root, const char *release, const char *types_file,
+		   bool json);
 
 #endif

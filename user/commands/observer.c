@@ -112,7 +112,7 @@ static void on_event(void *context, const struct event *event)
 }
 
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const struct gpu_options *gpu,
+		   unsigned int sources, const char *types_file, const struct gpu_options *gpu,
 		   const struct event_sink *events)
 {
 	int gpu_error = 0;
@@ -130,7 +130,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	bpf_remove_memory_limit();
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
-		o->rpc = rpc_observer_new(log, sources);
+		o->rpc = rpc_observer_new(log, sources, types_file);
 	if (o->gpu_wanted)
 		o->events = event_log_new(events);
 	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) || (o->gpu_wanted && !o->events)) {

@@ -39,7 +39,7 @@ struct observer {
  * be attached, or -ENOMEM. Call
  * observer_stop() in any case; an observer of all zeros may be stopped, too. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const struct gpu_options *gpu,
+		   unsigned int sources, const char *types_file, const struct gpu_options *gpu,
 		   const struct event_sink *events);
 void observer_stop(struct observer *o);
 

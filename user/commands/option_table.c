@@ -168,6 +168,9 @@ const struct option_row option_rows[] = {
 	{ "--source", "SOURCE", RUN | TRACE, WORD(sources, sources),
 	  .help = "Observe sunrpc through btf, tracepoints or mountstats,\n"
 		  "or the best of them that the kernel allows [auto]" },
+	{ "--sunrpc-btf", .commands = RUN | TRACE | DOCTOR, PATH(sunrpc_btf),
+	  .help = "Take the types of a sunrpc that carries none from FILE:\n"
+		  "the module's own file after pahole [none]" },
 	{ "--state", .commands = RUN, PATH(state),
 	  .help = "Keep fault counts in FILE across restarts; without it\n"
 		  "count from the start of the kernel log [none]" },

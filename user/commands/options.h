@@ -36,6 +36,7 @@ struct options {
 	enum metrics_format format;
 	enum metric_detail detail;
 	unsigned int sources; /* those that may be used: see rpc/choice.h */
+	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
 	uint64_t max_series;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */

@@ -334,8 +334,8 @@ static int observe(struct agent *a, const struct gpu_options *gpu)
 	double begin = monotonic_seconds();
 	int statistics, err;
 
-	err = observer_start(&a->observer, &options->log, options->hooks, options->sources, gpu,
-			     options->events ? &a->events : NULL);
+	err = observer_start(&a->observer, &options->log, options->hooks, options->sources,
+			     options->sunrpc_btf, gpu, options->events ? &a->events : NULL);
 	if (err)
 		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
 	statistics = count_program_runs(options);

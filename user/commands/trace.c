@@ -90,7 +90,8 @@ int cmd_trace(const struct options *options)
 	int err, code = EXIT_TROUBLE;
 
 	loop_block_signals();
-	err = observer_start(&t.observer, log, options->hooks, options->sources, &gpu, NULL);
+	err = observer_start(&t.observer, log, options->hooks, options->sources,
+			     options->sunrpc_btf, &gpu, NULL);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

@@ -24,12 +24,17 @@ const struct btf *kernel_types(void)
 	return types;
 }
 
+struct btf *kernel_types_with(const char *path)
+{
+	return kernel_types() && !access(path, R_OK) ? btf__parse_split(path, types) : NULL;
+}
+
 struct btf *kernel_module_types(const char *module)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), BTF_FOLDER "%s", module);
-	return kernel_types() && !access(path, R_OK) ? btf__parse_split(path, types) : NULL;
+	return kernel_types_with(path);
 }
 
 static int find_type(const struct btf *btf, const char *name, __u32 kind, __u32 begin, __u32 end)

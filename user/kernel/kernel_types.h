@@ -17,8 +17,10 @@ void kernel_types_forget(void);
  * kernel_types_forget(); NULL: they cannot be read. */
 const struct btf *kernel_types(void);
 
-/* Those of a loaded module together with the kernel's, to be freed by btf__free() before
- * kernel_types_forget(); NULL: they cannot be read. */
+/* Those of a file that are based on the kernel's, or of a loaded module, both together with
+ * the kernel's. To be freed by btf__free() before kernel_types_forget(); NULL: they cannot be
+ * read. */
+struct btf *kernel_types_with(const char *path);
 struct btf *kernel_module_types(const char *module);
 
 /* The number of a type in @btf, or -ENOENT. If both a module and the kernel have one of

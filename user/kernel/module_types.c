@@ -15,8 +15,6 @@
 /* Deeper than any struct within structs: a loop in the types, which would be damaged. */
 #define MAX_DEPTH 64
 
-#define TRACEPOINT "tp_btf/"
-
 struct copying {
 	const struct btf *from; /* the module's types; those of the kernel are part of them */
 	const struct btf *wanted; /* the programs' own: names of structs */
@@ -198,9 +196,9 @@ static int copy_all(struct copying *c, const struct bpf_object *object)
 	int err;
 
 	bpf_object__for_each_program(program, object) {
-		section = bpf_program__section_name(program);
-		if (!strncmp(section, TRACEPOINT, strlen(TRACEPOINT)))
-			find_arguments(c, section + strlen(TRACEPOINT));
+		section = strchr(bpf_program__section_name(program), '/');
+		if (section)
+			find_arguments(c, section + 1);
 	}
 	err = copy_found(c);
 	if (err)
@@ -246,20 +244,16 @@ static int write_types(struct module_types *t, const struct btf *types)
 	return pwrite(t->fd, bytes, size, 0) == (ssize_t)size ? 0 : -errno;
 }
 
-int module_types_copy(struct module_types *t, const char *module, const struct bpf_object *object)
+int module_types_copy(struct module_types *t, const struct btf *from,
+		      const struct bpf_object *object)
 {
-	struct btf *own = module ? kernel_module_types(module) : NULL;
-	const struct btf *from = module ? own : kernel_types();
 	struct btf *selected;
-	int err = -ENOENT;
+	int err;
 
 	t->fd = -1;
-	if (from) {
-		selected = module_types_select(from, object);
-		err = selected ? write_types(t, selected) : -errno;
-		btf__free(selected);
-	}
-	btf__free(own);
+	selected = module_types_select(from, object);
+	err = selected ? write_types(t, selected) : -errno;
+	btf__free(selected);
 	return err;
 }
 

@@ -19,10 +19,11 @@ struct module_types {
 
 /*
  * Makes the file for the programs of @object, which is open: with each struct of theirs
- * to which the arguments of their tracepoints lead, or which the module itself has. @module:
- * NULL for one that is built in. Returns 0; -ENOENT if its types cannot be read; or -errno.
+ * to which the arguments of their tracepoints lead, or which the module itself has. @from: the
+ * module's types. Returns 0 or -errno.
  */
-int module_types_copy(struct module_types *t, const char *module, const struct bpf_object *object);
+int module_types_copy(struct module_types *t, const struct btf *from,
+		      const struct bpf_object *object);
 
 /* The same without a file: copies those of the types @from. Returns NULL with errno set, or
  * types to be freed by btf__free(). */

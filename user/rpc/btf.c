@@ -10,7 +10,9 @@
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
 #include "kernel/module_types.h"
+#include "kernel/types_file.h"
 #include "rpc.skel.h"
+#include "rpc_probed.skel.h"
 #include "rpc/btf_maps.h"
 
 #define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
@@ -19,11 +21,13 @@
 struct btf_state {
 	const struct log *log;
 	struct bpf_hooks hooks;
+	const char *types_file; /* NULL: the kernel has the types of sunrpc */
 	struct module_types types; /* while the programs are loaded */
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
 	uint32_t shards;
 	bool session_known;
+	bool layout_logged; /* that the types in the file do not fit */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
@@ -71,16 +75,72 @@ static bool tracepoints_preemptible(void)
 	return kernel_has_type("", "class_srcu_fast_notrace_t");
 }
 
+/* Opens bpf/rpc.bpf.c, or bpf/rpc_probed.bpf.c, which has the same programs and maps. */
+static struct rpc_bpf *open_object(const struct btf_state *b)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = b->types.path);
+	struct rpc_bpf *bpf;
+	int err;
+
+	if (!b->types_file)
+		return rpc_bpf__open_opts(&opts);
+	bpf = calloc(1, sizeof(*bpf));
+	err = bpf ? rpc_bpf__create_skeleton(bpf) : -ENOMEM;
+	if (!err) {
+		bpf->skeleton->data = (void *)rpc_probed_bpf__elf_bytes(&bpf->skeleton->data_sz);
+		err = bpf_object__open_skeleton(bpf->skeleton, &opts);
+	}
+	if (!err)
+		return bpf;
+	rpc_bpf__destroy(bpf);
+	errno = -err;
+	return NULL;
+}
+
+/* The types of the loaded sunrpc; NULL with a reason if they cannot be read. */
+static struct btf *read_types(const struct btf_state *b, char *reason, size_t size)
+{
+	struct btf *types;
+
+	if (b->types_file)
+		return types_file_read(b->types_file, "", "sunrpc", reason, size);
+	types = kernel_module_types("sunrpc");
+	if (!types)
+		snprintf(reason, size, "%s", strerror(errno));
+	return types;
+}
+
+/* Copies the types that the programs need. Returns 0; or -errno after logging the reason. */
+static int copy_types(struct btf_state *b)
+{
+	bool built_in = !b->types_file && access(SUNRPC_BTF, F_OK);
+	struct rpc_bpf *bpf = open_object(b);
+	char reason[128] = "";
+	struct btf *own = NULL;
+	const struct btf *types = kernel_types();
+	int err = -errno;
+
+	if (!built_in)
+		types = own = read_types(b, reason, sizeof(reason));
+	if (bpf)
+		err = types ? module_types_copy(&b->types, types, bpf->obj) : -ENOENT;
+	rpc_bpf__destroy(bpf);
+	btf__free(own);
+	if (err)
+		log_error(b->log, "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
+			  b->hooks.user, *reason ? reason : strerror(-err));
+	return err;
+}
+
 static void *open_programs(void *state)
 {
 	struct btf_state *b = state;
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = b->types.path);
 
 	/* If a hook that records at release is missing, rpc_stats_latency alone records. */
 	b->record_at_release = !((b->hooks.unused | b->hooks.missing) & RELEASE_HOOKS);
 	if (!b->record_at_release)
 		b->hooks.unused |= RECORD_AT_RELEASE_HOOKS;
-	b->bpf = rpc_bpf__open_opts(&opts);
+	b->bpf = open_object(b);
 	if (!b->bpf)
 		return NULL;
 	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
@@ -88,23 +148,6 @@ static void *open_programs(void *state)
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
 	return b->bpf;
-}
-
-/* Returns 0; or -errno after logging the reason. */
-static int copy_types(struct btf_state *b)
-{
-	struct rpc_bpf *bpf = rpc_bpf__open();
-	int err = -errno;
-
-	/* A built-in sunrpc has no file of its own. */
-	if (bpf)
-		err = module_types_copy(&b->types, access(SUNRPC_BTF, F_OK) ? NULL : "sunrpc",
-					bpf->obj);
-	rpc_bpf__destroy(bpf);
-	if (err)
-		log_error(b->log, "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
-			  b->hooks.user, strerror(-err));
-	return err;
 }
 
 static void detach(void *state)
@@ -124,6 +167,7 @@ static void *try(const struct source_setup *setup)
 	if (!b)
 		return NULL;
 	b->log = setup->log;
+	b->types_file = setup->types_file;
 	b->types.fd = -1;
 	b->shards = bpf_shards(RPC_MAX_SHARDS);
 	b->hooks = (struct bpf_hooks){
@@ -219,6 +263,14 @@ static int read_state(void *state, struct snapshot *s)
 	/* A call is recorded at its release even if these programs missed its end. */
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
+	if (b->bpf->bss->rpc_dropped[RPC_DROP_LAYOUT] && !b->layout_logged) {
+		b->layout_logged = true;
+		log_error(
+			b->log,
+			"the types in %s do not fit the loaded sunrpc: calls are not counted; use "
+			"--source tracepoints, or make the file again on this kernel",
+			b->types_file);
+	}
 	snapshot_drop(s, "rpc_recursion", bpf_hooks_misses(&b->hooks, except));
 	s->unknown |= unknown_facts(b);
 	rpc_cost_add(s, &b->hooks);

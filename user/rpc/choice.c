@@ -54,12 +54,19 @@ static void check_permission(struct source_check *c, const struct rpc_facts *f)
 
 static void check_sunrpc_types(struct source_check *c, const struct rpc_facts *f)
 {
-	decide(c, f->sunrpc_btf, "sunrpc has BTF: every metric is available",
+	bool refused = f->types_file == TYPES_FILE_REFUSED;
+
+	decide(c, f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD,
+	       f->sunrpc_btf ? "sunrpc has BTF: every metric is available" :
+			       "the file of types is that of the loaded sunrpc: every metric is "
+			       "available",
+	       refused        ? f->types_refused :
 	       f->out_of_tree ? "sunrpc is an out-of-tree module without BTF" :
 				"sunrpc has no BTF: /sys/kernel/btf/sunrpc is missing",
-	       f->out_of_tree ? "build the module where the kernel's build tree has its vmlinux, "
-				"pahole is installed and CONFIG_DEBUG_INFO_BTF_MODULES=y; or use "
-				"the source tracepoints" :
+	       f->out_of_tree ? "build the module with debug information, run pahole -J --btf_base "
+				"/sys/kernel/btf/vmlinux sunrpc.ko before it is stripped, and use "
+				"--sunrpc-btf sunrpc.ko: see xidscope(8); or use the source "
+				"tracepoints" :
 				"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
 				"later); or use the source tracepoints");
 }

@@ -21,7 +21,7 @@ enum source_verdict {
 	SOURCE_CHECK_UNKNOWN, /* until sunrpc is loaded */
 };
 
-/* One thing that some sources need. All text is static. */
+/* One thing that some sources need. Text is static, or part of the facts. */
 struct source_check {
 	const char *name;
 	unsigned int sources; /* those that need it; 0: it only improves one */

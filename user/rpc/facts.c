@@ -10,6 +10,7 @@
 #include "base/file_text.h"
 #include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
+#include "kernel/types_file.h"
 
 /* Larger than any module's file and than the list of modules. */
 #define MODULE_MAX (64 << 20)
@@ -106,7 +107,19 @@ void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *r
 		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion), path);
 }
 
-void rpc_facts_look(struct rpc_facts *f, const char *root)
+static void look_at_types_file(struct rpc_facts *f, const char *root, const char *path)
+{
+	char reason[PATH_MAX];
+	struct btf *types = types_file_read(path, root, "sunrpc", reason, sizeof(reason));
+
+	f->types_file = types ? TYPES_FILE_GOOD : TYPES_FILE_REFUSED;
+	if (!types)
+		snprintf(f->types_refused, sizeof(f->types_refused),
+			 "the file of types %.100s is refused: %.150s", path, reason);
+	btf__free(types);
+}
+
+void rpc_facts_look(struct rpc_facts *f, const char *root, const char *types_file)
 {
 	char path[PATH_MAX], taint[64];
 
@@ -119,6 +132,8 @@ void rpc_facts_look(struct rpc_facts *f, const char *root)
 	f->kernel_btf = exists(root, "/sys/kernel/btf/vmlinux");
 	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ? kernel_has_type(root, "rpc_task") :
 						       exists(root, "/sys/kernel/btf/sunrpc");
+	if (types_file && f->sunrpc == SUNRPC_LIVE && !f->sunrpc_btf)
+		look_at_types_file(f, root, types_file);
 	f->lockdown = lockdown(root);
 	f->capabilities = effective_capabilities(root);
 	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));

@@ -22,6 +22,9 @@ enum lockdown { LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
 #define SRCVERSION_SIZE 40
 
+/* A file that is to have the types of the loaded sunrpc. */
+enum types_file { TYPES_FILE_NONE, TYPES_FILE_GOOD, TYPES_FILE_REFUSED };
+
 struct rpc_facts {
 	enum sunrpc_state sunrpc;
 	/* The loaded module's; "" if it has none. */
@@ -36,6 +39,8 @@ struct rpc_facts {
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */
 	bool sunrpc_btf; /* sunrpc's types are known, too */
+	enum types_file types_file; /* looked at if they are not */
+	char types_refused[300]; /* why the file is refused, with its name */
 	enum lockdown lockdown;
 	uint64_t capabilities; /* the process's effective ones: bits */
 	enum tracefs_state tracefs;
@@ -52,8 +57,9 @@ struct rpc_facts {
 enum sunrpc_state sunrpc_look(const char *root);
 
 /* Reads all facts that the choice of a source depends on, so not the module on disk.
+ * @types_file: NULL, or a file that is to have the types of the loaded sunrpc.
  * Takes up to 0.1 s if sunrpc is built in. */
-void rpc_facts_look(struct rpc_facts *f, const char *root);
+void rpc_facts_look(struct rpc_facts *f, const char *root, const char *types_file);
 
 /* Adds the module on disk, for reports; reads the whole file. @release is the
  * kernel's, as printed by uname -r. */

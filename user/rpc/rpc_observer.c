@@ -40,6 +40,7 @@ static const struct source_ops *const sources[RPC_SOURCES] = {
 struct rpc_observer {
 	struct log log;
 	unsigned int allowed; /* sources */
+	const char *types_file; /* NULL: none */
 	unsigned int tried; /* sources: each is in use or has failed */
 	enum rpc_observer_state state;
 	bool logged; /* the state is in the log */
@@ -56,7 +57,8 @@ struct rpc_observer {
 	uint64_t wait_ns; /* from that try to the next one */
 };
 
-struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowed)
+struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowed,
+				      const char *types_file)
 {
 	struct rpc_observer *o = calloc(1, sizeof(*o));
 
@@ -64,6 +66,7 @@ struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowe
 		return NULL;
 	o->log = *log;
 	o->allowed = allowed;
+	o->types_file = types_file;
 	return o;
 }
 
@@ -114,7 +117,7 @@ static enum rpc_source choose(struct rpc_observer *o, struct rpc_facts *facts, u
 {
 	struct source_choice choice;
 
-	rpc_facts_look(facts, "");
+	rpc_facts_look(facts, "", o->types_file);
 	o->tracefs = facts->tracefs;
 	source_choose(&choice, facts, allowed);
 	return choice.source;
@@ -145,16 +148,21 @@ static bool try_best(struct rpc_observer *o)
 	source = choose(o, &facts, left);
 	if (!source)
 		return false;
+	if (facts.types_file == TYPES_FILE_REFUSED && left & RPC_SOURCE_BIT(RPC_SOURCE_BTF) &&
+	    !o->tried)
+		log_warn(&o->log, "%s", facts.types_refused);
 	o->tried |= RPC_SOURCE_BIT(source);
 	/* Accept btf without waits only if tracepoints is not the next choice. */
 	source_choose(&next, &facts, o->allowed & ~o->tried);
-	o->error = -attach_source(o, source,
-				  &(struct source_setup){
-					  .log = &o->log,
-					  .root = "",
-					  .tracefs = facts.tracefs_path,
-					  .accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
-				  });
+	o->error = -attach_source(
+		o, source,
+		&(struct source_setup){
+			.log = &o->log,
+			.root = "",
+			.tracefs = facts.tracefs_path,
+			.types_file = facts.types_file == TYPES_FILE_GOOD ? o->types_file : NULL,
+			.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
+		});
 	return true;
 }
 

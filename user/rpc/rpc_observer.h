@@ -22,9 +22,11 @@ enum rpc_observer_state {
 	RPC_OBSERVER_ATTACHED,
 };
 
-/* Loads nothing yet. The observer will use only @sources (see choice.h). @log must
- * outlive it. NULL: no memory. */
-struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int sources);
+/* Loads nothing yet. The observer will use only @sources (see choice.h). @types_file:
+ * NULL, or a file that is to have the types of sunrpc if the kernel has not. @log and
+ * @types_file must outlive it. NULL: no memory. */
+struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int sources,
+				      const char *types_file);
 void rpc_observer_free(struct rpc_observer *o);
 
 /*

@@ -157,6 +157,7 @@ static const char *const drop_names[RPC_DROPS] = {
 	[RPC_DROP_WAITER] = "rpc_waiter",       [RPC_DROP_SERVER] = "rpc_server",
 	[RPC_DROP_TRANSPORT] = "rpc_transport", [RPC_DROP_SERIES] = "rpc_series",
 	[RPC_DROP_ERROR] = "rpc_error",         [RPC_DROP_CLIPPED] = "rpc_wait_clipped",
+	[RPC_DROP_LAYOUT] = "rpc_layout",
 };
 
 void rpc_drops_add(struct snapshot *s, const __u64 *dropped)

@@ -18,6 +18,7 @@ struct source_setup {
 	const char *root; /* before the paths of proc and sysfs: "", or a folder of a test, which
 			   * must outlive the source */
 	const char *tracefs; /* where tracefs is mounted */
+	const char *types_file; /* has the types of the loaded sunrpc; NULL: the kernel has them */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */
 };
 

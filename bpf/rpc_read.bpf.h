@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How the programs on sunrpc's tracepoints read its structs. Where the kernel has the types of
+ * the module, its verifier knows what the arguments point to, and a read is one instruction.
+ * Otherwise (RPC_PROBE_READ) the arguments are numbers to it, and a read is a call.
+ */
+#ifndef XIDSCOPE_RPC_READ_BPF_H
+#define XIDSCOPE_RPC_READ_BPF_H
+
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#ifdef RPC_PROBE_READ
+
+#define TRACEPOINT(name) SEC("raw_tp/" name)
+#define LAYOUT_IS_SURE false
+
+/* The operator makes the type that of a value, without const. A field that is smaller in this
+ * kernel fills the lower bytes. */
+#define FIELD(pointer, field)                                                                    \
+	({                                                                                       \
+		typeof(1 ? (pointer)->field : (pointer)->field) read_ = 0;                       \
+		bpf_core_read(&read_, bpf_core_field_size((pointer)->field), &(pointer)->field); \
+		read_;                                                                           \
+	})
+
+#else
+
+#define TRACEPOINT(name) SEC("tp_btf/" name)
+#define LAYOUT_IS_SURE true
+#define FIELD(pointer, field) ((pointer)->field)
+
+#endif
+
+#endif
