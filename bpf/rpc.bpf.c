@@ -72,6 +72,9 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 		return RPC_PHASE_SESSION;
 	if (IS_DELAY(name))
 		return RPC_PHASE_DELAY;
+	/* Its queues are at other addresses than the types say. */
+	if (!LAYOUT_IS_SURE && xprt && IS_XPRT(name))
+		drop(RPC_DROP_LAYOUT);
 	return RPC_WAITS;
 }
 
@@ -226,13 +229,21 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 
 /* ---- the end of a call ---- */
 
-/* Whether what is read of the structs gives the figures that the kernel has booked. */
+/* Whether what is read of the structs is what the kernel passes, and what it has booked. If the
+ * types are those of the loaded module, all calls fit; so only the first ones are looked at. */
 static __always_inline bool layout_fits(const struct rpc_task *task, const struct rpc_rqst *rqst,
 					__s64 before, __s64 rtt)
 {
-	__s64 xtime = FIELD(rqst, rq_xtime);
+	__s64 xtime;
 
-	return FIELD(rqst, rq_rtt) == rtt && (xtime ? xtime - FIELD(task, tk_start) : 0) == before;
+	if (LAYOUT_IS_SURE || rpc_fitting_calls >= RPC_CALLS_TO_FIT)
+		return true;
+	xtime = FIELD(rqst, rq_xtime);
+	if (FIELD(rqst, rq_task) != task || FIELD(rqst, rq_xprt) != FIELD(task, tk_xprt) ||
+	    FIELD(rqst, rq_rtt) != rtt || (xtime ? xtime - FIELD(task, tk_start) : 0) != before)
+		return false;
+	rpc_fitting_calls++;
+	return true;
 }
 
 /* The kernel has booked the call of @task, which took @total ns, of these @before its last
@@ -251,7 +262,7 @@ static __always_inline int book(const struct rpc_task *task, __s64 before, __s64
 	rqst = FIELD(task, tk_rqstp);
 	if (!rqst)
 		return 0;
-	if (!LAYOUT_IS_SURE && !layout_fits(task, rqst, before, rtt)) {
+	if (!layout_fits(task, rqst, before, rtt)) {
 		drop(RPC_DROP_LAYOUT);
 		return 0;
 	}

@@ -64,6 +64,8 @@ static __always_inline __u32 shard(void)
 #define NAME_SESSION NAME("ForeChan")
 #define NAME_SESSION_4_0 NAME("NFSv4.0 ")
 #define IS_DELAY(name) (((name)&NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
+/* Those of a transport: "xprt_sending" and others. */
+#define IS_XPRT(name) (((name)&NAME("\xff\xff\xff\xff\xff\0\0")) == NAME("xprt_\0\0"))
 
 static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32 depth)
 {

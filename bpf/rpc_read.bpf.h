@@ -16,8 +16,8 @@
 #define TRACEPOINT(name) SEC("raw_tp/" name)
 #define LAYOUT_IS_SURE false
 
-/* The operator makes the type that of a value, without const. A field that is smaller in this
- * kernel fills the lower bytes. */
+/* Fills the lower bytes if the field is smaller in this kernel. The operator makes the type that
+ * of a value, without const. */
 #define FIELD(pointer, field)                                                                    \
 	({                                                                                       \
 		typeof(1 ? (pointer)->field : (pointer)->field) read_ = 0;                       \

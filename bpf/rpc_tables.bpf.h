@@ -46,6 +46,9 @@ const struct rpc_xprt_ref rpc_xprt_beyond = { RPC_MAX_TRANSPORTS, RPC_MAX_SERVER
 
 struct rpc_probe rpc_probe_result = {};
 
+/* Calls of which what was read is what the kernel passed: see layout_fits(). */
+__u32 rpc_fitting_calls = 0;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RPC_MAX_XPRTS);

@@ -21,6 +21,7 @@
 #define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
 #define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
+#define RPC_CALLS_TO_FIT 1024 /* whose structs are looked at, if their types are from a file */
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48
@@ -83,7 +84,7 @@ enum rpc_drop {
 	RPC_DROP_SERIES, /* series table full: the call is under "other" */
 	RPC_DROP_ERROR, /* error table full: the error has no status */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
-	RPC_DROP_LAYOUT, /* the kernel's figures differ from those read: the call is not counted */
+	RPC_DROP_LAYOUT, /* what was read is not what the kernel passed: it is not counted */
 	RPC_DROPS,
 };
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "unit.h"
-#include "made_up_tree.h"
+#include "made_up_module.h"
 #include "rpc/choice.h"
 
 #define ALL_CAPABILITIES 0x1ffffffffffu
@@ -153,7 +153,33 @@ TEST(test_out_of_tree_fix)
 	f.sunrpc_btf = false;
 	f.out_of_tree = true;
 	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_non_null(strstr(find(&c, "sunrpc_types")->fix, "pahole"));
+	assert_non_null(strstr(find(&c, "sunrpc_types")->fix, "debug information and a build id"));
+	strcpy(f.types_fix, "pahole");
+	source_choose(&c, &f, RPC_SOURCES_ALL);
+	assert_string_equal(find(&c, "sunrpc_types")->fix, "pahole");
+}
+
+TEST(a_file_of_types_replaces_those_of_the_kernel)
+{
+	struct rpc_facts f = well;
+	struct source_choice c;
+
+	f.sunrpc_btf = false;
+	f.types_file = TYPES_FILE_GOOD;
+	f.capabilities &= ~((uint64_t)1 << 21); /* CAP_SYS_ADMIN reads the types of modules */
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
+	f.types_file = TYPES_FILE_REFUSED;
+	strcpy(f.types_refused, "the file is refused");
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "sunrpc_types module_types");
+	source_choose(&c, &f, RPC_SOURCES_ALL);
+	assert_int_equal(find(&c, "types_file")->verdict, SOURCE_CHECK_MISSING);
+	assert_string_equal(find(&c, "types_file")->text, "the file is refused");
+	/* It is told, too, if the file is not needed. */
+	f = well;
+	f.types_file = TYPES_FILE_REFUSED;
+	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
+	source_choose(&c, &f, RPC_SOURCES_ALL);
+	assert_int_equal(find(&c, "types_file")->verdict, SOURCE_CHECK_MISSING);
 }
 
 /* ---- made-up trees ---- */
@@ -224,6 +250,40 @@ TEST_WITH(test_live_module, enter, leave)
 	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
 	assert_string_equal(f.disk_path, "updates/dkms/sunrpc.ko");
 	assert_string_equal(f.disk_srcversion, "0123ABCD");
+}
+
+TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
+{
+	struct btf *types = btf__new_empty();
+	struct rpc_facts f;
+	char path[300];
+
+	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
+	put("/sys/module/sunrpc/initstate", "live\n");
+	assert_string_equal(look().types_path, "");
+	load_module();
+	f = look();
+	assert_int_equal(f.types_file, TYPES_FILE_NONE);
+	assert_string_equal(f.types_path, PLACE);
+	put(PLACE, "");
+	put_module(PLACE, NOTE, types);
+	assert_int_equal(look().types_file, TYPES_FILE_GOOD);
+	put_module(PLACE, OTHER_NOTE, types);
+	f = look();
+	assert_int_equal(f.types_file, TYPES_FILE_REFUSED);
+	assert_string_equal(f.types_refused,
+			    "the file of types " PLACE " is refused: its build id is "
+			    "not that of the loaded module: it is another build");
+	/* A file that the option names comes before, also where the kernel has the types. */
+	put_module("/mine", NOTE, types);
+	snprintf(path, sizeof(path), "%s/mine", root);
+	rpc_facts_look(&f, root, path);
+	assert_int_equal(f.types_file, TYPES_FILE_GOOD);
+	put("/sys/kernel/btf/sunrpc", "");
+	assert_int_equal(look().types_file, TYPES_FILE_NONE);
+	rpc_facts_look(&f, root, "/absent");
+	assert_int_equal(f.types_file, TYPES_FILE_REFUSED);
+	btf__free(types);
 }
 
 TEST_WITH(test_compressed_module, enter, leave)

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 #include "commands/doctor.h"
-#include "made_up_tree.h"
+#include "made_up_module.h"
 
 static char *text; /* the last report */
 
@@ -116,9 +116,36 @@ TEST_WITH(a_module_without_types, enter, leave)
 	expect("source   tracepoints: ");
 	expect_verdict("missing", "sunrpc_types");
 	expect("fix: build the module");
+	expect_verdict("ok", "types_file");
 	expect_verdict("ok", "rpc_stats_latency");
 	expect_verdict("note", "rpc_task_sleep");
 	expect("what consoles show (before 5.19)");
+}
+
+TEST_WITH(the_way_to_a_file_of_types_names_this_build, enter, leave)
+{
+	struct btf *types = btf__new_empty();
+	char path[128];
+
+	put_machine();
+	put("/sys/module/sunrpc/taint", "OE\n");
+	snprintf(path, sizeof(path), "%s/sys/kernel/btf/sunrpc", root);
+	unlink(path);
+	load_module();
+	assert_false(report("6.1.0-test", false));
+	expect("install -D -m 644 sunrpc.ko " PLACE " && pahole -J --btf_base "
+	       "/sys/kernel/btf/vmlinux " PLACE);
+	put(PLACE, "");
+	put_module(PLACE, OTHER_NOTE, types);
+	assert_false(report("6.1.0-test", false));
+	expect_verdict("missing", "sunrpc_types");
+	expect_verdict("note", "types_file");
+	expect("another build");
+	put_module(PLACE, NOTE, types);
+	assert_true(report("6.1.0-test", false));
+	expect("source   btf: ");
+	expect_verdict("ok", "types_file");
+	btf__free(types);
 }
 
 TEST_WITH(confidential_lockdown, enter, leave)

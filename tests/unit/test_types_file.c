@@ -3,64 +3,13 @@
 #include "kernel/types_file.h"
 
 #include <bpf/btf.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "made_up_tree.h"
+#include "made_up_module.h"
 #include "unit.h"
 
-#define NOTE "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0abcd"
-#define OTHER_NOTE "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0abce"
-
 TEST_EACH(enter, leave)
-
-static void add_section(Elf *elf, size_t name, const void *bytes, size_t size)
-{
-	Elf_Scn *section = elf_newscn(elf);
-	Elf_Data *data = elf_newdata(section);
-	GElf_Shdr header;
-
-	data->d_buf = (void *)bytes;
-	data->d_size = size;
-	data->d_align = 4;
-	gelf_getshdr(section, &header);
-	header.sh_name = (GElf_Word)name;
-	header.sh_type = name == 1 ? SHT_STRTAB : SHT_PROGBITS;
-	gelf_update_shdr(section, &header);
-}
-
-/* An ELF file of a module with this build id, and with these types if they are not NULL. */
-static void put_module(const char *path, const char *note, const struct btf *types)
-{
-	static const char names[] = "\0.shstrtab\0.note.gnu.build-id\0.BTF";
-	char full[128];
-	GElf_Ehdr header;
-	uint32_t size;
-	const void *bytes = types ? btf__raw_data(types, &size) : NULL;
-	Elf *elf;
-	int fd;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	fd = open(full, O_RDWR | O_CREAT | O_TRUNC, 0644);
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_WRITE, NULL);
-	assert_non_null(elf);
-	assert_non_null(gelf_newehdr(elf, ELFCLASS64));
-	gelf_getehdr(elf, &header);
-	header.e_ident[EI_DATA] = ELFDATA2LSB;
-	header.e_type = ET_REL;
-	header.e_shstrndx = 1;
-	gelf_update_ehdr(elf, &header);
-	add_section(elf, 1, names, sizeof(names));
-	add_section(elf, 11, note, sizeof(NOTE) - 1);
-	if (bytes)
-		add_section(elf, 30, bytes, size);
-	assert_true(elf_update(elf, ELF_C_WRITE) > 0);
-	elf_end(elf);
-	close(fd);
-}
 
 /* Reads the file in the made-up tree: NULL, or why it is refused. */
 static const char *refused(const char *path)
@@ -76,11 +25,6 @@ static const char *refused(const char *path)
 	assert_true(btf__find_by_name_kind(types, "rpc_task", BTF_KIND_STRUCT) > 0);
 	btf__free(types);
 	return NULL;
-}
-
-static void load_module(void)
-{
-	put_bytes("/sys/module/sunrpc/notes/.note.gnu.build-id", NOTE, sizeof(NOTE) - 1);
 }
 
 TEST(types_of_the_loaded_module_are_read)
@@ -108,15 +52,112 @@ TEST(a_file_without_types_is_refused)
 TEST(a_file_of_another_kind_is_refused)
 {
 	load_module();
-	put("/text", "no ELF file");
+	put("/text", "no ELF file, whose text is longer than the header of one would be");
 	assert_string_equal(refused("/text"), "it is not an ELF file");
 	put("/empty", "");
 	assert_string_equal(refused("/empty"), "it is not an ELF file");
 	assert_string_equal(refused("/absent"), "No such file or directory");
+	assert_string_equal(refused("/sys"), "it is not a regular file");
+}
+
+TEST(a_file_is_refused_to_which_others_may_write)
+{
+	struct btf *types = btf__new_empty();
+	char full[128];
+
+	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
+	load_module();
+	put_module("/sunrpc.ko", NOTE, types);
+	snprintf(full, sizeof(full), "%s/sunrpc.ko", root);
+	assert_false(chmod(full, 0646));
+	assert_string_equal(refused("/sunrpc.ko"), "others than root may write to it");
+	btf__free(types);
+}
+
+/* Cuts the file at each length: it must be refused, and nothing beyond its end be read. */
+TEST(a_file_that_is_not_all_there_is_refused)
+{
+	struct btf *types = btf__new_empty();
+	struct stat status;
+	char full[128];
+
+	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
+	load_module();
+	put_module("/sunrpc.ko", NOTE, types);
+	btf__free(types);
+	snprintf(full, sizeof(full), "%s/sunrpc.ko", root);
+	assert_false(stat(full, &status));
+	for (off_t size = status.st_size - 1; size >= 0; size--) {
+		assert_false(truncate(full, size));
+		assert_non_null(refused("/sunrpc.ko"));
+	}
+}
+
+/* A struct with a member whose type is @type, which is beyond the last one. */
+static struct btf *unsound_types(uint32_t type)
+{
+	struct btf *types = btf__new_empty();
+	struct btf_type *t;
+	int id;
+
+	assert_int_equal(btf__add_int(types, "u64", 8, 0), 1);
+	id = btf__add_struct(types, "rpc_task", 8);
+	assert_false(btf__add_field(types, "tk_start", 1, 0, 0));
+	t = (struct btf_type *)btf__type_by_id(types, (uint32_t)id);
+	btf_members(t)[0].type = type;
+	return types;
+}
+
+TEST(types_with_numbers_out_of_range_are_refused)
+{
+	struct btf *good = unsound_types(1), *bad = unsound_types(3), *worse = unsound_types(~0u);
+	const char *damaged = "its types are damaged, or not based on those of this kernel";
+
+	load_module();
+	put_module("/sunrpc.ko", NOTE, good);
+	assert_null(refused("/sunrpc.ko"));
+	put_module("/sunrpc.ko", NOTE, bad);
+	assert_string_equal(refused("/sunrpc.ko"), damaged);
+	put_module("/sunrpc.ko", NOTE, worse);
+	assert_string_equal(refused("/sunrpc.ko"), damaged);
+	btf__free(good);
+	btf__free(bad);
+	btf__free(worse);
+}
+
+TEST(types_with_parts_of_names_are_refused)
+{
+	load_module();
+	for (uint32_t cut = 0; cut < 2; cut++) {
+		struct btf *types = btf__new_empty();
+		int id = btf__add_struct(types, "rpc_task", 8);
+
+		((struct btf_type *)btf__type_by_id(types, (uint32_t)id))->name_off += cut;
+		put_module("/sunrpc.ko", NOTE, types);
+		btf__free(types);
+		assert_true(!cut == !refused("/sunrpc.ko"));
+	}
 }
 
 TEST(a_module_without_build_id_has_no_file)
 {
-	put("/text", "no ELF file");
-	assert_non_null(strstr(refused("/text"), "the loaded module has no build id: "));
+	struct btf *types = btf__new_empty();
+	char place[128];
+
+	put_module("/sunrpc.ko", NOTE, types);
+	assert_non_null(strstr(refused("/sunrpc.ko"), "the loaded module has no build id"));
+	assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
+	assert_string_equal(place, "");
+	btf__free(types);
+}
+
+TEST(a_modules_place_is_made_of_its_build_id)
+{
+	char place[128];
+
+	load_module();
+	assert_true(types_file_place(place, sizeof(place), root, "sunrpc"));
+	assert_string_equal(place, PLACE);
+	put_bytes("/sys/module/sunrpc/notes/.note.gnu.build-id", NOTE, sizeof(NOTE) - 2);
+	assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
 }

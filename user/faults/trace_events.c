@@ -285,10 +285,10 @@ static void look_for_driver(struct trace_events *t)
  */
 static bool pci_name_offsets(int *init_name, int *name)
 {
-	int dev = kernel_member_offset(NULL, "pci_dev", "dev");
-	int init = kernel_member_offset(NULL, "device", "init_name");
-	int kobj = kernel_member_offset(NULL, "device", "kobj");
-	int in_kobj = kernel_member_offset(NULL, "kobject", "name");
+	int dev = kernel_member_offset("pci_dev", "dev");
+	int init = kernel_member_offset("device", "init_name");
+	int kobj = kernel_member_offset("device", "kobj");
+	int in_kobj = kernel_member_offset("kobject", "name");
 
 	*init_name = dev + init;
 	*name = dev + kobj + in_kobj;

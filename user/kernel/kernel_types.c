@@ -16,7 +16,7 @@
 /* The kernel's types without those of modules: 5 MB, 30 ms to read. */
 static struct btf *types;
 
-const struct btf *kernel_types(void)
+struct btf *kernel_types(void)
 {
 	/* If the file is missing, libbpf would print a message of its own. */
 	if (!types && !access(KERNEL_BTF, R_OK))
@@ -24,17 +24,12 @@ const struct btf *kernel_types(void)
 	return types;
 }
 
-struct btf *kernel_types_with(const char *path)
-{
-	return kernel_types() && !access(path, R_OK) ? btf__parse_split(path, types) : NULL;
-}
-
 struct btf *kernel_module_types(const char *module)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), BTF_FOLDER "%s", module);
-	return kernel_types_with(path);
+	return kernel_types() && !access(path, R_OK) ? btf__parse_split(path, types) : NULL;
 }
 
 static int find_type(const struct btf *btf, const char *name, __u32 kind, __u32 begin, __u32 end)
@@ -85,7 +80,7 @@ bool kernel_has_type(const char *root, const char *name)
 	return found;
 }
 
-static int member_offset(const struct btf *btf, const char *type, const char *member)
+int kernel_types_offset(const struct btf *btf, const char *type, const char *member)
 {
 	int id = kernel_type_find(btf, type, BTF_KIND_STRUCT);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
@@ -99,17 +94,7 @@ static int member_offset(const struct btf *btf, const char *type, const char *me
 	return -ENOENT;
 }
 
-int kernel_member_offset(const char *module, const char *type, const char *member)
+int kernel_member_offset(const char *type, const char *member)
 {
-	struct btf *btf;
-	int offset;
-
-	if (!kernel_types())
-		return -ENOENT;
-	if (!module)
-		return member_offset(types, type, member);
-	btf = kernel_module_types(module);
-	offset = btf ? member_offset(btf, type, member) : -ENOENT;
-	btf__free(btf);
-	return offset;
+	return kernel_types() ? kernel_types_offset(types, type, member) : -ENOENT;
 }

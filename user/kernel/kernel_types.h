@@ -15,12 +15,10 @@ void kernel_types_forget(void);
 
 /* The types of the running kernel without those of its modules, until
  * kernel_types_forget(); NULL: they cannot be read. */
-const struct btf *kernel_types(void);
+struct btf *kernel_types(void);
 
-/* Those of a file that are based on the kernel's, or of a loaded module, both together with
- * the kernel's. To be freed by btf__free() before kernel_types_forget(); NULL: they cannot be
- * read. */
-struct btf *kernel_types_with(const char *path);
+/* Those of a loaded module together with the kernel's, to be freed by btf__free() before
+ * kernel_types_forget(); NULL: they cannot be read. */
 struct btf *kernel_module_types(const char *module);
 
 /* The number of a type in @btf, or -ENOENT. If both a module and the kernel have one of
@@ -31,9 +29,10 @@ int kernel_type_find(const struct btf *btf, const char *name, uint32_t kind);
  * running kernel, otherwise the folder that holds another one's /sys. */
 bool kernel_has_type(const char *root, const char *name);
 
-/* Offset in bytes of @member in the struct @type of the running kernel, or of its
- * module @module if that is not NULL. -ENOENT: there is no such member, no BTF, or
- * no such module. */
-int kernel_member_offset(const char *module, const char *type, const char *member);
+/* Offset in bytes of @member in the struct @type of @btf, or -ENOENT. */
+int kernel_types_offset(const struct btf *btf, const char *type, const char *member);
+
+/* The same of the running kernel. -ENOENT: there is no such member, or no BTF. */
+int kernel_member_offset(const char *type, const char *member);
 
 #endif

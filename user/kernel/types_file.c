@@ -2,108 +2,339 @@
 /* The types of a loaded module that carries none, from a file. */
 #include "kernel/types_file.h"
 
+#include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <limits.h>
-#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
 #include "kernel/kernel_types.h"
 
 #define BUILD_ID ".note.gnu.build-id"
+#define GNU_NAME 4 /* bytes of "GNU" in a note */
+
+/* More than any module has: sunrpc's types are 0.4 MB if they are complete. */
 #define NOTE_MAX 4096
+#define NAMES_MAX (1 << 20)
+#define TYPES_MAX (16 << 20)
 
-static Elf_Data *find_section(Elf *elf, const char *name)
+#define NATIVE_ORDER (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
+
+struct elf {
+	int fd;
+	Elf64_Shdr *sections;
+	size_t count;
+	char *names; /* ends with a NUL */
+	size_t names_size;
+};
+
+/* ---- the file: nothing in it is trusted ---- */
+
+/* Returns a copy, to be freed, with a NUL behind it; NULL: it is not all there, or longer. */
+static void *read_part(int fd, uint64_t offset, uint64_t size, uint64_t max)
 {
-	Elf_Scn *section = NULL;
-	const char *own;
-	GElf_Shdr header;
-	size_t names;
+	char *bytes = size <= max && offset <= INT64_MAX - size ? malloc(size + 1) : NULL;
+	size_t len = 0;
+	ssize_t n = 1;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header))
-			return NULL;
-		own = elf_strptr(elf, names, header.sh_name);
-		if (own && !strcmp(own, name))
-			return elf_rawdata(section, NULL);
+	while (bytes && len < size && n > 0) {
+		n = pread(fd, bytes + len, size - len, (off_t)(offset + len));
+		if (n > 0)
+			len += (size_t)n;
+		else if (n < 0 && errno == EINTR)
+			n = 1;
 	}
+	if (bytes && len == size) {
+		bytes[size] = 0;
+		return bytes;
+	}
+	free(bytes);
 	return NULL;
 }
 
-/* Returns NULL, or why the file is not that of the loaded module, whose note is @loaded. */
-static const char *check_sections(int fd, const struct file_text *loaded)
+static const Elf64_Shdr *find_section(const struct elf *e, const char *name)
 {
-	const char *reason = NULL;
-	Elf_Data *note;
-	Elf *elf;
-
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF) {
-		reason = "it is not an ELF file";
-	} else {
-		note = find_section(elf, BUILD_ID);
-		if (!note || !note->d_size)
-			reason = "it has no build id";
-		else if (note->d_size != loaded->len ||
-			 memcmp(note->d_buf, loaded->bytes, loaded->len) != 0)
-			reason = "its build id is not that of the loaded module: it is "
-				 "another build";
-		else if (!find_section(elf, BTF_ELF_SEC))
-			reason = "it has no types: pahole has not been run on it";
-	}
-	elf_end(elf);
-	return reason;
+	for (const Elf64_Shdr *s = e->sections; s < e->sections + e->count; s++)
+		if (s->sh_type != SHT_NOBITS && s->sh_name < e->names_size &&
+		    !strcmp(e->names + s->sh_name, name))
+			return s;
+	return NULL;
 }
 
-/* @types, if all names in them can be read; otherwise frees them. */
-static struct btf *complete(struct btf *types)
+static void *read_section(const struct elf *e, const Elf64_Shdr *s, uint64_t max)
 {
-	for (__u32 id = 1; types && id < btf__type_cnt(types); id++)
-		if (!btf__name_by_offset(types, btf__type_by_id(types, id)->name_off)) {
+	return s ? read_part(e->fd, s->sh_offset, s->sh_size, max) : NULL;
+}
+
+static void elf_close(struct elf *e)
+{
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->sections);
+	free(e->names);
+}
+
+static const char *read_sections(struct elf *e)
+{
+	Elf64_Ehdr *header = read_part(e->fd, 0, sizeof(*header), sizeof(*header));
+	const char *wrong = NULL;
+	const Elf64_Shdr *names;
+	size_t number = 0;
+
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		wrong = "it is not an ELF file";
+	else if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
+		 header->e_ident[EI_DATA] != NATIVE_ORDER ||
+		 header->e_shentsize != sizeof(Elf64_Shdr))
+		wrong = "it is an ELF file of another architecture";
+	if (!wrong) {
+		number = header->e_shstrndx;
+		e->sections =
+			read_part(e->fd, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr),
+				  UINT16_MAX * sizeof(Elf64_Shdr));
+		e->count = e->sections ? header->e_shnum : 0;
+	}
+	free(header);
+	if (wrong)
+		return wrong;
+	names = number < e->count ? &e->sections[number] : NULL;
+	e->names = read_section(e, names, NAMES_MAX);
+	e->names_size = e->names ? names->sh_size : 0;
+	return e->names ? NULL : "it is damaged, or not all there";
+}
+
+/* Opens the file. Returns NULL, or why it cannot be read. */
+static const char *elf_open(struct elf *e, const char *path)
+{
+	struct stat status;
+
+	/* Opening a FIFO must not wait for a writer. */
+	*e = (struct elf){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	if (e->fd < 0 || fstat(e->fd, &status))
+		return strerror(errno);
+	if (!S_ISREG(status.st_mode))
+		return file_text_error(-EINVAL);
+	/* The types say what is read of the kernel's memory and shown. */
+	if ((status.st_uid && status.st_uid != geteuid()) || status.st_mode & S_IWOTH)
+		return "others than root may write to it";
+	return read_sections(e);
+}
+
+/* ---- the build id ---- */
+
+static bool read_note(struct file_text *note, const char *root, const char *module)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/sys/module/%s/notes/" BUILD_ID, root, module);
+	return !file_text_read(note, path, NOTE_MAX) && note->len;
+}
+
+bool types_file_place(char *path, size_t size, const char *root, const char *module)
+{
+	struct file_text note = {};
+	size_t begin = sizeof(Elf64_Nhdr) + GNU_NAME, len = 0;
+	char hex[2 * 64 + 1] = "";
+	Elf64_Nhdr header;
+
+	*path = 0;
+	if (read_note(&note, root, module) && note.len > begin) {
+		memcpy(&header, note.bytes, sizeof(header));
+		if (header.n_namesz == GNU_NAME && header.n_descsz <= note.len - begin)
+			len = header.n_descsz;
+	}
+	if (len < 2 || len > 64)
+		len = 0;
+	for (size_t i = 0; i < len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)note.bytes[begin + i]);
+	if (len)
+		snprintf(path, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	file_text_free(&note);
+	return len;
+}
+
+/* Returns NULL, or why the file is not that of the loaded module. */
+static const char *check_build_id(const struct elf *e, const char *root, const char *module)
+{
+	const Elf64_Shdr *section = find_section(e, BUILD_ID);
+	char *note = read_section(e, section, NOTE_MAX);
+	struct file_text loaded = {};
+	const char *wrong = NULL;
+
+	if (!note || !section->sh_size)
+		wrong = "it has no build id";
+	else if (!read_note(&loaded, root, module))
+		wrong = "the loaded module has no build id in /sys/module/MODULE/notes";
+	else if (section->sh_size != loaded.len || memcmp(note, loaded.bytes, loaded.len) != 0)
+		wrong = "its build id is not that of the loaded module: it is another build";
+	file_text_free(&loaded);
+	free(note);
+	return wrong;
+}
+
+/* ---- the types ---- */
+
+struct range {
+	const struct btf *types;
+	__u32 strings; /* where the types' own begin; those before are of what they are based on */
+	__u32 count; /* of types */
+};
+
+/* Each name is a whole string. If the types are based on those of another kernel, most are not:
+ * all offsets differ. */
+static bool is_name(const struct range *r, __u32 offset)
+{
+	const char *name = btf__str_by_offset(r->types, offset);
+
+	return name && (!offset || offset == r->strings || !name[-1]);
+}
+
+static bool are_members(const struct range *r, const struct btf_type *t)
+{
+	const struct btf_member *m = btf_members(t);
+
+	for (__u32 i = 0; i < btf_vlen(t); i++)
+		if (!is_name(r, m[i].name_off) || m[i].type >= r->count)
+			return false;
+	return true;
+}
+
+static bool are_parameters(const struct range *r, const struct btf_type *t)
+{
+	const struct btf_param *p = btf_params(t);
+
+	for (__u32 i = 0; i < btf_vlen(t); i++)
+		if (!is_name(r, p[i].name_off) || p[i].type >= r->count)
+			return false;
+	return t->type < r->count;
+}
+
+static bool are_values(const struct range *r, const struct btf_type *t)
+{
+	for (__u32 i = 0; i < btf_vlen(t); i++)
+		if (!is_name(r,
+			     btf_is_enum(t) ? btf_enum(t)[i].name_off : btf_enum64(t)[i].name_off))
+			return false;
+	return true;
+}
+
+static bool is_type(const struct range *r, const struct btf_type *t)
+{
+	if (!is_name(r, t->name_off))
+		return false;
+	switch (btf_kind(t)) {
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return are_members(r, t);
+	case BTF_KIND_FUNC_PROTO:
+		return are_parameters(r, t);
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		return are_values(r, t);
+	case BTF_KIND_ARRAY:
+		return btf_array(t)->type < r->count && btf_array(t)->index_type < r->count;
+	case BTF_KIND_INT:
+	case BTF_KIND_FLOAT:
+	case BTF_KIND_FWD:
+	case BTF_KIND_DATASEC: /* not followed */
+		return true;
+	default:
+		return t->type < r->count;
+	}
+}
+
+static __u32 length_of_strings(const struct btf *types)
+{
+	__u32 size;
+	const struct btf_header *header = btf__raw_data(types, &size);
+
+	return header ? header->str_len : 0;
+}
+
+/* @types, if they are sound; otherwise frees them. @base: what they are based on, or NULL. */
+static struct btf *sound(struct btf *types, const struct btf *base)
+{
+	struct range r = { types, base ? length_of_strings(base) : 0,
+			   types ? btf__type_cnt(types) : 0 };
+
+	for (__u32 id = base ? btf__type_cnt(base) : 1; id < r.count; id++)
+		if (!is_type(&r, btf__type_by_id(types, id))) {
 			btf__free(types);
-			types = NULL;
+			return NULL;
 		}
 	return types;
 }
 
-static struct btf *read_types(const char *path)
+/* Whether libbpf may see these bytes. */
+static bool is_header(const void *bytes, uint64_t size)
 {
-	/* Those based on the kernel's are not complete without them. */
-	return complete(btf__parse_elf(path, NULL)) ?: complete(kernel_types_with(path));
+	const struct btf_header *h = bytes;
+
+	return size > sizeof(*h) && h->magic == BTF_MAGIC && h->hdr_len == sizeof(*h) &&
+	       (uint64_t)h->type_off + h->type_len <= h->str_off &&
+	       (uint64_t)h->str_off + h->str_len <= size - sizeof(*h);
+}
+
+/* libbpf reads types that are based on others from a file only. */
+static struct btf *new_split(const void *bytes, size_t size, struct btf *base)
+{
+	int fd = memfd_create("types", MFD_CLOEXEC);
+	struct btf *types = NULL;
+	char path[32];
+
+	if (fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (pwrite(fd, bytes, size, 0) == (ssize_t)size)
+		types = btf__parse_split(path, base);
+	close(fd);
+	return types;
+}
+
+static const char *read_types(struct btf **types, const struct elf *e)
+{
+	const Elf64_Shdr *section = find_section(e, BTF_ELF_SEC);
+	void *bytes = read_section(e, section, TYPES_MAX);
+	struct btf *base;
+
+	if (!section)
+		return "it has no types: pahole has not been run on it";
+	if (find_section(e, ".BTF.base")) {
+		free(bytes);
+		return "its types have a base of their own: remove its sections .BTF and "
+		       ".BTF.base and run pahole on it";
+	}
+	if (bytes && is_header(bytes, section->sh_size)) {
+		/* Those based on the kernel's are not sound without them. */
+		*types = sound(btf__new(bytes, (__u32)section->sh_size), NULL);
+		base = *types ? NULL : kernel_types();
+		if (base)
+			*types = sound(new_split(bytes, section->sh_size, base), base);
+	}
+	free(bytes);
+	return *types ? NULL : "its types are damaged, or not based on those of this kernel";
 }
 
 struct btf *types_file_read(const char *path, const char *root, const char *module, char *reason,
 			    size_t size)
 {
-	struct file_text loaded = {};
-	char note[PATH_MAX];
 	struct btf *types = NULL;
-	const char *wrong;
-	int fd;
+	struct elf e;
+	const char *wrong = elf_open(&e, path);
 
-	snprintf(note, sizeof(note), "%s/sys/module/%s/notes/" BUILD_ID, root, module);
-	if (file_text_read(&loaded, note, NOTE_MAX) || !loaded.len) {
-		snprintf(reason, size, "the loaded module has no build id: %s cannot be read",
-			 note);
-		return NULL;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	wrong = fd < 0 ? strerror(errno) : check_sections(fd, &loaded);
-	if (fd >= 0)
-		close(fd);
-	file_text_free(&loaded);
-	if (!wrong) {
-		types = read_types(path);
-		wrong = types ? NULL : "its types are not based on those of this kernel";
-	}
+	if (!wrong)
+		wrong = check_build_id(&e, root, module);
+	if (!wrong)
+		wrong = read_types(&types, &e);
+	elf_close(&e);
 	if (wrong)
 		snprintf(reason, size, "%s", wrong);
 	return types;

@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The types of a loaded module that carries none, from a file: the module's own file, built with
- * debug information and given to pahole, or what objcopy keeps of it. Both have the loaded
+ * debug information and given to pahole, or what strip leaves of it. Both have the loaded
  * module's build id.
  */
 #ifndef XIDSCOPE_TYPES_FILE_H
 #define XIDSCOPE_TYPES_FILE_H
 
 #include <bpf/btf.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+/* Where debuggers look for what was stripped from a file, by its build id in hexadecimal: xx is
+ * its first byte, y the others. */
+#define TYPES_FILE_PLACE "/usr/lib/debug/.build-id/xx/yyyy.debug"
+
+/* @root is put before the paths of sysfs and before that place: "", or a folder of a test. */
+
+/* Finds that place for the loaded module @module, without @root before it. Returns whether the
+ * module has a build id; otherwise @path, of @size bytes, is "". */
+bool types_file_place(char *path, size_t size, const char *root, const char *module);
 
 /*
  * Reads the types in the ELF file @path, together with the kernel's if they are based on those;
  * to be freed by btf__free() before kernel_types_forget(). Returns NULL if they are not those
- * of the loaded module @module, or cannot be read: then @reason, of @size bytes, says why.
- * @root is put before the paths of sysfs.
+ * of the loaded module @module, or cannot be read: then @reason, of @size bytes, says why. What
+ * it returns is sound: each name and number of a type is in its range.
  */
 struct btf *types_file_read(const char *path, const char *root, const char *module, char *reason,
 			    size_t size);

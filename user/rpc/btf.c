@@ -3,6 +3,8 @@
 #include "rpc/source.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,17 +19,17 @@
 
 #define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"
+#define SESSION_MODULE "/sys/module/nfsv4/notes"
 
 struct btf_state {
 	const struct log *log;
 	struct bpf_hooks hooks;
-	const char *types_file; /* NULL: the kernel has the types of sunrpc */
+	bool types_in_file; /* the kernel has not the types of sunrpc */
 	struct module_types types; /* while the programs are loaded */
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
 	uint32_t shards;
 	bool session_known;
-	bool layout_logged; /* that the types in the file do not fit */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
@@ -82,7 +84,7 @@ static struct rpc_bpf *open_object(const struct btf_state *b)
 	struct rpc_bpf *bpf;
 	int err;
 
-	if (!b->types_file)
+	if (!b->types_in_file)
 		return rpc_bpf__open_opts(&opts);
 	bpf = calloc(1, sizeof(*bpf));
 	err = bpf ? rpc_bpf__create_skeleton(bpf) : -ENOMEM;
@@ -97,35 +99,36 @@ static struct rpc_bpf *open_object(const struct btf_state *b)
 	return NULL;
 }
 
-/* The types of the loaded sunrpc; NULL with a reason if they cannot be read. */
-static struct btf *read_types(const struct btf_state *b, char *reason, size_t size)
+/* The types of the loaded sunrpc, from @file if it is not NULL. They are to be freed unless they
+ * are the kernel's. NULL with a reason if they cannot be read. */
+static struct btf *read_types(const char *file, char *reason, size_t size)
 {
 	struct btf *types;
 
-	if (b->types_file)
-		return types_file_read(b->types_file, "", "sunrpc", reason, size);
-	types = kernel_module_types("sunrpc");
+	if (file)
+		return types_file_read(file, "", "sunrpc", reason, size);
+	/* A built-in sunrpc has no file of its own. */
+	types = access(SUNRPC_BTF, F_OK) ? kernel_types() : kernel_module_types("sunrpc");
 	if (!types)
 		snprintf(reason, size, "%s", strerror(errno));
 	return types;
 }
 
 /* Copies the types that the programs need. Returns 0; or -errno after logging the reason. */
-static int copy_types(struct btf_state *b)
+static int copy_types(struct btf_state *b, const char *file)
 {
-	bool built_in = !b->types_file && access(SUNRPC_BTF, F_OK);
 	struct rpc_bpf *bpf = open_object(b);
-	char reason[128] = "";
-	struct btf *own = NULL;
-	const struct btf *types = kernel_types();
+	char reason[200] = "";
+	struct btf *types = NULL;
 	int err = -errno;
 
-	if (!built_in)
-		types = own = read_types(b, reason, sizeof(reason));
-	if (bpf)
+	if (bpf) {
+		types = read_types(file, reason, sizeof(reason));
 		err = types ? module_types_copy(&b->types, types, bpf->obj) : -ENOENT;
+	}
 	rpc_bpf__destroy(bpf);
-	btf__free(own);
+	if (types != kernel_types())
+		btf__free(types);
 	if (err)
 		log_error(b->log, "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
 			  b->hooks.user, *reason ? reason : strerror(-err));
@@ -167,7 +170,7 @@ static void *try(const struct source_setup *setup)
 	if (!b)
 		return NULL;
 	b->log = setup->log;
-	b->types_file = setup->types_file;
+	b->types_in_file = setup->types_file;
 	b->types.fd = -1;
 	b->shards = bpf_shards(RPC_MAX_SHARDS);
 	b->hooks = (struct bpf_hooks){
@@ -178,7 +181,7 @@ static void *try(const struct source_setup *setup)
 		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
 		.unused = tracepoints_preemptible() ? 0 : RECORD_AT_RELEASE_HOOKS,
 	};
-	err = copy_types(b);
+	err = copy_types(b, setup->types_file);
 	if (!err)
 		err = bpf_hooks_load(&b->hooks, open_programs, b);
 	module_types_close(&b->types);
@@ -203,13 +206,27 @@ static int attach(void *state)
 	return bpf_hooks_attach(&b->hooks, 0, HOOKS);
 }
 
+/* The types of the loaded nfsv4, or NULL. */
+static struct btf *session_types(void)
+{
+	char place[PATH_MAX], reason[200];
+
+	if (!access(SESSION_BTF, F_OK))
+		return kernel_module_types("nfsv4");
+	if (!types_file_place(place, sizeof(place), "", "nfsv4"))
+		return NULL;
+	return types_file_read(place, "", "nfsv4", reason, sizeof(reason));
+}
+
 /* Bytes from slot_tbl_waitq to slot_tbl_state in nfsv4's nfs4_slot_table; 0 if
  * they are not known. */
 static int session_state_offset(void)
 {
-	int queue = kernel_member_offset("nfsv4", "nfs4_slot_table", "slot_tbl_waitq");
-	int state = kernel_member_offset("nfsv4", "nfs4_slot_table", "slot_tbl_state");
+	struct btf *types = session_types();
+	int queue = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_waitq") : -1;
+	int state = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_state") : -1;
 
+	btf__free(types);
 	return queue < 0 || state < 0 ? 0 : state - queue;
 }
 
@@ -255,7 +272,7 @@ static int read_state(void *state, struct snapshot *s)
 	struct btf_state *b = state;
 	unsigned int except = 0;
 
-	if (!b->session_known && !access(SESSION_BTF, F_OK))
+	if (!b->session_known && !access(b->types_in_file ? SESSION_MODULE : SESSION_BTF, F_OK))
 		find_session_state(b);
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
@@ -263,18 +280,24 @@ static int read_state(void *state, struct snapshot *s)
 	/* A call is recorded at its release even if these programs missed its end. */
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
-	if (b->bpf->bss->rpc_dropped[RPC_DROP_LAYOUT] && !b->layout_logged) {
-		b->layout_logged = true;
-		log_error(
-			b->log,
-			"the types in %s do not fit the loaded sunrpc: calls are not counted; use "
-			"--source tracepoints, or make the file again on this kernel",
-			b->types_file);
-	}
 	snapshot_drop(s, "rpc_recursion", bpf_hooks_misses(&b->hooks, except));
 	s->unknown |= unknown_facts(b);
 	rpc_cost_add(s, &b->hooks);
 	return btf_maps_read(&b->maps, s);
 }
 
-const struct source_ops btf_source = { try, attach, read_state, detach, missing };
+static uint64_t misread(void *state)
+{
+	const struct btf_state *b = state;
+
+	return *(volatile uint64_t *)&b->bpf->bss->rpc_dropped[RPC_DROP_LAYOUT];
+}
+
+const struct source_ops btf_source = {
+	.try = try,
+	.attach = attach,
+	.read = read_state,
+	.detach = detach,
+	.misread = misread,
+	.missing = missing,
+};

@@ -52,32 +52,44 @@ static void check_permission(struct source_check *c, const struct rpc_facts *f)
 	       "CAP_SYS_ADMIN");
 }
 
+static bool has_types_file(const struct rpc_facts *f)
+{
+	return f->types_file == TYPES_FILE_GOOD;
+}
+
 static void check_sunrpc_types(struct source_check *c, const struct rpc_facts *f)
 {
-	bool refused = f->types_file == TYPES_FILE_REFUSED;
-
-	decide(c, f->sunrpc_btf || f->types_file == TYPES_FILE_GOOD,
-	       f->sunrpc_btf ? "sunrpc has BTF: every metric is available" :
-			       "the file of types is that of the loaded sunrpc: every metric is "
-			       "available",
-	       refused        ? f->types_refused :
+	decide(c, f->sunrpc_btf || has_types_file(f),
+	       f->sunrpc_btf ?
+		       "sunrpc has BTF: every metric is available" :
+		       "sunrpc has no BTF, but a file has its types: every metric is available",
 	       f->out_of_tree ? "sunrpc is an out-of-tree module without BTF" :
 				"sunrpc has no BTF: /sys/kernel/btf/sunrpc is missing",
-	       f->out_of_tree ? "build the module with debug information, run pahole -J --btf_base "
-				"/sys/kernel/btf/vmlinux sunrpc.ko before it is stripped, and use "
-				"--sunrpc-btf sunrpc.ko: see xidscope(8); or use the source "
-				"tracepoints" :
-				"boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
-				"later); or use the source tracepoints");
+	       !f->out_of_tree ? "boot a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y (5.11 and "
+				 "later); or use --sunrpc-btf, or the source tracepoints" :
+	       *f->types_fix   ? f->types_fix :
+				 "build the module with debug information and a build id, for "
+				 "--sunrpc-btf; or use the source tracepoints");
+}
+
+static void check_types_file(struct source_check *c, const struct rpc_facts *f)
+{
+	decide(c, f->types_file != TYPES_FILE_REFUSED,
+	       has_types_file(f) ? "the file of types is that of the loaded sunrpc" :
+	       f->sunrpc_btf     ? "no file of types is needed" :
+				   "there is no file of types",
+	       f->types_refused, *f->types_fix ? f->types_fix : "leave out --sunrpc-btf");
 }
 
 /* The system call that returns a module's BTF needs CAP_SYS_ADMIN. */
 static void check_module_types(struct source_check *c, const struct rpc_facts *f)
 {
 	bool built_in = f->sunrpc == SUNRPC_BUILT_IN;
+	bool file = !f->sunrpc_btf && has_types_file(f);
 
-	decide(c, built_in || has(f, CAP_SYS_ADMIN),
+	decide(c, built_in || file || has(f, CAP_SYS_ADMIN),
 	       built_in ? "sunrpc is built in: its BTF is the kernel's" :
+	       file     ? "the types are in a file" :
 			  "this process may read the BTF of modules",
 	       "this process may not read the BTF of modules", "give it CAP_SYS_ADMIN");
 }
@@ -131,6 +143,7 @@ static const struct {
 	  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y" },
 	{ "sunrpc_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), .needs = needs_sunrpc,
 	  .check = check_sunrpc_types },
+	{ "types_file", 0, .needs = needs_sunrpc, .check = check_types_file },
 	{ "module_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), .check = check_module_types },
 	{ "tracefs", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .check = check_tracefs },
 	{ "sunrpc_events", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .needs = needs_events,

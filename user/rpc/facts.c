@@ -107,16 +107,35 @@ void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *r
 		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion), path);
 }
 
-static void look_at_types_file(struct rpc_facts *f, const char *root, const char *path)
+static void read_types_file(struct rpc_facts *f, const char *root, const char *path)
 {
-	char reason[PATH_MAX];
+	char reason[200];
 	struct btf *types = types_file_read(path, root, "sunrpc", reason, sizeof(reason));
 
 	f->types_file = types ? TYPES_FILE_GOOD : TYPES_FILE_REFUSED;
 	if (!types)
 		snprintf(f->types_refused, sizeof(f->types_refused),
-			 "the file of types %.100s is refused: %.150s", path, reason);
+			 "the file of types %.150s is refused: %s", f->types_path, reason);
 	btf__free(types);
+}
+
+static void look_for_types_file(struct rpc_facts *f, const char *root, const char *option)
+{
+	char place[PATH_MAX], path[2 * PATH_MAX];
+
+	if (f->sunrpc != SUNRPC_LIVE)
+		return;
+	if (types_file_place(place, sizeof(place), root, "sunrpc"))
+		snprintf(f->types_fix, sizeof(f->types_fix),
+			 "where sunrpc.ko is as it was built, with debug information: install -D "
+			 "-m 644 sunrpc.ko %.200s && pahole -J --btf_base /sys/kernel/btf/vmlinux "
+			 "%.200s (with DKMS at each build: see xidscope(8)); or use the source "
+			 "tracepoints",
+			 place, place);
+	snprintf(f->types_path, sizeof(f->types_path), "%s", option ?: place);
+	snprintf(path, sizeof(path), "%s%s", option ? "" : root, f->types_path);
+	if (option || (!f->sunrpc_btf && *place && !access(path, F_OK)))
+		read_types_file(f, root, path);
 }
 
 void rpc_facts_look(struct rpc_facts *f, const char *root, const char *types_file)
@@ -132,8 +151,7 @@ void rpc_facts_look(struct rpc_facts *f, const char *root, const char *types_fil
 	f->kernel_btf = exists(root, "/sys/kernel/btf/vmlinux");
 	f->sunrpc_btf = f->sunrpc == SUNRPC_BUILT_IN ? kernel_has_type(root, "rpc_task") :
 						       exists(root, "/sys/kernel/btf/sunrpc");
-	if (types_file && f->sunrpc == SUNRPC_LIVE && !f->sunrpc_btf)
-		look_at_types_file(f, root, types_file);
+	look_for_types_file(f, root, types_file);
 	f->lockdown = lockdown(root);
 	f->capabilities = effective_capabilities(root);
 	f->tracefs = tracefs_find(root, f->tracefs_path, sizeof(f->tracefs_path));

@@ -5,6 +5,7 @@
 #ifndef XIDSCOPE_FACTS_H
 #define XIDSCOPE_FACTS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,7 +23,6 @@ enum lockdown { LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
 #define SRCVERSION_SIZE 40
 
-/* A file that is to have the types of the loaded sunrpc. */
 enum types_file { TYPES_FILE_NONE, TYPES_FILE_GOOD, TYPES_FILE_REFUSED };
 
 struct rpc_facts {
@@ -38,9 +38,13 @@ struct rpc_facts {
 
 	bool bpf; /* the kernel has BPF programs */
 	bool kernel_btf; /* its types are known */
-	bool sunrpc_btf; /* sunrpc's types are known, too */
-	enum types_file types_file; /* looked at if they are not */
-	char types_refused[300]; /* why the file is refused, with its name */
+	bool sunrpc_btf; /* it has sunrpc's types, too */
+	/* A file that is to have them: as the option says, which is looked at in any case; or, if
+	 * the kernel has not the types, the one at the module's own place. */
+	enum types_file types_file;
+	char types_path[PATH_MAX]; /* of the file; if there is none, of that place; or "" */
+	char types_refused[400]; /* why the file is refused, with its name */
+	char types_fix[700]; /* how to make such a file; "": the loaded module can have none */
 	enum lockdown lockdown;
 	uint64_t capabilities; /* the process's effective ones: bits */
 	enum tracefs_state tracefs;

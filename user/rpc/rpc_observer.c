@@ -40,7 +40,8 @@ static const struct source_ops *const sources[RPC_SOURCES] = {
 struct rpc_observer {
 	struct log log;
 	unsigned int allowed; /* sources */
-	const char *types_file; /* NULL: none */
+	const char *types_file; /* NULL: the one at sunrpc's own place, if there is one */
+	bool types_unfit; /* it does not fit the loaded sunrpc */
 	unsigned int tried; /* sources: each is in use or has failed */
 	enum rpc_observer_state state;
 	bool logged; /* the state is in the log */
@@ -118,6 +119,8 @@ static enum rpc_source choose(struct rpc_observer *o, struct rpc_facts *facts, u
 	struct source_choice choice;
 
 	rpc_facts_look(facts, "", o->types_file);
+	if (o->types_unfit)
+		facts->types_file = TYPES_FILE_NONE;
 	o->tracefs = facts->tracefs;
 	source_choose(&choice, facts, allowed);
 	return choice.source;
@@ -148,8 +151,7 @@ static bool try_best(struct rpc_observer *o)
 	source = choose(o, &facts, left);
 	if (!source)
 		return false;
-	if (facts.types_file == TYPES_FILE_REFUSED && left & RPC_SOURCE_BIT(RPC_SOURCE_BTF) &&
-	    !o->tried)
+	if (facts.types_file == TYPES_FILE_REFUSED && left & RPC_SOURCE_BIT(RPC_SOURCE_BTF))
 		log_warn(&o->log, "%s", facts.types_refused);
 	o->tried |= RPC_SOURCE_BIT(source);
 	/* Accept btf without waits only if tracepoints is not the next choice. */
@@ -160,7 +162,9 @@ static bool try_best(struct rpc_observer *o)
 			.log = &o->log,
 			.root = "",
 			.tracefs = facts.tracefs_path,
-			.types_file = facts.types_file == TYPES_FILE_GOOD ? o->types_file : NULL,
+			.types_file = !facts.sunrpc_btf && facts.types_file == TYPES_FILE_GOOD ?
+					      facts.types_path :
+					      NULL,
 			.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
 		});
 	return true;
@@ -323,11 +327,31 @@ static bool look_again(struct rpc_observer *o)
 	return try_again(o);
 }
 
+/* ---- */
+
+/* Gives the source up if what it reads is not what the kernel passes. Its counts are not kept. */
+static bool give_up_misread(struct rpc_observer *o)
+{
+	const struct source_ops *ops = sources[o->source];
+	uint64_t count = o->source_state && ops->misread ? ops->misread(o->source_state) : 0;
+
+	if (!count)
+		return false;
+	log_error(&o->log, "the file of types does not fit the loaded sunrpc, although it has the "
+			   "same build id: it is not used. Make it again, see xidscope doctor");
+	snapshot_drop(&o->past, "rpc_layout", count);
+	o->types_unfit = true;
+	detach(o);
+	return true;
+}
+
 bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 {
 	enum rpc_observer_state reason;
 
 	o->changed |= changed;
+	if (give_up_misread(o))
+		o->state = RPC_OBSERVER_UNUSED;
 	if (can_attach(&reason)) {
 		if (o->state >= RPC_OBSERVER_NO_SOURCE)
 			return look_again(o);
@@ -346,6 +370,7 @@ bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 		detach(o);
 	}
 	o->error = 0;
+	o->types_unfit = false;
 	o->state = reason;
 	o->logged = true;
 	log_state(o);

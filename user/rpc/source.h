@@ -34,6 +34,9 @@ struct source_ops {
 	int (*read)(void *state, struct snapshot *s);
 	/* Ends the observation and frees @state. */
 	void (*detach)(void *state);
+	/* How often what the source has read was not what the kernel had passed: then its counts are
+	 * wrong, and it must be detached. Cheap. NULL: never. */
+	uint64_t (*misread)(void *state);
 	/* Adds the source's hooks to @s as missing. NULL: it has none. */
 	void (*missing)(struct snapshot *s);
 };

@@ -259,4 +259,9 @@ static int read_state(void *state, struct snapshot *s)
 	return tracepoint_maps_read(&t->maps, s);
 }
 
-const struct source_ops tracepoints_source = { try, attach, read_state, detach, NULL };
+const struct source_ops tracepoints_source = {
+	.try = try,
+	.attach = attach,
+	.read = read_state,
+	.detach = detach,
+};
