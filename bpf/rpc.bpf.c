@@ -227,24 +227,57 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	return 0;
 }
 
-/* ---- the end of a call ---- */
+/* ---- whether the structs are as the types in a file say ---- */
 
-/* Whether what is read of the structs is what the kernel passes, and what it has booked. If the
- * types are those of the loaded module, all calls fit; so only the first ones are looked at. */
-static __always_inline bool layout_fits(const struct rpc_task *task, const struct rpc_rqst *rqst,
-					__s64 before, __s64 rtt)
+/* Calls are looked at until so many have fitted: then all will. */
+static __always_inline bool layout_is_sure(void)
 {
-	__s64 xtime;
-
-	if (LAYOUT_IS_SURE || rpc_fitting_calls >= RPC_CALLS_TO_FIT)
-		return true;
-	xtime = FIELD(rqst, rq_xtime);
-	if (FIELD(rqst, rq_task) != task || FIELD(rqst, rq_xprt) != FIELD(task, tk_xprt) ||
-	    FIELD(rqst, rq_rtt) != rtt || (xtime ? xtime - FIELD(task, tk_start) : 0) != before)
-		return false;
-	rpc_fitting_calls++;
-	return true;
+	return LAYOUT_IS_SURE || rpc_fitting_calls >= RPC_CALLS_TO_FIT;
 }
+
+/* Whether a client of the kernel can have this program number: those of NFS, rpcbind, lockd and
+ * their like, of gssproxy, of LOCALIO, of callbacks. */
+static __always_inline bool program_is_possible(__u32 program)
+{
+	return (program >= 100000 && program < 100300) || program == 400112 || program == 400122 ||
+	       program >> 28 == 4;
+}
+
+/* Whether what is read of an NFS call's structs is what the kernel passes, and can be a call's. */
+static __always_inline bool call_fits(const struct rpc_task *task, const struct rpc_clnt *client,
+				      const struct rpc_rqst *rqst, __s64 before, __s64 rtt)
+{
+	__s64 xtime = FIELD(rqst, rq_xtime);
+
+	return FIELD(client, cl_vers) - 2 <= 2 && FIELD(rqst, rq_task) == task &&
+	       FIELD(rqst, rq_xprt) == FIELD(task, tk_xprt) && FIELD(rqst, rq_rtt) == rtt &&
+	       (xtime ? xtime - FIELD(task, tk_start) : 0) == before &&
+	       FIELD(rqst, rq_xmit_bytes_sent) < RPC_MANY_BYTES &&
+	       FIELD(rqst, rq_reply_bytes_recvd) < RPC_MANY_BYTES;
+}
+
+static __always_inline bool layout_fits(const struct rpc_task *task, __s64 before, __s64 rtt)
+{
+	const struct rpc_clnt *client;
+	const struct rpc_rqst *rqst;
+	__u32 program;
+
+	if (layout_is_sure())
+		return true;
+	client = FIELD(task, tk_client);
+	rqst = FIELD(task, tk_rqstp);
+	program = FIELD(client, cl_prog);
+	if (program != RPC_NFS_PROGRAM && program_is_possible(program))
+		return true;
+	if (program == RPC_NFS_PROGRAM && call_fits(task, client, rqst, before, rtt)) {
+		rpc_fitting_calls++;
+		return true;
+	}
+	drop(RPC_DROP_LAYOUT);
+	return false;
+}
+
+/* ---- the end of a call ---- */
 
 /* The kernel has booked the call of @task, which took @total ns, of these @before its last
  * transmit. */
@@ -254,7 +287,7 @@ static __always_inline int book(const struct rpc_task *task, __s64 before, __s64
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
 
-	if (!task)
+	if (!task || !layout_fits(task, before, rtt))
 		return 0;
 	client = nfs_client(task);
 	if (!client)
@@ -262,10 +295,6 @@ static __always_inline int book(const struct rpc_task *task, __s64 before, __s64
 	rqst = FIELD(task, tk_rqstp);
 	if (!rqst)
 		return 0;
-	if (!layout_fits(task, rqst, before, rtt)) {
-		drop(RPC_DROP_LAYOUT);
-		return 0;
-	}
 	if (!rpc_record_at_release) {
 		call_record(task, client, rqst, waiter_find((__u64)task), total,
 			    FIELD(task, tk_status));

@@ -46,7 +46,7 @@ const struct rpc_xprt_ref rpc_xprt_beyond = { RPC_MAX_TRANSPORTS, RPC_MAX_SERVER
 
 struct rpc_probe rpc_probe_result = {};
 
-/* Calls of which what was read is what the kernel passed: see layout_fits(). */
+/* Calls whose structs were as the types say: see layout_fits(). */
 __u32 rpc_fitting_calls = 0;
 
 struct {

@@ -22,6 +22,7 @@
 #define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
 #define RPC_CALLS_TO_FIT 1024 /* whose structs are looked at, if their types are from a file */
+#define RPC_MANY_BYTES (1u << 30) /* more than any call has */
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48

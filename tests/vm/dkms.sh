@@ -89,6 +89,7 @@ build() {
 	}
 	bash "$new/upper/build/scripts/extract-vmlinux" "$base/vmlinuz" >"$new/vmlinux"
 	objcopy --dump-section ".BTF=$new/kernel-types" "$new/vmlinux" "$new/vmlinux.copy"
+	DESTDIR=$new/built "$vm/../../deploy/dkms/xidscope-types" "$new/upper/build/"{net/sunrpc/sunrpc,fs/nfs/nfsv4}.ko
 	(cd "$new/upper/build" && find . -name '*.ko') | while read -r module; do
 		source=$new/upper/build/$module
 		pahole -J --btf_base "$new/kernel-types" "$source"
@@ -100,10 +101,11 @@ build() {
 	mv "$new/built" "$built"
 }
 
-# image: makes $new/image, the folder of the other kernel with these modules in place of its own, and two files beside
-# them, in the folder types: sunrpc.ko with its types, and other.ko, the kernel's own.
+# image: makes $new/image, the folder of the other kernel with these modules in place of its own. Beside them, in the folder
+# types: sunrpc.ko with its types, which are based on the kernel's; complete ones as xidscope-types makes them, named by
+# their build ids; other.ko, the kernel's own; unfit.ko, which has the build id of the first and the types of other.ko.
 image() {
-	local module inside=/$release/kernel
+	local module file inside=/$release/kernel
 	mkdir "$new/image"
 	cp "$base"/{vmlinuz,release,initramfs.gz,modules.ext4} "$new/image/"
 	cp -r "$built" "$new/modules"
@@ -111,13 +113,20 @@ image() {
 	if [[ $types == without-btf ]]; then
 		for module in "${modules[@]}"; do objcopy --wildcard --remove-section '.BTF*' "$new/modules/$module"; done
 	fi
-	debugfs -R "dump $inside/net/sunrpc/sunrpc.ko $new/kernels-own.ko" "$base/modules.ext4" 2>/dev/null
+	mkdir "$new/types"
+	cp "$built/net/sunrpc/sunrpc.ko" "$new/types/"
+	for file in "$built"/usr/lib/debug/.build-id/*/*.debug; do
+		cp "$file" "$new/types/$(basename "$(dirname "$file")")${file##*/}"
+	done
+	debugfs -R "dump $inside/net/sunrpc/sunrpc.ko $new/types/other.ko" "$base/modules.ext4" 2>/dev/null
+	objcopy --dump-section ".BTF=$new/types-of-other" "$new/types/other.ko" "$new/copy.ko"
+	objcopy --update-section ".BTF=$new/types-of-other" "$new/types/sunrpc.ko" "$new/types/unfit.ko"
 	{
 		for module in "${modules[@]}"; do
 			printf '%s\n' "rm $inside/$module" "write $new/modules/$module $inside/$module"
 		done
-		printf '%s\n' "mkdir /$release/types" "write $built/net/sunrpc/sunrpc.ko /$release/types/sunrpc.ko" \
-			"write $new/kernels-own.ko /$release/types/other.ko"
+		echo "mkdir /$release/types"
+		for file in "$new"/types/*; do echo "write $file /$release/types/${file##*/}"; done
 	} | debugfs -w -f - "$new/image/modules.ext4" >"$new/log" 2>&1
 	for module in "${modules[@]}"; do
 		debugfs -R "dump $inside/$module $new/written.ko" "$new/image/modules.ext4" 2>/dev/null
@@ -130,7 +139,7 @@ image() {
 }
 
 # Only what has changed is made again.
-build_recipe=$(cat "$base/sources" "$vm"/dkms/* <(declare -p parts without; declare -f sources change_layout build) | sha256sum)
+build_recipe=$(cat "$base/sources" "$vm"/dkms/* "$vm/../../deploy/dkms/xidscope-types" <(declare -p parts without; declare -f sources change_layout build) | sha256sum)
 recipe=$(cat "$0" <(echo "$build_recipe") | sha256sum)
 need unshare chroot debugfs objcopy pahole perl dpkg-deb xz flock
 lock "dkms-$own"

@@ -11,22 +11,38 @@ def sums(metrics, name, label):
     return {value: metrics.get(name, **{label: value}) for value in metrics.values(name, label)}
 
 
+def check_doctor(file, verdict, text):
+    """What doctor says about a file; returns all findings by name."""
+    doctor = json.loads(file.read_text())
+    found = {f["name"]: f for f in doctor["findings"]}
+    finding = found["types_file"]
+    need(finding["verdict"] == verdict and text in finding["text"], file.name, finding)
+    need((doctor["source"] == "btf") == (text == "that of the loaded"), file.name, doctor["source"])
+    return found
+
+
 @judgement
 def with_a_file_of_types_all_equals_mountstats_and_the_events(folder):
     ours = {}
-    for agent, source in (("file", "btf"), ("events", "tracepoints"), ("other", "tracepoints")):
+    for agent, source in (("file", "btf"), ("place", "btf"), ("events", "tracepoints"), ("other", "tracepoints"),
+                          ("unfit", "tracepoints")):
         after = Metrics(folder / agent / "after.prom")
         need(after.get("rpc_source", source=source) == 1, agent, "is not in source", source)
         ours[agent] = compare_with_mountstats(folder / agent, "before", "after", mountstats_all)
-        check_no_drops(after)
+        if agent != "unfit":
+            check_no_drops(after)
     single = [sums(difference(Metrics(folder / agent / "before.prom"), Metrics(folder / agent / "single.prom")),
-                   "rpc_phase_seconds_sum", "phase") for agent in ("file", "events")]
+                   "rpc_phase_seconds_sum", "phase") for agent in ("file", "place", "events")]
     for phase in ("rtt", "finish", "slot", "session"):
-        one, other = (sums(ours[agent], "rpc_phase_seconds_sum", "phase")[phase] for agent in ("file", "events"))
-        need(abs(one - other) <= max(one, ours["file"].get("rpc_seconds_sum") / 10) / 1000, phase, one, "and", other)
+        one, two, other = (sums(ours[agent], "rpc_phase_seconds_sum", "phase")[phase]
+                           for agent in ("file", "place", "events"))
+        for with_file in (one, two):
+            need(abs(with_file - other) <= max(with_file, ours["file"].get("rpc_seconds_sum") / 10) / 1000,
+                 phase, with_file, "and", other)
     need(single[0]["rtt"] > 0, "no reply took time:", single[0])
-    slots = Metrics(folder / "file" / "after.prom").each("rpc_slots", kind="max")
-    need(4 in slots.values(), "no transport has four slots:", slots)
+    for agent in ("file", "place"):
+        slots = Metrics(folder / agent / "after.prom").each("rpc_slots", kind="max")
+        need(4 in slots.values(), "no transport has four slots:", slots)
     return f"{ours['file'].get('rpc_seconds_count')} calls"
 
 
@@ -34,10 +50,18 @@ def with_a_file_of_types_all_equals_mountstats_and_the_events(folder):
 def a_file_that_is_not_of_the_loaded_module_is_refused(folder):
     logged = [event["message"] for event in events(folder / "other" / "agent.log") if event["level"] == "warning"]
     need(len(logged) == 1 and "another build" in logged[0] and "\n" not in logged[0], logged)
-    for file, text in (("sunrpc.ko", "every metric is available"), ("other.ko", "another build"),
-                       ("cut.ko", "it has no build id"), ("untyped.ko", "pahole"), ("absent.ko", "No such file"),
-                       ("passwd", "not an ELF file")):
-        doctor = json.loads((folder / f"doctor-{file}.json").read_text())
-        found = {f["name"]: f for f in doctor["findings"]}["sunrpc_types"]
-        need(text in found["text"], file, found)
-        need((doctor["source"] == "btf") == (file == "sunrpc.ko"), file, doctor["source"])
+    for file, text in (("other.ko", "another build"), ("cut.ko", "not all there"), ("untyped.ko", "pahole"),
+                       ("absent.ko", "No such file"), ("passwd", "not an ELF file")):
+        check_doctor(folder / f"doctor-{file}.json", "note", text)
+    check_doctor(folder / "doctor-sunrpc.ko.json", "ok", "that of the loaded")
+    check_doctor(folder / "doctor-place.json", "ok", "that of the loaded")
+    fix = check_doctor(folder / "doctor-none.json", "ok", "there is no file")["sunrpc_types"]["fix"]
+    need("pahole -J --btf_base /sys/kernel/btf/vmlinux /usr/lib/debug/.build-id/" in fix, fix)
+
+
+@judgement
+def types_that_do_not_fit_give_way_before_a_figure_is_wrong(folder):
+    logged = [event["message"] for event in events(folder / "unfit" / "agent.log") if event["level"] == "error"]
+    need(len(logged) == 1 and "does not fit the loaded sunrpc" in logged[0], logged)
+    before = Metrics(folder / "unfit" / "before.prom")
+    need(before.get("events_dropped_total", reason="rpc_layout") > 0, "no call that was not counted is reported")

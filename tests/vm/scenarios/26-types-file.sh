@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# A sunrpc without types: an agent that has them from a file, one that has the file of another build, and one on trace
-# events report the same load. First one call at a time, then with slots and sessions saturated.
+# A sunrpc without types: an agent that has them from a file of its option, one from the file at the module's own place, one
+# with the file of another build, one with other types under the right build id, and one on trace events report the same
+# load. First one call at a time, then with slots and sessions saturated.
 types=/usr/lib/modules/$(uname -r)/types
 modprobe nfs
 if [[ -e /sys/kernel/btf/sunrpc || ! -e $types ]]; then
@@ -14,18 +15,28 @@ tc -n types qdisc add dev eth0 root netem delay 3ms
 cp "$types/sunrpc.ko" /tmp/cut.ko
 truncate -s 20k /tmp/cut.ko
 LC_ALL=C sed 's/\x00\.BTF\x00/\x00.XTF\x00/' "$types/sunrpc.ko" >/tmp/untyped.ko
-for file in "$types/sunrpc.ko" "$types/other.ko" /tmp/cut.ko /tmp/untyped.ko /tmp/absent.ko /etc/passwd; do
+for file in "$types"/{sunrpc,other}.ko /tmp/{cut,untyped,absent}.ko /etc/passwd; do
 	/job/xidscope doctor --json --sunrpc-btf "$file" >"doctor-$(basename "$file").json" || true
 done
+/job/xidscope doctor --json >doctor-none.json || true
 agent_in events --source tracepoints
 agent_in other --sunrpc-btf "$types/other.ko" --hooks rpc
+agent_in unfit --sunrpc-btf "$types/unfit.ko" --hooks rpc
 agent_in file --sunrpc-btf "$types/sunrpc.ko"
+defer rm -rf /usr/lib/debug/.build-id
+for file in "$types"/*.debug; do
+	name=${file##*/}
+	install -D -m 644 "$file" "/usr/lib/debug/.build-id/${name:0:2}/${name:2}"
+done
+/job/xidscope doctor --json >doctor-place.json || true
+agent_in place
 slot_limit 4
 session_limit 4
 NETNS=types nfs_mount 3 '' /mnt/three "$server"
 NETNS=types nfs_mount 4.2 '' /mnt/four "$server"
 prepare_file /mnt/three
 prepare_file /mnt/four
+wait_for 5 grep -q 'attached to sunrpc, source tracepoints' unfit/agent.log
 compare_points before
 load /mnt/three 2 1 randrw 4k
 load /mnt/four 2 1 randrw 4k
