@@ -170,7 +170,8 @@ const struct option_row option_rows[] = {
 		  "or the best of them that the kernel allows [auto]" },
 	{ "--sunrpc-btf", .commands = RUN | TRACE | DOCTOR, PATH(sunrpc_btf),
 	  .help = "Take the types of a sunrpc that carries none from FILE:\n"
-		  "the module's own file after pahole [none]" },
+		  "the module's own file after pahole [its place by build\n"
+		  "id below /usr/lib/debug]" },
 	{ "--state", .commands = RUN, PATH(state),
 	  .help = "Keep fault counts in FILE across restarts; without it\n"
 		  "count from the start of the kernel log [none]" },
