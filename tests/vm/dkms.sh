@@ -89,7 +89,6 @@ build() {
 	}
 	bash "$new/upper/build/scripts/extract-vmlinux" "$base/vmlinuz" >"$new/vmlinux"
 	objcopy --dump-section ".BTF=$new/kernel-types" "$new/vmlinux" "$new/vmlinux.copy"
-	DESTDIR=$new/built "$vm/../../deploy/dkms/xidscope-types" "$new/upper/build/"{net/sunrpc/sunrpc,fs/nfs/nfsv4}.ko
 	(cd "$new/upper/build" && find . -name '*.ko') | while read -r module; do
 		source=$new/upper/build/$module
 		pahole -J --btf_base "$new/kernel-types" "$source"
@@ -102,8 +101,8 @@ build() {
 }
 
 # image: makes $new/image, the folder of the other kernel with these modules in place of its own. Beside them, in the folder
-# types: sunrpc.ko with its types, which are based on the kernel's; complete ones as xidscope-types makes them, named by
-# their build ids; other.ko, the kernel's own; unfit.ko, which has the build id of the first and the types of other.ko.
+# types: sunrpc.ko and nfsv4.ko with their types; other.ko, the kernel's own; unfit.ko, which has the build id of the first
+# and the types of other.ko.
 image() {
 	local module file inside=/$release/kernel
 	mkdir "$new/image"
@@ -114,10 +113,7 @@ image() {
 		for module in "${modules[@]}"; do objcopy --wildcard --remove-section '.BTF*' "$new/modules/$module"; done
 	fi
 	mkdir "$new/types"
-	cp "$built/net/sunrpc/sunrpc.ko" "$new/types/"
-	for file in "$built"/usr/lib/debug/.build-id/*/*.debug; do
-		cp "$file" "$new/types/$(basename "$(dirname "$file")")${file##*/}"
-	done
+	cp "$built"/{net/sunrpc/sunrpc,fs/nfs/nfsv4}.ko "$new/types/"
 	debugfs -R "dump $inside/net/sunrpc/sunrpc.ko $new/types/other.ko" "$base/modules.ext4" 2>/dev/null
 	objcopy --dump-section ".BTF=$new/types-of-other" "$new/types/other.ko" "$new/copy.ko"
 	objcopy --update-section ".BTF=$new/types-of-other" "$new/types/sunrpc.ko" "$new/types/unfit.ko"
@@ -139,7 +135,7 @@ image() {
 }
 
 # Only what has changed is made again.
-build_recipe=$(cat "$base/sources" "$vm"/dkms/* "$vm/../../deploy/dkms/xidscope-types" <(declare -p parts without; declare -f sources change_layout build) | sha256sum)
+build_recipe=$(cat "$base/sources" "$vm"/dkms/* <(declare -p parts without; declare -f sources change_layout build) | sha256sum)
 recipe=$(cat "$0" <(echo "$build_recipe") | sha256sum)
 need unshare chroot debugfs objcopy pahole perl dpkg-deb xz flock
 lock "dkms-$own"

@@ -24,9 +24,10 @@ agent_in other --sunrpc-btf "$types/other.ko" --hooks rpc
 agent_in unfit --sunrpc-btf "$types/unfit.ko" --hooks rpc
 agent_in file --sunrpc-btf "$types/sunrpc.ko"
 defer rm -rf /usr/lib/debug/.build-id
-for file in "$types"/*.debug; do
-	name=${file##*/}
-	install -D -m 644 "$file" "/usr/lib/debug/.build-id/${name:0:2}/${name:2}"
+modprobe nfsv4
+for module in sunrpc nfsv4; do
+	id=$(od -An -v -tx1 -j 16 "/sys/module/$module/notes/.note.gnu.build-id" | tr -d ' \n')
+	install -D -m 644 "$types/$module.ko" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 done
 /job/xidscope doctor --json >doctor-place.json || true
 agent_in place
