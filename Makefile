@@ -240,6 +240,7 @@ check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (
 
 check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)
 	$(call tools,pahole)
+	$(Q)tests/cli/types_script.sh
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --dkms
 

@@ -3,6 +3,7 @@
 # Measures what observing costs, in a guest whose clock counts instructions, beside the peers in tests/bench/peers and
 # Debian's libbpf-tools. Leaves build/bench/KERNEL.md and .json, and puts the table into docs/PERFORMANCE.md.
 #   bench.sh [KERNEL] [OBSERVER...]   default: 6.1 agent tracepoints trace bpftrace nfsdist; REPEATS=5
+#   bench.sh 6.1-task-nobtf file      the agent with the types of sunrpc from a file
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..

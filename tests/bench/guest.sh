@@ -62,6 +62,7 @@ attached() {
 start() {
 	case $1 in
 	agent) ./xidscope run --output out/agent.prom --interval 3600 --keep 2>>out/agent.log & ;;
+	file) ./xidscope run --sunrpc-btf "/usr/lib/modules/$(uname -r)/types/sunrpc.ko" --output out/file.prom --interval 3600 --keep 2>>out/file.log & ;;
 	tracepoints) ./xidscope run --source tracepoints --output out/tracepoints.prom --interval 3600 --keep 2>>out/tracepoints.log & ;;
 	minute) ./xidscope run --output out/minute.prom --interval 15 --keep 2>>out/minute.log & ;;
 	trace) ./xidscope trace >out/trace.txt 2>>out/trace.log & ;;
@@ -103,7 +104,7 @@ for setting in $settings; do
 	begin=$(now)
 	start "$setting"
 	case $setting in
-	agent | tracepoints) cost attached_ms "$(sed -n 's/.*started in \([0-9]*\) ms.*/\1/p' "out/$setting.log" | tail -n 1)" ;;
+	agent | file | tracepoints) cost attached_ms "$(sed -n 's/.*started in \([0-9]*\) ms.*/\1/p' "out/$setting.log" | tail -n 1)" ;;
 	bpftrace | nfsdist) cost attached_ms $(($(now) - begin - 1000)) ;;
 	esac
 	work "$setting" "$pass"

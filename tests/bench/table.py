@@ -16,6 +16,7 @@ import sys
 
 OBSERVERS = {
     "agent": "xidscope run",
+    "file": "xidscope run --sunrpc-btf",
     "tracepoints": "xidscope run --source tracepoints",
     "trace": "xidscope trace",
     "bpftrace": "bpftrace, same histograms",

@@ -193,6 +193,22 @@ static void attach(struct rpc_observer *o)
 	o->state = RPC_OBSERVER_ATTACHED;
 }
 
+/* Gives the source up if what it reads is not what the kernel passes. Its counts are not kept. */
+static void give_up_misread(struct rpc_observer *o)
+{
+	const struct source_ops *ops = sources[o->source];
+	uint64_t count = o->source_state && ops->misread ? ops->misread(o->source_state) : 0;
+
+	if (!count)
+		return;
+	log_error(&o->log, "the file of types does not fit the loaded sunrpc, although it has the "
+			   "same build id: it is not used. Make it again, see xidscope doctor");
+	snapshot_drop(&o->past, "rpc_layout", count);
+	o->types_unfit = true;
+	detach(o);
+	o->state = RPC_OBSERVER_UNUSED; /* the next poll attaches another one */
+}
+
 /* Saves the counts, so that they continue after sunrpc is loaded again. */
 static void keep_counts(struct rpc_observer *o)
 {
@@ -327,31 +343,12 @@ static bool look_again(struct rpc_observer *o)
 	return try_again(o);
 }
 
-/* ---- */
-
-/* Gives the source up if what it reads is not what the kernel passes. Its counts are not kept. */
-static bool give_up_misread(struct rpc_observer *o)
-{
-	const struct source_ops *ops = sources[o->source];
-	uint64_t count = o->source_state && ops->misread ? ops->misread(o->source_state) : 0;
-
-	if (!count)
-		return false;
-	log_error(&o->log, "the file of types does not fit the loaded sunrpc, although it has the "
-			   "same build id: it is not used. Make it again, see xidscope doctor");
-	snapshot_drop(&o->past, "rpc_layout", count);
-	o->types_unfit = true;
-	detach(o);
-	return true;
-}
-
 bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 {
 	enum rpc_observer_state reason;
 
 	o->changed |= changed;
-	if (give_up_misread(o))
-		o->state = RPC_OBSERVER_UNUSED;
+	give_up_misread(o);
 	if (can_attach(&reason)) {
 		if (o->state >= RPC_OBSERVER_NO_SOURCE)
 			return look_again(o);
@@ -398,9 +395,12 @@ const char *rpc_observer_missing(const struct rpc_observer *o)
 
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 {
-	const struct source_ops *ops = sources[o->source];
-	int err = snapshot_add_calls(s, &o->past);
+	const struct source_ops *ops;
+	int err;
 
+	give_up_misread(o);
+	ops = sources[o->source];
+	err = snapshot_add_calls(s, &o->past);
 	s->source = o->source;
 	s->unknown = ops ? 0 : o->past.unknown;
 	if (!err && ops)
