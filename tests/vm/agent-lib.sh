@@ -2,6 +2,22 @@
 # shellcheck shell=bash
 # What scenarios share: starting and stopping the agent, and pairs of its figures and the kernel's.
 
+# types_install: puts the files of types that this kernel has for out-of-tree modules where agents look for them.
+# has_types: whether there are types of sunrpc, the kernel's or in a file that belongs to the loaded module.
+types_install() {
+	local place
+	place=/usr/lib/modules/$(uname -r)/place
+	[[ ! -d $place ]] || { mkdir -p /usr/lib/debug && cp -r "$place" /usr/lib/debug/.build-id; }
+}
+has_types() {
+	local file
+	[[ ! -e /sys/kernel/btf/sunrpc ]] || return 0
+	for file in /usr/lib/debug/.build-id/*/*.debug; do
+		! cmp -s "$file" "/usr/lib/modules/$(uname -r)/types/sunrpc.ko" || return 0
+	done
+	return 1
+}
+
 # agent_start [OPTION...]: starts an agent that writes x.prom here on request; returns when it runs. It is run by
 # the command in agent_under, if there is one, which must become it.
 agent_under=()

@@ -102,14 +102,14 @@ build() {
 
 # image: makes $new/image, the folder of the other kernel with these modules in place of its own. Beside them, in the folder
 # types: sunrpc.ko and nfsv4.ko with their types; other.ko, the kernel's own; unfit.ko, which has the build id of the first
-# and the types of other.ko.
+# and the types of other.ko. In the folder place, by build id, what agent-lib.sh puts below /usr/lib/debug.
 image() {
-	local module file inside=/$release/kernel
+	local module file id inside=/$release/kernel place=/$release/place
 	mkdir "$new/image"
 	cp "$base"/{vmlinuz,release,initramfs.gz,modules.ext4} "$new/image/"
 	cp -r "$built" "$new/modules"
 	mapfile -t modules < <(cd "$new/modules" && find . -name '*.ko' -printf '%P\n')
-	if [[ $types == without-btf ]]; then
+	if [[ $types ]]; then
 		for module in "${modules[@]}"; do objcopy --wildcard --remove-section '.BTF*' "$new/modules/$module"; done
 	fi
 	mkdir "$new/types"
@@ -123,6 +123,13 @@ image() {
 		done
 		echo "mkdir /$release/types"
 		for file in "$new"/types/*; do echo "write $file /$release/types/${file##*/}"; done
+		echo "mkdir $place"
+		for module in sunrpc nfsv4; do
+			file=$new/types/$module.ko
+			id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
+			[[ $types != wrong-file ]] || file=$new/types/other.ko
+			[[ $types != *file ]] || printf '%s\n' "mkdir $place/${id:0:2}" "write $file $place/${id:0:2}/${id:2}.debug"
+		done
 	} | debugfs -w -f - "$new/image/modules.ext4" >"$new/log" 2>&1
 	for module in "${modules[@]}"; do
 		debugfs -R "dump $inside/$module $new/written.ko" "$new/image/modules.ext4" 2>/dev/null
@@ -137,7 +144,7 @@ image() {
 # Only what has changed is made again.
 build_recipe=$(cat "$base/sources" "$vm"/dkms/* <(declare -p parts without; declare -f sources change_layout build) | sha256sum)
 recipe=$(cat "$0" <(echo "$build_recipe") | sha256sum)
-need unshare chroot debugfs objcopy pahole perl dpkg-deb xz flock
+need unshare chroot debugfs objcopy readelf pahole perl dpkg-deb xz flock
 lock "dkms-$own"
 mkdir -p "$folder"
 rm -rf "$folder/.$own".* # what an earlier run may have left

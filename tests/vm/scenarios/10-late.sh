@@ -15,6 +15,6 @@ modprobe -r sunrpc
 modprobe nfs
 date +%s.%N >loaded
 wait_for 30 grep -q 'attached to sunrpc' agent.log
-if [[ -e /sys/kernel/btf/sunrpc ]]; then echo btf; else echo tracepoints; fi >source
+if has_types; then echo btf; else echo tracepoints; fi >source
 agent_write
 agent_stop

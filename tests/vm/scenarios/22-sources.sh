@@ -6,7 +6,7 @@
 # runs before it, delays the end of each call.
 sources=tracepoints
 [[ ! -e /sys/kernel/btf/vmlinux ]] || modprobe sunrpc
-[[ ! -e /sys/kernel/btf/sunrpc ]] || sources='btf tracepoints'
+! has_types || sources='btf tracepoints'
 echo "$sources" >sources
 modprobe nfs
 nfs_server_start

@@ -4,7 +4,7 @@
 # and return; and doctor names the source that an agent would choose here.
 nfs_server_start
 uname -r >kernel
-[[ ! -e /sys/kernel/btf/sunrpc ]] || touch types
+! has_types || touch types
 agent_start --source mountstats
 for mount in 3:1 4.2:4; do
 	version=${mount%:*} nconnect=${mount#*:}

@@ -8,7 +8,7 @@ from judge.truths import compare_with_mountstats
 
 
 def phases(metrics):
-    """Seconds of each phase, of what the load calls: a lease may be renewed between two agents' points of comparison."""
+    """Seconds of each phase, of what the load calls: a lease may be renewed between two points of comparison."""
     sums = {}
     for key, value in metrics.each("rpc_phase_seconds_sum").items():
         key = dict(key)
