@@ -10,7 +10,7 @@ from judge.truths import compare_with_mountstats
 def phases(metrics):
     """Seconds of each phase, of what the load calls: a lease may be renewed between two points of comparison."""
     sums = {}
-    for key, value in metrics.each("rpc_phase_seconds_sum").items():
+    for key, value in metrics.each("rpc_op_phase_seconds_total").items():
         key = dict(key)
         if key["op"] not in ("SEQUENCE", "RENEW"):
             sums[key["phase"]] = sums.get(key["phase"], 0) + value
@@ -42,13 +42,13 @@ def with_a_file_of_types_all_equals_mountstats_and_the_events(folder):
     for phase in ("rtt", "finish", "slot", "session"):
         one, two, other = (phases(ours[agent])[phase] for agent in ("file", "place", "events"))
         for with_file in (one, two):
-            need(abs(with_file - other) <= max(with_file, ours["file"].get("rpc_seconds_sum") / 10) / 1000,
+            need(abs(with_file - other) <= max(with_file, ours["file"].get("rpc_op_seconds_total") / 10) / 1000,
                  phase, with_file, "and", other)
     need(single[0]["rtt"] > 0, "no reply took time:", single[0])
     for agent in ("file", "place"):
         slots = Metrics(folder / agent / "after.prom").each("rpc_slots", kind="max")
         need(4 in slots.values(), "no transport has four slots:", slots)
-    return f"{ours['file'].get('rpc_seconds_count')} calls"
+    return f"{ours['file'].get('rpc_op_calls_total')} calls"
 
 
 @judgement
