@@ -59,7 +59,7 @@ BPF_CFLAGS = -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
 
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
-GENERATED := $(SKELETONS) $(G)/version.h $(G)/xid_catalog.inc
+GENERATED := $(SKELETONS) $(G)/version.h $(patsubst user/xid/%.tsv,$(G)/%.inc,$(wildcard user/xid/*.tsv))
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
@@ -94,9 +94,9 @@ $(B)/.tools: Makefile
 $(G)/version.h: Makefile | $(B)/.tools
 	$(Q)printf '#define XIDSCOPE_VERSION "%s"\n' '$(VERSION)' >$@
 
-$(G)/xid_catalog.inc: user/xid/xid_catalog.tsv user/xid/xid_catalog.awk | $(B)/.tools
+$(G)/%.inc: user/xid/%.tsv user/xid/catalog.awk | $(B)/.tools
 	$(say) GEN $@
-	$(Q)awk -f user/xid/xid_catalog.awk $< >$@
+	$(Q)awk -f user/xid/catalog.awk $< >$@
 
 define compile_bpf
 	$(say) BPF $@

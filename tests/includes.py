@@ -18,7 +18,7 @@ ROOMS = {
     "commands": "base model kernel xid rpc faults sinks health",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
-GENERATED = re.compile(r".*\.skel\.h|version\.h|xid_catalog\.inc")
+GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")
 
 
 def problem(top, file, target):

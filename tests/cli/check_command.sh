@@ -123,12 +123,14 @@ done
 # ---- xidscope xid ----
 expect 0 "Xid 79: GPU no longer answers*  severity  fatal*  action    restart_bm*  advice    Drain the node*" "" xid 79
 expect 0 "*note      The text decides the severity*" "" xid 149
-expect 0 "*note      One that names a previous Xid*info." "" xid 45
+expect 0 "*mnemonic  ISINK_ZERO_LIFETIME*documented as PSHC_ZERO_LIFETIME*" "" xid 165
+json "j['mnemonic'] == 'ISINK_ZERO_LIFETIME' and j['documented'] == 'PSHC_ZERO_LIFETIME' and j['source'].startswith('https:')" xid 165 --json
+expect 0 "*note      One that names a previous Xid*info.*source    https://docs.nvidia.com/*" "" xid 45
 expect 1 "Xid 999: code not in the catalog*severity  unknown*" "xidscope: Xid 999 is not in the catalog: *" xid 999
 expect 2 "" "xidscope: use either CODE or --list; see xidscope xid --help" xid
 printf '79 info page_us\n149 fatal\n999 fatal\nsxid:20034 info\n' >policy
-expect 0 "*severity  info*action    page_us*policy    The catalog has fatal, restart_bm." "" xid --xid-policy policy 79
-expect 0 "*severity  fatal*policy*warning, workflow_nvlink5_err." "" xid --xid-policy policy 149
+expect 0 "*severity  info*action    page_us*policy    The catalog has fatal, restart_bm.*" "" xid --xid-policy policy 79
+expect 0 "*severity  fatal*policy*warning, workflow_nvlink5_err.*" "" xid --xid-policy policy 149
 expect 1 "*severity  fatal*" "*not in the catalog*" xid --xid-policy policy 999
 expect 1 "" "xidscope: error: cannot read the policy file absent: *" xid --xid-policy absent 79
 echo 'x' >bad_policy

@@ -31,10 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require_one_line(line.process, sizeof(line.process));
 		require_one_line(line.recovery, sizeof(line.recovery));
 		require_one_line(line.recovery_from, sizeof(line.recovery_from));
-		require_one_line(line.nvlink5.unit, sizeof(line.nvlink5.unit));
-		require(line.nvlink5.xc >= -1 && line.nvlink5.instance >= -1 &&
-			line.nvlink5.link >= -2);
-		require(line.nvlink5.word_count >= 0 && line.nvlink5.word_count <= 6);
+		require_one_line(line.nvlink.unit, sizeof(line.nvlink.unit));
+		require(line.nvlink.xc >= -1 && line.nvlink.instance >= -1 &&
+			line.nvlink.link >= -2);
+		require(line.nvlink.word_count >= 0 && line.nvlink.word_count <= NVLINK_WORDS);
 		require(line.pid >= -1 && line.gpu_instance >= -1 && line.compute_instance >= -1);
 		require(line.message >= text + before &&
 			line.message + line.message_len <= text + offset);

@@ -111,15 +111,24 @@ TEST(each_xid_meets_its_rule)
 		{ 58, false, "warning", "contact_support", HEALTH_XID_HARDWARE },
 		{ 63, false, "warning", "ignore", HEALTH_RULES },
 		{ 94, false, "warning", "restart_app", HEALTH_RULES },
-		{ 175, false, "warning", "none_given", HEALTH_RULES },
+		{ 176, false, "warning", "none_given", HEALTH_XID_HARDWARE },
+		{ 163, false, "warning", "none_given", HEALTH_RULES }, /* category info */
+		{ 145, false, "warning", "xid_154_eval", HEALTH_RULES },
+		{ 154, false, "warning", "recover_imex_domain", HEALTH_XID_HARDWARE },
 		{ 45, false, "warning", "workflow_xid_45", HEALTH_RULES },
 		{ 31, false, "warning", "reset_gpu", HEALTH_RULES }, /* category app */
 		{ 43, false, "info", "ignore", HEALTH_RULES },
 		{ 62, false, "info", "reset_gpu", HEALTH_RULES },
 		{ 999, false, "unknown", "none_given", HEALTH_UNKNOWN_XID },
 		{ 20034, true, "fatal", "", HEALTH_SXID_FATAL },
-		{ 20009, true, "warning", "", HEALTH_RULES },
-		{ 20009, true, "unknown", "", HEALTH_UNKNOWN_XID },
+		{ 20009, true, "warning", "", HEALTH_SXID_HARDWARE },
+		{ 20001, true, "warning", "", HEALTH_RULES },
+		{ 28001, true, "warning", "", HEALTH_RULES }, /* printed as Non-fatal */
+		{ 31999, true, "warning", "", HEALTH_RULES },
+		{ 31999, true, "unknown", "", HEALTH_UNKNOWN_XID },
+		/* folded: which codes these are is not known */
+		{ 0, true, "warning", "", HEALTH_SXID_HARDWARE },
+		{ 0, false, "warning", "none_given", HEALTH_XID_HARDWARE },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -166,6 +175,17 @@ TEST(storms_and_repeats_are_counted_over_severities)
 	s.faults[0].code = s.faults[1].code = 93;
 	evaluate();
 	assert_ok();
+	/* nor what the vendor says to ignore; but then all of it must be that */
+	s.faults[0].code = s.faults[1].code = 145;
+	strcpy(s.faults[0].action, "ignore");
+	strcpy(s.faults[1].action, "ignore");
+	evaluate();
+	assert_ok();
+	strcpy(s.faults[1].action, "xid_154_eval");
+	evaluate();
+	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
+	assert_int_equal(report.total, 1);
+	strcpy(s.faults[0].action, "restart_app");
 	/* another GPU's do not add up with these */
 	s.faults[0].code = s.faults[1].code = 31;
 	strcpy(s.faults[1].device, "0000:c2:00.0");
@@ -299,6 +319,23 @@ TEST(a_fault_is_over_by_evidence)
 			assert_int_equal(report.total, 5); /* fatal, storm, repeat, SXid, driver */
 		snapshot_free(&s);
 	}
+}
+
+/* An action that was no reset is over by that for Xid 154 only. */
+TEST(an_action_withdrawn_clears_only_what_asked_for_it)
+{
+	add_fault(154, false, "fatal", "drain_p2p", NOW - 100);
+	snapshot_gpu(&s, GPU)->rate_limited = false;
+	snapshot_recovery(&s, GPU, RECOVERY_WITHDRAWN)->time = NOW - 90;
+	evaluate();
+	assert_ok();
+	add_fault(119, false, "fatal", "reset_gpu", NOW - 100);
+	add_driver_error("fallen_off_bus", NOW - 100);
+	evaluate();
+	assert_int_equal(report.total, 2);
+	snapshot_recovery(&s, GPU, "action_none")->time = NOW - 80;
+	evaluate();
+	assert_ok();
 }
 
 TEST(a_fault_is_over_by_time)

@@ -385,7 +385,7 @@ TEST(nvlink5_fields_are_read)
 {
 	static const struct {
 		const char *text;
-		struct nvlink5 n;
+		struct nvlink n;
 	} cases[] = {
 		{ "145, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008 0x1 0x0 0x00100000 0x4)",
 		  { "RLW_RXPIPE", 0, 0, 13, { 0x409a0c2, 8, 1, 0, 0x100000, 4 }, 6 } },
@@ -397,7 +397,7 @@ TEST(nvlink5_fields_are_read)
 		  { "NETIR_LINK_EVT", 0, 0, 3, { 0 }, 0 } },
 		{ "149, Link 03 : Link Down While Active.", { "", -1, -1, 3, { 0 }, 0 } },
 		{ "145, RLW, nonfatal, cross-contain=1, injected=0, Link 3 (0x4 0x1 0x0 0x0 0x0 0x5 0x6)",
-		  { "RLW", 1, -1, 3, { 4, 1, 0, 0, 0, 5 }, 6 } },
+		  { "RLW", 1, -1, 3, { 4, 1, 0, 0, 0, 5, 6 }, 7 } },
 		{ "145, pid=7, name=a, Fatal XC9 i9 Link 9, MSE Nonfatal XC0 i0 Link 2 (0x1)",
 		  { "MSE", 0, 0, 2, { 1 }, 1 } },
 		{ "146, A_UNIT_OF_MORE_THAN_TWENTY_THREE_BYTES Fatal XC0 i0 Link 2 (0x1)",
@@ -413,17 +413,23 @@ TEST(nvlink5_fields_are_read)
 		{ "145, MSE Fatal XC0 i0 Link -", { "MSE", 0, 0, -2, { 0 }, 0 } },
 		{ "145, MSE Fatal XC0 i0", { "MSE", 0, -1, -2, { 0 }, 0 } },
 		{ "145, MSE Fatal XC0", { "MSE", -1, -1, -2, { 0 }, 0 } },
+		{ "74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0xffffffff)",
+		  { "", -1, -1, 14, { 0, 0, 0x10000, 0, 0, 0, 0xffffffff }, 7 } },
+		{ "74, NVLink: fatal error detected on link 6(0x10000, 0x1",
+		  { "", -1, -1, 6, { 0x10000 }, 1 } },
+		{ "74, NVLink: fatal error detected on link 2", { "", -1, -1, -2, { 0 }, 0 } },
+		{ "74, NVLink: fatal error detected on link 2(x)", { "", -1, -1, 2, { 0 }, 0 } },
 		/* others have no such fields */
 		{ "143, MSE Fatal XC0 i0 Link 2 (0x1 0x2)", { "", -1, -1, -2, { 0 }, 0 } },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct nvlink5 *n = &cases[i].n;
+		const struct nvlink *n = &cases[i].n;
 		char text[200];
-		struct nvlink5 read;
+		struct nvlink read;
 
 		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
-		read = first(text).nvlink5;
+		read = first(text).nvlink;
 		if (strcmp(read.unit, n->unit) != 0 || read.xc != n->xc ||
 		    read.instance != n->instance || read.link != n->link ||
 		    read.word_count != n->word_count ||
@@ -648,7 +654,7 @@ static void compare(const char *text, const struct xid_line *a, const struct xid
 	    a->compute_instance != b->compute_instance || a->fatality != b->fatality ||
 	    a->caused_by != b->caused_by || strcmp(a->recovery_from, b->recovery_from) != 0 ||
 	    strcmp(a->recovery, b->recovery) != 0 ||
-	    memcmp(&a->nvlink5, &b->nvlink5, sizeof(a->nvlink5)) != 0)
+	    memcmp(&a->nvlink, &b->nvlink, sizeof(a->nvlink)) != 0)
 		fail_msg("the name changes it: %s", text);
 }
 

@@ -196,14 +196,14 @@ TEST(the_policy_has_the_last_word_but_for_two_events)
 		  "restart_app" },
 		{ "NVRM: Xid (PCI:0000:c1:00): 999, x", "unknown", "none_given", "fatal",
 		  "reset_gpu" },
-		{ "NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal",
-		  "workflow_nvlink5_err", "info", "workflow_nvlink5_err" },
+		{ "NVRM: Xid (PCI:0000:c1:00): 149, NETIR Fatal XC0 (0x1)", "fatal", "reset_gpu",
+		  "info", "reset_gpu" },
 		{ "NVRM: Xid (PCI:0000:c1:00): 45, x", "info", "workflow_xid_45", "fatal",
 		  "reset_gpu" },
 		{ "NVRM: Xid (PCI:0000:c1:00): 45, x caused by previous Xid 79", "info",
 		  "workflow_xid_45", "info", "workflow_xid_45" },
 		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
-		  "fatal", "xid_154", "warning", "reset_gpu" },
+		  "fatal", "reset_gpu", "warning", "page_me" },
 		{ "NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
 		  "info", "xid_154", "info", "xid_154" },
 		{ "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, x", "fatal", "",
@@ -215,7 +215,7 @@ TEST(the_policy_has_the_last_word_but_for_two_events)
 	const struct xid_policy none = {};
 	struct xid_policy p =
 		parse("79 info\n31 - page_me\n999 fatal reset_gpu\n149 info\n45 fatal reset_gpu\n"
-		      "154 warning reset_gpu\nsxid:20034 warning\n");
+		      "154 warning page_me\nsxid:20034 warning\n");
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct xid_verdict v;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope xid`: explains an Xid, or lists them all. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "commands/commands.h"
@@ -8,6 +9,7 @@
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
+#include "xid/xid_verdict.h"
 
 /* An Xid, with severity and action of a fault whose text does not change them. */
 struct explained {
@@ -25,9 +27,10 @@ static const char *note_of(unsigned int xid)
 		return "One that names a previous Xid as its cause is always of "
 		       "severity info.";
 	if (xid == XID_RECOVERY_ACTION)
-		return "The text decides the severity: fatal if it names an "
-		       "action, info if the action is None.";
-	if (xid_text_decides(xid))
+		return "The text decides by the action that it names; info if that is None.";
+	if (xid == XID_NVLINK_ERROR)
+		return "The text decides: some bits of the link's registers mean nothing.";
+	if (xid_text_decides(xid) && strcmp(xid_catalog_find(xid)->severity, "fatal") != 0)
 		return "The text decides the severity: fatal if it says Fatal, "
 		       "warning if it says Nonfatal.";
 	return NULL;
@@ -54,6 +57,8 @@ static void print_text(const struct explained *x)
 {
 	printf("Xid %u: %s\n", x->xid, x->entry->description);
 	printf("  mnemonic  %s\n", x->entry->mnemonic);
+	if (x->entry->documented)
+		printf("            documented as %s\n", x->entry->documented);
 	printf("  category  %s\n", x->entry->category);
 	printf("  severity  %s\n", x->severity);
 	printf("  action    %s\n", x->action);
@@ -63,6 +68,8 @@ static void print_text(const struct explained *x)
 		       x->entry->action);
 	if (x->note)
 		printf("  note      %s\n", x->note);
+	if (*x->entry->source)
+		printf("  source    %s\n", x->entry->source);
 }
 
 static void print_json(struct json *j, const struct explained *x)
@@ -71,6 +78,8 @@ static void print_json(struct json *j, const struct explained *x)
 	json_unsigned(j, "xid", x->xid);
 	json_bool(j, "known", x->entry->xid);
 	json_text(j, "mnemonic", x->entry->mnemonic);
+	if (x->entry->documented)
+		json_text(j, "documented", x->entry->documented);
 	json_text(j, "description", x->entry->description);
 	json_text(j, "category", x->entry->category);
 	json_text(j, "severity", x->severity);
@@ -79,6 +88,8 @@ static void print_json(struct json *j, const struct explained *x)
 	json_bool(j, "overridden", x->overridden);
 	if (x->note)
 		json_text(j, "note", x->note);
+	if (*x->entry->source)
+		json_text(j, "source", x->entry->source);
 	json_object_end(j);
 }
 

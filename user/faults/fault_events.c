@@ -13,6 +13,7 @@
 #include "faults/kernel_line.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_details.h"
+#include "xid/xid_verdict.h"
 
 /* The line "fallen off the bus" repeats an Xid 79 just before it. */
 #define FOLLOWS_SECONDS 60.0
@@ -114,8 +115,11 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
 		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
 	log_no_memory(e, faults_add(e->faults, &like, time));
-	if (!nvswitch && line->code == XID_RECOVERY_ACTION && !strcmp(line->recovery, "None"))
-		log_no_memory(e, faults_recovered(e->faults, like.device, "action_none", time));
+	if (xid_asks_no_more(line))
+		log_no_memory(e, faults_recovered(e->faults, like.device,
+						  xid_reset_is_done(line) ? "action_none" :
+									    RECOVERY_WITHDRAWN,
+						  time));
 
 	event.code = line->code;
 	SET(event.device, like.device);

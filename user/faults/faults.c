@@ -209,7 +209,8 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 			return 0;
 	}
 	for (size_t i = 0; i < s->gpu_count; i++)
-		if (all || !strcmp(s->gpus[i].gpu, gpu))
+		if ((all || !strcmp(s->gpus[i].gpu, gpu)) &&
+		    strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
 			s->gpus[i].rate_limited = false;
 	r = snapshot_recovery(s, gpu, evidence);
 	if (!r)

@@ -50,14 +50,18 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 
 /* ---- cleared faults ---- */
 
-/* The time of the last evidence that the faults of @device are over; 0: none. */
-static double last_recovery(const struct snapshot *s, const char *device)
+#define RECOVERY_XID "154" /* see RECOVERY_WITHDRAWN */
+
+/* The time of the last evidence that the faults @what of @device are over; 0: none. */
+static double last_recovery(const struct snapshot *s, const char *device, const char *what)
 {
 	double time = 0;
 
 	for (size_t i = 0; i < s->recovery_count; i++) {
 		const struct gpu_recovery *r = &s->recoveries[i];
 
+		if (!strcmp(r->evidence, RECOVERY_WITHDRAWN) && strcmp(what, RECOVERY_XID) != 0)
+			continue;
 		if ((!strcmp(r->gpu, device) || !strcmp(r->gpu, "all")) && r->time > time)
 			time = r->time;
 	}
@@ -70,12 +74,15 @@ static bool is_over(const struct health_evaluation *e, const char *device, const
 {
 	if (!(last > 0))
 		return false;
-	return last <= last_recovery(e->s, device) || last < e->o->since ||
+	return last <= last_recovery(e->s, device, what) || last < e->o->since ||
 	       (e->o->window > 0 && last < e->now - e->o->window) ||
 	       (e->o->acks && ack_covers(e->o->acks, device, what, last, e->now));
 }
 
 /* ---- Xids and SXids ---- */
+
+/* Of faults with different codes that share an entry: any of these it may be. */
+#define FOLDED_CODE 0
 
 static bool group_is_over(const struct health_evaluation *e, const struct fault *f,
 			  const struct fault_group *g)
@@ -92,19 +99,25 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 {
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
 	struct health_finding *finding = add_finding(e, rule);
+	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
 	const char *advice = "Drain the node and reset its GPUs and switches.";
+	const char *meaning = f->severity;
 	char when[40] = "", text[TIME_TEXT_SIZE];
 
 	if (last > 0) {
 		time_to_text(text, sizeof(text), last);
 		snprintf(when, sizeof(when), ", last %s", text);
 	}
-	if (!f->nvswitch)
+	if (sxid) {
+		advice = xid_action_advice(sxid->action);
+		meaning = sxid->mnemonic;
+	} else if (!f->nvswitch) {
 		advice = xid_action_advice(f->action);
+		meaning = xid_catalog_find(f->code)->description;
+	}
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
-		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code,
-		   f->nvswitch ? f->severity : xid_catalog_find(f->code)->description, number, unit,
-		   when, advice);
+		   f->nvswitch ? "NVSwitch" : "GPU", f->device, kind, f->code, meaning, number,
+		   unit, when, advice);
 	SET_BRIEF(finding, "%s %u on %s, %" PRIu64 " %s%s", kind, f->code, f->device, number, unit,
 		  when);
 }
@@ -124,6 +137,17 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
+/* Whether no fault before @f has its device and code and is matched by the rule, too. */
+static bool is_first_match(const struct snapshot *s, const struct fault *f,
+			   bool (*matches)(const struct fault *f))
+{
+	for (struct fault *x = fault_group_next(s, s->faults, f); x != f;
+	     x = fault_group_next(s, x + 1, f))
+		if (matches(x))
+			return false;
+	return true;
+}
+
 /* Finds every device and code that the rule matches, whose faults are open and at least
  * as many as the rule's limit. */
 static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
@@ -134,8 +158,10 @@ static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 	uint64_t number;
 
 	for (const struct fault *f = e->s->faults; f < end; f++) {
-		if (!health_rules[rule].matches(f) || !fault_group_sum(e->s, f, &g))
+		if (!health_rules[rule].matches(f) ||
+		    !is_first_match(e->s, f, health_rules[rule].matches))
 			continue;
+		fault_group_sum(e->s, f, &g);
 		number = incidents ? g.incidents : g.count;
 		if ((double)number >= e->o->rules[rule].limit && !group_is_over(e, f, &g))
 			describe(e, rule, f, number, incidents ? "incidents" : "times", g.last);
@@ -147,9 +173,11 @@ static bool is_xid(const struct fault *f)
 	return !f->nvswitch;
 }
 
+/* An Xid that means more if it comes again and again. */
 static bool is_xid_error(const struct fault *f)
 {
-	return !f->nvswitch && strcmp(xid_catalog_find(f->code)->category, "info") != 0;
+	return !f->nvswitch && strcmp(f->action, "ignore") != 0 &&
+	       strcmp(xid_catalog_find(f->code)->category, "info") != 0;
 }
 
 static bool is_fatal_xid(const struct fault *f)
@@ -162,6 +190,16 @@ static bool is_fatal_sxid(const struct fault *f)
 	return f->nvswitch && !strcmp(f->severity, "fatal");
 }
 
+/* A warning of the catalog, not one that was only printed as Non-fatal. */
+static bool is_hardware_sxid(const struct fault *f)
+{
+	const struct sxid_catalog_entry *e = sxid_catalog_find(f->code);
+
+	if (!f->nvswitch || strcmp(f->severity, "warning") != 0)
+		return false;
+	return f->code == FOLDED_CODE || (e && !strcmp(e->severity, "warning"));
+}
+
 static bool is_unknown(const struct fault *f)
 {
 	return !strcmp(f->severity, "unknown");
@@ -170,12 +208,15 @@ static bool is_unknown(const struct fault *f)
 /* A warning caused by the machine, not by the job. */
 static bool is_hardware_xid(const struct fault *f)
 {
-	static const char *const harmless[] = { "restart_app", "ignore", "none_given",
-						"workflow_xid_45" };
+	static const char *const harmless[] = { "restart_app", "ignore", "workflow_xid_45",
+						"xid_154_eval" };
+	const char *category = xid_catalog_find(f->code)->category;
 
-	if (f->nvswitch || strcmp(f->severity, "warning") != 0 ||
-	    !strcmp(xid_catalog_find(f->code)->category, "app"))
+	if (f->nvswitch || strcmp(f->severity, "warning") != 0 || !strcmp(category, "app"))
 		return false;
+	/* Without the vendor's advice it is at least as grave as an unknown Xid. */
+	if (!strcmp(f->action, "none_given"))
+		return f->code == FOLDED_CODE || !strcmp(category, "hw");
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
 		if (!strcmp(f->action, harmless[i]))
 			return false;
@@ -288,6 +329,9 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 				 .gpu = true },
 	[HEALTH_SXID_FATAL] = { "sxid_fatal", HEALTH_FAIL, 0, "", "An SXid of severity fatal.",
 				find_faults, is_fatal_sxid, .gpu = true },
+	[HEALTH_SXID_HARDWARE] = { "sxid_hardware", HEALTH_WARN, 0, "",
+				   "An SXid that the catalog has as a warning.", find_faults,
+				   is_hardware_sxid, .gpu = true },
 	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
 				  "A driver error that leaves a GPU or the driver unusable.",
 				  find_driver_error, NULL, .gpu = true },

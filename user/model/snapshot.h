@@ -111,10 +111,14 @@ struct gpu_info {
 	bool rate_limited; /* the driver limits its reports of GSP errors */
 };
 
+/* Evidence that only what Xid 154 asked for is over: its action was no reset. */
+#define RECOVERY_WITHDRAWN "action_withdrawn"
+
 /* Evidence that earlier faults of a GPU are over. */
 struct gpu_recovery {
 	char gpu[PCI_ADDRESS_SIZE]; /* or "all": every GPU */
-	char evidence[24]; /* "action_none", "driver_loaded", "device_probed" */
+	char evidence
+		[24]; /* "action_none", "driver_loaded", "device_probed" or RECOVERY_WITHDRAWN */
 	double time; /* of the last evidence */
 };
 

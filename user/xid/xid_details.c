@@ -2,12 +2,13 @@
 /* What a fault's text states beyond device, code and process, as JSON. */
 #include "xid/xid_details.h"
 
-static void write_nvlink(struct json *j, const struct nvlink5 *n)
+static void write_nvlink(struct json *j, const struct nvlink *n)
 {
 	char word[16];
 
 	json_object(j, "nvlink");
-	json_text(j, "unit", n->unit);
+	if (n->unit[0])
+		json_text(j, "unit", n->unit);
 	if (n->xc >= 0)
 		json_signed(j, "xc", n->xc);
 	if (n->instance >= 0)
@@ -48,6 +49,6 @@ void xid_details_write(struct json *j, const struct xid_line *line)
 		json_text(j, "to", line->recovery);
 		json_object_end(j);
 	}
-	if (line->nvlink5.unit[0])
-		write_nvlink(j, &line->nvlink5);
+	if (line->nvlink.unit[0] || line->nvlink.word_count)
+		write_nvlink(j, &line->nvlink);
 }

@@ -9,7 +9,8 @@
 /*
  * Writes the members that the line states: "mig" (gpu_instance,
  * compute_instance), "fatality", "caused_by", "recovery" (from, to; of Xid
- * 154), "nvlink" (unit, xc, instance, link, words; of Xid 144-150).
+ * 154), "nvlink" (unit, xc, instance, link, words; of Xid 144-150, and of Xid 74
+ * link and words).
  */
 void xid_details_write(struct json *j, const struct xid_line *line);
 

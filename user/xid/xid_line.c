@@ -205,6 +205,32 @@ static enum xid_fatality read_fatality(struct span word)
 	return XID_FATALITY_UNSTATED;
 }
 
+/* "(0x10 0x20" or "(0x10, 0x20" */
+static void read_words(struct nvlink *out, struct span s)
+{
+	uint64_t number;
+
+	span_take(&s, "(");
+	while (out->word_count < NVLINK_WORDS &&
+	       take_whole_number(&s, "0x", 16, UINT32_MAX, &number)) {
+		out->words[out->word_count++] = (unsigned int)number;
+		span_take(&s, ",");
+		span_take(&s, " ");
+	}
+}
+
+/* "NVLink: fatal error detected on link 14(0x0, ..." */
+static void read_link_error(struct nvlink *out, struct span s)
+{
+	uint64_t link;
+
+	if (!span_take_through(&s, "detected on link ") ||
+	    !take_whole_number(&s, "", 10, INT_MAX, &link))
+		return;
+	out->link = (int)link;
+	read_words(out, s);
+}
+
 /*
  * "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x...": the last fatality before the
  * parenthesis counts, and the words around it, because the rest of a process
@@ -212,7 +238,7 @@ static enum xid_fatality read_fatality(struct span word)
  */
 static void read_nvlink5(struct xid_line *line, struct span s)
 {
-	struct nvlink5 *out = &line->nvlink5;
+	struct nvlink *out = &line->nvlink;
 	struct span before = { s.at, s.at };
 	uint64_t number;
 
@@ -222,7 +248,7 @@ static void read_nvlink5(struct xid_line *line, struct span s)
 
 		if (fatality != XID_FATALITY_UNSTATED) {
 			line->fatality = fatality;
-			*out = (struct nvlink5){ .xc = -1, .instance = -1, .link = -2 };
+			*out = (struct nvlink){ .xc = -1, .instance = -1, .link = -2 };
 			copy_one_line(out->unit, sizeof(out->unit), without_comma(before));
 		} else if (take_whole_number(&rest, "XC", 10, INT_MAX, &number) ||
 			   take_whole_number(&rest, "cross-contain=", 10, INT_MAX, &number)) {
@@ -239,11 +265,7 @@ static void read_nvlink5(struct xid_line *line, struct span s)
 			before = word;
 		span_take(&s, " ");
 	}
-	span_take(&s, "(");
-	while (out->word_count < 6 && take_whole_number(&s, "0x", 16, UINT32_MAX, &number)) {
-		out->words[out->word_count++] = (unsigned int)number;
-		span_take(&s, " ");
-	}
+	read_words(out, s);
 }
 
 /* "0x1 (GPU Reset Required)" */
@@ -292,6 +314,8 @@ static void read_xid(struct xid_line *line, struct span s, size_t name_left)
 	if (span_take_through(&cause, "caused by previous Xid ") &&
 	    span_take_number(&cause, 10, UINT_MAX, &code))
 		line->caused_by = (unsigned int)code;
+	if (line->code == XID_NVLINK_ERROR)
+		read_link_error(&line->nvlink, s);
 	if (line->code >= XID_NVLINK5_FIRST && line->code <= XID_NVLINK5_LAST)
 		read_nvlink5(line, (struct span){ s.at + name_left, s.end });
 	if (line->code == XID_RECOVERY_ACTION)
@@ -306,7 +330,7 @@ static void read_message(struct xid_line *line, const char *message, size_t len,
 		len--;
 	line->fatality = XID_FATALITY_UNSTATED;
 	line->caused_by = 0;
-	line->nvlink5 = (struct nvlink5){ .xc = -1, .instance = -1, .link = -2 };
+	line->nvlink = (struct nvlink){ .xc = -1, .instance = -1, .link = -2 };
 	line->recovery_from[0] = '\0';
 	line->recovery[0] = '\0';
 	line->message = message;

@@ -26,22 +26,26 @@ enum xid_fatality {
 };
 
 enum {
+	XID_CHANNEL_REMOVED = 45, /* may name another Xid as its cause */
+	XID_NVLINK_ERROR = 74, /* the text has registers of the link */
 	XID_NVLINK5_FIRST = 144, /* NVLink 5 units: the text states the severity */
 	XID_NVLINK5_LAST = 150,
-	XID_RECOVERY_ACTION = 154,
+	XID_RECOVERY_ACTION = 154, /* the text names the action */
 };
 
 /*
- * Xid 144-150: "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)". A
- * number that ends the text may be cut and is left out.
+ * Xid 144-150: "RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x00000008)".
+ * Xid 74: "NVLink: fatal error detected on link 14(0x0, 0x0, 0x10000, ...)", link and
+ * words only. A number that ends the text may be cut and is left out.
  */
-struct nvlink5 {
+#define NVLINK_WORDS 7
+struct nvlink {
 	char unit[24]; /* "": not stated */
 	int xc; /* -1: not stated */
 	int instance; /* -1: not stated */
 	int link; /* -1: none, as printed; -2: not stated */
-	unsigned int words[6];
-	int word_count; /* 0 to 6 */
+	unsigned int words[NVLINK_WORDS];
+	int word_count;
 };
 
 struct xid_line {
@@ -54,7 +58,7 @@ struct xid_line {
 	char process[64]; /* "": not known; control bytes shown as '?' */
 	bool cut; /* the text ends within number, pid or name */
 	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
-	struct nvlink5 nvlink5; /* Xid 144-150 only */
+	struct nvlink nvlink; /* Xid 74 and 144-150 only */
 	unsigned int caused_by; /* "caused by previous Xid N"; 0: not stated */
 	char recovery_from[32]; /* Xid 154: the action required until now */
 	char recovery[32]; /* Xid 154: the action required now, may be "None" */
@@ -85,7 +89,7 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 /*
  * For an event whose device and number come apart from its text (a tracepoint):
  * reads the message alone. line->kind (XID_LINE_XID or
- * XID_LINE_SXID) and line->code must be set; fills fatality, nvlink5,
+ * XID_LINE_SXID) and line->code must be set; fills fatality, nvlink,
  * caused_by, both recoveries and message, and turns an SXid that is a detail into
  * XID_LINE_SXID_DETAIL. message holds len bytes without "pid=" and "name=".
  */

@@ -129,20 +129,15 @@ const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool 
 /* By its own text it is no fault of its own. */
 static bool is_settled(const struct xid_line *line)
 {
-	if (line->kind != XID_LINE_XID)
-		return false;
-	return (line->code == XID_RECOVERY_ACTION && !strcmp(line->recovery, "None")) ||
-	       (line->code == XID_CHANNEL_REMOVED && line->caused_by);
+	return xid_asks_no_more(line) ||
+	       (line->kind == XID_LINE_XID && line->code == XID_CHANNEL_REMOVED && line->caused_by);
 }
 
 struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line)
 {
 	bool nvswitch = line->kind != XID_LINE_XID;
 	const struct xid_policy_entry *e;
-	struct xid_verdict v = {
-		.severity = xid_line_severity(line),
-		.action = nvswitch ? "" : xid_catalog_find(line->code)->action,
-	};
+	struct xid_verdict v = xid_line_verdict(line);
 
 	if (is_settled(line))
 		return v;

@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "xid/xid_line.h"
+#include "xid/xid_verdict.h"
 
 #define XID_POLICY_MAX_LINES 2048
 
@@ -50,17 +51,10 @@ void xid_policy_free(struct xid_policy *p);
 const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code);
 
-/* Both constant or the policy's; action is "" for an SXid. */
-struct xid_verdict {
-	const char *severity;
-	const char *action;
-};
-
 /*
- * Severity and action of one event: the policy's; if it has none, those of the text
- * (see xid_line_severity()); if that has none, the catalog's. The policy does not
- * change two events: an Xid 154 that resets the recovery action to None, and an Xid 45
- * that names its cause.
+ * Severity and action of one event: the policy's; if it has none, those of
+ * xid_line_verdict(). The policy does not change two events: an Xid 154 that resets the
+ * recovery action to None, and an Xid 45 that names its cause.
  */
 struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line);
 
