@@ -116,6 +116,74 @@ TEST(an_empty_state_reads_back)
 	fault_state_free(&again);
 }
 
+/* By lines that an older program reads, too: it keeps the last of a fault. */
+TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
+{
+	struct fault like = { .device = "a", .code = 94, .severity = "warning", .action = "x" };
+	struct fault_state s = { .boot = "b" }, again;
+	const struct fault *f;
+	char *text, *line;
+	size_t len;
+
+	for (int i = 0; i < 12; i++) {
+		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
+		assert_int_equal(faults_add(&s.faults, &like, 1001 + 200 * i), 0);
+	}
+	like.code = 48;
+	assert_int_equal(faults_add(&s.faults, &like, 5), 0);
+	text = write_text(&s, &len);
+	line = strstr(text, "fault a 94 0 warning x 24 12 1000.000000 1800.000000\n");
+	assert_non_null(line);
+	line = strstr(line, "fault a 94 0 warning x 24 12 1000.000000 3200.000000\n"
+			    "fault a 94 0 warning x 24 12 1000.000000 3201.000000\n"
+			    "fault a 48 0 warning x 1 1 5.000000 5.000000\n");
+	assert_non_null(line);
+	assert_int_equal(fault_state_read(&again, text, len), 0);
+	assert_same(&s, &again);
+	assert_int_equal(again.faults.counts.fault_count, 2);
+	f = &again.faults.counts.faults[0];
+	assert_true(f->count == 24 && f->incidents == 12 && f->last == 3201);
+	assert_int_equal(f->repeat_count, FAULT_REPEATS);
+	for (int i = 0; i < FAULT_REPEATS; i++)
+		assert_true(f->repeats[i] == 3200 - 200 * i);
+	/* alone, as in a file of an older program, a line is one repeat */
+	f = &again.faults.counts.faults[1];
+	assert_int_equal(f->repeat_count, 1);
+	assert_true(f->repeats[0] == 5);
+	free(text);
+	fault_state_free(&s);
+	fault_state_free(&again);
+}
+
+TEST(times_of_places_survive)
+{
+	struct fault like = { .device = "a", .code = 13, .severity = "warning", .action = "x" };
+	struct fault_state s = { .boot = "b" }, again;
+	char *text;
+	size_t len;
+
+	for (unsigned int i = 0; i < 6; i++) {
+		like.place = 65536 + i % 2;
+		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
+	}
+	text = write_text(&s, &len);
+	assert_non_null(strstr(text, "fault a 13 0 warning x 65536 6 1000.000000 1800.000000\n"
+				     "fault a 13 0 warning x 65537 6 1000.000000 1200.000000\n"));
+	assert_non_null(strstr(text, "1600.000000\n"
+				     "fault a 13 0 warning x 65537 6 1000.000000 2000.000000\n"
+				     "fault a 13 0 warning x 6 6 1000.000000 2000.000000\nend "));
+	assert_int_equal(fault_state_read(&again, text, len), 0);
+	assert_same(&s, &again);
+	assert_int_equal(again.faults.counts.faults[0].count, 6);
+	assert_int_equal(again.faults.place_count, 2);
+	assert_int_equal(again.faults.places[1].place, 65537);
+	assert_int_equal(again.faults.places[1].repeat_count, 3);
+	assert_true(again.faults.places[1].repeats[0] == 2000);
+	free(text);
+	fault_state_free(&s);
+	fault_state_free(&again);
+}
+
 /* A file that we write must never be one that we refuse. */
 TEST(the_fullest_state_reads_back)
 {
@@ -130,7 +198,8 @@ TEST(the_fullest_state_reads_back)
 		COPY(like.severity, i < 6000 ? "warning" : i % 3 ? "fatal" : "unknown");
 
 		snprintf(like.device, sizeof(like.device), "device %u", i);
-		assert_int_equal(faults_add(f, &like, i), 0);
+		for (unsigned int k = 0; k < FAULT_REPEATS; k++)
+			assert_int_equal(faults_add(f, &like, 1e9 + i + 200 * k), 0);
 		for (unsigned int k = 0; k < 40; k++) {
 			char kind[32];
 

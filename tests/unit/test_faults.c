@@ -64,6 +64,92 @@ TEST(one_cause_has_one_incident)
 	faults_free(&f);
 }
 
+static uint64_t recent(const struct faults *f, double now)
+{
+	struct snapshot s = {};
+	uint64_t count;
+
+	assert_int_equal(faults_snapshot(f, 1700000000, now, &s), 0);
+	count = s.faults[0].recent;
+	snapshot_free(&s);
+	return count;
+}
+
+TEST(a_loop_of_failures_repeats_once_and_a_day_later_it_is_forgotten)
+{
+	struct fault like = { .device = "a", .code = 94, .severity = "warning" };
+	struct faults f = {};
+
+	/* a job that fails each minute */
+	for (int i = 0; i < 60; i++)
+		assert_int_equal(faults_add(&f, &like, 1000 + 60 * i), 0);
+	assert_int_equal(f.counts.faults[0].incidents, 60);
+	assert_int_equal(recent(&f, 5000), 1);
+	/* the last was at 4540 */
+	assert_int_equal(faults_add(&f, &like, 4540 + 179.9), 0);
+	assert_int_equal(recent(&f, 5000), 1);
+	assert_int_equal(faults_add(&f, &like, 4719.9 + 180), 0);
+	assert_int_equal(recent(&f, 5000), 2);
+	assert_int_equal(recent(&f, 1000 + 86399), 2);
+	assert_int_equal(recent(&f, 1000 + 86400), 1);
+	assert_int_equal(recent(&f, 4900 + 86400), 0);
+	/* when the clock is set, the ages stay */
+	faults_shift(&f, 500);
+	assert_int_equal(recent(&f, 1500 + 86399), 2);
+	assert_int_equal(recent(&f, 1500 + 86400), 1);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(faults_add(&f, &like, 10000 + 200 * i), 0);
+	assert_int_equal(recent(&f, 20000), FAULT_REPEATS);
+	/* one job that goes on and on is one */
+	like.code = 31;
+	like.causes[0] = 7;
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(faults_add(&f, &like, 10000 + 200 * i), 0);
+	assert_int_equal(f.counts.faults[1].repeat_count, 1);
+	faults_free(&f);
+}
+
+TEST(an_exception_repeats_at_its_place_only)
+{
+	struct fault like = { .device = "a", .code = 13, .severity = "warning" };
+	struct faults f = {};
+
+	/* each time at other places, and lines without one */
+	for (unsigned int i = 0; i < 5; i++) {
+		like.place = 100 + i;
+		like.causes[0] = i + 1;
+		assert_int_equal(faults_add(&f, &like, 1000 + 200 * i), 0);
+		like.place = 0;
+		assert_int_equal(faults_add(&f, &like, 1000 + 200 * i), 0);
+	}
+	assert_int_equal(f.counts.faults[0].incidents, 5);
+	assert_int_equal(recent(&f, 3000), 1);
+	/* the same place: of the same job it is one */
+	like.place = 102;
+	like.causes[0] = 3;
+	assert_int_equal(faults_add(&f, &like, 1600), 0);
+	assert_int_equal(recent(&f, 3000), 1);
+	like.causes[0] = 9;
+	assert_int_equal(faults_add(&f, &like, 1800), 0);
+	assert_int_equal(faults_add(&f, &like, 1801), 0);
+	assert_int_equal(recent(&f, 3000), 2);
+	/* on another GPU it is another place */
+	strcpy(like.device, "b");
+	like.causes[0] = 10;
+	assert_int_equal(faults_add(&f, &like, 2100), 0);
+	assert_int_equal(recent(&f, 3000), 2);
+	faults_shift(&f, 1000);
+	assert_int_equal(recent(&f, 2800 + 86399), 1);
+	assert_int_equal(recent(&f, 2800 + 86400), 0);
+	/* bounded: the oldest goes first */
+	for (unsigned int i = 0; i < 2 * MAX_PLACES; i++) {
+		like.place = 1000 + i;
+		assert_int_equal(faults_add(&f, &like, 10000 + i), 0);
+	}
+	assert_int_equal(f.place_count, MAX_PLACES);
+	faults_free(&f);
+}
+
 TEST(labels_that_differ_are_counted_apart)
 {
 	struct fault like = { .device = "a", .code = 13, .severity = "fatal" };
@@ -299,14 +385,14 @@ TEST(a_clock_that_is_set_moves_all_times)
 	add(&f, 79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
-	assert_int_equal(faults_snapshot(&f, 1700000000, &s), 0);
+	assert_int_equal(faults_snapshot(&f, 1700000000, 1000, &s), 0);
 	assert_true(s.faults[0].first == 1700000100);
 	assert_true(s.faults[0].last == 1700000100);
 	assert_true(s.kernel_events[0].last == 1700000200);
 	assert_true(s.recoveries[0].time == 1700000300);
 	snapshot_free(&s);
 	/* Before the epoch it is not known. */
-	assert_int_equal(faults_snapshot(&f, -250, &s), 0);
+	assert_int_equal(faults_snapshot(&f, -250, 1000, &s), 0);
 	assert_true(s.faults[0].first == 0 && s.recoveries[0].time == 50);
 	snapshot_free(&s);
 	/* What is kept is the time since the boot. */
@@ -329,7 +415,7 @@ TEST(a_snapshot_has_all)
 	f.counts.fault_paths[FAULT_PATH_BOTH] = 2;
 	f.counts.log_lost = 9;
 	f.counts.gpu_watched = true;
-	assert_int_equal(faults_snapshot(&f, 0, &s), 0);
+	assert_int_equal(faults_snapshot(&f, 0, 1000, &s), 0);
 	assert_int_equal(s.faults[0].count, 2);
 	assert_true(s.faults[0].first == 10 && s.faults[0].last == 20);
 	assert_int_equal(s.faults[0].incidents, 2);

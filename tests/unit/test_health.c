@@ -44,6 +44,7 @@ static struct fault *add_fault(unsigned int code, bool nvswitch, const char *sev
 	assert_non_null(f);
 	f->count = 1;
 	f->incidents = 1;
+	f->recent = 1;
 	f->last = last;
 	return f;
 }
@@ -162,15 +163,16 @@ TEST(storms_and_repeats_are_counted_over_severities)
 	assert_non_null(strstr(report.findings[0].reason, " 1000 times"));
 
 	s.faults[0].count = s.faults[1].count = 1;
-	s.faults[0].incidents = 2;
-	s.faults[1].incidents = 0;
+	s.faults[0].recent = 2;
+	s.faults[1].recent = 0;
+	s.faults[0].incidents = 50; /* since boot */
 	evaluate();
 	assert_ok();
-	s.faults[1].incidents = 1;
+	s.faults[1].recent = 1;
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	assert_int_equal(report.total, 1);
-	assert_non_null(strstr(report.findings[0].reason, " 3 incidents"));
+	assert_non_null(strstr(report.findings[0].reason, " 3 incidents in 24 hours"));
 	/* what only informs may come as often as it likes */
 	s.faults[0].code = s.faults[1].code = 93;
 	evaluate();
@@ -193,9 +195,73 @@ TEST(storms_and_repeats_are_counted_over_severities)
 	assert_ok();
 	/* these rules do not apply to switches */
 	s.faults[0].nvswitch = true;
-	s.faults[0].count = s.faults[0].incidents = 5000;
+	s.faults[0].count = s.faults[0].recent = 5000;
 	evaluate();
 	assert_ok();
+}
+
+TEST(memory_faults_on_several_gpus_are_the_applications)
+{
+	struct fault *a = add_fault(31, false, "warning", "restart_app", NOW - 10), *b;
+
+	a->recent = 3;
+	evaluate();
+	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
+	add_fault(31, false, "warning", "restart_app", NOW - 86399);
+	strcpy(s.faults[0].device, "0000:c2:00.0");
+	b = add_fault(31, false, "warning", "restart_app", NOW - 86399);
+	s.faults[0].recent = 3;
+	evaluate();
+	assert_ok();
+	/* that was too long ago */
+	b->last = NOW - 86401;
+	evaluate();
+	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
+	/* other codes are each GPU's own */
+	b->last = NOW - 10;
+	s.faults[0].code = b->code = 94;
+	evaluate();
+	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
+}
+
+TEST(a_gpu_that_fails_five_times_a_day_is_to_be_replaced)
+{
+	add_fault(79, false, "fatal", "restart_bm", NOW - 10)->recent = 2;
+	add_fault(62, false, "fatal", "reset_gpu", NOW - 5000)->recent = 2;
+	add_fault(154, false, "fatal", "reset_gpu", NOW - 10)->recent = 4;
+	add_fault(31, false, "warning", "restart_app", NOW - 10)->recent = 2;
+	evaluate();
+	for (size_t i = 0; i < report.count; i++)
+		assert_null(strstr(report.findings[i].reason, "resets have not helped"));
+	/* those that are over count, too */
+	snapshot_recovery(&s, GPU, "action_none")->time = NOW - 4000;
+	s.faults[1].recent = 3;
+	evaluate();
+	assert_int_equal(report.findings[0].rule, HEALTH_XID_FATAL);
+	assert_non_null(strstr(report.findings[0].reason, "Xid 79"));
+	assert_non_null(strstr(report.findings[0].reason,
+			       ": Drain the node and replace the GPU: resets have not helped."));
+	/* another GPU's do not */
+	strcpy(s.faults[1].device, "0000:c2:00.0");
+	evaluate();
+	assert_null(strstr(report.findings[0].reason, "resets have not helped"));
+}
+
+TEST(what_only_follows_may_storm)
+{
+	struct fault *f = add_fault(45, false, "info", "workflow_xid_45", NOW - 10);
+
+	f->count = 13104;
+	evaluate();
+	assert_ok();
+	f->code = 43;
+	strcpy(f->action, "ignore");
+	evaluate();
+	assert_ok();
+	f->code = 31;
+	strcpy(f->action, "restart_app");
+	evaluate();
+	assert_only(HEALTH_XID_STORM, HEALTH_WARN);
 }
 
 TEST(only_failures_of_the_driver_count_and_only_the_drivers)
@@ -305,7 +371,7 @@ TEST(a_fault_is_over_by_evidence)
 		struct fault *f = add_fault(79, false, "fatal", "restart_bm", NOW - 100);
 
 		f->count = 5000;
-		f->incidents = 50;
+		f->recent = 8;
 		add_fault(20034, true, "fatal", "", NOW - 100);
 		add_driver_error("fallen_off_bus", NOW - 100);
 		/* older recoveries change nothing */

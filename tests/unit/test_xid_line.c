@@ -439,6 +439,30 @@ TEST(nvlink5_fields_are_read)
 	}
 }
 
+TEST(the_place_of_an_exception_is_read)
+{
+	static const struct {
+		const char *text;
+		unsigned int place;
+	} cases[] = {
+		{ "13, pid='<unknown>', name=<unknown>, Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): Out Of Range Address",
+		  0x10901 },
+		{ "13, Graphics SM Global Exception on (GPC 0, TPC 0, SM 0): Multiple Warp Errors",
+		  0x10000 },
+		{ "13, Graphics Exception: ESR 0x54cfb0=0x11f000e 0x54cfb4=0x24", 0 },
+		{ "13, Graphics SM Warp Exception on (GPC 9, TPC 1", 0 }, /* may be 12 */
+		{ "13, Graphics SM Warp Exception on (GPC 999, TPC 1, SM 1): x", 0 },
+		{ "31, Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): x", 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
+		assert_int_equal(first(text).place, cases[i].place);
+	}
+}
+
 TEST(a_value_that_ends_the_text_is_marked)
 {
 	static const struct {

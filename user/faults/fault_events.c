@@ -105,7 +105,7 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	bool nvswitch = line->kind == XID_LINE_SXID;
 	struct xid_verdict verdict = xid_policy_verdict(e->policy, line);
 	struct event event = new_event(e, nvswitch ? "sxid" : "xid", origin->time_ns);
-	struct fault like = { .code = line->code, .nvswitch = nvswitch };
+	struct fault like = { .code = line->code, .nvswitch = nvswitch, .place = line->place };
 	double time = boot_time(e, origin->time_ns);
 
 	SET(like.device, line->pci);

@@ -10,6 +10,7 @@
 
 #include "base/file_text.h"
 #include "base/span.h"
+#include "xid/xid_line.h"
 
 #define HEAD "xidscope-state 2\n"
 #define HEAD_1 "xidscope-state 1\n"
@@ -36,9 +37,52 @@ static void put_word(FILE *out, const char *word)
 	}
 }
 
+static void put_fault(FILE *out, const struct fault *f, uint64_t count, double last)
+{
+	fputs("fault", out);
+	put_word(out, f->device);
+	fprintf(out, " %u %d", f->code, f->nvswitch);
+	put_word(out, f->severity);
+	put_word(out, f->action);
+	fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", count, f->incidents, f->first, last);
+}
+
+static bool has_places(const struct fault *f)
+{
+	return !f->nvswitch && f->code == XID_GRAPHICS_EXCEPTION;
+}
+
+/* Writes the lines of one list of repeats, the oldest first, if there is room for all. */
+static void put_list(FILE *out, const struct fault *f, uint64_t count, const double *repeats,
+		     unsigned int repeat_count, size_t *lines)
+{
+	if (*lines + repeat_count > MAX_REPEAT_LINES)
+		return;
+	*lines += repeat_count;
+	while (repeat_count)
+		put_fault(out, f, count, repeats[--repeat_count]);
+}
+
+/* @lines: how many there are already. */
+static void put_repeats(FILE *out, const struct faults *faults, const struct fault *f,
+			size_t *lines)
+{
+	const struct fault_place *end = faults->places + faults->place_count;
+
+	if (!has_places(f)) {
+		if (f->repeat_count > 1)
+			put_list(out, f, f->count, f->repeats, f->repeat_count, lines);
+		return;
+	}
+	for (const struct fault_place *p = faults->places; p < end; p++)
+		if (!strcmp(p->device, f->device))
+			put_list(out, f, p->place, p->repeats, p->repeat_count, lines);
+}
+
 static void put_lines(FILE *out, const struct fault_state *state)
 {
 	const struct snapshot *s = &state->faults.counts;
+	size_t repeat_lines = 0;
 
 	fputs(HEAD "boot", out);
 	put_word(out, state->boot);
@@ -49,13 +93,8 @@ static void put_lines(FILE *out, const struct fault_state *state)
 	for (size_t i = 0; i < s->fault_count; i++) {
 		const struct fault *f = &s->faults[i];
 
-		fputs("fault", out);
-		put_word(out, f->device);
-		fprintf(out, " %u %d", f->code, f->nvswitch);
-		put_word(out, f->severity);
-		put_word(out, f->action);
-		fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", f->count, f->incidents,
-			f->first, f->last);
+		put_repeats(out, &state->faults, f, &repeat_lines);
+		put_fault(out, f, f->count, f->last);
 	}
 	for (size_t i = 0; i < s->kernel_event_count; i++) {
 		const struct kernel_event *e = &s->kernel_events[i];
@@ -184,9 +223,24 @@ static void store(struct line *l, void *to, const void *from, size_t size)
 		l->error = -ENOMEM;
 }
 
-static void read_fault(struct line *l, struct snapshot *s)
+/* What @known has is of a line that was a repeat. */
+static void read_repeat(struct line *l, struct faults *faults, const struct fault *known,
+			struct fault *like)
 {
-	struct fault like = {};
+	memcpy(like->repeats, known->repeats, sizeof(like->repeats));
+	like->repeat_count = known->repeat_count;
+	if (!has_places(known))
+		faults_note_repeat(like, known->last);
+	else if (faults_note_place(faults, known->device, (unsigned int)known->count, 0,
+				   known->last))
+		l->error = -ENOMEM;
+}
+
+static void read_fault(struct line *l, struct faults *faults)
+{
+	struct snapshot *s = &faults->counts;
+	struct fault like = {}, *known = NULL;
+	size_t before = s->fault_count;
 
 	TAKE_WORD(l, like.device);
 	like.code = (unsigned int)take_number(l, UINT32_MAX);
@@ -197,9 +251,13 @@ static void read_fault(struct line *l, struct snapshot *s)
 	like.incidents = take_number(l, UINT64_MAX);
 	like.first = take_time(l);
 	like.last = take_time(l);
-	if (s->fault_count >= MAX_FAULTS_IN_ALL + FOLDED_CODES)
+	if (!l->error)
+		known = snapshot_fault(s, &like);
+	if (s->fault_count > MAX_FAULTS_IN_ALL + FOLDED_CODES)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_fault(s, &like), &like, sizeof(like));
+	if (known && s->fault_count == before)
+		read_repeat(l, faults, known, &like);
+	store(l, known, &like, sizeof(like));
 }
 
 static void read_event(struct line *l, struct snapshot *s)
@@ -272,7 +330,7 @@ static int read_line(struct fault_state *state, struct span text)
 		for (int p = 0; p < FAULT_PATHS; p++)
 			s->fault_paths[p] = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "fault"))
-		read_fault(&l, s);
+		read_fault(&l, &state->faults);
 	else if (span_is(kind, "event"))
 		read_event(&l, s);
 	else if (span_is(kind, "gpu"))
@@ -315,6 +373,10 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 		err = read_line(state, span_take_line(&s));
 	if (err)
 		fault_state_free(state);
+	for (size_t i = 0; i < state->faults.counts.fault_count; i++)
+		if (!state->faults.counts.faults[i].repeat_count)
+			faults_note_repeat(&state->faults.counts.faults[i],
+					   state->faults.counts.faults[i].last);
 	return err;
 }
 

@@ -10,6 +10,10 @@
  *	lost N
  *	paths BOTH TEXT DRIVER
  *	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST
+ *				if it has several repeats: before it such a line for each, the
+ *				oldest first, with its time as LAST (of Xid 13: for each of its
+ *				places, with that as COUNT), for up to MAX_REPEAT_LINES in
+ *				all; older programs keep the last line
  *	event GPU_DRIVER KIND DEVICE COUNT LAST
  *	gpu GPU UUID SERIAL RATE_LIMITED
  *	unverified GPU CODE COUNT
@@ -31,6 +35,7 @@
 #include "faults/faults.h"
 
 #define BOOT_ID_SIZE 40
+#define MAX_REPEAT_LINES 2000
 
 struct fault_state {
 	char boot[BOOT_ID_SIZE];

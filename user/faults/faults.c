@@ -6,9 +6,11 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "xid/xid_line.h"
 
 #define OTHER "other"
 
@@ -90,22 +92,104 @@ static bool is_repeated(struct fault *fault, uint32_t cause)
 	return false;
 }
 
+static void note(double repeats[FAULT_REPEATS], unsigned int *count, double time)
+{
+	memmove(repeats + 1, repeats, (FAULT_REPEATS - 1) * sizeof(*repeats));
+	repeats[0] = time;
+	if (*count < FAULT_REPEATS)
+		(*count)++;
+}
+
+void faults_note_repeat(struct fault *fault, double time)
+{
+	note(fault->repeats, &fault->repeat_count, time);
+}
+
+/* An entry for it; NULL: no memory. */
+static struct fault_place *find_place(struct faults *f, const char *device, unsigned int place)
+{
+	struct fault_place *p = f->places, *end = f->places + f->place_count, *oldest = p;
+
+	for (; p < end; p++) {
+		if (p->place == place && !strcmp(p->device, device))
+			return p;
+		if (p->last < oldest->last)
+			oldest = p;
+	}
+	p = oldest;
+	if (f->place_count < MAX_PLACES)
+		p = ARRAY_APPEND(f->places, f->place_count);
+	if (p) {
+		*p = (struct fault_place){ .place = place };
+		snprintf(p->device, sizeof(p->device), "%s", device);
+	}
+	return p;
+}
+
+int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
+		      double time)
+{
+	struct fault_place *p = find_place(f, device, place);
+	bool known;
+
+	if (!p)
+		return -ENOMEM;
+	known = p->repeat_count;
+	if (!known || (time >= p->last + FAULT_REPEAT_SECONDS && (!cause || cause != p->cause)))
+		note(p->repeats, &p->repeat_count, time);
+	p->cause = cause;
+	if (!known || time > p->last)
+		p->last = time;
+	return 0;
+}
+
+static uint64_t count_recent(const double repeats[FAULT_REPEATS], unsigned int count, double now)
+{
+	uint64_t recent = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		recent += repeats[i] > now - FAULT_RECENT_SECONDS;
+	return recent;
+}
+
+/* Of Xid 13: those of the place that has most. Without one it is the application's. */
+static uint64_t recent_of(const struct faults *f, const struct fault *fault, double now)
+{
+	uint64_t most = 0, recent;
+
+	if (fault->nvswitch || fault->code != XID_GRAPHICS_EXCEPTION)
+		return count_recent(fault->repeats, fault->repeat_count, now);
+	for (const struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
+		recent = count_recent(p->repeats, p->repeat_count, now);
+		if (recent > most && !strcmp(p->device, fault->device))
+			most = recent;
+	}
+	return most;
+}
+
 int faults_add(struct faults *f, const struct fault *like, double time)
 {
 	struct fault *fault = find_fault(&f->counts, like);
-	bool apart;
+	bool apart, first;
 
 	if (!fault)
 		return -ENOMEM;
 	/* Reports of several devices in turn are no burst of one. */
 	apart = time >= fault->last + FAULT_BURST_SECONDS || !strcmp(fault->device, OTHER);
+	first = !fault->incidents;
 	if (!fault->count++)
 		fault->first = time;
-	if (!fault->incidents || (apart && !is_repeated(fault, like->causes[0])))
+	if (first || (apart && !is_repeated(fault, like->causes[0]))) {
 		fault->incidents++;
+		if (first || time >= fault->last + FAULT_REPEAT_SECONDS ||
+		    !strcmp(fault->device, OTHER))
+			faults_note_repeat(fault, time);
+	}
 	if (time > fault->last)
 		fault->last = time;
-	return 0;
+	return like->place ?
+		       faults_note_place(f, fault->device, like->place, like->causes[0], time) :
+		       0;
 }
 
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
@@ -153,6 +237,8 @@ static void shift_all(struct snapshot *s, double seconds)
 	for (size_t i = 0; i < s->fault_count; i++) {
 		shift(&s->faults[i].first, seconds);
 		shift(&s->faults[i].last, seconds);
+		for (unsigned int r = 0; r < s->faults[i].repeat_count; r++)
+			shift(&s->faults[i].repeats[r], seconds);
 	}
 	for (size_t i = 0; i < s->kernel_event_count; i++)
 		shift(&s->kernel_events[i].last, seconds);
@@ -163,6 +249,11 @@ static void shift_all(struct snapshot *s, double seconds)
 void faults_shift(struct faults *f, double seconds)
 {
 	shift_all(&f->counts, seconds);
+	for (struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
+		shift(&p->last, seconds);
+		for (unsigned int r = 0; r < p->repeat_count; r++)
+			shift(&p->repeats[r], seconds);
+	}
 }
 
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
@@ -240,7 +331,7 @@ static int append_all(void **to, size_t *to_count, const void *from, size_t coun
 	append_all((void **)&(to)->array, &(to)->count, (from)->array, (from)->count, \
 		   sizeof(*(to)->array))
 
-int faults_snapshot(const struct faults *f, double boot_to_wall, struct snapshot *s)
+int faults_snapshot(const struct faults *f, double boot_to_wall, double now, struct snapshot *s)
 {
 	const struct snapshot *from = &f->counts;
 
@@ -253,6 +344,8 @@ int faults_snapshot(const struct faults *f, double boot_to_wall, struct snapshot
 	    APPEND_ALL(s, from, unverified, unverified_count) ||
 	    APPEND_ALL(s, from, recoveries, recovery_count))
 		return -ENOMEM;
+	for (size_t i = 0; i < s->fault_count; i++)
+		s->faults[i].recent = recent_of(f, &s->faults[i], now);
 	shift_all(s, boot_to_wall);
 	return 0;
 }
@@ -260,4 +353,7 @@ int faults_snapshot(const struct faults *f, double boot_to_wall, struct snapshot
 void faults_free(struct faults *f)
 {
 	snapshot_free(&f->counts);
+	free(f->places);
+	f->places = NULL;
+	f->place_count = 0;
 }

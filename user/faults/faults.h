@@ -13,6 +13,10 @@
 /* Equal faults with a gap below this are one burst. */
 #define FAULT_BURST_SECONDS 5.0
 
+/* An incident that repeats an earlier one: reports with a gap below this are one failure,
+ * such as a job that is started again and again. */
+#define FAULT_REPEAT_SECONDS 180.0
+
 /*
  * Limits of distinct entries. Beyond MAX_FAULTS a new one counts as device "other", with
  * its code, severity and action. Only a code that may be made up folds, too, to 0, beyond
@@ -33,8 +37,21 @@
 #define MAX_RECOVERIES 512 /* of GPUs; recoveries of all have room in any case */
 #define MAX_UNVERIFIED 64 /* and one for all others: device "other", code 0 */
 
+/* A part of a GPU with Xids 13, the latest of which may be its own fault. */
+struct fault_place {
+	char device[PCI_ADDRESS_SIZE];
+	unsigned int place; /* as in struct fault */
+	uint32_t cause; /* of the last one */
+	double last;
+	double repeats[FAULT_REPEATS]; /* as in struct fault */
+	unsigned int repeat_count;
+};
+#define MAX_PLACES 512 /* beyond it a new one takes the place of the oldest */
+
 struct faults {
 	struct snapshot counts; /* only the members about faults are used */
+	struct fault_place *places;
+	size_t place_count;
 };
 
 /* Times are seconds since the boot. All return 0 or -ENOMEM. */
@@ -68,9 +85,15 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 /* When the last fault or failure of any GPU was; -INFINITY: never. */
 double faults_last_of_all(const struct faults *f);
 
+/* Notes that an incident of @fault was at @time, which is no part of an earlier failure. */
+void faults_note_repeat(struct fault *fault, double time);
+/* The same of a report at a place of a GPU, if that is so. @cause as in struct fault. */
+int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
+		      double time);
+
 /* Copies the counts to @s, which has none of faults yet. @boot_to_wall is that of
- * struct clock_offsets. A time before the epoch becomes 0, unknown. */
-int faults_snapshot(const struct faults *f, double boot_to_wall, struct snapshot *s);
+ * struct clock_offsets, and it is @now. A time before the epoch becomes 0, unknown. */
+int faults_snapshot(const struct faults *f, double boot_to_wall, double now, struct snapshot *s);
 
 void faults_free(struct faults *f);
 

@@ -380,6 +380,8 @@ static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_
 
 int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 {
+	const struct clock_offsets *clocks = g ? &g->stream.events.clocks : NULL;
+
 	snapshot_hook(s, "kernel_log", g && g->kernel_log.fd >= 0);
 	snapshot_hook(s, "printk_console", g && g->printk);
 	snapshot_hook(s, "trace_instance", g && g->trace);
@@ -399,7 +401,9 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 		trace_events_snapshot(g->trace, s);
 	snapshot_drop(s, "printk_crowded", g->stream.crowded);
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
-	return faults_snapshot(&g->faults, g->stream.events.clocks.boot_to_wall, s);
+	return faults_snapshot(&g->faults, clocks->boot_to_wall,
+			       ((double)monotonic_ns() + (double)clocks->monotonic_to_boot) / 1e9,
+			       s);
 }
 
 /* ---- beginning and end ---- */

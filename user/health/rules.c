@@ -10,6 +10,7 @@
 #include "base/time_text.h"
 #include "model/fault_group.h"
 #include "xid/xid_catalog.h"
+#include "xid/xid_line.h"
 
 /* Driver errors that leave the GPU or the driver unusable; other kinds are only
  * counted. */
@@ -84,6 +85,9 @@ static bool is_over(const struct health_evaluation *e, const char *device, const
 /* Of faults with different codes that share an entry: any of these it may be. */
 #define FOLDED_CODE 0
 
+/* So many fatal incidents of a GPU in FAULT_RECENT_SECONDS: it does not last until the next. */
+#define REPLACE_FAILURES 5
+
 static bool group_is_over(const struct health_evaluation *e, const struct fault *f,
 			  const struct fault_group *g)
 {
@@ -91,6 +95,38 @@ static bool group_is_over(const struct health_evaluation *e, const struct fault 
 
 	xid_code_text(what, sizeof(what), f->nvswitch, f->code);
 	return is_over(e, f->device, what, g->last);
+}
+
+static bool is_fatal_xid(const struct fault *f)
+{
+	return !f->nvswitch && !strcmp(f->severity, "fatal");
+}
+
+/* Whether no fault before @f has its device and code and is matched by the rule, too. */
+static bool is_first_match(const struct snapshot *s, const struct fault *f,
+			   bool (*matches)(const struct fault *f))
+{
+	for (struct fault *x = fault_group_next(s, s->faults, f); x != f;
+	     x = fault_group_next(s, x + 1, f))
+		if (matches(x))
+			return false;
+	return true;
+}
+
+/* How often @device has failed of late. An Xid 154 only comes with another. */
+static uint64_t recent_failures(const struct snapshot *s, const char *device)
+{
+	uint64_t number = 0;
+	struct fault_group g;
+
+	for (const struct fault *f = s->faults; f < s->faults + s->fault_count; f++) {
+		if (strcmp(f->device, device) != 0 || f->code == XID_RECOVERY_ACTION ||
+		    !is_fatal_xid(f) || !is_first_match(s, f, is_fatal_xid))
+			continue;
+		fault_group_sum(s, f, &g);
+		number += g.recent;
+	}
+	return number;
 }
 
 /* @number of @unit ("times", "incidents"). */
@@ -113,6 +149,9 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 		meaning = sxid->mnemonic;
 	} else if (!f->nvswitch) {
 		advice = xid_action_advice(f->action);
+		if (rule == HEALTH_XID_FATAL &&
+		    recent_failures(e->s, f->device) >= REPLACE_FAILURES)
+			advice = "Drain the node and replace the GPU: resets have not helped.";
 		meaning = xid_catalog_find(f->code)->description;
 	}
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
@@ -137,15 +176,16 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
-/* Whether no fault before @f has its device and code and is matched by the rule, too. */
-static bool is_first_match(const struct snapshot *s, const struct fault *f,
-			   bool (*matches)(const struct fault *f))
+/* Whether another GPU has had this Xid of late, too, which makes it the application's. */
+static bool is_elsewhere(const struct health_evaluation *e, const struct fault *like)
 {
-	for (struct fault *x = fault_group_next(s, s->faults, f); x != f;
-	     x = fault_group_next(s, x + 1, f))
-		if (matches(x))
-			return false;
-	return true;
+	const struct fault *end = e->s->faults + e->s->fault_count;
+
+	for (const struct fault *f = e->s->faults; f < end; f++)
+		if (!f->nvswitch && f->code == like->code && strcmp(f->device, like->device) != 0 &&
+		    f->last > e->now - FAULT_RECENT_SECONDS)
+			return true;
+	return false;
 }
 
 /* Finds every device and code that the rule matches, whose faults are open and at least
@@ -153,7 +193,7 @@ static bool is_first_match(const struct snapshot *s, const struct fault *f,
 static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
-	bool incidents = rule == HEALTH_XID_REPEAT;
+	bool repeats = rule == HEALTH_XID_REPEAT;
 	struct fault_group g;
 	uint64_t number;
 
@@ -162,27 +202,20 @@ static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 		    !is_first_match(e->s, f, health_rules[rule].matches))
 			continue;
 		fault_group_sum(e->s, f, &g);
-		number = incidents ? g.incidents : g.count;
-		if ((double)number >= e->o->rules[rule].limit && !group_is_over(e, f, &g))
-			describe(e, rule, f, number, incidents ? "incidents" : "times", g.last);
+		number = repeats ? g.recent : g.count;
+		if ((double)number < e->o->rules[rule].limit || group_is_over(e, f, &g) ||
+		    (repeats && f->code == XID_MMU_FAULT && is_elsewhere(e, f)))
+			continue;
+		describe(e, rule, f, number, repeats ? "incidents in 24 hours" : "times", g.last);
 	}
 }
 
-static bool is_xid(const struct fault *f)
-{
-	return !f->nvswitch;
-}
-
-/* An Xid that means more if it comes again and again. */
+/* An Xid that means more if it comes again and again: not one that only follows another,
+ * such as 45, nor one that the vendor says to ignore. */
 static bool is_xid_error(const struct fault *f)
 {
 	return !f->nvswitch && strcmp(f->action, "ignore") != 0 &&
 	       strcmp(xid_catalog_find(f->code)->category, "info") != 0;
-}
-
-static bool is_fatal_xid(const struct fault *f)
-{
-	return !f->nvswitch && !strcmp(f->severity, "fatal");
 }
 
 static bool is_fatal_sxid(const struct fault *f)
@@ -320,9 +353,9 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 				  find_faults, is_hardware_xid, .gpu = true },
 	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
 			       "At least this many reports of the same Xid on one GPU.",
-			       find_frequent, is_xid, .gpu = true },
+			       find_frequent, is_xid_error, .gpu = true },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
-				"At least this many incidents of the same Xid on one GPU.",
+				"At least this many incidents of the same Xid on one GPU in 24 hours.",
 				find_frequent, is_xid_error, .gpu = true },
 	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "",
 				 "An Xid or SXid of severity unknown.", find_faults, is_unknown,

@@ -21,6 +21,7 @@ bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fau
 	for (struct fault *x = first; x; x = fault_group_next(s, x + 1, f)) {
 		g->count += x->count;
 		g->incidents += x->incidents;
+		g->recent += x->recent;
 		if (x->last > g->last)
 			g->last = x->last;
 	}

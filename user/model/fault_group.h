@@ -11,6 +11,7 @@
 struct fault_group {
 	uint64_t count;
 	uint64_t incidents;
+	uint64_t recent;
 	double last; /* 0: not known */
 };
 

@@ -68,6 +68,8 @@ struct rpc_server_state {
 };
 
 #define FAULT_CAUSES 8
+#define FAULT_REPEATS 8
+#define FAULT_RECENT_SECONDS 86400.0
 
 /* Faults of one GPU or switch that differ only in time. Times of this struct and those
  * below are seconds since the epoch. */
@@ -84,6 +86,11 @@ struct fault {
 	/* Who caused its last incidents, the latest first; 0: nobody, or unknown.
 	 * These cause no other one. */
 	uint32_t causes[FAULT_CAUSES];
+	unsigned int place; /* of a report to add: which part of the GPU; 0: unknown */
+	/* Times of its last incidents that were no part of a longer failure, the latest first. */
+	double repeats[FAULT_REPEATS];
+	unsigned int repeat_count; /* up to FAULT_REPEATS */
+	uint64_t recent; /* in a snapshot: how many of them lie in the last 24 hours */
 };
 
 /* Text in the kernel log that reads like a fault, but anybody may have made the

@@ -37,7 +37,7 @@ struct sample {
 struct family {
 	enum metric_id metric;
 	int (*read)(struct snapshot *s, const struct sample *sample, bool kind);
-	bool kind; /* of faults: SXids; of events: of the GPU driver */
+	bool kind; /* of faults: SXids; of incidents: recent ones; of events: of the GPU driver */
 };
 
 static struct span take_name(struct span *s)
@@ -210,14 +210,16 @@ static int read_fault(struct snapshot *s, const struct sample *sample, bool nvsw
 	return err;
 }
 
-static int read_incidents(struct snapshot *s, const struct sample *sample, bool nvswitch)
+static int read_incidents(struct snapshot *s, const struct sample *sample, bool recent)
 {
 	struct fault like, *f;
 
-	if (!get_fault(sample, nvswitch, &like))
+	if (!get_fault(sample, false, &like))
 		return -EINVAL;
 	f = fault_group_next(s, s->faults, &like);
-	return f && span_number(sample->value, UINT64_MAX, &f->incidents) ? 0 : -EINVAL;
+	return f && span_number(sample->value, UINT64_MAX, recent ? &f->recent : &f->incidents) ?
+		       0 :
+		       -EINVAL;
 }
 
 static int read_fault_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
@@ -300,6 +302,7 @@ static const struct family families[] = {
 	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter, false },
 	{ METRIC_GPU_XID_ERRORS, read_fault, false },
 	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
+	{ METRIC_GPU_XID_RECENT_INCIDENTS, read_incidents, true },
 	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, false },
 	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, true },
 	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, true },

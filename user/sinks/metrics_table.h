@@ -45,6 +45,8 @@ METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, actio
        "Xid errors that the NVIDIA driver reported.")
 METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
        "Bursts of the same Xid: reports less than 5 s apart are one.")
+METRIC(GPU_XID_RECENT_INCIDENTS, "gpu_xid_recent_incidents", GAUGE, "", "gpu, xid",
+       "Incidents of this Xid in the last 24 hours, with gaps of at least 180 s; at most 8.")
 METRIC(GPU_XID_LAST_TIMESTAMP_SECONDS, "gpu_xid_last_timestamp_seconds", GAUGE, "seconds",
        "gpu, xid", "Time of the last report of this Xid.")
 METRIC(GPU_XID_UNVERIFIED, "gpu_xid_unverified", COUNTER, "", "gpu, xid",

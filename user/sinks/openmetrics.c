@@ -133,6 +133,11 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	if (fault_group_sum(s, f, &group) && group.last > 0)
 		SAMPLE(w, format_integer(number, group.incidents), { "gpu", f->device },
 		       { "xid", code });
+	write_family(w, METRIC_GPU_XID_RECENT_INCIDENTS);
+	EACH(false)
+	if (fault_group_sum(s, f, &group) && group.last > 0)
+		SAMPLE(w, format_integer(number, group.recent), { "gpu", f->device },
+		       { "xid", code });
 	write_family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
 	EACH(false)
 	if (fault_group_sum(s, f, &group) && group.last > 0)

@@ -268,6 +268,18 @@ static void read_nvlink5(struct xid_line *line, struct span s)
 	read_words(out, s);
 }
 
+/* "Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): ...": a TPC's, as faults of a TPC
+ * may show in each of its SMs. */
+static unsigned int read_place(struct span s)
+{
+	uint64_t gpc, tpc;
+
+	if (!span_take_through(&s, "(GPC ") || !span_take_number(&s, 10, 0xff, &gpc) ||
+	    !span_take(&s, ", TPC ") || !take_whole_number(&s, "", 10, 0xff, &tpc))
+		return 0;
+	return (unsigned int)(1 << 16 | gpc << 8 | tpc);
+}
+
 /* "0x1 (GPU Reset Required)" */
 static bool take_action(struct span *s, char *action, size_t size)
 {
@@ -314,6 +326,8 @@ static void read_xid(struct xid_line *line, struct span s, size_t name_left)
 	if (span_take_through(&cause, "caused by previous Xid ") &&
 	    span_take_number(&cause, 10, UINT_MAX, &code))
 		line->caused_by = (unsigned int)code;
+	if (line->code == XID_GRAPHICS_EXCEPTION)
+		line->place = read_place(s);
 	if (line->code == XID_NVLINK_ERROR)
 		read_link_error(&line->nvlink, s);
 	if (line->code >= XID_NVLINK5_FIRST && line->code <= XID_NVLINK5_LAST)
@@ -330,6 +344,7 @@ static void read_message(struct xid_line *line, const char *message, size_t len,
 		len--;
 	line->fatality = XID_FATALITY_UNSTATED;
 	line->caused_by = 0;
+	line->place = 0;
 	line->nvlink = (struct nvlink){ .xc = -1, .instance = -1, .link = -2 };
 	line->recovery_from[0] = '\0';
 	line->recovery[0] = '\0';

@@ -26,6 +26,8 @@ enum xid_fatality {
 };
 
 enum {
+	XID_GRAPHICS_EXCEPTION = 13, /* the text may have the place */
+	XID_MMU_FAULT = 31, /* on several GPUs it is the application's */
 	XID_CHANNEL_REMOVED = 45, /* may name another Xid as its cause */
 	XID_NVLINK_ERROR = 74, /* the text has registers of the link */
 	XID_NVLINK5_FIRST = 144, /* NVLink 5 units: the text states the severity */
@@ -59,6 +61,7 @@ struct xid_line {
 	bool cut; /* the text ends within number, pid or name */
 	enum xid_fatality fatality; /* as printed: SXid and Xid 144-150 only */
 	struct nvlink nvlink; /* Xid 74 and 144-150 only */
+	unsigned int place; /* Xid 13: which TPC of which GPC; 0: not stated */
 	unsigned int caused_by; /* "caused by previous Xid N"; 0: not stated */
 	char recovery_from[32]; /* Xid 154: the action required until now */
 	char recovery[32]; /* Xid 154: the action required now, may be "None" */
@@ -89,7 +92,7 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
 /*
  * For an event whose device and number come apart from its text (a tracepoint):
  * reads the message alone. line->kind (XID_LINE_XID or
- * XID_LINE_SXID) and line->code must be set; fills fatality, nvlink,
+ * XID_LINE_SXID) and line->code must be set; fills fatality, nvlink, place,
  * caused_by, both recoveries and message, and turns an SXid that is a detail into
  * XID_LINE_SXID_DETAIL. message holds len bytes without "pid=" and "name=".
  */
