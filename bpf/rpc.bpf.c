@@ -279,15 +279,14 @@ static __always_inline bool layout_fits(const struct rpc_task *task, __s64 befor
 
 /* ---- the end of a call ---- */
 
-/* The kernel has booked the call of @task, which took @total ns, of these @before its last
- * transmit. */
-static __always_inline int book(const struct rpc_task *task, __s64 before, __s64 rtt, __u64 total)
+/* The kernel has booked the call of @task. @times.before is its `backlog`. */
+static __always_inline int book(const struct rpc_task *task, struct call_times times)
 {
 	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
 	struct rpc_waiter *w;
 
-	if (!task || !layout_fits(task, before, rtt))
+	if (!task || !layout_fits(task, times.before, times.rtt))
 		return 0;
 	client = nfs_client(task);
 	if (!client)
@@ -296,7 +295,10 @@ static __always_inline int book(const struct rpc_task *task, __s64 before, __s64
 	if (!rqst)
 		return 0;
 	if (!rpc_record_at_release) {
-		call_record(task, client, rqst, waiter_find((__u64)task), total,
+		/* The kernel gives 0, too, for a call that was never transmitted. */
+		if ((__s64)times.before <= 0)
+			times.before = time_before(task, rqst, times.total);
+		call_record(task, client, rqst, waiter_find((__u64)task), times,
 			    FIELD(task, tk_status));
 		return 0;
 	}
@@ -311,7 +313,7 @@ static __always_inline int book(const struct rpc_task *task, __s64 before, __s64
 	 * attempt, and the wait to clip would no longer be the last one. */
 	if (!w->waits.first && FIELD(rqst, rq_xtime))
 		waits_clip(&w->waits, FIELD(rqst, rq_xtime));
-	w->total = total;
+	w->total = times.total;
 	w->waits.status = FIELD(task, tk_status);
 	w->waits.booked = 1;
 	return 0;
@@ -321,7 +323,7 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, backlog, rtt, execute);
+	return book(task, (struct call_times){ execute, backlog, rtt });
 }
 
 /* Only with rpc_record_at_release: notes a call whose end the program above has missed,
@@ -330,7 +332,7 @@ TRACEPOINT("rpc_stats_latency")
 int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
 	     ktime_t execute)
 {
-	return book(task, backlog, rtt, execute);
+	return book(task, (struct call_times){ execute, backlog, rtt });
 }
 
 /* A task releases the write lock. The last time it also releases its request: only then
@@ -339,6 +341,7 @@ static __always_inline int release(const struct rpc_task *task)
 {
 	const struct rpc_clnt *client;
 	const struct rpc_rqst *rqst;
+	struct call_times times;
 	struct rpc_waiter *w;
 
 	if (!task)
@@ -349,12 +352,17 @@ static __always_inline int release(const struct rpc_task *task)
 	rqst = FIELD(task, tk_rqstp);
 	if (!rqst)
 		return 0;
+	times.rtt = FIELD(rqst, rq_rtt);
 	w = waiter_find((__u64)task);
-	if (w && w->waits.booked)
-		call_record(task, client, rqst, w, w->total, w->waits.status);
-	else if (!FIELD(task, tk_action))
-		call_record(task, client, rqst, w, bpf_ktime_get_ns() - FIELD(task, tk_start),
-			    FIELD(task, tk_status));
+	if (w && w->waits.booked) {
+		times.total = w->total;
+		times.before = time_before(task, rqst, times.total);
+		call_record(task, client, rqst, w, times, w->waits.status);
+	} else if (!FIELD(task, tk_action)) {
+		times.total = bpf_ktime_get_ns() - FIELD(task, tk_start);
+		times.before = time_before(task, rqst, times.total);
+		call_record(task, client, rqst, w, times, FIELD(task, tk_status));
+	}
 	return 0;
 }
 

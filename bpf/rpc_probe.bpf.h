@@ -8,6 +8,7 @@
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include "rpc.h"
 #include "rpc_tables.bpf.h"
 #include "waiters.bpf.h"
@@ -64,10 +65,46 @@ static __always_inline __u32 qlen_read(struct rpc_wait_queue *q)
 	return qlen;
 }
 
-/* Run with a transport's number and its rpc_xprt's address: reads what no event shows, above
- * all the calls to a server that has stopped answering. Each request gets the next xid, so the
- * lowest one in flight is the oldest; after xprt->xid has wrapped, those at or above it are
- * older. If another transport has the address, its former owner's entry is freed. */
+/* As a socket has it. */
+static __always_inline void local_of_socket(struct rpc_local_address *to, const struct sock *sk)
+{
+	to->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	to->port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	if (to->family == AF_INET)
+		bpf_core_read(to->bytes, 4, &sk->__sk_common.skc_rcv_saddr);
+	else if (bpf_core_field_exists(sk->__sk_common.skc_v6_rcv_saddr))
+		bpf_core_read(to->bytes, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+}
+
+/* As the connection's rdma_cm_id has it: a sockaddr_in or a sockaddr_in6. */
+static __always_inline void local_of_rdma(struct rpc_local_address *to, __u64 xprt)
+{
+	struct {
+		__u16 family;
+		__u16 port; /* in the network's byte order */
+		__u8 v4[4]; /* or an IPv6 flow label */
+		__u8 v6[16];
+	} address = {};
+	__u64 at = 0;
+
+	if (!rpc_rdma_local[2])
+		return;
+	bpf_probe_read_kernel(&at, sizeof(at), (void *)(xprt + rpc_rdma_local[0]));
+	bpf_probe_read_kernel(&at, sizeof(at), (void *)(at + rpc_rdma_local[1]));
+	bpf_probe_read_kernel(&address, sizeof(address), (void *)(at + rpc_rdma_local[2]));
+	to->family = address.family;
+	to->port = bpf_ntohs(address.port);
+	if (address.family == AF_INET)
+		__builtin_memcpy(to->bytes, address.v4, sizeof(address.v4));
+	else
+		__builtin_memcpy(to->bytes, address.v6, sizeof(address.v6));
+}
+
+/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind: reads
+ * what no event shows, above all the calls to a server that has stopped answering. Each request
+ * gets the next xid, so the lowest one in flight is the oldest; after xprt->xid has wrapped,
+ * those at or above it are older. If another transport has the address, its former owner's
+ * entry is freed. */
 SEC("raw_tp")
 int rpc_probe(__u64 *ctx)
 {
@@ -93,6 +130,17 @@ int rpc_probe(__u64 *ctx)
 	next = BPF_CORE_READ(xprt, xid);
 	root = &xprt->recv_queue;
 	p->oldest_start = oldest_from(ctx[1], root, next) ?: oldest_from(ctx[1], root, 0);
+	p->address[0] = p->port[0] = 0;
+	bpf_probe_read_kernel_str(p->address, sizeof(p->address),
+				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_ADDR]));
+	bpf_probe_read_kernel_str(p->port, sizeof(p->port),
+				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
+	p->local.family = 0;
+	if (ctx[2] == RPC_LOCAL_SOCKET && bpf_core_type_exists(struct sock_xprt) &&
+	    bpf_core_type_exists(struct sock))
+		local_of_socket(&p->local, BPF_CORE_READ((struct sock_xprt *)xprt, inet));
+	else if (ctx[2] == RPC_LOCAL_RDMA)
+		local_of_rdma(&p->local, ctx[1]);
 	return 0;
 }
 

@@ -37,17 +37,42 @@ static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_t
 		waiter_drop((__u64)task);
 }
 
-/* Records the call of @task, which took @total ns, and forgets the task. @w is
- * its entry, or NULL; @client is its tk_client. */
+/* Records a reply to a call of @transport. */
+static __always_inline void reply_record(__u32 transport, __u32 my_shard, __u64 rtt)
+{
+	struct rpc_replies *r = bpf_map_lookup_elem(&replies, &my_shard);
+
+	if (!r || transport > RPC_MAX_TRANSPORTS)
+		return;
+	add(&r->of[transport].count, 1);
+	add(&r->of[transport].rtt_ns, rtt);
+}
+
+/* In ns. What an event's arguments show costs less than a read of the kernel's memory, which
+ * is some eight instructions. */
+struct call_times {
+	__u64 total;
+	__u64 before; /* up to the last transmit */
+	__u64 rtt; /* rq_rtt */
+};
+
+/* A call's time up to its last transmit, of @total. */
+static __always_inline __u64 time_before(const struct rpc_task *task, const struct rpc_rqst *rqst,
+					 __u64 total)
+{
+	__u64 xtime = FIELD(rqst, rq_xtime), start = FIELD(task, tk_start);
+
+	return !xtime ? total /* never transmitted */ : xtime > start ? xtime - start : 0;
+}
+
+/* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its
+ * tk_client. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
-					__u64 total, int status)
+					struct call_times times, int status)
 {
-	/* Read once, here: a read of the kernel's memory costs some eight instructions,
-	 * and the compiler would repeat those after an atomic. */
-	__u64 before, xtime = FIELD(rqst, rq_xtime);
+	/* Read once, here: the compiler would repeat the read after an atomic. */
 	__u64 received = FIELD(rqst, rq_reply_bytes_recvd);
-	__u64 start = FIELD(task, tk_start);
 	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	const struct rpc_xprt_ref *ref = xprt_get(xprt);
 	__u32 index, copy, my_shard = shard();
@@ -70,15 +95,13 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (!s)
 		return;
 
-	before = !xtime ? total /* never transmitted */ : xtime > start ? xtime - start : 0;
-
 	add(&s->started, 1);
-	waits = w && w->start == start ? &w->waits : NULL;
+	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
 	barrier_var(waits);
-	phases_record(s, total, before, received ? (__u64)FIELD(rqst, rq_rtt) : RPC_NO_REPLY, xtime,
-		      0, waits);
+	phases_record(s, times.total, times.before, received ? times.rtt : RPC_NO_REPLY,
+		      waits ? FIELD(rqst, rq_xtime) : 0, 0, waits);
 	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
 	if (w)
@@ -86,6 +109,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	add(&s->sent_bytes, FIELD(rqst, rq_xmit_bytes_sent));
 	add(&s->received_bytes, received);
 	add(&s->finished, 1);
+	if (received)
+		reply_record(ref->transport, my_shard, times.rtt);
 
 	if (status < 0)
 		error_record(index, status);

@@ -49,6 +49,14 @@ struct rpc_probe rpc_probe_result = {};
 /* Calls whose structs were as the types say: see layout_fits(). */
 __u32 rpc_fitting_calls = 0;
 
+/*
+ * Set by user space at any time, for NFS over RDMA: where rpcrdma keeps the address at
+ * which a connection begins. It has types of its own, and may be loaded after these
+ * programs. Bytes from an rpc_xprt to the pointer to its rpcrdma_ep, from there to the
+ * pointer to its rdma_cm_id, from there to the address; all 0 while unknown.
+ */
+volatile __s64 rpc_rdma_local[3] = {};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RPC_MAX_XPRTS);
@@ -69,6 +77,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct rpc_transport);
 } transports SEC(".maps");
+
+/* Index: shard. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* user space reads it in place */
+	__uint(max_entries, RPC_MAX_SHARDS);
+	__type(key, __u32);
+	__type(value, struct rpc_replies);
+} replies SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -225,8 +242,6 @@ static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server
 		__sync_lock_test_and_set(&t->xprt, RPC_XPRT_FILLED);
 		t->server = server;
 	}
-	bpf_probe_read_kernel_str(t->address, sizeof(t->address),
-				  FIELD(xprt, address_strings[RPC_DISPLAY_ADDR]));
 	/* Atomic for their barriers. */
 	__sync_lock_test_and_set(&t->proto_number, proto);
 	__sync_lock_test_and_set(&t->xprt, (__u64)xprt);

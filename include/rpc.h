@@ -155,6 +155,14 @@ struct rpc_server_stats {
 	__u64 padding[RPC_PADDING];
 };
 
+/* The calls that each transport has had a reply to. One shard. */
+struct rpc_replies {
+	struct {
+		__u64 count;
+		__u64 rtt_ns; /* from last transmit to reply, added up */
+	} of[RPC_MAX_TRANSPORTS + 1]; /* the last one: those beyond the table */
+};
+
 /* A transport of a server. It outlives the rpc_xprt: the counters continue when the
  * server's next rpc_xprt of that protocol takes its entry. */
 struct rpc_transport {
@@ -163,7 +171,6 @@ struct rpc_transport {
 		char proto[8]; /* "tcp", "udp", "rdma", "tls"; "": never used */
 		__u64 proto_number;
 	};
-	char address[RPC_ADDRESS_LEN];
 	__u32 server;
 	__u32 zero;
 	__u64 retransmits;
@@ -228,6 +235,19 @@ struct rpc_waiter {
 	__u64 total; /* if booked: duration of the call */
 };
 
+/* How rpc_probe finds the address at which a connection begins. */
+enum rpc_local_kind {
+	RPC_LOCAL_UNKNOWN,
+	RPC_LOCAL_SOCKET, /* the rpc_xprt is part of a sock_xprt */
+	RPC_LOCAL_RDMA, /* ... of an rpcrdma_xprt, see rpc_rdma_local */
+};
+
+struct rpc_local_address {
+	__u8 bytes[16]; /* of IPv4 the first four */
+	__u16 family; /* 0: there is none */
+	__u16 port;
+};
+
 /* What rpc_probe reads of one rpc_xprt, when user space runs it. */
 struct rpc_probe {
 	__u64 connects; /* stat.connect_count */
@@ -236,6 +256,9 @@ struct rpc_probe {
 	__u32 slots; /* num_reqs; 0 over RDMA */
 	__u32 pending; /* pending.qlen */
 	__u32 queued[RPC_LIMITS]; /* tasks asleep there; session: not known, 0 */
+	struct rpc_local_address local;
+	char address[RPC_ADDRESS_LEN]; /* the peer's, as text */
+	char port[8];
 };
 
 #endif

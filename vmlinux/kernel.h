@@ -43,6 +43,11 @@ enum {
 	BPF_RB_AVAIL_DATA = 0,
 };
 
+enum {
+	AF_INET = 2,
+	AF_INET6 = 10,
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct list_head {
@@ -63,6 +68,23 @@ struct ns_common {
 
 struct net {
 	struct ns_common ns;
+};
+
+struct in6_addr {
+	union {
+		__u8 u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	__be32 skc_rcv_saddr;
+	__u16 skc_num; /* the local port, in the CPU's byte order */
+	unsigned short skc_family;
+	struct in6_addr skc_v6_rcv_saddr; /* with IPV6 */
+};
+
+struct sock {
+	struct sock_common __sk_common;
 };
 
 typedef struct {

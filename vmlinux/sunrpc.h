@@ -51,6 +51,12 @@ struct rpc_xprt {
 	struct xprtsec_parms xprtsec; /* from 6.5 */
 };
 
+/* A transport over a socket. */
+struct sock_xprt {
+	struct rpc_xprt xprt;
+	struct sock *inet; /* NULL while there is none */
+};
+
 struct rpc_procinfo {
 	__u32 p_statidx;
 	const char *p_name; /* NULL for the NULL procedure */

@@ -20,7 +20,7 @@ awk '
 	/^Commands:/ { part = "command"; next }
 	/^Exit codes:/ { part = "exit" }
 	part == "command" && /^  [a-z]/ { print "command", $1 }
-	/^  --/ { print "option", $1 ($2 ~ /^[A-Z]+$/ ? " " $2 : "") }
+	/^  --/ { print "option", $1 ($2 ~ /^[A-Z]+(=[A-Z]+)?$/ ? " " $2 : "") }
 	part == "exit" { gsub(/[^0-9]+/, " "); for (i = 1; i <= NF; i++) print "exit", $i }
 ' "$work/options" "$work/help" | sort -u >"$work/program"
 awk '

@@ -66,6 +66,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 {
 	static const char *const statuses[] = { "EIO", "NFS4ERR_CONN_NOT_BOUND_TO_SESSION",
 						"12345" };
+	struct nfs_mount mount = { .export = "/\\ \n\"", .version = "4.2" };
 	struct rpc_transport_state *t;
 	struct rpc_server_state *v;
 	char server[LABEL_SIZE], op[RPC_OP_LEN];
@@ -87,10 +88,19 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 		snprintf(op, sizeof(op), "%s/%u", i % 2 ? "rdma" : "tcp", i / 2);
 		t = snapshot_transport(s, server, op);
 		t->alive = i != 3;
+		snprintf(t->protocol, sizeof(t->protocol), "%s", i % 2 ? "rdma" : "tcp");
+		strcpy(t->remote.address, i % 2 ? "fd00::1" : "10.0.0.1");
+		strcpy(t->local.address, i ? "10.0.0.2" : "");
+		t->remote.port = t->local.port = i;
+		t->replies = t->rtt_ns = UINT64_MAX;
 		t->connects = i;
 		t->saturated_ns[RPC_LIMIT_SEND] = UINT64_MAX;
 		t->slots_max = UINT32_MAX;
 	}
+	snprintf(mount.server, sizeof(mount.server), "%s", server);
+	snprintf(mount.mountpoint, sizeof(mount.mountpoint), "/mnt/%s", op);
+	snapshot_mount(s, &mount);
+	snprintf(snapshot_storage(s, server)->storage, LABEL_SIZE, "scratch %zu \"\\", number % 2);
 	v = snapshot_server(s, server);
 	for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 		v->depth[q].bucket[q] = 1000000;

@@ -32,12 +32,16 @@ static void add_entries(struct snapshot *s, unsigned int first, unsigned int end
 		snapshot_error(s, server, "READ", "EIO")->count = 3 * n + 1;
 		t = snapshot_transport(s, server, "tcp/0");
 		assert_non_null(t);
-		snprintf(t->address, sizeof(t->address), "192.0.2.%u", n);
+		snprintf(t->remote.address, sizeof(t->remote.address), "192.0.2.%u", n);
+		strcpy(t->local.address, "192.0.2.254");
 		t->alive = n % 2;
 		t->retransmits = n;
 		t->timeouts = 2 * n;
 		t->disconnects = 3 * n;
 		t->connects = 4 * n;
+		t->replies = 7 * n;
+		t->rtt_ns = 8 * n;
+		t->oldest_ns = n;
 		for (unsigned int l = 0; l < RPC_LIMITS; l++)
 			t->saturated_ns[l] = n * 1000 + l;
 		t->slots_max = n;
@@ -168,7 +172,8 @@ TEST(the_rest_is_named_other_in_every_label)
 	assert_int_equal(s.transport_count, 14);
 	assert_string_equal(s.transports[13].server, "other");
 	assert_string_equal(s.transports[13].name, "other");
-	assert_string_equal(s.transports[13].address, "");
+	assert_string_equal(s.transports[13].remote.address, "");
+	assert_string_equal(s.transports[13].local.address, "");
 	assert_int_equal(s.server_count, 9);
 	assert_string_equal(s.servers[8].server, "other");
 	snapshot_free(&s);
@@ -208,6 +213,30 @@ TEST(gauges_of_the_rest_are_those_of_its_greatest)
 		assert_int_equal(s.servers[8].depth_max[q], 49 * (q + 1));
 		assert_int_equal(s.servers[8].oldest_ns[q], 49 * (q + 7));
 	}
+	snapshot_free(&s);
+}
+
+TEST(what_only_describes_is_left_out_and_counted)
+{
+	struct nfs_mount mount = {};
+	struct snapshot s = {};
+	char server[LABEL_SIZE];
+
+	for (unsigned int n = 0; n < 20; n++) {
+		snprintf(server, sizeof(server), "nas-%u", n);
+		strcpy(mount.server, server);
+		assert_non_null(snapshot_mount(&s, &mount));
+		assert_non_null(snapshot_storage(&s, server));
+	}
+	snapshot_fold(&s, 20);
+	assert_int_equal(s.folded_entries, 0);
+	assert_int_equal(s.mount_count, 20);
+	snapshot_fold(&s, 8);
+	assert_int_equal(s.mount_count, 8);
+	assert_int_equal(s.storage_count, 8);
+	assert_string_equal(s.mounts[7].server, "nas-7");
+	assert_string_equal(s.storages[7].server, "nas-7");
+	assert_int_equal(s.folded_entries, 24);
 	snapshot_free(&s);
 }
 
@@ -350,16 +379,21 @@ TEST(counts_go_on_from_those_before)
 	snapshot_drop(&past, "rpc_waiter", 3);
 	snapshot_program(&past, "p", 5, 50);
 	past.transports[1].alive = true;
+	past.transports[2].named_only = true;
 	past.servers[2].depth_max[0] = 9;
 	past.servers[2].oldest_ns[0] = 9;
 	assert_int_equal(snapshot_add_calls(&now, &past), 0);
 	assert_int_equal(now.op_count, 7);
 	assert_int_equal(now.ops[6].total.sum_ns, past.ops[6].total.sum_ns);
-	assert_int_equal(now.transports[6].connects, 24);
+	assert_int_equal(now.transport_count, 6);
+	assert_int_equal(now.transports[5].connects, 24);
+	assert_int_equal(now.transports[5].replies, 42);
+	assert_int_equal(now.transports[5].rtt_ns, 48);
+	assert_int_equal(now.transports[5].oldest_ns, 0);
 	assert_int_equal(now.errors[6].count, 19);
 	/* What was the state then is not the state now. */
 	assert_false(now.transports[1].alive);
-	assert_int_equal(now.transports[6].slots_max, 0);
+	assert_int_equal(now.transports[5].slots_max, 0);
 	assert_int_equal(now.servers[2].depth_max[0], 0);
 	assert_int_equal(now.servers[2].oldest_ns[0], 0);
 	/* What comes then is added. */

@@ -61,8 +61,8 @@ static uint64_t map_bytes(const struct bpf_map *map, unsigned int cpus)
 	uint64_t count = bpf_map__max_entries(map);
 	const char *name = bpf_map__name(map);
 
-	/* Those two are declared for the most shards that can be. */
-	if (!strcmp(name, "series") || !strcmp(name, "server_stats"))
+	/* Those are declared for the most shards that can be. */
+	if (!strcmp(name, "series") || !strcmp(name, "server_stats") || !strcmp(name, "replies"))
 		count = count / RPC_MAX_SHARDS * shards(cpus);
 	switch (bpf_map__type(map)) {
 	case BPF_MAP_TYPE_ARRAY:

@@ -128,6 +128,11 @@ static struct snapshot full_snapshot(void)
 		t->timeouts = 2;
 		t->disconnects = 3;
 		t->connects = 4;
+		t->replies = 5;
+		t->rtt_ns = 6500000001;
+		strcpy(t->protocol, "tcp");
+		t->remote = (struct endpoint){ "fd00::1", 2049 };
+		t->local = (struct endpoint){ "fd00::2", 801 };
 		for (unsigned int l = 0; l < RPC_LIMITS; l++)
 			t->saturated_ns[l] = 1000000007 * (l + 1);
 		t->slots_max = 65536;
@@ -152,6 +157,11 @@ static struct snapshot full_snapshot(void)
 		f->last = 1700000000.125 + (double)i;
 	}
 	add_kernel_events(&s);
+	snapshot_mount(&s, &(struct nfs_mount){ .server = "nas-1.example.com",
+						.export = "/x",
+						.mountpoint = "/a \"b\"",
+						.version = "4.2" });
+	strcpy(snapshot_storage(&s, "nas-1.example.com")->storage, "scratch");
 	snapshot_health(&s, "xid_fatal", 2);
 	snapshot_health(&s, "nfs_waiter", 0);
 	snapshot_hook(&s, "xprt_transmit", true);
@@ -785,6 +795,28 @@ TEST(phases_add_up_to_the_total_in_the_text)
 
 /* ---- the values of the samples ---- */
 
+/* Of a source that knows the addresses of each connection, but its counts only by protocol. */
+TEST(a_connection_without_counts_has_its_addresses_only)
+{
+	struct snapshot s = { .source = RPC_SOURCE_MOUNTSTATS };
+	struct rpc_transport_state *tr = snapshot_transport(&s, "nas", "tcp/0");
+	struct text t;
+
+	assert_non_null(tr);
+	tr->named_only = true;
+	tr->remote = (struct endpoint){ "10.0.0.1", 2049 };
+	t = write_snapshot(&s, FORMAT_OPENMETRICS);
+	assert_value(&t,
+		     "rpc_transport_info{server=\"nas\",transport=\"tcp/0\",protocol=\"\","
+		     "local=\"\",remote=\"10.0.0.1:2049\"}",
+		     "1");
+	assert_false(has(&t, "xidscope_rpc_connects_total{"));
+	assert_false(has(&t, "xidscope_rpc_saturated_seconds_total{"));
+	assert_false(has(&t, "xidscope_rpc_slots{"));
+	free_text(&t);
+	snapshot_free(&s);
+}
+
 TEST(label_values_are_escaped_and_read_back)
 {
 	size_t seen = 0;
@@ -820,6 +852,14 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "rpc_timeouts_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "2" },
 		{ "rpc_disconnects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "3" },
 		{ "rpc_connects_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "4" },
+		{ "rpc_replies_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}", "5" },
+		{ "rpc_rtt_seconds_total{server=\"nas-1.example.com\",transport=\"tcp/0\"}",
+		  "6.500000001" },
+		{ "rpc_transport_info{server=\"nas-1.example.com\",transport=\"tcp/0\",protocol=\"tcp\",local=\"[fd00::2]:801\",remote=\"[fd00::1]:2049\"}",
+		  "1" },
+		{ "rpc_server_info{server=\"nas-1.example.com\",storage=\"scratch\"}", "1" },
+		{ "nfs_mount_info{server=\"nas-1.example.com\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",version=\"4.2\"}",
+		  "1" },
 		{ "rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"max\"}",
 		  "65536" },
 		{ "rpc_slots{server=\"nas-1.example.com\",transport=\"tcp/0\",kind=\"allocated\"}",

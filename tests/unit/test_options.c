@@ -260,6 +260,21 @@ TEST(the_last_of_an_option_counts)
 	assert_int_equal(o.hooks, HOOKS_GPU);
 }
 
+TEST(storage_systems_add_up_in_their_order)
+{
+	struct options o;
+
+	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
+	assert_int_equal(o.storage.count, 0);
+	assert_int_equal(PARSE(&o, "run", "--storage", "a=10.0.*", "--storage=b=x=y"), COMMAND_RUN);
+	assert_string_equal(err_text, "");
+	assert_int_equal(o.storage.count, 2);
+	assert_string_equal(o.storage.rules[0].name, "a");
+	assert_string_equal(o.storage.rules[0].pattern, "10.0.*");
+	assert_string_equal(o.storage.rules[1].name, "b");
+	assert_string_equal(o.storage.rules[1].pattern, "x=y");
+}
+
 TEST(hooks_are_a_list_in_any_order)
 {
 	struct options o;
@@ -314,6 +329,10 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		  "use a number from 8 to 1000000",
 		  { "", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624",
 		    " -9" } },
+		{ "run",
+		  "--storage",
+		  "use NAME=GLOB, as in scratch='10.0.1.*'",
+		  { "", "scratch", "=10.0.1.*", "scratch=" } },
 		{ "run",
 		  "--hooks",
 		  "use some of these, separated by commas: rpc, gpu",
@@ -452,6 +471,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		    "--detail LEVEL",
 		    "--max-series N",
 		    "2000",
+		    "--storage NAME=GLOB",
 		    "--keep ",
 		    "--program-stats ",
 		    "--hooks LIST",

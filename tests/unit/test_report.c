@@ -249,6 +249,90 @@ TEST(the_summary_names_a_saturated_limit)
 	assert_lacks(summary(), "transmit queue");
 }
 
+static struct rpc_transport_state *add_connection(struct snapshot *to, const char *name,
+						  uint32_t port, uint64_t replies, uint64_t each_ms)
+{
+	struct rpc_transport_state *t = snapshot_transport(to, "nas-1", name);
+
+	assert_non_null(t);
+	t->remote = (struct endpoint){ "10.0.0.1", 2049 };
+	t->local = (struct endpoint){ "10.0.0.2", port };
+	t->replies = replies;
+	t->rtt_ns = replies * each_ms * MS;
+	return t;
+}
+
+TEST(the_summary_names_slow_and_stuck_connections)
+{
+	struct rpc_transport_state *stuck;
+
+	add_calls(&s, "nas-1", "READ", 2020, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	add_connection(&s, "tcp/0", 801, 1000, 40);
+	session(0);
+	assert_lacks(text, "connection");
+	add_connection(&s, "tcp/1", 802, 990, 41);
+	add_connection(&s, "tcp/2", 803, 20, 2000);
+	session(0);
+	assert_has(summary(), "- nas-1 has 3 connections: each had 1.0 % to 49.8 % of its calls, "
+			      "where equal parts are 33.3 %.\n");
+	assert_has(summary(), "- Slow connection to nas-1: tcp/2, 10.0.0.2:803 to 10.0.0.1:2049: "
+			      "2.00 s to a reply, on the median connection 41.0 ms; 1.0 % of "
+			      "the server's calls.\n");
+	assert_lacks(summary(), "802");
+	stuck = add_connection(&s, "tcp/3", 0, 0, 0);
+	stuck->local.address[0] = 0;
+	stuck->oldest_ns = 12000 * MS;
+	stuck->slots_in_flight = 7;
+	session(0);
+	assert_has(summary(), "- Stuck connection to nas-1: tcp/3, not connected to 10.0.0.1:2049: "
+			      "7 calls unanswered, the oldest for 12.0 s; 0.0 % of the server's "
+			      "calls.\n");
+}
+
+/* A server that has stopped: each of its connections is stuck. */
+TEST(many_bad_connections_are_summed_up)
+{
+	char name[16];
+
+	add_calls(&s, "nas-1", "READ", 0, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	for (uint32_t i = 0; i < 16; i++) {
+		snprintf(name, sizeof(name), "tcp/%u", i);
+		add_connection(&s, name, 800 + i, 0, 0)->oldest_ns = 9000 * MS;
+	}
+	session(0);
+	assert_has(summary(), "- Stuck connection to nas-1: tcp/");
+	assert_has(summary(), "- Slow or stuck, too: 12 more of its 16 connections.\n");
+	assert_lacks(summary(), "equal parts");
+}
+
+TEST(an_interval_has_a_line_for_each_bad_connection)
+{
+	struct rpc_transport_state *t;
+	struct snapshot first = {};
+	size_t size;
+	FILE *out;
+
+	for (int i = 0; i < 2; i++) {
+		struct snapshot *to = i ? &s : &first;
+
+		to->time_ns = 1000 * MS * (uint64_t)(i + 1);
+		assert_non_null(snapshot_server(to, "nas-1"));
+		add_connection(to, "tcp/0", 801, i ? 2000 : 1000, 4);
+		t = add_connection(to, "tcp/1", 802, 100000, 4);
+		t->replies += i ? 50 : 0;
+		t->rtt_ns += i ? 4000 * MS : 0;
+	}
+	out = open_memstream(&text, &size);
+	assert_non_null(out);
+	report_interval(out, &first, &s);
+	assert_int_equal(fclose(out), 0);
+	assert_has(text, "\n          Slow connection to nas-1: tcp/1, 10.0.0.2:802 to "
+			 "10.0.0.1:2049: 80.0 ms to a reply, on the median connection 4.00 ms; "
+			 "4.8 % of the server's calls.\n");
+	assert_lacks(text, "tcp/0");
+	snapshot_free(&first);
+}
+
 TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 {
 	const struct fault xid = {

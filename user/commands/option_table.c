@@ -61,6 +61,11 @@ static const char *read_events(struct options *o, const char *value)
 	return *value ? NULL : "use a file name, - for standard output, or none";
 }
 
+static const char *read_storage(struct options *o, const char *value)
+{
+	return storage_rules_add(&o->storage, value);
+}
+
 static const char *read_code(struct options *o, const char *value)
 {
 	unsigned long code;
@@ -160,6 +165,9 @@ const struct option_row option_rows[] = {
 	{ "--max-series", "N", RUN, OPTION_COUNT, offsetof(struct options, max_series), 8, 1000000,
 	  .help = "Write at most N label sets per metric family; fold the\n"
 		  "newest beyond them into \"other\" [2000]" },
+	{ "--storage", "NAME=GLOB", RUN, OTHER(read_storage),
+	  .help = "Servers whose name or address matches GLOB belong to the\n"
+		  "storage system NAME; may be repeated" },
 	{ "--keep", .commands = RUN, FLAG(keep), .help = "Leave the file behind on a clean stop" },
 	{ "--program-stats", .commands = RUN, FLAG(program_stats),
 	  .help = "Count runs and run time of the BPF programs" },

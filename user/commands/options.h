@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "health/health.h"
+#include "model/storage.h"
 #include "sinks/openmetrics.h"
 
 enum command {
@@ -38,6 +39,7 @@ struct options {
 	unsigned int sources; /* those that may be used: see rpc/choice.h */
 	const char *sunrpc_btf; /* file with the types of sunrpc; NULL: none */
 	uint64_t max_series;
+	struct storage_rules storage;
 	bool keep;
 	bool program_stats; /* have the kernel count runs of BPF programs */
 	struct log log;

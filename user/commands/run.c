@@ -94,6 +94,8 @@ static int export(struct agent *a)
 	int err;
 
 	err = observer_snapshot(&a->observer, &s);
+	if (!err)
+		err = storage_rules_apply(&a->options->storage, &s);
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {

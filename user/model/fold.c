@@ -50,6 +50,15 @@ static bool is_other_server(const struct rpc_server_state *v)
 		other_;                                                                            \
 	})
 
+/* Returns how many entries are left out. */
+static size_t cut(size_t *count, size_t keep)
+{
+	size_t beyond = *count > keep ? *count - keep : 0;
+
+	*count -= beyond;
+	return beyond;
+}
+
 void snapshot_fold(struct snapshot *s, size_t max_series)
 {
 	/* An entry has RPC_PHASES (RPC_LIMITS, RPC_QUEUES) label sets in its largest family. */
@@ -78,4 +87,7 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 	}
 	if (server)
 		strcpy(server->server, OTHER);
+	/* What only describes cannot be added up: it is left out. */
+	s->folded_entries += cut(&s->mount_count, max_series);
+	s->folded_entries += cut(&s->storage_count, max_series);
 }

@@ -11,7 +11,7 @@
 /*
  * Limits the label sets of each metric family about calls to @max_series (at least 8) and
  * one "other". The first entries stay: entries keep their order from snapshot to snapshot,
- * so a series that was shown once stays. Adds how many have folded to s->folded_entries.
+ * so a series that was shown once stays. Adds how many do not to s->folded_entries.
  */
 void snapshot_fold(struct snapshot *s, size_t max_series);
 

@@ -22,11 +22,17 @@ void rpc_error_add(struct rpc_error *to, const struct rpc_error *from)
 void rpc_transport_add(struct rpc_transport_state *to, const struct rpc_transport_state *from)
 {
 	to->alive |= from->alive;
-	to->address[0] = 0;
+	to->named_only &= from->named_only;
+	to->remote = (struct endpoint){};
+	to->local = (struct endpoint){};
 	to->retransmits += from->retransmits;
 	to->timeouts += from->timeouts;
 	to->disconnects += from->disconnects;
 	to->connects += from->connects;
+	to->replies += from->replies;
+	to->rtt_ns += from->rtt_ns;
+	if (to->oldest_ns < from->oldest_ns)
+		to->oldest_ns = from->oldest_ns;
 	for (int l = 0; l < RPC_LIMITS; l++)
 		to->saturated_ns[l] += from->saturated_ns[l];
 	if (to->slots_max < from->slots_max)
@@ -69,12 +75,15 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 		rpc_error_add(error, &past->errors[i]);
 	}
 	for (size_t i = 0; i < past->transport_count; i++) {
+		if (past->transports[i].named_only)
+			continue;
 		transport =
 			snapshot_transport(s, past->transports[i].server, past->transports[i].name);
 		if (!transport)
 			return -ENOMEM;
 		rpc_transport_add(transport, &past->transports[i]);
 		transport->alive = false;
+		transport->oldest_ns = 0;
 		transport->slots_max = 0;
 		transport->slots_allocated = 0;
 		transport->slots_in_flight = 0;
@@ -93,6 +102,13 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
 				 past->programs[i].ns);
 	return 0;
+}
+
+/* A count that restarted stays as it is. */
+static void subtract(uint64_t *to, uint64_t from)
+{
+	if (*to >= from)
+		*to -= from;
 }
 
 static void subtract_op(struct rpc_op *to, const struct rpc_op *from)
@@ -125,9 +141,10 @@ int snapshot_subtract(struct snapshot *s, const struct snapshot *first)
 		transport = snapshot_transport(s, from->server, from->name);
 		if (!transport)
 			return -ENOMEM;
+		subtract(&transport->replies, from->replies);
+		subtract(&transport->rtt_ns, from->rtt_ns);
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (transport->saturated_ns[l] >= from->saturated_ns[l])
-				transport->saturated_ns[l] -= from->saturated_ns[l];
+			subtract(&transport->saturated_ns[l], from->saturated_ns[l]);
 	}
 	for (size_t i = 0; i < first->fault_count; i++) {
 		fault = snapshot_fault(s, &first->faults[i]);

@@ -8,7 +8,7 @@
 #include "model/snapshot.h"
 
 /* Adds counters and current figures; of a maximum the larger stays. The labels are
- * those of *@to. A transport's address is lost. */
+ * those of *@to. A transport's addresses are lost. */
 void rpc_op_add(struct rpc_op *to, const struct rpc_op *from);
 void rpc_error_add(struct rpc_error *to, const struct rpc_error *from);
 void rpc_transport_add(struct rpc_transport_state *to, const struct rpc_transport_state *from);
@@ -23,7 +23,8 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past);
 
 /*
  * Subtracts @first, an earlier snapshot of the same observation, from the ops, the
- * times at a limit and the numbers of faults of @s: what did not happen since is 0.
+ * transports' replies and times and the numbers of faults of @s: what did not happen since
+ * is 0.
  * Returns 0 or -ENOMEM.
  */
 int snapshot_subtract(struct snapshot *s, const struct snapshot *first);

@@ -44,6 +44,8 @@ void snapshot_free(struct snapshot *s)
 	free(s->errors);
 	free(s->transports);
 	free(s->servers);
+	free(s->mounts);
+	free(s->storages);
 	free(s->faults);
 	free(s->kernel_events);
 	free(s->gpus);
@@ -129,6 +131,34 @@ struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 	if (v)
 		SET_LABEL(v->server, server);
 	return v;
+}
+
+struct nfs_mount *snapshot_mount(struct snapshot *s, const struct nfs_mount *like)
+{
+	struct nfs_mount *m;
+
+	FIND(m, s->mounts, s->mount_count,
+	     !strcmp(m->mountpoint, like->mountpoint) && !strcmp(m->server, like->server) &&
+		     !strcmp(m->export, like->export) && !strcmp(m->version, like->version));
+	if (m < s->mounts + s->mount_count)
+		return m;
+	m = ARRAY_APPEND(s->mounts, s->mount_count);
+	if (m)
+		*m = *like;
+	return m;
+}
+
+struct rpc_storage *snapshot_storage(struct snapshot *s, const char *server)
+{
+	struct rpc_storage *p;
+
+	FIND(p, s->storages, s->storage_count, !strcmp(p->server, server));
+	if (p < s->storages + s->storage_count)
+		return p;
+	p = ARRAY_APPEND(s->storages, s->storage_count);
+	if (p)
+		SET_LABEL(p->server, server);
+	return p;
 }
 
 struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)

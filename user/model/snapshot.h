@@ -15,6 +15,7 @@
 
 #include "base/label.h"
 #include "base/pci_address.h"
+#include "model/endpoint.h"
 #include "model/time_histogram.h"
 #include "rpc.h"
 
@@ -48,16 +49,37 @@ struct rpc_error {
 struct rpc_transport_state {
 	char server[LABEL_SIZE];
 	char name[32]; /* "tcp/0" */
-	char address[RPC_ADDRESS_LEN];
+	char protocol[RPC_PROTO_LEN];
+	struct endpoint remote; /* no address: it does not exist, or is one of many */
+	struct endpoint local; /* no address: it is not connected, or unknown */
 	bool alive; /* it exists, so the slots below are known */
+	bool named_only; /* none of the figures below is known of it alone */
 	uint64_t retransmits;
 	uint64_t timeouts;
 	uint64_t disconnects;
 	uint64_t connects;
+	uint64_t replies; /* to calls that have ended */
+	uint64_t rtt_ns; /* from their last transmits to these replies, added up */
+	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
 	uint32_t slots_allocated;
 	uint32_t slots_in_flight;
+};
+
+/* A mount of NFS. */
+struct nfs_mount {
+	char server[LABEL_SIZE];
+	char export[LABEL_SIZE];
+	char mountpoint[LABEL_SIZE];
+	char version[16]; /* "3", "4.2" */
+	struct endpoint remote; /* the server's */
+};
+
+/* The storage system that a server belongs to, as the site names it. */
+struct rpc_storage {
+	char server[LABEL_SIZE];
+	char storage[LABEL_SIZE];
 };
 
 struct rpc_server_state {
@@ -181,6 +203,7 @@ enum rpc_fact {
 	RPC_FACT_TIMEOUTS,
 	RPC_FACT_DISCONNECTS,
 	RPC_FACT_CONNECTS,
+	RPC_FACT_REPLIES,
 	RPC_FACT_SLOTS_MAX,
 	RPC_FACT_SLOTS_ALLOCATED,
 	RPC_FACT_SLOTS_IN_FLIGHT,
@@ -220,6 +243,10 @@ struct snapshot {
 	size_t transport_count;
 	struct rpc_server_state *servers;
 	size_t server_count;
+	struct nfs_mount *mounts;
+	size_t mount_count;
+	struct rpc_storage *storages;
+	size_t storage_count;
 	struct fault *faults;
 	size_t fault_count;
 	struct kernel_event *kernel_events;
@@ -239,7 +266,7 @@ struct snapshot {
 	size_t rpc_hook_count; /* how many of them are sunrpc's; these come first */
 	struct drop_count drops[16];
 	size_t drop_count;
-	uint64_t folded_entries; /* of the four arrays about calls: into "other" */
+	uint64_t folded_entries; /* those about calls: into "other"; others: left out */
 	struct health_state health[16];
 	size_t health_count;
 	struct program_run programs[32];
@@ -263,13 +290,15 @@ void snapshot_free(struct snapshot *s);
 
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
  * valid until the next call for the same array. A fault's labels are all members of
- * @like except counts and times. */
+ * @like except counts and times; a mount's are all but its endpoint. */
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op);
 struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const char *op,
 				 const char *status);
 struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *server,
 					       const char *name);
 struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server);
+struct nfs_mount *snapshot_mount(struct snapshot *s, const struct nfs_mount *like);
+struct rpc_storage *snapshot_storage(struct snapshot *s, const char *server);
 struct fault *snapshot_fault(struct snapshot *s, const struct fault *like);
 struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, const char *kind,
 					   const char *device);

@@ -20,6 +20,7 @@
 #define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"
 #define SESSION_MODULE "/sys/module/nfsv4/notes"
+#define RDMA_BTF "/sys/kernel/btf/rpcrdma"
 
 struct btf_state {
 	const struct log *log;
@@ -29,7 +30,7 @@ struct btf_state {
 	struct rpc_bpf *bpf; /* the skeleton in @hooks */
 	struct btf_maps maps;
 	uint32_t shards;
-	bool session_known;
+	bool session_known, rdma_known; /* looked for, since their types are there */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
@@ -148,6 +149,7 @@ static void *open_programs(void *state)
 		return NULL;
 	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
+	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
 	return b->bpf;
@@ -241,6 +243,35 @@ static void find_session_state(struct btf_state *b)
 		  (long long)b->bpf->bss->rpc_session_state_offset);
 }
 
+/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type
+ * has another form. */
+static void find_rdma_address(struct btf_state *b)
+{
+	static const struct {
+		const char *type, *member;
+		size_t step;
+	} members[] = {
+		{ "rpcrdma_xprt", "rx_ep", 0 }, { "rpcrdma_ep", "re_id", 1 },
+		{ "rdma_cm_id", "route", 2 },   { "rdma_route", "addr", 2 },
+		{ "rdma_addr", "src_addr", 2 },
+	};
+	volatile __s64 *offsets = b->bpf->bss->rpc_rdma_local;
+	struct btf *types = kernel_module_types("rpcrdma");
+	int offset = types ? kernel_types_offset(types, "rpcrdma_xprt", "rx_xprt") : -1;
+	__s64 found[3] = { -offset };
+
+	b->rdma_known = true;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && offset >= 0; i++) {
+		offset = kernel_types_offset(types, members[i].type, members[i].member);
+		found[members[i].step] += offset;
+	}
+	for (int i = 0; i < 3 && offset >= 0; i++)
+		offsets[i] = found[i];
+	btf__free(types);
+	kernel_types_forget();
+	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
+}
+
 const char *btf_tracepoint(size_t number)
 {
 	/* It is the same tracepoint as that of the program before it. */
@@ -274,6 +305,8 @@ static int read_state(void *state, struct snapshot *s)
 
 	if (!b->session_known && !access(b->types_in_file ? SESSION_MODULE : SESSION_BTF, F_OK))
 		find_session_state(b);
+	if (!b->rdma_known && !access(RDMA_BTF, F_OK))
+		find_rdma_address(b);
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
 			snapshot_hook(s, table[i].name, bpf_hook_attached(&b->hooks, i));

@@ -5,6 +5,7 @@
  */
 #include "rpc/btf_maps.h"
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -62,16 +63,29 @@ static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 	return lookup(m->bpf->maps.series, index, to) ? -errno : 0;
 }
 
+/* Sets *@at to the values of @map, or to NULL. Returns 0 or -errno. */
+static int map_values(const void **at, struct bpf_map *map, size_t size)
+{
+	void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	*at = mapped == MAP_FAILED ? NULL : mapped;
+	return *at ? 0 : -errno;
+}
+
+#define WAITER_TASKS_SIZE (RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket))
+
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
-	void *mapped;
+	int err;
 
 	*m = (struct btf_maps){ .bpf = bpf, .shards = shards, .own_netns = own_netns() };
-	mapped = mmap(NULL, RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket), PROT_READ,
-		      MAP_SHARED, bpf_map__fd(bpf->maps.waiter_tasks), 0);
-	if (mapped == MAP_FAILED)
-		return -errno;
-	m->waiter_tasks = mapped;
+	err = map_values((const void **)&m->waiter_tasks, bpf->maps.waiter_tasks,
+			 WAITER_TASKS_SIZE);
+	if (!err)
+		err = map_values((const void **)&m->replies, bpf->maps.replies,
+				 shards * sizeof(*m->replies));
+	if (err)
+		return err;
 	m->reader.fetch = fetch_series;
 	m->reader.context = m;
 	return rpc_series_open(&m->reader);
@@ -80,8 +94,9 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 void btf_maps_close(struct btf_maps *m)
 {
 	if (m->waiter_tasks)
-		munmap((void *)m->waiter_tasks,
-		       RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket));
+		munmap((void *)m->waiter_tasks, WAITER_TASKS_SIZE);
+	if (m->replies)
+		munmap((void *)m->replies, m->shards * sizeof(*m->replies));
 	rpc_series_close(&m->reader);
 	*m = (struct btf_maps){};
 }
@@ -178,6 +193,29 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	return 0;
 }
 
+/* How to find the address at which a connection of this protocol begins. */
+static enum rpc_local_kind local_kind(const char *proto)
+{
+	if (!strcmp(proto, "tcp") || !strcmp(proto, "tls") || !strcmp(proto, "udp"))
+		return RPC_LOCAL_SOCKET;
+	return !strcmp(proto, "rdma") ? RPC_LOCAL_RDMA : RPC_LOCAL_UNKNOWN;
+}
+
+static void set_endpoints(struct rpc_transport_state *state, const struct rpc_probe *p)
+{
+	static const uint8_t any[sizeof(p->local.bytes)];
+	size_t len = strnlen(p->address, sizeof(p->address));
+
+	label_from_bytes(state->remote.address, sizeof(state->remote.address), p->address, len);
+	state->remote.port = (uint32_t)strtoul(p->port, NULL, 10);
+	if ((p->local.family != AF_INET && p->local.family != AF_INET6) ||
+	    !memcmp(p->local.bytes, any, p->local.family == AF_INET ? 4 : 16))
+		return;
+	inet_ntop(p->local.family, p->local.bytes, state->local.address,
+		  sizeof(state->local.address));
+	state->local.port = p->local.port;
+}
+
 /* Reads what only the kernel's rpc_xprt itself holds. */
 static void probe(struct reading *r, uint32_t index, struct rpc_transport_state *state,
 		  struct rpc_server_state *server, uint64_t *connects)
@@ -185,7 +223,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	const struct rpc_transport *t = &r->transports[index];
 	struct rpc_bpf *bpf = r->m->bpf;
 	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
-	__u64 args[2] = { index, t->xprt };
+	__u64 args[3] = { index, t->xprt, local_kind(t->proto) };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 	struct rpc_transport after;
 
@@ -196,6 +234,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
 		return;
 	state->alive = true;
+	set_endpoints(state, p);
 	*connects += p->connects;
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
@@ -203,6 +242,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	rpc_raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
+	rpc_raise_age(&state->oldest_ns, r->s->time_ns, p->oldest_start);
 	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
 }
 
@@ -217,6 +257,14 @@ static uint32_t transport_number(struct reading *r, uint32_t index)
 		    r->transports[i].proto_number == t->proto_number)
 			return r->numbers[i] + 1;
 	return 0;
+}
+
+static void add_replies(struct reading *r, uint32_t index, struct rpc_transport_state *state)
+{
+	for (uint32_t i = 0; i < r->m->shards; i++) {
+		state->replies += r->m->replies[i].of[index].count;
+		state->rtt_ns += r->m->replies[i].of[index].rtt_ns;
+	}
 }
 
 static int read_transports(struct reading *r, uint32_t epoch)
@@ -245,8 +293,8 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		server = snapshot_server(r->s, server_label(r, t->server));
 		if (!state || !server)
 			return -ENOMEM;
-		if (t->xprt > RPC_XPRT_FILLED) /* otherwise it may be half written */
-			memcpy(state->address, t->address, sizeof(state->address));
+		snprintf(state->protocol, sizeof(state->protocol), "%.*s", (int)sizeof(t->proto),
+			 t->proto);
 		state->retransmits += t->retransmits;
 		state->timeouts += t->timeouts;
 		state->disconnects += t->disconnects;
@@ -259,6 +307,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		}
 		for (int l = 0; l < RPC_LIMITS; l++)
 			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
+		add_replies(r, i, state);
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
 			probe(r, i, state, server, &connects);

@@ -17,6 +17,7 @@ struct btf_maps {
 	uint32_t shards;
 	uint32_t own_netns;
 	const struct rpc_waiter_bucket *waiter_tasks; /* mapped */
+	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_series_reader reader;
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];

@@ -2,6 +2,7 @@
 /* What the kernel counts for each NFS mount: mountstats and mountinfo. */
 #include "rpc/mountstats_text.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define NFS_PORT 2049
@@ -29,12 +30,50 @@ static bool is_nfs(struct span type)
 	return span_is(type, "nfs") || span_is(type, "nfs4");
 }
 
-/* "HOST:/PATH"; an IPv6 address as host is in brackets. */
-static void read_server(struct mountstats_mount *mount, struct span device)
+/* Takes the byte that begins @s, which is not empty. */
+static char take_byte(struct span *s)
 {
-	struct span host = span_take_until(&device, span_take(&device, "[") ? "]" : ":");
+	struct span rest = *s, digits;
+	uint64_t byte;
 
-	label_from_bytes(mount->server, sizeof(mount->server), host.at, span_left(host));
+	if (span_take(&rest, "\\")) {
+		digits = span_cut(rest, 3);
+		if (span_left(digits) == 3 && span_take_number(&digits, 8, 0xff, &byte) &&
+		    !span_left(digits)) {
+			s->at += 4;
+			return (char)byte;
+		}
+	}
+	return *s->at++;
+}
+
+/* Writes the bytes that @name stands for; returns how many, at most @size. */
+static size_t unescape(char *bytes, size_t size, struct span name)
+{
+	size_t len = 0;
+
+	while (span_left(name) && len < size)
+		bytes[len++] = take_byte(&name);
+	return len;
+}
+
+void mount_label(char *label, size_t size, struct span name)
+{
+	char bytes[PATH_MAX];
+
+	label_from_bytes(label, size, bytes, unescape(bytes, sizeof(bytes), name));
+}
+
+/* Takes the host of "HOST:/PATH" and the colon; an IPv6 address is in brackets. The label
+ * is cut as that of the source btf, which leaves room for a network namespace. */
+static void take_server(char *server, struct span *device)
+{
+	struct span host = span_take_until(device, span_take(device, "[") ? "]" : ":");
+	char bytes[RPC_NAME_LEN - 1];
+
+	span_take(device, "]");
+	span_take(device, ":");
+	label_from_bytes(server, LABEL_SIZE - 12, bytes, unescape(bytes, sizeof(bytes), host));
 }
 
 /* "device HOST:/PATH mounted on POINT with fstype nfs4 statvers=1.1" */
@@ -56,7 +95,7 @@ static bool read_head(struct mountstats_mount *mount, struct span line)
 	mount->age = 0;
 	mount->op_count = 0;
 	mount->transport_count = 0;
-	read_server(mount, word[1]);
+	take_server(mount->server, &word[1]);
 	copy(word[4], mount->path, sizeof(mount->path));
 	return true;
 }
@@ -134,7 +173,7 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount)
 }
 
 /* Options are "rw,vers=4.2,addr=..."; "port=" is missing if it is NFS's own. */
-static void read_address(struct mountinfo_mount *mount, struct span options)
+static void read_options(struct mountinfo_mount *mount, struct span options)
 {
 	struct span option;
 	uint64_t port;
@@ -144,6 +183,8 @@ static void read_address(struct mountinfo_mount *mount, struct span options)
 		span_take(&options, ",");
 		if (span_take(&option, "addr="))
 			copy(option, mount->address, sizeof(mount->address));
+		else if (span_take(&option, "vers="))
+			mount->version = option;
 		else if (span_take(&option, "port=") && span_number(option, UINT32_MAX, &port))
 			mount->port = (uint32_t)port;
 	}
@@ -152,7 +193,7 @@ static void read_address(struct mountinfo_mount *mount, struct span options)
 /* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 {
-	struct span line, word, device, path, type, options;
+	struct span line, word, device, path, type, source, options;
 	uint64_t high, low;
 
 	while (span_left(*text)) {
@@ -165,15 +206,19 @@ bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 			word = span_take_word(&line);
 		while (span_left(word) && !span_is(word, "-"));
 		type = span_take_word(&line);
-		span_take_word(&line); /* the source */
+		source = span_take_word(&line);
 		options = span_take_word(&line);
 		if (!span_left(options) || !is_nfs(type) ||
 		    !span_take_number(&device, 10, UINT32_MAX, &high) || !span_take(&device, ":") ||
 		    !span_number(device, UINT32_MAX, &low))
 			continue;
-		*mount = (struct mountinfo_mount){ .device = high << 32 | low, .port = NFS_PORT };
+		*mount = (struct mountinfo_mount){ .device = high << 32 | low,
+						   .point = path,
+						   .port = NFS_PORT };
 		copy(path, mount->path, sizeof(mount->path));
-		read_address(mount, options);
+		take_server(mount->server, &source);
+		mount->export = source;
+		read_options(mount, options);
 		return true;
 	}
 	return false;

@@ -56,11 +56,17 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 struct mountinfo_mount {
 	uint64_t device; /* of the superblock, which several mounts may share */
 	char path[256]; /* as in struct mountstats_mount */
+	char server[LABEL_SIZE]; /* likewise */
+	struct span export, point, version; /* within the text; the first two as escaped there */
 	char address[RPC_ADDRESS_LEN]; /* of the server; "" if unknown */
 	uint32_t port; /* of the server */
 };
 
 /* The same for the text of mountinfo. */
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount);
+
+/* Makes a label of @size bytes from a name as these files show it: blanks, newlines,
+ * backslashes and # appear as a backslash and three octal digits. */
+void mount_label(char *label, size_t size, struct span name);
 
 #endif

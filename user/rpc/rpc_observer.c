@@ -18,7 +18,9 @@
 #include "kernel/kernel_types.h"
 #include "model/merge.h"
 #include "rpc/choice.h"
+#include "rpc/nfs_mounts.h"
 #include "rpc/source.h"
+#include "rpc/xprt_files.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 
@@ -49,6 +51,7 @@ struct rpc_observer {
 	enum rpc_source source; /* in use */
 	void *source_state; /* NULL: none is in use */
 	struct snapshot past; /* what earlier sources have counted */
+	struct nfs_mounts mounts;
 
 	/* After a failure: */
 	bool changed; /* modules, since the last look */
@@ -68,6 +71,7 @@ struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowe
 	o->log = *log;
 	o->allowed = allowed;
 	o->types_file = types_file;
+	nfs_mounts_init(&o->mounts);
 	return o;
 }
 
@@ -86,6 +90,7 @@ void rpc_observer_free(struct rpc_observer *o)
 		return;
 	detach(o);
 	snapshot_free(&o->past);
+	nfs_mounts_free(&o->mounts);
 	free(o);
 }
 
@@ -405,6 +410,11 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	s->unknown = ops ? 0 : o->past.unknown;
 	if (!err && ops)
 		err = ops->read(o->source_state, s);
+	if (!err)
+		err = nfs_mounts_add(&o->mounts, "", s);
+	/* The source btf finds the addresses with the rest. */
+	if (!err && ops && o->source != RPC_SOURCE_BTF)
+		err = xprt_files_add("", s);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);

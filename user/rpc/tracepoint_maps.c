@@ -251,7 +251,6 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 	server = snapshot_server(s, server_label(m, i));
 	if (!transport || !server)
 		return -ENOMEM;
-	snprintf(transport->address, sizeof(transport->address), "%s", v->key.address);
 	transport->retransmits += v->retransmits;
 	transport->disconnects += v->disconnects;
 	for (int l = 0; l < RPC_LIMITS; l++) {

@@ -31,6 +31,7 @@ bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len)
 		if (value_of(line, "pending_q_len", &info->pending))
 			found |= 4;
 		info->has_port |= value_of(line, "dst_port", &info->port);
+		value_of(line, "src_port", &info->local_port);
 	}
 	return found == 7;
 }

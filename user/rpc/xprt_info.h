@@ -16,6 +16,7 @@ struct xprt_info {
 	uint32_t pending; /* calls that wait for their reply */
 	uint32_t port; /* the peer's; 0 if there is none (a backchannel) */
 	bool has_port; /* the file shows the port (from 5.18) */
+	uint32_t local_port; /* 0 if it is not known */
 };
 
 /* @text holds @len bytes, lines "name=number". False if one of the first three

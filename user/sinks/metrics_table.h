@@ -31,6 +31,13 @@ METRIC(RPC_DISCONNECTS, "rpc_disconnects", COUNTER, "", "server, transport",
        "Connections lost or closed.")
 METRIC(RPC_CONNECTS, "rpc_connects", COUNTER, "", "server, transport",
        "Connections established since the transport was created.")
+METRIC(RPC_REPLIES, "rpc_replies", COUNTER, "", "server, transport",
+       "Calls to which a transport has brought the reply.")
+METRIC(RPC_RTT_SECONDS, "rpc_rtt_seconds", COUNTER, "seconds", "server, transport",
+       "Time from the last transmit to the reply of these calls, added up.")
+METRIC(RPC_TRANSPORT_INFO, "rpc_transport_info", GAUGE, "",
+       "server, transport, protocol, local, remote",
+       "Addresses and ports of a transport's connection; always 1.")
 METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
        "server, transport, limit", "Time during which at least one task waited for this limit.")
 HISTOGRAM(RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", INFINITY_ALONE, POWERS(0, 17),
@@ -41,6 +48,10 @@ METRIC(RPC_QUEUE_DEPTH_MAX, "rpc_queue_depth_max", GAUGE, "", "server, queue",
 METRIC(RPC_OLDEST_WAITER_SECONDS, "rpc_oldest_waiter_seconds", GAUGE, "seconds", "server, queue",
        "Age of the oldest wait in a queue; of the oldest unanswered call for queue pending.")
 METRIC(RPC_SLOTS, "rpc_slots", GAUGE, "", "server, transport, kind", "RPC slots of a transport.")
+METRIC(RPC_SERVER_INFO, "rpc_server_info", GAUGE, "", "server, storage",
+       "Storage system that a server belongs to, by --storage; always 1.")
+METRIC(NFS_MOUNT_INFO, "nfs_mount_info", GAUGE, "", "server, export, mountpoint, version",
+       "NFS mount of process 1; always 1.")
 METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, action",
        "Xid errors that the NVIDIA driver reported.")
 METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
@@ -79,7 +90,7 @@ METRIC(RPC_SOURCE, "rpc_source", GAUGE, "", "source",
 METRIC(EVENTS_DROPPED, "events_dropped", COUNTER, "", "reason",
        "Records that a full table or buffer could not hold.")
 METRIC(FOLDED_ENTRIES, "folded_entries", GAUGE, "", "",
-       "Ops, errors, transports and servers that --max-series folds into other.")
+       "Entries for which there is no room in the file: folded into other, or left out.")
 METRIC(EXPORT_SECONDS, "export_seconds", GAUGE, "seconds", "",
        "Time that the last snapshot and write took.")
 METRIC(EXPORT_ERRORS, "export_errors", COUNTER, "", "", "Writes of the metrics file that failed.")

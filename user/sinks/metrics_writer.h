@@ -21,7 +21,7 @@
 
 /* Room for a sample: its name and number, and labels, each byte of their values
  * escaped. */
-#define LABELS_MAX 4
+#define LABELS_MAX 5
 #define LINE_SIZE (256 + LABELS_MAX * (32 + LABEL_ESCAPE_MAX * LABEL_SIZE))
 
 /* Begin with { .out, .format, .detail, .bounds_known }. */

@@ -11,7 +11,8 @@
 #include "version.h"
 
 static void write_transport_counter(struct metrics_writer *w, const struct snapshot *s,
-				    enum metric_id metric, enum rpc_fact fact, size_t offset)
+				    enum metric_id metric, enum rpc_fact fact, size_t offset,
+				    const char *(*format)(char *number, uint64_t value))
 {
 	char number[NUMBER_SIZE];
 
@@ -20,10 +21,21 @@ static void write_transport_counter(struct metrics_writer *w, const struct snaps
 		const struct rpc_transport_state *t = &s->transports[i];
 		uint64_t value;
 
+		if (t->named_only)
+			continue;
 		memcpy(&value, (const char *)t + offset, sizeof(value));
-		SAMPLE(w, format_integer(number, value), { "server", t->server },
-		       { "transport", t->name });
+		SAMPLE(w, format(number, value), { "server", t->server }, { "transport", t->name });
 	}
+}
+
+static void write_transport_info(struct metrics_writer *w, const struct rpc_transport_state *t)
+{
+	char local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE];
+
+	if (*t->remote.address)
+		SAMPLE(w, "1", { "server", t->server }, { "transport", t->name },
+		       { "protocol", t->protocol }, { "local", endpoint_text(local, &t->local) },
+		       { "remote", endpoint_text(remote, &t->remote) });
 }
 
 /* All transports of a server share its session, whose waits count for the first of them. */
@@ -40,21 +52,26 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 {
 	char number[NUMBER_SIZE];
 
-#define COUNTER(NAME, field)                                              \
-	write_transport_counter(w, s, METRIC_RPC_##NAME, RPC_FACT_##NAME, \
-				offsetof(struct rpc_transport_state, field))
-	COUNTER(RETRANSMITS, retransmits);
-	COUNTER(TIMEOUTS, timeouts);
-	COUNTER(DISCONNECTS, disconnects);
-	COUNTER(CONNECTS, connects);
+#define COUNTER(NAME, FACT, field, format)                                \
+	write_transport_counter(w, s, METRIC_RPC_##NAME, RPC_FACT_##FACT, \
+				offsetof(struct rpc_transport_state, field), format)
+	COUNTER(RETRANSMITS, RETRANSMITS, retransmits, format_integer);
+	COUNTER(TIMEOUTS, TIMEOUTS, timeouts, format_integer);
+	COUNTER(DISCONNECTS, DISCONNECTS, disconnects, format_integer);
+	COUNTER(CONNECTS, CONNECTS, connects, format_integer);
+	COUNTER(REPLIES, REPLIES, replies, format_integer);
+	COUNTER(RTT_SECONDS, REPLIES, rtt_ns, format_nanoseconds);
 #undef COUNTER
+	write_family(w, METRIC_RPC_TRANSPORT_INFO);
+	for (size_t i = 0; i < s->transport_count; i++)
+		write_transport_info(w, &s->transports[i]);
 
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
 	for (size_t i = 0; i < s->transport_count; i++) {
 		const struct rpc_transport_state *t = &s->transports[i];
 
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(s, RPC_FACT_SATURATED + l) &&
+			if (snapshot_knows(s, RPC_FACT_SATURATED + l) && !t->named_only &&
 			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
 			     is_first_transport(s, t)))
 				SAMPLE(w, format_nanoseconds(number, t->saturated_ns[l]),
@@ -111,6 +128,19 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 			if (q != RPC_QUEUE_XMIT && snapshot_knows(s, RPC_FACT_OLDEST + q))
 				SAMPLE(w, format_nanoseconds(number, v->oldest_ns[q]),
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
+}
+
+static void write_mounts(struct metrics_writer *w, const struct snapshot *s)
+{
+	write_family(w, METRIC_RPC_SERVER_INFO);
+	for (size_t i = 0; i < s->storage_count; i++)
+		SAMPLE(w, "1", { "server", s->storages[i].server },
+		       { "storage", s->storages[i].storage });
+	write_family(w, METRIC_NFS_MOUNT_INFO);
+	for (size_t i = 0; i < s->mount_count; i++)
+		SAMPLE(w, "1", { "server", s->mounts[i].server }, { "export", s->mounts[i].export },
+		       { "mountpoint", s->mounts[i].mountpoint },
+		       { "version", s->mounts[i].version });
 }
 
 static void write_faults(struct metrics_writer *w, const struct snapshot *s)
@@ -264,6 +294,7 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 	call_metrics_write(&w, s);
 	write_transports(&w, s);
 	write_servers(&w, s);
+	write_mounts(&w, s);
 	write_faults(&w, s);
 	write_kernel_events(&w, s);
 	write_health(&w, s);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/safe_text.h"
+#include "sinks/report_connections.h"
 #include "xid/xid_catalog.h"
 
 /* The calls of all ops together. */
@@ -105,6 +106,7 @@ void report_interval(FILE *out, const struct snapshot *before, const struct snap
 		else
 			fprintf(out, " %7s", "-");
 	fprintf(out, "  %6" PRIu64 "\n", count_faults(now) - count_faults(before));
+	report_connections_interval(out, before, now);
 	fflush(out);
 }
 
@@ -215,8 +217,11 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 	struct sums sums = sum_up(s, server);
 	char mean[DURATION_SIZE];
 
-	if (!sums.calls)
+	if (!sums.calls) {
+		/* All of its calls may be stuck. */
+		report_connections(out, s, server);
 		return;
+	}
 	format_duration(mean, sums.total_ns / sums.calls);
 	safe_line(out,
 		  "- %s: %" PRIu64 " NFS calls in %.0f s (%.0f/s), mean %s, on "
@@ -237,6 +242,7 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 					  t->name, server, limit_texts[l],
 					  (double)t->saturated_ns[l] / 1e9, seconds);
 	}
+	report_connections(out, s, server);
 }
 
 static void report_faults(FILE *out, const struct snapshot *s)

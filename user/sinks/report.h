@@ -12,7 +12,8 @@
 /* Column heads of report_interval(). */
 void report_head(FILE *out);
 
-/* One line on what happened between two snapshots. */
+/* One line on what happened between two snapshots, and one for each slow or stuck
+ * connection. */
 void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now);
 
 /* A session that took @seconds and its counters: per server and op the phases, then

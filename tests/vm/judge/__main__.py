@@ -7,6 +7,7 @@ FOLDER: what the guest has left. SCRIPTS: the folder of scenarios. NAME: each sc
 import sys
 from pathlib import Path
 
+from judge import promql
 from judge.readers import readers_accept_every_file
 from judge.runner import judge_scenario, outcome
 
@@ -14,6 +15,7 @@ from judge.runner import judge_scenario, outcome
 def main():
     folder, kernel, promtool, scripts, *names = sys.argv[1:]
     folder = Path(folder)
+    promql.promtool = promtool
     for name in names:
         for line in judge_scenario(Path(scripts), name, folder / name, kernel):
             print(line)

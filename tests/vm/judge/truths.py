@@ -6,7 +6,7 @@ from judge.reading import Metrics, difference, mountstats, runtime
 
 
 ABSENT_WITH_TRACEPOINTS = ("rpc_sent_bytes_total", "rpc_received_bytes_total", "rpc_timeouts_total",
-                           "rpc_connects_total", "rpc_slots")
+                           "rpc_connects_total", "rpc_replies_total", "rpc_rtt_seconds_total", "rpc_slots")
 
 
 def has_all_families(metrics):

@@ -23,6 +23,22 @@ def rdma_counts_equal_mountstats(folder):
 
 
 @judgement
+def rdma_connections_have_the_addresses_of_their_ids(folder):
+    ports = []
+    for name, address in (("v3", "10.0.8.1"), ("v4.2", "[fd00:8::1]")):
+        [labels] = [dict(key) for key in Metrics(folder / f"{name}-after.prom").each("rpc_transport_info")]
+        need(labels["protocol"] == "rdma" and labels["remote"] == f"{address}:20049", labels)
+        lines = map(str.split, (folder / f"{name}.cm_id").read_text().splitlines())
+        ids = [dict(zip(words, words[1:])) for words in lines]
+        # Both ends are here: the client's has the server's port as its destination.
+        local = [found["src-addr"] for found in ids if found.get("dst-addr", "").endswith(":20049")]
+        need([text.replace("[", "").replace("]", "") for text in local] ==
+             [labels["local"].replace("[", "").replace("]", "")], labels, "and the ids are", ids)
+        ports.append(labels["local"])
+    return ", ".join(ports)
+
+
+@judgement
 def four_rdma_slots_saturate_and_128_do_not(folder):
     # In Linux 7.2 a slot also waits for its send to be complete, after its call has ended.
     return saturates(folder, "slot", 4, 128, 32 - 4, more=4)

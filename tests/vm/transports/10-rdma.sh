@@ -35,6 +35,7 @@ rdma_load() {
 	load /mnt/rdma "$6" 32 "$7" "$8" "${@:9}"
 	cp fio.json "$name.json"
 	compare_point "$name-after"
+	rdma resource show cm_id >"$name.cm_id"
 	umount /mnt/rdma
 	nfs_server_stop
 }

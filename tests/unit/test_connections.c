@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that of a server's connections the slow and the stuck one are found, and no other
+ * one, and that the shares are of that server and of that time.
+ */
+#include "unit.h"
+#include "model/connections.h"
+
+static struct snapshot before, s;
+static struct connections c;
+
+static int end(void **state __attribute__((unused)))
+{
+	free(c.list);
+	c = (struct connections){};
+	snapshot_free(&before);
+	snapshot_free(&s);
+	return 0;
+}
+
+TEST_EACH(NULL, end)
+
+/* A connection with @replies, each after @us microseconds. */
+static struct rpc_transport_state *add(struct snapshot *to, const char *server, const char *name,
+				       uint64_t replies, uint64_t us)
+{
+	struct rpc_transport_state *t = snapshot_transport(to, server, name);
+
+	assert_non_null(t);
+	strcpy(t->remote.address, "10.0.0.1");
+	t->replies = replies;
+	t->rtt_ns = replies * us * 1000;
+	return t;
+}
+
+static const struct connection *find(const char *name)
+{
+	for (size_t i = 0; i < c.count; i++)
+		if (!strcmp(c.list[i].transport->name, name))
+			return &c.list[i];
+	fail_msg("no connection %s", name);
+	return NULL;
+}
+
+static size_t count_bad(void)
+{
+	size_t bad = 0;
+
+	for (size_t i = 0; i < c.count; i++)
+		bad += c.list[i].slow || c.list[i].stuck;
+	return bad;
+}
+
+static void judge(void)
+{
+	free(c.list);
+	c = connections_of(before.transport_count ? &before : NULL, &s, "nas");
+}
+
+/* Seven have a thousand replies each, after 40 ms. */
+static void add_eight(uint64_t slow_replies, uint64_t slow_us)
+{
+	char name[16];
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "tcp/%d", i);
+		add(&s, "nas", name, i == 3 ? slow_replies : 1000, i == 3 ? slow_us : 40000);
+	}
+	add(&s, "other", "tcp/0", 100000, 1);
+}
+
+TEST(one_slow_connection_of_eight_is_found)
+{
+	add_eight(100, 400000);
+	judge();
+	assert_int_equal(c.count, 8);
+	assert_true(find("tcp/3")->slow);
+	assert_int_equal(count_bad(), 1);
+	assert_true(find("tcp/3")->share > 0.0140 && find("tcp/3")->share < 0.0141);
+	assert_true(find("tcp/0")->share > 0.1408 && find("tcp/0")->share < 0.1409);
+	assert_int_equal(find("tcp/3")->mean_ns, 400000000);
+	assert_int_equal(c.median_ns, 40000000);
+}
+
+/* One call at a time, which goes to each connection in turn. */
+TEST(a_slow_connection_with_as_many_calls_is_found)
+{
+	add_eight(1000, 90000);
+	judge();
+	assert_true(find("tcp/3")->slow);
+	assert_int_equal(count_bad(), 1);
+}
+
+TEST(equal_connections_are_not_slow)
+{
+	add_eight(1000, 40000);
+	judge();
+	assert_int_equal(count_bad(), 0);
+	end(NULL);
+	add_eight(520, 80000); /* not more than twice the time */
+	judge();
+	assert_int_equal(count_bad(), 0);
+}
+
+TEST(few_replies_prove_a_connection_slow_only_beside_many)
+{
+	static const struct {
+		uint64_t replies, others;
+		bool slow;
+	} cases[] = {
+		{ 4, 1000, false }, { 5, 12, true },  { 5, 11, false },
+		{ 19, 38, false },  { 19, 40, true }, { 20, 20, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int other = 0; other < 3; other++)
+			add(&s, "nas", (const char *[]){ "a", "b", "c" }[other], cases[i].others,
+			    10);
+		add(&s, "nas", "slow", cases[i].replies, 1000);
+		judge();
+		assert_int_equal(find("slow")->slow, cases[i].slow);
+		end(NULL);
+	}
+}
+
+TEST(an_idle_connection_is_not_slow)
+{
+	add_eight(0, 0);
+	judge();
+	assert_int_equal(count_bad(), 0);
+	assert_int_equal(find("tcp/3")->mean_ns, 0);
+	assert_int_equal(c.median_ns, 40000000);
+}
+
+TEST(of_two_the_slower_one_is_found)
+{
+	add(&s, "nas", "tcp/0", 1000, 40);
+	add(&s, "nas", "tcp/1", 100, 400);
+	judge();
+	assert_false(find("tcp/0")->slow);
+	assert_true(find("tcp/1")->slow);
+}
+
+TEST(a_single_connection_is_never_slow)
+{
+	add(&s, "nas", "tcp/0", 10, 4000000);
+	judge();
+	assert_int_equal(c.count, 1);
+	assert_int_equal(count_bad(), 0);
+}
+
+TEST(an_unanswered_call_makes_a_connection_stuck)
+{
+	add_eight(0, 0);
+	s.transports[3].oldest_ns = 4999999999;
+	s.transports[2].oldest_ns = 5000000000;
+	judge();
+	assert_false(find("tcp/3")->stuck);
+	assert_true(find("tcp/2")->stuck);
+}
+
+TEST(only_what_was_done_since_counts)
+{
+	add(&before, "nas", "tcp/0", 100000, 400);
+	add(&before, "nas", "tcp/1", 1000, 4);
+	add(&s, "nas", "tcp/0", 100000, 400);
+	add(&s, "nas", "tcp/1", 4000, 4);
+	add(&s, "nas", "tcp/2", 1000, 12); /* new */
+	judge();
+	assert_int_equal(find("tcp/0")->replies, 0);
+	assert_int_equal(find("tcp/1")->replies, 3000);
+	assert_true(find("tcp/1")->share == 0.75 && find("tcp/2")->share == 0.25);
+	assert_true(find("tcp/2")->slow);
+}
+
+TEST(a_transport_that_has_ended_is_no_connection)
+{
+	add_eight(1000, 40000);
+	s.transports[0].remote.address[0] = 0;
+	judge();
+	assert_int_equal(c.count, 7);
+	c = (free(c.list), connections_of(NULL, &s, "nobody"));
+	assert_int_equal(c.count, 0);
+}

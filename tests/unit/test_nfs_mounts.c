@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the NFS mounts of mountinfo are found with names from outside as they are,
+ * each once, within the bound, and that connections in sysfs are theirs alone.
+ */
+#include "unit.h"
+#include "made_up_tree.h"
+#include "model/endpoint.h"
+#include "rpc/nfs_mounts.h"
+#include "rpc/xprt_files.h"
+
+static void put_mounts(const char *text)
+{
+	put("/proc/1/mountinfo", text);
+}
+
+/* A snapshot with the mounts as they are now. */
+static struct snapshot now(void)
+{
+	struct nfs_mounts m;
+	struct snapshot s = {};
+
+	nfs_mounts_init(&m);
+	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
+	nfs_mounts_free(&m);
+	return s;
+}
+
+static void assert_mount(const struct nfs_mount *m, const char *server, const char *export,
+			 const char *mountpoint, const char *version)
+{
+	assert_string_equal(m->server, server);
+	assert_string_equal(m->export, export);
+	assert_string_equal(m->mountpoint, mountpoint);
+	assert_string_equal(m->version, version);
+}
+
+TEST_WITH(a_mount_has_server_export_mountpoint_and_version, enter, leave)
+{
+	struct snapshot s;
+
+	put_mounts("22 1 0:20 / /sys rw shared:7 - sysfs sysfs rw\n"
+		   "40 22 0:45 / /mnt/a\\040b\\012c rw shared:3 - nfs4 nas-1:/srv/a\\134b "
+		   "rw,vers=4.2,proto=tcp,addr=10.0.0.1\n"
+		   "41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,vers=3,port=20049,addr=fd00::1\n"
+		   "42 22 0:47 / /odd rw - nfs na\"s\\134x\\012\xff:/e:f rw,vers=3,addr=10.0.0.2\n"
+		   "43 22 0:45 / /mnt/bind rw - nfs4 nas-1:/srv/sub rw,vers=4.2,addr=10.0.0.1\n");
+	s = now();
+	assert_int_equal(s.mount_count, 4);
+	assert_mount(&s.mounts[0], "nas-1", "/srv/a\\b", "/mnt/a b\\x0ac", "4.2");
+	assert_string_equal(s.mounts[0].remote.address, "10.0.0.1");
+	assert_int_equal(s.mounts[0].remote.port, 2049);
+	assert_mount(&s.mounts[1], "fd00::1", "/", "/v6", "3");
+	assert_int_equal(s.mounts[1].remote.port, 20049);
+	assert_mount(&s.mounts[2], "na\"s\\x\\x0a\\xff", "/e:f", "/odd", "3");
+	assert_mount(&s.mounts[3], "nas-1", "/srv/sub", "/mnt/bind", "4.2");
+	assert_int_equal(s.drop_count, 0);
+	assert_int_equal(s.folded_entries, 0);
+	snapshot_free(&s);
+}
+
+/* Two samples with the same labels would make the whole file invalid. */
+TEST_WITH(a_mount_over_a_mount_is_one, enter, leave)
+{
+	struct snapshot s;
+
+	put_mounts("40 22 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n"
+		   "41 40 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n"
+		   "42 41 0:46 / /m rw - nfs a:/x rw,vers=3,addr=10.0.0.1\n");
+	s = now();
+	assert_int_equal(s.mount_count, 2);
+	snapshot_free(&s);
+}
+
+TEST_WITH(more_mounts_than_the_bound_are_counted, enter, leave)
+{
+	static char text[100 * (NFS_MOUNTS_MAX + 7)];
+	struct snapshot s;
+
+	text[0] = 0;
+	for (int i = 0; i < NFS_MOUNTS_MAX + 7; i++)
+		snprintf(text + strlen(text), 100,
+			 "40 22 0:45 / /m%d rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n", i);
+	put_mounts(text);
+	s = now();
+	assert_int_equal(s.mount_count, NFS_MOUNTS_MAX);
+	assert_string_equal(s.mounts[NFS_MOUNTS_MAX - 1].mountpoint, "/m255");
+	assert_int_equal(s.folded_entries, 7);
+	snapshot_free(&s);
+}
+
+TEST_WITH(long_names_are_cut, enter, leave)
+{
+	char text[2000], name[1001];
+	struct snapshot s;
+
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	snprintf(text, sizeof(text), "40 22 0:45 / /%s rw - nfs4 b:/x rw,vers=3,addr=1.2.3.4\n",
+		 name);
+	put_mounts(text);
+	s = now();
+	assert_int_equal(s.mount_count, 1);
+	assert_true(strlen(s.mounts[0].mountpoint) < LABEL_SIZE);
+	assert_non_null(strstr(s.mounts[0].mountpoint, "aaa..."));
+	snapshot_free(&s);
+}
+
+TEST_WITH(this_process_stands_in_for_process_1, enter, leave)
+{
+	struct snapshot s = now();
+
+	assert_int_equal(s.mount_count, 0);
+	put("/proc/self/mountinfo", "40 22 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
+	s = now();
+	assert_int_equal(s.mount_count, 1);
+	snapshot_free(&s);
+}
+
+/* The system's own list reports what is mounted: without a change nothing is read. */
+TEST_WITH(a_list_without_a_change_is_not_read_again, enter, leave)
+{
+	struct nfs_mounts m;
+	struct snapshot s = {};
+	size_t count;
+
+	nfs_mounts_init(&m);
+	assert_int_equal(nfs_mounts_add(&m, "", &s), 0);
+	count = s.mount_count;
+	snapshot_free(&s);
+	put_mounts("40 22 0:45 / /m/new rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
+	snprintf(m.path, sizeof(m.path), "%s/proc/1/mountinfo", root);
+	assert_int_equal(nfs_mounts_add(&m, "", &s), 0);
+	assert_int_equal(s.mount_count, count);
+	snapshot_free(&s);
+	nfs_mounts_free(&m);
+}
+
+static void put_xprt(const char *name, const char *destination, const char *source,
+		     const char *ports)
+{
+	char path[128], text[256];
+
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
+	put(path, destination);
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/srcaddr", name);
+	put(path, source);
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
+		 name);
+	snprintf(text, sizeof(text), "state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=0\n%s\n",
+		 ports);
+	put(path, text);
+}
+
+static void assert_transport(const struct rpc_transport_state *t, const char *name,
+			     const char *local, const char *remote)
+{
+	char text[ENDPOINT_SIZE];
+
+	assert_string_equal(t->name, name);
+	assert_true(t->named_only);
+	assert_string_equal(endpoint_text(text, &t->local), local);
+	assert_string_equal(endpoint_text(text, &t->remote), remote);
+}
+
+TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
+{
+	struct snapshot s;
+
+	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
+		   "41 22 0:46 / /r rw - nfs fast:/ rw,vers=3,port=20049,addr=fd00::1\n");
+	put_xprt("xprt-10-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
+	put_xprt("xprt-9-tcp", "10.0.0.1\n", "<closed>\n", "src_port=800\ndst_port=2049");
+	put_xprt("xprt-11-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=7\ndst_port=999"); /* lockd */
+	put_xprt("xprt-12-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=7\ndst_port=2049");
+	put_xprt("xprt-13-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=7"); /* before 5.18 */
+	put_xprt("xprt-14-rdma", "fd00::1\n", "10.0.0.9\n", "src_port=0\ndst_port=0");
+	s = now();
+	assert_int_equal(xprt_files_add(root, &s), 0);
+	assert_int_equal(s.transport_count, 3);
+	assert_transport(&s.transports[0], "tcp/0", "", "10.0.0.1:2049");
+	assert_transport(&s.transports[1], "tcp/1", "10.0.0.9:801", "10.0.0.1:2049");
+	assert_transport(&s.transports[2], "rdma/0", "", "[fd00::1]:20049");
+	assert_string_equal(s.transports[2].server, "fast");
+	assert_string_equal(s.transports[2].protocol, "rdma");
+	snapshot_free(&s);
+}
+
+TEST_WITH(a_transport_with_counts_keeps_them, enter, leave)
+{
+	struct snapshot s;
+
+	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n");
+	put_xprt("xprt-9-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
+	s = now();
+	snapshot_transport(&s, "nas", "tcp/0")->connects = 4;
+	assert_int_equal(xprt_files_add(root, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_false(s.transports[0].named_only);
+	snapshot_free(&s);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that each server gets the storage system of the first rule that matches its name
+ * or one of its addresses, and no other one.
+ */
+#include "unit.h"
+#include "model/storage.h"
+
+static struct snapshot s;
+static struct storage_rules rules;
+
+static int end(void **state __attribute__((unused)))
+{
+	snapshot_free(&s);
+	rules = (struct storage_rules){};
+	return 0;
+}
+
+TEST_EACH(NULL, end)
+
+static void rule(const char *text)
+{
+	assert_null(storage_rules_add(&rules, text));
+}
+
+static void add_mount(const char *server, const char *address)
+{
+	struct nfs_mount mount = { .export = "/x", .mountpoint = "/mnt", .version = "4.2" };
+
+	snprintf(mount.server, sizeof(mount.server), "%s", server);
+	snprintf(mount.remote.address, sizeof(mount.remote.address), "%s", address);
+	assert_non_null(snapshot_mount(&s, &mount));
+}
+
+/* The storage system of @server; "" if it has none. */
+static const char *storage_of(const char *server)
+{
+	const char *found = "";
+
+	for (size_t i = 0; i < s.storage_count; i++)
+		if (!strcmp(s.storages[i].server, server)) {
+			assert_string_equal(found, "");
+			found = s.storages[i].storage;
+		}
+	return found;
+}
+
+TEST(two_addresses_are_one_storage)
+{
+	rule("scratch=10.0.1.*");
+	rule("home=fd00:*");
+	add_mount("10.0.1.1", "10.0.1.1");
+	add_mount("10.0.1.2", "10.0.1.2");
+	add_mount("fd00::7", "fd00::7");
+	add_mount("192.0.2.1", "192.0.2.1");
+	assert_int_equal(storage_rules_apply(&rules, &s), 0);
+	assert_string_equal(storage_of("10.0.1.1"), "scratch");
+	assert_string_equal(storage_of("10.0.1.2"), "scratch");
+	assert_string_equal(storage_of("fd00::7"), "home");
+	assert_int_equal(s.storage_count, 3);
+}
+
+TEST(a_name_matches_in_any_case_and_an_address_of_any_transport)
+{
+	struct rpc_transport_state *t;
+
+	rule("a=NAS-?.example.com");
+	rule("b=10.0.0.2");
+	assert_non_null(snapshot_server(&s, "nas-1.Example.com"));
+	assert_non_null(snapshot_server(&s, "nas-10.example.com"));
+	t = snapshot_transport(&s, "nas-10.example.com", "tcp/0");
+	strcpy(t->remote.address, "10.0.0.1");
+	t = snapshot_transport(&s, "nas-10.example.com", "tcp/1");
+	strcpy(t->remote.address, "10.0.0.2");
+	t = snapshot_transport(&s, "another", "tcp/1");
+	strcpy(t->remote.address, "10.0.0.2"); /* it has neither calls nor a mount */
+	assert_int_equal(storage_rules_apply(&rules, &s), 0);
+	assert_string_equal(storage_of("nas-1.Example.com"), "a");
+	assert_string_equal(storage_of("nas-10.example.com"), "b");
+	assert_int_equal(s.storage_count, 2);
+}
+
+TEST(a_network_namespace_behind_the_name_may_be_left_out)
+{
+	rule("a=nas-1");
+	rule("b=nas-2@40*");
+	rule("c=x@nas");
+	assert_non_null(snapshot_server(&s, "nas-1@4026532281"));
+	assert_non_null(snapshot_server(&s, "nas-2@4026532281"));
+	assert_non_null(snapshot_server(&s, "x@nas@4026532281"));
+	assert_non_null(snapshot_server(&s, "y@nas@4026532281"));
+	assert_int_equal(storage_rules_apply(&rules, &s), 0);
+	assert_string_equal(storage_of("nas-1@4026532281"), "a");
+	assert_string_equal(storage_of("nas-2@4026532281"), "b");
+	assert_string_equal(storage_of("x@nas@4026532281"), "c");
+	assert_int_equal(s.storage_count, 3);
+}
+
+TEST(the_first_rule_wins_whatever_it_matches)
+{
+	rule("by_address=10.0.0.1");
+	rule("by_name=nas");
+	rule("by_address=never");
+	add_mount("nas", "10.0.0.1");
+	add_mount("nas", "10.0.0.9");
+	assert_int_equal(storage_rules_apply(&rules, &s), 0);
+	assert_string_equal(storage_of("nas"), "by_address");
+}
+
+TEST(an_unknown_address_matches_nothing)
+{
+	rule("all=*");
+	add_mount("", "");
+	assert_int_equal(storage_rules_apply(&rules, &s), 0);
+	assert_int_equal(s.storage_count, 0);
+}
+
+TEST(a_rule_needs_both_parts)
+{
+	static const char *const wrong[] = { "", "=", "=x", "x", "x=" };
+	struct storage_rules before = rules;
+
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_non_null(storage_rules_add(&rules, wrong[i]));
+	assert_memory_equal(&rules, &before, sizeof(rules));
+	rule("a==b"); /* the pattern may hold one */
+	assert_string_equal(rules.rules[0].pattern, "=b");
+	rule("\xff=b");
+	assert_string_equal(rules.rules[1].name, "\\xff");
+}
+
+TEST(rules_beyond_the_table_are_refused)
+{
+	for (int i = 0; i < STORAGE_RULES_MAX; i++)
+		rule("a=b");
+	assert_non_null(storage_rules_add(&rules, "a=b"));
+	assert_int_equal(rules.count, STORAGE_RULES_MAX);
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Mounts are shown as mountinfo has them, from when they are there until they end; two of one storage system by different
+# addresses are one by --storage and the documented query.
+nfs_server_start
+for address in 10.0.9.{1,2,3}; do
+	ip address add "$address/32" dev lo
+	defer ip address delete "$address/32" dev lo
+done
+agent_start --storage 'scratch=10.0.9.*' --storage 'other=*'
+nfs_mount 3 '' /mnt/one 10.0.9.1
+nfs_mount 4.2 '' '/mnt/two #2' 10.0.9.2
+nfs_mount 4.1 '' /mnt/six '[::1]'
+mkdir -p /mnt/one/folder /mnt/bind
+defer unmount /mnt/bind
+mount --bind /mnt/one/folder /mnt/bind
+for i in {10..13}; do
+	for dir in /mnt/one '/mnt/two #2' /mnt/six; do
+		prepare_file "$dir"
+		dd if="$dir/load" of=/dev/null bs=1M iflag=direct status=none
+	done
+	agent_write
+	cp x.prom "$i.prom"
+done
+cp /proc/1/mountinfo .
+ss -Htn state established dport = :2049 | awk '{ print $3, $4 }' >sockets
+# move FROM TO: gives connections to another address, as rpcctl does.
+move() {
+	local folder
+	for folder in /sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*-tcp; do
+		[[ -e $folder && $(<"$folder/dstaddr") == "$1" ]] || continue
+		! grep -qx dst_port=2049 "$folder/xprt_info" || echo "$2" >"$folder/dstaddr"
+	done
+}
+move 10.0.9.1 10.0.9.3
+dd if=/mnt/one/load of=/dev/null bs=1M iflag=direct status=none
+ss -Htn state established dport = :2049 | awk '{ print $3, $4 }' >moved.sockets
+agent_write
+cp x.prom moved.prom
+umount /mnt/bind
+umount /mnt/six
+agent_write
+cp x.prom gone.prom
+agent_stop

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The connections of the NFS mounts as sysfs shows them (net/sunrpc/sysfs.c, from 5.18),
+ * for the sources that do not read the kernel's structs.
+ */
+#ifndef XIDSCOPE_XPRT_FILES_H
+#define XIDSCOPE_XPRT_FILES_H
+
+#include "model/snapshot.h"
+
+/* More connections than this are left out, and counted. */
+#define XPRT_FILES_MAX 256
+
+/*
+ * Adds to @s the addresses of each connection to a server of @s->mounts, as a transport
+ * that has nothing else: "tcp/0", numbered by the kernel's ids. Shown are those of this
+ * network namespace. @root: before the path of sysfs, "" for the system itself. Returns 0
+ * or -ENOMEM.
+ */
+int xprt_files_add(const char *root, struct snapshot *s);
+
+#endif
