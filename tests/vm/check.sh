@@ -124,12 +124,14 @@ prepare_scenarios() {
 }
 
 check_scenarios() { # check_scenarios KERNEL JOB
+	local smp=()
 	if [[ -e $2.failure ]]; then
 		printf 'FAIL %s: could not be made ready\n%s\n' "$1" "$(sed 's/^/    /' "$2.failure")"
 		return
 	fi
 	read_scenarios "$1"
-	if boot "$1" "$2" "$results/$1" --errors "${image[@]}"; then
+	[[ $special != 4-cpus ]] || smp=(--smp 4)
+	if boot "$1" "$2" "$results/$1" --errors "${smp[@]}" "${image[@]}"; then
 		PYTHONPATH=$here /usr/bin/python3 -B -m judge "$results/$1" "$1" "$promtool" "$here/$folder" "${names[@]}" ||
 			echo "FAIL $1: the judge ended early"
 	else

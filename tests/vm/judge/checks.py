@@ -57,6 +57,13 @@ def check_additive(metrics):
              sum(phases.values()), "not", total)
 
 
+def check_replies(metrics):
+    """The transports' replies are those to all calls, and their times are the phase rtt, to the nanosecond."""
+    for name, calls in (("rpc_replies_total", metrics.get("rpc_op_calls_total")),
+                        ("rpc_rtt_seconds_total", metrics.get("rpc_op_phase_seconds_total", phase="rtt"))):
+        need(metrics.get(name) == calls, name, metrics.get(name), "and the calls have", calls)
+
+
 def preemptible(metrics):
     """Whether programs can be preempted: source btf has hooks for that."""
     return metrics.get("hook_attached", hook="xprt_release_xprt")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.checks import check_no_drops
+from judge.checks import check_no_drops, check_replies
 from judge.reading import Metrics
 from judge.truths import compare_rtt, compare_with_mountstats, has_all_families
 
@@ -12,6 +12,8 @@ def exact(mount):
         compare_rtt(folder, f"{mount}-before", f"{mount}-after", ours)
         after = Metrics(folder / f"{mount}-after.prom")
         check_no_drops(after)
+        if has_all_families(after):
+            check_replies(ours)
         alive = after.each("rpc_slots", kind="max")
         need(not has_all_families(after) or len(alive) == int(mount.split("-")[1]),
              len(alive), "transports")
