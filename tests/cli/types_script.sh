@@ -11,10 +11,10 @@ gcc -g -c module.c
 ld -r --build-id=0xabcdef0123456789 -o sunrpc.ko module.o
 DESTDIR=$work/root "$top/deploy/dkms/xidscope-types" sunrpc.ko
 kept=root/usr/lib/debug/.build-id/ab/cdef0123456789.debug
-"${BPFTOOL:-/usr/sbin/bpftool}" btf dump file "$kept" | grep -q "STRUCT 'rpc_task'"
+"${BPFTOOL:-/usr/sbin/bpftool}" btf dump file "$kept" | grep "STRUCT 'rpc_task'" >/dev/null
 [[ $(find root -type f) == "$kept" && $(stat -c %a "$kept") == 644 ]]
-if readelf -SW "$kept" | grep -q debug_info; then exit 1; fi
-if readelf -SW sunrpc.ko | grep -q BTF; then exit 1; fi
+if readelf -SW "$kept" | grep debug_info >/dev/null; then exit 1; fi
+if readelf -SW sunrpc.ko | grep BTF >/dev/null; then exit 1; fi
 ld -r --build-id=none -o anonymous.ko module.o
 if DESTDIR=$work/root "$top/deploy/dkms/xidscope-types" anonymous.ko 2>message; then exit 1; fi
 [[ $(<message) == "xidscope-types: anonymous.ko has no build id: build it with ld --build-id" ]]
