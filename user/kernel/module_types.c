@@ -73,6 +73,7 @@ static void find_struct(struct copying *c, __u32 id)
 		add_struct(c, id);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static int copy_composite(struct copying *c, const struct btf_type *t, int depth)
 {
 	const struct btf_member *m = btf_members(t);
@@ -90,6 +91,7 @@ static int copy_composite(struct copying *c, const struct btf_type *t, int depth
 	return err ?: id;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static int copy_array(struct copying *c, const struct btf_array *a, int depth)
 {
 	int element = copy_type(c, a->type, depth), index = copy_type(c, a->index_type, depth);
@@ -98,6 +100,7 @@ static int copy_array(struct copying *c, const struct btf_array *a, int depth)
 					  btf__add_array(c->to, index, element, (int)a->nelems);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static int copy_new(struct copying *c, const struct btf_type *t, int depth)
 {
 	int id;
@@ -125,7 +128,8 @@ static int copy_new(struct copying *c, const struct btf_type *t, int depth)
 	}
 }
 
-/* Returns the number of the copy, or -errno. */
+/* Returns the number of the copy, or -errno. @depth bounds the recursion. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static int copy_type(struct copying *c, __u32 id, int depth)
 {
 	const struct btf_type *t = btf__type_by_id(c->from, id);

@@ -41,7 +41,7 @@ struct elf {
 /* Returns a copy, to be freed, with a NUL behind it; NULL: it is not all there, or longer. */
 static void *read_part(int fd, uint64_t offset, uint64_t size, uint64_t max)
 {
-	char *bytes = size <= max && offset <= INT64_MAX - size ? malloc(size + 1) : NULL;
+	char *bytes = size <= max && offset <= INT64_MAX - size ? calloc(1, size + 1) : NULL;
 	size_t len = 0;
 	ssize_t n = 1;
 
