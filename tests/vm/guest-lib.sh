@@ -17,7 +17,7 @@ put_value() { echo "$2" >"$1"; }
 
 # unmount DIR: if it is mounted; also when the server does not answer.
 unmount() {
-	! grep -q " $1 " /proc/mounts || umount -f -l "$1"
+	! grep -qF " ${1// /\\040} " /proc/mounts || umount -f -l "$1"
 }
 
 # nfs_server_start [THREADS=8]: exports a tmpfs at /export (NFSv3 path /export, NFSv4 path /) to everyone over TCP,

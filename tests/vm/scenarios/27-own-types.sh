@@ -10,7 +10,7 @@ module=$(modinfo -n sunrpc)
 # No section of that name, and no signature, which would be wrong.
 LC_ALL=C sed -e 's/\x00\.BTF\x00/\x00.XTF\x00/' -e 's/~Module signature appended~//' "$module" >/tmp/sunrpc.ko
 defer nfs_remove
-wait_for 20 nfs_unload 2>/dev/null
+nfs_remove
 insmod /tmp/sunrpc.ko
 [[ ! -e /sys/kernel/btf/sunrpc ]]
 id=$(od -An -v -tx1 -j 16 /sys/module/sunrpc/notes/.note.gnu.build-id | tr -d ' \n')

@@ -24,7 +24,7 @@ judge() { # judge NAME [OPTION...]: the verdict on what the agent has counted
 	echo "$status" >"$name.status"
 }
 pieces 1250 'NVRM: Xid (PCI:%04x:01:00): 13, pid=%d, name=flood, Graphics Exception'
-pieces 1000 'nvidia-nvswitch0: SXid (PCI:%04x:02:00.0): 3%04d, Non-fatal, Link 48'
+pieces 1000 'nvidia-nvswitch0: SXid (PCI:%04x:02:00.0): 4%04d, Non-fatal, Link 48' # codes of no catalog
 judge flood
 driver 'raw NVRM: Xid (PCI:0000:d0:00): 79, pid=7, name=train, GPU has fallen off the bus.' \
 	'raw nvidia-nvswitch0: SXid (PCI:0000:d1:00.0): 20034, Fatal, Link 48' \
