@@ -307,6 +307,7 @@ tools = $(Q)tests/deps.sh --only '$(1)'
 
 # The sanitizers' runtimes are linked in; libbpf, libelf and libz are in the guest.
 asan: deps ## run unit tests and guest scenarios with ASan and UBSan
+	$(Q)$(MAKE) --no-print-directory $(T)/refuse
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan STATIC= \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -static-libasan -static-libubsan' \
 		$(B)/asan/xidscope asan-unit
