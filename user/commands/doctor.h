@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 /* Writes the report about a system whose files are below @root ("": this one), with
- * the kernel @release, to @out. Returns true if nothing is missing. */
+ * the kernel @release, to @out. @types_file: NULL, or a file that is to have the types of the
+ * loaded sunrpc. Returns true if nothing is missing. */
 bool doctor_report(FILE *out, const char *root, const char *release, const char *types_file,
 		   bool json);
 
