@@ -143,13 +143,13 @@ TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
 	assert_int_equal(again.faults.counts.fault_count, 2);
 	f = &again.faults.counts.faults[0];
 	assert_true(f->count == 24 && f->incidents == 12 && f->last == 3201);
-	assert_int_equal(f->repeat_count, FAULT_REPEATS);
+	assert_int_equal(f->repeats.count, FAULT_REPEATS);
 	for (int i = 0; i < FAULT_REPEATS; i++)
-		assert_true(f->repeats[i] == 3200 - 200 * i);
+		assert_true(f->repeats.times[i] == 3200 - 200 * i);
 	/* alone, as in a file of an older program, a line is one repeat */
 	f = &again.faults.counts.faults[1];
-	assert_int_equal(f->repeat_count, 1);
-	assert_true(f->repeats[0] == 5);
+	assert_int_equal(f->repeats.count, 1);
+	assert_true(f->repeats.times[0] == 5);
 	free(text);
 	fault_state_free(&s);
 	fault_state_free(&again);
@@ -177,8 +177,8 @@ TEST(times_of_places_survive)
 	assert_int_equal(again.faults.counts.faults[0].count, 6);
 	assert_int_equal(again.faults.place_count, 2);
 	assert_int_equal(again.faults.places[1].place, 65537);
-	assert_int_equal(again.faults.places[1].repeat_count, 3);
-	assert_true(again.faults.places[1].repeats[0] == 2000);
+	assert_int_equal(again.faults.places[1].repeats.count, 3);
+	assert_true(again.faults.places[1].repeats.times[0] == 2000);
 	free(text);
 	fault_state_free(&s);
 	fault_state_free(&again);

@@ -105,7 +105,7 @@ TEST(a_loop_of_failures_repeats_once_and_a_day_later_it_is_forgotten)
 	like.causes[0] = 7;
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(faults_add(&f, &like, 10000 + 200 * i), 0);
-	assert_int_equal(f.counts.faults[1].repeat_count, 1);
+	assert_int_equal(f.counts.faults[1].repeats.count, 1);
 	faults_free(&f);
 }
 

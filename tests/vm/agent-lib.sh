@@ -91,6 +91,37 @@ in_folder() {
 	cd "$back" || return
 }
 
+# limited_mounts NETNS SERVER: /mnt/three and /mnt/four, NFSv3 and v4.2, with four slots and four session slots.
+limited_mounts() {
+	slot_limit 4
+	session_limit 4
+	NETNS=$1 nfs_mount 3 '' /mnt/three "$2"
+	NETNS=$1 nfs_mount 4.2 '' /mnt/four "$2"
+	prepare_file /mnt/three
+	prepare_file /mnt/four
+}
+
+# compare_under_load: points `before`, `single`, after one call at a time on these mounts, and `after`, with all slots taken
+# and a call that fails.
+compare_under_load() {
+	compare_points before
+	load /mnt/three 2 1 randrw 4k
+	load /mnt/four 2 1 randrw 4k
+	compare_points single
+	load /mnt/three 4 32 randrw 4k
+	load /mnt/four 4 32 randrw 4k
+	ls /mnt/three/absent /mnt/four/absent 2>/dev/null || true
+	compare_points after
+}
+
+# types_at_place MODULE FILE: puts FILE where the agent looks for the types of the loaded module.
+types_at_place() {
+	local id
+	id=$(od -An -v -tx1 -j 16 "/sys/module/$1/notes/.note.gnu.build-id" | tr -d ' \n')
+	defer rm -rf /usr/lib/debug/.build-id
+	install -D -m 644 "$2" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+}
+
 # at_rest MOUNTSTATS LATER: whether nothing has changed but ages and transports' idle times.
 at_rest() {
 	local old new i

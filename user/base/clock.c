@@ -33,3 +33,8 @@ bool clock_offsets_read(struct clock_offsets *o)
 	o->monotonic_to_boot = boot - monotonic;
 	return read_ns(CLOCK_MONOTONIC) - monotonic < EXACT_NS;
 }
+
+double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns)
+{
+	return ((double)monotonic_ns + (double)o->monotonic_to_boot) / 1e9;
+}

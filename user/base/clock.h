@@ -27,6 +27,9 @@ struct clock_offsets {
 	int64_t monotonic_to_boot; /* ns: the time that the machine was suspended */
 };
 
+/* Seconds since the boot, CLOCK_BOOTTIME, at a CLOCK_MONOTONIC in ns. */
+double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns);
+
 /* Measures them. False: an interruption made the measurement inexact. */
 bool clock_offsets_read(struct clock_offsets *o);
 

@@ -52,8 +52,7 @@ static bool began_before(int folder, uint64_t time_ns)
 
 	read_at(folder, "stat", text, sizeof(text));
 	return clock_offsets_read(&clocks) && process_start_ticks(text, &ticks) &&
-	       (double)(ticks + 1) * tick <=
-		       ((double)time_ns + (double)clocks.monotonic_to_boot) / 1e9;
+	       (double)(ticks + 1) * tick <= boot_seconds(&clocks, time_ns);
 }
 
 bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size)

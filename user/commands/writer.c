@@ -345,9 +345,9 @@ int writer_end(struct writer *w, FILE *text)
 	if (!err && ferror(text))
 		err = -ENOMEM;
 	fclose(text);
-	if (err)
+	if (err) {
 		close_fd(&fd);
-	if (!err) {
+	} else {
 		close_fd(&w->next);
 		w->next = fd;
 		w->next_size = (uint64_t)size;

@@ -26,7 +26,7 @@
 /* Seconds since the boot. */
 static double boot_time(const struct fault_events *e, uint64_t time_ns)
 {
-	return ((double)time_ns + (double)e->clocks.monotonic_to_boot) / 1e9;
+	return boot_seconds(&e->clocks, time_ns);
 }
 
 /* Seconds since the epoch. The clock may be set to a time before that of the boot. */

@@ -53,14 +53,14 @@ static bool has_places(const struct fault *f)
 }
 
 /* Writes the lines of one list of repeats, the oldest first, if there is room for all. */
-static void put_list(FILE *out, const struct fault *f, uint64_t count, const double *repeats,
-		     unsigned int repeat_count, size_t *lines)
+static void put_list(FILE *out, const struct fault *f, uint64_t count,
+		     const struct fault_repeats *r, size_t *lines)
 {
-	if (*lines + repeat_count > MAX_REPEAT_LINES)
+	if (*lines + r->count > MAX_REPEAT_LINES)
 		return;
-	*lines += repeat_count;
-	while (repeat_count)
-		put_fault(out, f, count, repeats[--repeat_count]);
+	*lines += r->count;
+	for (unsigned int i = r->count; i-- > 0;)
+		put_fault(out, f, count, r->times[i]);
 }
 
 /* @lines: how many there are already. */
@@ -70,13 +70,13 @@ static void put_repeats(FILE *out, const struct faults *faults, const struct fau
 	const struct fault_place *end = faults->places + faults->place_count;
 
 	if (!has_places(f)) {
-		if (f->repeat_count > 1)
-			put_list(out, f, f->count, f->repeats, f->repeat_count, lines);
+		if (f->repeats.count > 1)
+			put_list(out, f, f->count, &f->repeats, lines);
 		return;
 	}
 	for (const struct fault_place *p = faults->places; p < end; p++)
 		if (!strcmp(p->device, f->device))
-			put_list(out, f, p->place, p->repeats, p->repeat_count, lines);
+			put_list(out, f, p->place, &p->repeats, lines);
 }
 
 static void put_lines(FILE *out, const struct fault_state *state)
@@ -227,10 +227,9 @@ static void store(struct line *l, void *to, const void *from, size_t size)
 static void read_repeat(struct line *l, struct faults *faults, const struct fault *known,
 			struct fault *like)
 {
-	memcpy(like->repeats, known->repeats, sizeof(like->repeats));
-	like->repeat_count = known->repeat_count;
+	like->repeats = known->repeats;
 	if (!has_places(known))
-		faults_note_repeat(like, known->last);
+		faults_note_repeat(&like->repeats, known->last);
 	else if (faults_note_place(faults, known->device, (unsigned int)known->count, 0,
 				   known->last))
 		l->error = -ENOMEM;
@@ -373,10 +372,12 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 		err = read_line(state, span_take_line(&s));
 	if (err)
 		fault_state_free(state);
-	for (size_t i = 0; i < state->faults.counts.fault_count; i++)
-		if (!state->faults.counts.faults[i].repeat_count)
-			faults_note_repeat(&state->faults.counts.faults[i],
-					   state->faults.counts.faults[i].last);
+	for (size_t i = 0; i < state->faults.counts.fault_count; i++) {
+		struct fault *f = &state->faults.counts.faults[i];
+
+		if (!f->repeats.count)
+			faults_note_repeat(&f->repeats, f->last);
+	}
 	return err;
 }
 

@@ -92,17 +92,12 @@ static bool is_repeated(struct fault *fault, uint32_t cause)
 	return false;
 }
 
-static void note(double repeats[FAULT_REPEATS], unsigned int *count, double time)
+void faults_note_repeat(struct fault_repeats *r, double time)
 {
-	memmove(repeats + 1, repeats, (FAULT_REPEATS - 1) * sizeof(*repeats));
-	repeats[0] = time;
-	if (*count < FAULT_REPEATS)
-		(*count)++;
-}
-
-void faults_note_repeat(struct fault *fault, double time)
-{
-	note(fault->repeats, &fault->repeat_count, time);
+	memmove(r->times + 1, r->times, (FAULT_REPEATS - 1) * sizeof(*r->times));
+	r->times[0] = time;
+	if (r->count < FAULT_REPEATS)
+		r->count++;
 }
 
 /* An entry for it; NULL: no memory. */
@@ -134,21 +129,21 @@ int faults_note_place(struct faults *f, const char *device, unsigned int place, 
 
 	if (!p)
 		return -ENOMEM;
-	known = p->repeat_count;
+	known = p->repeats.count;
 	if (!known || (time >= p->last + FAULT_REPEAT_SECONDS && (!cause || cause != p->cause)))
-		note(p->repeats, &p->repeat_count, time);
+		faults_note_repeat(&p->repeats, time);
 	p->cause = cause;
 	if (!known || time > p->last)
 		p->last = time;
 	return 0;
 }
 
-static uint64_t count_recent(const double repeats[FAULT_REPEATS], unsigned int count, double now)
+static uint64_t count_recent(const struct fault_repeats *r, double now)
 {
 	uint64_t recent = 0;
 
-	for (unsigned int i = 0; i < count; i++)
-		recent += repeats[i] > now - FAULT_RECENT_SECONDS;
+	for (unsigned int i = 0; i < r->count; i++)
+		recent += r->times[i] > now - FAULT_RECENT_SECONDS;
 	return recent;
 }
 
@@ -158,9 +153,9 @@ static uint64_t recent_of(const struct faults *f, const struct fault *fault, dou
 	uint64_t most = 0, recent;
 
 	if (fault->nvswitch || fault->code != XID_GRAPHICS_EXCEPTION)
-		return count_recent(fault->repeats, fault->repeat_count, now);
+		return count_recent(&fault->repeats, now);
 	for (const struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
-		recent = count_recent(p->repeats, p->repeat_count, now);
+		recent = count_recent(&p->repeats, now);
 		if (recent > most && !strcmp(p->device, fault->device))
 			most = recent;
 	}
@@ -183,7 +178,7 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 		fault->incidents++;
 		if (first || time >= fault->last + FAULT_REPEAT_SECONDS ||
 		    !strcmp(fault->device, OTHER))
-			faults_note_repeat(fault, time);
+			faults_note_repeat(&fault->repeats, time);
 	}
 	if (time > fault->last)
 		fault->last = time;
@@ -232,13 +227,18 @@ static void shift(double *time, double seconds)
 	*time = *time + seconds > 0 ? *time + seconds : 0;
 }
 
+static void shift_repeats(struct fault_repeats *r, double seconds)
+{
+	for (unsigned int i = 0; i < r->count; i++)
+		shift(&r->times[i], seconds);
+}
+
 static void shift_all(struct snapshot *s, double seconds)
 {
 	for (size_t i = 0; i < s->fault_count; i++) {
 		shift(&s->faults[i].first, seconds);
 		shift(&s->faults[i].last, seconds);
-		for (unsigned int r = 0; r < s->faults[i].repeat_count; r++)
-			shift(&s->faults[i].repeats[r], seconds);
+		shift_repeats(&s->faults[i].repeats, seconds);
 	}
 	for (size_t i = 0; i < s->kernel_event_count; i++)
 		shift(&s->kernel_events[i].last, seconds);
@@ -251,8 +251,7 @@ void faults_shift(struct faults *f, double seconds)
 	shift_all(&f->counts, seconds);
 	for (struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
 		shift(&p->last, seconds);
-		for (unsigned int r = 0; r < p->repeat_count; r++)
-			shift(&p->repeats[r], seconds);
+		shift_repeats(&p->repeats, seconds);
 	}
 }
 

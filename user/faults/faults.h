@@ -43,8 +43,7 @@ struct fault_place {
 	unsigned int place; /* as in struct fault */
 	uint32_t cause; /* of the last one */
 	double last;
-	double repeats[FAULT_REPEATS]; /* as in struct fault */
-	unsigned int repeat_count;
+	struct fault_repeats repeats;
 };
 #define MAX_PLACES 512 /* beyond it a new one takes the place of the oldest */
 
@@ -85,8 +84,8 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 /* When the last fault or failure of any GPU was; -INFINITY: never. */
 double faults_last_of_all(const struct faults *f);
 
-/* Notes that an incident of @fault was at @time, which is no part of an earlier failure. */
-void faults_note_repeat(struct fault *fault, double time);
+/* Notes that an incident was at @time, which is no part of an earlier failure. */
+void faults_note_repeat(struct fault_repeats *r, double time);
 /* The same of a report at a place of a GPU, if that is so. @cause as in struct fault. */
 int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
 		      double time);

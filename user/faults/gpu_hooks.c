@@ -402,8 +402,7 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 	snapshot_drop(s, "printk_crowded", g->stream.crowded);
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
 	return faults_snapshot(&g->faults, clocks->boot_to_wall,
-			       ((double)monotonic_ns() + (double)clocks->monotonic_to_boot) / 1e9,
-			       s);
+			       boot_seconds(clocks, monotonic_ns()), s);
 }
 
 /* ---- beginning and end ---- */

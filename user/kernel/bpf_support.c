@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* libbpf's messages, and what a loaded BPF object costs. */
+/* libbpf's messages, what a loaded BPF object costs, and its maps in memory. */
 #include "kernel/bpf_support.h"
 
 #include <bpf/bpf.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "kernel/bpf_refusal.h"
@@ -203,4 +204,22 @@ const char *bpf_advice(int error)
 	default:
 		return "run again with --verbose for libbpf's own messages";
 	}
+}
+
+static size_t size_of_values(const struct bpf_map *map)
+{
+	return (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+}
+
+void *bpf_values_map(const struct bpf_map *map, int protection)
+{
+	void *values = mmap(NULL, size_of_values(map), protection, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return values == MAP_FAILED ? NULL : values;
+}
+
+void bpf_values_unmap(const struct bpf_map *map, const void *values)
+{
+	if (values)
+		munmap((void *)values, size_of_values(map));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libbpf's messages, and what a loaded BPF object costs.
+ * libbpf's messages, what a loaded BPF object costs, and its maps in memory.
  */
 #ifndef XIDSCOPE_BPF_SUPPORT_H
 #define XIDSCOPE_BPF_SUPPORT_H
@@ -60,5 +60,10 @@ uint64_t bpf_program_misses(const struct bpf_program *program);
 /* The number of copies of a hot map: one for each possible CPU, rounded up to a power of
  * two; at most @max, itself a power of two. */
 uint32_t bpf_shards(uint32_t max);
+
+/* Maps the values of @map, which has BPF_F_MMAPABLE; @protection as for mmap(). NULL with
+ * errno. bpf_values_unmap() takes NULL, too. */
+void *bpf_values_map(const struct bpf_map *map, int protection);
+void bpf_values_unmap(const struct bpf_map *map, const void *values);
 
 #endif

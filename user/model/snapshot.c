@@ -178,7 +178,7 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 		f->incidents = 0;
 		f->first = 0;
 		f->last = 0;
-		f->repeat_count = 0;
+		f->repeats.count = 0;
 		f->recent = 0;
 	}
 	return f;

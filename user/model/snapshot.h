@@ -93,6 +93,12 @@ struct rpc_server_state {
 #define FAULT_REPEATS 8
 #define FAULT_RECENT_SECONDS 86400.0
 
+/* Times of the last incidents that were no part of a longer failure, the latest first. */
+struct fault_repeats {
+	double times[FAULT_REPEATS];
+	unsigned int count;
+};
+
 /* Faults of one GPU or switch that differ only in time. Times of this struct and those
  * below are seconds since the epoch. */
 struct fault {
@@ -109,9 +115,7 @@ struct fault {
 	 * These cause no other one. */
 	uint32_t causes[FAULT_CAUSES];
 	unsigned int place; /* of a report to add: which part of the GPU; 0: unknown */
-	/* Times of its last incidents that were no part of a longer failure, the latest first. */
-	double repeats[FAULT_REPEATS];
-	unsigned int repeat_count; /* up to FAULT_REPEATS */
+	struct fault_repeats repeats;
 	uint64_t recent; /* in a snapshot: how many of them lie in the last 24 hours */
 };
 

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "kernel/bpf_support.h"
 #include "rpc.skel.h"
 
 #define OTHER "other"
@@ -63,29 +64,15 @@ static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 	return lookup(m->bpf->maps.series, index, to) ? -errno : 0;
 }
 
-/* Sets *@at to the values of @map, or to NULL. Returns 0 or -errno. */
-static int map_values(const void **at, struct bpf_map *map, size_t size)
-{
-	void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	*at = mapped == MAP_FAILED ? NULL : mapped;
-	return *at ? 0 : -errno;
-}
-
-#define WAITER_TASKS_SIZE (RPC_WAITER_BUCKETS * sizeof(struct rpc_waiter_bucket))
-
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 {
-	int err;
-
 	*m = (struct btf_maps){ .bpf = bpf, .shards = shards, .own_netns = own_netns() };
-	err = map_values((const void **)&m->waiter_tasks, bpf->maps.waiter_tasks,
-			 WAITER_TASKS_SIZE);
-	if (!err)
-		err = map_values((const void **)&m->replies, bpf->maps.replies,
-				 shards * sizeof(*m->replies));
-	if (err)
-		return err;
+	m->waiter_tasks = bpf_values_map(bpf->maps.waiter_tasks, PROT_READ);
+	if (!m->waiter_tasks)
+		return -errno;
+	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
+	if (!m->replies)
+		return -errno;
 	m->reader.fetch = fetch_series;
 	m->reader.context = m;
 	return rpc_series_open(&m->reader);
@@ -93,10 +80,10 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 
 void btf_maps_close(struct btf_maps *m)
 {
-	if (m->waiter_tasks)
-		munmap((void *)m->waiter_tasks, WAITER_TASKS_SIZE);
-	if (m->replies)
-		munmap((void *)m->replies, m->shards * sizeof(*m->replies));
+	if (m->bpf) {
+		bpf_values_unmap(m->bpf->maps.waiter_tasks, m->waiter_tasks);
+		bpf_values_unmap(m->bpf->maps.replies, m->replies);
+	}
 	rpc_series_close(&m->reader);
 	*m = (struct btf_maps){};
 }

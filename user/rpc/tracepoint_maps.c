@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernel/bpf_support.h"
 #include "rpc/clients.h"
 #include "rpc_events.skel.h"
 
@@ -25,21 +26,6 @@
  * task in the table of tasks. */
 #define IDLE_SNAPSHOTS 2
 
-static void *map_in(const struct bpf_map *map, int protection)
-{
-	void *mapped = mmap(NULL, (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map),
-			    protection, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return mapped == MAP_FAILED ? NULL : mapped;
-}
-
-static void map_out(const struct bpf_map *map, const void *mapped)
-{
-	if (mapped)
-		munmap((void *)mapped,
-		       (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map));
-}
-
 static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 {
 	const struct tracepoint_maps *m = context;
@@ -56,7 +42,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, 
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
 	m->reader.fetch = fetch_series;
 	m->reader.context = m;
-	m->clients = map_in(bpf->maps.clients, PROT_READ | PROT_WRITE);
+	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
 	if (!m->clients)
 		return -errno;
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
@@ -71,7 +57,7 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, 
 void tracepoint_maps_close(struct tracepoint_maps *m)
 {
 	if (m->bpf)
-		map_out(m->bpf->maps.clients, m->clients);
+		bpf_values_unmap(m->bpf->maps.clients, m->clients);
 	rpc_series_close(&m->reader);
 	*m = (struct tracepoint_maps){};
 }
@@ -391,17 +377,17 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
 	const struct rpc_events_bpf *bpf = m->bpf;
 	int err = -ENOMEM;
 
-	m->servers = map_in(bpf->maps.servers, PROT_READ | PROT_WRITE);
-	m->series_info = map_in(bpf->maps.series_info, PROT_READ);
-	m->series = map_in(bpf->maps.series, PROT_READ);
-	m->keys = map_in(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
-	m->tasks = map_in(bpf->maps.tasks, PROT_READ);
+	m->servers = bpf_values_map(bpf->maps.servers, PROT_READ | PROT_WRITE);
+	m->series_info = bpf_values_map(bpf->maps.series_info, PROT_READ);
+	m->series = bpf_values_map(bpf->maps.series, PROT_READ);
+	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
+	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
 	if (m->servers && m->series_info && m->series && m->keys && m->tasks)
 		err = read_all(m, s);
-	map_out(bpf->maps.servers, m->servers);
-	map_out(bpf->maps.series_info, m->series_info);
-	map_out(bpf->maps.series, m->series);
-	map_out(bpf->maps.task_keys, m->keys);
-	map_out(bpf->maps.tasks, m->tasks);
+	bpf_values_unmap(bpf->maps.servers, m->servers);
+	bpf_values_unmap(bpf->maps.series_info, m->series_info);
+	bpf_values_unmap(bpf->maps.series, m->series);
+	bpf_values_unmap(bpf->maps.task_keys, m->keys);
+	bpf_values_unmap(bpf->maps.tasks, m->tasks);
 	return err;
 }

@@ -28,7 +28,7 @@ static void end_line(struct metrics_writer *w, char *end, const char *value)
 	fwrite_unlocked(w->line, 1, (size_t)(end - w->line), w->out);
 }
 
-/* @what: "# TYPE" or the like. */
+/* @what: "# TYPE", "# UNIT" or "# HELP". */
 static void write_metadata(struct metrics_writer *w, const char *what, const char *suffix,
 			   const char *text)
 {

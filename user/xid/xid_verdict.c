@@ -63,18 +63,15 @@ static const struct rule *find_rule(unsigned int xid, const char *name, enum xid
 static struct xid_verdict of_sxid(const struct xid_line *line)
 {
 	static const char *const stated[] = {
+		[XID_FATALITY_UNSTATED] = "unknown",
 		[XID_FATAL] = "fatal",
 		[XID_NONFATAL] = "warning",
 		[XID_CORRECTABLE] = "info",
 	};
 	const struct sxid_catalog_entry *e = sxid_catalog_find(line->code);
-	const char *severity = "unknown";
+	bool by_catalog = e && (e->always || line->fatality == XID_FATALITY_UNSTATED);
 
-	if (e && (e->always || line->fatality == XID_FATALITY_UNSTATED))
-		severity = e->severity;
-	else if (line->fatality != XID_FATALITY_UNSTATED)
-		severity = stated[line->fatality];
-	return (struct xid_verdict){ severity, "" };
+	return (struct xid_verdict){ by_catalog ? e->severity : stated[line->fatality], "" };
 }
 
 struct xid_verdict xid_line_verdict(const struct xid_line *line)

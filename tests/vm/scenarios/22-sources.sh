@@ -24,18 +24,6 @@ for source in ${sources#btf } ${sources% tracepoints}; do
 	agent_in "$source" --source "$source" --detail op
 	grep -q "attached to sunrpc, source $source" "$source/agent.log"
 done
-slot_limit 4
-session_limit 4
-NETNS=sources nfs_mount 3 '' /mnt/three "$server"
-NETNS=sources nfs_mount 4.2 '' /mnt/four "$server"
-prepare_file /mnt/three
-prepare_file /mnt/four
-compare_points before
-load /mnt/three 2 1 randrw 4k
-load /mnt/four 2 1 randrw 4k
-compare_points single
-load /mnt/three 4 32 randrw 4k
-load /mnt/four 4 32 randrw 4k
-ls /mnt/three/absent /mnt/four/absent 2>/dev/null || true
-compare_points after
+limited_mounts sources "$server"
+compare_under_load
 agents_stop

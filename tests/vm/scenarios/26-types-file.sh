@@ -23,27 +23,13 @@ agent_in events --source tracepoints
 agent_in other --sunrpc-btf "$types/other.ko" --hooks rpc
 agent_in unfit --sunrpc-btf "$types/unfit.ko" --hooks rpc
 agent_in file --sunrpc-btf "$types/sunrpc.ko"
-defer rm -rf /usr/lib/debug/.build-id
 modprobe nfsv4
 for module in sunrpc nfsv4; do
-	id=$(od -An -v -tx1 -j 16 "/sys/module/$module/notes/.note.gnu.build-id" | tr -d ' \n')
-	install -D -m 644 "$types/$module.ko" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+	types_at_place "$module" "$types/$module.ko"
 done
 /job/xidscope doctor --json >doctor-place.json || true
 agent_in place
-slot_limit 4
-session_limit 4
-NETNS=types nfs_mount 3 '' /mnt/three "$server"
-NETNS=types nfs_mount 4.2 '' /mnt/four "$server"
-prepare_file /mnt/three
-prepare_file /mnt/four
+limited_mounts types "$server"
 wait_for 5 grep -q 'attached to sunrpc, source tracepoints' unfit/agent.log
-compare_points before
-load /mnt/three 2 1 randrw 4k
-load /mnt/four 2 1 randrw 4k
-compare_points single
-load /mnt/three 4 32 randrw 4k
-load /mnt/four 4 32 randrw 4k
-ls /mnt/three/absent /mnt/four/absent 2>/dev/null || true
-compare_points after
+compare_under_load
 agents_stop

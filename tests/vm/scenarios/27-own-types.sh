@@ -13,9 +13,7 @@ defer nfs_remove
 nfs_remove
 insmod /tmp/sunrpc.ko
 [[ ! -e /sys/kernel/btf/sunrpc ]]
-id=$(od -An -v -tx1 -j 16 /sys/module/sunrpc/notes/.note.gnu.build-id | tr -d ' \n')
-defer rm -rf /usr/lib/debug/.build-id
-install -D -m 644 "$module" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+types_at_place sunrpc "$module"
 modprobe nfs
 nfs_server_start
 agent_start

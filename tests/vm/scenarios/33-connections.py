@@ -43,6 +43,15 @@ def lines(folder, name, kind):
     return [line for line in summary.split("\n") if line.startswith(f"- {kind} connection")], live
 
 
+def the_one(folder, name, kind):
+    """The only such line, which is on the late connection, and what is before the summary."""
+    by_btf(folder)
+    late = (folder / "late").read_text().strip()
+    found, live = lines(folder, name, kind)
+    need(len(found) == 1 and f", {late} to 10.0.6.1:2049: " in found[0], found, "and the late one is", late)
+    return found[0], live
+
+
 @judgement
 def the_documented_query_finds_the_late_connection(folder):
     by_btf(folder)
@@ -57,33 +66,25 @@ def the_documented_query_finds_the_stuck_connection(folder):
 
 @judgement
 def the_report_names_the_late_connection(folder):
-    by_btf(folder)
+    slow, live = the_one(folder, "report", "Slow")
     late = (folder / "late").read_text().strip()
-    slow, live = lines(folder, "report", "Slow")
-    need(len(slow) == 1 and f", {late} to 10.0.6.1:2049: " in slow[0], slow, "and the late one is", late)
     # Its packets are 400 ms late. The others' calls take 10 ms and the time of an emulated CPU.
-    found = re.search(r": (\d+) ms to a reply, on the median connection (\S+) ms; ", slow[0])
-    need(found and 400 <= int(found[1]) < 900 and float(found[2]) < 150, slow[0])
+    found = re.search(r": (\d+) ms to a reply, on the median connection (\S+) ms; ", slow)
+    need(found and 400 <= int(found[1]) < 900 and float(found[2]) < 150, slow)
     need("Slow connection to 10.0.6.1@" in live and late in live, "not in the live lines:", live)
     need("has 8 connections: each had " in (folder / "report.txt").read_text(), "no shares")
     need(not lines(folder, "report", "Stuck")[0], "a stuck one, too")
-    return slow[0]
+    return slow
 
 
 @judgement
 def it_is_named_also_where_no_call_meets_another(folder):
-    by_btf(folder)
-    late = (folder / "late").read_text().strip()
-    slow, _ = lines(folder, "alone", "Slow")
-    need(len(slow) == 1 and f", {late} to 10.0.6.1:2049: " in slow[0], slow, "and the late one is", late)
-    return slow[0]
+    slow, _ = the_one(folder, "alone", "Slow")
+    return slow
 
 
 @judgement
 def the_report_names_the_stuck_connection(folder):
-    by_btf(folder)
-    late = (folder / "late").read_text().strip()
-    stuck, _ = lines(folder, "stuck", "Stuck")
-    need(len(stuck) == 1 and f", {late} to 10.0.6.1:2049: " in stuck[0], stuck, "and the late one is", late)
-    need(re.search(r" calls unanswered, the oldest for \S+ s; ", stuck[0]), stuck[0])
-    return stuck[0]
+    stuck, _ = the_one(folder, "stuck", "Stuck")
+    need(re.search(r" calls unanswered, the oldest for \S+ s; ", stuck), stuck)
+    return stuck
