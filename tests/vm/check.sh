@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs scenarios on the kernels named (default: all of kernels.tsv, with the scenarios named there) and judges what they
-# leave. A guest uses one CPU of this machine, so that as many run at once. Prints a line per test and at the end
+# leave. A guest waits for two fifths of its time, so one more than there are CPUs runs at once; a long list of scenarios is
+# shared by two guests. Prints a line per test and at the end
 # "N passed, N failed, N skipped, N forgiven": what fails on a kernel that may fail is shown as "FORGIVEN FAIL".
 #   check.sh [--transports | --dkms] [--all | --only "SCENARIO..."] [KERNEL...]
 #   check.sh --prepare: only makes ready what a run downloads and builds, so that it waits for less
@@ -119,20 +120,26 @@ prepare_scenarios() {
 	[[ ! $modules ]] || cp -r "$modules" "$2/modules"
 	[[ ! -e $top/build/tests/refuse ]] || cp "$top/build/tests/refuse" "$2/"
 	cp "$here/run-scenarios" "$2/run.sh"
-	echo "${names[*]}" >"$2/only"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
+	echo "${names[*]}" >"$2/only"
+	if ((${#names[@]} > 24)); then
+		cp -r "$2" "$2-2"
+		echo "${names[*]:0:${#names[@]}/2}" >"$2/only"
+		echo "${names[*]:${#names[@]}/2}" >"$2-2/only"
+	fi
 }
 
 check_scenarios() { # check_scenarios KERNEL JOB
-	local smp=()
+	local smp=() names=()
 	if [[ -e $2.failure ]]; then
 		printf 'FAIL %s: could not be made ready\n%s\n' "$1" "$(sed 's/^/    /' "$2.failure")"
 		return
 	fi
-	read_scenarios "$1"
+	kernel_row "$1"
+	read -ra names <"$2/only"
 	[[ $special != 4-cpus ]] || smp=(--smp 4)
-	if boot "$1" "$2" "$results/$1" --errors "${smp[@]}" "${image[@]}"; then
-		PYTHONPATH=$here /usr/bin/python3 -B -m judge "$results/$1" "$1" "$promtool" "$here/$folder" "${names[@]}" ||
+	if boot "$1" "$2" "$results/${2##*/}" --errors "${smp[@]}" "${image[@]}"; then
+		PYTHONPATH=$here /usr/bin/python3 -B -m judge "$results/${2##*/}" "$1" "$promtool" "$here/$folder" "${names[@]}" ||
 			echo "FAIL $1: the judge ended early"
 	else
 		echo "FAIL $1: the guest did not finish"
@@ -157,7 +164,7 @@ in_turn() {
 	jobs+=("$3")
 	kernel_row "$2"
 	[[ $special != may-fail ]] || forgive='s/^FAIL /FORGIVEN FAIL /'
-	while (($(jobs -pr | wc -l) >= $(nproc))); do wait -n || true; done
+	while (($(jobs -pr | wc -l) > $(nproc))); do wait -n || true; done
 	"$@" | sed -u -e "$forgive" -e "/^\(ok\|FAIL\|FORGIVEN\|skip\) /{w $3.verdicts" -e 'b}' -e "s/^/$2: /" &
 }
 
@@ -168,6 +175,7 @@ for kernel in "${kernels[@]}"; do
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
 	read_scenarios "$kernel"
 	((${#names[@]} == 0)) || in_turn check_scenarios "$kernel" "$work/$kernel"
+	[[ ! -d $work/$kernel-2 ]] || in_turn check_scenarios "$kernel" "$work/$kernel-2"
 	for name in "${deployments[@]}"; do
 		if [[ -d $work/$kernel/modules ]]; then
 			"$here/$name/prepare.sh" "$work/$kernel-$name"
