@@ -17,7 +17,9 @@ packages=(
 	buildah systemd procps # whose kill the unit calls
 	golang-github-containers-common # the default seccomp profile
 	# man page check, linters
-	man-db groff-base shellcheck flake8 clang-format
+	man-db groff-base mandoc shellcheck flake8 clang-format
+	# completions are tried in it
+	zsh
 )
 foreign=''
 case ${1:-} in

@@ -17,8 +17,10 @@ expect 2 "" "xidscope: unexpected argument 'x'; see xidscope run --help" run x
 expect 2 "" "xidscope: invalid --interval '15x': use seconds, or a number with s, m, h or d, from 0.1s to 1d" \
 	run --interval 15x
 expect 3 "" "xidscope: invalid --rule 'xid_fatl=off': no such rule; did you mean xid_fatal?" check --rule xid_fatl=off
-for command in run trace check doctor xid metrics; do
+# shellcheck disable=SC2013 # command names are words
+for command in $("$program" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	expect 0 "Usage: xidscope $command*Examples:"$'\n'"  xidscope $command*" "" "$command" --help
+	(($(sed -n '/^Examples:/,$p' out | grep -c "^  xidscope ") == 2)) || fail "$command --help has not two examples"
 	awk 'length > 80 { exit 1 }' out || fail "$command --help is wider than 80 columns"
 done
 expect 0 "*--max-age DURATION*" "" check --help

@@ -452,6 +452,8 @@ TEST(the_other_commands_are_known)
 	assert_int_equal(PARSE(&o, "metrics"), COMMAND_METRICS);
 	assert_int_equal(PARSE(&o, "version"), COMMAND_VERSION);
 	assert_int_equal(PARSE(&o, "--version"), COMMAND_VERSION);
+	assert_int_equal(PARSE(&o, "completion", "zsh"), COMMAND_COMPLETION);
+	assert_int_equal(o.shell, SHELL_ZSH);
 	assert_string_equal(out_text, "");
 	assert_string_equal(err_text, "");
 }
@@ -496,6 +498,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "xid", { "CODE ", "--list ", "--json ", "--xid-policy " } },
 		{ "metrics", { NULL } },
 		{ "help", { "COMMAND " } },
+		{ "completion", { "SHELL " } },
 		{ "version", { NULL } },
 	};
 	struct options o;
@@ -529,6 +532,8 @@ TEST(help_names_every_command_and_its_options_alone)
 		}
 		assert_int_equal(options, 0);
 	}
+	REFUSED("name the shell: bash or zsh", "completion");
+	REFUSED("invalid SHELL 'fish': use one of bash, zsh", "completion", "fish");
 	REFUSED("invalid COMMAND 'bogus': no such command; see xidscope help", "help", "bogus");
 }
 

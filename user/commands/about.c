@@ -64,7 +64,7 @@ int cmd_help(const struct options *o)
 	puts("Show where NFS calls spend their time, and which GPU fails.\n\n"
 	     "Usage: xidscope COMMAND [OPTION...]\n\nCommands:");
 	for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
-		printf("  %-8s  %s\n", command_rows[i].name, command_rows[i].help);
+		printf("  %-10s  %s\n", command_rows[i].name, command_rows[i].help);
 	puts("\n\"xidscope COMMAND --help\" shows the options of a command, with examples.\n"
 	     "\nExit codes: 0 done, 1 trouble, 2 wrong usage, 3 another agent writes the same\n"
 	     "file, 4 not permitted to load BPF programs. The check command has its own.");

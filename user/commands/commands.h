@@ -15,6 +15,7 @@ int cmd_doctor(const struct options *options);
 int cmd_xid(const struct options *options);
 int cmd_metrics(const struct options *options);
 int cmd_help(const struct options *options);
+int cmd_completion(const struct options *options);
 int cmd_version(const struct options *options);
 
 #endif

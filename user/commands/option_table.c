@@ -38,7 +38,11 @@ const struct command_row command_rows[COMMANDS] = {
 	[COMMAND_HELP] = { "help",
 			   "Show the commands, or the options of one",
 			   { "help", "help run" } },
-	[COMMAND_VERSION] = { "version", "Show the version", { "version" } },
+	[COMMAND_COMPLETION] = { "completion",
+				 "Print a script that completes commands in a shell",
+				 { "completion bash >/etc/bash_completion.d/xidscope",
+				   "completion zsh >/usr/local/share/zsh/site-functions/_xidscope" } },
+	[COMMAND_VERSION] = { "version", "Show the version", { "version", "--version" } },
 };
 
 /* ---- readers of OPTION_OTHER values: each returns NULL, or a hint for the error ---- */
@@ -130,12 +134,15 @@ static const struct option_word styles[] = {
 	{ "nagios", CHECK_NAGIOS }, { "slurm", CHECK_SLURM }, { "npd", CHECK_NPD }, {}
 };
 
+static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SHELL_ZSH }, {} };
+
 #define RUN (1u << COMMAND_RUN)
 #define TRACE (1u << COMMAND_TRACE)
 #define CHECK (1u << COMMAND_CHECK)
 #define DOCTOR (1u << COMMAND_DOCTOR)
 #define XID (1u << COMMAND_XID)
 #define HELP (1u << COMMAND_HELP)
+#define COMPLETION (1u << COMMAND_COMPLETION)
 
 #define FLAG(to) .type = OPTION_FLAG, .member = offsetof(struct options, to)
 #define DURATION(to, least, most)                                                                \
@@ -147,6 +154,7 @@ static const struct option_word styles[] = {
 
 const struct option_row option_rows[] = {
 	{ "CODE", .commands = XID, OTHER(read_code), .help = "Explain this Xid" },
+	{ "SHELL", .commands = COMPLETION, WORD(shell, shells), .help = "bash or zsh" },
 	{ "COMMAND", .commands = HELP, OTHER(read_command), .help = "Show its options" },
 	{ "--output", "FILE", RUN, OTHER(read_output),
 	  .help = "Write metrics to FILE, or to standard output if it is -\n"

@@ -279,5 +279,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		o->log.format = LOG_JOURNAL;
 	if (command == COMMAND_XID && !o->code == !o->list)
 		return refuse("use either CODE or --list; see xidscope xid --help");
+	if (command == COMMAND_COMPLETION && !o->shell)
+		return refuse("name the shell: bash or zsh");
 	return command;
 }

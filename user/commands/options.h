@@ -22,9 +22,13 @@ enum command {
 	COMMAND_XID,
 	COMMAND_METRICS,
 	COMMAND_HELP,
+	COMMAND_COMPLETION,
 	COMMAND_VERSION,
 	COMMANDS,
 };
+
+/* The shell that `completion` is for. */
+enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH };
 
 /* The caller whose conventions `check` follows. */
 enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD };
@@ -64,6 +68,7 @@ struct options {
 	struct health_options health; /* without acks */
 	bool list_rules;
 
+	enum shell shell; /* completion: SHELL_NONE if not given */
 	enum command help_of; /* help: the command to explain; COMMAND_NONE: all */
 
 	int wrong_usage; /* exit code if the command line is wrong */
