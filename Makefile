@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Builds, tests and installs xidscope; `make help` lists the targets.
 
-VERSION := 0.1.0
+# The version and its date are those of the first release in CHANGELOG.md.
+release := $(shell sed -n 's/^## \([0-9.]*\), \([0-9-]*\)$$/\1 \2/p' CHANGELOG.md | sed -n 1p)
+VERSION := $(or $(firstword $(release)),$(error CHANGELOG.md has no heading "VERSION, DATE"))
+# Where install puts what.
 PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR ?=
 # The machine to build for, by Debian's name (arm64) or that of `uname -m` (aarch64). For another than this one, with
 # Debian's cross compiler, under a folder of its own.
@@ -43,7 +49,9 @@ endif
 WARN := -Wall -Wextra -Werror
 INCLUDES := -I$(G) -Iinclude -Iuser
 # -fno-strict-aliasing as the kernel does; _GNU_SOURCE for asprintf and flock.
-USER_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) -fno-strict-aliasing -D_GNU_SOURCE \
+# The same files in another folder give the same program.
+HERE := -ffile-prefix-map=$(CURDIR)=.
+USER_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(HERE) -fno-strict-aliasing -D_GNU_SOURCE \
 	$(INCLUDES) -MMD -MP
 LIBS := -lbpf -lelf -lz
 # A static binary runs in any container; the sanitizers cannot have one.
@@ -53,7 +61,7 @@ BPF_CPU := v3
 # This one must load before 5.12, which brought v3's atomics: using their value is an error here.
 $(B)/bpf/rpc_events.bpf.o: BPF_CPU := v2
 # The programs are relocated when they are loaded: any 64-bit target will do.
-BPF_CFLAGS = -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
+BPF_CFLAGS = $(HERE) -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch_$(TARGET)) \
 	-Ivmlinux -Iinclude -Ibpf -MMD -MP
 
@@ -63,7 +71,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(patsubst user/xid/%.tsv,$(G)/%.inc,$(
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz fuzz-grow \
+.PHONY: all completions help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz fuzz-grow \
 	bench growth series-cost asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -72,7 +80,7 @@ all: $(B)/xidscope ## build the static binary build/xidscope (default)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo '  V=1 shows the commands; DESTDIR= and PREFIX= set the folders of install; ARCH=arm64 builds for arm64, in build/arm64.'
+	@echo '  V=1 shows the commands; DESTDIR=, PREFIX=, SYSCONFDIR=, UNITDIR= and ZSHDIR= set the folders of install; ARCH=arm64 builds for arm64, in build/arm64.'
 
 # ---- tools: what is missing is named with its package ----
 
@@ -91,7 +99,7 @@ $(B)/.tools: Makefile
 
 # ---- generated ----
 
-$(G)/version.h: Makefile | $(B)/.tools
+$(G)/version.h: Makefile CHANGELOG.md | $(B)/.tools
 	$(Q)printf '#define XIDSCOPE_VERSION "%s"\n' '$(VERSION)' >$@
 
 $(G)/%.inc: user/xid/%.tsv user/xid/catalog.awk | $(B)/.tools
@@ -130,17 +138,22 @@ $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(STATIC) -o $@ $^ $(LIBS)
 
-install: all ## install the binary, man page and unit under DESTDIR and PREFIX
-	install -Dm755 $(B)/xidscope $(DESTDIR)$(PREFIX)/sbin/xidscope
-	install -Dm644 docs/xidscope.8 $(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|@PREFIX@|$(PREFIX)|g' deploy/systemd/xidscope.service \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
+install: all completions ## install the program, unit, man page, completions, documents, rules and scripts
+	$(Q)deploy/install.sh $(B) '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)' '$(ZSHDIR)'
 
-uninstall: ## remove what install has put there
-	rm -f $(DESTDIR)$(PREFIX)/sbin/xidscope \
-		$(DESTDIR)$(PREFIX)/share/man/man8/xidscope.8 \
-		$(DESTDIR)$(PREFIX)/lib/systemd/system/xidscope.service
+uninstall: ## stop the service and remove what install has put there; STATE=remove: fault counts and settings, too
+	$(Q)deploy/uninstall.sh '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)' '$(ZSHDIR)' '$(STATE)'
+
+# The program of another architecture is run by QEMU.
+emulator = $(if $(CROSS),qemu-$(patsubst %-linux-gnu,%,$(triplet_$(CROSS)))-static)
+
+completions: $(B)/completions/xidscope $(B)/completions/_xidscope
+$(B)/completions/xidscope: $(B)/xidscope
+	$(Q)mkdir -p $(@D)
+	$(Q)$(emulator) $< completion bash >$@
+$(B)/completions/_xidscope: $(B)/xidscope
+	$(Q)mkdir -p $(@D)
+	$(Q)$(emulator) $< completion zsh >$@
 
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
 	$(Q)deploy/container/build.sh $(B)/xidscope $(B)/xidscope-oci.tar

@@ -28,8 +28,7 @@ with() {
 }
 # The directory belongs to another user, as with Debian's prometheus-node-exporter.
 install -d -o 65534 -g 65534 "$(dirname $output)"
-install -D xidscope /usr/local/sbin/xidscope
-sed 's|@PREFIX@|/usr/local|g' xidscope.service >/etc/systemd/system/xidscope.service
+cp -r root/. /
 # The best source on this kernel.
 # shellcheck disable=SC2034 # for those that source this
 [[ $(uname -r) == 5.10.* ]] && btf=tracepoints || btf=btf
