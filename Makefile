@@ -136,7 +136,7 @@ $(B)/user/%.o: user/%.c Makefile | $(GENERATED)
 
 $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(STATIC) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -Wl,-Map=$@.map -o $@ $^ $(LIBS)
 
 install: all completions ## install the program, unit, man page, completions, documents, rules and scripts
 	$(Q)deploy/install.sh $(B) '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)' '$(ZSHDIR)'
