@@ -71,7 +71,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(patsubst user/xid/%.tsv,$(G)/%.inc,$(
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all completions help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz fuzz-grow \
+.PHONY: all completions deps-release deb previous check-packages help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz fuzz-grow \
 	bench growth series-cost asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -142,7 +142,7 @@ install: all completions ## install the program, unit, man page, completions, do
 	$(Q)deploy/install.sh $(B) '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)' '$(ZSHDIR)'
 
 uninstall: ## stop the service and remove what install has put there; STATE=remove: fault counts and settings, too
-	$(Q)deploy/uninstall.sh '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)' '$(ZSHDIR)' '$(STATE)'
+	$(Q)deploy/uninstall.sh $(if $(filter remove,$(STATE)),--state) '$(PREFIX)' '$(DESTDIR)'
 
 # The program of another architecture is run by QEMU.
 emulator = $(if $(CROSS),qemu-$(patsubst %-linux-gnu,%,$(triplet_$(CROSS)))-static)
@@ -246,6 +246,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory check-dkms
 	$(Q)$(MAKE) --no-print-directory soak SOAK_CALLS=1000000 SOAK_MOUNTS=300 SOAK_SECONDS=600
 	$(Q)tests/vm/modules/check.sh
+	$(Q)$(MAKE) --no-print-directory check-packages
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
@@ -313,6 +314,32 @@ growth: deps ## measure cost as servers, transports and waiting tasks grow, and 
 # What `make growth` has left, unless FILES names two other files of one agent: of one moment, and of a later one.
 series-cost: ## measure what a series costs in Prometheus, and with it what a fleet of nodes needs (10 minutes, after growth)
 	$(Q)tests/fleet/series-cost.sh $(FILES)
+
+# ---- packages and releases ----
+
+# Files of a release have the time of its day.
+release_time := $(shell date -u -d '$(lastword $(release))' +%s)
+
+deps-release: deps ## install what packages, images and releases need beyond that (as root)
+	$(Q)tests/deps.sh --only '$(release_packages)'
+release_packages := debhelper lintian dpkg-dev
+
+deb: deps-release ## build the Debian package for ARCH into build/deb, and check it with lintian
+	$(Q)deploy/debian.sh $(TARGET) $(VERSION) $(release_time) $(CURDIR)/build/deb
+
+# The version before this one, from the commit that CHANGELOG.md names for it, installed into a folder.
+previous_commit := $(shell sed -n 's/^Commit \([0-9a-f]*\)\.$$/\1/p' CHANGELOG.md | sed -n 1p)
+previous: build/previous/version ## build the version before, to test upgrades from it
+build/previous/version: CHANGELOG.md
+	$(Q)git cat-file -e $(previous_commit) 2>/dev/null || { echo 'this clone lacks the commit $(previous_commit): git fetch --unshallow' >&2; exit 1; }
+	$(Q)rm -rf build/previous && mkdir -p build/previous/source
+	$(Q)git archive $(previous_commit) | tar -C build/previous/source -x
+	$(say) BUILD build/previous
+	$(Q)$(MAKE) -C build/previous/source install PREFIX=/usr DESTDIR=$(CURDIR)/build/previous/root >build/previous/log 2>&1 || { tail build/previous/log; exit 1; }
+	$(Q)build/previous/root/usr/sbin/xidscope version | sed 's/.* //' >$@
+
+check-packages: deb previous ## install, upgrade, roll back and purge the Debian package in a guest
+	$(Q)tests/vm/check.sh --only package 6.1
 
 # ---- analysis: tools beyond those of `make deps` are installed by the target, if root runs it ----
 

@@ -34,7 +34,7 @@ if [[ $arch == "$(dpkg --print-architecture)" ]]; then
 	build+=(--build=full)
 else
 	# crossbuild-essential is more than the project's Makefile needs.
-	build+=(--build=any -Pcross,nocheck -d)
+	build+=(--build=any '-Pcross,nocheck' -d)
 fi
 (cd "$tree" && "${build[@]}") >"$out/build-$arch.log" 2>&1 || {
 	tail -n 25 "$out/build-$arch.log" >&2

@@ -1,24 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Ends the service and removes what deploy/install.sh has put there; `make uninstall` calls it:
-# uninstall.sh DESTDIR PREFIX SYSCONFDIR UNITDIR ZSHDIR [remove]     remove: fault counts and settings, too
+# Ends the service and removes what `make install` or the tarball has put there: uninstall.sh [--state] [PREFIX [DESTDIR]]
+# PREFIX: /usr/local. --state: fault counts, settings and drop-ins, too.
 set -eu
-dest=$1 prefix=$2 sysconf=$3 units=$4 zsh=$5 state=${6:-}
+state=''
+if [ "${1:-}" = --state ]; then
+	state=1
+	shift
+fi
+prefix=${1:-/usr/local} dest=${2:-}
+list=$dest$prefix/share/xidscope/installed
+if [ ! -e "$list" ]; then
+	echo "uninstall.sh: error: $list is missing: nothing is installed there" >&2
+	exit 1
+fi
 live=''
-[ -n "$dest" ] || [ ! -d /run/systemd/system ] || live=1
-if [ "$live" ] && [ -e "$units/xidscope.service" ]; then
+if [ -z "$dest" ] && [ -d /run/systemd/system ]; then
+	live=1
 	systemctl disable --now --quiet xidscope
 fi
-for program in "$(dirname "$0")"/*/xidscope-*; do # those that are not were not installed either
-	rm -f "$dest$prefix/sbin/${program##*/}" "$dest$prefix/share/man/man8/${program##*/}.8"
-done
-rm -f "$dest$prefix/sbin/xidscope" "$dest$prefix/share/man/man8/xidscope.8" \
-	"$dest$units/xidscope.service" "$dest$prefix/share/bash-completion/completions/xidscope" "$dest$zsh/_xidscope"
-rm -rf "$dest$prefix/share/xidscope"
+while read -r file; do
+	rm -f "$dest$file"
+done <"$list"
+find "$dest$prefix/share/xidscope" -depth -type d -empty -exec rmdir {} +
 if [ "$live" ]; then
 	systemctl daemon-reload
-	systemctl reset-failed --quiet xidscope 2>/dev/null || true
+	systemctl reset-failed xidscope 2>/dev/null || true
 fi
-if [ "$state" = remove ]; then
-	rm -rf "$dest/var/lib/xidscope" "$dest$sysconf/default/xidscope" "$dest$sysconf/systemd/system/xidscope.service.d"
+if [ "$state" ]; then
+	rm -rf "$dest/var/lib/xidscope" "$dest/etc/default/xidscope" "$dest/etc/systemd/system/xidscope.service.d"
 fi

@@ -57,8 +57,10 @@ most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
 
-# read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to container and unit, if they
-# are wanted there, too.
+declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd"
+	[package]="the package is installed, upgraded, rolled back and purged under load")
+
+# read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to those wanted there.
 read_scenarios() {
 	local name wanted=''
 	kernel_row "$1"
@@ -70,7 +72,7 @@ read_scenarios() {
 	done
 	names=()
 	for name in $wanted; do
-		if [[ $name == container || $name == unit ]]; then
+		if [[ ${deployment[$name]:-} ]]; then
 			deployments+=("$name")
 		elif [[ " ${names[*]} " != *" $name "* ]]; then
 			names+=("$name")
@@ -146,7 +148,6 @@ check_scenarios() { # check_scenarios KERNEL JOB
 	fi
 }
 
-declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd")
 check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=()
 	[[ ! -e $2/systemd ]] || options=(--image systemd --packages "$vm/unit/rootfs.packages")

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Makes an OCI bundle of an image and a DaemonSet:
-bundle.py [--patch FILE.yaml] [--without CAPABILITY] [--mount-kmsg] [--allow-kmsg] IMAGE DAEMONSET.yaml BUNDLE
+bundle.py [--without CAPABILITY] [--mount-kmsg] [--allow-kmsg] IMAGE MANIFEST.yaml BUNDLE
 
-The DaemonSet, with the patch merged into it as kustomize does, is translated as kubelet and containerd do. A key that
-is not known here ends the translation: no setting is left out of the test silently.
+The DaemonSet, as rendered, is translated as kubelet and containerd do. A key that is not known here ends the
+translation: no setting is left out of the test silently.
 --without takes a capability away; --mount-kmsg adds the node's /dev/kmsg as a volume, which does not give the right to
 open it; --allow-kmsg gives the device, as a runtime can that is configured so.
 Beside config.json, the file `settings` has the guest's settings (in shell)."""
@@ -41,19 +41,6 @@ SECCOMP = "/usr/share/containers/seccomp.json"
 
 def die(message):
     sys.exit(f"bundle.py: error: {message}")
-
-
-def merged(base, patch):
-    """A strategic merge: null removes a key, and items of a list of objects are found by their names."""
-    if isinstance(base, dict) and isinstance(patch, dict):
-        both = {**base, **{key: merged(base.get(key), value) for key, value in patch.items()}}
-        return {key: value for key, value in both.items() if value is not None}
-    if isinstance(base, list) and isinstance(patch, list) and all(isinstance(each, dict) for each in patch):
-        patches = {each["name"]: each for each in patch}
-        if set(patches) - {each["name"] for each in base}:
-            die("the patch adds an item to a list: teach bundle.py")
-        return [merged(each, patches.get(each["name"], {})) for each in base]
-    return patch
 
 
 def default_seccomp(capabilities):
@@ -236,7 +223,6 @@ def host_path(spec, path):
 
 def parse():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--patch")
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--mount-kmsg", action="store_true")
     parser.add_argument("--allow-kmsg", action="store_true")
@@ -261,10 +247,7 @@ def main():
     options = parse()
     os.makedirs(options.bundle + "/rootfs")
     tag, config = unpack(options.image, options.bundle + "/rootfs")
-    template = read(options.settings)
-    if options.patch:
-        template = merged(template, read(options.patch))
-    spec, of_guest = from_daemonset(template, options.without, tag, config)
+    spec, of_guest = from_daemonset(read(options.settings), options.without, tag, config)
     vary(spec, options)
     args = spec["process"]["args"]
     of_guest["output"] = host_path(spec, args[args.index("--output") + 1])

@@ -17,19 +17,24 @@ type -P python3 >/dev/null || die "'python3' is missing: run 'make deps' as root
 rm -rf "$job"
 mkdir -p "$job"
 "$root/deploy/container/build.sh" "$root/build/xidscope" "$job/image.tar"
-bundle() { # bundle NAME [OPTION...]
-	"$here/bundle.py" "${@:2}" "$job/image.tar" "$root/deploy/kubernetes/daemonset.yaml" "$job/$1"
+version=$("$root/build/xidscope" version)
+version=${version##* }
+kubectl=$("$here/../tool.sh" kubernetes-client usr/bin/kubectl)
+"$root/deploy/kubernetes/render.sh" "$kubectl" "xidscope:$version" "$version" "$job/manifests"
+# What this overlay runs is what the base runs.
+pod() { sed -n '/^  template:/,/^---/p' "$job/manifests/$1.yaml" | grep -v '^---'; }
+diff <(pod xidscope) <(pod kube-prometheus-stack) || die "the overlay kube-prometheus-stack runs something else: test it, too"
+bundle() { # bundle NAME MANIFEST [OPTION...]
+	"$here/bundle.py" "${@:3}" "$job/image.tar" "$job/manifests/$2.yaml" "$job/$1"
 }
-least() {
-	bundle "$1" --patch "$root/deploy/kubernetes/least-privilege.yaml" "${@:2}"
-}
-bundle privileged
+least() { bundle "$1" least-privilege "${@:2}"; }
+bundle privileged xidscope
 least least
 least kmsg-mounted --mount-kmsg
 least kmsg-allowed --allow-kmsg
 for capability in SYS_ADMIN SYSLOG SYS_RESOURCE DAC_OVERRIDE; do
 	least "no-$capability" --without "$capability"
 done
-rm "$job/image.tar"
+rm -r "$job/image.tar" "$job/manifests"
 cp "$root/tests/vm/deploy-lib.sh" "$job/"
 cp "$here/guest.sh" "$job/run.sh"

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that what `kubectl kustomize` renders has the types of Kubernetes and of the Prometheus operator, as TypeScript
+# knows them (npm's kubernetes-models): no field is unknown, missing or of another type. check.sh [FOLDER]
+# FOLDER has the rendered manifests (build/manifests). With another kubectl in the PATH, both render the same.
+set -euo pipefail
+here=$(realpath "$(dirname "$0")")
+root=$(realpath "$here/../..")
+manifests=${1:-$root/build/manifests}
+work=$root/build/kubernetes
+die() {
+	echo "check.sh: error: $*" >&2
+	exit 1
+}
+for tool in npm node; do type -P $tool >/dev/null || die "$tool is missing: run 'make deps-release' as root"; done
+compgen -G "$manifests/*.yaml" >/dev/null || die "no manifests in $manifests: run 'make manifests'"
+
+mkdir -p "$work"
+if ! cmp -s "$here/package-lock.json" "$work/package-lock.json"; then
+	cp "$here/package.json" "$work/"
+	(cd "$work" && cp "$here/package-lock.json" . && npm ci --no-audit --no-fund --ignore-scripts >npm.log 2>&1) || {
+		rm "$work/package-lock.json"
+		tail -n 5 "$work/npm.log" >&2
+		die "npm could not install the types"
+	}
+fi
+# Each object becomes a constant of its type, written out: then a field that the type lacks is an error.
+/usr/bin/python3 - "$manifests"/*.yaml >"$work/objects.ts" <<'END'
+import json
+import os
+import sys
+import yaml
+
+PACKAGES = {"monitoring.coreos.com": "@kubernetes-models/prometheus-operator/monitoring.coreos.com"}
+count = 0
+for path in sys.argv[1:]:
+    if path.endswith("values.yaml"):
+        continue  # of a chart, no object
+    with open(path, encoding="utf-8") as file:
+        objects = [each for each in yaml.safe_load_all(file) if each]
+    for each in objects:
+        group, _, version = each["apiVersion"].rpartition("/")
+        package = PACKAGES.get(group, "kubernetes-models/" + group).rstrip("/")
+        count += 1
+        print(f'// {os.path.basename(path)}: {each["kind"]} {each["metadata"]["name"]}')
+        print(f'import type {{ I{each["kind"]} as T{count} }} from "{package}/{version}/{each["kind"]}";')
+        print(f"export const o{count}: T{count} = {json.dumps(each, indent=1)};")
+END
+cat >"$work/tsconfig.json" <<'END'
+{ "compilerOptions": { "strict": true, "noEmit": true, "skipLibCheck": true, "module": "node16", "moduleResolution": "node16" },
+  "files": ["objects.ts"] }
+END
+count=$(grep -c '^export const' "$work/objects.ts") || die "no objects in $manifests"
+(cd "$work" && node_modules/.bin/tsc -p .) >&2 || die "the objects of build/kubernetes/objects.ts have other types, see above"
+
+# A misspelt field must be found, or nothing is proved.
+sed 's/"hostPID"/"hostPid"/' "$work/objects.ts" >"$work/wrong.ts"
+! (cd "$work" && node_modules/.bin/tsc --strict --noEmit --skipLibCheck --module node16 --moduleResolution node16 wrong.ts) >"$work/wrong.log" ||
+	die "a field that does not exist was not found"
+grep -q hostPid "$work/wrong.log" || die "a field that does not exist was not found: $(head -n 3 "$work/wrong.log")"
+echo "$count objects have the types of kubernetes-models $(sed -n 's/.*"kubernetes-models": "\(.*\)",*/\1/p' "$here/package.json")"

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Makes a job that installs, upgrades, rolls back and purges the Debian package in a guest, with systemd as process 1:
+# prepare.sh JOBDIR. Needs what `make deb previous` leaves.
+set -euo pipefail
+here=$(realpath "$(dirname "$0")")
+root=$(realpath "$here/../../..")
+job=$1
+die() {
+	echo "prepare.sh: error: $*" >&2
+	exit 1
+}
+deb=$(compgen -G "$root/build/deb/xidscope_*_amd64.deb") || die "no package in build/deb: run 'make deb'"
+[[ -x $root/build/previous/root/usr/sbin/xidscope ]] || die "no version before in build/previous: run 'make previous'"
+mkdir -p "$job/root"
+cp "$here/../unit/unit-lib.sh" "$root/tests/vm/deploy-lib.sh" "$root/deploy/debian/tests/agent" "$job/"
+cp "$here/guest.sh" "$job/run.sh"
+cp "$deb" "$job/this.deb"
+
+# repacked NAME VERSION COMMAND...: the package with another version, after COMMAND in its unpacked tree.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+repacked() {
+	rm -rf "$work/tree"
+	dpkg-deb -R "$deb" "$work/tree"
+	sed -i "s/^Version: .*/Version: $2/" "$work/tree/DEBIAN/control"
+	(cd "$work/tree" && "${@:3}")
+	(cd "$work/tree" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | xargs -0 md5sum >DEBIAN/md5sums)
+	dpkg-deb --root-owner-group -b "$work/tree" "$job/$1.deb" >/dev/null
+}
+# As the version before was installed, in a package: it had no default file.
+previous() {
+	rm -r usr etc lib DEBIAN/conffiles
+	cp -r "$root/build/previous/root/." .
+	mkdir -p lib/systemd
+	mv usr/lib/systemd/system lib/systemd/
+}
+newer() { echo '# a comment of a later version' >>etc/default/xidscope; }
+repacked previous "$(<"$root/build/previous/version")" previous
+repacked newer "$(dpkg-deb -f "$deb" Version)+1" newer
+: >"$job/systemd"
