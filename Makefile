@@ -71,7 +71,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(patsubst user/xid/%.tsv,$(G)/%.inc,$(
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all completions deps-release deb previous check-packages help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz fuzz-grow \
+.PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all check-transports check-dkms faults soak fuzz fuzz-grow \
 	bench growth series-cost asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -156,7 +156,7 @@ $(B)/completions/_xidscope: $(B)/xidscope
 	$(Q)$(emulator) $< completion zsh >$@
 
 image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
-	$(Q)deploy/container/build.sh $(B)/xidscope $(B)/xidscope-oci.tar
+	$(Q)deploy/container/build.sh $(B)/xidscope-oci.tar $(B)/xidscope
 
 # demo and check need it: as root it installs what is missing, otherwise it names it.
 deps: ## install the packages that building, demo and tests need (as root)
@@ -247,6 +247,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)$(MAKE) --no-print-directory soak SOAK_CALLS=1000000 SOAK_MOUNTS=300 SOAK_SECONDS=600
 	$(Q)tests/vm/modules/check.sh
 	$(Q)$(MAKE) --no-print-directory check-packages
+	$(Q)$(MAKE) --no-print-directory check-release
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
@@ -322,10 +323,34 @@ release_time := $(shell date -u -d '$(lastword $(release))' +%s)
 
 deps-release: deps ## install what packages, images and releases need beyond that (as root)
 	$(Q)tests/deps.sh --only '$(release_packages)'
-release_packages := debhelper lintian dpkg-dev
+release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gnupg file autopkgtest qemu-user-static \
+	$(if $(shell command -v npm),,npm)
 
 deb: deps-release ## build the Debian package for ARCH into build/deb, and check it with lintian
 	$(Q)deploy/debian.sh $(TARGET) $(VERSION) $(release_time) $(CURDIR)/build/deb
+
+kubectl = $(shell tests/vm/tool.sh kubernetes-client usr/bin/kubectl)
+# Where nodes will get the image from, in the manifests.
+REGISTRY ?= registry.example.org
+
+manifests: ## render the Kubernetes manifests into build/manifests, with the image REGISTRY/xidscope:VERSION
+	$(Q)deploy/kubernetes/render.sh '$(kubectl)' '$(REGISTRY)/xidscope:$(VERSION)' $(VERSION) build/manifests
+
+check-manifests: manifests ## compare the manifests with the types of Kubernetes, from npm
+	$(Q)tests/kubernetes/check.sh
+
+build_of = build$(if $(filter-out $(HOST),$(1)),/$(1))
+release: deps-release ## build all that a release has into build/release: packages, tarballs, images, manifests, rules, SBOMs
+	$(Q)set -e; for arch in amd64 arm64; do \
+		$(MAKE) --no-print-directory ARCH=$$arch deps; \
+		$(MAKE) --no-print-directory ARCH=$$arch -j "$$(nproc)" all completions; \
+		$(MAKE) --no-print-directory ARCH=$$arch deb; \
+	done
+	$(Q)deploy/release.sh $(VERSION) $(release_time) '$(kubectl)' '$(REGISTRY)' $(CURDIR)/build/release \
+		$(foreach arch,amd64 arm64,$(arch)=$(call build_of,$(arch)))
+
+check-release: ## build the release twice, in two folders, compare, and try image, packages and manifests (ten minutes)
+	$(Q)tests/release/check.sh $(VERSION)
 
 # The version before this one, from the commit that CHANGELOG.md names for it, installed into a folder.
 previous_commit := $(shell sed -n 's/^Commit \([0-9a-f]*\)\.$$/\1/p' CHANGELOG.md | sed -n 1p)

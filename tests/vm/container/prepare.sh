@@ -16,7 +16,7 @@ type -P python3 >/dev/null || die "'python3' is missing: run 'make deps' as root
 
 rm -rf "$job"
 mkdir -p "$job"
-"$root/deploy/container/build.sh" "$root/build/xidscope" "$job/image.tar"
+"$root/deploy/container/build.sh" "$job/image.tar" "$root/build/xidscope"
 version=$("$root/build/xidscope" version)
 version=${version##* }
 kubectl=$("$here/../tool.sh" kubernetes-client usr/bin/kubectl)

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Puts all that a release has into one folder, with checksums; `make release` calls it after building:
+# release.sh VERSION EPOCH KUBECTL REGISTRY OUT ARCHITECTURE=BUILD...
+# From the same files come the same bytes. Packages are taken from build/deb.
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/.."
+version=$1 kubectl=$3 registry=$4 out=$5
+export SOURCE_DATE_EPOCH=$2 TZ=UTC LC_ALL=C.UTF-8
+umask 022
+shift 5
+# Also in the image's labels. An address on this machine is of no use to others.
+REVISION=$(git rev-parse HEAD)$(git diff --quiet HEAD || echo -modified)
+SOURCE_URL=${SOURCE_URL:-$(git config remote.origin.url | grep -E '^https?://' || true)}
+export REVISION SOURCE_URL
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+rm -rf "$out"
+mkdir -p "$out"
+pack() { tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$@"; }
+
+binaries=()
+for each; do
+	arch=${each%%=*} build=${each#*=}
+	mkdir "$work/$arch"
+	binaries+=("$work/$arch/xidscope")
+	llvm-strip --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
+	cp -r "$build/xidscope.map" "$build/completions" "$work/$arch/"
+	deploy/sbom.py spdx "$work/$arch/xidscope" "$version" "$SOURCE_DATE_EPOCH" >"$out/xidscope-$version-$arch.spdx.json"
+	# For other distributions: to be unpacked in /. The unit works without the settings, so that none are replaced.
+	deploy/install.sh "$work/$arch" "$work/tree-$arch" /usr/local /etc /usr/local/lib/systemd/system /usr/local/share/zsh/site-functions
+	rm -r "$work/tree-$arch/etc"
+	(cd "$work/tree-$arch" && find . -type f -printf '%P\n') |
+		pack -C "$work/tree-$arch" --no-recursion -T - -c | gzip -n9 >"$out/xidscope-$version-$arch.tar.gz"
+	cp build/deb/xidscope_"$version"_"$arch".deb "$out/"
+done
+cp build/deb/xidscope_"$version".{dsc,tar.xz} "$out/"
+deploy/container/build.sh "$out/xidscope-$version-oci.tar" "${binaries[@]}" >/dev/null
+digest=$(tar -xOf "$out/xidscope-$version-oci.tar" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+deploy/kubernetes/render.sh "$kubectl" "$registry/xidscope@$digest" "$version" "$out/manifests"
+mkdir "$out/rules"
+for file in deploy/prometheus/*; do
+	case $file in
+	*_test.* | *.sh) ;;
+	*) cp -r "$file" "$out/rules/" ;;
+	esac
+done
+cp CHANGELOG.md "$out/"
+(cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum) >"$work/SHA256SUMS"
+mv "$work/SHA256SUMS" "$out/"
+echo "$out: $(wc -l <"$out/SHA256SUMS") files of version $version, revision $REVISION"

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that `make release` in two clones, in folders of different names, gives the same bytes, and that what it gives
+# works: image, manifests, tarball, packages in a chroot, and the source package built in a clean one. check.sh VERSION
+set -euo pipefail
+here=$(realpath "$(dirname "$0")")
+root=$(realpath "$here/../..")
+version=$1
+die() {
+	echo "check.sh: error: $*" >&2
+	exit 1
+}
+((!EUID)) || die "chroots need root"
+cd "$root"
+git diff --quiet HEAD || echo "check.sh: what is not committed is not part of this test" >&2
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release-check.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+for clone in one another-name; do
+	git clone --quiet "$root" "$dir/$clone"
+	! [[ -e .cache ]] || ln -s "$(realpath .cache)" "$dir/$clone/.cache"
+	make --no-print-directory -C "$dir/$clone" release >"$dir/$clone.log" 2>&1 || {
+		tail -n 20 "$dir/$clone.log" >&2
+		die "make release fails"
+	}
+done
+release=$dir/one/build/release
+diff -r "$release" "$dir/another-name/build/release" || die "two releases differ, see above"
+(cd "$release" && sha256sum --quiet -c SHA256SUMS)
+for file in xidscope_"$version"_{amd64,arm64}.deb xidscope_"$version".dsc xidscope-"$version"-{amd64,arm64}.{tar.gz,spdx.json} \
+	xidscope-"$version"-oci.tar manifests/xidscope.yaml manifests/prometheus-rules.yaml rules/rules.yaml CHANGELOG.md; do
+	[[ -s $release/$file ]] || die "$file is missing"
+done
+echo "two releases in two folders have the same $(wc -l <"$release/SHA256SUMS") files"
+"$here/sbom.py" "$release"/*.spdx.json
+"$here/image.sh" "$release/xidscope-$version-oci.tar" "$version"
+"$root/tests/kubernetes/check.sh" "$release/manifests"
+"$here/chroot.sh" "$release" "$version"

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves of the image archive that it is an index of both architectures with all labels, that it is the same in a local
+# registry and pulled from there, that both programs run, and that a signature of it can be made and verified.
+# image.sh ARCHIVE VERSION
+set -euo pipefail
+die() {
+	echo "image.sh: error: $*" >&2
+	exit 1
+}
+(($# == 2)) || die "usage: image.sh ARCHIVE VERSION"
+archive=$(realpath "$1") version=$2
+for tool in docker-registry skopeo gpg qemu-aarch64-static; do
+	type -P $tool >/dev/null || die "$tool is missing: run 'make deps-release' as root"
+done
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-registry.XXXXXX")
+registry=''
+# shellcheck disable=SC2317 # the trap calls it
+cleanup() {
+	[[ ! $registry ]] || kill "$registry" 2>/dev/null || true
+	gpgconf --homedir "$dir/gpg" --kill all 2>/dev/null || true
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+cd "$dir"
+echo '{ "default": [ { "type": "insecureAcceptAnything" } ] }' >policy.json
+skopeo() { command skopeo --policy policy.json "$@"; }
+
+port=$((20000 + RANDOM % 20000))
+cat >registry.yml <<END
+version: 0.1
+log: { level: error }
+storage: { filesystem: { rootdirectory: $dir/storage } }
+http: { addr: 127.0.0.1:$port }
+END
+docker-registry serve registry.yml >registry.log 2>&1 &
+registry=$!
+for _ in {1..100}; do
+	! (: >"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+	kill -0 $registry || die "the registry does not start: $(tail -n 3 registry.log)"
+	sleep 0.1
+done
+image=docker://127.0.0.1:$port/xidscope
+skopeo copy --quiet --all --dest-tls-verify=false "oci-archive:$archive" "$image:$version"
+digest=$(tar -xOf "$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+served=$(skopeo inspect --tls-verify=false --raw "$image:$version" | sha256sum | cut -d' ' -f1)
+[[ $digest == "sha256:$served" ]] || die "the registry serves sha256:$served, the archive has $digest"
+
+for arch in amd64 arm64; do
+	run=() machine='x86[-_]64'
+	[[ $arch == amd64 ]] || { machine='aarch64' run=(qemu-aarch64-static); }
+	skopeo copy --quiet --override-arch $arch --src-tls-verify=false "$image@$digest" "oci:pulled-$arch:x"
+	skopeo inspect --override-arch $arch --tls-verify=false "$image@$digest" >labels
+	[[ $(sed -n 's/.*"Architecture": "\(.*\)".*/\1/p' labels) == "$arch" ]] || die "the index has no image for $arch"
+	for label in title version licenses created revision source; do
+		grep -q "\"org.opencontainers.image.$label\": \"..*\"" labels || die "the image for $arch has no label $label"
+	done
+	layer=$(sed 's/},{/\n/g' "pulled-$arch"/blobs/sha256/* 2>/dev/null | grep -ao 'image.layer.v1[^}]*sha256:[0-9a-f]*' | grep -o '[0-9a-f]\{64\}' | head -n 1)
+	mkdir root-$arch
+	tar -C root-$arch -xzf "pulled-$arch/blobs/sha256/$layer"
+	[[ $(ls root-$arch) == xidscope ]] || die "the image for $arch has other files than the program"
+	[[ $(file root-$arch/xidscope) =~ $machine.*statically ]] || die "the program for $arch is another"
+	[[ $("${run[@]}" root-$arch/xidscope version) == "xidscope $version" ]] || die "the program for $arch does not run"
+done
+
+# Signed as docs/DEPLOY.md says.
+mkdir -m 700 gpg
+export GNUPGHOME=$dir/gpg
+gpg --batch --quiet --passphrase '' --quick-generate-key release@example.org 2>gpg.log
+key=$(gpg --list-keys --with-colons | sed -n 's/^fpr:*\([0-9A-F]*\):/\1/p' | head -n 1)
+skopeo inspect --tls-verify=false --raw "$image:$version" >manifest.json
+skopeo standalone-sign manifest.json "xidscope:$version" "$key" --output signature >/dev/null
+skopeo standalone-verify manifest.json "xidscope:$version" "$key" signature >/dev/null || die "the signature is not accepted"
+sed 's/amd64/arm64/' manifest.json >other.json
+! skopeo standalone-verify other.json "xidscope:$version" "$key" signature >/dev/null 2>&1 || die "a signature of another image is accepted"
+echo "$digest: both architectures are served, pulled and run; signed and verified"
