@@ -263,14 +263,32 @@ static bool is_quiet(struct rpc_observer *o)
 	return o->calls - before <= QUIET_CALLS;
 }
 
+/* The sources that are better than the one in force, and may be used. */
+static unsigned int better_sources(const struct rpc_observer *o)
+{
+	/* A better source has a lower bit. */
+	return o->allowed & (RPC_SOURCE_BIT(o->source) - 1);
+}
+
+/* What earlier sources have counted, when @source takes over. */
+static void keep_past(struct rpc_observer *o, const struct snapshot *past, enum rpc_source source)
+{
+	snapshot_free(&o->past);
+	o->past = *past;
+	/* btf counts all of a transport, from its creation on. */
+	for (size_t i = 0; source == RPC_SOURCE_BTF && i < o->past.transport_count; i++)
+		o->past.transports[i].connects = 0;
+}
+
 /*
- * Replaces the source in force by tracepoints, if no call ends meanwhile. The count of calls
+ * Replaces the source in force by a better one, if no call ends meanwhile. The count of calls
  * before is taken first of all: a call is in mountstats a moment before its event comes, and
  * loading the programs takes much longer than that.
  */
-static bool replace_source(struct rpc_observer *o, const struct source_setup *setup)
+static bool replace_source(struct rpc_observer *o, enum rpc_source source,
+			   const struct source_setup *setup)
 {
-	const struct source_ops *ops = &tracepoints_source;
+	const struct source_ops *ops = sources[source];
 	struct snapshot before = {}, now = {};
 	uint64_t calls = count_calls(o, &before);
 	void *state;
@@ -283,9 +301,8 @@ static bool replace_source(struct rpc_observer *o, const struct source_setup *se
 	good = !ops->attach(state) && count_calls(o, &now) == calls;
 	if (good) {
 		detach(o);
-		snapshot_free(&o->past);
-		o->past = now;
-		o->source = RPC_SOURCE_TRACEPOINTS;
+		keep_past(o, &now, source);
+		o->source = source;
 		o->source_state = state;
 	} else {
 		snapshot_free(&now);
@@ -296,27 +313,37 @@ static bool replace_source(struct rpc_observer *o, const struct source_setup *se
 	return good;
 }
 
+/* Tries the sources that are better than the one in force, the best one first. */
+static bool try_better(struct rpc_observer *o)
+{
+	unsigned int left = better_sources(o);
+	struct rpc_facts facts;
+	enum rpc_source source = choose(o, &facts, left);
+	struct source_setup setup = { .log = &o->log, .root = "", .tracefs = facts.tracefs_path };
+
+	if (source && !is_quiet(o)) {
+		o->try_ns = 0;
+		return false;
+	}
+	for (; source; source = choose(o, &facts, left)) {
+		if (replace_source(o, source, &setup))
+			return true;
+		left &= ~RPC_SOURCE_BIT(source);
+	}
+	return false;
+}
+
 /* Tries what is better than the present state, without saying again why it fails. */
 static bool try_again(struct rpc_observer *o)
 {
-	const unsigned int wanted = RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS);
-	struct rpc_facts facts;
 	bool better;
 
 	o->log.quiet = true;
-	if (!o->source_state) {
+	if (o->source_state) {
+		better = try_better(o);
+	} else {
 		attach(o);
 		better = o->source_state;
-	} else if (is_quiet(o)) {
-		better = choose(o, &facts, o->allowed & wanted) &&
-			 replace_source(o, &(struct source_setup){
-						   .log = &o->log,
-						   .root = "",
-						   .tracefs = facts.tracefs_path,
-					   });
-	} else {
-		better = false;
-		o->try_ns = 0;
 	}
 	kernel_types_forget();
 	o->log.quiet = false;
@@ -331,13 +358,9 @@ static bool look_again(struct rpc_observer *o)
 	uint64_t now = monotonic_ns();
 	char path[64];
 
-	if (o->state == RPC_OBSERVER_ATTACHED && o->source != RPC_SOURCE_MOUNTSTATS)
-		return false;
-	if (now < o->look_ns)
+	if (now < o->look_ns || (o->source_state && !better_sources(o)))
 		return false;
 	o->look_ns = now + LOOK_NS;
-	if (o->source_state && !(o->allowed & RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS)))
-		return false;
 	if (o->changed || tracefs_find("", path, sizeof(path)) != o->tracefs)
 		o->wait_ns = LOOK_NS;
 	else if (now < o->try_ns)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
 from judge.checks import check_additive
-from judge.reading import Metrics, events
+from judge.reading import Metrics, difference, events, mountstats
 from judge.truths import compare_with_mountstats
 
 
@@ -47,3 +47,21 @@ def tracepoints_replaces_mountstats_between_calls_and_loses_and_doubles_none(fol
         need(len(logged) <= 3, name, "logged:", logged)
         done.append(f"{name}: {across.get('rpc_op_calls_total')} calls")
     return "; ".join(done)
+
+
+@judgement
+def btf_replaces_tracepoints_between_calls_and_loses_and_doubles_none(folder):
+    if not (folder / "typed.names").read_text().strip():
+        return "this kernel has no types of sunrpc"
+    folder /= "typed"
+    before, middle = (Metrics(folder / f"{point}.prom") for point in ("before", "middle"))
+    need(source(before, "tracepoints") and source(middle, "btf"), "not first in tracepoints, then in btf")
+    ours = compare_with_mountstats(folder, "middle", "after")
+    check_additive(Metrics(folder / "after.prom"))
+    old, new = (mountstats(folder / f"{point}.mountstats") for point in ("before", "middle"))
+    across = difference(before, middle)
+    for op, fields in new.items():
+        need(across.get("rpc_op_calls_total", op=op) == fields["ops"] - old[op]["ops"], op, "differs across the change")
+    logged = complaints(folder)
+    need(logged and all("cannot use source btf" in text for text in logged), "logged:", logged)
+    return f"{across.get('rpc_op_calls_total')} calls across the change, {ours.get('rpc_op_calls_total')} after it"

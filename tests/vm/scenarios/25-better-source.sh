@@ -23,6 +23,12 @@ agent() { # agent NAME CHANGE [OPTION...]
 agent absent "$without_tracefs" --source tracepoints
 agent mounted "$types; $without_tracefs"
 polled=(mounted)
+# The kernel's types are damaged until they are read again.
+typed=()
+if [[ $types != : ]]; then
+	agent typed "$types"
+	typed=(typed)
+fi
 # A program is refused by another one, on kernels that can attach that to the function that asks for permission.
 /job/refuse events_latency >/tmp/refuse &
 refuse=$!
@@ -32,6 +38,7 @@ if grep -q ready /tmp/refuse; then
 	polled+=(refused)
 fi
 echo "${polled[@]}" >polled
+echo "${typed[@]}" >typed.names
 
 nfs_server_start
 nfs_mount 3 '' /mnt/better
@@ -46,6 +53,7 @@ for name in absent mounted; do
 	nsenter -t "${agents[$name]}" -m sh -ec 'mount -t debugfs debugfs /sys/kernel/debug
 		mount -t tracefs tracefs /sys/kernel/tracing'
 done
+for name in "${typed[@]}"; do nsenter -t "${agents[$name]}" -m umount /sys/kernel/btf/vmlinux; done
 wait_for 90 grep -q 'attached to sunrpc, source tracepoints' absent/agent.log
 sleep 5
 for name in "${polled[@]}"; do
@@ -58,6 +66,7 @@ load_end $loader
 for name in "${polled[@]}"; do
 	wait_for 150 grep -q 'attached to sunrpc, source tracepoints' "$name/agent.log"
 done
+for name in "${typed[@]}"; do wait_for 150 grep -q 'attached to sunrpc, source btf' "$name/agent.log"; done
 compare_points middle
 dd if=/mnt/better/load of=/dev/null bs=64k count=16 iflag=direct status=none
 ls /mnt/better/absent 2>/dev/null || true
