@@ -223,7 +223,7 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	waits_end(&w->waits, now);
 	/* The task was killed before it had a request: it will not be booked. */
 	if (FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))
-		waiter_drop((__u64)task);
+		task_drop((__u64)task);
 	return 0;
 }
 

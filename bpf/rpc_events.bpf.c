@@ -82,22 +82,6 @@ struct {
 	__type(value, struct rpc_series);
 } series SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_EVENT_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct rpc_event_bucket);
-} task_keys SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, RPC_EVENT_TASKS);
-	__type(key, __u32);
-	__type(value, struct rpc_event_task);
-} tasks SEC(".maps");
-
 /* The raw tracepoint's figures, kept until the event itself comes. Other programs on the
  * tracepoint may run in between. */
 struct exact {
@@ -120,41 +104,39 @@ __u64 rpc_lost = 0;
 
 /* ---- reading a record ---- */
 
-static __always_inline __u32 read_u32(void *ctx, __u32 field)
-{
-	__u32 value = 0;
+/* The fixed part of a record, copied at once: to read each field by itself would cost 50 instructions. */
+struct record {
+	__u64 words[RPC_EVENT_BYTES / sizeof(__u64)];
+};
 
-	bpf_probe_read_kernel(&value, sizeof(value), ctx + field);
-	return value;
+static __always_inline void read_record(struct record *r, void *ctx)
+{
+	bpf_probe_read_kernel(r, sizeof(*r), ctx);
 }
 
-static __always_inline __u64 read_u64(void *ctx, __u32 field)
-{
-	__u64 value = 0;
+/* A field of @r, at an offset of @fields. */
+#define VALUE(type, r, field) (*(type *)((char *)(r) + fields.field))
 
-	bpf_probe_read_kernel(&value, sizeof(value), ctx + field);
-	return value;
-}
-
-/* The bytes of a dynamic field are in the record itself (__data_loc). */
-static __always_inline void *text_of(void *ctx, __u32 field)
+/* The bytes of a dynamic field are in the record itself; its offset is in the lower half of @at
+ * (__data_loc). */
+static __always_inline void *text_of(void *ctx, __u32 at)
 {
-	return ctx + (read_u32(ctx, field) & 0xffff);
+	return ctx + (at & 0xffff);
 }
 
 /* The text's first eight bytes, see NAME(). */
-static __always_inline __u64 read_name(void *ctx, __u32 field)
+static __always_inline __u64 read_name(void *ctx, __u32 at)
 {
 	__u64 name = 0;
 
-	bpf_probe_read_kernel(&name, sizeof(name), text_of(ctx, field));
+	bpf_probe_read_kernel(&name, sizeof(name), text_of(ctx, at));
 	return name;
 }
 
 /* Whether the text is "nfs", and not "nfsacl". */
-static __always_inline bool is_nfs(void *ctx, __u32 field)
+static __always_inline bool is_nfs(void *ctx, __u32 at)
 {
-	return (__u32)read_name(ctx, field) == (__u32)NAME("nfs\0    ");
+	return (__u32)read_name(ctx, at) == (__u32)NAME("nfs\0    ");
 }
 
 /* ---- clients and series ---- */
@@ -227,62 +209,39 @@ static __always_inline __u64 task_key(__u32 client, __u32 task)
 	return 1 + ((__u64)client << 32 | task);
 }
 
-static __always_inline __u32 task_bucket(__u64 key)
+static __always_inline __u32 task_bucket_of(__u64 key)
 {
-	return ((__u32)key + (__u32)(key >> 32) * 0x9e3779b1u) & (RPC_EVENT_BUCKETS - 1);
+	return ((__u32)key + (__u32)(key >> 32) * 0x9e3779b1u) & (RPC_TASK_BUCKETS - 1);
 }
 
-static __always_inline int task_way(const struct rpc_event_bucket *b, __u64 key)
+/* Kernels before 5.12 have no compare-and-swap. If two CPUs claim a way at the same moment, one of
+ * the two tasks is not found when it wakes or ends; that is counted. */
+static __always_inline bool task_claim(__u64 *way, __u64 key)
 {
-#pragma unroll
-	for (int i = 0; i < RPC_EVENT_WAYS; i++)
-		if (b->task[i] == key)
-			return i;
-	return -1;
+	*way = key;
+	return true;
 }
 
-static __always_inline struct rpc_event_task *task_find(__u64 key)
+static __always_inline void task_release(__u64 *way, __u64 key)
 {
-	__u32 bucket = task_bucket(key), index;
-	struct rpc_event_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
-	int i;
-
-	if (!b)
-		return NULL;
-	i = task_way(b, key);
-	if (i < 0)
-		return NULL;
-	index = bucket * RPC_EVENT_WAYS + i;
-	return bpf_map_lookup_elem(&tasks, &index);
+	*way = 0;
 }
 
-/*
- * The task's entry, an existing or a new one; NULL if the bucket is full. If two CPUs
- * claim a way at the same moment, one of the two tasks is not found when it wakes or
- * ends; that is counted.
- */
+static __always_inline void tasks_count(__u64 change)
+{
+}
+
+#define TASK_ENTRY struct rpc_event_task
+#include "tasks.bpf.h"
+
+/* The task's entry, an existing or a new one; NULL if the bucket is full. */
 static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
 {
-	__u32 bucket = task_bucket(key), index;
-	struct rpc_event_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
-	struct rpc_event_task *t;
-	bool found = true;
-	int i;
+	bool found;
+	struct rpc_event_task *t = task_find_or_add(key, &found);
 
-	if (!b)
-		return NULL;
-	i = task_way(b, key);
-	if (i < 0) {
-		found = false;
-		i = task_way(b, 0);
-		if (i < 0) {
-			drop(RPC_DROP_WAITER);
-			return NULL;
-		}
-		b->task[i] = key;
-	}
-	index = bucket * RPC_EVENT_WAYS + i;
-	t = bpf_map_lookup_elem(&tasks, &index);
+	if (!t)
+		drop(RPC_DROP_WAITER);
 	/* A new entry, or that of a task that has ended: its number is in use again. */
 	if (t && (!found || t->waits.booked)) {
 		waits_reset(&t->waits);
@@ -292,21 +251,6 @@ static __always_inline struct rpc_event_task *task_get(__u64 key, __u32 server)
 		t->server = server;
 	}
 	return t;
-}
-
-static __always_inline void task_drop(__u64 key)
-{
-	__u32 bucket = task_bucket(key);
-	struct rpc_event_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
-
-	if (!b)
-		return;
-#pragma unroll
-	for (int i = 0; i < RPC_EVENT_WAYS; i++)
-		if (b->task[i] == key) {
-			b->task[i] = 0;
-			return;
-		}
 }
 
 /* The entry of a task that may be an NFS call; NULL if it is no NFS call or there is no
@@ -379,16 +323,18 @@ static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 SEC("tp/sunrpc/rpc_task_sleep")
 int events_sleep(void *ctx)
 {
-	__u32 wait = wait_of(read_name(ctx, fields.sleep_queue));
 	struct rpc_event_task *t;
-	__u32 client;
+	struct record r;
+	__u32 client, wait;
 	__u64 now;
 
+	read_record(&r, ctx);
+	wait = wait_of(read_name(ctx, VALUE(__u32, &r, sleep_queue)));
 	if (wait >= RPC_WAITS)
 		return 0;
 	now = bpf_ktime_get_ns(); /* before all that takes time */
-	client = read_u32(ctx, fields.client);
-	t = task_of(client, task_key(client, read_u32(ctx, fields.task)));
+	client = VALUE(__u32, &r, client);
+	t = task_of(client, task_key(client, VALUE(__u32, &r, task)));
 	if (!t)
 		return 0;
 	if (wait != RPC_PHASE_DELAY)
@@ -400,15 +346,20 @@ int events_sleep(void *ctx)
 SEC("tp/sunrpc/rpc_task_wakeup")
 int events_wakeup(void *ctx)
 {
-	__u64 name = read_name(ctx, fields.wakeup_queue), key, now;
-	bool pending = name == NAME_PENDING;
-	__u32 wait = wait_of(name);
 	struct rpc_event_task *t;
+	__u64 name, key, now;
+	struct record r;
+	bool pending;
+	__u32 wait;
 
-	if (pending ? (__s32)read_u32(ctx, fields.wakeup_status) >= 0 : wait >= RPC_WAITS)
+	read_record(&r, ctx);
+	name = read_name(ctx, VALUE(__u32, &r, wakeup_queue));
+	pending = name == NAME_PENDING;
+	wait = wait_of(name);
+	if (pending ? VALUE(__s32, &r, wakeup_status) >= 0 : wait >= RPC_WAITS)
 		return 0;
 	now = bpf_ktime_get_ns();
-	key = task_key(read_u32(ctx, fields.client), read_u32(ctx, fields.task));
+	key = task_key(VALUE(__u32, &r, client), VALUE(__u32, &r, task));
 	t = task_find(key);
 	if (!t)
 		return 0;
@@ -430,12 +381,14 @@ SEC("tp/sunrpc/xprt_transmit")
 int events_transmit(void *ctx)
 {
 	struct rpc_event_task *t;
+	struct record r;
 	__u32 client;
 
-	if (read_u32(ctx, fields.transmit_status))
+	read_record(&r, ctx);
+	if (VALUE(__u32, &r, transmit_status))
 		return 0; /* transmitted in part, or not at all */
-	client = read_u32(ctx, fields.client);
-	t = task_of(client, task_key(client, read_u32(ctx, fields.task)));
+	client = VALUE(__u32, &r, client);
+	t = task_of(client, task_key(client, VALUE(__u32, &r, task)));
 	if (!t)
 		return 0;
 	t->sent = bpf_ktime_get_ns();
@@ -451,11 +404,17 @@ int events_transmit(void *ctx)
 SEC("tp/sunrpc/rpc_task_end")
 int events_end(void *ctx)
 {
-	__s32 status = read_u32(ctx, fields.end_status);
-	__u32 client = read_u32(ctx, fields.client);
-	__u64 key = task_key(client, read_u32(ctx, fields.task));
-	struct rpc_event_task *t = task_find(key);
+	struct rpc_event_task *t;
+	struct record r;
+	__u32 client;
+	__s32 status;
+	__u64 key;
 
+	read_record(&r, ctx);
+	status = VALUE(__s32, &r, end_status);
+	client = VALUE(__u32, &r, client);
+	key = task_key(client, VALUE(__u32, &r, task));
+	t = task_find(key);
 	if (!t && status < 0)
 		t = task_of(client, key);
 	if (!t)
@@ -488,15 +447,15 @@ int events_exact(__u64 *ctx)
 
 /* The call's figures in ns: those of the raw tracepoint, or the event's own if those are
  * of another call. */
-static __always_inline void figures(void *ctx, struct exact *f)
+static __always_inline void figures(const struct record *r, struct exact *f)
 {
 	__u32 zero = 0;
 	struct exact *e = bpf_map_lookup_elem(&exact_figures, &zero);
 
 	f->now = bpf_ktime_get_ns();
-	f->backlog = read_u64(ctx, fields.backlog);
-	f->rtt = read_u64(ctx, fields.rtt);
-	f->execute = read_u64(ctx, fields.execute);
+	f->backlog = VALUE(__u64, r, backlog);
+	f->rtt = VALUE(__u64, r, rtt);
+	f->execute = VALUE(__u64, r, execute);
 	if (e && e->pending && e->backlog / 1000 == f->backlog && e->rtt / 1000 == f->rtt &&
 	    e->execute / 1000 == f->execute) {
 		*f = *e;
@@ -533,15 +492,15 @@ static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, con
 	return first + (last - first) / 2;
 }
 
-/* The number of the series of the call that @ctx records. */
-static __always_inline __u32 series_get(void *ctx, __u32 server)
+/* The number of the series of the call that @ctx, copied to @r, records. */
+static __always_inline __u32 series_get(void *ctx, const struct record *r, __u32 server)
 {
 	struct rpc_event_series_key key = {};
 	__u32 *known;
 
 	key.server = server;
-	key.version = read_u32(ctx, fields.version);
-	bpf_probe_read_kernel_str(key.op, sizeof(key.op), text_of(ctx, fields.procedure));
+	key.version = VALUE(__u32, r, version);
+	bpf_probe_read_kernel_str(key.op, sizeof(key.op), text_of(ctx, VALUE(__u32, r, procedure)));
 	known = bpf_map_lookup_elem(&series_index, &key);
 	return known ? *known : series_make(&key);
 }
@@ -555,17 +514,19 @@ int events_latency(void *ctx)
 	struct rpc_series *s;
 	__u32 client, index, copy;
 	__u64 task, now, before, xtime, late = 0;
+	struct record r;
 	struct exact f;
 	bool nfs;
 
-	figures(ctx, &f);
+	read_record(&r, ctx);
+	figures(&r, &f);
 	now = f.now;
-	client = read_u32(ctx, fields.client);
-	nfs = is_nfs(ctx, fields.program);
+	client = VALUE(__u32, &r, client);
+	nfs = is_nfs(ctx, VALUE(__u32, &r, program));
 	c = client_of(client);
 	if (c && c->program == RPC_PROGRAM_UNKNOWN)
 		c->program = nfs ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
-	task = task_key(client, read_u32(ctx, fields.task));
+	task = task_key(client, VALUE(__u32, &r, task));
 	t = task_find(task);
 	if (!nfs) {
 		if (t)
@@ -574,7 +535,7 @@ int events_latency(void *ctx)
 	}
 	if (!c)
 		drop(RPC_DROP_SERVER);
-	index = series_get(ctx, client_server(c, client));
+	index = series_get(ctx, &r, client_server(c, client));
 	if (!index)
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, shard());
@@ -616,14 +577,17 @@ int events_client(void *ctx)
 	struct rpc_event_server_key key = {};
 	struct rpc_event_server *s;
 	struct rpc_event_client *c;
-	__u32 client = read_u32(ctx, fields.new_client), server;
+	struct record r;
+	__u32 server;
 
-	c = client_of(client);
+	read_record(&r, ctx);
+	c = client_of(VALUE(__u32, &r, new_client));
 	if (!c)
 		return 0;
-	c->program = is_nfs(ctx, fields.new_program) ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
+	c->program =
+		is_nfs(ctx, VALUE(__u32, &r, new_program)) ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
 	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
-				  text_of(ctx, fields.new_address));
+				  text_of(ctx, VALUE(__u32, &r, new_address)));
 	if (c->program != RPC_PROGRAM_NFS || !key.address[0]) {
 		c->server = 0;
 		return 0;
@@ -631,9 +595,9 @@ int events_client(void *ctx)
 	server = server_get(&key);
 	c->server = 1 + server;
 	s = bpf_map_lookup_elem(&servers, &server);
-	if (s && !s->name[0] && read_name(ctx, fields.new_server) != NAME("(null)\0\0"))
+	if (s && !s->name[0] && read_name(ctx, VALUE(__u32, &r, new_server)) != NAME("(null)\0\0"))
 		bpf_probe_read_kernel_str(s->name, sizeof(s->name),
-					  text_of(ctx, fields.new_server));
+					  text_of(ctx, VALUE(__u32, &r, new_server)));
 	return 0;
 }
 
@@ -642,10 +606,12 @@ int events_disconnect(void *ctx)
 {
 	struct rpc_event_server_key key = {};
 	struct rpc_event_server *s;
+	struct record r;
 	__u32 *known;
 
+	read_record(&r, ctx);
 	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
-				  text_of(ctx, fields.disconnect_address));
+				  text_of(ctx, VALUE(__u32, &r, disconnect_address)));
 	known = bpf_map_lookup_elem(&server_index, &key);
 	s = known ? bpf_map_lookup_elem(&servers, known) : NULL;
 	if (s)

@@ -153,19 +153,19 @@ int rpc_probe(__u64 *ctx)
 SEC("raw_tp")
 int rpc_sweep(__u64 *ctx)
 {
-	__u32 index = ctx[0], bucket = index / RPC_BUCKET_TASKS;
+	__u32 index = ctx[0], bucket = index / RPC_TASK_WAYS;
 	struct rpc_task *task = (void *)ctx[1];
-	struct rpc_waiter_bucket *b;
+	struct rpc_task_bucket *b;
 	struct rpc_waiter *w;
 
-	w = bpf_map_lookup_elem(&waiters, &index);
-	b = bpf_map_lookup_elem(&waiter_tasks, &bucket);
+	w = bpf_map_lookup_elem(&tasks, &index);
+	b = bpf_map_lookup_elem(&task_keys, &bucket);
 	if (!w || !b || w->waits.asleep)
 		return 0;
 	if ((__u64)BPF_CORE_READ(task, tk_start) == w->start &&
 	    (BPF_CORE_READ(task, tk_action) || BPF_CORE_READ(task, tk_rqstp)))
 		return 0;
-	waiter_leave(&b->task[index % RPC_BUCKET_TASKS], (__u64)task);
+	task_release(&b->task[index % RPC_TASK_WAYS], (__u64)task);
 	return 0;
 }
 

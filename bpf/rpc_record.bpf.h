@@ -34,7 +34,7 @@ static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_t
 {
 	w->waits.booked = 0;
 	if (!w->waits.asleep)
-		waiter_drop((__u64)task);
+		task_drop((__u64)task);
 }
 
 /* Records a reply to a call of @transport. */

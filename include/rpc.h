@@ -201,16 +201,16 @@ struct rpc_xprt_cached {
 };
 
 /*
- * Tasks that have waited. A bucket is a cache line of task addresses; waiter
- * number bucket * RPC_BUCKET_TASKS + i belongs to its i-th task. A task is in
- * the table from its first wait to its end.
+ * A table of tasks, see bpf/tasks.bpf.h: in the source btf those that have waited, in the source
+ * tracepoints those that have waited or been transmitted. A bucket is a cache line of their keys;
+ * task number bucket * RPC_TASK_WAYS + i is that of its i-th way.
  */
-#define RPC_BUCKET_TASKS 8
-#define RPC_WAITER_BUCKETS 4096
-#define RPC_MAX_WAITERS (RPC_WAITER_BUCKETS * RPC_BUCKET_TASKS)
+#define RPC_TASK_WAYS 8
+#define RPC_TASK_BUCKETS 4096
+#define RPC_MAX_TASKS (RPC_TASK_BUCKETS * RPC_TASK_WAYS)
 
-struct rpc_waiter_bucket {
-	__u64 task[RPC_BUCKET_TASKS];
+struct rpc_task_bucket {
+	__u64 task[RPC_TASK_WAYS]; /* keys; 0: free */
 };
 
 /* RPC_ASLEEP_NO, or 1 + the enum rpc_phase of the wait. */
@@ -228,6 +228,7 @@ struct rpc_waits {
 	__u8 last; /* enum rpc_phase of the last wait */
 };
 
+/* The source btf's entry; its key is the task's address. */
 struct rpc_waiter {
 	__u64 start; /* tk_start: differs when the task's memory is used again */
 	__u64 xprt; /* where it waits */

@@ -11,9 +11,9 @@
 
 #include "rpc.h"
 
-/* Offsets in bytes of the fields in the events' records, from their `format` files;
- * RPC_NO_FIELD: there is no such field. */
-#define RPC_NO_FIELD 0xffff
+/* Offsets in bytes of the fields in the events' records, from their `format` files; each is a
+ * multiple of the field's size, and the field ends within so many bytes. */
+#define RPC_EVENT_BYTES 96
 
 struct rpc_event_fields {
 	__u16 task, client; /* the same in all events of tasks */
@@ -59,18 +59,7 @@ struct rpc_event_series_key {
 	char op[RPC_OP_LEN];
 };
 
-/*
- * Calls that have been transmitted or have waited. A task's number picks a
- * bucket; task number bucket * RPC_EVENT_WAYS + i belongs to its i-th way.
- */
-#define RPC_EVENT_WAYS 4
-#define RPC_EVENT_BUCKETS 8192
-#define RPC_EVENT_TASKS (RPC_EVENT_WAYS * RPC_EVENT_BUCKETS)
-
-struct rpc_event_bucket {
-	__u64 task[RPC_EVENT_WAYS]; /* 1 + (client << 32 | task); 0: free */
-};
-
+/* The entry of a task; its key is 1 + (client << 32 | task). */
 struct rpc_event_task {
 	struct rpc_waits waits;
 	__u64 sent; /* end of the last complete transmit; 0: none yet */

@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 #include "made_up_tree.h"
+#include "rpc/mountstats.h"
 #include "rpc/source.h"
 
 /* A mount point with one op. */
@@ -133,6 +134,57 @@ TEST_WITH(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing, enter, leave)
 	polls(p, 11, 5, 1, 3, 600);
 	polls(p, 11, 0, 1, 4, 1100);
 	mountstats_source.detach(p);
+}
+
+static const char *label(void *context, const char *address)
+{
+	(void)context;
+	return strcmp(address, "10.0.0.1") ? NULL : "known";
+}
+
+/* A source that counts calls itself has the bytes from here, for the ops that it has. */
+TEST_WITH(the_rest_of_a_source_is_its_bytes_under_its_own_labels, enter, leave)
+{
+	const uint64_t bytes = RPC_FACT_BIT(RPC_FACT_SENT_BYTES);
+	struct snapshot s = { .unknown = RPC_ALL_FACTS };
+	struct mountstats *m;
+
+	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
+	m = mountstats_open(root, label, NULL);
+	assert_non_null(m);
+	MOUNTS({ "nas", 45, 10, 107, 1, 880 });
+	assert_int_equal(mountstats_add_rest(m, &s), 0);
+	assert_int_equal(s.op_count, 0);
+	assert_int_equal(s.unknown & bytes, 0);
+	assert_true(s.unknown & RPC_FACT_BIT(RPC_FACT_CONNECTS));
+	snapshot_op(&s, "known", "READ")->received_bytes = 1000; /* of an earlier source */
+	snapshot_op(&s, "known", "WRITE");
+	assert_int_equal(mountstats_add_rest(m, &s), 0);
+	assert_int_equal(s.op_count, 2);
+	assert_int_equal(s.ops[0].sent_bytes, 700);
+	assert_int_equal(s.ops[0].received_bytes, 2400);
+	assert_int_equal(s.ops[1].sent_bytes, 0);
+	snapshot_free(&s);
+	mountstats_close(m);
+	/* not readable: not known */
+	s = (struct snapshot){};
+	m = mountstats_open("/absent", NULL, NULL);
+	assert_int_equal(mountstats_add_rest(m, &s), 0);
+	assert_true(s.unknown & bytes);
+	snapshot_free(&s);
+	mountstats_close(m);
+}
+
+TEST_WITH(connects_of_a_transport_are_those_since_it_exists, enter, leave)
+{
+	struct snapshot s = {};
+
+	MOUNTS({ "nas", 45, 10, 100, 3, 880 }, { "nas", 46, 10, 100, 2, 881 });
+	assert_int_equal(mountstats_connects(root, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_string_equal(s.transports[0].name, "tcp");
+	assert_int_equal(s.transports[0].connects, 5);
+	snapshot_free(&s);
 }
 
 TEST_WITH(a_superblock_counts_once, enter, leave)

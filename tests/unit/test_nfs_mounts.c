@@ -147,7 +147,7 @@ static void put_xprt(const char *name, const char *destination, const char *sour
 	put(path, source);
 	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
 		 name);
-	snprintf(text, sizeof(text), "state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=0\n%s\n",
+	snprintf(text, sizeof(text), "state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n",
 		 ports);
 	put(path, text);
 }
@@ -183,6 +183,34 @@ TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
 	assert_transport(&s.transports[2], "rdma/0", "", "[fd00::1]:20049");
 	assert_string_equal(s.transports[2].server, "fast");
 	assert_string_equal(s.transports[2].protocol, "rdma");
+	snapshot_free(&s);
+}
+
+/* A server that has answered no call since the agent came: sysfs knows its connections and slots. */
+TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
+{
+	struct rpc_transport_state *t;
+	struct snapshot s;
+
+	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
+		   "41 22 0:46 / /r rw - nfs4 stuck:/ rw,vers=4.2,addr=10.0.0.2\n");
+	put_xprt("xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
+	put_xprt("xprt-2-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
+	put_xprt("xprt-3-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=802\ndst_port=2049");
+	s = now();
+	t = snapshot_transport(&s, "nas", "tcp/0");
+	snprintf(t->remote.address, sizeof(t->remote.address), "10.0.0.1");
+	assert_int_equal(xprt_files_add_unseen(root, &s), 0);
+	assert_int_equal(s.transport_count, 3);
+	assert_false(s.transports[0].alive);
+	assert_transport(&s.transports[1], "tcp/0", "10.0.0.9:801", "10.0.0.2:2049");
+	assert_transport(&s.transports[2], "tcp/1", "10.0.0.9:802", "10.0.0.2:2049");
+	assert_string_equal(s.transports[2].server, "stuck");
+	assert_true(s.transports[2].alive);
+	assert_int_equal(s.transports[2].slots_max, 2);
+	assert_int_equal(s.transports[2].slots_in_flight, 5);
+	assert_int_equal(xprt_files_add_unseen(root, &s), 0);
+	assert_int_equal(s.transport_count, 3);
 	snapshot_free(&s);
 }
 

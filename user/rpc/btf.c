@@ -188,7 +188,7 @@ static void *try(const struct source_setup *setup)
 		err = bpf_hooks_load(&b->hooks, open_programs, b);
 	module_types_close(&b->types);
 	if (!err) {
-		err = btf_maps_open(&b->maps, b->bpf, b->shards);
+		err = btf_maps_open(&b->maps, b->bpf, b->shards, setup->connected);
 		if (err)
 			log_error(setup->log, "cannot use %s: cannot open its maps: %s",
 				  b->hooks.user, strerror(-err));

@@ -34,6 +34,8 @@ struct reading {
 	uint32_t numbers[RPC_MAX_TRANSPORTS]; /* see transport_number() */
 	uint32_t transport_count;
 	uint32_t series_count;
+	uint64_t *
+		counted; /* connects, by transport of m->connected, that are still to be left out */
 };
 
 /* Servers of this network namespace are shown without its number: the node's own if
@@ -64,11 +66,14 @@ static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
 	return lookup(m->bpf->maps.series, index, to) ? -errno : 0;
 }
 
-int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
+		  const struct snapshot *connected)
 {
-	*m = (struct btf_maps){ .bpf = bpf, .shards = shards, .own_netns = own_netns() };
-	m->waiter_tasks = bpf_values_map(bpf->maps.waiter_tasks, PROT_READ);
-	if (!m->waiter_tasks)
+	*m = (struct btf_maps){
+		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
+	};
+	m->task_keys = bpf_values_map(bpf->maps.task_keys, PROT_READ);
+	if (!m->task_keys)
 		return -errno;
 	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
 	if (!m->replies)
@@ -81,7 +86,7 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards)
 void btf_maps_close(struct btf_maps *m)
 {
 	if (m->bpf) {
-		bpf_values_unmap(m->bpf->maps.waiter_tasks, m->waiter_tasks);
+		bpf_values_unmap(m->bpf->maps.task_keys, m->task_keys);
 		bpf_values_unmap(m->bpf->maps.replies, m->replies);
 	}
 	rpc_series_close(&m->reader);
@@ -254,6 +259,40 @@ static void add_replies(struct reading *r, uint32_t index, struct rpc_transport_
 	}
 }
 
+/*
+ * How many of a transport's @connects an earlier source has counted. That one knows the sum over a
+ * server's transports of one protocol, so the first ones take all of it. They are always in the same
+ * order, and no connects fall: so no figure falls, and their sum is right once each has had a call.
+ */
+static uint64_t counted_before(struct reading *r, const struct rpc_transport_state *state,
+			       uint64_t connects)
+{
+	const char *protocol = strcmp(state->protocol, "tls") ? state->protocol : "tcp";
+	const struct snapshot *counted = r->m->connected;
+	uint64_t part;
+
+	for (size_t i = 0; i < counted->transport_count; i++) {
+		if (strcmp(counted->transports[i].server, state->server) != 0 ||
+		    strcmp(counted->transports[i].name, protocol) != 0)
+			continue;
+		part = r->counted[i] < connects ? r->counted[i] : connects;
+		r->counted[i] -= part;
+		return part;
+	}
+	return 0;
+}
+
+/* Begins a reading: nothing of what was counted before has been left out. */
+static int begin_counted(struct reading *r)
+{
+	const struct snapshot *counted = r->m->connected;
+
+	r->counted = calloc(counted->transport_count + 1, sizeof(*r->counted));
+	for (size_t i = 0; r->counted && i < counted->transport_count; i++)
+		r->counted[i] = counted->transports[i].connects;
+	return r->counted ? 0 : -ENOMEM;
+}
+
 static int read_transports(struct reading *r, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
@@ -263,7 +302,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	char name[32];
 
 	r->transports = calloc(r->transport_count + 1, sizeof(*r->transports));
-	if (!r->transports)
+	if (!r->transports || begin_counted(r))
 		return -ENOMEM;
 
 	for (uint32_t i = 0; i < r->transport_count; i++) {
@@ -298,7 +337,8 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
 			probe(r, i, state, server, &connects);
-		state->connects += rpc_monotonic(&r->m->connects[i], connects);
+		connects = rpc_monotonic(&r->m->connects[i], connects);
+		state->connects += connects - counted_before(r, state, connects);
 	}
 	return 0;
 }
@@ -359,7 +399,7 @@ static uint64_t last_event(const struct rpc_waiter *w)
 /* Reads the tasks that are asleep, and checks those that have been awake for long. */
 static void read_waiters(struct reading *r)
 {
-	const struct rpc_waiter_bucket *bucket = r->m->waiter_tasks;
+	const struct rpc_task_bucket *bucket = r->m->task_keys;
 	struct rpc_server_state *server;
 	const struct rpc_bpf *bpf = r->m->bpf;
 	unsigned int sweeps = 0;
@@ -369,12 +409,11 @@ static void read_waiters(struct reading *r)
 	/* The scan alone costs as much as hundreds of samples. */
 	if (!bpf->rodata->rpc_record_at_release && !bpf->bss->rpc_waiters_in_use.count)
 		return;
-	for (uint32_t i = 0; i < RPC_MAX_WAITERS; i++) {
-		const volatile __u64 *way =
-			&bucket[i / RPC_BUCKET_TASKS].task[i % RPC_BUCKET_TASKS];
+	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
+		const volatile __u64 *way = &bucket[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
 		uint64_t task = *way;
 
-		if (!task || lookup(r->m->bpf->maps.waiters, i, &w) || w.waits.asleep > RPC_WAITS)
+		if (!task || lookup(r->m->bpf->maps.tasks, i, &w) || w.waits.asleep > RPC_WAITS)
 			continue;
 		if (w.waits.asleep == RPC_ASLEEP_NO) {
 			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns && sweeps++ < MAX_SWEEPS)
@@ -413,5 +452,6 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	free(r.servers);
 	free(r.transports);
+	free(r.counted);
 	return err;
 }

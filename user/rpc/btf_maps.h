@@ -16,17 +16,19 @@ struct btf_maps {
 	struct rpc_bpf *bpf;
 	uint32_t shards;
 	uint32_t own_netns;
-	const struct rpc_waiter_bucket *waiter_tasks; /* mapped */
+	const struct rpc_task_bucket *task_keys; /* mapped */
 	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_series_reader reader;
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];
+	const struct snapshot *connected; /* see struct source_setup */
 };
 
-/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or
- * -errno; call btf_maps_close() in either case. */
-int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards);
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps; @connected: see struct
+ * source_setup. Returns 0 or -errno; call btf_maps_close() in either case. */
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
+		  const struct snapshot *connected);
 void btf_maps_close(struct btf_maps *m);
 
 /* Adds all that the maps hold to @s, and begins a new interval for the peak

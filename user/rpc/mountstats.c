@@ -2,14 +2,15 @@
 /*
  * Source mountstats: polls the kernel's own statistics, without BPF programs: those of
  * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both are sums
- * and counts: there is no distribution, and `rtt` is the only phase.
+ * and counts: there is no distribution, and `rtt` is the only phase. The other sources take
+ * from here what they cannot see themselves: see mountstats.h.
  *
  * The mounts are those of process 1 if its files can be read (in the host's process
  * namespace these are the host's), otherwise those of this process. The kernel's
  * counters begin and end with a mount, so totals are kept here. What a mount counts
  * between the last poll and its end is lost.
  */
-#include "rpc/source.h"
+#include "rpc/mountstats.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +22,7 @@
 #include "base/file_text.h"
 #include "model/merge.h"
 #include "rpc/mountstats_text.h"
+#include "rpc/source.h"
 #include "rpc/transports.h"
 
 #define FILE_MAX (64 << 20)
@@ -45,8 +47,10 @@ struct seen_mount {
 	size_t op_count;
 };
 
-struct mountstats_state {
+struct mountstats {
 	const char *root;
+	mountstats_label *label; /* NULL: servers have the names of their mounts */
+	void *context; /* of @label */
 	bool begun; /* a poll has succeeded: all calls of a new mount count */
 	struct snapshot totals; /* only its ops, errors and transports are used */
 	struct seen_mount *mounts;
@@ -99,7 +103,7 @@ static void add_rest(struct rpc_op *o, uint64_t calls)
  * rpc_clnt_show_stats()). So a poll may find a call without its transmits, or the reverse, and
  * the next poll finds the rest of it. What is left over of transmits, in @now, never falls.
  */
-static int add_op(struct mountstats_state *m, const struct mountstats_mount *mount,
+static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 		  struct mountstats_op *now, const struct mountstats_op *before)
 {
 	uint64_t calls = since(now->calls, before->calls);
@@ -136,7 +140,7 @@ static int add_op(struct mountstats_state *m, const struct mountstats_mount *mou
 	return 0;
 }
 
-static struct seen_mount *find_mount(struct mountstats_state *m, uint64_t device)
+static struct seen_mount *find_mount(struct mountstats *m, uint64_t device)
 {
 	for (size_t i = 0; i < m->mount_count; i++)
 		if (m->mounts[i].device == device)
@@ -155,7 +159,7 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 	return false;
 }
 
-static int add_mount(struct mountstats_state *m, struct mountstats_mount *mount, uint64_t device)
+static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint64_t device)
 {
 	struct seen_mount *seen = find_mount(m, device);
 	struct mountstats_op *ops;
@@ -185,7 +189,7 @@ static int add_mount(struct mountstats_state *m, struct mountstats_mount *mount,
 }
 
 /* Removes the mounts that have ended: their counts are in the totals. */
-static void forget_mounts(struct mountstats_state *m)
+static void forget_mounts(struct mountstats *m)
 {
 	size_t kept = 0;
 
@@ -200,7 +204,7 @@ static void forget_mounts(struct mountstats_state *m)
 		m->mounts[i].there = false;
 }
 
-static int read_proc(const struct mountstats_state *m, const char *process, const char *name,
+static int read_proc(const struct mountstats *m, const char *process, const char *name,
 		     struct file_text *text)
 {
 	char path[PATH_MAX];
@@ -222,11 +226,12 @@ static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos
 	return NULL;
 }
 
-static int read_mounts(struct mountstats_state *m, const struct file_text *stats,
+static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		       const struct mountinfo_mount *infos, size_t count)
 {
 	struct mountstats_mount *mount = malloc(sizeof(*mount));
 	const struct mountinfo_mount *info;
+	const char *label;
 	struct span text = { stats->bytes, stats->bytes + stats->len };
 	int err = mount ? 0 : -ENOMEM;
 
@@ -234,6 +239,9 @@ static int read_mounts(struct mountstats_state *m, const struct file_text *stats
 		info = info_of(infos, count, i, mount->path);
 		if (!info)
 			continue; /* just mounted or unmounted: left to the next poll */
+		label = m->label ? m->label(m->context, info->address) : NULL;
+		if (label)
+			snprintf(mount->server, sizeof(mount->server), "%s", label);
 		err = add_mount(m, mount, info->device);
 		if (!err)
 			err = transports_add(&m->transports, mount, info);
@@ -257,7 +265,7 @@ static int parse_mountinfo(const struct file_text *file, struct mountinfo_mount 
 	return 0;
 }
 
-static int poll_mounts(struct mountstats_state *m)
+static int poll_mounts(struct mountstats *m)
 {
 	struct file_text stats = {}, text = {};
 	struct mountinfo_mount *infos = NULL;
@@ -288,32 +296,101 @@ static int poll_mounts(struct mountstats_state *m)
 	return err;
 }
 
-static void detach(void *state)
+static void release(struct mountstats *m)
 {
-	struct mountstats_state *m = state;
-
 	for (size_t i = 0; i < m->mount_count; i++)
 		free(m->mounts[i].ops);
 	free(m->mounts);
 	transports_free(&m->transports);
 	snapshot_free(&m->totals);
+}
+
+void mountstats_close(struct mountstats *m)
+{
+	if (!m)
+		return;
+	release(m);
 	free(m);
 }
 
 /* Counting begins now: the first poll only stores the present figures. */
-static void *try(const struct source_setup *setup)
+struct mountstats *mountstats_open(const char *root, mountstats_label *label, void *context)
 {
-	struct mountstats_state *m = calloc(1, sizeof(*m));
+	struct mountstats *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
-	m->root = setup->root;
+	m->root = root;
+	m->label = label;
+	m->context = context;
 	if (poll_mounts(m) == -ENOMEM) {
-		detach(m);
+		mountstats_close(m);
 		errno = ENOMEM;
 		return NULL;
 	}
 	return m;
+}
+
+static struct rpc_op *find_op(struct snapshot *s, const struct rpc_op *like)
+{
+	for (size_t i = 0; i < s->op_count; i++)
+		if (!strcmp(s->ops[i].server, like->server) && !strcmp(s->ops[i].op, like->op))
+			return &s->ops[i];
+	return NULL;
+}
+
+int mountstats_add_rest(struct mountstats *m, struct snapshot *s)
+{
+	const uint64_t rest =
+		RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
+		RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) | RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
+		RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT);
+	int err = poll_mounts(m);
+
+	if (err == -ENOMEM)
+		return err;
+	s->unknown = m->begun ? s->unknown & ~rest : s->unknown | rest;
+	for (size_t i = 0; i < m->totals.op_count; i++) {
+		const struct rpc_op *from = &m->totals.ops[i];
+		struct rpc_op *to = find_op(s, from);
+
+		/* mountstats has a call a moment before its event: then the next snapshot has both. */
+		if (!to)
+			continue;
+		to->sent_bytes += from->sent_bytes;
+		to->received_bytes += from->received_bytes;
+	}
+	return transports_add_slots(&m->transports, m->root, s);
+}
+
+int mountstats_connects(const char *root, struct snapshot *s)
+{
+	struct mountstats m = { .root = root, .begun = true }; /* so it counts what was before */
+	int err = poll_mounts(&m);
+
+	for (size_t i = 0; i < m.totals.transport_count && !err; i++) {
+		const struct rpc_transport_state *from = &m.totals.transports[i];
+		struct rpc_transport_state *to = snapshot_transport(s, from->server, from->name);
+
+		if (to)
+			to->connects += from->connects;
+		else
+			err = -ENOMEM;
+	}
+	release(&m);
+	return err;
+}
+
+/* ---- the source ---- */
+
+static void *try(const struct source_setup *setup)
+{
+	return mountstats_open(setup->root, NULL, NULL);
+}
+
+static void detach(void *state)
+{
+	mountstats_close(state);
 }
 
 /* Adds to @s, which may hold the counts of an earlier source. */
@@ -329,7 +406,7 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 
 static int read_state(void *state, struct snapshot *s)
 {
-	struct mountstats_state *m = state;
+	struct mountstats *m = state;
 	int err = poll_mounts(m);
 
 	s->unknown |= RPC_ALL_FACTS & ~known;

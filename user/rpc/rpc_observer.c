@@ -11,13 +11,17 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "kernel/kernel_types.h"
+#include "kernel/types_file.h"
 #include "model/merge.h"
 #include "rpc/choice.h"
+#include "rpc/mountstats.h"
 #include "rpc/nfs_mounts.h"
 #include "rpc/source.h"
 #include "rpc/xprt_files.h"
@@ -51,11 +55,15 @@ struct rpc_observer {
 	enum rpc_source source; /* in use */
 	void *source_state; /* NULL: none is in use */
 	struct snapshot past; /* what earlier sources have counted */
+	struct snapshot connected; /* connects that the source in use leaves out */
 	struct nfs_mounts mounts;
 
 	/* After a failure: */
 	bool changed; /* modules, since the last look */
 	enum tracefs_state tracefs; /* at the last look */
+	uint64_t types_version; /* likewise, of the file of types */
+	bool types_changed; /* it was another one at the look before */
+	bool better_seen; /* a better source seems to be available: it waits for a quiet moment */
 	uint64_t calls; /* at the last look */
 	uint64_t look_ns, try_ns; /* when the next look, and the next try, is due */
 	uint64_t wait_ns; /* from that try to the next one */
@@ -81,6 +89,8 @@ static void detach(struct rpc_observer *o)
 		sources[o->source]->detach(o->source_state);
 	o->source_state = NULL;
 	o->source = RPC_SOURCE_NONE;
+	snapshot_free(&o->connected);
+	o->connected = (struct snapshot){};
 	malloc_trim(0);
 }
 
@@ -145,33 +155,49 @@ static int attach_source(struct rpc_observer *o, enum rpc_source source,
 	return err;
 }
 
+/* @others: sources that may be used instead. */
+static struct source_setup setup_of(const struct rpc_observer *o, const struct rpc_facts *facts,
+				    unsigned int others)
+{
+	struct source_choice next;
+
+	source_choose(&next, facts, others);
+	return (struct source_setup){
+		.log = &o->log,
+		.root = "",
+		.tracefs = facts->tracefs_path,
+		.types_file = !facts->sunrpc_btf && facts->types_file == TYPES_FILE_GOOD ?
+				      facts->types_path :
+				      NULL,
+		/* Accept btf without waits only if tracepoints is not the next choice. */
+		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
+		.connected = &o->connected,
+	};
+}
+
+static void log_refused_types(const struct rpc_observer *o, const struct rpc_facts *facts,
+			      unsigned int sources_left)
+{
+	if (facts->types_file == TYPES_FILE_REFUSED &&
+	    sources_left & RPC_SOURCE_BIT(RPC_SOURCE_BTF))
+		log_warn(&o->log, "%s", facts->types_refused);
+}
+
 /* Tries the best source that seems possible. Returns false if there is none. */
 static bool try_best(struct rpc_observer *o)
 {
 	unsigned int left = o->allowed & ~o->tried;
-	struct source_choice next;
+	struct source_setup setup;
 	enum rpc_source source;
 	struct rpc_facts facts;
 
 	source = choose(o, &facts, left);
 	if (!source)
 		return false;
-	if (facts.types_file == TYPES_FILE_REFUSED && left & RPC_SOURCE_BIT(RPC_SOURCE_BTF))
-		log_warn(&o->log, "%s", facts.types_refused);
+	log_refused_types(o, &facts, left);
 	o->tried |= RPC_SOURCE_BIT(source);
-	/* Accept btf without waits only if tracepoints is not the next choice. */
-	source_choose(&next, &facts, o->allowed & ~o->tried);
-	o->error = -attach_source(
-		o, source,
-		&(struct source_setup){
-			.log = &o->log,
-			.root = "",
-			.tracefs = facts.tracefs_path,
-			.types_file = !facts.sunrpc_btf && facts.types_file == TYPES_FILE_GOOD ?
-					      facts.types_path :
-					      NULL,
-			.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
-		});
+	setup = setup_of(o, &facts, o->allowed & ~o->tried);
+	o->error = -attach_source(o, source, &setup);
 	return true;
 }
 
@@ -270,16 +296,6 @@ static unsigned int better_sources(const struct rpc_observer *o)
 	return o->allowed & (RPC_SOURCE_BIT(o->source) - 1);
 }
 
-/* What earlier sources have counted, when @source takes over. */
-static void keep_past(struct rpc_observer *o, const struct snapshot *past, enum rpc_source source)
-{
-	snapshot_free(&o->past);
-	o->past = *past;
-	/* btf counts all of a transport, from its creation on. */
-	for (size_t i = 0; source == RPC_SOURCE_BTF && i < o->past.transport_count; i++)
-		o->past.transports[i].connects = 0;
-}
-
 /*
  * Replaces the source in force by a better one, if no call ends meanwhile. The count of calls
  * before is taken first of all: a call is in mountstats a moment before its event comes, and
@@ -301,9 +317,13 @@ static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 	good = !ops->attach(state) && count_calls(o, &now) == calls;
 	if (good) {
 		detach(o);
-		keep_past(o, &now, source);
+		snapshot_free(&o->past);
+		o->past = now;
 		o->source = source;
 		o->source_state = state;
+		/* After the count of calls: a connect in between is not counted, rather than twice.
+		 * If mountstats cannot be read, no source has counted connects. */
+		mountstats_connects("", &o->connected);
 	} else {
 		snapshot_free(&now);
 		ops->detach(state);
@@ -313,32 +333,47 @@ static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 	return good;
 }
 
-/* Tries the sources that are better than the one in force, the best one first. */
+static bool seems_better(struct rpc_observer *o, unsigned int left)
+{
+	struct rpc_facts facts;
+	bool better = choose(o, &facts, left);
+
+	log_refused_types(o, &facts, left);
+	return better;
+}
+
+/* Tries the sources that are better than the one in force, the best one first, if few calls end.
+ * Not before it seems that there is one: to count the calls takes as long as a write. */
 static bool try_better(struct rpc_observer *o)
 {
-	unsigned int left = better_sources(o);
+	unsigned int left = better_sources(o), in_force = RPC_SOURCE_BIT(o->source);
+	struct source_setup setup;
 	struct rpc_facts facts;
-	enum rpc_source source = choose(o, &facts, left);
-	struct source_setup setup = { .log = &o->log, .root = "", .tracefs = facts.tracefs_path };
+	enum rpc_source source;
 
-	if (source && !is_quiet(o)) {
+	if (!o->better_seen && !seems_better(o, left))
+		return false;
+	o->better_seen = !is_quiet(o);
+	if (o->better_seen) {
 		o->try_ns = 0;
 		return false;
 	}
-	for (; source; source = choose(o, &facts, left)) {
+	while ((source = choose(o, &facts, left))) {
+		left &= ~RPC_SOURCE_BIT(source);
+		setup = setup_of(o, &facts, left | in_force);
 		if (replace_source(o, source, &setup))
 			return true;
-		left &= ~RPC_SOURCE_BIT(source);
 	}
 	return false;
 }
 
-/* Tries what is better than the present state, without saying again why it fails. */
+/* Tries what is better than the present state. Does not log again why it fails, unless there is another
+ * file of types. */
 static bool try_again(struct rpc_observer *o)
 {
 	bool better;
 
-	o->log.quiet = true;
+	o->log.quiet = !o->types_changed;
 	if (o->source_state) {
 		better = try_better(o);
 	} else {
@@ -352,20 +387,47 @@ static bool try_again(struct rpc_observer *o)
 	return better;
 }
 
+/* Changes whenever the file of types comes, goes, or is written. */
+static uint64_t types_version(const struct rpc_observer *o)
+{
+	char place[PATH_MAX];
+	const char *path = o->types_file;
+	struct stat file;
+
+	if (!path && types_file_place(place, sizeof(place), "", "sunrpc"))
+		path = place;
+	if (!path || stat(path, &file))
+		return 0;
+	return (uint64_t)file.st_ino * 31 + (uint64_t)file.st_size * 17 +
+	       (uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
+}
+
+/* Whether files show that a source may have become possible, or may be so again. */
+static bool has_changed(struct rpc_observer *o)
+{
+	uint64_t version = types_version(o);
+	bool changed = o->changed;
+	char path[64];
+
+	o->changed = false;
+	o->types_changed = version != o->types_version;
+	o->types_version = version;
+	o->types_unfit &= !o->types_changed;
+	return changed || o->types_changed || tracefs_find("", path, sizeof(path)) != o->tracefs;
+}
+
 /* Looks, now and then, whether a better source may be available by now, and tries it. */
 static bool look_again(struct rpc_observer *o)
 {
 	uint64_t now = monotonic_ns();
-	char path[64];
 
 	if (now < o->look_ns || (o->source_state && !better_sources(o)))
 		return false;
 	o->look_ns = now + LOOK_NS;
-	if (o->changed || tracefs_find("", path, sizeof(path)) != o->tracefs)
+	if (has_changed(o))
 		o->wait_ns = LOOK_NS;
 	else if (now < o->try_ns)
 		return false;
-	o->changed = false;
 	o->try_ns = now + o->wait_ns;
 	o->wait_ns = 2 * o->wait_ns < MAX_WAIT_NS ? 2 * o->wait_ns : MAX_WAIT_NS;
 	return try_again(o);
@@ -384,6 +446,7 @@ bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 		if (o->source_state)
 			log_attached(o);
 		o->changed = false;
+		o->types_version = types_version(o);
 		o->wait_ns = LOOK_NS;
 		o->look_ns = o->try_ns = monotonic_ns() + LOOK_NS;
 		return true;
@@ -435,9 +498,9 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 		err = ops->read(o->source_state, s);
 	if (!err)
 		err = nfs_mounts_add(&o->mounts, "", s);
-	/* The source btf finds the addresses with the rest. */
-	if (!err && ops && o->source != RPC_SOURCE_BTF)
-		err = xprt_files_add("", s);
+	/* The source btf finds connections with the first of their calls. */
+	if (!err && ops)
+		err = (o->source == RPC_SOURCE_BTF ? xprt_files_add_unseen : xprt_files_add)("", s);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);

@@ -20,6 +20,9 @@ struct source_setup {
 	const char *tracefs; /* where tracefs is mounted */
 	const char *types_file; /* has the types of the loaded sunrpc; NULL: the kernel has them */
 	bool accept_no_waits; /* accept it even if it cannot observe waits */
+	/* Its transports' connects have been counted by an earlier source, or before that one: not to
+	 * be counted again. Must outlive the source, and may change until its first read(). */
+	const struct snapshot *connected;
 };
 
 struct source_ops {

@@ -105,6 +105,13 @@ void tracepoint_maps_find_clients(struct tracepoint_maps *m)
 	clients_each(learn, m);
 }
 
+/* The protocol alone: "tcp6" is TCP, too. */
+static void set_protocol(struct rpc_event_label *label, const char *netid)
+{
+	snprintf(label->transport, sizeof(label->transport), "%.*s", (int)strcspn(netid, "6"),
+		 netid);
+}
+
 /* Sets the transport protocol of the client's server, if it is not known yet. */
 static void note_netid(void *context, uint32_t client, const struct client_transport *info)
 {
@@ -116,8 +123,7 @@ static void note_netid(void *context, uint32_t client, const struct client_trans
 	server = m->clients[client].server - 1;
 	if (server < RPC_MAX_SERVERS && !m->labels[server].transport[0] &&
 	    strcmp(info->address, m->servers[server].key.address) == 0)
-		snprintf(m->labels[server].transport, sizeof(m->labels[server].transport), "%s",
-			 info->netid);
+		set_protocol(&m->labels[server], info->netid);
 }
 
 static void name_server(struct rpc_event_label *label, const char *name, const char *address)
@@ -129,6 +135,7 @@ static void name_server(struct rpc_event_label *label, const char *name, const c
 	if (!*name)
 		name = address;
 	label_from_bytes(label->server, sizeof(label->server), name, strnlen(name, RPC_NAME_LEN));
+	snprintf(label->address, sizeof(label->address), "%s", address);
 	label->named = true;
 }
 
@@ -139,7 +146,7 @@ static void name_client(struct tracepoint_maps *m, struct rpc_event_label *label
 
 	if (clients_transport(&info, client)) {
 		name_server(label, "", info.address);
-		snprintf(label->transport, sizeof(label->transport), "%s", info.netid);
+		set_protocol(label, info.netid);
 		m->clients[client].server = 1 + server_get(m, info.address);
 	} else {
 		snprintf(label->server, sizeof(label->server), "client:%u", client);
@@ -171,6 +178,14 @@ static void name_servers(struct tracepoint_maps *m)
 	if (renamed)
 		clients_each(note_netid, m);
 	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, OTHER);
+}
+
+const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address)
+{
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS && *address; i++)
+		if (!strcmp(m->labels[i].address, address))
+			return m->labels[i].server;
+	return NULL;
 }
 
 /* ---- a snapshot ---- */
@@ -266,9 +281,9 @@ struct waiting {
 	unsigned int doubts;
 };
 
-static void forget(struct rpc_event_bucket *keys, uint32_t i, uint64_t key)
+static void forget(struct rpc_task_bucket *keys, uint32_t i, uint64_t key)
 {
-	__sync_val_compare_and_swap(&keys[i / RPC_EVENT_WAYS].task[i % RPC_EVENT_WAYS], key, 0);
+	__sync_val_compare_and_swap(&keys[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS], key, 0);
 }
 
 /* Whether the call has ended unnoticed. */
@@ -336,9 +351,9 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 {
 	struct waiting w = { .m = m, .s = s };
 
-	for (uint32_t i = 0; i < RPC_EVENT_TASKS; i++) {
-		uint64_t key = *(const volatile __u64 *)&m->keys[i / RPC_EVENT_WAYS]
-					.task[i % RPC_EVENT_WAYS];
+	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
+		uint64_t key = *(const volatile __u64 *)&m->keys[i / RPC_TASK_WAYS]
+					.task[i % RPC_TASK_WAYS];
 
 		if (key)
 			look_at_task(&w, i, key);

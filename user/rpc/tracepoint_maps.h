@@ -18,7 +18,8 @@ struct rpc_events_bpf;
 /* What is known of a server in addition to the map's entry. */
 struct rpc_event_label {
 	char server[LABEL_SIZE]; /* "" until it is looked up */
-	char transport[16]; /* netid; "" if not known */
+	char address[RPC_ADDRESS_LEN]; /* "" if it has been named by its client's number */
+	char transport[16]; /* protocol; "" if not known */
 	bool named; /* by name or address, not by the client's number */
 	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
 	unsigned int idle[RPC_LIMITS]; /* snapshots without a waiting task */
@@ -33,7 +34,7 @@ struct tracepoint_maps {
 	struct rpc_event_server *servers;
 	struct rpc_event_series_key *series_info;
 	struct rpc_series *series;
-	struct rpc_event_bucket *keys;
+	struct rpc_task_bucket *keys;
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
@@ -46,6 +47,9 @@ void tracepoint_maps_close(struct tracepoint_maps *m);
 
 /* Finds the servers of the existing clients, before they have calls. */
 void tracepoint_maps_find_clients(struct tracepoint_maps *m);
+
+/* The label of the server at @address since the last reading; NULL: there is none. */
+const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address);
 
 /* Adds all that the maps hold to @s, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */

@@ -15,6 +15,7 @@
 #include "base/file_text.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/trace_format.h"
+#include "rpc/mountstats.h"
 #include "rpc/tracepoint_maps.h"
 #include "rpc_events.skel.h"
 
@@ -43,6 +44,7 @@ struct tracepoints_state {
 	struct bpf_hooks hooks;
 	struct rpc_events_bpf *bpf; /* the skeleton in @hooks */
 	struct tracepoint_maps maps;
+	struct mountstats *rest; /* what the events do not show */
 	struct rpc_event_fields fields;
 	uint32_t shards;
 };
@@ -115,17 +117,18 @@ static bool read_format(struct trace_format *format, const char *tracefs, const 
 	return good;
 }
 
-/* Stores the field's offset; false if it is missing or has another size. A field that
- * events share must have the same offset in each of them. */
+/* Stores the field's offset; false if it is missing, or has a form that the programs cannot read. A
+ * field that events share must have the same offset in each of them. */
 static bool find_field(struct rpc_event_fields *fields, const struct field_row *row,
 		       const struct trace_format *format)
 {
 	uint16_t *offset = (uint16_t *)((char *)fields + row->target);
 	const struct trace_field *field = trace_field_find(format, row->name);
+	uint32_t size = row->size ?: sizeof(uint32_t); /* where the text is */
 
-	if (!field || field->relative || field->offset >= RPC_NO_FIELD ||
-	    field->dynamic != !row->size || (row->size && field->size != row->size) ||
-	    (*offset && *offset != field->offset))
+	if (!field || field->relative || field->offset % size ||
+	    field->offset > RPC_EVENT_BYTES - size || field->dynamic != !row->size ||
+	    (row->size && field->size != row->size) || (*offset && *offset != field->offset))
 		return false;
 	*offset = (uint16_t)field->offset;
 	return true;
@@ -168,9 +171,17 @@ static void detach(void *state)
 {
 	struct tracepoints_state *t = state;
 
+	mountstats_close(t->rest);
 	tracepoint_maps_close(&t->maps);
 	bpf_hooks_close(&t->hooks);
 	free(t);
+}
+
+static const char *label_at(void *context, const char *address)
+{
+	const struct tracepoints_state *t = context;
+
+	return tracepoint_maps_label(&t->maps, address);
 }
 
 static void *try(const struct source_setup *setup)
@@ -200,6 +211,10 @@ static void *try(const struct source_setup *setup)
 			log_error(setup->log, "cannot use %s: cannot open its maps: %s",
 				  t->hooks.user, strerror(-err));
 	}
+	if (!err) {
+		t->rest = mountstats_open(setup->root, label_at, t);
+		err = t->rest ? 0 : -errno;
+	}
 	if (err) {
 		detach(t);
 		errno = -err;
@@ -221,18 +236,15 @@ static int attach(void *state)
 	return err;
 }
 
-/* What these events do not show. */
+/* What neither these events show nor mountstats and sysfs. */
 static uint64_t unknown_facts(const struct tracepoints_state *t)
 {
-	uint64_t unknown =
-		RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
-		RPC_FACT_BIT(RPC_FACT_TIMEOUTS) | RPC_FACT_BIT(RPC_FACT_CONNECTS) |
-		RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
-		RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) | RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
-		RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
+	uint64_t unknown = RPC_FACT_BIT(RPC_FACT_TIMEOUTS) | RPC_FACT_BIT(RPC_FACT_CONNECTS) |
+			   RPC_FACT_BIT(RPC_FACT_REPLIES) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
 
 	if (!bpf_hook_attached(&t->hooks, HOOK_SLEEP))
 		unknown |= snapshot_facts_of_waits();
@@ -249,6 +261,7 @@ static int read_state(void *state, struct snapshot *s)
 	struct tracepoints_state *t = state;
 	/* events_exact counts in rpc_lost the calls that events_latency missed: count them once. */
 	unsigned int except = bpf_hook_attached(&t->hooks, HOOK_EXACT) ? BIT(HOOK_LATENCY) : 0;
+	int err;
 
 	for (size_t i = 0; i < HOOKS; i++)
 		snapshot_hook(s, table[i].name, bpf_hook_attached(&t->hooks, i));
@@ -256,7 +269,8 @@ static int read_state(void *state, struct snapshot *s)
 		      t->bpf->bss->rpc_lost + bpf_hooks_misses(&t->hooks, except));
 	s->unknown |= unknown_facts(t);
 	rpc_cost_add(s, &t->hooks);
-	return tracepoint_maps_read(&t->maps, s);
+	err = tracepoint_maps_read(&t->maps, s);
+	return err ? err : mountstats_add_rest(t->rest, s);
 }
 
 const struct source_ops tracepoints_source = {

@@ -69,8 +69,17 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 	snprintf(name, size, "%s/%u", protocol, number);
 }
 
-/* @path: ".../xprt-7-tcp/xprt_info" */
-static int add(struct snapshot *s, const char *path)
+/* Whether one of the server's connections is among the first @count transports. */
+static bool is_known(const struct snapshot *s, size_t count, const char *server)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(s->transports[i].server, server) && *s->transports[i].remote.address)
+			return true;
+	return false;
+}
+
+/* @path: ".../xprt-7-tcp/xprt_info". @seen: see xprt_files_add_unseen(); NULL for xprt_files_add(). */
+static int add(struct snapshot *s, const char *path, const size_t *seen)
 {
 	char folder[PATH_MAX], protocol[RPC_PROTO_LEN], name[32];
 	struct endpoint remote = {}, local = {};
@@ -86,7 +95,7 @@ static int add(struct snapshot *s, const char *path)
 		return 0;
 	remote.port = info.port;
 	mount = find_mount(s, &remote, protocol);
-	if (!mount)
+	if (!mount || (seen && is_known(s, *seen, mount->server)))
 		return 0;
 	remote.port = mount->remote.port;
 	/* Kernels up to 5.18 take any transport for a socket there. */
@@ -105,6 +114,12 @@ static int add(struct snapshot *s, const char *path)
 	t->named_only = s->transport_count > known; /* others have counts of an earlier source */
 	t->remote = remote;
 	t->local = local;
+	if (seen) {
+		t->alive = true;
+		t->slots_max = info.slots_max;
+		t->slots_allocated = info.slots_allocated;
+		t->slots_in_flight = info.pending;
+	}
 	return 0;
 }
 
@@ -114,7 +129,7 @@ static int by_number(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-int xprt_files_add(const char *root, struct snapshot *s)
+static int add_all(const char *root, struct snapshot *s, const size_t *seen)
 {
 	char pattern[PATH_MAX];
 	glob_t files;
@@ -122,13 +137,28 @@ int xprt_files_add(const char *root, struct snapshot *s)
 
 	snprintf(pattern, sizeof(pattern),
 		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root);
-	if (!s->mount_count || glob(pattern, GLOB_NOSORT, NULL, &files))
+	if (glob(pattern, GLOB_NOSORT, NULL, &files))
 		return 0;
 	qsort(files.gl_pathv, files.gl_pathc, sizeof(*files.gl_pathv), by_number);
 	for (size_t i = 0; i < files.gl_pathc && i < XPRT_FILES_MAX && !err; i++)
-		err = add(s, files.gl_pathv[i]);
+		err = add(s, files.gl_pathv[i], seen);
 	if (files.gl_pathc > XPRT_FILES_MAX)
 		s->folded_entries += files.gl_pathc - XPRT_FILES_MAX;
 	globfree(&files);
 	return err;
+}
+
+int xprt_files_add(const char *root, struct snapshot *s)
+{
+	return s->mount_count ? add_all(root, s, NULL) : 0;
+}
+
+int xprt_files_add_unseen(const char *root, struct snapshot *s)
+{
+	const size_t seen = s->transport_count;
+
+	for (size_t i = 0; i < s->mount_count; i++)
+		if (!is_known(s, seen, s->mounts[i].server))
+			return add_all(root, s, &seen);
+	return 0;
 }

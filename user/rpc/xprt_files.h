@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The connections of the NFS mounts as sysfs shows them (net/sunrpc/sysfs.c, from 5.18),
- * for the sources that do not read the kernel's structs.
+ * for the sources that do not read the kernel's structs, and for what the source btf has not seen.
  */
 #ifndef XIDSCOPE_XPRT_FILES_H
 #define XIDSCOPE_XPRT_FILES_H
@@ -18,5 +18,12 @@
  * or -ENOMEM.
  */
 int xprt_files_add(const char *root, struct snapshot *s);
+
+/*
+ * The same for those servers whose connections @s has not: none of their calls has ended. So they
+ * also have their slots, which are known of no other source then. Without such a server it reads
+ * nothing.
+ */
+int xprt_files_add_unseen(const char *root, struct snapshot *s);
 
 #endif

@@ -143,6 +143,13 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
 		}
 }
 
+/* The source tracepoints has the bytes from mountstats, which does not show each mount. No call of
+ * an op that is shown has none. */
+static bool knows_bytes(const struct snapshot *s, const struct rpc_op *o, enum rpc_fact fact)
+{
+	return snapshot_knows(s, fact) && (o->sent_bytes || s->source != RPC_SOURCE_TRACEPOINTS);
+}
+
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct rpc_op *end = s->ops + s->op_count;
@@ -153,12 +160,12 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 	write_op_histograms(w, s);
 	write_family(w, METRIC_RPC_SENT_BYTES);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
-		if (snapshot_knows(s, RPC_FACT_SENT_BYTES))
+		if (knows_bytes(s, o, RPC_FACT_SENT_BYTES))
 			SAMPLE(w, format_integer(number, o->sent_bytes), { "server", o->server },
 			       { "op", o->op });
 	write_family(w, METRIC_RPC_RECEIVED_BYTES);
 	for (const struct rpc_op *o = s->ops; o < end; o++)
-		if (snapshot_knows(s, RPC_FACT_RECEIVED_BYTES))
+		if (knows_bytes(s, o, RPC_FACT_RECEIVED_BYTES))
 			SAMPLE(w, format_integer(number, o->received_bytes),
 			       { "server", o->server }, { "op", o->op });
 	write_family(w, METRIC_RPC_ERRORS);

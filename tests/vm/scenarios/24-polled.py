@@ -41,6 +41,21 @@ def polled(version, nconnect):
     check.__name__ = f"source_mountstats_equals_mountstats_v{version}"
 
 
+def completed(version):
+    @judgement
+    def check(folder):
+        ours = compare_with_mountstats(folder / "events", f"{version}-before", f"{version}-after")
+        events, after = (Metrics(path / f"{version}-after.prom") for path in (folder / "events", folder))
+        need(events.get("rpc_source", source="tracepoints") == 1, "not in source tracepoints")
+        need(ours.get("rpc_sent_bytes_total") > 0 < ours.get("rpc_received_bytes_total"), "no bytes")
+        slots = events.each("rpc_slots")
+        need(slots == after.each("rpc_slots"), "slots differ:", slots, after.each("rpc_slots"))
+        return f"{ours.get('rpc_sent_bytes_total')} and {ours.get('rpc_received_bytes_total')} bytes, {len(slots)} samples of slots"
+    check.__name__ = f"source_tracepoints_has_bytes_and_slots_from_there_v{version}"
+
+
+completed("3")
+completed("4.2")
 polled("3", 1)
 polled("4.2", 4)
 

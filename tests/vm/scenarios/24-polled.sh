@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # The source mountstats counts what mountstats counts, to the last call and byte, with mounts that share a superblock, end
-# and return; and doctor names the source that an agent would choose here.
+# and return; a second agent, in source tracepoints, takes bytes and slots from there, too; and doctor names the source that
+# an agent would choose here.
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+modprobe nfs
 nfs_server_start
+agent_in events --source tracepoints
+both() { # both NAME: a point of comparison for each agent
+	compare_points "$1"
+	agent=$polled
+	compare_point "$1"
+}
 uname -r >kernel
 ! has_types || touch types
 agent_start --source mountstats
+polled=$agent
 for mount in 3:1 4.2:4; do
 	version=${mount%:*} nconnect=${mount#*:}
 	nfs_mount "$version" "nconnect=$nconnect" /mnt/polled
 	prepare_file /mnt/polled
-	compare_point "$version-before"
+	both "$version-before"
 	load /mnt/polled 2 8 randrw 4k
 	ls -l /mnt/polled/absent 2>/dev/null || true
 	defer unmount /mnt/again
@@ -19,7 +30,7 @@ for mount in 3:1 4.2:4; do
 	agent_write
 	umount /mnt/again && rmdir /mnt/again
 	/job/xidscope doctor --json >"$version-doctor.json" || true
-	compare_point "$version-after"
+	both "$version-after"
 	cat /sys/kernel/sunrpc/xprt-switches/*/xprt-*/{dstaddr,xprt_info} >"$version.sysfs" 2>&1 || true
 	cp /proc/self/mountinfo "$version.mountinfo"
 	umount /mnt/polled
@@ -27,3 +38,4 @@ for mount in 3:1 4.2:4; do
 	cp x.prom "$version-gone.prom"
 done
 agent_stop
+agents_stop

@@ -55,7 +55,7 @@ umount -f /mnt/slots || umount -l /mnt/slots
 umount -f /mnt/sessions || umount -l /mnt/sessions
 sleep 3
 agent_write # what ended without a request is swept then
-bpftool -j map dump name waiter_tasks >waiters.json || bpftool -j map dump name task_keys >waiters.json
+bpftool -j map dump name task_keys >waiters.json
 bpftool -j map dump name rpc_bpf.bss >variables.json
 agent_write
 agent_stop

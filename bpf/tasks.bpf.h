@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A table of tasks, which both BPF sources use: from a key, which is not 0 and belongs to one task
+ * while that lasts, to an entry.
+ *
+ * A BPF hash map would cost some 300 instructions for each insertion and 250 for each
+ * deletion. This is a set-associative table in two arrays instead: a task's key
+ * selects one bucket (a cache line of eight keys). A look-up that finds nothing
+ * costs about forty instructions.
+ *
+ * sunrpc's locking makes the events of one task come one after the other, so only the
+ * claiming of a way needs to be atomic.
+ *
+ * The source that includes it defines before: TASK_ENTRY, the type of an entry; and
+ *   __u32 task_bucket_of(__u64 key): a bucket's number, of RPC_TASK_BUCKETS
+ *   bool task_claim(__u64 *way, __u64 key): takes a way that was free; false if another CPU was faster
+ *   void task_release(__u64 *way, __u64 key): frees it
+ *   void tasks_count(__u64 change): called before a claim with 1, after one in vain with -1
+ */
+#ifndef XIDSCOPE_TASKS_BPF_H
+#define XIDSCOPE_TASKS_BPF_H
+
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include "rpc.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* user space scans it in place */
+	__uint(max_entries, RPC_TASK_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct rpc_task_bucket);
+} task_keys SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_MAX_TASKS);
+	__type(key, __u32);
+	__type(value, TASK_ENTRY);
+} tasks SEC(".maps");
+
+/* The way of @key in its bucket, or -1. */
+static __always_inline int task_way(const struct rpc_task_bucket *b, __u64 key)
+{
+#pragma unroll
+	for (int i = 0; i < RPC_TASK_WAYS; i++)
+		if (b->task[i] == key)
+			return i;
+	return -1;
+}
+
+/* The task's entry, or NULL. */
+static __always_inline TASK_ENTRY *task_find(__u64 key)
+{
+	__u32 bucket = task_bucket_of(key), index;
+	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
+	int i;
+
+	if (!b)
+		return NULL;
+	i = task_way(b, key);
+	if (i < 0)
+		return NULL;
+	index = bucket * RPC_TASK_WAYS + i;
+	return bpf_map_lookup_elem(&tasks, &index);
+}
+
+/* The task's entry, an existing or a new one, which *@found tells; NULL if the bucket is full. What a
+ * new one holds is from an earlier task. */
+static __always_inline TASK_ENTRY *task_find_or_add(__u64 key, bool *found)
+{
+	__u32 bucket = task_bucket_of(key), index;
+	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
+	int i;
+
+	*found = true;
+	if (!b)
+		return NULL;
+	i = task_way(b, key);
+	if (i < 0) {
+		*found = false;
+		tasks_count(1);
+		for (i = 0; i < RPC_TASK_WAYS; i++)
+			if (!b->task[i] && task_claim(&b->task[i], key))
+				break;
+		if (i == RPC_TASK_WAYS) {
+			tasks_count(-1);
+			return NULL;
+		}
+	}
+	index = bucket * RPC_TASK_WAYS + i;
+	return bpf_map_lookup_elem(&tasks, &index);
+}
+
+/* Removes the task, if it is in the table. */
+static __always_inline void task_drop(__u64 key)
+{
+	__u32 bucket = task_bucket_of(key);
+	struct rpc_task_bucket *b = bpf_map_lookup_elem(&task_keys, &bucket);
+	int i;
+
+	if (!b)
+		return;
+	i = task_way(b, key);
+	if (i >= 0)
+		task_release(&b->task[i], key);
+}
+
+#endif
