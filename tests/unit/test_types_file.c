@@ -161,3 +161,19 @@ TEST(a_modules_place_is_made_of_its_build_id)
 	put_bytes("/sys/module/sunrpc/notes/.note.gnu.build-id", NOTE, sizeof(NOTE) - 2);
 	assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
 }
+
+TEST(a_file_that_comes_changes_and_goes_is_another_version_each_time)
+{
+	char path[300];
+	uint64_t first;
+
+	snprintf(path, sizeof(path), "%s/types", root);
+	assert_int_equal(types_file_version(path, "sunrpc"), 0);
+	put("/types", "1");
+	first = types_file_version(path, "sunrpc");
+	assert_true(first && first == types_file_version(path, "sunrpc"));
+	put("/types", "22");
+	assert_int_not_equal(types_file_version(path, "sunrpc"), first);
+	unlink(path);
+	assert_int_equal(types_file_version(path, "sunrpc"), 0);
+}

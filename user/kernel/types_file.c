@@ -161,6 +161,19 @@ bool types_file_place(char *path, size_t size, const char *root, const char *mod
 	return len;
 }
 
+uint64_t types_file_version(const char *path, const char *module)
+{
+	char place[PATH_MAX];
+	struct stat file;
+
+	if (!path && types_file_place(place, sizeof(place), "", module))
+		path = place;
+	if (!path || stat(path, &file))
+		return 0;
+	return (uint64_t)file.st_ino * 31 + (uint64_t)file.st_size * 17 +
+	       (uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
+}
+
 /* Returns NULL, or why the file is not that of the loaded module. */
 static const char *check_build_id(const struct elf *e, const char *root, const char *module)
 {

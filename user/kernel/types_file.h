@@ -10,6 +10,7 @@
 #include <bpf/btf.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Where debuggers look for what was stripped from a file, by its build id in hexadecimal: xx is
  * its first byte, y the others. */
@@ -20,6 +21,10 @@
 /* Finds that place for the loaded module @module, without @root before it. Returns whether the
  * module has a build id; otherwise @path, of @size bytes, is "". */
 bool types_file_place(char *path, size_t size, const char *root, const char *module);
+
+/* A number that changes when the file @path comes, goes or is written; 0: it is not there. @path NULL:
+ * the file at the place of the loaded module @module. */
+uint64_t types_file_version(const char *path, const char *module);
 
 /*
  * Reads the types in the ELF file @path, together with the kernel's if they are based on those;

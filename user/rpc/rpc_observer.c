@@ -11,10 +11,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "kernel/kernel_types.h"
@@ -28,7 +26,7 @@
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 
-/* How often to look after a failure whether another try is worth it: that takes two system calls.
+/* How often to look after a failure whether another try is worth it: that takes a few system calls.
  * A try takes some 0.1 s of CPU, so the time to the next one doubles, up to this. */
 #define LOOK_NS 20000000000
 #define MAX_WAIT_NS 3600000000000
@@ -387,25 +385,10 @@ static bool try_again(struct rpc_observer *o)
 	return better;
 }
 
-/* Changes whenever the file of types comes, goes, or is written. */
-static uint64_t types_version(const struct rpc_observer *o)
-{
-	char place[PATH_MAX];
-	const char *path = o->types_file;
-	struct stat file;
-
-	if (!path && types_file_place(place, sizeof(place), "", "sunrpc"))
-		path = place;
-	if (!path || stat(path, &file))
-		return 0;
-	return (uint64_t)file.st_ino * 31 + (uint64_t)file.st_size * 17 +
-	       (uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
-}
-
 /* Whether files show that a source may have become possible, or may be so again. */
 static bool has_changed(struct rpc_observer *o)
 {
-	uint64_t version = types_version(o);
+	uint64_t version = types_file_version(o->types_file, "sunrpc");
 	bool changed = o->changed;
 	char path[64];
 
@@ -446,7 +429,7 @@ bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 		if (o->source_state)
 			log_attached(o);
 		o->changed = false;
-		o->types_version = types_version(o);
+		o->types_version = types_file_version(o->types_file, "sunrpc");
 		o->wait_ns = LOOK_NS;
 		o->look_ns = o->try_ns = monotonic_ns() + LOOK_NS;
 		return true;

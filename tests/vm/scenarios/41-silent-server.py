@@ -1,8 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-from judge import judgement
+from judge import Skip, judgement, need
+from judge.reading import Metrics
 from judge.truths import waits_for_server
 
 
 @judgement
 def a_silent_server_shows_and_nothing_is_lost(folder):
     return waits_for_server(folder)
+
+
+@judgement
+def calls_that_hang_since_before_the_agent_show(folder):
+    if "dst_port" not in (folder / "sysfs").read_text():
+        raise Skip("sysfs does not show the ports of connections")
+    hung, answered = (Metrics(folder / "late" / f"{point}.prom") for point in ("hung", "answered"))
+    server = {"server": "127.0.0.1"}
+    need(not hung.each("rpc_op_calls_total", **server), "a call has ended")
+    need(hung.get("rpc_slots", kind="in_flight", **server) >= 1, "no call in flight:", hung.each("rpc_slots"))
+    shown = [labels for labels in map(dict, hung.each("rpc_transport_info", **server)) if labels["remote"] == "127.0.0.1:2049"]
+    need(len(shown) == 1, "connections:", shown)
+    need(answered.get("rpc_slots", kind="in_flight", **server) == 0, "still in flight")
+    need(answered.get("rpc_op_calls_total", op="READ", **server) == 1, "the call was not counted")
+    need(set(hung.each("rpc_slots", **server)) <= set(answered.each("rpc_slots", **server)), "another transport")
+    return f"{shown[0]['transport']}, {hung.get('rpc_slots', kind='in_flight', **server)} in flight"

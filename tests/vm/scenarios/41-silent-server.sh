@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# A v4.2 server behind a network that loses everything for 12 s: as with a stopped one.
+# A v4.2 server behind a network that loses everything for 12 s: as with a stopped one. Then one whose calls hang since before
+# an agent came: sysfs shows how many.
 nfs_server_start
 server=$(netns_client silent 10.0.4)
 agent_start --interval 1
@@ -18,4 +19,20 @@ done
 tc -n silent qdisc del dev eth0 root
 wait "$loader"
 compare_point after
+agent_stop
+
+nfs_mount 4.2 '' /mnt/hung
+prepare_file /mnt/hung
+cat /sys/kernel/sunrpc/xprt-switches/*/xprt-*/xprt_info >sysfs 2>&1 || true
+tc qdisc add dev lo root netem loss 100%
+defer sh -c 'tc qdisc del dev lo root 2>/dev/null || true'
+dd if=/mnt/hung/load of=/dev/null bs=4k count=1 iflag=direct status=none &
+reader=$!
+sleep 1
+agent_in late
+in_folder late agent_write
+cp late/x.prom late/hung.prom
+tc qdisc del dev lo root
+wait $reader
+in_folder late compare_point answered
 agent_stop
