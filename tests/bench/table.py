@@ -44,13 +44,24 @@ def lines(path):
 def times(out):
     """Per workload and setting: nanoseconds per call of each repeat; None collects all passes of "none"."""
     result = collections.defaultdict(lambda: collections.defaultdict(list))
-    for setting, pass_, workload, _, ns, calls in lines(out / "bench.tsv"):
+    for setting, pass_, workload, _, ns, calls, *_ in lines(out / "bench.tsv"):
         if setting == "warm":
             continue
         result[workload][setting].append(int(ns) / int(calls))
         if setting == "none":
             result[workload]["none " + pass_].append(int(ns) / int(calls))
     return result
+
+
+def happened(out):
+    """Per workload and setting: context switches and TCP segments per call, the median repeat. They include those of the
+    calls before the clock starts. If they differ, calls have taken another way, with and without an observer."""
+    result = collections.defaultdict(lambda: collections.defaultdict(list))
+    for setting, _, workload, _, _, calls, *counts in lines(out / "bench.tsv"):
+        calls = int(calls) + (WARM_READS if workload[0] in "rs" else WARM_WRITES)
+        result[workload][setting].append([int(count) / calls for count in counts])
+    return {workload: {setting: [round(statistics.median(column), 2) for column in zip(*repeats)]
+                       for setting, repeats in by.items()} for workload, by in result.items()}
 
 
 def programs(out, workload, calls):
@@ -112,6 +123,13 @@ def main():
     text += "Instructions per call with nothing attached, and what each observer adds to them (in brackets: "
     text += "throughput lost):\n\n"
     text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows)
+
+    figures["happened"] = happened(out)
+    text += "\nContext switches / TCP segments sent per call. Where they differ, the calls themselves have taken another "
+    text += "way:\n\n"
+    text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings],
+                  [[WORKLOADS[w]] + [" / ".join(map(str, by[s])) for s in ["none"] + settings]
+                   for w, by in figures["happened"].items()])
 
     names = []
     for workload in measured:
