@@ -193,7 +193,8 @@ TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
 	struct snapshot s;
 
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
-		   "41 22 0:46 / /r rw - nfs4 stuck:/ rw,vers=4.2,addr=10.0.0.2\n");
+		   "41 22 0:46 / /r rw - nfs4 stuck:/ rw,vers=4.2,addr=10.0.0.2\n"
+		   "42 22 0:45 / /a rw - nfs4 alias:/ rw,vers=4.2,addr=10.0.0.1\n");
 	put_xprt("xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
 	put_xprt("xprt-2-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
 	put_xprt("xprt-3-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=802\ndst_port=2049");

@@ -69,11 +69,13 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 	snprintf(name, size, "%s/%u", protocol, number);
 }
 
-/* Whether one of the server's connections is among the first @count transports. */
-static bool is_known(const struct snapshot *s, size_t count, const char *server)
+/* Whether a connection to the mount's server is among the first @count transports: under its name, or
+ * under that of an earlier mount from the same address, which shares its transports. */
+static bool is_known(const struct snapshot *s, size_t count, const struct nfs_mount *mount)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(s->transports[i].server, server) && *s->transports[i].remote.address)
+	for (const struct rpc_transport_state *t = s->transports; t < s->transports + count; t++)
+		if (*t->remote.address && (!strcmp(t->server, mount->server) ||
+					   !strcmp(t->remote.address, mount->remote.address)))
 			return true;
 	return false;
 }
@@ -95,7 +97,7 @@ static int add(struct snapshot *s, const char *path, const size_t *seen)
 		return 0;
 	remote.port = info.port;
 	mount = find_mount(s, &remote, protocol);
-	if (!mount || (seen && is_known(s, *seen, mount->server)))
+	if (!mount || (seen && is_known(s, *seen, mount)))
 		return 0;
 	remote.port = mount->remote.port;
 	/* Kernels up to 5.18 take any transport for a socket there. */
@@ -158,7 +160,7 @@ int xprt_files_add_unseen(const char *root, struct snapshot *s)
 	const size_t seen = s->transport_count;
 
 	for (size_t i = 0; i < s->mount_count; i++)
-		if (!is_known(s, seen, s->mounts[i].server))
+		if (!is_known(s, seen, &s->mounts[i]))
 			return add_all(root, s, &seen);
 	return 0;
 }
