@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that SPDX documents have what SPDX 2.3 requires, name the libraries that are linked in with their versions, and
-refer only to what they contain: sbom.py FILE..."""
+"""Proves that SPDX documents have what SPDX 2.3 requires, name the libraries that are linked in, with their versions,
+and refer only to what they contain: sbom.py FILE..."""
 import json
 import re
 import sys

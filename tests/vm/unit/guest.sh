@@ -67,6 +67,16 @@ systemctl stop xidscope
 is Result success
 rm $output # as the process that would remove it was stopped
 
+step "another folder by /etc/default/xidscope, and nothing else is writable"
+echo 'XIDSCOPE_TEXTFILE=/srv/textfile' >>/etc/default/xidscope
+with settings
+wait_for 60 test -e /srv/textfile/xidscope.prom
+[[ ! -e $output ]]
+mounts=$(</proc/"$(show MainPID)"/mountinfo)
+grep -q ' /srv/textfile rw' <<<"$mounts"
+if grep -E ' (/|/usr|/etc|/var) rw' <<<"$mounts"; then false; fi
+rm /etc/default/xidscope
+
 # ---- what each capability is for ----
 row() { printf '%s\t%s\n' "$@" | tee -a out/capabilities.tsv; }
 
@@ -125,4 +135,8 @@ step "a forbidden AF_NETLINK is reported once, and modules are looked for instea
 with no-netlink RestrictAddressFamilies= RestrictAddressFamilies=AF_UNIX
 wait_for 60 source_is "$btf"
 (($(said "uevents: Address family not supported by protocol; modules are looked for") == 1))
+step "uninstalled, it leaves nothing"
+sh deploy/uninstall.sh --state
+[[ $(show LoadState) == not-found ]]
+[[ -z $(find / -xdev -name '*xidscope*' ! -path '/job/*' ! -path '/proc/*' ! -path '/var/log/*' -print | tee out/left) ]]
 step "done"
