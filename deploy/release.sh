@@ -25,7 +25,11 @@ for each; do
 	arch=${each%%=*} build=${each#*=}
 	mkdir "$work/$arch"
 	binaries+=("$work/$arch/xidscope")
-	llvm-strip --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
+	case $arch in # LLVM 14's strip refuses static programs
+	amd64) strip=x86_64-linux-gnu-strip ;;
+	arm64) strip=aarch64-linux-gnu-strip ;;
+	esac
+	$strip --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
 	cp -r "$build/xidscope.map" "$build/completions" "$work/$arch/"
 	deploy/sbom.py spdx "$work/$arch/xidscope" "$version" "$SOURCE_DATE_EPOCH" >"$out/xidscope-$version-$arch.spdx.json"
 	# For other distributions: to be unpacked in /. The unit works without the settings, so that none are replaced.
