@@ -54,8 +54,8 @@ def times(out):
 
 
 def happened(out):
-    """Per workload and setting: context switches and TCP segments per call, the median repeat. They include those of the
-    calls before the clock starts. If they differ, calls have taken another way, with and without an observer."""
+    """Per workload and setting: context switches and TCP segments per call, the median repeat. They include those of
+    the calls before the clock starts. If they differ, calls have taken another way, with and without an observer."""
     result = collections.defaultdict(lambda: collections.defaultdict(list))
     for setting, _, workload, _, _, calls, *counts in lines(out / "bench.tsv"):
         calls = int(calls) + (WARM_READS if workload[0] in "rs" else WARM_WRITES)
@@ -125,8 +125,8 @@ def main():
     text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows)
 
     figures["happened"] = happened(out)
-    text += "\nContext switches / TCP segments sent per call. Where they differ, the calls themselves have taken another "
-    text += "way:\n\n"
+    text += "\nContext switches / TCP segments sent per call. Where they differ, the calls themselves have taken "
+    text += "another way:\n\n"
     text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings],
                   [[WORKLOADS[w]] + [" / ".join(map(str, by[s])) for s in ["none"] + settings]
                    for w, by in figures["happened"].items()])

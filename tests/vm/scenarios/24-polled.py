@@ -50,7 +50,8 @@ def completed(version):
         need(ours.get("rpc_sent_bytes_total") > 0 < ours.get("rpc_received_bytes_total"), "no bytes")
         slots = events.each("rpc_slots")
         need(slots == after.each("rpc_slots"), "slots differ:", slots, after.each("rpc_slots"))
-        return f"{ours.get('rpc_sent_bytes_total')} and {ours.get('rpc_received_bytes_total')} bytes, {len(slots)} samples of slots"
+        sent, received = (ours.get(f"rpc_{way}_bytes_total") for way in ("sent", "received"))
+        return f"{sent} and {received} bytes, {len(slots)} samples of slots"
     check.__name__ = f"source_tracepoints_has_bytes_and_slots_from_there_v{version}"
 
 

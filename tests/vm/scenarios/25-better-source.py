@@ -71,7 +71,8 @@ def btf_replaces_what_is_less_between_calls_and_loses_and_doubles_none(folder):
         # One mount has connected before the agents came, the other one after that; none has lost its connection.
         for server, connected in (("127.0.0.2", False), ("127.0.0.1", name == "jumped")):
             counted = [m.get("rpc_connects_total", server=server) for m in (before, middle, after)]
-            need(len(set(counted)) == 1 and (counted[0] > 0) == connected, name, server, "has connected", counted, "times")
+            need(len(set(counted)) == 1 and (counted[0] > 0) == connected,
+                 name, server, "has connected", counted, "times")
             need(after.each("rpc_connects_total", server=server, transport="tcp/0"), name, server, "is not seen by btf")
         logged = complaints(own)
         need(all("cannot use source" in text or "is not observed" in text for text in logged), name, "logged:", logged)

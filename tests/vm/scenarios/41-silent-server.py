@@ -17,7 +17,8 @@ def calls_that_hang_since_before_the_agent_show(folder):
     server = {"server": "127.0.0.1"}
     need(not hung.each("rpc_op_calls_total", **server), "a call has ended")
     need(hung.get("rpc_slots", kind="in_flight", **server) >= 1, "no call in flight:", hung.each("rpc_slots"))
-    shown = [labels for labels in map(dict, hung.each("rpc_transport_info", **server)) if labels["remote"] == "127.0.0.1:2049"]
+    infos = map(dict, hung.each("rpc_transport_info", **server))
+    shown = [labels for labels in infos if labels["remote"] == "127.0.0.1:2049"]
     need(len(shown) == 1, "connections:", shown)
     need(answered.get("rpc_slots", kind="in_flight", **server) == 0, "still in flight")
     need(answered.get("rpc_op_calls_total", op="READ", **server) == 1, "the call was not counted")
