@@ -114,16 +114,12 @@ compare_under_load() {
 	compare_points after
 }
 
-# types_place MODULE: prints where the agent looks for the types of the loaded module.
-# types_at_place MODULE FILE: puts FILE there.
-types_place() {
+# types_at_place MODULE FILE: puts FILE where the agent looks for the types of the loaded module.
+types_at_place() {
 	local id
 	id=$(od -An -v -tx1 -j 16 "/sys/module/$1/notes/.note.gnu.build-id" | tr -d ' \n')
-	echo "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
-}
-types_at_place() {
 	defer rm -rf /usr/lib/debug/.build-id
-	install -D -m 644 "$2" "$(types_place "$1")"
+	install -D -m 644 "$2" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 }
 
 # at_rest MOUNTSTATS LATER: whether nothing has changed but ages and transports' idle times.

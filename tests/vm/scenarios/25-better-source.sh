@@ -26,26 +26,14 @@ agent() { # agent NAME CHANGE [OPTION...]
 agent absent "$without_tracefs" --source tracepoints
 agent mounted "$types; $without_tracefs"
 polled=(mounted)
-# The types come later: the kernel's are damaged until then, or the file that has them is not at its place. One agent is in
-# source tracepoints until then, the other one in source mountstats.
-typed=() file=/usr/lib/modules/$(uname -r)/types/sunrpc.ko
-if [[ $types != : || -e $file ]]; then
+# The kernel's types are damaged until later. One agent is in source tracepoints until then, the other one in source
+# mountstats. For types from a file see types-later.
+typed=()
+if [[ $types != : ]]; then
 	typed=(typed jumped)
-	untyped=$types
-	if [[ $types == : ]]; then
-		mkdir -p /usr/lib/debug
-		untyped='mount -t tmpfs tmpfs /usr/lib/debug'
-	fi
-	agent typed "$untyped"
-	agent jumped "$untyped; $without_tracefs"
+	agent typed "$types"
+	agent jumped "$types; $without_tracefs"
 fi
-types_come() { # types_come NAME: in that agent's mount namespace
-	if [[ $types != : ]]; then
-		nsenter -t "${agents[$1]}" -m umount /sys/kernel/btf/vmlinux
-	else
-		nsenter -t "${agents[$1]}" -m install -D -m 644 "$file" "$(types_place sunrpc)"
-	fi
-}
 # A program is refused by another one, on kernels that can attach that to the function that asks for permission.
 /job/refuse events_latency >/tmp/refuse &
 refuse=$!
@@ -69,7 +57,7 @@ for name in absent mounted; do
 	nsenter -t "${agents[$name]}" -m sh -ec 'mount -t debugfs debugfs /sys/kernel/debug
 		mount -t tracefs tracefs /sys/kernel/tracing'
 done
-for name in "${typed[@]}"; do types_come "$name"; done
+for name in "${typed[@]}"; do nsenter -t "${agents[$name]}" -m umount /sys/kernel/btf/vmlinux; done
 wait_for 90 grep -q 'attached to sunrpc, source tracepoints' absent/agent.log
 sleep 5
 for name in "${polled[@]}"; do

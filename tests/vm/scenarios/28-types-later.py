@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+from judge import judgement, need
+from judge.reading import Metrics, events
+from judge.truths import compare_with_mountstats
+
+
+@judgement
+def source_btf_takes_over_when_the_types_come(folder):
+    before, middle, after = (Metrics(folder / f"{point}.prom") for point in ("before", "middle", "after"))
+    need(before.get("rpc_source", source="tracepoints") == 1, "not first in source tracepoints")
+    need(middle.get("rpc_source", source="btf") == 1, "not then in source btf")
+    across = compare_with_mountstats(folder, "before", "after")
+    ours = compare_with_mountstats(folder, "middle", "after")
+    need(before.get("rpc_op_calls_total") > 0 < ours.get("rpc_op_calls_total"), "no calls")
+    # The connection is from before the agent.
+    need(after.each("rpc_connects_total", transport="tcp/0"), "btf does not see the connection")
+    need(after.get("rpc_connects_total") == 0, "has connected", after.get("rpc_connects_total"), "times")
+    logged = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
+    need(len(logged) == 1 and "another build" in logged[0], "logged:", logged)
+    return f"{across.get('rpc_op_calls_total')} calls"
