@@ -52,6 +52,9 @@ void rpc_server_add(struct rpc_server_state *to, const struct rpc_server_state *
 		if (to->oldest_ns[q] < from->oldest_ns[q])
 			to->oldest_ns[q] = from->oldest_ns[q];
 	}
+	to->credentials_ns += from->credentials_ns;
+	if (to->session_slots < from->session_slots)
+		to->session_slots = from->session_slots;
 }
 
 int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
@@ -95,6 +98,7 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 		rpc_server_add(server, &past->servers[i]);
 		memset(server->depth_max, 0, sizeof(server->depth_max));
 		memset(server->oldest_ns, 0, sizeof(server->oldest_ns));
+		server->session_slots = 0;
 	}
 	for (size_t i = 0; i < past->drop_count; i++)
 		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);

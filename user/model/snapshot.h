@@ -87,6 +87,8 @@ struct rpc_server_state {
 	struct depth_histogram depth[RPC_QUEUES];
 	uint32_t depth_max[RPC_QUEUES]; /* since the last snapshot */
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
+	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
+	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
 };
 
 #define FAULT_CAUSES 8
@@ -211,6 +213,8 @@ enum rpc_fact {
 	RPC_FACT_SLOTS_MAX,
 	RPC_FACT_SLOTS_ALLOCATED,
 	RPC_FACT_SLOTS_IN_FLIGHT,
+	RPC_FACT_CREDENTIALS,
+	RPC_FACT_SESSION_SLOTS,
 	RPC_FACT_PHASE, /* + enum rpc_phase */
 	RPC_FACT_SATURATED = RPC_FACT_PHASE + RPC_PHASES, /* + enum rpc_limit */
 	RPC_FACT_DEPTH = RPC_FACT_SATURATED + RPC_LIMITS, /* + enum rpc_queue */
@@ -225,7 +229,7 @@ enum rpc_fact {
 /* The facts that are known only through the events of waiting tasks. */
 static inline uint64_t snapshot_facts_of_waits(void)
 {
-	uint64_t facts = 0;
+	uint64_t facts = RPC_FACT_BIT(RPC_FACT_CREDENTIALS) | RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS);
 
 	for (int l = 0; l < RPC_LIMITS; l++)
 		facts |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) | RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
@@ -238,6 +242,7 @@ struct snapshot {
 	enum rpc_source source; /* in use */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
+	uint32_t session_slots_wanted; /* nfs.max_session_slots; 0: unknown */
 
 	struct rpc_op *ops;
 	size_t op_count;

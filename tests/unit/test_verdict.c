@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves the rules of docs/VERDICT.md on set-ups whose limit is known by construction: clients
+ * that call in a loop, slots, and a server that serves some calls at once, simulated call by call
+ * into snapshots. The gain that is predicted is compared with that of the same set-up with the
+ * slots that were proposed.
+ */
+#include "unit.h"
+#include "model/verdict.h"
+
+#define SERVER "nas"
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define CALLERS 512
+
+static struct snapshot before, now;
+static struct verdict_history history;
+static struct verdict verdict;
+
+/* A set-up, and the calls in it. */
+struct setup {
+	unsigned int slots, servers; /* how many calls are served at once */
+	uint64_t service_ns, think_ns, send_ns, finish_ns, setup_ns;
+	enum rpc_phase waits; /* what waiting for slots is */
+	const char *op, *protocol; /* NULL: tcp */
+	uint64_t bytes;
+	/* State. @at: when the caller's present step ends. */
+	enum { THINKS, WAITS, SERVED } step[CALLERS];
+	uint64_t at[CALLERS], begun[CALLERS], sent[CALLERS], served_ns[CALLERS];
+	uint64_t queue[CALLERS]; /* order of arrival */
+	uint64_t free_at[CALLERS]; /* of each of the server's workers */
+	uint64_t order, calls, time_ns;
+	unsigned int in_use;
+};
+
+static int end(void **state __attribute__((unused)))
+{
+	snapshot_free(&before);
+	snapshot_free(&now);
+	verdict_history_free(&history);
+	return 0;
+}
+
+TEST_EACH(NULL, end)
+
+static void record(struct time_histogram *h, uint64_t ns)
+{
+	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
+	h->sum_ns += ns;
+}
+
+static struct rpc_op *op_of(const char *name)
+{
+	struct rpc_op *op = snapshot_op(&now, SERVER, name);
+
+	assert_non_null(op);
+	return op;
+}
+
+static struct rpc_server_state *server(void)
+{
+	struct rpc_server_state *s = snapshot_server(&now, SERVER);
+
+	assert_non_null(s);
+	return s;
+}
+
+static struct rpc_transport_state *transport(void)
+{
+	struct rpc_transport_state *t = snapshot_transport(&now, SERVER, "tcp/0");
+
+	assert_non_null(t);
+	if (!*t->protocol)
+		strcpy(t->protocol, "tcp");
+	t->alive = true;
+	return t;
+}
+
+/* The call of @c ends. */
+static void finish(struct setup *u, unsigned int c)
+{
+	struct rpc_op *op = op_of(u->op);
+	struct rpc_server_state *s = server();
+	uint64_t waited = u->sent[c] - u->begun[c], rtt = u->at[c] - u->sent[c] - u->finish_ns;
+	uint64_t send = u->send_ns;
+
+	record(&op->total, u->at[c] - u->begun[c]);
+	for (int p = 0; p < RPC_PHASES; p++)
+		record(&op->phase[p], p == (int)u->waits    ? waited :
+				      p == RPC_PHASE_SEND   ? send :
+				      p == RPC_PHASE_SETUP  ? u->setup_ns :
+				      p == RPC_PHASE_RTT    ? rtt - send - u->setup_ns :
+				      p == RPC_PHASE_FINISH ? u->finish_ns :
+							      0);
+	op->received_bytes += u->bytes;
+	s->depth[RPC_QUEUE_PENDING].sum += u->in_use - 1;
+	s->depth[RPC_QUEUE_PENDING].bucket[0]++;
+	transport()->replies++;
+	u->in_use--;
+	u->calls++;
+	u->step[c] = THINKS;
+	u->at[c] += u->think_ns;
+}
+
+/* A slot is free for @c from @when on: the server's first free worker takes the call. */
+static void send_call(struct setup *u, unsigned int c, uint64_t when)
+{
+	unsigned int worker = 0;
+	uint64_t begin;
+
+	for (unsigned int i = 1; i < u->servers; i++)
+		if (u->free_at[i] < u->free_at[worker])
+			worker = i;
+	begin = u->free_at[worker] > when ? u->free_at[worker] : when;
+	u->free_at[worker] = begin + u->service_ns;
+	u->sent[c] = when;
+	u->step[c] = SERVED;
+	u->at[c] = u->free_at[worker] + u->finish_ns + u->send_ns + u->setup_ns;
+	u->in_use++;
+}
+
+static unsigned int first_waiter(const struct setup *u, unsigned int callers)
+{
+	unsigned int first = callers;
+
+	for (unsigned int c = 0; c < callers; c++)
+		if (u->step[c] == WAITS && (first == callers || u->queue[c] < u->queue[first]))
+			first = c;
+	return first;
+}
+
+/* @callers call until @until. Those beyond end what they do. */
+static void simulate(struct setup *u, unsigned int callers, uint64_t until)
+{
+	for (unsigned int c = 0; c < callers; c++)
+		if (u->step[c] == THINKS && u->at[c] < u->time_ns)
+			u->at[c] = u->time_ns;
+	u->time_ns = until;
+	for (;;) {
+		unsigned int next = CALLERS, waiter;
+		uint64_t when;
+
+		for (unsigned int c = 0; c < CALLERS; c++)
+			if (u->step[c] != WAITS && (c < callers || u->step[c] == SERVED) &&
+			    (next == CALLERS || u->at[c] < u->at[next]))
+				next = c;
+		if (next == CALLERS || u->at[next] > until)
+			return;
+		when = u->at[next];
+		if (u->step[next] == SERVED) {
+			finish(u, next);
+		} else {
+			u->begun[next] = when;
+			u->step[next] = WAITS;
+			u->queue[next] = u->order++;
+		}
+		waiter = first_waiter(u, CALLERS);
+		if (waiter < CALLERS && u->in_use < u->slots)
+			send_call(u, waiter, when > u->begun[waiter] ? when : u->begun[waiter]);
+	}
+}
+
+static void copy_array(void *to_array, const void *from, size_t size)
+{
+	void *copy = malloc(size + 1);
+
+	assert_non_null(copy);
+	memcpy(copy, from, size);
+	*(void **)to_array = copy;
+}
+
+/* One interval ends: judges what happened in it, with what was before. */
+static void end_interval(uint64_t ns)
+{
+	now.time_ns = before.time_ns + ns;
+	assert_int_equal(verdict_history_add(&history, &before, &now), 0);
+	snapshot_free(&before);
+	before = now;
+	copy_array(&before.ops, now.ops, now.op_count * sizeof(*now.ops));
+	copy_array(&before.transports, now.transports,
+		   now.transport_count * sizeof(*now.transports));
+	copy_array(&before.servers, now.servers, now.server_count * sizeof(*now.servers));
+}
+
+/* Intervals of one second, with as many callers as the list says, which ends with 0. */
+static void run(struct setup *u, const unsigned int *callers)
+{
+	op_of(u->op);
+	for (; *callers; callers++) {
+		uint64_t waited = 0;
+
+		if (u->protocol)
+			strcpy(transport()->protocol, u->protocol);
+		transport()->slots_max = u->waits == RPC_PHASE_SLOT ? u->slots : 65536;
+		server()->session_slots = u->waits == RPC_PHASE_SESSION ? u->slots : 0;
+		simulate(u, *callers, before.time_ns + SECOND);
+		if (*callers > u->slots)
+			waited = SECOND;
+		transport()->saturated_ns[u->waits == RPC_PHASE_SLOT ? RPC_LIMIT_SLOT :
+								       RPC_LIMIT_SESSION] += waited;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&history, SERVER);
+	print_message("# %s, %s, gain %.2f to %.2f, %s=%s: %s\n", bound_names[verdict.bound_by],
+		      confidence_names[verdict.confidence], verdict.gain_at_least,
+		      verdict.gain_at_most, verdict.setting, verdict.value, verdict.sentence);
+}
+
+/* Calls per second of @callers with @slots of such a set-up, after a while. */
+static double throughput(const struct setup *like, unsigned int slots, unsigned int callers)
+{
+	struct setup u = *like;
+	uint64_t calls;
+
+	memset(u.step, 0, sizeof(u.step));
+	memset(u.at, 0, sizeof(u.at));
+	memset(u.free_at, 0, sizeof(u.free_at));
+	u.time_ns = 0;
+	u.in_use = 0;
+	u.slots = slots;
+	simulate(&u, callers, 2 * SECOND);
+	calls = u.calls;
+	simulate(&u, callers, 12 * SECOND);
+	return (double)(u.calls - calls) / 10;
+}
+
+static void assert_bound(enum bound bound, enum confidence confidence)
+{
+	assert_string_equal(bound_names[verdict.bound_by], bound_names[bound]);
+	assert_string_equal(confidence_names[verdict.confidence], confidence_names[confidence]);
+}
+
+/* The set-up with the slots that were proposed gains what was predicted. */
+static void assert_gain(const struct setup *u, unsigned int callers, double width)
+{
+	unsigned int slots = (unsigned int)strtoul(verdict.value, NULL, 10);
+	double gain;
+
+	assert_true(slots > u->slots);
+	gain = throughput(u, slots, callers) / throughput(u, u->slots, callers);
+	print_message("# measured with %u slots: %.2f\n", slots, gain);
+	assert_true(gain <= verdict.gain_at_most * 1.05);
+	assert_true(gain >= verdict.gain_at_least);
+	assert_true(verdict.gain_at_most <= verdict.gain_at_least * width);
+}
+
+static const unsigned int steady[] = { 32, 32, 32, 32, 32, 32, 0 };
+static const unsigned int varied[] = { 1, 1, 2, 2, 4, 4, 32, 32, 32, 32, 0 };
+
+/* ---- slots ---- */
+
+TEST(slots_bind_where_calls_in_flight_varied_and_answers_took_as_long)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 500,
+			   .service_ns = 20 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT,
+			   .bytes = 4096 };
+
+	run(&u, varied);
+	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
+	assert_string_equal(verdict.setting, "sunrpc.tcp_max_slot_table_entries");
+	assert_true(verdict.remount);
+	assert_gain(&u, 32, 1.5);
+}
+
+TEST(without_variation_the_bracket_is_wide_and_the_confidence_low)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 500,
+			   .service_ns = 20 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	run(&u, steady);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
+	assert_true(verdict.gain_at_least == 1);
+	assert_true(verdict.gain_at_most > 7.5 && verdict.gain_at_most < 8.1);
+	assert_non_null(strstr(verdict.sentence, "cannot be decided"));
+	assert_gain(&u, 32, 9);
+}
+
+TEST(a_serial_server_behind_few_slots_is_the_limit)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 1,
+			   .service_ns = 5 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT,
+			   .bytes = 4096 };
+
+	run(&u, varied);
+	assert_bound(BOUND_SERVER, CONFIDENCE_HIGH);
+	assert_string_equal(verdict.setting, "");
+	assert_true(verdict.gain_at_most == 1);
+}
+
+TEST(a_server_of_two_workers_behind_four_slots_makes_no_narrow_promise)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 2,
+			   .service_ns = 5 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT };
+
+	run(&u, varied);
+	assert_true(verdict.gain_at_least == 1);
+}
+
+/* The callers pause within the interval: on average few calls are in flight, although all slots
+ * are in use whenever there are calls. */
+TEST(a_burst_that_fills_half_an_interval_is_no_variation)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 1,
+			   .service_ns = 5 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT };
+	uint64_t at = 0;
+
+	op_of(u.op);
+	transport()->slots_max = 4;
+	for (int i = 0; i < 6; i++) {
+		uint64_t busy = i % 2 ? SECOND : SECOND / 2;
+
+		simulate(&u, 32, at + busy);
+		simulate(&u, 0, at + SECOND);
+		at += SECOND;
+		transport()->saturated_ns[RPC_LIMIT_SLOT] += busy;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&history, SERVER);
+	assert_true(verdict.gain_at_least == 1);
+}
+
+TEST(session_slots_are_told_from_rpc_slots)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 500,
+			   .service_ns = 30 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SESSION };
+
+	now.session_slots_wanted = 4;
+	run(&u, varied);
+	assert_bound(BOUND_SESSION, CONFIDENCE_HIGH);
+	assert_string_equal(verdict.setting, "nfs.max_session_slots");
+	assert_gain(&u, 32, 1.5);
+}
+
+TEST(a_session_that_the_server_limits_has_no_setting_here)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 500,
+			   .service_ns = 30 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SESSION };
+
+	now.session_slots_wanted = 64;
+	run(&u, steady);
+	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
+	assert_string_equal(verdict.setting, "");
+	assert_non_null(strstr(verdict.sentence, "The server grants 4 of the 64"));
+}
+
+TEST(the_slots_of_rdma_have_a_setting_of_their_own)
+{
+	struct setup u = { .slots = 128,
+			   .servers = 500,
+			   .service_ns = 54 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT,
+			   .protocol = "rdma" };
+	static const unsigned int callers[] = { 16, 16, 32, 64, 256, 256, 256, 0 };
+
+	run(&u, callers);
+	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
+	assert_string_equal(verdict.setting, "sunrpc.rdma_slot_table_entries");
+	assert_gain(&u, 256, 1.5);
+}
+
+TEST(calls_of_other_sizes_are_not_compared)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 1,
+			   .service_ns = 5 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT,
+			   .bytes = 4096 };
+	static const unsigned int few[] = { 1, 1, 2, 0 };
+
+	run(&u, few);
+	u.bytes = 1 << 20;
+	run(&u, steady);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
+}
+
+/* ---- the other limits ---- */
+
+TEST(one_call_after_the_other_is_the_application)
+{
+	struct setup u = { .slots = 64,
+			   .servers = 8,
+			   .service_ns = MS / 2,
+			   .think_ns = MS / 10,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+	static const unsigned int one[] = { 1, 1, 1, 0 };
+
+	run(&u, one);
+	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	assert_true(verdict.gain_at_least == 1 && verdict.gain_at_most == 0);
+}
+
+TEST(long_answers_are_the_server_whatever_the_application_does)
+{
+	struct setup u = { .slots = 64,
+			   .servers = 64,
+			   .service_ns = 80 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+	static const unsigned int some[] = { 1, 1, 1, 16, 16, 0 };
+
+	run(&u, some);
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+}
+
+TEST(waiting_to_transmit_is_send_even_where_calls_wait_for_slots_behind_it)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 500,
+			   .service_ns = 2 * MS,
+			   .send_ns = 40 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT };
+
+	run(&u, varied);
+	assert_bound(BOUND_SEND, CONFIDENCE_HIGH);
+	assert_string_equal(verdict.setting, "nconnect");
+	assert_string_equal(verdict.value, "2");
+	assert_true(verdict.remount);
+}
+
+TEST(the_clients_own_work_is_client_cpu)
+{
+	struct setup u = { .slots = 64,
+			   .servers = 64,
+			   .service_ns = MS,
+			   .finish_ns = 12 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	run(&u, steady);
+	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_HIGH);
+}
+
+TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
+{
+	struct setup u = { .slots = 64,
+			   .servers = 64,
+			   .service_ns = MS,
+			   .setup_ns = 50 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	op_of(u.op);
+	simulate(&u, 8, SECOND);
+	server()->credentials_ns = op_of(u.op)->phase[RPC_PHASE_SETUP].sum_ns;
+	end_interval(SECOND);
+	verdict = verdict_of(&history, SERVER);
+	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_HIGH);
+}
+
+static void assert_phase_is(enum rpc_phase phase, enum bound bound)
+{
+	struct rpc_op *op = op_of("WRITE");
+
+	for (int i = 0; i < 100; i++) {
+		record(&op->total, 100 * MS);
+		record(&op->phase[phase], 90 * MS);
+		record(&op->phase[RPC_PHASE_RTT], 10 * MS);
+	}
+	server();
+	end_interval(SECOND);
+	verdict = verdict_of(&history, SERVER);
+	assert_bound(bound, CONFIDENCE_HIGH);
+}
+
+TEST(retries_that_the_server_asks_for_are_delay)
+{
+	assert_phase_is(RPC_PHASE_DELAY, BOUND_DELAY);
+}
+
+TEST(calls_that_are_sent_again_are_resend)
+{
+	assert_phase_is(RPC_PHASE_RESEND, BOUND_RESEND);
+}
+
+TEST(a_server_that_stops_answering_hangs)
+{
+	struct setup u = {
+		.slots = 64, .servers = 8, .service_ns = MS, .op = "READ", .waits = RPC_PHASE_SLOT
+	};
+	static const unsigned int some[] = { 4, 4, 4, 0 };
+
+	run(&u, some);
+	for (unsigned int i = 1; i <= 4; i++) {
+		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
+		end_interval(SECOND);
+		assert_true(verdict_of(&history, SERVER).bound_by != BOUND_HUNG);
+	}
+	for (unsigned int i = 5; i <= 6; i++) {
+		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&history, SERVER);
+	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
+}
+
+TEST(a_server_that_hung_before_the_session_hangs)
+{
+	server()->oldest_ns[RPC_QUEUE_PENDING] = 90 * SECOND;
+	end_interval(SECOND);
+	verdict = verdict_of(&history, SERVER);
+	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
+}
+
+TEST(a_few_calls_are_limited_by_nothing)
+{
+	struct setup u = { .slots = 64,
+			   .servers = 8,
+			   .service_ns = MS,
+			   .think_ns = 100 * MS,
+			   .op = "GETATTR",
+			   .waits = RPC_PHASE_SLOT };
+	static const unsigned int one[] = { 1, 1, 1, 0 };
+
+	run(&u, one);
+	assert_bound(BOUND_NONE, CONFIDENCE_HIGH);
+}
+
+TEST(without_phases_nothing_is_decided)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 1,
+			   .service_ns = 5 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT };
+
+	now.unknown = RPC_ALL_FACTS;
+	run(&u, varied);
+	assert_bound(BOUND_NONE, CONFIDENCE_LOW);
+	assert_non_null(strstr(verdict.sentence, "cannot be decided"));
+}
+
+TEST(a_server_that_was_not_seen_has_no_verdict)
+{
+	verdict = verdict_of(&history, "other");
+	assert_bound(BOUND_NONE, CONFIDENCE_LOW);
+	assert_string_equal(verdict.server, "other");
+}
