@@ -44,8 +44,20 @@ static __always_inline bool session_draining(const struct rpc_wait_queue *q)
 	return state & 1; /* NFS4_SLOT_TBL_DRAINING */
 }
 
-/* What a task waits for on @q, which is not the pending queue; RPC_WAITS: nothing with a
- * phase of its own. Finds the transport's queues by address, others by name. */
+/* How many slots the session of this queue allows; 0: unknown. */
+static __always_inline __u32 session_slots(const struct rpc_wait_queue *q)
+{
+	__s64 offset = rpc_session_slots_offset;
+	__u32 highest = -1;
+
+	if (offset)
+		bpf_probe_read_kernel(&highest, sizeof(highest), (void *)(number_of(q) + offset));
+	return highest + 1;
+}
+
+/* What a task waits for on @q, which is not the pending queue; RPC_PHASE_SETUP: credentials;
+ * RPC_WAITS: nothing that is measured. Finds the transport's queues by address, others by
+ * name. */
 static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct rpc_wait_queue *q)
 {
 	__u64 name = 0, where;
@@ -72,6 +84,8 @@ static __always_inline __u32 wait_of(const struct rpc_xprt *xprt, const struct r
 		return RPC_PHASE_SESSION;
 	if (IS_DELAY(name))
 		return RPC_PHASE_DELAY;
+	if (name == NAME_UPCALL)
+		return RPC_PHASE_SETUP;
 	/* Its queues are at other addresses than the types say. */
 	if (!LAYOUT_IS_SURE && xprt && IS_XPRT(name))
 		drop(RPC_DROP_LAYOUT);
@@ -93,7 +107,7 @@ static __always_inline const struct rpc_xprt *xprt_of_wait(const struct rpc_task
 /* A task joins a limit's queue of @qlen tasks. The kernel holds the queue's lock, so
  * figures per queue need no atomics. */
 static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 limit, __u32 qlen,
-					__u64 now)
+					__u32 slots, __u64 now)
 {
 	__u32 index = SHARD_INDEX(ref->server, shard());
 	struct rpc_server_stats *s;
@@ -108,6 +122,8 @@ static __always_inline void limit_enter(const struct rpc_xprt_ref *ref, __u32 li
 	if (!qlen || !t->saturated_since[limit])
 		t->saturated_since[limit] = now;
 	peak_raise(&t->peak[limit], rpc_epoch, qlen + 1);
+	if (slots)
+		t->session_slots = slots;
 }
 
 /* The last task leaves the queue. */
@@ -127,12 +143,21 @@ static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit
 		t->saturated_ns[limit] += now - since;
 }
 
+/* A wait for credentials ends. It is part of `setup`, but counted by itself, too. */
+static __always_inline void credentials_end(const struct rpc_waiter *w, __u64 now)
+{
+	struct rpc_transport *t = transport_of((const struct rpc_xprt *)w->xprt);
+
+	if (t && now > w->waits.since)
+		add(&t->credentials_ns, now - w->waits.since);
+}
+
 TRACEPOINT("rpc_task_sleep")
 int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
 	const struct rpc_xprt *xprt;
 	struct rpc_waiter *w;
-	__u32 wait;
+	__u32 wait, slots = 0;
 	__u64 now;
 
 	if (!task || !q)
@@ -144,14 +169,19 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	if (!nfs_client(task))
 		return 0;
 	wait = wait_of(xprt, q);
-	if (wait >= RPC_WAITS || (wait == RPC_PHASE_SESSION && session_draining(q)))
+	if (wait == RPC_WAITS)
 		return 0;
+	if (wait == RPC_PHASE_SESSION) {
+		if (session_draining(q))
+			return 0;
+		slots = session_slots(q);
+	}
 	xprt = xprt_of_wait(task, wait);
 	if (!xprt)
 		return 0;
 
-	if (wait != RPC_PHASE_DELAY)
-		limit_enter(xprt_get(xprt), limit_of(wait), FIELD(q, qlen), now);
+	if (limit_of(wait) < RPC_LIMITS)
+		limit_enter(xprt_get(xprt), limit_of(wait), FIELD(q, qlen), slots, now);
 	w = waiter_get((__u64)task, FIELD(task, tk_start));
 	if (!w) {
 		drop(RPC_DROP_WAITER);
@@ -220,6 +250,8 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 		waits_reset(&w->waits);
 		waits_begin(&w->waits, wait, since < start ? start : since);
 	}
+	if (w->waits.last == RPC_PHASE_SETUP)
+		credentials_end(w, now);
 	waits_end(&w->waits, now);
 	/* The task was killed before it had a request: it will not be booked. */
 	if (FIELD(task, tk_rpc_status) && !FIELD(task, tk_rqstp))

@@ -64,6 +64,8 @@ static __always_inline __u32 shard(void)
 #define NAME_SESSION NAME("ForeChan")
 #define NAME_SESSION_4_0 NAME("NFSv4.0 ")
 #define IS_DELAY(name) (((name)&NAME("\xff\xff\xff\xff\xff\xff\xff")) == NAME("delayq\0"))
+/* Of GSS, "RPCSEC_GSS upcall waitq": a task waits for user space to get credentials. */
+#define NAME_UPCALL NAME("RPCSEC_G")
 /* Those of a transport: "xprt_sending" and others. */
 #define IS_XPRT(name) (((name)&NAME("\xff\xff\xff\xff\xff\0\0")) == NAME("xprt_\0\0"))
 

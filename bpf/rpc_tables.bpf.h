@@ -28,6 +28,9 @@ const volatile bool rpc_record_at_release = false;
  * .slot_tbl_state, 0 while nfsv4 is not loaded. */
 volatile __s64 rpc_session_state_offset = 0;
 
+/* The same to .max_slotid. */
+volatile __s64 rpc_session_slots_offset = 0;
+
 /* Address of the name of a session's queue, once a task has waited there; user
  * space clears it at each snapshot, because nfsv4 may be unloaded. */
 volatile __u64 rpc_session_name = 0;

@@ -180,6 +180,8 @@ struct rpc_transport {
 	__u64 saturated_ns[RPC_LIMITS]; /* ended periods */
 	__u64 saturated_since[RPC_LIMITS]; /* the present one; 0 if none */
 	struct rpc_peak peak[RPC_LIMITS];
+	__u64 credentials_ns; /* that tasks have waited for upcalls */
+	__u64 session_slots; /* that the session allowed when a task waited for one; 0: none did */
 };
 
 /* In place of an address: the entry has an owner, which fills it. */
@@ -213,7 +215,7 @@ struct rpc_task_bucket {
 	__u64 task[RPC_TASK_WAYS]; /* keys; 0: free */
 };
 
-/* RPC_ASLEEP_NO, or 1 + the enum rpc_phase of the wait. */
+/* RPC_ASLEEP_NO, or 1 + the enum rpc_phase of the wait; RPC_PHASE_SETUP: for credentials. */
 #define RPC_ASLEEP_NO 0
 
 /* A task's waits; the same for both BPF sources. Times: CLOCK_MONOTONIC, ns. */

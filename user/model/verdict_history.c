@@ -51,7 +51,7 @@ static uint64_t since(uint64_t now, uint64_t before)
 	return now >= before ? now - before : now;
 }
 
-static enum verdict_kind kind_of(const char *op)
+enum verdict_kind verdict_kind_of(const char *op)
 {
 	if (!strncmp(op, "READ", 4) && (!op[4] || !strcmp(op + 4, "_PLUS")))
 		return VERDICT_READ;
@@ -82,7 +82,7 @@ static void add_ops(struct interval *n)
 		if (strcmp(o->server, n->server) != 0)
 			continue;
 		then = op_before(n, i);
-		kind = &n->kinds[kind_of(o->op)];
+		kind = &n->kinds[verdict_kind_of(o->op)];
 		calls = since(time_histogram_count(&o->total), time_histogram_count(&then->total));
 		n->calls += calls;
 		n->total_ns += since(o->total.sum_ns, then->total.sum_ns);
@@ -247,19 +247,27 @@ static void add_interval(struct verdict_server *v, struct interval *n)
 	add_queued(v, n);
 }
 
+int verdict_history_add_server(struct verdict_history *h, const struct snapshot *before,
+			       const struct snapshot *now, const char *server)
+{
+	struct verdict_server *v = server_get(h, server);
+	struct interval n = { .server = server,
+			      .before = before,
+			      .now = now,
+			      .ns = since(now->time_ns, before->time_ns) };
+
+	if (!v)
+		return -ENOMEM;
+	add_interval(v, &n);
+	return 0;
+}
+
 int verdict_history_add(struct verdict_history *h, const struct snapshot *before,
 			const struct snapshot *now)
 {
-	for (size_t i = 0; i < now->server_count; i++) {
-		struct verdict_server *v = server_get(h, now->servers[i].server);
-		struct interval n = { .server = now->servers[i].server,
-				      .before = before,
-				      .now = now,
-				      .ns = since(now->time_ns, before->time_ns) };
+	int err = 0;
 
-		if (!v)
-			return -ENOMEM;
-		add_interval(v, &n);
-	}
-	return 0;
+	for (size_t i = 0; i < now->server_count && !err; i++)
+		err = verdict_history_add_server(h, before, now, now->servers[i].server);
+	return err;
 }

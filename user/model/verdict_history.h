@@ -44,6 +44,12 @@ struct verdict_server {
 	struct verdict_sums loads[VERDICT_KINDS][VERDICT_LOADS];
 };
 
+enum verdict_kind verdict_kind_of(const char *op);
+
+/* The same as verdict_history_add(), of one server. */
+int verdict_history_add_server(struct verdict_history *h, const struct snapshot *before,
+			       const struct snapshot *now, const char *server);
+
 /* What the history has of @server, or NULL. */
 const struct verdict_server *verdict_server_of(const struct verdict_history *h, const char *server);
 

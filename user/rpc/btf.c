@@ -220,27 +220,29 @@ static struct btf *session_types(void)
 	return types_file_read(place, "", "nfsv4", reason, sizeof(reason));
 }
 
-/* Bytes from slot_tbl_waitq to slot_tbl_state in nfsv4's nfs4_slot_table; 0 if
- * they are not known. */
-static int session_state_offset(void)
+/* Bytes from slot_tbl_waitq to @member in nfsv4's nfs4_slot_table; 0 if they are not known. */
+static int session_offset(const struct btf *types, const char *member)
 {
-	struct btf *types = session_types();
 	int queue = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_waitq") : -1;
-	int state = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_state") : -1;
+	int at = types ? kernel_types_offset(types, "nfs4_slot_table", member) : -1;
 
-	btf__free(types);
-	return queue < 0 || state < 0 ? 0 : state - queue;
+	return queue < 0 || at < 0 ? 0 : at - queue;
 }
 
 /* nfsv4 may be loaded much later than sunrpc, so each snapshot looks for it. Before
  * that, a wait while the session is drained counts as a session wait. */
 static void find_session_state(struct btf_state *b)
 {
+	struct btf *types = session_types();
+
 	b->session_known = true;
-	b->bpf->bss->rpc_session_state_offset = session_state_offset();
+	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
+	b->bpf->bss->rpc_session_slots_offset = session_offset(types, "max_slotid");
+	btf__free(types);
 	kernel_types_forget();
-	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue",
-		  (long long)b->bpf->bss->rpc_session_state_offset);
+	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
+		  (long long)b->bpf->bss->rpc_session_state_offset,
+		  (long long)b->bpf->bss->rpc_session_slots_offset);
 }
 
 /* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type

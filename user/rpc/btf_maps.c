@@ -333,6 +333,8 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		}
 		for (int l = 0; l < RPC_LIMITS; l++)
 			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
+		server->credentials_ns += t->credentials_ns;
+		rpc_raise(&server->session_slots, (uint32_t)t->session_slots);
 		add_replies(r, i, state);
 		connects = t->connects;
 		if (t->xprt > RPC_XPRT_FILLED)
@@ -413,7 +415,8 @@ static void read_waiters(struct reading *r)
 		const volatile __u64 *way = &bucket[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
 		uint64_t task = *way;
 
-		if (!task || lookup(r->m->bpf->maps.tasks, i, &w) || w.waits.asleep > RPC_WAITS)
+		if (!task || lookup(r->m->bpf->maps.tasks, i, &w) ||
+		    (w.waits.asleep > RPC_WAITS && w.waits.asleep != 1 + RPC_PHASE_SETUP))
 			continue;
 		if (w.waits.asleep == RPC_ASLEEP_NO) {
 			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns && sweeps++ < MAX_SWEEPS)
@@ -424,6 +427,9 @@ static void read_waiters(struct reading *r)
 		limit = limit_of(w.waits.asleep - 1u);
 		if (server && limit < RPC_LIMITS)
 			rpc_raise_age(&server->oldest_ns[limit], r->s->time_ns, w.waits.since);
+		else if (server && w.waits.asleep == 1 + RPC_PHASE_SETUP &&
+			 w.waits.since < r->s->time_ns)
+			server->credentials_ns += r->s->time_ns - w.waits.since;
 	}
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
 #include "model/merge.h"
@@ -467,6 +468,16 @@ const char *rpc_observer_missing(const struct rpc_observer *o)
 	}
 }
 
+/* nfs.max_session_slots, or 0. */
+static uint32_t session_slots_wanted(void)
+{
+	char line[16];
+
+	if (!file_first_line("/sys/module/nfs/parameters/max_session_slots", line, sizeof(line)))
+		return 0;
+	return (uint32_t)strtoul(line, NULL, 10);
+}
+
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 {
 	const struct source_ops *ops;
@@ -476,6 +487,7 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	ops = sources[o->source];
 	err = snapshot_add_calls(s, &o->past);
 	s->source = o->source;
+	s->session_slots_wanted = session_slots_wanted();
 	s->unknown = ops ? 0 : o->past.unknown;
 	if (!err && ops)
 		err = ops->read(o->source_state, s);

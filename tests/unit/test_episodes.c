@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that bursts of writes and reads are found with their bytes and times, those of two
+ * servers apart, and that steady traffic is none.
+ */
+#include "unit.h"
+#include "model/episodes.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MB UINT64_C(1000000)
+#define CALL UINT64_C(1048576)
+
+static struct snapshot before, now;
+static struct episodes episodes;
+
+static int end(void **state __attribute__((unused)))
+{
+	snapshot_free(&before);
+	snapshot_free(&now);
+	episodes_free(&episodes);
+	return 0;
+}
+
+TEST_EACH(NULL, end)
+
+/* Traffic between two moments, in seconds from the begin, at a rate in bytes per second. */
+struct stream {
+	const char *server, *op;
+	double from, to, rate;
+	double at_once; /* calls */
+};
+
+static double overlap(const struct stream *s, double from, double to)
+{
+	double begin = s->from > from ? s->from : from, finish = s->to < to ? s->to : to;
+
+	return finish > begin ? finish - begin : 0;
+}
+
+static void transfer(const struct stream *s, double from, double to)
+{
+	struct rpc_op *op = snapshot_op(&now, s->server, s->op);
+	double seconds = overlap(s, from, to);
+	uint64_t bytes = (uint64_t)(s->rate * seconds), ns = (uint64_t)(s->at_once * seconds * 1e9);
+
+	assert_non_null(op);
+	*(strcmp(s->op, "READ") ? &op->sent_bytes : &op->received_bytes) += bytes;
+	op->total.sum_ns += ns;
+	op->total.bucket[50] += bytes / CALL;
+	op->phase[RPC_PHASE_RTT].sum_ns += ns;
+	assert_non_null(snapshot_server(&now, s->server));
+}
+
+static void *copy_of(const void *from, size_t size)
+{
+	void *copy = malloc(size + 1);
+
+	assert_non_null(copy);
+	memcpy(copy, from, size);
+	return copy;
+}
+
+/* Intervals of @interval seconds until @seconds; the first begins at 100 s. */
+static void observe(const struct stream *streams, size_t count, double interval, double seconds)
+{
+	before.time_ns = now.time_ns = 100 * SECOND;
+	for (double t = 0; t < seconds; t += interval) {
+		for (size_t i = 0; i < count; i++)
+			transfer(&streams[i], t, t + interval);
+		now.time_ns += (uint64_t)(interval * 1e9);
+		assert_int_equal(episodes_add(&episodes, &before, &now), 0);
+		snapshot_free(&before);
+		before = now;
+		before.ops = copy_of(now.ops, now.op_count * sizeof(*now.ops));
+		before.servers = copy_of(now.servers, now.server_count * sizeof(*now.servers));
+	}
+	assert_int_equal(episodes_end(&episodes), 0);
+	for (size_t i = 0; i < episodes.count; i++) {
+		const struct episode *e = &episodes.list[i];
+
+		print_message("# %s %s at %.2f s for %.2f s: %.1f MB, %.1f MB/s, peak %.1f, %s\n",
+			      e->server, episode_kind_names[e->kind],
+			      (double)(e->start_ns - 100 * SECOND) / 1e9, e->seconds,
+			      (double)e->bytes / 1e6, e->mean_rate / 1e6, e->peak_rate / 1e6,
+			      bound_names[e->bound_by]);
+	}
+}
+
+#define OBSERVE(streams, interval, seconds) observe(streams, COUNT(streams), interval, seconds)
+
+static void assert_near(double value, double expected, double most)
+{
+	if (value < expected - most || value > expected + most)
+		fail_msg("%f is not %f +- %f", value, expected, most);
+}
+
+/* The episode is the stream: bytes within 1 %, times within a second. */
+static void assert_episode(size_t index, const struct stream *s)
+{
+	const struct episode *e = &episodes.list[index];
+	double bytes = s->rate * (s->to - s->from);
+
+	assert_true(index < episodes.count);
+	assert_string_equal(e->server, s->server);
+	assert_string_equal(episode_kind_names[e->kind], strcmp(s->op, "READ") ? "save" : "load");
+	assert_near((double)e->bytes, bytes, bytes / 100);
+	assert_near((double)(e->start_ns - 100 * SECOND) / 1e9, s->from, 1);
+	assert_near(e->seconds, s->to - s->from, 1);
+}
+
+static const struct stream saves_and_loads[] = {
+	{ "nas", "WRITE", 3.3, 6.1, 80e6, 4 },    { "nas", "WRITE", 9.95, 12.02, 80e6, 4 },
+	{ "nas", "WRITE", 15.5, 17.49, 80e6, 1 }, { "nas", "WRITE", 20, 24, 80e6, 1 },
+	{ "nas", "WRITE", 27.2, 27.9, 80e6, 1 },  { "nas", "READ", 31.4, 33.6, 120e6, 8 },
+	{ "nas", "READ", 36.7, 38.7, 120e6, 8 },  { "nas", "READ", 41.01, 43.99, 120e6, 8 },
+};
+
+TEST(five_saves_and_three_loads_are_eight_episodes)
+{
+	OBSERVE(saves_and_loads, 1, 50);
+	assert_int_equal(episodes.count, 8);
+	for (size_t i = 0; i < 8; i++)
+		assert_episode(i, &saves_and_loads[i]);
+	assert_near(episodes.list[3].peak_rate, 80e6, 1e6);
+	assert_near(episodes.list[0].share[RPC_PHASE_RTT], 1, 0.001);
+}
+
+TEST(so_they_are_above_steady_traffic)
+{
+	struct stream streams[COUNT(saves_and_loads) + 1];
+
+	memcpy(streams, saves_and_loads, sizeof(saves_and_loads));
+	streams[8] = (struct stream){ "nas", "WRITE", 0, 60, 2e6, 0.1 };
+	OBSERVE(streams, 1, 50);
+	assert_int_equal(episodes.count, 8);
+	for (size_t i = 0; i < 8; i++)
+		assert_episode(i, &streams[i]);
+}
+
+TEST(the_intervals_of_the_agent_find_long_ones)
+{
+	static const struct stream streams[] = {
+		{ "nas", "WRITE", 70, 160, 2e9, 64 },
+		{ "nas", "READ", 400, 500, 3e9, 64 },
+	};
+
+	OBSERVE(streams, 15, 600);
+	assert_int_equal(episodes.count, 2);
+	assert_near((double)episodes.list[0].bytes, 180e9, 1e9);
+	assert_near(episodes.list[0].seconds, 90, 1);
+	assert_near((double)episodes.list[1].bytes, 300e9, 1e9);
+}
+
+TEST(steady_traffic_is_none)
+{
+	static const struct stream streams[] = {
+		{ "nas", "WRITE", 0, 100, 50e6, 2 },
+		{ "nas", "READ", 0, 100, 3e6, 0.2 },
+	};
+
+	OBSERVE(streams, 1, 90);
+	assert_int_equal(episodes.count, 0);
+}
+
+TEST(steady_traffic_that_nobody_waits_for_is_none_also_where_it_begins_and_ends)
+{
+	static const struct stream streams[] = {
+		{ "nas", "WRITE", 5.5, 40.5, 5e6, 0.2 },
+		{ "nas", "READ", 8, 300, 5e6, 0.1 },
+	};
+
+	OBSERVE(streams, 1, 60);
+	assert_int_equal(episodes.count, 0);
+}
+
+TEST(two_servers_at_once_are_told_apart)
+{
+	static const struct stream streams[] = {
+		{ "nas-b", "WRITE", 3.5, 8, 20e6, 1 },
+		{ "nas-a", "WRITE", 3.5, 9.5, 70e6, 1 },
+		{ "nas-b", "READ", 9.5, 14, 40e6, 1 },
+	};
+
+	OBSERVE(streams, 1, 20);
+	assert_int_equal(episodes.count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_episode(i, &streams[i]);
+}
+
+TEST(a_burst_that_goes_on_at_the_end_ends_there)
+{
+	static const struct stream streams[] = { { "nas", "WRITE", 5, 100, 20e6, 1 } };
+	static const struct stream seen = { "nas", "WRITE", 5, 20, 20e6, 1 };
+
+	OBSERVE(streams, 1, 20);
+	assert_int_equal(episodes.count, 1);
+	assert_episode(0, &seen);
+}
+
+TEST(metadata_is_no_traffic)
+{
+	static const struct stream streams[] = { { "nas", "READDIR", 5, 9, 20e6, 1 },
+						 { "nas", "READDIRPLUS", 5, 9, 20e6, 1 },
+						 { "nas", "READLINK", 5, 9, 20e6, 1 } };
+
+	OBSERVE(streams, 1, 20);
+	assert_int_equal(episodes.count, 0);
+}
