@@ -248,7 +248,8 @@ static int look(struct episodes *e, struct episode_watch *w, const struct traffi
 	if (!t->ns)
 		return 0;
 	/* What nobody has waited for so far is the background of what begins here. */
-	if (w->on && w->peak_concurrency < PEAK_CONCURRENCY && rate >= RISE_FACTOR * mean_rate(w)) {
+	if (w->on && w->intervals > 1 && w->peak_concurrency < PEAK_CONCURRENCY &&
+	    rate >= RISE_FACTOR * mean_rate(w)) {
 		w->background = mean_rate(w);
 		forget(w);
 	}
