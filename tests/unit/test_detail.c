@@ -6,6 +6,7 @@
  */
 #include "unit.h"
 #include "health/health.h"
+#include "model/episodes.h"
 #include "sinks/openmetrics.h"
 
 #define OPS 19 /* of NFSv3, that a shell can cause */
@@ -56,6 +57,15 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 	}
 	strcpy(mount.server, name);
 	assert_non_null(snapshot_server(s, name));
+	snapshot_server(s, name)->bound_by = "slot";
+	for (int kind = 0; kind < EPISODE_KINDS; kind++) {
+		struct episode episode = { .kind = (enum episode_kind)kind,
+					   .seconds = 20,
+					   .bytes = 1 << 30 };
+
+		strcpy(episode.server, name);
+		assert_int_equal(episode_count_in(s, &episode), 0);
+	}
 	assert_non_null(snapshot_mount(s, &mount));
 	assert_non_null(snapshot_storage(s, name));
 }
@@ -149,8 +159,10 @@ TEST(every_bound_is_that_of_a_kernel_bucket)
 {
 	for (int m = 0; m < METRICS; m++)
 		for (int d = 0; d < METRIC_DETAILS; d++) {
-			uint32_t shift = *metrics[m].unit ? TIME_SHIFT : DEPTH_SHIFT;
-			uint32_t overflow = shift ? TIME_OVERFLOW : DEPTH_OVERFLOW, i;
+			uint32_t shift = !*metrics[m].unit       ? DEPTH_SHIFT :
+					 *metrics[m].unit == 'b' ? EPISODE_BYTES_SHIFT :
+								   TIME_SHIFT;
+			uint32_t overflow = shift == TIME_SHIFT ? TIME_OVERFLOW : DEPTH_OVERFLOW, i;
 			uint64_t bounds = metrics[m].bounds[d];
 
 			assert_true(!bounds || metrics[m].type == METRIC_HISTOGRAM);
@@ -176,6 +188,8 @@ TEST(a_level_has_these_bounds)
 		{ METRIC_RPC_OP_DURATION_SECONDS, { 0, 25 }, 12, 36 },
 		{ METRIC_RPC_OP_PHASE_DURATION_SECONDS, { 0, 13 }, 12, 36 },
 		{ METRIC_RPC_QUEUE_DEPTH, { 0, 18 }, 0, 17 },
+		{ METRIC_CHECKPOINT_EPISODE_SECONDS, { 0, 9 }, 30, 38 },
+		{ METRIC_CHECKPOINT_EPISODE_BYTES, { 0, 14 }, 26, 39 },
 	};
 	size_t histograms = 0;
 

@@ -560,3 +560,21 @@ TEST(a_server_that_was_not_seen_has_no_verdict)
 	assert_bound(BOUND_NONE, CONFIDENCE_LOW);
 	assert_string_equal(verdict.server, "other");
 }
+
+/* docs/VERDICT.md has a row for each. */
+TEST(the_page_has_every_limit)
+{
+	char *page = calloc(1, 1 << 16), row[32];
+	FILE *file = fopen("docs/VERDICT.md", "r");
+
+	assert_non_null(page);
+	assert_non_null(file);
+	assert_true(fread(page, 1, (1 << 16) - 1, file) > 0);
+	fclose(file);
+	for (int b = 0; b < BOUNDS; b++) {
+		snprintf(row, sizeof(row), "\n| `%s` | ", bound_names[b]);
+		if (!strstr(page, row))
+			fail_msg("no row for %s", bound_names[b]);
+	}
+	free(page);
+}

@@ -131,9 +131,10 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
 		o->rpc = rpc_observer_new(log, sources, types_file);
-	if (o->gpu_wanted)
+	if (o->gpu_wanted || events)
 		o->events = event_log_new(events);
-	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) || (o->gpu_wanted && !o->events)) {
+	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) ||
+	    ((o->gpu_wanted || events) && !o->events)) {
 		log_error(log, "no memory, or too many open files");
 		return -ENOMEM;
 	}

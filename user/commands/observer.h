@@ -24,7 +24,7 @@ struct observer {
 	uint64_t rpc_due_ns; /* when to look at sunrpc next */
 	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
 	struct gpu_options gpu_options;
-	struct event_log *events; /* takes the events of @gpu; NULL: not wanted */
+	struct event_log *events; /* takes the events of @gpu, and others; NULL: not wanted */
 	bool gpu_wanted;
 	unsigned int sources; /* of calls, that may be used: see rpc/choice.h */
 	uint64_t gpu_due_ns; /* when to poll @gpu next */

@@ -20,6 +20,7 @@
 #include "commands/notify.h"
 #include "commands/observer.h"
 #include "commands/options.h"
+#include "commands/verdicts.h"
 #include "commands/writer.h"
 #include "health/health.h"
 #include "kernel/bpf_support.h"
@@ -54,6 +55,7 @@ struct agent {
 	struct state_store state;
 	struct event_sink events;
 	uint64_t end_ns; /* when the end began; 0: it was the start that failed */
+	struct verdicts verdicts;
 	struct notify notify;
 	struct heartbeat heartbeat;
 	bool heartbeat_failed; /* the last one; logged when it changes */
@@ -96,10 +98,13 @@ static int export(struct agent *a)
 	err = observer_snapshot(&a->observer, &s);
 	if (!err)
 		err = storage_rules_apply(&a->options->storage, &s);
+	if (!err) {
+		snapshot_fold(&s, a->options->max_series);
+		err = verdicts_add(&a->verdicts, &s, a->observer.events);
+	}
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {
-		snapshot_fold(&s, a->options->max_series);
 		add_health(a, &s);
 		s.export_seconds = a->export_seconds;
 		s.export_errors = a->export_errors;
@@ -107,6 +112,7 @@ static int export(struct agent *a)
 		if (out)
 			openmetrics_write(out, &s, a->options->format, a->options->detail);
 		err = out ? writer_end(file, out) : -ENOMEM;
+		verdicts_keep(&a->verdicts, &s);
 	}
 	snapshot_free(&s);
 	return err;
@@ -297,7 +303,7 @@ static int open_files(struct agent *a)
 	const char *const paths[FILES] = {
 		[FILE_OUTPUT] = o->output,
 		[FILE_STATE] = o->hooks & HOOKS_GPU ? o->state : NULL,
-		[FILE_EVENTS] = o->hooks & HOOKS_GPU ? o->events : NULL,
+		[FILE_EVENTS] = o->events,
 	};
 	int code = 0;
 
@@ -402,6 +408,7 @@ int cmd_run(const struct options *options)
 		code = observe(&a, &gpu);
 	}
 	observer_stop(&a.observer);
+	verdicts_free(&a.verdicts);
 	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);
 	notify_close(&a.notify);

@@ -15,6 +15,8 @@ const char *const episode_kind_names[EPISODE_KINDS] = {
 	[EPISODE_LOAD] = "load",
 };
 
+#define OTHER "other"
+
 /* A burst begins at this rate, in bytes per second, and at twice that of the time before ... */
 #define RISE_RATE 1e5
 #define RISE_FACTOR 2
@@ -295,5 +297,27 @@ int episodes_end(struct episodes *e)
 		/* What went on from the begin to the end is no burst. */
 		if (e->watches[i].on && !e->watches[i].from_start && finish(e, &e->watches[i]))
 			return -ENOMEM;
+	return 0;
+}
+
+int episode_count_in(struct snapshot *s, const struct episode *e)
+{
+	const char *kind = episode_kind_names[e->kind], *server = OTHER;
+	uint64_t ns = (uint64_t)(e->seconds * 1e9);
+	struct episode_stats *to;
+	size_t own = 0;
+
+	for (size_t i = 0; i < s->episode_count; i++) {
+		if (!strcmp(s->episodes[i].server, e->server) && !strcmp(s->episodes[i].kind, kind))
+			server = e->server;
+		own += strcmp(s->episodes[i].server, OTHER) != 0;
+	}
+	to = snapshot_episodes(s, own < EPISODE_SETS ? e->server : server, kind);
+	if (!to)
+		return -ENOMEM;
+	to->seconds.bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
+	to->seconds.sum_ns += ns;
+	to->bytes.bucket[histogram_index(e->bytes, EPISODE_BYTES_SHIFT, DEPTH_OVERFLOW)]++;
+	to->bytes.sum += e->bytes;
 	return 0;
 }

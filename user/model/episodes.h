@@ -42,6 +42,10 @@ void episodes_free(struct episodes *e);
 /* Looks at what happened between two snapshots of the same observation. Returns 0 or -ENOMEM. */
 int episodes_add(struct episodes *e, const struct snapshot *before, const struct snapshot *now);
 
+/* Adds an episode to the figures of its server and kind in @s, or of "other" where as many have
+ * figures of their own as may. Returns 0 or -ENOMEM. */
+int episode_count_in(struct snapshot *s, const struct episode *e);
+
 /* The session ends: so does each episode that has not ended. Returns 0 or -ENOMEM. */
 int episodes_end(struct episodes *e);
 

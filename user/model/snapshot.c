@@ -44,6 +44,7 @@ void snapshot_free(struct snapshot *s)
 	free(s->errors);
 	free(s->transports);
 	free(s->servers);
+	free(s->episodes);
 	free(s->mounts);
 	free(s->storages);
 	free(s->faults);
@@ -131,6 +132,22 @@ struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 	if (v)
 		SET_LABEL(v->server, server);
 	return v;
+}
+
+struct episode_stats *snapshot_episodes(struct snapshot *s, const char *server, const char *kind)
+{
+	struct episode_stats *e;
+
+	FIND(e, s->episodes, s->episode_count,
+	     !strcmp(e->kind, kind) && !strcmp(e->server, server));
+	if (e < s->episodes + s->episode_count)
+		return e;
+	e = ARRAY_APPEND(s->episodes, s->episode_count);
+	if (e) {
+		SET_LABEL(e->server, server);
+		e->kind = kind;
+	}
+	return e;
 }
 
 struct nfs_mount *snapshot_mount(struct snapshot *s, const struct nfs_mount *like)

@@ -89,6 +89,21 @@ struct rpc_server_state {
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
 	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
+	const char
+		*bound_by; /* static: what limited its calls in the last interval; NULL: unknown */
+};
+
+/* Sizes are in steps of 1 MiB. */
+#define EPISODE_BYTES_SHIFT 20
+/* How many servers and kinds of episodes have figures of their own; the others are "other". */
+#define EPISODE_SETS 5
+
+/* The checkpoint episodes of one server and kind: see model/episodes.h. */
+struct episode_stats {
+	char server[LABEL_SIZE];
+	const char *kind; /* static: "save", "load" */
+	struct time_histogram seconds;
+	struct depth_histogram bytes;
 };
 
 #define FAULT_CAUSES 8
@@ -252,6 +267,8 @@ struct snapshot {
 	size_t transport_count;
 	struct rpc_server_state *servers;
 	size_t server_count;
+	struct episode_stats *episodes;
+	size_t episode_count;
 	struct nfs_mount *mounts;
 	size_t mount_count;
 	struct rpc_storage *storages;
@@ -306,6 +323,8 @@ struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const c
 struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *server,
 					       const char *name);
 struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server);
+/* @kind is static. */
+struct episode_stats *snapshot_episodes(struct snapshot *s, const char *server, const char *kind);
 struct nfs_mount *snapshot_mount(struct snapshot *s, const struct nfs_mount *like);
 struct rpc_storage *snapshot_storage(struct snapshot *s, const char *server);
 struct fault *snapshot_fault(struct snapshot *s, const struct fault *like);

@@ -59,7 +59,8 @@ const char *const confidence_names[CONFIDENCES] = {
 /* Calls of sizes that differ by more are not compared. */
 #define SAME_SIZE 1.25
 
-#define MAX_TCP_SLOTS 65536 /* RPC_MAX_SLOT_TABLE: no limit */
+#define MAX_TCP_SLOTS 65536 /* RPC_MAX_SLOT_TABLE_LIMIT, where there is no other limit */
+#define MAX_RDMA_SLOTS 16384 /* RPCRDMA_MAX_SLOT_TABLE */
 #define MAX_SESSION_SLOTS 1024 /* NFS4_MAX_SLOT_TABLE */
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
 
@@ -240,6 +241,8 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 						   "udp");
 		if (v->transports > 1)
 			slots = (slots + v->transports - 1) / v->transports;
+		if (slots > (rdma ? MAX_RDMA_SLOTS : MAX_TCP_SLOTS))
+			slots = rdma ? MAX_RDMA_SLOTS : MAX_TCP_SLOTS;
 		say(to, " nconnect would add as many slots for each connection.");
 	}
 	snprintf(to->value, sizeof(to->value), "%u", slots);
@@ -466,9 +469,14 @@ static void fill_numbers(struct verdict_numbers *n, const struct verdict_server 
 	n->connects = v->connects;
 }
 
-static bool knows_phases(const struct verdict_server *v)
+static bool knows_phases(uint64_t unknown)
 {
-	return !(v->unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1));
+	return !(unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1));
+}
+
+bool verdict_is_possible(const struct snapshot *s)
+{
+	return knows_phases(s->unknown);
 }
 
 static bool hangs(const struct verdict_server *v)
@@ -519,7 +527,7 @@ struct verdict verdict_of(const struct verdict_history *h, const char *server)
 		decide(&to, BOUND_NONE, CONFIDENCE_HIGH);
 		say(&to, "Nothing limits the calls: on average there are %.2g at once.",
 		    to.numbers.concurrency);
-	} else if (!knows_phases(v)) {
+	} else if (!knows_phases(v->unknown)) {
 		say(&to,
 		    "It cannot be decided what limits the calls: their phases are not measured.");
 	} else {

@@ -100,6 +100,9 @@ void verdict_history_free(struct verdict_history *h);
 int verdict_history_add(struct verdict_history *h, const struct snapshot *before,
 			const struct snapshot *now);
 
+/* Whether the source of @s measures the phases of calls; without them the verdict is none. */
+bool verdict_is_possible(const struct snapshot *s);
+
 /* The verdict on one server; of one that the history does not have: none. */
 struct verdict verdict_of(const struct verdict_history *h, const char *server);
 

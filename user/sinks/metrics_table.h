@@ -47,6 +47,12 @@ METRIC(RPC_QUEUE_DEPTH_MAX, "rpc_queue_depth_max", GAUGE, "", "server, queue",
        "Maximum of tasks in a queue since the last write.")
 METRIC(RPC_OLDEST_WAITER_SECONDS, "rpc_oldest_waiter_seconds", GAUGE, "seconds", "server, queue",
        "Age of the oldest wait in a queue; of the oldest unanswered call for queue pending.")
+METRIC(RPC_LIMIT, "rpc_limit", GAUGE, "", "server, limit",
+       "What limited the calls to a server in the last interval: 1 for that limit.")
+HISTOGRAM(CHECKPOINT_EPISODE_SECONDS, "checkpoint_episode_seconds", "seconds", "server, kind",
+	  INFINITY_ALONE, POWERS(30, 38), "Duration of bursts of writes (save) and reads (load).")
+HISTOGRAM(CHECKPOINT_EPISODE_BYTES, "checkpoint_episode_bytes", "bytes", "server, kind",
+	  INFINITY_ALONE, POWERS(26, 39), "Bytes of these bursts, RPC headers included.")
 METRIC(RPC_SLOTS, "rpc_slots", GAUGE, "", "server, transport, kind", "RPC slots of a transport.")
 METRIC(RPC_SERVER_INFO, "rpc_server_info", GAUGE, "", "server, storage",
        "Storage system that a server belongs to, by --storage; always 1.")

@@ -161,7 +161,7 @@ void write_histogram(struct metrics_writer *w, const struct metric_label *labels
 
 		while (i < overflow && histogram_bound(i, shift) <= (uint64_t)1 << e)
 			below += bucket[i++];
-		end_line(w, stpcpy(stpcpy(le, bound_of(w, shift, e)), "\"} "),
+		end_line(w, stpcpy(stpcpy(le, bound_of(w, shift == TIME_SHIFT, e)), "\"} "),
 			 format_integer(value, below));
 	}
 	while (i <= overflow)

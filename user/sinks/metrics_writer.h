@@ -64,7 +64,7 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 /*
  * One histogram: cumulative counts at the family's bounds, or nothing where this level has
  * none. @labels holds @count labels, one less than a line has room for. @shift as of the
- * buckets' geometry; 0: they are of counts, not of nanoseconds.
+ * buckets' geometry; TIME_SHIFT: they are of nanoseconds, otherwise of counts.
  */
 void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
 		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum);

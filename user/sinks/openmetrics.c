@@ -130,6 +130,31 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 }
 
+static void write_verdicts(struct metrics_writer *w, const struct snapshot *s)
+{
+	const struct episode_stats *end = s->episodes + s->episode_count, *e;
+	char number[NUMBER_SIZE];
+
+	write_family(w, METRIC_RPC_LIMIT);
+	for (size_t i = 0; i < s->server_count; i++)
+		if (s->servers[i].bound_by)
+			SAMPLE(w, "1", { "server", s->servers[i].server },
+			       { "limit", s->servers[i].bound_by });
+#define EACH_EPISODE(h, overflow, shift, sum)                                                      \
+	for (e = s->episodes; e < end; e++) {                                                      \
+		const struct metric_label labels[] = { { "server", e->server },                    \
+						       { "kind", e->kind } };                      \
+		write_histogram(w, labels, LABEL_COUNT(labels), (h).bucket, overflow, shift, sum); \
+	}
+	write_family(w, METRIC_CHECKPOINT_EPISODE_SECONDS);
+	EACH_EPISODE(e->seconds, TIME_OVERFLOW, TIME_SHIFT,
+		     format_nanoseconds(number, e->seconds.sum_ns))
+	write_family(w, METRIC_CHECKPOINT_EPISODE_BYTES);
+	EACH_EPISODE(e->bytes, DEPTH_OVERFLOW, EPISODE_BYTES_SHIFT,
+		     format_integer(number, e->bytes.sum))
+#undef EACH_EPISODE
+}
+
 static void write_mounts(struct metrics_writer *w, const struct snapshot *s)
 {
 	write_family(w, METRIC_RPC_SERVER_INFO);
@@ -294,6 +319,7 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 	call_metrics_write(&w, s);
 	write_transports(&w, s);
 	write_servers(&w, s);
+	write_verdicts(&w, s);
 	write_mounts(&w, s);
 	write_faults(&w, s);
 	write_kernel_events(&w, s);
