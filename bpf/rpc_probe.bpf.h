@@ -76,6 +76,17 @@ static __always_inline void local_of_socket(struct rpc_local_address *to, const 
 		bpf_core_read(to->bytes, 16, &sk->__sk_common.skc_v6_rcv_saddr);
 }
 
+/* How many segments the connection has had, and how many were lost. */
+static __always_inline void segments_of(struct rpc_probe *p, const struct sock *sk)
+{
+	const struct tcp_sock *tcp = (const void *)sk;
+
+	p->segments = (__u64)BPF_CORE_READ(tcp, segs_in) + BPF_CORE_READ(tcp, segs_out);
+	p->segments_lost = BPF_CORE_READ(tcp, total_retrans);
+	if (bpf_core_field_exists(tcp->rcv_ooopack))
+		p->segments_lost += BPF_CORE_READ(tcp, rcv_ooopack);
+}
+
 /* As the connection's rdma_cm_id has it: a sockaddr_in or a sockaddr_in6. */
 static __always_inline void local_of_rdma(struct rpc_local_address *to, __u64 xprt)
 {
@@ -100,7 +111,8 @@ static __always_inline void local_of_rdma(struct rpc_local_address *to, __u64 xp
 		__builtin_memcpy(to->bytes, address.v6, sizeof(address.v6));
 }
 
-/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind: reads
+/* Run with a transport's number, its rpc_xprt's address, its enum rpc_local_kind and whether that
+ * is TCP: reads
  * what no event shows, above all the calls to a server that has stopped answering. Each request
  * gets the next xid, so the lowest one in flight is the oldest; after xprt->xid has wrapped,
  * those at or above it are older. If another transport has the address, its former owner's
@@ -110,6 +122,7 @@ int rpc_probe(__u64 *ctx)
 {
 	struct rpc_xprt *xprt = (void *)ctx[1];
 	struct rpc_probe *p = &rpc_probe_result;
+	const struct sock *sk;
 	struct rpc_transport *t;
 	__u32 index = ctx[0], next;
 	struct rb_root *root;
@@ -136,10 +149,14 @@ int rpc_probe(__u64 *ctx)
 	bpf_probe_read_kernel_str(p->port, sizeof(p->port),
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
 	p->local.family = 0;
+	p->segments = p->segments_lost = 0;
 	if (ctx[2] == RPC_LOCAL_SOCKET && bpf_core_type_exists(struct sock_xprt) &&
-	    bpf_core_type_exists(struct sock))
-		local_of_socket(&p->local, BPF_CORE_READ((struct sock_xprt *)xprt, inet));
-	else if (ctx[2] == RPC_LOCAL_RDMA)
+	    bpf_core_type_exists(struct sock)) {
+		sk = BPF_CORE_READ((struct sock_xprt *)xprt, inet);
+		local_of_socket(&p->local, sk);
+		if (ctx[3] && sk && bpf_core_type_exists(struct tcp_sock))
+			segments_of(p, sk);
+	} else if (ctx[2] == RPC_LOCAL_RDMA)
 		local_of_rdma(&p->local, ctx[1]);
 	return 0;
 }

@@ -259,6 +259,8 @@ struct rpc_probe {
 	__u32 slots; /* num_reqs; 0 over RDMA */
 	__u32 pending; /* pending.qlen */
 	__u32 queued[RPC_LIMITS]; /* tasks asleep there; session: not known, 0 */
+	__u64 segments; /* TCP's, in and out */
+	__u64 segments_lost; /* those out that were sent again, those in that came late */
 	struct rpc_local_address local;
 	char address[RPC_ADDRESS_LEN]; /* the peer's, as text */
 	char port[8];

@@ -87,6 +87,14 @@ struct sock {
 	struct sock_common __sk_common;
 };
 
+/* The struct sock of a TCP connection is its first member. */
+struct tcp_sock {
+	__u32 segs_in;
+	__u32 segs_out;
+	__u32 total_retrans; /* segments sent again */
+	__u32 rcv_ooopack; /* segments received after later ones; from 5.4 */
+};
+
 typedef struct {
 	__s64 counter;
 } atomic_long_t;

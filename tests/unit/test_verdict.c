@@ -497,6 +497,29 @@ TEST(calls_that_are_sent_again_are_resend)
 	assert_phase_is(RPC_PHASE_RESEND, BOUND_RESEND);
 }
 
+TEST(a_network_that_loses_packets_is_resend)
+{
+	struct setup u = { .slots = 64,
+			   .servers = 8,
+			   .service_ns = 20 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	op_of(u.op);
+	transport()->segments = 1000000;
+	transport()->segments_lost = 70000;
+	end_interval(SECOND);
+	verdict_history_free(&history);
+	transport()->segments += 100000;
+	transport()->segments_lost += 900;
+	run(&u, steady);
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	transport()->segments += 100000;
+	transport()->segments_lost += 1500;
+	run(&u, steady);
+	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
+}
+
 TEST(a_server_that_stops_answering_hangs)
 {
 	struct setup u = {

@@ -237,7 +237,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	}
 	if (o->gpu_wanted && !err)
 		err = gpu_hooks_snapshot(o->gpu, s);
-	if (o->gpu)
+	if (o->events)
 		snapshot_drop(s, "event_log", event_log_lost(o->events));
 	snapshot_drop(s, "messages", log_lost());
 	s->resident_bytes = resident_bytes();

@@ -31,6 +31,8 @@ void rpc_transport_add(struct rpc_transport_state *to, const struct rpc_transpor
 	to->connects += from->connects;
 	to->replies += from->replies;
 	to->rtt_ns += from->rtt_ns;
+	to->segments += from->segments;
+	to->segments_lost += from->segments_lost;
 	if (to->oldest_ns < from->oldest_ns)
 		to->oldest_ns = from->oldest_ns;
 	for (int l = 0; l < RPC_LIMITS; l++)
@@ -90,6 +92,8 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 		transport->slots_max = 0;
 		transport->slots_allocated = 0;
 		transport->slots_in_flight = 0;
+		transport->segments = 0;
+		transport->segments_lost = 0;
 	}
 	for (size_t i = 0; i < past->server_count; i++) {
 		server = snapshot_server(s, past->servers[i].server);

@@ -60,6 +60,7 @@ struct rpc_transport_state {
 	uint64_t connects;
 	uint64_t replies; /* to calls that have ended */
 	uint64_t rtt_ns; /* from their last transmits to these replies, added up */
+	uint64_t segments, segments_lost; /* TCP's on the present connection, in and out */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */

@@ -51,6 +51,10 @@ const char *const confidence_names[CONFIDENCES] = {
 #define MOST_GROWTH 1.2
 /* What the times of a load may be wrong by. */
 #define MARGIN 1.2
+/* A network that loses more of TCP's segments is the limit of what waits for it ... */
+#define LOST_SHARE 0.01
+/* ... if these are more than a few. */
+#define ENOUGH_LOST 10
 /* In flight of all slots: half or less, nearly all. */
 #define LOW_LOAD 0.505
 #define HIGH_LOAD (2.0 / 3)
@@ -462,6 +466,7 @@ static void fill_numbers(struct verdict_numbers *n, const struct verdict_server 
 	n->credentials_share = ratio((double)v->credentials_ns, total);
 	for (int l = 0; l < RPC_LIMITS; l++)
 		n->saturated_share[l] = ratio((double)v->saturated_ns[l], active);
+	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
 	n->oldest_ns = v->oldest_ns;
 	n->retransmits = v->retransmits;
 	n->timeouts = v->timeouts;
@@ -485,6 +490,11 @@ static bool hangs(const struct verdict_server *v)
 	       (v->silent_ns >= HUNG_NS || v->silent_ns == v->ns);
 }
 
+static bool loses_segments(const struct judgement *j)
+{
+	return j->v->segments_lost >= ENOUGH_LOST && j->to->numbers.lost_share >= LOST_SHARE;
+}
+
 static void judge_calls(struct judgement *j)
 {
 	const double *share = j->to->numbers.share;
@@ -494,7 +504,13 @@ static void judge_calls(struct judgement *j)
 	/* One short call after the other: what part of it is the client's does not matter. */
 	if (part == BOUND_CLIENT_CPU && one_by_one && j->to->numbers.hold_ns < SLOW_NS / 2)
 		part = BOUND_SERVER;
-	if (part != BOUND_SERVER)
+	if ((part == BOUND_SERVER || part == BOUND_SEND) && loses_segments(j)) {
+		decide(j->to, BOUND_RESEND, CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "The network loses packets: %.1f %% of TCP's segments were sent again or "
+		    "came late.",
+		    100 * j->to->numbers.lost_share);
+	} else if (part != BOUND_SERVER)
 		judge_part(j, part);
 	else if (share[RPC_PHASE_SLOT] + share[RPC_PHASE_SESSION] >= QUEUED)
 		judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ? BOUND_SLOT :

@@ -122,6 +122,8 @@ static void add_transports(struct verdict_server *v, struct interval *n)
 		then = transport_before(n, t);
 		n->replies += since(t->replies, then->replies);
 		v->retransmits += since(t->retransmits, then->retransmits);
+		v->segments += since(t->segments, then->segments);
+		v->segments_lost += since(t->segments_lost, then->segments_lost);
 		v->timeouts += since(t->timeouts, then->timeouts);
 		v->disconnects += since(t->disconnects, then->disconnects);
 		v->connects += since(t->connects, then->connects);

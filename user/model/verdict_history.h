@@ -37,6 +37,7 @@ struct verdict_server {
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */
+	uint64_t segments, segments_lost; /* TCP's */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts, in any interval */

@@ -215,7 +215,8 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	const struct rpc_transport *t = &r->transports[index];
 	struct rpc_bpf *bpf = r->m->bpf;
 	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
-	__u64 args[3] = { index, t->xprt, local_kind(t->proto) };
+	__u64 args[4] = { index, t->xprt, local_kind(t->proto),
+			  !strcmp(t->proto, "tcp") || !strcmp(t->proto, "tls") };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 	struct rpc_transport after;
 
@@ -231,6 +232,8 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	state->slots_max = p->max_slots;
 	state->slots_allocated += p->slots;
 	state->slots_in_flight += p->pending;
+	state->segments += p->segments;
+	state->segments_lost += p->segments_lost;
 	rpc_raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
 	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);

@@ -77,6 +77,12 @@ def a_slow_link_is_send(folder):
 
 
 @judgement
+def a_network_that_loses_packets_is_resend(folder):
+    by_btf(folder)
+    return expect(folder, "resend", "resend")["sentence"]
+
+
+@judgement
 def one_small_read_after_the_other_is_the_application(folder):
     expect(folder, "application", "application")
 

@@ -92,6 +92,15 @@ traced send depths /mnt/send write 512k 32
 tc -n slow qdisc del dev eth0 root
 umount /mnt/send
 
+# The network loses packets.
+lossy=$(netns_client lossy 10.0.10)
+NETNS=lossy nfs_mount 3 '' /mnt/lossy "$lossy"
+prepare_file /mnt/lossy
+tc -n lossy qdisc add dev eth0 root netem loss 4%
+traced resend depths /mnt/lossy randwrite 64k 8
+tc -n lossy qdisc del dev eth0 root
+umount /mnt/lossy
+
 # One small read after the other, of a server that is near.
 nfs_mount 3 '' /mnt/near
 prepare_file /mnt/near

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the agent's file says what limited the last interval, not an earlier one, and
+ * counts episodes, of which it also writes an event each; and that these are bounded.
+ */
+#include "unit.h"
+#include "commands/verdicts.h"
+#include "sinks/openmetrics.h"
+
+#define SERVER "nas"
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+
+static struct snapshot now; /* counters, as a source has them */
+static struct verdicts verdicts;
+static struct event_log *events;
+static char event_lines[8192];
+static char *text;
+static size_t size;
+
+static bool take_line(void *context, const char *line, size_t len)
+{
+	(void)context;
+	strncat(event_lines, line, len);
+	return true;
+}
+
+static const struct event_sink sink = { .write = take_line };
+
+static int begin(void **state __attribute__((unused)))
+{
+	*event_lines = 0;
+	now.time_ns = 1000 * SECOND;
+	events = event_log_new(&sink);
+	assert_non_null(events);
+	return 0;
+}
+
+static int end(void **state __attribute__((unused)))
+{
+	snapshot_free(&now);
+	verdicts_free(&verdicts);
+	verdicts = (struct verdicts){};
+	event_log_free(events);
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+TEST_EACH(begin, end)
+
+static void *copy_of(const void *from, size_t bytes)
+{
+	void *copy = malloc(bytes + 1);
+
+	assert_non_null(copy);
+	memcpy(copy, from, bytes);
+	return copy;
+}
+
+/* The agent writes its file, @seconds after the last one. */
+static void write_file(uint64_t seconds)
+{
+	struct snapshot s;
+	FILE *out;
+
+	now.time_ns += seconds * SECOND;
+	s = now;
+	s.ops = copy_of(now.ops, now.op_count * sizeof(*now.ops));
+	s.servers = copy_of(now.servers, now.server_count * sizeof(*now.servers));
+	assert_int_equal(verdicts_add(&verdicts, &s, events), 0);
+	free(text);
+	out = open_memstream(&text, &size);
+	assert_non_null(out);
+	openmetrics_write(out, &s, FORMAT_OPENMETRICS, DETAIL_NODE);
+	assert_int_equal(fclose(out), 0);
+	verdicts_keep(&verdicts, &s);
+}
+
+/* @calls of 100 ms, most of it in @phase. */
+static void add_calls(const char *server, const char *op, enum rpc_phase phase, unsigned int calls,
+		      uint64_t bytes)
+{
+	struct rpc_op *o = snapshot_op(&now, server, op);
+
+	assert_non_null(o);
+	assert_non_null(snapshot_server(&now, server));
+	o->total.bucket[80] += calls;
+	o->total.sum_ns += calls * 100 * MS;
+	o->phase[phase].sum_ns += calls * 90 * MS;
+	o->phase[RPC_PHASE_RTT].sum_ns += calls * 10 * MS;
+	o->sent_bytes += calls * bytes;
+}
+
+static void assert_has(const char *line)
+{
+	if (!strstr(text, line))
+		fail_msg("no line %s in %s", line, text);
+}
+
+static void assert_has_no(const char *part)
+{
+	assert_null(strstr(text, part));
+}
+
+TEST(the_limit_is_that_of_the_last_interval)
+{
+	add_calls(SERVER, "WRITE", RPC_PHASE_SEND, 1000, 0);
+	write_file(15);
+	assert_has_no("rpc_limit"); /* nothing is known of the time before */
+	add_calls(SERVER, "WRITE", RPC_PHASE_DELAY, 100, 0);
+	write_file(15);
+	assert_has("xidscope_rpc_limit{server=\"nas\",limit=\"delay\"} 1\n");
+	add_calls(SERVER, "WRITE", RPC_PHASE_RESEND, 100, 0);
+	write_file(15);
+	assert_has("xidscope_rpc_limit{server=\"nas\",limit=\"resend\"} 1\n");
+	assert_has_no("limit=\"delay\"}");
+	write_file(15);
+	assert_has("xidscope_rpc_limit{server=\"nas\",limit=\"none\"} 1\n");
+}
+
+TEST(without_phases_there_is_no_limit)
+{
+	now.unknown = RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_SLOT);
+	add_calls(SERVER, "WRITE", RPC_PHASE_SEND, 1000, 0);
+	write_file(15);
+	add_calls(SERVER, "WRITE", RPC_PHASE_SEND, 1000, 0);
+	write_file(15);
+	assert_has_no("rpc_limit");
+}
+
+/* Bursts of @calls of 1 MiB, with a pause behind. */
+static void save(const char *server, unsigned int calls)
+{
+	add_calls(server, "WRITE", RPC_PHASE_SEND, calls, 1 << 20);
+	write_file(15);
+	write_file(15);
+}
+
+TEST(an_episode_is_counted_and_logged_once)
+{
+	add_calls(SERVER, "GETATTR", RPC_PHASE_RTT, 1, 0);
+	write_file(15);
+	write_file(15);
+	assert_has_no("checkpoint_episode");
+	save(SERVER, 1024);
+	assert_has(
+		"xidscope_checkpoint_episode_seconds_bucket{server=\"nas\",kind=\"save\",le=\"+Inf\"} 1\n");
+	assert_has(
+		"xidscope_checkpoint_episode_seconds_sum{server=\"nas\",kind=\"save\"} 15.000000000\n");
+	assert_has(
+		"xidscope_checkpoint_episode_bytes_sum{server=\"nas\",kind=\"save\"} 1073741824\n");
+	write_file(15);
+	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas\",kind=\"save\"} 1\n");
+	save(SERVER, 2048);
+	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas\",kind=\"save\"} 2\n");
+	assert_non_null(strstr(event_lines, "\"kind\":\"checkpoint_episode\""));
+	assert_non_null(strstr(event_lines, "\"device\":\"nas\""));
+	assert_non_null(strstr(event_lines, "\"name\":\"save\""));
+	assert_non_null(strstr(event_lines, "\"bytes\":1073741824"));
+	assert_non_null(strstr(event_lines, "\"bytes\":2147483648"));
+	assert_non_null(strstr(event_lines, "\"bound_by\":\"send\""));
+}
+
+TEST(episodes_of_many_servers_count_under_other)
+{
+	char server[16];
+
+	add_calls(SERVER, "GETATTR", RPC_PHASE_RTT, 1, 0);
+	write_file(15);
+	for (unsigned int i = 0; i < EPISODE_SETS + 3; i++) {
+		snprintf(server, sizeof(server), "nas-%u", i);
+		add_calls(server, "WRITE", RPC_PHASE_RTT, 1, 0);
+		write_file(15);
+		save(server, 1000);
+	}
+	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas-0\",kind=\"save\"} 1\n");
+	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"other\",kind=\"save\"} 3\n");
+	save("nas-1", 1000);
+	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas-1\",kind=\"save\"} 2\n");
+	save("nas-7", 1000);
+	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"other\",kind=\"save\"} 4\n");
+}

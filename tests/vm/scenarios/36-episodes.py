@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
+from judge import Skip, judgement, need
+
+
+def compare(folder, name, kind, episode):
+    job = json.loads((folder / f"{name}.fio.json").read_text())["jobs"][0]["write" if kind == "save" else "read"]
+    begin, end = (float((folder / f"{name}.{when}").read_text()) for when in ("begin", "end"))
+    need(episode["kind"] == kind, name, "is a", episode["kind"])
+    need(abs(episode["bytes"] / job["io_bytes"] - 1) < 0.01, name, "has", episode["bytes"], "fio has", job["io_bytes"])
+    # fio takes some time to start and to end.
+    start = episode["start"]
+    need(begin - 1 <= start <= end - job["runtime"] / 1000 + 1, name, "began at", start, "and not at", begin)
+    need(abs(episode["seconds"] - job["runtime"] / 1000) <= 1, name, "took", episode, "fio", job["runtime"], "ms")
+    return f"{name} {episode['seconds']:.1f} s ({job['runtime'] / 1000:.1f} s)"
+
+
+@judgement
+def each_burst_is_an_episode_and_steady_traffic_is_none(folder):
+    session = json.loads((folder / "session.json").read_text())
+    if session["source"] == "tracepoints":
+        raise Skip("source tracepoints counts no bytes")
+    one = [e for e in session["episodes"] if e["server"].startswith("10.0.11.")]
+    two = [e for e in session["episodes"] if e["server"].startswith("10.0.12.")]
+    need(len(one) == 8, len(one), "episodes:", one)
+    need(len(two) == 1, len(two), "episodes of the other server:", two)
+    names = [(f"save-{i}", "save") for i in range(1, 6)] + [(f"load-{i}", "load") for i in range(1, 4)]
+    notes = [compare(folder, name, kind, episode) for (name, kind), episode in zip(names, one)]
+    return ", ".join(notes + [compare(folder, "other", "save", two[0])])
