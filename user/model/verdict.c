@@ -38,19 +38,19 @@ const char *const confidence_names[CONFIDENCES] = {
 /* Fewer than this at once: the application makes one after the other. */
 #define ONE_BY_ONE 2.0
 /* A call that takes longer is slow whatever the application does. */
-#define SLOW_NS 10e6
+#define SLOW_NS 15e6
 /* A share of the calls' time that waits for slots and shows that they are all in use. */
 #define QUEUED 0.1
 /* Fewer calls at a load prove nothing. */
 #define ENOUGH_CALLS 20
 /* From so many times the calls in flight on, two loads can be compared. */
 #define LOAD_RATIO 1.5
-/* The throughput grew by less between them: the server serves no more. */
-#define SATURATED_GROWTH 1.25
+/* Any number in flight would raise the throughput by less: the server serves no more. */
+#define SATURATED_GAIN 1.5
 /* How much longer a call may take at the load that a gain is claimed for. */
-#define MOST_GROWTH 1.2
+#define MOST_GROWTH 1.15
 /* What the times of a load may be wrong by. */
-#define MARGIN 1.2
+#define MARGIN 1.3
 /* A network that loses more of TCP's segments is the limit of what waits for it ... */
 #define LOST_SHARE 0.01
 /* ... if these are more than a few. */
@@ -164,12 +164,6 @@ static bool compare_loads(struct judgement *j, const struct verdict_sums *low,
 	return !low->bytes || (size < SAME_SIZE && size > 1 / SAME_SIZE);
 }
 
-/* By how much the throughput grew from the low to the high load: X = N / R, Little's law. */
-static double throughput_growth(const struct verdict_numbers *n)
-{
-	return ratio(n->high.in_flight, n->low.in_flight) / ratio(n->high.rtt_ns, n->low.rtt_ns);
-}
-
 /* The calls' time in flight grew by this for each further call in flight. */
 static double rtt_slope(const struct verdict_numbers *n)
 {
@@ -178,15 +172,29 @@ static double rtt_slope(const struct verdict_numbers *n)
 	return slope > 0 ? slope : 0;
 }
 
+/*
+ * By how much the throughput N / R at the high load could grow with any number in flight, if the
+ * time R of an answer grows on by a constant for each: to 1 / slope.
+ */
+static double ceiling(const struct verdict_numbers *n)
+{
+	double slope = rtt_slope(n), gain;
+
+	if (slope <= 0)
+		return 1e9;
+	gain = n->high.rtt_ns / n->high.in_flight / slope;
+	return gain > 1 ? gain : 1;
+}
+
 /* The server gave no more answers for more calls in flight. */
 static void judge_saturated(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
 	decide(j->to, BOUND_SERVER, CONFIDENCE_HIGH);
-	j->to->gain_at_most = 1;
+	j->to->gain_at_most = ceiling(n);
 	say(j->to,
-	    "%sMore calls in flight are not served faster: with %.1f an answer took %.3g ms, with "
+	    "%sMore calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
 	    *j->to->sentence ? " " : "", n->low.in_flight, n->low.rtt_ns / 1e6, n->high.in_flight,
 	    n->high.rtt_ns / 1e6);
@@ -311,8 +319,8 @@ static void judge_slots(struct judgement *j, enum bound limit)
 	low = sums_between(loads, 0, slots / transports * LOW_LOAD);
 	high = sums_between(loads, slots / transports * HIGH_LOAD, 1e9);
 	varied = compare_loads(j, &low, &high);
-	if (varied && throughput_growth(n) < SATURATED_GROWTH) {
-		say(j->to, "Calls wait for %s, but more slots would not help.", what);
+	if (varied && ceiling(n) < SATURATED_GAIN) {
+		say(j->to, "Calls wait for %s, but more slots would hardly help.", what);
 		judge_saturated(j);
 		return;
 	}
@@ -349,7 +357,7 @@ static void judge_server(struct judgement *j)
 		high = loads[i];
 	}
 	varied = compare_loads(j, &low, &high);
-	if (varied && throughput_growth(n) < SATURATED_GROWTH) {
+	if (varied && ceiling(n) < SATURATED_GAIN) {
 		judge_saturated(j);
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);

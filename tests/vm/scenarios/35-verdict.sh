@@ -45,7 +45,7 @@ gain() {
 nfs_server_start 16
 modprobe nfs
 server=$(netns_client far 10.0.7)
-tc -n far qdisc add dev eth0 root netem delay 40ms
+tc -n far qdisc add dev eth0 root netem delay 80ms
 
 slot_limit 5
 NETNS=far nfs_mount 3 '' /mnt/slot "$server"
@@ -76,7 +76,7 @@ umount /mnt/server
 # Its answers come one after the other.
 slot_limit 4
 serial=$(netns_client serial 10.0.8)
-tc qdisc add dev veth-serial root netem rate 1mbit
+tc qdisc add dev veth-serial root netem rate 300kbit
 NETNS=serial nfs_mount 3 '' /mnt/serial "$serial"
 prepare_file /mnt/serial
 traced serial depths /mnt/serial randread 4k 1 2 32
@@ -118,7 +118,7 @@ traced client_cpu taskset -c 0 fio --name=load --filename=/mnt/near/load --size=
 kill "${hogs[@]}"
 
 # The server stops.
-load /mnt/near 60 4 randread 4k &
+load /mnt/near 600 4 randread 4k &
 loader=$!
 wait_for 60 reads 100
 stop_and_wait() {
