@@ -488,6 +488,28 @@ TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
 	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_HIGH);
 }
 
+/* Synchronous calls wait for upcalls in no queue. */
+TEST(a_long_setup_on_a_mount_with_kerberos_is_credentials)
+{
+	struct nfs_mount mount = { .server = SERVER, .kerberos = true };
+	struct setup u = { .slots = 64,
+			   .servers = 64,
+			   .service_ns = MS,
+			   .setup_ns = 50 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	op_of(u.op);
+	simulate(&u, 8, SECOND);
+	server();
+	assert_non_null(snapshot_mount(&now, &mount));
+	end_interval(SECOND);
+	before.mounts = NULL;
+	before.mount_count = 0;
+	verdict = verdict_of(&history, SERVER);
+	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_MEDIUM);
+}
+
 static void assert_phase_is(enum rpc_phase phase, enum bound bound)
 {
 	struct rpc_op *op = op_of("WRITE");

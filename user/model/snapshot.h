@@ -75,6 +75,7 @@ struct nfs_mount {
 	char mountpoint[LABEL_SIZE];
 	char version[16]; /* "3", "4.2" */
 	struct endpoint remote; /* the server's */
+	bool kerberos; /* sec=krb5, krb5i or krb5p */
 };
 
 /* The storage system that a server belongs to, as the site names it. */
@@ -317,7 +318,7 @@ void snapshot_free(struct snapshot *s);
 
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
  * valid until the next call for the same array. A fault's labels are all members of
- * @like except counts and times; a mount's are all but its endpoint. */
+ * @like except counts and times; a mount's are its texts. */
 struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op);
 struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const char *op,
 				 const char *status);

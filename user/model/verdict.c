@@ -422,6 +422,9 @@ static void judge_part(struct judgement *j, enum bound bound)
 		    v->retransmits, v->disconnects);
 		break;
 	case BOUND_CREDENTIALS:
+		/* Of most of it only the place is known. */
+		if ((double)v->credentials_ns < j->time[bound] / 2)
+			to->confidence = share >= 0.5 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 		say(to, "is spent waiting for credentials: rpc.gssd or the key server is slow.");
 		break;
 	default:
@@ -444,8 +447,10 @@ static enum bound largest_part(struct judgement *j)
 	j->time[BOUND_CREDENTIALS] = (double)v->credentials_ns;
 	j->time[BOUND_SERVER] = (double)v->phase_ns[RPC_PHASE_RTT];
 	j->time[BOUND_CLIENT_CPU] = (double)v->phase_ns[RPC_PHASE_FINISH];
-	/* It includes the time to connect. */
-	j->time[v->disconnects ? BOUND_RESEND : BOUND_CLIENT_CPU] += setup;
+	/* It includes the time to connect, and synchronous upcalls. */
+	j->time[v->disconnects ? BOUND_RESEND :
+		v->kerberos    ? BOUND_CREDENTIALS :
+				 BOUND_CLIENT_CPU] += setup;
 	for (int b = 0; b < BOUNDS; b++) {
 		j->total += j->time[b];
 		if (j->time[b] > j->time[largest])

@@ -237,6 +237,10 @@ static void add_interval(struct verdict_server *v, struct interval *n)
 	add_transports(v, n);
 	add_server(v, n);
 	v->unknown |= n->now->unknown;
+	v->kerberos = false;
+	for (size_t i = 0; i < n->now->mount_count; i++)
+		v->kerberos |=
+			n->now->mounts[i].kerberos && !strcmp(n->now->mounts[i].server, n->server);
 	v->session_slots_wanted = n->now->session_slots_wanted;
 	v->ns += n->ns;
 	v->calls += n->calls;

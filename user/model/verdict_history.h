@@ -41,6 +41,7 @@ struct verdict_server {
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts, in any interval */
+	bool kerberos; /* of any of its mounts, at the end */
 	uint32_t slots_max, session_slots, session_slots_wanted, transports; /* at the end */
 	struct verdict_sums loads[VERDICT_KINDS][VERDICT_LOADS];
 };

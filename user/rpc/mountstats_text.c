@@ -185,6 +185,8 @@ static void read_options(struct mountinfo_mount *mount, struct span options)
 			copy(option, mount->address, sizeof(mount->address));
 		else if (span_take(&option, "vers="))
 			mount->version = option;
+		else if (span_take(&option, "sec=krb5"))
+			mount->kerberos = true;
 		else if (span_take(&option, "port=") && span_number(option, UINT32_MAX, &port))
 			mount->port = (uint32_t)port;
 	}

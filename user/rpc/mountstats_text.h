@@ -60,6 +60,7 @@ struct mountinfo_mount {
 	struct span export, point, version; /* within the text; the first two as escaped there */
 	char address[RPC_ADDRESS_LEN]; /* of the server; "" if unknown */
 	uint32_t port; /* of the server */
+	bool kerberos;
 };
 
 /* The same for the text of mountinfo. */
