@@ -225,15 +225,22 @@ static double slots_of(const struct judgement *j, enum bound limit)
 	return n->concurrency * ratio((double)v->queued.hold_ns, (double)v->queued.total_ns);
 }
 
+/* The most that the setting allows, for all transports. */
+static double most_slots(const struct verdict_server *v, enum bound limit)
+{
+	double transports = v->transports ? v->transports : 1;
+
+	if (limit == BOUND_SESSION)
+		return MAX_SESSION_SLOTS;
+	return transports * (strcmp(v->protocol, "rdma") ? MAX_TCP_SLOTS : MAX_RDMA_SLOTS);
+}
+
 static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 {
 	struct verdict *to = j->to;
 	const struct verdict_server *v = j->v;
-	const char *protocol = strcmp(v->protocol, "tls") ? v->protocol : "tcp";
 
 	if (limit == BOUND_SESSION) {
-		if (slots > MAX_SESSION_SLOTS)
-			slots = MAX_SESSION_SLOTS;
 		/* The server has granted fewer than the client wants: only it can grant more. */
 		if (v->session_slots && v->session_slots < v->session_slots_wanted) {
 			say(to,
@@ -245,16 +252,12 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 		snprintf(to->setting, sizeof(to->setting), "nfs.max_session_slots");
 		say(to, " All connections share the session: nconnect does not help.");
 	} else {
-		bool rdma = !strcmp(protocol, "rdma");
+		bool own = !strcmp(v->protocol, "rdma") || !strcmp(v->protocol, "udp");
 
 		snprintf(to->setting, sizeof(to->setting), "sunrpc.%s_slot_table_entries",
-			 rdma                    ? "rdma" :
-			 strcmp(protocol, "udp") ? "tcp_max" :
-						   "udp");
+			 own ? v->protocol : "tcp_max");
 		if (v->transports > 1)
 			slots = (slots + v->transports - 1) / v->transports;
-		if (slots > (rdma ? MAX_RDMA_SLOTS : MAX_TCP_SLOTS))
-			slots = rdma ? MAX_RDMA_SLOTS : MAX_TCP_SLOTS;
 		say(to, " nconnect would add as many slots for each connection.");
 	}
 	snprintf(to->value, sizeof(to->value), "%u", slots);
@@ -283,12 +286,13 @@ static double extrapolate(struct judgement *j, double slots, double wanted)
 	return wanted;
 }
 
-static void say_slots(struct judgement *j, double slots, double wanted, const char *what)
+static void say_slots(struct judgement *j, double slots, double wanted, bool varied,
+		      const char *what)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
 	say(j->to, "All %.0f %s are in use while %.1f calls want one.", slots, what, wanted);
-	if (j->to->confidence == CONFIDENCE_HIGH)
+	if (varied)
 		say(j->to,
 		    " With %.1f in flight an answer took %.3g ms, with %.1f it took %.3g ms.",
 		    n->low.in_flight, n->low.rtt_ns / 1e6, n->high.in_flight, n->high.rtt_ns / 1e6);
@@ -296,6 +300,8 @@ static void say_slots(struct judgement *j, double slots, double wanted, const ch
 		say(j->to,
 		    " Whether more would help cannot be decided: the number in flight did not "
 		    "vary enough, and a server that serves no more at once looks the same.");
+	if (varied && j->to->confidence == CONFIDENCE_LOW)
+		say(j->to, " How much more would help cannot be decided.");
 }
 
 /* Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. */
@@ -334,8 +340,12 @@ static void judge_slots(struct judgement *j, enum bound limit)
 			j->to->gain_at_least = 1;
 		}
 	}
+	if (wanted > most_slots(j->v, limit))
+		wanted = most_slots(j->v, limit);
 	j->to->gain_at_most = gain < wanted / slots ? gain : wanted / slots;
-	say_slots(j, slots, slots * gain, what);
+	if (j->to->gain_at_least > j->to->gain_at_most)
+		j->to->gain_at_least = j->to->gain_at_most;
+	say_slots(j, slots, slots * gain, varied, what);
 	set_slots(j, limit, (uint32_t)(wanted + 0.999));
 }
 
