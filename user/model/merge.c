@@ -57,6 +57,8 @@ void rpc_server_add(struct rpc_server_state *to, const struct rpc_server_state *
 	to->credentials_ns += from->credentials_ns;
 	if (to->session_slots < from->session_slots)
 		to->session_slots = from->session_slots;
+	if (!to->bound_by)
+		to->bound_by = from->bound_by;
 }
 
 int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
