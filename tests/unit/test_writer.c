@@ -6,12 +6,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +24,7 @@
 #include "made_up_tree.h"
 #include "base/clock.h"
 #include "commands/writer.h"
+#include "commands/writer_channel.h"
 
 #define SECOND 1000000000ull
 
@@ -694,4 +700,44 @@ TEST(a_process_is_named_by_what_it_writes)
 	fclose(comm);
 	finish(&w, false);
 	assert_string_equal(name, "xidscope-state\n");
+}
+
+/* How often an answer was asked for in a fifth of a second, while recvmsg() fails with ENOMEM. */
+static int tries_without_memory(int socket)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvmsg, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { COUNT(filter), filter };
+	uint64_t end = monotonic_ns() + SECOND / 5;
+	struct work_answer answer;
+	int tries = 0, fd;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return -1;
+	for (; monotonic_ns() < end && tries < 200; tries++)
+		if (channel_receive(socket, &answer, sizeof(answer), &fd, MSG_DONTWAIT) != -EAGAIN)
+			return -1;
+	return tries;
+}
+
+TEST(an_answer_that_there_is_no_memory_for_is_not_asked_for_all_the_time)
+{
+	int sockets[2], status = -1;
+	pid_t pid;
+
+	signal(SIGCHLD, SIG_DFL);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+	pid = fork();
+	if (!pid)
+		_exit(tries_without_memory(sockets[0]));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_in_range(WEXITSTATUS(status), 1, 20);
+	close(sockets[0]);
+	close(sockets[1]);
 }

@@ -5,6 +5,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+/* How long a lack of memory is waited for. What was sent stays readable, so that the caller's
+ * next wait for it is none. */
+#define NO_MEMORY_US 20000
 
 union control {
 	struct cmsghdr header; /* for its alignment */
@@ -47,9 +52,13 @@ int channel_receive(int socket, void *message, size_t size, int *fd, int flags)
 	do
 		n = recvmsg(socket, &m, flags | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	/* A lack of memory is no end: the other side may be at work, and what it has sent stays. */
+	/* A lack of memory is no end: the other side may be at work. */
+	if (n < 0 && (errno == ENOMEM || errno == ENOBUFS)) {
+		usleep(NO_MEMORY_US);
+		return -EAGAIN;
+	}
 	if (n < 0)
-		return errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS ? -EAGAIN : -EPIPE;
+		return errno == EAGAIN ? -EAGAIN : -EPIPE;
 	header = CMSG_FIRSTHDR(&m);
 	if (header && header->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(header), sizeof(*fd));

@@ -35,7 +35,7 @@ struct work_answer {
 int channel_send(int socket, const void *message, size_t size, int fd);
 
 /* Receives one, with a descriptor in @fd, or -1. @flags as for recvmsg(). Returns 0;
- * -EAGAIN: none is there, or no memory to receive it; -EPIPE: the other side has ended. */
+ * -EAGAIN: none is there, or, 20 ms later, no memory to receive it; -EPIPE: the other side has ended. */
 int channel_receive(int socket, void *message, size_t size, int *fd, int flags);
 
 #endif
