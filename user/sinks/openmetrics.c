@@ -172,32 +172,35 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct fault *end = s->faults + s->fault_count;
 	char number[NUMBER_SIZE], code[16];
-	struct fault_group group;
+	/* Summed once, for each sum looks at all faults. There are some 4,000 at most
+	 * (faults/faults.h). */
+	struct fault_group groups[s->fault_count + 1], *group;
 	const struct fault *f;
 
+	/* A group's series are written for its first fault, if its time is known. */
+	for (f = s->faults; f < end; f++)
+		if (!fault_group_sum(s, f, &groups[f - s->faults]))
+			groups[f - s->faults].last = 0;
 #define EACH(is_nvswitch)                 \
 	for (f = s->faults; f < end; f++) \
 		if (f->nvswitch == (is_nvswitch) && snprintf(code, sizeof(code), "%u", f->code) > 0)
+#define EACH_GROUP(is_nvswitch) \
+	EACH(is_nvswitch)       \
+	if ((group = &groups[f - s->faults])->last > 0)
 
 	write_family(w, METRIC_GPU_XID_ERRORS);
 	EACH(false)
 	SAMPLE(w, format_integer(number, f->count), { "gpu", f->device }, { "xid", code },
 	       { "severity", f->severity }, { "action", f->action });
 	write_family(w, METRIC_GPU_XID_INCIDENTS);
-	EACH(false)
-	if (fault_group_sum(s, f, &group) && group.last > 0)
-		SAMPLE(w, format_integer(number, group.incidents), { "gpu", f->device },
-		       { "xid", code });
+	EACH_GROUP(false)
+	SAMPLE(w, format_integer(number, group->incidents), { "gpu", f->device }, { "xid", code });
 	write_family(w, METRIC_GPU_XID_RECENT_INCIDENTS);
-	EACH(false)
-	if (fault_group_sum(s, f, &group) && group.last > 0)
-		SAMPLE(w, format_integer(number, group.recent), { "gpu", f->device },
-		       { "xid", code });
+	EACH_GROUP(false)
+	SAMPLE(w, format_integer(number, group->recent), { "gpu", f->device }, { "xid", code });
 	write_family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
-	EACH(false)
-	if (fault_group_sum(s, f, &group) && group.last > 0)
-		SAMPLE(w, format_timestamp(number, group.last), { "gpu", f->device },
-		       { "xid", code });
+	EACH_GROUP(false)
+	SAMPLE(w, format_timestamp(number, group->last), { "gpu", f->device }, { "xid", code });
 	write_family(w, METRIC_GPU_XID_UNVERIFIED);
 	for (size_t i = 0; i < s->unverified_count; i++) {
 		snprintf(code, sizeof(code), "%u", s->unverified[i].code);
@@ -209,10 +212,9 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	SAMPLE(w, format_integer(number, f->count), { "device", f->device }, { "sxid", code },
 	       { "severity", f->severity });
 	write_family(w, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
-	EACH(true)
-	if (fault_group_sum(s, f, &group) && group.last > 0)
-		SAMPLE(w, format_timestamp(number, group.last), { "device", f->device },
-		       { "sxid", code });
+	EACH_GROUP(true)
+	SAMPLE(w, format_timestamp(number, group->last), { "device", f->device }, { "sxid", code });
+#undef EACH_GROUP
 #undef EACH
 	write_family(w, METRIC_GPU_FAULT_REPORTS);
 	for (int p = 0; p < FAULT_PATHS && s->gpu_watched; p++)
