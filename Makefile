@@ -244,7 +244,7 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)tests/vm/check.sh --all
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-dkms
-	$(Q)$(MAKE) --no-print-directory soak SOAK_CALLS=1000000 SOAK_MOUNTS=300 SOAK_SECONDS=600
+	$(Q)$(MAKE) --no-print-directory soak SOAK_SECONDS=600 SOAK_CALLS=1000000 SOAK_MOUNTS=1000
 	$(Q)tests/vm/modules/check.sh
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
@@ -272,8 +272,12 @@ faults: deps ## make each system call of the agent fail, kill it, fill its disk:
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/inject/inject
 	$(Q)tests/inject/check.sh
 
-soak: $(B)/xidscope $(B)/inject/inject ## run ten million calls, 10,000 mounts, an hour at 0.1 s; SOAK_CALLS= SOAK_MOUNTS= SOAK_SECONDS= shorten it
-	$(Q)tests/vm/soak.sh
+$(B)/soak-load: tests/soak/nfs_load.c | $(B)/.tools
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ -static -pthread
+
+soak: $(B)/xidscope $(B)/inject/inject $(B)/soak-load ## run an hour at 0.1 s with ten million calls and 10,000 mounts, then kill calls; variables: tests/soak/soak.sh
+	$(Q)tests/soak/soak.sh
 
 fuzz-grow: $(FUZZERS) ## fuzz each parser until nothing new is reached for FUZZ_QUIET seconds (600), and keep what reaches something
 	$(Q)tests/fuzz/grow.sh $(FUZZERS)

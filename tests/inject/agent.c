@@ -70,7 +70,7 @@ void agent_start(struct agent *a)
 
 	for (char **more = a->command + 1; *more && n < 31; more++)
 		argv[n++] = *more;
-	intercept_start(&a->calls, log, argv);
+	intercept_start(&a->calls, log, argv, a->intercepted);
 	watch_end(&a->file); /* another run's counters may begin anew */
 	free((char *)a->file.path);
 	watch_begin(&a->file, argv[3]);
@@ -216,12 +216,12 @@ long agent_events(const struct agent *a)
 	return sum;
 }
 
-void agent_begin(struct agent *a, const char *dir, char **command)
+void agent_begin(struct agent *a, const char *dir, char **command, bool intercepted)
 {
 	unsigned int settled;
 	int ms = START_MS;
 
-	*a = (struct agent){ .dir = dir, .command = command };
+	*a = (struct agent){ .dir = dir, .command = command, .intercepted = intercepted };
 	snprintf(a->device, sizeof(a->device), "%04x:c1:00", (unsigned int)getpid());
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		error(1, errno, "cannot make %s", dir);

@@ -17,6 +17,7 @@ struct agent {
 	struct watch file;
 	const char *dir;
 	char **command; /* the program and more of its options; ends with NULL */
+	bool intercepted; /* else only watched */
 	char device[24]; /* in whose name faults are written */
 	long faults; /* that the agent should have counted */
 	char wrong[400]; /* "; "-separated; "": nothing so far */
@@ -26,7 +27,7 @@ __attribute__((format(printf, 2, 3))) void wrong(struct agent *a, const char *fo
 
 /* Makes @dir and starts the agent there; returns when its file is there, and
  * all faults of the log are counted. */
-void agent_begin(struct agent *a, const char *dir, char **command);
+void agent_begin(struct agent *a, const char *dir, char **command, bool intercepted);
 
 /* Starts it once more, without waiting. */
 void agent_start(struct agent *a);

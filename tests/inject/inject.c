@@ -129,7 +129,7 @@ static int list(const char *dir, char **command)
 	unsigned int versions;
 	struct agent a;
 
-	agent_begin(&a, dir, command);
+	agent_begin(&a, dir, command, true);
 	versions = a.file.versions;
 	a.calls.counts = run;
 	kill(a.calls.pid, SIGHUP);
@@ -229,7 +229,7 @@ static int run_case(const char *dir, const struct failure *f, char **command)
 	unsigned int failed;
 	struct agent a;
 
-	agent_begin(&a, dir, command);
+	agent_begin(&a, dir, command, true);
 	agent_fault(&a);
 	if (!agent_catch_up(&a))
 		wrong(&a, "even before, %ld faults, not %ld", agent_counted(&a), a.faults);

@@ -59,7 +59,7 @@ const char *syscall_name(int number)
 	return "unknown";
 }
 
-static void become(const char *log, char *const argv[])
+static void become(const char *log, char *const argv[], bool all_calls)
 {
 	struct sock_filter notify[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF) };
 	struct sock_fprog program = { 1, notify };
@@ -70,8 +70,8 @@ static void become(const char *log, char *const argv[])
 		_exit(127);
 	syscall(SYS_close_range, LISTENER, ~0u, 0);
 	/* The kernel closes the listener on exec. */
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-		    &program) != LISTENER)
+	if (all_calls && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				 SECCOMP_FILTER_FLAG_NEW_LISTENER, &program) != LISTENER)
 		_exit(127);
 	execv(argv[0], argv);
 	_exit(127);
@@ -91,24 +91,24 @@ static int take_listener(int pidfd)
 	return fd;
 }
 
-void intercept_start(struct intercepted *i, const char *log, char *const argv[])
+void intercept_start(struct intercepted *i, const char *log, char *const argv[], bool all_calls)
 {
 	int pidfd;
 
 	*i = (struct intercepted){ .listener = -1 };
 	i->pid = fork();
 	if (!i->pid)
-		become(log, argv);
+		become(log, argv, all_calls);
 	pidfd = (int)syscall(SYS_pidfd_open, i->pid, 0);
 	if (i->pid < 0 || pidfd < 0)
 		error(1, errno, "cannot start %s", argv[0]);
 	i->callers[CALLER_AGENT] = i->pid;
-	for (int tries = 0; i->listener < 0 && tries < 5000; tries++) {
+	for (int tries = 0; all_calls && i->listener < 0 && tries < 5000; tries++) {
 		usleep(1000);
 		i->listener = take_listener(pidfd);
 	}
 	close(pidfd);
-	if (i->listener < 0)
+	if (all_calls && i->listener < 0)
 		error(1, 0, "cannot intercept %s: run this as root, on Linux 5.6 or later",
 		      argv[0]);
 }

@@ -46,8 +46,9 @@ struct intercepted {
 	unsigned int (*counts)[SYSCALLS]; /* for each caller */
 };
 
-/* Starts it, standard output and error going to @log. Exits on failure. */
-void intercept_start(struct intercepted *i, const char *log, char *const argv[]);
+/* Starts it, standard output and error going to @log. Exits on failure. Without @all_calls
+ * none passes through this program, which sees only the end: nothing makes it slower. */
+void intercept_start(struct intercepted *i, const char *log, char *const argv[], bool all_calls);
 
 /* From now on, calls of @number by @caller fail with @error by @pattern, @limit times at most. */
 void intercept_arm(struct intercepted *i, enum pattern pattern, enum caller caller, int number,

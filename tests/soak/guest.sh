@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The guest's part of `make soak` (it becomes the job's run.sh): an agent writes its file every 0.1 s while calls are
+# made on two mounts that stay (NFSv3; v4.2 in a network namespace) and other servers' exports are mounted and unmounted,
+# all at once, until there was enough of each. A fault a second is printed, each version of the file is held against the one
+# before it, and a copy is kept each minute. verdict.py compares what is left here.
+set -u
+cd /job || exit
+# shellcheck source=tests/vm/guest-lib.sh
+. /vm/guest-lib.sh
+seconds=0 limit=0 calls=0 mounts=0 threads=''
+# shellcheck source=/dev/null # which sets these
+. ./settings
+mkdir -p out
+mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+nfs_server_start 4 >/dev/null
+server=$(netns_client stays 10.0.9)
+mountd=$(rpcinfo -p | awk '$5 == "mountd" && $3 == "tcp" { print $4; exit }')
+
+objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
+value() { sed -n "s/^xidscope_$1 //p" /tmp/agent/x.prom; }
+processes() { pgrep -x 'xidscope.*' -d ' '; }
+# What must not grow: of the agent and its writers, and of the kernel on their behalf.
+state() {
+	local pid resident=0 descriptors=1000 now
+	for pid in $(processes); do resident=$((resident + $(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"))); done
+	# The fewest of some moments: while the file is written there are more.
+	for _ in {1..10}; do
+		now=$(for pid in $(processes); do find "/proc/$pid/fd" -mindepth 1; done | wc -l)
+		((now >= descriptors)) || descriptors=$now
+	done
+	echo "resident_kb $resident agent_bytes $(value 'memory_bytes{kind="resident"}') map_bytes $(value 'memory_bytes{kind="maps"}')" \
+		"descriptors $descriptors processes $(processes | wc -w) objects $(objects)" \
+		"transports $(bpftool -j map dump name xprts | grep -o '"formatted"' | wc -l) samples $(grep -c '^[^#]' /tmp/agent/x.prom)" \
+		"cpu_ticks $(awk '{ print $14 + $15 }' "/proc/$(pgrep -ox xidscope)/stat") slab_kb $(awk '/^Slab/ { print $2 }' /proc/meminfo)"
+}
+made() { awk -v what="$1" '$1 == what { n = $2 } END { print n + 0 }' "$1.made"; }
+# point NAME: the agent's file and mountstats of one moment.
+point() {
+	local before
+	for _ in {1..20}; do
+		before=$(grep -v '^\s*\(age\|xprt\):' /proc/self/mountstats)
+		sleep 3
+		cp /tmp/agent/x.prom "out/$1.prom"
+		cat /proc/self/mountstats >"out/$1.mountstats"
+		[[ $before != "$(grep -v '^\s*\(age\|xprt\):' /proc/self/mountstats)" ]] || return 0
+	done
+	echo "the client did not come to rest"
+}
+
+touch /tmp/agent.busy
+./inject disturb /tmp/agent watched "$seconds" /job/xidscope >out/agent 2>&1 &
+agent=$!
+wait_for 60 grep -q 'attached to sunrpc' /tmp/agent.log
+nfs_mount 3 nolock /mnt/three && NETNS=stays nfs_mount 4.2 '' /mnt/four "$server" || exit 1
+sleep 5
+point begin
+mkdir -p /mnt/goes
+./nfs_load mounts /mnt/goes "$mountd" 127.0.0.{2,3} >mounts.made 2>&1 &
+loads=$!
+# shellcheck disable=SC2086 # as many threads
+./nfs_load calls $threads >calls.made 2>&1 &
+loads="$loads $!"
+begin=$SECONDS minute=0
+# From then on all is warm: each server was mounted by each version.
+warm=$((seconds / 6 < 300 ? seconds / 6 : 300)) early=''
+while passed=$((SECONDS - begin)) && ((passed < limit)); do
+	((passed < seconds || $(made calls) < calls || $(made mounts) < mounts)) || break
+	[[ $early ]] || ((passed < warm || $(made mounts) < 24)) || early=$(state)
+	if ((passed / 60 > minute)); then
+		minute=$((passed / 60))
+		echo "$passed s: $(tail -qn 1 ./*.made | paste -sd ' ') $(state)" | tee -a out/minutes
+		cp /tmp/agent/x.prom "out/minute-$minute.prom"
+	fi
+	sleep 5
+done
+# shellcheck disable=SC2086 # both
+kill -TERM $loads
+# shellcheck disable=SC2086
+wait $loads
+passed=$((SECONDS - begin))
+point end
+sleep 20 # transports of mounts that are gone
+late=$(state)
+rm /tmp/agent.busy
+status=0
+wait "$agent" || status=1
+cp /tmp/agent.log out/agent.log
+cp /tmp/agent.prom out/last.prom
+cp ./*.made out/
+printf '%s\n' "passed $passed" "early $early" "late $late" "agent $status" >out/figures
+cat out/agent out/figures
+tail -qn 1 ./*.made
+exit "$status"
