@@ -121,6 +121,7 @@ struct {
 /* Index: series * shards + shard. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* user space reads it in place, too */
 	__uint(max_entries, RPC_SERIES_ENTRIES);
 	__type(key, __u32);
 	__type(value, struct rpc_series);

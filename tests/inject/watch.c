@@ -56,6 +56,12 @@ static const char *value_of(const char *line, size_t len)
 	return end == line + len && end > blank + 1 ? blank + 1 : NULL;
 }
 
+/* Where the line behind this one begins, or the text ends. */
+static const char *next_line(const char *text)
+{
+	return strchrnul(text, '\n') + (*strchrnul(text, '\n') != 0);
+}
+
 /* Whether samples of that name may only grow. */
 static bool is_counter(const char *name, size_t len)
 {
@@ -84,14 +90,23 @@ static const char *find_line(const char *text, const char *hint, const char *key
 /* Every counter of @before is in @after, and not less. */
 static void compare(struct watch *w, const char *before, const char *after)
 {
-	const char *hint = after, *line, *end;
+	const char *hint = after, *line, *end, *value, *found;
+	size_t len, key;
 
 	for (line = before; (end = strchr(line, '\n')); line = end + 1) {
-		const char *value = value_of(line, (size_t)(end - line)), *found;
-		size_t key = value ? (size_t)(value - line) : 0;
-
-		if (*line == '#' || !is_counter(line, strcspn(line, "{ ")))
+		len = (size_t)(end - line) + 1;
+		/* Most lines stay, and to read a number costs a hundred times as much. */
+		if (!strncmp(line, hint, len)) {
+			hint += len;
 			continue;
+		}
+		value = value_of(line, (size_t)(end - line));
+		key = value ? (size_t)(value - line) : 0;
+		if (*line == '#' || !is_counter(line, strcspn(line, "{ "))) {
+			if (key && !strncmp(line, hint, key))
+				hint = next_line(hint);
+			continue;
+		}
 		found = find_line(after, hint, line, key);
 		if (!found) {
 			complain(w, "%.*s is gone", (int)key - 1, line);
@@ -107,17 +122,26 @@ static void compare(struct watch *w, const char *before, const char *after)
 
 static bool is_whole(struct watch *w, const char *text, size_t len)
 {
-	const char *line, *end;
+	const char *line, *end, *same = w->text ? w->text : "";
+	size_t size;
 
 	if (len < 6 || strcmp(text + len - 6, "# EOF\n") != 0 || strncmp(text, "# TYPE ", 7) != 0) {
 		complain(w, "a version of %zu bytes is torn", len);
 		return false;
 	}
-	for (line = text; (end = strchr(line, '\n')); line = end + 1)
+	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+		size = (size_t)(end - line) + 1;
+		/* It was looked at in the version before. */
+		if (!strncmp(line, same, size)) {
+			same += size;
+			continue;
+		}
+		same = next_line(same);
 		if (*line != '#' && !value_of(line, (size_t)(end - line))) {
 			complain(w, "not a sample: %.*s", (int)(end - line), line);
 			return false;
 		}
+	}
 	return true;
 }
 

@@ -19,18 +19,23 @@ mountd=$(rpcinfo -p | awk '$5 == "mountd" && $3 == "tcp" { print $4; exit }')
 
 objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
 value() { sed -n "s/^xidscope_$1 //p" /tmp/agent/x.prom; }
-processes() { pgrep -x 'xidscope.*' -d ' '; }
+processes() { pgrep -x 'xidscope.*' | sed 's,^,/proc/,' | paste -sd ' '; }
 # What must not grow: of the agent and its writers, and of the kernel on their behalf.
 state() {
-	local pid resident=0 descriptors=1000 now
-	for pid in $(processes); do resident=$((resident + $(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"))); done
+	local pid pids fds resident descriptors=1000 now
+	read -ra pids < <(processes)
+	resident=$(awk '/^VmRSS/ { sum += $2 } END { print sum }' "${pids[@]/%//status}")
 	# The fewest of some moments: while the file is written there are more.
-	for _ in {1..10}; do
-		now=$(for pid in $(processes); do find "/proc/$pid/fd" -mindepth 1; done | wc -l)
+	for _ in {1..20}; do
+		now=0
+		for pid in "${pids[@]}"; do
+			fds=("$pid"/fd/*)
+			now=$((now + ${#fds[@]}))
+		done
 		((now >= descriptors)) || descriptors=$now
 	done
 	echo "resident_kb $resident agent_bytes $(value 'memory_bytes{kind="resident"}') map_bytes $(value 'memory_bytes{kind="maps"}')" \
-		"descriptors $descriptors processes $(processes | wc -w) objects $(objects)" \
+		"descriptors $descriptors processes ${#pids[@]} objects $(objects)" \
 		"transports $(bpftool -j map dump name xprts | grep -o '"formatted"' | wc -l) samples $(grep -c '^[^#]' /tmp/agent/x.prom)" \
 		"cpu_ticks $(awk '{ print $14 + $15 }' "/proc/$(pgrep -ox xidscope)/stat") slab_kb $(awk '/^Slab/ { print $2 }' /proc/meminfo)"
 }

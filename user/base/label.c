@@ -2,6 +2,7 @@
 /* Label values made of bytes from outside. */
 #include "base/label.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -18,16 +19,22 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 
 char *label_escape(char *out, const char *label)
 {
-	size_t len = strlen(label), n;
+	/* All of ASCII that is shown as it is. */
+	static const bool plain[256] = { [' ' ... '!'] = true,
+					 ['#' ... '['] = true,
+					 [']' ... '~'] = true };
+	size_t n;
 
-	for (; len; label += n, len -= n) {
+	for (;; label += n) {
+		while (plain[(unsigned char)*label])
+			*out++ = *label++;
+		if (!*label)
+			break;
 		n = 1;
 		if (*label == '\\' || *label == '"') {
 			*out++ = '\\';
 			*out++ = *label;
-		} else if (*label >= ' ' && *label < 0x7f) {
-			*out++ = *label;
-		} else if ((n = safe_length(label, len))) {
+		} else if ((n = safe_length(label, strlen(label)))) {
 			out = mempcpy(out, label, n);
 		} else {
 			n = 1;

@@ -59,13 +59,6 @@ static int lookup(struct bpf_map *map, uint32_t key, void *value)
 	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
 }
 
-static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
-{
-	struct btf_maps *m = context;
-
-	return lookup(m->bpf->maps.series, index, to) ? -errno : 0;
-}
-
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 		  const struct snapshot *connected)
 {
@@ -78,8 +71,6 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
 	if (!m->replies)
 		return -errno;
-	m->reader.fetch = fetch_series;
-	m->reader.context = m;
 	return rpc_series_open(&m->reader);
 }
 
@@ -140,8 +131,6 @@ static int read_one_series(struct reading *r, uint32_t i)
 		return 0;
 	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
 		copy = rpc_series_read(&r->m->reader, i * r->m->shards + shard);
-		if (!copy)
-			return -EIO;
 		if (!copy->started)
 			continue;
 		if (!op)
@@ -157,16 +146,15 @@ static int read_one_series(struct reading *r, uint32_t i)
 static int read_series(struct reading *r)
 {
 	const uint32_t count = r->series_count;
-	int err;
+	int err = rpc_series_map(&r->m->reader, r->m->bpf->maps.series, count * r->m->shards);
 
 	/* "other" comes last, so that it does not change the order of the rest. */
-	for (uint32_t i = 1; i <= count; i++) {
+	for (uint32_t i = 1; i <= count && !err; i++)
 		err = read_one_series(r, i < count ? i : 0);
-		if (err)
-			return err;
-	}
-	rpc_series_complete(r->s);
-	return 0;
+	rpc_series_unmap(&r->m->reader);
+	if (!err)
+		rpc_series_complete(r->s);
+	return err;
 }
 
 static int add_error(void *context, uint32_t series, const char *status, uint64_t count)

@@ -10,23 +10,26 @@
 #include "kernel/bpf_hooks.h"
 #include "model/snapshot.h"
 
-/* How one element of the map of series is read. */
 struct rpc_series_reader {
-	/* Copies number @index to @to; 0 or -errno. */
-	int (*fetch)(void *context, uint32_t index, struct rpc_series *to);
-	void *context;
-	struct rpc_series *copy[2];
+	const volatile struct rpc_series *series; /* mapped; NULL: not now */
+	size_t size; /* of that, in bytes */
+	struct rpc_series *copy;
 };
 
-/* Allocates the copies. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
+/* Allocates the copy. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
 int rpc_series_open(struct rpc_series_reader *r);
 void rpc_series_close(struct rpc_series_reader *r);
 
+/* Maps the first @count elements of @map, which has BPF_F_MMAPABLE. For one snapshot: what is
+ * mapped adds to the resident set. Returns 0 or -errno; unmap it in either case. */
+int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_t count);
+void rpc_series_unmap(struct rpc_series_reader *r);
+
 /*
  * Returns a copy in which every call that was begun is finished, if there is a moment
- * when no program writes the series: no call began between the copy before it, whose
- * calls were all finished, and the copy after it. Valid until the next call. NULL:
- * the map cannot be read.
+ * when no program writes the series: as many calls had finished before it as have
+ * begun after it. Valid until the next call. @index is
+ * one of the mapped elements.
  */
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index);
 

@@ -26,22 +26,9 @@
  * task in the table of tasks. */
 #define IDLE_SNAPSHOTS 2
 
-static int fetch_series(void *context, uint32_t index, struct rpc_series *to)
-{
-	const struct tracepoint_maps *m = context;
-
-	/* The fields may be read at different moments: rpc_series_read() finds a copy
-	 * in which they are of the same one. */
-	memcpy(to, (const void *)&m->series[index], sizeof(*to));
-	__sync_synchronize();
-	return 0;
-}
-
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards)
 {
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
-	m->reader.fetch = fetch_series;
-	m->reader.context = m;
 	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
 	if (!m->clients)
 		return -errno;
@@ -394,14 +381,15 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
 
 	m->servers = bpf_values_map(bpf->maps.servers, PROT_READ | PROT_WRITE);
 	m->series_info = bpf_values_map(bpf->maps.series_info, PROT_READ);
-	m->series = bpf_values_map(bpf->maps.series, PROT_READ);
 	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
 	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
-	if (m->servers && m->series_info && m->series && m->keys && m->tasks)
+	if (m->servers && m->series_info && m->keys && m->tasks)
+		err = rpc_series_map(&m->reader, bpf->maps.series, RPC_MAX_SERIES * m->shards);
+	if (!err)
 		err = read_all(m, s);
+	rpc_series_unmap(&m->reader);
 	bpf_values_unmap(bpf->maps.servers, m->servers);
 	bpf_values_unmap(bpf->maps.series_info, m->series_info);
-	bpf_values_unmap(bpf->maps.series, m->series);
 	bpf_values_unmap(bpf->maps.task_keys, m->keys);
 	bpf_values_unmap(bpf->maps.tasks, m->tasks);
 	return err;

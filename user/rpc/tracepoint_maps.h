@@ -33,7 +33,6 @@ struct tracepoint_maps {
 	struct rpc_event_client *clients;
 	struct rpc_event_server *servers;
 	struct rpc_event_series_key *series_info;
-	struct rpc_series *series;
 	struct rpc_task_bucket *keys;
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;

@@ -11,6 +11,7 @@ void write_family(struct metrics_writer *w, enum metric_id metric)
 {
 	w->metric = metric;
 	w->begun = false;
+	w->name_end = stpcpy(stpcpy(w->name, METRIC_PREFIX), metrics[metric].name);
 }
 
 static const char *suffix_of_counter(const struct metrics_writer *w)
@@ -32,9 +33,9 @@ static void end_line(struct metrics_writer *w, char *end, const char *value)
 static void write_metadata(struct metrics_writer *w, const char *what, const char *suffix,
 			   const char *text)
 {
-	char *end = stpcpy(stpcpy(w->line, what), " " METRIC_PREFIX);
+	char *end = stpcpy(stpcpy(w->line, what), " ");
 
-	end = stpcpy(stpcpy(end, metrics[w->metric].name), suffix);
+	end = stpcpy(stpcpy(end, w->name), suffix);
 	end_line(w, stpcpy(end, " "), text);
 }
 
@@ -61,18 +62,18 @@ static void begin(struct metrics_writer *w)
 static char *begin_line(struct metrics_writer *w, const char *suffix,
 			const struct metric_label *labels, size_t count)
 {
-	char *end = w->line;
+	char *end;
 
 	begin(w);
-	end = stpcpy(end, METRIC_PREFIX);
-	end = stpcpy(end, metrics[w->metric].name);
+	end = mempcpy(w->line, w->name, (size_t)(w->name_end - w->name));
 	end = stpcpy(end, suffix);
 	for (size_t i = 0; i < count; i++) {
-		end = stpcpy(end, i ? "," : "{");
+		*end++ = i ? ',' : '{';
 		end = stpcpy(end, labels[i].name);
-		end = stpcpy(end, "=\"");
+		*end++ = '=';
+		*end++ = '"';
 		end = label_escape(end, labels[i].value);
-		end = stpcpy(end, "\"");
+		*end++ = '"';
 	}
 	return end;
 }
@@ -85,11 +86,19 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 	end_line(w, stpcpy(end, count ? "} " : " "), value);
 }
 
-/* Writes @value, of at least @width digits, before @end. Returns its first digit. */
+/* Writes @value, of at least @width digits, before @end, two digits at a time. Returns its
+ * first digit. */
 static char *digits_before(char *end, uint64_t value, int width)
 {
-	for (; value || width > 0; value /= 10, width--)
-		*--end = (char)('0' + value % 10);
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+
+	for (; value > 9 || width > 1; value /= 100, width -= 2)
+		end = memcpy(end - 2, pairs + value % 100 * 2, 2);
+	if (value || width > 0)
+		*--end = (char)('0' + value);
 	return end;
 }
 

@@ -19,6 +19,9 @@
 /* Bounds of histograms are powers of two below 2^BOUNDS. */
 #define BOUNDS 40
 
+/* Room for a family's name, with the prefix. */
+#define NAME_SIZE 80
+
 /* Room for a sample: its name and number, and labels, each byte of their values
  * escaped. */
 #define LABELS_MAX 5
@@ -32,6 +35,7 @@ struct metrics_writer {
 	uint64_t bounds_known; /* those that histograms may have: BOUND_INFINITY, or all */
 	enum metric_id metric; /* the family that is being written */
 	bool begun; /* its metadata are written */
+	char name[NAME_SIZE], *name_end; /* the family's, with the prefix */
 	/* Bounds as text, each made once: of counts [0] and of times [1]. */
 	char bounds[2][BOUNDS][NUMBER_SIZE];
 	char line[LINE_SIZE]; /* the sample that is being written */
