@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # `make faults`: all faults on this machine, as root, then with NFS in a guest, where the agent's own calls fail; each file
 # that is left is given to all three readers. check.sh [--here | --guest] [KERNEL]   WHO, ONLY, PATTERNS as for faults.sh;
-# OUT=DIR
+# OUT=DIR; DISTURB= leaves out what disturbs the guest as a whole
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
@@ -28,12 +28,15 @@ if [[ $where != here ]]; then
 	trap 'rm -rf "$job"' EXIT
 	cp "$build/inject/inject" "$build/xidscope" "$here/faults.sh" "$job/"
 	cp "$here/guest.sh" "$job/run.sh"
-	printf '%s\n' 'clock 3' 'cpu-offline 3' 'flood 5000' 'killed 20' >"$job/disturbances"
+	: >"$job/disturbances"
+	if [[ ${DISTURB-yes} ]]; then
+		printf '%s\n' 'clock 3' 'cpu-offline 3' 'flood 5000' 'killed 20' >"$job/disturbances"
+		echo 80 >"$job/servers"
+	fi
 	echo "${PATTERNS:-walk all}" >"$job/patterns"
 	echo "${ONLY:-}" >"$job/only"
 	echo "${WHO:-agent}" >"$job/callers"
-	echo 80 >"$job/servers"
-	"$top/tests/vm/boot.sh" --kernel "$kernel" --job "$job" --out "$out/guest" --timeout 5400 || failed=1
+	"$top/tests/vm/boot.sh" --kernel "$kernel" --job "$job" --out "$out/guest" --timeout "${TIMEOUT:-5400}" || failed=1
 fi
 mapfile -t files < <(find "$out" -name '*.prom' ! -name '.*')
 "$top/tests/readers/files.sh" "${files[@]}" || failed=1

@@ -20,7 +20,7 @@ mountd=$(rpcinfo -p | awk '$5 == "mountd" && $3 == "tcp" { print $4; exit }')
 objects() { for what in map prog link; do bpftool "$what" list | grep -c '^[0-9]*:'; done | paste -sd ' '; }
 value() { sed -n "s/^xidscope_$1 //p" /tmp/agent/x.prom; }
 processes() { pgrep -x 'xidscope.*' | sed 's,^,/proc/,' | paste -sd ' '; }
-# What must not grow: of the agent and its writers, and of the kernel on their behalf.
+# What must not grow: of the agent and its writers, and of the kernel on their behalf. bpftool takes seconds: see whole().
 state() {
 	local pid pids fds resident descriptors=1000 now
 	read -ra pids < <(processes)
@@ -35,10 +35,10 @@ state() {
 		((now >= descriptors)) || descriptors=$now
 	done
 	echo "resident_kb $resident agent_bytes $(value 'memory_bytes{kind="resident"}') map_bytes $(value 'memory_bytes{kind="maps"}')" \
-		"descriptors $descriptors processes ${#pids[@]} objects $(objects)" \
-		"transports $(bpftool -j map dump name xprts | grep -o '"formatted"' | wc -l) samples $(grep -c '^[^#]' /tmp/agent/x.prom)" \
+		"descriptors $descriptors processes ${#pids[@]} samples $(grep -c '^[^#]' /tmp/agent/x.prom)" \
 		"cpu_ticks $(awk '{ print $14 + $15 }' "/proc/$(pgrep -ox xidscope)/stat") slab_kb $(awk '/^Slab/ { print $2 }' /proc/meminfo)"
 }
+whole() { echo "$(state) objects $(objects) transports $(bpftool -j map dump name xprts | grep -o '"formatted"' | wc -l)"; }
 made() { awk -v what="$1" '$1 == what { n = $2 } END { print n + 0 }' "$1.made"; }
 # point NAME: the agent's file and mountstats of one moment.
 point() {
@@ -71,7 +71,7 @@ begin=$SECONDS minute=0
 warm=$((seconds / 6 < 300 ? seconds / 6 : 300)) early=''
 while passed=$((SECONDS - begin)) && ((passed < limit)); do
 	((passed < seconds || $(made calls) < calls || $(made mounts) < mounts)) || break
-	[[ $early ]] || ((passed < warm || $(made mounts) < 24)) || early=$(state)
+	[[ $early ]] || ((passed < warm || $(made mounts) < 24)) || early=$(whole)
 	if ((passed / 60 > minute)); then
 		minute=$((passed / 60))
 		echo "$passed s: $(tail -qn 1 ./*.made | paste -sd ' ') $(state)" | tee -a out/minutes
@@ -86,7 +86,7 @@ wait $loads
 passed=$((SECONDS - begin))
 point end
 sleep 20 # transports of mounts that are gone
-late=$(state)
+late=$(whole)
 rm /tmp/agent.busy
 status=0
 wait "$agent" || status=1
