@@ -28,7 +28,7 @@ debian_in() {
 	quietly mmdebstrap --quiet --mode=root --variant=minbase "${@:3}" "$2" "$dir/$1" "deb [signed-by=$keyring] $(mirror) $2 main"
 	mount --bind /proc "$dir/$1/proc"
 }
-listing() { (cd "$dir/$1" && find . -xdev \( -path ./proc -o -path ./var/log -o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./tmp \) -prune -o -printf '%p %u %m %l\n' | sort); }
+listing() { (cd "$dir/$1" && find . -xdev \( -path ./proc -o -path ./var/log -o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./tmp -o -path ./run \) -prune -o -printf '%p %u %m %l\n' | sort); }
 
 # ---- the package ----
 debian_in small bookworm
