@@ -26,7 +26,7 @@ for page in "${pages[@]}"; do
 		[[ -e $(dirname "$page")/${link%%#*} ]] || complain "$page links to $link, which does not exist"
 		anchor=${link#*#}
 		# grep reads to the end: otherwise the pipe may end with its reader.
-		[[ $link != *#* ]] || sed -n 's/^#* //p' "$(dirname "$page")/${link%%#*}" | tr '[:upper:] ' '[:lower:]-' |
+		[[ $link != *#* ]] || sed -n 's/^#* //p' "$(dirname "$page")/${link%%#*}" | tr '[:upper:] ' '[:lower:]-' | tr -d '`' |
 			grep -xF "$anchor" >/dev/null || complain "$page links to $link: no such heading"
 	done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -vE '^(https?:|#)' || true)
 done
