@@ -31,7 +31,7 @@ debian_in() {
 listing() { (cd "$dir/$1" && find . -xdev \( -path ./proc -o -path ./var/log -o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./tmp -o -path ./run \) -prune -o -printf '%p %u %m %l\n' | sort); }
 
 # ---- the package ----
-debian_in small bookworm
+debian_in small bookworm --include=dpkg-dev # which autopkgtest needs
 listing small >"$dir/before"
 cp "$deb" "$dir/small/tmp/this.deb"
 dpkg-deb -R "$deb" "$dir/newer"
