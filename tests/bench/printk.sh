@@ -9,5 +9,5 @@ job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-bench.XXXXXX")
 trap 'rm -rf "$job"' EXIT
 cp "$here/printk-guest.sh" "$job/run.sh"
 cp -r "$top/tests/vm/agent-lib.sh" "$top/build/xidscope" "$modules/text/nvidia.ko" "$job/"
-"$top/tests/vm/boot.sh" --kernel "${1:-6.1}" --icount --job "$job" --out "$top/build/bench/printk" --timeout "${TIMEOUT:-600}"
+"$top/tests/vm/boot.sh" --kernel "${1:-6.1}" --icount --job "$job" --out "$top/build/bench/printk" --timeout "${TIMEOUT:-1800}"
 cat "$top/build/bench/printk/results"
