@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that the alert rules are valid, that each fires when it should and only then, and that xidscope exports every
-# metric that they use, with the labels that they use.
+# Proves that the rules are valid, that each alert fires when it should and only then, that xidscope exports every metric
+# that rules and dashboards use, with the labels that the tests give them, and that alerts advise as the catalog does.
 set -euo pipefail
 
 die() {
@@ -10,33 +10,71 @@ die() {
 }
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
-[[ -x $root/build/xidscope ]] || die "build/xidscope is missing: run 'make' first"
+xidscope=$root/build/xidscope
+[[ -x $xidscope ]] || die "build/xidscope is missing: run 'make' first"
 promtool=$(type -P promtool || "$root/tests/vm/tool.sh" prometheus usr/bin/promtool)
 
 cd "$here"
 quietly() { "$@" >"$dir/log" 2>&1 || die "$(cat "$dir/log")"; }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-rules.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-quietly "$promtool" check rules --lint=all --lint-fatal rules.yaml
-quietly "$promtool" test rules rules_test.yaml
+rules=(nodes.yaml peers.yaml reliability.yaml alerts.yaml)
+tests=(*_test.yaml)
+quietly "$promtool" check rules --lint=all --lint-fatal "${rules[@]}"
+quietly "$promtool" test rules "${tests[@]}"
 
-alerts=$(sed -n 's/^ *- alert: //p' rules.yaml)
+alerts=$(sed -n 's/^ *- alert: //p' alerts.yaml)
 for alert in $alerts; do
-	grep -A1 "alertname: $alert\$" rules_test.yaml | grep exp_alerts: >/dev/null ||
-		die "rules_test.yaml has no case in which $alert fires"
-	grep -q "alertname: $alert}" rules_test.yaml || die "rules_test.yaml has no case in which $alert does not fire"
+	grep -h -A1 "alertname: $alert\$" "${tests[@]}" | grep exp_alerts: >/dev/null || die "there is no case in which $alert fires"
+	grep -qh "alertname: $alert}" "${tests[@]}" || die "there is no case in which $alert does not fire"
 done
 
-# As exported: NAME{LABEL LABEL}; a counter's sample ends in _total.
-"$root/build/xidscope" metrics | awk -F'\t' '
-	{ gsub(/, /, " ", $4); print $1 ($2 == "counter" ? "_total" : ""), $4, "instance job" }' >"$dir/metrics"
-grep -oE 'xidscope_[a-z_]+[a-z]' rules.yaml | while read -r metric; do
-	grep -q "^$metric " "$dir/metrics" || die "rules.yaml uses $metric, which xidscope does not export: see 'xidscope metrics'"
+# The query for recoveries in METRICS.md: for one GPU by its address, for all by "all".
+query=$(grep -m1 '^xidscope_gpu_xid_last_timestamp_seconds unless' "$root/docs/METRICS.md") || die "METRICS.md has no query for recoveries"
+last='{series: "xidscope_gpu_xid_last_timestamp_seconds{instance=\"INSTANCE\",gpu=\"g\",xid=\"79\"}", values: 50}'
+recovered='{series: "xidscope_gpu_recovered_timestamp_seconds{instance=\"INSTANCE\",gpu=\"GPU\",evidence=\"x\"}", values: TIME}'
+cat >"$dir/recoveries.yaml" <<EOF
+tests:
+  - input_series:
+      - ${last/INSTANCE/open}
+      - ${last/INSTANCE/again}
+      - $(sed 's/INSTANCE/again/; s/GPU/g/; s/TIME/40/' <<<"$recovered")
+      - ${last/INSTANCE/probed}
+      - $(sed 's/INSTANCE/probed/; s/GPU/g/; s/TIME/60/' <<<"$recovered")
+      - ${last/INSTANCE/loaded}
+      - $(sed 's/INSTANCE/loaded/; s/GPU/all/; s/TIME/60/' <<<"$recovered")
+    promql_expr_test:
+      - expr: 'count by (instance) ($query)'
+        exp_samples: [{labels: '{instance="again"}', value: 1}, {labels: '{instance="open"}', value: 1}]
+EOF
+quietly "$promtool" test rules "$dir/recoveries.yaml"
+
+# As exported: NAME{LABEL LABEL}; a counter's sample ends in _total, a histogram has three.
+"$xidscope" metrics | awk -F'\t' '
+	{ gsub(/, /, " ", $4); labels = $4 " instance job node pod" }
+	$2 != "histogram" { print $1 ($2 == "counter" ? "_total" : ""), labels; next }
+	{ print $1 "_sum", labels; print $1 "_count", labels; print $1 "_bucket", labels, "le" }' >"$dir/metrics"
+shopt -s nullglob
+grep -ohE 'xidscope_[a-z_]+[a-z]' "${rules[@]}" ../grafana/*.json | sort -u | while read -r metric; do
+	grep -q "^$metric " "$dir/metrics" || die "rules or dashboards use $metric, which xidscope does not export: see 'xidscope metrics'"
 done
-# The series in the tests have all labels of their metric, and no others.
-grep -oE 'xidscope_[a-z_]+\{.*\}' rules_test.yaml | while IFS='{}' read -r metric labels _; do
-	used=$(grep -oE '[a-z]+=' <<<"$labels" | tr -d = | sort | paste -sd' ')
-	known=$(sed -n "s/^$metric //p" "$dir/metrics" | tr ' ' '\n' | grep -vxE 'job|' | sort | paste -sd' ')
-	[[ $used == "$known" ]] || die "$metric has the labels '$used' in rules_test.yaml, but '$known' in xidscope"
+# The series in the tests have all labels of their metric, and no others but those of the scrape.
+own() { sort | { grep -vxE 'instance|job|node|pod|' || true; } | paste -sd' '; }
+grep -ohE 'xidscope_[a-z_]+\{.*\}' "${tests[@]}" | sort -u | while IFS='{}' read -r metric labels _; do
+	used=$({ grep -oE '[a-z]+=' <<<"$labels" || true; } | tr -d = | own)
+	known=$(sed -n "s/^$metric //p" "$dir/metrics" | tr ' ' '\n' | own)
+	[[ $used == "$known" ]] || die "$metric has the labels '$used' in the tests, but '$known' in xidscope"
+done
+
+# GpuFatalXid has the catalog's sentence for each action of a fatal code.
+"$xidscope" xid --list | awk '$2 == "fatal" { print $1 }' | while read -r xid; do
+	"$xidscope" xid "$xid" | sed -n 's/^  action *//p; s/^  advice *//p' | paste -sd'\t'
+done | sort -u | while IFS=$'\t' read -r action advice; do
+	grep -qF "eq \$labels.action \"$action\" }}$advice" alerts.yaml || die "GpuFatalXid lacks \"$action\": \"$advice\""
+done
+# XidscopeEventsDropped knows each reason that METRICS.md has.
+# shellcheck disable=SC2016 # Markdown's backquotes
+sed -n '/^### `xidscope_events_dropped`/,/^###/p' "$root/docs/METRICS.md" | sed -n 's/^| `\([a-z_]*\)` .*/\1/p' | while read -r reason; do
+	grep -qE "eq \\\$labels.reason \"$reason\"|reason!~\"([a-z_]*\|)*${reason}[|\"]" alerts.yaml || die "XidscopeEventsDropped lacks $reason"
 done
 echo "$(wc -w <<<"$alerts") alerts are valid and tested"

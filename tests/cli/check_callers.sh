@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the deployed examples act on each verdict as they should: Slurm's health check program with a stand-in for
-# scontrol, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
+# scontrol, its prolog and epilog, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
 set -uo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -63,6 +63,22 @@ slurm "State=IDLE" "" healthy
 slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" warning
 slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" torn
 unset XIDSCOPE_RESUME
+
+# ---- the node's job, for Prometheus ----
+
+# job CONTEXT JOB WANTED: the series in the folder after the prolog or epilog of a job.
+job() {
+	SLURM_SCRIPT_CONTEXT=$1 SLURM_JOB_ID=$2 XIDSCOPE_TEXTFILES=${folder-textfiles} "$top/deploy/slurm/xidscope-job" 2>err ||
+		fail "xidscope-job fails: it would drain the node"
+	[[ $(grep -hv '^#' textfiles/*.prom 2>/dev/null) == "$3" ]] || fail "$1 of $2: '$(cat textfiles/* 2>&1)', not '$3'"
+}
+mkdir textfiles
+job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
+job prolog_slurmd 4712 'fleet_node_job_info{workload="4712"} 1'
+job epilog_slurmd 4711 'fleet_node_job_info{workload="4712"} 1'
+SLURM_ARRAY_JOB_ID=4800 job prolog_slurmd 4803 'fleet_node_job_info{workload="4800"} 1'
+SLURM_ARRAY_JOB_ID=4800 job epilog_slurmd 4803 ''
+folder=nowhere job prolog_slurmd 4711 ''
 
 # ---- node-problem-detector ----
 

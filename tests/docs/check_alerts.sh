@@ -1,16 +1,38 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that the table of alerts in deploy/prometheus/README.md has the alerts of rules.yaml, in that order, with their
-# severities. check_alerts.sh [DOCUMENT]
+# Proves that the table of alerts in deploy/prometheus/README.md has the alerts of alerts.yaml, in that order, with their
+# severities, and that each has its section in docs/RUNBOOK.md, with all parts, to which its runbook_url leads.
+# check_alerts.sh [DOCUMENT]
 set -euo pipefail
 # shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 document=${1:-deploy/prometheus/README.md}
+rules=deploy/prometheus/alerts.yaml
+runbook=docs/RUNBOOK.md
 
-awk '$1 == "-" && $2 == "alert:" { alert = $3 } $1 == "severity:" { print alert, $2 }' deploy/prometheus/rules.yaml >"$work/rules"
+awk '$1 == "-" && $2 == "alert:" { alert = $3 } $1 == "severity:" { print alert, $2 }' $rules >"$work/rules"
 awk -F ' *[|] *' '$2 ~ /^`[A-Z]/ && NF == 5 { gsub(/`/, "", $2); print $2, $3 }' "$document" >"$work/page"
-[[ -s $work/rules ]] || fail "found no alert in rules.yaml: has its form changed?"
-diff -u --label "$document" "$work/page" --label rules.yaml "$work/rules" >&2 ||
-	fail "$document and rules.yaml disagree"
+[[ -s $work/rules ]] || fail "found no alert in $rules: has its form changed?"
+diff -u --label "$document" "$work/page" --label "$rules" "$work/rules" >&2 ||
+	fail "$document and $rules disagree"
+
+while read -r alert _; do
+	for field in for: summary: description: runbook_url:; do
+		# Those that need no time say so by leaving it out.
+		[[ $field == for: ]] || sed -n "/alert: $alert\$/,/- alert:/p" $rules | grep -q " $field" || complain "$alert has no $field"
+	done
+	grep -q "runbook_url: $runbook#${alert,,}\$" $rules || complain "$alert has no runbook_url with the anchor #${alert,,}"
+	sed -n "/^## $alert\$/,/^## /p" $runbook >"$work/section"
+	[[ -s $work/section ]] || complain "$runbook has no section $alert"
+	for part in Means 'Look at' 'Do' 'Close when'; do
+		grep -q "^\*\*$part\*\*" "$work/section" || complain "$runbook: $alert lacks \"$part\""
+	done
+	grep -q '^    [a-z]' "$work/section" || complain "$runbook: $alert has no command to run"
+done <"$work/rules"
+while read -r section; do
+	grep -q "^$section " "$work/rules" || complain "$runbook has a section on $section, which is no alert"
+done < <(sed -n 's/^## //p' $runbook)
+
+[[ -z $failed ]] || exit 1
 echo "check_alerts.sh: $(wc -l <"$work/rules") alerts agree"
