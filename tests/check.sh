@@ -72,6 +72,8 @@ judge "systemd accepts the unit" deploy/systemd/check.sh
 judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
 judge "doctor reports what this machine has" tests/cli/doctor.sh
 if [[ ${1:-} != --no-guests ]]; then
+	judge "the dashboards are of the type that Grafana publishes" tests/fleet/grafana_types.sh
+	judge "a dead storage system is one page, and the dashboards' queries find something" tests/fleet/live.sh
 	rm -f build/vm/verdicts
 	tests/vm/check.sh
 	if [[ -e build/vm/verdicts ]]; then

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that the dashboards are of the type that Grafana publishes for them (npm's @grafana/schema), without a field that
+# it does not know. The options of each kind of panel have no type there. Exit 77: npm or its registry is not there.
+set -euo pipefail
+top=$(realpath "$(dirname "$0")/../..")
+work=$top/build/grafana
+mkdir -p "$work"
+cd "$work"
+
+command -v npm >/dev/null || {
+	echo "npm is missing: the types of dashboards are not checked"
+	exit 77
+}
+[[ -e node_modules/@grafana/schema/package.json && -e node_modules/typescript/bin/tsc ]] ||
+	npm install --prefix . --no-save --ignore-scripts --no-audit --no-fund typescript@5 @grafana/schema@13.2.3 >npm.log 2>&1 || {
+	echo "npm cannot install @grafana/schema: $(grep -m1 -i error npm.log)"
+	exit 77
+}
+
+# JSON has the values of enumerations, not their names: an enumeration becomes the type of its values.
+awk '
+	/^export declare enum/ { printf "export type %s =", $4; inside = 1; next }
+	inside && /^}/ { print ";"; inside = 0; next }
+	inside && / = / { sub(/.* = /, ""); sub(/,.*/, ""); printf " | %s", $0; next }
+	!inside
+' node_modules/@grafana/schema/dist/types/raw/dashboard/x/types.gen.d.ts >types.d.ts
+for page in "$top"/deploy/grafana/*.json; do
+	name=$(basename "$page" .json)
+	{
+		echo 'import type { Dashboard, Panel } from "./types";'
+		# A panel as such: Dashboard has a union there, in which an unknown field of one kind may pass as of another.
+		printf 'export const page: Omit<Dashboard, "panels"> & { panels: Panel[] } = '
+		cat "$page"
+	} >"$name.ts"
+	node_modules/typescript/bin/tsc --strict --noEmit --skipLibCheck "$name.ts" || exit 1
+done
+echo "$(find "$top/deploy/grafana" -name '*.json' | wc -l) dashboards are of Grafana's type"
