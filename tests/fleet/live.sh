@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that Alertmanager accepts its configuration, and with a real fleet of targets what live.py does.
+# Proves that Alertmanager accepts its configuration and VictoriaMetrics' vmalert the rules, and with a real fleet of targets what live.py does.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
@@ -15,6 +15,11 @@ trap 'rm -rf "$work"' EXIT
 
 "$(tool prometheus-alertmanager usr/bin/amtool)" check-config "$top/deploy/prometheus/alertmanager.yml" >"$work/amtool" 2>&1 || {
 	cat "$work/amtool" >&2
+	exit 1
+}
+"$(tool victoria-metrics usr/bin/vmalert)" -dryRun -rule="$top/deploy/prometheus/*s.yaml" \
+	-rule="$top/deploy/prometheus/reliability.yaml" >"$work/vmalert" 2>&1 || {
+	tail -n 3 "$work/vmalert" >&2
 	exit 1
 }
 "$sample" prometheus node >"$work/sample"
