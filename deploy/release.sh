@@ -50,6 +50,7 @@ for file in deploy/prometheus/*; do
 	*) cp -r "$file" "$out/rules/" ;;
 	esac
 done
+cp -r deploy/grafana "$out/dashboards"
 cp CHANGELOG.md "$out/"
 (cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum) >"$work/SHA256SUMS"
 mv "$work/SHA256SUMS" "$out/"

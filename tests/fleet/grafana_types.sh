@@ -13,7 +13,7 @@ command -v npm >/dev/null || {
 	exit 77
 }
 [[ -e node_modules/@grafana/schema/package.json && -e node_modules/typescript/bin/tsc ]] ||
-	npm install --prefix . --no-save --ignore-scripts --no-audit --no-fund typescript@5 @grafana/schema@13.2.3 >npm.log 2>&1 || {
+	npm install --prefix . --no-save --ignore-scripts --no-audit --no-fund typescript@5.9.3 @grafana/schema@13.2.3 >npm.log 2>&1 || {
 	echo "npm cannot install @grafana/schema: $(grep -m1 -i error npm.log)"
 	exit 77
 }
