@@ -63,6 +63,7 @@ judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
 judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
 judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
 judge "commands, options and values are completed in bash and zsh" tests/cli/completion.sh
+judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
 judge "run writes nothing but regular files with one link" tests/cli/paths.sh

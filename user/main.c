@@ -6,10 +6,15 @@
 int main(int argc, char **argv)
 {
 	static int (*const commands[COMMANDS])(const struct options *options) = {
-		[COMMAND_RUN] = cmd_run,         [COMMAND_TRACE] = cmd_trace,
-		[COMMAND_CHECK] = cmd_check,     [COMMAND_DOCTOR] = cmd_doctor,
-		[COMMAND_XID] = cmd_xid,         [COMMAND_METRICS] = cmd_metrics,
-		[COMMAND_HELP] = cmd_help,       [COMMAND_COMPLETION] = cmd_completion,
+		[COMMAND_RUN] = cmd_run,
+		[COMMAND_TRACE] = cmd_trace,
+		[COMMAND_CHECK] = cmd_check,
+		[COMMAND_ACK] = cmd_ack,
+		[COMMAND_DOCTOR] = cmd_doctor,
+		[COMMAND_XID] = cmd_xid,
+		[COMMAND_METRICS] = cmd_metrics,
+		[COMMAND_HELP] = cmd_help,
+		[COMMAND_COMPLETION] = cmd_completion,
 		[COMMAND_VERSION] = cmd_version,
 	};
 	struct options options;

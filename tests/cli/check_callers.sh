@@ -16,53 +16,169 @@ sed 's/fatal/unknown/' critical >warning
 echo '# EOF' >healthy
 head -n 1 critical >torn
 
-# ---- Slurm ----
+# ---- Slurm: the script's decisions, with stand-ins for scontrol and sinfo; a guest has the real ones ----
 
-# Prints the file "node" for `scontrol --oneliner show node NAME`, and records all other arguments.
-mkdir bin
+# A node is a file in nodes/: its state, the time of its reason, and the reason. All of them are one partition.
+mkdir bin nodes
 cat >bin/scontrol <<'END'
 #!/bin/bash
-if [[ $* == "--oneliner show node n1" ]]; then
-	cat node
-else
-	printf '%s\n' "$@" >>done
+if [[ $* == "--oneliner show node "* ]]; then
+	mapfile -t node <"nodes/$4"
+	echo "NodeName=$4 Arch=x86_64 State=${node[0]} Comment=x Reason=${node[2]} [root@${node[1]}]"
+	exit
 fi
+printf '%s\n' "$*" >>scontrol.done
+name=${2#NodeName=}
+mapfile -t node <"nodes/$name"
+case $3 in
+State=RESUME) node=(IDLE Unknown none) ;;
+State=DRAIN) node=("${node[0]%%+*}+DRAIN" "${clock:-5}" "${4#Reason=}") ;;
+State=DOWN) node=(DOWN "${clock:-5}" "${4#Reason=}") ;;
+esac
+printf '%s\n' "${node[@]}" >"nodes/$name"
 END
-chmod +x bin/scontrol
+cat >bin/sinfo <<'END'
+#!/bin/bash
+# others that drain while the script waits
+[[ ! -e meanwhile ]] || [[ ! -e looked ]] || { bash ./meanwhile; rm meanwhile; }
+: >looked
+for file in nodes/*; do
+	mapfile -t node <"$file"
+	case ${node[0]} in
+	*DRAIN*) word=drained ;;
+	*DOWN*) word=down ;;
+	*) word=idle ;;
+	esac
+	echo "batch|${file#nodes/}|$word|${node[1]}|${node[2]}"
+done
+END
+printf '#!/bin/bash\necho "$*" >>logged\n' >bin/logger
+chmod +x bin/*
+mkdir -p "sys/bus/pci/devices/$gpu/driver"
+export XIDSCOPE_STATE_DIR=$dir/state XIDSCOPE_SETTLE=0 XIDSCOPE_SYSFS=$dir/sys XIDSCOPE=$program PATH=$dir/bin:$PATH
 
-# slurm NODE-LINE WANTED FILE ARGUMENT...: the arguments that scontrol gets, one a line.
+node() { # NAME STATE [SINCE [REASON]]
+	printf '%s\n' "$2" "${3:-Unknown}" "${4:-none}" >"nodes/$1"
+}
+fresh() { # STATE [REASON]: one node of ten, and nothing remembered
+	rm -rf state nodes/* logged looked meanwhile
+	for i in {1..10}; do node "n$i" IDLE; done
+	node n1 "$1" 3 "${2:-}"
+}
+# slurm WANTED FILE ARGUMENT...: what scontrol is asked to change.
 slurm() {
-	local wanted=$2 file=$3
-	echo "NodeName=n1 Arch=x86_64 $1" >node
-	: >./done
-	shift 3
-	PATH=$dir/bin:$PATH SLURMD_NODENAME=n1 XIDSCOPE=$program \
-		"$top/deploy/slurm/xidscope-health-check" --file "$file" "$@" >out 2>err || fail "the health check fails for $file"
-	[[ $(<./done) == "$wanted" ]] || fail "$file, $*: scontrol was asked for '$(<./done)', not '$wanted'"
+	local wanted=$1 file=$2 got=0
+	: >scontrol.done
+	shift 2
+	SLURMD_NODENAME=n1 "$top/deploy/slurm/xidscope-health-check" --file "$file" --ack absent "$@" >out 2>err || got=$?
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $(<scontrol.done) == $wanted ]] || fail "$file, $*: scontrol was asked for '$(<scontrol.done)', not '$wanted'"
+	[[ $got == "${exits:-0}" ]] || fail "$file, $*: the health check ends with $got: $(<err)"
 	[[ ! -s out ]] || fail "$file: the health check prints '$(<out)'"
 }
-reason="Reason=xidscope: GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: \
-Drain the node and restart it; if the error returns, replace the GPU."
-drained=$'update\nNodeName=n1\nState=DRAIN\n'$reason
-slurm "State=IDLE Reason=" "$drained" critical
-slurm "State=MIXED+CLOUD" "$drained" critical
-XIDSCOPE_STATE=DOWN slurm "State=ALLOCATED" "${drained/DRAIN/DOWN}" critical
-slurm "State=IDLE+DRAIN Reason=somebody's [root@now]" "" critical
-slurm "State=DOWN* Reason=xidscope: GPU x" "" critical
-slurm "State=IDLE" "" warning
-slurm "State=IDLE" "$drained" warning --rule unknown_xid=fail
-slurm "State=IDLE" "" torn
-grep -q '^xidscope: torn: the end is missing' err || fail "the reason for unknown is missing: $(<err)"
-slurm "State=IDLE" "" absent
-slurm "State=IDLE" "" healthy
-slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" healthy
-export XIDSCOPE_RESUME=1
-slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" $'update\nNodeName=n1\nState=RESUME' healthy
-slurm "State=IDLE+DRAIN Reason=not xidscope: x [root@now]" "" healthy
-slurm "State=IDLE" "" healthy
-slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" warning
-slurm "State=IDLE+DRAIN Reason=xidscope: GPU x [root@now]" "" torn
-unset XIDSCOPE_RESUME
+said() { # PATTERN
+	# shellcheck disable=SC2053
+	[[ $(tail -n 1 logged 2>/dev/null) == *$1* ]] || fail "it logged '$(cat logged)', not '$1'"
+}
+text="[[]xidscope fail] GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: *"
+drain="update NodeName=n1 State=DRAIN Reason=Xid 79 c1:00.0 $text"
+down="update NodeName=n1 State=DOWN Reason=Xid 79 c1:00.0 $text"
+warn="update NodeName=n1 State=DRAIN Reason=Xid 79 c1:00.0 [[]xidscope warn] GPU $gpu: *"
+back="update NodeName=n1 State=RESUME"
+ours="Xid 79 c1:00.0 [xidscope fail] GPU $gpu: Xid 79 x"
+
+# a failure takes the node down, its jobs with it; a warning lets them end
+fresh IDLE && slurm "$drain"$'\n'"$down" critical && slurm "" critical
+fresh MIXED+CLOUD && slurm "$warn" warning && slurm "" warning
+slurm "$down" critical # and then it got worse
+fresh IDLE && slurm "$warn" critical --rule xid_fatal=warn
+
+# careful sites
+export XIDSCOPE_MODE=drain-only
+fresh ALLOCATED && slurm "$drain" critical && slurm "" critical
+fresh IDLE && slurm "$warn" warning && slurm "$drain" critical
+export XIDSCOPE_MODE=observe
+fresh IDLE && slurm "update NodeName=n1 Comment=Xid 79 c1:00.0 $text" critical
+said "observed: Xid 79 c1:00.0 [[]xidscope fail]"
+slurm "" critical && slurm "update NodeName=n1 Comment=" healthy
+(($(wc -l <logged) == 1)) || fail "it logs the same again"
+export XIDSCOPE_MODE=drian
+fresh IDLE && slurm "" critical
+grep -q 'use observe, drain-only or enforce' err || fail "a wrong mode is not named: $(<err)"
+unset XIDSCOPE_MODE
+echo 'XIDSCOPE_MODE=drain-only' >settings
+fresh IDLE && XIDSCOPE_SETTINGS=settings slurm "$drain" critical
+
+# what others have drained stays as it is
+export XIDSCOPE_RESUME=1 XIDSCOPE_STABLE=0
+for state in IDLE+DRAIN 'DOWN*' MIXED+DRAIN FAIL; do
+	for whose in "somebody's" "xidscope: seen" "maintenance, see [xidscope]"; do
+		fresh "$state" "$whose"
+		slurm "" critical && slurm "" warning && slurm "" healthy
+	done
+done
+
+# unknown changes nothing, not even a drain of its own
+for file in torn absent; do
+	fresh IDLE && slurm "" $file
+	fresh IDLE+DRAIN "$ours" && slurm "" $file
+done
+grep -q '^xidscope: cannot read absent' err || fail "the reason for unknown is missing: $(<err)"
+
+# resumed when the verdict has been OK for a while, if the site wants that
+fresh IDLE+DRAIN "$ours" && slurm "$back" healthy
+fresh DOWN "$ours" && slurm "$back" healthy
+fresh IDLE+DRAIN "$ours" && XIDSCOPE_RESUME=0 slurm "" healthy
+fresh IDLE+DRAIN "$ours" && XIDSCOPE_STABLE=300 slurm "" healthy && XIDSCOPE_STABLE=300 slurm "" healthy
+fresh IDLE && slurm "" healthy
+# not where the GPU has not come back after the reboot that has cleared its counts
+mv "sys/bus/pci/devices/$gpu" sys/gone
+fresh IDLE+DRAIN "$ours" && slurm "" healthy && said "not resumed: $gpu is missing"
+mkdir "sys/bus/pci/devices/$gpu" && slurm "" healthy
+rmdir "sys/bus/pci/devices/$gpu" && mv sys/gone "sys/bus/pci/devices/$gpu"
+# not a fourth time in a day
+fresh IDLE
+for _ in 1 2 3; do node n1 DOWN 3 "$ours" && slurm "$back" healthy; done
+node n1 DOWN 3 "$ours" && slurm "" healthy && said "resumed 3 times in a day"
+# by hand, while the fault is open: it will not hold, and says why
+fresh IDLE && slurm "$drain"$'\n'"$down" critical && node n1 IDLE && slurm "*(it was resumed, but the fault is open: repair \
+it, or xidscope ack $gpu 79)*" critical
+
+# a state that ends by itself must last
+echo 'xidscope_rpc_oldest_waiter_seconds{server="[::1]",queue="pending"} 75.000000000' | cat - healthy >waiting
+fresh IDLE && slurm "" waiting && slurm "" waiting && XIDSCOPE_CONFIRM=0 slurm "update NodeName=n1 State=DRAIN Reason=NFS \
+waits [[]::1] [[]xidscope warn] NFS server *" waiting && slurm "" waiting && slurm "$back" healthy
+fresh IDLE && slurm "" waiting && slurm "" healthy && slurm "" waiting
+
+# ---- the fleet's limit: 20 % of ten nodes are two ----
+others() { for i in "$@"; do printf "printf '%%s\\n' IDLE+DRAIN 3 '%s' >nodes/n%s\n" "${ours/c1/c2}" "$i"; done; }
+fresh IDLE && bash <(others 5) && slurm "$drain"$'\n'"$down" critical
+fresh IDLE && bash <(others 5 6) && slurm "" critical && said "not drained: the limit of 20 % of a partition is reached"
+XIDSCOPE_LIMIT=30 slurm "$drain"$'\n'"$down" critical
+fresh IDLE && bash <(others 5 6 7 8) && XIDSCOPE_LIMIT=100 slurm "$drain"$'\n'"$down" critical
+fresh IDLE && bash <(others 5) && XIDSCOPE_LIMIT=1 slurm "" critical
+fresh IDLE && XIDSCOPE_LIMIT=1 slurm "$drain"$'\n'"$down" critical # at least one
+# others drain at the same time: the first two stay, and this one returns, its job unharmed
+fresh IDLE && others 5 6 >meanwhile && slurm "$drain"$'\n'"$back" critical && said "over the limit"
+# those that drained later go back themselves
+fresh IDLE && others 5 6 | sed 's/DRAIN 3/DRAIN 7/' >meanwhile && slurm "$drain"$'\n'"$down" critical
+# in the same second: by name, n1 before n5
+fresh IDLE && others 5 6 | sed 's/DRAIN 3/DRAIN 5/' >meanwhile && slurm "$drain"$'\n'"$down" critical
+# one that is down has passed this
+fresh IDLE && others 5 6 | sed 's/IDLE+DRAIN 3/DOWN 7/' >meanwhile && slurm "$drain"$'\n'"$back" critical
+# seen a minute later: one that drains goes back, one that is down stays
+fresh ALLOCATED+DRAIN "${ours/fail/warn}" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "$back" warning
+fresh DOWN "$ours" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "" critical
+
+# ---- in a prolog and an epilog ----
+export SLURM_SCRIPT_CONTEXT=prolog_slurmd
+fresh ALLOCATED && slurm "$warn" warning
+fresh ALLOCATED && slurm "" torn
+fresh ALLOCATED && exits=1 slurm "$drain"$'\n'"$down" critical
+fresh ALLOCATED && XIDSCOPE_MODE=observe slurm "update NodeName=n1 Comment=*" critical
+SLURM_SCRIPT_CONTEXT=epilog_slurmd
+fresh ALLOCATED && slurm "$drain"$'\n'"$down" critical
+unset SLURM_SCRIPT_CONTEXT XIDSCOPE_RESUME XIDSCOPE_STABLE
 
 # ---- the node's job, for Prometheus ----
 

@@ -46,8 +46,9 @@ $gpu: Xid 62 *" "" check --file critical
 expect 1 "XIDSCOPE WARNING: NFS server nas/1: a call has been waiting for its reply for 75 s: * | xids=0 \
 oldest_waiter=75.0s;60" "" check --file waiting
 expect 0 "" "" check --style slurm --file healthy
-expect 1 "" "" check --style slurm --file warning
-expect 2 "xidscope: $reason (1 more)" "" check --style slurm --file critical
+# a prolog that runs it fails for a failure alone
+expect 0 "Xid 62 c1:00.0 \[xidscope warn\] GPU $gpu: Xid 62 *" "" check --style slurm --file warning
+expect 2 "Xid 79 c1:00.0 \[xidscope fail\] $reason (1 more)" "" check --style slurm --file critical
 expect 0 "no open fault" "" check --style npd --file healthy
 expect 0 "Xid 62 on $gpu, 1 time, last 20*Z" "" check --style npd --file warning
 expect 1 "Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z" "" check --style npd --file critical
@@ -56,7 +57,7 @@ unknown() { # PATTERN ARGUMENT...
 	local why=$1
 	shift
 	expect 3 "XIDSCOPE UNKNOWN: $why" "" check "$@"
-	expect 3 "" "xidscope: $why" check --style slurm "$@"
+	expect 0 "" "xidscope: $why" check --style slurm "$@"
 	"$program" check --style npd "$@" >out
 	(($? == 2)) || fail "npd: '$*' is not unknown"
 	(($(wc -l <out) == 1 && $(wc -c <out) <= 81)) || fail "npd: '$*' prints '$(<out)'"
@@ -110,6 +111,21 @@ json "j['verdict'] == 'critical' and j['exit_code'] == 2 and j['xids'] == 4 and 
 and [f['rule'] for f in j['findings']] == ['xid_fatal', 'xid_fatal', 'xid_hardware']
 and j['findings'][0]['level'] == 'fail' and j['findings'][0]['brief'].startswith('Xid 79 on ')" check --json --file critical
 json "j['exit_code'] == 1" check --json --style npd --file critical
+json "j['drain_reason'].startswith('Xid 79 c1:00.0 [xidscope fail] GPU ') and [(f['device'], f['xid'], f['level'], f['count'],
+f['last'], f['action']) for f in j['findings']][0] == ('$gpu', 79, 'fail', 2, '2026-11-21T10:00:00Z', 'restart_bm')
+and 'sxid' not in j['findings'][0] and 'first' not in j['findings'][0]" check --json --file critical
+json "j['drain_reason'] == ''" check --json --file healthy
+{ echo "xidscope_nvswitch_sxid_errors_total{device=\"$gpu\",sxid=\"20034\",severity=\"fatal\"} 3" &&
+	echo "xidscope_nvswitch_sxid_first_timestamp_seconds{device=\"$gpu\",sxid=\"20034\"} 1795255100.000" &&
+	echo "xidscope_nvswitch_sxid_last_timestamp_seconds{device=\"$gpu\",sxid=\"20034\"} 1795255200.000"; } | file switch
+json "[(f['sxid'], f['count'], f['first'], f['last'], f['action']) for f in j['findings']] ==
+[(20034, 3, '2026-11-21T09:58:20Z', '2026-11-21T10:00:00Z', 'reset_gpu')]" check --json --file switch
+json "[r['rule'] for r in j][0] == 'xid_fatal' and j[2]['limit'] == 1000 and j[2]['unit'] == 'reports' and 'limit' not in j[0]
+and all(r['level'] in ('warn', 'fail') and r['clears'] for r in j)" check --list-rules --json
+expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *3 of sxid:20034*began *2026-11-21T09:58:20Z\
+*last *2026-11-21T10:00:00Z*cleared *xidscope ack $gpu sxid:20034" "" check --explain --file switch
+expect 0 "OK: 0 findings" "" check --explain --file healthy
+expect 3 "UNKNOWN: torn: *" "" check --explain --file torn
 json "'nas|1' in j['findings'][0]['reason']" check --json --file waiting
 
 # ---- a file full of nasty names, in both formats ----
@@ -126,6 +142,9 @@ expect 0 "*note      The text decides the severity*" "" xid 149
 expect 0 "*mnemonic  ISINK_ZERO_LIFETIME*documented as PSHC_ZERO_LIFETIME*" "" xid 165
 json "j['mnemonic'] == 'ISINK_ZERO_LIFETIME' and j['documented'] == 'PSHC_ZERO_LIFETIME' and j['source'].startswith('https:')" xid 165 --json
 expect 0 "*note      One that names a previous Xid*info.*source    https://docs.nvidia.com/*" "" xid 45
+expect 0 "SXid 20034: *severity  fatal*action    reset_gpu*" "" xid sxid:20034
+expect 1 "SXid 99: code not in the catalog*" "xidscope: SXid 99 is not in the catalog: *" xid sxid:99
+json "j['sxid'] == 20034 and j['known'] and j['severity'] == 'fatal'" xid sxid:20034 --json
 expect 1 "Xid 999: code not in the catalog*severity  unknown*" "xidscope: Xid 999 is not in the catalog: *" xid 999
 expect 2 "" "xidscope: use either CODE or --list; see xidscope xid --help" xid
 printf '79 info page_us\n149 fatal\n999 fatal\nsxid:20034 info\n' >policy

@@ -59,10 +59,17 @@ try 1 "policy: line 1: '${plain// /}"'\x1b' xid --xid-policy policy 79
 printf '%s 79 x\n' "$nasty" >acks
 : >empty
 printf '# EOF\n' >fine
+declare -A unknown=([nagios]=3 [slurm]=0 [npd]=2)
 for style in nagios slurm npd; do
-	try "$([[ $style == npd ]] && echo 2 || echo 3)" "cannot read $plain"'\x1b' check --style $style --file "$broken"
-	try "$([[ $style == npd ]] && echo 2 || echo 3)" "acks: line 1: '" check --style $style --file fine --ack acks
+	try "${unknown[$style]}" "cannot read $plain"'\x1b' check --style $style --file "$broken"
+	try "${unknown[$style]}" "acks: line 1: '" check --style $style --file fine --ack acks
 done
+try 2 "xidscope: invalid GPU CODE '$shown$line': use" ack "$broken" 79
+try 2 "xidscope: invalid --until '$shown$line': use" ack c1:00.0 79 --until "$broken"
+try 1 "xidscope: acks: line 1: '" ack --list --ack acks
+printf '* 79 1 %s\n' "$nasty" >noted
+try 0 '\x1b' ack --list --ack noted
+try 0 '\u001b' ack --list --json --ack noted
 try 3 "cannot read $plain"'\\x1b' check --json --file "$broken"
 cp empty "$broken"
 try 3 "$shown$line: the end is missing" check --file "$broken"
@@ -81,6 +88,7 @@ for newline in '' '\n<0>fake'; do
 	END
 	try 2 "NFS server $shown" check --file foreign
 	try 2 "0000:c1:00.0" check --style slurm --file foreign
+	try 2 "NFS server $shown" check --explain --file foreign
 	try 1 "0000:c1:00.0" check --style npd --file foreign
 	# shellcheck disable=SC1003 # two backslashes
 	try 2 "NFS server ${shown//'\'/'\\'}" check --json --file foreign

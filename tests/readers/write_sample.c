@@ -135,6 +135,7 @@ static void add_faults(struct snapshot *s)
 
 		f->count = i + 1;
 		f->incidents = UINT64_MAX;
+		f->first = 1600000000.25;
 		f->last = 1700000000.25;
 	}
 	s->gpu_watched = true;

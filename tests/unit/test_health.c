@@ -13,6 +13,7 @@
 
 #define NOW 1700000000.0
 #define GPU "0000:c1:00.0"
+#define UUID "GPU-11111111-2222-3333-4444-555555555555"
 
 static struct health_report report;
 /* Each test begins with the defaults and an empty snapshot. */
@@ -86,6 +87,7 @@ TEST(the_table_is_whole)
 	for (int r = 0; r < HEALTH_RULES; r++) {
 		assert_true(*health_rules[r].name && health_rules[r].find);
 		assert_int_equal(health_rules[r].help[strlen(health_rules[r].help) - 1], '.');
+		assert_int_equal(health_rules[r].clears[strlen(health_rules[r].clears) - 1], '.');
 		assert_int_equal(*health_rules[r].unit != 0, health_rules[r].limit > 0);
 		assert_int_equal(o.rules[r].level, health_rules[r].level);
 		assert_true(o.rules[r].limit == health_rules[r].limit);
@@ -474,10 +476,17 @@ TEST(a_fault_is_over_by_acknowledgement)
 		{ "\n* fallen_off_bus 1700000000 card was seated\r\n", 4 },
 		{ "* fallen_off 1700000000", 0 },
 		{ "* 79 1600000000\n* 79 1700000000\n", 1 },
-		// NOW is 1700000000: written by a clock that was ahead, a little or too much
+		// NOW is 1700000000: until a time in the future
 		{ "* * 1700000010", 7 },
-		{ "* * 1700000011", 0 },
+		{ "* 79 1800000000", 1 },
+		{ "* 79 until:1800000000", 1 },
+		{ "* 79 until:1700000000", 1 },
+		// a snooze that is over
+		{ "* 79 until:1699999999", 0 },
 		{ "other 79 1700000000", 0 },
+		{ UUID " 79 1700000000", 1 },
+		{ UUID " * until:1800000000", 7 },
+		{ "GPU-22222222-2222-3333-4444-555555555555 79 1700000000", 0 },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -485,6 +494,7 @@ TEST(a_fault_is_over_by_acknowledgement)
 		add_fault(79, false, "fatal", "restart_bm", NOW - 99.5);
 		add_fault(20034, true, "fatal", "", NOW - 99.5);
 		add_driver_error("fallen_off_bus", NOW - 99.5);
+		strcpy(snapshot_gpu(&s, GPU)->uuid, UUID);
 		o.acks = &list;
 		evaluate();
 		if (report.rules[HEALTH_XID_FATAL] !=
@@ -497,6 +507,48 @@ TEST(a_fault_is_over_by_acknowledgement)
 		snapshot_free(&s);
 		ack_free(&list);
 	}
+}
+
+/* A state has no time: only a snooze is later than it. */
+TEST(a_state_is_snoozed_by_its_rule)
+{
+	struct ack_list list = acks(GPU " gsp_rate_limited until:1700000060\n"
+					"* nfs_waiter 1699999999");
+
+	snapshot_gpu(&s, GPU)->rate_limited = true;
+	snapshot_server(&s, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
+	evaluate();
+	assert_int_equal(report.total, 2);
+	o.acks = &list;
+	evaluate();
+	assert_only(HEALTH_NFS_WAITER, HEALTH_WARN);
+	ack_free(&list);
+}
+
+TEST(a_finding_has_its_fields)
+{
+	struct fault *f = add_fault(79, false, "fatal", "restart_bm", 1795255200.9);
+	const struct health_finding *x = report.findings;
+
+	f->count = 2;
+	f->first = 1795255100;
+	add_fault(20034, true, "fatal", "", NOW - 10);
+	evaluate();
+	assert_string_equal(x->device, GPU);
+	assert_string_equal(x->what, "79");
+	assert_int_equal(x->code, 79);
+	assert_int_equal(x->count, 2);
+	assert_true(x->first == 1795255100 && x->last == 1795255200.9);
+	assert_string_equal(x->action, "restart_bm");
+	assert_string_equal(x->head, "Xid 79 c1:00.0");
+	assert_string_equal(x[1].what, "sxid:20034");
+	assert_true(x[1].nvswitch && x[1].code == 20034);
+	assert_string_equal(x[1].head, "SXid 20034 c1:00.0");
+	assert_string_equal(x[1].action, "reset_gpu");
+	/* another domain is shown */
+	strcpy(s.faults[0].device, "0001:c1:00.0");
+	evaluate();
+	assert_string_equal(x->head, "Xid 79 0001:c1:00.0");
 }
 
 TEST(folded_faults_are_over_by_what_holds_for_all_of_them)
@@ -525,9 +577,10 @@ TEST(wrong_acknowledgements_are_refused_with_their_line)
 		const char *text;
 		const char *error;
 	} cases[] = {
-		{ "gpu0 79 1", "line 1: 'gpu0' is not a PCI address (0000:c1:00.0), other or *" },
+		{ "gpu0 79 1",
+		  "line 1: 'gpu0' is not a PCI address (0000:c1:00.0), GPU-UUID, other or *" },
 		{ "0000:c1:00.0x 79 1",
-		  "line 1: '0000:c1:00.0x' is not a PCI address (0000:c1:00.0), other or *" },
+		  "line 1: '0000:c1:00.0x' is not a PCI address (0000:c1:00.0), GPU-UUID, other or *" },
 		{ "\n* 79", "line 2: '*' must be followed by WHAT and TIME" },
 		{ "* xid79! 1",
 		  "line 1: 'xid79!' is not an Xid, sxid:NUMBER, a kind of driver error or *" },

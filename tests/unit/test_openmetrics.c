@@ -154,6 +154,7 @@ static struct snapshot full_snapshot(void)
 		assert_non_null(f);
 		f->count = i + 1;
 		f->incidents = i + 21;
+		f->first = 1600000000.125 + (double)i;
 		f->last = 1700000000.125 + (double)i;
 	}
 	add_kernel_events(&s);
@@ -875,6 +876,8 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		  "1.500000002" },
 		{ "gpu_xid_errors_total{gpu=\"0000:c1:00.0\",xid=\"79\",severity=\"fatal\",action=\"restart_bm\"}",
 		  "1" },
+		{ "gpu_xid_first_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"79\"}",
+		  "1600000000.125" },
 		{ "gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"31\"}",
 		  "1700000001.125" },
 		{ "nvswitch_sxid_errors_total{device=\"0000:05:00.0\",sxid=\"20034\",severity=\"fatal\"}",

@@ -152,8 +152,8 @@ TEST(check_has_its_defaults)
 	assert_string_equal(o.file, "/var/lib/prometheus/node-exporter/xidscope.prom");
 	assert_int_equal(o.style, CHECK_NAGIOS);
 	assert_true(o.max_age == 120);
-	assert_null(o.ack);
-	assert_false(o.json);
+	assert_string_equal(o.ack, "/etc/xidscope/acks");
+	assert_false(o.json || o.explain);
 	assert_false(o.list_rules);
 	assert_true(o.health.window == 0 && o.health.since == 0);
 	assert_null(o.health.acks);
@@ -208,6 +208,8 @@ TEST(options_of_check_are_read)
 	assert_true(o.max_age == 3600);
 }
 
+#define CODE_HINT "use one number, as in \"xidscope xid 79\" or \"xidscope xid sxid:20034\""
+
 TEST(xid_takes_a_code_or_lists)
 {
 	struct options o;
@@ -219,20 +221,53 @@ TEST(xid_takes_a_code_or_lists)
 	assert_int_equal(o.xid, 4294967295);
 	assert_true(o.json);
 	assert_string_equal(o.xid_policy, "/p");
+	assert_false(o.nvswitch);
+	assert_int_equal(PARSE(&o, "xid", "sxid:20034"), COMMAND_XID);
+	assert_true(o.nvswitch && o.xid == 20034);
 	assert_int_equal(PARSE(&o, "xid", "--list"), COMMAND_XID);
 	assert_true(o.list);
 	assert_null(o.code);
 
 	REFUSED("use either CODE or --list; see xidscope xid --help", "xid");
 	REFUSED("use either CODE or --list; see xidscope xid --help", "xid", "79", "--list");
-	REFUSED("invalid CODE '80': use one number, as in \"xidscope xid 79\"", "xid", "79", "80");
-	REFUSED("invalid CODE '4294967296': use one number, as in \"xidscope xid 79\"", "xid",
-		"4294967296");
-	REFUSED("invalid CODE '7=9': use one number, as in \"xidscope xid 79\"", "xid", "7=9");
+	REFUSED("invalid CODE '80': " CODE_HINT, "xid", "79", "80");
+	REFUSED("invalid CODE '4294967296': " CODE_HINT, "xid", "4294967296");
+	REFUSED("invalid CODE '7=9': " CODE_HINT, "xid", "7=9");
 	REFUSED("unknown option '-79'; see xidscope xid --help", "xid", "-79");
 	REFUSED("unexpected argument ''; see xidscope xid --help", "xid", "");
 	REFUSED("unexpected argument 'CODE'; see xidscope check --help", "check", "CODE");
 	assert_int_equal(PARSE(&o, "xid", "--help"), COMMAND_HELP);
+}
+
+TEST(ack_takes_a_fault_or_lists)
+{
+	struct options o;
+
+	assert_int_equal(PARSE(&o, "ack", "C1:00.0", "079", "--until=2026-11-21T10:00:00Z",
+			       "--note", "n", "--ack", "/a"),
+			 COMMAND_ACK);
+	assert_string_equal(o.fault.device, "0000:c1:00.0");
+	assert_string_equal(o.fault.what, "79");
+	assert_true(o.fault.time == 1795255200);
+	assert_string_equal(o.note, "n");
+	assert_string_equal(o.ack, "/a");
+	assert_int_equal(PARSE(&o, "ack", "*", "sxid:20034", "--remove"), COMMAND_ACK);
+	assert_string_equal(o.fault.what, "sxid:20034");
+	assert_true(o.remove);
+	assert_int_equal(PARSE(&o, "ack", "--list", "--json"), COMMAND_ACK);
+	assert_true(o.list && o.json);
+
+	REFUSED("use GPU and CODE, or --list; see xidscope ack --help", "ack");
+	REFUSED("use GPU and CODE, or --list; see xidscope ack --help", "ack", "c1:00.0");
+	REFUSED("use GPU and CODE, or --list; see xidscope ack --help", "ack", "*", "79", "--list");
+	REFUSED("invalid GPU CODE 'gpu0': use a PCI address (0000:c1:00.0), GPU-UUID, other or *",
+		"ack", "gpu0", "79");
+	REFUSED("invalid GPU CODE '7\\x0a': use an Xid, sxid:NUMBER, a kind of driver error or *",
+		"ack", "*", "7\n");
+	REFUSED("invalid GPU CODE '80': use one GPU and one CODE", "ack", "*", "79", "80");
+	REFUSED("invalid --until 'soon': use a time as in 2026-11-21T10:00:00Z, or seconds since "
+		"the epoch",
+		"ack", "*", "79", "--until", "soon");
 }
 
 /* Nagios and other callers have no other code for "unknown". */
@@ -486,6 +521,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		    "--log FORM",
 		    "--verbose ",
 		    "--xid-policy FILE",
+		    "--ack FILE",
 		    "xidscope.prom" } },
 		{ "trace",
 		  { "--interval ", "1s", "--duration ", "--hooks ", "--source ", "--sunrpc-btf ",
@@ -493,7 +529,10 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "check",
 		  { "--file FILE", "--heartbeat FILE", "--style STYLE", "--window DURATION",
 		    "--since TIME", "--ack FILE", "--max-age DURATION", "2m", "--rule RULE",
-		    "--list-rules ", "--json ", "3 unknown", "2 unknown" } },
+		    "--list-rules ", "--explain ", "--json ", "3 unknown", "2 unknown" } },
+		{ "ack",
+		  { "GPU CODE ", "--until TIME", "--note TEXT", "--list ", "--remove ",
+		    "--file FILE", "--ack FILE", "--json " } },
 		{ "doctor", { "--json ", "--sunrpc-btf FILE" } },
 		{ "xid", { "CODE ", "--list ", "--json ", "--xid-policy " } },
 		{ "metrics", { NULL } },

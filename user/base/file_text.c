@@ -41,23 +41,33 @@ static int read_all(struct file_text *f, int fd, size_t room, size_t max)
 	return 0;
 }
 
-int file_text_read(struct file_text *f, const char *path, size_t max)
+/* Whether somebody else may have written it; 0, -EMLINK or -EPERM. */
+static int check_owner(const struct stat *st)
+{
+	if (st->st_nlink > 1)
+		return -EMLINK;
+	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH ? -EPERM : 0;
+}
+
+static int read_file(struct file_text *f, const char *path, size_t max, bool own)
 {
 	struct stat status;
 	int fd, err = 0;
 
 	*f = (struct file_text){};
 	/* Opening a FIFO must not wait for a writer. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &status))
 		err = -errno;
 	else if (!S_ISREG(status.st_mode))
 		err = -EINVAL;
-	else if ((size_t)status.st_size > max)
+	else if (own)
+		err = check_owner(&status);
+	if (!err && (size_t)status.st_size > max)
 		err = -EFBIG;
-	else
+	if (!err)
 		err = read_all(f, fd, status.st_size ? (size_t)status.st_size : 4096, max);
 	close(fd);
 	if (err) {
@@ -68,9 +78,25 @@ int file_text_read(struct file_text *f, const char *path, size_t max)
 	return 0;
 }
 
+int file_text_read(struct file_text *f, const char *path, size_t max)
+{
+	return read_file(f, path, max, false);
+}
+
+int file_text_read_own(struct file_text *f, const char *path, size_t max)
+{
+	return read_file(f, path, max, true);
+}
+
 const char *file_text_error(int err)
 {
 	switch (-err) {
+	case ELOOP:
+		return "it is a symbolic link";
+	case EMLINK:
+		return "it has several hard links";
+	case EPERM:
+		return "it does not belong to root, or everybody may write it";
 	case EINVAL:
 		return "it is not a regular file";
 	case EFBIG:

@@ -18,7 +18,11 @@ struct file_text {
  * *@f is empty. */
 int file_text_read(struct file_text *f, const char *path, size_t max);
 
-/* The text of an error of file_text_read(). */
+/* The same for a file that decides something: it must be no link, have one name, belong to root
+ * or to this user, and not be writable by everybody. Also returns -ELOOP, -EMLINK or -EPERM. */
+int file_text_read_own(struct file_text *f, const char *path, size_t max);
+
+/* The text of an error of these. */
 const char *file_text_error(int err);
 
 /* The first line of @path without its newline, cut to @size bytes with the NUL;

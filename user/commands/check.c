@@ -11,6 +11,7 @@
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
+#include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/heartbeat.h"
@@ -19,6 +20,7 @@
 #include "sinks/metrics_file.h"
 
 #define MAX_BYTES (64 << 20)
+#define REASON_SIZE 640
 
 /* The node's state. */
 struct verdict {
@@ -195,16 +197,34 @@ static size_t count_fails(const struct health_report *r)
 	return fails;
 }
 
-/* Slurm's script drains the node if standard output has a reason. */
+/* The reason for draining the node, of which `sinfo -R` shows the first 20 characters. By
+ * what stands in brackets a later check knows its own drains. "": there is none. */
+static void drain_reason(const struct verdict *v, char *to, size_t size)
+{
+	const struct health_report *r = &v->report;
+	const struct health_finding *f = r->findings;
+	size_t others = 0;
+	char more[32] = "";
+
+	*to = 0;
+	if (v->exit == CHECK_UNKNOWN || !r->count)
+		return;
+	others = (v->exit == CHECK_CRITICAL ? count_fails(r) : r->total) - 1;
+	if (others)
+		snprintf(more, sizeof(more), " (%zu more)", others);
+	safe_format(to, size, "%s [xidscope %s] %s%s", f->head, health_level_names[f->level],
+		    f->reason, more);
+}
+
 static void print_slurm(const struct verdict *v)
 {
+	char reason[REASON_SIZE];
+
 	if (v->exit == CHECK_UNKNOWN)
 		safe_line(stderr, "xidscope: %s", v->trouble);
-	if (v->exit == CHECK_CRITICAL) {
-		printf("xidscope: %s", v->report.findings[0].reason);
-		print_more(count_fails(&v->report) - 1);
-		putchar('\n');
-	}
+	drain_reason(v, reason, sizeof(reason));
+	if (*reason)
+		puts(reason);
 }
 
 /* One line of at most 80 bytes. */
@@ -220,6 +240,39 @@ static void print_npd(const struct verdict *v)
 	puts(v->report.count ? v->report.findings[0].brief : "no open fault");
 }
 
+static void print_time(struct json *j, const char *name, double seconds)
+{
+	char text[TIME_TEXT_SIZE];
+
+	if (!(seconds > 0))
+		return;
+	time_to_text(text, sizeof(text), seconds);
+	json_text(j, name, text);
+}
+
+/* Members that are not known are left out. */
+static void print_finding(struct json *j, const struct health_finding *f)
+{
+	json_object(j, NULL);
+	json_text(j, "rule", health_rules[f->rule].name);
+	json_text(j, "level", health_level_names[f->level]);
+	if (*f->device)
+		json_text(j, "device", f->device);
+	if (f->code)
+		json_unsigned(j, f->nvswitch ? "sxid" : "xid", f->code);
+	json_text(j, "what", f->what);
+	if (f->count)
+		json_unsigned(j, "count", f->count);
+	print_time(j, "first", f->first);
+	print_time(j, "last", f->last);
+	if (*f->action)
+		json_text(j, "action", f->action);
+	json_text(j, "reason", f->reason);
+	json_text(j, "brief", f->brief);
+	json_text(j, "clears", health_rules[f->rule].clears);
+	json_object_end(j);
+}
+
 static void print_json(const struct verdict *v, const struct options *o, int code)
 {
 	static const char *const words[] = {
@@ -230,7 +283,9 @@ static void print_json(const struct verdict *v, const struct options *o, int cod
 	};
 	const struct health_report *r = &v->report;
 	struct json j = { .out = stdout };
+	char reason[REASON_SIZE];
 
+	drain_reason(v, reason, sizeof(reason));
 	json_object(&j, NULL);
 	json_text(&j, "verdict", words[v->exit]);
 	json_signed(&j, "exit_code", code);
@@ -242,39 +297,96 @@ static void print_json(const struct verdict *v, const struct options *o, int cod
 	} else {
 		json_unsigned(&j, "xids", v->xids);
 		json_fraction(&j, "oldest_waiter_seconds", v->oldest_waiter, 3);
+		json_text(&j, "drain_reason", reason);
 	}
 	json_array(&j, "findings");
-	for (const struct health_finding *f = r->findings; f < r->findings + r->count; f++) {
-		json_object(&j, NULL);
-		json_text(&j, "rule", health_rules[f->rule].name);
-		json_text(&j, "level", health_level_names[f->level]);
-		json_text(&j, "reason", f->reason);
-		json_text(&j, "brief", f->brief);
-		json_object_end(&j);
-	}
+	for (size_t i = 0; i < r->count; i++)
+		print_finding(&j, &r->findings[i]);
 	json_array_end(&j);
 	json_unsigned(&j, "left_out", r->total - r->count);
 	json_object_end(&j);
 	putchar('\n');
 }
 
-/* A line per rule, fields separated by tabs. */
-static int list_rules(void)
-{
-	for (int i = 0; i < HEALTH_RULES; i++) {
-		const struct health_rule *r = &health_rules[i];
+/* ---- for people ---- */
 
-		printf("%s\t%s\t", r->name, health_level_names[r->level]);
-		if (*r->unit)
-			printf("%g", r->limit);
-		printf("\t%s\t%s\n", r->unit, r->help);
+static void explain_time(const char *name, double seconds)
+{
+	char text[TIME_TEXT_SIZE];
+
+	time_to_text(text, sizeof(text), seconds);
+	if (seconds > 0)
+		printf("  %s%s\n", name, text);
+}
+
+/* For each finding its evidence, when it began and what ends it. */
+static void print_explained(const struct verdict *v)
+{
+	const struct health_report *r = &v->report;
+
+	printf("%s: ", names[v->exit]);
+	if (v->exit == CHECK_UNKNOWN)
+		puts(v->trouble);
+	else
+		printf("%zu finding%s\n", r->total, r->total == 1 ? "" : "s");
+	for (const struct health_finding *f = r->findings; f < r->findings + r->count; f++) {
+		printf("\n%s: %s\n", names[exit_of_level[f->level]], f->reason);
+		printf("  rule      %s: %s\n", health_rules[f->rule].name,
+		       health_rules[f->rule].help);
+		if (f->count)
+			printf("  evidence  %" PRIu64 " of %s on %s, action %s\n", f->count,
+			       f->what, f->device, *f->action ? f->action : "none");
+		else
+			puts("  evidence  the present state");
+		explain_time("began     ", f->first);
+		explain_time("last      ", f->last);
+		printf("  cleared   by: %s\n", health_rules[f->rule].clears);
+		if (f->count)
+			printf("  to acknowledge it: xidscope ack %s %s\n", f->device, f->what);
+	}
+	if (r->total > r->count)
+		printf("\nand %zu more\n", r->total - r->count);
+}
+
+/* A line per rule, fields separated by tabs; or JSON. */
+static int list_rules(bool json)
+{
+	struct json j = { .out = stdout };
+
+	if (json)
+		json_array(&j, NULL);
+	for (const struct health_rule *r = health_rules; r < health_rules + HEALTH_RULES; r++) {
+		if (!json) {
+			printf("%s\t%s\t", r->name, health_level_names[r->level]);
+			if (*r->unit)
+				printf("%g", r->limit);
+			printf("\t%s\t%s\n", r->unit, r->help);
+			continue;
+		}
+		json_object(&j, NULL);
+		json_text(&j, "rule", r->name);
+		json_text(&j, "level", health_level_names[r->level]);
+		if (*r->unit) {
+			json_fraction(&j, "limit", r->limit, 0);
+			json_text(&j, "unit", r->unit);
+		}
+		json_text(&j, "help", r->help);
+		json_text(&j, "clears", r->clears);
+		json_object_end(&j);
+	}
+	if (json) {
+		json_array_end(&j);
+		putchar('\n');
 	}
 	return CHECK_OK;
 }
 
-/* The exit code of @verdict in this style. */
+/* The exit code of @verdict in this style. Slurm drains a node whose prolog fails, so there
+ * only a failure is one. */
 static int exit_code(enum check_exit verdict, enum check_style style)
 {
+	if (style == CHECK_SLURM)
+		return verdict == CHECK_CRITICAL ? CHECK_CRITICAL : CHECK_OK;
 	if (style != CHECK_NPD)
 		return verdict;
 	return verdict == CHECK_UNKNOWN  ? NPD_UNKNOWN :
@@ -294,7 +406,8 @@ static int check_heartbeat(const struct options *o)
 	else
 		printf("%s: the agent's last heartbeat was %.0f s ago\n",
 		       age > o->max_age ? "stuck" : "alive", age);
-	return exit_code(!err && age <= o->max_age ? CHECK_OK : CHECK_UNKNOWN, o->style);
+	return exit_code(!err && age <= o->max_age ? CHECK_OK : CHECK_UNKNOWN,
+			 o->style == CHECK_NPD ? CHECK_NPD : CHECK_NAGIOS);
 }
 
 int cmd_check(const struct options *o)
@@ -303,13 +416,15 @@ int cmd_check(const struct options *o)
 	int code;
 
 	if (o->list_rules)
-		return list_rules();
+		return list_rules(o->json);
 	if (o->heartbeat)
 		return check_heartbeat(o);
 	evaluate(&v, o);
 	code = exit_code(v.exit, o->style);
 	if (o->json)
 		print_json(&v, o, code);
+	else if (o->explain)
+		print_explained(&v);
 	else if (o->style == CHECK_SLURM)
 		print_slurm(&v);
 	else if (o->style == CHECK_NPD)

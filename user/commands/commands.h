@@ -11,6 +11,7 @@ struct options;
 int cmd_run(const struct options *options);
 int cmd_trace(const struct options *options);
 int cmd_check(const struct options *options);
+int cmd_ack(const struct options *options);
 int cmd_doctor(const struct options *options);
 int cmd_xid(const struct options *options);
 int cmd_metrics(const struct options *options);

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/span.h"
 #include "base/time_text.h"
 #include "commands/observer.h"
 #include "rpc/choice.h"
+#include "xid/xid_catalog.h"
 
 #define DAY 86400.0
 
@@ -26,6 +28,9 @@ const struct command_row command_rows[COMMANDS] = {
 			    "Report the node's health, from the metrics file",
 			    { "check --window 7d",
 			      "check --style slurm --rule nfs_waiter=fail:300" } },
+	[COMMAND_ACK] = { "ack",
+			  "Acknowledge a fault, or show what is acknowledged",
+			  { "ack c1:00.0 79 --note 'riser seated anew'", "ack --list" } },
 	[COMMAND_DOCTOR] = { "doctor",
 			     "Show what this kernel offers, what is missing and the fix",
 			     { "doctor", "doctor --json" } },
@@ -72,15 +77,39 @@ static const char *read_storage(struct options *o, const char *value)
 
 static const char *read_code(struct options *o, const char *value)
 {
-	unsigned long code;
+	struct span text = { value, value + strlen(value) };
 
-	errno = 0;
-	code = strtoul(value, NULL, 10);
-	if (o->code || errno || value[strspn(value, "0123456789")] || code > UINT32_MAX)
-		return "use one number, as in \"xidscope xid 79\"";
+	if (o->code || !xid_code_read(text, &o->nvswitch, &o->xid))
+		return "use one number, as in \"xidscope xid 79\" or \"xidscope xid sxid:20034\"";
 	o->code = value;
-	o->xid = (unsigned int)code;
 	return NULL;
+}
+
+static const char *read_fault(struct options *o, const char *value)
+{
+	struct span text = { value, value + strlen(value) };
+
+	switch (o->operands++) {
+	case 0:
+		return ack_read_device(text, &o->fault) ? NULL : "use " ACK_DEVICE_FORMS;
+	case 1:
+		return ack_read_what(text, &o->fault) ? NULL : "use " ACK_WHAT_FORMS;
+	default:
+		return "use one GPU and one CODE";
+	}
+}
+
+static const char *read_until(struct options *o, const char *value)
+{
+	return time_from_text(value, &o->fault.time) ?
+		       NULL :
+		       "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch";
+}
+
+static const char *read_note(struct options *o, const char *value)
+{
+	o->note = value;
+	return strlen(value) <= 200 ? NULL : "use at most 200 bytes";
 }
 
 static const char *read_since(struct options *o, const char *value)
@@ -139,6 +168,7 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 #define RUN (1u << COMMAND_RUN)
 #define TRACE (1u << COMMAND_TRACE)
 #define CHECK (1u << COMMAND_CHECK)
+#define ACK (1u << COMMAND_ACK)
 #define DOCTOR (1u << COMMAND_DOCTOR)
 #define XID (1u << COMMAND_XID)
 #define HELP (1u << COMMAND_HELP)
@@ -153,8 +183,11 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 #define OTHER(function) .type = OPTION_OTHER, .read = (function)
 
 const struct option_row option_rows[] = {
-	{ "CODE", .commands = XID, OTHER(read_code), .help = "Explain this Xid" },
 	{ "SHELL", .commands = COMPLETION, WORD(shell, shells), .help = "bash or zsh" },
+	{ "CODE", .commands = XID, OTHER(read_code), .help = "Explain this Xid, or sxid:NUMBER" },
+	{ "GPU CODE", .commands = ACK, OTHER(read_fault),
+	  .help = "Acknowledge these faults: GPU as check shows it, CODE\n"
+		  "an Xid, sxid:NUMBER, a kind of driver error, or *" },
 	{ "COMMAND", .commands = HELP, OTHER(read_command), .help = "Show its options" },
 	{ "--output", "FILE", RUN, OTHER(read_output),
 	  .help = "Write metrics to FILE, or to standard output if it is -\n"
@@ -207,19 +240,30 @@ const struct option_row option_rows[] = {
 	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
 	  .help = "Take severity and action of Xids from FILE [none]" },
 	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
-	{ "--file", .commands = CHECK, PATH(file),
+	{ "--until", "TIME", ACK, OTHER(read_until),
+	  .help = "Acknowledge faults until TIME; a TIME in the future is\n"
+		  "a snooze, after which they are open again [now]" },
+	{ "--note", "TEXT", ACK, OTHER(read_note), .help = "Keep TEXT with it" },
+	{ "--list", .commands = ACK, FLAG(list), .help = "List what is acknowledged" },
+	{ "--remove", .commands = ACK, FLAG(remove),
+	  .help = "Remove the acknowledgement of GPU CODE" },
+	{ "--file", .commands = CHECK | ACK, PATH(file),
 	  .help = "Read the metrics file that run writes\n"
 		  "[" DEFAULT_OUTPUT "]" },
 	{ "--heartbeat", .commands = CHECK, PATH(heartbeat),
 	  .help = "Check only that run has written FILE within --max-age" },
 	{ "--style", "STYLE", CHECK, WORD(style, styles),
 	  .help = "Print for nagios, slurm or npd [nagios]; exit codes:\n"
-		  "nagios, slurm: 0 ok, 1 warning, 2 critical, 3 unknown;\n"
+		  "nagios: 0 ok, 1 warning, 2 critical, 3 unknown;\n"
+		  "slurm: 2 critical, else 0;\n"
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = CHECK, DURATION(health.window, 0.1, 3650 * DAY),
 	  .help = "Ignore faults that are older than this" },
 	{ "--since", "TIME", CHECK, OTHER(read_since), .help = "Ignore faults before TIME" },
-	{ "--ack", .commands = CHECK, PATH(ack), .help = "Ignore faults that FILE acknowledges" },
+	{ "--ack", .commands = RUN | CHECK, PATH(ack),
+	  .help = "Ignore faults that FILE acknowledges\n"
+		  "[" ACK_DEFAULT_FILE "]" },
+	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
 	{ "--max-age", .commands = CHECK, DURATION(max_age, 0.1, DAY),
 	  .help = "Report \"unknown\" if the file is older [2m]" },
 	{ "--rule", "RULE", CHECK, OTHER(read_rule),
@@ -227,7 +271,10 @@ const struct option_row option_rows[] = {
 		  ":LIMIT if it has one" },
 	{ "--list-rules", .commands = CHECK, FLAG(list_rules),
 	  .help = "List the rules and their defaults" },
-	{ "--json", .commands = XID | CHECK | DOCTOR, FLAG(json), .help = "Write JSON" },
+	{ "--explain", .commands = CHECK, FLAG(explain),
+	  .help = "Print for each finding its evidence, when it began, and\n"
+		  "what clears it" },
+	{ "--json", .commands = XID | CHECK | ACK | DOCTOR, FLAG(json), .help = "Write JSON" },
 };
 
 const size_t option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);

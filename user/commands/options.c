@@ -254,6 +254,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .sources = RPC_SOURCES_ALL,
 			       .file = DEFAULT_OUTPUT,
 			       .max_age = 120,
+			       .ack = ACK_DEFAULT_FILE,
 			       .wrong_usage = EXIT_USAGE };
 	health_defaults(&o->health);
 	if (argc < 2)
@@ -281,5 +282,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		return refuse("use either CODE or --list; see xidscope xid --help");
 	if (command == COMMAND_COMPLETION && !o->shell)
 		return refuse("name the shell: bash or zsh");
+	if (command == COMMAND_ACK && o->operands != (o->list ? 0 : 2))
+		return refuse("use GPU and CODE, or --list; see xidscope ack --help");
 	return command;
 }

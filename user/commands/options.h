@@ -18,6 +18,7 @@ enum command {
 	COMMAND_RUN,
 	COMMAND_TRACE,
 	COMMAND_CHECK,
+	COMMAND_ACK,
 	COMMAND_DOCTOR,
 	COMMAND_XID,
 	COMMAND_METRICS,
@@ -55,18 +56,27 @@ struct options {
 	const char *xid_policy; /* file; NULL: none */
 	bool json; /* one JSON text instead of lines */
 
-	/* xid: one of these two */
+	bool list; /* of xid and ack */
+
+	/* xid: this or @list */
 	const char *code; /* NULL: not given */
-	unsigned int xid; /* @code as a number */
-	bool list;
+	bool nvswitch; /* @code as an Xid or SXid, and number */
+	unsigned int xid;
+
+	/* ack: the fault, unless @list */
+	bool remove;
+	unsigned int operands; /* given: GPU, then CODE */
+	struct ack fault; /* of --until, too */
+	const char *note; /* NULL: none */
 
 	/* check */
 	const char *file; /* the metrics file */
 	enum check_style style;
 	double max_age; /* seconds; an older file makes the verdict unknown */
-	const char *ack; /* file; NULL: none */
+	const char *ack; /* file, also of run and ack */
 	struct health_options health; /* without acks */
 	bool list_rules;
+	bool explain;
 
 	enum shell shell; /* completion: SHELL_NONE if not given */
 	enum command help_of; /* help: the command to explain; COMMAND_NONE: all */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope run`: observes, and writes the metrics file every interval. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "health/health.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
+#include "kernel/mounts.h"
 #include "model/fold.h"
 #include "xid/xid_policy.h"
 
@@ -61,6 +63,7 @@ struct agent {
 	bool heartbeat_failed; /* the last one; logged when it changes */
 	enum rpc_source source; /* in force at the last snapshot */
 	double written; /* when the file was written last, seconds since the epoch */
+	struct ack_file acks; /* .path NULL: not read */
 	size_t findings; /* of the rules, at the last snapshot */
 	double attach_seconds;
 	uint64_t export_errors;
@@ -74,13 +77,37 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
+/* A server that does not answer must not stop the agent. */
+static void find_acks(struct agent *a)
+{
+	const char *path = a->options->ack, *name;
+	char *folder = output_split(path, &name), source[160];
+	int fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
+
+	if (mounts_find_network("", mounts_number(fd), source, sizeof(source)))
+		log_warn(&a->options->log,
+			 "the acknowledgements %s are on %s, which may stop answering: node_health "
+			 "is without them; keep them on a local file system",
+			 path, source);
+	else
+		a->acks.path = path;
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+}
+
 /* Adds the verdict by the default rules: a site sets its own as options of `check`. */
 static void add_health(struct agent *a, struct snapshot *s)
 {
 	struct health_options options;
 	struct health_report report;
+	char error[512];
 
+	if (a->acks.path && ack_file_refresh(&a->acks, error, sizeof(error)))
+		log_warn(&a->options->log, "the acknowledgements: %s; until then none counts",
+			 error);
 	health_defaults(&options);
+	options.acks = &a->acks.list;
 	health_evaluate(s, &options, wall_seconds(), &report);
 	health_to_snapshot(&report, &options, s);
 	a->findings = report.total;
@@ -400,6 +427,7 @@ int cmd_run(const struct options *options)
 	/* A closed pipe is an error of write() and does not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
 	notify_open(&a.notify, &options->log);
+	find_acks(&a);
 	code = open_heartbeat(&a);
 	if (!code)
 		code = open_files(&a);
@@ -412,6 +440,7 @@ int cmd_run(const struct options *options)
 	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);
 	notify_close(&a.notify);
+	ack_free(&a.acks.list);
 	xid_policy_free(&policy);
 	return code;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope xid`: explains an Xid, or lists them all. */
+/* `xidscope xid`: explains an Xid or SXid, or lists all Xids. */
 #include <stdio.h>
 #include <string.h>
 
@@ -125,6 +125,43 @@ static void list(const struct xid_policy *p, bool json)
 	}
 }
 
+/* The same of an SXid. */
+static bool print_sxid(const struct xid_policy *p, const struct options *o)
+{
+	const struct xid_policy_entry *e = xid_policy_find(p, true, o->xid);
+	const struct sxid_catalog_entry *c = sxid_catalog_find(o->xid);
+	const char *severity = e && e->severity ? e->severity : c ? c->severity : "unknown";
+	const char *action = c ? c->action : "none_given";
+	const char *note = c && c->always ? "The text says less than it is: this severity counts." :
+					    "A severity in the text counts.";
+	struct json j = { .out = stdout };
+
+	if (!o->json) {
+		printf("SXid %u: %s\n  severity  %s\n  action    %s\n  advice    %s\n", o->xid,
+		       c ? c->mnemonic : "code not in the catalog", severity, action,
+		       xid_action_advice(action));
+		if (!e || !e->severity)
+			printf("  note      %s\n", note);
+	} else {
+		json_object(&j, NULL);
+		json_unsigned(&j, "sxid", o->xid);
+		json_bool(&j, "known", c);
+		json_text(&j, "mnemonic", c ? c->mnemonic : "");
+		json_text(&j, "severity", severity);
+		json_text(&j, "action", action);
+		json_text(&j, "advice", xid_action_advice(action));
+		json_bool(&j, "overridden", e && e->severity);
+		json_object_end(&j);
+		putchar('\n');
+	}
+	if (!c)
+		fprintf(stderr,
+			"xidscope: SXid %u is not in the catalog: look it up in the vendor's "
+			"Fabric Manager documentation\n",
+			o->xid);
+	return c;
+}
+
 /* Returns whether the catalog has it. */
 static bool print_one(const struct xid_policy *p, const struct options *o)
 {
@@ -154,7 +191,7 @@ int cmd_xid(const struct options *o)
 	if (o->list)
 		list(&policy, o->json);
 	else
-		good = print_one(&policy, o);
+		good = o->nvswitch ? print_sxid(&policy, o) : print_one(&policy, o);
 	xid_policy_free(&policy);
 	return good ? EXIT_OK : EXIT_TROUBLE;
 }

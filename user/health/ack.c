@@ -6,39 +6,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/fields.h"
 #include "base/file_text.h"
+#include "base/pci_address.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 
-#define MAX_BYTES (1 << 20)
+/* "GPU-" and the 36 characters of a UUID. */
+static bool is_uuid(struct span text)
+{
+	if (span_left(text) != 40 || !span_take(&text, "GPU-"))
+		return false;
+	span_take_run(&text, "0123456789abcdef-");
+	return !span_left(text);
+}
 
-/* A PCI address, "other" or "*". */
-static bool read_device(struct span field, char to[PCI_ADDRESS_SIZE])
+bool ack_read_device(struct span text, struct ack *a)
 {
 	struct pci_address address;
 
-	if (span_is(field, "*") || span_is(field, "other"))
-		return span_copy(field, to, PCI_ADDRESS_SIZE);
-	if (!pci_address_take(&field, &address) || span_left(field))
+	if (span_is(text, "*") || span_is(text, "other") || is_uuid(text))
+		return span_copy(text, a->device, sizeof(a->device));
+	if (!pci_address_take(&text, &address) || span_left(text))
 		return false;
-	pci_address_text(to, &address);
+	pci_address_text(a->device, &address);
 	return true;
 }
 
-static bool read_what(struct span field, char *to, size_t size)
+bool ack_read_what(struct span text, struct ack *a)
 {
+	const char *to = a->what;
 	unsigned int code;
 	bool nvswitch;
 
-	if (xid_code_read(field, &nvswitch, &code)) {
-		xid_code_text(to, size, nvswitch, code);
+	if (xid_code_read(text, &nvswitch, &code)) {
+		xid_code_text(a->what, sizeof(a->what), nvswitch, code);
 		return true;
 	}
-	if (!span_copy(field, to, size))
+	if (!span_copy(text, a->what, sizeof(a->what)))
 		return false;
 	return !strcmp(to, "*") || (to[0] >= 'a' && to[0] <= 'z' &&
 				    !to[strspn(to, "abcdefghijklmnopqrstuvwxyz0123456789_")]);
@@ -47,20 +55,22 @@ static bool read_what(struct span field, char *to, size_t size)
 static int read_line(struct ack_list *list, const struct fields *f)
 {
 	struct ack *a = ARRAY_APPEND(list->acks, list->count);
+	struct span when;
 	char time[32];
 
 	if (!a) {
 		snprintf(f->error, f->error_size, "no memory");
 		return -ENOMEM;
 	}
-	if (!read_device(f->field[0], a->device))
-		return fields_refuse(f, 0, "is not a PCI address (0000:c1:00.0), other or *");
+	if (!ack_read_device(f->field[0], a))
+		return fields_refuse(f, 0, "is not " ACK_DEVICE_FORMS);
 	if (f->count < 3)
 		return fields_refuse(f, 0, "must be followed by WHAT and TIME");
-	if (!read_what(f->field[1], a->what, sizeof(a->what)))
-		return fields_refuse(f, 1,
-				     "is not an Xid, sxid:NUMBER, a kind of driver error or *");
-	if (!span_copy(f->field[2], time, sizeof(time)) || !time_from_text(time, &a->time))
+	if (!ack_read_what(f->field[1], a))
+		return fields_refuse(f, 1, "is not " ACK_WHAT_FORMS);
+	when = f->field[2];
+	a->snooze = span_take(&when, "until:");
+	if (!span_copy(when, time, sizeof(time)) || !time_from_text(time, &a->time))
 		return fields_refuse(
 			f, 2, "is not a time: 2026-11-21T10:00:00Z or seconds since the epoch");
 	return 0;
@@ -92,7 +102,7 @@ int ack_load(struct ack_list *list, const char *path, char *error, size_t error_
 	int err;
 
 	*list = (struct ack_list){};
-	err = file_text_read(&file, path, MAX_BYTES);
+	err = file_text_read_own(&file, path, ACK_MAX_BYTES);
 	if (err == -ENOENT)
 		return 0;
 	if (err) {
@@ -112,17 +122,37 @@ void ack_free(struct ack_list *list)
 	*list = (struct ack_list){};
 }
 
+int ack_file_refresh(struct ack_file *f, char *error, size_t error_size)
+{
+	struct stat st = {};
+
+	if (lstat(f->path, &st))
+		st = (struct stat){};
+	if (f->known && st.st_ino == f->inode && st.st_size == f->size &&
+	    st.st_ctim.tv_sec == f->changed.tv_sec && st.st_ctim.tv_nsec == f->changed.tv_nsec)
+		return 0;
+	f->known = true;
+	f->inode = st.st_ino;
+	f->size = st.st_size;
+	f->changed = st.st_ctim;
+	ack_free(&f->list);
+	return ack_load(&f->list, f->path, error, error_size);
+}
+
 static bool matches(const char *pattern, const char *text)
 {
 	return !strcmp(pattern, "*") || !strcmp(pattern, text);
 }
 
-bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time,
-		double now)
+bool ack_covers(const struct ack_list *list, const char *device, const char *uuid, const char *what,
+		double time, double now)
 {
-	for (const struct ack *a = list->acks; a < list->acks + list->count; a++)
-		if (matches(a->device, device) && matches(a->what, what) &&
-		    (double)(long long)time <= a->time && a->time <= now + CLOCK_SLACK_SECONDS)
+	for (const struct ack *a = list->acks; a < list->acks + list->count; a++) {
+		if (!matches(a->device, device) && (!*uuid || strcmp(a->device, uuid) != 0))
+			continue;
+		if (matches(a->what, what) &&
+		    (double)(long long)(a->snooze ? now : time) <= a->time)
 			return true;
+	}
 	return false;
 }

@@ -4,25 +4,33 @@
  *
  *	DEVICE WHAT TIME [COMMENT]	# comment
  *
- * DEVICE is a PCI address as in sysfs, "other" for those that have folded, or * for all;
- * WHAT is an Xid, sxid:NUMBER, the kind of a driver error, or * for all; TIME is a time as
- * in time_text.h. All such faults up to the end of that second are acknowledged; by a TIME
- * in the future none is, because it was not taken from a fault by the clock as it is set.
+ * DEVICE is a PCI address as in sysfs, the UUID of a GPU ("GPU-..."), "other" for those that
+ * have folded, or * for all; WHAT is an Xid, sxid:NUMBER, the kind of a driver error, or *
+ * for all; TIME is a time as in time_text.h. All such faults up to the end of that second
+ * are acknowledged: while it lies in the future, all there are. "until:TIME" is a snooze: it
+ * acknowledges all of them until then, and none afterwards.
  */
 #ifndef XIDSCOPE_ACK_H
 #define XIDSCOPE_ACK_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
 
-#include "base/pci_address.h"
+#include "base/span.h"
 
 #define ACK_MAX_LINES 4095
+#define ACK_MAX_BYTES (1 << 20)
+
+/* The file that agent and check read. */
+#define ACK_DEFAULT_FILE "/etc/xidscope/acks"
 
 struct ack {
-	char device[PCI_ADDRESS_SIZE];
+	char device[48];
 	char what[32]; /* as written; numbers without leading zeros */
 	double time;
+	bool snooze;
 };
 
 /* A list of all zeros is valid and has no entries. */
@@ -31,6 +39,14 @@ struct ack_list {
 	size_t count;
 };
 
+/* Read DEVICE and WHAT as people write them into @a. False: not in such a form. */
+bool ack_read_device(struct span text, struct ack *a);
+bool ack_read_what(struct span text, struct ack *a);
+
+/* What the other forms are, for messages. */
+#define ACK_DEVICE_FORMS "a PCI address (0000:c1:00.0), GPU-UUID, other or *"
+#define ACK_WHAT_FORMS "an Xid, sxid:NUMBER, a kind of driver error or *"
+
 /*
  * Reads @len bytes of @text, which needs no NUL and stays the caller's, into
  * *@list, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line
@@ -38,14 +54,30 @@ struct ack_list {
  */
 int ack_parse(struct ack_list *list, const char *text, size_t len, char *error, size_t error_size);
 
-/* Reads the file @path likewise. If it does not exist, the list is empty. */
+/* Reads the file @path likewise, which must be root's or this user's: see
+ * file_text_read_own(). If it does not exist, the list is empty. */
 int ack_load(struct ack_list *list, const char *path, char *error, size_t error_size);
 
 void ack_free(struct ack_list *list);
 
-/* Whether the faults @what ("79", "sxid:20034" or a kind) of @device are acknowledged;
- * the last one was at @time, and it is @now. */
-bool ack_covers(const struct ack_list *list, const char *device, const char *what, double time,
-		double now);
+/* A file of acknowledgements that is read again when it has changed. Begin with
+ * { .path = PATH }; free the list. */
+struct ack_file {
+	const char *path;
+	struct ack_list list;
+	bool known; /* what follows is of a file that was read */
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
+/* Returns as ack_load() does, if the file has changed; 0 if not. After an error the list is
+ * empty, and the file is read again only when it has changed. */
+int ack_file_refresh(struct ack_file *f, char *error, size_t error_size);
+
+/* Whether the faults @what ("79", "sxid:20034" or a kind) of @device, whose UUID is @uuid
+ * (""; not known), are acknowledged; the last one was at @time, and it is @now. */
+bool ack_covers(const struct ack_list *list, const char *device, const char *uuid, const char *what,
+		double time, double now);
 
 #endif

@@ -53,6 +53,7 @@ struct health_rule {
 	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
 	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
 	bool gpu; /* its findings are faults of GPUs and their switches */
+	const char *clears; /* what ends a finding, for people */
 };
 
 extern const struct health_rule health_rules[HEALTH_RULES];
@@ -72,10 +73,18 @@ void health_defaults(struct health_options *o);
 /* Changes one rule: "NAME=off|warn|fail[:LIMIT]". False: not in this form. */
 bool health_set_rule(struct health_options *o, const char *text);
 
-/* Both texts are one line of UTF-8 without control bytes. */
+/* All texts are one line of UTF-8 without control bytes. */
 struct health_finding {
 	enum health_rule_id rule;
 	enum health_level level; /* of the rule */
+	char device[LABEL_SIZE]; /* a GPU, a switch, a server, a mount point; "": none */
+	char what[32]; /* as an acknowledgement has it: "79", "sxid:20034", a kind, or a rule */
+	bool nvswitch; /* of a fault: an SXid */
+	unsigned int code; /* of a fault, or 0 */
+	uint64_t count; /* reports; 0: it is a state */
+	double first, last; /* seconds since the epoch; 0: not known */
+	char action[40]; /* a label value; "": none */
+	char head[40]; /* the beginning of a reason in few words: "Xid 79 c1:00.0" */
 	char reason[512]; /* with the advice */
 	char brief[81]; /* fits node-problem-detector: at most 80 bytes */
 };

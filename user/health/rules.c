@@ -49,7 +49,50 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	return f;
 }
 
+/* The same of a state, which has no reports. */
+static struct health_finding *add_state(struct health_evaluation *e, enum health_rule_id rule,
+					const char *device)
+{
+	struct health_finding *f = add_finding(e, rule);
+
+	safe_format(f->device, sizeof(f->device), "%s", device);
+	safe_format(f->what, sizeof(f->what), "%s", health_rules[rule].name);
+	return f;
+}
+
+/* Without the domain that nearly all devices have. */
+static const char *short_device(const char *device)
+{
+	return strncmp(device, "0000:", 5) != 0 ? device : device + 5;
+}
+
+#define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
+#define SET_NAME(to, ...) safe_format(to, sizeof(to), __VA_ARGS__)
+
 /* ---- cleared faults ---- */
+
+/* "": not known. */
+static const char *uuid_of(const struct snapshot *s, const char *device)
+{
+	for (size_t i = 0; i < s->gpu_count; i++)
+		if (!strcmp(s->gpus[i].gpu, device))
+			return s->gpus[i].uuid;
+	return "";
+}
+
+static bool is_acknowledged(const struct health_evaluation *e, const char *device, const char *what,
+			    double last)
+{
+	return e->o->acks &&
+	       ack_covers(e->o->acks, device, uuid_of(e->s, device), what, last, e->now);
+}
+
+/* Whether what @rule finds of @device, a state that lasts, is acknowledged until later. */
+static bool is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
+		       const char *device)
+{
+	return is_acknowledged(e, device, health_rules[rule].name, e->now);
+}
 
 #define RECOVERY_XID "154" /* see RECOVERY_WITHDRAWN */
 
@@ -74,10 +117,10 @@ static bool is_over(const struct health_evaluation *e, const char *device, const
 		    double last)
 {
 	if (!(last > 0))
-		return false;
+		return is_acknowledged(e, device, what, e->now);
 	return last <= last_recovery(e->s, device, what) || last < e->o->since ||
 	       (e->o->window > 0 && last < e->now - e->o->window) ||
-	       (e->o->acks && ack_covers(e->o->acks, device, what, last, e->now));
+	       is_acknowledged(e, device, what, last);
 }
 
 /* ---- Xids and SXids ---- */
@@ -131,7 +174,7 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 
 /* @number of @unit ("times", "incidents"). */
 static void describe(struct health_evaluation *e, enum health_rule_id rule, const struct fault *f,
-		     uint64_t number, const char *unit, double last)
+		     uint64_t number, const char *unit, const struct fault_group *g)
 {
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
 	struct health_finding *finding = add_finding(e, rule);
@@ -140,8 +183,17 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	const char *meaning = f->severity;
 	char when[40] = "", text[TIME_TEXT_SIZE];
 
-	if (last > 0) {
-		time_to_text(text, sizeof(text), last);
+	SET_NAME(finding->device, "%s", f->device);
+	xid_code_text(finding->what, sizeof(finding->what), f->nvswitch, f->code);
+	finding->nvswitch = f->nvswitch;
+	finding->code = f->code;
+	finding->count = number;
+	finding->first = g->first;
+	finding->last = g->last;
+	SET_HEAD(finding, "%s %u %s", kind, f->code, short_device(f->device));
+	SET_NAME(finding->action, "%s", sxid ? sxid->action : f->action);
+	if (g->last > 0) {
+		time_to_text(text, sizeof(text), g->last);
 		snprintf(when, sizeof(when), ", last %s", text);
 	}
 	if (sxid) {
@@ -172,7 +224,7 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 			continue;
 		fault_group_sum(e->s, f, &g);
 		if (!group_is_over(e, f, &g))
-			describe(e, rule, f, f->count, f->count == 1 ? "time" : "times", g.last);
+			describe(e, rule, f, f->count, f->count == 1 ? "time" : "times", &g);
 	}
 }
 
@@ -206,7 +258,7 @@ static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 		if ((double)number < e->o->rules[rule].limit || group_is_over(e, f, &g) ||
 		    (repeats && f->code == XID_MMU_FAULT && is_elsewhere(e, f)))
 			continue;
-		describe(e, rule, f, number, repeats ? "incidents in 24 hours" : "times", g.last);
+		describe(e, rule, f, number, repeats ? "incidents in 24 hours" : "times", &g);
 	}
 }
 
@@ -281,6 +333,12 @@ static void find_driver_error(struct health_evaluation *e, enum health_rule_id r
 		    is_over(e, v->device, v->kind, v->last))
 			continue;
 		f = add_finding(e, rule);
+		SET_NAME(f->device, "%s", device);
+		SET_NAME(f->what, "%s", v->kind);
+		f->count = v->count;
+		f->last = v->last;
+		SET_NAME(f->action, "%s", "restart_bm");
+		SET_HEAD(f, "%.20s %s", v->kind, short_device(device));
 		time_to_text(when, sizeof(when), v->last);
 		SET_REASON(f,
 			   "GPU %s: driver error %s (%s) %" PRIu64
@@ -298,9 +356,11 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 		const struct gpu_info *g = &e->s->gpus[i];
 		struct health_finding *f;
 
-		if (!g->rate_limited)
+		if (!g->rate_limited || is_snoozed(e, rule, g->gpu))
 			continue;
-		f = add_finding(e, rule);
+		f = add_state(e, rule, g->gpu);
+		SET_NAME(f->action, "%s", "reset_gpu");
+		SET_HEAD(f, "GSP errors %s", short_device(g->gpu));
 		SET_REASON(f,
 			   "GPU %s: the driver limits its reports of GSP errors, because "
 			   "there are too many: Drain the node and reset the GPU.",
@@ -331,9 +391,11 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 			if (waits_for[q] && v->oldest_ns[q] > v->oldest_ns[worst])
 				worst = q;
 		age = (double)v->oldest_ns[worst] / 1e9;
-		if (!(age > e->o->rules[rule].limit))
+		if (!(age > e->o->rules[rule].limit) || is_snoozed(e, rule, v->server))
 			continue;
-		f = add_finding(e, rule);
+		f = add_state(e, rule, v->server);
+		f->first = e->now - age;
+		SET_HEAD(f, "NFS waits %s", v->server);
 		SET_REASON(f,
 			   "NFS server %s: a call has been waiting %s for "
 			   "%.0f s: Check the server and the network to it.",
@@ -344,34 +406,45 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 
 /* ---- the table ---- */
 
+#define GPU_CLEARS                                                                               \
+	"A reset of the GPU that ends in an Xid 154 back to None, a new probe of the device, a " \
+	"new load of the driver, or a reboot; or, where they are used, xidscope ack, --window "  \
+	"and --since."
+#define SWITCH_CLEARS                                                                          \
+	"A new load of the driver, a new probe of the device or a reboot; or, where they are " \
+	"used, xidscope ack, --window and --since."
+
 const struct health_rule health_rules[HEALTH_RULES] = {
 	[HEALTH_XID_FATAL] = { "xid_fatal", HEALTH_FAIL, 0, "", "An Xid of severity fatal.",
-			       find_faults, is_fatal_xid, .gpu = true },
+			       find_faults, is_fatal_xid, .gpu = true, GPU_CLEARS },
 	[HEALTH_XID_HARDWARE] = { "xid_hardware", HEALTH_WARN, 0, "",
 				  "An Xid of severity warning whose action is more than a "
 				  "restart of the job.",
-				  find_faults, is_hardware_xid, .gpu = true },
+				  find_faults, is_hardware_xid, .gpu = true, GPU_CLEARS },
 	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
 			       "At least this many reports of the same Xid on one GPU.",
-			       find_frequent, is_xid_error, .gpu = true },
+			       find_frequent, is_xid_error, .gpu = true, GPU_CLEARS },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
 				"At least this many incidents of the same Xid on one GPU in 24 hours.",
-				find_frequent, is_xid_error, .gpu = true },
+				find_frequent, is_xid_error, .gpu = true, GPU_CLEARS },
 	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "",
 				 "An Xid or SXid of severity unknown.", find_faults, is_unknown,
-				 .gpu = true },
+				 .gpu = true, GPU_CLEARS },
 	[HEALTH_SXID_FATAL] = { "sxid_fatal", HEALTH_FAIL, 0, "", "An SXid of severity fatal.",
-				find_faults, is_fatal_sxid, .gpu = true },
+				find_faults, is_fatal_sxid, .gpu = true, SWITCH_CLEARS },
 	[HEALTH_SXID_HARDWARE] = { "sxid_hardware", HEALTH_WARN, 0, "",
 				   "An SXid that the catalog has as a warning.", find_faults,
-				   is_hardware_sxid, .gpu = true },
+				   is_hardware_sxid, .gpu = true, SWITCH_CLEARS },
 	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
 				  "A driver error that leaves a GPU or the driver unusable.",
-				  find_driver_error, NULL, .gpu = true },
+				  find_driver_error, NULL, .gpu = true, GPU_CLEARS },
 	[HEALTH_GSP_RATE_LIMITED] = { "gsp_rate_limited", HEALTH_WARN, 0, "",
 				      "The driver limits its reports of GSP errors.",
-				      find_rate_limit, NULL, .gpu = true },
+				      find_rate_limit, NULL, .gpu = true,
+				      "A recovery of the GPU: a reset, a new probe, a new load of "
+				      "the driver or a reboot." },
 	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
 				"An NFS call has been waiting for longer than this.",
-				find_nfs_waiter, NULL, .gpu = false },
+				find_nfs_waiter, NULL, .gpu = false,
+				"The end of the call: the server answers again." },
 };

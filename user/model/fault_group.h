@@ -12,7 +12,8 @@ struct fault_group {
 	uint64_t count;
 	uint64_t incidents;
 	uint64_t recent;
-	double last; /* 0: not known */
+	double first; /* 0: not known */
+	double last; /* likewise */
 };
 
 /* The first fault with the device and code of @like, from @f on; @f points to one of the

@@ -222,19 +222,29 @@ static int read_incidents(struct snapshot *s, const struct sample *sample, bool 
 		       -EINVAL;
 }
 
-static int read_fault_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
+static int read_a_time(struct snapshot *s, const struct sample *sample, bool nvswitch, bool first)
 {
 	struct fault like, *f;
-	double last;
+	double time;
 
-	if (!get_fault(sample, nvswitch, &like) || !get_time(sample, &last))
+	if (!get_fault(sample, nvswitch, &like) || !get_time(sample, &time))
 		return -EINVAL;
 	f = fault_group_next(s, s->faults, &like);
 	if (!f)
 		return -EINVAL;
 	for (; f; f = fault_group_next(s, f + 1, &like))
-		f->last = last;
+		*(first ? &f->first : &f->last) = time;
 	return 0;
+}
+
+static int read_fault_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
+{
+	return read_a_time(s, sample, nvswitch, false);
+}
+
+static int read_first_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
+{
+	return read_a_time(s, sample, nvswitch, true);
 }
 
 static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
@@ -298,18 +308,39 @@ static int read_rate_limit(struct snapshot *s, const struct sample *sample, bool
 	return err;
 }
 
+static int read_identity(struct snapshot *s, const struct sample *sample, bool kind)
+{
+	struct gpu_info like = {}, *g;
+	int err;
+
+	(void)kind;
+	if (!GET_LABEL(sample, "gpu", like.gpu) || !GET_LABEL(sample, "uuid", like.uuid) ||
+	    !GET_LABEL(sample, "serial", like.serial))
+		return -EINVAL;
+	g = snapshot_gpu(s, like.gpu);
+	err = added(g, s->gpu_count);
+	if (err)
+		return err;
+	like.rate_limited = g->rate_limited;
+	*g = like;
+	return 0;
+}
+
 static const struct family families[] = {
 	{ METRIC_RPC_OLDEST_WAITER_SECONDS, read_oldest_waiter, false },
 	{ METRIC_GPU_XID_ERRORS, read_fault, false },
 	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
 	{ METRIC_GPU_XID_RECENT_INCIDENTS, read_incidents, true },
+	{ METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, read_first_time, false },
 	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, false },
 	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, true },
+	{ METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, read_first_time, true },
 	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, true },
 	{ METRIC_GPU_DRIVER_ERRORS, read_event, true },
 	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_event_time, true },
 	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery, false },
 	{ METRIC_GPU_GSP_RATE_LIMITED, read_rate_limit, false },
+	{ METRIC_GPU_INFO, read_identity, false },
 	{ METRIC_KERNEL_EVENTS, read_event, false },
 };
 

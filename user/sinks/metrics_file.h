@@ -12,9 +12,9 @@
 
 /*
  * Fills @s, which must be all zero, from @len bytes of @text (no NUL needed):
- * the servers' oldest_ns, faults, kernel events, recoveries, and of GPUs the
- * rate limit. The file has one time and one number of incidents per device and
- * code: all such faults get the time, the first gets the incidents. Unknown
+ * the servers' oldest_ns, faults, kernel events, recoveries, and of GPUs
+ * identity and rate limit. The file has two times and one number of incidents per device
+ * and code: all such faults get the times, the first gets the incidents. Unknown
  * families are skipped.
  *
  * Returns 0, or -EINVAL or -ENOMEM with the reason in @error, one line; @s is

@@ -64,12 +64,16 @@ METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
        "Bursts of the same Xid: reports less than 5 s apart are one.")
 METRIC(GPU_XID_RECENT_INCIDENTS, "gpu_xid_recent_incidents", GAUGE, "", "gpu, xid",
        "Incidents of this Xid in the last 24 hours, with gaps of at least 180 s; at most 8.")
+METRIC(GPU_XID_FIRST_TIMESTAMP_SECONDS, "gpu_xid_first_timestamp_seconds", GAUGE, "seconds",
+       "gpu, xid", "Time of the first report of this Xid.")
 METRIC(GPU_XID_LAST_TIMESTAMP_SECONDS, "gpu_xid_last_timestamp_seconds", GAUGE, "seconds",
        "gpu, xid", "Time of the last report of this Xid.")
 METRIC(GPU_XID_UNVERIFIED, "gpu_xid_unverified", COUNTER, "", "gpu, xid",
        "Kernel log texts that read like an Xid or SXid, but are not proved to be the driver's.")
 METRIC(NVSWITCH_SXID_ERRORS, "nvswitch_sxid_errors", COUNTER, "", "device, sxid, severity",
        "SXid errors that the NVSwitch driver reported.")
+METRIC(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, "nvswitch_sxid_first_timestamp_seconds", GAUGE,
+       "seconds", "device, sxid", "Time of the first report of this SXid.")
 METRIC(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, "nvswitch_sxid_last_timestamp_seconds", GAUGE,
        "seconds", "device, sxid", "Time of the last report of this SXid.")
 METRIC(GPU_FAULT_REPORTS, "gpu_fault_reports", COUNTER, "", "path",

@@ -198,6 +198,11 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	write_family(w, METRIC_GPU_XID_RECENT_INCIDENTS);
 	EACH_GROUP(false)
 	SAMPLE(w, format_integer(number, group->recent), { "gpu", f->device }, { "xid", code });
+	write_family(w, METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS);
+	EACH_GROUP(false)
+	if (group->first > 0)
+		SAMPLE(w, format_timestamp(number, group->first), { "gpu", f->device },
+		       { "xid", code });
 	write_family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
 	EACH_GROUP(false)
 	SAMPLE(w, format_timestamp(number, group->last), { "gpu", f->device }, { "xid", code });
@@ -211,6 +216,11 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	EACH(true)
 	SAMPLE(w, format_integer(number, f->count), { "device", f->device }, { "sxid", code },
 	       { "severity", f->severity });
+	write_family(w, METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS);
+	EACH_GROUP(true)
+	if (group->first > 0)
+		SAMPLE(w, format_timestamp(number, group->first), { "device", f->device },
+		       { "sxid", code });
 	write_family(w, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
 	EACH_GROUP(true)
 	SAMPLE(w, format_timestamp(number, group->last), { "device", f->device }, { "sxid", code });

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that `xidscope ack` acknowledges, lists and removes; that edits at once lose nothing; that a note cannot become a
+# line; that a file which others may have written is refused by each reader; and that agent and check agree on it.
+# Needs no root; as root it also tries files of others.
+set -uo pipefail
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+gpu=0000:c1:00.0
+uuid=GPU-11111111-2222-3333-4444-555555555555
+cat >metrics <<END
+xidscope_gpu_xid_errors_total{gpu="$gpu",xid="79",severity="fatal",action="restart_bm"} 2
+xidscope_gpu_xid_first_timestamp_seconds{gpu="$gpu",xid="79"} 1795255100.000
+xidscope_gpu_xid_last_timestamp_seconds{gpu="$gpu",xid="79"} 1795255200.000
+# EOF
+END
+sed "/EOF/i xidscope_gpu_info{gpu=\"$gpu\",uuid=\"$uuid\",serial=\"1\"} 1" metrics >named
+sed "s/111111-2222/777777-2222/" named >replaced
+check() { expect "$1" "$2" "" check --style slurm --ack etc/acks --file "${3:-metrics}"; }
+ack() { expect 0 "" "" ack --ack etc/acks --file "${file:-metrics}" "$@"; }
+file_is() { # PATTERN
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $(<etc/acks) == $1 ]] || fail "the file is '$(<etc/acks)', not '$1'"
+}
+
+check 2 "Xid 79 c1:00.0 \[xidscope fail\] GPU $gpu: Xid 79 (*"
+ack c1:00.0 79 --until 2026-11-21T10:00:00Z --note 'riser # seated'
+file_is "$gpu 79 2026-11-21T10:00:00Z  # riser # seated"
+check 0 ""
+[[ $(stat -c %a etc/acks) == 644 ]] || fail "its mode is $(stat -c %a etc/acks)"
+ack $gpu 079 --until 2026-11-21T09:00:00Z
+file_is "$gpu 79 2026-11-21T09:00:00Z"
+check 2 "Xid 79*"
+ack $gpu 79 --until 2099-01-01
+file_is "$gpu 79 until:2099-01-01T00:00:00Z"
+check 0 ""
+ack --remove $gpu 79
+file_is ""
+check 2 "Xid 79*"
+expect 1 "" "xidscope: $gpu 79 is not in etc/acks" ack --ack etc/acks --remove $gpu 79
+
+# ---- it follows the GPU, not its slot ----
+file=named ack $gpu 79 --until 2099-01-01
+file_is "$uuid 79 until:2099-01-01T00:00:00Z"
+check 0 "" named
+check 2 "Xid 79*" replaced
+check 2 "Xid 79*" metrics
+file=named ack --remove $gpu 79
+file_is ""
+
+# ---- what others have written stays, and what is wrong is not made worse ----
+printf '# ours\n\n* 31 2026-01-01 by hand # here\n* nfs_waiter 1' >etc/acks
+ack $gpu 79 --until 2026-11-21
+file_is $'# ours\n\n\\* 31 2026-01-01 by hand # here\n\\* nfs_waiter 1\n'"$gpu 79 2026-11-21T00:00:00Z"
+expect 0 "*31 *acknowledged*until 2026-01-01T00:00:00Z  by hand # here*nfs_waiter*$gpu  79 *" "" ack --list --ack etc/acks
+expect 0 '\[*"what":"31","state":"acknowledged","until":"2026-01-01T00:00:00Z","note":"by hand # here"*\]' "" \
+	ack --list --json --ack etc/acks
+echo 'gpu0 79 1' >etc/acks
+expect 1 "" "xidscope: etc/acks: line 1: 'gpu0' is not *; correct that line first" ack --ack etc/acks $gpu 79
+file_is "gpu0 79 1"
+
+# ---- a text from the command line stays one comment ----
+rm etc/acks
+ack $gpu 48 --note $'x\n* * 2099-01-01\n\e[31m\xe2\x80\xae|"'
+(($(wc -l <etc/acks) == 1)) || fail "a note brings lines: $(<etc/acks)"
+! LC_ALL=C grep -q '[^ -~]' etc/acks || fail "a note brings control characters"
+check 2 "Xid 79*"
+expect 2 "" "xidscope: invalid --note 'xxx*': use at most 200 bytes" ack $gpu 79 --note "$(printf 'x%.0s' {1..201})"
+expect 2 "" "xidscope: invalid GPU CODE '\\\\x1b\[31m': use a PCI address*" ack $'\e[31m' 79
+expect 2 "" "xidscope: invalid GPU CODE '../../x': use an Xid*" ack $gpu ../../x
+expect 2 "" "xidscope: invalid --until '1;x': use a time *" ack $gpu 79 --until '1;x'
+
+# ---- at once ----
+rm etc/acks
+for i in {1..50}; do "$program" ack --ack etc/acks $gpu "$i" 2>>errors & done
+wait
+(($(wc -l <etc/acks) == 50)) || fail "of 50 edits at once $(wc -l <etc/acks) are left: $(<errors)"
+[[ $(ls -A etc) == acks ]] || fail "it leaves $(ls -A etc)"
+exec 9>etc/.acks.lock
+flock 9
+expect 1 "" "xidscope: cannot change etc/acks: another command is changing it" ack --ack etc/acks $gpu 79
+exec 9>&-
+
+# ---- what others may have written ----
+refused() { # WHY: by check, by ack
+	expect 3 "XIDSCOPE UNKNOWN: the acknowledgements: cannot read etc/acks: $1" "" check --ack etc/acks --file metrics
+	expect 0 "" "xidscope: the acknowledgements: cannot read etc/acks: $1" check --style slurm --ack etc/acks --file metrics
+	expect 1 "" "xidscope: cannot *etc/acks: $1" ack --ack etc/acks $gpu 79
+	expect 1 "" "xidscope: cannot read etc/acks: $1" ack --ack etc/acks --list
+}
+echo "* * 2099-01-01" >all
+rm -f etc/acks
+ln -s ../all etc/acks && refused "it is a symbolic link"
+rm etc/acks && ln all etc/acks && refused "it has several hard links"
+rm etc/acks && cp all etc/acks && chmod 666 etc/acks && refused "it does not belong to root, or everybody may write it"
+rm etc/acks && mkdir etc/acks && refused "it is*"
+rmdir etc/acks && mkfifo etc/acks && refused "it is*"
+rm etc/acks
+if ((EUID == 0)); then
+	cp all etc/acks && chown 65534 etc/acks && refused "it does not belong to root, or everybody may write it"
+fi
+
+((failed)) || echo "acknowledgements are kept, whatever others do"
+exit $failed
