@@ -26,7 +26,8 @@ static void fill(struct fault_state *state)
 	struct snapshot *s = &state->faults.counts;
 
 	*state = (struct fault_state){ .boot = "5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1",
-				       .next = UINT64_MAX };
+				       .next = UINT64_MAX,
+				       .boot_to_wall = 1700000000.5 };
 	s->log_lost = 17;
 	for (int p = 0; p < FAULT_PATHS; p++)
 		s->fault_paths[p] = UINT64_MAX - (uint64_t)p;
@@ -52,6 +53,9 @@ static void fill(struct fault_state *state)
 		gpu->rate_limited = i % 2;
 		snapshot_unverified(s, names[i], UINT32_MAX)->count = UINT64_MAX - i;
 		snapshot_recovery(s, names[i], names[11 - i])->time = (double)i;
+		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 1e9);
+		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 2e9);
+		faults_note_past(&state->faults, names[i], (unsigned int)i, false, 3e9);
 	}
 }
 
@@ -99,6 +103,12 @@ TEST(what_is_written_reads_back)
 	assert_string_equal(again.faults.counts.gpus[7].uuid, "\xff\xfe\x01");
 	assert_true(again.faults.counts.gpus[7].rate_limited);
 	assert_string_equal(again.faults.counts.recoveries[1].evidence, "fault a 1");
+	assert_true(again.boot_to_wall == 1700000000.5);
+	assert_int_equal(again.faults.past_count, 12);
+	assert_string_equal(again.faults.past[5].gpu, "a\nb");
+	assert_int_equal(again.faults.past[5].boots.count, 2);
+	assert_true(again.faults.past[5].boots.times[0] == 2e9);
+	assert_true(again.faults.past[5].incidents.times[0] == 3e9);
 	free(text);
 	fault_state_free(&s);
 	fault_state_free(&again);
@@ -213,6 +223,10 @@ TEST(the_fullest_state_reads_back)
 		assert_int_equal(faults_recovered(f, like.device, "action_none", i), 0);
 	}
 	assert_int_equal(faults_recovered(f, "all", "driver_loaded", 1), 0);
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(faults_note_past(f, "GPU-11111111-2222-3333-4444-555555555555",
+						  i % 100, i & 1, 1e9 + i),
+				 0);
 	assert_true(f->counts.fault_count > MAX_FAULTS_IN_ALL);
 	text = write_text(&s, &len);
 	assert_in_range(len, 1, 1 << 20);
@@ -280,7 +294,7 @@ static int read_version(struct fault_state *s, int version, const char *body)
 
 static int read_body(struct fault_state *s, const char *body)
 {
-	return read_version(s, 2, body);
+	return read_version(s, 3, body);
 }
 
 /* Its times are those of the wall clock as it was set then. */
@@ -298,15 +312,20 @@ TEST(a_file_of_the_first_version_is_read)
 	assert_true(s.faults.counts.faults[0].first == 100);
 	assert_true(s.faults.counts.recoveries[0].time == 300);
 	fault_state_free(&s);
-	assert_int_equal(read_body(&s, "next 5\n"), 0);
-	assert_false(s.wall_times);
-	fault_state_free(&s);
-	assert_int_equal(read_version(&s, 3, "next 5\n"), -EINVAL);
+	for (int version = 2; version < 4; version++) {
+		assert_int_equal(read_version(&s, version, "next 5\n"), 0);
+		assert_false(s.wall_times);
+		fault_state_free(&s);
+	}
+	assert_int_equal(read_version(&s, 4, "next 5\n"), -EINVAL);
 }
 
 TEST(what_makes_no_sense_is_refused)
 {
 	static const char *const bodies[] = {
+		"wall x\n",
+		"past a 1 2 5.0\n",
+		"past a 1 1\n",
 		"next\n",
 		"next \n",
 		"next -1\n",
@@ -349,7 +368,7 @@ TEST(what_makes_no_sense_is_refused)
 
 TEST(a_file_of_another_program_is_refused)
 {
-	static const char other[] = "xidscope-state 3\n";
+	static const char other[] = "xidscope-state 4\n";
 	char text[64];
 
 	assert_refused("", 0);

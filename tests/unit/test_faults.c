@@ -69,7 +69,7 @@ static uint64_t recent(const struct faults *f, double now)
 	struct snapshot s = {};
 	uint64_t count;
 
-	assert_int_equal(faults_snapshot(f, 1700000000, now, &s), 0);
+	assert_int_equal(faults_snapshot(f, &(struct fault_clock){ 1700000000, now, 0 }, &s), 0);
 	count = s.faults[0].recent;
 	snapshot_free(&s);
 	return count;
@@ -385,14 +385,14 @@ TEST(a_clock_that_is_set_moves_all_times)
 	add(&f, 79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
-	assert_int_equal(faults_snapshot(&f, 1700000000, 1000, &s), 0);
+	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000, 0 }, &s), 0);
 	assert_true(s.faults[0].first == 1700000100);
 	assert_true(s.faults[0].last == 1700000100);
 	assert_true(s.kernel_events[0].last == 1700000200);
 	assert_true(s.recoveries[0].time == 1700000300);
 	snapshot_free(&s);
 	/* Before the epoch it is not known. */
-	assert_int_equal(faults_snapshot(&f, -250, 1000, &s), 0);
+	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ -250, 1000, 0 }, &s), 0);
 	assert_true(s.faults[0].first == 0 && s.recoveries[0].time == 50);
 	snapshot_free(&s);
 	/* What is kept is the time since the boot. */
@@ -415,7 +415,7 @@ TEST(a_snapshot_has_all)
 	f.counts.fault_paths[FAULT_PATH_BOTH] = 2;
 	f.counts.log_lost = 9;
 	f.counts.gpu_watched = true;
-	assert_int_equal(faults_snapshot(&f, 0, 1000, &s), 0);
+	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 0, 1000, 0 }, &s), 0);
 	assert_int_equal(s.faults[0].count, 2);
 	assert_true(s.faults[0].first == 10 && s.faults[0].last == 20);
 	assert_int_equal(s.faults[0].incidents, 2);
@@ -425,4 +425,94 @@ TEST(a_snapshot_has_all)
 	assert_true(s.fault_paths[FAULT_PATH_BOTH] == 2 && s.log_lost == 9 && s.gpu_watched);
 	snapshot_free(&s);
 	faults_free(&f);
+}
+
+/* ---- what outlives a boot ---- */
+
+#define UUID "GPU-11111111-2222-3333-4444-555555555555"
+
+/* One boot after another, with an Xid 79 each on the same address. */
+static void boot_again(struct faults *f, const char *uuid, double boot_to_wall)
+{
+	struct fault like = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
+	struct faults next = {};
+	struct gpu_info *gpu;
+
+	assert_int_equal(faults_add(f, &like, 100), 0);
+	strcpy(like.action, "x");
+	assert_int_equal(faults_add(f, &like, 100), 0);
+	gpu = faults_gpu(f, like.device);
+	assert_non_null(gpu);
+	strcpy(gpu->uuid, uuid);
+	assert_int_equal(faults_outlive(&next, f, boot_to_wall), 0);
+	faults_free(f);
+	*f = next;
+}
+
+/* The boots and the failures that a fault at @wall shows, with this UUID. */
+static void assert_past(const struct faults *past, const char *uuid, double wall,
+			unsigned int boots, uint64_t failures)
+{
+	struct fault like = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
+	struct snapshot s = {};
+	struct faults f = {};
+	uint64_t found = 0;
+
+	assert_int_equal(faults_outlive(&f, past, 0), 0);
+	assert_int_equal(faults_add(&f, &like, 5), 0);
+	strcpy(faults_gpu(&f, like.device)->uuid, uuid);
+	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ wall - 5, 5, 3600 }, &s), 0);
+	assert_int_equal(s.faults[0].boots, boots);
+	for (size_t i = 0; i < s.gpu_count; i++)
+		found += s.gpus[i].past_failures;
+	assert_int_equal(found, failures);
+	snapshot_free(&s);
+	faults_free(&f);
+}
+
+TEST(fatal_faults_outlive_a_boot_with_their_gpu)
+{
+	struct faults f = {};
+
+	boot_again(&f, UUID, 1700000000);
+	assert_past(&f, UUID, 1700000200, 2, 2);
+	boot_again(&f, UUID, 1700001000);
+	assert_past(&f, UUID, 1700001200, 3, 4);
+	/* of late: failures within the window, boots within three */
+	assert_past(&f, UUID, 1700000100 + 3601, 3, 2);
+	assert_past(&f, UUID, 1700001100 + 3 * 3600 - 1, 2, 0);
+	assert_past(&f, UUID, 1700001100 + 3 * 3600 + 1, 1, 0);
+	/* another GPU in the same slot is clean, and so is one whose name is not known */
+	assert_past(&f, "GPU-22222222-2222-3333-4444-555555555555", 1700001200, 1, 0);
+	assert_past(&f, "", 1700001200, 1, 0);
+	faults_free(&f);
+	boot_again(&f, "", 1700000000);
+	assert_past(&f, "", 1700000200, 2, 2);
+	assert_past(&f, UUID, 1700000200, 1, 0);
+	faults_free(&f);
+}
+
+TEST(nothing_else_outlives_a_boot_and_its_room_is_limited)
+{
+	static const struct fault others[] = {
+		{ .device = "a", .code = 31, .severity = "warning" },
+		{ .device = "a", .code = 154, .severity = "fatal" },
+		{ .device = "other", .code = 79, .severity = "fatal" },
+		{ .device = "a", .code = 20034, .severity = "fatal", .nvswitch = true },
+	};
+	struct fault like = { .device = "a", .severity = "fatal" };
+	struct faults f = {}, next = {};
+
+	for (size_t i = 0; i < COUNT(others); i++)
+		assert_int_equal(faults_add(&f, &others[i], 100), 0);
+	assert_int_equal(faults_outlive(&next, &f, 0), 0);
+	assert_int_equal(next.past_count, 0);
+	for (like.code = 200; like.code < 200 + MAX_PAST + 10; like.code++)
+		assert_int_equal(faults_add(&f, &like, like.code), 0);
+	assert_int_equal(faults_outlive(&next, &f, 0), 0);
+	assert_int_equal(next.past_count, MAX_PAST);
+	for (size_t i = 0; i < next.past_count; i++)
+		assert_true(next.past[i].code >= 210); /* the oldest have gone */
+	faults_free(&f);
+	faults_free(&next);
 }

@@ -174,7 +174,7 @@ TEST(storms_and_repeats_are_counted_over_severities)
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	assert_int_equal(report.total, 1);
-	assert_non_null(strstr(report.findings[0].reason, " 3 incidents in 24 hours"));
+	assert_non_null(strstr(report.findings[0].reason, " 3 recent incidents"));
 	/* what only informs may come as often as it likes */
 	s.faults[0].code = s.faults[1].code = 93;
 	evaluate();
@@ -216,11 +216,11 @@ TEST(memory_faults_on_several_gpus_are_the_applications)
 	evaluate();
 	assert_ok();
 	/* that was too long ago */
-	b->last = NOW - 86401;
+	b->recent = 0;
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	/* other codes are each GPU's own */
-	b->last = NOW - 10;
+	b->recent = 1;
 	s.faults[0].code = b->code = 94;
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
@@ -247,6 +247,29 @@ TEST(a_gpu_that_fails_five_times_a_day_is_to_be_replaced)
 	strcpy(s.faults[1].device, "0000:c2:00.0");
 	evaluate();
 	assert_null(strstr(report.findings[0].reason, "resets have not helped"));
+}
+
+TEST(a_gpu_that_fails_again_after_two_reboots_is_to_be_replaced)
+{
+	struct fault *f = add_fault(79, false, "fatal", "restart_bm", NOW - 10);
+
+	f->boots = 2;
+	evaluate();
+	assert_string_equal(report.findings[0].action, "restart_bm");
+	f->boots = 3;
+	evaluate();
+	assert_non_null(strstr(report.findings[0].reason,
+			       ": Drain the node and replace the GPU: reboots have not helped."));
+	assert_string_equal(report.findings[0].action, "replace_gpu");
+	/* failures of earlier boots count with those of this one */
+	f->boots = 1;
+	snapshot_gpu(&s, GPU)->past_failures = 3;
+	evaluate();
+	assert_string_equal(report.findings[0].action, "restart_bm");
+	f->recent = 2;
+	evaluate();
+	assert_non_null(strstr(report.findings[0].reason, "resets have not helped"));
+	assert_string_equal(report.findings[0].action, "replace_gpu");
 }
 
 TEST(what_only_follows_may_storm)

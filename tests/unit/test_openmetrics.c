@@ -68,6 +68,7 @@ static void add_kernel_events(struct snapshot *s)
 	strcpy(gpu->uuid, "GPU-11111111-2222-3333-4444-555555555555");
 	strcpy(gpu->serial, "1234567890123");
 	gpu->rate_limited = true;
+	gpu->past_failures = 51;
 }
 
 #define KINDS_MET 2 /* of calls to each server below */
@@ -154,6 +155,7 @@ static struct snapshot full_snapshot(void)
 		assert_non_null(f);
 		f->count = i + 1;
 		f->incidents = i + 21;
+		f->boots = f->nvswitch ? 0 : 2;
 		f->first = 1600000000.125 + (double)i;
 		f->last = 1700000000.125 + (double)i;
 	}
@@ -894,6 +896,8 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "gpu_xid_unverified_total{gpu=\"0000:c1:00.0\",xid=\"79\"}", "41" },
 		{ "gpu_recovered_timestamp_seconds{gpu=\"0000:c1:00.0\",evidence=\"device_probed\"}",
 		  "1700000201.500" },
+		{ "gpu_xid_boots{gpu=\"0000:c1:00.0\",xid=\"79\"}", "2" },
+		{ "gpu_past_failures{gpu=\"0000:c1:00.0\"}", "51" },
 		{ "gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "1" },
 		{ "gpu_info{gpu=\"0000:c1:00.0\",uuid=\"GPU-11111111-2222-3333-4444-555555555555\","
 		  "serial=\"1234567890123\"}",

@@ -13,7 +13,7 @@
 #include "rpc/choice.h"
 
 /* What the last call wrote. */
-static char out_text[8192], err_text[1024];
+static char out_text[16384], err_text[1024];
 
 static void read_back(FILE *file, char *text, size_t size)
 {
@@ -497,7 +497,7 @@ TEST(help_names_every_command_and_its_options_alone)
 {
 	static const struct {
 		const char *command;
-		const char *options[24];
+		const char *options[26];
 	} cases[] = {
 		{ "run",
 		  { "--output FILE",
@@ -515,6 +515,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		    "--source SOURCE",
 		    "--sunrpc-btf FILE",
 		    "--state FILE",
+		    "--recent DURATION",
 		    "--events FILE",
 		    "--heartbeat FILE",
 		    "--accept-user-kmsg ",

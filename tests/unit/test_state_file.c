@@ -4,6 +4,7 @@
  * and are taken over by the next run, but not those of another boot or of a damaged file.
  */
 #include <errno.h>
+#include <zlib.h>
 
 #include "unit.h"
 #include "faults/fault_state.h"
@@ -51,25 +52,25 @@ TEST(only_changes_are_saved)
 
 	state_file_init(&f, &quiet, &store);
 	assert_false(state_file_load(&f, &faults, &next, 0));
-	state_file_save(&f, &faults, 5);
+	state_file_save(& f, & faults, 5, 0);
 	assert_int_equal(g.times, 1);
-	state_file_save(&f, &faults, 5);
+	state_file_save(& f, & faults, 5, 0);
 	assert_int_equal(g.times, 1);
 	assert_false(state_file_changed(&f, &faults));
 	add_fault(&faults);
 	assert_true(state_file_changed(&f, &faults));
-	state_file_save(&f, &faults, 5);
+	state_file_save(& f, & faults, 5, 0);
 	assert_int_equal(g.times, 2);
 	state_file_lost(&f);
 	assert_true(state_file_changed(&f, &faults));
-	state_file_save(&f, &faults, 5);
+	state_file_save(& f, & faults, 5, 0);
 	assert_int_equal(g.times, 3);
 	add_fault(&faults);
 	g.full = true;
-	state_file_save(&f, &faults, 6);
+	state_file_save(& f, & faults, 6, 0);
 	assert_true(state_file_changed(&f, &faults));
 	g.full = false;
-	state_file_save(&f, &faults, 6);
+	state_file_save(& f, & faults, 6, 0);
 	assert_int_equal(g.times, 4);
 	assert_false(g.damaged);
 	faults_free(&faults);
@@ -86,7 +87,7 @@ TEST(the_next_run_continues)
 
 	state_file_init(&f, &quiet, &store);
 	add_fault(&faults);
-	state_file_save(&f, &faults, 7);
+	state_file_save(& f, & faults, 7, 0);
 	store.text = g.text;
 	store.len = g.len;
 	g.text = NULL;
@@ -95,11 +96,58 @@ TEST(the_next_run_continues)
 	assert_int_equal(next, 7);
 	assert_int_equal(again.counts.fault_count, 1);
 	assert_int_equal(again.counts.faults[0].count, 1);
-	state_file_save(&f, &again, 7);
+	state_file_save(& f, & again, 7, 0);
 	assert_int_equal(g.times, 1);
 	free((char *)store.text);
 	faults_free(&faults);
 	faults_free(&again);
+}
+
+/* Of another boot only the fatal faults are left, for the next ones too. */
+TEST(of_an_earlier_boot_the_fatal_faults_are_known)
+{
+	static const char *const heads[] = { "xidscope-state 3\nboot x\nwall 1000.000000\n",
+					     "xidscope-state 2\nboot x\n",
+					     "xidscope-state 1\nboot x\n" };
+	static const struct {
+		size_t count;
+		double time;
+	} want[] = { { 1, 1005 }, { 0, 0 }, { 1, 5 } };
+
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		struct given g = {};
+		struct state_store store = { .path = "s", .write = take, .context = &g };
+		struct faults faults = {}, again = {};
+		struct state_file f;
+		char text[256];
+		uint64_t next;
+		int len;
+
+		len = snprintf(text, sizeof(text),
+			       "%snext 1\nlost 0\npaths 0 0 0\n"
+			       "fault a 79 0 fatal x 1 1 5.000000 5.000000\n",
+			       heads[i]);
+		len += sprintf(text + len, "end %08lx\n", crc32(0, (const Bytef *)text, (uInt)len));
+		store.text = text;
+		store.len = (size_t)len;
+		state_file_init(&f, &(const struct log){ .quiet = true }, &store);
+		assert_false(state_file_load(&f, &faults, &next, 2000));
+		assert_int_equal(faults.counts.fault_count, 0);
+		assert_int_equal(faults.past_count, want[i].count);
+		if (want[i].count)
+			assert_true(faults.past[0].boots.times[0] == want[i].time);
+		/* the same boot goes on with it */
+		state_file_save(&f, &faults, 3, 2000);
+		store.text = g.text;
+		store.len = g.len;
+		g.text = NULL;
+		state_file_init(&f, &(const struct log){ .quiet = true }, &store);
+		assert_true(state_file_load(&f, &again, &next, 2000));
+		assert_int_equal(again.past_count, want[i].count);
+		free((char *)store.text);
+		faults_free(&faults);
+		faults_free(&again);
+	}
 }
 
 /* The first text that is taken says so, and no other. */
@@ -121,12 +169,12 @@ TEST(a_damaged_file_is_not_overwritten)
 		store.context = &g;
 		state_file_init(&f, &(const struct log){}, &store);
 		assert_false(state_file_load(&f, &faults, &next, 0));
-		state_file_save(&f, &faults, 1);
+		state_file_save(& f, & faults, 1, 0);
 		g.full = false;
-		state_file_save(&f, &faults, 1);
+		state_file_save(& f, & faults, 1, 0);
 		assert_int_equal(g.times, 1);
 		assert_true(g.damaged);
-		state_file_save(&f, &faults, 2);
+		state_file_save(& f, & faults, 2, 0);
 		assert_int_equal(g.times, 2);
 		assert_false(g.damaged);
 		free(g.text);
@@ -142,5 +190,5 @@ TEST(without_a_store_nothing_is_kept)
 	state_file_init(&f, &quiet, NULL);
 	assert_false(state_file_load(&f, &faults, &next, 0));
 	assert_false(state_file_changed(&f, &faults));
-	state_file_save(&f, &faults, 1);
+	state_file_save(& f, & faults, 1, 0);
 }

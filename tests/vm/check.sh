@@ -58,7 +58,8 @@ most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
 
 declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd"
-	[package]="the package is installed, upgraded, rolled back and purged under load")
+	[package]="the package is installed, upgraded, rolled back and purged under load"
+	[slurm]="Slurm takes nodes out of service, and puts them back")
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to those wanted there.
 read_scenarios() {
@@ -152,6 +153,7 @@ check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=()
 	[[ ! -e $2/systemd ]] || options=(--image systemd --packages "$vm/unit/rootfs.packages"
 		--append systemd.default_timeout_start_sec=900) # on a busy machine
+	[[ $3 != slurm ]] || options=(--image slurm --packages "$vm/slurm/rootfs.packages")
 	if boot "$1" "$2" "$results/$1-$3" "${options[@]}" >"$2.log" 2>&1; then
 		echo "ok $name"
 	else

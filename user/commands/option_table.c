@@ -224,6 +224,9 @@ const struct option_row option_rows[] = {
 	{ "--state", .commands = RUN, PATH(state),
 	  .help = "Keep fault counts in FILE across restarts; without it\n"
 		  "count from the start of the kernel log [none]" },
+	{ "--recent", .commands = RUN, DURATION(repeat_window, 60, 30 * DAY),
+	  .help = "Count incidents within this time as repeats, and boots\n"
+		  "within three times as much [24h]" },
 	{ "--events", "FILE", RUN, OTHER(read_events),
 	  .help = "Append each fault as JSON to FILE; - is standard output,\n"
 		  "none is nowhere [- unless --output is -]" },

@@ -254,6 +254,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .sources = RPC_SOURCES_ALL,
 			       .file = DEFAULT_OUTPUT,
 			       .max_age = 120,
+			       .repeat_window = FAULT_RECENT_SECONDS,
 			       .ack = ACK_DEFAULT_FILE,
 			       .wrong_usage = EXIT_USAGE };
 	health_defaults(&o->health);

@@ -53,6 +53,7 @@ struct options {
 	const char *events; /* "-": standard output; NULL: none */
 	const char *heartbeat; /* file, also of check; NULL: none */
 	bool accept_user_kmsg;
+	double repeat_window; /* seconds */
 	const char *xid_policy; /* file; NULL: none */
 	bool json; /* one JSON text instead of lines */
 

@@ -418,6 +418,7 @@ int cmd_run(const struct options *options)
 		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
+		.window = options->repeat_window,
 	};
 	int code;
 

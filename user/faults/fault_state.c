@@ -12,7 +12,8 @@
 #include "base/span.h"
 #include "xid/xid_line.h"
 
-#define HEAD "xidscope-state 2\n"
+#define HEAD "xidscope-state 3\n"
+#define HEAD_2 "xidscope-state 2\n"
 #define HEAD_1 "xidscope-state 1\n"
 
 static uint32_t checksum(const char *text, size_t len)
@@ -79,13 +80,26 @@ static void put_repeats(FILE *out, const struct faults *faults, const struct fau
 			put_list(out, f, p->place, &p->repeats, lines);
 }
 
+/* The oldest first. */
+static void put_past(FILE *out, const struct past_fault *p, bool boot,
+		     const struct fault_repeats *r)
+{
+	for (unsigned int i = r->count; i-- > 0;) {
+		fputs("past", out);
+		put_word(out, p->gpu);
+		fprintf(out, " %u %d %.6f\n", p->code, boot, r->times[i]);
+	}
+}
+
 static void put_lines(FILE *out, const struct fault_state *state)
 {
+	const struct faults *faults = &state->faults;
 	const struct snapshot *s = &state->faults.counts;
 	size_t repeat_lines = 0;
 
 	fputs(HEAD "boot", out);
 	put_word(out, state->boot);
+	fprintf(out, "\nwall %.6f", state->boot_to_wall);
 	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next, s->log_lost);
 	for (int p = 0; p < FAULT_PATHS; p++)
 		fprintf(out, " %" PRIu64, s->fault_paths[p]);
@@ -123,6 +137,11 @@ static void put_lines(FILE *out, const struct fault_state *state)
 		put_word(out, s->recoveries[i].gpu);
 		put_word(out, s->recoveries[i].evidence);
 		fprintf(out, " %.6f\n", s->recoveries[i].time);
+	}
+	for (const struct past_fault *p = faults->past; p < faults->past + faults->past_count;
+	     p++) {
+		put_past(out, p, true, &p->boots);
+		put_past(out, p, false, &p->incidents);
 	}
 }
 
@@ -313,6 +332,20 @@ static void read_recovery(struct line *l, struct snapshot *s)
 	      sizeof(like));
 }
 
+static void read_past(struct line *l, struct faults *faults)
+{
+	struct past_fault like;
+	bool boot;
+	double time;
+
+	TAKE_WORD(l, like.gpu);
+	like.code = (unsigned int)take_number(l, UINT32_MAX);
+	boot = take_number(l, 1);
+	time = take_time(l);
+	if (!l->error && faults_note_past(faults, like.gpu, like.code, boot, time))
+		l->error = -ENOMEM;
+}
+
 static int read_line(struct fault_state *state, struct span text)
 {
 	struct snapshot *s = &state->faults.counts;
@@ -338,6 +371,10 @@ static int read_line(struct fault_state *state, struct span text)
 		read_unverified(&l, s);
 	else if (span_is(kind, "recovery"))
 		read_recovery(&l, s);
+	else if (span_is(kind, "wall"))
+		state->boot_to_wall = take_time(&l);
+	else if (span_is(kind, "past"))
+		read_past(&l, &state->faults);
 	else
 		l.error = -EINVAL;
 	return l.error || !span_left(l.rest) ? l.error : -EINVAL;
@@ -366,7 +403,8 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 		return -EINVAL;
 	s.end = text + len;
 	state->wall_times = span_take(&s, HEAD_1);
-	if ((!state->wall_times && !span_take(&s, HEAD)) || (span_left(s) && s.end[-1] != '\n'))
+	if ((!state->wall_times && !span_take(&s, HEAD_2) && !span_take(&s, HEAD)) ||
+	    (span_left(s) && s.end[-1] != '\n'))
 		return -EINVAL;
 	while (span_left(s) && !err)
 		err = read_line(state, span_take_line(&s));

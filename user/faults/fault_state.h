@@ -4,8 +4,9 @@
  * restarts of the program, and how far the kernel log was read: both of one
  * moment, so that nothing is lost or counted twice.
  *
- *	xidscope-state 2
- *	boot ID			the kernel's random/boot_id: valid until reboot
+ *	xidscope-state 3
+ *	boot ID			the kernel's random/boot_id: valid until reboot, but for past
+ *	wall SECONDS		from the boot to the epoch, by the clock as it was set then
  *	next N			sequence number of the first record not yet read
  *	lost N
  *	paths BOTH TEXT DRIVER
@@ -18,11 +19,14 @@
  *	gpu GPU UUID SERIAL RATE_LIMITED
  *	unverified GPU CODE COUNT
  *	recovery GPU EVIDENCE TIME
+ *	past GPU CODE BOOT TIME	of earlier boots: a fatal incident, or if BOOT is 1 the last one of
+ *				its boot; the oldest first, seconds since the epoch
  *	end CRC32		of all before it, in hexadecimal
  *
  * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are
- * seconds since the boot (CLOCK_BOOTTIME). A file of version 1 has seconds since the
- * epoch, by the clock as it was set then, and is alike otherwise.
+ * seconds since the boot (CLOCK_BOOTTIME), except where another is stated. A file of
+ * version 2 has neither wall nor past; one of version 1 has seconds since the epoch, by the
+ * clock as it was set then.
  */
 #ifndef XIDSCOPE_FAULT_STATE_H
 #define XIDSCOPE_FAULT_STATE_H
@@ -40,6 +44,7 @@
 struct fault_state {
 	char boot[BOOT_ID_SIZE];
 	uint64_t next;
+	double boot_to_wall; /* of the boot that wrote it; 0: not known */
 	bool wall_times; /* read from version 1: times are seconds since the epoch */
 	struct faults faults; /* owned */
 };

@@ -138,24 +138,25 @@ int faults_note_place(struct faults *f, const char *device, unsigned int place, 
 	return 0;
 }
 
-static uint64_t count_recent(const struct fault_repeats *r, double now)
+/* How many of them are later than @since. */
+static uint64_t count_recent(const struct fault_repeats *r, double since)
 {
 	uint64_t recent = 0;
 
 	for (unsigned int i = 0; i < r->count; i++)
-		recent += r->times[i] > now - FAULT_RECENT_SECONDS;
+		recent += r->times[i] > since;
 	return recent;
 }
 
 /* Of Xid 13: those of the place that has most. Without one it is the application's. */
-static uint64_t recent_of(const struct faults *f, const struct fault *fault, double now)
+static uint64_t recent_of(const struct faults *f, const struct fault *fault, double since)
 {
 	uint64_t most = 0, recent;
 
 	if (fault->nvswitch || fault->code != XID_GRAPHICS_EXCEPTION)
-		return count_recent(&fault->repeats, now);
+		return count_recent(&fault->repeats, since);
 	for (const struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
-		recent = count_recent(&p->repeats, now);
+		recent = count_recent(&p->repeats, since);
 		if (recent > most && !strcmp(p->device, fault->device))
 			most = recent;
 	}
@@ -220,6 +221,97 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 		return -ENOMEM;
 	u->count++;
 	return 0;
+}
+
+/* ---- what outlives a boot ---- */
+
+/* A GPU's UUID, or its address. */
+static const char *gpu_id(const struct snapshot *s, const char *device)
+{
+	for (size_t i = 0; i < s->gpu_count; i++)
+		if (!strcmp(s->gpus[i].gpu, device) && *s->gpus[i].uuid)
+			return s->gpus[i].uuid;
+	return device;
+}
+
+/* A fatal Xid of a GPU, but for those that only come with another. */
+static bool outlives_boot(const struct fault *f)
+{
+	return !f->nvswitch && f->code != XID_RECOVERY_ACTION && !strcmp(f->severity, "fatal") &&
+	       strcmp(f->device, OTHER) != 0;
+}
+
+/* An entry for it; NULL: no memory. */
+static struct past_fault *find_past(struct faults *f, const char *gpu, unsigned int code)
+{
+	struct past_fault *p = f->past, *end = f->past + f->past_count, *oldest = p;
+
+	for (; p < end; p++) {
+		if (p->code == code && !strcmp(p->gpu, gpu))
+			return p;
+		if (p->boots.times[0] < oldest->boots.times[0])
+			oldest = p;
+	}
+	p = oldest;
+	if (f->past_count < MAX_PAST)
+		p = ARRAY_APPEND(f->past, f->past_count);
+	if (p) {
+		*p = (struct past_fault){ .code = code };
+		snprintf(p->gpu, sizeof(p->gpu), "%s", gpu);
+	}
+	return p;
+}
+
+int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time)
+{
+	struct past_fault *p = find_past(f, gpu, code);
+
+	if (!p)
+		return -ENOMEM;
+	faults_note_repeat(boot ? &p->boots : &p->incidents, time);
+	return 0;
+}
+
+static int outlive_repeats(struct faults *f, const char *gpu, unsigned int code, bool boot,
+			   const struct fault_repeats *r, double shift)
+{
+	int err = 0;
+
+	for (unsigned int i = r->count; i-- > 0 && !err;)
+		err = faults_note_past(f, gpu, code, boot, r->times[i] + shift);
+	return err;
+}
+
+/* Whether the same Xid of the same GPU, with another action, stands before it. */
+static bool stands_before(const struct snapshot *s, const struct fault *x)
+{
+	for (const struct fault *f = s->faults; f < x; f++)
+		if (outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device))
+			return true;
+	return false;
+}
+
+int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall)
+{
+	const struct snapshot *s = &old->counts;
+	int err = 0;
+
+	for (const struct past_fault *p = old->past; p < old->past + old->past_count && !err; p++) {
+		err = outlive_repeats(f, p->gpu, p->code, true, &p->boots, 0);
+		if (!err)
+			err = outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);
+	}
+	for (const struct fault *x = s->faults; x < s->faults + s->fault_count && !err; x++) {
+		if (!outlives_boot(x))
+			continue;
+		if (!stands_before(s, x))
+			err = faults_note_past(f, gpu_id(s, x->device), x->code, true,
+					       x->last + boot_to_wall);
+		if (!err)
+			err = outlive_repeats(f, gpu_id(s, x->device), x->code, false, &x->repeats,
+					      boot_to_wall);
+	}
+	return err;
 }
 
 static void shift(double *time, double seconds)
@@ -330,7 +422,44 @@ static int append_all(void **to, size_t *to_count, const void *from, size_t coun
 	append_all((void **)&(to)->array, &(to)->count, (from)->array, (from)->count, \
 		   sizeof(*(to)->array))
 
-int faults_snapshot(const struct faults *f, double boot_to_wall, double now, struct snapshot *s)
+static double window_of(const struct fault_clock *clock)
+{
+	return clock->window > 0 ? clock->window : FAULT_RECENT_SECONDS;
+}
+
+/* Adds what earlier boots know of the GPUs that have failed in this one. Returns 0 or -ENOMEM. */
+static int add_past(const struct faults *f, const struct fault_clock *clock, struct snapshot *s)
+{
+	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
+	const struct past_fault *end = f->past + f->past_count;
+
+	for (size_t i = 0; i < s->fault_count; i++) {
+		struct fault *fault = &s->faults[i];
+		const char *id = gpu_id(s, fault->device);
+		uint64_t failures = 0;
+		struct gpu_info *info;
+
+		if (!outlives_boot(fault))
+			continue;
+		fault->boots = 1;
+		for (const struct past_fault *p = f->past; p < end; p++) {
+			if (strcmp(p->gpu, id) != 0)
+				continue;
+			failures += count_recent(&p->incidents, now - window);
+			if (p->code == fault->code)
+				fault->boots += (unsigned int)count_recent(
+					&p->boots, now - BOOT_WINDOWS * window);
+		}
+		info = failures ? snapshot_gpu(s, fault->device) : NULL;
+		if (failures && !info)
+			return -ENOMEM;
+		if (info)
+			info->past_failures = failures;
+	}
+	return 0;
+}
+
+int faults_snapshot(const struct faults *f, const struct fault_clock *clock, struct snapshot *s)
 {
 	const struct snapshot *from = &f->counts;
 
@@ -344,15 +473,18 @@ int faults_snapshot(const struct faults *f, double boot_to_wall, double now, str
 	    APPEND_ALL(s, from, recoveries, recovery_count))
 		return -ENOMEM;
 	for (size_t i = 0; i < s->fault_count; i++)
-		s->faults[i].recent = recent_of(f, &s->faults[i], now);
-	shift_all(s, boot_to_wall);
-	return 0;
+		s->faults[i].recent = recent_of(f, &s->faults[i], clock->now - window_of(clock));
+	shift_all(s, clock->boot_to_wall);
+	return add_past(f, clock, s);
 }
 
 void faults_free(struct faults *f)
 {
 	snapshot_free(&f->counts);
 	free(f->places);
+	free(f->past);
 	f->places = NULL;
 	f->place_count = 0;
+	f->past = NULL;
+	f->past_count = 0;
 }

@@ -47,10 +47,25 @@ struct fault_place {
 };
 #define MAX_PLACES 512 /* beyond it a new one takes the place of the oldest */
 
+/* A fatal Xid of a GPU in earlier boots. It outlives them by its times, seconds since the
+ * epoch, and belongs to the GPU, not to its slot. */
+struct past_fault {
+	char gpu[48]; /* its UUID; or its address, where that was not known */
+	unsigned int code;
+	struct fault_repeats boots; /* the last one in each boot */
+	struct fault_repeats incidents;
+};
+#define MAX_PAST 64 /* beyond it a new one takes the place of the oldest */
+
+/* Boots count as of late for so many windows. */
+#define BOOT_WINDOWS 3
+
 struct faults {
 	struct snapshot counts; /* only the members about faults are used */
 	struct fault_place *places;
 	size_t place_count;
+	struct past_fault *past;
+	size_t past_count;
 };
 
 /* Times are seconds since the boot. All return 0 or -ENOMEM. */
@@ -90,9 +105,24 @@ void faults_note_repeat(struct fault_repeats *r, double time);
 int faults_note_place(struct faults *f, const char *device, unsigned int place, uint32_t cause,
 		      double time);
 
-/* Copies the counts to @s, which has none of faults yet. @boot_to_wall is that of
- * struct clock_offsets, and it is @now. A time before the epoch becomes 0, unknown. */
-int faults_snapshot(const struct faults *f, double boot_to_wall, double now, struct snapshot *s);
+/* The same of an earlier boot: a failure of @gpu (@boot: the last one of its boot) at @time,
+ * seconds since the epoch. Times come in ascending order. */
+int faults_note_past(struct faults *f, const char *gpu, unsigned int code, bool boot, double time);
+
+/* Takes over from @old, of an earlier boot, what outlives it: its past, and then its own
+ * fatal Xids. @boot_to_wall is that of its clocks when it was saved. */
+int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall);
+
+/* How times are turned into those of the wall clock, and which of them are of late. */
+struct fault_clock {
+	double boot_to_wall; /* as in struct clock_offsets */
+	double now; /* seconds since the boot */
+	double window; /* seconds; 0: FAULT_RECENT_SECONDS */
+};
+
+/* Copies the counts to @s, which has none of faults yet. A time before the epoch becomes 0,
+ * unknown. */
+int faults_snapshot(const struct faults *f, const struct fault_clock *clock, struct snapshot *s);
 
 void faults_free(struct faults *f);
 

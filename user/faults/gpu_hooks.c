@@ -352,7 +352,8 @@ static void retry(struct gpu_hooks *g)
 
 static void save_state(struct gpu_hooks *g)
 {
-	state_file_save(&g->state, &g->faults, g->kernel_log.next);
+	state_file_save(&g->state, &g->faults, g->kernel_log.next,
+			g->stream.events.clocks.boot_to_wall);
 }
 
 void gpu_hooks_state_lost(struct gpu_hooks *g)
@@ -401,8 +402,11 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 		trace_events_snapshot(g->trace, s);
 	snapshot_drop(s, "printk_crowded", g->stream.crowded);
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
-	return faults_snapshot(&g->faults, clocks->boot_to_wall,
-			       boot_seconds(clocks, monotonic_ns()), s);
+	return faults_snapshot(&g->faults,
+			       &(struct fault_clock){ clocks->boot_to_wall,
+						      boot_seconds(clocks, monotonic_ns()),
+						      g->options->window },
+			       s);
 }
 
 /* ---- beginning and end ---- */

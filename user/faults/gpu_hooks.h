@@ -19,6 +19,7 @@ struct gpu_options {
 	bool replay; /* count what the kernel log holds from before the start, too */
 	bool accept_user_kmsg; /* count what processes wrote into it, too */
 	const struct state_store *state; /* of the file that keeps the counts; NULL: none */
+	double window; /* of repeats, seconds; 0: FAULT_RECENT_SECONDS */
 	event_handler *handle; /* takes an event of each fault */
 	void *context; /* of @handle */
 	const struct xid_policy *policy;

@@ -52,6 +52,12 @@ static int read_state(struct state_file *f, struct fault_state *state)
 	return err;
 }
 
+static void log_no_memory(const struct state_file *f, int err)
+{
+	if (err)
+		log_warn(f->log, "no memory for the faults of earlier boots");
+}
+
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
 		     double boot_to_wall)
 {
@@ -65,6 +71,9 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);
+		/* How old the times of a version 2 are is not known. */
+		if (state.boot_to_wall > 0 || state.wall_times)
+			log_no_memory(f, faults_outlive(faults, &state.faults, state.boot_to_wall));
 		fault_state_free(&state);
 		return false;
 	}
@@ -83,9 +92,12 @@ bool state_file_changed(const struct state_file *f, const struct faults *faults)
 	return f->store && (f->lost || changes(faults) != f->saved_changes);
 }
 
-void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next)
+void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
+		     double boot_to_wall)
 {
-	struct fault_state state = { .next = next, .faults = *faults };
+	struct fault_state state = { .next = next,
+				     .boot_to_wall = boot_to_wall,
+				     .faults = *faults };
 	size_t len = 0;
 	char *text;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The file that keeps the counts of faults across restarts of the program within
- * one boot. Its text is that of faults/fault_state.h.
+ * one boot, and of fatal ones a little beyond it. Its text is that of faults/fault_state.h.
  */
 #ifndef XIDSCOPE_STATE_FILE_H
 #define XIDSCOPE_STATE_FILE_H
@@ -41,7 +41,8 @@ void state_file_init(struct state_file *f, const struct log *log, const struct s
  * Takes over what an earlier run of this boot has counted: fills @faults, which
  * must be empty, and the sequence number of the first record that it has not
  * read. @boot_to_wall is that of struct clock_offsets: an older program's file has times
- * of the wall clock. Returns whether there was such a state.
+ * of the wall clock. Returns whether there was such a state; of an earlier boot's it takes
+ * what outlives that, and returns false.
  */
 bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
 		     double boot_to_wall);
@@ -50,7 +51,8 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 bool state_file_changed(const struct state_file *f, const struct faults *faults);
 
 /* Gives the text to the store if the counts or @next have changed. */
-void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next);
+void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
+		     double boot_to_wall);
 
 /* What was saved last could not be written: it is saved again. */
 void state_file_lost(struct state_file *f);

@@ -128,8 +128,10 @@ static bool is_over(const struct health_evaluation *e, const char *device, const
 /* Of faults with different codes that share an entry: any of these it may be. */
 #define FOLDED_CODE 0
 
-/* So many fatal incidents of a GPU in FAULT_RECENT_SECONDS: it does not last until the next. */
+/* So many fatal incidents of a GPU within the window: it does not last until the next. */
 #define REPLACE_FAILURES 5
+/* A fatal Xid in so many boots: two reboots have not helped. */
+#define REPLACE_BOOTS 3
 
 static bool group_is_over(const struct health_evaluation *e, const struct fault *f,
 			  const struct fault_group *g)
@@ -162,6 +164,9 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 	uint64_t number = 0;
 	struct fault_group g;
 
+	for (size_t i = 0; i < s->gpu_count; i++)
+		if (!strcmp(s->gpus[i].gpu, device))
+			number = s->gpus[i].past_failures;
 	for (const struct fault *f = s->faults; f < s->faults + s->fault_count; f++) {
 		if (strcmp(f->device, device) != 0 || f->code == XID_RECOVERY_ACTION ||
 		    !is_fatal_xid(f) || !is_first_match(s, f, is_fatal_xid))
@@ -170,6 +175,17 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 		number += g.recent;
 	}
 	return number;
+}
+
+/* @otherwise: the advice where a GPU need not be replaced. */
+static const char *advice_to_replace(const struct snapshot *s, const struct fault *f,
+				     const struct fault_group *g, const char *otherwise)
+{
+	if (g->boots >= REPLACE_BOOTS)
+		return "Drain the node and replace the GPU: reboots have not helped.";
+	if (recent_failures(s, f->device) >= REPLACE_FAILURES)
+		return "Drain the node and replace the GPU: resets have not helped.";
+	return otherwise;
 }
 
 /* @number of @unit ("times", "incidents"). */
@@ -201,9 +217,10 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 		meaning = sxid->mnemonic;
 	} else if (!f->nvswitch) {
 		advice = xid_action_advice(f->action);
-		if (rule == HEALTH_XID_FATAL &&
-		    recent_failures(e->s, f->device) >= REPLACE_FAILURES)
-			advice = "Drain the node and replace the GPU: resets have not helped.";
+		if (rule == HEALTH_XID_FATAL)
+			advice = advice_to_replace(e->s, f, g, advice);
+		if (advice != xid_action_advice(f->action))
+			SET_NAME(finding->action, "replace_gpu");
 		meaning = xid_catalog_find(f->code)->description;
 	}
 	SET_REASON(finding, "%s %s: %s %u (%s) %" PRIu64 " %s%s: %s",
@@ -228,14 +245,14 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
-/* Whether another GPU has had this Xid of late, too, which makes it the application's. */
+/* Whether another GPU has had this Xid within the window, too, which makes it the application's. */
 static bool is_elsewhere(const struct health_evaluation *e, const struct fault *like)
 {
 	const struct fault *end = e->s->faults + e->s->fault_count;
 
 	for (const struct fault *f = e->s->faults; f < end; f++)
 		if (!f->nvswitch && f->code == like->code && strcmp(f->device, like->device) != 0 &&
-		    f->last > e->now - FAULT_RECENT_SECONDS)
+		    f->recent)
 			return true;
 	return false;
 }
@@ -258,7 +275,7 @@ static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 		if ((double)number < e->o->rules[rule].limit || group_is_over(e, f, &g) ||
 		    (repeats && f->code == XID_MMU_FAULT && is_elsewhere(e, f)))
 			continue;
-		describe(e, rule, f, number, repeats ? "incidents in 24 hours" : "times", &g);
+		describe(e, rule, f, number, repeats ? "recent incidents" : "times", &g);
 	}
 }
 
@@ -425,7 +442,8 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 			       "At least this many reports of the same Xid on one GPU.",
 			       find_frequent, is_xid_error, .gpu = true, GPU_CLEARS },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
-				"At least this many incidents of the same Xid on one GPU in 24 hours.",
+				"At least this many incidents of the same Xid on one GPU in 24 "
+				"hours (run --recent).",
 				find_frequent, is_xid_error, .gpu = true, GPU_CLEARS },
 	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "",
 				 "An Xid or SXid of severity unknown.", find_faults, is_unknown,

@@ -12,6 +12,7 @@ struct fault_group {
 	uint64_t count;
 	uint64_t incidents;
 	uint64_t recent;
+	unsigned int boots; /* 0: it is no fatal Xid */
 	double first; /* 0: not known */
 	double last; /* likewise */
 };

@@ -110,7 +110,7 @@ struct episode_stats {
 
 #define FAULT_CAUSES 8
 #define FAULT_REPEATS 8
-#define FAULT_RECENT_SECONDS 86400.0
+#define FAULT_RECENT_SECONDS 86400.0 /* the window, unless an option sets another */
 
 /* Times of the last incidents that were no part of a longer failure, the latest first. */
 struct fault_repeats {
@@ -135,7 +135,8 @@ struct fault {
 	uint32_t causes[FAULT_CAUSES];
 	unsigned int place; /* of a report to add: which part of the GPU; 0: unknown */
 	struct fault_repeats repeats;
-	uint64_t recent; /* in a snapshot: how many of them lie in the last 24 hours */
+	uint64_t recent; /* in a snapshot: how many of them lie within the window */
+	unsigned int boots; /* in a snapshot: of a fatal Xid, in how many boots of late */
 };
 
 /* Text in the kernel log that reads like a fault, but anybody may have made the
@@ -161,6 +162,7 @@ struct gpu_info {
 	char uuid[48]; /* "GPU-..."; "" if not reported */
 	char serial[24]; /* the board's; "" if not reported */
 	bool rate_limited; /* the driver limits its reports of GSP errors */
+	uint64_t past_failures; /* fatal incidents of earlier boots within the window */
 };
 
 /* Evidence that only what Xid 154 asked for is over: its action was no reset. */

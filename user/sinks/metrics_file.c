@@ -37,7 +37,8 @@ struct sample {
 struct family {
 	enum metric_id metric;
 	int (*read)(struct snapshot *s, const struct sample *sample, bool kind);
-	bool kind; /* of faults: SXids; of incidents: recent ones; of events: of the GPU driver */
+	bool kind; /* of faults: SXids; of incidents: recent ones; of events: of the GPU driver; of
+		    * GPUs: failures of earlier boots */
 };
 
 static struct span take_name(struct span *s)
@@ -222,6 +223,21 @@ static int read_incidents(struct snapshot *s, const struct sample *sample, bool 
 		       -EINVAL;
 }
 
+static int read_boots(struct snapshot *s, const struct sample *sample, bool kind)
+{
+	struct fault like, *f;
+	uint64_t boots;
+
+	(void)kind;
+	if (!get_fault(sample, false, &like) || !span_number(sample->value, UINT32_MAX, &boots))
+		return -EINVAL;
+	f = fault_group_next(s, s->faults, &like);
+	if (!f)
+		return -EINVAL;
+	f->boots = (unsigned int)boots;
+	return 0;
+}
+
 static int read_a_time(struct snapshot *s, const struct sample *sample, bool nvswitch, bool first)
 {
 	struct fault like, *f;
@@ -291,20 +307,23 @@ static int read_recovery(struct snapshot *s, const struct sample *sample, bool k
 	return err;
 }
 
-static int read_rate_limit(struct snapshot *s, const struct sample *sample, bool kind)
+/* @past: of failures of earlier boots. */
+static int read_gpu(struct snapshot *s, const struct sample *sample, bool past)
 {
 	struct gpu_info *g;
-	uint64_t limited;
+	uint64_t value;
 	char gpu[sizeof(g->gpu)];
 	int err;
 
-	(void)kind;
-	if (!GET_LABEL(sample, "gpu", gpu) || !span_number(sample->value, 1, &limited))
+	if (!GET_LABEL(sample, "gpu", gpu) ||
+	    !span_number(sample->value, past ? UINT64_MAX : 1, &value))
 		return -EINVAL;
 	g = snapshot_gpu(s, gpu);
 	err = added(g, s->gpu_count);
-	if (!err)
-		g->rate_limited = limited;
+	if (!err && past)
+		g->past_failures = value;
+	else if (!err)
+		g->rate_limited = value;
 	return err;
 }
 
@@ -321,8 +340,8 @@ static int read_identity(struct snapshot *s, const struct sample *sample, bool k
 	err = added(g, s->gpu_count);
 	if (err)
 		return err;
-	like.rate_limited = g->rate_limited;
-	*g = like;
+	memcpy(g->uuid, like.uuid, sizeof(g->uuid));
+	memcpy(g->serial, like.serial, sizeof(g->serial));
 	return 0;
 }
 
@@ -331,6 +350,7 @@ static const struct family families[] = {
 	{ METRIC_GPU_XID_ERRORS, read_fault, false },
 	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
 	{ METRIC_GPU_XID_RECENT_INCIDENTS, read_incidents, true },
+	{ METRIC_GPU_XID_BOOTS, read_boots, false },
 	{ METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, read_first_time, false },
 	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, false },
 	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, true },
@@ -339,7 +359,8 @@ static const struct family families[] = {
 	{ METRIC_GPU_DRIVER_ERRORS, read_event, true },
 	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_event_time, true },
 	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery, false },
-	{ METRIC_GPU_GSP_RATE_LIMITED, read_rate_limit, false },
+	{ METRIC_GPU_PAST_FAILURES, read_gpu, true },
+	{ METRIC_GPU_GSP_RATE_LIMITED, read_gpu, false },
 	{ METRIC_GPU_INFO, read_identity, false },
 	{ METRIC_KERNEL_EVENTS, read_event, false },
 };

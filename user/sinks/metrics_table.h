@@ -63,7 +63,9 @@ METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, actio
 METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
        "Bursts of the same Xid: reports less than 5 s apart are one.")
 METRIC(GPU_XID_RECENT_INCIDENTS, "gpu_xid_recent_incidents", GAUGE, "", "gpu, xid",
-       "Incidents of this Xid in the last 24 hours, with gaps of at least 180 s; at most 8.")
+       "Incidents of this Xid in 24 hours (--recent), with gaps of at least 180 s; at most 8.")
+METRIC(GPU_XID_BOOTS, "gpu_xid_boots", GAUGE, "", "gpu, xid",
+       "Boots of late in which this GPU has had this fatal Xid, if more than one.")
 METRIC(GPU_XID_FIRST_TIMESTAMP_SECONDS, "gpu_xid_first_timestamp_seconds", GAUGE, "seconds",
        "gpu, xid", "Time of the first report of this Xid.")
 METRIC(GPU_XID_LAST_TIMESTAMP_SECONDS, "gpu_xid_last_timestamp_seconds", GAUGE, "seconds",
@@ -84,6 +86,8 @@ METRIC(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, "gpu_driver_error_last_timestamp
        "seconds", "gpu, kind", "Time of the last report of this failure.")
 METRIC(GPU_RECOVERED_TIMESTAMP_SECONDS, "gpu_recovered_timestamp_seconds", GAUGE, "seconds",
        "gpu, evidence", "Time of the last evidence that earlier faults are over.")
+METRIC(GPU_PAST_FAILURES, "gpu_past_failures", GAUGE, "", "gpu",
+       "Incidents of fatal Xids of this GPU in 24 hours (--recent), but in earlier boots.")
 METRIC(GPU_GSP_RATE_LIMITED, "gpu_gsp_rate_limited", GAUGE, "", "gpu",
        "1 while the driver limits its reports of GSP errors.")
 METRIC(GPU_INFO, "gpu_info", GAUGE, "", "gpu, uuid, serial",

@@ -198,6 +198,11 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	write_family(w, METRIC_GPU_XID_RECENT_INCIDENTS);
 	EACH_GROUP(false)
 	SAMPLE(w, format_integer(number, group->recent), { "gpu", f->device }, { "xid", code });
+	write_family(w, METRIC_GPU_XID_BOOTS);
+	EACH_GROUP(false)
+	if (group->boots > 1)
+		SAMPLE(w, format_integer(number, group->boots), { "gpu", f->device },
+		       { "xid", code });
 	write_family(w, METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS);
 	EACH_GROUP(false)
 	if (group->first > 0)
@@ -252,6 +257,11 @@ static void write_kernel_events(struct metrics_writer *w, const struct snapshot 
 	for (size_t i = 0; i < s->recovery_count; i++)
 		SAMPLE(w, format_timestamp(number, s->recoveries[i].time),
 		       { "gpu", s->recoveries[i].gpu }, { "evidence", s->recoveries[i].evidence });
+	write_family(w, METRIC_GPU_PAST_FAILURES);
+	for (size_t i = 0; i < s->gpu_count; i++)
+		if (s->gpus[i].past_failures)
+			SAMPLE(w, format_integer(number, s->gpus[i].past_failures),
+			       { "gpu", s->gpus[i].gpu });
 	write_family(w, METRIC_GPU_GSP_RATE_LIMITED);
 	for (size_t i = 0; i < s->gpu_count; i++)
 		SAMPLE(w, s->gpus[i].rate_limited ? "1" : "0", { "gpu", s->gpus[i].gpu });
