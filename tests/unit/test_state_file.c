@@ -52,25 +52,25 @@ TEST(only_changes_are_saved)
 
 	state_file_init(&f, &quiet, &store);
 	assert_false(state_file_load(&f, &faults, &next, 0));
-	state_file_save(& f, & faults, 5, 0);
+	state_file_save(&f, &faults, 5, 0);
 	assert_int_equal(g.times, 1);
-	state_file_save(& f, & faults, 5, 0);
+	state_file_save(&f, &faults, 5, 0);
 	assert_int_equal(g.times, 1);
 	assert_false(state_file_changed(&f, &faults));
 	add_fault(&faults);
 	assert_true(state_file_changed(&f, &faults));
-	state_file_save(& f, & faults, 5, 0);
+	state_file_save(&f, &faults, 5, 0);
 	assert_int_equal(g.times, 2);
 	state_file_lost(&f);
 	assert_true(state_file_changed(&f, &faults));
-	state_file_save(& f, & faults, 5, 0);
+	state_file_save(&f, &faults, 5, 0);
 	assert_int_equal(g.times, 3);
 	add_fault(&faults);
 	g.full = true;
-	state_file_save(& f, & faults, 6, 0);
+	state_file_save(&f, &faults, 6, 0);
 	assert_true(state_file_changed(&f, &faults));
 	g.full = false;
-	state_file_save(& f, & faults, 6, 0);
+	state_file_save(&f, &faults, 6, 0);
 	assert_int_equal(g.times, 4);
 	assert_false(g.damaged);
 	faults_free(&faults);
@@ -87,7 +87,7 @@ TEST(the_next_run_continues)
 
 	state_file_init(&f, &quiet, &store);
 	add_fault(&faults);
-	state_file_save(& f, & faults, 7, 0);
+	state_file_save(&f, &faults, 7, 0);
 	store.text = g.text;
 	store.len = g.len;
 	g.text = NULL;
@@ -96,7 +96,7 @@ TEST(the_next_run_continues)
 	assert_int_equal(next, 7);
 	assert_int_equal(again.counts.fault_count, 1);
 	assert_int_equal(again.counts.faults[0].count, 1);
-	state_file_save(& f, & again, 7, 0);
+	state_file_save(&f, &again, 7, 0);
 	assert_int_equal(g.times, 1);
 	free((char *)store.text);
 	faults_free(&faults);
@@ -169,12 +169,12 @@ TEST(a_damaged_file_is_not_overwritten)
 		store.context = &g;
 		state_file_init(&f, &(const struct log){}, &store);
 		assert_false(state_file_load(&f, &faults, &next, 0));
-		state_file_save(& f, & faults, 1, 0);
+		state_file_save(&f, &faults, 1, 0);
 		g.full = false;
-		state_file_save(& f, & faults, 1, 0);
+		state_file_save(&f, &faults, 1, 0);
 		assert_int_equal(g.times, 1);
 		assert_true(g.damaged);
-		state_file_save(& f, & faults, 2, 0);
+		state_file_save(&f, &faults, 2, 0);
 		assert_int_equal(g.times, 2);
 		assert_false(g.damaged);
 		free(g.text);
@@ -190,5 +190,5 @@ TEST(without_a_store_nothing_is_kept)
 	state_file_init(&f, &quiet, NULL);
 	assert_false(state_file_load(&f, &faults, &next, 0));
 	assert_false(state_file_changed(&f, &faults));
-	state_file_save(& f, & faults, 1, 0);
+	state_file_save(&f, &faults, 1, 0);
 }
