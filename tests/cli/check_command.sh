@@ -105,6 +105,13 @@ expect 0 "*" "" check --file waiting --rule nfs_waiter=warn:80
 { sed '$d' critical && echo "xidscope_gpu_recovered_timestamp_seconds{gpu=\"all\",evidence=\"driver_loaded\"} $now.000"; } | file recovered
 expect 0 "*" "" check --file recovered
 
+# ---- the node itself; a guest has mounts that hang ----
+expect 2 "XIDSCOPE CRITICAL: Mount /no/mount/x is not mounted: *" "" check --file healthy --mount '/no/mount|x'
+expect 0 "*" "" check --file healthy --mount /proc --mount /sys,ro
+expect 2 "*The driver has * of 200 GPUs*" "" check --file healthy --gpus 200
+expect 0 "*" "" check --file healthy --gpus 200 --rule gpus_missing=off
+expect 3 "" "xidscope: invalid --mount 'proc': use an absolute path*" check --mount proc
+
 # ---- JSON ----
 json "j['verdict'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --file healthy
 json "j['verdict'] == 'critical' and j['exit_code'] == 2 and j['xids'] == 4 and j['age_seconds'] >= 0
@@ -121,7 +128,7 @@ json "j['drain_reason'] == ''" check --json --file healthy
 json "[(f['sxid'], f['count'], f['first'], f['last'], f['action']) for f in j['findings']] ==
 [(20034, 3, '2026-11-21T09:58:20Z', '2026-11-21T10:00:00Z', 'reset_gpu')]" check --json --file switch
 json "[r['rule'] for r in j][0] == 'xid_fatal' and j[2]['limit'] == 1000 and j[2]['unit'] == 'reports' and 'limit' not in j[0]
-and all(r['level'] in ('warn', 'fail') and r['clears'] for r in j)" check --list-rules --json
+and all(r['level'] in ('off', 'warn', 'fail') and r['clears'] for r in j)" check --list-rules --json
 expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *3 of sxid:20034*began *2026-11-21T09:58:20Z\
 *last *2026-11-21T10:00:00Z*cleared *xidscope ack $gpu sxid:20034" "" check --explain --file switch
 expect 0 "OK: 0 findings" "" check --explain --file healthy

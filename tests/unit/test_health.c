@@ -297,7 +297,7 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 	} kinds[] = {
 		{ "rm_init_adapter_failed", true }, { "fallen_off_bus", true },
 		{ "gsp_heartbeat_timeout", true },  { "uvm_fatal", true },
-		{ "assert_failed", false },
+		{ "gsp_boot_failed", true },        { "assert_failed", false },
 	};
 
 	for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -341,6 +341,40 @@ TEST(a_rate_limit_and_a_waiter_are_found)
 		"the network to it.");
 	assert_string_equal(report.findings[0].brief,
 			    "NFS call waits for its reply for 61 s: nas-1");
+}
+
+TEST(the_state_of_the_node_is_found)
+{
+	struct node_facts f = { .mounts = { { "/a", false, MOUNT_FINE },
+					    { "/b", false, MOUNT_ABSENT },
+					    { "/c", false, MOUNT_HUNG } },
+				.mount_count = 3,
+				.gpus = 7,
+				.gpus_wanted = 8,
+				.clock_unsynchronised = true };
+
+	evaluate();
+	assert_ok();
+	o.facts = &f;
+	evaluate();
+	assert_int_equal(report.total, 3); /* the clock's rule is off */
+	assert_string_equal(report.findings[0].device, "/b");
+	assert_string_equal(report.findings[0].head, "Mount bad /b");
+	assert_string_equal(report.findings[1].head, "Mount hung /c");
+	assert_string_equal(report.findings[2].head, "GPUs 7 of 8");
+	assert_int_equal(report.level, HEALTH_FAIL);
+	assert_true(health_set_rule(&o, "clock_unsynchronised=warn"));
+	evaluate();
+	assert_int_equal(report.total, 4);
+	f = (struct node_facts){ .gpus = 8, .gpus_wanted = 8 };
+	evaluate();
+	assert_ok();
+	/* the agent exports only what it knows */
+	o.facts = NULL;
+	s.health_count = 0;
+	health_to_snapshot(&report, &o, &s);
+	for (size_t i = 0; i < s.health_count; i++)
+		assert_string_not_equal(s.health[i].check, "mount_hung");
 }
 
 TEST(a_reason_has_what_when_and_what_to_do)
@@ -731,6 +765,15 @@ TEST(rules_are_set_by_name)
 	assert_int_equal(o.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
 }
 
+static size_t rules_of_the_agent(void)
+{
+	size_t count = 0;
+
+	for (int r = 0; r < HEALTH_RULES; r++)
+		count += !health_rules[r].local;
+	return count;
+}
+
 TEST(a_rule_that_is_off_finds_nothing)
 {
 	add_fault(79, false, "fatal", "restart_bm", NOW);
@@ -738,7 +781,7 @@ TEST(a_rule_that_is_off_finds_nothing)
 	evaluate();
 	assert_ok();
 	health_to_snapshot(&report, &o, &s);
-	assert_int_equal(s.health_count, HEALTH_RULES - 1);
+	assert_int_equal(s.health_count, rules_of_the_agent() - 1);
 	for (size_t i = 0; i < s.health_count; i++)
 		assert_string_not_equal(s.health[i].check, "xid_fatal");
 }
@@ -764,7 +807,7 @@ TEST(the_worst_come_first_and_all_are_counted)
 	assert_int_equal(report.findings[0].rule, HEALTH_NFS_WAITER);
 	assert_int_equal(report.findings[1].rule, HEALTH_XID_FATAL);
 	health_to_snapshot(&report, &o, &s);
-	assert_int_equal(s.health_count, HEALTH_RULES);
+	assert_int_equal(s.health_count, rules_of_the_agent());
 	for (size_t i = 0; i < s.health_count; i++)
 		if (!strcmp(s.health[i].check, "nfs_waiter"))
 			assert_int_equal(s.health[i].level, 2);

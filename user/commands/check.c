@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: reports the node's health from the agent's metrics file. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
+#include "base/pci_address.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
@@ -17,10 +22,13 @@
 #include "commands/heartbeat.h"
 #include "commands/options.h"
 #include "health/health.h"
+#include "health/mount_probe.h"
 #include "sinks/metrics_file.h"
 
 #define MAX_BYTES (64 << 20)
 #define REASON_SIZE 640
+#define FSTAB_MAX_BYTES (1 << 20)
+#define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
 
 /* The node's state. */
 struct verdict {
@@ -72,12 +80,67 @@ static void add_figures(struct verdict *v, const struct snapshot *s)
 		}
 }
 
+/* ---- what is true of the node now ---- */
+
+/* Where processes that ask for a mount are told from each other. */
+static const char *lock_folder(char *path, size_t size)
+{
+	const char *own = getenv("XDG_RUNTIME_DIR");
+
+	snprintf(path, size, "%s/xidscope", !geteuid() ? "/run" : own ? own : "/nonexistent");
+	return path;
+}
+
+/* The PCI devices that have the driver: it has no others than GPUs. */
+static unsigned int count_gpus(void)
+{
+	DIR *folder = opendir("/sys/bus/pci/drivers/nvidia");
+	struct pci_address address;
+	const struct dirent *entry;
+	unsigned int gpus = 0;
+
+	while (folder && (entry = readdir(folder))) {
+		struct span name = { entry->d_name, entry->d_name + strlen(entry->d_name) };
+
+		gpus += pci_address_take(&name, &address) && !span_left(name);
+	}
+	if (folder)
+		closedir(folder);
+	return gpus;
+}
+
+static void find_facts(struct node_facts *facts, const struct options *o)
+{
+	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
+	struct timex clock = {};
+	struct file_text fstab;
+	char locks[256];
+
+	*facts = (struct node_facts){ .gpus_wanted = (unsigned int)o->gpus };
+	if (o->gpus)
+		facts->gpus = count_gpus();
+	facts->clock_unsynchronised = adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC;
+	if (o->health.rules[HEALTH_MOUNT_HUNG].level == HEALTH_OK &&
+	    o->health.rules[HEALTH_MOUNT_UNUSABLE].level == HEALTH_OK)
+		return;
+	if (!file_text_read(&fstab, "/etc/fstab", FSTAB_MAX_BYTES)) {
+		mount_facts_add_fstab(facts, fstab.bytes, fstab.len);
+		file_text_free(&fstab);
+	}
+	for (size_t i = 0; i < o->mount_count; i++)
+		mount_facts_add(facts, o->mounts[i]);
+	if (facts->mount_count)
+		mount_facts_ask(facts, lock_folder(locks, sizeof(locks)),
+				limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
+}
+
 /* Fills the verdict from the metrics file's text. */
 static void evaluate_text(struct verdict *v, const struct options *o, const struct file_text *file,
 			  double now)
 {
 	struct health_options health = o->health;
 	struct ack_list acks = {};
+	struct node_facts facts;
 	struct snapshot s = {};
 	char error[512];
 
@@ -88,7 +151,9 @@ static void evaluate_text(struct verdict *v, const struct options *o, const stru
 	if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
 		set_unknown(v, "%s: %s", o->file, error);
 	} else {
+		find_facts(&facts, o);
 		health.acks = &acks;
+		health.facts = &facts;
 		health_evaluate(&s, &health, now, &v->report);
 		v->exit = exit_of_level[v->report.level];
 		add_figures(v, &s);

@@ -119,6 +119,16 @@ static const char *read_since(struct options *o, const char *value)
 		       "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch";
 }
 
+static const char *read_mount(struct options *o, const char *value)
+{
+	if (*value != '/' || strlen(value) >= LABEL_SIZE)
+		return "use an absolute path, which may end in \",ro\"";
+	if (o->mount_count == MAX_MOUNT_FACTS)
+		return "use at most 32";
+	o->mounts[o->mount_count++] = value;
+	return NULL;
+}
+
 static const char *read_rule(struct options *o, const char *value)
 {
 	struct nearest near = { .word = value, .len = strcspn(value, "=") };
@@ -272,6 +282,12 @@ const struct option_row option_rows[] = {
 	{ "--rule", "RULE", CHECK, OTHER(read_rule),
 	  .help = "Change a rule: NAME=off, NAME=warn or NAME=fail, with\n"
 		  ":LIMIT if it has one" },
+	{ "--mount", "PATH", CHECK, OTHER(read_mount),
+	  .help = "PATH must be mounted, writable unless it is PATH,ro, and\n"
+		  "its server must answer; may be repeated [and the NFS\n"
+		  "mounts of /etc/fstab]" },
+	{ "--gpus", "N", CHECK, OPTION_COUNT, offsetof(struct options, gpus), 0, 256,
+	  .help = "The driver must have at least N GPUs [0]" },
 	{ "--list-rules", .commands = CHECK, FLAG(list_rules),
 	  .help = "List the rules and their defaults" },
 	{ "--explain", .commands = CHECK, FLAG(explain),

@@ -76,6 +76,9 @@ struct options {
 	double max_age; /* seconds; an older file makes the verdict unknown */
 	const char *ack; /* file, also of run and ack */
 	struct health_options health; /* without acks */
+	const char *mounts[MAX_MOUNT_FACTS];
+	size_t mount_count;
+	uint64_t gpus; /* that there should be; 0: any number */
 	bool list_rules;
 	bool explain;
 

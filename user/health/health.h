@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "health/ack.h"
+#include "model/node_facts.h"
 #include "model/snapshot.h"
 
 enum health_level {
@@ -33,6 +34,10 @@ enum health_rule_id {
 	HEALTH_DRIVER_ERROR,
 	HEALTH_GSP_RATE_LIMITED,
 	HEALTH_NFS_WAITER,
+	HEALTH_MOUNT_UNUSABLE,
+	HEALTH_MOUNT_HUNG,
+	HEALTH_GPUS_MISSING,
+	HEALTH_CLOCK_UNSYNCHRONISED,
 	HEALTH_RULES,
 };
 
@@ -53,6 +58,7 @@ struct health_rule {
 	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
 	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
 	bool gpu; /* its findings are faults of GPUs and their switches */
+	bool local; /* it is about node_facts, which only check has */
 	const char *clears; /* what ends a finding, for people */
 };
 
@@ -66,6 +72,7 @@ struct health_options {
 	double window; /* seconds; older faults are cleared; 0: no limit */
 	double since; /* seconds since the epoch; older faults are cleared */
 	const struct ack_list *acks; /* NULL: none */
+	const struct node_facts *facts; /* NULL: not known */
 };
 
 void health_defaults(struct health_options *o);

@@ -21,6 +21,7 @@ static const struct {
 	{ "rm_init_adapter_failed", "the driver cannot initialise the GPU" },
 	{ "fallen_off_bus", "the GPU no longer answers on the PCIe bus" },
 	{ "gsp_heartbeat_timeout", "the GPU's system processor has stopped" },
+	{ "gsp_boot_failed", "the GPU's system processor cannot start before a reset" },
 	{ "uvm_fatal", "unified memory has failed for all processes" },
 };
 
@@ -421,6 +422,63 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 	}
 }
 
+/* ---- the node itself ---- */
+
+static void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
+{
+	static const char *const states[] = {
+		[MOUNT_FINE] = NULL,
+		[MOUNT_ABSENT] = "is not mounted",
+		[MOUNT_READ_ONLY] = "is read-only",
+		[MOUNT_STALE] = "is stale: the server does not know it any more",
+		[MOUNT_HUNG] = "hangs: the server does not answer",
+	};
+	const struct node_facts *facts = e->o->facts;
+
+	for (size_t i = 0; facts && i < facts->mount_count; i++) {
+		const struct mount_fact *m = &facts->mounts[i];
+		struct health_finding *f;
+
+		if (m->state == MOUNT_FINE ||
+		    (m->state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG) ||
+		    is_snoozed(e, rule, m->path))
+			continue;
+		f = add_state(e, rule, m->path);
+		SET_HEAD(f, "Mount %s %s", m->state == MOUNT_HUNG ? "hung" : "bad", m->path);
+		SET_REASON(f, "Mount %s %s: Check the server, the network to it, and the mount.",
+			   m->path, states[m->state]);
+		SET_BRIEF(f, "mount %s %s", m->path, states[m->state]);
+	}
+}
+
+static void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_facts *facts = e->o->facts;
+	struct health_finding *f;
+
+	if (!facts || facts->gpus >= facts->gpus_wanted || is_snoozed(e, rule, ""))
+		return;
+	f = add_state(e, rule, "");
+	SET_HEAD(f, "GPUs %u of %u", facts->gpus, facts->gpus_wanted);
+	SET_REASON(f,
+		   "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
+		   "come back, look for them with lspci.",
+		   facts->gpus, facts->gpus_wanted);
+	SET_BRIEF(f, "the driver has %u of %u GPUs", facts->gpus, facts->gpus_wanted);
+}
+
+static void find_clock(struct health_evaluation *e, enum health_rule_id rule)
+{
+	struct health_finding *f;
+
+	if (!e->o->facts || !e->o->facts->clock_unsynchronised || is_snoozed(e, rule, ""))
+		return;
+	f = add_state(e, rule, "");
+	SET_HEAD(f, "Clock");
+	SET_REASON(f, "The kernel's clock is not synchronised: Check the time service.");
+	SET_BRIEF(f, "the clock is not synchronised");
+}
+
 /* ---- the table ---- */
 
 #define GPU_CLEARS                                                                               \
@@ -433,36 +491,55 @@ static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rul
 
 const struct health_rule health_rules[HEALTH_RULES] = {
 	[HEALTH_XID_FATAL] = { "xid_fatal", HEALTH_FAIL, 0, "", "An Xid of severity fatal.",
-			       find_faults, is_fatal_xid, .gpu = true, GPU_CLEARS },
+			       find_faults, is_fatal_xid, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_HARDWARE] = { "xid_hardware", HEALTH_WARN, 0, "",
 				  "An Xid of severity warning whose action is more than a "
 				  "restart of the job.",
-				  find_faults, is_hardware_xid, .gpu = true, GPU_CLEARS },
+				  find_faults, is_hardware_xid, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
 			       "At least this many reports of the same Xid on one GPU.",
-			       find_frequent, is_xid_error, .gpu = true, GPU_CLEARS },
+			       find_frequent, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
 				"At least this many incidents of the same Xid on one GPU in 24 "
 				"hours (run --recent).",
-				find_frequent, is_xid_error, .gpu = true, GPU_CLEARS },
+				find_frequent, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_UNKNOWN_XID] = { "unknown_xid", HEALTH_WARN, 0, "",
 				 "An Xid or SXid of severity unknown.", find_faults, is_unknown,
-				 .gpu = true, GPU_CLEARS },
+				 .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_SXID_FATAL] = { "sxid_fatal", HEALTH_FAIL, 0, "", "An SXid of severity fatal.",
-				find_faults, is_fatal_sxid, .gpu = true, SWITCH_CLEARS },
+				find_faults, is_fatal_sxid, .gpu = true, .clears = SWITCH_CLEARS },
 	[HEALTH_SXID_HARDWARE] = { "sxid_hardware", HEALTH_WARN, 0, "",
 				   "An SXid that the catalog has as a warning.", find_faults,
-				   is_hardware_sxid, .gpu = true, SWITCH_CLEARS },
+				   is_hardware_sxid, .gpu = true, .clears = SWITCH_CLEARS },
 	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
 				  "A driver error that leaves a GPU or the driver unusable.",
-				  find_driver_error, NULL, .gpu = true, GPU_CLEARS },
+				  find_driver_error, NULL, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_GSP_RATE_LIMITED] = { "gsp_rate_limited", HEALTH_WARN, 0, "",
 				      "The driver limits its reports of GSP errors.",
 				      find_rate_limit, NULL, .gpu = true,
-				      "A recovery of the GPU: a reset, a new probe, a new load of "
-				      "the driver or a reboot." },
+				      .clears =
+					      "A recovery of the GPU: a reset, a new probe, a new load of "
+					      "the driver or a reboot." },
 	[HEALTH_NFS_WAITER] = { "nfs_waiter", HEALTH_WARN, 60, "seconds",
 				"An NFS call has been waiting for longer than this.",
 				find_nfs_waiter, NULL, .gpu = false,
-				"The end of the call: the server answers again." },
+				.clears = "The end of the call: the server answers again." },
+	[HEALTH_MOUNT_UNUSABLE] = { "mount_unusable", HEALTH_FAIL, 0, "",
+				    "An NFS mount of fstab or --mount that is absent, read-only or "
+				    "stale.",
+				    find_mounts, NULL, .local = true,
+				    .clears = "The mount can be used again." },
+	[HEALTH_MOUNT_HUNG] = { "mount_hung", HEALTH_FAIL, 1, "seconds",
+				"A mount of fstab or --mount whose server has not answered for "
+				"this long.",
+				find_mounts, NULL, .local = true,
+				.clears = "The server answers again." },
+	[HEALTH_GPUS_MISSING] = { "gpus_missing", HEALTH_FAIL, 0, "",
+				  "Fewer GPUs with a driver than --gpus.", find_missing_gpus, NULL,
+				  .gpu = true, .local = true,
+				  .clears = "The driver has all GPUs." },
+	[HEALTH_CLOCK_UNSYNCHRONISED] = { "clock_unsynchronised", HEALTH_OK, 0, "",
+					  "The kernel's clock is not synchronised.", find_clock,
+					  NULL, .local = true,
+					  .clears = "The time service synchronises the clock." },
 };

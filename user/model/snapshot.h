@@ -297,7 +297,7 @@ struct snapshot {
 	struct drop_count drops[16];
 	size_t drop_count;
 	uint64_t folded_entries; /* those about calls: into "other"; others: left out */
-	struct health_state health[16];
+	struct health_state health[24];
 	size_t health_count;
 	struct program_run programs[32];
 	size_t program_count;

@@ -71,9 +71,17 @@ hup() { kill -HUP "$agent"; }
 xidscope run --hooks gpu --output "$output" --interval 3600 --keep >out/slurm.events 2>out/slurm.log &
 agent=$!
 wait_for 120 test -s "$output"
+# A busy agent notes late that the driver was loaded, which ends all that came before.
+loads=0
+load_driver() {
+	insmod /job/nvidia.ko
+	((++loads))
+	wait_for 120 noted
+	sleep 6
+}
+noted() { (($(grep -c "using the driver's tracepoint" out/slurm.log) >= loads)); }
 refresh && cp "$output" healthy
-insmod /job/nvidia.ko
-sleep 6
+load_driver
 printf 'xid 0000:c2:00.0 58 memory\tNVRM: Xid (PCI:0000:c2:00): 58, pid=1, name=x, memory\n' >/proc/xidscope-driver
 sleep 3 && refresh && cp "$output" warning
 printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver
@@ -91,7 +99,7 @@ xidscope ack --remove c1:00.0 79 --file "$output"
 refresh
 [[ $(sum xidscope_node_health 'check="xid_fatal"') == 2 ]]
 sleep 6 # what comes just before a load of the driver would not be over by it
-rmmod nvidia && insmod /job/nvidia.ko && sleep 3 && refresh
+rmmod nvidia && load_driver && refresh
 cp "$output" recovered
 rmmod nvidia
 kill "$agent" && wait "$agent"

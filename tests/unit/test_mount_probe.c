@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves which mounts of fstab are asked for, and that mounts of this machine are judged by
+ * what the kernel knows; that one which another process asks for has hung. Servers that do not
+ * answer are asked in a guest.
+ */
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "base/clock.h"
+#include "health/mount_probe.h"
+
+TEST(the_nfs_mounts_of_fstab_are_wanted)
+{
+	static const char text[] = "# nas:/x /commented nfs rw 0 0\n"
+				   "nas:/a /a nfs rw 0 0\n"
+				   "nas:/b\t/with\\040blank  nfs4 ro,hard 0 0\n"
+				   "nas:/c /c nfs noauto 0 0\n"
+				   "nas:/d /d nfs rw,x-systemd.automount 0 0\n"
+				   "/dev/sda1 / ext4 defaults 0 1\n"
+				   "nas:/e /e nfs noautos\n"
+				   "nas:/f\n"
+				   "nas:/a /a nfs rw 0 0\n"
+				   "nas:/g /g nfs";
+	struct node_facts f = {};
+
+	mount_facts_add_fstab(&f, text, strlen(text));
+	assert_int_equal(f.mount_count, 4);
+	assert_string_equal(f.mounts[0].path, "/a");
+	assert_string_equal(f.mounts[1].path, "/with blank");
+	assert_true(f.mounts[1].read_only && !f.mounts[0].read_only);
+	assert_string_equal(f.mounts[2].path, "/e");
+	assert_string_equal(f.mounts[3].path, "/g");
+	mount_facts_add(&f, "/data,ro");
+	assert_string_equal(f.mounts[4].path, "/data");
+	assert_true(f.mounts[4].read_only);
+	for (int i = 0; i < 100; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/many/%d", i);
+		mount_facts_add(&f, path);
+	}
+	assert_int_equal(f.mount_count, MAX_MOUNT_FACTS);
+}
+
+TEST(mounts_of_this_machine_are_judged)
+{
+	char folder[] = "/tmp/xidscope-test.XXXXXX", path[64], device[32] = "";
+	struct node_facts f = {};
+	struct stat root;
+	uint64_t begin;
+	int lock;
+
+	assert_non_null(mkdtemp(folder));
+	mount_facts_add(&f, "/proc");
+	mount_facts_add(&f, "/no such mount");
+	mount_facts_ask(&f, folder, 1);
+	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
+	assert_int_equal(f.mounts[1].state, MOUNT_ABSENT);
+	/* without locks no server is asked, and nothing is known against it */
+	mount_facts_ask(&f, "/nonexistent/x", 1);
+	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
+	/* an earlier process still asks */
+	assert_int_equal(stat("/proc", &root), 0);
+	snprintf(device, sizeof(device), "0:%u", minor(root.st_dev));
+	snprintf(path, sizeof(path), "%s/mount-%s", folder, device);
+	lock = open(path, O_RDONLY);
+	assert_true(lock >= 0);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	begin = monotonic_ns();
+	mount_facts_ask(&f, folder, 0.2);
+	assert_int_equal(f.mounts[0].state, MOUNT_HUNG);
+	assert_true(monotonic_ns() - begin < 2000000000ull);
+	close(lock);
+	mount_facts_ask(&f, folder, 1);
+	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
+	unlink(path);
+	rmdir(folder);
+}

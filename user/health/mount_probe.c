@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Whether file systems of servers can be used. */
+#include "health/mount_probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/span.h"
+
+#define BLANKS " \t"
+#define LOCK_TRY_US 20000
+/* How long to wait for a process that was killed: one that sleeps uninterruptibly stays. */
+#define KILL_NS 50000000ull
+
+/* One mount while it is asked. */
+struct probe {
+	struct mount_fact *fact;
+	char device[32]; /* "0:52"; "": no server is asked */
+	int answer; /* pipe; -1: not asked, or it has answered */
+	pid_t pid;
+	uint64_t replies; /* of its server, at half of the time */
+};
+
+/* ---- which mounts there are to be ---- */
+
+/* \ooo in fstab and proc. False: it does not fit. */
+static bool unescape(struct span from, char *to, size_t size)
+{
+	size_t used = 0;
+
+	while (span_left(from)) {
+		char c = *from.at++;
+
+		if (c == '\\' && span_left(from) >= 3 && span_digit(from.at[0]) < 4 &&
+		    span_digit(from.at[1]) < 8 && span_digit(from.at[2]) < 8) {
+			c = (char)(span_digit(from.at[0]) << 6 | span_digit(from.at[1]) << 3 |
+				   span_digit(from.at[2]));
+			from.at += 3;
+		}
+		if (!c || used + 1 == size)
+			return false;
+		to[used++] = c;
+	}
+	to[used] = 0;
+	return used;
+}
+
+/* Whether @options, separated by commas, have this one. */
+static bool has_option(struct span options, const char *name)
+{
+	while (span_left(options)) {
+		if (span_is(span_take_until(&options, ","), name))
+			return true;
+		span_take(&options, ",");
+	}
+	return false;
+}
+
+static void add(struct node_facts *facts, const char *path, bool read_only)
+{
+	struct mount_fact *m = &facts->mounts[facts->mount_count];
+
+	for (size_t i = 0; i < facts->mount_count; i++)
+		if (!strcmp(facts->mounts[i].path, path))
+			return;
+	if (facts->mount_count == MAX_MOUNT_FACTS || strlen(path) >= sizeof(m->path))
+		return;
+	*m = (struct mount_fact){ .read_only = read_only };
+	strcpy(m->path, path);
+	facts->mount_count++;
+}
+
+void mount_facts_add(struct node_facts *facts, const char *path)
+{
+	size_t len = strlen(path);
+	bool read_only = len > 3 && !strcmp(path + len - 3, ",ro");
+	char name[LABEL_SIZE];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(read_only ? len - 3 : len), path);
+	add(facts, name, read_only);
+}
+
+static struct span take_field(struct span *line)
+{
+	span_take_run(line, BLANKS);
+	return span_take_until(line, BLANKS);
+}
+
+void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t len)
+{
+	struct span rest = { text, text + len }, line, source, path, type, options;
+	char name[LABEL_SIZE];
+
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		source = take_field(&line);
+		path = take_field(&line);
+		type = take_field(&line);
+		options = take_field(&line);
+		if (span_starts_with(source, "#") ||
+		    !(span_is(type, "nfs") || span_is(type, "nfs4")))
+			continue;
+		if (!has_option(options, "noauto") && !has_option(options, "x-systemd.automount") &&
+		    unescape(path, name, sizeof(name)))
+			add(facts, name, has_option(options, "ro"));
+	}
+}
+
+/* ---- what the kernel knows ---- */
+
+/* A line of mountinfo (proc(5)): what it says of the mount at this path, which a later line
+ * may cover. */
+static void read_mount(struct probe *p, struct span line)
+{
+	struct span device, path, options, super, rest = line;
+	char name[LABEL_SIZE], type[64] = "";
+
+	take_field(&rest);
+	take_field(&rest);
+	device = take_field(&rest);
+	take_field(&rest);
+	path = take_field(&rest);
+	options = take_field(&rest);
+	if (!unescape(path, name, sizeof(name)) || strcmp(name, p->fact->path) != 0 ||
+	    !span_take_through(&rest, " - "))
+		return;
+	span_copy(take_field(&rest), type, sizeof(type));
+	take_field(&rest);
+	super = take_field(&rest);
+	/* What is mounted on demand is not asked for here. */
+	p->fact->state = MOUNT_FINE;
+	p->device[0] = 0;
+	if (!strcmp(type, "autofs"))
+		return;
+	if (!p->fact->read_only && (has_option(options, "ro") || has_option(super, "ro")))
+		p->fact->state = MOUNT_READ_ONLY;
+	else
+		span_copy(device, p->device, sizeof(p->device));
+}
+
+static void read_mounts(struct probe *probes, size_t count)
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	while (mounts && (len = getline(&line, &room, mounts)) > 0)
+		for (size_t i = 0; i < count; i++)
+			read_mount(&probes[i], (struct span){ line, line + len - 1 });
+	free(line);
+	if (mounts)
+		fclose(mounts);
+}
+
+/* The replies that the transports of an NFS mount have brought, from mountstats, which asks no
+ * server: of "xprt: tcp" and rdma the seventh figure, of udp the fourth. */
+static uint64_t count_replies(const char *path)
+{
+	FILE *stats = fopen("/proc/self/mountstats", "re");
+	char *line = NULL, where[LABEL_SIZE + 32];
+	uint64_t replies = 0, value;
+	bool here = false;
+	size_t room = 0;
+
+	snprintf(where, sizeof(where), " mounted on %s with fstype nfs", path);
+	while (stats && getline(&line, &room, stats) > 0) {
+		struct span rest = { line, line + strlen(line) };
+		bool udp;
+
+		if (!strncmp(line, "device ", 7))
+			here = strstr(line, where);
+		if (!here || !span_take_through(&rest, "xprt:\t"))
+			continue;
+		udp = span_is(take_field(&rest), "udp");
+		for (int i = 0; i < (udp ? 3 : 6); i++)
+			take_field(&rest);
+		if (span_number(take_field(&rest), UINT64_MAX, &value))
+			replies += value;
+	}
+	free(line);
+	if (stats)
+		fclose(stats);
+	return replies;
+}
+
+/* ---- asking ---- */
+
+/* Closes all but these two: who has called this program may wait for the end of its output, or
+ * for a lock. */
+static void close_others(int a, int b)
+{
+	unsigned int low = (unsigned int)(a < b ? a : b), high = (unsigned int)(a < b ? b : a);
+
+	if (low)
+		syscall(SYS_close_range, 0, low - 1, 0);
+	if (high > low + 1)
+		syscall(SYS_close_range, low + 1, high - 1, 0);
+	if (!syscall(SYS_close_range, high + 1, ~0u, 0))
+		return;
+	for (int fd = 0; fd < 1024; fd++) /* before Linux 5.9 */
+		if (fd != a && fd != b)
+			close(fd);
+}
+
+/* What the failure of a question says of the mount. A server that refuses has answered. */
+static char state_of_error(int error)
+{
+	switch (error) {
+	case ESTALE:
+		return MOUNT_STALE;
+	case EIO:
+	case ETIMEDOUT:
+	case ECONNREFUSED:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return MOUNT_HUNG;
+	default:
+		return MOUNT_FINE;
+	}
+}
+
+/* In a process of its own, whose end gives the lock back. */
+static void __attribute__((noreturn)) ask(const char *path, int answer, int lock)
+{
+	char state = MOUNT_FINE;
+	struct statx status;
+
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_NAME, "xidscope-mount");
+	close_others(answer, lock);
+	if (chdir("/") || statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT,
+				STATX_BASIC_STATS, &status))
+		state = state_of_error(errno);
+	if (write(answer, &state, 1) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+/* Returns a descriptor that holds the lock, or -1: another process asks, or -2: no lock can be
+ * had. */
+static int take_lock(const char *locks, const char *device)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/mount-%s", locks, device);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -2;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Tries to begin. False: another process is asking. */
+static bool begin(struct probe *p, const char *locks)
+{
+	int lock = take_lock(locks, p->device), pair[2];
+
+	if (lock == -1)
+		return false;
+	p->pid = -1;
+	if (lock >= 0 && !pipe2(pair, O_CLOEXEC)) {
+		p->pid = fork();
+		if (!p->pid)
+			ask(p->fact->path, pair[1], lock);
+		close(pair[1]);
+		p->answer = pair[0];
+	}
+	if (p->pid < 0)
+		p->device[0] = 0; /* it is not known */
+	if (lock >= 0)
+		close(lock);
+	return true;
+}
+
+static void end(struct probe *p)
+{
+	close(p->answer);
+	p->answer = -1;
+	waitpid(p->pid, NULL, WNOHANG);
+}
+
+/* Reads the answers that have come. Returns how many mounts are still to answer, or to ask. */
+static size_t serve(struct probe *probes, size_t count, const char *locks)
+{
+	size_t left = 0;
+	char state;
+
+	for (struct probe *p = probes; p < probes + count; p++) {
+		struct pollfd ready = { p->answer, POLLIN, 0 };
+
+		if (!p->device[0])
+			continue;
+		if (!p->pid && !begin(p, locks)) {
+			left++;
+			continue;
+		}
+		if (!p->device[0] || p->answer < 0)
+			continue;
+		ready.fd = p->answer;
+		if (poll(&ready, 1, 0) <= 0) {
+			left++;
+			continue;
+		}
+		if (read(p->answer, &state, 1) == 1 && state != MOUNT_FINE)
+			p->fact->state = (enum mount_state)state;
+		end(p);
+	}
+	return left;
+}
+
+/* Ends the processes that have not answered, if that is possible: they are waited for until
+ * @until alone. */
+static void give_up(struct probe *probes, size_t count, uint64_t until)
+{
+	for (struct probe *p = probes; p < probes + count; p++)
+		if (p->pid > 0 && p->answer >= 0)
+			kill(p->pid, SIGKILL);
+	for (struct probe *p = probes; p < probes + count; p++) {
+		if (p->pid <= 0 || p->answer < 0)
+			continue;
+		close(p->answer);
+		while (!waitpid(p->pid, NULL, WNOHANG) && monotonic_ns() < until)
+			usleep(1000);
+	}
+}
+
+static bool is_waiting(const struct probe *p)
+{
+	return p->device[0] && (!p->pid || p->answer >= 0);
+}
+
+void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
+{
+	uint64_t start = monotonic_ns(), time = (uint64_t)(limit * 1e9);
+	struct probe probes[MAX_MOUNT_FACTS] = {};
+	bool counted = false;
+
+	for (size_t i = 0; i < facts->mount_count; i++) {
+		probes[i] = (struct probe){ .fact = &facts->mounts[i], .answer = -1 };
+		facts->mounts[i].state = MOUNT_ABSENT;
+	}
+	read_mounts(probes, facts->mount_count);
+	mkdir(locks, 0700);
+	while (serve(probes, facts->mount_count, locks) && monotonic_ns() < start + time) {
+		if (!counted && monotonic_ns() > start + time / 2) {
+			for (size_t i = 0; i < facts->mount_count; i++)
+				if (is_waiting(&probes[i]))
+					probes[i].replies = count_replies(probes[i].fact->path);
+			counted = true;
+		}
+		usleep(counted ? LOCK_TRY_US : 1000);
+	}
+	for (size_t i = 0; i < facts->mount_count; i++) {
+		struct probe *p = &probes[i];
+
+		if (!is_waiting(p))
+			continue;
+		/* A server that answers others is slow, and has not hung. */
+		if (!counted || count_replies(p->fact->path) == p->replies)
+			p->fact->state = MOUNT_HUNG;
+	}
+	give_up(probes, facts->mount_count, monotonic_ns() + KILL_NS);
+}
