@@ -68,6 +68,7 @@ judge "first mistakes get one line and their exit code" tests/cli/first_mistakes
 judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
 judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
+judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh
 judge "systemd accepts the unit" deploy/systemd/check.sh
 judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves, on the running kernel, that a mount that does not answer fails the check within two seconds; that the process which
+# asks, and sleeps so that nothing can end it, is never waited for and stays the only one, however often and from how many
+# checks it is asked; and that it is gone when the file system answers. Needs root and /dev/fuse: skips otherwise.
+set -uo pipefail
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if ((EUID)) || [[ ! -e /dev/fuse ]]; then
+	echo "skip: root and /dev/fuse are needed"
+	exit 0
+fi
+mkdir mute
+unshare -m true 2>/dev/null || { echo "skip: no mount namespace" && exit 0; }
+if [[ ! ${own_mounts:-} ]]; then # nothing stays mounted, whatever happens
+	cd / && rm -rf "$dir"
+	own_mounts=1 exec unshare -m --propagation private "$top/tests/cli/hung_mount.sh"
+fi
+: >answer
+"$top/tests/cli/mute_fuse.py" "$dir/mute" "$dir/answer" >said 2>&1 &
+server=$!
+trap 'umount -l "$dir/mute" 2>/dev/null; kill $server 2>/dev/null; rm -rf "$dir"' EXIT
+for _ in {1..100}; do [[ -s said ]] || kill -0 $server 2>/dev/null || break; [[ ! -s said ]] || break; sleep 0.1; done
+[[ -s said ]] || { echo "skip: FUSE cannot be mounted here" && exit 0; }
+
+echo '# EOF' >metrics
+asking() { pgrep -x xidscope-mount | while read -r pid; do readlink "/proc/$pid/cwd"; done | wc -l; }
+# check CODE [OPTION...]: its output must end although a process may be left.
+check() {
+	local got=0 begin now
+	touch metrics
+	begin=$(date +%s%3N)
+	output=$("$program" check --file metrics --ack none --mount "$dir/mute" "${@:2}") || got=$?
+	now=$(date +%s%3N)
+	[[ $got == "$1" ]] || fail "it ends with $got, not $1: $output"
+	times+=($((now - begin)))
+}
+times=()
+check 0
+rm answer
+times=()
+check 2
+[[ $output == "XIDSCOPE CRITICAL: Mount $dir/mute hangs: the server does not answer: "* ]] || fail "it prints '$output'"
+pid=$(pgrep -x xidscope-mount | tail -n 1)
+[[ $pid && $(sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat") == D ]] || fail "the process that asks is not left in D: the test proves nothing"
+held=("/proc/$pid/fd/"*)
+((${#held[@]} == 2)) || fail "it holds ${held[*]}"
+before=$(asking)
+for _ in {1..5}; do check 2; done
+others=()
+for _ in {1..4}; do
+	(check 2 && exit $failed) &
+	others+=($!)
+done
+for other in "${others[@]}"; do wait "$other" || failed=1; done
+(($(asking) == before)) || fail "of $before processes that ask there are $(asking)"
+check 0 --rule mount_hung=off --rule mount_unusable=off
+check 2 --rule mount_hung=fail:0.3
+slowest=$(printf '%s\n' "${times[@]}" | sort -n | tail -n 1)
+# shellcheck disable=SC2119
+median=$(printf '%s\n' "${times[@]}" | sort -n | sed -n "$((${#times[@]} / 2 + 1))p")
+((median < 2000)) || fail "it answers in $median ms"
+: >answer
+for _ in {1..100}; do (($(asking) < before)) && break; sleep 0.1; done
+(($(asking) < before)) || fail "the process that asks stays when the file system answers"
+check 0
+
+((failed)) || echo "a mount that hangs is found in $median ms (slowest $slowest ms), and its process left alone"
+exit $failed
