@@ -168,6 +168,28 @@ static void write_mounts(struct metrics_writer *w, const struct snapshot *s)
 		       { "version", s->mounts[i].version });
 }
 
+static void write_unverified(struct metrics_writer *w, const struct snapshot *s)
+{
+	char number[NUMBER_SIZE], code[16];
+
+	write_family(w, METRIC_GPU_XID_UNVERIFIED);
+	for (size_t i = 0; i < s->unverified_count; i++) {
+		snprintf(code, sizeof(code), "%u", s->unverified[i].code);
+		SAMPLE(w, format_integer(number, s->unverified[i].count),
+		       { "gpu", s->unverified[i].gpu }, { "xid", code });
+	}
+}
+
+static void write_paths(struct metrics_writer *w, const struct snapshot *s)
+{
+	char number[NUMBER_SIZE];
+
+	write_family(w, METRIC_GPU_FAULT_REPORTS);
+	for (int p = 0; p < FAULT_PATHS && s->gpu_watched; p++)
+		SAMPLE(w, format_integer(number, s->fault_paths[p]),
+		       { "path", fault_path_names[p] });
+}
+
 static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct fault *end = s->faults + s->fault_count;
@@ -211,12 +233,7 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	write_family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
 	EACH_GROUP(false)
 	SAMPLE(w, format_timestamp(number, group->last), { "gpu", f->device }, { "xid", code });
-	write_family(w, METRIC_GPU_XID_UNVERIFIED);
-	for (size_t i = 0; i < s->unverified_count; i++) {
-		snprintf(code, sizeof(code), "%u", s->unverified[i].code);
-		SAMPLE(w, format_integer(number, s->unverified[i].count),
-		       { "gpu", s->unverified[i].gpu }, { "xid", code });
-	}
+	write_unverified(w, s);
 	write_family(w, METRIC_NVSWITCH_SXID_ERRORS);
 	EACH(true)
 	SAMPLE(w, format_integer(number, f->count), { "device", f->device }, { "sxid", code },
@@ -231,10 +248,7 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	SAMPLE(w, format_timestamp(number, group->last), { "device", f->device }, { "sxid", code });
 #undef EACH_GROUP
 #undef EACH
-	write_family(w, METRIC_GPU_FAULT_REPORTS);
-	for (int p = 0; p < FAULT_PATHS && s->gpu_watched; p++)
-		SAMPLE(w, format_integer(number, s->fault_paths[p]),
-		       { "path", fault_path_names[p] });
+	write_paths(w, s);
 }
 
 static void write_kernel_events(struct metrics_writer *w, const struct snapshot *s)
