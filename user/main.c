@@ -12,6 +12,8 @@ int main(int argc, char **argv)
 		[COMMAND_ACK] = cmd_ack,
 		[COMMAND_DOCTOR] = cmd_doctor,
 		[COMMAND_XID] = cmd_xid,
+		[COMMAND_WHY] = cmd_why,
+		[COMMAND_FAULTS] = cmd_faults,
 		[COMMAND_METRICS] = cmd_metrics,
 		[COMMAND_HELP] = cmd_help,
 		[COMMAND_COMPLETION] = cmd_completion,

@@ -55,13 +55,13 @@ static bool began_before(int folder, uint64_t time_ns)
 	       (double)(ticks + 1) * tick <= boot_seconds(&clocks, time_ns);
 }
 
-bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size)
+bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_t size)
 {
 	struct stat namespace;
 	char path[32];
 	int folder;
 
-	line[0] = 0;
+	text[0] = 0;
 	if (pid <= 0 || stat("/proc/self/ns/pid", &namespace) ||
 	    namespace.st_ino != FIRST_PID_NAMESPACE)
 		return false;
@@ -70,8 +70,14 @@ bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line,
 	if (folder < 0)
 		return false;
 	if (began_before(folder, time_ns))
-		read_at(folder, file, line, size);
+		read_at(folder, file, text, size);
 	close(folder);
+	return *text;
+}
+
+bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size)
+{
+	process_text(pid, time_ns, file, line, size);
 	line[strcspn(line, "\n")] = 0;
 	return *line;
 }

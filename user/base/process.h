@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 /*
- * Reads the first line of /proc/@pid/@file ("cgroup", "comm") without its newline, cut to
- * @size bytes with the NUL. "" and false unless that process is proved to be the one that
+ * Reads the beginning of /proc/@pid/@file ("cgroup", "comm"), at most @size bytes with the
+ * NUL. "" and false unless that process is proved to be the one that
  * had the number at @time_ns (CLOCK_MONOTONIC): it must have begun before, and this
  * program must see the kernel's own numbers. One that began less than a tick of proc's
  * (10 ms) before is not proved.
  */
+bool process_text(int pid, uint64_t time_ns, const char *file, char *text, size_t size);
+/* The same for the first line, without its newline. */
 bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line, size_t size);
 
 /* Reads from the text of /proc/PID/stat when the process began, in ticks of proc's since the

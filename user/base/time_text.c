@@ -2,6 +2,7 @@
 /* Points in time as people write them. */
 #include "base/time_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +21,22 @@ void time_to_text(char *text, size_t size, double seconds)
 	t = (time_t)seconds;
 	gmtime_r(&t, &utc);
 	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+void time_to_milliseconds(char *text, size_t size, double seconds)
+{
+	char part[8];
+	size_t len;
+
+	if (!(seconds > 0))
+		seconds = 0;
+	if (seconds > LAST)
+		seconds = LAST;
+	time_to_text(text, size, seconds);
+	len = strlen(text);
+	snprintf(part, sizeof(part), ".%03dZ", (int)((seconds - (double)(time_t)seconds) * 1e3));
+	if (len && len - 1 + strlen(part) < size)
+		strcpy(text + len - 1, part);
 }
 
 /* Reads digits, and perhaps a point and more digits, to the end of the text. */

@@ -15,6 +15,11 @@
 /* Whole seconds. A time before 1970 or after 9999 becomes the first or last one. */
 void time_to_text(char *text, size_t size, double seconds);
 
+#define TIME_MILLISECONDS_SIZE (TIME_TEXT_SIZE + 4)
+
+/* The same with milliseconds: "2026-11-21T10:00:00.123Z". */
+void time_to_milliseconds(char *text, size_t size, double seconds);
+
 /* "2026-11-21T10:00:00Z", the same with a fraction, "2026-11-21", or seconds
  * since the epoch; from 1970 to 9999. */
 bool time_from_text(const char *text, double *seconds);

@@ -14,6 +14,8 @@ int cmd_check(const struct options *options);
 int cmd_ack(const struct options *options);
 int cmd_doctor(const struct options *options);
 int cmd_xid(const struct options *options);
+int cmd_why(const struct options *options);
+int cmd_faults(const struct options *options);
 int cmd_metrics(const struct options *options);
 int cmd_help(const struct options *options);
 int cmd_completion(const struct options *options);

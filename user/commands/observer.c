@@ -62,6 +62,9 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 		keep |= CAPABILITY(CAP_SYSLOG);
 	if (o->rpc && o->sources & RPC_SOURCE_BIT(RPC_SOURCE_BTF) && in_other_netns())
 		keep |= CAPABILITY(CAP_SYS_PTRACE);
+	/* The files that other users' processes hold. */
+	if (o->gpu_wanted && o->gpu_options.holders)
+		keep |= CAPABILITY(CAP_SYS_PTRACE);
 	/* The files of tracefs belong to root. */
 	if (programs && geteuid())
 		keep |= CAPABILITY(CAP_DAC_OVERRIDE);

@@ -37,6 +37,13 @@ const struct command_row command_rows[COMMANDS] = {
 	[COMMAND_XID] = { "xid",
 			  "Explain an Xid, and what to do about it",
 			  { "xid 79", "xid --list --json" } },
+	[COMMAND_WHY] = { "why",
+			  "Show what happened on this node, from the event log",
+			  { "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z "
+					     "--until 2026-11-22T03:15:00Z" } },
+	[COMMAND_FAULTS] = { "faults",
+			     "List the faults since boot, open ones first",
+			     { "faults", "faults --json" } },
 	[COMMAND_METRICS] = { "metrics",
 			      "List the metrics that run writes",
 			      { "metrics", "metrics | cut -f 1,5" } },
@@ -129,6 +136,23 @@ static const char *read_mount(struct options *o, const char *value)
 	return NULL;
 }
 
+static const char *read_past(const char *value, double *time)
+{
+	return time_from_text(value, time) && *time > 0 ?
+		       NULL :
+		       "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch";
+}
+
+static const char *read_past_since(struct options *o, const char *value)
+{
+	return read_past(value, &o->past_since);
+}
+
+static const char *read_past_until(struct options *o, const char *value)
+{
+	return read_past(value, &o->past_until);
+}
+
 static const char *read_rule(struct options *o, const char *value)
 {
 	struct nearest near = { .word = value, .len = strcspn(value, "=") };
@@ -181,6 +205,8 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 #define ACK (1u << COMMAND_ACK)
 #define DOCTOR (1u << COMMAND_DOCTOR)
 #define XID (1u << COMMAND_XID)
+#define WHY (1u << COMMAND_WHY)
+#define FAULTS (1u << COMMAND_FAULTS)
 #define HELP (1u << COMMAND_HELP)
 #define COMPLETION (1u << COMMAND_COMPLETION)
 
@@ -293,7 +319,21 @@ const struct option_row option_rows[] = {
 	{ "--explain", .commands = CHECK, FLAG(explain),
 	  .help = "Print for each finding its evidence, when it began, and\n"
 		  "what clears it" },
-	{ "--json", .commands = XID | CHECK | ACK | DOCTOR, FLAG(json), .help = "Write JSON" },
+	{ "--since", "TIME", WHY, OTHER(read_past_since),
+	  .help = "Begin at TIME [one hour before --until]" },
+	{ "--until", "TIME", WHY, OTHER(read_past_until), .help = "End at TIME [the present]" },
+	{ "--last", .commands = WHY, DURATION(past_last, 1, 3650 * DAY),
+	  .help = "Begin so long before --until" },
+	{ "--job", "ID", WHY, OPTION_COUNT, offsetof(struct options, job), 1, 4294967295.0,
+	  .help = "Name in one line what may have ended Slurm's job ID" },
+	{ "--events", .commands = WHY, PATH(past_events),
+	  .help = "Read the event log FILE, and FILE.1, FILE.2.gz and so on\n"
+		  "that it was renamed to; - is standard input\n"
+		  "[" DEFAULT_EVENTS "]" },
+	{ "--state", .commands = FAULTS, PATH(faults_state),
+	  .help = "Read the state file of run [" DEFAULT_STATE "]" },
+	{ "--json", .commands = XID | CHECK | ACK | DOCTOR | WHY | FAULTS, FLAG(json),
+	  .help = "Write JSON" },
 };
 
 const size_t option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);

@@ -256,6 +256,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .max_age = 120,
 			       .repeat_window = FAULT_RECENT_SECONDS,
 			       .ack = ACK_DEFAULT_FILE,
+			       .past_events = DEFAULT_EVENTS,
+			       .faults_state = DEFAULT_STATE,
 			       .wrong_usage = EXIT_USAGE };
 	health_defaults(&o->health);
 	if (argc < 2)
@@ -285,5 +287,9 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		return refuse("name the shell: bash or zsh");
 	if (command == COMMAND_ACK && o->operands != (o->list ? 0 : 2))
 		return refuse("use GPU and CODE, or --list; see xidscope ack --help");
+	if (command == COMMAND_WHY && o->past_since > 0 && o->past_last > 0)
+		return refuse("use either --since or --last; see xidscope why --help");
+	if (command == COMMAND_WHY && o->past_until > 0 && o->past_until < o->past_since)
+		return refuse("--until is before --since; see xidscope why --help");
 	return command;
 }

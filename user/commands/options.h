@@ -21,6 +21,8 @@ enum command {
 	COMMAND_ACK,
 	COMMAND_DOCTOR,
 	COMMAND_XID,
+	COMMAND_WHY,
+	COMMAND_FAULTS,
 	COMMAND_METRICS,
 	COMMAND_HELP,
 	COMMAND_COMPLETION,
@@ -83,6 +85,13 @@ struct options {
 	bool explain;
 
 	enum shell shell; /* completion: SHELL_NONE if not given */
+	/* why: the window, seconds since the epoch, 0: not given; or its length to the present */
+	double past_since, past_until, past_last;
+	const char *past_events; /* the event log; "-": standard input */
+	uint64_t job; /* Slurm's; 0: none */
+
+	const char *faults_state; /* faults: the state file */
+
 	enum command help_of; /* help: the command to explain; COMMAND_NONE: all */
 
 	int wrong_usage; /* exit code if the command line is wrong */

@@ -14,6 +14,7 @@
 #include "base/file_text.h"
 #include "base/output_file.h"
 #include "base/time_text.h"
+#include "commands/agent_events.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/heartbeat.h"
@@ -56,6 +57,7 @@ struct agent {
 	int answers; /* epoll descriptor of the writers */
 	struct state_store state;
 	struct event_sink events;
+	struct agent_events agent_events;
 	uint64_t end_ns; /* when the end began; 0: it was the start that failed */
 	struct verdicts verdicts;
 	struct notify notify;
@@ -132,6 +134,8 @@ static int export(struct agent *a)
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {
+		if (agent_events_add(&a->agent_events, &s))
+			log_error(&a->options->log, "no memory to look for stalls of NFS");
 		add_health(a, &s);
 		s.export_seconds = a->export_seconds;
 		s.export_errors = a->export_errors;
@@ -244,6 +248,7 @@ static void on_report(void *context, enum loop_state state)
 	case LOOP_ALIVE:
 		notify_alive(&a->notify, now);
 		beat(a, now);
+		agent_events_alive(&a->agent_events, now);
 		break;
 	case LOOP_RELOADING:
 		notify_send(&a->notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now / 1000);
@@ -377,6 +382,8 @@ static int observe(struct agent *a, const struct gpu_options *gpu)
 	/* A writer that is started again may need it. */
 	observer_drop_capabilities(&a->observer, CAPABILITY(CAP_DAC_OVERRIDE));
 	a->attach_seconds = monotonic_seconds() - begin;
+	a->agent_events.log = options->events ? a->observer.events : NULL;
+	agent_events_start(&a->agent_events);
 	on_tick(a);
 	notify_send(&a->notify, "READY=1");
 	err = loop_run(&a->observer, options->interval, options->duration, &handler);
@@ -384,6 +391,7 @@ static int observe(struct agent *a, const struct gpu_options *gpu)
 	if (err)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
+	agent_events_stop(&a->agent_events);
 	if (statistics >= 0)
 		close(statistics);
 	return err ? EXIT_TROUBLE : EXIT_OK;
@@ -416,6 +424,7 @@ int cmd_run(const struct options *options)
 	struct xid_policy policy = {};
 	struct gpu_options gpu = {
 		.replay = true,
+		.holders = options->events,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 		.window = options->repeat_window,
@@ -438,6 +447,7 @@ int cmd_run(const struct options *options)
 	}
 	observer_stop(&a.observer);
 	verdicts_free(&a.verdicts);
+	agent_events_free(&a.agent_events);
 	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);
 	notify_close(&a.notify);

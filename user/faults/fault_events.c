@@ -83,6 +83,11 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 		if (relatives)
 			pcie_relatives_add(&e->relatives, event->device, event->code,
 					   event->monotonic_ns, &j);
+		/* The driver names nobody. */
+		if (e->holders && line && line->kind != XID_LINE_SXID && event->pid < 0 &&
+		    !event->replayed)
+			json_members(&j,
+				     gpu_holders_find(e->holders, event->device, monotonic_ns()));
 		if (!fclose(j.out))
 			event->members = members;
 	}

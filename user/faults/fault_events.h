@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/pci_address.h"
 #include "faults/faults.h"
+#include "faults/gpu_holders.h"
 #include "faults/kernel_line.h"
 #include "faults/pcie_relatives.h"
 #include "model/event.h"
@@ -43,6 +44,7 @@ struct fault_events {
 	uint64_t enabled_ns[SIGNALS]; /* when each one's hook was enabled; UINT64_MAX: it is not */
 	uint64_t uevents_ns; /* since when uevents report recoveries; UINT64_MAX: they do not */
 	struct clock_offsets clocks;
+	struct gpu_holders *holders; /* NULL: who holds a GPU is not asked for */
 
 	/* Its own: */
 	struct pcie_relatives relatives;

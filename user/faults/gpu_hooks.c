@@ -48,6 +48,7 @@ struct gpu_hooks {
 	struct printk_hook *printk; /* NULL: not attached */
 	uint64_t printk_dropped; /* by the hook, so far */
 	struct printk_origins origins;
+	struct gpu_holders holders;
 	int uevents; /* -1: not open */
 	ino_t driver; /* module_number() */
 	struct trace_events *trace; /* NULL: not attached */
@@ -151,6 +152,8 @@ static void on_uevent(void *context, const struct uevent *event)
 		return;
 	if (!strcmp(event->path, "/module/nvidia")) {
 		driver_was_loaded(g);
+		if (g->options->holders)
+			gpu_holders_learn(&g->holders);
 		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", now);
 		g->retry_ns = 0;
 	}
@@ -420,6 +423,7 @@ static void init_stream(struct gpu_hooks *g)
 			.context = g->options->context,
 			.policy = g->options->policy,
 			.log = g->log,
+			.holders = g->options->holders ? &g->holders : NULL,
 			.started_ns = monotonic_ns(),
 			.uevents_ns = UINT64_MAX,
 		},
@@ -458,6 +462,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->options = options;
 	g->kernel_log.fd = -1;
 	g->uevents = -1;
+	g->holders.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
 	init_stream(g);
 	if (g->epoll < 0)
@@ -475,6 +480,8 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	err = g->printk ? 0 : errno;
 	if (!g->printk && !g->trace && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
+	if (options->holders)
+		gpu_holders_learn(&g->holders);
 	g->retry_ns = monotonic_ns() + RETRY_NS;
 	epoll_add(g, g->uevents);
 	epoll_add(g, g->kernel_log.fd);
@@ -497,6 +504,7 @@ void gpu_hooks_free(struct gpu_hooks *g)
 	trace_events_free(g->trace);
 	printk_hook_free(g->printk);
 	printk_origins_free(&g->origins);
+	gpu_holders_free(&g->holders);
 	if (g->uevents >= 0)
 		close(g->uevents);
 	fault_stream_free(&g->stream);

@@ -17,6 +17,7 @@
 
 struct gpu_options {
 	bool replay; /* count what the kernel log holds from before the start, too */
+	bool holders; /* events name who holds a GPU, where the driver does not */
 	bool accept_user_kmsg; /* count what processes wrote into it, too */
 	const struct state_store *state; /* of the file that keeps the counts; NULL: none */
 	double window; /* of repeats, seconds; 0: FAULT_RECENT_SECONDS */

@@ -116,6 +116,11 @@ struct health_report {
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report);
 
+/* Whether what @what stands for in an acknowledgement, last reported of @device at @last, is
+ * over, by all of that. */
+bool health_is_over(const struct snapshot *s, const struct health_options *o, double now,
+		    const char *device, const char *what, double last);
+
 /* Writes the verdict of each rule that is not off into the snapshot. */
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
 			struct snapshot *s);

@@ -124,6 +124,14 @@ static bool is_over(const struct health_evaluation *e, const char *device, const
 	       is_acknowledged(e, device, what, last);
 }
 
+bool health_is_over(const struct snapshot *s, const struct health_options *o, double now,
+		    const char *device, const char *what, double last)
+{
+	const struct health_evaluation e = { .s = s, .o = o, .now = now };
+
+	return is_over(&e, device, what, last);
+}
+
 /* ---- Xids and SXids ---- */
 
 /* Of faults with different codes that share an entry: any of these it may be. */

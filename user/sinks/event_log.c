@@ -3,14 +3,14 @@
 #include "sinks/event_log.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/cgroup.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "base/time_text.h"
 
 /* An event belongs to the burst of the same event less than GAP before it. The repeats of
  * a long burst are written every REPEATS. */
@@ -60,61 +60,32 @@ static void write_known(struct json *j, const char *name, const char *text)
 		json_text(j, name, text);
 }
 
-/* RFC 3339, UTC, milliseconds. */
-static void write_time(struct json *j, double seconds)
-{
-	double whole = floor(seconds);
-	time_t t = (time_t)whole;
-	char text[40];
-	struct tm tm;
-	size_t len;
-
-	gmtime_r(&t, &tm);
-	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)((seconds - whole) * 1e3));
-	json_text(j, "time", text);
-}
-
-/*
- * Where the process runs: the path in cgroup v2 (or of the first line, in v1),
- * and the UID of its pod, which follows "pod" in that path, with '_' for '-' if
- * systemd made the group.
- */
+/* Where the process runs. */
 static void write_cgroup(struct json *j, const struct event *event)
 {
-	char line[512], *group, *pod, uid[40];
-	size_t len = 0;
+	char text[4096];
+	struct cgroup c;
 
-	if (event->replayed)
+	if (event->replayed ||
+	    !process_text(event->pid, event->monotonic_ns, "cgroup", text, sizeof(text)))
 		return;
-	process_first_line(event->pid, event->monotonic_ns, "cgroup", line, sizeof(line));
-	group = strchr(line, '/');
-	if (!group)
-		return;
-	json_text(j, "cgroup", group);
-	for (pod = strstr(group, "pod"); pod; pod = strstr(pod + 3, "pod")) {
-		len = strspn(pod + 3, "0123456789abcdef-_");
-		if (len >= 32 && len < sizeof(uid))
-			break;
-	}
-	if (!pod)
-		return;
-	for (size_t i = 0; i < len; i++)
-		uid[i] = (char)(pod[3 + i] == '_' ? '-' : pod[3 + i]);
-	uid[len] = 0;
-	json_text(j, "pod", uid);
+	cgroup_read(&c, text);
+	write_known(j, "cgroup", c.path);
+	write_known(j, "job", c.job);
+	write_known(j, "pod", c.pod);
 }
 
 /* Makes the line, which the caller frees. NULL: no memory. */
 static char *make_line(const struct event *event, uint64_t incident, uint64_t repeats, size_t *size)
 {
-	char *text = NULL;
+	char *text = NULL, time[TIME_MILLISECONDS_SIZE];
 	struct json j = { .out = open_memstream(&text, size) };
 
 	if (!j.out)
 		return NULL;
+	time_to_milliseconds(time, sizeof(time), event->time);
 	json_object(&j, NULL);
-	write_time(&j, event->time);
+	json_text(&j, "time", time);
 	json_nanoseconds(&j, "monotonic_seconds", event->monotonic_ns);
 	json_text(&j, "kind", event->kind);
 	write_known(&j, *event->kind == 'x' || *event->kind == 'g' ? "gpu" : "device",
@@ -214,8 +185,13 @@ static struct burst *find_burst(struct event_log *e, const struct event *event)
 
 void event_log_add(struct event_log *e, const struct event *event)
 {
-	struct burst *b = find_burst(e, event);
+	struct burst *b;
 
+	if (event->alone) {
+		write_line(e, *event, ++e->incidents, 0);
+		return;
+	}
+	b = find_burst(e, event);
 	if (b->used && event->monotonic_ns < b->last.monotonic_ns + GAP_NS) {
 		if (!b->folded++)
 			b->first_folded_ns = event->monotonic_ns;

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
+from judge import judgement, need
+from judge.reading import iso
+
+
+def at(folder, name):
+    return float((folder / name).read_text())
+
+
+def seconds(text):
+    return iso(text).timestamp()
+
+
+def read(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+@judgement
+def why_has_what_happened_in_its_order(folder):
+    why = read(folder, "why.json")
+    events = why["events"]
+    times = [seconds(e["time"]) for e in events]
+    need(times == sorted(times), "not in order", times)
+    storm = [e for e in events if e.get("code") == 63]
+    need(len(storm) == 1 and storm[0]["count"] == 500, "the storm", storm)
+    need(abs(seconds(storm[0]["time"]) - at(folder, "storm")) < 3, "the storm's time")
+    stalls = [e for e in events if e["kind"] == "nfs_stall"]
+    need(len(stalls) == 1, "stalls", stalls)
+    begin, end = seconds(stalls[0]["time"]), seconds(stalls[0]["end"])
+    need(-2 < begin - at(folder, "stopped") < 2, begin, "is not when the server stopped")
+    need(at(folder, "stopped") + 20 < end < at(folder, "ended") + 2, end, "is not when it was back")
+    lost = [e for e in events if e.get("code") == 79]
+    need(len(lost) == 1 and lost[0]["grade"] == "fatal", "Xid 79", lost)
+    need(why["skipped_lines"] == 1, why["skipped_lines"], "lines left out")
+    need([e["name"] for e in events if e["kind"] == "agent"] == ["start", "start", "stop"], "agents")
+    return f"a stall of {end - begin:.1f} s"
+
+
+@judgement
+def why_knows_when_nothing_was_watching(folder):
+    gaps = read(folder, "why.json")["unwatched"]
+    need(len(gaps) == 3, gaps)
+    first, killed, stopped = gaps
+    need("begins" in first["reason"], first)
+    need("killed" in killed["reason"], killed)
+    need(seconds(killed["from"]) <= at(folder, "killed") + 0.1, "the kill", killed)
+    need(-10 < seconds(killed["to"]) - at(folder, "again") < 0.5, "the second start", killed)
+    need("stopped" in stopped["reason"], stopped)
+    need(abs(seconds(stopped["from"]) - at(folder, "over")) < 3, "the stop", stopped)
+
+
+@judgement
+def the_gravest_is_the_cause(folder):
+    job = read(folder, "job.json")
+    need(job["cause"] == "xid" and job["cause_event"]["code"] == 79, job.get("cause_event"))
+
+
+@judgement
+def faults_lists_what_is_open(folder):
+    faults = {f["fault"]: f for f in read(folder, "faults.json")["faults"]}
+    need(set(faults) == {"63", "79"}, faults)
+    need(faults["63"]["count"] == 500 and faults["79"]["count"] == 1, faults)
+    need(all(f["open"] for f in faults.values()), faults)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The job and the pod in the path of a control group. */
+#include "base/cgroup.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/span.h"
+
+static bool ends_with(struct span s, const char *end)
+{
+	size_t len = strlen(end);
+
+	return span_left(s) >= len && !memcmp(s.end - len, end, len);
+}
+
+/*
+ * Slurm: "/slurm/uid_1000/job_7/step_0" in v1, where with several daemons the first is
+ * "slurm_NODE"; "/system.slice/slurmstepd.scope/job_7/step_0" in v2, or "NODE_slurmstepd.scope".
+ * Only these places: below a group of his own a user can make a group of any name.
+ */
+static void find_job(struct cgroup *c)
+{
+	struct span rest = { c->path, c->path + strlen(c->path) }, first, second, job;
+	uint64_t number;
+
+	if (!span_take(&rest, "/"))
+		return;
+	first = span_take_until(&rest, "/");
+	span_take(&rest, "/");
+	second = span_take_until(&rest, "/");
+	span_take(&rest, "/");
+	job = span_take_until(&rest, "/");
+	if (!(span_starts_with(first, "slurm") && span_starts_with(second, "uid_")) &&
+	    !(span_is(first, "system.slice") && ends_with(second, "slurmstepd.scope")))
+		return;
+	if (span_take(&job, "job_") && span_number(job, UINT32_MAX, &number))
+		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)number);
+}
+
+/* Its UID follows "pod", with '_' for '-' if systemd made the group. */
+static void find_pod(struct cgroup *c)
+{
+	const char *pod;
+	size_t len = 0;
+
+	for (pod = strstr(c->path, "pod"); pod; pod = strstr(pod + 3, "pod")) {
+		len = strspn(pod + 3, "0123456789abcdef-_");
+		if (len >= 32 && len < sizeof(c->pod))
+			break;
+	}
+	for (size_t i = 0; pod && i < len; i++)
+		c->pod[i] = (char)(pod[3 + i] == '_' ? '-' : pod[3 + i]);
+}
+
+void cgroup_read(struct cgroup *c, const char *text)
+{
+	struct span rest = { text, text + strlen(text) };
+	bool unified = false;
+
+	*c = (struct cgroup){};
+	while (span_left(rest)) {
+		struct span line = span_take_line(&rest);
+		bool v2 = span_take(&line, "0::");
+		struct cgroup one = {};
+
+		if (!v2 && (!span_take_through(&line, ":") || !span_take_through(&line, ":")))
+			continue;
+		if (!span_copy(span_cut(line, sizeof(one.path) - 1), one.path, sizeof(one.path)) ||
+		    *one.path != '/')
+			continue;
+		find_job(&one);
+		find_pod(&one);
+		if (!*c->path || *one.job || *one.pod || (v2 && !unified))
+			*c = one;
+		if (*one.job || *one.pod)
+			return;
+		unified |= v2;
+	}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The agent's lines about itself and about NFS in the event log. */
+#include "commands/agent_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "faults/fault_state.h"
+#include "version.h"
+
+static void add(struct event_log *log, struct event event, const char *name, const char *members)
+{
+	event.monotonic_ns = monotonic_ns();
+	event.time = wall_seconds();
+	event.pid = -1;
+	event.alone = true;
+	event.text = "";
+	event.members = members;
+	snprintf(event.name, sizeof(event.name), "%s", name);
+	event_log_add(log, &event);
+}
+
+static void add_agent(struct agent_events *a, const char *name, const char *members)
+{
+	if (!a->log)
+		return;
+	add(a->log, (struct event){ .kind = "agent" }, name, members);
+	a->alive_ns = monotonic_ns();
+}
+
+void agent_events_start(struct agent_events *a)
+{
+	char boot[BOOT_ID_SIZE], *members = NULL;
+	struct json j = {};
+	size_t size;
+
+	j.out = open_memstream(&members, &size);
+	if (j.out) {
+		boot_id_read(boot);
+		json_text(&j, "boot", boot);
+		json_text(&j, "version", XIDSCOPE_VERSION);
+		if (!fclose(j.out))
+			add_agent(a, "start", members);
+	}
+	free(members);
+}
+
+void agent_events_alive(struct agent_events *a, uint64_t now_ns)
+{
+	if (now_ns >= a->alive_ns + EVENT_ALIVE_SECONDS * 1000000000ull)
+		add_agent(a, "alive", "");
+}
+
+void agent_events_stop(struct agent_events *a)
+{
+	add_agent(a, "stop", "");
+}
+
+static void on_span(void *context, const struct nfs_span *span)
+{
+	struct agent_events *a = context;
+	struct event event = { .kind = span->kind };
+	struct json j = {};
+	char *members = NULL;
+	size_t size;
+	uint64_t end = span->end_ns ? span->end_ns : monotonic_ns();
+
+	j.out = open_memstream(&members, &size);
+	if (!j.out)
+		return;
+	json_text(&j, "state", span->end_ns ? "end" : "begin");
+	json_nanoseconds(&j, "start_monotonic_seconds", span->begin_ns);
+	json_fraction(&j, "seconds",
+		      end > span->begin_ns ? (double)(end - span->begin_ns) / 1e9 : 0, 3);
+	snprintf(event.device, sizeof(event.device), "%s", span->server);
+	snprintf(event.severity, sizeof(event.severity), "%s",
+		 strcmp(span->kind, "nfs_stall") != 0 ? "info" : "warning");
+	if (!fclose(j.out))
+		add(a->log, event, span->name, members);
+	free(members);
+}
+
+int agent_events_add(struct agent_events *a, const struct snapshot *s)
+{
+	return a->log ? nfs_watch_add(&a->nfs, s, on_span, a) : 0;
+}
+
+void agent_events_free(struct agent_events *a)
+{
+	nfs_watch_free(&a->nfs);
+}

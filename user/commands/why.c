@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* `xidscope why`: what happened on this node in a window, from the event log. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file_text.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/safe_text.h"
+#include "base/time_text.h"
+#include "commands/commands.h"
+#include "commands/exit_codes.h"
+#include "commands/options.h"
+#include "faults/fault_state.h"
+#include "model/event.h"
+#include "model/history.h"
+#include "sinks/event_reader.h"
+
+struct window {
+	double since, until;
+};
+
+/* ---- what an event was, in words ---- */
+
+static void put(FILE *out, const char *before, struct span inside)
+{
+	char text[EVENT_TEXT + 1];
+
+	if (!span_left(inside))
+		return;
+	json_decode(inside, text, sizeof(text));
+	fprintf(out, "%s%s", before, text);
+}
+
+struct owners {
+	FILE *out;
+	bool jobs; /* it names some job or pod: the groups say no more */
+	bool write;
+	unsigned int count;
+};
+
+static void on_owner(void *context, const char *what, struct span inside)
+{
+	struct owners *o = context;
+	bool group = !strcmp(what, "cgroup");
+
+	if (!o->write) {
+		o->jobs |= !group;
+	} else if (!group || !o->jobs) {
+		fprintf(o->out, "%s%s ", o->count++ ? ", " : "", what);
+		put(o->out, "", inside);
+	}
+}
+
+static void put_owners(FILE *out, const struct past_event *e)
+{
+	struct owners o = { .out = out };
+	char *names = NULL;
+	size_t size;
+
+	past_owners(e, on_owner, &o);
+	o.write = true;
+	o.out = open_memstream(&names, &size);
+	if (!o.out)
+		return;
+	past_owners(e, on_owner, &o);
+	if (!fclose(o.out) && o.count)
+		fprintf(out, "; %s %s%s", span_left(e->held_by) ? "GPU held by" : "of", names,
+			e->holders_unsure ? ", and perhaps others" : "");
+	free(names);
+}
+
+static void put_process(FILE *out, const struct past_event *e)
+{
+	if (!span_left(e->comm) && e->pid < 0)
+		return;
+	fputs(", process", out);
+	put(out, " ", e->comm);
+	if (e->pid >= 0)
+		fprintf(out, " (%d)", e->pid);
+}
+
+/* A fault of the driver or an event of the kernel. */
+static void put_fault(FILE *out, const struct past_event *e)
+{
+	bool numbered = e->code;
+
+	if (numbered)
+		fprintf(out, "%s %u", span_is(e->kind, "sxid") ? "SXid" : "Xid", e->code);
+	else
+		put(out, "", e->kind);
+	if (numbered)
+		put(out, " ", e->name);
+	else
+		put(out, ": ", e->name);
+	put(out, *e->kind.at == 'k' ? ", device " : " on ", e->device);
+	put_process(out, e);
+}
+
+static void put_stall(FILE *out, const struct past_event *e)
+{
+	put(out, "NFS server ", e->device);
+	put(out, ": a call waited in the queue ", e->name);
+}
+
+/* How long it took. */
+static void put_length(FILE *out, const struct past_event *e)
+{
+	if (isinf(e->end))
+		fputs(", it lasts", out);
+	else if (e->cut)
+		fprintf(out, ", for at least %.1f s: then the agent ended", e->end - e->time);
+	else if (e->end > e->time)
+		fprintf(out, ", for %.1f s", e->end - e->time);
+}
+
+/* Returns its text, which the caller frees; NULL: no memory. */
+static char *describe(const struct past_event *e)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (span_is(e->kind, "nfs_stall")) {
+		put_stall(out, e);
+	} else if (span_is(e->kind, "nfs_saturation")) {
+		put(out, "NFS server ", e->device);
+		put(out, ": calls waited because this limit was reached: ", e->name);
+	} else if (span_is(e->kind, "agent")) {
+		put(out, "the agent: ", e->name);
+		put(out, ", version ", e->version);
+	} else if (span_is(e->kind, "clock")) {
+		fprintf(out, "the clock was set by %+.1f s, or the node was suspended", e->seconds);
+	} else {
+		put_fault(out, e);
+		if (e->bytes >= 0)
+			fprintf(out, ", %.1f MB", e->bytes / 1e6);
+	}
+	if (e->count > 1)
+		fprintf(out, ", %" PRIu64 " times", e->count);
+	put_length(out, e);
+	put_owners(out, e);
+	put(out, ": ", e->text);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* ---- which events are shown ---- */
+
+/* Lines that only prove that an agent ran are in the gaps already. */
+static bool is_shown(const struct past_event *e, const struct window *w)
+{
+	return !e->hidden && past_in_window(e, w->since, w->until) &&
+	       !(span_is(e->kind, "agent") && span_is(e->name, "alive"));
+}
+
+/* The part of a gap in the window; false: there is none. */
+static bool clip(const struct past_gap *g, const struct window *w, struct past_gap *part)
+{
+	*part = *g;
+	if (part->from < w->since)
+		part->from = w->since;
+	if (part->to > w->until)
+		part->to = w->until;
+	return part->from < part->to;
+}
+
+static double unwatched(const struct history *h, const struct window *w)
+{
+	struct past_gap part;
+	double seconds = 0;
+
+	for (size_t i = 0; i < h->gap_count; i++)
+		if (clip(&h->gaps[i], w, &part))
+			seconds += part.to - part.from;
+	return seconds;
+}
+
+/* ---- lines ---- */
+
+static void print_gap(const struct past_gap *g)
+{
+	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+
+	time_to_text(from, sizeof(from), g->from);
+	time_to_text(to, sizeof(to), g->to);
+	safe_line(stdout, "%s  %-8s nothing was watching until %s: %s", from, "unknown", to,
+		  g->reason);
+}
+
+/* Prints the gaps that begin up to @time, from the @next-th on. */
+static size_t print_gaps(const struct history *h, const struct window *w, size_t next, double time)
+{
+	struct past_gap part;
+
+	for (; next < h->gap_count && h->gaps[next].from <= time; next++)
+		if (clip(&h->gaps[next], w, &part))
+			print_gap(&part);
+	return next;
+}
+
+static void print_event(const struct past_event *e)
+{
+	char when[TIME_TEXT_SIZE], *text = describe(e);
+
+	time_to_text(when, sizeof(when), e->time);
+	if (text)
+		safe_line(stdout, "%s  %-8s %s", when, past_grade(e), text);
+	free(text);
+}
+
+static void print_lines(const struct history *h, const struct window *w)
+{
+	char since[TIME_TEXT_SIZE], until[TIME_TEXT_SIZE];
+	size_t gap = 0, shown = 0;
+
+	time_to_text(since, sizeof(since), w->since);
+	time_to_text(until, sizeof(until), w->until);
+	printf("From %s until %s:\n", since, until);
+	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
+		if (!is_shown(e, w))
+			continue;
+		gap = print_gaps(h, w, gap, e->time);
+		print_event(e);
+		shown++;
+	}
+	print_gaps(h, w, gap, INFINITY);
+	if (!shown)
+		puts("Nothing happened that is in the log.");
+	if (h->skipped)
+		printf("Left out %" PRIu64 " lines that are no events.\n", h->skipped);
+}
+
+/* One line, for the comment of a job. */
+static void print_cause(const struct history *h, const struct window *w, const char *job)
+{
+	enum past_cause cause;
+	const struct past_event *e = history_cause(h, job, w->since, w->until, &cause);
+	double seconds = unwatched(h, w);
+	char when[TIME_TEXT_SIZE] = "", rest[80] = "", *text = e ? describe(e) : NULL;
+
+	if (e)
+		time_to_text(when, sizeof(when), e->time);
+	if (seconds >= 1)
+		snprintf(rest, sizeof(rest), " (nothing was watching for %.0f s of the window)",
+			 seconds);
+	if (e)
+		safe_line(stdout, "%s: %s, %s, %s%s", past_cause_names[cause], when, past_grade(e),
+			  text ? text : "", rest);
+	else
+		safe_line(stdout, "%s: no fault in the window%s", past_cause_names[CAUSE_NONE],
+			  rest);
+	free(text);
+}
+
+/* ---- JSON ---- */
+
+static void write_time(struct json *j, const char *name, double seconds)
+{
+	char text[TIME_MILLISECONDS_SIZE];
+
+	time_to_milliseconds(text, sizeof(text), seconds);
+	json_text(j, name, text);
+}
+
+static void write_decoded(struct json *j, const char *name, struct span inside)
+{
+	char text[EVENT_TEXT + 1];
+
+	if (!span_left(inside))
+		return;
+	json_decode(inside, text, sizeof(text));
+	json_text(j, name, text);
+}
+
+struct list {
+	struct json *j;
+	const char *what;
+};
+
+static void on_listed(void *context, const char *what, struct span inside)
+{
+	const struct list *l = context;
+	char text[1024];
+
+	if (strcmp(what, l->what) != 0)
+		return;
+	json_decode(inside, text, sizeof(text));
+	json_text(l->j, NULL, text);
+}
+
+static void write_owners(struct json *j, const struct past_event *e, const char *name,
+			 const char *what)
+{
+	struct list l = { j, what };
+
+	json_array(j, name);
+	past_owners(e, on_listed, &l);
+	json_array_end(j);
+}
+
+static void write_event(struct json *j, const char *name, const struct past_event *e)
+{
+	char *text = describe(e);
+
+	json_object(j, name);
+	write_time(j, "time", e->time);
+	if (isinf(e->end))
+		json_bool(j, "lasts", true);
+	else if (e->end > e->time)
+		write_time(j, "end", e->end);
+	if (e->cut)
+		json_bool(j, "cut", true);
+	json_text(j, "grade", past_grade(e));
+	write_decoded(j, "kind", e->kind);
+	write_decoded(j, "name", e->name);
+	if (e->code)
+		json_unsigned(j, "code", e->code);
+	write_decoded(j, "device", e->device);
+	if (e->pid >= 0)
+		json_signed(j, "pid", e->pid);
+	write_decoded(j, "comm", e->comm);
+	json_unsigned(j, "count", e->count);
+	write_owners(j, e, "jobs", "job");
+	write_owners(j, e, "pods", "pod");
+	write_owners(j, e, "cgroups", "cgroup");
+	if (e->replayed)
+		json_bool(j, "replayed", true);
+	json_text(j, "line", text ? text : "");
+	json_object_end(j);
+	free(text);
+}
+
+static void write_gaps(struct json *j, const struct history *h, const struct window *w)
+{
+	struct past_gap part;
+
+	json_array(j, "unwatched");
+	for (size_t i = 0; i < h->gap_count; i++) {
+		if (!clip(&h->gaps[i], w, &part))
+			continue;
+		json_object(j, NULL);
+		write_time(j, "from", part.from);
+		write_time(j, "to", part.to);
+		json_fraction(j, "seconds", part.to - part.from, 3);
+		json_text(j, "reason", part.reason);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void write_cause(struct json *j, const struct history *h, const struct window *w,
+			const char *job)
+{
+	enum past_cause cause;
+	const struct past_event *e = history_cause(h, job, w->since, w->until, &cause);
+
+	json_text(j, "job", job);
+	json_text(j, "cause", past_cause_names[cause]);
+	if (e)
+		write_event(j, "cause_event", e);
+}
+
+static void print_json(const struct history *h, const struct window *w,
+		       const struct event_files *files, const char *job)
+{
+	struct json j = { .out = stdout };
+
+	json_object(&j, NULL);
+	write_time(&j, "since", w->since);
+	write_time(&j, "until", w->until);
+	if (*job)
+		write_cause(&j, h, w, job);
+	json_array(&j, "events");
+	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
+		if (!is_shown(e, w))
+			continue;
+		json_newline(&j);
+		write_event(&j, NULL, e);
+	}
+	json_array_end(&j);
+	write_gaps(&j, h, w);
+	json_unsigned(&j, "skipped_lines", h->skipped);
+	json_array(&j, "files");
+	for (size_t i = 0; i < files->count; i++)
+		json_text(&j, NULL, files->files[i].path);
+	json_array_end(&j);
+	json_object_end(&j);
+	putchar('\n');
+}
+
+/* ---- the command ---- */
+
+static int digest(struct history *h, const struct event_files *files, double wall)
+{
+	char boot[BOOT_ID_SIZE];
+	const struct history_now now = { wall, (double)monotonic_ns() / 1e9, boot };
+	int err = 0;
+
+	boot_id_read(boot);
+	for (size_t i = 0; i < files->count && !err; i++)
+		err = event_reader_add(h, files->files[i].text, files->files[i].len);
+	return err ? err : history_digest(h, &now);
+}
+
+static int read_files(struct event_files *files, const char *path)
+{
+	char wrong[4096];
+	int err = event_files_read(files, path, wrong, sizeof(wrong));
+
+	if (err)
+		safe_line(stderr,
+			  "xidscope: cannot read the event log %s: %s; name the file that "
+			  "'xidscope run --events FILE' writes by --events",
+			  wrong, file_text_error(err));
+	return err;
+}
+
+int cmd_why(const struct options *o)
+{
+	double now = wall_seconds(), last = o->past_last > 0 ? o->past_last : 3600;
+	struct window w = { o->past_since, o->past_until > 0 ? o->past_until : now };
+	struct event_files *files = calloc(1, sizeof(*files));
+	struct history h = {};
+	char job[24] = "";
+	int err = files ? read_files(files, o->past_events) : -ENOMEM;
+
+	if (!(w.since > 0))
+		w.since = w.until > last ? w.until - last : 0;
+	/* Of the future nothing is known. */
+	if (w.until > now)
+		w.until = now > w.since ? now : w.since;
+	if (o->job)
+		snprintf(job, sizeof(job), "%" PRIu64, o->job);
+	if (!err && digest(&h, files, now)) {
+		safe_line(stderr, "xidscope: no memory for the event log");
+		err = -ENOMEM;
+	}
+	if (!err && o->json)
+		print_json(&h, &w, files, job);
+	else if (!err && *job)
+		print_cause(&h, &w, job);
+	else if (!err)
+		print_lines(&h, &w);
+	history_free(&h);
+	if (files)
+		event_files_free(files);
+	free(files);
+	return err ? EXIT_TROUBLE : EXIT_OK;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Who holds the device files of GPUs. */
+#include "faults/gpu_holders.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/cgroup.h"
+#include "base/clock.h"
+#include "base/file_text.h"
+#include "base/json.h"
+#include "base/span.h"
+
+#define TEXT_MAX 65536 /* what is read of one scan; a pipe has room for it */
+#define GROUPS 256 /* of all GPUs that are noted */
+
+/* A control group that holds a GPU. */
+struct holder {
+	unsigned int minor;
+	struct cgroup group;
+	int pid; /* of one of its processes */
+	char comm[32];
+	unsigned int processes;
+};
+
+struct scan {
+	const char *root;
+	uint64_t deadline_ns;
+	bool late;
+	unsigned int unread;
+	size_t count;
+	struct holder holders[GROUPS];
+};
+
+/* ---- the scan, in a process of its own ---- */
+
+/* A folder of proc, read entry by entry; NULL if it cannot be opened. */
+static DIR *open_folder(const char *root, const char *format, int pid)
+{
+	char path[PATH_MAX], name[64];
+
+	snprintf(name, sizeof(name), format, pid);
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	return opendir(path);
+}
+
+/* The number at the end of a link to ".../dev/nvidia3". */
+static bool is_gpu(const char *link, size_t len, unsigned int *minor)
+{
+	static const char name[] = "/dev/nvidia";
+	struct span s = { link, link + len };
+	uint64_t number;
+
+	/* In another root the path may have more before it. */
+	while (span_take_through(&s, name))
+		if (span_number(s, UINT32_MAX, &number)) {
+			*minor = (unsigned int)number;
+			return true;
+		}
+	return false;
+}
+
+static void note(struct scan *s, int pid, unsigned int minor)
+{
+	char path[PATH_MAX];
+	struct file_text text;
+	struct cgroup group = {};
+	struct holder *h;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/cgroup", s->root, pid);
+	if (!file_text_read(&text, path, 65536)) {
+		cgroup_read(&group, text.bytes);
+		file_text_free(&text);
+	}
+	for (h = s->holders; h < s->holders + s->count; h++)
+		if (h->minor == minor && !strcmp(h->group.path, group.path)) {
+			h->processes++;
+			return;
+		}
+	if (s->count == GROUPS) {
+		s->late = true;
+		return;
+	}
+	*h = (struct holder){ .minor = minor, .group = group, .pid = pid, .processes = 1 };
+	snprintf(path, sizeof(path), "%s/proc/%d/comm", s->root, pid);
+	file_first_line(path, h->comm, sizeof(h->comm));
+	s->count++;
+}
+
+/* A process with many files of one GPU counts once. */
+static void scan_process(struct scan *s, int pid)
+{
+	DIR *folder = open_folder(s->root, "/proc/%d/fd", pid);
+	uint64_t seen = 0;
+	struct dirent *d;
+	char link[256];
+	unsigned int minor;
+	ssize_t n;
+
+	if (!folder) {
+		s->unread += errno == EACCES || errno == EPERM;
+		return;
+	}
+	while ((d = readdir(folder))) {
+		n = readlinkat(dirfd(folder), d->d_name, link, sizeof(link));
+		if (n < 0 && (errno == EACCES || errno == EPERM)) {
+			s->unread++;
+			break;
+		}
+		if (n <= 0 || !is_gpu(link, (size_t)n, &minor))
+			continue;
+		if (minor < 64 && seen & 1ull << minor)
+			continue;
+		seen |= minor < 64 ? 1ull << minor : 0;
+		note(s, pid, minor);
+	}
+	closedir(folder);
+}
+
+static void scan_processes(struct scan *s)
+{
+	DIR *proc = open_folder(s->root, "/proc", 0);
+	struct dirent *d;
+
+	while (proc && !s->late && (d = readdir(proc))) {
+		if (!isdigit((unsigned char)*d->d_name))
+			continue;
+		scan_process(s, atoi(d->d_name));
+		s->late |= monotonic_ns() > s->deadline_ns;
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor, FILE *out)
+{
+	struct json j = { .out = out };
+	unsigned int named = 0;
+	bool more = false;
+
+	fprintf(out, "%s %u ", gpu, minor);
+	json_array(&j, "held_by");
+	for (const struct holder *h = s->holders; h < s->holders + s->count; h++) {
+		if (h->minor != minor)
+			continue;
+		more |= ++named > GPU_HOLDERS_GROUPS;
+		if (named > GPU_HOLDERS_GROUPS)
+			continue;
+		json_object(&j, NULL);
+		json_text(&j, "cgroup", h->group.path);
+		if (*h->group.job)
+			json_text(&j, "job", h->group.job);
+		if (*h->group.pod)
+			json_text(&j, "pod", h->group.pod);
+		json_signed(&j, "pid", h->pid);
+		json_text(&j, "comm", h->comm);
+		json_unsigned(&j, "processes", h->processes);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+	if (s->unread)
+		json_unsigned(&j, "holders_unread", s->unread);
+	if (s->late || more)
+		json_bool(&j, "holders_incomplete", true);
+	fputc('\n', out);
+}
+
+/* "Device Minor: 	 3" in the driver's file about the GPU. */
+static bool read_minor(const char *root, const char *gpu, unsigned int *minor)
+{
+	char path[PATH_MAX];
+	struct file_text text;
+	struct span s;
+	uint64_t number;
+	bool found;
+
+	snprintf(path, sizeof(path), "%s/proc/driver/nvidia/gpus/%s/information", root, gpu);
+	if (file_text_read(&text, path, 65536))
+		return false;
+	s = (struct span){ text.bytes, text.bytes + text.len };
+	found = span_take_through(&s, "Device Minor:");
+	span_take_run(&s, " \t");
+	found = found && span_take_number(&s, 10, UINT32_MAX, &number);
+	if (found)
+		*minor = (unsigned int)number;
+	file_text_free(&text);
+	return found;
+}
+
+static bool know_minor(const struct gpu_minors *known, const char *gpu, unsigned int *minor)
+{
+	for (size_t i = 0; i < known->count; i++)
+		if (!strcmp(known->list[i].gpu, gpu)) {
+			*minor = known->list[i].minor;
+			return true;
+		}
+	return false;
+}
+
+void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *out)
+{
+	struct scan *s = calloc(1, sizeof(*s));
+	unsigned int minor;
+	struct dirent *d;
+	DIR *gpus;
+
+	if (!s)
+		return;
+	s->root = root;
+	s->deadline_ns = monotonic_ns() + GPU_HOLDERS_SCAN_MS * 1000000ull;
+	gpus = open_folder(root, "/proc/driver/nvidia/gpus", 0);
+	if (gpus)
+		scan_processes(s);
+	/* Those that are known first: reading one may take long. */
+	for (size_t i = 0; i < minors->count; i++)
+		write_gpu(s, minors->list[i].gpu, minors->list[i].minor, out);
+	fflush(out);
+	while (gpus && (d = readdir(gpus)))
+		if (*d->d_name != '.' && !know_minor(minors, d->d_name, &minor) &&
+		    read_minor(root, d->d_name, &minor))
+			write_gpu(s, d->d_name, minor, out);
+	if (gpus)
+		closedir(gpus);
+	free(s);
+}
+
+/* ---- the agent's side ---- */
+
+static void __attribute__((noreturn))
+child_main(const struct gpu_minors *minors, int pipe, pid_t parent)
+{
+	FILE *out;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || dup2(pipe, STDIN_FILENO) < 0)
+		_exit(1);
+	/* All else is the agent's, and would outlive it if this process hangs. */
+	closefrom(STDIN_FILENO + 1);
+	prctl(PR_SET_NAME, "xidscope-holders");
+	out = fdopen(STDIN_FILENO, "w");
+	if (out) {
+		gpu_holders_scan("", minors, out);
+		fflush(out);
+	}
+	_exit(0);
+}
+
+static void start(struct gpu_holders *h)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	/* One that hangs is not followed by a second. */
+	if (h->pipe >= 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+		return;
+	pid = fork();
+	if (!pid)
+		child_main(&h->minors, ends[1], parent);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return;
+	}
+	h->pipe = ends[0];
+	h->begun_ns = monotonic_ns();
+	h->len = 0;
+}
+
+/* Notes the numbers of the GPUs in what was found. */
+static void note_minors(struct gpu_holders *h)
+{
+	struct span s = { h->text, h->text + h->len }, line, gpu;
+	struct gpu_minors *m = &h->minors;
+	unsigned int minor;
+	uint64_t number;
+
+	while (span_left(s)) {
+		line = span_take_line(&s);
+		gpu = span_take_word(&line);
+		if (!span_number(span_take_word(&line), UINT32_MAX, &number) ||
+		    m->count == sizeof(m->list) / sizeof(m->list[0]) ||
+		    !span_copy(gpu, m->list[m->count].gpu, sizeof(m->list[0].gpu)) ||
+		    know_minor(m, m->list[m->count].gpu, &minor))
+			continue;
+		m->list[m->count++].minor = (unsigned int)number;
+	}
+}
+
+/* Takes what the process has written, and waits for it until @deadline_ns. */
+static void collect(struct gpu_holders *h, uint64_t deadline_ns)
+{
+	if (!h->text)
+		h->text = malloc(TEXT_MAX);
+	while (h->pipe >= 0 && h->text) {
+		ssize_t n = read(h->pipe, h->text + h->len, TEXT_MAX - h->len);
+		uint64_t now = monotonic_ns();
+
+		if (n > 0) {
+			h->len += (size_t)n;
+		} else if (!n || (errno != EAGAIN && errno != EINTR)) {
+			close(h->pipe);
+			h->pipe = -1;
+			note_minors(h);
+		} else {
+			if (now >= deadline_ns)
+				return;
+			poll(&(struct pollfd){ h->pipe, POLLIN, 0 }, 1,
+			     (int)((deadline_ns - now) / 1000000 + 1));
+		}
+	}
+}
+
+void gpu_holders_learn(struct gpu_holders *h)
+{
+	collect(h, 0);
+	h->minors.count = 0;
+	start(h);
+}
+
+const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns)
+{
+	struct span s, line;
+
+	collect(h, 0);
+	if (!h->begun_ns || now_ns >= h->begun_ns + GPU_HOLDERS_AGE_NS)
+		start(h);
+	/* A result that is late once is not waited for again. */
+	collect(h, h->begun_ns + GPU_HOLDERS_WAIT_MS * 1000000ull);
+	free(h->found);
+	h->found = NULL;
+	if (!h->text)
+		return "";
+	for (s = (struct span){ h->text, h->text + h->len }; span_left(s);) {
+		line = span_take_line(&s);
+		/* The last one may be torn. */
+		if (line.end == h->text + h->len || !span_is(span_take_word(&line), gpu))
+			continue;
+		span_take_word(&line);
+		span_take_run(&line, " ");
+		h->found = strndup(line.at, span_left(line));
+		break;
+	}
+	return h->found ? h->found : "";
+}
+
+void gpu_holders_free(struct gpu_holders *h)
+{
+	if (h->pipe >= 0)
+		close(h->pipe);
+	free(h->text);
+	free(h->found);
+	*h = (struct gpu_holders){ .pipe = -1 };
+}

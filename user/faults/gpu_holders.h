@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which processes hold a GPU's device file, /dev/nvidiaN, for the faults of which the driver
+ * names no process.
+ *
+ * Another process looks, started at such a fault, and the caller waits for it no longer than
+ * GPU_HOLDERS_WAIT_MS: the driver's files in proc may wait for a lock of a driver that
+ * hangs. Links in /proc/PID/fd can be read whatever that process waits for. Other users'
+ * need CAP_SYS_PTRACE.
+ */
+#ifndef XIDSCOPE_GPU_HOLDERS_H
+#define XIDSCOPE_GPU_HOLDERS_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#define GPU_HOLDERS_WAIT_MS 300 /* the caller waits */
+#define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */
+#define GPU_HOLDERS_AGE_NS 5000000000ull /* a result counts for so long: a storm needs one scan */
+#define GPU_HOLDERS_GROUPS 8 /* of a GPU that are named */
+
+struct gpu_minors {
+	size_t count;
+	struct {
+		char gpu[32]; /* PCI address, as the folders of the driver are named */
+		unsigned int minor;
+	} list[64];
+};
+
+/* Initialise with {} and pipe = -1. */
+struct gpu_holders {
+	struct gpu_minors minors; /* found earlier */
+	int pipe; /* from the process that looks; -1: none does */
+	uint64_t begun_ns; /* when the last process was started */
+	char *text; /* what it has found so far: see gpu_holders_scan() */
+	size_t len;
+	char *found; /* the last answer */
+};
+
+/* Starts to look for the numbers of the GPUs, and does not wait. */
+void gpu_holders_learn(struct gpu_holders *h);
+
+/*
+ * Returns members of a JSON object about who holds the GPU at the PCI address @gpu, or "":
+ * not known. Valid until the next call. @now_ns: CLOCK_MONOTONIC.
+ */
+const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns);
+
+void gpu_holders_free(struct gpu_holders *h);
+
+/*
+ * What the process does; @root is put before the paths. Writes a line for each GPU: its
+ * address, its number, and the members "held_by", a list of control groups, and, if they are
+ * not 0, "holders_unread", the number of processes whose files must not be read, and
+ * "holders_incomplete", if the time was over. @minors: known ones, which are not read again.
+ */
+void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *out);
+
+#endif

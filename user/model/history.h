@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the lines of an event log, in their order, say of the past: what happened, and when
+ * nothing was watching. Pure functions.
+ *
+ * Texts are spans between the quotes of the log's JSON: anybody's bytes, with escapes.
+ */
+#ifndef XIDSCOPE_HISTORY_H
+#define XIDSCOPE_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/span.h"
+
+/* A clock that differs by less between two lines of a boot was not set. */
+#define HISTORY_STEP_SECONDS 1.0
+
+enum past_state { PAST_MOMENT, PAST_BEGIN, PAST_END };
+
+/* A line of the log, or what several lines are about. A text that it lacks is empty. */
+struct past_event {
+	struct span kind, name, device, severity, action, comm, text;
+	struct span job, pod, cgroup; /* of the process that it names */
+	struct span held_by; /* JSON, an array: who held the GPU */
+	struct span boot, version; /* of an agent that starts */
+	unsigned int code; /* 0: none */
+	int pid; /* -1: none */
+	double time; /* seconds since the epoch; see history_digest() */
+	double end; /* of what lasts, else @time; INFINITY: it lasts still */
+	double monotonic; /* seconds: CLOCK_MONOTONIC of its boot; NAN: not known */
+	double start; /* the same of its begin; NAN: it has none */
+	double seconds; /* that it took; NAN: not said */
+	double bytes; /* that it moved; NAN: not said */
+	uint64_t count; /* events that it stands for */
+	uint64_t incident; /* 0: not known */
+	enum past_state state;
+	bool replayed;
+	bool holders_unsure; /* @held_by may lack some */
+	bool cut; /* it lasted until nothing was watching: the end is not known */
+	bool hidden; /* it repeats another event, or is a part of it */
+	unsigned int boot_number, run; /* in the log, from 0 on */
+};
+
+/* Nothing was watching. */
+struct past_gap {
+	double from, to; /* seconds since the epoch; -INFINITY, INFINITY: the log does not tell */
+	const char *reason; /* static */
+};
+
+/* Initialise with {}. */
+struct history {
+	struct past_event *events;
+	size_t count;
+	struct past_gap *gaps;
+	size_t gap_count;
+	uint64_t skipped; /* lines that are no events */
+};
+
+/* The running system, for the events of its boot. */
+struct history_now {
+	double wall; /* seconds since the epoch */
+	double monotonic; /* seconds, CLOCK_MONOTONIC */
+	const char *boot; /* its ID; "": not known */
+};
+
+/* Adds a line, all zeros but what is known, after those before it. Returns 0 or -ENOMEM. */
+int history_add(struct history *h, const struct past_event *event);
+
+/*
+ * Makes one event of the lines about one thing, finds the gaps, and sorts by time. Within
+ * a boot all times are made those of one clock, as it was set last: that of @now, if it is
+ * the running boot. An event of the kind "clock" tells that it was set. Returns 0 or -ENOMEM.
+ */
+int history_digest(struct history *h, const struct history_now *now);
+
+void history_free(struct history *h);
+
+/* ---- what may have ended a job ---- */
+
+enum past_cause {
+	CAUSE_NONE,
+	CAUSE_XID,
+	CAUSE_PCIE,
+	CAUSE_OOM,
+	CAUSE_NFS,
+	CAUSE_DRIVER,
+	CAUSES,
+};
+
+extern const char *const past_cause_names[CAUSES];
+
+/* "fatal", "warning", "info" or "unknown": the severity, or what the kind has by itself. */
+const char *past_grade(const struct past_event *e);
+
+/* Whether any of it is in the window. */
+bool past_in_window(const struct past_event *e, double since, double until);
+
+/*
+ * The gravest event of the window that may be the cause why Slurm's job @job failed, and its
+ * kind. Of several: one that names the job, then the earliest. Those that name another job
+ * or another control group do not count, nor do those of grade info. NULL: none.
+ */
+const struct past_event *history_cause(const struct history *h, const char *job, double since,
+				       double until, enum past_cause *cause);
+
+/* Calls @handle for each job, pod and control group that the event names, as "job", "pod" and
+ * "cgroup". */
+void past_owners(const struct past_event *e,
+		 void (*handle)(void *context, const char *what, struct span inside),
+		 void *context);
+
+#endif
