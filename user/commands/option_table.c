@@ -39,8 +39,7 @@ const struct command_row command_rows[COMMANDS] = {
 			  { "xid 79", "xid --list --json" } },
 	[COMMAND_WHY] = { "why",
 			  "Show what happened on this node, from the event log",
-			  { "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z "
-					     "--until 2026-11-22T03:15:00Z" } },
+			  { "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
 	[COMMAND_FAULTS] = { "faults",
 			     "List the faults since boot, open ones first",
 			     { "faults", "faults --json" } },

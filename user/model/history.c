@@ -127,6 +127,7 @@ static int add_step(struct history *h, const struct past_event *e, double second
 		.name = { name, name + strlen(name) },
 		.pid = -1,
 		.time = e->time,
+		.written = e->time,
 		.end = e->time,
 		.monotonic = e->monotonic,
 		.start = NAN,
@@ -153,6 +154,7 @@ static int set_clock(struct history *h, size_t first, size_t next, double offset
 		before = own;
 		if (fabs(own - offset) >= HISTORY_STEP_SECONDS)
 			h->events[i].time = h->events[i].monotonic + offset;
+		h->events[i].written = h->events[i].time;
 		if (!isnan(h->events[i].start))
 			h->events[i].time = h->events[i].start + offset;
 		if (fabs(step) >= HISTORY_STEP_SECONDS && add_step(h, &h->events[i], step))
@@ -219,10 +221,10 @@ static int follow(struct history *h, struct run *r, const struct past_event *e)
 
 	if (e->replayed || r->stops)
 		return 0;
-	if (e->time > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
-		err = add_gap(h, r->to, e->time, "no sign of the agent: it stood still");
-	if (e->time > r->to)
-		r->to = e->time;
+	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
+		err = add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
+	if (e->written > r->to)
+		r->to = e->written;
 	r->stops = is_agents(e, "stop");
 	return err;
 }
@@ -298,8 +300,8 @@ static void cut_spans(struct history *h, size_t count, double now)
 			end = -INFINITY;
 			stops = false;
 		}
-		if (!e->replayed && e->time > end)
-			end = e->time;
+		if (!e->replayed && e->written > end)
+			end = e->written;
 		stops |= is_agents(e, "stop");
 		if (e->state != PAST_BEGIN)
 			continue;
@@ -425,6 +427,9 @@ int history_digest(struct history *h, const struct history_now *now)
 	merge_bursts(h, count);
 	cut_spans(h, count, now->wall);
 	join_spans(h, count);
+	for (size_t i = 0; i < h->count; i++)
+		if (!(h->events[i].end >= h->events[i].time))
+			h->events[i].end = h->events[i].time;
 	if (hide_replayed(h))
 		return -ENOMEM;
 	if (h->count)

@@ -28,6 +28,7 @@ struct past_event {
 	unsigned int code; /* 0: none */
 	int pid; /* -1: none */
 	double time; /* seconds since the epoch; see history_digest() */
+	double written; /* the same of the line: later, for what has begun before */
 	double end; /* of what lasts, else @time; INFINITY: it lasts still */
 	double monotonic; /* seconds: CLOCK_MONOTONIC of its boot; NAN: not known */
 	double start; /* the same of its begin; NAN: it has none */

@@ -123,7 +123,7 @@ static bool read_line(struct line *l, struct span text)
 		return false;
 	if (!span_left(e->device))
 		e->device = l->gpu;
-	e->end = e->time;
+	e->written = e->end = e->time;
 	e->code = (unsigned int)number_to(l->xid, number_to(l->sxid, 0, UINT32_MAX), UINT32_MAX);
 	e->pid = (int)number_to(l->pid, -1, INT32_MAX);
 	e->monotonic = number_to(l->monotonic, NAN, SECONDS_MAX);

@@ -15,7 +15,7 @@ done >/dev/kmsg
 date +%s.%N >storm
 load /mnt/why 20 4 randread 4k &
 loader=$!
-wait_for 60 reads 100
+wait_for 120 reads 20
 nfs_server_stop
 date +%s.%N >stopped
 sleep 25
@@ -23,6 +23,7 @@ nfs_server_start
 wait "$loader"
 date +%s.%N >ended
 wait_for 30 grep -q '"nfs_stall".*"state":"end"' events.json
+# shellcheck disable=SC2154 # agent_start sets it
 kill -KILL "$agent"
 wait "$agent" || true
 date +%s.%N >killed

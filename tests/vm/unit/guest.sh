@@ -32,7 +32,7 @@ wait_for 60 is StatusText "source $btf, findings: [1-9]*, last write 20*Z"
 
 step "it has given up what is not needed, and cannot get it back"
 [[ $(status NoNewPrivs) == 1 && $(status Seccomp) == 2 ]]
-[[ $(status CapPrm) == 000000c400200002 && $(status CapEff) == 000000c400200002 ]]
+[[ $(status CapPrm) == 000000c400280002 && $(status CapEff) == 000000c400280002 ]]
 [[ $(status CapInh) == 0000000000000000 && $(status CapAmb) == 0000000000000000 ]]
 
 step "a reload writes the file; a stop ends it in time and removes the file"

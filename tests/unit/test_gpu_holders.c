@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the jobs and pods that hold a GPU's device file are found, with the paths of Slurm
+ * and of kubelet in cgroup v1 and v2, and no others.
+ */
+#include <fcntl.h>
+
+#include "unit.h"
+#include "made_up_tree.h"
+#include "base/cgroup.h"
+#include "faults/gpu_holders.h"
+
+TEST_EACH(enter, leave)
+
+static void assert_cgroup(const char *text, const char *path, const char *job, const char *pod)
+{
+	struct cgroup c;
+
+	cgroup_read(&c, text);
+	assert_string_equal(c.path, path);
+	assert_string_equal(c.job, job);
+	assert_string_equal(c.pod, pod);
+}
+
+#define UID "0a1b2c3d-0000-1111-2222-333344445555"
+#define UID_SYSTEMD "0a1b2c3d_0000_1111_2222_333344445555"
+
+TEST(jobs_and_pods_are_known_by_their_groups)
+{
+	assert_cgroup("0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n",
+		      "/system.slice/slurmstepd.scope/job_7/step_0/user/task_0", "7", "");
+	assert_cgroup("0::/system.slice/node1_slurmstepd.scope/job_8\n",
+		      "/system.slice/node1_slurmstepd.scope/job_8", "8", "");
+	/* v1: the job is in some hierarchies only. */
+	assert_cgroup(
+		"11:blkio:/system.slice/slurmd.service\n"
+		"4:memory:/slurm/uid_1000/job_9/step_batch\n0::/system.slice/slurmd.service\n",
+		"/slurm/uid_1000/job_9/step_batch", "9", "");
+	assert_cgroup("4:devices:/slurm_node1/uid_1000/job_10\n", "/slurm_node1/uid_1000/job_10",
+		      "10", "");
+	assert_cgroup("0::/kubepods.slice/kubepods-besteffort.slice/"
+		      "kubepods-besteffort-pod" UID_SYSTEMD ".slice/cri-containerd-x.scope\n",
+		      "/kubepods.slice/kubepods-besteffort.slice/"
+		      "kubepods-besteffort-pod" UID_SYSTEMD ".slice/cri-containerd-x.scope",
+		      "", UID);
+	assert_cgroup("7:cpu:/kubepods/burstable/pod" UID "/x\n",
+		      "/kubepods/burstable/pod" UID "/x", "", UID);
+	assert_cgroup("3:cpu:/a\n0::/b\n", "/b", "", "");
+	assert_cgroup("3:cpu:/a\n", "/a", "", "");
+	assert_cgroup("", "", "", "");
+	/* Groups that a user can make. */
+	assert_cgroup("0::/user.slice/user-1000.slice/slurmstepd.scope/job_5\n",
+		      "/user.slice/user-1000.slice/slurmstepd.scope/job_5", "", "");
+	assert_cgroup("0::/system.slice/slurmstepd.scope/job_x\n",
+		      "/system.slice/slurmstepd.scope/job_x", "", "");
+}
+
+/* The process @pid with that file open. */
+static void add_process(int pid, const char *file, const char *cgroup)
+{
+	char path[64], folder[100], link[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	put(path, cgroup);
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	put(path, "python3\n");
+	snprintf(folder, sizeof(folder), "%s/proc/%d/fd", root, pid);
+	mkdir(folder, 0755);
+	for (int i = 3; i < 6; i++) {
+		snprintf(link, sizeof(link), "%s/%d", folder, i);
+		assert_int_equal(symlink(i == 4 ? "/dev/null" : file, link), 0);
+	}
+}
+
+static void scan(const struct gpu_minors *minors, char *text, size_t size)
+{
+	FILE *out = fmemopen(text, size, "w");
+
+	assert_non_null(out);
+	gpu_holders_scan(root, minors, out);
+	fclose(out);
+}
+
+TEST(who_holds_a_gpu)
+{
+	struct gpu_minors minors = {};
+	char text[4096] = "";
+
+	put("/proc/driver/nvidia/gpus/0000:c1:00.0/information",
+	    "Model: \t\t NVIDIA H100\nDevice Minor: \t 3\n");
+	put("/proc/driver/nvidia/gpus/0000:d1:00.0/information", "Model: x\n");
+	add_process(20, "/dev/nvidia3", "0::/system.slice/slurmstepd.scope/job_7/step_0\n");
+	add_process(21, "/dev/nvidia3", "0::/system.slice/slurmstepd.scope/job_7/step_0\n");
+	add_process(22, "/dev/nvidia30", "0::/system.slice/slurmstepd.scope/job_8/step_0\n");
+	add_process(23, "/dev/nvidiactl", "0::/system.slice/slurmstepd.scope/job_9/step_0\n");
+	add_process(24, "/run/rootfs/dev/nvidia3", "7:cpu:/kubepods/pod" UID "/x\n");
+	scan(&minors, text, sizeof(text));
+	assert_non_null(strstr(text, "0000:c1:00.0 3 \"held_by\":["));
+	assert_non_null(strstr(text, "\"job\":\"7\",\"pid\":2"));
+	assert_non_null(strstr(text, "\"comm\":\"python3\",\"processes\":2}"));
+	assert_non_null(strstr(text, "\"pod\":\"" UID "\""));
+	assert_null(strstr(text, "\"8\""));
+	assert_null(strstr(text, "\"9\""));
+	assert_null(strstr(text, "d1:00.0"));
+	assert_null(strstr(text, "holders_"));
+}
+
+TEST(a_known_number_is_not_read_again)
+{
+	struct gpu_minors minors = { .count = 1, .list = { { "0000:c1:00.0", 3 } } };
+	char text[4096] = "";
+
+	put("/proc/driver/nvidia/gpus/0000:c1:00.0/information", "Device Minor: 4\n");
+	add_process(20, "/dev/nvidia3", "0::/a\n");
+	scan(&minors, text, sizeof(text));
+	assert_non_null(strstr(text, "0000:c1:00.0 3 \"held_by\":[{\"cgroup\":\"/a\""));
+	assert_null(strstr(text, "0000:c1:00.0 4"));
+}
+
+TEST(without_a_driver_nothing_is_read)
+{
+	struct gpu_minors minors = {};
+	char text[64] = "";
+
+	add_process(20, "/dev/nvidia3", "0::/a\n");
+	scan(&minors, text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
+/* Of this machine, which has no driver: the process that looks ends, and is waited for. */
+TEST(the_answer_without_a_driver_is_none)
+{
+	struct gpu_holders holders = { .pipe = -1 };
+
+	gpu_holders_learn(&holders);
+	assert_string_equal(gpu_holders_find(&holders, "0000:c1:00.0", 1), "");
+	gpu_holders_free(&holders);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves, on event logs as text, what happened, when nothing was watching, and which event may
+ * have ended a job: across boots, changes of the clock, torn lines and decoys.
+ */
+#include <math.h>
+
+#include "unit.h"
+#include "base/time_text.h"
+#include "model/history.h"
+#include "sinks/event_reader.h"
+
+static struct history h;
+
+static int begin(void **state)
+{
+	(void)state;
+	h = (struct history){};
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	history_free(&h);
+	return 0;
+}
+
+TEST_EACH(begin, end)
+
+/* The tests' day; its logs have the time of day only. */
+#define DAY "2026-11-22T"
+
+static double at(const char *time)
+{
+	char text[40];
+	double seconds;
+
+	snprintf(text, sizeof(text), DAY "%sZ", time);
+	assert_true(time_from_text(text, &seconds));
+	return seconds;
+}
+
+/* A line at @time of day, @monotonic seconds after the boot. */
+#define LINE(time, monotonic, rest) \
+	"{\"time\":\"" DAY time "Z\",\"monotonic_seconds\":" #monotonic "," rest "}\n"
+#define START(boot) "\"kind\":\"agent\",\"name\":\"start\",\"boot\":\"" boot "\""
+#define ALIVE "\"kind\":\"agent\",\"name\":\"alive\""
+#define STOP "\"kind\":\"agent\",\"name\":\"stop\""
+#define XID(code, severity) \
+	"\"kind\":\"xid\",\"gpu\":\"0000:c1:00.0\",\"xid\":" #code ",\"severity\":\"" severity "\""
+#define KERNEL(name) "\"kind\":\"kernel_event\",\"name\":\"" name "\""
+#define SPAN(kind, state, start, seconds)                                                   \
+	"\"kind\":\"" kind "\",\"name\":\"pending\",\"device\":\"nfs1\",\"state\":\"" state \
+	"\",\"start_monotonic_seconds\":" #start ",\"seconds\":" #seconds
+
+/* Reads the log; the present is @now of day, in another boot. */
+static void read_log(const char *log, const char *now)
+{
+	const struct history_now present = { at(now), 7, "the running boot" };
+
+	assert_int_equal(event_reader_add(&h, log, strlen(log)), 0);
+	assert_int_equal(history_digest(&h, &present), 0);
+}
+
+/* The n-th event that is shown and not an agent's; NULL: there are fewer. */
+static const struct past_event *event(size_t n)
+{
+	for (const struct past_event *e = h.events; e < h.events + h.count; e++)
+		if (!e->hidden && !span_is(e->kind, "agent") && !n--)
+			return e;
+	return NULL;
+}
+
+static void assert_gap(size_t n, double from, double to, const char *word)
+{
+	assert_true(n < h.gap_count);
+	assert_true(h.gaps[n].from == from || fabs(h.gaps[n].from - from) < 0.01);
+	assert_true(h.gaps[n].to == to || fabs(h.gaps[n].to - to) < 0.01);
+	assert_non_null(strstr(h.gaps[n].reason, word));
+}
+
+TEST(a_log_without_gaps_has_none)
+{
+	read_log(LINE("03:00:00", 10, START("a")) LINE("03:05:00", 310, ALIVE)
+			 LINE("03:10:00", 610, ALIVE),
+		 "03:12:00");
+	assert_int_equal(h.gap_count, 1);
+	assert_gap(0, -INFINITY, at("03:00:00"), "begins with this start");
+	assert_null(event(0));
+}
+
+TEST(a_stop_and_a_kill_are_told_apart)
+{
+	read_log(LINE("03:00:00", 10, START("a")) LINE("03:01:00", 70, STOP)
+			 LINE("03:02:00", 130, START("a")) LINE("03:03:00", 190, XID(31, "warning"))
+				 LINE("03:09:00", 550, START("a")),
+		 "03:09:30");
+	assert_int_equal(h.gap_count, 3);
+	assert_gap(1, at("03:01:00"), at("03:02:00"), "the agent was stopped");
+	assert_gap(2, at("03:03:00"), at("03:09:00"), "killed");
+}
+
+TEST(an_agent_that_is_silent_at_the_end_does_not_watch)
+{
+	read_log(LINE("03:00:00", 10, START("a")) LINE("03:05:00", 310, ALIVE), "04:00:00");
+	assert_int_equal(h.gap_count, 2);
+	assert_gap(1, at("03:05:00"), INFINITY, "ended without stopping");
+}
+
+TEST(an_agent_that_stood_still_is_told)
+{
+	read_log(LINE("03:00:00", 10, START("a")) LINE("03:30:00", 1810, ALIVE), "03:31:00");
+	assert_int_equal(h.gap_count, 2);
+	assert_gap(1, at("03:00:00"), at("03:30:00"), "stood still");
+}
+
+TEST(a_boot_is_told_and_parts_bursts)
+{
+	read_log(LINE("03:00:00", 5000, START("a"))
+			 LINE("03:01:00", 5060, XID(79, "fatal") ",\"incident\":1,\"repeats\":0")
+				 LINE("03:10:00", 20, START("b"))
+					 LINE("03:11:00", 80,
+					      XID(79, "fatal") ",\"incident\":1,\"repeats\":0"),
+		 "03:12:00");
+	assert_gap(1, at("03:01:00"), at("03:10:00"), "booted");
+	assert_int_equal(event(0)->count, 1);
+	assert_true(event(1)->time == at("03:11:00"));
+}
+
+TEST(a_log_of_an_older_release_does_not_tell_when_it_watched)
+{
+	read_log(LINE("03:00:00", 5000, XID(79, "fatal")) LINE("03:10:00", 20, XID(31, "warning")),
+		 "03:12:00");
+	assert_int_equal(h.gap_count, 1);
+	assert_gap(0, -INFINITY, INFINITY, "does not tell");
+	assert_int_equal(event(0)->code, 79);
+	assert_int_equal(event(1)->boot_number, 1);
+}
+
+TEST(times_before_a_setting_of_the_clock_move_with_it)
+{
+	/* The node boots with a clock that is an hour late. */
+	read_log(LINE("02:00:10", 10, START("a")) LINE("02:00:20", 20, XID(79, "fatal"))
+			 LINE("03:01:00", 60, ALIVE),
+		 "03:02:00");
+	assert_int_equal(event(0)->code, 79);
+	assert_true(fabs(event(0)->time - at("03:00:20")) < 0.01);
+	assert_true(span_is(event(1)->kind, "clock"));
+	assert_true(fabs(event(1)->seconds - 3600) < 0.01);
+	assert_gap(0, -INFINITY, at("03:00:10"), "begins");
+	assert_int_equal(h.gap_count, 1);
+}
+
+TEST(the_clock_of_the_running_boot_is_the_present_one)
+{
+	const struct history_now now = { at("03:00:40"), 40, "a" };
+	const char *log = LINE("02:00:10", 10, START("a")) LINE("02:00:20", 20, XID(79, "fatal"));
+
+	assert_int_equal(event_reader_add(&h, log, strlen(log)), 0);
+	assert_int_equal(history_digest(&h, &now), 0);
+	assert_true(fabs(event(0)->time - at("03:00:20")) < 0.01);
+}
+
+TEST(bursts_become_one_event)
+{
+	read_log(LINE("03:00:00", 10, START("a"))
+			 LINE("03:00:10", 20, XID(63, "info") ",\"incident\":4,\"repeats\":0") LINE(
+				 "03:00:12", 22, XID(48, "fatal") ",\"incident\":5,\"repeats\":0")
+				 LINE("03:00:40", 50,
+				      XID(63, "info") ",\"incident\":4,\"repeats\":98"),
+		 "03:01:00");
+	assert_int_equal(event(0)->count, 100);
+	assert_true(event(0)->end == at("03:00:40"));
+	assert_int_equal(event(1)->code, 48);
+	assert_null(event(2));
+}
+
+TEST(what_an_agent_reports_again_after_a_restart_counts_once)
+{
+	read_log(LINE("03:00:00", 10, START("a")) LINE("03:00:10", 20,
+						       XID(79, "fatal") ",\"text\":\"x\"")
+			 LINE("03:01:00", 70, START("a"))
+				 LINE("03:00:10", 20.0001,
+				      XID(79, "fatal") ",\"replayed\":true,\"text\":\"x\"")
+					 LINE("03:00:50", 60,
+					      XID(79, "fatal") ",\"replayed\":true,\"text\":\"x\""),
+		 "03:02:00");
+	assert_true(event(0)->time == at("03:00:10"));
+	assert_true(event(1)->time == at("03:00:50")); /* while nothing was watching */
+	assert_null(event(2));
+	/* The time of a replayed line is no sign of the agent. */
+	assert_gap(1, at("03:00:10"), at("03:01:00"), "killed");
+}
+
+TEST(begin_and_end_are_one)
+{
+	read_log(LINE("03:00:00", 10, START("a"))
+			 LINE("03:00:40", 50, SPAN("nfs_stall", "begin", 38, 12))
+				 LINE("03:01:00", 70, SPAN("nfs_stall", "end", 38, 32)),
+		 "03:02:00");
+	assert_true(fabs(event(0)->time - at("03:00:28")) < 0.01);
+	assert_true(fabs(event(0)->end - at("03:01:00")) < 0.01);
+	assert_false(event(0)->cut);
+	assert_null(event(1));
+}
+
+TEST(what_has_not_ended_lasts_or_was_cut)
+{
+	const char *log = LINE("03:00:00", 10, START("a"))
+		LINE("03:00:40", 50, SPAN("nfs_stall", "begin", 38, 12));
+
+	read_log(log, "03:02:00");
+	assert_true(isinf(event(0)->end));
+	history_free(&h);
+	read_log(log, "13:02:00");
+	assert_true(event(0)->cut);
+	assert_true(event(0)->end == at("03:00:40"));
+}
+
+TEST(an_end_without_its_begin_is_shown)
+{
+	read_log(LINE("03:01:00", 70, SPAN("nfs_saturation", "end", 38, 32)), "03:02:00");
+	assert_true(fabs(event(0)->end - event(0)->time - 32) < 0.01);
+}
+
+TEST(torn_and_foreign_lines_are_counted)
+{
+	read_log("{\"time\":\"" DAY "03:0\n"
+		 "xidscope: started\n"
+		 "[1,2]\n\n{}\n"
+		 "{\"time\":\"yesterday\",\"kind\":\"xid\"}\n"
+		 "{\"time\":5,\"kind\":\"xid\"}\n"
+		 "{\"kind\":\"xid\"}\n" LINE(
+			 "03:00:00", 10,
+			 "\"kind\":\"of_tomorrow\"") "{\"time\":\"" DAY
+						     "03:00:01Z\",\"kind\":\"xid\",\"xid\":79",
+		 "03:01:00");
+	assert_int_equal(h.skipped, 8);
+	assert_true(span_is(event(0)->kind, "of_tomorrow"));
+	assert_string_equal(past_grade(event(0)), "unknown");
+	assert_null(event(1));
+}
+
+/* ---- causes ---- */
+
+static enum past_cause cause_of(const char *log, const char *job)
+{
+	char text[8192];
+	enum past_cause cause;
+
+	history_free(&h);
+	snprintf(text, sizeof(text), "%s%s", LINE("03:00:00", 10, START("a")), log);
+	assert_true(strlen(text) < sizeof(text) - 1);
+	read_log(text, "03:29:00");
+	history_cause(&h, job, at("03:05:00"), at("03:20:00"), &cause);
+	return cause;
+}
+
+#define OOM(owner) KERNEL("oom_kill") ",\"pid\":7" owner
+#define JOB(job) ",\"cgroup\":\"/slurm/uid_1/job_" job "\",\"job\":\"" job "\""
+#define HELD(job) ",\"held_by\":[{\"cgroup\":\"/slurm/uid_1/job_" job "\",\"job\":\"" job "\"}]"
+#define STALL LINE("03:12:00", 730, SPAN("nfs_stall", "begin", 700, 30))
+
+TEST(each_cause_is_found)
+{
+	assert_int_equal(cause_of("", "7"), CAUSE_NONE);
+	assert_int_equal(cause_of(LINE("03:10:00", 610, XID(79, "fatal")), "7"), CAUSE_XID);
+	assert_int_equal(
+		cause_of(LINE("03:10:00", 610, KERNEL("pcie_aer") ",\"severity\":\"fatal\""), "7"),
+		CAUSE_PCIE);
+	assert_int_equal(cause_of(LINE("03:10:00", 610, OOM(JOB("7"))), "7"), CAUSE_OOM);
+	assert_int_equal(cause_of(LINE("03:10:00", 610, OOM("")), "7"), CAUSE_OOM);
+	assert_int_equal(cause_of(STALL, "7"), CAUSE_NFS);
+}
+
+TEST(decoys_are_none)
+{
+	/* Outside of the window. */
+	assert_int_equal(cause_of(LINE("03:04:59", 309, XID(79, "fatal"))
+					  LINE("03:20:01", 1211, XID(79, "fatal")),
+				  "7"),
+			 CAUSE_NONE);
+	/* Of no weight. */
+	assert_int_equal(
+		cause_of(LINE("03:10:00", 610, XID(45, "info"))
+				 LINE("03:10:00", 610, KERNEL("pcie_aer") ",\"severity\":\"info\"")
+					 LINE("03:10:00", 610, KERNEL("unverified_xid")),
+			 "7"),
+		CAUSE_NONE);
+	/* Of others. */
+	assert_int_equal(cause_of(LINE("03:10:00", 610, OOM(JOB("8")))
+					  LINE("03:11:00", 670, XID(79, "fatal") HELD("8"))
+						  LINE("03:12:00", 730,
+						       OOM(",\"cgroup\":\"/system.slice/x\"")),
+				  "7"),
+			 CAUSE_NONE);
+	/* The number of another job begins with this one's. */
+	assert_int_equal(cause_of(LINE("03:10:00", 610, OOM(JOB("71"))), "7"), CAUSE_NONE);
+}
+
+TEST(the_gravest_counts_then_the_jobs_own_then_the_first)
+{
+	assert_int_equal(cause_of(STALL LINE("03:13:00", 790, XID(79, "fatal")), "7"), CAUSE_XID);
+	assert_int_equal(cause_of(STALL LINE("03:13:00", 790, OOM("")), "7"), CAUSE_NFS);
+	assert_int_equal(cause_of(STALL LINE("03:13:00", 790, OOM(JOB("7"))), "7"), CAUSE_OOM);
+	assert_int_equal(cause_of(LINE("03:10:00", 610, XID(79, "fatal"))
+					  LINE("03:13:00", 790, OOM(JOB("7"))),
+				  "7"),
+			 CAUSE_OOM);
+	assert_int_equal(
+		cause_of(LINE("03:10:00", 610, KERNEL("pcie_aer") ",\"severity\":\"fatal\"")
+				 LINE("03:13:00", 790, XID(79, "fatal") HELD("7")),
+			 "7"),
+		CAUSE_XID);
+	/* A list that may lack some does not clear the job. */
+	assert_int_equal(cause_of(LINE("03:13:00", 790,
+				       XID(79, "fatal") HELD("8") ",\"holders_incomplete\":true"),
+				  "7"),
+			 CAUSE_XID);
+}
