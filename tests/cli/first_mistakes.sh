@@ -28,7 +28,7 @@ expect 0 "*--ack FILE*" "" check --help
 ! grep -q -e --interval out || fail "check --help has options of run"
 
 # ---- the metrics file ----
-observe=(--hooks rpc --source mountstats) # without privileges
+observe=(--hooks rpc --source mountstats --events none) # without privileges
 expect 2 "" "xidscope: invalid --output 'x.txt': name a file that ends in .prom; node_exporter reads no others" run --output x.txt --duration 0.1
 expect 0 "*# EOF" "*" run --output - --interval 15s --duration 0.1s "${observe[@]}"
 expect 0 "" "*started in * ms, writing x.prom every 15 s*" run --output x.prom --duration 0.1s "${observe[@]}"
