@@ -232,6 +232,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	follow_sunrpc(o, false);
 	observer_consume(o);
 	s->time_ns = monotonic_ns();
+	s->wall = wall_seconds();
 	s->source = RPC_SOURCE_NONE;
 	if (o->rpc) {
 		s->rpc_missing = rpc_observer_missing(o->rpc);

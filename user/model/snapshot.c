@@ -47,6 +47,7 @@ void snapshot_free(struct snapshot *s)
 	free(s->episodes);
 	free(s->mounts);
 	free(s->storages);
+	free(s->slow);
 	free(s->faults);
 	free(s->kernel_events);
 	free(s->gpus);

@@ -118,6 +118,22 @@ struct fault_repeats {
 	unsigned int count;
 };
 
+/* Room for a process' name as the kernel has it, every byte of which may be escaped. */
+#define SLOW_COMM_LEN 64
+
+/* A call that took longer than asked for. */
+struct slow_call {
+	double time; /* of its end, seconds since the epoch */
+	char server[LABEL_SIZE];
+	char op[RPC_OP_LEN];
+	char mount[LABEL_SIZE]; /* mount point; "": not known */
+	char comm[SLOW_COMM_LEN]; /* of the process that made the call; "": it is gone */
+	uint32_t pid;
+	uint32_t status; /* positive: an error number, or NFS' own; 0: none */
+	uint64_t total_ns;
+	uint64_t phase_ns[RPC_PHASES];
+};
+
 /* Faults of one GPU or switch that differ only in time. Times of this struct and those
  * below are seconds since the epoch. */
 struct fault {
@@ -258,6 +274,7 @@ static inline uint64_t snapshot_facts_of_waits(void)
 
 struct snapshot {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	double wall; /* the same in seconds since the epoch; 0: not known */
 	enum rpc_source source; /* in use */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
@@ -277,6 +294,8 @@ struct snapshot {
 	size_t mount_count;
 	struct rpc_storage *storages;
 	size_t storage_count;
+	struct slow_call *slow; /* since the snapshot before */
+	size_t slow_count;
 	struct fault *faults;
 	size_t fault_count;
 	struct kernel_event *kernel_events;
@@ -287,6 +306,7 @@ struct snapshot {
 	size_t unverified_count;
 	struct gpu_recovery *recoveries;
 	size_t recovery_count;
+	uint64_t open_faults; /* of a session's first: those from before it, by the health rules */
 	bool gpu_watched; /* GPU hooks are attached, so the next two are known */
 	uint64_t fault_paths[FAULT_PATHS];
 	uint64_t log_lost; /* kernel log records overwritten before they were read */
