@@ -48,11 +48,13 @@ endif
 
 WARN := -Wall -Wextra -Werror
 INCLUDES := -I$(G) -Iinclude -Iuser
+# Of user/sinks/page.c, which includes the file as bytes.
+PAGE_DEFINE = -DPAGE_TEMPLATE='"$(G)/page.html"'
 # -fno-strict-aliasing as the kernel does; _GNU_SOURCE for asprintf and flock.
 # The same files in another folder give the same program.
 HERE := -ffile-prefix-map=$(CURDIR)=.
 USER_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(HERE) -fno-strict-aliasing -D_GNU_SOURCE \
-	$(INCLUDES) -MMD -MP
+	$(INCLUDES) $(PAGE_DEFINE) -MMD -MP
 LIBS := -lbpf -lelf -lz
 # A static binary runs in any container; the sanitizers cannot have one.
 STATIC := -static
@@ -67,7 +69,7 @@ BPF_CFLAGS = $(HERE) -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
 
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
-GENERATED := $(SKELETONS) $(G)/version.h $(patsubst user/xid/%.tsv,$(G)/%.inc,$(wildcard user/xid/*.tsv))
+GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst user/xid/%.tsv,$(G)/%.inc,$(wildcard user/xid/*.tsv))
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
@@ -95,6 +97,8 @@ $(B)/.tools: Makefile
 	@printf '#include <bpf/libbpf.h>\n#include <libelf.h>\n#include <zlib.h>\nint main(void) { return 0; }\n' | \
 		$(CC) $(STATIC) -o /dev/null -x c - $(LIBS) 2>/dev/null || \
 		{ echo 'headers or libraries are missing: install the Debian packages $(addsuffix $(addprefix :,$(CROSS)),libbpf-dev libelf-dev zlib1g-dev), or run `$(make_deps)` as root' >&2; exit 1; }
+	@[ -e $(DYGRAPHS)/dygraph.min.js ] || \
+		{ echo '$(DYGRAPHS)/dygraph.min.js is missing: install the Debian package libjs-dygraphs, or run `$(make_deps)` as root' >&2; exit 1; }
 	@mkdir -p $(B) $(G) && touch $@
 
 # ---- generated ----
@@ -105,6 +109,14 @@ $(G)/version.h: Makefile CHANGELOG.md | $(B)/.tools
 $(G)/%.inc: user/xid/%.tsv user/xid/catalog.awk | $(B)/.tools
 	$(say) GEN $@
 	$(Q)awk -f user/xid/catalog.awk $< >$@
+
+# The page that `trace --html` writes, whole but for the session: its parts, and the charting library of Debian's libjs-dygraphs.
+DYGRAPHS ?= /usr/share/javascript/dygraphs
+PAGE := user/sinks/page
+$(G)/page.html: $(wildcard $(PAGE)/*) | $(B)/.tools
+	$(say) GEN $@
+	$(Q)awk -v STYLE=$(PAGE)/page.css -v SCRIPT=$(PAGE)/page.js -v DYGRAPHS_CSS=$(DYGRAPHS)/dygraph.min.css \
+		-v DYGRAPHS_JS=$(DYGRAPHS)/dygraph.min.js -f $(PAGE)/assemble.awk $(PAGE)/page.html >$@
 
 define compile_bpf
 	$(say) BPF $@
@@ -133,6 +145,8 @@ $(B)/user/%.o: user/%.c Makefile | $(GENERATED)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) -c $< -o $@
+
+$(B)/user/sinks/page.o $(B)/fuzz/sinks/page.o: $(G)/page.html
 
 $(B)/xidscope: $(USER_OBJECTS)
 	$(say) LINK $@
@@ -190,7 +204,7 @@ $(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
 
 # An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
 FUZZ_FLAGS := -fno-sanitize=pointer-overflow
-FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) -MMD -MP -fno-sanitize-recover=all
+FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) $(PAGE_DEFINE) -MMD -MP -fno-sanitize-recover=all
 $(B)/fuzz/%.o: user/%.c Makefile | $(GENERATED)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined $(FUZZ_FLAGS) -c $< -o $@
@@ -405,11 +419,11 @@ coverage: deps ## show which lines of user/ unit tests, corpora and the guest's 
 tidy: $(GENERATED) ## run clang-tidy over user/
 	$(call tools,clang-tidy)
 	$(Q)printf '%s\n' $(USER_SOURCES) tests/bench/load.c | xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- \
-		-std=gnu11 $(WARN) -D_GNU_SOURCE $(INCLUDES) 2> >(grep -v 'warnings\? generated\.$$' >&2)
+		-std=gnu11 $(WARN) -D_GNU_SOURCE $(INCLUDES) $(PAGE_DEFINE) 2> >(grep -v 'warnings\? generated\.$$' >&2)
 
 cppcheck: $(GENERATED) ## run cppcheck over user/
 	$(call tools,cppcheck)
-	$(Q)cppcheck --std=c11 --enable=warning,performance,portability --quiet --error-exitcode=1 -D_GNU_SOURCE \
+	$(Q)cppcheck --std=c11 --enable=warning,performance,portability --quiet --error-exitcode=1 -D_GNU_SOURCE -DPAGE_TEMPLATE='"page.html"' \
 		--library=tests/cppcheck.cfg --inline-suppr -Iinclude -Iuser $(USER_SOURCES) tests/bench/load.c
 
 # ---- the rest ----

@@ -367,6 +367,8 @@ int BPF_PROG(rpc_stats_latency_again, const struct rpc_task *task, ktime_t backl
 	return book(task, (struct call_times){ execute, backlog, rtt });
 }
 
+#include "slow_calls.bpf.h"
+
 /* A task releases the write lock. The last time it also releases its request: only then
  * its action is NULL. */
 static __always_inline int release(const struct rpc_task *task)

@@ -8,11 +8,11 @@ set -euo pipefail
 
 packages=(
 	# building
-	gcc make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libc6-dev
+	gcc make clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev libc6-dev libjs-dygraphs
 	# guests: kernels, root image, QEMU
 	qemu-system-x86 mmdebstrap fakeroot e2fsprogs kmod cpio xz-utils zstd debian-archive-keyring busybox-static
 	# unit tests and readers
-	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml
+	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml python3-jsonschema
 	# container image, unit check
 	buildah systemd procps # whose kill the unit calls
 	golang-github-containers-common # the default seccomp profile

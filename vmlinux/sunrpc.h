@@ -68,6 +68,7 @@ struct rpc_message {
 
 struct rpc_clnt {
 	struct rpc_xprt *cl_xprt;
+	__u32 cl_clid;
 	__u32 cl_prog;
 	__u32 cl_vers;
 };
@@ -83,6 +84,7 @@ struct rpc_task {
 	struct rpc_rqst *tk_rqstp;
 	ktime_t tk_start;
 	int tk_rpc_status; /* not 0: it was killed, or must end for another reason */
+	int tk_owner; /* process that made the call */
 	unsigned short tk_timeouts; /* major timeouts */
 };
 

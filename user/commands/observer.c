@@ -115,8 +115,8 @@ static void on_event(void *context, const struct event *event)
 }
 
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
-		   unsigned int sources, const char *types_file, const struct gpu_options *gpu,
-		   const struct event_sink *events)
+		   unsigned int sources, const char *types_file, uint64_t slower_ns,
+		   const struct gpu_options *gpu, const struct event_sink *events)
 {
 	int gpu_error = 0;
 
@@ -133,7 +133,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 	bpf_remove_memory_limit();
 	o->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (hooks & HOOKS_RPC)
-		o->rpc = rpc_observer_new(log, sources, types_file);
+		o->rpc = rpc_observer_new(log, sources, types_file, slower_ns);
 	if (o->gpu_wanted || events)
 		o->events = event_log_new(events);
 	if (o->epoll < 0 || (hooks & HOOKS_RPC && !o->rpc) ||

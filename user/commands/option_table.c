@@ -23,7 +23,8 @@ const struct command_row command_rows[COMMANDS] = {
 			    "run --interval 30s --log json" } },
 	[COMMAND_TRACE] = { "trace",
 			    "Observe for a while, and print a report",
-			    { "trace --duration 60s", "trace --hooks rpc --interval 5s" } },
+			    { "trace --duration 60s",
+			      "trace --replay node.rec --html node.html" } },
 	[COMMAND_CHECK] = { "check",
 			    "Report the node's health, from the metrics file",
 			    { "check --window 7d",
@@ -79,6 +80,17 @@ static const char *read_events(struct options *o, const char *value)
 static const char *read_storage(struct options *o, const char *value)
 {
 	return storage_rules_add(&o->storage, value);
+}
+
+static const char *read_slower(struct options *o, const char *value)
+{
+	char *end;
+	double ms = strtod(value, &end);
+
+	o->slower = ms / 1e3;
+	if (!*value || *end || value[strspn(value, "0123456789.")] || !(ms >= 0.001 && ms <= 1e6))
+		return "use milliseconds from 0.001 to 1000000";
+	return NULL;
 }
 
 static const char *read_code(struct options *o, const char *value)
@@ -214,6 +226,7 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 	.argument = "DURATION", .type = OPTION_DURATION, .member = offsetof(struct options, to), \
 	.min = (least), .max = (most)
 #define PATH(to) .argument = "FILE", .type = OPTION_FILE, .member = offsetof(struct options, to)
+#define TEXT_OF(to) .type = OPTION_FILE, .member = offsetof(struct options, to)
 #define WORD(to, of) .type = OPTION_WORD, .member = offsetof(struct options, to), .words = (of)
 #define OTHER(function) .type = OPTION_OTHER, .read = (function)
 
@@ -268,6 +281,28 @@ const struct option_row option_rows[] = {
 	{ "--heartbeat", .commands = RUN, PATH(heartbeat),
 	  .help = "Write the time into FILE every 5 seconds, for the probe\n"
 		  "check --heartbeat [none]" },
+	{ "--server", "GLOB", TRACE, TEXT_OF(filter.server),
+	  .help = "Show only servers whose name matches GLOB" },
+	{ "--op", "GLOB", TRACE, TEXT_OF(filter.op),
+	  .help = "Show only ops whose name matches GLOB; verdicts and\n"
+		  "episodes stay those of all ops" },
+	{ "--mount", "GLOB", TRACE, TEXT_OF(filter.mount),
+	  .help = "Show only the servers of mount points that match GLOB,\n"
+		  "and of slow calls those of such mounts" },
+	{ "--histograms", .commands = TRACE, FLAG(histograms),
+	  .help = "Print how long the calls of each op took, as bars" },
+	{ "--slower", "MS", TRACE, OTHER(read_slower),
+	  .help = "Keep the hundred slowest of the calls that take at\n"
+		  "least MS milliseconds, with process and phases [none]" },
+	{ "--json", .commands = TRACE, PATH(json_file),
+	  .help = "Write the session as JSON to FILE; - is standard\n"
+		  "output, which has nothing else then" },
+	{ "--html", .commands = TRACE, PATH(html),
+	  .help = "Write the session as a page to FILE, likewise" },
+	{ "--record", .commands = TRACE, PATH(record),
+	  .help = "Write each snapshot to FILE, for --replay" },
+	{ "--replay", .commands = TRACE, PATH(replay),
+	  .help = "Report on the recording FILE instead of observing" },
 	{ "--accept-user-kmsg", .commands = RUN | TRACE, FLAG(accept_user_kmsg),
 	  .help = "Count Xid lines that a process wrote to /dev/kmsg, for\n"
 		  "tests and drills" },

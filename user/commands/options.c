@@ -281,6 +281,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		o->events = strcmp(o->output, "-") != 0 ? "-" : NULL;
 	if (o->log.format == LOG_TEXT && log_is_journal())
 		o->log.format = LOG_JOURNAL;
+	if (o->record && o->replay)
+		return refuse("use either --record or --replay; see xidscope trace --help");
 	if (command == COMMAND_XID && !o->code == !o->list)
 		return refuse("use either CODE or --list; see xidscope xid --help");
 	if (command == COMMAND_COMPLETION && !o->shell)

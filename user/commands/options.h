@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "health/health.h"
+#include "model/session_filter.h"
 #include "model/storage.h"
 #include "sinks/openmetrics.h"
 
@@ -58,6 +59,13 @@ struct options {
 	double repeat_window; /* seconds */
 	const char *xid_policy; /* file; NULL: none */
 	bool json; /* one JSON text instead of lines */
+
+	/* trace; NULL: none */
+	struct session_filter filter;
+	bool histograms;
+	double slower; /* seconds; 0: keep no slow calls */
+	const char *json_file, *html; /* "-": standard output */
+	const char *record, *replay;
 
 	bool list; /* of xid and ack */
 

@@ -375,7 +375,7 @@ static int observe(struct agent *a, const struct gpu_options *gpu)
 	int statistics, err;
 
 	err = observer_start(&a->observer, &options->log, options->hooks, options->sources,
-			     options->sunrpc_btf, gpu, options->events ? &a->events : NULL);
+			     options->sunrpc_btf, 0, gpu, options->events ? &a->events : NULL);
 	if (err)
 		return err == -EPERM ? EXIT_PERMISSION : EXIT_TROUBLE;
 	statistics = count_program_runs(options);

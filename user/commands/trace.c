@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope trace`: observes for a while and reports on standard output. */
+/* `xidscope trace`: observes for a while, or reads a recording, and reports. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,45 +10,66 @@
 #include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
+#include "commands/trace_files.h"
 #include "health/health.h"
-#include "model/merge.h"
+#include "model/recording.h"
+#include "model/session.h"
+#include "sinks/live.h"
 #include "sinks/report.h"
-
-#define LINES_PER_HEAD 20
 
 /* Enough reads of the kernel log to end its replay: no log has more records. */
 #define REPLAY_READS 64
 
-struct session {
+struct trace {
 	const struct options *options;
 	struct observer observer;
-	struct snapshot first, last;
-	unsigned int lines;
+	struct session session;
+	struct trace_files files;
+	struct live live;
+	bool quiet; /* standard output is for a file */
 };
 
-/* Moves the last snapshot to @before and takes a new one. Returns 0 or -errno. */
-static int advance(struct session *t, struct snapshot *before)
+static bool is_stdout(const char *path)
 {
-	*before = t->last;
-	t->last = (struct snapshot){};
-	return observer_snapshot(&t->observer, &t->last);
+	return path && !strcmp(path, "-");
 }
 
-static void on_tick(void *context)
+static void begin(struct trace *t, const struct options *options)
 {
-	struct session *t = context;
-	struct snapshot before;
-	int err = advance(t, &before);
+	*t = (struct trace){
+		.options = options,
+		.session = { .filter = options->filter,
+			     .keep_intervals = options->json_file || options->html },
+		.live = live_begin(),
+		.quiet = is_stdout(options->json_file) || is_stdout(options->html),
+	};
+}
 
+/* Takes a snapshot over, and shows the interval that it ends. Returns 0 or -errno. */
+static int advance(struct trace *t, struct snapshot *s, bool show)
+{
+	int err = session_add(&t->session, s);
+
+	if (!err && show && !t->quiet)
+		live_interval(&t->live, &t->session);
+	return err;
+}
+
+/* Reports on the session. Returns an exit code. */
+static int finish(struct trace *t, int err)
+{
+	if (!err)
+		err = session_end(&t->session);
 	if (err) {
-		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
-	} else {
-		if (t->lines++ % LINES_PER_HEAD == 0)
-			report_head(stdout);
-		report_interval(stdout, &before, &t->last);
+		log_error(&t->options->log, "the session failed: %s", strerror(-err));
+		return EXIT_TROUBLE;
 	}
-	snapshot_free(&before);
+	if (!t->quiet)
+		report_session(stdout, &t->session, t->options->histograms);
+	return trace_files_write(&t->files, &t->session) ? EXIT_TROUBLE : EXIT_OK;
 }
+
+/* ---- a session now ---- */
 
 /* Counts what the rules of `xidscope check` that are about GPUs find. */
 static size_t count_open_faults(const struct snapshot *s)
@@ -63,59 +85,139 @@ static size_t count_open_faults(const struct snapshot *s)
 	return report.total;
 }
 
-/* Takes the first snapshot after the replay: its faults are from before this session. */
-static int begin(struct session *t)
+static int observe(struct trace *t, bool first, bool show)
 {
-	struct snapshot none;
+	struct snapshot s = {};
+	int err = observer_snapshot(&t->observer, &s);
+
+	if (err) {
+		snapshot_free(&s);
+		return err;
+	}
+	if (first)
+		s.open_faults = count_open_faults(&s);
+	trace_files_record(&t->files, &s);
+	return advance(t, &s, show);
+}
+
+static void on_tick(void *context)
+{
+	struct trace *t = context;
+	int err = observe(t, false, true);
+
+	if (err)
+		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
+}
+
+/* The first snapshot comes after the replay: its faults are from before this session. */
+static int observe_session(struct trace *t)
+{
+	const struct loop_handler handler = { .tick = on_tick, .fd = -1, .context = t };
 	int err;
 
 	for (int i = 0; i < REPLAY_READS; i++)
 		observer_consume(&t->observer);
-	err = observer_snapshot(&t->observer, &t->first);
-	return err ? err : advance(t, &none);
+	err = observe(t, true, false);
+	if (!err)
+		err = loop_run(&t->observer, t->options->interval, t->options->duration, &handler);
+	return err ? err : observe(t, false, false);
 }
 
-int cmd_trace(const struct options *options)
+static int trace_now(const struct options *options)
 {
-	struct session t = { .options = options };
 	const struct xid_policy policy = {};
 	const struct gpu_options gpu = {
 		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,
 	};
-	const struct loop_handler handler = { .tick = on_tick, .fd = -1, .context = &t };
-	const struct log *log = &options->log;
-	struct snapshot before = {};
 	int err, code = EXIT_TROUBLE;
+	struct trace t;
 
+	begin(&t, options);
 	loop_block_signals();
-	err = observer_start(&t.observer, log, options->hooks, options->sources,
-			     options->sunrpc_btf, &gpu, NULL);
+	if (trace_files_begin(&t.files, options))
+		goto out;
+	err = observer_start(&t.observer, &options->log, options->hooks, options->sources,
+			     options->sunrpc_btf, (uint64_t)(options->slower * 1e9), &gpu, NULL);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;
 		goto out;
 	}
 	observer_drop_capabilities(&t.observer, 0);
-	err = begin(&t);
-	if (!err)
-		err = loop_run(&t.observer, options->interval, options->duration, &handler);
-	if (!err)
-		err = advance(&t, &before);
-	if (!err)
-		err = snapshot_subtract(&t.last, &t.first);
-	if (err) {
-		log_error(log, "the session failed: %s", strerror(-err));
-		goto out;
-	}
-	report_session(stdout, &t.last, (double)(t.last.time_ns - t.first.time_ns) / 1e9,
-		       count_open_faults(&t.first));
-	code = EXIT_OK;
+	code = finish(&t, observe_session(&t));
 out:
-	snapshot_free(&before);
-	snapshot_free(&t.first);
-	snapshot_free(&t.last);
+	trace_files_end(&t.files);
+	session_free(&t.session);
 	observer_stop(&t.observer);
 	return code;
+}
+
+/* ---- a session from a recording ---- */
+
+static const char *damage(int err)
+{
+	switch (err) {
+	case -ENODATA:
+		return "it was cut here";
+	case -EPROTO:
+		return "another version of xidscope has written it; use that one";
+	case -EBADMSG:
+		return "it is no recording, or damaged from here on";
+	default:
+		return strerror(-err);
+	}
+}
+
+static int replay_file(struct trace *t, struct recording *r)
+{
+	struct snapshot s = {}, next = {};
+	uint64_t snapshots = 0;
+	int got, err = 0;
+
+	got = recording_next(r, &s);
+	/* The last one is shown by the report only, as in the session itself. */
+	while (got > 0 && !err) {
+		got = recording_next(r, &next);
+		err = advance(t, &s, snapshots && got > 0);
+		s = next;
+		next = (struct snapshot){};
+		snapshots++;
+	}
+	snapshot_free(&s);
+	if (got < 0)
+		log_warn(&t->options->log, "%s: read %" PRIu64 " snapshots, then: %s",
+			 t->options->replay, snapshots, damage(got));
+	return err ? err : snapshots ? 0 : got < 0 ? got : -ENODATA;
+}
+
+static int trace_recording(const struct options *options)
+{
+	FILE *in = fopen(options->replay, "re");
+	struct recording *r = in ? recording_new(in) : NULL;
+	int err, code = EXIT_TROUBLE;
+	struct trace t;
+
+	begin(&t, options);
+	if (!r) {
+		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
+			  strerror(in ? ENOMEM : errno));
+	} else if (!trace_files_begin(&t.files, options)) {
+		err = replay_file(&t, r);
+		/* What is wrong with a recording of which nothing could be read has been said. */
+		if (t.session.first.time_ns)
+			code = finish(&t, err);
+	}
+	trace_files_end(&t.files);
+	session_free(&t.session);
+	recording_free(r);
+	if (in)
+		fclose(in);
+	return code;
+}
+
+int cmd_trace(const struct options *options)
+{
+	return options->replay ? trace_recording(options) : trace_now(options);
 }

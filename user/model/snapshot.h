@@ -74,6 +74,7 @@ struct nfs_mount {
 	char export[LABEL_SIZE];
 	char mountpoint[LABEL_SIZE];
 	char version[16]; /* "3", "4.2" */
+	uint64_t device; /* of the file system: major number << 32 | minor; it is not recorded */
 	struct endpoint remote; /* the server's */
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
 };
@@ -129,6 +130,7 @@ struct slow_call {
 	char mount[LABEL_SIZE]; /* mount point; "": not known */
 	char comm[SLOW_COMM_LEN]; /* of the process that made the call; "": it is gone */
 	uint32_t pid;
+	uint32_t client; /* the kernel's number of the RPC client; it is not recorded */
 	uint32_t status; /* positive: an error number, or NFS' own; 0: none */
 	uint64_t total_ns;
 	uint64_t phase_ns[RPC_PHASES];

@@ -31,6 +31,7 @@ struct btf_state {
 	struct btf_maps maps;
 	uint32_t shards;
 	bool session_known, rdma_known; /* looked for, since their types are there */
+	uint64_t slower_ns; /* 0: no slow calls are wanted */
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
@@ -44,6 +45,7 @@ enum hook {
 	HOOK_XPRT_DISCONNECT_DONE,
 	HOOK_XPRT_RELEASE_XPRT,
 	HOOK_XPRT_RELEASE_CONG,
+	HOOK_RPC_STATS_LATENCY_SLOW, /* before the one that frees the task's waits */
 	HOOK_RPC_STATS_LATENCY,
 	HOOK_RPC_STATS_LATENCY_AGAIN,
 	HOOK_RPC_TASK_WAKEUP,
@@ -54,6 +56,8 @@ enum hook {
 #define BIT(hook) (1u << (hook))
 #define RELEASE_HOOKS (BIT(HOOK_XPRT_RELEASE_XPRT) | BIT(HOOK_XPRT_RELEASE_CONG))
 #define RECORD_AT_RELEASE_HOOKS (RELEASE_HOOKS | BIT(HOOK_RPC_STATS_LATENCY_AGAIN))
+/* They share the tracepoint of HOOK_RPC_STATS_LATENCY. */
+#define SHARING_HOOKS (BIT(HOOK_RPC_STATS_LATENCY_AGAIN) | BIT(HOOK_RPC_STATS_LATENCY_SLOW))
 /* Without xprt_destroy, calls of a transport that has the memory of an earlier one would count
  * for that one's server. */
 #define ESSENTIAL_HOOKS (BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_XPRT_DESTROY))
@@ -65,6 +69,7 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
 	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
 	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
+	[HOOK_RPC_STATS_LATENCY_SLOW] = HOOK(rpc_stats_latency_slow, 0),
 	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, RELEASE_HOOKS),
 	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
 	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup, BIT(HOOK_RPC_STATS_LATENCY)),
@@ -149,6 +154,9 @@ static void *open_programs(void *state)
 		return NULL;
 	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
 	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
+	b->bpf->bss->rpc_slower_ns = b->slower_ns;
+	if (!b->slower_ns)
+		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
 	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
@@ -183,12 +191,18 @@ static void *try(const struct source_setup *setup)
 		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
 		.unused = tracepoints_preemptible() ? 0 : RECORD_AT_RELEASE_HOOKS,
 	};
+	b->slower_ns = setup->slower_ns;
+	if (!b->slower_ns)
+		b->hooks.unused |= BIT(HOOK_RPC_STATS_LATENCY_SLOW);
 	err = copy_types(b, setup->types_file);
 	if (!err)
 		err = bpf_hooks_load(&b->hooks, open_programs, b);
 	module_types_close(&b->types);
 	if (!err) {
 		err = btf_maps_open(&b->maps, b->bpf, b->shards, setup->connected);
+		if (!err && b->slower_ns)
+			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
+					      &b->bpf->bss->rpc_slower_ns);
 		if (err)
 			log_error(setup->log, "cannot use %s: cannot open its maps: %s",
 				  b->hooks.user, strerror(-err));
@@ -276,16 +290,16 @@ static void find_rdma_address(struct btf_state *b)
 
 const char *btf_tracepoint(size_t number)
 {
-	/* It is the same tracepoint as that of the program before it. */
-	if (number >= HOOK_RPC_STATS_LATENCY_AGAIN)
-		number++;
-	return number < HOOKS ? table[number].name : NULL;
+	for (size_t i = 0; i < HOOKS; i++)
+		if (!(SHARING_HOOKS & BIT(i)) && !number--)
+			return table[i].name;
+	return NULL;
 }
 
 static void missing(struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
-		if (!(RECORD_AT_RELEASE_HOOKS & BIT(i)))
+		if (!((RECORD_AT_RELEASE_HOOKS | SHARING_HOOKS) & BIT(i)))
 			snapshot_hook(s, table[i].name, false);
 }
 

@@ -81,6 +81,7 @@ void btf_maps_close(struct btf_maps *m)
 		bpf_values_unmap(m->bpf->maps.replies, m->replies);
 	}
 	rpc_series_close(&m->reader);
+	slow_calls_close(&m->slow);
 	*m = (struct btf_maps){};
 }
 
@@ -431,6 +432,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
+	slow_calls_take(&m->slow);
 	m->bpf->bss->rpc_session_name = 0;
 	/* Read before the servers: each series and transport then has its server. */
 	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
@@ -446,6 +448,11 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 		err = read_depths(&r, epoch);
 	if (!err)
 		read_waiters(&r);
+	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
+		err = slow_calls_add(s, &m->slow.taken[i],
+				     server_label(&r, m->slow.taken[i].server));
+	slow_calls_clear(&m->slow);
+	snapshot_drop(s, "slow_call", m->bpf->bss->rpc_slow_lost);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	free(r.servers);
 	free(r.transports);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "rpc/rpc_series.h"
+#include "rpc/slow_calls.h"
 #include "model/snapshot.h"
 
 struct rpc_bpf;
@@ -19,6 +20,7 @@ struct btf_maps {
 	const struct rpc_task_bucket *task_keys; /* mapped */
 	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_series_reader reader;
+	struct slow_calls slow; /* for the owner to open, if they are wanted */
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
 	uint64_t connects[RPC_MAX_TRANSPORTS];

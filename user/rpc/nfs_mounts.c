@@ -61,6 +61,7 @@ static int add(struct nfs_mounts *m, const struct mountinfo_mount *info)
 	snprintf(mount.remote.address, sizeof(mount.remote.address), "%s", info->address);
 	mount.remote.port = info->port;
 	mount.kerberos = info->kerberos;
+	mount.device = info->device;
 	mount_label(mount.export, sizeof(mount.export), info->export);
 	mount_label(mount.mountpoint, sizeof(mount.mountpoint), info->point);
 	mount_label(mount.version, sizeof(mount.version), info->version);

@@ -22,6 +22,7 @@
 #include "rpc/choice.h"
 #include "rpc/mountstats.h"
 #include "rpc/nfs_mounts.h"
+#include "rpc/slow_calls.h"
 #include "rpc/source.h"
 #include "rpc/xprt_files.h"
 
@@ -45,6 +46,7 @@ static const struct source_ops *const sources[RPC_SOURCES] = {
 struct rpc_observer {
 	struct log log;
 	unsigned int allowed; /* sources */
+	uint64_t slower_ns; /* see source_setup */
 	const char *types_file; /* NULL: the one at sunrpc's own place, if there is one */
 	bool types_unfit; /* it does not fit the loaded sunrpc */
 	unsigned int tried; /* sources: each is in use or has failed */
@@ -69,7 +71,7 @@ struct rpc_observer {
 };
 
 struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowed,
-				      const char *types_file)
+				      const char *types_file, uint64_t slower_ns)
 {
 	struct rpc_observer *o = calloc(1, sizeof(*o));
 
@@ -78,6 +80,7 @@ struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int allowe
 	o->log = *log;
 	o->allowed = allowed;
 	o->types_file = types_file;
+	o->slower_ns = slower_ns;
 	nfs_mounts_init(&o->mounts);
 	return o;
 }
@@ -171,6 +174,7 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 		/* Accept btf without waits only if tracepoints is not the next choice. */
 		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
 		.connected = &o->connected,
+		.slower_ns = o->slower_ns,
 	};
 }
 
@@ -493,6 +497,8 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 		err = ops->read(o->source_state, s);
 	if (!err)
 		err = nfs_mounts_add(&o->mounts, "", s);
+	if (!err)
+		slow_calls_find_mounts(s, "");
 	/* The source btf finds connections with the first of their calls. */
 	if (!err && ops)
 		err = (o->source == RPC_SOURCE_BTF ? xprt_files_add_unseen : xprt_files_add)("", s);

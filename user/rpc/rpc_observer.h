@@ -23,10 +23,11 @@ enum rpc_observer_state {
 };
 
 /* Loads nothing yet. The observer will use only @sources (see choice.h). @types_file:
- * NULL, or a file that is to have the types of sunrpc if the kernel has not. @log and
+ * NULL, or a file that is to have the types of sunrpc if the kernel has not. @slower_ns:
+ * report calls that take so long one by one; 0: none. @log and
  * @types_file must outlive it. NULL: no memory. */
 struct rpc_observer *rpc_observer_new(const struct log *log, unsigned int sources,
-				      const char *types_file);
+				      const char *types_file, uint64_t slower_ns);
 void rpc_observer_free(struct rpc_observer *o);
 
 /*

@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/safe_text.h"
 #include "sinks/report_connections.h"
+#include "sinks/report_tables.h"
 #include "xid/xid_catalog.h"
 
 /* The calls of all ops together. */
@@ -37,15 +37,6 @@ static struct sums sum_up(const struct snapshot *s, const char *server)
 	return sums;
 }
 
-static uint64_t count_faults(const struct snapshot *s)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < s->fault_count; i++)
-		count += s->faults[i].count;
-	return count;
-}
-
 void format_duration(char *text, uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -72,99 +63,6 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void report_head(FILE *out)
-{
-	fputs("    time  calls/s  MB/s in  MB/s out  mean call  in flight", out);
-	for (int p = 0; p < RPC_PHASES; p++)
-		fprintf(out, " %7s", rpc_phase_names[p]);
-	fputs("  faults\n", out);
-}
-
-void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now)
-{
-	struct sums a = sum_up(before, NULL), b = sum_up(now, NULL);
-	/* If no time has passed, the differences are 0: divides them by 1. */
-	double seconds =
-		now->time_ns > before->time_ns ? (double)(now->time_ns - before->time_ns) / 1e9 : 1;
-	uint64_t calls = b.calls - a.calls, in_flight = 0;
-	uint64_t total = b.total_ns - a.total_ns;
-	time_t wall = time(NULL);
-	char mean[DURATION_SIZE], clock[16];
-	struct tm local;
-
-	for (size_t i = 0; i < now->transport_count; i++)
-		in_flight += now->transports[i].slots_in_flight;
-	localtime_r(&wall, &local);
-	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-	format_duration(mean, calls ? total / calls : 0);
-	fprintf(out, "%s  %7.0f  %7.1f  %8.1f  %9s  %9" PRIu64, clock, (double)calls / seconds,
-		(double)(b.received_bytes - a.received_bytes) / 1e6 / seconds,
-		(double)(b.sent_bytes - a.sent_bytes) / 1e6 / seconds, mean, in_flight);
-	for (int p = 0; p < RPC_PHASES; p++)
-		if (snapshot_knows(now, RPC_FACT_PHASE + p))
-			fprintf(out, " %5.1f %%", percent(b.phase_ns[p] - a.phase_ns[p], total));
-		else
-			fprintf(out, " %7s", "-");
-	fprintf(out, "  %6" PRIu64 "\n", count_faults(now) - count_faults(before));
-	report_connections_interval(out, before, now);
-	fflush(out);
-}
-
-static void format_quantile(char *text, const struct snapshot *s, const struct time_histogram *h,
-			    double q)
-{
-	if (snapshot_knows(s, RPC_FACT_DISTRIBUTION))
-		format_duration(text, time_histogram_quantile(h, q));
-	else
-		snprintf(text, DURATION_SIZE, "-");
-}
-
-static void report_op(FILE *out, const struct snapshot *s, const struct rpc_op *o)
-{
-	char mean[DURATION_SIZE], p50[DURATION_SIZE], p99[DURATION_SIZE];
-	uint64_t calls = time_histogram_count(&o->total);
-
-	if (!calls)
-		return;
-	format_duration(mean, o->total.sum_ns / calls);
-	format_quantile(p50, s, &o->total, 0.50);
-	format_quantile(p99, s, &o->total, 0.99);
-	fputc('\n', out);
-	safe_line(out,
-		  "%s %s: %" PRIu64 " calls, mean %s, p50 %s, p99 %s, "
-		  "sent %.1f MB, received %.1f MB",
-		  o->server, o->op, calls, mean, p50, p99, (double)o->sent_bytes / 1e6,
-		  (double)o->received_bytes / 1e6);
-	fprintf(out, "  %-8s %8s %10s %10s\n", "phase", "share", "p50", "p99");
-	for (int p = 0; p < RPC_PHASES; p++) {
-		if (!o->phase[p].sum_ns)
-			continue;
-		format_quantile(p50, s, &o->phase[p], 0.50);
-		format_quantile(p99, s, &o->phase[p], 0.99);
-		fprintf(out, "  %-8s %6.1f %% %10s %10s\n", rpc_phase_names[p],
-			percent(o->phase[p].sum_ns, o->total.sum_ns), p50, p99);
-	}
-}
-
-/* The limit where most of the time is spent in that phase, and what to do about it. */
-static const char *const phase_limits[RPC_PHASES] = {
-	[RPC_PHASE_SESSION] = "waiting for NFSv4 session slots: the session allows too few "
-			      "calls at once; see nfs.max_session_slots and the server's own limit",
-	[RPC_PHASE_SLOT] = "waiting for RPC slots: the client allows too few calls in flight; "
-			   "raise sunrpc.tcp_max_slot_table_entries (RDMA: "
-			   "rdma_slot_table_entries) or nconnect, then mount again",
-	[RPC_PHASE_SEND] = "waiting to transmit: the connection does not accept data faster; "
-			   "check the network path, or use more connections (nconnect)",
-	[RPC_PHASE_DELAY] = "waiting before a retry: the server reports that it is busy, "
-			    "connecting fails, or (RDMA) no slot is free",
-	[RPC_PHASE_RESEND] = "sending again: calls or connections are lost; check the "
-			     "network, and whether the server restarts",
-	[RPC_PHASE_SETUP] = "work before the transmit: credentials, connecting, encoding on the "
-			    "client",
-	[RPC_PHASE_RTT] = "waiting for the reply: the server and the network",
-	[RPC_PHASE_FINISH] = "work after the reply: the client's own CPU is slow to process it",
-};
-
 static const char *const limit_texts[RPC_LIMITS] = {
 	[RPC_LIMIT_SLOT] = "RPC slots",
 	[RPC_LIMIT_SESSION] = "session slots",
@@ -178,33 +76,18 @@ static bool knows_all_phases(const struct snapshot *s)
 	return !(s->unknown >> RPC_FACT_PHASE & phases);
 }
 
-/* The phase with the largest sum, except @except (-1: none); -1 if all are 0. */
-static int largest_phase(const struct sums *sums, int except)
-{
-	int largest = -1;
-
-	for (int p = 0; p < RPC_PHASES; p++)
-		if (p != except && sums->phase_ns[p] &&
-		    (largest < 0 || sums->phase_ns[p] > sums->phase_ns[largest]))
-			largest = p;
-	return largest;
-}
-
 static void summarise_phases(FILE *out, const struct snapshot *s, const struct sums *sums)
 {
-	int first = largest_phase(sums, -1), second = largest_phase(sums, first);
+	enum rpc_phase largest[RPC_PHASES] = {};
+	size_t count = session_largest_phases(sums->phase_ns, largest);
 
-	if (first < 0)
-		first = 0;
-	fprintf(out, "- Time by phase: %.0f %% %s", percent(sums->phase_ns[first], sums->total_ns),
-		rpc_phase_names[first]);
-	if (second >= 0)
-		fprintf(out, ", %.0f %% %s", percent(sums->phase_ns[second], sums->total_ns),
-			rpc_phase_names[second]);
+	fprintf(out, "- Time by phase: %.0f %% %s",
+		percent(sums->phase_ns[largest[0]], sums->total_ns), rpc_phase_names[largest[0]]);
+	if (count > 1)
+		fprintf(out, ", %.0f %% %s", percent(sums->phase_ns[largest[1]], sums->total_ns),
+			rpc_phase_names[largest[1]]);
 	fputs(".\n", out);
-	if (knows_all_phases(s))
-		fprintf(out, "- Limit: %s.\n", phase_limits[first]);
-	else
+	if (!knows_all_phases(s))
 		fprintf(out,
 			"- Limit unknown: the source %s does not measure all phases; see "
 			"xidscope doctor.\n",
@@ -263,7 +146,7 @@ static void report_faults(FILE *out, const struct snapshot *s)
 	}
 }
 
-static void summarise_faults(FILE *out, const struct snapshot *s, size_t open_before)
+static void summarise_faults(FILE *out, const struct snapshot *s, uint64_t open_before)
 {
 	bool any = false;
 
@@ -282,7 +165,8 @@ static void summarise_faults(FILE *out, const struct snapshot *s, size_t open_be
 		fputs("- GPU faults not observed.\n", out);
 	else if (!any)
 		fprintf(out,
-			"- No GPU reported a fault during this session; %zu open since boot "
+			"- No GPU reported a fault during this session; %" PRIu64
+			" open since boot "
 			"(from the kernel log).\n",
 			open_before);
 }
@@ -303,21 +187,76 @@ static void report_losses(FILE *out, const struct snapshot *s)
 				  s->hooks[i].name);
 }
 
-void report_session(FILE *out, const struct snapshot *s, double seconds, size_t open_before)
+static void report_verdict(FILE *out, const struct session *t, const char *server)
 {
-	uint64_t calls = sum_up(s, NULL).calls;
+	struct verdict v = verdict_of(&t->verdicts, server);
+	char most[32] = "";
 
-	for (size_t i = 0; i < s->op_count; i++)
-		report_op(out, s, &s->ops[i]);
-	report_faults(out, s);
+	safe_line(out, "- %s: bound by %s, confidence %s.%s%s", server, bound_names[v.bound_by],
+		  confidence_names[v.confidence], *v.sentence ? " " : "", v.sentence);
+	if (!*v.setting)
+		return;
+	if (v.gain_at_most > 0)
+		snprintf(most, sizeof(most), ", at most %.2f", v.gain_at_most);
+	safe_line(out, "- %s: set %s%s%s%s: at least %.2f%s times the throughput.", server,
+		  v.setting, *v.value ? " to " : "", v.value, v.remount ? ", then mount again" : "",
+		  v.gain_at_least, most);
+}
+
+void report_session(FILE *out, const struct session *t, bool histograms)
+{
+	const struct snapshot *s = &t->last;
+	uint64_t calls = sum_up(s, NULL).calls;
+	double seconds = session_seconds(t);
+
 	fputs("\nSummary\n", out);
 	if (s->rpc_missing)
 		safe_line(out, "- NFS not observed%s: %s.",
 			  calls ? " at the end of the session" : "", s->rpc_missing);
 	else if (!calls)
 		fputs("- No NFS call ended.\n", out);
-	for (size_t i = 0; i < s->server_count; i++)
-		summarise_server(out, s, s->servers[i].server, seconds);
-	summarise_faults(out, s, open_before);
+	for (size_t i = 0; i < t->server_count; i++)
+		if (t->servers[i].sums.calls || t->servers[i].sums.oldest_ns)
+			report_verdict(out, t, t->servers[i].name);
+	for (size_t i = 0; i < t->server_count; i++)
+		summarise_server(out, s, t->servers[i].name, seconds);
+	summarise_faults(out, s, t->first.open_faults);
 	report_losses(out, s);
+	report_ops(out, t);
+	if (histograms)
+		report_histograms(out, t);
+	report_episodes(out, t);
+	report_slow_calls(out, t);
+	report_faults(out, s);
+	report_events(out, t);
+}
+
+const char *session_event_text(char *text, const struct session_event *e)
+{
+	switch (e->kind) {
+	case SESSION_FAULT:
+		snprintf(text, SESSION_EVENT_TEXT, "%s %s: %s %u (%s)%s%s",
+			 e->nvswitch ? "NVSwitch" : "GPU", e->name, e->nvswitch ? "SXid" : "Xid",
+			 e->code, e->what, e->nvswitch ? "" : " ",
+			 e->nvswitch ? "" : xid_catalog_find(e->code)->description);
+		break;
+	case SESSION_KERNEL_EVENT:
+		snprintf(text, SESSION_EVENT_TEXT, "%s%s%s", e->what, *e->name ? " " : "", e->name);
+		break;
+	case SESSION_HUNG:
+		snprintf(text, SESSION_EVENT_TEXT, "%s hangs: since then a call waits", e->name);
+		break;
+	case SESSION_ANSWERS:
+		snprintf(text, SESSION_EVENT_TEXT, "%s answers again", e->name);
+		break;
+	default:
+		snprintf(text, SESSION_EVENT_TEXT, "%s: disconnected", e->name);
+		break;
+	}
+	if (e->count > 1) {
+		size_t len = strlen(text);
+
+		snprintf(text + len, SESSION_EVENT_TEXT - len, ", %" PRIu64 " times", e->count);
+	}
+	return text;
 }

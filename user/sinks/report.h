@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The sink for people: snapshots as lines, tables and sentences.
+ * The sink for people: a session as sentences and tables.
  */
 #ifndef XIDSCOPE_REPORT_H
 #define XIDSCOPE_REPORT_H
 
 #include <stdio.h>
 
-#include "model/snapshot.h"
+#include "model/session.h"
 
-/* Column heads of report_interval(). */
-void report_head(FILE *out);
+/* A session that has ended: the verdicts, then tables. @histograms: those of each op, too. */
+void report_session(FILE *out, const struct session *t, bool histograms);
 
-/* One line on what happened between two snapshots, and one for each slow or stuck
- * connection. */
-void report_interval(FILE *out, const struct snapshot *before, const struct snapshot *now);
+/* Room for the text of session_event_text(). */
+#define SESSION_EVENT_TEXT 512
 
-/* A session that took @seconds and its counters: per server and op the phases, then
- * the faults, then a summary. @open_before: how many faults from before are open. */
-void report_session(FILE *out, const struct snapshot *s, double seconds, size_t open_before);
+/* What happened, in @text of SESSION_EVENT_TEXT bytes, which it returns; not escaped. */
+const char *session_event_text(char *text, const struct session_event *e);
 
 /* Room for the text of format_duration(). */
 #define DURATION_SIZE 16

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reports calls that took long one by one. A program of its own, which is loaded only if that is
+ * wanted: otherwise a call costs nothing more. It runs before the program that records the call,
+ * which frees the task's waits.
+ */
+#ifndef XIDSCOPE_SLOW_CALLS_BPF_H
+#define XIDSCOPE_SLOW_CALLS_BPF_H
+
+#include "sunrpc.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "slow_call.h"
+#include "rpc_read.bpf.h"
+#include "rpc_record.bpf.h"
+#include "rpc_tables.bpf.h"
+#include "waiters.bpf.h"
+
+/* Calls that take at least so long, ns. User space raises it when it has enough slower ones. */
+volatile __u64 rpc_slower_ns = 0;
+__u64 rpc_slow_lost = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RPC_SLOW_RING);
+} slow_calls SEC(".maps");
+
+/* The waits of the call as phases_record() would count them. */
+static __always_inline void slow_call_waits(struct rpc_slow_call *c, const struct rpc_task *task,
+					    __u64 xtime)
+{
+	struct rpc_waiter *w = waiter_find((__u64)task);
+
+	c->resend = 0;
+	for (int p = 0; p < RPC_WAITS; p++)
+		c->wait_ns[p] = 0;
+	if (!w || w->start != (__u64)FIELD(task, tk_start))
+		return;
+	if (!w->waits.first && xtime)
+		waits_clip(&w->waits, xtime);
+	if (w->waits.first && w->waits.first < xtime)
+		c->resend = xtime - w->waits.first;
+	for (int p = 0; p < RPC_WAITS; p++)
+		c->wait_ns[p] = w->waits.wait_ns[p];
+}
+
+static __noinline int slow_call_report(const struct rpc_task *task, const struct rpc_clnt *client,
+				       const struct rpc_rqst *rqst, struct call_times *times)
+{
+	const struct rpc_xprt_ref *ref;
+	const struct rpc_procinfo *proc;
+	struct rpc_slow_call *c;
+
+	if (!times)
+		return 0;
+	ref = xprt_get(FIELD(rqst, rq_xprt));
+	c = bpf_ringbuf_reserve(&slow_calls, sizeof(*c), 0);
+	if (!c) {
+		add(&rpc_slow_lost, 1);
+		return 0;
+	}
+	c->end = bpf_ktime_get_ns();
+	c->total = times->total;
+	c->before =
+		(__s64)times->before > 0 ? times->before : time_before(task, rqst, times->total);
+	c->rtt = FIELD(rqst, rq_reply_bytes_recvd) ? times->rtt : RPC_NO_REPLY;
+	slow_call_waits(c, task, FIELD(rqst, rq_xtime));
+	c->server = ref->server;
+	c->client = FIELD(client, cl_clid);
+	c->pid = FIELD(task, tk_owner);
+	c->status = FIELD(task, tk_status);
+	proc = FIELD(task, tk_msg.rpc_proc);
+	c->op[0] = 0;
+	if (FIELD(proc, p_name))
+		bpf_probe_read_kernel_str(c->op, sizeof(c->op), FIELD(proc, p_name));
+	bpf_ringbuf_submit(c, 0);
+	return 0;
+}
+
+TRACEPOINT("rpc_stats_latency")
+int BPF_PROG(rpc_stats_latency_slow, const struct rpc_task *task, ktime_t backlog, ktime_t rtt,
+	     ktime_t execute)
+{
+	struct call_times times = { execute, backlog, rtt };
+	const struct rpc_clnt *client;
+	const struct rpc_rqst *rqst;
+
+	if (!task || times.total < rpc_slower_ns || !layout_is_sure())
+		return 0;
+	client = nfs_client(task);
+	if (!client)
+		return 0;
+	rqst = FIELD(task, tk_rqstp);
+	return rqst ? slow_call_report(task, client, rqst, &times) : 0;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The files that `xidscope trace` writes: JSON, page, recording.
+ */
+#ifndef XIDSCOPE_TRACE_FILES_H
+#define XIDSCOPE_TRACE_FILES_H
+
+#include <stdio.h>
+
+#include "commands/options.h"
+#include "model/recording.h"
+#include "model/session.h"
+
+struct trace_files {
+	const struct options *options;
+	FILE *record; /* NULL: none, or it failed */
+	struct recorder *recorder;
+};
+
+/* Begins the recording and checks that the other files can be written. Returns 0, or -errno
+ * after logging the reason; call trace_files_end() in either case. */
+int trace_files_begin(struct trace_files *f, const struct options *options);
+
+/* Records a snapshot. A failure is logged once and ends the recording, not the session. */
+void trace_files_record(struct trace_files *f, const struct snapshot *s);
+
+/* Ends the recording. */
+void trace_files_end(struct trace_files *f);
+
+/* Writes JSON and page of a session that has ended. Returns 0, or -errno after logging. */
+int trace_files_write(const struct trace_files *f, const struct session *t);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads slow calls, and finds out whose they were. */
+#include "rpc/slow_calls.h"
+
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/process.h"
+
+#define FILE_SYSTEMS "/sys/fs/nfs"
+
+/* Keeps the durations of the slowest in order; from then on only slower ones are wanted. */
+static void raise_threshold(struct slow_calls *c, uint64_t total)
+{
+	size_t at = c->slowest_count;
+
+	if (at == SLOW_CALLS_KEPT && total <= c->slowest[at - 1])
+		return;
+	if (at == SLOW_CALLS_KEPT)
+		at--;
+	else
+		c->slowest_count++;
+	for (; at && c->slowest[at - 1] < total; at--)
+		c->slowest[at] = c->slowest[at - 1];
+	c->slowest[at] = total;
+	if (c->slowest_count == SLOW_CALLS_KEPT)
+		*c->threshold = c->slowest[SLOW_CALLS_KEPT - 1];
+}
+
+static int on_call(void *context, void *data, size_t size)
+{
+	struct slow_calls *c = context;
+	struct rpc_slow_call *taken;
+
+	if (size < sizeof(*taken))
+		return 0;
+	taken = ARRAY_APPEND(c->taken, c->taken_count);
+	if (!taken)
+		return -ENOMEM;
+	memcpy(taken, data, sizeof(*taken));
+	taken->op[sizeof(taken->op) - 1] = 0;
+	raise_threshold(c, taken->total);
+	return 0;
+}
+
+int slow_calls_open(struct slow_calls *c, int map, volatile __u64 *threshold)
+{
+	*c = (struct slow_calls){ .threshold = threshold };
+	c->ring = ring_buffer__new(map, on_call, c, NULL);
+	return c->ring ? 0 : -errno;
+}
+
+void slow_calls_close(struct slow_calls *c)
+{
+	ring_buffer__free(c->ring);
+	free(c->taken);
+	*c = (struct slow_calls){};
+}
+
+void slow_calls_take(struct slow_calls *c)
+{
+	if (c->ring)
+		ring_buffer__consume(c->ring);
+}
+
+void slow_calls_clear(struct slow_calls *c)
+{
+	free(c->taken);
+	c->taken = NULL;
+	c->taken_count = 0;
+}
+
+/* Takes at most what is left of *@left. */
+static uint64_t take(uint64_t *left, uint64_t ns)
+{
+	uint64_t part = ns < *left ? ns : *left;
+
+	*left -= part;
+	return part;
+}
+
+int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server)
+{
+	uint64_t left = from->before < from->total ? from->before : from->total;
+	uint64_t after = from->total - left;
+	struct slow_call *to = ARRAY_APPEND(s->slow, s->slow_count);
+
+	if (!to)
+		return -ENOMEM;
+	to->time = s->wall - ((double)s->time_ns - (double)from->end) / 1e9;
+	snprintf(to->server, sizeof(to->server), "%s", server);
+	label_from_bytes(to->op, sizeof(to->op), from->op, strlen(from->op));
+	process_first_line((int)from->pid, from->end - from->total, "comm", to->comm,
+			   sizeof(to->comm));
+	to->pid = from->pid;
+	to->client = from->client;
+	to->status = from->status < 0 ? (uint32_t)-from->status : 0;
+	to->total_ns = from->total;
+	to->phase_ns[RPC_PHASE_RTT] = take(&after, from->rtt);
+	to->phase_ns[RPC_PHASE_FINISH] = after;
+	to->phase_ns[RPC_PHASE_RESEND] = take(&left, from->resend);
+	for (int p = 0; p < RPC_WAITS; p++)
+		to->phase_ns[p] = take(&left, from->wait_ns[p]);
+	to->phase_ns[RPC_PHASE_SETUP] = left;
+	return 0;
+}
+
+/* ---- whose mount it was ---- */
+
+/* Whether the folder of a file system has a link to that RPC client. */
+static bool links_to(const char *folder, uint32_t client)
+{
+	char path[512], target[256], name[32], *last;
+	struct dirent *entry;
+	bool found = false;
+	ssize_t len;
+	DIR *dir = opendir(folder);
+
+	snprintf(name, sizeof(name), "clnt-%u", client);
+	while (dir && !found && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		len = readlink(path, target, sizeof(target) - 1);
+		if (len <= 0)
+			continue;
+		target[len] = 0;
+		last = strrchr(target, '/');
+		found = last && !strcmp(last + 1, name);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static bool is_mount_of(const struct nfs_mount *m, const char *root, uint32_t client)
+{
+	char folder[256];
+
+	snprintf(folder, sizeof(folder), "%s" FILE_SYSTEMS "/%u:%u", root,
+		 (unsigned int)(m->device >> 32), (unsigned int)m->device);
+	return links_to(folder, client);
+}
+
+/* The only mount of the server; NULL: there are several, or none. */
+static const struct nfs_mount *only_mount(const struct snapshot *s, const char *server)
+{
+	const struct nfs_mount *found = NULL;
+
+	for (size_t i = 0; i < s->mount_count; i++) {
+		if (strcmp(s->mounts[i].server, server) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = &s->mounts[i];
+	}
+	return found;
+}
+
+static const struct nfs_mount *find_mount(const struct snapshot *s, const char *root,
+					  const struct slow_call *c)
+{
+	const struct nfs_mount *only = only_mount(s, c->server);
+
+	for (size_t i = 0; i < s->mount_count && !only; i++)
+		if (!strcmp(s->mounts[i].server, c->server) &&
+		    is_mount_of(&s->mounts[i], root, c->client))
+			return &s->mounts[i];
+	return only;
+}
+
+void slow_calls_find_mounts(struct snapshot *s, const char *root)
+{
+	const struct nfs_mount *mount = NULL;
+
+	for (size_t i = 0; i < s->slow_count; i++) {
+		struct slow_call *c = &s->slow[i];
+
+		/* Most are of the same mount as the one before. */
+		if (!i || c->client != c[-1].client || strcmp(c->server, c[-1].server) != 0)
+			mount = find_mount(s, root, c);
+		if (mount)
+			memcpy(c->mount, mount->mountpoint, sizeof(c->mount));
+	}
+}

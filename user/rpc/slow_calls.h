@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were.
+ */
+#ifndef XIDSCOPE_SLOW_CALLS_H
+#define XIDSCOPE_SLOW_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/snapshot.h"
+#include "slow_call.h"
+
+struct ring_buffer;
+
+/* A session shows so many: once there are as many, only slower ones are reported. */
+#define SLOW_CALLS_KEPT 100
+
+struct slow_calls {
+	struct ring_buffer *ring; /* NULL: none are wanted */
+	volatile __u64 *threshold; /* ns, of the program */
+	struct rpc_slow_call *taken; /* since the last snapshot */
+	size_t taken_count;
+	uint64_t slowest[SLOW_CALLS_KEPT]; /* ns, of all so far: the slowest first */
+	size_t slowest_count;
+};
+
+/* @map: descriptor of the ring buffer; @threshold: the program's, set already. Returns 0 or
+ * -errno; call slow_calls_close() in either case. */
+int slow_calls_open(struct slow_calls *c, int map, volatile __u64 *threshold);
+void slow_calls_close(struct slow_calls *c);
+
+/* Takes what the ring buffer has into .taken, which stays until slow_calls_clear(). */
+void slow_calls_take(struct slow_calls *c);
+void slow_calls_clear(struct slow_calls *c);
+
+/* Adds one call to @s; @server: its label. Its phases add up to its duration, as those of
+ * phases_record() in bpf/rpc_phases.bpf.h. Returns 0 or -ENOMEM. */
+int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server);
+
+/*
+ * Finds the mount point of each of the slow calls of @s, among its mounts: the kernel links a mounted
+ * file system to its RPC client below /sys/fs/nfs from 6.5 on; before, only the one mount of a server
+ * is known to be the one. @root: before the path of sysfs.
+ */
+void slow_calls_find_mounts(struct snapshot *s, const char *root);
+
+#endif

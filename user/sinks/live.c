@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The live view. */
+#include "sinks/live.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/safe_text.h"
+#include "sinks/report.h"
+#include "sinks/report_connections.h"
+
+#define WIDTH 80
+#define INDENT 9 /* of lines that belong to the interval above: as long as the time */
+#define SERVER 9
+#define SERVER_MAX 24
+#define EXTRA 27 /* width of the columns that only wide terminals show */
+
+#define BOLD "\x1b[1m"
+#define RED "\x1b[31m"
+#define PLAIN "\x1b[0m"
+
+struct live live_begin(void)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool terminal = isatty(STDOUT_FILENO);
+
+	return (struct live){
+		.out = stdout,
+		.terminal = terminal ? STDOUT_FILENO : -1,
+		.colour = terminal && (!no_colour || !*no_colour) && term &&
+			  strcmp(term, "dumb") != 0,
+		.width = WIDTH,
+	};
+}
+
+/* A terminal may be resized at any time: asking for its size before each interval needs no
+ * handler of SIGWINCH. */
+static void ask_size(struct live *v)
+{
+	struct winsize size;
+
+	if (v->terminal < 0 || ioctl(v->terminal, TIOCGWINSZ, &size))
+		return;
+	v->width = size.ws_col ? size.ws_col : WIDTH;
+	v->height = size.ws_row;
+}
+
+static void colour(const struct live *v, const char *code)
+{
+	if (v->colour)
+		fputs(code, v->out);
+}
+
+/* ---- lines ---- */
+
+/* Columns that a terminal shows; letters of every script count as one. */
+static size_t columns_of(const char *text, size_t len)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < len; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* Length of the word at @text, a blank at its end not included. Of one that is wider than
+ * @room the part that fits. */
+static size_t word_length(const char *text, size_t room)
+{
+	size_t len = strcspn(text, " ");
+
+	while (columns_of(text, len) > room)
+		len--;
+	while (((unsigned char)text[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
+/* Writes a text, already safe, into lines that fit the width, below the interval's own. */
+static void write_wrapped(struct live *v, const char *text)
+{
+	size_t room = v->width > INDENT + 8 ? v->width - INDENT : 8, used = 0, len;
+
+	for (; *text; text += len, text += *text == ' ') {
+		len = word_length(text, room);
+		if (used && used + 1 + columns_of(text, len) > room)
+			used = 0;
+		if (!used) {
+			fprintf(v->out, "%s%*s", v->lines++ ? "\n" : "", INDENT, "");
+		} else {
+			fputc(' ', v->out);
+			used++;
+		}
+		fwrite(text, 1, len, v->out);
+		used += columns_of(text, len);
+		if (!len)
+			break;
+	}
+}
+
+/* A line below the interval's, in the colour of what is wrong. */
+static void __attribute__((format(printf, 2, 3))) note(struct live *v, const char *format, ...)
+{
+	unsigned int lines = v->lines;
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	safe_vformat(text, sizeof(text), format, args);
+	va_end(args);
+	colour(v, RED);
+	v->lines = 0;
+	write_wrapped(v, text);
+	v->lines += lines;
+	colour(v, PLAIN);
+	fputc('\n', v->out);
+}
+
+/* ---- the table ---- */
+
+static unsigned int server_width(const struct live *v)
+{
+	unsigned int more = v->width > WIDTH ? v->width - WIDTH : 0;
+
+	return SERVER + (more < SERVER_MAX - SERVER ? more : SERVER_MAX - SERVER);
+}
+
+/* The columns of wide terminals fit beside all others. */
+static bool is_wide(const struct live *v)
+{
+	return v->width >= WIDTH + SERVER_MAX - SERVER + EXTRA;
+}
+
+static void write_head(struct live *v)
+{
+	colour(v, BOLD);
+	fprintf(v->out, "%-8s %-*s %7s %6s %6s %7s %7s %-20s %4s", "time", (int)server_width(v),
+		"server", "calls/s", "MB/s<", "MB/s>", "mean", "flight", "most time in, %", "sat%");
+	if (is_wide(v))
+		fprintf(v->out, " %7s %7s %4s %5s", "p50", "p99", "re", "err");
+	colour(v, PLAIN);
+	fputc('\n', v->out);
+	v->lines = 1;
+}
+
+/* At most @width characters of a name, made safe: of an address the end, of another name the
+ * begin. */
+static void short_name(char *to, size_t size, const char *name, unsigned int width)
+{
+	size_t len;
+
+	safe_format(to, size, "%s", name);
+	len = strlen(to);
+	if (columns_of(to, len) <= width)
+		return;
+	if (isdigit((unsigned char)*to) && columns_of(to, len) == len) {
+		memmove(to, to + len - (width - 1), width);
+		memmove(to + 1, to, width);
+		to[0] = '~';
+		return;
+	}
+	while (columns_of(to, len) > width - 1 || ((unsigned char)to[len] & 0xc0) == 0x80)
+		len--;
+	strcpy(to + len, "~");
+}
+
+/* At most six characters: "999999", "1234k". */
+static void format_count(char *text, size_t size, double count)
+{
+	if (count < 999999.5)
+		snprintf(text, size, "%.0f", count);
+	else
+		snprintf(text, size, "%.0f%c", count / (count < 1e9 ? 1e3 : 1e6),
+			 count < 1e9 ? 'k' : 'M');
+}
+
+/* At most six characters. */
+static void format_rate(char *text, size_t size, double megabytes)
+{
+	snprintf(text, size, "%.*f", megabytes < 999.95 ? 1 : 0, megabytes);
+}
+
+static unsigned int percent(uint64_t part, uint64_t whole)
+{
+	double share = whole ? 100 * (double)part / (double)whole : 0;
+
+	return share > 100 ? 100 : (unsigned int)(share + 0.5);
+}
+
+/* "slot 75 rtt 25"; @text has room for 24 characters. */
+static void format_phases(char *text, size_t size, const struct snapshot *s,
+			  const struct session_point *p)
+{
+	enum rpc_phase largest[RPC_PHASES];
+	size_t count = session_largest_phases(p->phase_ns, largest), len = 0;
+
+	snprintf(text, size, "%s", p->calls && !count ? "-" : "");
+	for (size_t i = 0; i < count && i < 2; i++)
+		if (snapshot_knows(s, RPC_FACT_PHASE + largest[i]))
+			len += (size_t)snprintf(text + len, size - len, "%s%s %u", len ? " " : "",
+						rpc_phase_names[largest[i]],
+						percent(p->phase_ns[largest[i]], p->total.sum_ns));
+}
+
+static void format_flight(char *text, size_t size, const struct session_point *p)
+{
+	if (p->slots)
+		snprintf(text, size, "%" PRIu32 "/%" PRIu32, p->in_flight, p->slots);
+	else
+		snprintf(text, size, "%" PRIu32, p->in_flight);
+}
+
+/* Of the limit that was saturated longest. */
+static unsigned int saturated_percent(const struct session_point *p, uint64_t ns)
+{
+	uint64_t most = 0;
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		if (most < p->saturated_ns[l])
+			most = p->saturated_ns[l];
+	return percent(most, ns);
+}
+
+static void write_wide(struct live *v, const struct snapshot *s, const struct session_point *p)
+{
+	char p50[DURATION_SIZE] = "-", p99[DURATION_SIZE] = "-";
+
+	if (p->calls && snapshot_knows(s, RPC_FACT_DISTRIBUTION)) {
+		format_duration(p50, time_histogram_quantile(&p->total, 0.5));
+		format_duration(p99, time_histogram_quantile(&p->total, 0.99));
+	}
+	fprintf(v->out, " %7s %7s %4" PRIu64 " %5" PRIu64, p50, p99, p->retransmits, p->errors);
+}
+
+static void write_server(struct live *v, const struct session *t, size_t number, const char *clock)
+{
+	const struct session_point *p = &t->latest.points[number];
+	double seconds = t->latest.ns ? (double)t->latest.ns / 1e9 : 1;
+	char name[4 * LABEL_SIZE], calls[16], in[16], out[16], mean[DURATION_SIZE] = "-";
+	char flight[32], phases[48];
+	unsigned int saturated = saturated_percent(p, t->latest.ns);
+
+	short_name(name, sizeof(name), t->servers[number].name, server_width(v));
+	format_count(calls, sizeof(calls), (double)p->calls / seconds);
+	format_rate(in, sizeof(in), (double)p->received_bytes / 1e6 / seconds);
+	format_rate(out, sizeof(out), (double)p->sent_bytes / 1e6 / seconds);
+	format_flight(flight, sizeof(flight), p);
+	format_phases(phases, sizeof(phases), &t->last, p);
+	if (p->calls)
+		format_duration(mean, p->total.sum_ns / p->calls);
+	fprintf(v->out, "%s %s%*s %7s %6s %6s %7s %7s %-20s ", clock, name,
+		(int)(server_width(v) - columns_of(name, strlen(name))), "", calls, in, out, mean,
+		flight, phases);
+	colour(v, saturated >= 50 ? RED : "");
+	fprintf(v->out, "%3u%%", saturated);
+	colour(v, saturated >= 50 ? PLAIN : "");
+	if (is_wide(v))
+		write_wide(v, &t->last, p);
+	fputc('\n', v->out);
+	v->lines++;
+}
+
+/* ---- what is wrong ---- */
+
+/* Adds ", 3 retransmits" unless there are none. */
+static void add_count(char *text, size_t size, uint64_t count, const char *what)
+{
+	size_t len = strlen(text);
+
+	if (count)
+		snprintf(text + len, size - len, "%s%" PRIu64 " %s%s", len ? ", " : "", count, what,
+			 count == 1 ? "" : "s");
+}
+
+static void note_trouble(struct live *v, const struct session *t, size_t number)
+{
+	const struct session_point *p = &t->latest.points[number];
+	char counts[160] = "", oldest[DURATION_SIZE];
+
+	add_count(counts, sizeof(counts), p->retransmits, "retransmit");
+	add_count(counts, sizeof(counts), p->timeouts, "timeout");
+	add_count(counts, sizeof(counts), p->disconnects, "disconnect");
+	add_count(counts, sizeof(counts), p->connects, "connect");
+	add_count(counts, sizeof(counts), p->errors, "error");
+	if (p->oldest_ns >= SESSION_HUNG_NS) {
+		format_duration(oldest, p->oldest_ns);
+		note(v, "%s hangs: the oldest call waits for %s, %" PRIu32 " outstanding%s%s",
+		     t->servers[number].name, oldest, p->in_flight, *counts ? "; " : "", counts);
+	} else if (*counts) {
+		note(v, "%s: %s", t->servers[number].name, counts);
+	}
+}
+
+static void note_events(struct live *v, const struct session *t)
+{
+	char text[SESSION_EVENT_TEXT];
+
+	for (; v->events < t->event_count; v->events++) {
+		const struct session_event *e = &t->events[v->events];
+
+		if (e->kind != SESSION_FAULT && e->kind != SESSION_KERNEL_EVENT)
+			continue; /* the lines above have it */
+		note(v, "%s", session_event_text(text, e));
+	}
+}
+
+static void note_connections(struct live *v, const struct session *t)
+{
+	char *lines = NULL, *line, *end;
+	size_t size;
+	FILE *out = open_memstream(&lines, &size);
+
+	if (!out)
+		return;
+	report_connections_interval(out, session_before(t), &t->last);
+	if (fclose(out))
+		return;
+	for (line = lines; (end = strchr(line, '\n')); line = end + 1) {
+		*end = 0;
+		note(v, "%s", line + strspn(line, " "));
+	}
+	free(lines);
+}
+
+void live_interval(struct live *v, const struct session *t)
+{
+	time_t wall = (time_t)t->last.wall;
+	char clock[16];
+	struct tm local;
+
+	ask_size(v);
+	if (!v->lines || (v->height > 2 && v->lines + t->latest.count > v->height - 1))
+		write_head(v);
+	localtime_r(&wall, &local);
+	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+	if (!t->latest.count) {
+		fprintf(v->out, "%s no NFS server\n", clock);
+		v->lines++;
+	}
+	for (size_t i = 0; i < t->latest.count; i++) {
+		write_server(v, t, i, clock);
+		note_trouble(v, t, i);
+	}
+	note_connections(v, t);
+	note_events(v, t);
+	fflush(v->out);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The report's tables. */
+#include "sinks/report_tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/safe_text.h"
+#include "sinks/report.h"
+
+#define BAR 50 /* characters of the longest bar */
+#define BAR_BUCKETS 2 /* of an octave's four in one line */
+
+/* ---- ops ---- */
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct rpc_op *x = *(const struct rpc_op *const *)a,
+			    *y = *(const struct rpc_op *const *)b;
+
+	if (x->total.sum_ns != y->total.sum_ns)
+		return x->total.sum_ns < y->total.sum_ns ? 1 : -1;
+	return strcmp(x->op, y->op);
+}
+
+size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops)
+{
+	const struct snapshot *s = &t->last;
+	size_t count = 0;
+
+	*ops = calloc(s->op_count + 1, sizeof(struct rpc_op *));
+	for (size_t i = 0; *ops && i < s->op_count; i++)
+		if (!strcmp(s->ops[i].server, server) && session_wants_op(t, s->ops[i].op) &&
+		    time_histogram_count(&s->ops[i].total))
+			(*ops)[count++] = &s->ops[i];
+	if (count)
+		qsort(*ops, count, sizeof(struct rpc_op *), by_cost);
+	return count;
+}
+
+/* "slot 75 rtt 25", up to three phases with at least 1 %. */
+static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns)
+{
+	enum rpc_phase largest[RPC_PHASES];
+	size_t count = session_largest_phases(phase_ns, largest), len = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < count && i < 3; i++) {
+		double share =
+			100 * (double)phase_ns[largest[i]] / (double)(total_ns ? total_ns : 1);
+
+		if (share >= 0.5)
+			len += (size_t)snprintf(text + len, size - len, "%s%s %.0f", len ? " " : "",
+						rpc_phase_names[largest[i]], share);
+	}
+}
+
+static void write_op(FILE *out, const struct session *t, const struct rpc_op *o)
+{
+	static const double quantiles[] = { 0.5, 0.9, 0.99, 1 };
+	uint64_t calls = time_histogram_count(&o->total), phase_ns[RPC_PHASES];
+	char times[5][DURATION_SIZE], phases[80];
+
+	format_duration(times[0], o->total.sum_ns / calls);
+	for (int i = 0; i < 4; i++)
+		if (snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+			format_duration(times[1 + i],
+					time_histogram_quantile(&o->total, quantiles[i]));
+		else
+			strcpy(times[1 + i], "-");
+	for (int p = 0; p < RPC_PHASES; p++)
+		phase_ns[p] = o->phase[p].sum_ns;
+	format_phases(phases, sizeof(phases), phase_ns, o->total.sum_ns);
+	safe_line(out, "%-14s %8" PRIu64 " %8.1f %7s %7s %7s %7s %7s  %s", o->op, calls,
+		  (double)(o->sent_bytes + o->received_bytes) / 1e6, times[0], times[1], times[2],
+		  times[3], times[4], phases);
+}
+
+void report_ops(FILE *out, const struct session *t)
+{
+	const struct rpc_op **ops;
+	bool any = false;
+	size_t count;
+
+	for (size_t i = 0; i < t->server_count; i++) {
+		count = session_ops(t, t->servers[i].name, &ops);
+		if (count) {
+			fputc('\n', out);
+			safe_line(out, "Calls to %s, the costliest first", t->servers[i].name);
+			fprintf(out, "%-14s %8s %8s %7s %7s %7s %7s %7s  %s\n", "op", "calls", "MB",
+				"mean", "p50", "p90", "p99", "max", "most time in, %");
+			any = true;
+		}
+		for (size_t o = 0; o < count; o++)
+			write_op(out, t, ops[o]);
+		free(ops);
+	}
+	if (any && snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth "
+		      "less.\n",
+		      out);
+}
+
+/* ---- histograms ---- */
+
+static uint64_t bar_calls(const struct rpc_op *o, uint32_t first)
+{
+	uint64_t calls = 0;
+
+	for (uint32_t b = first; b < first + BAR_BUCKETS && b < TIME_BUCKETS; b++)
+		calls += o->total.bucket[b];
+	return calls;
+}
+
+static void write_bars(FILE *out, const struct rpc_op *o)
+{
+	uint32_t low = TIME_BUCKETS, high = 0, last;
+	uint64_t most = 1, calls;
+	char bound[DURATION_SIZE];
+
+	for (uint32_t b = 0; b < TIME_BUCKETS; b += BAR_BUCKETS) {
+		calls = bar_calls(o, b);
+		if (calls && low == TIME_BUCKETS)
+			low = b;
+		if (calls)
+			high = b;
+		if (calls > most)
+			most = calls;
+	}
+	for (uint32_t b = low; b <= high; b += BAR_BUCKETS) {
+		calls = bar_calls(o, b);
+		last = b + BAR_BUCKETS - 1;
+		format_duration(bound, last < TIME_OVERFLOW ? histogram_bound(last, TIME_SHIFT) :
+							      UINT64_MAX);
+		fprintf(out, "  %7s %9" PRIu64 " ", bound, calls);
+		for (uint64_t i = 0; i < (calls * BAR + most - 1) / most; i++)
+			fputc('#', out);
+		fputc('\n', out);
+	}
+}
+
+void report_histograms(FILE *out, const struct session *t)
+{
+	const struct rpc_op **ops;
+	size_t count;
+
+	if (!snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+		return;
+	for (size_t i = 0; i < t->server_count; i++) {
+		count = session_ops(t, t->servers[i].name, &ops);
+		for (size_t o = 0; o < count; o++) {
+			fputc('\n', out);
+			safe_line(out, "%s to %s: calls that took up to", ops[o]->op,
+				  t->servers[i].name);
+			write_bars(out, ops[o]);
+		}
+		free(ops);
+	}
+}
+
+/* ---- the others ---- */
+
+static const char *clock_text(char *text, size_t size, double seconds)
+{
+	time_t whole = (time_t)seconds;
+	struct tm local;
+
+	localtime_r(&whole, &local);
+	strftime(text, size, "%H:%M:%S", &local);
+	return text;
+}
+
+void report_episodes(FILE *out, const struct session *t)
+{
+	uint64_t share[RPC_PHASES];
+	bool headed = false;
+	char clock[16], phases[80];
+
+	for (size_t i = 0; i < t->episodes.count; i++) {
+		const struct episode *e = &t->episodes.list[i];
+
+		if (!session_wants_server(t, e->server))
+			continue;
+		if (!headed)
+			fprintf(out, "\nEpisodes\n%-8s %-4s %8s %9s %7s %7s %-11s %s\n", "start",
+				"kind", "seconds", "MB", "MB/s", "peak", "bound by",
+				"most time in, %; server");
+		headed = true;
+		for (int p = 0; p < RPC_PHASES; p++)
+			share[p] = e->share[p] > 0 ? (uint64_t)(e->share[p] * 1e6) : 0;
+		format_phases(phases, sizeof(phases), share, 1000000);
+		safe_line(out, "%s %-4s %8.1f %9.1f %7.1f %7.1f %-11s %s%s%s",
+			  clock_text(clock, sizeof(clock), session_wall(t, e->start_ns)),
+			  episode_kind_names[e->kind], e->seconds, (double)e->bytes / 1e6,
+			  e->mean_rate / 1e6, e->peak_rate / 1e6, bound_names[e->bound_by], phases,
+			  *phases ? "; " : "", e->server);
+	}
+}
+
+void report_slow_calls(FILE *out, const struct session *t)
+{
+	char clock[16], duration[DURATION_SIZE], phases[80];
+
+	if (t->slow_count)
+		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-22s %s\n",
+			t->slow_count, t->slow_calls, "end", "took", "op", "process",
+			"most time in, %; server, mount");
+	for (size_t i = 0; i < t->slow_count; i++) {
+		const struct slow_call *c = &t->slow[i];
+		char process[SLOW_COMM_LEN + 16];
+
+		format_duration(duration, c->total_ns);
+		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns);
+		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "?", c->pid);
+		safe_line(out, "%s %7s %-12s %-22s %s; %s%s%s",
+			  clock_text(clock, sizeof(clock), c->time), duration, c->op, process,
+			  phases, c->server, *c->mount ? ", " : "", c->mount);
+	}
+}
+
+void report_events(FILE *out, const struct session *t)
+{
+	char clock[16], text[SESSION_EVENT_TEXT];
+
+	if (t->event_count)
+		fputs("\nEvents\n", out);
+	for (size_t i = 0; i < t->event_count; i++)
+		safe_line(out, "%s %s", clock_text(clock, sizeof(clock), t->events[i].time),
+			  session_event_text(text, &t->events[i]));
+	if (t->events_left_out)
+		fprintf(out, "and %" PRIu64 " more\n", t->events_left_out);
+}

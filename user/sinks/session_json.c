@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A session as JSON. */
+#include "sinks/session_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "sinks/report.h"
+#include "sinks/report_tables.h"
+
+/* A number that may be none, which JSON does not have. */
+static void write_fraction(struct json *j, const char *name, double value, int digits)
+{
+	json_fraction(j, name, isfinite(value) ? value : 0, digits);
+}
+
+static void write_phases(struct json *j, const uint64_t *phase_ns)
+{
+	json_object(j, "phases");
+	for (int p = 0; p < RPC_PHASES; p++)
+		json_nanoseconds(j, rpc_phase_names[p], phase_ns[p]);
+	json_object_end(j);
+}
+
+static void write_shares(struct json *j, const char *name, const double *share)
+{
+	json_object(j, name);
+	for (int p = 0; p < RPC_PHASES; p++)
+		write_fraction(j, rpc_phase_names[p], share[p], 4);
+	json_object_end(j);
+}
+
+/* ---- verdict ---- */
+
+static void write_load(struct json *j, const char *name, const struct verdict_load *load)
+{
+	json_object(j, name);
+	json_unsigned(j, "calls", load->calls);
+	write_fraction(j, "in_flight", load->in_flight, 2);
+	write_fraction(j, "rtt_seconds", load->rtt_ns / 1e9, 9);
+	json_object_end(j);
+}
+
+static void write_numbers(struct json *j, const struct verdict_numbers *n)
+{
+	json_object(j, "numbers");
+	write_fraction(j, "seconds", n->seconds, 3);
+	write_fraction(j, "active_seconds", n->active_seconds, 3);
+	json_unsigned(j, "calls", n->calls);
+	write_fraction(j, "concurrency", n->concurrency, 2);
+	write_fraction(j, "in_flight", n->in_flight, 2);
+	json_unsigned(j, "slots", n->slots);
+	json_unsigned(j, "transports", n->transports);
+	write_fraction(j, "hold_seconds", n->hold_ns / 1e9, 9);
+	write_fraction(j, "rtt_seconds", n->rtt_ns / 1e9, 9);
+	write_shares(j, "shares", n->share);
+	write_fraction(j, "credentials_share", n->credentials_share, 4);
+	json_object(j, "saturated_shares");
+	for (int l = 0; l < RPC_LIMITS; l++)
+		write_fraction(j, rpc_limit_names[l], n->saturated_share[l], 4);
+	json_object_end(j);
+	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
+	json_unsigned(j, "retransmits", n->retransmits);
+	json_unsigned(j, "timeouts", n->timeouts);
+	json_unsigned(j, "disconnects", n->disconnects);
+	json_unsigned(j, "connects", n->connects);
+	write_load(j, "low", &n->low);
+	write_load(j, "high", &n->high);
+	json_object_end(j);
+}
+
+static void write_verdict(struct json *j, const struct verdict *v)
+{
+	json_object(j, "verdict");
+	json_text(j, "bound_by", bound_names[v->bound_by]);
+	json_text(j, "confidence", confidence_names[v->confidence]);
+	write_fraction(j, "gain_at_least", v->gain_at_least, 3);
+	write_fraction(j, "gain_at_most", v->gain_at_most, 3);
+	json_text(j, "setting", v->setting);
+	json_text(j, "value", v->value);
+	json_bool(j, "remount", v->remount);
+	json_text(j, "sentence", v->sentence);
+	write_numbers(j, &v->numbers);
+	json_object_end(j);
+}
+
+/* ---- servers ---- */
+
+/* Pairs of a bucket's number and its count. */
+static void write_buckets(struct json *j, const char *name, const struct time_histogram *h)
+{
+	json_array(j, name);
+	for (uint64_t b = 0; b < TIME_BUCKETS; b++) {
+		if (!h->bucket[b])
+			continue;
+		json_array(j, NULL);
+		json_unsigned(j, NULL, b);
+		json_unsigned(j, NULL, h->bucket[b]);
+		json_array_end(j);
+	}
+	json_array_end(j);
+}
+
+/* Of what is above all bounds, the last bound. */
+static void write_quantile(struct json *j, const char *name, const struct time_histogram *h,
+			   double q)
+{
+	uint64_t ns = time_histogram_quantile(h, q);
+
+	json_nanoseconds(j, name,
+			 ns == UINT64_MAX ? histogram_bound(TIME_OVERFLOW - 1, TIME_SHIFT) : ns);
+}
+
+static void write_times(struct json *j, const struct snapshot *s, const struct time_histogram *h)
+{
+	uint64_t calls = time_histogram_count(h);
+
+	json_unsigned(j, "calls", calls);
+	json_nanoseconds(j, "seconds", h->sum_ns);
+	json_nanoseconds(j, "mean", calls ? h->sum_ns / calls : 0);
+	if (!snapshot_knows(s, RPC_FACT_DISTRIBUTION))
+		return;
+	write_quantile(j, "p50", h, 0.5);
+	write_quantile(j, "p90", h, 0.9);
+	write_quantile(j, "p99", h, 0.99);
+	write_quantile(j, "max", h, 1);
+	write_buckets(j, "buckets", h);
+}
+
+static void write_op(struct json *j, const struct snapshot *s, const struct rpc_op *o)
+{
+	uint64_t phase_ns[RPC_PHASES];
+
+	for (int p = 0; p < RPC_PHASES; p++)
+		phase_ns[p] = o->phase[p].sum_ns;
+	json_object(j, NULL);
+	json_text(j, "op", o->op);
+	write_times(j, s, &o->total);
+	json_unsigned(j, "sent_bytes", o->sent_bytes);
+	json_unsigned(j, "received_bytes", o->received_bytes);
+	write_phases(j, phase_ns);
+	json_object_end(j);
+}
+
+static void write_ops(struct json *j, const struct session *t, const char *server)
+{
+	const struct rpc_op **ops;
+	size_t count = session_ops(t, server, &ops);
+
+	json_array(j, "ops");
+	for (size_t i = 0; i < count; i++)
+		write_op(j, &t->last, ops[i]);
+	json_array_end(j);
+	free(ops);
+}
+
+static void write_transports(struct json *j, const struct snapshot *s, const char *server)
+{
+	char end[ENDPOINT_SIZE];
+
+	json_array(j, "transports");
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *c = &s->transports[i];
+
+		if (strcmp(c->server, server) != 0)
+			continue;
+		json_object(j, NULL);
+		json_text(j, "name", c->name);
+		json_text(j, "protocol", c->protocol);
+		json_text(j, "local", endpoint_text(end, &c->local));
+		json_text(j, "remote", endpoint_text(end, &c->remote));
+		json_unsigned(j, "slots", c->slots_max);
+		json_unsigned(j, "in_flight", c->slots_in_flight);
+		json_unsigned(j, "replies", c->replies);
+		json_nanoseconds(j, "rtt_seconds", c->rtt_ns);
+		json_nanoseconds(j, "oldest_seconds", c->oldest_ns);
+		json_object(j, "saturated_seconds");
+		for (int l = 0; l < RPC_LIMITS; l++)
+			json_nanoseconds(j, rpc_limit_names[l], c->saturated_ns[l]);
+		json_object_end(j);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void write_mounts(struct json *j, const struct snapshot *s, const char *server)
+{
+	json_array(j, "mounts");
+	for (size_t i = 0; i < s->mount_count; i++) {
+		const struct nfs_mount *m = &s->mounts[i];
+
+		if (strcmp(m->server, server) != 0)
+			continue;
+		json_object(j, NULL);
+		json_text(j, "export", m->export);
+		json_text(j, "mountpoint", m->mountpoint);
+		json_text(j, "version", m->version);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* ---- timelines: an array for each figure, with a value for each interval ---- */
+
+#define COLUMN(j, t, number, name, write, value)                                        \
+	do {                                                                            \
+		json_array(j, name);                                                    \
+		for (size_t i_ = 0; i_ < (t)->interval_count; i_++) {                   \
+			const struct session_interval *i = &(t)->intervals[i_];         \
+			const struct session_point *p =                                 \
+				(number) < i->count ? &i->points[number] : &none_there; \
+			write(j, NULL, value);                                          \
+		}                                                                       \
+		json_array_end(j);                                                      \
+	} while (0)
+
+static const struct session_point none_there;
+
+static uint64_t most_saturated(const struct session_point *p)
+{
+	uint64_t most = 0;
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		if (most < p->saturated_ns[l])
+			most = p->saturated_ns[l];
+	return most;
+}
+
+static void write_point_buckets(struct json *j, const char *name, const struct session_point *p)
+{
+	write_buckets(j, name, &p->total);
+}
+
+static void write_timeline(struct json *j, const struct session *t, size_t number)
+{
+	json_object(j, "timeline");
+	COLUMN(j, t, number, "calls", json_unsigned, p->calls);
+	COLUMN(j, t, number, "sent_bytes", json_unsigned, p->sent_bytes);
+	COLUMN(j, t, number, "received_bytes", json_unsigned, p->received_bytes);
+	COLUMN(j, t, number, "call_seconds", json_nanoseconds, p->total.sum_ns);
+	json_object(j, "phases");
+	for (int phase = 0; phase < RPC_PHASES; phase++)
+		COLUMN(j, t, number, rpc_phase_names[phase], json_nanoseconds, p->phase_ns[phase]);
+	json_object_end(j);
+	COLUMN(j, t, number, "in_flight", json_unsigned, p->in_flight);
+	COLUMN(j, t, number, "slots", json_unsigned, p->slots);
+	COLUMN(j, t, number, "saturated_seconds", json_nanoseconds, most_saturated(p));
+	COLUMN(j, t, number, "oldest_seconds", json_nanoseconds, p->oldest_ns);
+	COLUMN(j, t, number, "retransmits", json_unsigned, p->retransmits);
+	COLUMN(j, t, number, "timeouts", json_unsigned, p->timeouts);
+	COLUMN(j, t, number, "disconnects", json_unsigned, p->disconnects);
+	COLUMN(j, t, number, "connects", json_unsigned, p->connects);
+	COLUMN(j, t, number, "errors", json_unsigned, p->errors);
+	if (snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+		COLUMN(j, t, number, "buckets", write_point_buckets, p);
+	json_object_end(j);
+}
+
+/* The begin of each interval after that of the session, and its length. */
+static void write_intervals(struct json *j, const struct session *t)
+{
+	uint64_t start_ns = 0;
+
+	json_object(j, "intervals");
+	json_array(j, "start");
+	for (size_t i = 0; i < t->interval_count; i++) {
+		json_nanoseconds(j, NULL, start_ns);
+		start_ns += t->intervals[i].ns;
+	}
+	json_array_end(j);
+	json_array(j, "seconds");
+	for (size_t i = 0; i < t->interval_count; i++)
+		json_nanoseconds(j, NULL, t->intervals[i].ns);
+	json_array_end(j);
+	json_object_end(j);
+}
+
+static void write_server(struct json *j, const struct session *t, size_t number)
+{
+	const struct session_server *v = &t->servers[number];
+	struct verdict verdict = verdict_of(&t->verdicts, v->name);
+
+	json_newline(j);
+	json_object(j, NULL);
+	json_text(j, "name", v->name);
+	write_verdict(j, &verdict);
+	write_times(j, &t->last, &v->sums.total);
+	json_unsigned(j, "sent_bytes", v->sums.sent_bytes);
+	json_unsigned(j, "received_bytes", v->sums.received_bytes);
+	write_phases(j, v->sums.phase_ns);
+	json_unsigned(j, "retransmits", v->sums.retransmits);
+	json_unsigned(j, "timeouts", v->sums.timeouts);
+	json_unsigned(j, "disconnects", v->sums.disconnects);
+	json_unsigned(j, "connects", v->sums.connects);
+	json_unsigned(j, "errors", v->sums.errors);
+	write_mounts(j, &t->last, v->name);
+	write_transports(j, &t->last, v->name);
+	write_ops(j, t, v->name);
+	write_timeline(j, t, number);
+	json_object_end(j);
+}
+
+/* ---- what happened ---- */
+
+static void write_episodes(struct json *j, const struct session *t)
+{
+	json_array(j, "episodes");
+	for (size_t i = 0; i < t->episodes.count; i++) {
+		const struct episode *e = &t->episodes.list[i];
+
+		if (!session_wants_server(t, e->server))
+			continue;
+		json_newline(j);
+		json_object(j, NULL);
+		json_text(j, "kind", episode_kind_names[e->kind]);
+		json_text(j, "server", e->server);
+		write_fraction(j, "start", session_wall(t, e->start_ns), 3);
+		write_fraction(j, "seconds", e->seconds, 3);
+		json_unsigned(j, "bytes", e->bytes);
+		write_fraction(j, "mean_rate", e->mean_rate, 0);
+		write_fraction(j, "peak_rate", e->peak_rate, 0);
+		write_shares(j, "shares", e->share);
+		json_text(j, "bound_by", bound_names[e->bound_by]);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void write_events(struct json *j, const struct session *t)
+{
+	char text[SESSION_EVENT_TEXT];
+
+	json_array(j, "events");
+	for (size_t i = 0; i < t->event_count; i++) {
+		const struct session_event *e = &t->events[i];
+
+		json_newline(j);
+		json_object(j, NULL);
+		json_text(j, "kind", session_event_names[e->kind]);
+		write_fraction(j, "time", e->time, 3);
+		json_text(j, "name", e->name);
+		if (e->kind == SESSION_FAULT) {
+			json_unsigned(j, e->nvswitch ? "sxid" : "xid", e->code);
+			json_text(j, "severity", e->what);
+		}
+		json_unsigned(j, "count", e->count);
+		json_text(j, "text", session_event_text(text, e));
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_unsigned(j, "events_left_out", t->events_left_out);
+}
+
+static void write_slow_calls(struct json *j, const struct session *t)
+{
+	json_array(j, "slow_calls");
+	for (size_t i = 0; i < t->slow_count; i++) {
+		const struct slow_call *c = &t->slow[i];
+
+		json_newline(j);
+		json_object(j, NULL);
+		write_fraction(j, "end", c->time, 3);
+		json_nanoseconds(j, "seconds", c->total_ns);
+		json_text(j, "server", c->server);
+		json_text(j, "op", c->op);
+		json_text(j, "mount", c->mount);
+		json_unsigned(j, "pid", c->pid);
+		json_text(j, "comm", c->comm);
+		json_unsigned(j, "status", c->status);
+		write_phases(j, c->phase_ns);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_unsigned(j, "slow_calls_in_all", t->slow_calls);
+}
+
+static void write_losses(struct json *j, const struct snapshot *s)
+{
+	json_array(j, "lost");
+	for (size_t i = 0; i < s->drop_count; i++) {
+		if (!s->drops[i].count)
+			continue;
+		json_object(j, NULL);
+		json_text(j, "reason", s->drops[i].reason);
+		json_unsigned(j, "count", s->drops[i].count);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void session_json_write(FILE *out, const struct session *t)
+{
+	struct json j = { .out = out };
+
+	json_object(&j, NULL);
+	json_unsigned(&j, "version", SESSION_JSON_VERSION);
+	json_text(&j, "source", rpc_source_names[t->last.source]);
+	write_fraction(&j, "start", t->first.wall, 3);
+	write_fraction(&j, "seconds", session_seconds(t), 3);
+	if (t->last.rpc_missing)
+		json_text(&j, "not_observed", t->last.rpc_missing);
+	json_unsigned(&j, "open_faults_before", t->first.open_faults);
+	json_array(&j, "servers");
+	for (size_t i = 0; i < t->server_count; i++)
+		write_server(&j, t, i);
+	json_array_end(&j);
+	json_newline(&j);
+	write_episodes(&j, t);
+	write_events(&j, t);
+	write_slow_calls(&j, t);
+	write_losses(&j, &t->last);
+	json_newline(&j);
+	json_array(&j, "bucket_bounds");
+	for (uint32_t b = 0; b < TIME_OVERFLOW; b++)
+		json_nanoseconds(&j, NULL, histogram_bound(b, TIME_SHIFT));
+	json_array_end(&j);
+	write_intervals(&j, t);
+	json_object_end(&j);
+	fputc('\n', out);
+}
