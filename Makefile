@@ -197,7 +197,7 @@ $(T)/test_%: tests/unit/test_%.c $(B)/libxidscope.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS) -lm
 
-$(T)/write_sample: tests/readers/write_sample.c $(B)/libxidscope.a
+$(T)/write_sample $(T)/write_recording: $(T)/%: tests/readers/%.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ $(B)/libxidscope.a $(LIBS)
@@ -236,7 +236,7 @@ $(T)/refuse: tests/vm/refuse.c $(T)/refuse.skel.h
 	$(say) CC $@
 	$(Q)$(CC) $(USER_CFLAGS) -I$(T) $< -o $@ -static $(LIBS)
 
-tests: $(UNIT_TESTS) $(T)/write_sample $(FUZZERS) $(T)/refuse
+tests: $(UNIT_TESTS) $(T)/write_sample $(T)/write_recording $(FUZZERS) $(T)/refuse
 
 unit: $(B)/xidscope tests ## run the tests that need no guest
 	$(Q)tests/check.sh --no-guests

@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "json_valid.h"
 #include "base/log.h"
+#include "sinks/live.h"
 #include "sinks/openmetrics.h"
 #include "sinks/report.h"
 
@@ -93,15 +94,25 @@ static void add_names(struct snapshot *s, const char *at, const char *end)
 	s->rpc_missing = "none is loaded";
 }
 
-static void require_report(const struct snapshot *s)
+static void require_report(struct snapshot *s)
 {
+	struct snapshot first = { .time_ns = 1 }, last;
+	struct live view = { .terminal = -1, .width = 80 };
+	struct session t = {};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	require(out != NULL);
-	report_interval(out, s, s);
-	report_session(out, s, 10, 1);
+	s->time_ns = 10000000001;
+	last = *s;
+	require(!session_add(&t, &first) && !session_add(&t, &last));
+	view.out = out;
+	live_interval(&view, &t);
+	require(!session_end(&t));
+	report_session(out, &t, true);
+	t.last = (struct snapshot){}; /* its arrays are @s' own */
+	session_free(&t);
 	openmetrics_write(out, s, FORMAT_OPENMETRICS, DETAIL_OP);
 	openmetrics_write(out, s, FORMAT_PROMETHEUS, DETAIL_NODE);
 	require(!fclose(out));

@@ -105,8 +105,7 @@ static void add_calls(struct snapshot *to, const char *server, const char *op, u
 	o->sent_bytes = calls * 1000;
 }
 
-/* Reports a session of ten seconds. */
-static void session(size_t open_before)
+static void report(struct session *t, bool histograms)
 {
 	size_t size;
 	FILE *out;
@@ -114,8 +113,38 @@ static void session(size_t open_before)
 	free(text);
 	out = open_memstream(&text, &size);
 	assert_non_null(out);
-	report_session(out, &s, 10, open_before);
+	report_session(out, t, histograms);
 	assert_int_equal(fclose(out), 0);
+}
+
+/* Begins a session of ten seconds that ends with @s, which stays the owner of its arrays. */
+static void begin_session(struct session *t, uint64_t open_before)
+{
+	struct snapshot first = { .time_ns = 1, .wall = 1e9, .open_faults = open_before };
+	struct snapshot last;
+
+	s.time_ns = 1 + 10000 * MS;
+	s.wall = 1e9 + 10;
+	last = s;
+	assert_int_equal(session_add(t, &first), 0);
+	assert_int_equal(session_add(t, &last), 0);
+	assert_int_equal(session_end(t), 0);
+}
+
+static void end_session(struct session *t)
+{
+	t->last = (struct snapshot){};
+	session_free(t);
+}
+
+/* Reports it. */
+static void session(uint64_t open_before)
+{
+	struct session t = {};
+
+	begin_session(&t, open_before);
+	report(&t, false);
+	end_session(&t);
 }
 
 static const char *summary(void)
@@ -140,8 +169,6 @@ static void assert_lacks(const char *whole, const char *part)
 
 TEST(the_summary_names_the_phase_that_took_most)
 {
-	char *meanings[RPC_PHASES];
-
 	for (unsigned int p = 0; p < RPC_PHASES; p++) {
 		unsigned int other = (p + 1) % RPC_PHASES;
 		char expected[80];
@@ -151,17 +178,25 @@ TEST(the_summary_names_the_phase_that_took_most)
 		snprintf(expected, sizeof(expected), "- Time by phase: 75 %% %s, 25 %% %s.\n",
 			 rpc_phase_names[p], rpc_phase_names[other]);
 		assert_has(summary(), expected);
-		meanings[p] = strstr(summary(), "- Limit: ");
-		assert_non_null(meanings[p]);
-		meanings[p] = strndup(meanings[p], strcspn(meanings[p], "\n"));
-		assert_non_null(meanings[p]);
-		/* each phase has its own */
-		for (unsigned int q = 0; q < p; q++)
-			assert_string_not_equal(meanings[p], meanings[q]);
 		snapshot_free(&s);
 	}
-	for (unsigned int p = 0; p < RPC_PHASES; p++)
-		free(meanings[p]);
+}
+
+/* The verdict itself is tested in test_verdict.c. */
+TEST(the_verdict_comes_first)
+{
+	struct session t = {};
+	struct verdict v;
+	char expected[VERDICT_SENTENCE_SIZE + 100];
+
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	begin_session(&t, 0);
+	report(&t, false);
+	v = verdict_of(&t.verdicts, "nas-1");
+	snprintf(expected, sizeof(expected), "\nSummary\n- nas-1: bound by %s, confidence %s. %s\n",
+		 bound_names[v.bound_by], confidence_names[v.confidence], v.sentence);
+	assert_true(!strncmp(text, expected, strlen(expected)));
+	end_session(&t);
 }
 
 /* The source mountstats measures one phase, and no distribution. */
@@ -177,10 +212,12 @@ TEST(what_is_unknown_is_not_reported)
 	o->total.sum_ns = 4000 * MS;
 	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
 	session(0);
-	assert_has(text, "1000 calls, mean 4.00 ms, p50 -, p99 -, ");
+	assert_has(
+		text,
+		"READ               1000      0.0 4.00 ms       -       -       -       -  rtt 25\n");
 	assert_has(summary(), "- Time by phase: 25 % rtt.\n");
 	assert_has(summary(), "the source mountstats does not measure all phases");
-	assert_null(strstr(text, "- Limit: "));
+	assert_lacks(text, "upper bounds of buckets");
 	assert_null(strstr(text, ">275"));
 }
 
@@ -200,22 +237,83 @@ TEST(the_summary_counts_calls_rates_and_concurrency)
 	assert_has(summary(), "75 % rtt, 25 % setup");
 }
 
-TEST(each_op_shows_the_phases_that_took_time)
+TEST(ops_are_in_a_table_the_costliest_first)
 {
-	char *table, *end;
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	add_calls(&s, "nas-1", "WRITE", 5000, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	session(0);
+	assert_has(
+		text,
+		"\nCalls to nas-1, the costliest first\n"
+		"op                calls       MB    mean     p50     p90     p99     max  most time in, %\n"
+		"WRITE              5000   5247.9 4.00 ms 4.19 ms 4.19 ms 4.19 ms 4.19 ms  rtt 75 setup 25\n"
+		"READ               1000   1049.6 4.00 ms 4.19 ms 4.19 ms 4.19 ms 4.19 ms  slot 75 rtt 25\n"
+		"p50 to max are upper bounds of buckets: the true time is at most a fifth less.\n");
+}
+
+TEST(histograms_are_bars_on_request)
+{
+	struct session t = {};
 
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	session(0);
-	table = strstr(text, "nas-1 READ: 1000 calls, mean 4.00 ms, p50 4.19 ms, p99 4.19 ms, "
-			     "sent 1.0 MB, received 1048.6 MB\n");
-	assert_non_null(table);
-	end = strstr(table, "\n\n");
-	assert_non_null(end);
-	*end = 0;
-	assert_has(table, "  slot       75.0 %    3.15 ms    3.15 ms");
-	assert_has(table, "  rtt        25.0 %    1.05 ms    1.05 ms");
-	assert_lacks(table, "session");
-	assert_lacks(table, "finish");
+	record(&s.ops[0].total, 10, 16 * MS);
+	begin_session(&t, 0);
+	report(&t, false);
+	assert_lacks(text, "###");
+	report(&t, true);
+	assert_has(text,
+		   "\nREAD to nas-1: calls that took up to\n"
+		   "  4.19 ms      1000 ##################################################\n");
+	assert_has(text, "\n  16.8 ms        10 #\n");
+	end_session(&t);
+}
+
+TEST(only_what_the_filter_wants_is_shown)
+{
+	struct session t = { .filter = { .server = "nas-[12]", .op = "READ*" } };
+
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	add_calls(&s, "nas-1", "WRITE", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	add_calls(&s, "nas-2", "READDIR", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	add_calls(&s, "nas-3", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	begin_session(&t, 0);
+	report(&t, false);
+	assert_has(text, "\nREAD  ");
+	assert_has(text, "\nREADDIR  ");
+	assert_lacks(text, "WRITE");
+	assert_lacks(text, "nas-3");
+	/* Of the verdict and the sums all ops. */
+	assert_has(text, "- nas-1: 2000 NFS calls");
+	end_session(&t);
+}
+
+TEST(slow_calls_show_whose_they_were)
+{
+	struct slow_call slow = { .server = "nas-1",
+				  .op = "READ",
+				  .mount = "/data",
+				  .comm = "train",
+				  .pid = 42,
+				  .time = 1e9 + 3,
+				  .total_ns = 2000 * MS };
+	struct session t = {};
+
+	slow.phase_ns[RPC_PHASE_RTT] = 1500 * MS;
+	slow.phase_ns[RPC_PHASE_SLOT] = 500 * MS;
+	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	s.slow = calloc(2, sizeof(slow));
+	assert_non_null(s.slow);
+	s.slow_count = 2;
+	s.slow[0] = s.slow[1] = slow;
+	s.slow[1].total_ns = 4000 * MS;
+	strcpy(s.slow[1].op, "WRITE");
+	begin_session(&t, 0);
+	report(&t, false);
+	assert_has(text, "\nSlowest calls: 2 of 2\n");
+	assert_has(text,
+		   " 2.00 s READ         train 42               rtt 75 slot 25; nas-1, /data\n");
+	assert_true(strstr(text, " 4.00 s WRITE") < strstr(text, " 2.00 s READ"));
+	end_session(&t);
 }
 
 /* The names of all that comes from outside are one line each. */
@@ -227,7 +325,8 @@ TEST(names_are_escaped)
 	t = snapshot_transport(&s, "nas\n- fine\x1b[2J", "tcp\x7f\xe2\x80\xae");
 	t->saturated_ns[RPC_LIMIT_SLOT] = 5000 * MS;
 	session(0);
-	assert_has(text, "\nnas\\x0a- fine\\x1b[2J READ\\xc2\\x9b: 10 calls");
+	assert_has(text, "\nCalls to nas\\x0a- fine\\x1b[2J, ");
+	assert_has(text, "\nREAD\\xc2\\x9b ");
 	assert_has(text, "\n- nas\\x0a- fine\\x1b[2J: 10 NFS calls");
 	assert_has(text, "\n- Transport tcp\\x7f\\xe2\\x80\\xae to nas\\x0a- fine\\x1b[2J: ");
 	snapshot_free(&s);
@@ -305,34 +404,6 @@ TEST(many_bad_connections_are_summed_up)
 	assert_lacks(summary(), "equal parts");
 }
 
-TEST(an_interval_has_a_line_for_each_bad_connection)
-{
-	struct rpc_transport_state *t;
-	struct snapshot first = {};
-	size_t size;
-	FILE *out;
-
-	for (int i = 0; i < 2; i++) {
-		struct snapshot *to = i ? &s : &first;
-
-		to->time_ns = 1000 * MS * (uint64_t)(i + 1);
-		assert_non_null(snapshot_server(to, "nas-1"));
-		add_connection(to, "tcp/0", 801, i ? 2000 : 1000, 4);
-		t = add_connection(to, "tcp/1", 802, 100000, 4);
-		t->replies += i ? 50 : 0;
-		t->rtt_ns += i ? 4000 * MS : 0;
-	}
-	out = open_memstream(&text, &size);
-	assert_non_null(out);
-	report_interval(out, &first, &s);
-	assert_int_equal(fclose(out), 0);
-	assert_has(text, "\n          Slow connection to nas-1: tcp/1, 10.0.0.2:802 to "
-			 "10.0.0.1:2049: 80.0 ms to a reply, on the median connection 4.00 ms; "
-			 "4.8 % of the server's calls.\n");
-	assert_lacks(text, "tcp/0");
-	snapshot_free(&first);
-}
-
 TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 {
 	const struct fault xid = {
@@ -397,7 +468,7 @@ TEST(what_came_before_is_not_of_the_session)
 	snapshot_fault(&s, &new)->count = 1;
 	add_calls(&s, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
 	session(1);
-	assert_has(text, "nas-1 READ: 50 calls, mean 4.00 ms, ");
+	assert_has(text, "\nREAD                 50 ");
 	assert_has(text, "- Time by phase: 75 % rtt, 25 % slot.\n");
 	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 31: 2 (info) ");
 	assert_has(text, "  0000:c2:00.0 Xid 31: 1 (info) ");
@@ -437,66 +508,4 @@ TEST(losses_and_missing_hooks_are_reported)
 	assert_lacks(text, "rpc_waiter");
 	assert_has(summary(), "- Not observed: hook rpc_exit_task is not attached.\n");
 	assert_lacks(text, "xprt_transmit");
-}
-
-/* Words of a line; returns how many. */
-static size_t split(char *line, char **words, size_t max)
-{
-	size_t n = 0;
-
-	for (char *w = strtok(line, " \n"); w && n < max; w = strtok(NULL, " \n"))
-		words[n++] = w;
-	return n;
-}
-
-TEST(an_interval_shows_the_difference_of_two_snapshots)
-{
-	const struct fault xid = { .device = "0000:c1:00.0", .code = 79 };
-	struct snapshot before = { .time_ns = 5000 * MS }, now = { .time_ns = 7000 * MS };
-	struct rpc_transport_state *t;
-	char *words[64];
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	add_calls(&before, "nas-1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
-	add_calls(&now, "nas-1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
-	add_calls(&now, "nas-2", "WRITE", 500, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	t = snapshot_transport(&now, "nas-1", "tcp/0");
-	assert_non_null(t);
-	t->slots_in_flight = 9;
-	snapshot_fault(&before, &xid)->count = 3;
-	snapshot_fault(&now, &xid)->count = 5;
-	report_interval(out, &before, &now);
-	assert_int_equal(fclose(out), 0);
-	assert_int_equal(strchr(text, '\n') - text, size - 1);
-	/* clock, calls/s, MB/s in, MB/s out, mean, its unit, in flight, then a
-	 * figure and a sign per phase, then the faults */
-	assert_int_equal(split(text, words, COUNT(words)), 7 + 2 * RPC_PHASES + 1);
-	assert_string_equal(words[1], "250");
-	assert_string_equal(words[2], "262.1");
-	assert_string_equal(words[3], "0.2");
-	assert_string_equal(words[4], "4.00");
-	assert_string_equal(words[5], "ms");
-	assert_string_equal(words[6], "9");
-	for (int p = 0; p < RPC_PHASES; p++)
-		assert_string_equal(words[7 + 2 * p], p == RPC_PHASE_SLOT ? "75.0" :
-						      p == RPC_PHASE_RTT  ? "25.0" :
-									    "0.0");
-	assert_string_equal(words[7 + 2 * RPC_PHASES], "2");
-	snapshot_free(&before);
-	snapshot_free(&now);
-}
-
-TEST(the_head_names_every_phase)
-{
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	report_head(out);
-	assert_int_equal(fclose(out), 0);
-	for (int p = 0; p < RPC_PHASES; p++)
-		assert_has(text, rpc_phase_names[p]);
-	assert_int_equal(strchr(text, '\n') - text, size - 1);
 }

@@ -22,10 +22,11 @@
 	}
 
 static const struct recorded_field snapshot_fields[] = {
-	ONE(struct snapshot, time_ns, U64),     ONE(struct snapshot, wall, DOUBLE),
-	ONE(struct snapshot, source, U32),      ONE(struct snapshot, rpc_missing, NAME),
-	ONE(struct snapshot, unknown, U64),     ONE(struct snapshot, gpu_watched, BOOL),
-	ONE(struct snapshot, open_faults, U64), ONE(struct snapshot, rpc_hook_count, SIZE),
+	ONE(struct snapshot, time_ns, U64),         ONE(struct snapshot, wall, DOUBLE),
+	ONE(struct snapshot, source, U32),          ONE(struct snapshot, rpc_missing, NAME),
+	ONE(struct snapshot, unknown, U64),         ONE(struct snapshot, session_slots_wanted, U32),
+	ONE(struct snapshot, gpu_watched, BOOL),    ONE(struct snapshot, open_faults, U64),
+	ONE(struct snapshot, rpc_hook_count, SIZE),
 };
 
 static const struct recorded_field op_fields[] = {
@@ -69,6 +70,8 @@ static const struct recorded_field server_fields[] = {
 	MANY(struct rpc_server_state, depth, U64, 8),
 	MANY(struct rpc_server_state, depth_max, U32, 4),
 	MANY(struct rpc_server_state, oldest_ns, U64, 8),
+	ONE(struct rpc_server_state, credentials_ns, U64),
+	ONE(struct rpc_server_state, session_slots, U32),
 };
 
 static const struct recorded_field mount_fields[] = {

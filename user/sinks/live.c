@@ -139,8 +139,8 @@ static bool is_wide(const struct live *v)
 static void write_head(struct live *v)
 {
 	colour(v, BOLD);
-	fprintf(v->out, "%-8s %-*s %7s %6s %6s %7s %7s %-20s %4s", "time", (int)server_width(v),
-		"server", "calls/s", "MB/s<", "MB/s>", "mean", "flight", "most time in, %", "sat%");
+	fprintf(v->out, "%-8s %-*s %6s %5s %5s %7s %7s %-20s %4s", "time", (int)server_width(v),
+		"server", "call/s", "rMB/s", "wMB/s", "mean", "flight", "most time in, %", "sat%");
 	if (is_wide(v))
 		fprintf(v->out, " %7s %7s %4s %5s", "p50", "p99", "re", "err");
 	colour(v, PLAIN);
@@ -179,10 +179,13 @@ static void format_count(char *text, size_t size, double count)
 			 count < 1e9 ? 'k' : 'M');
 }
 
-/* At most six characters. */
+/* At most five characters. */
 static void format_rate(char *text, size_t size, double megabytes)
 {
-	snprintf(text, size, "%.*f", megabytes < 999.95 ? 1 : 0, megabytes);
+	if (megabytes < 99999.5)
+		snprintf(text, size, "%.*f", megabytes < 999.95 ? 1 : 0, megabytes);
+	else
+		snprintf(text, size, "%.0fk", megabytes / 1e3);
 }
 
 static unsigned int percent(uint64_t part, uint64_t whole)
@@ -207,9 +210,12 @@ static void format_phases(char *text, size_t size, const struct snapshot *s,
 						percent(p->phase_ns[largest[i]], p->total.sum_ns));
 }
 
+/* "12/128", or "1500/2k". */
 static void format_flight(char *text, size_t size, const struct session_point *p)
 {
-	if (p->slots)
+	if (p->slots >= 1000)
+		snprintf(text, size, "%" PRIu32 "/%" PRIu32 "k", p->in_flight, p->slots / 1000);
+	else if (p->slots)
 		snprintf(text, size, "%" PRIu32 "/%" PRIu32, p->in_flight, p->slots);
 	else
 		snprintf(text, size, "%" PRIu32, p->in_flight);
@@ -253,7 +259,7 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	format_phases(phases, sizeof(phases), &t->last, p);
 	if (p->calls)
 		format_duration(mean, p->total.sum_ns / p->calls);
-	fprintf(v->out, "%s %s%*s %7s %6s %6s %7s %7s %-20s ", clock, name,
+	fprintf(v->out, "%s %s%*s %6s %5s %5s %7s %7s %-20s ", clock, name,
 		(int)(server_width(v) - columns_of(name, strlen(name))), "", calls, in, out, mean,
 		flight, phases);
 	colour(v, saturated >= 50 ? RED : "");

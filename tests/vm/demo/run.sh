@@ -43,5 +43,4 @@ echo "== what it logged, a line of JSON for each fault, repeats folded"
 cat out/events.json
 echo
 echo "== the report of the trace session"
-sed -n '/ \(READ\|WRITE\): /,/^$/p' out/report.txt
 sed -n '/^Summary/,$p' out/report.txt

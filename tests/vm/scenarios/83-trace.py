@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
 import re
 
 from judge import judgement, need
@@ -7,8 +8,58 @@ from judge import judgement, need
 @judgement
 def trace_names_the_limit(folder):
     report = (folder / "report.txt").read_text()
-    lines = re.findall(r"^\d\d:\d\d:\d\d ", report, re.M)
+    lines = re.findall(r"^\d\d:\d\d:\d\d 127\.0\.0\.1 ", report, re.M)
     need(2 <= len(lines) <= 5, len(lines), "lines in 4 seconds")
-    need(re.search(r"^127\.0\.0\.1 READ: \d+ calls", report, re.M), "no READ")
-    need(re.search(r"^  slot\s+[5-9]\d\.\d %", report, re.M), "slot is not the larger part")
-    need("Limit: waiting for RPC slots" in report, "no verdict")
+    need(re.search(r"^READ +\d+ .* slot [5-9]\d ", report, re.M), "slot is not the larger part of READ")
+    need(re.search(r"^- 127\.0\.0\.1: bound by slot,", report, re.M), "the verdict is not slot")
+
+
+@judgement
+def no_live_line_is_longer_than_80_columns(folder):
+    live = (folder / "session.txt").read_text().split("\nSummary\n")[0]
+    need(max(map(len, live.split("\n"))) <= 80, max(live.split("\n"), key=len))
+
+
+@judgement
+def a_hung_mount_and_a_fault_are_in_view(folder):
+    live, summary = (folder / "session.txt").read_text().split("\nSummary\n")
+    joined = re.sub(r"\n {9}(?! )", " ", live)
+    need(re.search(r"127\.0\.0\.1 hangs: the oldest call waits for [5-9]\S* s, \d+ outstanding", joined), joined[-3000:])
+    need("Xid 79 (fatal)" in joined, "no Xid between the lines")
+    need("No NFS call ended" not in summary, "a hung mount reads as none")
+    for what in ("GPU 0000:c1:00.0: Xid 79 (fatal)", "127.0.0.1 hangs: since then a call waits", "127.0.0.1 answers again"):
+        need(what in summary, "the events lack", what)
+
+
+@judgement
+def slow_calls_have_process_mount_and_phases(folder):
+    session = json.loads((folder / "session.json").read_text())
+    slow = session["slow_calls"]
+    if session["source"] != "btf":
+        need(not slow, "slow calls without source btf")
+        return "only source btf reports them"
+    need(0 < len(slow) <= 100, len(slow), "slow calls")
+    need(all(c["seconds"] >= 3 and abs(sum(c["phases"].values()) - c["seconds"]) < 1e-6 for c in slow), slow[:3])
+    need(all(c["mount"] == "/mnt/trace" for c in slow), slow[:3])
+    need(any(c["comm"] for c in slow), slow[:3])
+    need([c["seconds"] for c in slow] == sorted((c["seconds"] for c in slow), reverse=True), "not in order")
+    return f"{len(slow)}, the slowest {slow[0]}"
+
+
+@judgement
+def a_replay_gives_the_same_again(folder):
+    for name in ("json", "html"):
+        need((folder / f"session.{name}").read_bytes() == (folder / f"replay.{name}").read_bytes(), name, "differs")
+    need((folder / "session.txt").read_text() == (folder / "replay.txt").read_text(), "the report differs")
+    need(not (folder / "replay.log").read_text(), (folder / "replay.log").read_text())
+    filtered = json.loads((folder / "filtered.json").read_text())
+    need({o["op"] for s in filtered["servers"] for o in s["ops"]} == {"READ"}, "the filter lets others through")
+    return f"{(folder / 'session.rec').stat().st_size} bytes"
+
+
+@judgement
+def a_cut_recording_gives_what_it_holds(folder):
+    log = (folder / "cut.log").read_text()
+    need(log.count("\n") == 1 and "it was cut here" in log, log)
+    cut, whole = (json.loads((folder / f"{name}.json").read_text()) for name in ("cut", "session"))
+    need(whole["seconds"] - 4 < cut["seconds"] < whole["seconds"], cut["seconds"], "of", whole["seconds"])

@@ -1,12 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# `xidscope trace` prints a line per second, then phases per server and op, and names the limit.
+# `xidscope trace` prints a line per second and names the limit; with a fault and a server that stops in its session, its
+# lines, JSON, page and recording have both, and a replay of the recording gives the same again.
 nfs_server_start
 slot_limit 4
 nfs_mount 3 '' /mnt/trace
 prepare_file /mnt/trace
-load /mnt/trace 120 32 randread 4k &
+load /mnt/trace 900 32 randread 4k &
 loader=$!
 sleep 1
 /job/xidscope trace --duration 4 >report.txt 2>trace.log
 load_end "$loader"
+sysctl -qw kernel.printk_devkmsg=on
+/job/xidscope trace --accept-user-kmsg --slower 3000 --histograms --record session.rec --json session.json \
+	--html session.html >session.txt 2>session.log &
+tracer=$!
+wait_for 300 grep -q attached session.log
+load /mnt/trace 900 8 randread 4k &
+loader=$!
+wait_for 60 reads 100
+echo '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1234, name=python, GPU has fallen off the bus.' >/dev/kmsg
+nfs_server_stop
+wait_for 60 grep -q 'hangs: the oldest' session.txt
+nfs_server_start
+sleep 6
+load_end "$loader"
+dd if=/dev/zero of=/mnt/trace/save bs=1M count=64 conv=fsync
+sleep 5
+kill -TERM "$tracer"
+wait "$tracer"
+/job/xidscope trace --replay session.rec --histograms --json replay.json --html replay.html >replay.txt 2>replay.log
+/job/xidscope trace --replay session.rec --json - --op READ >filtered.json
+head -c $(($(stat -c %s session.rec) - 100)) session.rec >cut.rec
+/job/xidscope trace --replay cut.rec --json cut.json >cut.txt 2>cut.log

@@ -214,7 +214,7 @@
 			return [];
 		const { columns, low, high, most } = heat(server);
 		const name = `How long calls took over time: from ${duration(s.bucket_bounds[2 * low])} to ` +
-			`${duration(s.bucket_bounds[Math.min(2 * high + 1, s.bucket_bounds.length - 1)])}; darker cells have more calls`;
+			`${duration(s.bucket_bounds[Math.min(2 * high + 1, s.bucket_bounds.length - 1)])}; stronger colours are more calls`;
 		const svg = make("svg", { class: "heat", role: "img", "aria-label": name });
 		const draw = () => {
 			const width = svg.clientWidth || 900, left = 56, bottom = 20, rows = high - low + 1;
@@ -240,7 +240,7 @@
 					"text-anchor": i === 0 ? "start" : i === labels ? "end" : "middle" }, clock(begin + s.seconds * i / labels)));
 		};
 		redraw.push(draw);
-		return [make("h3", {}, "Duration of calls"), make("p", { class: "quiet" }, "Darker means more calls; the scale is logarithmic."), svg];
+		return [make("h3", {}, "Duration of calls"), make("p", { class: "quiet" }, "The stronger the colour, the more calls; its scale is logarithmic."), svg];
 	}
 
 	// ---- tables ----

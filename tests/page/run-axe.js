@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Runs axe on the page that it is in, checks that each part was drawn, and replaces the page by what was found.
+"use strict";
+const problems = [];
+addEventListener("error", e => problems.push(`error: ${e.message}`));
+document.addEventListener("securitypolicyviolation", e => problems.push(`asks for ${e.blockedURI}`));
+const parts = { h2: 2, ".verdict": 2, ".chart canvas": 2, "svg.heat rect": 100, "svg.heat .mark": 2, ".tiles dd": 10, "table": 6, ".bar span": 10 };
+const width = Number(location.search.slice(1)) || innerWidth;
+document.documentElement.style.width = width + "px";
+dispatchEvent(new Event("resize"));
+setTimeout(async () => {
+	for (const [selector, least] of Object.entries(parts))
+		if (document.querySelectorAll(selector).length < least)
+			problems.push(`${document.querySelectorAll(selector).length} of ${selector} instead of ${least}`);
+	if (document.title !== "xidscope session")
+		problems.push(`the title is ${document.title}: a name has broken out`);
+	if (document.body.scrollWidth > width)
+		problems.push(`the page is ${document.body.scrollWidth} pixels wide`);
+	const result = await axe.run(document, { resultTypes: ["violations"] });
+	for (const v of result.violations)
+		problems.push(`${v.id} (${v.impact}): ${v.help}: ${v.nodes.map(n => n.target + " " + n.failureSummary).join(" | ").slice(0, 600)}`);
+	const pre = document.createElement("pre");
+	pre.id = "findings";
+	pre.textContent = problems.length ? problems.join("; ").replaceAll("\n", " ") : `fine: ${result.passes.length} rules of axe ${axe.version} hold`;
+	document.body.replaceChildren(pre);
+}, 400);

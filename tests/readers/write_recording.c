@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Writes a recording to standard output: three minutes of two servers, whose slots bind in two saves and a load; one
+ * stops answering for a while, a GPU fails, and names try to break out of a page.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/recording.h"
+
+#define SECONDS 180
+#define MS UINT64_C(1000000)
+#define NASTY "nas-2</script><script>document.title='broken out'</script><!--"
+
+static uint64_t random_state = 7;
+
+static uint64_t random_below(uint64_t n)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (random_state >> 33) % n;
+}
+
+/* One call whose phases take those times. */
+static void add_call(struct rpc_op *o, uint64_t slot, uint64_t rtt)
+{
+	uint64_t ns[RPC_PHASES] = { [RPC_PHASE_SLOT] = slot,
+				    [RPC_PHASE_SEND] = random_below(3) ? 0 : rtt / 9,
+				    [RPC_PHASE_SETUP] = 40000 + random_below(50000),
+				    [RPC_PHASE_RTT] = rtt,
+				    [RPC_PHASE_FINISH] = 20000 + random_below(90000) };
+	uint64_t total = 0;
+
+	for (int p = 0; p < RPC_PHASES; p++) {
+		o->phase[p].bucket[histogram_index(ns[p], TIME_SHIFT, TIME_OVERFLOW)]++;
+		o->phase[p].sum_ns += ns[p];
+		total += ns[p];
+	}
+	o->total.bucket[histogram_index(total, TIME_SHIFT, TIME_OVERFLOW)]++;
+	o->total.sum_ns += total;
+}
+
+static void add_calls(struct snapshot *s, const char *server, const char *op, unsigned int calls,
+		      uint64_t slot, uint64_t rtt, uint64_t sent, uint64_t received)
+{
+	struct rpc_op *o = snapshot_op(s, server, op);
+
+	for (unsigned int i = 0; o && i < calls; i++)
+		add_call(o, slot ? slot / 2 + random_below(slot) : 0, rtt / 2 + random_below(rtt));
+	o->sent_bytes += calls * sent;
+	o->received_bytes += calls * received;
+}
+
+static bool between(int second, int begin, int end)
+{
+	return second >= begin && second < end;
+}
+
+static void second_of_first(struct snapshot *s, int second)
+{
+	struct rpc_transport_state *t = snapshot_transport(s, "nas-1", "tcp/0");
+	bool save = between(second, 20, 50) || between(second, 95, 125),
+	     load = between(second, 140, 165);
+	unsigned int calls = save ? 900 + (unsigned int)random_below(200) : load ? 1500 : 0;
+
+	snapshot_server(s, "nas-1");
+	snprintf(t->protocol, sizeof(t->protocol), "tcp");
+	t->alive = true;
+	t->slots_max = 128;
+	t->remote = (struct endpoint){ "10.0.0.1", 2049 };
+	t->local = (struct endpoint){ "10.0.0.2", 801 };
+	t->slots_in_flight = save || load ? 128 : 2 + (unsigned int)random_below(9);
+	add_calls(s, "nas-1", "GETATTR", 40 + (unsigned int)random_below(20), 0, MS / 3, 200, 160);
+	add_calls(s, "nas-1", "LOOKUP", 8, 0, MS / 2, 220, 280);
+	if (save)
+		add_calls(s, "nas-1", "WRITE", calls, 110 * MS, 54 * MS, 1048576 + 200, 160);
+	if (load)
+		add_calls(s, "nas-1", "READ", calls, 30 * MS, 40 * MS, 200, 1048576 + 130);
+	t->replies += calls + 50;
+	t->rtt_ns += (calls + 50) * 50 * MS;
+	t->saturated_ns[RPC_LIMIT_SLOT] += (save || load ? 970 : 3) * MS;
+	snapshot_error(s, "nas-1", "LOOKUP", "ENOENT")->count += 2;
+}
+
+static void second_of_other(struct snapshot *s, int second)
+{
+	struct rpc_transport_state *t = snapshot_transport(s, NASTY, "tcp/0");
+	bool hung = between(second, 60, 84);
+
+	snapshot_server(s, NASTY);
+	snprintf(t->protocol, sizeof(t->protocol), "tcp");
+	t->alive = true;
+	t->slots_max = 64;
+	t->remote = (struct endpoint){ "fd00::7", 2049 };
+	t->local = (struct endpoint){ "fd00::1", 802 };
+	t->oldest_ns = hung ? (uint64_t)(second - 59) * 1000 * MS : 0;
+	t->slots_in_flight = hung ? 64 : 3;
+	if (!hung)
+		add_calls(s, NASTY, "ACCESS", 300 + (unsigned int)random_below(60), 0, 2 * MS, 190,
+			  130);
+	if (second == 62 || second == 75)
+		t->retransmits += 64;
+	t->timeouts += second == 75 ? 64 : 0;
+	t->disconnects += second == 76;
+	t->connects += second == 84;
+}
+
+static void add_faults(struct snapshot *s, int second)
+{
+	struct fault xid = {
+		.device = "0000:c1:00.0", .code = 79, .severity = "fatal", .action = "restart_bm"
+	};
+	struct kernel_event *e;
+	struct fault *f;
+
+	s->gpu_watched = true;
+	if (second >= 112) {
+		f = snapshot_fault(s, &xid);
+		f->count = 1;
+		f->last = s->wall - 0.4;
+	}
+	if (second < 66)
+		return;
+	e = snapshot_kernel_event(s, false, "nfs_not_responding", "nas-2");
+	e->count = 1;
+	e->last = s->wall;
+}
+
+static void add_slow(struct snapshot *s)
+{
+	struct slow_call *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		exit(1);
+	*c = (struct slow_call){ .time = s->wall - 0.2,
+				 .server = "nas-1",
+				 .op = "WRITE",
+				 .mount = "/mnt/checkpoint</title>",
+				 .comm = "python3",
+				 .pid = 4711,
+				 .total_ns = 240 * MS + random_below(90 * MS) };
+	c->phase_ns[RPC_PHASE_SLOT] = c->total_ns / 3 * 2;
+	c->phase_ns[RPC_PHASE_RTT] = c->total_ns - c->phase_ns[RPC_PHASE_SLOT];
+	s->slow = c;
+	s->slow_count = 1;
+}
+
+int main(void)
+{
+	struct nfs_mount mount = { .server = "nas-1",
+				   .export = "/export",
+				   .mountpoint = "/mnt/checkpoint",
+				   .version = "3" };
+	struct recorder *r = recorder_new(stdout);
+	struct snapshot s = { .source = RPC_SOURCE_BTF, .time_ns = 5000 * MS, .wall = 1795368827 };
+
+	if (!r)
+		return 1;
+	snapshot_mount(&s, &mount);
+	for (int second = 0; second <= SECONDS; second++) {
+		second_of_first(&s, second);
+		second_of_other(&s, second);
+		add_faults(&s, second);
+		if (second % 11 == 5)
+			add_slow(&s);
+		if (recorder_add(r, &s))
+			return 1;
+		free(s.slow);
+		s.slow = NULL;
+		s.slow_count = 0;
+		s.time_ns += 1000 * MS;
+		s.wall += 1;
+	}
+	snapshot_free(&s);
+	return recorder_end(r) || fclose(stdout);
+}

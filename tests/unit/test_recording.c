@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that a recording gives each snapshot back as it was, in few bytes, and that one that
+ * was cut or damaged gives all that is whole.
+ */
+#include <errno.h>
+
+#include "unit.h"
+#include "model/recording.h"
+#include "model/recording_table.h"
+
+static char *bytes;
+static size_t size;
+
+static int end(void **state __attribute__((unused)))
+{
+	free(bytes);
+	bytes = NULL;
+	return 0;
+}
+
+TEST_EACH(NULL, end)
+
+/* Fills each byte of an entry but the texts', which must end, so that a member which is not recorded
+ * shows. Returns whether the type of the entry has @offset in a text, or in a gap for alignment. */
+static void fill_entries(const struct recorded_table *t, struct snapshot *s, unsigned int seed)
+{
+	char *array = calloc(3, t->size);
+	size_t entries = 3;
+
+	assert_non_null(array);
+	for (size_t e = 0; e < entries; e++)
+		for (size_t f = 0; f < t->field_count; f++) {
+			const struct recorded_field *field = &t->fields[f];
+			char *at = array + e * t->size + field->offset;
+
+			if (field->type == RECORDED_TEXT)
+				snprintf(at, field->count, "t%zu-%zu-%u", e, f, seed % 2);
+			else if (field->type == RECORDED_BOOL)
+				*(bool *)at = seed & 1;
+			else if (field->type == RECORDED_DOUBLE)
+				*(double *)at = 1e9 + seed;
+			else if (field->type == RECORDED_U32)
+				for (size_t i = 0; i < field->count; i++)
+					((uint32_t *)at)[i] = seed * 77 + (uint32_t)i;
+			else
+				for (size_t i = 0; i < field->count; i++)
+					((uint64_t *)at)[i] = seed * 1000000007ull * (i + e);
+		}
+	memcpy((char *)s + t->array, &array, sizeof(array));
+	memcpy((char *)s + t->entries, &entries, sizeof(entries));
+}
+
+static void fill(struct snapshot *s, unsigned int seed)
+{
+	*s = (struct snapshot){ .time_ns = 1000 + seed,
+				.wall = 1e9 + seed,
+				.source = RPC_SOURCE_BTF,
+				.rpc_missing = seed % 2 ? "it is not loaded" : NULL,
+				.unknown = seed,
+				.session_slots_wanted = 64 + seed,
+				.open_faults = 3 };
+	for (size_t i = 1; i < recorded_table_count; i++)
+		if (!recorded_tables[i].fixed)
+			fill_entries(&recorded_tables[i], s, seed);
+	snapshot_hook(s, "one", true);
+	snapshot_hook(s, "two", seed & 1);
+	s->rpc_hook_count = 1;
+	snapshot_drop(s, "waiter", seed);
+}
+
+static void same_entries(const struct recorded_table *t, const struct snapshot *a,
+			 const struct snapshot *b)
+{
+	char *x, *y;
+	size_t n, m;
+
+	memcpy(&x, (const char *)a + t->array, sizeof(x));
+	memcpy(&y, (const char *)b + t->array, sizeof(y));
+	memcpy(&n, (const char *)a + t->entries, sizeof(n));
+	memcpy(&m, (const char *)b + t->entries, sizeof(m));
+	assert_int_equal(n, m);
+	assert_memory_equal(x, y, n * t->size);
+}
+
+static void same(const struct snapshot *a, const struct snapshot *b)
+{
+	assert_int_equal(a->time_ns, b->time_ns);
+	assert_true(a->wall == b->wall);
+	assert_int_equal(a->source, b->source);
+	assert_int_equal(a->unknown, b->unknown);
+	assert_int_equal(a->session_slots_wanted, b->session_slots_wanted);
+	assert_int_equal(a->open_faults, b->open_faults);
+	assert_int_equal(!a->rpc_missing, !b->rpc_missing);
+	if (a->rpc_missing)
+		assert_string_equal(a->rpc_missing, b->rpc_missing);
+	for (size_t i = 1; i < recorded_table_count; i++)
+		if (!recorded_tables[i].fixed)
+			same_entries(&recorded_tables[i], a, b);
+	assert_int_equal(a->hook_count, b->hook_count);
+	assert_int_equal(a->rpc_hook_count, b->rpc_hook_count);
+	for (size_t i = 0; i < a->hook_count; i++) {
+		assert_string_equal(a->hooks[i].name, b->hooks[i].name);
+		assert_int_equal(a->hooks[i].attached, b->hooks[i].attached);
+	}
+	assert_string_equal(a->drops[0].reason, b->drops[0].reason);
+	assert_int_equal(a->drops[0].count, b->drops[0].count);
+}
+
+/* Records @count snapshots. */
+static void record(unsigned int count)
+{
+	FILE *out;
+	struct recorder *r;
+	struct snapshot s;
+
+	free(bytes);
+	out = open_memstream(&bytes, &size);
+	assert_non_null(out);
+	r = recorder_new(out);
+	assert_non_null(r);
+	for (unsigned int i = 0; i < count; i++) {
+		fill(&s, i);
+		assert_int_equal(recorder_add(r, &s), 0);
+		snapshot_free(&s);
+	}
+	assert_int_equal(recorder_end(r), 0);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* Reads all that @len bytes hold, and compares it. Returns how the reading ended. */
+static int replay(size_t len, unsigned int *count)
+{
+	FILE *in = fmemopen(bytes, len ? len : 1, "r");
+	struct recording *r = recording_new(in);
+	struct snapshot got = {}, expected;
+	int state;
+
+	assert_non_null(r);
+	for (*count = 0; (state = recording_next(r, &got)) > 0; ++*count) {
+		fill(&expected, *count);
+		same(&expected, &got);
+		snapshot_free(&expected);
+		snapshot_free(&got);
+	}
+	recording_free(r);
+	fclose(in);
+	return state;
+}
+
+TEST(a_recording_gives_back_what_was_recorded)
+{
+	unsigned int count;
+
+	record(20);
+	assert_int_equal(replay(size, &count), 0);
+	assert_int_equal(count, 20);
+	record(0);
+	assert_int_equal(replay(size, &count), 0);
+	assert_int_equal(count, 0);
+}
+
+/* A member that no row has would be lost: the rows cover each byte but gaps for alignment, and what
+ * snapshot.h says is not recorded. */
+TEST(every_member_is_recorded)
+{
+	static const struct {
+		size_t type, left_out;
+	} sizes[] = {
+		{ sizeof(struct rpc_op), 0 },
+		{ sizeof(struct rpc_error), 0 },
+		{ sizeof(struct rpc_transport_state), 0 },
+		{ sizeof(struct rpc_server_state), 0 },
+		{ sizeof(struct nfs_mount), sizeof(uint64_t) + sizeof(struct endpoint) },
+		{ sizeof(struct slow_call), sizeof(uint32_t) },
+	};
+
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		const struct recorded_table *t = &recorded_tables[1 + i];
+		size_t covered = 0;
+
+		assert_int_equal(t->size, sizes[i].type);
+		for (size_t f = 0; f < t->field_count; f++)
+			covered += t->fields[f].count *
+				   (t->fields[f].type == RECORDED_TEXT ||
+						    t->fields[f].type == RECORDED_BOOL ?
+					    1 :
+				    t->fields[f].type == RECORDED_U32 ? 4 :
+									8);
+		/* Gaps: at most 7 bytes at each place where small members meet large ones. */
+		assert_in_range(t->size - covered - sizes[i].left_out, 0, 14);
+	}
+}
+
+TEST(a_cut_recording_gives_what_is_whole)
+{
+	unsigned int count, before = 0;
+
+	record(5);
+	for (size_t len = 0; len < size; len++) {
+		int state = replay(len, &count);
+
+		assert_int_equal(state, len < strlen(RECORDING_HEAD) ? -EBADMSG : -ENODATA);
+		assert_true(count >= before && count <= 5);
+		before = count;
+	}
+	assert_int_equal(before, 5); /* only the mark of the end was missing */
+}
+
+TEST(a_damaged_recording_gives_what_is_before_the_damage)
+{
+	unsigned int count;
+
+	record(5);
+	for (size_t at = 0; at < size; at++) {
+		bytes[at] ^= 0x10;
+		assert_true(replay(size, &count) < 0);
+		assert_true(count <= 5);
+		bytes[at] ^= 0x10;
+	}
+}
+
+TEST(another_version_is_named)
+{
+	unsigned int count;
+
+	record(1);
+	bytes[strlen(RECORDING_HEAD) - 2]++;
+	assert_int_equal(replay(size, &count), -EPROTO);
+}
+
+/* Ten ops of one server, each second 200 calls to each with durations over three octaves. */
+TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
+{
+	struct snapshot s = { .source = RPC_SOURCE_BTF };
+	uint64_t random = 42;
+	FILE *out = open_memstream(&bytes, &size);
+	struct recorder *r = recorder_new(out);
+
+	assert_non_null(r);
+	assert_non_null(snapshot_server(&s, "nas-1"));
+	assert_non_null(snapshot_transport(&s, "nas-1", "tcp/0"));
+	for (int second = 0; second < 3600; second++) {
+		s.time_ns += 1000000000;
+		s.wall = 1795368827.020 + second * 1.0001;
+		for (int o = 0; o < 10; o++) {
+			char name[16];
+			struct rpc_op *op;
+
+			snprintf(name, sizeof(name), "OP%d", o);
+			op = snapshot_op(&s, "nas-1", name);
+			assert_non_null(op);
+			for (int call = 0; call < 200; call++) {
+				uint64_t each[RPC_PHASES] = {}, total = 0;
+
+				for (int p = 0; p < RPC_PHASES; p++) {
+					random = random * 6364136223846793005ull +
+						 1442695040888963407ull;
+					/* slot, setup, rtt and finish take time */
+					if (p == 1 || p >= RPC_PHASE_SETUP)
+						each[p] = (100000ull << p % 3) + (random >> 44);
+					op->phase[p].bucket[histogram_index(each[p], TIME_SHIFT,
+									    TIME_OVERFLOW)]++;
+					op->phase[p].sum_ns += each[p];
+					total += each[p];
+				}
+				op->total.bucket[histogram_index(total, TIME_SHIFT,
+								 TIME_OVERFLOW)]++;
+				op->total.sum_ns += total;
+				s.servers[0].depth[4].bucket[random >> 60]++;
+				s.servers[0].depth[4].sum += random >> 60;
+			}
+			op->sent_bytes += 200 * 150;
+			op->received_bytes += 200 * 4200;
+			s.transports[0].replies += 200;
+			s.transports[0].rtt_ns += random >> 30;
+		}
+		assert_int_equal(recorder_add(r, &s), 0);
+	}
+	assert_int_equal(recorder_end(r), 0);
+	assert_int_equal(fclose(out), 0);
+	print_message("an hour takes %zu bytes\n", size);
+	assert_in_range(size, 1, 5000000);
+	snapshot_free(&s);
+}
