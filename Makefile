@@ -73,7 +73,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst user/xid/%.ts
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
+.PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all page-test check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
 	bench growth series-cost asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -263,6 +263,10 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)tests/vm/modules/check.sh
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
+
+page-test: $(B)/xidscope $(T)/write_recording ## check the page of trace --html in Chromium with axe (PICTURES= takes screenshots)
+	$(call tools,chromium $(if $(shell command -v npm),,npm))
+	$(Q)tests/page/check.sh $(PICTURES)
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope

@@ -65,6 +65,7 @@ judge "check and xid print the right text and exit code in each state" tests/cli
 judge "commands, options and values are completed in bash and zsh" tests/cli/completion.sh
 judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
+judge "recordings give their reports again" tests/cli/trace_files.sh
 judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
 judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh

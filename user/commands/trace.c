@@ -12,6 +12,7 @@
 #include "commands/options.h"
 #include "commands/trace_files.h"
 #include "health/health.h"
+#include "kernel/capabilities.h"
 #include "model/recording.h"
 #include "model/session.h"
 #include "sinks/live.h"
@@ -145,7 +146,10 @@ static int trace_now(const struct options *options)
 			code = EXIT_PERMISSION;
 		goto out;
 	}
-	observer_drop_capabilities(&t.observer, 0);
+	/* The folder of a file that is written at the end may be another user's. */
+	observer_drop_capabilities(&t.observer, options->json_file || options->html ?
+							CAPABILITY(CAP_DAC_OVERRIDE) :
+							0);
 	code = finish(&t, observe_session(&t));
 out:
 	trace_files_end(&t.files);
@@ -195,14 +199,14 @@ static int replay_file(struct trace *t, struct recording *r)
 static int trace_recording(const struct options *options)
 {
 	FILE *in = fopen(options->replay, "re");
+	int err = in ? ENOMEM : errno, code = EXIT_TROUBLE;
 	struct recording *r = in ? recording_new(in) : NULL;
-	int err, code = EXIT_TROUBLE;
 	struct trace t;
 
 	begin(&t, options);
 	if (!r) {
 		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
-			  strerror(in ? ENOMEM : errno));
+			  strerror(err));
 	} else if (!trace_files_begin(&t.files, options)) {
 		err = replay_file(&t, r);
 		/* What is wrong with a recording of which nothing could be read has been said. */

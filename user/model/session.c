@@ -467,10 +467,20 @@ int session_add(struct session *t, struct snapshot *s)
 	return err;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct session_event *x = a, *y = b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
 int session_end(struct session *t)
 {
 	int err = t->last.time_ns ? snapshot_subtract(&t->last, &t->first) : 0;
 
+	/* What hangs is found later than it has begun. */
+	if (t->event_count)
+		qsort(t->events, t->event_count, sizeof(*t->events), by_time);
 	return err ? err : episodes_end(&t->episodes);
 }
 

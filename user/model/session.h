@@ -100,8 +100,8 @@ struct session {
  * .latest. Returns 0 or -ENOMEM: then a part is not added. */
 int session_add(struct session *t, struct snapshot *s);
 
-/* After the last snapshot: subtracts the first one from .last, by snapshot_subtract(), and ends
- * the episodes. Returns 0 or -ENOMEM. */
+/* After the last snapshot: subtracts the first one from .last, by snapshot_subtract(), sorts the
+ * events by time, and ends the episodes. Returns 0 or -ENOMEM. */
 int session_end(struct session *t);
 
 /* Initialise with {}, and set .filter and .keep_intervals. */

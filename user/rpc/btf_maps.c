@@ -452,7 +452,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 		err = slow_calls_add(s, &m->slow.taken[i],
 				     server_label(&r, m->slow.taken[i].server));
 	slow_calls_clear(&m->slow);
-	snapshot_drop(s, "slow_call", m->bpf->bss->rpc_slow_lost);
+	if (m->slow.ring)
+		snapshot_drop(s, "slow_call", m->bpf->bss->rpc_slow_lost);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	free(r.servers);
 	free(r.transports);

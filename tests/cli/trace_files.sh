@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves on recordings, one made up and one of a guest, that `xidscope trace --replay` gives valid JSON by the schema, the same each
+# time, that filters work, that a page keeps names in their place, and that what is wrong with a file gets one message.
+# Needs no kernel and no root.
+set -uo pipefail
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+"$top/build/tests/write_recording" >made.rec
+cp "$top/tests/data/session.rec" guest.rec
+
+# json EXPRESSION FILE: the file is valid by the schema, and Python's EXPRESSION about it (j) is true.
+json() {
+	/usr/bin/python3 - "$top/docs/trace.schema.json" "$2" "$1" <<-'PYTHON' || fail "$2: see above"
+		import json, sys, jsonschema
+		schema, j = (json.load(open(name)) for name in sys.argv[1:3])
+		jsonschema.Draft202012Validator.check_schema(schema)
+		errors = [f"{list(e.path)}: {e.message[:200]}" for e in jsonschema.Draft202012Validator(schema).iter_errors(j)]
+		for s in j["servers"]:
+		    for thing in [s, *s["ops"]]:
+		        if abs(sum(thing["phases"].values()) - thing["seconds"]) > 1e-6:
+		            errors.append(f"phases of {s['name']}: they do not add up")
+		        if "buckets" in thing and sum(n for _, n in thing["buckets"]) != thing["calls"]:
+		            errors.append(f"buckets of {s['name']} do not add up")
+		    if sum(s["timeline"]["calls"]) != s["calls"]:
+		        errors.append(f"the timeline of {s['name']} does not add up")
+		if not eval(sys.argv[3]):
+		    errors.append(f"{sys.argv[3]} is not true")
+		sys.exit("\n".join(errors[:5]) if errors else 0)
+	PYTHON
+}
+
+for name in made guest; do
+	expect 0 "*Summary*" "" trace --replay $name.rec --json $name.json --html $name.html --histograms
+	expect 0 "*" "" trace --replay $name.rec --json -
+	cmp -s out $name.json || fail "$name: JSON on standard output is not that in a file"
+	cut=$(($(stat -c %s $name.rec) - 9))
+	head -c $cut $name.rec >cut.rec
+	expect 0 "*Summary*" "xidscope: warning: cut.rec: read * snapshots, then: it was cut here" trace --replay cut.rec
+done
+json 'True' guest.json
+json '[e["kind"] for e in j["episodes"]] == ["save", "save", "load"] and j["servers"][0]["verdict"]["bound_by"] == "slot"
+and abs(j["episodes"][0]["seconds"] - 30) <= 1 and {e["kind"] for e in j["events"]} == {"fault", "kernel_event", "hung", "answers", "disconnect"}
+and j["events"] == sorted(j["events"], key=lambda e: e["time"]) and len(j["slow_calls"]) == 16' made.json
+
+# ---- filters ----
+"$program" trace --replay made.rec --server nas-1 --op 'READ*' --json - >filtered.json
+json '[s["name"] for s in j["servers"]] == ["nas-1"] and [o["op"] for o in j["servers"][0]["ops"]] == ["READ"] and not j["slow_calls"]' filtered.json
+"$program" trace --replay made.rec --mount '/mnt/*' --json - >filtered.json
+json '[s["name"] for s in j["servers"]] == ["nas-1"]' filtered.json
+
+# ---- a long session: as many intervals as the page can show ----
+"$program" trace --replay made.rec >out
+(($(grep -cE '^[0-9:]{8} ' out) > 300)) || fail "the live lines are missing"
+awk 'length > 80 && !/Summary/ { exit 1 } /^Summary/ { exit }' out || fail "a live line has more than 80 columns"
+
+# ---- a page ----
+/usr/bin/python3 - made.html <<-'PYTHON' || fail "the page"
+	import re, sys
+	page = open(sys.argv[1], encoding="utf-8").read()
+	data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)[1]
+	parts = len(re.findall("</script>", page))
+	sys.exit("<" in data and "a name is not escaped" or parts != 3 and f"{parts} scripts instead of 3" or
+	         re.search(r'(src|href)\s*=\s*["\x27]?https?:|@import|url\(', page) and "it asks for something" or 0)
+PYTHON
+
+# ---- what is wrong with a file ----
+expect 1 "" "xidscope: error: cannot read the recording absent: No such file or directory" trace --replay absent
+echo 'something else' >wrong.rec
+expect 1 "" "xidscope: warning: wrong.rec: read 0 snapshots, then: it is no recording, or damaged from here on" trace --replay wrong.rec
+{ echo 'xidscope-recording 9' && tail -c +22 made.rec; } >later.rec
+expect 1 "" "*another version of xidscope has written it*" trace --replay later.rec
+cp made.rec damaged.rec
+printf X | dd of=damaged.rec bs=1 seek=20000 conv=notrunc status=none
+expect 0 "*Summary*" "xidscope: warning: damaged.rec: read * snapshots, then: *damaged from here on" trace --replay damaged.rec
+expect 2 "" "xidscope: use either --record or --replay; *" trace --replay made.rec --record x.rec
+expect 2 "" "xidscope: invalid --slower 'x': use milliseconds *" trace --slower x
+expect 1 "" "xidscope: error: cannot write --json $dir: *" trace --replay made.rec --json "$dir"
+expect 1 "" "xidscope: error: cannot write --html no/such/folder: *" trace --replay made.rec --html no/such/folder
+ln -s made.json link
+expect 1 "" "xidscope: error: cannot write --json link: *symbolic link*" trace --replay made.rec --json link
+
+((failed)) || echo "recordings give their reports again"
+exit $failed
