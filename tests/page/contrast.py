@@ -25,7 +25,8 @@ def contrast(one, other):
 
 def main():
     css = Path(sys.argv[1]).read_text(encoding="utf-8")
-    schemes = [dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6});", block)) for block in re.findall(r":root \{([^}]*)\}", css)]
+    blocks = re.findall(r":root \{([^}]*)\}", css)
+    schemes = [dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6});", block)) for block in blocks]
     if len(schemes) != 2:
         sys.exit(f"{len(schemes)} colour schemes instead of 2")
     least, failed = {}, []
