@@ -33,7 +33,7 @@ run() {
 	echo "<!DOCTYPE html><meta name=color-scheme content='light dark'><body style='margin:0'><iframe id=f src='$3'
 		style='width:$1px;height:2600px;border:0'></iframe>" >"$dir/frame.html"
 	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$dir/profile" \
-		--window-size="$1,2600" --blink-settings=preferredColorScheme="$([[ $2 == dark ]] && echo 0 || echo 1)" \
+		--window-size="$1,${HEIGHT:-2600}" --blink-settings=preferredColorScheme="$([[ $2 == dark ]] && echo 0 || echo 1)" \
 		--allow-file-access-from-files "${@:4}" 2>"$dir/browser.log"
 }
 for width in 390 1200; do
@@ -46,7 +46,8 @@ for width in 390 1200; do
 			echo "$width pixels, $scheme: ${found:-the page did not finish: $(tail -n 3 "$dir/browser.log")}"
 			failed=1
 		fi
-		[[ ! $pictures ]] || run $width $scheme page.html --screenshot="$pictures/page-$width-$scheme.png" "file://$dir/frame.html"
+		[[ ! $pictures ]] || HEIGHT=1300 run $width $scheme page.html --screenshot="$pictures/page-$width-$scheme.png" \
+			"file://$dir/frame.html"
 	done
 done
 exit $failed
