@@ -170,7 +170,7 @@ TEST(every_member_is_recorded)
 		{ sizeof(struct rpc_op), 0 },
 		{ sizeof(struct rpc_error), 0 },
 		{ sizeof(struct rpc_transport_state), 0 },
-		{ sizeof(struct rpc_server_state), 0 },
+		{ sizeof(struct rpc_server_state), sizeof(const char *) },
 		{ sizeof(struct nfs_mount), sizeof(uint64_t) + sizeof(struct endpoint) },
 		{ sizeof(struct slow_call), sizeof(uint32_t) },
 	};

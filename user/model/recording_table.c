@@ -58,6 +58,8 @@ static const struct recorded_field transport_fields[] = {
 	ONE(struct rpc_transport_state, connects, U64),
 	ONE(struct rpc_transport_state, replies, U64),
 	ONE(struct rpc_transport_state, rtt_ns, U64),
+	ONE(struct rpc_transport_state, segments, U64),
+	ONE(struct rpc_transport_state, segments_lost, U64),
 	ONE(struct rpc_transport_state, oldest_ns, U64),
 	MANY(struct rpc_transport_state, saturated_ns, U64, 8),
 	ONE(struct rpc_transport_state, slots_max, U32),
@@ -75,10 +77,9 @@ static const struct recorded_field server_fields[] = {
 };
 
 static const struct recorded_field mount_fields[] = {
-	TEXT(struct nfs_mount, server),
-	TEXT(struct nfs_mount, export),
-	TEXT(struct nfs_mount, mountpoint),
-	TEXT(struct nfs_mount, version),
+	TEXT(struct nfs_mount, server),        TEXT(struct nfs_mount, export),
+	TEXT(struct nfs_mount, mountpoint),    TEXT(struct nfs_mount, version),
+	ONE(struct nfs_mount, kerberos, BOOL),
 };
 
 static const struct recorded_field slow_fields[] = {

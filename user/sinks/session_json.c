@@ -61,6 +61,7 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 	for (int l = 0; l < RPC_LIMITS; l++)
 		write_fraction(j, rpc_limit_names[l], n->saturated_share[l], 4);
 	json_object_end(j);
+	write_fraction(j, "lost_share", n->lost_share, 6);
 	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
 	json_unsigned(j, "retransmits", n->retransmits);
 	json_unsigned(j, "timeouts", n->timeouts);
