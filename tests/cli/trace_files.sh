@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves on recordings, one made up and one of a guest, that `xidscope trace --replay` gives valid JSON by the schema, the same each
+# Proves on a recording that is made up that `xidscope trace --replay` gives valid JSON by the schema, the same each
 # time, that filters work, that a page keeps names in their place, and that what is wrong with a file gets one message.
 # Needs no kernel and no root.
 set -uo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 "$top/build/tests/write_recording" >made.rec
-cp "$top/tests/data/session.rec" guest.rec
 
 # json EXPRESSION FILE: the file is valid by the schema, and Python's EXPRESSION about it (j) is true.
 json() {
@@ -24,21 +23,17 @@ json() {
 		            errors.append(f"buckets of {s['name']} do not add up")
 		    if sum(s["timeline"]["calls"]) != s["calls"]:
 		        errors.append(f"the timeline of {s['name']} does not add up")
-		if not eval(sys.argv[3]):
+		if not eval(f"({sys.argv[3]})"):
 		    errors.append(f"{sys.argv[3]} is not true")
 		sys.exit("\n".join(errors[:5]) if errors else 0)
 	PYTHON
 }
 
-for name in made guest; do
-	expect 0 "*Summary*" "" trace --replay $name.rec --json $name.json --html $name.html --histograms
-	expect 0 "*" "" trace --replay $name.rec --json -
-	cmp -s out $name.json || fail "$name: JSON on standard output is not that in a file"
-	cut=$(($(stat -c %s $name.rec) - 9))
-	head -c $cut $name.rec >cut.rec
-	expect 0 "*Summary*" "xidscope: warning: cut.rec: read * snapshots, then: it was cut here" trace --replay cut.rec
-done
-json 'True' guest.json
+expect 0 "*Summary*" "" trace --replay made.rec --json made.json --html made.html --histograms
+expect 0 "*" "" trace --replay made.rec --json -
+cmp -s out made.json || fail "JSON on standard output is not that in a file"
+head -c $(($(stat -c %s made.rec) - 9)) made.rec >cut.rec
+expect 0 "*Summary*" "xidscope: warning: cut.rec: read * snapshots, then: it was cut here" trace --replay cut.rec
 json '[e["kind"] for e in j["episodes"]] == ["save", "save", "load"] and j["servers"][0]["verdict"]["bound_by"] == "slot"
 and abs(j["episodes"][0]["seconds"] - 30) <= 1 and {e["kind"] for e in j["events"]} == {"fault", "kernel_event", "hung", "answers", "disconnect"}
 and j["events"] == sorted(j["events"], key=lambda e: e["time"]) and len(j["slow_calls"]) == 16' made.json
