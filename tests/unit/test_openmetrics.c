@@ -6,6 +6,7 @@
  * the table in metrics.c, all of them and no others.
  */
 #include "unit.h"
+#include "model/episodes.h"
 #include "sinks/metrics.h"
 #include "sinks/metrics_writer.h"
 #include "sinks/openmetrics.h"
@@ -103,6 +104,9 @@ static struct snapshot full_snapshot(void)
 			      .gpu_watched = true,
 			      .fault_paths = { 11, 12, 13 },
 			      .log_lost = 14 };
+	struct episode episode = {
+		.server = "nas-1.example.com", .kind = EPISODE_SAVE, .seconds = 20, .bytes = 1 << 30
+	};
 	uint64_t seed = 9;
 
 	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
@@ -165,6 +169,8 @@ static struct snapshot full_snapshot(void)
 						.mountpoint = "/a \"b\"",
 						.version = "4.2" });
 	strcpy(snapshot_storage(&s, "nas-1.example.com")->storage, "scratch");
+	snapshot_server(&s, "nas-1.example.com")->bound_by = "slot";
+	assert_int_equal(episode_count_in(&s, &episode), 0);
 	snapshot_health(&s, "xid_fatal", 2);
 	snapshot_health(&s, "nfs_waiter", 0);
 	snapshot_hook(&s, "xprt_transmit", true);
