@@ -79,6 +79,7 @@ def counts_equal_the_loads_own(folder):
         need(counted == count, "the mounts made", count, op, "and we have", counted)
     calls = load_counted(folder, "calls")["calls"]
     counted = of_servers(ours, "rpc_op_calls_total", True, op="GETATTR")
+    counted -= of_servers(ours, "rpc_errors_total", True, op="GETATTR")
     # A file that is opened has its attributes asked for, too.
     need(calls <= counted <= calls + 100, "the load made", calls, "calls and we have", counted)
     check_no_drops(ours)
