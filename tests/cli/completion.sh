@@ -64,7 +64,10 @@ in_zsh() {
 for command in "${commands[@]}"; do
 	in_zsh "xidscope ${command%?}" "xidscope $command "
 	while read -r option; do
-		in_zsh "xidscope $command ${option%?}" "xidscope $command $option"
+		# Its last letter is left to zsh, unless another option begins like the rest.
+		typed_part=${option%?}
+		(($(options_of "$command" | grep -c -- "^$typed_part") == 1)) || typed_part=$option
+		in_zsh "xidscope $command $typed_part" "xidscope $command $option"
 	done < <(options_of "$command")
 done
 in_zsh 'xidscope run --format pr' 'xidscope run --format prometheus '

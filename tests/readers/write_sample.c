@@ -14,6 +14,7 @@
 
 #include "health/health.h"
 #include "base/label.h"
+#include "model/verdict.h"
 #include "sinks/metrics.h"
 #include "sinks/openmetrics.h"
 
@@ -68,6 +69,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 						"12345" };
 	struct nfs_mount mount = { .export = "/\\ \n\"", .version = "4.2" };
 	struct rpc_transport_state *t;
+	struct episode_stats *episodes;
 	struct rpc_server_state *v;
 	char server[LABEL_SIZE], op[RPC_OP_LEN];
 
@@ -101,7 +103,12 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	snprintf(mount.mountpoint, sizeof(mount.mountpoint), "/mnt/%s", op);
 	snapshot_mount(s, &mount);
 	snprintf(snapshot_storage(s, server)->storage, LABEL_SIZE, "scratch %zu \"\\", number % 2);
+	episodes = snapshot_episodes(s, server, "save");
+	episodes->seconds.bucket[TIME_OVERFLOW] = number;
+	episodes->bytes.bucket[0] = UINT32_MAX;
+	episodes->bytes.sum = UINT64_MAX;
 	v = snapshot_server(s, server);
+	v->bound_by = bound_names[number % BOUNDS];
 	for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 		v->depth[q].bucket[q] = 1000000;
 		v->depth[q].bucket[DEPTH_OVERFLOW] = 1;
@@ -134,6 +141,7 @@ static void add_faults(struct snapshot *s)
 		struct fault *f = snapshot_fault(s, &like[i]);
 
 		f->count = i + 1;
+		f->boots = i ? 0 : UINT32_MAX;
 		f->incidents = UINT64_MAX;
 		f->first = 1600000000.25;
 		f->last = 1700000000.25;
@@ -162,6 +170,7 @@ static void add_events(struct snapshot *s)
 	gpu = snapshot_gpu(s, "0000:c1:00.0");
 	label_from_bytes(gpu->uuid, sizeof(gpu->uuid), "GPU-\"\\\n\xff", 8);
 	gpu->rate_limited = true;
+	gpu->past_failures = UINT64_MAX;
 	for (int r = 0; r < HEALTH_RULES; r++)
 		snapshot_health(s, health_rules[r].name, r % 3);
 }

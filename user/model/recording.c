@@ -117,11 +117,9 @@ static size_t entries_of(const struct recorded_table *t, const struct snapshot *
 
 static char *array_of(const struct recorded_table *t, const struct snapshot *s)
 {
-	char *array = (char *)s + t->array;
+	char *member = (char *)s + t->array;
 
-	if (!t->fixed)
-		memcpy(&array, array, sizeof(array));
-	return array;
+	return t->fixed ? member : *(char **)member;
 }
 
 /* ---- writing ---- */
