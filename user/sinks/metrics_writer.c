@@ -130,6 +130,18 @@ const char *format_timestamp(char *text, double seconds)
 	return text;
 }
 
+/* Takes the zeros at the end of the mantissa away, and the point if it is last then. */
+static void shorten_mantissa(char *text)
+{
+	char *exponent = strchr(text, 'e'), *end = exponent;
+
+	while (end[-1] == '0')
+		end--;
+	if (end[-1] == '.')
+		end--;
+	memmove(end, exponent, strlen(exponent) + 1);
+}
+
 void format_bound(char *text, uint64_t units, int decimals)
 {
 	double value = (double)units;
@@ -137,11 +149,14 @@ void format_bound(char *text, uint64_t units, int decimals)
 	if (decimals)
 		value /= 1e9;
 	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, NUMBER_SIZE, "%.*g", digits, value);
+		snprintf(text, NUMBER_SIZE, value < 1e6 ? "%.*g" : "%.*e", digits - (value >= 1e6),
+			 value);
 		if (strtod(text, NULL) == value)
 			break;
 	}
-	if (!strpbrk(text, ".e"))
+	if (value >= 1e6)
+		shorten_mantissa(text);
+	else if (!strpbrk(text, ".e"))
 		snprintf(text + strlen(text), NUMBER_SIZE - strlen(text), ".0");
 }
 

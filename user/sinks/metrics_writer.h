@@ -80,8 +80,8 @@ const char *format_nanoseconds(char *text, uint64_t ns);
 const char *format_timestamp(char *text, double seconds);
 
 /* @units / 10^@decimals (0 or 9) as an `le`: the shortest decimal that reads
- * back as the same double, with a point or an exponent (OpenMetrics 1.0,
- * "Considerations: Canonical Numbers"). */
+ * back as the same double, with a point, or from a million on an exponent
+ * (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
 void format_bound(char *text, uint64_t units, int decimals);
 
 #endif
