@@ -22,7 +22,7 @@ fi
 while read -r file; do
 	rm -f "$dest$file"
 done <"$list"
-find "$dest$prefix/share/xidscope" -depth -type d -empty -exec rmdir {} +
+find "$dest$prefix/share/xidscope" -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +
 if [ "$live" ]; then
 	systemctl daemon-reload
 	systemctl reset-failed xidscope 2>/dev/null || true

@@ -65,7 +65,9 @@ void cgroup_read(struct cgroup *c, const char *text)
 		bool v2 = span_take(&line, "0::");
 		struct cgroup one = {};
 
-		if (!v2 && (!span_take_through(&line, ":") || !span_take_through(&line, ":")))
+		if (!v2 && !span_take_through(&line, ":")) /* the hierarchy's number */
+			continue;
+		if (!v2 && !span_take_through(&line, ":")) /* its controllers */
 			continue;
 		if (!span_copy(span_cut(line, sizeof(one.path) - 1), one.path, sizeof(one.path)) ||
 		    *one.path != '/')

@@ -204,7 +204,9 @@ static size_t take_one(struct span *s, char *to)
 	if (s->at[1] == 'u' && span_left(*s) >= 6)
 		return encode(take_character(s), to);
 	escape = strchr(from, s->at[1]);
-	*to = escape && *escape ? meant[escape - from] : s->at[1];
+	*to = s->at[1];
+	if (escape && *escape)
+		*to = meant[escape - from];
 	s->at += 2;
 	return 1;
 }

@@ -36,7 +36,7 @@ void time_to_milliseconds(char *text, size_t size, double seconds)
 	len = strlen(text);
 	snprintf(part, sizeof(part), ".%03dZ", (int)((seconds - (double)(time_t)seconds) * 1e3));
 	if (len && len - 1 + strlen(part) < size)
-		strcpy(text + len - 1, part);
+		memcpy(text + len - 1, part, strlen(part) + 1);
 }
 
 /* Reads digits, and perhaps a point and more digits, to the end of the text. */

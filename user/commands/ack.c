@@ -178,7 +178,7 @@ static char *change(const struct options *o, const struct file_text *old, size_t
 	}
 	if (!o->remove) {
 		if (*uuid)
-			strcpy(new.device, uuid);
+			snprintf(new.device, sizeof(new.device), "%s", uuid);
 		new.snooze = new.time > now;
 		if (!(new.time > 0))
 			new.time = now;

@@ -185,6 +185,17 @@ static void find_rest(struct copying *c)
 	}
 }
 
+/* The kernel's struct tcp_sock, of which a struct sock is the beginning: no pointer leads to it, and
+ * TCP is never a module. */
+static void find_tcp(struct copying *c)
+{
+	int id = kernel_type_find(c->from, "tcp_sock", BTF_KIND_STRUCT);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(c->from, (__u32)id);
+
+	if (t && is_wanted(c, t) && !is_found(c, t))
+		add_struct(c, (__u32)id);
+}
+
 static int copy_found(struct copying *c)
 {
 	for (; c->done < c->count; c->done++)
@@ -208,6 +219,7 @@ static int copy_all(struct copying *c, const struct bpf_object *object)
 	if (err)
 		return err;
 	find_rest(c);
+	find_tcp(c);
 	return copy_found(c);
 }
 

@@ -249,11 +249,16 @@ static int look(struct episodes *e, struct episode_watch *w, const struct traffi
 
 	if (!t->ns)
 		return 0;
-	/* What nobody has waited for so far is the background of what begins here. */
-	if (w->on && w->intervals > 1 && w->peak_concurrency < PEAK_CONCURRENCY &&
-	    rate >= RISE_FACTOR * mean_rate(w)) {
+	/* What nobody has waited for so far is the background of what begins here, and so is what had
+	 * so much less that it would be its end. */
+	if (w->on && w->intervals > 1 &&
+	    ((w->peak_concurrency < PEAK_CONCURRENCY && rate >= RISE_FACTOR * mean_rate(w)) ||
+	     rate > QUIET_PART * w->peak_rate)) {
+		struct traffic last = w->last;
+
 		w->background = mean_rate(w);
 		forget(w);
+		w->before_bytes = above_background(w, &last);
 	}
 	if (!w->on) {
 		/* Traffic that is there from the first interval on is a burst only if so. */
