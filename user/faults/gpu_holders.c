@@ -134,7 +134,7 @@ static void scan_processes(struct scan *s)
 	while (proc && !s->late && (d = readdir(proc))) {
 		if (!isdigit((unsigned char)*d->d_name))
 			continue;
-		scan_process(s, atoi(d->d_name));
+		scan_process(s, (int)strtol(d->d_name, NULL, 10));
 		s->late |= monotonic_ns() > s->deadline_ns;
 	}
 	if (proc)

@@ -79,7 +79,7 @@ static void add(struct node_facts *facts, const char *path, bool read_only)
 	if (facts->mount_count == MAX_MOUNT_FACTS || strlen(path) >= sizeof(m->path))
 		return;
 	*m = (struct mount_fact){ .read_only = read_only };
-	strcpy(m->path, path);
+	memcpy(m->path, path, strlen(path) + 1);
 	facts->mount_count++;
 }
 

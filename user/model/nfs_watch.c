@@ -3,6 +3,7 @@
 #include "model/nfs_watch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static struct nfs_watch_entry *begin(struct nfs_watch *w, const char *server, in
 		return NULL;
 	e = &w->entries[w->count++];
 	*e = (struct nfs_watch_entry){ .watch = watch };
-	strcpy(e->span.server, server);
+	snprintf(e->span.server, sizeof(e->span.server), "%s", server);
 	return e;
 }
 

@@ -418,7 +418,7 @@ static int set_text(const struct past *p, const struct recorded_field *f, char *
 	}
 	if (!text || strlen(text) >= f->count)
 		return -EBADMSG;
-	strcpy(at, text);
+	memcpy(at, text, strlen(text) + 1);
 	return 0;
 }
 

@@ -147,7 +147,8 @@ static int read_one_series(struct reading *r, uint32_t i)
 static int read_series(struct reading *r)
 {
 	const uint32_t count = r->series_count;
-	int err = rpc_series_map(&r->m->reader, r->m->bpf->maps.series, count * r->m->shards);
+	int err =
+		rpc_series_map(&r->m->reader, r->m->bpf->maps.series, (size_t)count * r->m->shards);
 
 	/* "other" comes last, so that it does not change the order of the rest. */
 	for (uint32_t i = 1; i <= count && !err; i++)

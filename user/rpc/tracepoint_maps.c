@@ -384,7 +384,8 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
 	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
 	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
 	if (m->servers && m->series_info && m->keys && m->tasks)
-		err = rpc_series_map(&m->reader, bpf->maps.series, RPC_MAX_SERIES * m->shards);
+		err = rpc_series_map(&m->reader, bpf->maps.series,
+				     (size_t)RPC_MAX_SERIES * m->shards);
 	if (!err)
 		err = read_all(m, s);
 	rpc_series_unmap(&m->reader);

@@ -167,7 +167,7 @@ int event_reader_add(struct history *h, const char *text, size_t len)
 /* The end of what @in has, at most EVENT_FILE_MAX bytes. */
 static int read_end(gzFile in, struct event_file *f)
 {
-	size_t room = 2 * EVENT_FILE_MAX;
+	size_t room = 2 * (size_t)EVENT_FILE_MAX;
 	char *shorter;
 	int n = 0;
 
@@ -233,7 +233,7 @@ static void turn(struct event_files *f)
 static int read_one(struct event_files *f, const char *path, struct stat *before)
 {
 	struct event_file *to = &f->files[f->count];
-	struct stat st;
+	struct stat st = {};
 	int fd = open_regular(path, &st);
 
 	if (fd < 0)

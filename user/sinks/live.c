@@ -166,7 +166,7 @@ static void short_name(char *to, size_t size, const char *name, unsigned int wid
 	}
 	while (columns_of(to, len) > width - 1 || ((unsigned char)to[len] & 0xc0) == 0x80)
 		len--;
-	strcpy(to + len, "~");
+	memcpy(to + len, "~", 2);
 }
 
 /* At most six characters: "999999", "1234k". */
@@ -204,7 +204,7 @@ static void format_phases(char *text, size_t size, const struct snapshot *s,
 
 	snprintf(text, size, "%s", p->calls && !count ? "-" : "");
 	for (size_t i = 0; i < count && i < 2; i++)
-		if (snapshot_knows(s, RPC_FACT_PHASE + largest[i]))
+		if (snapshot_knows(s, RPC_FACT_PHASE + (int)largest[i]))
 			len += (size_t)snprintf(text + len, size - len, "%s%s %u", len ? " " : "",
 						rpc_phase_names[largest[i]],
 						percent(p->phase_ns[largest[i]], p->total.sum_ns));

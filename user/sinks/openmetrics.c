@@ -200,9 +200,13 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	const struct fault *f;
 
 	/* A group's series are written for its first fault, if its time is known. */
-	for (f = s->faults; f < end; f++)
-		if (!fault_group_sum(s, f, &groups[f - s->faults]))
-			groups[f - s->faults].last = 0;
+	for (f = s->faults; f < end; f++) {
+		group = &groups[f - s->faults];
+		*group = (struct fault_group){};
+		if (!fault_group_sum(s, f, group))
+			group->last = 0;
+	}
+	/* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): all groups are filled above. */
 #define EACH(is_nvswitch)                 \
 	for (f = s->faults; f < end; f++) \
 		if (f->nvswitch == (is_nvswitch) && snprintf(code, sizeof(code), "%u", f->code) > 0)
@@ -248,6 +252,7 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	SAMPLE(w, format_timestamp(number, group->last), { "device", f->device }, { "sxid", code });
 #undef EACH_GROUP
 #undef EACH
+	/* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 	write_paths(w, s);
 }
 

@@ -4,14 +4,15 @@ import subprocess
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from judge import Failure, need
+from judge import Failure, Skip, need
 from judge.checks import check_additive, check_histograms
 from judge.reading import PREFIX, Metrics
 
 
 def readers_accept_every_file(folder, promtool):
     files = sorted(folder.glob("**/*.prom"))
-    need(files, "no files")
+    if not files:
+        raise Skip("these scenarios write no metrics file")
     for path in files:
         text = path.read_text(encoding="utf-8")
         try:
