@@ -43,12 +43,11 @@ struct scan {
 
 /* ---- the scan, in a process of its own ---- */
 
-/* A folder of proc, read entry by entry; NULL if it cannot be opened. */
-static DIR *open_folder(const char *root, const char *format, int pid)
+/* A folder, read entry by entry; NULL if it cannot be opened. */
+static DIR *open_folder(const char *root, const char *name)
 {
-	char path[PATH_MAX], name[64];
+	char path[PATH_MAX];
 
-	snprintf(name, sizeof(name), format, pid);
 	snprintf(path, sizeof(path), "%s%s", root, name);
 	return opendir(path);
 }
@@ -99,13 +98,15 @@ static void note(struct scan *s, int pid, unsigned int minor)
 /* A process with many files of one GPU counts once. */
 static void scan_process(struct scan *s, int pid)
 {
-	DIR *folder = open_folder(s->root, "/proc/%d/fd", pid);
 	uint64_t seen = 0;
 	struct dirent *d;
 	char link[256];
 	unsigned int minor;
+	DIR *folder;
 	ssize_t n;
 
+	snprintf(link, sizeof(link), "/proc/%d/fd", pid);
+	folder = open_folder(s->root, link);
 	if (!folder) {
 		s->unread += errno == EACCES || errno == EPERM;
 		return;
@@ -128,7 +129,7 @@ static void scan_process(struct scan *s, int pid)
 
 static void scan_processes(struct scan *s)
 {
-	DIR *proc = open_folder(s->root, "/proc", 0);
+	DIR *proc = open_folder(s->root, "/proc");
 	struct dirent *d;
 
 	while (proc && !s->late && (d = readdir(proc))) {
@@ -217,7 +218,7 @@ void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *o
 		return;
 	s->root = root;
 	s->deadline_ns = monotonic_ns() + GPU_HOLDERS_SCAN_MS * 1000000ull;
-	gpus = open_folder(root, "/proc/driver/nvidia/gpus", 0);
+	gpus = open_folder(root, "/proc/driver/nvidia/gpus");
 	if (gpus)
 		scan_processes(s);
 	/* Those that are known first: reading one may take long. */

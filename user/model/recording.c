@@ -97,7 +97,7 @@ static int put_number(struct bytes *b, uint64_t n)
 /* A difference of either sign as a number: 0, -1, 1, -2, ... */
 static uint64_t fold_sign(uint64_t difference)
 {
-	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
+	return difference << 1 ^ -(difference >> 63);
 }
 
 static uint64_t unfold_sign(uint64_t n)

@@ -306,7 +306,9 @@ static int keep_interval(struct session *t)
 	if (t->interval_count == SESSION_INTERVALS)
 		err = halve_intervals(t);
 	copy.points = calloc(copy.count + 1, sizeof(*copy.points));
-	added = copy.points ? ARRAY_APPEND(t->intervals, t->interval_count) : NULL;
+	if (!copy.points)
+		return -ENOMEM;
+	added = ARRAY_APPEND(t->intervals, t->interval_count);
 	if (!added) {
 		free(copy.points);
 		return -ENOMEM;
