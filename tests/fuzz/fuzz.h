@@ -4,6 +4,7 @@
 #define FUZZ_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
-static inline void require(int condition)
+#define require(condition) ((condition) ? (void)0 : require_failed(#condition, __LINE__))
+
+static inline void require_failed(const char *condition, int line)
 {
-	if (!condition)
-		abort();
+	fprintf(stderr, "line %d: not %s\n", line, condition);
+	abort();
 }
 
 /* A string that ends within @size bytes and has no control byte. */

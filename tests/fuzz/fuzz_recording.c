@@ -55,7 +55,8 @@ static void require_page(const char *json, size_t size)
 	require(data != NULL);
 	data += strlen("type=\"application/json\">");
 	end = strstr(data, "<");
-	require(end && !strncmp(end, "</script>", 9) && json_valid(data, (size_t)(end - data)));
+	require(end && !strncmp(end, "</script>", 9) && end[-1] == '\n');
+	require(json_valid(data, (size_t)(end - 1 - data)));
 	free(text);
 }
 

@@ -75,7 +75,8 @@ static bool json_members_of(struct json_text *t, char end, bool named)
 			return false;
 		if (!json_value(t))
 			return false;
-	} while (json_take(t, ','));
+		/* A line may end after a comma. */
+	} while (json_take(t, ',') && (json_take(t, '\n') || true));
 	return json_take(t, end);
 }
 
@@ -108,8 +109,12 @@ static bool json_value(struct json_text *t)
 static inline bool json_valid(const char *text, size_t len)
 {
 	struct json_text t = { text, text + len, 0 };
+	const char *line = text, *newline;
 
-	return only_safe(text, len) && json_value(&t) && t.at == t.end;
+	for (; (newline = memchr(line, '\n', (size_t)(t.end - line))); line = newline + 1)
+		if (!only_safe(line, (size_t)(newline - line)))
+			return false;
+	return only_safe(line, (size_t)(t.end - line)) && json_value(&t) && t.at == t.end;
 }
 
 #endif

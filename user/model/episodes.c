@@ -47,6 +47,7 @@ struct episode_watch {
 	double background; /* bytes per second outside of bursts */
 	uint64_t before_bytes; /* above the background, in the interval before */
 	bool seen; /* an interval */
+	unsigned int quiet; /* intervals outside of bursts, up to BACKGROUND_PART */
 	/* The present burst, if there is one. */
 	bool on, from_start;
 	unsigned int intervals;
@@ -151,9 +152,9 @@ static void forget(struct episode_watch *w)
 	struct episode_watch kept = *w;
 
 	verdict_history_free(&w->history);
-	*w = (struct episode_watch){ .kind = kept.kind,
-				     .background = kept.background,
-				     .seen = true };
+	*w = (struct episode_watch){
+		.kind = kept.kind, .background = kept.background, .quiet = kept.quiet, .seen = true
+	};
 	memcpy(w->server, kept.server, sizeof(w->server));
 }
 
@@ -207,10 +208,13 @@ static void quiet(struct episode_watch *w, const struct traffic *t)
 	double rate = rate_of(t);
 
 	w->before_bytes = above_background(w, t);
-	if (rate < w->background || !w->seen)
+	if (w->quiet < BACKGROUND_PART)
+		w->quiet++;
+	/* The mean at first, then what comes nearer to it. */
+	if (rate < w->background)
 		w->background = rate;
 	else
-		w->background += (rate - w->background) / BACKGROUND_PART;
+		w->background += (rate - w->background) / w->quiet;
 	w->seen = true;
 }
 

@@ -474,7 +474,7 @@ static int set_entries(const struct past *p, const struct recorded_table *t, cha
 	size_t at = 0;
 	int err = 0;
 
-	for (char *entry = array; at < now->count; entry += t->size)
+	for (char *entry = array; at < now->count && !err; entry += t->size)
 		for (size_t f = 0; f < t->field_count && !err; f++) {
 			const struct recorded_field *field = &t->fields[f];
 
