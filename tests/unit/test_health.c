@@ -533,9 +533,10 @@ TEST(a_fault_is_over_by_acknowledgement)
 		{ "\n* fallen_off_bus 1700000000 card was seated\r\n", 4 },
 		{ "* fallen_off 1700000000", 0 },
 		{ "* 79 1600000000\n* 79 1700000000\n", 1 },
-		// NOW is 1700000000: until a time in the future
+		// NOW is 1700000000: no fault has told a time in the future
 		{ "* * 1700000010", 7 },
-		{ "* 79 1800000000", 1 },
+		{ "* 79 1800000000", 0 },
+		// a snooze
 		{ "* 79 until:1800000000", 1 },
 		{ "* 79 until:1700000000", 1 },
 		// a snooze that is over

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/fields.h"
 #include "base/file_text.h"
 #include "base/pci_address.h"
@@ -150,8 +151,11 @@ bool ack_covers(const struct ack_list *list, const char *device, const char *uui
 	for (const struct ack *a = list->acks; a < list->acks + list->count; a++) {
 		if (!matches(a->device, device) && (!*uuid || strcmp(a->device, uuid) != 0))
 			continue;
-		if (matches(a->what, what) &&
-		    (double)(long long)(a->snooze ? now : time) <= a->time)
+		if (!matches(a->what, what))
+			continue;
+		if (a->snooze ? (double)(long long)now <= a->time :
+				(double)(long long)time <= a->time &&
+					a->time <= now + CLOCK_SLACK_SECONDS)
 			return true;
 	}
 	return false;

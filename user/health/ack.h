@@ -7,8 +7,9 @@
  * DEVICE is a PCI address as in sysfs, the UUID of a GPU ("GPU-..."), "other" for those that
  * have folded, or * for all; WHAT is an Xid, sxid:NUMBER, the kind of a driver error, or *
  * for all; TIME is a time as in time_text.h. All such faults up to the end of that second
- * are acknowledged: while it lies in the future, all there are. "until:TIME" is a snooze: it
- * acknowledges all of them until then, and none afterwards.
+ * are acknowledged; by a TIME in the future none is, because it was not taken from a fault by
+ * the clock as it is set. "until:TIME" is a snooze: it acknowledges all of them until then,
+ * and none afterwards.
  */
 #ifndef XIDSCOPE_ACK_H
 #define XIDSCOPE_ACK_H
