@@ -27,8 +27,9 @@ const char *const episode_kind_names[EPISODE_KINDS] = {
 #define PEAK_CONCURRENCY 0.5
 /* It ends after an interval with less than this part of its highest rate. */
 #define QUIET_PART 8
-/* The rate of the time before falls at once and rises slowly. */
+/* The rate of the time before comes nearer to that of an interval by these parts: it rises slowly. */
 #define BACKGROUND_PART 16
+#define FALL_PART 4
 /* What goes on for longer is no burst: the intervals where it was there when the session began,
  * the seconds elsewhere. */
 #define MOST_FIRST_INTERVALS 10
@@ -210,11 +211,10 @@ static void quiet(struct episode_watch *w, const struct traffic *t)
 	w->before_bytes = above_background(w, t);
 	if (w->quiet < BACKGROUND_PART)
 		w->quiet++;
-	/* The mean at first, then what comes nearer to it. */
-	if (rate < w->background)
-		w->background = rate;
-	else
-		w->background += (rate - w->background) / w->quiet;
+	/* The mean at first, then what comes nearer to it: soon where a burst that was none has ended,
+	 * but not at once, as a burst holds up other traffic, too. */
+	w->background += (rate - w->background) /
+			 (rate < w->background && w->quiet > FALL_PART ? FALL_PART : w->quiet);
 	w->seen = true;
 }
 
