@@ -7,6 +7,14 @@
 
 static struct nfs_span spans[64];
 static size_t span_count;
+static struct snapshot before;
+
+static void begin(void)
+{
+	span_count = 0;
+	snapshot_free(&before);
+	before = (struct snapshot){};
+}
 
 static void on_span(void *context, const struct nfs_span *span)
 {
@@ -26,15 +34,16 @@ static void add(struct nfs_watch *w, uint64_t seconds, double oldest, double sat
 	assert_true(v && t);
 	v->oldest_ns[RPC_QUEUE_PENDING] = (uint64_t)(oldest * 1e9);
 	t->saturated_ns[RPC_LIMIT_SLOT] = (uint64_t)(saturated * 1e9);
-	assert_int_equal(nfs_watch_add(w, &s, on_span, NULL), 0);
-	snapshot_free(&s);
+	nfs_watch_add(w, &before, &s, on_span, NULL);
+	snapshot_free(&before);
+	before = s;
 }
 
 TEST(a_stall_is_reported_twice)
 {
 	struct nfs_watch w = {};
 
-	span_count = 0;
+	begin();
 	add(&w, 100, 9.9, 0, 0);
 	assert_int_equal(span_count, 0);
 	add(&w, 115, 24.9, 0, 0);
@@ -51,13 +60,14 @@ TEST(a_stall_is_reported_twice)
 	assert_int_equal(spans[1].begin_ns, spans[0].begin_ns);
 	assert_int_equal(spans[1].end_ns / SECOND, 145);
 	nfs_watch_free(&w);
+	begin();
 }
 
 TEST(a_limit_that_is_reached_again_and_again_is_one)
 {
 	struct nfs_watch w = {};
 
-	span_count = 0;
+	begin();
 	add(&w, 100, 0, 50, 0); /* what was before the first snapshot counts for nothing */
 	add(&w, 110, 0, 54, 0);
 	assert_int_equal(span_count, 0);
@@ -75,13 +85,14 @@ TEST(a_limit_that_is_reached_again_and_again_is_one)
 	assert_int_equal(span_count, 2);
 	assert_int_equal(spans[1].end_ns / SECOND, 170);
 	nfs_watch_free(&w);
+	begin();
 }
 
 TEST(what_is_not_measured_is_not_saturated)
 {
 	struct nfs_watch w = {};
 
-	span_count = 0;
+	begin();
 	add(&w, 100, 0, 0, RPC_ALL_FACTS);
 	add(&w, 110, 0, 10, RPC_ALL_FACTS);
 	assert_int_equal(span_count, 0);
@@ -89,4 +100,5 @@ TEST(what_is_not_measured_is_not_saturated)
 	add(&w, 120, 0, 5, 0);
 	assert_int_equal(span_count, 0);
 	nfs_watch_free(&w);
+	begin();
 }

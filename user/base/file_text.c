@@ -41,12 +41,9 @@ static int read_all(struct file_text *f, int fd, size_t room, size_t max)
 	return 0;
 }
 
-/* Whether somebody else may have written it; 0, -EMLINK or -EPERM. */
-static int check_owner(const struct stat *st)
+bool file_is_anybodys(const struct stat *st)
 {
-	if (st->st_nlink > 1)
-		return -EMLINK;
-	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH ? -EPERM : 0;
+	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH;
 }
 
 static int read_file(struct file_text *f, const char *path, size_t max, bool own)
@@ -63,8 +60,10 @@ static int read_file(struct file_text *f, const char *path, size_t max, bool own
 		err = -errno;
 	else if (!S_ISREG(status.st_mode))
 		err = -EINVAL;
-	else if (own)
-		err = check_owner(&status);
+	else if (own && status.st_nlink > 1)
+		err = -EMLINK;
+	else if (own && file_is_anybodys(&status))
+		err = -EPERM;
 	if (!err && (size_t)status.st_size > max)
 		err = -EFBIG;
 	if (!err)

@@ -22,6 +22,11 @@ int file_text_read(struct file_text *f, const char *path, size_t max);
  * or to this user, and not be writable by everybody. Also returns -ELOOP, -EMLINK or -EPERM. */
 int file_text_read_own(struct file_text *f, const char *path, size_t max);
 
+struct stat;
+
+/* Whether others than root and this user own the file, or may write it. */
+bool file_is_anybodys(const struct stat *st);
+
 /* The text of an error of these. */
 const char *file_text_error(int err);
 

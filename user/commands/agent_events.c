@@ -83,9 +83,11 @@ static void on_span(void *context, const struct nfs_span *span)
 	free(members);
 }
 
-int agent_events_add(struct agent_events *a, const struct snapshot *s)
+void agent_events_add(struct agent_events *a, const struct snapshot *before,
+		      const struct snapshot *s)
 {
-	return a->log ? nfs_watch_add(&a->nfs, s, on_span, a) : 0;
+	if (a->log)
+		nfs_watch_add(&a->nfs, before, s, on_span, a);
 }
 
 void agent_events_free(struct agent_events *a)

@@ -23,8 +23,9 @@ void agent_events_start(struct agent_events *a);
 void agent_events_alive(struct agent_events *a, uint64_t now_ns);
 void agent_events_stop(struct agent_events *a);
 
-/* Writes what begins or ends with this snapshot. Returns 0 or -ENOMEM. */
-int agent_events_add(struct agent_events *a, const struct snapshot *s);
+/* Writes what begins or ends with this snapshot. @before: see nfs_watch_add(). */
+void agent_events_add(struct agent_events *a, const struct snapshot *before,
+		      const struct snapshot *s);
 
 void agent_events_free(struct agent_events *a);
 

@@ -134,8 +134,7 @@ static int export(struct agent *a)
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {
-		if (agent_events_add(&a->agent_events, &s))
-			log_error(&a->options->log, "no memory to look for stalls of NFS");
+		agent_events_add(&a->agent_events, &a->verdicts.before, &s);
 		add_health(a, &s);
 		s.export_seconds = a->export_seconds;
 		s.export_errors = a->export_errors;

@@ -123,7 +123,7 @@ static const char *elf_open(struct elf *e, const char *path)
 	if (!S_ISREG(status.st_mode))
 		return file_text_error(-EINVAL);
 	/* The types say what is read of the kernel's memory and shown. */
-	if ((status.st_uid && status.st_uid != geteuid()) || status.st_mode & S_IWOTH)
+	if (file_is_anybodys(&status))
 		return "others than root may write to it";
 	return read_sections(e);
 }

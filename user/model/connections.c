@@ -15,25 +15,17 @@
 /* ... unless the connection has less than half of the others' calls. */
 #define FEW_REPLIES 5
 
-static uint64_t since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* What it did since @before. */
 static struct connection connection_of(const struct snapshot *before,
 				       const struct rpc_transport_state *t)
 {
 	static const struct rpc_transport_state none;
-	const struct rpc_transport_state *then = &none;
+	const struct rpc_transport_state *then =
+		(before ? snapshot_transport_like(before, t, 0) : NULL) ?: &none;
 	struct connection c = { .transport = t, .stuck = t->oldest_ns >= STUCK_NS };
 
-	for (size_t i = 0; before && i < before->transport_count; i++)
-		if (!strcmp(before->transports[i].name, t->name) &&
-		    !strcmp(before->transports[i].server, t->server))
-			then = &before->transports[i];
-	c.replies = since(t->replies, then->replies);
-	c.rtt_ns = since(t->rtt_ns, then->rtt_ns);
+	c.replies = counted_since(t->replies, then->replies);
+	c.rtt_ns = counted_since(t->rtt_ns, then->rtt_ns);
 	c.mean_ns = c.replies ? c.rtt_ns / c.replies : 0;
 	return c;
 }

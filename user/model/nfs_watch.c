@@ -2,7 +2,6 @@
 /* Stalls of NFS and saturated limits: what has begun and what has ended. */
 #include "model/nfs_watch.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,26 +75,8 @@ static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_h
 			end(w, &w->entries[i], s->time_ns, handle, context);
 }
 
-static bool same(const struct rpc_transport_state *a, const struct rpc_transport_state *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->server, b->server);
-}
-
-/* The transport @t, the one with number @at, in the last snapshot; NULL: it is new. */
-static const struct rpc_transport_state *before(const struct nfs_watch *w,
-						const struct rpc_transport_state *t, size_t at)
-{
-	/* Most often they are in the same order. */
-	if (at < w->before_count && same(&w->before[at], t))
-		return &w->before[at];
-	for (size_t i = 0; i < w->before_count; i++)
-		if (same(&w->before[i], t))
-			return &w->before[i];
-	return NULL;
-}
-
 /* The share of the time since the last snapshot in which tasks waited for @limit of @t. */
-static double share(const struct nfs_watch *w, const struct snapshot *s,
+static double share(const struct snapshot *before, const struct snapshot *s,
 		    const struct rpc_transport_state *t, const struct rpc_transport_state *b,
 		    int limit)
 {
@@ -104,11 +85,12 @@ static double share(const struct nfs_watch *w, const struct snapshot *s,
 	/* A count that fell is that of another source. */
 	return t->saturated_ns[limit] < past ? 0 :
 					       (double)(t->saturated_ns[limit] - past) /
-						       (double)(s->time_ns - w->before_ns);
+						       (double)(s->time_ns - before->time_ns);
 }
 
-static void add_share(struct nfs_watch *w, const struct snapshot *s, const char *server, int limit,
-		      double part, nfs_span_handler *handle, void *context)
+static void add_share(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
+		      const char *server, int limit, double part, nfs_span_handler *handle,
+		      void *context)
 {
 	struct nfs_watch_entry *e = find(w, server, WATCH_LIMIT + limit);
 
@@ -118,23 +100,24 @@ static void add_share(struct nfs_watch *w, const struct snapshot *s, const char 
 			return;
 		e->span.kind = "nfs_saturation";
 		e->span.name = rpc_limit_names[limit];
-		e->span.begin_ns = w->before_ns;
+		e->span.begin_ns = before->time_ns;
 		handle(context, &e->span);
 	}
 	if (e && part >= NFS_RELIEVED_SHARE)
 		e->last_ns = s->time_ns;
 }
 
-static void add_saturation(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
-			   void *context)
+static void add_saturation(struct nfs_watch *w, const struct snapshot *before,
+			   const struct snapshot *s, nfs_span_handler *handle, void *context)
 {
 	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[i], *b = before(w, t, i);
+		const struct rpc_transport_state *t = &s->transports[i],
+						 *b = snapshot_transport_like(before, t, i);
 
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (snapshot_knows(s, RPC_FACT_SATURATED + l))
-				add_share(w, s, t->server, l, share(w, s, t, b, l), handle,
-					  context);
+				add_share(w, before, s, t->server, l, share(before, s, t, b, l),
+					  handle, context);
 	}
 	for (size_t i = w->count; i-- > 0;) {
 		struct nfs_watch_entry *e = &w->entries[i];
@@ -144,29 +127,16 @@ static void add_saturation(struct nfs_watch *w, const struct snapshot *s, nfs_sp
 	}
 }
 
-int nfs_watch_add(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
-		  void *context)
+void nfs_watch_add(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
+		   nfs_span_handler *handle, void *context)
 {
-	size_t size = s->transport_count * sizeof(*s->transports);
-	struct rpc_transport_state *copy = malloc(size + 1);
-
-	if (!copy)
-		return -ENOMEM;
 	add_stalls(w, s, handle, context);
-	if (w->before_ns && s->time_ns > w->before_ns)
-		add_saturation(w, s, handle, context);
-	if (size)
-		memcpy(copy, s->transports, size);
-	free(w->before);
-	w->before = copy;
-	w->before_count = s->transport_count;
-	w->before_ns = s->time_ns;
-	return 0;
+	if (before->time_ns && s->time_ns > before->time_ns)
+		add_saturation(w, before, s, handle, context);
 }
 
 void nfs_watch_free(struct nfs_watch *w)
 {
 	free(w->entries);
-	free(w->before);
 	*w = (struct nfs_watch){};
 }

@@ -40,18 +40,15 @@ struct nfs_watch_entry;
 struct nfs_watch {
 	struct nfs_watch_entry *entries;
 	size_t count;
-	struct rpc_transport_state *before; /* of the last snapshot */
-	size_t before_count;
-	uint64_t before_ns; /* 0: there was none */
 };
 
 /*
- * Looks at a snapshot of the observation whose earlier ones it has had; calls @handle for what
+ * Looks at a snapshot and the one before it, all zeros if there was none; calls @handle for what
  * has begun, and again for what has ended. A stall that lasts at the same moment in several
- * queues of a server is one. Returns 0 or -ENOMEM.
+ * queues of a server is one. Without memory what begins is not reported.
  */
-int nfs_watch_add(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
-		  void *context);
+void nfs_watch_add(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
+		   nfs_span_handler *handle, void *context);
 
 void nfs_watch_free(struct nfs_watch *w);
 

@@ -19,11 +19,6 @@ const char *const session_event_names[SESSION_EVENT_KINDS] = {
 	[SESSION_DISCONNECT] = "disconnect",
 };
 
-static uint64_t since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* ---- the filter ---- */
 
 static bool matches(const char *pattern, const char *text)
@@ -106,20 +101,10 @@ static struct session_point *point_of(const struct session *t, const char *serve
 		found_;                                                            \
 	})
 
-static bool same_op(const struct rpc_op *a, const struct rpc_op *b)
-{
-	return !strcmp(a->op, b->op) && !strcmp(a->server, b->server);
-}
-
 static bool same_error(const struct rpc_error *a, const struct rpc_error *b)
 {
 	return !strcmp(a->status, b->status) && !strcmp(a->op, b->op) &&
 	       !strcmp(a->server, b->server);
-}
-
-static bool same_transport(const struct rpc_transport_state *a, const struct rpc_transport_state *b)
-{
-	return !strcmp(a->name, b->name) && !strcmp(a->server, b->server);
 }
 
 static bool same_fault(const struct fault *a, const struct fault *b)
@@ -143,16 +128,16 @@ static void add_op(struct session_point *p, const struct rpc_op *now, const stru
 	if (time_histogram_count(&now->total) < time_histogram_count(&then->total))
 		then = &none;
 	for (int i = 0; i < TIME_BUCKETS; i++) {
-		uint64_t calls = since(now->total.bucket[i], then->total.bucket[i]);
+		uint64_t calls = counted_since(now->total.bucket[i], then->total.bucket[i]);
 
 		p->total.bucket[i] += calls;
 		p->calls += calls;
 	}
-	p->total.sum_ns += since(now->total.sum_ns, then->total.sum_ns);
+	p->total.sum_ns += counted_since(now->total.sum_ns, then->total.sum_ns);
 	for (int i = 0; i < RPC_PHASES; i++)
-		p->phase_ns[i] += since(now->phase[i].sum_ns, then->phase[i].sum_ns);
-	p->sent_bytes += since(now->sent_bytes, then->sent_bytes);
-	p->received_bytes += since(now->received_bytes, then->received_bytes);
+		p->phase_ns[i] += counted_since(now->phase[i].sum_ns, then->phase[i].sum_ns);
+	p->sent_bytes += counted_since(now->sent_bytes, then->sent_bytes);
+	p->received_bytes += counted_since(now->received_bytes, then->received_bytes);
 }
 
 static void add_transport(struct session_point *p, const struct rpc_transport_state *now,
@@ -162,15 +147,15 @@ static void add_transport(struct session_point *p, const struct rpc_transport_st
 	const struct rpc_transport_state *then = before ? before : &none;
 
 	for (int l = 0; l < RPC_LIMITS; l++) {
-		uint64_t ns = since(now->saturated_ns[l], then->saturated_ns[l]);
+		uint64_t ns = counted_since(now->saturated_ns[l], then->saturated_ns[l]);
 
 		if (p->saturated_ns[l] < ns)
 			p->saturated_ns[l] = ns;
 	}
-	p->retransmits += since(now->retransmits, then->retransmits);
-	p->timeouts += since(now->timeouts, then->timeouts);
-	p->disconnects += since(now->disconnects, then->disconnects);
-	p->connects += since(now->connects, then->connects);
+	p->retransmits += counted_since(now->retransmits, then->retransmits);
+	p->timeouts += counted_since(now->timeouts, then->timeouts);
+	p->disconnects += counted_since(now->disconnects, then->disconnects);
+	p->connects += counted_since(now->connects, then->connects);
 	if (now->alive) {
 		p->in_flight += now->slots_in_flight;
 		if (now->slots_max < 65536) /* which is no limit */
@@ -201,7 +186,7 @@ static void fill_points(struct session *t, const struct snapshot *before,
 
 		p = session_wants_op(t, o->op) ? point_of(t, o->server) : NULL;
 		if (p)
-			add_op(p, o, FIND_BEFORE(o, before, op, i, same_op));
+			add_op(p, o, snapshot_op_like(before, o, i));
 	}
 	for (size_t i = 0; i < now->error_count; i++) {
 		const struct rpc_error *e = &now->errors[i], *then;
@@ -211,14 +196,14 @@ static void fill_points(struct session *t, const struct snapshot *before,
 		p = point_of(t, e->server);
 		then = FIND_BEFORE(e, before, error, i, same_error);
 		if (p)
-			p->errors += since(e->count, then ? then->count : 0);
+			p->errors += counted_since(e->count, then ? then->count : 0);
 	}
 	for (size_t i = 0; i < now->transport_count; i++) {
 		const struct rpc_transport_state *c = &now->transports[i];
 
 		p = point_of(t, c->server);
 		if (p)
-			add_transport(p, c, FIND_BEFORE(c, before, transport, i, same_transport));
+			add_transport(p, c, snapshot_transport_like(before, c, i));
 	}
 	for (size_t i = 0; i < now->server_count; i++) {
 		p = point_of(t, now->servers[i].server);
@@ -348,7 +333,7 @@ static void find_faults(struct session *t, const struct snapshot *before,
 	for (size_t i = 0; i < now->fault_count; i++) {
 		const struct fault *f = &now->faults[i],
 				   *then = FIND_BEFORE(f, before, fault, i, same_fault);
-		uint64_t count = since(f->count, then ? then->count : 0);
+		uint64_t count = counted_since(f->count, then ? then->count : 0);
 
 		if (!count)
 			continue;
@@ -361,7 +346,7 @@ static void find_faults(struct session *t, const struct snapshot *before,
 		const struct kernel_event *k = &now->kernel_events[i],
 					  *then = FIND_BEFORE(k, before, kernel_event, i,
 							      same_event);
-		uint64_t count = since(k->count, then ? then->count : 0);
+		uint64_t count = counted_since(k->count, then ? then->count : 0);
 
 		if (!count)
 			continue;
@@ -425,7 +410,7 @@ static int end_interval(struct session *t, const struct snapshot *before)
 	free(latest->points);
 	*latest = (struct session_interval){
 		.time = before->wall,
-		.ns = since(t->last.time_ns, before->time_ns),
+		.ns = counted_since(t->last.time_ns, before->time_ns),
 		.count = t->server_count,
 		.points = calloc(t->server_count + 1, sizeof(*latest->points)),
 	};
@@ -505,7 +490,7 @@ void session_free(struct session *t)
 
 double session_seconds(const struct session *t)
 {
-	return (double)since(t->last.time_ns, t->first.time_ns) / 1e9;
+	return (double)counted_since(t->last.time_ns, t->first.time_ns) / 1e9;
 }
 
 double session_wall(const struct session *t, uint64_t monotonic_ns)

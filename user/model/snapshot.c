@@ -135,6 +135,30 @@ struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
 	return v;
 }
 
+const struct rpc_op *snapshot_op_like(const struct snapshot *s, const struct rpc_op *like,
+				      size_t at)
+{
+	for (size_t i = 0; i < s->op_count; i++) {
+		const struct rpc_op *o = &s->ops[(at + i) % s->op_count];
+
+		if (!strcmp(o->op, like->op) && !strcmp(o->server, like->server))
+			return o;
+	}
+	return NULL;
+}
+
+const struct rpc_transport_state *
+snapshot_transport_like(const struct snapshot *s, const struct rpc_transport_state *like, size_t at)
+{
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[(at + i) % s->transport_count];
+
+		if (!strcmp(t->name, like->name) && !strcmp(t->server, like->server))
+			return t;
+	}
+	return NULL;
+}
+
 struct episode_stats *snapshot_episodes(struct snapshot *s, const char *server, const char *kind)
 {
 	struct episode_stats *e;

@@ -340,6 +340,20 @@ static inline bool snapshot_knows(const struct snapshot *s, int fact)
 /* The snapshot owns its arrays; initialise with {}. */
 void snapshot_free(struct snapshot *s);
 
+/* What a count has grown by; 0 if it has fallen. */
+static inline uint64_t counted_since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* The entry of @s with the labels of @like; NULL: there is none. @at: the place of @like in its own
+ * snapshot, where it mostly is in @s, too. */
+const struct rpc_op *snapshot_op_like(const struct snapshot *s, const struct rpc_op *like,
+				      size_t at);
+const struct rpc_transport_state *snapshot_transport_like(const struct snapshot *s,
+							  const struct rpc_transport_state *like,
+							  size_t at);
+
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
  * valid until the next call for the same array. A fault's labels are all members of
  * @like except counts and times; a mount's are its texts. */

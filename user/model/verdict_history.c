@@ -58,18 +58,11 @@ enum verdict_kind verdict_kind_of(const char *op)
 	return strcmp(op, "WRITE") ? VERDICT_OTHER : VERDICT_WRITE;
 }
 
-/* Snapshots keep the order of their entries, so the same entry is mostly at the same place. */
 static const struct rpc_op *op_before(const struct interval *n, size_t index)
 {
 	static const struct rpc_op none;
-	const struct rpc_op *ops = n->before->ops, *now = &n->now->ops[index];
 
-	for (size_t i = 0, at = index; i < n->before->op_count; i++, at++) {
-		at %= n->before->op_count;
-		if (!strcmp(ops[at].op, now->op) && !strcmp(ops[at].server, now->server))
-			return &ops[at];
-	}
-	return &none;
+	return snapshot_op_like(n->before, &n->now->ops[index], index) ?: &none;
 }
 
 static void add_ops(struct interval *n)
@@ -96,16 +89,11 @@ static void add_ops(struct interval *n)
 	}
 }
 
-static const struct rpc_transport_state *transport_before(const struct interval *n,
-							  const struct rpc_transport_state *t)
+static const struct rpc_transport_state *transport_before(const struct interval *n, size_t index)
 {
 	static const struct rpc_transport_state none;
 
-	for (size_t i = 0; i < n->before->transport_count; i++)
-		if (!strcmp(n->before->transports[i].name, t->name) &&
-		    !strcmp(n->before->transports[i].server, t->server))
-			return &n->before->transports[i];
-	return &none;
+	return snapshot_transport_like(n->before, &n->now->transports[index], index) ?: &none;
 }
 
 static void add_transports(struct verdict_server *v, struct interval *n)
@@ -119,7 +107,7 @@ static void add_transports(struct verdict_server *v, struct interval *n)
 
 		if (strcmp(t->server, n->server) != 0)
 			continue;
-		then = transport_before(n, t);
+		then = transport_before(n, i);
 		n->replies += since(t->replies, then->replies);
 		v->retransmits += since(t->retransmits, then->retransmits);
 		v->segments += since(t->segments, then->segments);
@@ -187,9 +175,7 @@ static void add_server(struct verdict_server *v, const struct interval *n)
 	uint64_t calls = since(depth_count(pending), depth_count(&then->depth[RPC_QUEUE_PENDING]));
 	uint64_t depth = since(pending->sum, then->depth[RPC_QUEUE_PENDING].sum);
 
-	v->credentials_ns += s->credentials_ns > then->credentials_ns ?
-				     s->credentials_ns - then->credentials_ns :
-				     0;
+	v->credentials_ns += counted_since(s->credentials_ns, then->credentials_ns);
 	if (v->session_slots < s->session_slots)
 		v->session_slots = s->session_slots;
 	v->depth_calls += calls;

@@ -58,11 +58,6 @@ struct mountstats {
 	struct transports transports;
 };
 
-static uint64_t since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 static const struct mountstats_op *op_before(const struct seen_mount *seen, const char *name)
 {
 	static const struct mountstats_op none;
@@ -82,7 +77,7 @@ static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
 /* Transmits beyond the first one of each call. */
 static uint64_t resent(const struct mountstats_op *op)
 {
-	return since(op->transmits, op->calls);
+	return counted_since(op->transmits, op->calls);
 }
 
 /* All time but rtt, for a source that takes over: its phases add up to the total. (Both are cut to
@@ -106,8 +101,8 @@ static void add_rest(struct rpc_op *o, uint64_t calls)
 static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 		  struct mountstats_op *now, const struct mountstats_op *before)
 {
-	uint64_t calls = since(now->calls, before->calls);
-	uint64_t errors = since(now->errors, before->errors);
+	uint64_t calls = counted_since(now->calls, before->calls);
+	uint64_t errors = counted_since(now->errors, before->errors);
 	struct rpc_transport_state *t;
 	struct rpc_error *e;
 	struct rpc_op *o;
@@ -119,11 +114,11 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 	o = snapshot_op(&m->totals, mount->server, now->name);
 	if (!o)
 		return -ENOMEM;
-	add_time(&o->total, calls, since(now->total_ms, before->total_ms));
-	add_time(&o->phase[RPC_PHASE_RTT], calls, since(now->rtt_ms, before->rtt_ms));
+	add_time(&o->total, calls, counted_since(now->total_ms, before->total_ms));
+	add_time(&o->phase[RPC_PHASE_RTT], calls, counted_since(now->rtt_ms, before->rtt_ms));
 	add_rest(o, calls);
-	o->sent_bytes += since(now->sent_bytes, before->sent_bytes);
-	o->received_bytes += since(now->received_bytes, before->received_bytes);
+	o->sent_bytes += counted_since(now->sent_bytes, before->sent_bytes);
+	o->received_bytes += counted_since(now->received_bytes, before->received_bytes);
 	if (errors) {
 		e = snapshot_error(&m->totals, mount->server, now->name, ANY_STATUS);
 		if (!e)
@@ -136,7 +131,7 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 	if (!t)
 		return -ENOMEM;
 	t->retransmits += resent(now) - resent(before);
-	t->timeouts += since(now->timeouts, before->timeouts);
+	t->timeouts += counted_since(now->timeouts, before->timeouts);
 	return 0;
 }
 
