@@ -111,8 +111,7 @@ static __always_inline void local_of_rdma(struct rpc_local_address *to, __u64 xp
 		__builtin_memcpy(to->bytes, address.v6, sizeof(address.v6));
 }
 
-/* Run with a transport's number, its rpc_xprt's address, its enum rpc_local_kind and whether that
- * is TCP: reads
+/* Run with a transport's number, its rpc_xprt's address and its enum rpc_local_kind: reads
  * what no event shows, above all the calls to a server that has stopped answering. Each request
  * gets the next xid, so the lowest one in flight is the oldest; after xprt->xid has wrapped,
  * those at or above it are older. If another transport has the address, its former owner's
@@ -150,11 +149,11 @@ int rpc_probe(__u64 *ctx)
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
 	p->local.family = 0;
 	p->segments = p->segments_lost = 0;
-	if (ctx[2] == RPC_LOCAL_SOCKET && bpf_core_type_exists(struct sock_xprt) &&
-	    bpf_core_type_exists(struct sock)) {
+	if ((ctx[2] == RPC_LOCAL_SOCKET || ctx[2] == RPC_LOCAL_TCP) &&
+	    bpf_core_type_exists(struct sock_xprt) && bpf_core_type_exists(struct sock)) {
 		sk = BPF_CORE_READ((struct sock_xprt *)xprt, inet);
 		local_of_socket(&p->local, sk);
-		if (ctx[3] && sk && bpf_core_type_exists(struct tcp_sock))
+		if (ctx[2] == RPC_LOCAL_TCP && sk && bpf_core_type_exists(struct tcp_sock))
 			segments_of(p, sk);
 	} else if (ctx[2] == RPC_LOCAL_RDMA)
 		local_of_rdma(&p->local, ctx[1]);

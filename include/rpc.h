@@ -242,6 +242,7 @@ struct rpc_waiter {
 enum rpc_local_kind {
 	RPC_LOCAL_UNKNOWN,
 	RPC_LOCAL_SOCKET, /* the rpc_xprt is part of a sock_xprt */
+	RPC_LOCAL_TCP, /* likewise, and its socket is one of TCP, which counts segments */
 	RPC_LOCAL_RDMA, /* ... of an rpcrdma_xprt, see rpc_rdma_local */
 };
 

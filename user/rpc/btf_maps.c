@@ -178,7 +178,9 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 /* How to find the address at which a connection of this protocol begins. */
 static enum rpc_local_kind local_kind(const char *proto)
 {
-	if (!strcmp(proto, "tcp") || !strcmp(proto, "tls") || !strcmp(proto, "udp"))
+	if (!strcmp(proto, "tcp") || !strcmp(proto, "tls"))
+		return RPC_LOCAL_TCP;
+	if (!strcmp(proto, "udp"))
 		return RPC_LOCAL_SOCKET;
 	return !strcmp(proto, "rdma") ? RPC_LOCAL_RDMA : RPC_LOCAL_UNKNOWN;
 }
@@ -205,8 +207,7 @@ static void probe(struct reading *r, uint32_t index, struct rpc_transport_state 
 	const struct rpc_transport *t = &r->transports[index];
 	struct rpc_bpf *bpf = r->m->bpf;
 	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
-	__u64 args[4] = { index, t->xprt, local_kind(t->proto),
-			  !strcmp(t->proto, "tcp") || !strcmp(t->proto, "tls") };
+	__u64 args[3] = { index, t->xprt, local_kind(t->proto) };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 	struct rpc_transport after;
 
