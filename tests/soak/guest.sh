@@ -65,14 +65,16 @@ sleep 5
 point begin
 mkdir -p /mnt/goes
 ./nfs_load mounts /mnt/goes "$mountd" 127.0.0.{2,3} >mounts.made 2>&1 &
-loads=$!
+mounting=$!
 # shellcheck disable=SC2086 # as many threads
 ./nfs_load calls $threads >calls.made 2>&1 &
-loads="$loads $!"
+calling=$!
 begin=$SECONDS minute=0
 # From then on all is warm: each server was mounted by each version.
 warm=$((seconds / 6 < 300 ? seconds / 6 : 300)) early=''
 while passed=$((SECONDS - begin)) && ((passed < limit)); do
+	# Enough mounts: the calls that are missing go faster without more.
+	((passed < seconds || $(made mounts) < mounts)) || kill -TERM "$mounting" 2>/dev/null
 	((passed < seconds || $(made calls) < calls || $(made mounts) < mounts)) || break
 	[[ $early ]] || ((passed < warm || $(made mounts) < 24)) || early=$(whole)
 	if ((passed / 60 > minute)); then
@@ -82,10 +84,8 @@ while passed=$((SECONDS - begin)) && ((passed < limit)); do
 	fi
 	sleep 5
 done
-# shellcheck disable=SC2086 # both
-kill -TERM $loads
-# shellcheck disable=SC2086
-wait $loads
+kill -TERM "$mounting" "$calling" 2>/dev/null
+wait "$mounting" "$calling"
 passed=$((SECONDS - begin))
 point end
 sleep 20 # transports of mounts that are gone
