@@ -963,8 +963,31 @@ TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)
 	w->device = "";
 	record(w, LOADING);
 	assert_int_equal(w->faults.counts.recovery_count, 1);
-	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now);
+	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now, w->now);
 	assert_int_equal(w->faults.counts.recovery_count, 2);
+}
+
+/* An agent that was stopped reads uevents long after a later fault was printed. */
+TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
+{
+	struct world *w = *state;
+	uint64_t before;
+
+	record(w, XID_79);
+	pass(w, 10 * SECOND);
+	before = w->now;
+	pass(w, 20 * SECOND);
+	record(w, "NVRM: Xid (PCI:0000:c2:00): 79, pid=1234, name=python, GPU has fallen off the bus.");
+	pass(w, 20 * SECOND);
+	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", before, w->now);
+	assert_int_equal(w->faults.counts.recovery_count, 1);
+	assert_int_equal(w->faults.counts.fault_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct fault *f = &w->faults.counts.faults[i];
+
+		assert_int_equal(f->last > w->faults.counts.recoveries[0].time,
+				 !strcmp(f->device, "0000:c2:00.0"));
+	}
 }
 
 TEST_WITH(what_is_not_verified_is_bounded, enter, leave)

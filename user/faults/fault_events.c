@@ -202,14 +202,15 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 }
 
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
-			       uint64_t time_ns)
+			       uint64_t after_ns, uint64_t by_ns)
 {
-	double time = boot_time(e, time_ns);
+	double last = faults_last_of_all(e->faults);
 
 	/* A driver that fails as it is loaded reports that before it is ready. */
-	if (!*gpu && time - faults_last_of_all(e->faults) < LOADED_SECONDS)
+	if (!*gpu && boot_time(e, by_ns) - last < LOADED_SECONDS)
 		return;
-	log_no_memory(e, faults_recovered(e->faults, *gpu ? gpu : "all", evidence, time));
+	log_no_memory(e, faults_recovered(e->faults, *gpu ? gpu : "all", evidence,
+					  boot_time(e, after_ns)));
 }
 
 static void add_identity(struct fault_events *e, const struct kernel_line *line)
@@ -255,7 +256,8 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		break;
 	case KERNEL_LINE_RECOVERY:
 		if (time_ns < e->uevents_ns)
-			fault_events_add_recovery(e, line->device, line->name, time_ns);
+			fault_events_add_recovery(e, line->device, line->name, time_ns,
+						  time_ns);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
 		if (!line->follows_xid ||

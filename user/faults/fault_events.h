@@ -87,8 +87,10 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
 
 /* Evidence of recovery by the kernel's own report: the driver was loaded, or the
- * device at the PCI address @gpu ("" for the driver) was found. */
+ * device at the PCI address @gpu ("" for the driver) was found. It happened between
+ * @after_ns and @by_ns (CLOCK_MONOTONIC); a fault later than @after_ns may have come
+ * after it, so it stays open. */
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
-			       uint64_t time_ns);
+			       uint64_t after_ns, uint64_t by_ns);
 
 #endif

@@ -50,6 +50,7 @@ struct gpu_hooks {
 	struct printk_origins origins;
 	struct gpu_holders holders;
 	int uevents; /* -1: not open */
+	uint64_t uevents_read_ns; /* what comes from it has happened since then */
 	ino_t driver; /* module_number() */
 	struct trace_events *trace; /* NULL: not attached */
 	int trace_error; /* why not */
@@ -139,10 +140,16 @@ static bool driver_was_loaded(struct gpu_hooks *g)
 	return g->driver && g->driver != before;
 }
 
+/* Uevents have no time, and a process that was stopped reads them late. */
+static void recovered(struct gpu_hooks *g, const char *gpu, const char *evidence)
+{
+	fault_events_add_recovery(&g->stream.events, gpu, evidence, g->uevents_read_ns,
+				  monotonic_ns());
+}
+
 static void on_uevent(void *context, const struct uevent *event)
 {
 	struct gpu_hooks *g = context;
-	uint64_t now = monotonic_ns(); /* reading the origins may take long */
 
 	if (!event->genuine)
 		return;
@@ -154,23 +161,26 @@ static void on_uevent(void *context, const struct uevent *event)
 		driver_was_loaded(g);
 		if (g->options->holders)
 			gpu_holders_learn(&g->holders);
-		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", now);
+		recovered(g, "", "driver_loaded");
 		g->retry_ns = 0;
 	}
 	/* A GPU: a display controller for VGA or 3D. */
 	else if (!strcmp(event->subsystem, "pci") && !strncmp(event->pci_id, "10DE:", 5) &&
 		 (!strncmp(event->pci_class, "300", 3) || !strncmp(event->pci_class, "302", 3)))
-		fault_events_add_recovery(&g->stream.events, event->pci_slot, "device_probed", now);
+		recovered(g, event->pci_slot, "device_probed");
 }
 
 static void read_uevents(struct gpu_hooks *g)
 {
-	if (g->uevents < 0 || !uevents_read(g->uevents, on_uevent, g))
-		return;
-	/* A flood of them has hidden some. */
-	read_origins(g);
-	if (driver_was_loaded(g))
-		fault_events_add_recovery(&g->stream.events, "", "driver_loaded", monotonic_ns());
+	uint64_t begin = monotonic_ns();
+
+	if (g->uevents >= 0 && uevents_read(g->uevents, on_uevent, g)) {
+		/* A flood of them has hidden some. */
+		read_origins(g);
+		if (driver_was_loaded(g))
+			recovered(g, "", "driver_loaded");
+	}
+	g->uevents_read_ns = begin;
 }
 
 static void epoll_add(struct gpu_hooks *g, int fd)
@@ -441,8 +451,9 @@ static void init_uevents(struct gpu_hooks *g)
 {
 	g->uevents = module_events_open();
 	driver_was_loaded(g);
+	g->uevents_read_ns = monotonic_ns();
 	if (g->uevents >= 0)
-		g->stream.events.uevents_ns = monotonic_ns();
+		g->stream.events.uevents_ns = g->uevents_read_ns;
 	else
 		log_info(g->log,
 			 "cannot read the kernel's uevents: %s; that the "
