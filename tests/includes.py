@@ -15,7 +15,8 @@ ROOMS = {
     "faults": "base model kernel xid",
     "sinks": "base model xid",
     "health": "base model xid",
-    "commands": "base model kernel xid rpc faults sinks health",
+    "writer": "base kernel",
+    "commands": "base model kernel xid rpc faults sinks health writer",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
 GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")

@@ -977,7 +977,8 @@ TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 	pass(w, 10 * SECOND);
 	before = w->now;
 	pass(w, 20 * SECOND);
-	record(w, "NVRM: Xid (PCI:0000:c2:00): 79, pid=1234, name=python, GPU has fallen off the bus.");
+	record(w,
+	       "NVRM: Xid (PCI:0000:c2:00): 79, pid=1234, name=python, GPU has fallen off the bus.");
 	pass(w, 20 * SECOND);
 	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", before, w->now);
 	assert_int_equal(w->faults.counts.recovery_count, 1);

@@ -23,8 +23,8 @@
 #include "unit.h"
 #include "made_up_tree.h"
 #include "base/clock.h"
-#include "commands/writer.h"
-#include "commands/writer_channel.h"
+#include "writer/writer.h"
+#include "writer/writer_channel.h"
 
 #define SECOND 1000000000ull
 

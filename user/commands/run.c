@@ -23,7 +23,7 @@
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "commands/verdicts.h"
-#include "commands/writer.h"
+#include "writer/writer.h"
 #include "health/health.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"

@@ -256,8 +256,7 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 		break;
 	case KERNEL_LINE_RECOVERY:
 		if (time_ns < e->uevents_ns)
-			fault_events_add_recovery(e, line->device, line->name, time_ns,
-						  time_ns);
+			fault_events_add_recovery(e, line->device, line->name, time_ns, time_ns);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
 		if (!line->follows_xid ||

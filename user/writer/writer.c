@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The agent's side of a file that another process writes. */
-#include "commands/writer.h"
+#include "writer/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 
 #include "base/clock.h"
 #include "base/output_file.h"
-#include "commands/writer_child.h"
+#include "writer/writer_child.h"
+#include "writer/writer_report.h"
 
 /* How often the start looks for signals. */
 #define SLICE_NS 100000000ull
@@ -25,110 +26,6 @@ static void close_fd(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
-}
-
-/* ---- messages ---- */
-
-static bool is_stdout(const struct writer *w)
-{
-	return !strcmp(w->path, "-");
-}
-
-static const char *advice(const struct writer *w, int err)
-{
-	switch (-err) {
-	case ENOENT:
-		return "create the folder";
-	case EROFS:
-		return "under systemd, list its folder in ReadWritePaths= of the unit";
-	case EACCES:
-	case EPERM:
-		return "make the folder writable";
-	case ENOSPC:
-	case EDQUOT:
-		return "free some space";
-	case EBUSY:
-		return "stop one of the two";
-	case ELOOP:
-	case EMLINK:
-	case EISDIR:
-	case ENXIO:
-		return "remove it";
-	case ETIMEDOUT:
-		return is_stdout(w) ? "see who reads standard output" : "check that mount";
-	default:
-		return "check that the folder can be written to";
-	}
-}
-
-static const char *reason(const struct writer *w, int err)
-{
-	switch (-err) {
-	case ETIMEDOUT:
-		return is_stdout(w) ? "nobody reads it" : output_error(err);
-	case EBUSY:
-		return "another agent writes it";
-	case ECHILD:
-		return "the process that writes it has ended";
-	default:
-		return output_error(err);
-	}
-}
-
-/* Logs the lines in @text from @from on: they are not in the file. */
-static void log_lines(const struct writer *w, int text, uint64_t from, uint64_t size)
-{
-	char *bytes, *line, *end;
-
-	if (text < 0 || from >= size)
-		return;
-	bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, text, 0);
-	if (bytes == MAP_FAILED)
-		return;
-	for (line = bytes + from; line < bytes + size; line = end + 1) {
-		end = memchr(line, '\n', (size_t)(bytes + size - line));
-		if (!end)
-			break;
-		log_warn(w->log, "not in %s: %.*s", w->path, (int)(end - line), line);
-	}
-	munmap(bytes, size);
-}
-
-static void log_waiting_lines(const struct writer *w)
-{
-	if (!w->role->append)
-		return;
-	log_lines(w, w->text, w->from, w->text_size);
-	log_lines(w, w->next, 0, w->next_size);
-}
-
-/* Whether there is what cannot be written, such as a FIFO. */
-static bool is_wrong_kind(int err)
-{
-	return err == -ELOOP || err == -EMLINK || err == -EISDIR || err == -ENXIO;
-}
-
-/* Logs @err, 0 or -errno, if it differs from the last one. It is about @part. */
-static void report(struct writer *w, int err, unsigned int part)
-{
-	static const char *const suffixes[] = { "", ".tmp: ", ".lock: " };
-	const char *name = strrchr(w->path, '/');
-	bool beside = part && part < OUTPUT_PARTS && is_wrong_kind(err);
-	int before = w->error;
-
-	if (err == before)
-		return;
-	w->error = err;
-	if (!err) {
-		log_info(w->log, "%s is written again", w->path);
-		return;
-	}
-	name = name ? name + 1 : w->path;
-	log_error(w->log, "cannot write %s: %s%s%s%s; %s, or name another %s. %s", w->path,
-		  beside ? "." : "", beside ? name : "", beside ? suffixes[part] : "",
-		  reason(w, err), advice(w, err), w->role->option, w->role->meanwhile);
-	if (!before)
-		log_waiting_lines(w);
 }
 
 /* ---- requests ---- */
@@ -241,7 +138,7 @@ static void written(struct writer *w, const struct work_answer *a)
 	/* The lines that were not written are tried again. */
 	if (!w->role->append || !a->error || w->from >= w->text_size)
 		close_fd(&w->text);
-	report(w, -a->error, a->part);
+	writer_report(w, -a->error, a->part);
 }
 
 static void set_lock(struct writer *w, int fd)
@@ -296,13 +193,13 @@ bool writer_serve(struct writer *w, int *error)
 	while (!take_answer(w, &wrote, error))
 		;
 	if (writer_hangs(w))
-		report(w, -ETIMEDOUT, OUTPUT_FILE);
+		writer_report(w, -ETIMEDOUT, OUTPUT_FILE);
 	/* What was refused is tried again when this is called next, not at once. */
 	if (wrote && *error && w->text >= 0)
 		return wrote;
 	err = w->closed ? 0 : write_next(w);
 	if (err)
-		report(w, err, OUTPUT_FILE);
+		writer_report(w, err, OUTPUT_FILE);
 	return wrote;
 }
 
@@ -329,7 +226,7 @@ FILE *writer_begin(struct writer *w)
 	if (text)
 		return text;
 	close_fd(&fd);
-	report(w, err, OUTPUT_FILE);
+	writer_report(w, err, OUTPUT_FILE);
 	return NULL;
 }
 
@@ -354,13 +251,8 @@ int writer_end(struct writer *w, FILE *text)
 		err = write_next(w);
 	}
 	if (err)
-		report(w, err, OUTPUT_FILE);
+		writer_report(w, err, OUTPUT_FILE);
 	return err;
-}
-
-static void log_line(const struct writer *w, const char *line, size_t size)
-{
-	log_warn(w->log, "not in %s: %.*s", w->path, (int)size - 1, line);
 }
 
 /* The bytes of the lines that have not been written. */
@@ -375,7 +267,7 @@ bool writer_append(struct writer *w, const char *line, size_t size)
 	int err = 0;
 
 	if (w->error)
-		log_line(w, line, size);
+		writer_log_line(w, line, size);
 	if (waiting(w) + size > WRITER_LINES_MAX)
 		writer_serve(w, &err);
 	if (waiting(w) + size > WRITER_LINES_MAX)
@@ -394,9 +286,9 @@ bool writer_append(struct writer *w, const char *line, size_t size)
 		if (w->next >= 0)
 			lseek(w->next, (off_t)w->next_size, SEEK_SET);
 		logged = w->error;
-		report(w, err, OUTPUT_FILE);
+		writer_report(w, err, OUTPUT_FILE);
 		if (!logged)
-			log_line(w, line, size);
+			writer_log_line(w, line, size);
 		return false;
 	}
 	w->next_size += size;
@@ -404,7 +296,7 @@ bool writer_append(struct writer *w, const char *line, size_t size)
 	if (!w->error)
 		err = write_next(w);
 	if (err)
-		report(w, err, OUTPUT_FILE);
+		writer_report(w, err, OUTPUT_FILE);
 	return true;
 }
 
@@ -433,14 +325,15 @@ bool writer_ready(const struct writer *w)
 
 int writer_refused(const struct writer *w)
 {
-	return is_wrong_kind(w->open_error) && w->open_part == OUTPUT_FILE ? w->open_error : 0;
+	return writer_is_wrong_kind(w->open_error) && w->open_part == OUTPUT_FILE ? w->open_error :
+										    0;
 }
 
 void writer_give_up_start(struct writer *w)
 {
 	if (writer_ready(w))
 		return;
-	report(w, -ETIMEDOUT, OUTPUT_FILE);
+	writer_report(w, -ETIMEDOUT, OUTPUT_FILE);
 	if (!w->read && w->role->reads) {
 		w->aside = "late";
 		log_warn(
@@ -525,7 +418,7 @@ void writers_finish(struct writer *w, size_t count, bool keep, uint64_t deadline
 		if (!w[i].path)
 			continue;
 		if (w[i].work)
-			report(&w[i], -ETIMEDOUT, OUTPUT_FILE);
+			writer_report(&w[i], -ETIMEDOUT, OUTPUT_FILE);
 		end_process(&w[i]);
 		close_fd(&w[i].content);
 		close_fd(&w[i].text);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "commands/writer_channel.h"
+#include "writer/writer_channel.h"
 
 /* Lines that wait take no more than this: enough for a kernel log that is full of faults, and
  * replayed at once. */

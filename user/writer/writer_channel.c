@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Messages with a descriptor, by unix(7). */
-#include "commands/writer_channel.h"
+#include "writer/writer_channel.h"
 
 #include <errno.h>
 #include <string.h>

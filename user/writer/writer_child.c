@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The process that writes one file for the agent. */
-#include "commands/writer_child.h"
+#include "writer/writer_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "base/append_file.h"
 #include "base/output_file.h"
-#include "commands/writer_channel.h"
+#include "writer/writer_channel.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
 
