@@ -73,9 +73,12 @@ begin=$SECONDS minute=0
 # From then on all is warm: each server was mounted by each version.
 warm=$((seconds / 6 < 300 ? seconds / 6 : 300)) early=''
 while passed=$((SECONDS - begin)) && ((passed < limit)); do
-	# Enough mounts: the calls that are missing go faster without more.
-	((passed < seconds || $(made mounts) < mounts)) || kill -TERM "$mounting" 2>/dev/null
-	((passed < seconds || $(made calls) < calls || $(made mounts) < mounts)) || break
+	if ((passed >= seconds)); then # what is still missing goes faster without the other
+		enough=0
+		((calls > $(made calls))) || { kill -TERM "$calling" 2>/dev/null; enough=$((enough + 1)); }
+		((mounts > $(made mounts))) || { kill -TERM "$mounting" 2>/dev/null; enough=$((enough + 1)); }
+		((enough < 2)) || break
+	fi
 	[[ $early ]] || ((passed < warm || $(made mounts) < 24)) || early=$(whole)
 	if ((passed / 60 > minute)); then
 		minute=$((passed / 60))

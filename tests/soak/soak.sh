@@ -5,7 +5,7 @@
 #   SOAK_SECONDS=3600     for so long at least, an agent writing its file every 0.1 s
 #   SOAK_CALLS=10000000   calls at least, of one GETATTR each
 #   SOAK_MOUNTS=10000     mounts and unmounts at least, of NFSv3, v4.0, v4.1 and v4.2, from two servers
-#   SOAK_LIMIT=SECONDS    no longer than that (7200): what is missing then is reported as missing
+#   SOAK_LIMIT=SECONDS    no longer than that (9000): what is missing then is reported as missing
 #   SOAK_KILLED=1000000   calls at least while tasks are killed, and the reloads; 0: neither (100 in a second, emulated)
 #   SOAK_GUEST=OPTIONS    for the guest of the calls and mounts (tests/vm/boot.sh)
 #   OUT=DIR
@@ -13,7 +13,7 @@ set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
 kernel=${1:-6.1}
-seconds=${SOAK_SECONDS:-3600} calls=${SOAK_CALLS:-10000000} mounts=${SOAK_MOUNTS:-10000} limit=${SOAK_LIMIT:-7200}
+seconds=${SOAK_SECONDS:-3600} calls=${SOAK_CALLS:-10000000} mounts=${SOAK_MOUNTS:-10000} limit=${SOAK_LIMIT:-9000}
 killed=${SOAK_KILLED:-1000000}
 out=${OUT:-$top/build/soak}
 failed=0
