@@ -23,12 +23,12 @@
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "commands/verdicts.h"
-#include "writer/writer.h"
 #include "health/health.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
 #include "model/fold.h"
+#include "writer/writer.h"
 #include "xid/xid_policy.h"
 
 /* How long the start waits for the files, and the end. The start may be that of a node whose

@@ -30,6 +30,6 @@ done
 /job/xidscope doctor --json >doctor-place.json || true
 agent_in place
 limited_mounts types "$server"
-wait_for 5 grep -q 'attached to sunrpc, source tracepoints' unfit/agent.log
+wait_for 60 grep -q 'attached to sunrpc, source tracepoints' unfit/agent.log
 compare_under_load
 agents_stop
