@@ -165,7 +165,8 @@ static void copy_array(void *to_array, const void *from, size_t size)
 	void *copy = malloc(size + 1);
 
 	assert_non_null(copy);
-	memcpy(copy, from, size);
+	if (size)
+		memcpy(copy, from, size);
 	*(void **)to_array = copy;
 }
 

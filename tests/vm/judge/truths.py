@@ -77,7 +77,8 @@ def saturates(folder, limit, few, many, waiting, spare=0, more=0):
     seconds = runtime(folder / f"{few}.json")
     saturated = float(ours.get("rpc_saturated_seconds_total", limit=limit))
     need(dominant(ours) == limit, "dominant is", dominant(ours), shares(ours))
-    need(abs(saturated / seconds - 1) < 0.05, saturated, "s saturated of", seconds)
+    # At the beginning and the end of the load fewer requests are in flight; on a busy machine that takes longer.
+    need(0.9 < saturated / seconds < 1.02, saturated, "s saturated of", seconds)
     depth = ours.get("rpc_queue_depth_sum", queue=limit) / \
         ours.get("rpc_queue_depth_count", queue=limit)
     # fio submits requests in batches, as replies come in batches.

@@ -52,8 +52,9 @@ def the_sources_agree(folder):
         need(one == other, name, "differs:", sorted(
             (k, one.get(k), other.get(k)) for k in set(one) | set(other) if one.get(k) != other.get(k)))
     worst = {}
+    seconds = [of_the_load(merged(metrics, "rpc_op_phase_seconds_total", "op", "phase")) for metrics in (a, b)]
     for phase in a.values("rpc_op_phase_seconds_total", "phase"):
-        one, other = (m.get("rpc_op_phase_seconds_total", phase=phase) for m in (a, b))
+        one, other = (sum(value for key, value in each.items() if key[1] == phase) for each in seconds)
         worst[phase] = abs(one - other) / one if one else Decimal(0)
         # When a task falls asleep or wakes, the second program runs after the first, here some microseconds later. That
         # shows in short times: in a wait that the kernel's own time stamp ends, and in the rest, `setup`.
