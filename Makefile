@@ -74,7 +74,7 @@ USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
 .PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all page-test check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
-	bench growth series-cost asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
+	bench growth series-cost fleet asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -311,6 +311,11 @@ fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
 		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -artifact_prefix=$$f- $$f.corpus \
 			tests/fuzz/corpus/$${f##*/fuzz_} || exit; \
 	done
+
+# FLEET_DIR: a folder with 20 GB for the while; else TMPDIR, or /tmp.
+fleet: deps ## rehearse the rules on a made-up fleet (an hour): DAYS=55 NODES=63 SEED=1 INCIDENTS=FILE NOISE=FILE
+	$(Q)tests/fleet/rehearsal.sh --days $(or $(DAYS),55) --nodes $(or $(NODES),63) --seed $(or $(SEED),1) \
+		$(and $(INCIDENTS),--incidents '$(INCIDENTS)') $(and $(NOISE),--noise '$(NOISE)')
 
 # ---- bench ----
 

@@ -77,6 +77,7 @@ judge "doctor reports what this machine has" tests/cli/doctor.sh
 if [[ ${1:-} != --no-guests ]]; then
 	judge "the dashboards are of the type that Grafana publishes" tests/fleet/grafana_types.sh
 	judge "a dead storage system is one page, and the dashboards' queries find something" tests/fleet/live.sh
+	judge "the rules find what goes wrong in three days of 16 nodes" tests/fleet/rehearsal.sh --short
 	rm -f build/vm/verdicts
 	tests/vm/check.sh
 	if [[ -e build/vm/verdicts ]]; then

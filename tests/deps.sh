@@ -12,7 +12,7 @@ packages=(
 	# guests: kernels, root image, QEMU
 	qemu-system-x86 mmdebstrap fakeroot e2fsprogs kmod cpio xz-utils zstd debian-archive-keyring busybox-static
 	# unit tests and readers
-	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml python3-jsonschema
+	libcmocka-dev libclang-rt-dev python3 python3-prometheus-client python3-yaml python3-jsonschema python3-numpy
 	# container image, unit check
 	buildah systemd procps # whose kill the unit calls
 	golang-github-containers-common # the default seccomp profile

@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Makes up the metrics of a fleet: xidscope's, node_exporter's and dcgm-exporter's of each node, a sample a minute.
+
+What is usual is described by a file of noise parameters, what goes wrong by a file of incidents; tests/fleet/noise.conf
+and incidents.tsv are the examples, and explain each parameter and column. The same files and seed give the same fleet.
+"""
+import dataclasses
+import pathlib
+
+import numpy as np
+
+STEP = 60
+DAY = 1440  # steps
+NOISE = pathlib.Path(__file__).parent / "noise.conf"
+
+# What leads to a failure of each kind, and its Xid; gpu:SIGNAL+SIGNAL names the signals itself.
+FAILURES = {
+    "gpu_thermal": (("gpu_temperature", "gpu_clock"), 79),
+    "gpu_pcie": (("pcie_replays", "pcie_errors"), 79),
+    "gpu_memory": (("gpu_memory_errors", "gpu_remapped_rows"), 48),
+    "gpu_fabric": (("nvlink_errors", "fabric_links"), 74),
+    "gpu_power": (("gpu_power", "gpu_clock"), 79),
+    "gpu_single": (("pcie_replays",), 79),
+    "gpu_sudden": ((), 119),
+}
+LEMON_XIDS = (79, 48, 119, 74, 95)
+NODE_ALERTS = {"NodeDeviates", "NodeUnfit", "NodeWarns", "NodeDown", "GpuFatalXid", "GpuRepeats", "XidscopeGone"}
+# The alerts that find an incident; what else may come of it.
+ALERTS = {
+    "gpu": (NODE_ALERTS - {"XidscopeGone"}, NODE_ALERTS),
+    "node_down": ({"NodeDown"}, NODE_ALERTS),
+    "slow_node": ({"NfsLimitSaturated"}, {"NfsLimitSaturated", "NodeDeviates"}),
+    "storage_slow": ({"NfsBottleneck"}, {"NfsBottleneck", "NfsLimitSaturated"}),
+    "storage_dead": ({"NfsServerDead"}, {"NfsServerDead", "NfsCallHangs"}),
+}
+# An unit of each signal, per minute for what is counted: the steps of docs/FLEET.md.
+UNITS = {
+    "gpu_temperature": 2, "gpu_clock": 50, "gpu_power": 25, "board_temperature": 2, "nfs_latency": 0.223,
+    "memory_pressure": 0.05, "cpu_pressure": 0.1, "pcie_replays": 1, "nvlink_errors": 1, "fabric_errors": 1,
+    "nfs_retransmits": 1, "pcie_errors": 1 / 50, "kernel_errors": 1 / 50, "gpu_driver_errors": 1 / 50,
+    "fabric_links": 1 / 50, "gpu_memory_errors": 1 / 60, "memory_errors": 1 / 60, "gpu_remapped_rows": 1 / 300,
+}
+
+
+@dataclasses.dataclass
+class Incident:
+    """What goes wrong; times in steps."""
+    kind: str
+    nodes: list
+    time: int
+    magnitude: float
+    lead: int
+    duration: int
+    signals: tuple = ()
+    xid: int = 0
+    lemon: bool = False
+
+    @property
+    def family(self):
+        return "gpu" if self.kind.startswith("gpu") else self.kind
+
+
+def words(path):
+    """The lines of a file without comments, each as its words, with its place for messages."""
+    for number, line in enumerate(pathlib.Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        fields = line.partition("#")[0].split()
+        if fields:
+            yield f"{path}:{number}", fields
+
+
+def read_noise(path):
+    """Parameters by name: those of the file, and for the rest those of noise.conf."""
+    noise = {name: float(value) for _, (name, value) in words(NOISE)}
+    for place, fields in words(path):
+        if len(fields) != 2 or fields[0] not in noise:
+            raise SystemExit(f"{place}: not 'NAME VALUE' with a name of {NOISE.name}: {' '.join(fields)}")
+        noise[fields[0]] = float(fields[1])
+    return noise
+
+
+def read_nodes(text, count):
+    nodes = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        nodes += range(int(first), int(last or first) + 1)
+    return [n for n in nodes if n < count]
+
+
+def read_incidents(path, days, count, rng):
+    """The incidents of the days and nodes that there are; a lemon becomes its failures."""
+    incidents = []
+    for place, fields in words(path):
+        try:
+            nodes = read_nodes(fields[1], count)
+            time, kind, magnitude, lead, duration = \
+                float(fields[0]), fields[2], float(fields[3]), float(fields[4]), float(fields[5])
+        except (IndexError, ValueError):
+            raise SystemExit(f"{place}: not 'TIME NODES KIND MAGNITUDE LEAD DURATION': {' '.join(fields)}") from None
+        start = int(time * DAY)
+        if start >= days * DAY or not nodes:
+            continue
+        common = {"nodes": nodes, "lead": int(lead * 60), "duration": max(int(duration * 60), 1)}
+        if kind == "lemon":
+            times = np.linspace(start, days * DAY - 300, int(magnitude)) + rng.integers(-120, 120, int(magnitude))
+            for number, at in enumerate(np.clip(times, 30, days * DAY - 120).astype(int)):
+                incidents.append(Incident("gpu_sudden", time=int(at), magnitude=0, lemon=True,
+                                          xid=LEMON_XIDS[number % len(LEMON_XIDS)], **common))
+            continue
+        signals, xid = FAILURES.get(kind, ((), 79))
+        if kind.startswith("gpu:"):
+            signals = tuple(kind[4:].split("+"))
+        elif kind not in FAILURES and kind not in ALERTS:
+            raise SystemExit(f"{place}: unknown kind {kind}")
+        if set(signals) - set(UNITS):
+            raise SystemExit(f"{place}: unknown signals {set(signals) - set(UNITS)}")
+        incidents.append(Incident(kind, time=start, magnitude=magnitude, signals=signals, xid=xid, **common))
+    return sorted(incidents, key=lambda i: i.time)
+
+
+def counter(increments, resets):
+    """The counter with these increments, which begins again at each of the resets."""
+    total = np.cumsum(increments)
+    base = np.zeros(len(total))
+    for at in sorted(resets):
+        if 0 < at < len(total):
+            base[at:] = total[at - 1]
+    return total - base
+
+
+def smooth(values, minutes):
+    """An exponential mean of about so many minutes."""
+    kernel = np.exp(-np.arange(4 * minutes) / minutes)
+    padded = np.concatenate([np.full(4 * minutes, values[0]), values])
+    return np.convolve(padded, kernel / kernel.sum())[4 * minutes:4 * minutes + len(values)]
+
+
+class Jobs:
+    """Which job each node runs at each minute, and what the jobs are like. The last entry is: no job."""
+    FIELDS = ("start", "load", "power", "period", "save", "reads", "latency", "memory", "cpu", "storage")
+
+    def __init__(self, nodes, steps, noise, rng):
+        self.of = np.full((nodes, steps), -1, dtype=np.int32)
+        rows = []
+        free, ends, now = list(range(nodes)), {}, 0
+        while now < steps:
+            for end in [e for e in ends if e <= now]:
+                free += ends.pop(end)
+            while len(free) >= 4:
+                size = min(len(free), int(rng.integers(noise["job_nodes_min"], noise["job_nodes_max"] + 1)))
+                if len(free) - size < 4:
+                    size = len(free)
+                chosen = sorted(rng.choice(free, size, replace=False))
+                free = [n for n in free if n not in chosen]
+                start = now + int(rng.integers(2, 20))
+                end = start + 30 + int(rng.exponential(noise["job_hours"] * 60))
+                self.of[chosen, start:end] = len(rows)
+                while end in ends:
+                    end += 1
+                ends[end] = list(chosen)
+                rows.append((start, rng.uniform(0.6, 0.98), rng.uniform(350, 600),
+                             rng.integers(30, 180), rng.integers(2, 9), rng.uniform(20, 400), rng.uniform(0.5, 2),
+                             rng.uniform(0, 0.03), rng.uniform(0.02, 0.3), rng.uniform(0.1, 0.9)))
+            now = min(ends) if ends else steps
+        rows.append((0, 0.01, 400, 10**6, 0, 1, 1, 0, 0.01, 0))
+        self.table = dict(zip(self.FIELDS, np.array(rows, dtype=float).T))
+
+    def row(self, node):
+        """Each of the fields, by minute."""
+        return {name: values[self.of[node]] for name, values in self.table.items()}
+
+
+class Fleet:
+    def __init__(self, *, nodes, days, seed, incidents, noise):
+        self.nodes, self.steps, self.seed = nodes, int(days * DAY), seed
+        rng = np.random.default_rng(seed)
+        self.noise = read_noise(noise)
+        self.incidents = read_incidents(incidents, days, nodes, rng)
+        self.jobs = Jobs(nodes, self.steps, self.noise, rng)
+
+    def series(self, node):
+        """Of one node: the scrape's job, the series' name and labels, values, and whether each sample is there."""
+        return Node(self, node).series()
+
+
+class Node:
+    """The metrics of one node; arrays have an element for each minute."""
+    def __init__(self, fleet, node):
+        self.node, self.steps, self.noise = node, fleet.steps, fleet.noise
+        self.rng = np.random.default_rng([fleet.seed, node])
+        self.time = np.arange(self.steps)
+        self.incidents = [i for i in fleet.incidents if node in i.nodes]
+        self.jobs, self.job_ids = fleet.jobs.row(node), fleet.jobs.of[node]
+        self.gpus = int(self.noise["gpus"])
+        self.presence()
+        self.extras()
+
+    def span(self, start, length):
+        return slice(max(int(start), 0), min(int(start + length), self.steps))
+
+    def often(self, per_thousand_days):
+        """Minutes at which something happens that is so frequent in a thousand node-days."""
+        return np.flatnonzero(self.rng.random(self.steps) < per_thousand_days / 1000 / DAY)
+
+    def presence(self):
+        """When the node is a target, answers, and has an agent; when its counters begin again; when it is unfit."""
+        noise, rng = self.noise, self.rng
+        self.target, self.up = np.ones(self.steps, bool), np.ones(self.steps, bool)
+        self.agent, self.unfit = np.ones(self.steps, bool), np.zeros(self.steps, bool)
+        self.boots, self.agent_starts, self.faults = [], [], []
+        for at in self.often(noise["reboots"]):
+            down = rng.integers(3, 9)
+            self.up[self.span(at, down)] = False
+            self.boots.append(at + down)
+        for at in self.often(noise["absences"]):
+            away = rng.integers(60, 1440)
+            self.target[self.span(at, away)] = False
+            self.boots.append(at + away)
+        for at in self.often(noise["agent_restarts"]):
+            self.agent[self.span(at, 1)] = False
+            self.agent_starts.append(at + 1)
+        for at in self.often(noise["scrape_gaps"]):
+            self.up[self.span(at, rng.integers(2, 8))] = False
+        self.up &= rng.random(self.steps) >= noise["scrapes_missing"]
+        for incident in self.incidents:
+            if incident.family == "gpu":
+                # Drained 20 minutes after the Xid, and repaired; it comes back as another boot.
+                self.unfit[self.span(incident.time, 20)] = True
+                self.up[self.span(incident.time, 20)] = True
+                self.target[self.span(incident.time - 30, 50)] = True
+                self.target[self.span(incident.time + 20, incident.duration)] = False
+                self.boots.append(incident.time + 20 + incident.duration)
+                self.faults.append((incident.time, incident.xid))
+            elif incident.kind == "node_down":
+                self.up[self.span(incident.time, incident.duration)] = False
+                self.boots.append(incident.time + incident.duration)
+        self.agent_starts += self.boots
+
+    def booted(self):
+        """When the node's last boot was."""
+        boots = np.array([0, *sorted(self.boots)])
+        return boots[np.searchsorted(boots, self.time, side="right") - 1]
+
+    def extras(self):
+        """How much each signal is beyond what is usual: before incidents, and by chance in a single one."""
+        self.extra = {signal: np.zeros(self.steps) for signal in UNITS}
+        for incident in self.incidents:
+            ramp = np.clip((self.time - (incident.time - incident.lead)) * 3 / max(incident.lead, 1), 0, 1)
+            ramp[self.time >= incident.time + 20] = 0
+            for signal in incident.signals:
+                self.extra[signal] += UNITS[signal] * incident.magnitude * ramp
+        for at in self.often(self.noise["glitches"]):
+            signal = self.rng.choice(list(UNITS))
+            self.extra[signal][self.span(at, self.rng.exponential(self.noise["glitch_minutes"]) + 3)] += \
+                UNITS[signal] * self.rng.exponential(self.noise["glitch_steps"])
+
+    def events(self, usual, signal=None):
+        """How many in each minute: so many per day as usual, and what the signal has beyond."""
+        rate = np.full(self.steps, usual / DAY)
+        if signal:
+            rate = rate + np.maximum(self.extra[signal], 0)
+        return self.rng.poisson(rate)
+
+    def wander(self, deviation, minutes=10):
+        """Noise with a memory of so many minutes."""
+        return smooth(self.rng.normal(0, deviation, self.steps), minutes) * np.sqrt(2 * minutes)
+
+    def loads(self):
+        """The share of time in which the GPUs compute, and in which a checkpoint is written."""
+        jobs, rng = self.jobs, self.rng
+        since = self.time - jobs["start"] - rng.integers(-1, 2)
+        saving = (since > jobs["period"] / 2) & (since % jobs["period"] < jobs["save"])
+        loading = since < 12
+        load = jobs["load"] * np.where(saving, 0.35, 1) * np.where(loading, 0.3, 1)
+        return np.clip(load + self.wander(0.01, 3), 0, 1), saving.astype(float), (loading & (since >= 0)).astype(float)
+
+    def series(self):
+        load, saving, loading = self.loads()
+        yield from self.of_node(load)
+        if self.noise["dcgm"]:
+            yield from self.of_gpus(load)
+        if self.noise["xidscope"]:
+            yield from self.of_agent()
+            if self.noise["nfs"]:
+                yield from self.of_nfs(saving, loading)
+
+    def of_node(self, load):
+        here = self.target & self.up
+        yield "node", "up", self.up.astype(float), self.target
+        yield "node", f'node_uname_info{{nodename="node{self.node:03}"}}', np.ones(self.steps), here
+        for job in np.unique(self.job_ids):
+            if job >= 0:
+                yield "node", f'fleet_node_job_info{{workload="{4000 + job}"}}', np.ones(self.steps), \
+                    here & (self.job_ids == job)
+        daily = self.noise["diurnal"] * np.sin(2 * np.pi * self.time / DAY)
+        board = 30 + 12 * smooth(load, 8) + daily + self.rng.normal(0, 1.5) + self.wander(0.3) + \
+            self.extra["board_temperature"]
+        yield "node", 'node_hwmon_temp_celsius{chip="board",sensor="temp1"}', np.round(board), here
+        for name, usual, signal in (
+                ('node_infiniband_symbol_error_total{device="mlx5_0",port="1"}', 1, "fabric_errors"),
+                ('node_infiniband_link_downed_total{device="mlx5_0",port="1"}', 0.005, "fabric_links"),
+                ('node_network_receive_errs_total{device="eth0"}', 0.2, None),
+                ('node_edac_correctable_errors_total{controller="0"}', self.noise["memory_errors"], "memory_errors")):
+            yield "node", name, counter(self.events(usual, signal), self.boots), here
+        for what in ("memory", "cpu"):
+            share = np.clip(self.jobs[what] * (1 + self.wander(0.15)) + self.extra[f"{what}_pressure"], 0, 1)
+            yield "node", f"node_pressure_{what}_waiting_seconds_total", counter(share * STEP, self.boots), here
+
+    def of_gpus(self, load):
+        here = self.target & self.up & (self.rng.random(self.steps) >= self.noise["scrapes_missing"])
+        yield "dcgm", "up", self.up.astype(float), self.target
+        daily = self.noise["diurnal"] * np.sin(2 * np.pi * self.time / DAY)
+        place, noise = self.rng.normal(0, self.noise["temperature_places"]), self.noise["temperature_noise"]
+        shared, zero = self.wander(noise), np.zeros(self.steps)
+        for gpu in range(self.gpus):
+            extra = self.extra if gpu == 0 else {}
+            busy = np.clip(load + self.rng.normal(0, 0.02, self.steps), 0, 1)
+            heat = 32 + 35 * smooth(busy, 5) + daily + place + self.rng.normal(0, 1) + shared + \
+                self.rng.normal(0, noise, self.steps) + extra.get("gpu_temperature", zero)
+            clock = 1980 - 15 * self.rng.poisson(self.noise["clock_steps"], self.steps) - extra.get("gpu_clock", zero)
+            power = 90 + self.jobs["power"] * busy + self.rng.normal(0, self.noise["power_noise"], self.steps) - \
+                extra.get("gpu_power", zero)
+            xid = zero.copy()
+            for at, code in self.faults if gpu == 0 else ():
+                xid[self.span(at, 20)] = code
+            clock = np.maximum(np.where(busy > 0.1, clock, 345), 210)
+            gauges = {"GPU_TEMP": np.round(heat), "SM_CLOCK": np.round(clock), "GPU_UTIL": np.round(100 * busy),
+                      "POWER_USAGE": np.round(np.maximum(power, 60)), "XID_ERRORS": xid}
+            counts = {"PCIE_REPLAY_COUNTER": ("pcie_replays", self.noise["pcie_replays"]),
+                      "ECC_SBE_VOL_TOTAL": ("gpu_memory_errors", self.noise["gpu_memory_errors"])}
+            if gpu == 0:
+                counts |= {"CORRECTABLE_REMAPPED_ROWS": ("gpu_remapped_rows", 0.001),
+                           "NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL": ("nvlink_errors", 0.1)}
+            labels = f'{{gpu="{gpu}",UUID="GPU-{self.node}-{gpu}"}}'
+            for name, values in gauges.items():
+                yield "dcgm", f"DCGM_FI_DEV_{name}{labels}", values, here
+            for name, (signal, usual) in counts.items():
+                increments = self.events(usual, signal if gpu == 0 else None)
+                yield "dcgm", f"DCGM_FI_DEV_{name}{labels}", counter(increments, self.boots), here
+
+    def of_agent(self):
+        here = self.target & self.up & self.agent
+        self.here = here
+        yield "node", 'xidscope_build_info{version="0.2.0"}', np.ones(self.steps), here
+        clock = self.rng.normal(0, self.noise["clock_skew"]) + self.wander(0.5, 60)
+        written = START + self.time * STEP + np.clip(clock, -55, 55) - self.rng.uniform(0, 15, self.steps)
+        yield "node", 'node_textfile_mtime_seconds{file="/textfile/xidscope.prom"}', np.round(written, 1), here
+        yield "node", 'xidscope_node_health{check="xid_fatal"}', 2.0 * self.unfit, here
+        yield "node", 'xidscope_hook_attached{hook="kernel_log"}', np.ones(self.steps), here
+        for name, signal, usual in (
+                ('kernel_events_total{kind="pcie_aer",device="0000:c1:00.0"}', "pcie_errors", 0.005),
+                ('kernel_events_total{kind="mce",device=""}', "kernel_errors", 0.002),
+                ('gpu_driver_errors_total{gpu="0000:c1:00.0",kind="rm_init_adapter_failed"}',
+                 "gpu_driver_errors", 0.002)):
+            values = counter(self.events(usual, signal), self.boots)
+            # The counter appears with its first event.
+            yield "node", f"xidscope_{name}", values, here & (values > 0)
+        for code in sorted({code for _, code in self.faults}):
+            gpu = f'gpu="0000:c1:00.0",xid="{code}"'
+            times = [at for at, fault in self.faults if fault == code]
+            count = np.searchsorted(times, self.time, side="right")
+            # Those of this boot.
+            seen = here & (count > np.searchsorted(times, self.booted()))
+            increments = np.isin(self.time, times)
+            last = np.array([0, *times])[count]
+            for name in (f'errors_total{{{gpu},severity="fatal",action="reset_gpu"}}', f"incidents_total{{{gpu}}}"):
+                yield "node", f"xidscope_gpu_xid_{name}", counter(increments, self.boots), seen
+            yield "node", f"xidscope_gpu_xid_last_timestamp_seconds{{{gpu}}}", START + last * STEP, seen
+
+    def of_nfs(self, saving, loading):
+        noise, jobs, here = self.noise, self.jobs, self.here
+        server, starts = f'server="10.0.{self.node // 250}.{self.node % 250 + 1}"', self.agent_starts
+        dead, slow = np.zeros(self.steps, bool), np.zeros(self.steps)
+        for incident in self.incidents:
+            if incident.kind == "storage_dead":
+                dead[self.span(incident.time, incident.duration)] = True
+            elif incident.kind in ("storage_slow", "slow_node"):
+                slow[self.span(incident.time, incident.duration)] = incident.magnitude
+        mean = 0.001 * jobs["latency"] * (1 + 2 * saving + loading) * np.maximum(slow, 1) * \
+            np.exp(self.wander(noise["nfs_latency_noise"], 3) + self.extra["nfs_latency"])
+        reads = self.rng.poisson(STEP * jobs["reads"] * (1 + 3 * loading) / np.maximum(slow, 1)) * ~dead
+        writes = self.rng.poisson(STEP * (0.2 + 300 * saving) / np.maximum(slow, 1)) * ~dead
+        busy = np.clip(0.9 * (saving > 0) * jobs["storage"] + 0.02 + self.wander(0.02), 0, 1)
+        busy = np.where(slow > 1, 1 - np.exp(-slow), busy) * ~dead
+        waited = np.where(dead, STEP * (self.time - np.maximum.accumulate(np.where(dead, 0, self.time))),
+                          mean * (1 + self.rng.exponential(5, self.steps)))
+        limit = np.select([dead, slow > 1, busy > 0.5, reads < 100], ["hung", "server", "slot", "none"], "application")
+        yield "node", f'xidscope_rpc_server_info{{{server},storage="pool"}}', np.ones(self.steps), here
+        for name in np.unique(limit):
+            yield "node", f'xidscope_rpc_limit{{{server},limit="{name}"}}', np.ones(self.steps), here & (limit == name)
+        saved = np.diff(saving, append=0) < 0
+        for what, values in (("seconds", saved * jobs["save"] * STEP), ("bytes", saved * jobs["save"] * 2e10)):
+            for kind, increments in (("sum", values), ("count", saved)):
+                yield "node", f'xidscope_checkpoint_episode_{what}_{kind}{{{server},kind="save"}}', \
+                    counter(increments, starts), here
+        resent = self.events(noise["retransmits"], "nfs_retransmits")
+        counts = (
+            (f'rpc_op_calls_total{{{server},op="READ"}}', reads),
+            (f'rpc_op_calls_total{{{server},op="WRITE"}}', writes),
+            (f'rpc_op_seconds_total{{{server},op="READ"}}', reads * mean * (1 + busy)),
+            (f'rpc_op_seconds_total{{{server},op="WRITE"}}', writes * mean * (1 + busy)),
+            (f'rpc_phase_seconds_sum{{{server},phase="rtt"}}', (reads + writes) * mean),
+            (f'rpc_phase_seconds_count{{{server},phase="rtt"}}', reads + writes),
+            (f'rpc_phase_seconds_sum{{{server},phase="slot"}}', (reads + writes) * mean * busy),
+            (f'rpc_received_bytes_total{{{server},op="READ"}}', reads * 1e6),
+            (f'rpc_sent_bytes_total{{{server},op="WRITE"}}', writes * 1e6),
+            (f'rpc_retransmits_total{{{server},transport="tcp/0"}}', resent),
+            (f'rpc_saturated_seconds_total{{{server},transport="tcp/0",limit="slot"}}', busy * STEP))
+        yield "node", f'xidscope_rpc_oldest_waiter_seconds{{{server},queue="pending"}}', waited, here
+        for name, values in counts:
+            yield "node", f"xidscope_{name}", counter(values, starts), here
+
+
+# Blocks of Prometheus begin at multiples of this, and so do the files.
+CHUNK = 54 * 60  # steps
+START = 1_750_000_000 // (CHUNK * STEP) * CHUNK * STEP
+PORTS = {"node": 9100, "dcgm": 9400}
+
+
+def write(fleet, nodes, folder):
+    """Writes the metrics of these nodes as OpenMetrics, a file for each block; returns the files."""
+    paths = [folder / f"{nodes[0]:04}-{first // CHUNK:04}.om" for first in range(0, fleet.steps, CHUNK)]
+    times = [str(START + t * STEP) for t in range(fleet.steps)]
+    files = [open(path, "w", encoding="ascii") for path in paths]
+    for node in nodes:
+        for job, name, values, there in fleet.series(node):
+            labels = f'job="{job}",instance="node{node:03}:{PORTS[job]}"'
+            start = name[:-1] + "," + labels + "} " if name.endswith("}") else f"{name}{{{labels}}} "
+            values = np.asarray(values, dtype=float)
+            whole = bool(np.all(values == np.floor(values)))
+            for number, file in enumerate(files):
+                first = number * CHUNK
+                chosen = np.flatnonzero(there[first:first + CHUNK]) + first
+                if len(chosen):
+                    some = values[chosen]
+                    texts = some.astype(np.int64).tolist() if whole else np.round(some, 5).tolist()
+                    file.write("\n".join([f"{start}{v} {times[t]}" for v, t in zip(texts, chosen.tolist())]) + "\n")
+    for file in files:
+        file.write("# EOF\n")
+        file.close()
+    return paths

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Runs rehearsal.py with Debian's programs:
+#   rehearsal.sh [--nodes N] [--days N] [--seed N] [--incidents FILE] [--noise FILE]
+#   rehearsal.sh --short     three days of 16 nodes, which must show what incidents.tsv has in them
+#   rehearsal.sh --compare   the same fleet: compares VictoriaMetrics' answers with Prometheus' (compare.py)
+set -euo pipefail
+here=$(dirname "$(realpath "$0")")
+tool() { "$here/../vm/tool.sh" "$@"; }
+work=$(mktemp -d "${FLEET_DIR:-${TMPDIR:-/tmp}}/xidscope-fleet.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+options=("$@")
+[[ ${1:-} != --short && ${1:-} != --compare ]] || options=(--nodes 16 --days 3 --seed 1)
+command=("$here/rehearsal.py" "${options[@]}" "$(tool prometheus usr/bin/promtool)" "$(tool prometheus usr/bin/prometheus)"
+	"$(tool victoria-metrics usr/bin/victoria-metrics)" "$(tool victoria-metrics usr/bin/vmalert)" "$work")
+if [[ ${1:-} == --compare ]]; then
+	command[0]=$here/compare.py
+	command+=("$(tool victoria-metrics usr/bin/vmctl)")
+fi
+/usr/bin/python3 -B "${command[@]}" | tee "$work/report"
+# Two GPUs that fail, the storage system slow and then dead.
+[[ ${1:-} != --short ]] || grep -qE '^found 4 of 4, early 2, false per day 0[.](00|33), ' "$work/report" || exit 1
