@@ -337,6 +337,8 @@ int events_sleep(void *ctx)
 	t = task_of(client, task_key(client, VALUE(__u32, &r, task)));
 	if (!t)
 		return 0;
+	if (!t->begun)
+		t->begun = now;
 	if (wait != RPC_PHASE_DELAY)
 		limit_enter(t->server, limit_of(wait), now);
 	waits_begin(&t->waits, wait, now);

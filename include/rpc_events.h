@@ -63,7 +63,7 @@ struct rpc_event_series_key {
 struct rpc_event_task {
 	struct rpc_waits waits;
 	__u64 sent; /* end of the last complete transmit; 0: none yet */
-	__u64 begun; /* of the first one */
+	__u64 begun; /* of the first one; before it, when the task first waited */
 	__u64 ended; /* if booked: when the task ended */
 	__u32 server;
 	__u32 transmits;

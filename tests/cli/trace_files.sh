@@ -59,6 +59,17 @@ awk 'length > 80 && !/Summary/ { exit 1 } /^Summary/ { exit }' out || fail "a li
 	         re.search(r'(src|href)\s*=\s*["\x27]?https?:|@import|url\(', page) and "it asks for something" or 0)
 PYTHON
 
+# ---- what happened, by a recording ----
+expect 0 "*limit was reached: slot, for 14*save on nas-1, * MB, for 29.9 s
+*Xid 79 * on 0000:c1:00.0*" "" why --replay made.rec
+! grep -q 'nothing was watching' out || fail "the recording does not fill its own time"
+expect 0 "*nothing was watching until*: the log does not tell*" "" why --replay made.rec --last 1h
+expect 0 "From *" "*cut.rec*read until its damage: it was cut here" why --replay cut.rec
+expect 1 "" "xidscope: cannot read the recording absent: No such file or directory" why --replay absent
+touch empty.log
+expect 0 "*Xid 79 * on 0000:c1:00.0*" "" why --replay made.rec --events empty.log
+expect 1 "" "xidscope: cannot read the event log absent: *" why --replay made.rec --events absent
+
 # ---- what is wrong with a file ----
 expect 1 "" "xidscope: error: cannot read the recording absent: No such file or directory" trace --replay absent
 echo 'something else' >wrong.rec

@@ -319,3 +319,42 @@ TEST(the_gravest_counts_then_the_jobs_own_then_the_first)
 				  "7"),
 			 CAUSE_XID);
 }
+
+/* ---- a recording besides the log ---- */
+
+TEST(a_recording_counts_where_nothing_was_watching)
+{
+	static const char log[] = LINE("03:00:00", 10, START("boot A"))
+		LINE("03:01:00", 70, XID(79, "fatal")) LINE("03:02:00", 130, STOP);
+	static const char seen[] = LINE("03:01:00", 70, XID(79, "fatal")) LINE(
+		"03:05:00", 310,
+		"\"kind\":\"nfs_stall\",\"name\":\"pending\",\"device\":\"nfs1\",\"seconds\":20");
+	struct history other = {};
+
+	read_log(log, "04:00:00");
+	assert_int_equal(event_reader_add(&other, seen, strlen(seen)), 0);
+	assert_int_equal(history_join(&h, &other, at("03:00:30"), at("03:10:00")), 0);
+	history_free(&other);
+	assert_int_equal(event(0)->code, 79);
+	assert_true(span_is(event(1)->kind, "nfs_stall"));
+	assert_true(fabs(event(1)->end - event(1)->time - 20) < 0.01);
+	assert_null(event(2));
+	assert_int_equal(h.gap_count, 2);
+	assert_gap(0, -INFINITY, at("03:00:00"), "begins");
+	assert_gap(1, at("03:10:00"), INFINITY, "stopped");
+}
+
+TEST(without_a_log_a_recording_tells_all_of_its_time)
+{
+	static const char seen[] = LINE("03:01:00", 70, XID(79, "fatal"));
+	struct history other = {};
+
+	read_log("", "04:00:00");
+	assert_int_equal(event_reader_add(&other, seen, strlen(seen)), 0);
+	assert_int_equal(history_join(&h, &other, at("03:00:00"), at("03:10:00")), 0);
+	history_free(&other);
+	assert_int_equal(event(0)->code, 79);
+	assert_int_equal(h.gap_count, 2);
+	assert_gap(0, -INFINITY, at("03:00:00"), "log");
+	assert_gap(1, at("03:10:00"), INFINITY, "log");
+}

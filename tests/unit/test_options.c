@@ -541,7 +541,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "xid", { "CODE ", "--list ", "--json ", "--xid-policy " } },
 		{ "why",
 		  { "--since TIME", "--until TIME", "--last DURATION", "--job ID", "--events FILE",
-		    "--json " } },
+		    "--replay FILE", "--json " } },
 		{ "faults", { "--state FILE", "--json " } },
 		{ "metrics", { NULL } },
 		{ "help", { "COMMAND " } },

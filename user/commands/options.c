@@ -16,7 +16,7 @@
 #include "rpc/choice.h"
 
 /* A placeholder: options_parse() replaces it at its end. */
-static const char events_default[] = "-";
+static const char events_default[] = "-", past_events_default[] = DEFAULT_EVENTS;
 
 static enum command __attribute__((format(printf, 1, 2))) refuse(const char *format, ...)
 {
@@ -256,7 +256,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .max_age = 120,
 			       .repeat_window = FAULT_RECENT_SECONDS,
 			       .ack = ACK_DEFAULT_FILE,
-			       .past_events = DEFAULT_EVENTS,
+			       .past_events = past_events_default,
 			       .faults_state = DEFAULT_STATE,
 			       .wrong_usage = EXIT_USAGE };
 	health_defaults(&o->health);
@@ -279,6 +279,9 @@ enum command options_parse(int argc, char **argv, struct options *o)
 	}
 	if (o->events == events_default)
 		o->events = strcmp(o->output, "-") != 0 ? "-" : NULL;
+	/* A recording may be of another node. */
+	if (o->replay && o->past_events == past_events_default)
+		o->past_events = NULL;
 	if (o->log.format == LOG_TEXT && log_is_journal())
 		o->log.format = LOG_JOURNAL;
 	if (o->record && o->replay)

@@ -65,7 +65,7 @@ struct options {
 	bool histograms;
 	double slower; /* seconds; 0: keep no slow calls */
 	const char *json_file, *html; /* "-": standard output */
-	const char *record, *replay;
+	const char *record, *replay; /* the latter also of why */
 
 	bool list; /* of xid and ack */
 
@@ -95,7 +95,7 @@ struct options {
 	enum shell shell; /* completion: SHELL_NONE if not given */
 	/* why: the window, seconds since the epoch, 0: not given; or its length to the present */
 	double past_since, past_until, past_last;
-	const char *past_events; /* the event log; "-": standard input */
+	const char *past_events; /* the event log; "-": standard input; NULL: none */
 	uint64_t job; /* Slurm's; 0: none */
 
 	const char *faults_state; /* faults: the state file */

@@ -160,20 +160,6 @@ out:
 
 /* ---- a session from a recording ---- */
 
-static const char *damage(int err)
-{
-	switch (err) {
-	case -ENODATA:
-		return "it was cut here";
-	case -EPROTO:
-		return "another version of xidscope has written it; use that one";
-	case -EBADMSG:
-		return "it is no recording, or damaged from here on";
-	default:
-		return strerror(-err);
-	}
-}
-
 static int replay_file(struct trace *t, struct recording *r)
 {
 	struct snapshot s = {}, next = {};
@@ -192,7 +178,7 @@ static int replay_file(struct trace *t, struct recording *r)
 	snapshot_free(&s);
 	if (got < 0)
 		log_warn(&t->options->log, "%s: read %" PRIu64 " snapshots, then: %s",
-			 t->options->replay, snapshots, damage(got));
+			 t->options->replay, snapshots, recording_damage(got));
 	return err ? err : snapshots ? 0 : got < 0 ? got : -ENODATA;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope why`: what happened on this node in a window, from the event log. */
+/* `xidscope why`: what happened on this node in a window, from the event log and a recording of `trace`. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -16,9 +16,11 @@
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
+#include "commands/why_recording.h"
 #include "faults/fault_state.h"
 #include "model/event.h"
 #include "model/history.h"
+#include "model/recording.h"
 #include "sinks/event_reader.h"
 
 struct window {
@@ -425,33 +427,73 @@ static int read_files(struct event_files *files, const char *path)
 	return err;
 }
 
-int cmd_why(const struct options *o)
+static int read_recording(struct seen_by_trace *seen, const char *path)
 {
-	double now = wall_seconds(), last = o->past_last > 0 ? o->past_last : 3600;
-	struct window w = { o->past_since, o->past_until > 0 ? o->past_until : now };
-	struct event_files *files = calloc(1, sizeof(*files));
-	struct history h = {};
-	char job[24] = "";
-	int err = files ? read_files(files, o->past_events) : -ENOMEM;
+	int err = seen_by_trace_read(seen, path);
 
+	if (err)
+		safe_line(stderr, "xidscope: cannot read the recording %s: %s", path,
+			  recording_damage(err));
+	else if (seen->damage)
+		safe_line(stderr, "xidscope: the recording %s: read until its damage: %s", path,
+			  recording_damage(seen->damage));
+	return err;
+}
+
+static struct window window_of(const struct options *o, const struct seen_by_trace *seen,
+			       double now)
+{
+	double last = o->past_last > 0 ? o->past_last : 3600;
+	struct window w = { o->past_since, o->past_until > 0 ? o->past_until : now };
+
+	if (seen->text && !(o->past_since > 0) && !(o->past_until > 0) && !(o->past_last > 0))
+		return (struct window){ seen->from, seen->to };
 	if (!(w.since > 0))
 		w.since = w.until > last ? w.until - last : 0;
 	/* Of the future nothing is known. */
 	if (w.until > now)
 		w.until = now > w.since ? now : w.since;
+	return w;
+}
+
+static void print(const struct options *o, const struct history *h, const struct window *w,
+		  const struct event_files *files)
+{
+	char job[24] = "";
+
 	if (o->job)
 		snprintf(job, sizeof(job), "%" PRIu64, o->job);
-	if (!err && digest(&h, files, now)) {
+	if (o->json)
+		print_json(h, w, files, job);
+	else if (*job)
+		print_cause(h, w, job);
+	else
+		print_lines(h, w);
+}
+
+int cmd_why(const struct options *o)
+{
+	struct event_files *files = calloc(1, sizeof(*files));
+	struct seen_by_trace seen = {};
+	double now = wall_seconds();
+	struct history h = {};
+	struct window w;
+	int err = files ? 0 : -ENOMEM;
+
+	if (!err && o->past_events)
+		err = read_files(files, o->past_events);
+	if (!err && o->replay)
+		err = read_recording(&seen, o->replay);
+	if (!err && (digest(&h, files, now) ||
+		     (o->replay && history_join(&h, &seen.events, seen.from, seen.to)))) {
 		safe_line(stderr, "xidscope: no memory for the event log");
 		err = -ENOMEM;
 	}
-	if (!err && o->json)
-		print_json(&h, &w, files, job);
-	else if (!err && *job)
-		print_cause(&h, &w, job);
-	else if (!err)
-		print_lines(&h, &w);
+	w = window_of(o, &seen, now);
+	if (!err)
+		print(o, &h, &w, files);
 	history_free(&h);
+	seen_by_trace_free(&seen);
 	if (files)
 		event_files_free(files);
 	free(files);

@@ -633,3 +633,17 @@ void recording_free(struct recording *r)
 	free(r->payload.data);
 	free(r);
 }
+
+const char *recording_damage(int err)
+{
+	switch (err) {
+	case -ENODATA:
+		return "it was cut here";
+	case -EPROTO:
+		return "another version of xidscope has written it; use that one";
+	case -EBADMSG:
+		return "it is no recording, or damaged from here on";
+	default:
+		return strerror(-err);
+	}
+}

@@ -43,6 +43,9 @@ void recording_free(struct recording *r);
  */
 int recording_next(struct recording *r, struct snapshot *s);
 
+/* What is wrong, by what recording_next() has returned; continues "the recording ...: ". */
+const char *recording_damage(int err);
+
 /* Reads a snapshot from the @size bytes of a frame that are uncompressed: for fuzzers, which
  * cannot guess a checksum. Returns as recording_next(). */
 int recording_decode(struct recording *r, const uint8_t *bytes, size_t size, struct snapshot *s);

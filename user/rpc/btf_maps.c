@@ -287,13 +287,22 @@ static int begin_counted(struct reading *r)
 	return r->counted ? 0 : -ENOMEM;
 }
 
+/* The state of the transport with this index; NULL: no memory. */
+static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
+{
+	const struct rpc_transport *t = &r->transports[index];
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto, r->numbers[index]);
+	return snapshot_transport(r->s, server_label(r, t->server), name);
+}
+
 static int read_transports(struct reading *r, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
 	struct rpc_transport_state *state;
 	struct rpc_server_state *server;
 	uint64_t connects;
-	char name[32];
 
 	r->transports = calloc(r->transport_count + 1, sizeof(*r->transports));
 	if (!r->transports || begin_counted(r))
@@ -307,9 +316,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 		if (!t->proto[0])
 			continue; /* being filled at this moment */
 		r->numbers[i] = transport_number(r, i);
-		snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto,
-			 r->numbers[i]);
-		state = snapshot_transport(r->s, server_label(r, t->server), name);
+		state = state_of(r, i);
 		server = snapshot_server(r->s, server_label(r, t->server));
 		if (!state || !server)
 			return -ENOMEM;
@@ -363,12 +370,40 @@ static int read_depths(struct reading *r, uint32_t epoch)
 	return 0;
 }
 
-static struct rpc_server_state *server_of_xprt(struct reading *r, uint64_t xprt)
+/* The task has not been answered and waits before it tries again: it is outstanding, as if it waited
+ * for its reply. One that the server has told to try later has been answered, and a new attempt
+ * begins with its wait: that is its first one. */
+static void add_delayed(struct reading *r, uint32_t transport, struct rpc_server_state *server,
+			const struct rpc_waiter *w)
 {
-	for (uint32_t i = 0; i < r->transport_count; i++)
-		if (r->transports[i].xprt == xprt)
-			return snapshot_server(r->s, server_label(r, r->transports[i].server));
-	return NULL;
+	struct rpc_transport_state *state = state_of(r, transport);
+
+	if (!state || (!w->waits.until && !w->waits.first))
+		return;
+	state->slots_in_flight++;
+	rpc_raise_age(&state->oldest_ns, r->s->time_ns, w->start);
+	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, w->start);
+}
+
+/* A task that is asleep. */
+static void add_waiter(struct reading *r, const struct rpc_waiter *w)
+{
+	uint32_t i = 0, wait = w->waits.asleep - 1u;
+	struct rpc_server_state *server;
+
+	while (i < r->transport_count && r->transports[i].xprt != w->xprt)
+		i++;
+	server = i < r->transport_count ?
+			 snapshot_server(r->s, server_label(r, r->transports[i].server)) :
+			 NULL;
+	if (!server)
+		return;
+	if (limit_of(wait) < RPC_LIMITS)
+		rpc_raise_age(&server->oldest_ns[limit_of(wait)], r->s->time_ns, w->waits.since);
+	else if (wait == RPC_PHASE_DELAY)
+		add_delayed(r, i, server, w);
+	else if (wait == RPC_PHASE_SETUP && w->waits.since < r->s->time_ns)
+		server->credentials_ns += r->s->time_ns - w->waits.since;
 }
 
 /* Makes the kernel side check whether the task still exists. */
@@ -396,11 +431,9 @@ static uint64_t last_event(const struct rpc_waiter *w)
 static void read_waiters(struct reading *r)
 {
 	const struct rpc_task_bucket *bucket = r->m->task_keys;
-	struct rpc_server_state *server;
 	const struct rpc_bpf *bpf = r->m->bpf;
 	unsigned int sweeps = 0;
 	struct rpc_waiter w;
-	uint32_t limit;
 
 	/* The scan alone costs as much as hundreds of samples. */
 	if (!bpf->rodata->rpc_record_at_release && !bpf->bss->rpc_waiters_in_use.count)
@@ -417,13 +450,7 @@ static void read_waiters(struct reading *r)
 				sweep(r, i, task);
 			continue;
 		}
-		server = server_of_xprt(r, w.xprt);
-		limit = limit_of(w.waits.asleep - 1u);
-		if (server && limit < RPC_LIMITS)
-			rpc_raise_age(&server->oldest_ns[limit], r->s->time_ns, w.waits.since);
-		else if (server && w.waits.asleep == 1 + RPC_PHASE_SETUP &&
-			 w.waits.since < r->s->time_ns)
-			server->credentials_ns += r->s->time_ns - w.waits.since;
+		add_waiter(r, &w);
 	}
 }
 

@@ -302,7 +302,9 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 	server = snapshot_server(w->s, server_label(w->m, t.server));
 	if (!server)
 		return;
-	if (t.transmits)
+	/* What waits for its reply, or after another wait to try again: a call that the server has told to
+	 * try later has been answered, and a new attempt begins with that wait. */
+	if (t.transmits || (t.waits.asleep == 1 + RPC_PHASE_DELAY && t.waits.until))
 		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], w->s->time_ns, t.begun);
 	if (!t.waits.asleep || t.waits.asleep > RPC_WAITS)
 		return;
