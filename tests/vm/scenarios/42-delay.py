@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import Skip, judgement, need
 from judge.checks import check_additive, check_no_drops
 from judge.reading import Metrics
@@ -16,3 +18,13 @@ def a_server_that_delays_calls_shows_as_delay(folder):
     check_additive(metrics)
     check_no_drops(metrics)
     return f"{delay} s for {delayed}"
+
+
+@judgement
+def the_verdict_on_it_is_delay(folder):
+    if not Metrics(folder / "after.prom").get("rpc_errors_total", op="WRITE", status="EJUKEBOX"):
+        raise Skip("the server has delayed no write")
+    [server] = json.loads((folder / "session.json").read_text())["servers"]
+    verdict = server["verdict"]
+    need(verdict["bound_by"] == "delay", verdict)
+    return f"{verdict['confidence']}: {verdict['sentence']}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# A v3 write to a file that a v4.2 client holds by a delegation is delayed by the server: that is `delay`.
+# A v3 write to a file that a v4.2 client holds by a delegation is delayed by the server: that is `delay`, also for
+# the verdict of a session.
 nfs_server_start
 agent_start
 nfs_mount 3 '' /mnt/three
@@ -9,8 +10,13 @@ dd if=/dev/zero of=/export/held bs=4k count=4 status=none
 cat /mnt/three/held >/dev/null
 exec 6</mnt/four/held
 cat <&6 >/dev/null
+/job/xidscope trace --hooks rpc --json session.json >session.txt 2>session.log &
+tracer=$!
+wait_for 90 grep -q attached session.log
 dd if=/dev/zero of=/mnt/three/held bs=4k count=4 conv=notrunc oflag=direct
 exec 6<&-
+kill -INT "$tracer"
+wait "$tracer"
 agent_write
 cp x.prom after.prom
 agent_stop

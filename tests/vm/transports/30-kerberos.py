@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import judgement, need
 from judge.checks import check_no_drops, dominant
 from judge.reading import Metrics
@@ -14,3 +16,11 @@ def waiting_for_gssd_shows_as_setup(folder):
     need(1.8 < setup < 3, setup, "s of setup where the wait was of 2 s")
     need(dominant(ours) == "setup", "dominant is", dominant(ours))
     return f"{setup:.2f} s of setup"
+
+
+@judgement
+def the_verdict_on_it_is_credentials(folder):
+    [server] = json.loads((folder / "credentials.json").read_text())["servers"]
+    verdict = server["verdict"]
+    need(verdict["bound_by"] == "credentials", verdict)
+    return f"{verdict['confidence']}: {verdict['sentence']}"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# NFS with Kerberos: a call that waits for rpc.gssd, here stopped for two seconds, spends that time in `setup`.
+# NFS with Kerberos: a call that waits for rpc.gssd, here stopped for two seconds, spends that time in `setup`,
+# and the verdict is `credentials`.
 export KRB5_CONFIG=$PWD/krb5.conf KRB5_KDC_PROFILE=$PWD/kdc.conf
 cat >krb5.conf <<'END'
 [libdefaults]
@@ -56,9 +57,14 @@ prepare_file /mnt/kerberos
 compare_point before
 load /mnt/kerberos 2 16 randrw 4k
 compare_point after
+/job/xidscope trace --hooks rpc --json credentials.json >credentials.txt 2>credentials.log &
+tracer=$!
+wait_for 90 grep -q attached credentials.log
 pkill -x -STOP rpc.gssd
 (sleep 2 && pkill -x -CONT rpc.gssd) &
 as_user stat /mnt/kerberos/load
 wait $!
+kill -INT "$tracer"
+wait "$tracer"
 compare_point waited
 agent_stop
