@@ -73,7 +73,7 @@ GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst user/xid/%.ts
 USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
-.PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all page-test check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
+.PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all page-test paradox check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
 	bench growth series-cost fleet asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -343,6 +343,10 @@ growth: deps ## measure cost as servers, transports and waiting tasks grow, and 
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(B)/bench/contention
 	$(Q)$(B)/bench/contention || [ $$? = 77 ]
 	$(Q)tests/bench/growth.sh
+
+paradox: deps ## measure in guests what 128 slots allow, and what more gain: docs/PARADOX.md (half an hour; variables: tests/paradox/paradox.sh)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/paradox/paradox.sh
 
 # What `make growth` has left, unless FILES names two other files of one agent: of one moment, and of a later one.
 series-cost: ## measure what a series costs in Prometheus, and with it what a fleet of nodes needs (10 minutes, after growth)

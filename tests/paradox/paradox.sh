@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# `make paradox`: predicts and measures in guests what 128 slots allow, and what more of them gain. Leaves the results in
+# build/paradox, and puts table and figure into docs/PARADOX.md.
+#   paradox.sh [NAME...]   default: v3; HOLDS="54 201" (ms), WANTED="16 32 64 128 256 512"
+set -euo pipefail
+here=$(dirname "$(realpath "$0")")
+top=$(realpath "$here/../..")
+# NFSv4.2 needs a kernel whose server gives a session more than 160 slots, and as many with 512 threads.
+declare -A kernels=([v3]=6.1 [v4.2]=newest)
+
+job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-paradox.XXXXXX")
+trap 'rm -rf "$job"' EXIT
+cp "$here/guest.sh" "$job/run.sh"
+cp "$top/build/xidscope" "$top/tests/vm/agent-lib.sh" "$job/"
+tr ' ' '\n' <<<"${HOLDS:-54 201}" >"$job/holds"
+tr ' ' '\n' <<<"${WANTED:-16 32 64 128 256 512}" >"$job/wanted"
+(($#)) || set -- v3
+for name; do
+	echo "${name#v}" >"$job/version"
+	rm -rf "$top/build/paradox/$name"
+	mkdir -p "$top/build/paradox"
+	"$top/tests/vm/boot.sh" --kernel "${kernels[$name]}" --image paradox --packages "$here/rootfs.packages" --icount \
+		--job "$job" --out "$top/build/paradox/$name" --timeout "${TIMEOUT:-3600}"
+done
+/usr/bin/python3 -B "$here/report.py" "$top/build/paradox" "$top/docs/PARADOX.md" "$top/docs/pictures/paradox.svg"
