@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, as root on this machine, that an agent and that of the version before continue from each other's state files,
 # forth and back, while faults are logged: each is counted once, counts never fall, and there is no time without a file but
-# for the change itself. Needs what `make` and `make previous` leave. rollback.sh
+# for the change itself. So does a state file that also has what only the newer one knows: faults of earlier boots. Needs what `make` and `make previous` leave. rollback.sh
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/../..")
 new=$root/build/xidscope old=$root/build/previous/root/usr/sbin/xidscope
@@ -57,8 +57,15 @@ while sleep 0.2 && [[ ! -e end ]]; do
 	mv printed.new printed
 done &
 writer=$!
-most=0 gap=0
-changes=("$old" "$new" "$old" "$new")
+# A state of an earlier boot with a fatal fault.
+start "$new"
+sleep 2
+stop
+sed "s/^boot [^+].*/boot of-before/; \$d" state >body
+printf 'end %s\n' "$(gzip -c body | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" | cat body - >state
+
+most=0 gap=0 agent=''
+changes=("$new" "$old" "$new" "$old" "$new")
 for i in "${!changes[@]}"; do
 	[[ ! $agent ]] || stop
 	from=$EPOCHREALTIME
@@ -67,6 +74,7 @@ for i in "${!changes[@]}"; do
 	((took < gap)) || gap=$took
 	sleep 2
 	now=$(counted)
+	((i)) || grep -q past state || die "no fault of an earlier boot is in the state file"
 	((${now:-0} >= most)) || die "the count falls from $most to ${now:-0}"
 	most=$now
 done
@@ -74,8 +82,8 @@ touch end
 wait $writer || true
 writer=''
 sleep 1
-all_counted "after three changes"
-(($(grep -c 'continuing from the state file' log) == 3)) || die "a state file was not read: $(grep state log)"
+all_counted "after four changes"
+(($(grep -c 'continuing from the state file' log) == 4)) || die "a state file was not read: $(grep state log)"
 ! grep -i 'damaged' log || die "a state file was refused"
 stop
 echo "$(<printed) faults, each counted once across $("$old" version | sed 's/.* //') and $("$new" version | sed 's/.* //'), forth and back; at most $((gap / 1000)) ms without a file"

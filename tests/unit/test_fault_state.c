@@ -165,6 +165,51 @@ TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
 	fault_state_free(&again);
 }
 
+/* What 0.1.0 refuses, an unknown kind of line or a longer word, is not there, and the boot that it
+ * keeps is the last one. */
+TEST(version_0_1_0_knows_each_line)
+{
+	static const char *const kinds[] = { "xidscope-state 2\n",
+					     "boot ",
+					     "next ",
+					     "lost ",
+					     "paths ",
+					     "fault ",
+					     "event ",
+					     "gpu ",
+					     "unverified ",
+					     "recovery ",
+					     "end " };
+	const char *boot = NULL;
+	struct fault_state s;
+	size_t len, pieces = 0;
+	char *text;
+
+	fill(&s);
+	text = write_text(&s, &len);
+	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+		size_t i = 0;
+
+		while (i < COUNT(kinds) && strncmp(line, kinds[i], strlen(kinds[i])))
+			i++;
+		if (i == COUNT(kinds))
+			fail_msg("%.*s", (int)strcspn(line, "\n"), line);
+		if (i == 1) {
+			size_t letters = 0;
+
+			boot = line + strlen("boot ");
+			for (const char *c = boot; *c != '\n'; c += *c == '%' ? 3 : 1)
+				letters++;
+			assert_in_range(letters, 1, BOOT_ID_SIZE - 1);
+			pieces += *boot == '+';
+		}
+	}
+	assert_in_range(pieces, 30, 100);
+	assert_memory_equal(boot, s.boot, strlen(s.boot));
+	free(text);
+	fault_state_free(&s);
+}
+
 TEST(times_of_places_survive)
 {
 	struct fault like = { .device = "a", .code = 13, .severity = "warning", .action = "x" };
@@ -294,7 +339,7 @@ static int read_version(struct fault_state *s, int version, const char *body)
 
 static int read_body(struct fault_state *s, const char *body)
 {
-	return read_version(s, 3, body);
+	return read_version(s, 2, body);
 }
 
 /* Its times are those of the wall clock as it was set then. */
@@ -312,20 +357,22 @@ TEST(a_file_of_the_first_version_is_read)
 	assert_true(s.faults.counts.faults[0].first == 100);
 	assert_true(s.faults.counts.recoveries[0].time == 300);
 	fault_state_free(&s);
-	for (int version = 2; version < 4; version++) {
-		assert_int_equal(read_version(&s, version, "next 5\n"), 0);
-		assert_false(s.wall_times);
-		fault_state_free(&s);
-	}
-	assert_int_equal(read_version(&s, 4, "next 5\n"), -EINVAL);
+	assert_int_equal(read_version(&s, 2, "next 5\n"), 0);
+	assert_false(s.wall_times);
+	fault_state_free(&s);
+	assert_int_equal(read_version(&s, 3, "next 5\n"), -EINVAL);
 }
 
 TEST(what_makes_no_sense_is_refused)
 {
 	static const char *const bodies[] = {
-		"wall x\n",
-		"past a 1 2 5.0\n",
-		"past a 1 1\n",
+		"wall 5.0\n",
+		"boot +wall%20x\n",
+		"boot +past%20a%201%202%205.0\n",
+		"boot +past%20a%201%201\n",
+		"boot +past%20a\nboot +%201%201\n",
+		"boot +next%201\n",
+		"boot +boot%20+wall\n",
 		"next\n",
 		"next \n",
 		"next -1\n",
@@ -368,7 +415,7 @@ TEST(what_makes_no_sense_is_refused)
 
 TEST(a_file_of_another_program_is_refused)
 {
-	static const char other[] = "xidscope-state 4\n";
+	static const char other[] = "xidscope-state 3\n";
 	char text[64];
 
 	assert_refused("", 0);

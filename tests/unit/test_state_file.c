@@ -106,9 +106,10 @@ TEST(the_next_run_continues)
 /* Of another boot only the fatal faults are left, for the next ones too. */
 TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 {
-	static const char *const heads[] = { "xidscope-state 3\nboot x\nwall 1000.000000\n",
-					     "xidscope-state 2\nboot x\n",
-					     "xidscope-state 1\nboot x\n" };
+	static const char *const heads[] = {
+		"xidscope-state 2\nboot +wall%201000\nboot +.000000%0a\nboot x\n",
+		"xidscope-state 2\nboot x\n", "xidscope-state 1\nboot x\n"
+	};
 	static const struct {
 		size_t count;
 		double time;

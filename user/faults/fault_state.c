@@ -12,9 +12,10 @@
 #include "base/span.h"
 #include "xid/xid_line.h"
 
-#define HEAD "xidscope-state 3\n"
-#define HEAD_2 "xidscope-state 2\n"
+#define HEAD "xidscope-state 2\n"
 #define HEAD_1 "xidscope-state 1\n"
+/* The first byte of a word that is a piece, which no boot's ID has. */
+#define ADDED '+'
 
 static uint32_t checksum(const char *text, size_t len)
 {
@@ -91,15 +92,46 @@ static void put_past(FILE *out, const struct past_fault *p, bool boot,
 	}
 }
 
+static void put_added(FILE *out, const struct fault_state *state)
+{
+	const struct past_fault *end = state->faults.past + state->faults.past_count;
+
+	fprintf(out, "wall %.6f\n", state->boot_to_wall);
+	for (const struct past_fault *p = state->faults.past; p < end; p++) {
+		put_past(out, p, true, &p->boots);
+		put_past(out, p, false, &p->incidents);
+	}
+}
+
+/* Those lines in pieces, each as long as a boot's ID may be. False: no memory. */
+static bool put_pieces(FILE *out, const struct fault_state *state)
+{
+	char *text = NULL, piece[BOOT_ID_SIZE] = { ADDED };
+	size_t len = 0;
+	FILE *lines = open_memstream(&text, &len);
+	bool whole = false;
+
+	if (lines) {
+		put_added(lines, state);
+		whole = !fclose(lines);
+	}
+	for (size_t i = 0; whole && i < len; i += strlen(piece + 1)) {
+		snprintf(piece + 1, sizeof(piece) - 1, "%s", text + i);
+		fputs("boot", out);
+		put_word(out, piece);
+		fputc('\n', out);
+	}
+	free(text);
+	return whole;
+}
+
 static void put_lines(FILE *out, const struct fault_state *state)
 {
-	const struct faults *faults = &state->faults;
 	const struct snapshot *s = &state->faults.counts;
 	size_t repeat_lines = 0;
 
-	fputs(HEAD "boot", out);
+	fputs("boot", out);
 	put_word(out, state->boot);
-	fprintf(out, "\nwall %.6f", state->boot_to_wall);
 	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next, s->log_lost);
 	for (int p = 0; p < FAULT_PATHS; p++)
 		fprintf(out, " %" PRIu64, s->fault_paths[p]);
@@ -138,22 +170,20 @@ static void put_lines(FILE *out, const struct fault_state *state)
 		put_word(out, s->recoveries[i].evidence);
 		fprintf(out, " %.6f\n", s->recoveries[i].time);
 	}
-	for (const struct past_fault *p = faults->past; p < faults->past + faults->past_count;
-	     p++) {
-		put_past(out, p, true, &p->boots);
-		put_past(out, p, false, &p->incidents);
-	}
 }
 
 char *fault_state_write(const struct fault_state *state, size_t *len)
 {
 	char *text = NULL, *whole = NULL;
 	FILE *out = open_memstream(&text, len);
+	bool complete;
 
 	if (!out)
 		return NULL;
+	fputs(HEAD, out);
+	complete = put_pieces(out, state);
 	put_lines(out, state);
-	if (!fclose(out)) {
+	if (!fclose(out) && complete) {
 		int n = asprintf(&whole, "%send %08" PRIx32 "\n", text, checksum(text, *len));
 
 		if (n < 0)
@@ -346,14 +376,52 @@ static void read_past(struct line *l, struct faults *faults)
 		l->error = -ENOMEM;
 }
 
-static int read_line(struct fault_state *state, struct span text)
+/* The lines that come in pieces; @text has room for them. */
+struct added {
+	char *text;
+	size_t len;
+};
+
+static void read_boot(struct line *l, struct fault_state *state, struct added *added)
+{
+	char word[BOOT_ID_SIZE];
+
+	TAKE_WORD(l, word);
+	if (l->error)
+		return;
+	if (*word == ADDED)
+		added->len += (size_t)sprintf(added->text + added->len, "%s", word + 1);
+	else
+		strcpy(state->boot, word);
+}
+
+static int end_line(const struct line *l)
+{
+	return l->error || !span_left(l->rest) ? l->error : -EINVAL;
+}
+
+static int read_added_line(struct fault_state *state, struct span text)
+{
+	struct line l = { .rest = text };
+	struct span kind = take(&l);
+
+	if (span_is(kind, "wall"))
+		state->boot_to_wall = take_time(&l);
+	else if (span_is(kind, "past"))
+		read_past(&l, &state->faults);
+	else
+		l.error = -EINVAL;
+	return end_line(&l);
+}
+
+static int read_line(struct fault_state *state, struct added *added, struct span text)
 {
 	struct snapshot *s = &state->faults.counts;
 	struct line l = { .rest = text };
 	struct span kind = take(&l);
 
 	if (span_is(kind, "boot"))
-		TAKE_WORD(&l, state->boot);
+		read_boot(&l, state, added);
 	else if (span_is(kind, "next"))
 		state->next = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "lost"))
@@ -371,13 +439,9 @@ static int read_line(struct fault_state *state, struct span text)
 		read_unverified(&l, s);
 	else if (span_is(kind, "recovery"))
 		read_recovery(&l, s);
-	else if (span_is(kind, "wall"))
-		state->boot_to_wall = take_time(&l);
-	else if (span_is(kind, "past"))
-		read_past(&l, &state->faults);
 	else
 		l.error = -EINVAL;
-	return l.error || !span_left(l.rest) ? l.error : -EINVAL;
+	return end_line(&l);
 }
 
 /* The text without its last line, if that is the right checksum. */
@@ -393,21 +457,34 @@ static bool check_end(const char *text, size_t *len)
 	return !memcmp(text + *len, want, end_len);
 }
 
+/* Pieces are in order, so what they say is read after the rest. */
+static int read_lines(struct fault_state *state, struct span s)
+{
+	struct added added = { .text = malloc(span_left(s) + 1) };
+	int err = added.text ? 0 : -ENOMEM;
+
+	while (span_left(s) && !err)
+		err = read_line(state, &added, span_take_line(&s));
+	s = (struct span){ added.text, added.text + added.len };
+	while (!err && span_left(s))
+		err = read_added_line(state, span_take_line(&s));
+	free(added.text);
+	return err;
+}
+
 int fault_state_read(struct fault_state *state, const char *text, size_t len)
 {
 	struct span s = { text, text };
-	int err = 0;
+	int err;
 
 	*state = (struct fault_state){};
 	if (!check_end(text, &len))
 		return -EINVAL;
 	s.end = text + len;
 	state->wall_times = span_take(&s, HEAD_1);
-	if ((!state->wall_times && !span_take(&s, HEAD_2) && !span_take(&s, HEAD)) ||
-	    (span_left(s) && s.end[-1] != '\n'))
+	if ((!state->wall_times && !span_take(&s, HEAD)) || (span_left(s) && s.end[-1] != '\n'))
 		return -EINVAL;
-	while (span_left(s) && !err)
-		err = read_line(state, span_take_line(&s));
+	err = read_lines(state, s);
 	if (err)
 		fault_state_free(state);
 	for (size_t i = 0; i < state->faults.counts.fault_count; i++) {

@@ -4,9 +4,9 @@
  * restarts of the program, and how far the kernel log was read: both of one
  * moment, so that nothing is lost or counted twice.
  *
- *	xidscope-state 3
+ *	xidscope-state 2
+ *	boot +PIECE		of the lines that 0.1.0 does not know, see below
  *	boot ID			the kernel's random/boot_id: valid until reboot, but for past
- *	wall SECONDS		from the boot to the epoch, by the clock as it was set then
  *	next N			sequence number of the first record not yet read
  *	lost N
  *	paths BOTH TEXT DRIVER
@@ -19,14 +19,18 @@
  *	gpu GPU UUID SERIAL RATE_LIMITED
  *	unverified GPU CODE COUNT
  *	recovery GPU EVIDENCE TIME
+ *	end CRC32		of all before it, in hexadecimal
+ *
+ * An unknown kind of line makes 0.1.0 refuse the file, but of boot lines it keeps the last one. So
+ * the lines that came later stand before that one, cut into words of boot lines:
+ *
+ *	wall SECONDS		from the boot to the epoch, by the clock as it was set then
  *	past GPU CODE BOOT TIME	of earlier boots: a fatal incident, or if BOOT is 1 the last one of
  *				its boot; the oldest first, seconds since the epoch
- *	end CRC32		of all before it, in hexadecimal
  *
  * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are
  * seconds since the boot (CLOCK_BOOTTIME), except where another is stated. A file of
- * version 2 has neither wall nor past; one of version 1 has seconds since the epoch, by the
- * clock as it was set then.
+ * version 1 has seconds since the epoch, by the clock as it was set then.
  */
 #ifndef XIDSCOPE_FAULT_STATE_H
 #define XIDSCOPE_FAULT_STATE_H

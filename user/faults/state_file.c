@@ -71,7 +71,7 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);
-		/* How old the times of a version 2 are is not known. */
+		/* How old the times of 0.1.0 are is not known. */
 		if (state.boot_to_wall > 0 || state.wall_times)
 			log_no_memory(f, faults_outlive(faults, &state.faults, state.boot_to_wall));
 		fault_state_free(&state);
