@@ -3,8 +3,8 @@
 # Renders each kustomization, with an image and its version, and each file of alert rules as a PrometheusRule; `make
 # manifests` calls it: render.sh KUBECTL IMAGE VERSION OUT
 set -euo pipefail
+kubectl=$1 image=$2 version=$3 out=$(realpath -m "$4")
 cd "$(dirname "$(realpath "$0")")/.."
-kubectl=$1 image=$2 version=$3 out=$4
 mkdir -p "$out"
 for folder in kubernetes/base kubernetes/overlays/* npd; do
 	"$kubectl" kustomize "$folder" >"$out/.rendered"

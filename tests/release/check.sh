@@ -6,13 +6,11 @@ set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
 version=$1
-die() {
-	echo "check.sh: error: $*" >&2
-	exit 1
-}
+# shellcheck source=tests/vm/lib.sh
+. "$here/../vm/lib.sh"
 ((!EUID)) || die "chroots need root"
 cd "$root"
-git diff --quiet HEAD || echo "check.sh: what is not committed is not part of this test" >&2
+git diff --quiet HEAD || say "what is not committed is not part of this test"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release-check.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 for clone in one another-name; do

@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves in chroots, as root: the Debian package can be installed in a minimal Debian, its own test (autopkgtest) passes,
-# settings stay at an upgrade, and after purging nothing is left; the source package builds in a clean Debian that has only
+# Proves in chroots, as root: the Debian package can be installed in a minimal Debian, piuparts and its own test (autopkgtest)
+# pass, settings stay at an upgrade, and after purging nothing is left; the source package builds in a clean Debian that has only
 # what it asks for; the tarball runs on other releases of Debian, whose systemd accepts the unit, and its uninstaller leaves
 # nothing. chroot.sh RELEASE VERSION     RELEASE: the folder of `make release`
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 release=$(realpath "$1") version=$2
+# shellcheck disable=SC2034 # for need
+deps='deps-release'
 # shellcheck source=tests/vm/lib.sh
 . "$here/../vm/lib.sh"
-need mmdebstrap autopkgtest dpkg-source
+need mmdebstrap autopkgtest piuparts dpkg-source
 arch=$(dpkg --print-architecture)
 deb=$release/xidscope_${version}_$arch.deb
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-chroot.XXXXXX")
@@ -55,6 +57,9 @@ quietly chroot "$dir/small" dpkg --purge xidscope
 listing small >"$dir/after"
 diff "$dir/before" "$dir/after" || die "purging leaves something, see above"
 say "the package is installed, upgraded, rolled back, removed and purged: nothing is left"
+
+quietly piuparts --existing-chroot "$dir/small" --distribution bookworm --mirror "$(mirror) main" --no-adequate "$deb"
+say "$(piuparts --version | head -n 1): $(grep -o 'PASS: All tests' "$dir/log")"
 
 dpkg-source --no-check -x "$release/xidscope_$version.dsc" "$dir/source" >/dev/null 2>&1
 cp "$deb" "$dir/"

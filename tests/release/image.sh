@@ -4,15 +4,12 @@
 # registry and pulled from there, that both programs run, and that a signature of it can be made and verified.
 # image.sh ARCHIVE VERSION
 set -euo pipefail
-die() {
-	echo "image.sh: error: $*" >&2
-	exit 1
-}
+deps='deps-release'
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/../vm/lib.sh"
 (($# == 2)) || die "usage: image.sh ARCHIVE VERSION"
 archive=$(realpath "$1") version=$2
-for tool in docker-registry skopeo gpg qemu-aarch64-static; do
-	type -P $tool >/dev/null || die "$tool is missing: run 'make deps-release' as root"
-done
+need docker-registry skopeo gpg qemu-aarch64-static
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-registry.XXXXXX")
 registry=''
 # shellcheck disable=SC2317 # the trap calls it

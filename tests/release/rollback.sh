@@ -6,10 +6,8 @@
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/../..")
 new=$root/build/xidscope old=$root/build/previous/root/usr/sbin/xidscope
-die() {
-	echo "rollback.sh: error: $*" >&2
-	exit 1
-}
+# shellcheck source=tests/vm/lib.sh
+. "$root/tests/vm/lib.sh"
 [[ -x $new && -x $old ]] || die "run 'make' and 'make previous' first"
 ((!EUID)) || die "writing to /dev/kmsg needs root"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-rollback.XXXXXX")

@@ -58,6 +58,7 @@ most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
 
 declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd"
+	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
 	[slurm]="Slurm takes nodes out of service, and puts them back")
 

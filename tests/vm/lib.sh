@@ -15,11 +15,11 @@ die() {
 	exit 1
 }
 
-# need COMMAND...: stop unless each is installed.
+# need COMMAND...: stop unless each is installed, by `make deps` or the target that $deps names.
 need() {
 	local command
 	for command; do
-		type -P "$command" >/dev/null || die "'$command' is missing: run 'make deps' as root"
+		type -P "$command" >/dev/null || die "'$command' is missing: run 'make ${deps:-deps}' as root"
 	done
 }
 

@@ -6,41 +6,8 @@
 # capability of the variant is for, by leaving it out.
 set -Eeuo pipefail
 cd /job
-# shellcheck source=tests/vm/deploy-lib.sh
-. ./deploy-lib.sh
-
-crun() { command crun --cgroup-manager=cgroupfs "$@"; }
-hup() { crun kill xidscope HUP; }
-running() { [[ $(crun state xidscope 2>/dev/null) == *'"status": "running"'* ]]; }
-ended() { ! running; }
-said() { grep -c -F "$1" "out/$name.log" || true; }
-
-start_agent() { # of the bundle $name
-	# shellcheck source=/dev/null
-	. "$name/settings"
-	# shellcheck disable=SC2154 # create, output, probe and grace are among the settings
-	install -d -o 65534 -g 65534 "${create[@]}" # it may belong to node_exporter's user
-	# check_probe fills it.
-	mountpoint -q "${output%/*}" || mount -t tmpfs -o size=4M,mode=755,uid=65534 tmpfs "${output%/*}"
-	crun run --bundle "$name" xidscope >"out/$name.log" 2>&1 &
-	agent=$!
-	wait_for 120 test -s "$output"
-	running
-	pid=$(crun state xidscope | sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
-}
-
-stop_agent() {
-	local status=0 cgroup memory
-	cgroup=/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$pid/cgroup")
-	memory=$({ cat "$cgroup"/memory.{max,current,peak} 2>/dev/null || true; } | paste -sd' ') # no peak before 5.19
-	step "$name: SIGTERM ends it with 0 and removes the file (memory limit, now, peak: $memory)"
-	crun kill xidscope TERM
-	# shellcheck disable=SC2154
-	wait_for "$grace" ended
-	wait "$agent" || status=$?
-	((status == 0))
-	[[ -z $(ls -A "$(dirname "$output")") ]]
-}
+# shellcheck source=tests/vm/container/container-lib.sh
+. ./container-lib.sh
 
 faults=0
 check_agent() {
@@ -61,6 +28,15 @@ check_agent() {
 	faults=$((faults + 1))
 	(($(sum xidscope_gpu_xid_errors_total 'gpu="0000:c1:00.0"' 'xid="79"' 'severity="fatal"') == faults))
 	[[ $(sum xidscope_events_dropped_total) == 0 ]]
+
+	step "$name: check and trace answer from within, as by kubectl exec"
+	crun exec xidscope /xidscope check --file /textfile/xidscope.prom >"out/$name.check" || (($? == 1))
+	grep -q 'Xid 79 c1:00' "out/$name.check"
+	crun exec xidscope /xidscope trace --duration 10s >"out/$name.trace" &
+	local tracing=$!
+	while kill -0 $tracing 2>/dev/null; do use_nfs; done
+	wait $tracing
+	grep -qF "$(cut -d'"' -f2 <<<"$server")" "out/$name.trace"
 
 	step "$name: it shares the node's namespaces and its sunrpc"
 	for namespace in net pid; do

@@ -36,5 +36,5 @@ for capability in SYS_ADMIN SYSLOG SYS_RESOURCE DAC_OVERRIDE; do
 	least "no-$capability" --without "$capability"
 done
 rm -r "$job/image.tar" "$job/manifests"
-cp "$root/tests/vm/deploy-lib.sh" "$job/"
+cp "$root/tests/vm/deploy-lib.sh" "$here/container-lib.sh" "$job/"
 cp "$here/guest.sh" "$job/run.sh"

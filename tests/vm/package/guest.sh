@@ -7,6 +7,8 @@ set -Eeuo pipefail
 cd /job
 # shellcheck source=tests/vm/unit/unit-lib.sh
 . ./unit-lib.sh
+# shellcheck source=tests/vm/upgrade-lib.sh
+. ./upgrade-lib.sh
 export DEBIAN_FRONTEND=noninteractive
 
 listing() { find / -xdev \( -path /job -o -path /proc -o -path /sys -o -path /tmp -o -path /run -o -path /var/log -o -path /var/lib/dpkg \
@@ -17,38 +19,13 @@ place() {
 	journalctl -q -u xidscope | tail -n 20
 	return 1
 }
-version_is() { grep -q "xidscope_build_info{version=\"$1" "$output"; }
-faults() { sum xidscope_gpu_xid_errors_total 'xid="79"' || true; }
-printed=0
-fault() {
-	echo "raw NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone" >/proc/xidscope-driver
-	printed=$((printed + 1))
-}
-all_counted() {
-	refresh
-	(($(faults) == printed))
-}
 # replaced PACKAGE VERSION: puts it in place while faults are reported, before, meanwhile and after.
 replaced() {
-	fault
-	place "$1" &
-	local job=$!
-	while kill -0 $job 2>/dev/null; do
-		fault
-		sleep 0.3
-	done
-	wait $job
-	fault
+	under_faults place "$1"
 	wait_for 300 is ActiveState active
 	wait_for 300 version_is "$2"
-	wait_for 300 all_counted || { echo "$(faults) faults are counted, $printed were printed"; return 1; }
+	none_is_lost
 	[[ $(systemctl is-enabled xidscope) == enabled ]]
-}
-# watch: twice a second the file's time and its number of faults.
-watch() {
-	while sleep 0.5; do
-		echo "$(cut -d. -f1 /proc/uptime) $(date +%s) $(stat -c %Y $output 2>/dev/null || echo -) $(faults 2>/dev/null || echo -)"
-	done >out/watch
 }
 
 # A busy machine takes its time.
@@ -71,7 +48,7 @@ wait_for 300 test -e $output
 insmod nvidia.ko
 sleep 5
 fault
-wait_for 300 all_counted
+none_is_lost
 watch &
 watcher=$!
 previous=$(sed -n 's/.*xidscope_build_info{version="\([^"]*\).*/\1/p' $output)
@@ -90,12 +67,7 @@ replaced previous "$previous\""
 sleep 20
 replaced this "$this\""
 sleep 16
-kill $watcher
-# The file's age, or if it is missing the time since its last version, is at most two intervals: one is the usual.
-awk '$3 != "-" { last = $3; if ($4 != "-") { if ($4 < most) { print "a counter of faults falls: " $0; bad = 1 } most = $4 } }
-	last { age = $2 - last; if (age > oldest) oldest = age }
-	END { print "the file was at most " oldest " s old, in " NR " looks"; exit bad || oldest > 30 || !oldest }' out/watch | tee out/age
-(exit "${PIPESTATUS[0]}")
+watched $watcher
 
 step "node_exporter serves it"
 curl -sf http://127.0.0.1:9100/metrics >out/served
@@ -119,14 +91,14 @@ place newer
 grep -q '^XIDSCOPE_TEXTFILE=/srv/text-file' /etc/default/xidscope
 [[ -e /etc/default/xidscope.dpkg-dist ]]
 wait_for 300 version_is "$this"
-wait_for 300 all_counted
+none_is_lost
 
 step "a crash: it is started again, and no fault is lost"
 systemctl kill --kill-whom=main -s KILL xidscope
 fault
 wait_for 300 is NRestarts 1
 wait_for 300 is ActiveState active
-wait_for 300 all_counted
+none_is_lost
 
 step "a full disk: the agent goes on, says so, and writes again"
 systemctl stop xidscope
@@ -138,7 +110,7 @@ hup
 wait_for 300 is StatusText '*the file is not written: No space left on device'
 is ActiveState active
 rm /srv/text-file/full
-wait_for 300 all_counted
+none_is_lost
 is ActiveState active
 systemctl stop xidscope
 umount /srv/text-file

@@ -13,7 +13,7 @@ die() {
 deb=$(compgen -G "$root/build/deb/xidscope_*_amd64.deb") || die "no package in build/deb: run 'make deb'"
 [[ -x $root/build/previous/root/usr/sbin/xidscope ]] || die "no version before in build/previous: run 'make previous'"
 mkdir -p "$job/root"
-cp "$here/../unit/unit-lib.sh" "$root/tests/vm/deploy-lib.sh" "$root/deploy/debian/tests/agent" "$job/"
+cp "$here/../unit/unit-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$root/deploy/debian/tests/agent" "$job/"
 cp "$here/guest.sh" "$job/run.sh"
 cp "$deb" "$job/this.deb"
 

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that the DaemonSet's agent can be replaced by that of the version before, each in its own image and with its own
+# DaemonSet's settings, and the other way round, while NFS is used and faults are reported: each fault is counted once, no
+# counter of faults falls, and there is always a fresh file.
+set -Eeuo pipefail
+cd /job
+# shellcheck source=tests/vm/container/container-lib.sh
+. ./container-lib.sh
+# shellcheck source=tests/vm/upgrade-lib.sh
+. ./upgrade-lib.sh
+
+# As a DaemonSet does with maxSurge: 0.
+replaced() {
+	stop_agent
+	name=$1
+	start_agent
+}
+
+step "the version before runs"
+name=previous
+start_agent
+nfs_server_start
+for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
+(while :; do use_nfs; done) &
+load=$!
+insmod nvidia.ko
+sleep 5 # within which the agent watches it
+fault
+none_is_lost
+watch &
+watcher=$!
+for next in privileged previous privileged; do
+	sleep 20
+	step "$next instead of $name, under load"
+	under_faults replaced "$next"
+	version_is "$(<"$next/version")\""
+	none_is_lost
+	(($(said 'continuing from the state file') == 1))
+done
+sleep 16
+watched $watcher
+kill $load
+wait $load || true
+rmmod nvidia
+stop_agent
+step "done"

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# What jobs share that replace an agent by another version under load, beside deploy-lib.sh: faults that the test driver prints
+# (nvidia.ko is loaded), whether each is counted once, and whether the file was fresh all the time.
+
+# shellcheck disable=SC2154 # output is of the job
+version_is() { grep -q "xidscope_build_info{version=\"$1" "$output"; }
+faults() { sum xidscope_gpu_xid_errors_total 'xid="79"' || true; }
+printed=0
+fault() {
+	echo "raw NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone" >/proc/xidscope-driver
+	printed=$((printed + 1))
+}
+all_counted() {
+	refresh
+	(($(faults) == printed))
+}
+none_is_lost() { wait_for 300 all_counted || { echo "$(faults) faults are counted, $printed were printed"; return 1; }; }
+
+# under_faults COMMAND...: with a fault before it, several meanwhile, and one after it.
+under_faults() {
+	rm -f no-more
+	fault
+	{
+		while [[ ! -e no-more ]]; do
+			fault
+			sleep 0.3
+		done
+		echo $printed >printed
+	} &
+	local printer=$!
+	"$@"
+	touch no-more
+	wait $printer
+	printed=$(<printed)
+	fault
+}
+
+# watch: twice a second the file's time and its number of faults; in the background, until watched PID judges it. The file's
+# age, or if it is missing the time since its last version, is at most two intervals: one is the usual.
+watch() {
+	while sleep 0.5; do
+		echo "$(cut -d. -f1 /proc/uptime) $(date +%s) $(stat -c %Y "$output" 2>/dev/null || echo -) $(faults 2>/dev/null || echo -)"
+	done >out/watch
+}
+watched() {
+	kill "$1"
+	awk '$3 != "-" { last = $3; if ($4 != "-") { if ($4 < most) { print "a counter of faults falls: " $0; bad = 1 } most = $4 } }
+		last { age = $2 - last; if (age > oldest) oldest = age }
+		END { print "the file was at most " oldest " s old, in " NR " looks"; exit bad || oldest > 30 || !oldest }' out/watch
+}
