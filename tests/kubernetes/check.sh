@@ -37,7 +37,7 @@ for path in sys.argv[1:]:
     if path.endswith("values.yaml"):
         continue  # of a chart, no object
     with open(path, encoding="utf-8") as file:
-        objects = [each for each in yaml.safe_load_all(file) if each]
+        objects = list(yaml.safe_load_all(file))
     for each in objects:
         group, _, version = each["apiVersion"].rpartition("/")
         package = PACKAGES.get(group, "kubernetes-models/" + group).rstrip("/")
@@ -58,4 +58,6 @@ sed 's/"hostPID"/"hostPid"/' "$work/objects.ts" >"$work/wrong.ts"
 ! (cd "$work" && node_modules/.bin/tsc --strict --noEmit --skipLibCheck --module node16 --moduleResolution node16 wrong.ts) >"$work/wrong.log" ||
 	die "a field that does not exist was not found"
 grep -q hostPid "$work/wrong.log" || die "a field that does not exist was not found: $(head -n 3 "$work/wrong.log")"
-echo "$count objects have the types of kubernetes-models $(sed -n 's/.*"kubernetes-models": "\(.*\)",*/\1/p' "$here/package.json")"
+said="$count objects have the types of kubernetes-models $(sed -n 's/.*"kubernetes-models": "\(.*\)",*/\1/p' "$here/package.json")"
+grep -qFx "$said" "$root/docs/DEPLOY.md" || die "docs/DEPLOY.md has another line than: $said"
+echo "$said"
