@@ -33,7 +33,7 @@ debian_in() {
 listing() { (cd "$dir/$1" && find . -xdev \( -path ./proc -o -path ./var/log -o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./tmp -o -path ./run \) -prune -o -printf '%p %u %m %l\n' | sort); }
 
 # ---- the package ----
-debian_in small bookworm --include=dpkg-dev # which autopkgtest needs
+debian_in small bookworm --include=dpkg-dev,apt-utils # which autopkgtest needs
 listing small >"$dir/before"
 cp "$deb" "$dir/small/tmp/this.deb"
 dpkg-deb -R "$deb" "$dir/newer"
@@ -58,8 +58,10 @@ listing small >"$dir/after"
 diff "$dir/before" "$dir/after" || die "purging leaves something, see above"
 say "the package is installed, upgraded, rolled back, removed and purged: nothing is left"
 
-quietly piuparts --existing-chroot "$dir/small" --distribution bookworm --mirror "$(mirror) main" --no-adequate "$deb"
+umount "$dir/small/proc" # it would be copied
+quietly piuparts --tmpdir "$dir" --existing-chroot "$dir/small" --distribution bookworm --mirror "$(mirror) main" --no-adequate "$deb"
 say "$(piuparts --version | head -n 1): $(grep -o 'PASS: All tests' "$dir/log")"
+mount --bind /proc "$dir/small/proc"
 
 dpkg-source --no-check -x "$release/xidscope_$version.dsc" "$dir/source" >/dev/null 2>&1
 cp "$deb" "$dir/"

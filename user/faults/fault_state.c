@@ -106,7 +106,7 @@ static void put_added(FILE *out, const struct fault_state *state)
 /* Those lines in pieces, each as long as a boot's ID may be. False: no memory. */
 static bool put_pieces(FILE *out, const struct fault_state *state)
 {
-	char *text = NULL, piece[BOOT_ID_SIZE] = { ADDED };
+	char *text = NULL, piece[BOOT_ID_SIZE] = {};
 	size_t len = 0;
 	FILE *lines = open_memstream(&text, &len);
 	bool whole = false;
@@ -116,7 +116,7 @@ static bool put_pieces(FILE *out, const struct fault_state *state)
 		whole = !fclose(lines);
 	}
 	for (size_t i = 0; whole && i < len; i += strlen(piece + 1)) {
-		snprintf(piece + 1, sizeof(piece) - 1, "%s", text + i);
+		snprintf(piece, sizeof(piece), "%c%.*s", ADDED, BOOT_ID_SIZE - 2, text + i);
 		fputs("boot", out);
 		put_word(out, piece);
 		fputc('\n', out);
