@@ -52,11 +52,13 @@ use_nfs() {
 	done
 }
 
-# cause_fault: an Xid 79, as the driver prints and reports it.
+# print_fault: an Xid 79, as the driver prints and reports it.
+print_fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver; }
+
 cause_fault() {
 	insmod /job/nvidia.ko
 	sleep 5 # within which the agent watches it, and has noted that it was loaded
-	printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver
+	print_fault
 	sleep 3
 	refresh
 	rmmod nvidia

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# What jobs share that replace an agent by another version under load, beside deploy-lib.sh: faults that the test driver prints
+# What jobs share that replace an agent by another version under load, beside deploy-lib.sh: faults of the test driver
 # (nvidia.ko is loaded), whether each is counted once, and whether the file was fresh all the time.
 
 # shellcheck disable=SC2154 # output is of the job
@@ -8,7 +8,7 @@ version_is() { grep -q "xidscope_build_info{version=\"$1" "$output"; }
 faults() { sum xidscope_gpu_xid_errors_total 'xid="79"' || true; }
 printed=0
 fault() {
-	echo "raw NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone" >/proc/xidscope-driver
+	print_fault
 	printed=$((printed + 1))
 }
 all_counted() {
