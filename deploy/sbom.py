@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What is linked into the program, by the linker's own map and dpkg:
+"""What is in the program, by the linker's own map and dpkg:
 sbom.py built-using BINARY          the value of a Debian package's field Built-Using
 sbom.py spdx BINARY VERSION EPOCH   an SPDX 2.3 document; EPOCH is its time, in seconds
 Reads BINARY.map. A file that belongs to no Debian package is an error."""
@@ -12,20 +12,25 @@ import subprocess
 import sys
 import time
 
+# What is included as bytes, and so in no map: see DYGRAPHS in the Makefile.
+INCLUDED = ["/usr/share/javascript/dygraphs/dygraph.min.js"]
+
 
 def die(message):
     sys.exit(f"sbom.py: error: {message}")
 
 
 def linked_files(path):
-    """The archives of which a member was linked in, and the object files that are not the program's own."""
+    """The archives of which a member was linked in, and the files that are not the program's own."""
     if not os.path.exists(path):
         die(f"{path} is missing: build with make")
     with open(path, encoding="utf-8") as file:
         text = file.read()
     archives = re.findall(r"^(/\S+\.a)\([^)]+\)$", text, re.M)
     objects = re.findall(r"^LOAD (/\S+\.o)$", text, re.M)
-    return sorted({os.path.realpath(each) for each in archives + objects})
+    if not archives:
+        die(f"{path} names no library: has its form changed?")
+    return sorted({os.path.realpath(each) for each in archives + objects + INCLUDED})
 
 
 def dpkg(command, *words):
@@ -40,8 +45,6 @@ def linked_packages(binary):
     names = set()
     for file in linked_files(binary + ".map"):
         names.add(dpkg("dpkg-query", "-S", file).rpartition(": ")[0].split(", ")[0])
-    if not names:
-        die(f"{binary}.map names no library: has its form changed?")
     form = "${Package}\t${Version}\t${source:Package}\t${source:Version}\t${Architecture}\n"
     return [line.split("\t") for line in sorted(dpkg("dpkg-query", "-W", "-f", form, *names).splitlines())]
 
@@ -64,7 +67,8 @@ def spdx(binary, version, epoch):
             "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                               "referenceLocator": f"pkg:deb/debian/{name.replace('+', '%2B')}@"
                                                   f"{its_version.replace('+', '%2B')}?arch={architecture}"}]})
-        relations.append((program["SPDXID"], "STATIC_LINK", packages[-1]["SPDXID"]))
+        how = "CONTAINS" if name.startswith("libjs-") else "STATIC_LINK"
+        relations.append((program["SPDXID"], how, packages[-1]["SPDXID"]))
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(epoch)))
     return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
             "name": f"xidscope-{version}", "documentNamespace": f"urn:sha256:{digest}",
