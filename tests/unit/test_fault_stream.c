@@ -967,6 +967,38 @@ TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)
 	assert_int_equal(w->faults.counts.recovery_count, 2);
 }
 
+/* Faults of one text, two before an agent's start and one after it; the log's clock is ahead. */
+static void count_across_start(struct world *w, enum printk_origin origin)
+{
+	w->stream.events.started_ns = w->now;
+	w->stream.first_record = 2;
+	watch_driver(w);
+	w->stream.events.enabled_ns[SIGNAL_XID] = w->now;
+	if (origin != PRINTK_ORIGIN_UNKNOWN)
+		w->stream.origins_ns = w->now;
+	w->origin = origin;
+	w->now += SECOND;
+	message(w, XID_79);
+	driver_79(w);
+	record_of(w, 0, w->now + 45 * SECOND, XID_79);
+	record_of(w, 0, w->now + 50 * SECOND, XID_79);
+	record_of(w, 0, w->now + 60 * SECOND, XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 3);
+	assert_int_equal(unverified(w), 0);
+	assert_paths(w, 1, 2, 0);
+}
+
+TEST_WITH(what_was_printed_before_the_start_takes_no_message_of_later, enter, leave)
+{
+	count_across_start(*state, PRINTK_ORIGIN_DRIVER);
+}
+
+TEST_WITH(what_was_printed_before_the_start_takes_no_report_of_later, enter, leave)
+{
+	count_across_start(*state, PRINTK_ORIGIN_UNKNOWN);
+}
+
 /* An agent that was stopped reads uevents long after a later fault was printed. */
 TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 {

@@ -136,9 +136,9 @@ static void pair_text(struct fault_stream *s, const struct xid_line *line,
 {
 	if (time_ns >= s->events.enabled_ns[signal_of(line)])
 		pair(s, report);
-	/* No report will come, but one may have come: the driver may have been
-	 * unloaded since. */
-	else if (fault_pairs_take(&s->pairs, report, true))
+	/* No report will come, but since the start one may have come: the driver may have
+	 * been unloaded since. */
+	else if (time_ns >= s->events.started_ns && fault_pairs_take(&s->pairs, report, true))
 		count_both(s, report);
 	else if (report->pending && report->likely) {
 		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT]++;
@@ -318,8 +318,11 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 			 uint64_t now_ns)
 {
 	size_t len = record->text_len;
-	struct printk_pieces calls;
-	struct printk_event *printk = printk_queue_take(&s->printk, text, len, &calls);
+	bool before_start = record->sequence < s->first_record;
+	struct printk_pieces calls = {};
+	/* A message of the same text is that of a later record. */
+	struct printk_event *printk =
+		before_start ? NULL : printk_queue_take(&s->printk, text, len, &calls);
 	struct provenance p = { .text = text, .len = len, .record = record, .pieces = &calls };
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
@@ -336,6 +339,9 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	}
 	if (origin.time_ns > now_ns)
 		origin.time_ns = now_ns;
+	/* The log's clock and CLOCK_MONOTONIC drift apart, by seconds in weeks. */
+	if (before_start && origin.time_ns >= s->events.started_ns)
+		origin.time_ns = s->events.started_ns - 1;
 	s->read_to_ns = origin.time_ns;
 	p.all_known = s->origins_ns != UINT64_MAX &&
 		      origin.time_ns >= s->origins_ns + PRINTK_ORDER_NS &&

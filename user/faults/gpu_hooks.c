@@ -43,6 +43,7 @@ struct gpu_hooks {
 	struct fault_stream stream;
 	struct faults faults;
 	struct kernel_log kernel_log;
+	struct kernel_log_mark start; /* before all hooks */
 	int log_failures; /* in turn */
 	bool log_paused; /* until the next poll, because reading it has failed */
 	struct printk_hook *printk; /* NULL: not attached */
@@ -231,6 +232,7 @@ static bool read_log(struct gpu_hooks *g)
 		/* The hook ran before the record could be read. */
 		if (printk_marked(l->text, l->record.text_len))
 			read_printk(g);
+		g->stream.first_record = kernel_log_after(&g->start);
 		fault_stream_record(&g->stream, &l->record, l->text, monotonic_ns());
 		n++;
 	}
@@ -472,6 +474,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->log = log;
 	g->options = options;
 	g->kernel_log.fd = -1;
+	g->start.fd = -1;
 	g->uevents = -1;
 	g->holders.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -485,6 +488,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 		kernel_log_resume(&g->kernel_log, next);
 	/* All hooks before the log is read: then they overlap, so that what comes
 	 * twice is detected. */
+	kernel_log_mark(&g->start);
 	init_uevents(g);
 	attach_trace(g);
 	attach_printk(g, log);
@@ -521,6 +525,7 @@ void gpu_hooks_free(struct gpu_hooks *g)
 	fault_stream_free(&g->stream);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);
+	kernel_log_mark_free(&g->start);
 	if (g->epoll >= 0)
 		close(g->epoll);
 	free(g);

@@ -60,3 +60,37 @@ int kernel_log_read(struct kernel_log *l)
 		return 1;
 	}
 }
+
+void kernel_log_mark(struct kernel_log_mark *m)
+{
+	kernel_log_mark_free(m);
+	m->fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (m->fd >= 0 && lseek(m->fd, 0, SEEK_END) < 0)
+		kernel_log_mark_free(m);
+}
+
+void kernel_log_mark_free(struct kernel_log_mark *m)
+{
+	if (m->fd >= 0)
+		close(m->fd);
+	*m = (struct kernel_log_mark){ .fd = -1 };
+}
+
+uint64_t kernel_log_after(struct kernel_log_mark *m)
+{
+	char raw[KERNEL_LOG_RECORD], text[1];
+	struct kmsg_record record;
+	ssize_t n;
+
+	if (m->fd < 0)
+		return m->next;
+	do
+		n = read(m->fd, raw, sizeof(raw));
+	while (n < 0 && (errno == EPIPE || errno == EINTR));
+	if (n < 0 && errno == EAGAIN)
+		return UINT64_MAX;
+	kernel_log_mark_free(m);
+	if (n > 0 && kmsg_record_parse(raw, (size_t)n, &record, text, sizeof(text)))
+		m->next = record.sequence;
+	return m->next;
+}

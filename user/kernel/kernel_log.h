@@ -44,4 +44,19 @@ void kernel_log_resume(struct kernel_log *l, uint64_t next);
  * or -errno. */
 int kernel_log_read(struct kernel_log *l);
 
+/* A moment: tells older records from later ones by their sequence numbers, since the clock of
+ * the log is another than CLOCK_MONOTONIC. */
+struct kernel_log_mark {
+	int fd; /* -1: no record later than the mark is awaited */
+	uint64_t next; /* if it is not: the first record after the mark; 0: there is no mark */
+};
+
+/* Sets the mark, in place of an earlier one. Without the log there is none. */
+void kernel_log_mark(struct kernel_log_mark *m);
+void kernel_log_mark_free(struct kernel_log_mark *m);
+
+/* The sequence number of the first record after the mark; UINT64_MAX while there is none;
+ * 0: there is no mark. */
+uint64_t kernel_log_after(struct kernel_log_mark *m);
+
 #endif
