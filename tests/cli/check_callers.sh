@@ -16,41 +16,47 @@ sed 's/fatal/unknown/' critical >warning
 echo '# EOF' >healthy
 head -n 1 critical >torn
 
-# ---- Slurm: the script's decisions, with stand-ins for scontrol and sinfo; a guest has the real ones ----
+# ---- Slurm: the script's decisions, with a stand-in for scontrol; a guest has the real one ----
 
 # A node is a file in nodes/: its state, the time of its reason, and the reason. All of them are one partition.
 mkdir bin nodes
 cat >bin/scontrol <<'END'
 #!/bin/bash
-if [[ $* == "--oneliner show node "* ]]; then
-	mapfile -t node <"nodes/$4"
-	echo "NodeName=$4 Arch=x86_64 State=${node[0]} Comment=x Reason=${node[2]} [root@${node[1]}]"
+show() { # NAME
+	local node
+	mapfile -t node <"nodes/$1"
+	echo "NodeName=$1 Arch=x86_64 State=${node[0]} Partitions=batch  BootTime=x Reason=${node[2]} [root@${node[1]}] Comment=x State=x"
+}
+case $* in
+"--oneliner show node "*)
+	show "$4"
 	exit
-fi
+	;;
+"--all --oneliner show node")
+	# others that drain while the script waits
+	[[ ! -e meanwhile ]] || [[ ! -e looked ]] || { bash ./meanwhile; rm meanwhile; }
+	: >looked
+	for file in nodes/*; do show "${file#nodes/}"; done
+	exit
+	;;
+"show job "*)
+	[[ -e comment ]] || { echo "slurm_load_jobs error: Invalid job id specified" >&2 && exit 1; }
+	echo "JobId=$3 JobName=x AdminComment=trick"
+	[[ ! -s comment ]] || echo "   AdminComment=$(<comment)"
+	echo '   Comment=AdminComment=x'
+	exit
+	;;
+esac
 printf '%s\n' "$*" >>scontrol.done
+[[ $2 != JobId=* ]] || { printf '%s\n' "${3#AdminComment=}" >comment && exit; }
 name=${2#NodeName=}
 mapfile -t node <"nodes/$name"
 case $3 in
 State=RESUME) node=(IDLE Unknown none) ;;
 State=DRAIN) node=("${node[0]%%+*}+DRAIN" "${clock:-5}" "${4#Reason=}") ;;
-State=DOWN) node=(DOWN "${clock:-5}" "${4#Reason=}") ;;
+State=DOWN) node=("DOWN${node[0]#"${node[0]%%+*}"}" "${clock:-5}" "${4#Reason=}") ;; # it keeps the flag
 esac
 printf '%s\n' "${node[@]}" >"nodes/$name"
-END
-cat >bin/sinfo <<'END'
-#!/bin/bash
-# others that drain while the script waits
-[[ ! -e meanwhile ]] || [[ ! -e looked ]] || { bash ./meanwhile; rm meanwhile; }
-: >looked
-for file in nodes/*; do
-	mapfile -t node <"$file"
-	case ${node[0]} in
-	*DRAIN*) word=drained ;;
-	*DOWN*) word=down ;;
-	*) word=idle ;;
-	esac
-	echo "batch|${file#nodes/}|$word|${node[1]}|${node[2]}"
-done
 END
 printf '#!/bin/bash\necho "$*" >>logged\n' >bin/logger
 chmod +x bin/*
@@ -165,7 +171,7 @@ fresh IDLE && others 5 6 | sed 's/DRAIN 3/DRAIN 7/' >meanwhile && slurm "$drain"
 # in the same second: by name, n1 before n5
 fresh IDLE && others 5 6 | sed 's/DRAIN 3/DRAIN 5/' >meanwhile && slurm "$drain"$'\n'"$down" critical
 # one that is down has passed this
-fresh IDLE && others 5 6 | sed 's/IDLE+DRAIN 3/DOWN 7/' >meanwhile && slurm "$drain"$'\n'"$back" critical
+fresh IDLE && others 5 6 | sed 's/IDLE+DRAIN 3/DOWN+DRAIN 7/' >meanwhile && slurm "$drain"$'\n'"$back" critical
 # seen a minute later: one that drains goes back, one that is down stays
 fresh ALLOCATED+DRAIN "${ours/fail/warn}" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "$back" warning
 fresh DOWN "$ours" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "" critical
@@ -179,6 +185,68 @@ fresh ALLOCATED && XIDSCOPE_MODE=observe slurm "update NodeName=n1 Comment=*" cr
 SLURM_SCRIPT_CONTEXT=epilog_slurmd
 fresh ALLOCATED && slurm "$drain"$'\n'"$down" critical
 unset SLURM_SCRIPT_CONTEXT XIDSCOPE_RESUME XIDSCOPE_STABLE
+
+# ---- what ended a job ----
+
+# logs KIND AGO...: an event log in which the events are so many seconds ago; a later one never hides an earlier one.
+logs() {
+	local time at
+	at=$(cut -d. -f1 /proc/uptime)
+	event() { printf '{"time":"%s","monotonic_seconds":%d.0,%s,"incident":%d,"repeats":0,"text":"x"}\n' "$@" >>events; }
+	event "$(date -u -d '-3000 seconds' +%FT%T.000Z)" $((at - 3000)) '"kind":"agent","name":"start","boot":"b","version":"1"' 1
+	for time in {2900..0..100}; do
+		event "$(date -u -d "-$time seconds" +%FT%T.000Z)" $((at - time)) '"kind":"agent","name":"alive"' $((9999 - time))
+	done
+	while (($#)); do
+		event "$(date -u -d "-$2 seconds" +%FT%T.000Z)" $((at - $2)) "${kinds[$1]}" $((19999 - $2))
+		shift 2
+	done
+}
+declare -A kinds=(
+	[xid]='"kind":"xid","gpu":"0000:c1:00.0","xid":79,"name":"GPU_HAS_FALLEN_OFF_THE_BUS","severity":"fatal"'
+	[pcie]='"kind":"kernel_event","name":"pcie_aer","device":"0000:c0:00.0","severity":"fatal"'
+	[corrected]='"kind":"kernel_event","name":"pcie_aer","device":"0000:c0:00.0","severity":"info"'
+	[oom]='"kind":"kernel_event","name":"oom_kill","job":"7"'
+	[other_oom]='"kind":"kernel_event","name":"oom_kill","job":"8"'
+	[nfs]='"kind":"kernel_event","name":"nfs_not_responding","device":"10.0.0.1"')
+export XIDSCOPE_EVENTS=events
+# epilog WANTED COMMENT [KIND AGO...]: what the epilog makes of the job's COMMENT.
+epilog() {
+	local wanted=$1
+	fresh ALLOCATED && rm -f events
+	printf '%s\n' "$2" >comment
+	logs "${@:3}"
+	SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=7 slurm "*" healthy
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $(<comment) == $wanted ]] || fail "the epilog's comment is '$(<comment)', not '$wanted'"
+}
+none='xidscope: n1: none: no fault in the window*'
+epilog "xidscope: n1: xid: *, fatal, Xid 79 *" "" xid 60
+epilog "xidscope: n1: pcie_error: *, fatal, kernel_event: pcie_aer*" "" pcie 500 nfs 100 other_oom 5
+epilog "xidscope: n1: oom_kill: *" "" oom 10 nfs 400
+epilog "xidscope: n1: nfs_stall: *" "" nfs 590 other_oom 5 corrected 5
+epilog "$none" "" xid 620 pcie 2000 oom 700 other_oom 5 corrected 5
+# one comment for all nodes, and perhaps another's
+epilog "xidscope: n1: xid: *" "xidscope: n2: none: no fault in the window" xid 60
+epilog "xidscope: n1: xid: *" "xidscope: n1: oom_kill: of an earlier run" xid 60
+for text in "xidscope: n2: oom_kill: x" "the site's own"; do
+	epilog "$text" "$text" xid 60
+	epilog "$text" "$text"
+done
+SLURM_JOB_NODELIST='n[0-1]' epilog "" ""
+SLURM_JOB_NODELIST='n[1-3,5]' epilog "$none" ""
+SLURM_JOB_NODELIST='n2,n1' epilog "xidscope: n1: xid: *" "" xid 60
+# the next check after the window's end looks once more
+epilog "$none" "" xid 620 && slurm "" healthy
+rm events && logs xid 5 nfs 920 && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
+slurm "" absent && said "job 7: n1: none: "
+rm events && logs xid 20 nfs 920 && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
+slurm "update JobId=7 AdminComment=xidscope: n1: xid: *" absent
+said "job 7: n1: xid: "
+[[ ! -e state/n1.job-7 ]] || fail "a job whose window is over is still remembered"
+# neither a log nor a job
+epilog "$none" "" && rm comment && echo 1 >state/n1.job-7 && slurm "" absent
+XIDSCOPE_EVENTS=nothing epilog "" "" xid 60 && said "cannot read the event log nothing"
 
 # ---- the node's job, for Prometheus ----
 

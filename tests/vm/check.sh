@@ -154,7 +154,7 @@ check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=()
 	[[ ! -e $2/systemd ]] || options=(--image systemd --packages "$vm/unit/rootfs.packages"
 		--append systemd.default_timeout_start_sec=900) # on a busy machine
-	[[ $3 != slurm ]] || options=(--image slurm --packages "$vm/slurm/rootfs.packages")
+	[[ $3 != slurm ]] || options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages")
 	if boot "$1" "$2" "$results/$1-$3" "${options[@]}" >"$2.log" 2>&1; then
 		echo "ok $name"
 	else

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, with Slurm's own daemons and the verdicts of a real agent, that a node that fails goes down and its job ends on
 # another; that the job of one with a warning ends where it is; that recovery resumes; that a node drained by hand is left
-# alone; that of twelve nodes which fail at once few are taken out; that a prolog fails for a failure alone; and that an
-# acknowledgement holds for the agent's metric and for Slurm.
+# alone; that of twelve nodes which fail at once few are taken out; that a prolog fails for a failure alone; that an epilog
+# names what ended its job; and that an acknowledgement holds for the agent's metric and for Slurm.
 set -Eeuo pipefail
 cd /job
 # shellcheck source=tests/vm/deploy-lib.sh
@@ -18,6 +18,7 @@ install xidscope xidscope-health-check /usr/local/sbin/
 mkdir -p /etc/slurm /etc/munge /run/munge /var/log/munge /var/lib/munge /etc/xidscope /run/files /run/sys /job/out
 cat >/usr/local/sbin/wrapper <<'END'
 #!/bin/bash
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin # Slurm gives an epilog none
 exec /usr/local/sbin/xidscope-health-check --file "/run/files/$SLURMD_NODENAME" --max-age 1d
 END
 chmod +x /usr/local/sbin/wrapper
@@ -26,12 +27,15 @@ XIDSCOPE_RESUME=1
 XIDSCOPE_STABLE=0
 XIDSCOPE_SYSFS=/run/sys
 XIDSCOPE_SETTLE=5
+XIDSCOPE_EVENTS=/run/xidscope.events
+XIDSCOPE_WINDOW="30 20"
 END
 cat >/etc/slurm/slurm.conf <<END
 ClusterName=guest
 SlurmctldHost=guest
 SlurmUser=root
 AuthType=auth/munge
+AuthInfo=cred_expire=40
 CryptoType=crypto/munge
 MpiDefault=none
 ProctrackType=proctrack/pgid
@@ -50,10 +54,13 @@ SlurmdTimeout=600
 MessageTimeout=60
 ReturnToService=1
 KillWait=5
+MinJobAge=600
 SchedulerParameters=bf_interval=5,sched_interval=5
 HealthCheckProgram=/usr/local/sbin/wrapper
 HealthCheckInterval=20
 HealthCheckNodeState=ANY
+Prolog=/usr/local/sbin/wrapper
+Epilog=/usr/local/sbin/wrapper
 NodeName=n[1-$nodes] NodeHostname=guest NodeAddr=127.0.0.1 Port=[7001-$((7000 + nodes))] CPUs=1 State=UNKNOWN
 PartitionName=batch Nodes=n[1-$nodes] Default=YES MaxTime=60 State=UP
 END
@@ -203,4 +210,90 @@ done
 echo "$ended of $nodes jobs ended where they began"
 ((ended == nodes - 2))
 for i in $(seq $nodes); do (($(grep -c start "out/job-${jobs[i]}") <= 2)); done
+
+# ---- what ended a job ----
+# The events are real, and the job's window is 30 s before its end to 20 s after it. An OOM kill names its job by the control
+# group, which Slurm needs systemd for: the job makes one at the place where Slurm has it.
+cat >/usr/local/bin/until-told <<'END'
+#!/bin/bash
+echo "start $SLURMD_NODENAME" >>"/job/out/job-$SLURM_JOB_ID"
+until [[ -e /run/end-$SLURM_JOB_ID ]]; do sleep 0.5; done
+[[ $(<"/run/end-$SLURM_JOB_ID") != oom ]] || use_memory "job_$SLURM_JOB_ID"
+exit 1
+END
+cat >/usr/local/bin/use_memory <<'END'
+#!/bin/bash
+group=/sys/fs/cgroup/system.slice/${SLURMD_NODENAME:-n1}_slurmstepd.scope/$1
+mkdir -p "$group"
+for folder in /sys/fs/cgroup{,/system.slice,/system.slice/"${SLURMD_NODENAME:-n1}"_slurmstepd.scope}; do
+	echo +memory >"$folder/cgroup.subtree_control"
+done
+echo 20M >"$group/memory.max"
+echo $$ >"$group/cgroup.procs"
+exec perl -e 'my $x; $x .= "x" x 1000000 while 1;'
+END
+chmod +x /usr/local/bin/{until-told,use_memory}
+# begin_job: sets job. end_job WANTED [HOW]: ends it; its comment must begin so within a minute.
+begin_job() {
+	job=$(sbatch --parsable --no-requeue --output=/dev/null -w n7 /usr/local/bin/until-told)
+	wait_for 120 has "$job" start
+}
+comment() { scontrol show job "$job" | sed -n 's/^ *AdminComment=//p'; }
+commented() { [[ $(comment) == "xidscope: n7: $1: "* ]]; }
+end_job() {
+	echo "${2:-}" >"/run/end-$job"
+	wait_for 60 commented "$1" || { comment; xidscope why --events /run/xidscope.events --last 5m; false; }
+	echo "$1: $(comment)" | tee -a out/causes
+}
+gone() { [[ ! -e $1 ]]; }
+completed() { wait_for 90 gone "/var/lib/xidscope/slurm/n7.job-$job"; }
+logged() { grep -qF -- "$1" /run/xidscope.events; }
+step "the agent writes its event log"
+free
+nfs_server_start
+nfs_mount 3 '' /mnt/data
+dd if=/dev/zero of=/mnt/data/file bs=64k count=4 conv=fsync status=none
+xidscope run --output /run/again.prom --interval 2 --events /run/xidscope.events 2>out/slurm.log &
+agent=$!
+wait_for 120 logged '"name":"start"'
+insmod /job/nvidia.ko
+sleep 10
+fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver; }
+
+step "an Xid; an earlier one is none of the next job's"
+begin_job
+fault
+end_job xid
+sleep 35
+begin_job
+end_job none
+sleep 25
+fault # too late for it
+completed
+commented none
+sleep 35
+
+step "a PCIe error, after the end of the job"
+begin_job
+end_job none
+inject pcie_aer_inject_error lower MALF_TLP
+completed
+commented pcie_error
+comment | tee -a out/causes
+sleep 35
+
+step "an OOM kill of this job, after one of another"
+begin_job
+use_memory job_999 || true
+end_job oom_kill oom
+[[ $(comment) == *" job $job"* ]]
+sleep 35
+
+step "a server that stops"
+begin_job
+nfs_server_stop
+timeout 60 dd if=/dev/zero of=/mnt/data/file bs=64k count=4 conv=fsync status=none &
+wait_for 60 logged '"kind":"nfs_stall"'
+end_job nfs_stall
+nfs_server_start
 step "done"
