@@ -40,15 +40,19 @@ case $* in
 	exit
 	;;
 "show job "*)
-	[[ -e comment ]] || { echo "slurm_load_jobs error: Invalid job id specified" >&2 && exit 1; }
+	[[ ! -e forgotten ]] || { echo "slurm_load_jobs error: Invalid job id specified" >&2 && exit 1; }
 	echo "JobId=$3 JobName=x AdminComment=trick"
-	[[ ! -s comment ]] || echo "   AdminComment=$(<comment)"
+	[[ ! -s requeued ]] || echo "   AdminComment=$(<requeued)"
 	echo '   Comment=AdminComment=x'
 	exit
 	;;
 esac
 printf '%s\n' "$*" >>scontrol.done
-[[ $2 != JobId=* ]] || { printf '%s\n' "${3#AdminComment=}" >comment && exit; }
+if [[ $2 == JobId=* ]]; then
+	[[ -e requeued ]] || { echo "Job has already finished for job 7" >&2 && exit 1; }
+	printf '%s\n' "${3#AdminComment=}" >requeued
+	exit
+fi
 name=${2#NodeName=}
 mapfile -t node <"nodes/$name"
 case $3 in
@@ -57,6 +61,15 @@ State=DRAIN) node=("${node[0]%%+*}+DRAIN" "${clock:-5}" "${4#Reason=}") ;;
 State=DOWN) node=("DOWN${node[0]#"${node[0]%%+*}"}" "${clock:-5}" "${4#Reason=}") ;; # it keeps the flag
 esac
 printf '%s\n' "${node[@]}" >"nodes/$name"
+END
+# The accounting: the comment of a job that has ended.
+cat >bin/sacct <<'END'
+#!/bin/bash
+[[ $* == "-n -P -X -j 7 -o AdminComment" ]] && cat comment
+END
+cat >bin/sacctmgr <<'END'
+#!/bin/bash
+[[ ${*:1:6} == "-i modify job where JobId=7 set" && -e comment ]] && echo "${7#AdminComment=}" >comment
 END
 printf '#!/bin/bash\necho "$*" >>logged\n' >bin/logger
 chmod +x bin/*
@@ -220,6 +233,10 @@ epilog() {
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<comment) == $wanted ]] || fail "the epilog's comment is '$(<comment)', not '$wanted'"
 }
+commented() { # WANTED
+	# shellcheck disable=SC2053
+	[[ $(<comment) == $1 ]] || fail "the comment is '$(<comment)', not '$1'"
+}
 none='xidscope: n1: none: no fault in the window*'
 epilog "xidscope: n1: xid: *, fatal, Xid 79 *" "" xid 60
 epilog "xidscope: n1: pcie_error: *, fatal, kernel_event: pcie_aer*" "" pcie 500 nfs 100 other_oom 5
@@ -233,20 +250,25 @@ for text in "xidscope: n2: oom_kill: x" "the site's own"; do
 	epilog "$text" "$text" xid 60
 	epilog "$text" "$text"
 done
-SLURM_JOB_NODELIST='n[0-1]' epilog "" ""
+SLURM_NODELIST='n[0-1]' epilog "" ""
 SLURM_JOB_NODELIST='n[1-3,5]' epilog "$none" ""
 SLURM_JOB_NODELIST='n2,n1' epilog "xidscope: n1: xid: *" "" xid 60
 # the next check after the window's end looks once more
 epilog "$none" "" xid 620 && slurm "" healthy
 rm events && logs xid 5 nfs 920 && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
-slurm "" absent && said "job 7: n1: none: "
+slurm "" absent && commented "$none" && said "job 7: n1: none: "
 rm events && logs xid 20 nfs 920 && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
-slurm "update JobId=7 AdminComment=xidscope: n1: xid: *" absent
-said "job 7: n1: xid: "
+slurm "*" absent && commented "xidscope: n1: xid: *" && said "job 7: n1: xid: "
 [[ ! -e state/n1.job-7 ]] || fail "a job whose window is over is still remembered"
-# neither a log nor a job
-epilog "$none" "" && rm comment && echo 1 >state/n1.job-7 && slurm "" absent
-XIDSCOPE_EVENTS=nothing epilog "" "" xid 60 && said "cannot read the event log nothing"
+# one that waits for its next run has its comment in the controller
+: >requeued && epilog "" "" xid 60
+[[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "a requeued job's comment is '$(<requeued)'"
+epilog "" "" && [[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "the second run ends, and its comment is '$(<requeued)'"
+rm requeued
+# neither a log nor an accounting
+epilog "$none" "" && rm comment && : >forgotten && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
+slurm "*" absent && said "this log only"
+rm forgotten && XIDSCOPE_EVENTS=nothing epilog "" "" xid 60 && said "cannot read the event log nothing"
 
 # ---- the node's job, for Prometheus ----
 

@@ -18,7 +18,6 @@ install xidscope xidscope-health-check /usr/local/sbin/
 mkdir -p /etc/slurm /etc/munge /run/munge /var/log/munge /var/lib/munge /etc/xidscope /run/files /run/sys /job/out
 cat >/usr/local/sbin/wrapper <<'END'
 #!/bin/bash
-PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin # Slurm gives an epilog none
 exec /usr/local/sbin/xidscope-health-check --file "/run/files/$SLURMD_NODENAME" --max-age 1d
 END
 chmod +x /usr/local/sbin/wrapper
@@ -42,7 +41,7 @@ ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SelectType=select/linear
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
+AccountingStorageType=accounting_storage/slurmdbd
 SwitchType=switch/none
 StateSaveLocation=/var/spool/slurmctld
 SlurmdSpoolDir=/var/spool/slurmd.%n
@@ -54,7 +53,6 @@ SlurmdTimeout=600
 MessageTimeout=60
 ReturnToService=1
 KillWait=5
-MinJobAge=600
 SchedulerParameters=bf_interval=5,sched_interval=5
 HealthCheckProgram=/usr/local/sbin/wrapper
 HealthCheckInterval=20
@@ -64,6 +62,17 @@ Epilog=/usr/local/sbin/wrapper
 NodeName=n[1-$nodes] NodeHostname=guest NodeAddr=127.0.0.1 Port=[7001-$((7000 + nodes))] CPUs=1 State=UNKNOWN
 PartitionName=batch Nodes=n[1-$nodes] Default=YES MaxTime=60 State=UP
 END
+cat >/etc/slurm/slurmdbd.conf <<'END'
+AuthType=auth/munge
+DbdHost=localhost
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=root
+LogFile=/job/out/slurmdbd.log
+PidFile=/run/slurmdbd.pid
+END
+chmod 600 /etc/slurm/slurmdbd.conf
 echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf # which does nothing; v2 wants systemd
 ip address add 10.9.9.1/32 dev lo # names are looked up only where there is another address than that of the loop
 mkdir -p /var/spool/slurmctld
@@ -113,8 +122,17 @@ kill "$agent" && wait "$agent"
 xidscope check --file recovered
 
 # ---- Slurm ----
-step "Slurm starts: $(slurmctld -V)"
+step "the accounting starts"
 setpriv --reuid munge --regid munge --clear-groups munged --force 2>out/munged.log
+mkdir -p /run/mysqld
+mariadb-install-db --user=root --datadir=/var/lib/mysql --auth-root-authentication-method=normal --skip-test-db >out/mariadb.log
+mariadbd --user=root --datadir=/var/lib/mysql --skip-networking --innodb-flush-log-at-trx-commit=0 \
+	--socket=/run/mysqld/mysqld.sock 2>>out/mariadb.log &
+wait_for 120 test -S /run/mysqld/mysqld.sock
+slurmdbd
+add_cluster() { sacctmgr -i add cluster guest; }
+wait_for 120 add_cluster 2>out/sacctmgr.log
+step "Slurm starts: $(slurmctld -V)"
 slurmctld
 for i in $(seq $nodes); do slurmd -N "n$i"; done
 state() { scontrol --oneliner show node "$1" | sed -n 's/.* State=\([^ ]*\).*/\1/p'; }
@@ -238,7 +256,7 @@ begin_job() {
 	job=$(sbatch --parsable --no-requeue --output=/dev/null -w n7 /usr/local/bin/until-told)
 	wait_for 120 has "$job" start
 }
-comment() { scontrol show job "$job" | sed -n 's/^ *AdminComment=//p'; }
+comment() { sacct -n -P -X -j "$job" -o AdminComment; }
 commented() { [[ $(comment) == "xidscope: n7: $1: "* ]]; }
 end_job() {
 	echo "${2:-}" >"/run/end-$job"
