@@ -298,6 +298,7 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 		{ "rm_init_adapter_failed", true }, { "fallen_off_bus", true },
 		{ "gsp_heartbeat_timeout", true },  { "uvm_fatal", true },
 		{ "gsp_boot_failed", true },        { "assert_failed", false },
+		{ "check_failed", false },
 	};
 
 	for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -313,6 +314,56 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 			assert_ok();
 		snapshot_free(&s);
 	}
+}
+
+TEST(other_messages_of_the_driver_have_rules_of_their_own)
+{
+	struct kernel_event *v = snapshot_kernel_event(&s, true, "reset_required", "");
+
+	*v = (struct kernel_event){ true, "reset_required", "", 1, NOW - 10 };
+	evaluate();
+	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
+	assert_string_equal(report.findings[0].action, "reset_gpu");
+	assert_string_equal(report.findings[0].head, "reset_required all");
+	health_set_rule(&o, "reset_required=fail:2");
+	evaluate();
+	assert_ok();
+	health_set_rule(&o, "reset_required=fail:1");
+	/* It names no GPU, and one has been reset since. */
+	snapshot_recovery(&s, GPU, RECOVERY_WITHDRAWN)->time = NOW - 5;
+	evaluate();
+	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
+	snapshot_recovery(&s, GPU, "action_none")->time = NOW - 5;
+	evaluate();
+	assert_ok();
+	/* One that does is not over by the reset of another. */
+	add_driver_error("reset_required", NOW - 10);
+	strcpy(s.kernel_events[1].device, "0000:c2:00.0");
+	evaluate();
+	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
+	snapshot_free(&s);
+
+	add_driver_error("nvlink_detect_failed", NOW - 10);
+	evaluate();
+	assert_only(HEALTH_NVLINK_ERROR, HEALTH_WARN);
+	snapshot_free(&s);
+	add_driver_error("nvswitch_failed", NOW - 10);
+	strcpy(s.kernel_events[0].device, "nvidia-nvswitch3");
+	evaluate();
+	assert_only(HEALTH_NVLINK_ERROR, HEALTH_WARN);
+	assert_memory_equal(report.findings[0].reason, "NVSwitch nvidia-nvswitch3: ", 27);
+	snapshot_free(&s);
+
+	add_driver_error("assert_failed", NOW - 10);
+	s.kernel_events[0].count = 999;
+	health_set_rule(&o, "driver_assertion=warn");
+	evaluate();
+	assert_ok();
+	s.kernel_events[0].count = 1000;
+	evaluate();
+	assert_only(HEALTH_DRIVER_ASSERTION, HEALTH_WARN);
+	assert_string_equal(report.findings[0].head, "assert_failed c1:00.0");
+	snapshot_free(&s);
 }
 
 TEST(a_rate_limit_and_a_waiter_are_found)
@@ -369,6 +420,22 @@ TEST(the_state_of_the_node_is_found)
 	f = (struct node_facts){ .gpus = 8, .gpus_wanted = 8 };
 	evaluate();
 	assert_ok();
+	f.links[0] = (struct link_fact){ .gpu = GPU, .lanes = 8, .lanes_possible = 16 };
+	f.links[1] =
+		(struct link_fact){ .gpu = GPU, .corrected_in_hour = 480, .lanes_possible = 16 };
+	f.link_count = 2;
+	evaluate();
+	assert_int_equal(report.total, 2);
+	assert_int_equal(report.level, HEALTH_WARN);
+	assert_string_equal(report.findings[0].head, "PCIe x8 of x16 c1:00.0");
+	assert_string_equal(report.findings[1].head, "PCIe errors c1:00.0");
+	assert_true(health_set_rule(&o, "pcie_width=warn:50"));
+	f.links[1].corrected_in_hour = 479;
+	evaluate();
+	assert_ok();
+	f.links[0].lanes = 4;
+	evaluate();
+	assert_only(HEALTH_PCIE_WIDTH, HEALTH_WARN);
 	/* the agent exports only what it knows */
 	o.facts = NULL;
 	s.health_count = 0;
@@ -771,7 +838,7 @@ static size_t rules_of_the_agent(void)
 	size_t count = 0;
 
 	for (int r = 0; r < HEALTH_RULES; r++)
-		count += !health_rules[r].local;
+		count += !health_rules[r].local && health_rules[r].level != HEALTH_OK;
 	return count;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: reports the node's health from the agent's metrics file. */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
-#include "base/pci_address.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
@@ -23,6 +22,7 @@
 #include "commands/options.h"
 #include "health/health.h"
 #include "health/mount_probe.h"
+#include "health/pcie_facts.h"
 #include "sinks/metrics_file.h"
 
 #define MAX_BYTES (64 << 20)
@@ -82,31 +82,12 @@ static void add_figures(struct verdict *v, const struct snapshot *s)
 
 /* ---- what is true of the node now ---- */
 
-/* Where processes that ask for a mount are told from each other. */
-static const char *lock_folder(char *path, size_t size)
+/* Where processes that ask for a mount are told from each other, and what is counted in an hour is kept. */
+static void lock_folder(char *path, size_t size)
 {
 	const char *own = getenv("XDG_RUNTIME_DIR");
 
 	snprintf(path, size, "%s/xidscope", !geteuid() ? "/run" : own ? own : "/nonexistent");
-	return path;
-}
-
-/* The PCI devices that have the driver: it has no others than GPUs. */
-static unsigned int count_gpus(void)
-{
-	DIR *folder = opendir("/sys/bus/pci/drivers/nvidia");
-	struct pci_address address;
-	const struct dirent *entry;
-	unsigned int gpus = 0;
-
-	while (folder && (entry = readdir(folder))) {
-		struct span name = { entry->d_name, entry->d_name + strlen(entry->d_name) };
-
-		gpus += pci_address_take(&name, &address) && !span_left(name);
-	}
-	if (folder)
-		closedir(folder);
-	return gpus;
 }
 
 static void find_facts(struct node_facts *facts, const struct options *o)
@@ -114,11 +95,16 @@ static void find_facts(struct node_facts *facts, const struct options *o)
 	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
 	struct timex clock = {};
 	struct file_text fstab;
-	char locks[256];
+	char locks[256], counts[300];
+	bool corrected = o->health.rules[HEALTH_PCIE_CORRECTED].level != HEALTH_OK;
 
 	*facts = (struct node_facts){ .gpus_wanted = (unsigned int)o->gpus };
-	if (o->gpus)
-		facts->gpus = count_gpus();
+	lock_folder(locks, sizeof(locks));
+	pcie_facts_read(facts, "",
+			corrected || o->health.rules[HEALTH_PCIE_WIDTH].level != HEALTH_OK);
+	snprintf(counts, sizeof(counts), "%s/pcie", locks);
+	if (corrected && facts->link_count && (!mkdir(locks, 0700) || errno == EEXIST))
+		pcie_facts_count(facts, counts, (double)monotonic_ns() / 1e9);
 	facts->clock_unsynchronised = adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC;
 	if (o->health.rules[HEALTH_MOUNT_HUNG].level == HEALTH_OK &&
 	    o->health.rules[HEALTH_MOUNT_UNUSABLE].level == HEALTH_OK)
@@ -130,8 +116,7 @@ static void find_facts(struct node_facts *facts, const struct options *o)
 	for (size_t i = 0; i < o->mount_count; i++)
 		mount_facts_add(facts, o->mounts[i]);
 	if (facts->mount_count)
-		mount_facts_ask(facts, lock_folder(locks, sizeof(locks)),
-				limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
+		mount_facts_ask(facts, locks, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }
 
 /* Fills the verdict from the metrics file's text. */

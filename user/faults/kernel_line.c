@@ -52,6 +52,10 @@ static const struct pattern patterns[] = {
 	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$", 0 },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!", 0 },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!", 0 },
+	{ DRIVER, "reset_required",
+	  "NVRM: %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]", 0 },
+	{ DRIVER, "reset_required",
+	  "NVRM: %g%a: Check failed: Reset required [NV_ERR_RESET_REQUIRED]", 0 },
 	{ DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: ", 0 },
 	{ DRIVER, "check_failed", "NVRM: %g%a: Check failed: ", 0 },
 	{ DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out", 0 },
@@ -67,8 +71,8 @@ static const struct pattern patterns[] = {
 	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x00030", 0 },
 
 	/* The switch driver beside its SXids. */
-	{ EVENT, "nvswitch_failed", "%v: Failed to ", 0 },
-	{ EVENT, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm", 0 },
+	{ DRIVER, "nvswitch_failed", "%v: Failed to ", 0 },
+	{ DRIVER, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm", 0 },
 
 	/* sunrpc, for the program nfs only */
 	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying", 0 },

@@ -12,17 +12,31 @@
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
 
-/* Driver errors that leave the GPU or the driver unusable; other kinds are only
- * counted. */
-static const struct {
+/* What the driver and the switches' driver say without an Xid. */
+static const struct driver_message {
+	enum health_rule_id rule;
 	const char *kind;
 	const char *meaning;
-} driver_failures[] = {
-	{ "rm_init_adapter_failed", "the driver cannot initialise the GPU" },
-	{ "fallen_off_bus", "the GPU no longer answers on the PCIe bus" },
-	{ "gsp_heartbeat_timeout", "the GPU's system processor has stopped" },
-	{ "gsp_boot_failed", "the GPU's system processor cannot start before a reset" },
-	{ "uvm_fatal", "unified memory has failed for all processes" },
+	const char *action; /* of the catalog */
+} driver_messages[] = {
+	{ HEALTH_DRIVER_ERROR, "rm_init_adapter_failed", "the driver cannot initialise the GPU",
+	  "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "fallen_off_bus", "the GPU no longer answers on the PCIe bus",
+	  "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "gsp_heartbeat_timeout", "the GPU's system processor has stopped",
+	  "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "gsp_boot_failed",
+	  "the GPU's system processor cannot start before a reset", "restart_bm" },
+	{ HEALTH_DRIVER_ERROR, "uvm_fatal", "unified memory has failed for all processes",
+	  "restart_bm" },
+	{ HEALTH_RESET_REQUIRED, "reset_required", "the GPU takes no work before a reset",
+	  "reset_gpu" },
+	{ HEALTH_NVLINK_ERROR, "nvlink_detect_failed",
+	  "a link to another GPU or switch is not seen", "reset_gpu" },
+	{ HEALTH_NVLINK_ERROR, "nvswitch_failed", "the driver has given up a switch",
+	  "restart_bm" },
+	{ HEALTH_DRIVER_ASSERTION, "assert_failed", "an assertion of the driver", "reset_gpu" },
+	{ HEALTH_DRIVER_ASSERTION, "check_failed", "a check of the driver", "reset_gpu" },
 };
 
 /* ---- findings ---- */
@@ -336,43 +350,63 @@ static bool is_hardware_xid(const struct fault *f)
 
 /* ---- the driver ---- */
 
-static const char *driver_failure(const char *kind)
+static const struct driver_message *driver_message(enum health_rule_id rule, const char *kind)
 {
-	for (size_t i = 0; i < sizeof(driver_failures) / sizeof(driver_failures[0]); i++)
-		if (!strcmp(kind, driver_failures[i].kind))
-			return driver_failures[i].meaning;
+	const struct driver_message *end =
+		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
+
+	for (const struct driver_message *m = driver_messages; m < end; m++)
+		if (m->rule == rule && !strcmp(kind, m->kind))
+			return m;
 	return NULL;
 }
 
-static void find_driver_error(struct health_evaluation *e, enum health_rule_id rule)
+/* Whether the messages are over. One that a GPU needs a reset mostly does not name the GPU: the
+ * reset of any is taken for that of this one, since an Xid 154 names each that still needs one. */
+static bool is_message_over(const struct health_evaluation *e, const struct driver_message *m,
+			    const struct kernel_event *v)
+{
+	const struct gpu_recovery *end = e->s->recoveries + e->s->recovery_count;
+
+	if (m->rule == HEALTH_RESET_REQUIRED && !*v->device)
+		for (const struct gpu_recovery *r = e->s->recoveries; r < end; r++)
+			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
+				return true;
+	return is_over(e, v->device, v->kind, v->last);
+}
+
+static void describe_message(struct health_evaluation *e, const struct driver_message *m,
+			     const struct kernel_event *v)
+{
+	struct health_finding *f = add_finding(e, m->rule);
+	const char *device = *v->device ? v->device : "all";
+	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
+	char when[TIME_TEXT_SIZE];
+
+	SET_NAME(f->device, "%s", device);
+	SET_NAME(f->what, "%s", v->kind);
+	f->count = v->count;
+	f->last = v->last;
+	SET_NAME(f->action, "%s", m->action);
+	SET_HEAD(f, "%.20s %s", v->kind, short_device(device));
+	time_to_text(when, sizeof(when), v->last);
+	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
+		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
+		   xid_action_advice(m->action));
+	SET_BRIEF(f, "%s on %s, last %s", v->kind, device, when);
+}
+
+static void find_driver_messages(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct snapshot *s = e->s;
 
 	for (size_t i = 0; i < s->kernel_event_count; i++) {
 		const struct kernel_event *v = &s->kernel_events[i];
-		const char *meaning = driver_failure(v->kind);
-		const char *device = *v->device ? v->device : "all";
-		struct health_finding *f;
-		char when[TIME_TEXT_SIZE];
+		const struct driver_message *m = driver_message(rule, v->kind);
 
-		if (!v->gpu_driver || !v->count || !meaning ||
-		    is_over(e, v->device, v->kind, v->last))
-			continue;
-		f = add_finding(e, rule);
-		SET_NAME(f->device, "%s", device);
-		SET_NAME(f->what, "%s", v->kind);
-		f->count = v->count;
-		f->last = v->last;
-		SET_NAME(f->action, "%s", "restart_bm");
-		SET_HEAD(f, "%.20s %s", v->kind, short_device(device));
-		time_to_text(when, sizeof(when), v->last);
-		SET_REASON(f,
-			   "GPU %s: driver error %s (%s) %" PRIu64
-			   " %s, last %s: Drain the node and restart it; if "
-			   "the error returns, replace the GPU.",
-			   device, v->kind, meaning, v->count, v->count == 1 ? "time" : "times",
-			   when);
-		SET_BRIEF(f, "%s on %s, last %s", v->kind, device, when);
+		if (m && v->gpu_driver && v->count && (double)v->count >= e->o->rules[rule].limit &&
+		    !is_message_over(e, m, v))
+			describe_message(e, m, v);
 	}
 }
 
@@ -475,6 +509,55 @@ static void find_missing_gpus(struct health_evaluation *e, enum health_rule_id r
 	SET_BRIEF(f, "the driver has %u of %u GPUs", facts->gpus, facts->gpus_wanted);
 }
 
+static void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_facts *facts = e->o->facts;
+
+	for (size_t i = 0; facts && i < facts->link_count; i++) {
+		const struct link_fact *l = &facts->links[i];
+		struct health_finding *f;
+
+		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit ||
+		    is_snoozed(e, rule, l->gpu))
+			continue;
+		f = add_state(e, rule, l->gpu);
+		SET_HEAD(f, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
+			 short_device(l->gpu));
+		SET_REASON(
+			f,
+			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
+			"the link stays narrow, seat the GPU and its riser anew.",
+			l->gpu, l->lanes, l->lanes_possible);
+		SET_BRIEF(f, "PCIe link of %s has %u of %u lanes", l->gpu, l->lanes,
+			  l->lanes_possible);
+	}
+}
+
+static void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_facts *facts = e->o->facts;
+
+	for (size_t i = 0; facts && i < facts->link_count; i++) {
+		const struct link_fact *l = &facts->links[i];
+		struct health_finding *f;
+
+		if (!l->corrected_in_hour ||
+		    (double)l->corrected_in_hour < e->o->rules[rule].limit ||
+		    is_snoozed(e, rule, l->gpu))
+			continue;
+		f = add_state(e, rule, l->gpu);
+		SET_HEAD(f, "PCIe errors %s", short_device(l->gpu));
+		SET_REASON(
+			f,
+			"GPU %s: %" PRIu64
+			" corrected errors of its PCIe link in an hour: Drain the "
+			"node, seat the GPU and its riser anew, and replace them if errors go on.",
+			l->gpu, l->corrected_in_hour);
+		SET_BRIEF(f, "%" PRIu64 " corrected PCIe errors of %s in an hour",
+			  l->corrected_in_hour, l->gpu);
+	}
+}
+
 static void find_clock(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_finding *f;
@@ -521,7 +604,19 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 				   is_hardware_sxid, .gpu = true, .clears = SWITCH_CLEARS },
 	[HEALTH_DRIVER_ERROR] = { "driver_error", HEALTH_FAIL, 0, "",
 				  "A driver error that leaves a GPU or the driver unusable.",
-				  find_driver_error, NULL, .gpu = true, .clears = GPU_CLEARS },
+				  find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
+	[HEALTH_RESET_REQUIRED] = { "reset_required", HEALTH_FAIL, 1, "reports",
+				    "At least this many reports that a GPU requires a reset.",
+				    find_driver_messages, NULL, .gpu = true, .clears = GPU_CLEARS },
+	[HEALTH_NVLINK_ERROR] = { "nvlink_error", HEALTH_WARN, 1, "reports",
+				  "At least this many reports of the driver that an NVLink or an "
+				  "NVSwitch cannot be used.",
+				  find_driver_messages, NULL, .gpu = true,
+				  .clears = SWITCH_CLEARS },
+	[HEALTH_DRIVER_ASSERTION] = { "driver_assertion", HEALTH_OK, 1000, "reports",
+				      "At least this many failed assertions of the driver.",
+				      find_driver_messages, NULL, .gpu = true,
+				      .clears = GPU_CLEARS },
 	[HEALTH_GSP_RATE_LIMITED] = { "gsp_rate_limited", HEALTH_WARN, 0, "",
 				      "The driver limits its reports of GSP errors.",
 				      find_rate_limit, NULL, .gpu = true,
@@ -546,6 +641,16 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 				  "Fewer GPUs with a driver than --gpus.", find_missing_gpus, NULL,
 				  .gpu = true, .local = true,
 				  .clears = "The driver has all GPUs." },
+	[HEALTH_PCIE_WIDTH] = { "pcie_width", HEALTH_WARN, 100, "percent",
+				"A GPU's PCIe link has fewer than this part of the lanes that both "
+				"its ends have.",
+				find_narrow_links, NULL, .gpu = true, .local = true,
+				.clears = "The link has its lanes again." },
+	[HEALTH_PCIE_CORRECTED] = { "pcie_corrected", HEALTH_WARN, 480, "errors",
+				    "At least this many corrected errors of a GPU's PCIe link in an "
+				    "hour.",
+				    find_corrected_errors, NULL, .gpu = true, .local = true,
+				    .clears = "An hour with fewer errors." },
 	[HEALTH_CLOCK_UNSYNCHRONISED] = { "clock_unsynchronised", HEALTH_OK, 0, "",
 					  "The kernel's clock is not synchronised.", find_clock,
 					  NULL, .local = true,

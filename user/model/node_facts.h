@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/label.h"
+#include "base/pci_address.h"
 
 enum mount_state {
 	MOUNT_FINE, /* or nothing is known against it */
@@ -26,11 +27,23 @@ struct mount_fact {
 
 #define MAX_MOUNT_FACTS 32
 
+/* The PCIe link of a GPU. */
+struct link_fact {
+	char gpu[PCI_ADDRESS_SIZE];
+	unsigned int lanes, lanes_possible; /* of both ends; 0: not known */
+	uint64_t corrected; /* errors at both ends since the boot */
+	uint64_t corrected_in_hour; /* see pcie_facts_count() */
+};
+
+#define MAX_LINK_FACTS 32
+
 struct node_facts {
 	struct mount_fact mounts[MAX_MOUNT_FACTS];
 	size_t mount_count;
 	unsigned int gpus_wanted; /* 0: any number */
 	unsigned int gpus; /* that have the driver */
+	struct link_fact links[MAX_LINK_FACTS];
+	size_t link_count;
 	bool clock_unsynchronised;
 };
 

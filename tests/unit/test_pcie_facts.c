@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that a narrow link is told from a narrow slot and from a device that sleeps, and that
+ * corrected errors are counted by the hour, however often it is asked and whatever became of the
+ * device.
+ */
+#include "made_up_tree.h"
+#include "health/pcie_facts.h"
+
+#define PORT "/sys/devices/pci0000:c0/0000:c0:01.0/"
+#define DEVICE PORT "0000:c1:00.0/"
+#define DRIVER "/sys/bus/pci/drivers/nvidia/"
+
+static struct node_facts f;
+
+static void put_number(const char *path, unsigned int number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u\n", number);
+	put(path, text);
+}
+
+static void put_errors(const char *path, unsigned int errors)
+{
+	char text[300];
+
+	snprintf(text, sizeof(text),
+		 "RxErr 1\nBadTLP %u\nBadDLLP 0\nRollover 0\nTimeout 0\nNonFatalErr 0\n"
+		 "CorrIntErr 0\nHeaderOF 0\nTOTAL_ERR_COR %u\n",
+		 errors, errors);
+	put(path, text);
+}
+
+/* A GPU with @lanes of the 16 that it could have, in a slot with @slot; 0: there is no file. */
+static void put_gpu(unsigned int lanes, unsigned int slot)
+{
+	char link[300];
+
+	put_number(DEVICE "current_link_width", lanes);
+	put_number(DEVICE "max_link_width", 16);
+	put(DEVICE "power/runtime_status", "active\n");
+	if (slot)
+		put_number(PORT "max_link_width", slot);
+	put(DRIVER "uevent", "");
+	put(DRIVER "new_id", "");
+	snprintf(link, sizeof(link), "%s" DRIVER "0000:c1:00.0", root);
+	assert_int_equal(symlink("../../../../devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", link), 0);
+}
+
+static const struct link_fact *read_one(void)
+{
+	f = (struct node_facts){};
+	pcie_facts_read(&f, root, true);
+	assert_int_equal(f.gpus, 1);
+	assert_int_equal(f.link_count, 1);
+	assert_string_equal(f.links[0].gpu, "0000:c1:00.0");
+	return &f.links[0];
+}
+
+TEST(without_the_driver_there_are_none)
+{
+	pcie_facts_read(&f, root, true);
+	assert_int_equal(f.gpus, 0);
+	put_gpu(16, 16);
+	pcie_facts_read(&f, root, false);
+	assert_int_equal(f.gpus, 1);
+	assert_int_equal(f.link_count, 0);
+}
+
+TEST(both_ends_say_how_wide_a_link_may_be)
+{
+	put_gpu(8, 16);
+	assert_int_equal(read_one()->lanes, 8);
+	assert_int_equal(f.links[0].lanes_possible, 16);
+	put_number(PORT "max_link_width", 8); /* a slot with eight lanes */
+	assert_int_equal(read_one()->lanes_possible, 8);
+	put_number(PORT "max_link_width", 255); /* as a device that is gone says */
+	assert_int_equal(read_one()->lanes_possible, 16);
+	put_number(DEVICE "current_link_width", 63);
+	assert_int_equal(read_one()->lanes, 0);
+	put(DEVICE "current_link_width", "Unknown\n");
+	assert_int_equal(read_one()->lanes, 0);
+}
+
+TEST(in_a_virtual_machine_there_is_no_port)
+{
+	put_gpu(16, 0);
+	assert_int_equal(read_one()->lanes, 16);
+	assert_int_equal(f.links[0].lanes_possible, 16);
+	assert_int_equal(f.links[0].corrected, 0);
+}
+
+TEST(a_device_that_sleeps_is_not_asked)
+{
+	put_gpu(1, 16);
+	put(DEVICE "power/runtime_status", "suspended\n");
+	assert_int_equal(read_one()->lanes, 0);
+}
+
+/* The errors in the hour when @errors were counted in all, @now seconds after the boot. */
+static uint64_t errors_at(double now, unsigned int errors)
+{
+	char file[300];
+
+	put_errors(DEVICE "aer_dev_correctable", errors);
+	snprintf(file, sizeof(file), "%s/pcie", root);
+	read_one();
+	pcie_facts_count(&f, file, now);
+	return f.links[0].corrected_in_hour;
+}
+
+TEST(errors_count_by_the_hour)
+{
+	put_gpu(16, 16);
+	put_errors(PORT "aer_dev_correctable", 7);
+	/* What was before is of no known time. */
+	assert_int_equal(errors_at(100, 1000), 0);
+	assert_int_equal(f.links[0].corrected, 1007);
+	assert_int_equal(errors_at(160, 1010), 10);
+	assert_int_equal(errors_at(3699, 1500), 500);
+	/* An hour that is over counts until the next is. */
+	assert_int_equal(errors_at(3700, 1500), 500);
+	assert_int_equal(errors_at(3800, 1600), 500);
+	assert_int_equal(errors_at(7299, 2100), 600);
+	assert_int_equal(errors_at(7300, 2100), 600);
+	assert_int_equal(errors_at(10900, 2100), 0);
+	/* Asked again after ten hours, as many as in one of them. */
+	assert_int_equal(errors_at(46900, 2600), 50);
+	/* The device has been taken out. */
+	assert_int_equal(errors_at(46960, 3), 0);
+	assert_int_equal(errors_at(46970, 5), 2);
+	/* A file of another boot. */
+	assert_int_equal(errors_at(50, 900), 0);
+	assert_int_equal(errors_at(60, 901), 1);
+}
+
+TEST(a_damaged_file_is_made_anew)
+{
+	static const char *const damaged[] = { "", "0000:c1:00.0\n", "0000:c1:00.0 1 2 3 4\n",
+					       "0000:c1:00.0 x", "\377\n0000:c2:00.0 1 2 3\n" };
+
+	put_gpu(16, 16);
+	for (size_t i = 0; i < COUNT(damaged); i++) {
+		put("/pcie", damaged[i]);
+		assert_int_equal(errors_at(100, 1000), 0);
+		assert_int_equal(errors_at(110, 1003), 3);
+	}
+	/* One that others may write is not believed. */
+	put("/pcie", "0000:c1:00.0 90 0 0\n");
+	assert_int_equal(errors_at(110, 1003), 1003);
+	put("/pcie", "0000:c1:00.0 90 0 0\n");
+	{
+		char path[300];
+
+		snprintf(path, sizeof(path), "%s/pcie", root);
+		assert_int_equal(chmod(path, 0666), 0);
+	}
+	assert_int_equal(errors_at(110, 1003), 0);
+}
+
+TEST_EACH(enter, leave)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The PCIe links of GPUs, as sysfs shows them. */
+#include "health/pcie_facts.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file_text.h"
+#include "base/pci_address.h"
+#include "base/span.h"
+
+#define DRIVER "/sys/bus/pci/drivers/nvidia"
+#define HOUR 3600.0
+#define KEPT_MAX_BYTES 8192
+
+/* ---- sysfs ---- */
+
+/* Reads up to @size - 1 bytes of the file @name in @folder; "" if that cannot be. */
+static struct span read_text(int folder, const char *name, char *text, size_t size)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, size);
+
+	if (fd >= 0)
+		close(fd);
+	return (struct span){ text, text + (len > 0 ? len : 0) };
+}
+
+/* 0: not known. */
+static unsigned int read_lanes(int folder, const char *name)
+{
+	char text[16];
+	struct span s = read_text(folder, name, text, sizeof(text));
+	uint64_t lanes;
+
+	return span_take_number(&s, 10, 32, &lanes) ? (unsigned int)lanes : 0;
+}
+
+/* The errors of the device at one end of the link; 0 where the kernel does not count them. */
+static uint64_t read_corrected(int folder, const char *name)
+{
+	char text[512];
+	struct span s = read_text(folder, name, text, sizeof(text));
+	uint64_t errors;
+
+	return span_take_through(&s, "TOTAL_ERR_COR ") &&
+			       span_take_number(&s, 10, UINT64_MAX, &errors) ?
+		       errors :
+		       0;
+}
+
+/*
+ * A device that sleeps is left alone: from 6.17 on, to read its link would wake it. The parent's
+ * folder has its port, at the other end of the link, which may see the errors in its stead. A port
+ * with fewer lanes is a slot that was built so, or there is no port at all in a virtual machine.
+ */
+static void read_link(struct link_fact *link, int driver, const char *gpu)
+{
+	int folder = openat(driver, gpu, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char status[16];
+	struct span s;
+	unsigned int port;
+
+	snprintf(link->gpu, sizeof(link->gpu), "%s", gpu);
+	if (folder < 0)
+		return;
+	s = read_text(folder, "power/runtime_status", status, sizeof(status));
+	if (!span_left(s) || span_starts_with(s, "active")) {
+		link->lanes = read_lanes(folder, "current_link_width");
+		link->lanes_possible = read_lanes(folder, "max_link_width");
+		port = read_lanes(folder, "../max_link_width");
+		if (port && port < link->lanes_possible)
+			link->lanes_possible = port;
+	}
+	link->corrected = read_corrected(folder, "aer_dev_correctable") +
+			  read_corrected(folder, "../aer_dev_correctable");
+	close(folder);
+}
+
+void pcie_facts_read(struct node_facts *facts, const char *root, bool links)
+{
+	struct pci_address address;
+	const struct dirent *entry;
+	char path[256];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s" DRIVER, root);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		struct span name = { entry->d_name, entry->d_name + strlen(entry->d_name) };
+
+		if (!pci_address_take(&name, &address) || span_left(name))
+			continue;
+		facts->gpus++;
+		if (links && facts->link_count < MAX_LINK_FACTS)
+			read_link(&facts->links[facts->link_count++], dirfd(folder), entry->d_name);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+/* ---- the last hours ---- */
+
+/* What is kept of a GPU, a line "GPU BEGUN COUNT LAST". */
+struct kept {
+	uint64_t begun; /* the hour; seconds since the boot */
+	uint64_t count; /* what had been counted then */
+	uint64_t last; /* errors in the hour before */
+};
+
+static bool find_kept(struct kept *k, struct span text, const char *gpu)
+{
+	while (span_left(text)) {
+		struct span line = span_take_line(&text);
+
+		if (span_take(&line, gpu) && span_take(&line, " ") &&
+		    span_take_number(&line, 10, UINT64_MAX, &k->begun) && span_take(&line, " ") &&
+		    span_take_number(&line, 10, UINT64_MAX, &k->count) && span_take(&line, " ") &&
+		    span_take_number(&line, 10, UINT64_MAX, &k->last) && !span_left(line))
+			return true;
+	}
+	return false;
+}
+
+/* Makes the file anew. Others that do so at the same time write the same. */
+static void keep(const char *file, const struct node_facts *facts, const struct kept *kept)
+{
+	char new[300];
+	FILE *out;
+	int fd;
+
+	snprintf(new, sizeof(new), "%s.%d", file, (int)getpid());
+	unlink(new);
+	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	for (size_t i = 0; i < facts->link_count; i++)
+		fprintf(out, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", facts->links[i].gpu,
+			kept[i].begun, kept[i].count, kept[i].last);
+	if (fclose(out) || rename(new, file))
+		unlink(new);
+}
+
+void pcie_facts_count(struct node_facts *facts, const char *file, double now)
+{
+	struct kept kept[MAX_LINK_FACTS];
+	struct file_text text = {};
+	bool changed = false;
+
+	if (!facts->link_count)
+		return;
+	if (file_text_read_own(&text, file, KEPT_MAX_BYTES))
+		text = (struct file_text){};
+	for (size_t i = 0; i < facts->link_count; i++) {
+		struct link_fact *link = &facts->links[i];
+		struct kept *k = &kept[i];
+		double age;
+
+		/* A count that has fallen: the device was taken out and is back. */
+		if (!find_kept(k, (struct span){ text.bytes, text.bytes + text.len }, link->gpu) ||
+		    k->count > link->corrected || (double)k->begun > now) {
+			*k = (struct kept){ (uint64_t)now, link->corrected, 0 };
+			changed = true;
+		}
+		age = now - (double)k->begun;
+		if (age >= HOUR) {
+			/* Of a longer time, as many as in an hour of it. */
+			k->last = (uint64_t)((double)(link->corrected - k->count) * HOUR / age);
+			k->begun = (uint64_t)now;
+			k->count = link->corrected;
+			changed = true;
+		}
+		link->corrected_in_hour = link->corrected - k->count;
+		if (k->last > link->corrected_in_hour)
+			link->corrected_in_hour = k->last;
+	}
+	file_text_free(&text);
+	if (changed)
+		keep(file, facts, kept);
+}
