@@ -290,7 +290,7 @@ folder=nowhere job prolog_slurmd 4711 ''
 
 # npd FILE PATTERN: the condition.
 npd() {
-	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" >out 2>err ||
+	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" "${@:3}" >out 2>err ||
 		fail "npd, $1: $(<err)"
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"
@@ -300,6 +300,12 @@ npd warning "GpuOrNfsFault False XidscopeFindsNoFault: *"
 npd critical "GpuOrNfsFault True XidscopeFindsFault: Xid 79 on $gpu, 2 times, last 2026-11-21T10:00:00Z"
 npd torn "GpuOrNfsFault Unknown XidscopeFindsFault: torn: the end is missing*"
 npd absent "GpuOrNfsFault Unknown XidscopeFindsFault: cannot read absent: *"
+# the longest texts are cut between characters, at 80 bytes
+long=$(printf "ä%.0s" {1..60})
+echo "xidscope_rpc_oldest_waiter_seconds{server=\"$long\",queue=\"pending\"} 75.000000000" | cat - healthy >long
+npd long "GpuOrNfsFault True XidscopeFindsFault: NFS call waits for its reply for 75 s: ää*" --rule nfs_waiter=fail
+npd healthy "GpuOrNfsFault True XidscopeFindsFault: mount /${long:0:30}*" --mount "/${long:0:60}"
+npd healthy "GpuOrNfsFault Unknown XidscopeFindsFault: *" --ack /
 
 ((failed)) || echo "Slurm and node-problem-detector get what they should"
 exit $failed

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Calls the plugins of a custom plugin monitor as node-problem-detector does, once.
 
-Usage: npd_caller.py MONITOR.json PROGRAM FILE. Runs each rule, with PROGRAM in
-place of its path and FILE in place of the one that its --file names, and prints
-the condition: "TYPE STATUS REASON: MESSAGE".
+Usage: npd_caller.py MONITOR.json PROGRAM FILE [OPTION...]. Runs each rule, with
+PROGRAM in place of its path and FILE in place of the one that its --file names,
+and prints the condition: "TYPE STATUS REASON: MESSAGE". The protocol is that of
+docs/custom_plugin_monitor.md and pkg/custompluginmonitor/plugin/plugin.go there:
+it reads 4 KiB of both outputs until nobody has them open, kills the program at
+its time limit, and cuts the trimmed output at so many bytes.
 """
 
 import json
@@ -21,7 +24,7 @@ def seconds(text):
 
 
 def main():
-    monitor, program, file = sys.argv[1:]
+    monitor, program, file = sys.argv[1:4]
     with open(monitor, encoding="utf-8") as text:
         config = json.load(text)
     plugin = config["pluginConfig"]
@@ -33,10 +36,17 @@ def main():
         assert seconds(rule["timeout"]) <= seconds(plugin["timeout"])
         args = list(rule["args"])
         args[args.index("--file") + 1] = file
-        done = subprocess.run([program, *args], stdout=subprocess.PIPE, timeout=seconds(rule["timeout"]), check=False)
-        output = done.stdout.decode("utf-8").strip()
-        cut = output[: plugin["max_output_length"]]
-        assert cut == output, f"{output!r} is too long"
+        done = subprocess.run(
+            [program, *args, *sys.argv[4:]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=seconds(rule["timeout"]),
+            check=False,
+        )
+        assert len(done.stdout) <= 4096 and len(done.stderr) <= 4096
+        raw = done.stdout.strip()
+        assert len(raw) <= plugin["max_output_length"], f"{raw!r} is too long"
+        output = cut = raw.decode("utf-8")
         assert output and "\n" not in output, output
         status = STATUS.get(done.returncode, "Unknown")
         default = conditions[rule["condition"]]
