@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * libFuzzer entry for the kernel's small files (lockdown, status, modules.dep,
- * versions, symbols, modules, mounts): whatever they hold, what is read of them is
- * terminated and fits.
+ * versions, symbols, modules, mounts, a GPU): whatever they hold, what is read of them
+ * is terminated and fits.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "faults/fault_facts.h"
+#include "faults/gpu_holders.h"
 #include "kernel/mounts.h"
 #include "rpc/facts.h"
 
@@ -34,6 +35,7 @@ static const struct {
 	{ "/proc/self/mountinfo", NULL, NULL },
 	{ "/proc/modules", "/proc/kallsyms",
 	  "ffffffff81000000 T _printk\nffffffff81000040 T other\n" },
+	{ "/proc/driver/nvidia/gpus/0000:c1:00.0/information", NULL, NULL },
 };
 
 #define FILES (sizeof(files) / sizeof(files[0]))
@@ -93,7 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static bool made;
 	struct fault_facts fault;
 	struct rpc_facts rpc;
-	char source[40];
+	char source[40], uuid[GPU_UUID_SIZE];
+	unsigned int minor;
 	size_t file;
 
 	if (!made) {
@@ -119,6 +122,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(source, 'x', sizeof(source));
 	if (mounts_find_network(root, 36, source, sizeof(source)))
 		REQUIRE_STRING(source);
+	memset(uuid, 'x', sizeof(uuid));
+	uuid[0] = 0;
+	gpu_information_read(root, "0000:c1:00.0", &minor, uuid);
+	REQUIRE_STRING(uuid);
+	require(!*uuid || (strlen(uuid) == 40 && !strncmp(uuid, "GPU-", 4)));
 	put(files[file].path, NULL, 0);
 	if (files[file].also)
 		put(files[file].also, NULL, 0);

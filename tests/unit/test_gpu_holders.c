@@ -95,7 +95,7 @@ TEST(who_holds_a_gpu)
 	add_process(23, "/dev/nvidiactl", "0::/system.slice/slurmstepd.scope/job_9/step_0\n");
 	add_process(24, "/run/rootfs/dev/nvidia3", "7:cpu:/kubepods/pod" UID "/x\n");
 	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 \"held_by\":["));
+	assert_non_null(strstr(text, "0000:c1:00.0 3 - \"held_by\":["));
 	assert_non_null(strstr(text, "\"job\":\"7\",\"pid\":2"));
 	assert_non_null(strstr(text, "\"comm\":\"python3\",\"processes\":2}"));
 	assert_non_null(strstr(text, "\"pod\":\"" UID "\""));
@@ -105,16 +105,61 @@ TEST(who_holds_a_gpu)
 	assert_null(strstr(text, "holders_"));
 }
 
-TEST(a_known_number_is_not_read_again)
+#define GPU "GPU-eaf23aa1-4d3d-596c-da66-b86b0e5db584"
+#define INFORMATION "/proc/driver/nvidia/gpus/0000:c1:00.0/information"
+
+TEST(what_is_known_is_not_read_again)
 {
-	struct gpu_minors minors = { .count = 1, .list = { { "0000:c1:00.0", 3 } } };
+	struct gpu_minors minors = { .count = 1, .list = { { "0000:c1:00.0", 3, GPU } } };
 	char text[4096] = "";
 
-	put("/proc/driver/nvidia/gpus/0000:c1:00.0/information", "Device Minor: 4\n");
+	put(INFORMATION, "Device Minor: 4\n");
 	add_process(20, "/dev/nvidia3", "0::/a\n");
 	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 \"held_by\":[{\"cgroup\":\"/a\""));
+	assert_non_null(strstr(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{\"cgroup\":\"/a\""));
 	assert_null(strstr(text, "0000:c1:00.0 4"));
+	/* Without its UUID it is: the driver may have it now. */
+	*minors.list[0].uuid = 0;
+	put(INFORMATION, "GPU UUID: \t " GPU "\nDevice Minor: \t 3\n");
+	memset(text, 0, sizeof(text));
+	scan(&minors, text, sizeof(text));
+	assert_non_null(strstr(text, "0000:c1:00.0 3 - \"held_by\":[{"));
+	assert_non_null(strstr(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{"));
+}
+
+/* The file as drivers 410 to 590 have it. */
+TEST(the_drivers_file_about_a_gpu_is_read)
+{
+	static const struct {
+		const char *text, *uuid;
+		bool found;
+	} files[] = {
+		{ "Model: \t\t NVIDIA GeForce RTX 3090\nIRQ:   \t\t 77\nGPU UUID: \t " GPU
+		  "\nVideo BIOS: \t 94.02.26.40.81\nBus Type: \t PCI\nDMA Size: \t 47 bits\n"
+		  "DMA Mask: \t 0x7fffffffffff\nBus Location: \t 0000:01:00.0\nDevice Minor: \t 5\n"
+		  "GPU Firmware: \t 590.48.01\nGPU Excluded:\t No\n",
+		  GPU, true },
+		/* Nobody has opened it yet. */
+		{ "GPU UUID: \t GPU-\?\?\?\?\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?-\?\?\?\?\?\?\?\?\?\?\?\?\n"
+		  "Device Minor: \t 5\n",
+		  "", true },
+		{ "GPU UUID: \t " GPU "0\nDevice Minor: \t 5\n", "", true },
+		{ "GPU UUID: \t GPU-\nDevice Minor: \t 5", "", true },
+		{ "GPU UUID: \t " GPU "\nDevice Minor: \t -\n", GPU, false },
+		{ "GPU UUID: \t " GPU "\n", GPU, false },
+		{ "", "", false },
+	};
+
+	for (size_t i = 0; i < COUNT(files); i++) {
+		char uuid[GPU_UUID_SIZE] = "x";
+		unsigned int minor = 0;
+
+		put(INFORMATION, files[i].text);
+		assert_int_equal(gpu_information_read(root, "0000:c1:00.0", &minor, uuid),
+				 files[i].found);
+		assert_string_equal(uuid, files[i].uuid);
+		assert_int_equal(minor, files[i].found ? 5 : 0);
+	}
 }
 
 TEST(without_a_driver_nothing_is_read)
@@ -134,5 +179,6 @@ TEST(the_answer_without_a_driver_is_none)
 
 	gpu_holders_learn(&holders);
 	assert_string_equal(gpu_holders_find(&holders, "0000:c1:00.0", 1), "");
+	assert_string_equal(gpu_holders_uuid(&holders, "0000:c1:00.0"), "");
 	gpu_holders_free(&holders);
 }

@@ -45,7 +45,8 @@ static void put_gpu(unsigned int lanes, unsigned int slot)
 	put(DRIVER "uevent", "");
 	put(DRIVER "new_id", "");
 	snprintf(link, sizeof(link), "%s" DRIVER "0000:c1:00.0", root);
-	assert_int_equal(symlink("../../../../devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", link), 0);
+	assert_int_equal(symlink("../../../../devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", link),
+			 0);
 }
 
 static const struct link_fact *read_one(void)

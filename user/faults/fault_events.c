@@ -59,9 +59,21 @@ static struct event new_event(const struct fault_events *e, const char *kind, ui
 			       .text = "" };
 }
 
-static void set_uuid(const struct fault_events *e, struct event *event)
+/* What the driver has in proc is as true as what it has printed, and newer. */
+static void learn_uuid(struct fault_events *e, const char *gpu)
+{
+	const char *uuid = e->holders ? gpu_holders_uuid(e->holders, gpu) : "";
+	struct gpu_info *info = *uuid ? faults_gpu(e->faults, gpu) : NULL;
+
+	if (info)
+		SET(info->uuid, uuid);
+}
+
+static void set_uuid(struct fault_events *e, struct event *event)
 {
 	const struct snapshot *known = &e->faults->counts;
+
+	learn_uuid(e, event->device);
 
 	for (size_t i = 0; i < known->gpu_count; i++)
 		if (!strcmp(known->gpus[i].gpu, event->device))

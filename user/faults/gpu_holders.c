@@ -142,13 +142,14 @@ static void scan_processes(struct scan *s)
 		closedir(proc);
 }
 
-static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor, FILE *out)
+static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor, const char *uuid,
+		      FILE *out)
 {
 	struct json j = { .out = out };
 	unsigned int named = 0;
 	bool more = false;
 
-	fprintf(out, "%s %u ", gpu, minor);
+	fprintf(out, "%s %u %s ", gpu, minor, *uuid ? uuid : "-");
 	json_array(&j, "held_by");
 	for (const struct holder *h = s->holders; h < s->holders + s->count; h++) {
 		if (h->minor != minor)
@@ -175,8 +176,32 @@ static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor,
 	fputc('\n', out);
 }
 
-/* "Device Minor: 	 3" in the driver's file about the GPU. */
-static bool read_minor(const char *root, const char *gpu, unsigned int *minor)
+/* What follows @name and blanks in @text; empty if it is not there. */
+static struct span value_of(struct span text, const char *name)
+{
+	struct span value = { NULL, NULL };
+
+	if (span_take_through(&text, name)) {
+		span_take_run(&text, " \t");
+		value = span_take_until(&text, " \t\n");
+	}
+	return value;
+}
+
+/* "GPU-" and 36 hexadecimal digits and dashes. Before the GPU is initialised: question marks. */
+static void copy_uuid(struct span value, char uuid[GPU_UUID_SIZE])
+{
+	struct span digits = value;
+
+	*uuid = 0;
+	if (span_left(value) == 40 && span_take(&digits, "GPU-") &&
+	    span_left(span_take_run(&digits, "0123456789abcdef-")) == 36)
+		span_copy(value, uuid, GPU_UUID_SIZE);
+}
+
+/* "GPU UUID: 	 GPU-11111111-..." and "Device Minor: 	 3", each on a line of its own. */
+bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor,
+			  char uuid[GPU_UUID_SIZE])
 {
 	char path[PATH_MAX];
 	struct file_text text;
@@ -188,28 +213,35 @@ static bool read_minor(const char *root, const char *gpu, unsigned int *minor)
 	if (file_text_read(&text, path, 65536))
 		return false;
 	s = (struct span){ text.bytes, text.bytes + text.len };
-	found = span_take_through(&s, "Device Minor:");
-	span_take_run(&s, " \t");
-	found = found && span_take_number(&s, 10, UINT32_MAX, &number);
+	copy_uuid(value_of(s, "GPU UUID:"), uuid);
+	found = span_number(value_of(s, "Device Minor:"), UINT32_MAX, &number);
 	if (found)
 		*minor = (unsigned int)number;
 	file_text_free(&text);
 	return found;
 }
 
-static bool know_minor(const struct gpu_minors *known, const char *gpu, unsigned int *minor)
+static __typeof__(((struct gpu_minors *)0)->list[0]) *find_gpu(struct gpu_minors *known,
+							       const char *gpu)
 {
 	for (size_t i = 0; i < known->count; i++)
-		if (!strcmp(known->list[i].gpu, gpu)) {
-			*minor = known->list[i].minor;
-			return true;
-		}
+		if (!strcmp(known->list[i].gpu, gpu))
+			return &known->list[i];
+	return NULL;
+}
+
+static bool know_all(const struct gpu_minors *known, const char *gpu)
+{
+	for (size_t i = 0; i < known->count; i++)
+		if (!strcmp(known->list[i].gpu, gpu))
+			return *known->list[i].uuid;
 	return false;
 }
 
 void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *out)
 {
 	struct scan *s = calloc(1, sizeof(*s));
+	char uuid[GPU_UUID_SIZE];
 	unsigned int minor;
 	struct dirent *d;
 	DIR *gpus;
@@ -223,12 +255,12 @@ void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *o
 		scan_processes(s);
 	/* Those that are known first: reading one may take long. */
 	for (size_t i = 0; i < minors->count; i++)
-		write_gpu(s, minors->list[i].gpu, minors->list[i].minor, out);
+		write_gpu(s, minors->list[i].gpu, minors->list[i].minor, minors->list[i].uuid, out);
 	fflush(out);
 	while (gpus && (d = readdir(gpus)))
-		if (*d->d_name != '.' && !know_minor(minors, d->d_name, &minor) &&
-		    read_minor(root, d->d_name, &minor))
-			write_gpu(s, d->d_name, minor, out);
+		if (*d->d_name != '.' && !know_all(minors, d->d_name) &&
+		    gpu_information_read(root, d->d_name, &minor, uuid))
+			write_gpu(s, d->d_name, minor, uuid, out);
 	if (gpus)
 		closedir(gpus);
 	free(s);
@@ -276,23 +308,31 @@ static void start(struct gpu_holders *h)
 	h->len = 0;
 }
 
-/* Notes the numbers of the GPUs in what was found. */
+/* Notes the numbers and UUIDs of the GPUs in what was found. */
 static void note_minors(struct gpu_holders *h)
 {
 	struct span s = { h->text, h->text + h->len }, line, gpu;
 	struct gpu_minors *m = &h->minors;
-	unsigned int minor;
+	char name[sizeof(m->list[0].gpu)];
 	uint64_t number;
 
 	while (span_left(s)) {
+		__typeof__(m->list[0]) *known;
+
 		line = span_take_line(&s);
 		gpu = span_take_word(&line);
 		if (!span_number(span_take_word(&line), UINT32_MAX, &number) ||
-		    m->count == sizeof(m->list) / sizeof(m->list[0]) ||
-		    !span_copy(gpu, m->list[m->count].gpu, sizeof(m->list[0].gpu)) ||
-		    know_minor(m, m->list[m->count].gpu, &minor))
+		    !span_copy(gpu, name, sizeof(name)))
 			continue;
-		m->list[m->count++].minor = (unsigned int)number;
+		known = find_gpu(m, name);
+		if (!known && m->count < sizeof(m->list) / sizeof(m->list[0])) {
+			known = &m->list[m->count++];
+			memcpy(known->gpu, name, sizeof(name));
+			known->minor = (unsigned int)number;
+			*known->uuid = 0;
+		}
+		if (known && !*known->uuid)
+			copy_uuid(span_take_word(&line), known->uuid);
 	}
 }
 
@@ -346,11 +386,21 @@ const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t no
 		if (line.end == h->text + h->len || !span_is(span_take_word(&line), gpu))
 			continue;
 		span_take_word(&line);
+		span_take_word(&line);
 		span_take_run(&line, " ");
 		h->found = strndup(line.at, span_left(line));
 		break;
 	}
 	return h->found ? h->found : "";
+}
+
+const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu)
+{
+	const __typeof__(h->minors.list[0]) *known;
+
+	collect(h, 0);
+	known = find_gpu(&h->minors, gpu);
+	return known ? known->uuid : "";
 }
 
 void gpu_holders_free(struct gpu_holders *h)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which processes hold a GPU's device file, /dev/nvidiaN, for the faults of which the driver
- * names no process.
+ * names no process; and the GPUs' UUIDs, which it prints only when it has initialised one.
  *
  * Another process looks, started at such a fault, and the caller waits for it no longer than
  * GPU_HOLDERS_WAIT_MS: the driver's files in proc may wait for a lock of a driver that
@@ -11,6 +11,7 @@
 #ifndef XIDSCOPE_GPU_HOLDERS_H
 #define XIDSCOPE_GPU_HOLDERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -20,11 +21,14 @@
 #define GPU_HOLDERS_AGE_NS 5000000000ull /* a result counts for so long: a storm needs one scan */
 #define GPU_HOLDERS_GROUPS 8 /* of a GPU that are named */
 
+#define GPU_UUID_SIZE 48
+
 struct gpu_minors {
 	size_t count;
 	struct {
 		char gpu[32]; /* PCI address, as the folders of the driver are named */
 		unsigned int minor;
+		char uuid[GPU_UUID_SIZE]; /* "": the driver has not initialised the GPU yet */
 	} list[64];
 };
 
@@ -38,7 +42,7 @@ struct gpu_holders {
 	char *found; /* the last answer */
 };
 
-/* Starts to look for the numbers of the GPUs, and does not wait. */
+/* Starts to look for the numbers and UUIDs of the GPUs, and does not wait. */
 void gpu_holders_learn(struct gpu_holders *h);
 
 /*
@@ -47,14 +51,24 @@ void gpu_holders_learn(struct gpu_holders *h);
  */
 const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns);
 
+/* The UUID of the GPU at the PCI address @gpu, as far as a process has found it; "": not known.
+ * Does not wait. Valid until the next call. */
+const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu);
+
 void gpu_holders_free(struct gpu_holders *h);
 
 /*
  * What the process does; @root is put before the paths. Writes a line for each GPU: its
- * address, its number, and the members "held_by", a list of control groups, and, if they are
- * not 0, "holders_unread", the number of processes whose files must not be read, and
- * "holders_incomplete", if the time was over. @minors: known ones, which are not read again.
+ * address, its number, its UUID or "-", and the members "held_by", a list of control groups, and,
+ * if they are not 0, "holders_unread", the number of processes whose files must not be read, and
+ * "holders_incomplete", if the time was over. @minors: known ones, which come first; those without
+ * UUID are read again, and have another line.
  */
 void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *out);
+
+/* Reads the driver's file about the GPU @gpu, /proc/driver/nvidia/gpus/GPU/information, below
+ * @root. False: it has no number. @uuid is "" where the driver shows none. */
+bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor,
+			  char uuid[GPU_UUID_SIZE]);
 
 #endif
