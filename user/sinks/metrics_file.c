@@ -24,7 +24,6 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 struct sample {
-	struct span name;
 	size_t label_count;
 	struct {
 		struct span name;
@@ -41,10 +40,20 @@ struct family {
 		    * GPUs: failures of earlier boots */
 };
 
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
 static struct span take_name(struct span *s)
 {
-	return span_take_run(s, "abcdefghijklmnopqrstuvwxyz"
-				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	struct span name = { s->at, s->at };
+
+	while (name.end < s->end && is_name(*name.end))
+		name.end++;
+	s->at = name.end;
+	return name;
 }
 
 /* Takes a label's value after its opening quote, and the closing quote. */
@@ -381,16 +390,28 @@ static const struct family *find_family(struct span name)
 	return NULL;
 }
 
-static int read_line(struct snapshot *s, struct span line)
-{
+/* The name of the last line's sample: most lines have that of the line before, and are not read. */
+struct last_name {
+	struct span name;
 	const struct family *family;
+};
+
+static int read_line(struct snapshot *s, struct span line, struct last_name *last)
+{
+	size_t len = span_left(last->name);
 	struct sample sample;
 
-	sample.name = take_name(&line);
-	family = find_family(sample.name);
-	if (!family)
+	if (len && span_left(line) > len && !memcmp(line.at, last->name.at, len) &&
+	    !is_name(line.at[len])) {
+		line.at += len;
+	} else {
+		last->name = take_name(&line);
+		last->family = find_family(last->name);
+	}
+	if (!last->family)
 		return 0;
-	return read_sample(line, &sample) ? family->read(s, &sample, family->kind) : -EINVAL;
+	return read_sample(line, &sample) ? last->family->read(s, &sample, last->family->kind) :
+					    -EINVAL;
 }
 
 /*
@@ -399,23 +420,25 @@ static int read_line(struct snapshot *s, struct span line)
  */
 static bool is_whole(struct span text)
 {
-	struct span line = { text.at, text.at };
-	bool prometheus = false;
+	static const char prometheus[] = "\n# TYPE " METRIC_PREFIX "export_errors_total counter\n";
+	struct span line = { text.at, text.end - 1 };
+	const char *newline;
 
-	if (text.at == text.end || text.end[-1] != '\n')
+	if (text.at == text.end || *line.end != '\n')
 		return false;
-	while (text.at < text.end) {
-		line = span_take_line(&text);
-		if (span_is(line, "# TYPE " METRIC_PREFIX "export_errors_total counter"))
-			prometheus = true;
-	}
-	return prometheus ? span_take(&line, METRIC_PREFIX "build_info{") : span_is(line, "# EOF");
+	newline = memrchr(line.at, '\n', span_left(line));
+	if (newline)
+		line.at = newline + 1;
+	return memmem(text.at, span_left(text), prometheus, strlen(prometheus)) ?
+		       span_take(&line, METRIC_PREFIX "build_info{") :
+		       span_is(line, "# EOF");
 }
 
 int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *error,
 		       size_t error_size)
 {
 	struct span rest = { text, text + len };
+	struct last_name last = {};
 	unsigned int number = 0;
 	int err = 0;
 
@@ -426,7 +449,7 @@ int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *e
 	}
 	while (!err && rest.at < rest.end) {
 		number++;
-		err = read_line(s, span_take_line(&rest));
+		err = read_line(s, span_take_line(&rest), &last);
 	}
 	if (err == -EINVAL)
 		snprintf(error, error_size, "line %u is damaged", number);
