@@ -69,7 +69,8 @@ cat >bin/sacct <<'END'
 END
 cat >bin/sacctmgr <<'END'
 #!/bin/bash
-[[ ${*:1:6} == "-i modify job where JobId=7 set" && -e comment ]] && echo "${7#AdminComment=}" >comment
+# The real one writes lower case.
+[[ ${*:1:6} == "-i modify job where JobId=7 set" && -e comment ]] && tr A-Z a-z <<<"${7#AdminComment=}" >comment
 END
 printf '#!/bin/bash\necho "$*" >>logged\n' >bin/logger
 chmod +x bin/*
@@ -238,7 +239,7 @@ commented() { # WANTED
 	[[ $(<comment) == $1 ]] || fail "the comment is '$(<comment)', not '$1'"
 }
 none='xidscope: n1: none: no fault in the window*'
-epilog "xidscope: n1: xid: *, fatal, Xid 79 *" "" xid 60
+epilog "xidscope: n1: xid: *, fatal, xid 79 *" "" xid 60
 epilog "xidscope: n1: pcie_error: *, fatal, kernel_event: pcie_aer*" "" pcie 500 nfs 100 other_oom 5
 epilog "xidscope: n1: oom_kill: *" "" oom 10 nfs 400
 epilog "xidscope: n1: nfs_stall: *" "" nfs 590 other_oom 5 corrected 5
@@ -246,6 +247,7 @@ epilog "$none" "" xid 620 pcie 2000 oom 700 other_oom 5 corrected 5
 # one comment for all nodes, and perhaps another's
 epilog "xidscope: n1: xid: *" "xidscope: n2: none: no fault in the window" xid 60
 epilog "xidscope: n1: xid: *" "xidscope: n1: oom_kill: of an earlier run" xid 60
+epilog "Xidscope: N2: OOM_KILL: x" "Xidscope: N2: OOM_KILL: x" xid 60
 for text in "xidscope: n2: oom_kill: x" "the site's own"; do
 	epilog "$text" "$text" xid 60
 	epilog "$text" "$text"
@@ -263,7 +265,8 @@ slurm "*" absent && commented "xidscope: n1: xid: *" && said "job 7: n1: xid: "
 # one that waits for its next run has its comment in the controller
 : >requeued && epilog "" "" xid 60
 [[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "a requeued job's comment is '$(<requeued)'"
-epilog "" "" && [[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "the second run ends, and its comment is '$(<requeued)'"
+epilog "" ""
+[[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "the second run ends, and its comment is '$(<requeued)'"
 rm requeued
 # neither a log nor an accounting
 epilog "$none" "" && rm comment && : >forgotten && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
