@@ -26,8 +26,8 @@ XIDSCOPE_RESUME=1
 XIDSCOPE_STABLE=0
 XIDSCOPE_SYSFS=/run/sys
 XIDSCOPE_SETTLE=5
-XIDSCOPE_EVENTS=/run/xidscope.events
-XIDSCOPE_WINDOW="30 20"
+XIDSCOPE_EVENTS=/job/out/xidscope.events
+XIDSCOPE_WINDOW="30 60"
 END
 cat >/etc/slurm/slurm.conf <<END
 ClusterName=guest
@@ -230,7 +230,7 @@ echo "$ended of $nodes jobs ended where they began"
 for i in $(seq $nodes); do (($(grep -c start "out/job-${jobs[i]}") <= 2)); done
 
 # ---- what ended a job ----
-# The events are real, and the job's window is 30 s before its end to 20 s after it. An OOM kill names its job by the control
+# The events are real, and the job's window is 30 s before its end to 60 s after it. An OOM kill names its job by the control
 # group, which Slurm needs systemd for: the job makes one at the place where Slurm has it.
 cat >/usr/local/bin/until-told <<'END'
 #!/bin/bash
@@ -260,12 +260,12 @@ comment() { sacct -n -P -X -j "$job" -o AdminComment; }
 commented() { [[ $(comment) == "xidscope: n7: $1: "* ]]; }
 end_job() {
 	echo "${2:-}" >"/run/end-$job"
-	wait_for 120 commented "$1" || { comment; xidscope why --events /run/xidscope.events --last 5m; false; }
+	wait_for 120 commented "$1" || { comment; xidscope why --events /job/out/xidscope.events --last 5m; false; }
 	echo "$1: $(comment)" | tee -a out/causes
 }
 gone() { [[ ! -e $1 ]]; }
 completed() { wait_for 200 gone "/var/lib/xidscope/slurm/n7.job-$job"; }
-logged() { grep -qF -- "$1" /run/xidscope.events; }
+logged() { grep -qsF -- "$1" /job/out/xidscope.events; }
 step "the agent writes its event log"
 free
 for i in $(seq $nodes); do
@@ -274,7 +274,7 @@ done
 nfs_server_start
 nfs_mount 3 '' /mnt/data
 dd if=/dev/zero of=/mnt/data/file bs=64k count=4 conv=fsync status=none
-xidscope run --output /run/again.prom --interval 2 --events /run/xidscope.events 2>out/slurm.log &
+xidscope run --output /run/again.prom --interval 2 --events /job/out/xidscope.events 2>out/slurm.log &
 agent=$!
 wait_for 120 logged '"name":"start"'
 insmod /job/nvidia.ko
@@ -288,18 +288,19 @@ end_job xid
 sleep 35
 begin_job
 end_job none
-sleep 25
+sleep 65
 fault # too late for it
 completed
 commented none
 sleep 35
 
 step "a PCIe error, after the end of the job"
+inject info version # which loads what it needs
 begin_job
 end_job none
 inject pcie_aer_inject_error lower MALF_TLP
 completed
-commented pcie_error
+commented pcie_error || { comment && false; }
 comment | tee -a out/causes
 sleep 35
 
