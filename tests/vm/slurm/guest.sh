@@ -272,7 +272,8 @@ for i in $(seq $nodes); do
 	((i == 7)) || kill "$(<"/run/slurmd.n$i.pid")" # their checks would keep the guest busy
 done
 nfs_server_start
-nfs_mount 3 '' /mnt/data
+server=$(netns_client data 10.0.4)
+NETNS=data nfs_mount 3 '' /mnt/data "$server"
 dd if=/dev/zero of=/mnt/data/file bs=64k count=4 conv=fsync status=none
 xidscope run --output /run/again.prom --interval 2 --events /job/out/xidscope.events 2>out/slurm.log &
 agent=$!
@@ -311,11 +312,11 @@ end_job oom_kill oom
 [[ $(comment) == *" job $job"* ]]
 sleep 35
 
-step "a server that stops"
+step "a server that does not answer"
 begin_job
-nfs_server_stop
+tc -n data qdisc add dev eth0 root netem loss 100%
 timeout 60 dd if=/dev/zero of=/mnt/data/file bs=64k count=4 conv=fsync status=none &
 wait_for 60 logged '"kind":"nfs_stall"'
 end_job nfs_stall
-nfs_server_start
+tc -n data qdisc del dev eth0 root
 step "done"
