@@ -21,6 +21,7 @@ static struct verdict verdict;
 struct setup {
 	unsigned int slots, servers; /* how many calls are served at once */
 	uint64_t service_ns, delay_ns, think_ns, send_ns, finish_ns, setup_ns;
+	uint64_t tick_ns; /* answers come at its multiples, all of them before the next call */
 	enum rpc_phase waits; /* what waiting for slots is */
 	const char *op, *protocol; /* NULL: tcp */
 	uint64_t bytes;
@@ -116,6 +117,8 @@ static void send_call(struct setup *u, unsigned int c, uint64_t when)
 	u->sent[c] = when;
 	u->step[c] = SERVED;
 	u->at[c] = u->free_at[worker] + u->delay_ns + u->finish_ns + u->send_ns + u->setup_ns;
+	if (u->tick_ns)
+		u->at[c] = (u->at[c] + u->tick_ns - 1) / u->tick_ns * u->tick_ns;
 	u->in_use++;
 }
 
@@ -127,6 +130,14 @@ static unsigned int first_waiter(const struct setup *u, unsigned int callers)
 		if (u->step[c] == WAITS && (first == callers || u->queue[c] < u->queue[first]))
 			first = c;
 	return first;
+}
+
+static bool answers_at(const struct setup *u, uint64_t when)
+{
+	for (unsigned int c = 0; c < CALLERS; c++)
+		if (u->step[c] == SERVED && u->at[c] == when)
+			return true;
+	return false;
 }
 
 /* @callers call until @until. Those beyond end what they do. */
@@ -154,8 +165,9 @@ static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 			u->step[next] = WAITS;
 			u->queue[next] = u->order++;
 		}
-		waiter = first_waiter(u, CALLERS);
-		if (waiter < CALLERS && u->in_use < u->slots)
+		if (u->tick_ns && answers_at(u, when))
+			continue;
+		while ((waiter = first_waiter(u, CALLERS)) < CALLERS && u->in_use < u->slots)
 			send_call(u, waiter, when > u->begun[waiter] ? when : u->begun[waiter]);
 	}
 }
@@ -266,6 +278,23 @@ TEST(slots_bind_where_calls_in_flight_varied_and_answers_took_as_long)
 	assert_gain(&u, 32, 1.5);
 }
 
+/* Each finds half of the slots in use as it ends, although all are in use all the time. */
+TEST(slots_bind_where_calls_end_together)
+{
+	static const unsigned int callers[] = { 2, 2, 4, 4, 6, 6, 64, 64, 64, 64, 0 };
+	struct setup u = { .slots = 16,
+			   .servers = 500,
+			   .service_ns = 40 * MS,
+			   .tick_ns = 4 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT,
+			   .bytes = 4096 };
+
+	run(&u, callers);
+	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
+	assert_gain(&u, 64, 1.5);
+}
+
 TEST(without_variation_the_bracket_is_wide_and_the_confidence_low)
 {
 	struct setup u = { .slots = 4,
@@ -309,8 +338,6 @@ TEST(a_server_of_two_workers_behind_four_slots_makes_no_narrow_promise)
 	assert_true(verdict.gain_at_least == 1);
 }
 
-/* The callers pause within the interval: on average few calls are in flight, although all slots
- * are in use whenever there are calls. */
 /* Behind a delay, a few more calls in flight are served faster, until it is busy. */
 TEST(a_serial_server_behind_a_delay_is_the_limit)
 {
@@ -327,6 +354,8 @@ TEST(a_serial_server_behind_a_delay_is_the_limit)
 	assert_true(throughput(&u, 64, 32) / throughput(&u, 8, 32) <= verdict.gain_at_most);
 }
 
+/* The callers pause within the interval: on average few calls are in flight, although all slots
+ * are in use whenever there are calls. */
 TEST(a_burst_that_fills_half_an_interval_is_no_variation)
 {
 	struct setup u = { .slots = 4,

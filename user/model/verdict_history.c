@@ -150,11 +150,28 @@ static uint64_t depth_count(const struct depth_histogram *h)
 	return count;
 }
 
-/* Adds each kind's calls where they belong by how many calls were in flight in this interval. */
+/* How many calls were in flight on a transport on average over time, by Little's law; 0: not all of
+ * the interval was busy, so that the average would say little about the calls. */
+static double busy_in_flight(const struct verdict_server *v, const struct interval *n)
+{
+	uint64_t full = n->saturated_ns[RPC_LIMIT_SLOT], rtt = 0;
+
+	if (full < n->saturated_ns[RPC_LIMIT_SESSION])
+		full = n->saturated_ns[RPC_LIMIT_SESSION];
+	if (full < n->ns / 10 * 9 || !v->transports)
+		return 0;
+	for (int k = 0; k < VERDICT_KINDS; k++)
+		rtt += n->kinds[k].rtt_ns;
+	return (double)rtt / (double)n->ns / v->transports;
+}
+
+/* Adds each kind's calls where they belong by how many calls were in flight in this interval: as
+ * they ended, or over time, since those that end together find less and less. */
 static void add_load(struct verdict_server *v, const struct interval *n, uint64_t calls,
 		     uint64_t depth)
 {
-	double in_flight = 1 + (double)depth / (double)calls;
+	double ended_with = 1 + (double)depth / (double)calls, busy = busy_in_flight(v, n);
+	double in_flight = busy > ended_with ? busy : ended_with;
 	uint32_t load = histogram_index((uint64_t)(in_flight * 16), 2, DEPTH_OVERFLOW);
 
 	for (int k = 0; k < VERDICT_KINDS; k++) {
