@@ -186,6 +186,12 @@ static double ceiling(const struct verdict_numbers *n)
 	return gain > 1 ? gain : 1;
 }
 
+/* Calls that took longer than the interval in which they ended make its average exceed the slots. */
+static double shown_in_flight(const struct verdict_numbers *n)
+{
+	return n->slots && n->high.in_flight > n->slots ? n->slots : n->high.in_flight;
+}
+
 /* The server gave no more answers for more calls in flight. */
 static void judge_saturated(struct judgement *j)
 {
@@ -196,7 +202,7 @@ static void judge_saturated(struct judgement *j)
 	say(j->to,
 	    "%sMore calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
-	    *j->to->sentence ? " " : "", n->low.in_flight, n->low.rtt_ns / 1e6, n->high.in_flight,
+	    *j->to->sentence ? " " : "", n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
 	    n->high.rtt_ns / 1e6);
 }
 
@@ -295,7 +301,8 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 	if (varied)
 		say(j->to,
 		    " With %.1f in flight an answer took %.3g ms, with %.1f it took %.3g ms.",
-		    n->low.in_flight, n->low.rtt_ns / 1e6, n->high.in_flight, n->high.rtt_ns / 1e6);
+		    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
+		    n->high.rtt_ns / 1e6);
 	else
 		say(j->to,
 		    " Whether more would help cannot be decided: the number in flight did not "
