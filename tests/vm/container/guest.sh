@@ -30,8 +30,8 @@ check_agent() {
 	[[ $(sum xidscope_events_dropped_total) == 0 ]]
 
 	step "$name: check and trace answer from within, as by kubectl exec"
-	crun exec xidscope /xidscope check --file /textfile/xidscope.prom >"out/$name.check" || (($? == 1))
-	grep -q 'Xid 79 c1:00' "out/$name.check"
+	crun exec xidscope /xidscope check --file /textfile/xidscope.prom >"out/$name.check" || (($? == 2))
+	grep -q "GPU 0000:c1:00.0: Xid 79 " "out/$name.check"
 	crun exec xidscope /xidscope trace --duration 10s >"out/$name.trace" &
 	local tracing=$!
 	while kill -0 $tracing 2>/dev/null; do use_nfs; done
