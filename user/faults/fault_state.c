@@ -392,7 +392,7 @@ static void read_boot(struct line *l, struct fault_state *state, struct added *a
 	if (*word == ADDED)
 		added->len += (size_t)sprintf(added->text + added->len, "%s", word + 1);
 	else
-		strcpy(state->boot, word);
+		memcpy(state->boot, word, sizeof(word));
 }
 
 static int end_line(const struct line *l)
