@@ -999,6 +999,29 @@ TEST_WITH(what_was_printed_before_the_start_takes_no_report_of_later, enter, lea
 	count_across_start(*state, PRINTK_ORIGIN_UNKNOWN);
 }
 
+/* Two while an agent starts, when the driver's reports come already; one after it. */
+TEST_WITH(what_was_printed_while_the_hook_was_loaded_takes_no_message, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.events.started_ns = w->now - 9 * SECOND;
+	w->stream.first_message = 2;
+	watch_driver(w);
+	w->stream.origins_ns = w->now;
+	for (int i = 0; i < 3; i++)
+		driver_79(w);
+	w->now += SECOND;
+	message(w, XID_79);
+	record_of(w, 0, w->now - 9 * SECOND, XID_79);
+	record_of(w, 0, w->now - 5 * SECOND, XID_79);
+	record(w, XID_79);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 3);
+	assert_int_equal(unverified(w), 0);
+	assert_paths(w, 3, 0, 0);
+	assert_int_equal(w->stream.log_offset_ns, 0);
+}
+
 /* An agent that was stopped reads uevents long after a later fault was printed. */
 TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 {

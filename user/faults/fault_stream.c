@@ -319,10 +319,11 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 {
 	size_t len = record->text_len;
 	bool before_start = record->sequence < s->first_record;
+	bool before_hook = before_start || record->sequence < s->first_message;
 	struct printk_pieces calls = {};
 	/* A message of the same text is that of a later record. */
 	struct printk_event *printk =
-		before_start ? NULL : printk_queue_take(&s->printk, text, len, &calls);
+		before_hook ? NULL : printk_queue_take(&s->printk, text, len, &calls);
 	struct provenance p = { .text = text, .len = len, .record = record, .pieces = &calls };
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
@@ -343,7 +344,7 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	if (before_start && origin.time_ns >= s->events.started_ns)
 		origin.time_ns = s->events.started_ns - 1;
 	s->read_to_ns = origin.time_ns;
-	p.all_known = s->origins_ns != UINT64_MAX &&
+	p.all_known = !before_hook && s->origins_ns != UINT64_MAX &&
 		      origin.time_ns >= s->origins_ns + PRINTK_ORDER_NS &&
 		      (!s->gap_ns || origin.time_ns > s->gap_ns + PRINTK_ORDER_NS);
 	count_record(s, &origin, &p, now_ns);

@@ -35,8 +35,9 @@ struct fault_stream {
 	struct fault_events events; /* where all is counted; the caller's part of it */
 	bool accept_user_kmsg; /* records that a process wrote count, too */
 	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC */
-	uint64_t first_record; /* the sequence number of the first one since events.started_ns;
-				* UINT64_MAX: there is none yet; 0: it is not known */
+	/* Sequence numbers of the first record since events.started_ns, and of the first one that
+	 * the printk hook has had; UINT64_MAX: there is none yet; 0: it is not known. */
+	uint64_t first_record, first_message;
 	/* CLOCK_MONOTONIC: */
 	uint64_t origins_ns; /* since when the origin of all printk calls is known;
 			      * UINT64_MAX: it is not ... */

@@ -43,7 +43,7 @@ struct gpu_hooks {
 	struct fault_stream stream;
 	struct faults faults;
 	struct kernel_log kernel_log;
-	struct kernel_log_mark start; /* before all hooks */
+	struct kernel_log_mark start, hooked; /* before all hooks, before the printk hook */
 	int log_failures; /* in turn */
 	bool log_paused; /* until the next poll, because reading it has failed */
 	struct printk_hook *printk; /* NULL: not attached */
@@ -233,6 +233,7 @@ static bool read_log(struct gpu_hooks *g)
 		if (printk_marked(l->text, l->record.text_len))
 			read_printk(g);
 		g->stream.first_record = kernel_log_after(&g->start);
+		g->stream.first_message = kernel_log_after(&g->hooked);
 		fault_stream_record(&g->stream, &l->record, l->text, monotonic_ns());
 		n++;
 	}
@@ -329,7 +330,7 @@ static void follow_origins(struct gpu_hooks *g)
 
 static void attach_printk(struct gpu_hooks *g, const struct log *log)
 {
-	g->printk = printk_hook_new(log, on_printk, g);
+	g->printk = printk_hook_new(log, &g->hooked, on_printk, g);
 	if (!g->printk)
 		return;
 	follow_origins(g);
@@ -474,7 +475,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->log = log;
 	g->options = options;
 	g->kernel_log.fd = -1;
-	g->start.fd = -1;
+	g->start.fd = g->hooked.fd = -1;
 	g->uevents = -1;
 	g->holders.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -526,6 +527,7 @@ void gpu_hooks_free(struct gpu_hooks *g)
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);
 	kernel_log_mark_free(&g->start);
+	kernel_log_mark_free(&g->hooked);
 	if (g->epoll >= 0)
 		close(g->epoll);
 	free(g);

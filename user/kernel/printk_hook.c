@@ -39,7 +39,8 @@ static int on_event(void *context, void *data, size_t size)
 	return 0;
 }
 
-struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handle, void *context)
+struct printk_hook *printk_hook_new(const struct log *log, struct kernel_log_mark *begin,
+				    printk_handler *handle, void *context)
 {
 	struct printk_hook *h = calloc(1, sizeof(*h));
 	int err = ENOMEM;
@@ -50,6 +51,7 @@ struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handl
 	h->context = context;
 	bpf_error_log_clear();
 	h->bpf = printk_bpf__open_and_load();
+	kernel_log_mark(begin);
 	if (!h->bpf || printk_bpf__attach(h->bpf)) {
 		err = errno;
 		log_write_lines(log, LOG_LEVEL_WARN, bpf_error_log(),
@@ -67,6 +69,7 @@ struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handl
 	bpf_object_memory(h->bpf->obj, &h->memory);
 	return h;
 failed:
+	kernel_log_mark_free(begin);
 	printk_hook_free(h);
 	errno = err;
 	return NULL;

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "kernel/bpf_support.h"
+#include "kernel/kernel_log.h"
 #include "kernel/printk_origin.h"
 #include "printk.h"
 
@@ -23,8 +24,10 @@ bool printk_hook_has_every_message(const char *release);
 /* Takes a message, which is valid during the call. */
 typedef void printk_handler(void *context, const struct printk_event *event);
 
-/* Loads and attaches. Returns NULL with errno set after logging the reason. */
-struct printk_hook *printk_hook_new(const struct log *log, printk_handler *handle, void *context);
+/* Loads and attaches, which may take seconds on a busy node; the records before *@begin were
+ * printed before. Returns NULL with errno set after logging the reason. */
+struct printk_hook *printk_hook_new(const struct log *log, struct kernel_log_mark *begin,
+				    printk_handler *handle, void *context);
 void printk_hook_free(struct printk_hook *h);
 
 /* Readable when messages wait. */
