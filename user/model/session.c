@@ -386,13 +386,16 @@ static bool wants_slow(const struct session *t, const struct slow_call *c)
 static int add_slow(struct session *t, const struct slow_call *c)
 {
 	size_t at = t->slow_count;
+	struct slow_call *added;
 
 	t->slow_calls++;
 	if (at == SESSION_SLOW_CALLS && c->total_ns <= t->slow[at - 1].total_ns)
 		return 0;
-	if (at == SESSION_SLOW_CALLS)
-		at--;
-	else if (!ARRAY_APPEND(t->slow, t->slow_count))
+	if (at < SESSION_SLOW_CALLS)
+		added = ARRAY_APPEND(t->slow, t->slow_count);
+	else
+		added = &t->slow[--at];
+	if (!added)
 		return -ENOMEM;
 	for (; at && t->slow[at - 1].total_ns < c->total_ns; at--)
 		t->slow[at] = t->slow[at - 1];
