@@ -52,8 +52,8 @@ use_nfs() {
 	done
 }
 
-# print_fault: an Xid 79, as the driver prints and reports it.
-print_fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, gone\n' >/proc/xidscope-driver; }
+# print_fault [PID]: an Xid 79, as the driver prints and reports it.
+print_fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=%d, name=x, gone\n' "${1:-1}" >/proc/xidscope-driver; }
 
 cause_fault() {
 	insmod /job/nvidia.ko

@@ -8,8 +8,8 @@ version_is() { grep -q "xidscope_build_info{version=\"$1" "$output"; }
 faults() { sum xidscope_gpu_xid_errors_total 'xid="79"' || true; }
 printed=0
 fault() {
-	print_fault
 	printed=$((printed + 1))
+	print_fault $printed # 0.1.0 may mistake a record for another one of the same text
 }
 all_counted() {
 	refresh
