@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The health rules: what each of them finds in a snapshot. */
-#include "health/health.h"
+/* The table of the health rules, and what those about faults find in a snapshot. */
+#include "health/rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/safe_text.h"
 #include "base/time_text.h"
 #include "model/fault_group.h"
 #include "xid/xid_catalog.h"
@@ -41,13 +40,7 @@ static const struct driver_message {
 
 /* ---- findings ---- */
 
-#define SET_REASON(finding, ...) \
-	safe_format((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
-#define SET_BRIEF(finding, ...) safe_format((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
-
-/* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
- * share one entry behind it. */
-static struct health_finding *add_finding(struct health_evaluation *e, enum health_rule_id rule)
+struct health_finding *health_add_finding(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_report *r = e->report;
 	enum health_level level = e->o->rules[rule].level;
@@ -64,24 +57,21 @@ static struct health_finding *add_finding(struct health_evaluation *e, enum heal
 	return f;
 }
 
-/* The same of a state, which has no reports. */
-static struct health_finding *add_state(struct health_evaluation *e, enum health_rule_id rule,
+struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
 					const char *device)
 {
-	struct health_finding *f = add_finding(e, rule);
+	struct health_finding *f = health_add_finding(e, rule);
 
 	safe_format(f->device, sizeof(f->device), "%s", device);
 	safe_format(f->what, sizeof(f->what), "%s", health_rules[rule].name);
 	return f;
 }
 
-/* Without the domain that nearly all devices have. */
-static const char *short_device(const char *device)
+const char *health_short_device(const char *device)
 {
 	return strncmp(device, "0000:", 5) != 0 ? device : device + 5;
 }
 
-#define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
 #define SET_NAME(to, ...) safe_format(to, sizeof(to), __VA_ARGS__)
 
 /* ---- cleared faults ---- */
@@ -102,8 +92,7 @@ static bool is_acknowledged(const struct health_evaluation *e, const char *devic
 	       ack_covers(e->o->acks, device, uuid_of(e->s, device), what, last, e->now);
 }
 
-/* Whether what @rule finds of @device, a state that lasts, is acknowledged until later. */
-static bool is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
+bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
 		       const char *device)
 {
 	return is_acknowledged(e, device, health_rules[rule].name, e->now);
@@ -216,7 +205,7 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 		     uint64_t number, const char *unit, const struct fault_group *g)
 {
 	const char *kind = f->nvswitch ? "SXid" : "Xid";
-	struct health_finding *finding = add_finding(e, rule);
+	struct health_finding *finding = health_add_finding(e, rule);
 	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
 	const char *advice = "Drain the node and reset its GPUs and switches.";
 	const char *meaning = f->severity;
@@ -229,7 +218,7 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 	finding->count = number;
 	finding->first = g->first;
 	finding->last = g->last;
-	SET_HEAD(finding, "%s %u %s", kind, f->code, short_device(f->device));
+	SET_HEAD(finding, "%s %u %s", kind, f->code, health_short_device(f->device));
 	SET_NAME(finding->action, "%s", sxid ? sxid->action : f->action);
 	if (g->last > 0) {
 		time_to_text(text, sizeof(text), g->last);
@@ -378,7 +367,7 @@ static bool is_message_over(const struct health_evaluation *e, const struct driv
 static void describe_message(struct health_evaluation *e, const struct driver_message *m,
 			     const struct kernel_event *v)
 {
-	struct health_finding *f = add_finding(e, m->rule);
+	struct health_finding *f = health_add_finding(e, m->rule);
 	const char *device = *v->device ? v->device : "all";
 	const char *what = strncmp(device, "nvidia-nvswitch", 15) != 0 ? "GPU" : "NVSwitch";
 	char when[TIME_TEXT_SIZE];
@@ -388,7 +377,7 @@ static void describe_message(struct health_evaluation *e, const struct driver_me
 	f->count = v->count;
 	f->last = v->last;
 	SET_NAME(f->action, "%s", m->action);
-	SET_HEAD(f, "%.20s %s", v->kind, short_device(device));
+	SET_HEAD(f, "%.20s %s", v->kind, health_short_device(device));
 	time_to_text(when, sizeof(when), v->last);
 	SET_REASON(f, "%s %s: driver error %s (%s) %" PRIu64 " %s, last %s: %s", what, device,
 		   v->kind, m->meaning, v->count, v->count == 1 ? "time" : "times", when,
@@ -416,158 +405,17 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 		const struct gpu_info *g = &e->s->gpus[i];
 		struct health_finding *f;
 
-		if (!g->rate_limited || is_snoozed(e, rule, g->gpu))
+		if (!g->rate_limited || health_is_snoozed(e, rule, g->gpu))
 			continue;
-		f = add_state(e, rule, g->gpu);
+		f = health_add_state(e, rule, g->gpu);
 		SET_NAME(f->action, "%s", "reset_gpu");
-		SET_HEAD(f, "GSP errors %s", short_device(g->gpu));
+		SET_HEAD(f, "GSP errors %s", health_short_device(g->gpu));
 		SET_REASON(f,
 			   "GPU %s: the driver limits its reports of GSP errors, because "
 			   "there are too many: Drain the node and reset the GPU.",
 			   g->gpu);
 		SET_BRIEF(f, "GSP errors of %s are rate limited", g->gpu);
 	}
-}
-
-/* ---- NFS ---- */
-
-/* What a call in this queue waits for; NULL: its age is not measured. */
-static const char *const waits_for[RPC_QUEUES] = {
-	[RPC_QUEUE_SLOT] = "for an RPC slot",
-	[RPC_QUEUE_SESSION] = "for a session slot",
-	[RPC_QUEUE_SEND] = "to be sent",
-	[RPC_QUEUE_PENDING] = "for its reply",
-};
-
-static void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
-{
-	for (size_t i = 0; i < e->s->server_count; i++) {
-		const struct rpc_server_state *v = &e->s->servers[i];
-		struct health_finding *f;
-		int worst = 0;
-		double age;
-
-		for (int q = 0; q < RPC_QUEUES; q++)
-			if (waits_for[q] && v->oldest_ns[q] > v->oldest_ns[worst])
-				worst = q;
-		age = (double)v->oldest_ns[worst] / 1e9;
-		if (!(age > e->o->rules[rule].limit) || is_snoozed(e, rule, v->server))
-			continue;
-		f = add_state(e, rule, v->server);
-		f->first = e->now - age;
-		SET_HEAD(f, "NFS waits %s", v->server);
-		SET_REASON(f,
-			   "NFS server %s: a call has been waiting %s for "
-			   "%.0f s: Check the server and the network to it.",
-			   v->server, waits_for[worst], age);
-		SET_BRIEF(f, "NFS call waits %s for %.0f s: %s", waits_for[worst], age, v->server);
-	}
-}
-
-/* ---- the node itself ---- */
-
-static void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
-{
-	static const char *const states[] = {
-		[MOUNT_FINE] = NULL,
-		[MOUNT_ABSENT] = "is not mounted",
-		[MOUNT_READ_ONLY] = "is read-only",
-		[MOUNT_STALE] = "is stale: the server does not know it any more",
-		[MOUNT_HUNG] = "hangs: the server does not answer",
-	};
-	const struct node_facts *facts = e->o->facts;
-
-	for (size_t i = 0; facts && i < facts->mount_count; i++) {
-		const struct mount_fact *m = &facts->mounts[i];
-		struct health_finding *f;
-
-		if (m->state == MOUNT_FINE ||
-		    (m->state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG) ||
-		    is_snoozed(e, rule, m->path))
-			continue;
-		f = add_state(e, rule, m->path);
-		SET_HEAD(f, "Mount %s %s", m->state == MOUNT_HUNG ? "hung" : "bad", m->path);
-		SET_REASON(f, "Mount %s %s: Check the server, the network to it, and the mount.",
-			   m->path, states[m->state]);
-		SET_BRIEF(f, "mount %s %s", m->path, states[m->state]);
-	}
-}
-
-static void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
-{
-	const struct node_facts *facts = e->o->facts;
-	struct health_finding *f;
-
-	if (!facts || facts->gpus >= facts->gpus_wanted || is_snoozed(e, rule, ""))
-		return;
-	f = add_state(e, rule, "");
-	SET_HEAD(f, "GPUs %u of %u", facts->gpus, facts->gpus_wanted);
-	SET_REASON(f,
-		   "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
-		   "come back, look for them with lspci.",
-		   facts->gpus, facts->gpus_wanted);
-	SET_BRIEF(f, "the driver has %u of %u GPUs", facts->gpus, facts->gpus_wanted);
-}
-
-static void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
-{
-	const struct node_facts *facts = e->o->facts;
-
-	for (size_t i = 0; facts && i < facts->link_count; i++) {
-		const struct link_fact *l = &facts->links[i];
-		struct health_finding *f;
-
-		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit ||
-		    is_snoozed(e, rule, l->gpu))
-			continue;
-		f = add_state(e, rule, l->gpu);
-		SET_HEAD(f, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
-			 short_device(l->gpu));
-		SET_REASON(
-			f,
-			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
-			"the link stays narrow, seat the GPU and its riser anew.",
-			l->gpu, l->lanes, l->lanes_possible);
-		SET_BRIEF(f, "PCIe link of %s has %u of %u lanes", l->gpu, l->lanes,
-			  l->lanes_possible);
-	}
-}
-
-static void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule)
-{
-	const struct node_facts *facts = e->o->facts;
-
-	for (size_t i = 0; facts && i < facts->link_count; i++) {
-		const struct link_fact *l = &facts->links[i];
-		struct health_finding *f;
-
-		if (!l->corrected_in_hour ||
-		    (double)l->corrected_in_hour < e->o->rules[rule].limit ||
-		    is_snoozed(e, rule, l->gpu))
-			continue;
-		f = add_state(e, rule, l->gpu);
-		SET_HEAD(f, "PCIe errors %s", short_device(l->gpu));
-		SET_REASON(
-			f,
-			"GPU %s: %" PRIu64
-			" corrected errors of its PCIe link in an hour: Drain the "
-			"node, seat the GPU and its riser anew, and replace them if errors go on.",
-			l->gpu, l->corrected_in_hour);
-		SET_BRIEF(f, "%" PRIu64 " corrected PCIe errors of %s in an hour",
-			  l->corrected_in_hour, l->gpu);
-	}
-}
-
-static void find_clock(struct health_evaluation *e, enum health_rule_id rule)
-{
-	struct health_finding *f;
-
-	if (!e->o->facts || !e->o->facts->clock_unsynchronised || is_snoozed(e, rule, ""))
-		return;
-	f = add_state(e, rule, "");
-	SET_HEAD(f, "Clock");
-	SET_REASON(f, "The kernel's clock is not synchronised: Check the time service.");
-	SET_BRIEF(f, "the clock is not synchronised");
 }
 
 /* ---- the table ---- */

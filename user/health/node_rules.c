@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the health rules about NFS and the node itself find: states, not faults. */
+#include "health/rules.h"
+
+#include <inttypes.h>
+
+#include "base/time_text.h"
+
+/* ---- NFS ---- */
+
+/* What a call in this queue waits for; NULL: its age is not measured. */
+static const char *const waits_for[RPC_QUEUES] = {
+	[RPC_QUEUE_SLOT] = "for an RPC slot",
+	[RPC_QUEUE_SESSION] = "for a session slot",
+	[RPC_QUEUE_SEND] = "to be sent",
+	[RPC_QUEUE_PENDING] = "for its reply",
+};
+
+void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
+{
+	for (size_t i = 0; i < e->s->server_count; i++) {
+		const struct rpc_server_state *v = &e->s->servers[i];
+		struct health_finding *f;
+		int worst = 0;
+		double age;
+
+		for (int q = 0; q < RPC_QUEUES; q++)
+			if (waits_for[q] && v->oldest_ns[q] > v->oldest_ns[worst])
+				worst = q;
+		age = (double)v->oldest_ns[worst] / 1e9;
+		if (!(age > e->o->rules[rule].limit) || health_is_snoozed(e, rule, v->server))
+			continue;
+		f = health_add_state(e, rule, v->server);
+		f->first = e->now - age;
+		SET_HEAD(f, "NFS waits %s", v->server);
+		SET_REASON(f,
+			   "NFS server %s: a call has been waiting %s for "
+			   "%.0f s: Check the server and the network to it.",
+			   v->server, waits_for[worst], age);
+		SET_BRIEF(f, "NFS call waits %s for %.0f s: %s", waits_for[worst], age, v->server);
+	}
+}
+
+/* ---- the node itself ---- */
+
+void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
+{
+	static const char *const states[] = {
+		[MOUNT_FINE] = NULL,
+		[MOUNT_ABSENT] = "is not mounted",
+		[MOUNT_READ_ONLY] = "is read-only",
+		[MOUNT_STALE] = "is stale: the server does not know it any more",
+		[MOUNT_HUNG] = "hangs: the server does not answer",
+	};
+	const struct node_facts *facts = e->o->facts;
+
+	for (size_t i = 0; facts && i < facts->mount_count; i++) {
+		const struct mount_fact *m = &facts->mounts[i];
+		struct health_finding *f;
+
+		if (m->state == MOUNT_FINE ||
+		    (m->state == MOUNT_HUNG) != (rule == HEALTH_MOUNT_HUNG) ||
+		    health_is_snoozed(e, rule, m->path))
+			continue;
+		f = health_add_state(e, rule, m->path);
+		SET_HEAD(f, "Mount %s %s", m->state == MOUNT_HUNG ? "hung" : "bad", m->path);
+		SET_REASON(f, "Mount %s %s: Check the server, the network to it, and the mount.",
+			   m->path, states[m->state]);
+		SET_BRIEF(f, "mount %s %s", m->path, states[m->state]);
+	}
+}
+
+void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_facts *facts = e->o->facts;
+	struct health_finding *f;
+
+	if (!facts || facts->gpus >= facts->gpus_wanted || health_is_snoozed(e, rule, ""))
+		return;
+	f = health_add_state(e, rule, "");
+	SET_HEAD(f, "GPUs %u of %u", facts->gpus, facts->gpus_wanted);
+	SET_REASON(f,
+		   "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
+		   "come back, look for them with lspci.",
+		   facts->gpus, facts->gpus_wanted);
+	SET_BRIEF(f, "the driver has %u of %u GPUs", facts->gpus, facts->gpus_wanted);
+}
+
+void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_facts *facts = e->o->facts;
+
+	for (size_t i = 0; facts && i < facts->link_count; i++) {
+		const struct link_fact *l = &facts->links[i];
+		struct health_finding *f;
+
+		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit ||
+		    health_is_snoozed(e, rule, l->gpu))
+			continue;
+		f = health_add_state(e, rule, l->gpu);
+		SET_HEAD(f, "PCIe x%u of x%u %s", l->lanes, l->lanes_possible,
+			 health_short_device(l->gpu));
+		SET_REASON(
+			f,
+			"GPU %s: its PCIe link has %u of %u lanes: Drain the node and restart it; if "
+			"the link stays narrow, seat the GPU and its riser anew.",
+			l->gpu, l->lanes, l->lanes_possible);
+		SET_BRIEF(f, "PCIe link of %s has %u of %u lanes", l->gpu, l->lanes,
+			  l->lanes_possible);
+	}
+}
+
+void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_facts *facts = e->o->facts;
+
+	for (size_t i = 0; facts && i < facts->link_count; i++) {
+		const struct link_fact *l = &facts->links[i];
+		struct health_finding *f;
+
+		if (!l->corrected_in_hour ||
+		    (double)l->corrected_in_hour < e->o->rules[rule].limit ||
+		    health_is_snoozed(e, rule, l->gpu))
+			continue;
+		f = health_add_state(e, rule, l->gpu);
+		SET_HEAD(f, "PCIe errors %s", health_short_device(l->gpu));
+		SET_REASON(
+			f,
+			"GPU %s: %" PRIu64
+			" corrected errors of its PCIe link in an hour: Drain the "
+			"node, seat the GPU and its riser anew, and replace them if errors go on.",
+			l->gpu, l->corrected_in_hour);
+		SET_BRIEF(f, "%" PRIu64 " corrected PCIe errors of %s in an hour",
+			  l->corrected_in_hour, l->gpu);
+	}
+}
+
+void find_clock(struct health_evaluation *e, enum health_rule_id rule)
+{
+	struct health_finding *f;
+
+	if (!e->o->facts || !e->o->facts->clock_unsynchronised || health_is_snoozed(e, rule, ""))
+		return;
+	f = health_add_state(e, rule, "");
+	SET_HEAD(f, "Clock");
+	SET_REASON(f, "The kernel's clock is not synchronised: Check the time service.");
+	SET_BRIEF(f, "the clock is not synchronised");
+}
