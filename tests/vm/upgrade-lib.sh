@@ -39,8 +39,10 @@ under_faults() {
 # watch: twice a second the file's time and its number of faults; in the background, until watched PID judges it. The file's
 # age, or if it is missing the time since its last version, is at most two intervals: one is the usual.
 watch() {
+	local counted
 	while sleep 0.5; do
-		echo "$(cut -d. -f1 /proc/uptime) $(date +%s) $(stat -c %Y "$output" 2>/dev/null || echo -) $(faults 2>/dev/null || echo -)"
+		counted=$(faults 2>/dev/null) # nothing, if the file goes meanwhile
+		echo "$(cut -d. -f1 /proc/uptime) $(date +%s) $(stat -c %Y "$output" 2>/dev/null || echo -) ${counted:--}"
 	done >out/watch
 }
 watched() {
