@@ -237,6 +237,11 @@ static bool read_log(struct gpu_hooks *g)
 		fault_stream_record(&g->stream, &l->record, l->text, monotonic_ns());
 		n++;
 	}
+	/* What comes from now on has come after the marks. */
+	if (!err) {
+		kernel_log_mark_free(&g->start);
+		kernel_log_mark_free(&g->hooked);
+	}
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
