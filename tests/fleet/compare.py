@@ -12,6 +12,7 @@ import sys
 
 import yaml
 
+import programs
 import rehearsal
 from generate import DAY, STEP
 
@@ -21,8 +22,8 @@ TOLERANCE = 1e-6
 
 def answers(url, expr, end):
     """By labels and time, as text and seconds: the values."""
-    data = json.loads(rehearsal.fetch(f"{url}/api/v1/query_range", query=expr, start=end - HOURS * 3600, end=end,
-                                      step=STEP, nocache=1))["data"]["result"]
+    data = json.loads(programs.fetch(f"{url}/api/v1/query_range", query=expr, start=end - HOURS * 3600, end=end,
+                                     step=STEP, nocache=1))["data"]["result"]
     return {(json.dumps({k: v for k, v in series["metric"].items() if k != "__name__"}, sort_keys=True), time): float(v)
             for series in data for time, v in series["values"]}
 
@@ -50,16 +51,16 @@ def main():
     run = rehearsal.Rehearsal(rehearsal.parser().parse_args(arguments))
     run.backfill()
     run.passes()
-    port = rehearsal.free_port()
+    port = programs.free_port()
     store = f"http://127.0.0.1:{port}"
-    with run.prometheus() as url, rehearsal.server(
+    with run.prometheus() as url, programs.server(
             [run.tools.victoria, f"-storageDataPath={run.folder}/victoria", "-retentionPeriod=100y",
              f"-httpListenAddr=127.0.0.1:{port}", "-search.maxPointsPerTimeseries=100000"],
             f"{store}/health", run.folder / "victoria.log"):
         # vmctl wants a terminal.
         run.run("script", "-qefc", f"'{vmctl}' prometheus -s --prom-snapshot='{run.data}' --vm-addr={store}",
                 "/dev/null")
-        rehearsal.fetch(f"{store}/internal/force_flush")
+        programs.fetch(f"{store}/internal/force_flush")
         compare(url, store, run.end - DAY // 24 * STEP)
 
 

@@ -9,17 +9,14 @@ Target 0 serves the file SAMPLE, which has every family of the agent; its counte
 with an agent, node_exporter and dcgm-exporter has. A minute of rules and routes is a second here. After a while the
 storage system of all nodes stops answering; a call to another one hangs on one node alone.
 """
-import http.server
 import json
 import pathlib
 import re
-import socket
-import subprocess
 import sys
 import threading
 import time
-import urllib.parse
-import urllib.request
+
+import programs
 
 NODES = 63
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -58,16 +55,7 @@ DCGM_FI_DEV_PCIE_REPLAY_COUNTER{{gpu="0",UUID="GPU-{node}"}} 0
         return text
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def answer(self, text, kind="text/plain; version=0.0.4"):
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
+class Handler(programs.Handler):
     def do_GET(self):  # pylint: disable=invalid-name # http.server's
         self.answer(self.server.state.text(int(self.path[1:])).encode())
 
@@ -77,28 +65,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                                                         if a["status"] == "firing"]))
         self.answer(b"")
 
-    def log_message(self, format, *args):  # pylint: disable=redefined-builtin # http.server's
-        pass
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 1024
-
-    def handle_error(self, request, client_address):
-        """A Prometheus that ends breaks off its scrapes."""
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
 
 def query(port, text):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(text)}",
-                                timeout=30) as answer:
-        return json.load(answer)["data"]["result"]
+    return json.loads(programs.fetch(f"http://127.0.0.1:{port}/api/v1/query", timeout=30, query=text))["data"]["result"]
 
 
 def wait(what, seconds, message):
@@ -170,36 +139,29 @@ def check_dashboards(port):
 def main():
     prometheus, manager, sample, folder = sys.argv[1:]
     folder = pathlib.Path(folder)
-    server = Server(("127.0.0.1", 0), Handler)
+    server = programs.Targets(Handler)
     server.state = state = State(pathlib.Path(sample).read_text())
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    ports = free_port(), free_port()
+    ports = programs.free_port(), programs.free_port()
     configure(folder, server.server_port, ports[1])
-    programs = (["unshare", "--map-root-user", "--mount", manager, f"--config.file={folder}/alertmanager.yml",
+    commands = (["unshare", "--map-root-user", "--mount", manager, f"--config.file={folder}/alertmanager.yml",
                  f"--storage.path={folder}/manager", "--cluster.listen-address=",
                  f"--web.listen-address=127.0.0.1:{ports[1]}"],
                 [prometheus, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
                  f"--web.listen-address=127.0.0.1:{ports[0]}"])
-    with open(folder / "log", "w", encoding="utf-8") as log, \
-            subprocess.Popen(programs[0], stdout=log, stderr=log) as m, \
-            subprocess.Popen(programs[1], stdout=log, stderr=log) as p:
-        try:
-            wait(lambda: urllib.request.urlopen(f"http://127.0.0.1:{ports[1]}/-/ready", timeout=5), 60,
-                 "Alertmanager is not ready")
-            wait(lambda: query(ports[0], f"count(node:signal) > {NODES}"), 60, "no signals of all nodes")
-            time.sleep(10)
-            state.dead = True
-            hanging = 'count(ALERTS{alertname="NfsCallHangs", alertstate="firing"})'
-            wait(lambda: query(ports[0], f"{hanging} > {NODES - 2}"),
-                 60, "calls that hang on all nodes do not fire NfsCallHangs")
-            wait(lambda: any(a["alertname"] == "NfsServerDead" for page in state.pages for a in page[2]), 60,
-                 "no notification of NfsServerDead")
-            time.sleep(10)
-            check_pages(state, ports[0])
-            check_dashboards(ports[0])
-        finally:
-            p.terminate()
-            m.terminate()
+    with programs.server(commands[0], f"http://127.0.0.1:{ports[1]}/-/ready", folder / "log", 60), \
+            programs.server(commands[1], f"http://127.0.0.1:{ports[0]}/-/ready", folder / "log", 60):
+        wait(lambda: query(ports[0], f"count(node:signal) > {NODES}"), 60, "no signals of all nodes")
+        time.sleep(10)
+        state.dead = True
+        hanging = 'count(ALERTS{alertname="NfsCallHangs", alertstate="firing"})'
+        wait(lambda: query(ports[0], f"{hanging} > {NODES - 2}"),
+             60, "calls that hang on all nodes do not fire NfsCallHangs")
+        wait(lambda: any(a["alertname"] == "NfsServerDead" for page in state.pages for a in page[2]), 60,
+             "no notification of NfsServerDead")
+        time.sleep(10)
+        check_pages(state, ports[0])
+        check_dashboards(ports[0])
 
 
 main()

@@ -18,16 +18,14 @@ import multiprocessing
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import time
-import urllib.parse
-import urllib.request
 
 import yaml
 
 import generate
 from generate import CHUNK, DAY, START, STEP
+from programs import fetch, free_port, server
 
 RULES = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy/prometheus"
 FILES = ("nodes", "peers", "reliability")
@@ -35,36 +33,6 @@ GROUP = 8  # nodes of which the metrics are made and imported together
 WORKERS = 2
 # An alert that ends and comes again within this time is the same; after an incident it may stay for that time.
 GAP, TAIL = 30, 120  # steps
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def fetch(url, **parameters):
-    with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(parameters)}", timeout=600) as answer:
-        return answer.read().decode()
-
-
-@contextlib.contextmanager
-def server(command, url, log):
-    """A program that answers at url while the context lasts."""
-    with open(log, "a", encoding="utf-8") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
-        try:
-            end = time.monotonic() + 300
-            while True:
-                try:
-                    fetch(url)
-                    break
-                except OSError:
-                    if process.poll() is not None or time.monotonic() > end:
-                        raise SystemExit(f"{command[0]} does not start: see {log}") from None
-                time.sleep(0.2)
-            yield
-        finally:
-            process.terminate()
 
 
 class Rehearsal:

@@ -8,7 +8,6 @@ Targets are scraped, and the rules evaluated, every INTERVAL seconds instead of 
 evaluation is what a Prometheus with rules takes more than one without. The first minutes have no day to look back at:
 what the baseline costs later is not in the figures.
 """
-import http.server
 import json
 import pathlib
 import re
@@ -17,35 +16,23 @@ import threading
 import time
 
 import generate
+import programs
 import rehearsal
 
 INTERVAL, SCRAPES = 30, 4
 RULES = ("nodes", "peers", "reliability", "alerts")
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Handler(programs.Handler):
     def do_GET(self):  # pylint: disable=invalid-name # http.server's
         job = self.path.split("/")[1]
-        text = self.server.texts[job][int(time.monotonic() / INTERVAL) % self.server.steps]
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain; version=0.0.4")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format, *args):  # pylint: disable=redefined-builtin # http.server's
-        pass
+        self.answer(self.server.texts[job][int(time.monotonic() / INTERVAL) % self.server.steps])
 
 
-class Targets(http.server.ThreadingHTTPServer):
+class Targets(programs.Targets):
     """Serves what a node of a job has, a later minute of it at each interval."""
-    daemon_threads = True
-    request_queue_size = 1024
-
     def __init__(self, steps=60):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         fleet = generate.Fleet(nodes=8, days=0.25, seed=1, incidents="/dev/null", noise=str(generate.NOISE))
         first, self.steps, self.texts = 200, steps, {}
         series = [s for s in fleet.series(0) if s[1] != "up"]
@@ -56,7 +43,7 @@ class Targets(http.server.ThreadingHTTPServer):
 
 def figures(url):
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in
-            rehearsal.fetch(f"{url}/metrics").splitlines() if not line.startswith("#")}
+            programs.fetch(f"{url}/metrics").splitlines() if not line.startswith("#")}
 
 
 def measure(prometheus, folder, targets, nodes, rules):
@@ -71,11 +58,11 @@ def measure(prometheus, folder, targets, nodes, rules):
         "global": {"scrape_interval": f"{INTERVAL}s", "evaluation_interval": f"{INTERVAL}s"},
         "rule_files": [str(folder / "*.yaml")],
         "scrape_configs": [{"job_name": job, "static_configs": these} for job, these in jobs.items()]}))
-    port = rehearsal.free_port()
+    port = programs.free_port()
     url = f"http://127.0.0.1:{port}"
-    with rehearsal.server([prometheus, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-                           f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"],
-                          f"{url}/-/ready", folder / "log"):
+    with programs.server([prometheus, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                          f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"],
+                         f"{url}/-/ready", folder / "log"):
         time.sleep(INTERVAL * SCRAPES)
         before = figures(url)
         time.sleep(INTERVAL * SCRAPES)

@@ -7,7 +7,6 @@
 Every target serves FILE; with each scrape its counters grow by as much as they do to LATER-FILE, a file of the same
 agent. So what stands still in a real file stands still here. The table replaces the one between the marks in DOCUMENT.
 """
-import http.server
 import json
 import pathlib
 import re
@@ -15,7 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.request
+
+import programs
 
 INTERVAL = 15
 SCRAPES = 6  # before the measurement, and again during it
@@ -32,20 +32,14 @@ def read(path):
     return lines
 
 
-class Targets(http.server.ThreadingHTTPServer):
+class Targets(programs.Targets):
     """Serves the file at any path, as it is after so many intervals."""
-    daemon_threads = True
-    request_queue_size = 1024
-
     def __init__(self, first, later):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         then = dict(sample for sample in later if isinstance(sample, tuple))
         self.lines = [line if isinstance(line, str) else
                       (line[0], line[1], then.get(line[0], line[1]) - line[1]) for line in first]
         self.texts, self.lock = {}, threading.Lock()
-
-    def handle_error(self, request, client_address):
-        """A Prometheus that ends breaks off its scrapes."""
 
     def text(self):
         count = int(time.monotonic() / INTERVAL)
@@ -57,30 +51,15 @@ class Targets(http.server.ThreadingHTTPServer):
             return self.texts[count]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Handler(programs.Handler):
     def do_GET(self):  # pylint: disable=invalid-name # http.server's
-        text = self.server.text()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format, *args):  # pylint: disable=redefined-builtin # http.server's
-        pass
+        self.answer(self.server.text(), "application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
-def fetch(port, path):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
-        return answer.read().decode()
-
-
-def figures(port):
+def figures(url):
     """Prometheus' own metrics."""
-    return {match[1]: float(match[2]) for match in map(SAMPLE.match, fetch(port, "/metrics").splitlines())
-            if match and not match[0].startswith("#")}
+    lines = programs.fetch(f"{url}/metrics", timeout=60).splitlines()
+    return {match[1]: float(match[2]) for match in map(SAMPLE.match, lines) if match and not match[0].startswith("#")}
 
 
 def appended(metrics):
@@ -89,22 +68,10 @@ def appended(metrics):
                if name.startswith("prometheus_tsdb_head_samples_appended_total"))
 
 
-def wait_for(port, what):
-    end = time.monotonic() + 120
-    while True:
-        try:
-            if what():
-                return
-        except OSError:
-            pass
-        if time.monotonic() > end:
-            sys.exit(f"Prometheus at port {port} is not ready after two minutes")
-        time.sleep(0.5)
-
-
 def measure(prometheus, work, targets, nodes):
     """A fresh Prometheus with so many nodes."""
-    port = 19000 + nodes % 1000
+    port = programs.free_port()
+    url = f"http://127.0.0.1:{port}"
     folder = work / str(nodes)
     folder.mkdir()
     names = [f"127.0.0.1:{targets.server_port}"]
@@ -114,20 +81,15 @@ def measure(prometheus, work, targets, nodes):
     (folder / "prometheus.yml").write_text(
         f"global: {{scrape_interval: {INTERVAL}s, scrape_timeout: {INTERVAL}s}}\n"
         "scrape_configs:\n- job_name: node\n  file_sd_configs: [{files: [targets.json]}]\n")
-    with open(folder / "log", "w", encoding="utf-8") as log, subprocess.Popen(
-            [prometheus, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-             f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log) as process:
-        try:
-            wait_for(port, lambda: fetch(port, "/-/ready"))
-            time.sleep(INTERVAL * SCRAPES)
-            before = figures(port)
-            time.sleep(INTERVAL * SCRAPES)
-            after = figures(port)
-            fetch(port, "/debug/pprof/heap?gc=1&debug=1")  # collects garbage
-            heap = figures(port)["go_memstats_heap_alloc_bytes"]
-            last = json.loads(fetch(port, "/api/v1/query?query=sum(scrape_samples_scraped)"))
-        finally:
-            process.terminate()
+    with programs.server([prometheus, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                          f"--web.listen-address=127.0.0.1:{port}"], f"{url}/-/ready", folder / "log", 120):
+        time.sleep(INTERVAL * SCRAPES)
+        before = figures(url)
+        time.sleep(INTERVAL * SCRAPES)
+        after = figures(url)
+        programs.fetch(f"{url}/debug/pprof/heap", timeout=60, gc=1, debug=1)  # collects garbage
+        heap = figures(url)["go_memstats_heap_alloc_bytes"]
+        last = json.loads(programs.fetch(f"{url}/api/v1/query", timeout=60, query="sum(scrape_samples_scraped)"))
     ingested = appended(after) - appended(before)
     scraped = float(last["data"]["result"][0]["value"][1])
     if abs(ingested / SCRAPES / scraped - 1) > 0.15:
