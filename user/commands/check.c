@@ -82,8 +82,8 @@ static void add_figures(struct verdict *v, const struct snapshot *s)
 
 /* ---- what is true of the node now ---- */
 
-/* Where processes that ask for a mount are told from each other, and what is counted in an hour is kept. */
-static void lock_folder(char *path, size_t size)
+/* For locks of processes that ask for a mount, and for what is counted in an hour. */
+static void runtime_folder(char *path, size_t size)
 {
 	const char *own = getenv("XDG_RUNTIME_DIR");
 
@@ -95,15 +95,15 @@ static void find_facts(struct node_facts *facts, const struct options *o)
 	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
 	struct timex clock = {};
 	struct file_text fstab;
-	char locks[256], counts[300];
+	char folder[256], counts[300];
 	bool corrected = o->health.rules[HEALTH_PCIE_CORRECTED].level != HEALTH_OK;
 
 	*facts = (struct node_facts){ .gpus_wanted = (unsigned int)o->gpus };
-	lock_folder(locks, sizeof(locks));
+	runtime_folder(folder, sizeof(folder));
 	pcie_facts_read(facts, "",
 			corrected || o->health.rules[HEALTH_PCIE_WIDTH].level != HEALTH_OK);
-	snprintf(counts, sizeof(counts), "%s/pcie", locks);
-	if (corrected && facts->link_count && (!mkdir(locks, 0700) || errno == EEXIST))
+	snprintf(counts, sizeof(counts), "%s/pcie", folder);
+	if (corrected && facts->link_count && (!mkdir(folder, 0700) || errno == EEXIST))
 		pcie_facts_count(facts, counts, (double)monotonic_ns() / 1e9);
 	facts->clock_unsynchronised = adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC;
 	if (o->health.rules[HEALTH_MOUNT_HUNG].level == HEALTH_OK &&
@@ -116,7 +116,7 @@ static void find_facts(struct node_facts *facts, const struct options *o)
 	for (size_t i = 0; i < o->mount_count; i++)
 		mount_facts_add(facts, o->mounts[i]);
 	if (facts->mount_count)
-		mount_facts_ask(facts, locks, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
+		mount_facts_ask(facts, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }
 
 /* Fills the verdict from the metrics file's text. */

@@ -221,21 +221,22 @@ bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor
 	return found;
 }
 
-static __typeof__(((struct gpu_minors *)0)->list[0]) *find_gpu(struct gpu_minors *known,
-							       const char *gpu)
+/* Index of the GPU in the list; its count: not there. */
+static size_t find_gpu(const struct gpu_minors *known, const char *gpu)
 {
-	for (size_t i = 0; i < known->count; i++)
-		if (!strcmp(known->list[i].gpu, gpu))
-			return &known->list[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < known->count && strcmp(known->list[i].gpu, gpu) != 0)
+		i++;
+	return i;
 }
 
-static bool know_all(const struct gpu_minors *known, const char *gpu)
+/* "": not known. */
+static const char *uuid_of(const struct gpu_minors *known, const char *gpu)
 {
-	for (size_t i = 0; i < known->count; i++)
-		if (!strcmp(known->list[i].gpu, gpu))
-			return *known->list[i].uuid;
-	return false;
+	size_t i = find_gpu(known, gpu);
+
+	return i < known->count ? known->list[i].uuid : "";
 }
 
 void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *out)
@@ -258,7 +259,7 @@ void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *o
 		write_gpu(s, minors->list[i].gpu, minors->list[i].minor, minors->list[i].uuid, out);
 	fflush(out);
 	while (gpus && (d = readdir(gpus)))
-		if (*d->d_name != '.' && !know_all(minors, d->d_name) &&
+		if (*d->d_name != '.' && !*uuid_of(minors, d->d_name) &&
 		    gpu_information_read(root, d->d_name, &minor, uuid))
 			write_gpu(s, d->d_name, minor, uuid, out);
 	if (gpus)
@@ -314,24 +315,25 @@ static void note_minors(struct gpu_holders *h)
 	struct span s = { h->text, h->text + h->len }, line, gpu;
 	struct gpu_minors *m = &h->minors;
 	char name[sizeof(m->list[0].gpu)];
+	struct gpu_minor *known;
 	uint64_t number;
 
 	while (span_left(s)) {
-		__typeof__(m->list[0]) *known;
-
 		line = span_take_line(&s);
 		gpu = span_take_word(&line);
 		if (!span_number(span_take_word(&line), UINT32_MAX, &number) ||
 		    !span_copy(gpu, name, sizeof(name)))
 			continue;
-		known = find_gpu(m, name);
-		if (!known && m->count < sizeof(m->list) / sizeof(m->list[0])) {
-			known = &m->list[m->count++];
+		known = &m->list[find_gpu(m, name)];
+		if (known == m->list + sizeof(m->list) / sizeof(m->list[0]))
+			continue;
+		if (known == m->list + m->count) {
+			m->count++;
 			memcpy(known->gpu, name, sizeof(name));
 			known->minor = (unsigned int)number;
 			*known->uuid = 0;
 		}
-		if (known && !*known->uuid)
+		if (!*known->uuid)
 			copy_uuid(span_take_word(&line), known->uuid);
 	}
 }
@@ -396,11 +398,8 @@ const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t no
 
 const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu)
 {
-	const __typeof__(h->minors.list[0]) *known;
-
 	collect(h, 0);
-	known = find_gpu(&h->minors, gpu);
-	return known ? known->uuid : "";
+	return uuid_of(&h->minors, gpu);
 }
 
 void gpu_holders_free(struct gpu_holders *h)

@@ -23,13 +23,15 @@
 
 #define GPU_UUID_SIZE 48
 
+struct gpu_minor {
+	char gpu[32]; /* PCI address, as the folders of the driver are named */
+	unsigned int minor;
+	char uuid[GPU_UUID_SIZE]; /* "": the driver has not initialised the GPU yet */
+};
+
 struct gpu_minors {
 	size_t count;
-	struct {
-		char gpu[32]; /* PCI address, as the folders of the driver are named */
-		unsigned int minor;
-		char uuid[GPU_UUID_SIZE]; /* "": the driver has not initialised the GPU yet */
-	} list[64];
+	struct gpu_minor list[64];
 };
 
 /* Initialise with {} and pipe = -1. */

@@ -45,7 +45,7 @@ int history_add(struct history *h, const struct past_event *event)
 	return 0;
 }
 
-static int add_gap(struct history *h, double from, double to, const char *reason)
+int history_add_gap(struct history *h, double from, double to, const char *reason)
 {
 	struct past_gap *gap;
 
@@ -200,17 +200,17 @@ static int close_run(struct history *h, const struct run *r, const struct run *n
 				    "the node was booted, and no agent had stopped before";
 	else if (r->stops)
 		reason = "the agent was stopped";
-	return add_gap(h, r->to, next->from, reason);
+	return history_add_gap(h, r->to, next->from, reason);
 }
 
 /* The end of the last one. */
 static int close_last(struct history *h, const struct run *r, double now)
 {
 	if (r->stops)
-		return add_gap(h, r->to, INFINITY, "the agent was stopped");
+		return history_add_gap(h, r->to, INFINITY, "the agent was stopped");
 	if (now - r->to > SILENCE_SECONDS)
-		return add_gap(h, r->to, INFINITY,
-			       "the agent ended without stopping, or cannot write its log");
+		return history_add_gap(h, r->to, INFINITY,
+				       "the agent ended without stopping, or cannot write its log");
 	return 0;
 }
 
@@ -222,7 +222,7 @@ static int follow(struct history *h, struct run *r, const struct past_event *e)
 	if (e->replayed || r->stops)
 		return 0;
 	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
-		err = add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
+		err = history_add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
 	if (e->written > r->to)
 		r->to = e->written;
 	r->stops = is_agents(e, "stop");
@@ -244,9 +244,9 @@ static int find_gaps(struct history *h, size_t count, double now)
 			next = (struct run){ e->time, e->time, is_agents(e, "start"), false,
 					     e->boot_number };
 			err = any ? close_run(h, &r, &next) :
-				    add_gap(h, -INFINITY, e->time,
-					    next.starts ? "the log begins with this start" :
-							  "the log begins here");
+				    history_add_gap(h, -INFINITY, e->time,
+						    next.starts ? "the log begins with this start" :
+								  "the log begins here");
 			r = next;
 			any = true;
 		}
@@ -256,7 +256,8 @@ static int find_gaps(struct history *h, size_t count, double now)
 	if (err)
 		return err;
 	return any ? close_last(h, &r, now) :
-		     add_gap(h, -INFINITY, INFINITY, "the log does not tell when an agent ran");
+		     history_add_gap(h, -INFINITY, INFINITY,
+				     "the log does not tell when an agent ran");
 }
 
 /* ---- several lines about one thing ---- */

@@ -14,21 +14,6 @@ static bool in_gap(const struct past_gap *gaps, size_t count, double time)
 	return false;
 }
 
-static int add_part(struct history *h, struct past_gap part, double from, double to)
-{
-	struct past_gap *gap;
-
-	if (!(from < to))
-		return 0;
-	gap = ARRAY_APPEND(h->gaps, h->gap_count);
-	if (!gap)
-		return -ENOMEM;
-	*gap = part;
-	gap->from = from;
-	gap->to = to;
-	return 0;
-}
-
 static int earlier_event(const void *left, const void *right)
 {
 	const struct past_event *a = left, *b = right;
@@ -62,9 +47,9 @@ int history_join(struct history *h, const struct history *other, double from, do
 	for (size_t i = 0; i < old.gap_count && !err; i++) {
 		const struct past_gap *g = &old.gaps[i];
 
-		err = add_part(h, *g, g->from, g->to < from ? g->to : from);
+		err = history_add_gap(h, g->from, g->to < from ? g->to : from, g->reason);
 		if (!err)
-			err = add_part(h, *g, g->from > to ? g->from : to, g->to);
+			err = history_add_gap(h, g->from > to ? g->from : to, g->to, g->reason);
 	}
 	free(old.gaps);
 	if (h->count)
