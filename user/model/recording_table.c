@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What a recording keeps of a snapshot. */
-#include <stdbool.h>
-
 #include "model/recording_table.h"
-#include "model/snapshot.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 #define MEMBER(type, member) (((const type *)NULL)->member)
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -158,4 +158,21 @@ size_t recorded_words(const struct recorded_table *t)
 	for (size_t i = 0; i < t->field_count; i++)
 		words += t->fields[i].type == RECORDED_TEXT ? 1 : t->fields[i].count;
 	return words;
+}
+
+size_t recorded_entries(const struct recorded_table *t, const struct snapshot *s)
+{
+	size_t count;
+
+	if (!t->entries)
+		return 1;
+	memcpy(&count, (const char *)s + t->entries, sizeof(count));
+	return count;
+}
+
+char *recorded_array(const struct recorded_table *t, const struct snapshot *s)
+{
+	char *member = (char *)s + t->array;
+
+	return t->fixed ? member : *(char **)member;
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/snapshot.h"
+
 enum recorded_type {
 	RECORDED_TEXT, /* char[count] with its NUL */
 	RECORDED_NAME, /* const char *, NULL or static */
@@ -42,5 +44,9 @@ extern const size_t recorded_table_count;
 
 /* Numbers that an entry of @t has. */
 size_t recorded_words(const struct recorded_table *t);
+
+/* How many entries of @t a snapshot has, and where they begin. */
+size_t recorded_entries(const struct recorded_table *t, const struct snapshot *s);
+char *recorded_array(const struct recorded_table *t, const struct snapshot *s);
 
 #endif
