@@ -24,5 +24,6 @@ rm -rf "${results:?}/$kernel"
 # Addresses and the watchdog's interrupts are the same at each boot.
 "$top/tests/vm/boot.sh" --kernel "$kernel" --image bench --packages "$here/rootfs.packages" --icount \
 	--job "$job" --out "$results/$kernel" --timeout "${TIMEOUT:-1800}" --append 'nokaslr norandmaps nowatchdog'
-/usr/bin/python3 "$here/table.py" "$results/$kernel" "$kernel" "$results/$kernel.json" "$results/$kernel.md" \
-	"$top/docs/PERFORMANCE.md"
+/usr/bin/python3 "$here/table.py" "$results/$kernel" "$results/$kernel.json" "$results/$kernel.md"
+! grep -q "^<!-- bench $kernel: begin" "$top/docs/PERFORMANCE.md" ||
+	"$here/../docs/put_table.sh" "$top/docs/PERFORMANCE.md" "bench $kernel" <"$results/$kernel.md"

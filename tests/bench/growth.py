@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Makes a table of what tests/bench/growth-guest.sh left, and judges it: cost per call flat, export linear.
 
-    growth.py OUT FIGURES.json TABLE.md [PERFORMANCE.md]
+    growth.py OUT FIGURES.json TABLE.md
 """
 import json
 import pathlib
-import re
 import sys
 
 TITLES = {
@@ -91,11 +90,6 @@ def main():
         json.dumps({"steps": steps, "detail": detail, "failed": failed}, indent=1) + "\n")
     pathlib.Path(sys.argv[3]).write_text(text)
     print(text, end="")
-    if len(sys.argv) > 4:
-        document = pathlib.Path(sys.argv[4])
-        begin, end = "<!-- growth: begin -->", "<!-- growth: end -->"
-        document.write_text(re.sub(begin + ".*" + end, lambda _: f"{begin}\n\n{text}\n{end}", document.read_text(),
-                                   flags=re.S))
     for line in failed:
         print("FAILED:", line)
     return 1 if failed else 0

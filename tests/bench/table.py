@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Makes tables (Markdown) and figures (JSON) of what tests/bench/guest.sh left, and judges them by the budgets.
 
-    table.py OUT KERNEL-NAME FIGURES.json TABLE.md [PERFORMANCE.md]
-
-With the last argument the table also replaces the one between the marks in that document.
+    table.py OUT FIGURES.json TABLE.md
 """
 import collections
 import datetime
 import json
 import pathlib
-import re
 import statistics
 import sys
 
@@ -93,7 +90,7 @@ def megabytes(n):
 
 
 def main():
-    out, kernel, figures_path, table_path = pathlib.Path(sys.argv[1]), sys.argv[2], *map(pathlib.Path, sys.argv[3:5])
+    out, figures_path, table_path = map(pathlib.Path, sys.argv[1:4])
     measured = times(out)
     settings = [s for s in OBSERVERS if any(s in by for by in measured.values())]
     release = (out / "release").read_text().strip()
@@ -196,13 +193,6 @@ def main():
     figures_path.write_text(json.dumps(figures, indent=1) + "\n")
     table_path.write_text(text)
     print(text, end="")
-    if len(sys.argv) > 5:
-        document = pathlib.Path(sys.argv[5])
-        old = document.read_text()
-        begin, end = f"<!-- bench {kernel}: begin -->", f"<!-- bench {kernel}: end -->"
-        if begin in old:
-            document.write_text(re.sub(re.escape(begin) + ".*" + re.escape(end),
-                                       lambda _: f"{begin}\n\n{text}\n{end}", old, flags=re.S))
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ dd if=/dev/zero of=/mnt/3/file bs=1M count=16 conv=fsync status=none
 sync
 sleep 5
 sysctl -qw kernel.bpf_stats_enabled=1
-printf '\n%s\n\n%s\n%s\n' "Linux $(uname -r), 4 KiB reads at depth 1; a minute at an interval of 15 s:" \
+printf '%s\n\n%s\n%s\n' "Linux $(uname -r), 4 KiB reads at depth 1; a minute at an interval of 15 s:" \
 	"| settings | instructions per call in the programs | the agent in a minute | of a CPU at one per ns | samples |" \
 	"| --- | --- | --- | --- | --- |" >out/table.md
 /usr/local/sbin/xidscope run --output $output --state /var/lib/xidscope-state >/dev/null 2>&1 &
@@ -61,6 +61,5 @@ measure "the unit's, all ops met" "$(show MainPID)" ops
 with no-netlink RestrictAddressFamilies= RestrictAddressFamilies=AF_UNIX
 wait_for 60 source_is "$btf"
 measure "the unit's, but without AF_NETLINK" "$(show MainPID)" polling
-echo >>out/table.md
 # shellcheck disable=SC2154 # measure() sets them
 ((minute_unit <= 6000000 && minute_ops <= 6000000 && minute_polling > minute_unit))

@@ -15,5 +15,4 @@ rm -rf "$results"
 "$top/tests/vm/boot.sh" --kernel "${1:-6.1}" --icount --job "$job" --out "$results" --timeout "${TIMEOUT:-1800}" \
 	--append 'nokaslr norandmaps nowatchdog' --image systemd --packages "$top/tests/vm/unit/rootfs.packages"
 cat "$results/table.md"
-sed -i -e "/<!-- unit: begin -->/,/<!-- unit: end -->/{//!d}" -e "/<!-- unit: begin -->/r $results/table.md" \
-	"$top/docs/PERFORMANCE.md"
+"$here/../docs/put_table.sh" "$top/docs/PERFORMANCE.md" unit <"$results/table.md"

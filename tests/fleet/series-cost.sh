@@ -16,4 +16,5 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-series.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 prometheus=$("$top/tests/vm/tool.sh" prometheus usr/bin/prometheus)
-/usr/bin/python3 "$here/series_cost.py" "$prometheus" "$work" "$top/docs/FLEET.md" "${files[@]}"
+/usr/bin/python3 "$here/series_cost.py" "$prometheus" "$work" "${files[@]}" | tee "$work/table.md"
+"$here/../docs/put_table.sh" "$top/docs/FLEET.md" series-cost <"$work/table.md"

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Measures memory, CPU and time of a Prometheus that scrapes N nodes, and fits a line to them.
 
-    series_cost.py PROMETHEUS FOLDER DOCUMENT FILE LATER-FILE
+    series_cost.py PROMETHEUS FOLDER FILE LATER-FILE
 
 Every target serves FILE; with each scrape its counters grow by as much as they do to LATER-FILE, a file of the same
-agent. So what stands still in a real file stands still here. The table replaces the one between the marks in DOCUMENT.
+agent. So what stands still in a real file stands still here. Prints a table.
 """
 import json
 import pathlib
@@ -106,7 +106,7 @@ def slope(rows, key, by):
 
 
 def main():
-    prometheus, work, document, *files = sys.argv[1:]
+    prometheus, work, *files = sys.argv[1:]
     first, later = map(read, files)
     targets = Targets(first, later)
     threading.Thread(target=targets.serve_forever, daemon=True).start()
@@ -132,10 +132,6 @@ def main():
     text += f"\nA series costs {bytes_each:,.0f} bytes resident ({live_each:,.0f} live), a million samples " \
         f"{cpu_each * 1e6:.1f} s of CPU.\n"
     print(text, end="")
-    document = pathlib.Path(document)
-    begin, end = "<!-- series-cost: begin -->", "<!-- series-cost: end -->"
-    document.write_text(re.sub(begin + ".*" + end, lambda _: f"{begin}\n\n{text}\n{end}",
-                               document.read_text(encoding="utf-8"), flags=re.S), encoding="utf-8")
 
 
 main()
