@@ -3,8 +3,8 @@
 """Compares the percentiles of sessions with fio's logs of the same calls: percentiles.py FOLDER. Prints a table.
 
 fio's time of a block is that of its call, and what the client does before and after: on average the difference of the
-means, and at most twice that for the largest blocks, whose pages take longest. A session's percentile is the upper bound
-of a bucket. So it is above fio's by less than a bucket, and below it by no more than twice what the client takes.
+means, and at most twice that for the largest blocks, whose pages take longest. A session's percentile is the upper
+bound of a bucket. So it is above fio's by less than a bucket, and below it by no more than twice what the client takes.
 """
 import json
 import math
