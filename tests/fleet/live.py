@@ -48,6 +48,9 @@ xidscope_rpc_saturated_seconds_total{{server="10.0.0.{node}",transport="tcp/0",l
 xidscope_rpc_oldest_waiter_seconds{{server="10.0.0.{node}",queue="pending"}} {waits}
 xidscope_rpc_phase_seconds_sum{{server="10.0.0.{node}",phase="rtt"}} {calls / 1000}
 xidscope_rpc_phase_seconds_count{{server="10.0.0.{node}",phase="rtt"}} {calls}
+xidscope_rpc_limit{{server="10.0.0.{node}",limit="{'hung' if self.dead else 'application'}"}} 1
+xidscope_checkpoint_episode_seconds_sum{{server="10.0.0.{node}",kind="save"}} {age}
+xidscope_checkpoint_episode_bytes_sum{{server="10.0.0.{node}",kind="save"}} {1e9 * age}
 DCGM_FI_DEV_PCIE_REPLAY_COUNTER{{gpu="0",UUID="GPU-{node}"}} 0
 """
         if node == 7:

@@ -105,6 +105,7 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	snprintf(snapshot_storage(s, server)->storage, LABEL_SIZE, "scratch %zu \"\\", number % 2);
 	episodes = snapshot_episodes(s, server, "save");
 	episodes->seconds.bucket[TIME_OVERFLOW] = number;
+	episodes->seconds.sum_ns = number * 300000000000ull;
 	episodes->bytes.bucket[0] = UINT32_MAX;
 	episodes->bytes.sum = UINT64_MAX;
 	v = snapshot_server(s, server);
