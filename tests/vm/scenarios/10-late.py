@@ -20,7 +20,7 @@ def agent_attaches_soon_after_sunrpc_loads(folder):
     delay = attached.timestamp() - loaded
     # A second on real CPUs. The guest's are emulated, and share two real ones: the note has the figure, and the bound
     # only detects an agent that does not attach.
-    need(delay < 10, "attached after", delay, "s")
+    need(delay < 60, "attached after", delay, "s")
     source = (folder / "source").read_text().strip()
     need(Metrics(folder / "x.prom").get("rpc_source", source=source) == 1, "not in source", source)
     return f"source {source}, {delay:.2f} s"
