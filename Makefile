@@ -401,9 +401,10 @@ build/previous/version: CHANGELOG.md
 	$(Q)$(MAKE) -C build/previous/source install PREFIX=/usr DESTDIR=$(CURDIR)/build/previous/root >build/previous/log 2>&1 || { tail build/previous/log; exit 1; }
 	$(Q)build/previous/root/usr/sbin/xidscope version | sed 's/.* //' >$@
 
-check-packages: $(B)/xidscope deb previous ## upgrade, roll back and remove: the program alone, package, unit and DaemonSet in guests (half an hour, as root)
+check-packages: $(B)/xidscope deb previous ## upgrade, roll back and remove: the program alone, package, unit, DaemonSet and tarball in guests (half an hour, as root)
 	$(Q)tests/release/rollback.sh
-	$(Q)tests/vm/check.sh --only 'package unit container pod' 6.1
+	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only 'package unit container pod' 6.1
+	$(Q)tests/vm/check.sh --only tarball 5.10
 
 # ---- analysis: tools beyond those of `make deps` are installed by the target, if root runs it ----
 

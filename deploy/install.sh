@@ -30,7 +30,7 @@ if [ ! -e "$dest$sysconf/default/xidscope" ]; then
 fi
 
 # Whole folders, but what only the source needs. Programs among them can be called by name.
-for file in CHANGELOG.md docs/*.md $(find deploy/* -mindepth 1 -type f); do
+for file in CHANGELOG.md docs/*.md $(find deploy/* -mindepth 1 -type f | sort); do
 	case $file in
 	deploy/container/* | deploy/debian/* | *.sh | */*_test.* | */xidscope.service) continue ;;
 	deploy/*/xidscope-*)

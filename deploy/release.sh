@@ -18,7 +18,6 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 rm -rf "$out"
 mkdir -p "$out"
-pack() { tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$@"; }
 
 binaries=()
 for each; do
@@ -32,11 +31,7 @@ for each; do
 	$strip --strip-all -o "$work/$arch/xidscope" "$build/xidscope"
 	cp -r "$build/xidscope.map" "$build/completions" "$work/$arch/"
 	deploy/sbom.py spdx "$work/$arch/xidscope" "$version" "$SOURCE_DATE_EPOCH" >"$out/xidscope-$version-$arch.spdx.json"
-	# For other distributions: to be unpacked in /. The unit works without the settings, so that none are replaced.
-	deploy/install.sh "$work/$arch" "$work/tree-$arch" /usr/local /etc /usr/local/lib/systemd/system /usr/local/share/zsh/site-functions
-	rm -r "$work/tree-$arch/etc"
-	(cd "$work/tree-$arch" && find . -type f -printf '%P\n') |
-		pack -C "$work/tree-$arch" --no-recursion -T - -c | gzip -n9 >"$out/xidscope-$version-$arch.tar.gz"
+	deploy/tarball.sh "$work/$arch" "$out/xidscope-$version-$arch.tar.gz"
 	cp build/deb/xidscope_"$version"_"$arch".deb "$out/"
 done
 cp build/deb/xidscope_"$version".{dsc,tar.xz} "$out/"

@@ -60,6 +60,7 @@ judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
 judge "the man page and the program agree" tests/docs/check_man.sh
 judge "HEALTH.md and the program agree" tests/docs/check_health.sh
 judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
+judge "a test runs each block of commands in DEPLOY.md" tests/docs/check_deploy.sh
 judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
 judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
 judge "commands, options and values are completed in bash and zsh" tests/cli/completion.sh

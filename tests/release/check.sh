@@ -23,13 +23,13 @@ for clone in one another-name; do
 done
 release=$dir/one/build/release
 diff -r "$release" "$dir/another-name/build/release" || die "two releases differ, see above"
-(cd "$release" && sha256sum --quiet -c SHA256SUMS)
 for file in xidscope_"$version"_{amd64,arm64}.deb xidscope_"$version".dsc xidscope-"$version"-{amd64,arm64}.{tar.gz,spdx.json} \
 	xidscope-"$version"-oci.tar manifests/xidscope.yaml manifests/prometheus-alerts.yaml rules/alerts.yaml dashboards/fleet.json CHANGELOG.md; do
 	[[ -s $release/$file ]] || die "$file is missing"
 done
 echo "two releases in two folders have the same $(wc -l <"$release/SHA256SUMS") files"
 "$here/sbom.py" "$release"/*.spdx.json
-"$here/image.sh" "$release/xidscope-$version-oci.tar" "$version"
+"$here/image.sh" "$release" "$version"
 "$root/tests/kubernetes/check.sh" "$release/manifests"
+"$here/tools.sh" "$release" "$version"
 "$here/chroot.sh" "$release" "$version"

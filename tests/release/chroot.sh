@@ -19,6 +19,7 @@ chmod 755 "$dir"
 # shellcheck disable=SC2317 # the trap calls it
 cleanup() {
 	umount "$dir"/*/proc 2>/dev/null || true
+	umount --recursive "$dir"/*/sys 2>/dev/null || true
 	rm -rf --one-file-system "$dir"
 }
 trap cleanup EXIT
@@ -30,7 +31,7 @@ debian_in() {
 	quietly mmdebstrap --quiet --mode=root --variant=minbase "${@:3}" "$2" "$dir/$1" "deb [signed-by=$keyring] $(mirror) $2 main"
 	mount --bind /proc "$dir/$1/proc"
 }
-listing() { (cd "$dir/$1" && find . -xdev \( -path ./proc -o -path ./var/log -o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./tmp -o -path ./run \) -prune -o -printf '%p %u %m %l\n' | sort); }
+listing() { (cd "$dir/$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./var/log -o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./tmp -o -path ./run \) -prune -o -printf '%p %u %m %l\n' | sort); }
 
 # ---- the package ----
 debian_in small bookworm --include=dpkg-dev,apt-utils # which autopkgtest needs
@@ -80,7 +81,8 @@ say "the source package builds in a clean Debian: $same"
 
 # ---- the tarball ----
 for suite in bullseye trixie; do
-	debian_in $suite $suite --include=systemd
+	debian_in $suite $suite --include=systemd,procps # whose kill the unit calls
+	mount --rbind --make-rslave /sys "$dir/$suite/sys" # before 253, systemd reads no unit without its control group
 	listing $suite >"$dir/before"
 	tar -C "$dir/$suite" -xzf "$release/xidscope-$version-$arch.tar.gz"
 	[[ $(chroot "$dir/$suite" xidscope version) == "xidscope $version" ]]

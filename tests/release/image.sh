@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves of the image archive that it is an index of both architectures with all labels, that it is the same in a local
-# registry and pulled from there, that both programs run, and that a signature of it can be made and verified.
-# image.sh ARCHIVE VERSION
+# Proves that a release can be signed and verified, and of its image archive that it is an index of both architectures with
+# all labels, that it is the same in a local registry and pulled from there, that both programs run, and that it can be signed
+# and verified, by the commands of docs/DEPLOY.md. image.sh RELEASE VERSION     RELEASE: the folder of `make release`
 set -euo pipefail
 deps='deps-release'
+here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/vm/lib.sh
-. "$(dirname "$0")/../vm/lib.sh"
-(($# == 2)) || die "usage: image.sh ARCHIVE VERSION"
-archive=$(realpath "$1") version=$2
+. "$here/../vm/lib.sh"
+(($# == 2)) || die "usage: image.sh RELEASE VERSION"
+release=$(realpath "$1") version=$2
 need docker-registry skopeo gpg qemu-aarch64-static
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-registry.XXXXXX")
 registry=''
@@ -19,11 +20,32 @@ cleanup() {
 	rm -rf "$dir"
 }
 trap cleanup EXIT
+cp -r "$release" "$dir/release"
+cd "$dir/release"
+archive=xidscope-$version-oci.tar
+documented() { "$here/../docs/commands.sh" "$@"; }
+# by COMMANDS
+by() { bash -e <(echo "$1") >"$dir/log" 2>&1 || { tail -n 15 "$dir/log" >&2; return 1; }; }
+
+mkdir -m 700 "$dir/gpg"
+export GNUPGHOME=$dir/gpg
+gpg --batch --quiet --passphrase '' --quick-generate-key release@example.org 2>"$dir/log"
+key=$(gpg --list-keys --with-colons | sed -n 's/^fpr:*\([0-9A-F]*\):/\1/p' | head -n 1)
+by "$(documented 'What there is' 1)" || die "the release cannot be signed, see above"
+by "$(documented 'What there is' 2)" || die "the release cannot be verified, see above"
+echo >>CHANGELOG.md
+! by "$(documented 'What there is' 2)" 2>/dev/null || die "a changed file is accepted"
+(sed 's/^./f/' SHA256SUMS >other && mv other SHA256SUMS)
+! by "$(documented 'What there is' 2)" 2>/dev/null || die "changed checksums are accepted"
+
 cd "$dir"
 echo '{ "default": [ { "type": "insecureAcceptAnything" } ] }' >policy.json
-skopeo() { command skopeo --policy policy.json "$@"; }
+skopeo() { command skopeo --policy "$dir/policy.json" "$@"; }
+export -f skopeo
 
 port=$((20000 + RANDOM % 20000))
+export dir CONTAINERS_REGISTRIES_CONF=$dir/registries.conf
+printf '%s\n' '[[registry]]' "location = \"127.0.0.1:$port\"" 'insecure = true' >registries.conf
 cat >registry.yml <<END
 version: 0.1
 log: { level: error }
@@ -38,16 +60,18 @@ for _ in {1..100}; do
 	sleep 0.1
 done
 image=docker://127.0.0.1:$port/xidscope
-skopeo copy --quiet --all --dest-tls-verify=false "oci-archive:$archive" "$image:$version"
-digest=$(tar -xOf "$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
-served=$(skopeo inspect --tls-verify=false --raw "$image:$version" | sha256sum | cut -d' ' -f1)
+cd release
+by "$(documented 'Kubernetes' 1 "VERSION=$version" "registry.example.org=127.0.0.1:$port")" || die "the image cannot be pushed, see above"
+cd ..
+digest=$(tar -xOf "release/$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+served=$(skopeo inspect --raw "$image:$version" | sha256sum | cut -d' ' -f1)
 [[ $digest == "sha256:$served" ]] || die "the registry serves sha256:$served, the archive has $digest"
 
 for arch in amd64 arm64; do
 	run=() machine='x86[-_]64'
 	[[ $arch == amd64 ]] || { machine='aarch64' run=(qemu-aarch64-static); }
-	skopeo copy --quiet --override-arch $arch --src-tls-verify=false "$image@$digest" "oci:pulled-$arch:x"
-	skopeo inspect --override-arch $arch --tls-verify=false "$image@$digest" >labels
+	skopeo copy --quiet --override-arch $arch "$image@$digest" "oci:pulled-$arch:x"
+	skopeo inspect --override-arch $arch "$image@$digest" >labels
 	[[ $(sed -n 's/.*"Architecture": "\(.*\)".*/\1/p' labels) == "$arch" ]] || die "the index has no image for $arch"
 	for label in title version licenses created revision source; do
 		grep -q "\"org.opencontainers.image.$label\": \"..*\"" labels || die "the image for $arch has no label $label"
@@ -60,14 +84,8 @@ for arch in amd64 arm64; do
 	[[ $("${run[@]}" root-$arch/xidscope version) == "xidscope $version" ]] || die "the program for $arch does not run"
 done
 
-# Signed as docs/DEPLOY.md says.
-mkdir -m 700 gpg
-export GNUPGHOME=$dir/gpg
-gpg --batch --quiet --passphrase '' --quick-generate-key release@example.org 2>gpg.log
-key=$(gpg --list-keys --with-colons | sed -n 's/^fpr:*\([0-9A-F]*\):/\1/p' | head -n 1)
-skopeo inspect --tls-verify=false --raw "$image:$version" >manifest.json
-skopeo standalone-sign manifest.json "xidscope:$version" "$key" --output signature >/dev/null
-skopeo standalone-verify manifest.json "xidscope:$version" "$key" signature >/dev/null || die "the signature is not accepted"
+by "$(documented 'Kubernetes' 5 "VERSION=$version" "registry.example.org=127.0.0.1:$port" "KEY=$key")" ||
+	die "the image cannot be signed and verified, see above"
 sed 's/amd64/arm64/' manifest.json >other.json
-! skopeo standalone-verify other.json "xidscope:$version" "$key" signature >/dev/null 2>&1 || die "a signature of another image is accepted"
+! skopeo standalone-verify other.json "127.0.0.1:$port/xidscope:$version" "$key" signature >/dev/null 2>&1 || die "a signature of another image is accepted"
 echo "$digest: both architectures are served, pulled and run; signed and verified"

@@ -60,6 +60,7 @@ declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=
 declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd"
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
+	[tarball]="the tarball is installed, upgraded, rolled back and removed under load"
 	[slurm]="Slurm takes nodes out of service, and puts them back")
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to those wanted there.
@@ -151,10 +152,14 @@ check_scenarios() { # check_scenarios KERNEL JOB
 }
 
 check_deployment() { # check_deployment KERNEL JOB NAME
-	local name="$1: ${deployment[$3]}" options=()
-	[[ ! -e $2/systemd ]] || options=(--image systemd --packages "$vm/unit/rootfs.packages"
-		--append systemd.default_timeout_start_sec=900) # on a busy machine
-	[[ $3 != slurm ]] || options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages")
+	local name="$1: ${deployment[$3]}" options=() release=${suite%-backports}
+	case $3 in
+	unit) options=(--image systemd --packages "$vm/unit/rootfs.packages") ;;
+	package) options=(--image package --packages "$vm/package/rootfs.packages") ;;
+	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
+	slurm) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
+	esac
+	[[ ! -e $2/systemd ]] || options+=(--append systemd.default_timeout_start_sec=900) # on a busy machine
 	if boot "$1" "$2" "$results/$1-$3" "${options[@]}" >"$2.log" 2>&1; then
 		echo "ok $name"
 	else

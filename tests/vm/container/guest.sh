@@ -30,9 +30,9 @@ check_agent() {
 	[[ $(sum xidscope_events_dropped_total) == 0 ]]
 
 	step "$name: check and trace answer from within, as by kubectl exec"
-	crun exec xidscope /xidscope check --file /textfile/xidscope.prom >"out/$name.check" || (($? == 2))
+	eval "$(sed -n 1p exec)" >"out/$name.check" || (($? == 2))
 	grep -q "GPU 0000:c1:00.0: Xid 79 " "out/$name.check"
-	crun exec xidscope /xidscope trace --duration 10s >"out/$name.trace" &
+	eval "$(sed -n 2p exec)" >"out/$name.trace" &
 	local tracing=$!
 	while kill -0 $tracing 2>/dev/null; do use_nfs; done
 	wait $tracing
@@ -168,4 +168,10 @@ wait_for 180 grep -q 'cannot write /textfile/xidscope.prom: Permission denied' o
 row CAP_DAC_OVERRIDE "no file is written in a directory of another user"
 crun kill xidscope TERM
 wait_for 60 ended
+
+step "only fault counts are left on the node, until they are removed"
+left() { find / -xdev -name '*xidscope*' ! -path '/job/*' ! -path '/proc/*' ! -path '/sys/*'; }
+[[ $(left) == /var/lib/xidscope ]]
+bash -e uninstall
+[[ -z $(left) ]]
 step "done"

@@ -36,5 +36,8 @@ for capability in SYS_ADMIN SYSLOG SYS_RESOURCE DAC_OVERRIDE; do
 	least "no-$capability" --without "$capability"
 done
 rm -r "$job/image.tar" "$job/manifests"
+# The commands of docs/DEPLOY.md, by the runtime instead of the API server.
+"$root/tests/docs/commands.sh" 'Kubernetes' 3 'kubectl -n xidscope exec daemonset/xidscope --=crun exec xidscope' >"$job/exec"
+"$root/tests/docs/commands.sh" 'Uninstall' 4 >"$job/uninstall"
 cp "$root/tests/vm/deploy-lib.sh" "$here/container-lib.sh" "$job/"
 cp "$here/guest.sh" "$job/run.sh"

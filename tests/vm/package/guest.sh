@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, with systemd as process 1 and beside Debian's node_exporter, that the Debian package can be installed, upgraded
-# from the version before, rolled back to it and purged under load: no fault is lost or doubled, no counter of faults falls,
-# the file is never missing for an interval, settings stay, and nothing is left.
+# from the version before, rolled back to it and purged under load, by the commands of docs/DEPLOY.md: no fault is lost or
+# doubled, no counter of faults falls, the file is never missing for an interval, settings stay, and nothing is left.
 set -Eeuo pipefail
 cd /job
 # shellcheck source=tests/vm/unit/unit-lib.sh
@@ -11,38 +11,46 @@ cd /job
 . ./upgrade-lib.sh
 export DEBIAN_FRONTEND=noninteractive
 
-listing() { find / -xdev \( -path /job -o -path /proc -o -path /sys -o -path /tmp -o -path /run -o -path /var/log -o -path /var/lib/dpkg \
-	-o -path /export -o -path /mnt -o -path /var/lib/nfs -o -path /var/cache -o -path /var/lib/systemd \) -prune -o -printf '%p %u %m\n' | sort; }
-place() {
-	dpkg -i --force-downgrade --force-confold "$1.deb" >"out/dpkg-$1.log" 2>&1 && return
-	cat "out/dpkg-$1.log"
-	journalctl -q -u xidscope | tail -n 20
-	return 1
-}
-# replaced PACKAGE VERSION: puts it in place while faults are reported, before, meanwhile and after.
+# replaced COMMANDS VERSION: runs them while faults are reported, before, meanwhile and after.
 replaced() {
-	under_faults place "$1"
+	under_faults by "$1"
 	wait_for 300 is ActiveState active
 	wait_for 300 version_is "$2"
 	none_is_lost
 	[[ $(systemctl is-enabled xidscope) == enabled ]]
 }
+nothing_is_left() {
+	[[ $(systemctl show -P LoadState xidscope) == not-found ]]
+	listing >after
+	diff before after
+	[[ ! -e /run/xidscope && ! -d /sys/kernel/tracing/instances/xidscope ]]
+}
 
-# A busy machine takes its time.
-mkdir -p $drop_ins
-printf '%s\n' '[Service]' WatchdogSec=300 >$drop_ins/slow.conf
+# Nobody is there to answer.
+printf '%s\n' 'APT::Get::Assume-Yes "true";' 'Dpkg::Options { "--force-confold"; };' >/etc/apt/apt.conf.d/guest
+slow_machine
 
 step "node_exporter runs"
-listing >before
 systemctl daemon-reload
 systemctl start prometheus-node-exporter
+listing >before
+
+step "from an empty system to removal"
+by install
+by is-it-on
+grep -qx 'OK: xidscope finds no open fault' out/is-it-on.log
+by remove
+[[ ! -e $output && -s /etc/default/xidscope && -s /var/lib/xidscope/state ]]
+by purge
+nothing_is_left
+
 nfs_server_start
 for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
 (while sleep 2; do use_nfs; done) &
 load=$!
 
 step "the version before is installed, and runs"
-place previous
+by install-previous
 wait_for 300 is ActiveState active
 wait_for 300 test -e $output
 insmod nvidia.ko
@@ -55,17 +63,17 @@ previous=$(sed -n 's/.*xidscope_build_info{version="\([^"]*\).*/\1/p' $output)
 sleep 20
 
 step "an upgrade from $previous under load"
-this=$(dpkg-deb -f this.deb Version)
-replaced this "$this\""
+this=$(<version)
+replaced upgrade "$this\""
 (($(said 'continuing from the state file') == 1))
 wait_for 300 source_is "$btf"
 sleep 20
 
 step "a rollback to $previous under load, and an upgrade again"
-replaced previous "$previous\""
+replaced rollback "$previous\""
 (($(said 'continuing from the state file') == 1))
 sleep 20
-replaced this "$this\""
+replaced upgrade "$this\""
 sleep 16
 watched $watcher
 
@@ -77,6 +85,15 @@ grep -q '^node_textfile_scrape_error 0' out/served
 step "the package's own test passes"
 sh ./agent >out/agent.log 2>&1 || { cat out/agent.log; exit 1; }
 
+step "a drill"
+echo XIDSCOPE_OPTIONS=--accept-user-kmsg >>/etc/default/xidscope
+systemctl restart xidscope
+by drill
+printed=$((printed + 1))
+none_is_lost
+xidscope check >out/drill || (($? == 2))
+grep 'GPU 0000:c1:00.0: Xid 79 ' out/drill
+
 step "settings in /etc/default/xidscope: another folder, other options; they stay at an upgrade"
 echo 'XIDSCOPE_TEXTFILE=/srv/text-file' >>/etc/default/xidscope
 echo 'XIDSCOPE_OPTIONS=--interval 5s --storage scratch=127.*' >>/etc/default/xidscope
@@ -87,7 +104,7 @@ wait_for 300 test -e $output
 refresh
 grep -q 'storage="scratch"' $output
 wait_for 300 changed "$(stat -c %i.%Y.%Z $output)"
-place newer
+by upgrade-newer
 grep -q '^XIDSCOPE_TEXTFILE=/srv/text-file' /etc/default/xidscope
 [[ -e /etc/default/xidscope.dpkg-dist ]]
 wait_for 300 version_is "$this"
@@ -119,11 +136,7 @@ step "purged, it leaves nothing"
 kill $load
 wait $load || true
 rmmod nvidia
-dpkg -P xidscope >out/purge.log 2>&1
-[[ $(systemctl show -P LoadState xidscope) == not-found ]]
+by purge
 rmdir /srv/text-file
-systemctl stop prometheus-node-exporter
-listing >after
-diff before after
-[[ ! -e /run/xidscope && ! -d /sys/kernel/tracing/instances/xidscope ]]
+nothing_is_left
 step "done"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Makes a job that installs, upgrades, rolls back and purges the Debian package in a guest, with systemd as process 1:
-# prepare.sh JOBDIR. Needs what `make deb previous` leaves.
+# Makes a job that installs, upgrades, rolls back and purges the Debian package in a guest, with systemd as process 1, by
+# the commands of docs/DEPLOY.md: prepare.sh JOBDIR. Needs what `make deb previous` leaves.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../../..")
@@ -12,30 +12,46 @@ die() {
 }
 deb=$(compgen -G "$root/build/deb/xidscope_*_amd64.deb") || die "no package in build/deb: run 'make deb'"
 [[ -x $root/build/previous/root/usr/sbin/xidscope ]] || die "no version before in build/previous: run 'make previous'"
+version=$(dpkg-deb -f "$deb" Version) previous=$(<"$root/build/previous/version")
 mkdir -p "$job/root"
 cp "$here/../unit/unit-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$root/deploy/debian/tests/agent" "$job/"
 cp "$here/guest.sh" "$job/run.sh"
-cp "$deb" "$job/this.deb"
+cp "$deb" "$job/"
+echo "$version" >"$job/version"
 
-# repacked NAME VERSION COMMAND...: the package with another version, after COMMAND in its unpacked tree.
+# documented FILE SECTION BLOCK [WORD=VALUE...]
+documented() { "$root/tests/docs/commands.sh" "${@:2}" >"$job/$1"; }
+documented install 'Debian' 1 "VERSION=$version"
+documented install-previous 'Debian' 1 "VERSION=$previous"
+documented is-it-on 'Is it on?' 1
+documented drill 'Is it on?' 2
+documented upgrade 'Upgrade and rollback' 1 "VERSION=$version" "OLDER=$previous"
+documented remove 'Uninstall' 1
+for file in upgrade:rollback remove:purge; do # two ways, a line each
+	sed -n 2p "$job/${file%:*}" >"$job/${file#*:}"
+	sed -i 2d "$job/${file%:*}"
+done
+sed "s/_$version/&+1/" "$job/upgrade" >"$job/upgrade-newer"
+
+# repacked VERSION COMMAND...: the package with another version, after COMMAND in its unpacked tree.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 repacked() {
 	rm -rf "$work/tree"
 	dpkg-deb -R "$deb" "$work/tree"
-	sed -i "s/^Version: .*/Version: $2/" "$work/tree/DEBIAN/control"
-	(cd "$work/tree" && "${@:3}")
+	sed -i "s/^Version: .*/Version: $1/" "$work/tree/DEBIAN/control"
+	(cd "$work/tree" && "${@:2}")
 	(cd "$work/tree" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | xargs -0 md5sum >DEBIAN/md5sums)
-	dpkg-deb --root-owner-group -b "$work/tree" "$job/$1.deb" >/dev/null
+	dpkg-deb --root-owner-group -b "$work/tree" "$job/xidscope_$1_amd64.deb" >/dev/null
 }
 # As the version before was installed, in a package: it had no default file.
-previous() {
+as_previous() {
 	rm -r usr etc lib DEBIAN/conffiles
 	cp -r "$root/build/previous/root/." .
 	mkdir -p lib/systemd
 	mv usr/lib/systemd/system lib/systemd/
 }
 newer() { echo '# a comment of a later version' >>etc/default/xidscope; }
-repacked previous "$(<"$root/build/previous/version")" previous
-repacked newer "$(dpkg-deb -f "$deb" Version)+1" newer
+repacked "$previous" as_previous
+repacked "$version+1" newer
 : >"$job/systemd"

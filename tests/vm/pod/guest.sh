@@ -10,9 +10,13 @@ cd /job
 # shellcheck source=tests/vm/upgrade-lib.sh
 . ./upgrade-lib.sh
 
+stop_it() {
+	grace=120 # after 10 s kubelet would kill it, but a busy machine takes its time
+	stop_agent
+}
 # As a DaemonSet does with maxSurge: 0.
 replaced() {
-	stop_agent
+	stop_it
 	name=$1
 	start_agent
 }
@@ -43,5 +47,5 @@ watched $watcher
 kill $load
 wait $load || true
 rmmod nvidia
-stop_agent
+stop_it
 step "done"

@@ -8,8 +8,8 @@ output=/var/lib/prometheus/node-exporter/xidscope.prom
 name=unit
 drop_ins=/run/systemd/system/xidscope.service.d
 
-hup() { systemctl kill --kill-whom=main -s HUP xidscope; }
 show() { systemctl show -P "$1" xidscope; }
+hup() { kill -HUP "$(show MainPID)"; }
 # shellcheck disable=SC2053 # it is a pattern
 is() { [[ $(show "$1") == $2 ]]; } # PROPERTY PATTERN
 status() { awk -v field="$1:" '$1 == field { print $2 }' "/proc/$(show MainPID)/status"; }
@@ -26,6 +26,22 @@ with() {
 	said '' >/dev/null
 	[[ ! -e $output ]] || refresh
 }
+# by COMMANDS: runs a file of commands.
+by() {
+	bash -ex "$1" >"out/$1.log" 2>&1 && return
+	cat "out/$1.log"
+	journalctl -q -u xidscope | tail -n 20
+	return 1
+}
+slow_machine() { # it takes its time
+	mkdir -p $drop_ins
+	printf '%s\n' '[Service]' WatchdogSec=300 >$drop_ins/slow.conf
+}
+# What a way that ends with a removal must leave as it was.
+listing() { find / -xdev \( -path /job -o -path /proc -o -path /sys -o -path /tmp -o -path /run -o -path /var/log -o -path /var/lib/dpkg \
+	-o -path /export -o -path /mnt -o -path /var/lib/nfs -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/systemd \) -prune \
+	-o -printf '%p %u %m\n' | sort; }
+
 # The directory belongs to another user, as with Debian's prometheus-node-exporter.
 install -d -o 65534 -g 65534 "$(dirname $output)"
 cp -r root/. /

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves, with systemd as process 1, of the release of Debian that the kernel is of, that the tarball can be installed,
+# upgraded from the version before, rolled back to it and removed under load, by the commands of docs/DEPLOY.md: no fault is
+# lost or doubled, no counter of faults falls, the file is never missing for an interval, and nothing is left.
+set -Eeuo pipefail
+cd /job
+# shellcheck source=tests/vm/unit/unit-lib.sh
+. ./unit-lib.sh
+# shellcheck source=tests/vm/upgrade-lib.sh
+. ./upgrade-lib.sh
+type -P nfsdcld >/dev/null || nfsdcld() { :; } # Debian 11 has none
+
+# replaced COMMANDS VERSION: runs them while faults are reported, before, meanwhile and after.
+replaced() {
+	under_faults by "$1"
+	version_is "$2\""
+	none_is_lost
+	(($(said 'continuing from the state file') == 1))
+}
+# Folders that it may share with others stay.
+nothing_is_left() {
+	[[ $(show LoadState) == not-found ]]
+	listing | grep -vE '^/usr/local/(share/(man/man8|bash-completion|zsh)|lib/systemd)' >after
+	diff before after
+}
+slow_machine
+
+step "$(systemctl --version | head -n 1): from an empty system to removal, with node_exporter on a folder of its own"
+mkdir /srv/text-files
+listing >before
+setpriv --reuid=65534 --regid=65534 --clear-groups prometheus-node-exporter --collector.disable-defaults --collector.textfile \
+	--collector.textfile.directory=/srv/text-files --web.listen-address=127.0.0.1:9100 2>out/node_exporter.log &
+exporter=$!
+by install
+is ActiveState active
+[[ $(systemctl is-enabled xidscope) == enabled && ! -e $output ]]
+wait_for 60 curl -sf -o out/served http://127.0.0.1:9100/metrics
+kill $exporter
+grep -q '^xidscope_build_info' out/served
+by uninstall
+nothing_is_left
+
+step "the version before is installed, and runs"
+tar -C / -xzf xidscope-"$(<previous)"-amd64.tar.gz
+systemctl daemon-reload
+systemctl enable --now xidscope
+nfs_server_start
+for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
+(while sleep 2; do use_nfs; done) &
+load=$!
+insmod nvidia.ko
+sleep 5
+fault
+none_is_lost
+watch &
+watcher=$!
+for way in upgrade rollback upgrade; do
+	sleep 20
+	step "$way under load"
+	version=$(<version)
+	[[ $way == upgrade ]] || version=$(<previous)
+	replaced $way "$version"
+done
+sleep 16
+watched $watcher
+
+step "uninstalled, it leaves nothing"
+kill $load
+wait $load || true
+rmmod nvidia
+by uninstall
+nothing_is_left
+step "done"
