@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that `make release` in two clones, in folders of different names, gives the same bytes, and that what it gives
-# works: image, manifests, tarball, packages in a chroot, and the source package built in a clean one. check.sh VERSION
+# Proves that `make release` in two clones, in folders of different names and orders, gives the same bytes, and that what it
+# gives works: image, manifests, tarball, packages in a chroot, and the source package built in a clean one. check.sh VERSION
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
@@ -12,7 +12,9 @@ version=$1
 cd "$root"
 git diff --quiet HEAD || say "what is not committed is not part of this test"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-release-check.XXXXXX")
-trap 'rm -rf "$dir"' EXIT
+trap 'umount "$dir/another-name" 2>/dev/null; rm -rf "$dir"' EXIT
+mkdir "$dir/another-name"
+mount -t tmpfs -o size=2G tmpfs "$dir/another-name" # which lists the files of a folder in another order
 for clone in one another-name; do
 	git clone --quiet "$root" "$dir/$clone"
 	! [[ -e .cache ]] || ln -s "$(realpath .cache)" "$dir/$clone/.cache"
