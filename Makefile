@@ -403,8 +403,8 @@ build/previous/version: CHANGELOG.md
 
 check-packages: $(B)/xidscope deb previous ## upgrade, roll back and remove: the program alone, package, unit, DaemonSet and tarball in guests (half an hour, as root)
 	$(Q)tests/release/rollback.sh
-	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only 'package unit container pod' 6.1
-	$(Q)tests/vm/check.sh --only tarball 5.10
+	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package unit container pod' 6.1 && \
+		tests/vm/check.sh --only tarball 5.10
 
 # ---- analysis: tools beyond those of `make deps` are installed by the target, if root runs it ----
 
