@@ -25,12 +25,12 @@ cd "$dir/release"
 archive=xidscope-$version-oci.tar
 documented() { "$here/../docs/commands.sh" "$@"; }
 # by COMMANDS
-by() { bash -e <(echo "$1") >"$dir/log" 2>&1 || { tail -n 15 "$dir/log" >&2; return 1; }; }
+by() { bash -e <(echo "$1") >"$dir/log" 2>&1 || { tail -n 15 "$dir/log" >&2 && return 1; }; }
 
 mkdir -m 700 "$dir/gpg"
 export GNUPGHOME=$dir/gpg
 gpg --batch --quiet --passphrase '' --quick-generate-key release@example.org 2>"$dir/log"
-key=$(gpg --list-keys --with-colons | sed -n 's/^fpr:*\([0-9A-F]*\):/\1/p' | head -n 1)
+key=$(gpg --list-keys --with-colons 2>"$dir/log" | sed -n 's/^fpr:*\([0-9A-F]*\):/\1/p' | head -n 1)
 by "$(documented 'What there is' 1)" || die "the release cannot be signed, see above"
 by "$(documented 'What there is' 2)" || die "the release cannot be verified, see above"
 echo >>CHANGELOG.md
@@ -39,13 +39,12 @@ echo >>CHANGELOG.md
 ! by "$(documented 'What there is' 2)" 2>/dev/null || die "changed checksums are accepted"
 
 cd "$dir"
-echo '{ "default": [ { "type": "insecureAcceptAnything" } ] }' >policy.json
-skopeo() { command skopeo --policy "$dir/policy.json" "$@"; }
-export -f skopeo
-
 port=$((20000 + RANDOM % 20000))
-export dir CONTAINERS_REGISTRIES_CONF=$dir/registries.conf
-printf '%s\n' '[[registry]]' "location = \"127.0.0.1:$port\"" 'insecure = true' >registries.conf
+# skopeo's settings: any image, and a registry without TLS.
+export HOME=$dir
+mkdir -p .config/containers
+echo '{ "default": [ { "type": "insecureAcceptAnything" } ] }' >.config/containers/policy.json
+printf '%s\n' '[[registry]]' "location = \"127.0.0.1:$port\"" 'insecure = true' >.config/containers/registries.conf
 cat >registry.yml <<END
 version: 0.1
 log: { level: error }
