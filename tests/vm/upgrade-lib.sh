@@ -37,7 +37,8 @@ under_faults() {
 }
 
 # watch: twice a second the file's time and its number of faults; in the background, until watched PID judges it. The file's
-# age, or if it is missing the time since its last version, is at most two intervals: one is the usual.
+# age, or if it is missing the time since its last version, is at most two intervals: one is the usual. On a busy machine, where
+# a look takes longer than a second, so does all else, and as many times the age is allowed.
 watch() {
 	local counted
 	while sleep 0.5; do
@@ -49,5 +50,7 @@ watched() {
 	kill "$1"
 	awk '$3 != "-" { last = $3; if ($4 != "-") { if ($4 < most) { print "a counter of faults falls: " $0; bad = 1 } most = $4 } }
 		last { age = $2 - last; if (age > oldest) oldest = age }
-		END { print "the file was at most " oldest " s old, in " NR " looks"; exit bad || oldest > 30 || !oldest }' out/watch
+		{ begun = begun ? begun : $1; ended = $1 }
+		END { pace = (ended - begun) / NR; most_age = 30 * (pace > 1 ? pace : 1)
+			print "the file was at most " oldest " s old, in " NR " looks: may be " most_age " s"; exit bad || oldest > most_age || !oldest }' out/watch
 }

@@ -38,7 +38,7 @@ listing >before
 step "from an empty system to removal"
 by install
 by is-it-on
-grep -qx 'OK: xidscope finds no open fault' out/is-it-on.log
+grep -q '^XIDSCOPE OK: no open fault | ' out/is-it-on.log
 by remove
 [[ ! -e $output && -s /etc/default/xidscope && -s /var/lib/xidscope/state ]]
 by purge

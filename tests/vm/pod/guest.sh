@@ -11,8 +11,9 @@ cd /job
 . ./upgrade-lib.sh
 
 stop_it() {
-	grace=120 # after 10 s kubelet would kill it, but a busy machine takes its time
-	stop_agent
+	crun kill xidscope TERM
+	wait_for 120 ended # after 10 s kubelet would kill it, but a busy machine takes its time
+	wait "$agent"
 }
 # As a DaemonSet does with maxSurge: 0.
 replaced() {
@@ -38,7 +39,7 @@ for next in privileged previous privileged; do
 	sleep 20
 	step "$next instead of $name, under load"
 	under_faults replaced "$next"
-	version_is "$(<"$next/version")\""
+	wait_for 300 version_is "$(<"$next/version")\""
 	none_is_lost
 	(($(said 'continuing from the state file') == 1))
 done
