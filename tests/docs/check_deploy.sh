@@ -12,7 +12,6 @@ declare -A untried=(
 	['Slurm 1']="lines of slurm.conf: the guest of tests/vm/slurm has its own, for twelve nodes on one machine"
 	['Upgrade and rollback 3']="it needs a cluster; tests/vm/pod replaces the agent without one"
 	['Uninstall 3']="it needs a cluster"
-	['What was checked 1']="what tools print, compared by tests/release/tools.sh"
 )
 count=0
 while read -r block; do
