@@ -295,6 +295,39 @@ TEST(slots_bind_where_calls_end_together)
 	assert_gain(&u, 64, 1.5);
 }
 
+/* The first ones to wait in a burst of long calls wait less than those after them. */
+TEST(the_first_calls_of_a_burst_do_not_lower_the_upper_bound)
+{
+	static const unsigned int callers[] = { 16, 16, 16, 16, 0 };
+	struct setup u = { .slots = 4,
+			   .servers = 500,
+			   .service_ns = 200 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SESSION,
+			   .bytes = 4096 };
+
+	now.session_slots_wanted = 4;
+	run(&u, callers);
+	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
+	assert_gain(&u, 16, 4.5);
+}
+
+/* Some calls more than slots wait for a small part of their time, and not at all before. */
+TEST(slots_that_bind_in_half_of_the_session_are_slots)
+{
+	static const unsigned int callers[] = { 32, 32, 32, 32, 32, 32, 32, 32, 76, 76, 76, 76, 0 };
+	struct setup u = { .slots = 64,
+			   .servers = 500,
+			   .service_ns = 100 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT,
+			   .bytes = 4096 };
+
+	run(&u, callers);
+	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
+	assert_gain(&u, 76, 1.5);
+}
+
 TEST(without_variation_the_bracket_is_wide_and_the_confidence_low)
 {
 	struct setup u = { .slots = 4,
@@ -326,7 +359,7 @@ TEST(a_serial_server_behind_few_slots_is_the_limit)
 	assert_true(verdict.gain_at_most >= 1 && verdict.gain_at_most < 1.1);
 }
 
-TEST(a_server_of_two_workers_behind_four_slots_makes_no_narrow_promise)
+TEST(a_server_of_two_workers_behind_four_slots_is_the_limit)
 {
 	struct setup u = { .slots = 4,
 			   .servers = 2,
@@ -335,6 +368,23 @@ TEST(a_server_of_two_workers_behind_four_slots_makes_no_narrow_promise)
 			   .waits = RPC_PHASE_SLOT };
 
 	run(&u, varied);
+	assert_bound(BOUND_SERVER, CONFIDENCE_HIGH);
+	assert_true(verdict.gain_at_most < 1.1);
+}
+
+/* An answer takes longer only with more calls in flight than the server has workers. So the line from
+ * one call to all slots is not as steep as it is beyond. */
+TEST(a_server_of_six_workers_behind_eight_slots_makes_no_promise)
+{
+	static const unsigned int callers[] = { 1, 1, 1, 1, 64, 64, 64, 64, 0 };
+	struct setup u = { .slots = 8,
+			   .servers = 6,
+			   .service_ns = 20 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT };
+
+	run(&u, callers);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
 	assert_true(verdict.gain_at_least == 1);
 }
 

@@ -47,6 +47,9 @@ const char *const confidence_names[CONFIDENCES] = {
 #define LOAD_RATIO 1.5
 /* Any number in flight would raise the throughput by less: the server serves no more. */
 #define SATURATED_GAIN 1.5
+/* An answer that takes so much longer at the high load than at the low one is as fast, or nearly. */
+#define FLAT 1.1
+#define NEARLY_FLAT 1.2
 /* How much longer a call may take at the load that a gain is claimed for. */
 #define MOST_GROWTH 1.15
 /* What the times of a load may be wrong by. */
@@ -73,11 +76,17 @@ struct judgement {
 	struct verdict *to;
 	double time[BOUNDS]; /* of the calls, by what they were held up by */
 	double total; /* ... without waits for slots */
+	double slope; /* an answer takes so much longer for each further call in flight, ns */
 };
 
 static double ratio(double part, double whole)
 {
 	return whole > 0 ? part / whole : 0;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
 }
 
 __attribute__((format(printf, 2, 3))) static void say(struct verdict *to, const char *format, ...)
@@ -146,44 +155,53 @@ static const struct verdict_sums *main_kind(const struct verdict_server *v)
 	return v->loads[kind];
 }
 
-/* Notes the calls at low and at high load. Returns whether they can be compared. */
-static bool compare_loads(struct judgement *j, const struct verdict_sums *low,
-			  const struct verdict_sums *high)
+static bool comparable(const struct verdict_sums *low, const struct verdict_sums *high)
+{
+	double size = ratio((double)low->bytes * (double)high->calls,
+			    (double)high->bytes * (double)low->calls);
+
+	/* Without a count of bytes the sizes are taken for equal. */
+	return low->calls >= ENOUGH_CALLS && high->calls >= ENOUGH_CALLS &&
+	       load_of(high).in_flight >= LOAD_RATIO * load_of(low).in_flight &&
+	       (!low->bytes || (size < SAME_SIZE && size > 1 / SAME_SIZE));
+}
+
+static double slope_between(struct verdict_load low, struct verdict_load high)
+{
+	return (high.rtt_ns - low.rtt_ns) / (high.in_flight - low.in_flight);
+}
+
+/*
+ * Notes the calls at low and at high load. Returns whether they can be compared. The slope is that
+ * of the line between them, or a steeper one from any load that is half of the high one or less: a
+ * server may be busy only from such a load on.
+ */
+static bool compare_loads(struct judgement *j, const struct verdict_sums *loads,
+			  const struct verdict_sums *low, const struct verdict_sums *high)
 {
 	struct verdict_numbers *n = &j->to->numbers;
-	double size;
 
 	n->low = load_of(low);
 	n->high = load_of(high);
-	if (low->calls < ENOUGH_CALLS || high->calls < ENOUGH_CALLS ||
-	    n->high.in_flight < LOAD_RATIO * n->low.in_flight)
+	if (!comparable(low, high))
 		return false;
-	size = ratio((double)low->bytes * (double)high->calls,
-		     (double)high->bytes * (double)low->calls);
-	/* Without a count of bytes the sizes are taken for equal. */
-	return !low->bytes || (size < SAME_SIZE && size > 1 / SAME_SIZE);
-}
-
-/* The calls' time in flight grew by this for each further call in flight. */
-static double rtt_slope(const struct verdict_numbers *n)
-{
-	double slope = (n->high.rtt_ns - n->low.rtt_ns) / (n->high.in_flight - n->low.in_flight);
-
-	return slope > 0 ? slope : 0;
+	j->slope = larger(slope_between(n->low, n->high), 0);
+	for (int i = 0; i < VERDICT_LOADS; i++)
+		if (comparable(&loads[i], high) &&
+		    load_of(&loads[i]).in_flight <= LOW_LOAD * n->high.in_flight)
+			j->slope = larger(j->slope, slope_between(load_of(&loads[i]), n->high));
+	return true;
 }
 
 /*
  * By how much the throughput N / R at the high load could grow with any number in flight, if the
  * time R of an answer grows on by a constant for each: to 1 / slope.
  */
-static double ceiling(const struct verdict_numbers *n)
+static double ceiling(const struct judgement *j)
 {
-	double slope = rtt_slope(n), gain;
+	const struct verdict_load *high = &j->to->numbers.high;
 
-	if (slope <= 0)
-		return 1e9;
-	gain = n->high.rtt_ns / n->high.in_flight / slope;
-	return gain > 1 ? gain : 1;
+	return j->slope > 0 ? larger(high->rtt_ns / high->in_flight / j->slope, 1) : 1e9;
 }
 
 /* Calls that took longer than the interval in which they ended make its average exceed the slots. */
@@ -198,7 +216,7 @@ static void judge_saturated(struct judgement *j)
 	const struct verdict_numbers *n = &j->to->numbers;
 
 	decide(j->to, BOUND_SERVER, CONFIDENCE_HIGH);
-	j->to->gain_at_most = ceiling(n);
+	j->to->gain_at_most = ceiling(j);
 	say(j->to,
 	    "%sMore calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
@@ -278,7 +296,7 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 static double extrapolate(struct judgement *j, double slots, double wanted)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
-	double per_slot = rtt_slope(n) / (j->v->transports ? j->v->transports : 1) / n->hold_ns;
+	double per_slot = j->slope / (j->v->transports ? j->v->transports : 1) / n->hold_ns;
 	double most = slots * n->high.in_flight / n->low.in_flight, growth;
 
 	if (per_slot > 0 && most > slots + (MOST_GROWTH - 1) / per_slot)
@@ -314,8 +332,11 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 /* Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. */
 static double most_gain(const struct verdict_server *v)
 {
-	return v->full.hold_ns ? (double)v->full.total_ns / (double)v->full.hold_ns :
-				 ratio((double)v->queued.total_ns, (double)v->queued.hold_ns);
+	if (v->steady.hold_ns)
+		return (double)v->steady.total_ns / (double)v->steady.hold_ns;
+	if (v->full.hold_ns)
+		return (double)v->full.total_ns / (double)v->full.hold_ns;
+	return ratio((double)v->queued.total_ns, (double)v->queued.hold_ns);
 }
 
 static void judge_slots(struct judgement *j, enum bound limit)
@@ -331,17 +352,20 @@ static void judge_slots(struct judgement *j, enum bound limit)
 	n->slots = (uint32_t)(slots / transports + 0.5);
 	low = sums_between(loads, 0, slots / transports * LOW_LOAD);
 	high = sums_between(loads, slots / transports * HIGH_LOAD, 1e9);
-	varied = compare_loads(j, &low, &high);
-	if (varied && ceiling(n) < SATURATED_GAIN) {
+	varied = compare_loads(j, loads, &low, &high);
+	if (varied && ceiling(j) < SATURATED_GAIN) {
 		say(j->to, "Calls wait for %s, but more slots would hardly help.", what);
 		judge_saturated(j);
 		return;
 	}
 	decide(j->to, limit, CONFIDENCE_LOW);
-	if (varied && n->rtt_ns >= n->hold_ns / 2) {
+	if (varied && n->rtt_ns >= n->hold_ns / 2 &&
+	    n->high.rtt_ns <= NEARLY_FLAT * n->low.rtt_ns) {
 		flat = extrapolate(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
-			j->to->confidence = CONFIDENCE_HIGH;
+			j->to->confidence = n->high.rtt_ns <= FLAT * n->low.rtt_ns ?
+						    CONFIDENCE_HIGH :
+						    CONFIDENCE_MEDIUM;
 			wanted = flat;
 		} else {
 			j->to->gain_at_least = 1;
@@ -373,8 +397,8 @@ static void judge_server(struct judgement *j)
 			low = loads[i];
 		high = loads[i];
 	}
-	varied = compare_loads(j, &low, &high);
-	if (varied && ceiling(n) < SATURATED_GAIN) {
+	varied = compare_loads(j, loads, &low, &high);
+	if (varied && ceiling(j) < SATURATED_GAIN) {
 		judge_saturated(j);
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
@@ -542,7 +566,8 @@ static void judge_calls(struct judgement *j)
 		    100 * j->to->numbers.lost_share);
 	} else if (part != BOUND_SERVER)
 		judge_part(j, part);
-	else if (share[RPC_PHASE_SLOT] + share[RPC_PHASE_SESSION] >= QUEUED)
+	else if (share[RPC_PHASE_SLOT] + share[RPC_PHASE_SESSION] >= QUEUED ||
+		 2 * j->v->queued.total_ns >= j->v->total_ns)
 		judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ? BOUND_SLOT :
 										  BOUND_SESSION);
 	else

@@ -209,18 +209,25 @@ static void add_server(struct verdict_server *v, const struct interval *n)
 static void add_queued(struct verdict_server *v, const struct interval *n)
 {
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
-	uint64_t full = n->saturated_ns[RPC_LIMIT_SLOT];
+	uint64_t full = n->saturated_ns[RPC_LIMIT_SLOT], before;
 
+	if (full < n->saturated_ns[RPC_LIMIT_SESSION])
+		full = n->saturated_ns[RPC_LIMIT_SESSION];
+	before = v->full_ns;
+	v->full_ns = full < n->ns - n->ns / 20 ? 0 : before + n->ns;
 	if (queued * 10 < n->total_ns || queued >= n->total_ns)
 		return;
 	v->queued.total_ns += n->total_ns;
 	v->queued.hold_ns += n->total_ns - queued;
-	if (full < n->saturated_ns[RPC_LIMIT_SESSION])
-		full = n->saturated_ns[RPC_LIMIT_SESSION];
-	if (full < n->ns - n->ns / 20)
+	if (!v->full_ns)
 		return;
 	v->full.total_ns += n->total_ns;
 	v->full.hold_ns += n->total_ns - queued;
+	/* The first calls of a burst found fewer before them than later ones do. */
+	if ((double)before * (double)n->calls < (double)n->total_ns)
+		return;
+	v->steady.total_ns += n->total_ns;
+	v->steady.hold_ns += n->total_ns - queued;
 }
 
 static void add_silence(struct verdict_server *v, const struct interval *n)
