@@ -9,6 +9,7 @@
 # --transports: those in transports/ instead: NFS over RDMA, TLS, with Kerberos, and pNFS, in an image of their own
 # --dkms: on kernels with NFS modules that were built out of tree
 # --all: with the scenarios that kernels.tsv marks with a plus
+# PARAMETERS="NAME=VALUE ...": for scenarios that have some, such as verdict
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 # shellcheck source-path=SCRIPTDIR
@@ -126,6 +127,7 @@ prepare_scenarios() {
 	[[ ! -e $top/build/tests/refuse ]] || cp "$top/build/tests/refuse" "$2/"
 	cp "$here/run-scenarios" "$2/run.sh"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
+	echo "${PARAMETERS:-}" >"$2/parameters"
 	echo "${names[*]}" >"$2/only"
 	if ((${#names[@]} > 24)); then
 		cp -r "$2" "$2-2"

@@ -6,6 +6,8 @@ from judge import Skip, judgement, need
 
 def session(folder, name):
     """The verdict on the server that had most calls in a session."""
+    if name not in (folder / "setups").read_text().split():
+        raise Skip("not among the set-ups of this run")
     servers = json.loads((folder / f"{name}.json").read_text())["servers"]
     need(servers, name, "has no server")
     return max(servers, key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
@@ -19,29 +21,42 @@ def expect(folder, name, bound, *confidences):
     return verdict
 
 
-def source(folder):
-    return json.loads((folder / "slot.json").read_text())["source"]
+def sentence(verdict):
+    return f"{verdict['confidence']}: {verdict['sentence']}"
 
 
-def by_btf(folder):
-    if source(folder) != "btf":
+def by_btf(folder, name):
+    if name in (folder / "setups").read_text().split() and \
+            json.loads((folder / f"{name}.json").read_text())["source"] != "btf":
         raise Skip("only source btf shows how many calls are in flight as one ends")
 
 
+def limit_of(folder):
+    """What few slots are, of the set-ups that have the run's version."""
+    return "session" if (folder / "version").read_text().strip() in ("4.1", "4.2") else "slot"
+
+
 def rate(folder, name):
-    return json.loads((folder / f"{name}.fio.json").read_text())["jobs"][0]["read"]["iops"]
+    job = json.loads((folder / f"{name}.fio.json").read_text())["jobs"][0]
+    return job["read"]["iops"] + job["write"]["iops"]
+
+
+def within_bracket(folder, name, verdict):
+    """The measured gain of the proposed value is within the bracket."""
+    gain = rate(folder, f"{name}-after") / rate(folder, f"{name}-before")
+    least, most = verdict["gain_at_least"], verdict["gain_at_most"]
+    need(least <= gain <= 1.05 * most, "measured", gain, "predicted", least, most, verdict["value"], verdict["sentence"])
+    return f"{verdict['setting']}={verdict['value']}: predicted {least:.2f} to {most:.2f}, measured {gain:.2f}"
 
 
 def predicted(folder, name, bound, setting):
-    """The measured gain of the proposed value lies within the bracket, which is narrow."""
-    by_btf(folder)
+    """Likewise, and the bracket is narrow."""
+    by_btf(folder, name)
     verdict = expect(folder, name, bound, "high")
     need(verdict["setting"] == setting and verdict["remount"], verdict)
-    gain = rate(folder, f"{name}-after") / rate(folder, f"{name}-before")
     least, most = verdict["gain_at_least"], verdict["gain_at_most"]
     need(most <= 1.5 * least, "the bracket is wide:", least, most)
-    need(least <= gain <= 1.05 * most, "measured", gain, "predicted", least, most, verdict["value"])
-    return f"{setting}={verdict['value']}: predicted {least:.2f} to {most:.2f}, measured {gain:.2f}"
+    return within_bracket(folder, name, verdict)
 
 
 @judgement
@@ -56,42 +71,46 @@ def session_slots_that_bind_gain_what_is_predicted(folder):
 
 @judgement
 def without_variation_it_does_not_decide(folder):
-    verdict = expect(folder, "undecided", "slot", "low")
+    verdict = expect(folder, "undecided", limit_of(folder), "low")
     need(verdict["gain_at_least"] == 1 and "cannot be decided" in verdict["sentence"], verdict)
+    return within_bracket(folder, "undecided", verdict)
 
 
 @judgement
 def a_slow_server_is_the_server(folder):
-    expect(folder, "server", "server")
+    return sentence(expect(folder, "server", "server"))
 
 
 @judgement
 def answers_one_after_the_other_behind_few_slots_are_the_server(folder):
-    by_btf(folder)
-    return expect(folder, "serial", "server", "high")["sentence"]
+    by_btf(folder, "serial")
+    verdict = expect(folder, "serial", "server", "high")
+    return f"{verdict['sentence']} {within_bracket(folder, 'serial', verdict)}"
 
 
 @judgement
 def a_slow_link_is_send(folder):
-    need(expect(folder, "send", "send")["setting"] == "nconnect", "no advice")
+    verdict = expect(folder, "send", "send")
+    need(verdict["setting"] == "nconnect", "no advice")
+    return sentence(verdict)
 
 
 @judgement
 def a_network_that_loses_packets_is_resend(folder):
-    by_btf(folder)
-    return expect(folder, "resend", "resend")["sentence"]
+    by_btf(folder, "resend")
+    return sentence(expect(folder, "resend", "resend"))
 
 
 @judgement
-def one_small_read_after_the_other_is_the_application(folder):
-    expect(folder, "application", "application")
+def one_small_request_after_the_other_is_the_application(folder):
+    return sentence(expect(folder, "application", "application"))
 
 
 @judgement
 def a_client_without_cpu_is_client_cpu(folder):
-    expect(folder, "client_cpu", "client_cpu")
+    return sentence(expect(folder, "client_cpu", "client_cpu"))
 
 
 @judgement
 def a_stopped_server_hangs(folder):
-    expect(folder, "hung", "hung", "high")
+    return sentence(expect(folder, "hung", "hung", "high"))

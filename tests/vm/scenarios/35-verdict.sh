@@ -1,14 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
-# Set-ups whose limit is known by construction: a session of each, NAME.json, while loads run. Where slots bind and the
-# number in flight varied, the predicted gain is compared with that of the proposed setting.
-# The clients are in network namespaces with a delay: no emulated CPU is so slow that its own work is most of a call.
+# shellcheck shell=bash disable=SC2086 # loads and depths are lists
+# Set-ups whose limit is known by construction: a session of each, NAME.json, while loads run. Where the verdict proposes a
+# number of slots, or says what more of them would gain at most, the same load is measured before and after the change.
+# Most clients are in network namespaces with a delay: no emulated CPU is so slow that its own work is most of a call.
+#
+# Parameters can be set: PARAMETERS="set=other slots=16 depths='1 4 64'" tests/vm/check.sh --only verdict KERNEL. A load
+# is RW BLOCK [DEPTH], a rate and a delay are netem's.
+case ${set:=first} in
+first) ;;
+other)
+	: "${slots:=16}" "${session_slots:=10}" "${few:=8}" "${delay:=50ms}" "${depths:=2 6 40}" "${load:=randwrite 8k}"
+	: "${slot_version:=4.0}" "${session_version:=4.1}" "${version:=4.2}" "${server_load:=randwrite 16k 3}"
+	: "${serial_rate:=1mbit}" "${serial_load:=randread 8k}" "${rate:=15mbit}" "${rate_load:=randwrite 1m 16}"
+	: "${loss:=2%}" "${loser:=server}" "${loss_load:=randread 32k 4}" "${single_load:=randwrite 2k 1}" "${hogs:=5}"
+	: "${starved_load:=randwrite 8k}" "${starved_jobs:=2}" "${hung_load:=randread 8k 16}"
+	;;
+*) echo "no such set of parameters: $set" && exit 1 ;;
+esac
+: "${setups:=slot session undecided server serial send resend application client_cpu hung}"
+: "${slots:=5}" "${slot_version:=3}" "${session_slots:=4}" "${session_version:=4.2}"
+: "${version:=3}" "${few:=4}"              # of the others: NFS, and slots where they are few
+: "${delay:=80ms}" "${load:=randread 4k}"  # of what is far away
+: "${depths:=1 2 32}"                      # so many requests at once, one number after the other
+: "${server_load:=randread 4k 8}" "${serial_rate:=300kbit}" "${serial_load:=randread 4k}"
+: "${rate:=40mbit}" "${rate_load:=write 512k 32}" "${loss:=4%}" "${loser:=client}" "${loss_load:=randwrite 64k 8}"
+: "${single_load:=randread 4k 1}" "${hogs:=8}" "${starved_load:=randread 4k}" "${starved_jobs:=4}" "${hung_load:=randread 4k 4}"
+most=${depths##* }
+echo "$setups" >setups
+echo "$version" >version
 
 # traced NAME COMMAND...: a session while the command runs.
 traced() {
 	local name=$1 tracer
 	shift
-	/job/xidscope trace --hooks rpc --json "$name.json" >"$name.txt" 2>"$name.log" &
+	/job/xidscope trace --hooks rpc --record "$name.rec" --json "$name.json" >"$name.txt" 2>"$name.log" &
 	tracer=$!
 	wait_for 90 grep -q attached "$name.log"
 	"$@"
@@ -16,116 +41,125 @@ traced() {
 	wait "$tracer"
 }
 
-# depths DIR RW BLOCK DEPTH...: a load of 4 s with each.
-depths() {
+# loads NAME RW BLOCK DEPTH...: one of 4 s with each depth.
+loads() {
 	local depth
 	for depth in "${@:4}"; do
-		load "$1" 4 "$depth" "$2" "$3"
+		load "/mnt/$1" 4 "$depth" "$2" "$3"
 	done
 }
 
-# measured NAME DIR: calls per second of a load of 32 requests at once.
-measured() {
-	load "$2" 6 32 randread 4k
-	cp fio.json "$1.fio.json"
+# mounted NAME NETNS VERSION SLOTS: the slots are those of RPC or of the session, whichever this version has.
+mounted() {
+	if [[ $3 == 4.[12] ]]; then session_limit "$4"; else slot_limit "$4"; fi
+	NETNS=$2 nfs_mount "$3" '' "/mnt/$1" "${servers[${2:-near}]}"
 }
 
-# gain NAME NETNS VERSION SERVER: the same load with the value that the verdict proposes.
+# gain NAME NETNS VERSION RW BLOCK [VALUE]: the rate of a load of 6 s, now and with as many slots as the verdict proposes.
 gain() {
 	local name=$1 value
 	value=$(grep -o '"value": *"[0-9]*"' "$name.json" | head -n 1 | tr -dc 0-9)
+	value=${value:-${6:-}}
 	[[ $value ]] || return 0
-	measured "$name-before" "/mnt/$name"
+	load "/mnt/$name" 6 "$most" "$4" "$5" --output="$name-before.fio.json"
 	umount "/mnt/$name"
-	"${name}_limit" "$value"
-	NETNS=$2 nfs_mount "$3" '' "/mnt/$name" "$4"
-	measured "$name-after" "/mnt/$name"
+	mounted "$name" "$2" "$3" "$value"
+	load "/mnt/$name" 6 "$most" "$4" "$5" --output="$name-after.fio.json"
 }
 
-nfs_server_start 16
-modprobe nfs
-server=$(netns_client far 10.0.7)
-tc -n far qdisc add dev eth0 root netem delay 80ms
+# client NAME SUBNET: a client in a network namespace of its own.
+declare -A servers=([near]=127.0.0.1)
+client() { servers[$1]=$(netns_client "$1" "$2"); }
 
-slot_limit 5
-NETNS=far nfs_mount 3 '' /mnt/slot "$server"
-prepare_file /mnt/slot
-traced slot depths /mnt/slot randread 4k 1 2 32
-gain slot far 3 "$server"
-umount /mnt/slot
-
-slot_limit 4
-NETNS=far nfs_mount 3 '' /mnt/slot "$server"
-traced undecided depths /mnt/slot randread 4k 32
-umount /mnt/slot
-
-session_limit 4
-NETNS=far nfs_mount 4.2 '' /mnt/session "$server"
-prepare_file /mnt/session
-traced session depths /mnt/session randread 4k 1 2 32
-gain session far 4.2 "$server"
-umount /mnt/session
-session_limit 64
-
+set_up_slot() {
+	mounted slot far "$slot_version" "$slots"
+	traced slot loads slot $load $depths
+	gain slot far "$slot_version" $load
+}
+set_up_session() {
+	mounted session far "$session_version" "$session_slots"
+	traced session loads session $load $depths
+	gain session far "$session_version" $load
+}
+set_up_undecided() {
+	mounted undecided far "$version" "$few"
+	traced undecided loads undecided $load "$most"
+	gain undecided far "$version" $load
+}
 # A slow server, which answers any number of calls at once.
-slot_limit 128
-NETNS=far nfs_mount 3 '' /mnt/server "$server"
-traced server depths /mnt/server randread 4k 8
-umount /mnt/server
-
+set_up_server() {
+	mounted server far "$version" 128
+	traced server loads server $server_load
+}
 # Its answers come one after the other.
-slot_limit 4
-serial=$(netns_client serial 10.0.8)
-tc qdisc add dev veth-serial root netem rate 300kbit
-NETNS=serial nfs_mount 3 '' /mnt/serial "$serial"
-prepare_file /mnt/serial
-traced serial depths /mnt/serial randread 4k 1 2 32
-umount /mnt/serial
-
+set_up_serial() {
+	client serial 10.0.8
+	tc qdisc add dev veth-serial root netem rate "$serial_rate"
+	mounted serial serial "$version" "$few"
+	traced serial loads serial $serial_load $depths
+	gain serial serial "$version" $serial_load "$most"
+}
 # A link slower than the application.
-slot_limit 128
-slow=$(netns_client slow 10.0.9)
-NETNS=slow nfs_mount 3 '' /mnt/send "$slow"
-prepare_file /mnt/send
-tc -n slow qdisc add dev eth0 root netem rate 40mbit
-traced send depths /mnt/send write 512k 32
-tc -n slow qdisc del dev eth0 root
-umount /mnt/send
-
-# The network loses packets.
-lossy=$(netns_client lossy 10.0.10)
-NETNS=lossy nfs_mount 3 '' /mnt/lossy "$lossy"
-prepare_file /mnt/lossy
-tc -n lossy qdisc add dev eth0 root netem loss 4%
-traced resend depths /mnt/lossy randwrite 64k 8
-tc -n lossy qdisc del dev eth0 root
-umount /mnt/lossy
-
-# One small read after the other, of a server that is near.
-nfs_mount 3 '' /mnt/near
-prepare_file /mnt/near
-traced application depths /mnt/near randread 4k 1
-
-# The client has a tenth of a CPU, and the server another one.
-for thread in $(pgrep -x nfsd); do taskset -pc 1 "$thread" >/dev/null; done
-hogs=()
-for _ in {1..8}; do
-	taskset -c 0 sh -c 'while :; do :; done' &
-	hogs+=($!)
-done
-traced client_cpu taskset -c 0 fio --name=load --filename=/mnt/near/load --size=16m --rw=randread --bs=4k --direct=1 \
-	--ioengine=psync --numjobs=4 --time_based --runtime=8 --output-format=json --output=fio.json
-kill "${hogs[@]}"
-
+set_up_send() {
+	client slow 10.0.9
+	mounted send slow "$version" 128
+	tc -n slow qdisc add dev eth0 root netem rate "$rate"
+	traced send loads send $rate_load
+	tc -n slow qdisc del dev eth0 root
+}
+# The network loses packets of one side.
+set_up_resend() {
+	client lossy 10.0.10
+	mounted resend lossy "$version" 128
+	if [[ $loser == server ]]; then
+		tc qdisc add dev veth-lossy root netem loss "$loss"
+	else
+		tc -n lossy qdisc add dev eth0 root netem loss "$loss"
+	fi
+	traced resend loads resend $loss_load
+}
+# One small request after the other, of a server that is near.
+set_up_application() {
+	mounted application '' "$version" 128
+	traced application loads application $single_load
+}
+# The client has a small part of a CPU, and the server another one.
+set_up_client_cpu() {
+	local thread _
+	mounted client_cpu '' "$version" 128
+	for thread in $(pgrep -x nfsd); do taskset -pc 1 "$thread" >/dev/null; done
+	for _ in $(seq "$hogs"); do
+		taskset -c 0 sh -c 'while :; do :; done' &
+		echo $! >>hogs
+	done
+	traced client_cpu taskset -c 0 fio --name=load --filename=/mnt/client_cpu/load --size=16m --rw=${starved_load% *} \
+		--bs=${starved_load#* } --direct=1 --ioengine=psync --numjobs="$starved_jobs" --time_based --runtime=8 --output=fio.txt
+	xargs kill <hogs
+	for thread in $(pgrep -x nfsd); do taskset -pc 0,1 "$thread" >/dev/null; done
+}
 # The server stops.
-load /mnt/near 600 4 randread 4k &
-loader=$!
-wait_for 60 reads 100
+set_up_hung() {
+	local loader
+	mounted hung '' "$version" 128
+	load /mnt/hung 600 "${hung_load##* }" ${hung_load% *} &
+	loader=$!
+	wait_for 60 reads 100
+	traced hung stop_and_wait
+	nfs_server_start 16
+	load_end "$loader"
+}
 stop_and_wait() {
 	sleep 3
 	nfs_server_stop
 	sleep 12
 }
-traced hung stop_and_wait
+
 nfs_server_start 16
-load_end "$loader"
+modprobe nfs
+prepare_file /export
+client far 10.0.7
+tc -n far qdisc add dev eth0 root netem delay "$delay"
+for setup in $setups; do
+	"set_up_$setup"
+	umount "/mnt/$setup"
+done

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# NFS with Kerberos: a call that waits for rpc.gssd, here stopped for two seconds, spends that time in `setup`,
-# and the verdict is `credentials`.
+# NFS with Kerberos: a call that waits for rpc.gssd, which is stopped for some seconds, spends that time in `setup`, and the
+# verdict is `credentials`. PARAMETERS="stopped=5 version=3 flavour=krb5p" of check.sh change these.
+: "${stopped:=2}" "${version:=4.2}" "${flavour:=krb5}"
+echo "$stopped" >stopped
 export KRB5_CONFIG=$PWD/krb5.conf KRB5_KDC_PROFILE=$PWD/kdc.conf
 cat >krb5.conf <<'END'
 [libdefaults]
@@ -52,7 +54,7 @@ rpc.svcgssd
 defer pkill -x rpc.gssd
 rpc.gssd
 agent_start
-nfs_mount 4.2 sec=krb5 /mnt/kerberos localhost
+nfs_mount "$version" "sec=$flavour" /mnt/kerberos localhost
 prepare_file /mnt/kerberos
 compare_point before
 load /mnt/kerberos 2 16 randrw 4k
@@ -61,7 +63,7 @@ compare_point after
 tracer=$!
 wait_for 90 grep -q attached credentials.log
 pkill -x -STOP rpc.gssd
-(sleep 2 && pkill -x -CONT rpc.gssd) &
+(sleep "$stopped" && pkill -x -CONT rpc.gssd) &
 as_user stat /mnt/kerberos/load
 wait $!
 kill -INT "$tracer"
