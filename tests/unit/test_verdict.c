@@ -638,6 +638,26 @@ TEST(a_network_that_loses_packets_is_resend)
 	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
 }
 
+TEST(few_lost_packets_of_one_call_after_the_other_are_resend)
+{
+	static const unsigned int one[] = { 1, 1, 1, 1, 0 };
+	struct setup u = { .slots = 64,
+			   .servers = 8,
+			   .service_ns = 3 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	transport()->segments = 4000;
+	transport()->segments_lost = 9;
+	run(&u, one);
+	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	transport()->segments += 4000;
+	transport()->segments_lost += 14;
+	verdict_history_free(&history);
+	run(&u, one);
+	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
+}
+
 TEST(a_server_that_stops_answering_hangs)
 {
 	struct setup u = {

@@ -58,6 +58,8 @@ const char *const confidence_names[CONFIDENCES] = {
 #define LOST_SHARE 0.01
 /* ... if these are more than a few. */
 #define ENOUGH_LOST 10
+/* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
+#define RESENT_NS 200e6
 /* In flight of all slots: half or less, nearly all. */
 #define LOW_LOAD 0.505
 #define HIGH_LOAD (2.0 / 3)
@@ -544,9 +546,19 @@ static bool hangs(const struct verdict_server *v)
 	       (v->silent_ns >= HUNG_NS || v->silent_ns == v->ns);
 }
 
+/* Whether TCP loses many segments, or few that hold calls up: where these come one by one, nothing
+ * is sent after a lost one, so that it is sent again after RESENT_NS at the earliest. A WRITE may
+ * lose many at once. */
 static bool loses_segments(const struct judgement *j)
 {
-	return j->v->segments_lost >= ENOUGH_LOST && j->to->numbers.lost_share >= LOST_SHARE;
+	const struct verdict_server *v = j->v;
+
+	if (v->segments_lost < ENOUGH_LOST)
+		return false;
+	return j->to->numbers.lost_share >= LOST_SHARE ||
+	       (j->to->numbers.concurrency < ONE_BY_ONE &&
+		main_kind(v) != v->loads[VERDICT_WRITE] &&
+		(double)v->segments_lost * RESENT_NS >= (double)v->phase_ns[RPC_PHASE_RTT] / 2);
 }
 
 static void judge_calls(struct judgement *j)
