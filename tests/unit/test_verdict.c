@@ -538,6 +538,29 @@ TEST(waiting_to_transmit_is_send_even_where_calls_wait_for_slots_behind_it)
 	assert_true(verdict.remount);
 }
 
+/* What is in the socket's buffer waits there, too, but counts as sent. */
+TEST(a_connection_that_takes_no_more_data_is_send_although_answers_take_longer)
+{
+	static const unsigned int callers[] = { 8, 0 };
+	struct setup u = { .slots = 64,
+			   .servers = 64,
+			   .service_ns = 50 * MS,
+			   .send_ns = 40 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT };
+
+	for (int i = 0; i < 4; i++) {
+		transport()->saturated_ns[RPC_LIMIT_SEND] += SECOND / 4;
+		run(&u, callers);
+	}
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	for (int i = 0; i < 12; i++) {
+		transport()->saturated_ns[RPC_LIMIT_SEND] += SECOND / 4 * 3;
+		run(&u, callers);
+	}
+	assert_bound(BOUND_SEND, CONFIDENCE_LOW);
+}
+
 TEST(the_clients_own_work_is_client_cpu)
 {
 	struct setup u = { .slots = 64,

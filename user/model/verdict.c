@@ -58,6 +58,9 @@ const char *const confidence_names[CONFIDENCES] = {
 #define LOST_SHARE 0.01
 /* ... if these are more than a few. */
 #define ENOUGH_LOST 10
+/* A connection takes no more data if calls wait to transmit for so much of the time, and of theirs. */
+#define BLOCKED_TIME 0.5
+#define BLOCKED_SHARE 0.25
 /* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
 #define RESENT_NS 200e6
 /* In flight of all slots: half or less, nearly all. */
@@ -561,6 +564,14 @@ static bool loses_segments(const struct judgement *j)
 		(double)v->segments_lost * RESENT_NS >= (double)v->phase_ns[RPC_PHASE_RTT] / 2);
 }
 
+/* Whether calls wait to transmit most of the time: then those before them are in the socket's full
+ * buffer, and a part of the time until their answers is the same wait. */
+static bool is_blocked(const struct judgement *j)
+{
+	return j->to->numbers.saturated_share[RPC_LIMIT_SEND] >= BLOCKED_TIME &&
+	       j->time[BOUND_SEND] >= BLOCKED_SHARE * j->total;
+}
+
 static void judge_calls(struct judgement *j)
 {
 	const double *share = j->to->numbers.share;
@@ -570,6 +581,8 @@ static void judge_calls(struct judgement *j)
 	/* One short call after the other: what part of it is the client's does not matter. */
 	if (part == BOUND_CLIENT_CPU && one_by_one && j->to->numbers.hold_ns < SLOW_NS / 2)
 		part = BOUND_SERVER;
+	if (part == BOUND_SERVER && is_blocked(j))
+		part = BOUND_SEND;
 	if ((part == BOUND_SERVER || part == BOUND_SEND) && loses_segments(j)) {
 		decide(j->to, BOUND_RESEND, CONFIDENCE_MEDIUM);
 		say(j->to,
