@@ -48,7 +48,8 @@ def within_bracket(folder, name, verdict):
     least, most = verdict["gain_at_least"], verdict["gain_at_most"]
     need((least if least > 1 else 0.95) <= gain <= 1.05 * most, "measured", gain,
          "predicted", least, most, verdict["value"], verdict["sentence"])
-    return f"{verdict['setting']}={verdict['value']}: predicted {least:.2f} to {most:.2f}, measured {gain:.2f}"
+    change = f"{verdict['setting']}={verdict['value']}" if verdict["setting"] else "more slots"
+    return f"{change}: predicted {least:.2f} to {most:.2f}, measured {gain:.2f}"
 
 
 def predicted(folder, name, bound, setting):
