@@ -42,8 +42,8 @@ def rate(folder, name):
 
 
 def within_bracket(folder, name, verdict):
-    """The measured gain of the proposed value is within the bracket. At least 1 promises nothing: then two measurements of the
-    same are within 5 % of each other."""
+    """The measured gain of the proposed value is within the bracket. At least 1 promises nothing: two
+    measurements of the same are then within 5 % of each other."""
     gain = rate(folder, f"{name}-after") / rate(folder, f"{name}-before")
     least, most = verdict["gain_at_least"], verdict["gain_at_most"]
     need((least if least > 1 else 0.95) <= gain <= 1.05 * most, "measured", gain,
