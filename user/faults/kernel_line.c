@@ -45,6 +45,7 @@ static const struct pattern patterns[] = {
 	{ KERNEL_LINE_GPU_RATE_LIMITED, "",
 	  "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p ", 0 },
 	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", 79 },
+	{ DRIVER, "fallen_off_bus", "NVRM: GPU at %p has fallen off the bus.", 79 }, /* in 2014 */
 	/* Two more lines follow: "... installed in this system has", "fallen off
 	 * the bus". Other messages begin with the same words, but go on in the same line. */
 	{ DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$", 0 },

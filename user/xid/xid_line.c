@@ -280,18 +280,23 @@ static unsigned int read_place(struct span s)
 	return (unsigned int)(1 << 16 | gpc << 8 | tpc);
 }
 
-/* "0x1 (GPU Reset Required)" */
+/*
+ * "0x1 (GPU Reset Required)". Where the line ends within it, the action is all that is there of it: one that is not known. Of
+ * no action, which is 0, nothing is.
+ */
 static bool take_action(struct span *s, char *action, size_t size)
 {
-	struct span name;
+	struct span name, all = *s;
+	uint64_t number;
 
-	if (!span_take_through(s, "("))
+	if (!span_take(s, "0x") || !span_take_number(s, 16, UINT_MAX, &number))
 		return false;
 	name = *s;
-	if (!span_take_through(s, ")"))
+	if (span_take(&name, " (") && span_take_through(s, ")"))
+		all = (struct span){ name.at, s->at - 1 };
+	else if (!number)
 		return false;
-	name.end = s->at - 1;
-	copy_one_line(action, size, name);
+	copy_one_line(action, size, all);
 	return true;
 }
 
