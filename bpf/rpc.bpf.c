@@ -163,8 +163,12 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	if (!task || !q)
 		return 0;
 	xprt = FIELD(task, tk_xprt);
-	if (xprt && q == &xprt->pending)
+	if (xprt && q == &xprt->pending) {
+		/* The first call may be one that nobody answers: rpc_probe must find its transport. */
+		if (!xprt_is_cached(xprt) && nfs_client(task))
+			xprt_get(xprt);
 		return 0;
+	}
 	now = bpf_ktime_get_ns(); /* before all that takes time */
 	if (!nfs_client(task))
 		return 0;

@@ -24,3 +24,15 @@ def calls_that_hang_since_before_the_agent_show(folder):
     need(answered.get("rpc_op_calls_total", op="READ", **server) == 1, "the call was not counted")
     need(set(hung.each("rpc_slots", **server)) <= set(answered.each("rpc_slots", **server)), "another transport")
     return f"{shown[0]['transport']}, {hung.get('rpc_slots', kind='in_flight', **server)} in flight"
+
+
+@judgement
+def the_first_call_may_hang(folder):
+    hung = Metrics(folder / "idle" / "hung.prom")
+    ages = {dict(labels)["server"]: float(age)
+            for labels, age in hung.each("rpc_oldest_waiter_seconds", queue="pending").items()}
+    server = next((s for s in ages if s.startswith("10.0.5.1@")), None)
+    need(server, "not known:", ages)
+    need(not hung.each("rpc_op_calls_total", server=server), "a call has ended")
+    need(4 < ages[server] < 60, "oldest:", ages)
+    return f"{ages[server]:.1f} s old"

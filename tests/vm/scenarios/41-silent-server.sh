@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # A v4.2 server behind a network that loses everything for 12 s: as with a stopped one. Then one whose calls hang since before
-# an agent came: sysfs shows how many.
+# an agent came: sysfs shows how many. And one that falls silent before the first call that an agent could see.
 nfs_server_start
 server=$(netns_client silent 10.0.4)
 agent_start --interval 1
@@ -35,4 +35,17 @@ cp late/x.prom late/hung.prom
 tc qdisc del dev lo root
 wait $reader
 in_folder late compare_point answered
+agent_stop
+
+idle=$(netns_client idle 10.0.5)
+NETNS=idle nfs_mount 3 '' /mnt/idle "$idle"
+agent_in idle
+tc -n idle qdisc add dev eth0 root netem loss 100%
+ls /mnt/idle >/dev/null &
+lister=$!
+sleep 5
+in_folder idle agent_write
+cp idle/x.prom idle/hung.prom
+tc -n idle qdisc del dev eth0 root
+wait "$lister"
 agent_stop
