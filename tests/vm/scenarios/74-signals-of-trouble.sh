@@ -27,6 +27,9 @@ driver 'dev 0000:53:00.0 mlx5_core 0000:53:00.0 enp83s0f0np0: Link down' \
 	'raw NVRM: GPU Board Serial Number: 1650124014249' \
 	'raw NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:9b:00 (printing 1 of every 30).  The GPU likely needs to be reset.' \
 	'raw NVRM: GPU 0000:9b:00.0: RmInitAdapter failed! (0x25:0x65:1457)' \
+	'raw NVRM: GPU0 nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned from status @ rs.c:200' \
+	'raw NVRM: knvlinkUpdatePostRxDetectLinkMask_IMPL: Failed to update Rx Detect Link mask!' \
+	'count 3 raw NVRM: GPU0 nvAssertFailedNoLog: Assertion failed: 0 @ gpu.c:%d' \
 	'raw NVRM: Xid (PCI:0000:9c:00): 79, GPU has fallen off the bus.' \
 	'raw NVRM: GPU 0000:9c:00.0: GPU has fallen off the bus.'
 
@@ -43,4 +46,5 @@ wait_for 30 grep -q nfs_ok events.json
 agent_write
 cp x.prom end.prom
 /job/xidscope check --file end.prom >check.txt || true
+/job/xidscope check --file end.prom --rule driver_assertion=warn:3 --json >check.json || true
 agent_stop

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
 import re
 from collections import Counter
 from decimal import Decimal
@@ -81,3 +82,13 @@ def injected_machine_checks_count_once(folder):
               for e in events(folder / "traced.json") if e.get("name") == "mce"}
     need(logged == {(f"cpu{cpu}", "info", f"machine check: bank {bank}, status 0x{status}")
                     for cpu, bank, status in kernels}, logged)
+
+
+@judgement
+def rules_about_the_devices_of_the_driver(folder):
+    lower, _ = (folder / "devices").read_text().split()
+    before, after = ({(f["rule"], f["level"], f.get("device"))
+                      for f in json.loads((folder / f"{when}.json").read_text())["findings"]
+                      if f["rule"].startswith(("gpus", "pcie"))} for when in ("before", "after"))
+    need({rule for rule, _, _ in before} == {"gpus_missing"}, "before", before)
+    need(after - before == {("pcie_corrected", "warn", lower)} and before <= after, "after", after)

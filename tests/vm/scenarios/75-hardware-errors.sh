@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # Injected errors of hardware: of a PCIe device, of the port that it is behind, and corrected ones of CPUs. Each counts
 # once, by its tracepoint; for an agent that comes later, by what the kernel has printed. Before and after them the driver
-# reports Xids of that device, and one of another.
+# reports Xids of that device, and one of another. At last the device is a GPU's: one of two is missing, and its link corrects
+# errors.
 need_drivers
 driver_load text
 devices=/sys/bus/pci/devices
@@ -29,12 +30,15 @@ wait_for 30 logged '"kind":"xid"' 2
 # QEMU 7.2 sends no message of a corrected error: the kernel's module imitates one. Its struct
 # aer_error_inj: the address, uncorrectable errors, correctable ones (BadTLP), and more. While it is loaded, the
 # kernel does not receive the device's own errors.
-modprobe aer_inject
-defer module_remove aer_inject
-none='\0\0\0\0'
-printf %b "\\x${lower:5:2}\\x${lower:8:2}\\x${lower:11}\0$none\\x40\0\0\0$none$none$none$none$none" >/dev/aer_inject
-wait_for 30 logged '"name":"pcie_aer"' 1
-rmmod aer_inject
+corrected() {
+	local none='\0\0\0\0'
+	modprobe aer_inject
+	defer module_remove aer_inject
+	printf %b "\\x${lower:5:2}\\x${lower:8:2}\\x${lower:11}\0$none\\x40\0\0\0$none$none$none$none$none" >/dev/aer_inject
+	wait_for 30 "$@"
+	rmmod aer_inject
+}
+corrected logged '"name":"pcie_aer"' 1
 inject pcie_aer_inject_error lower COMP_TIME
 wait_for 30 logged '"name":"pcie_aer"' 2
 inject pcie_aer_inject_error upper COMP_TIME
@@ -66,3 +70,14 @@ dmesg >dmesg.txt
 agent_start --hooks gpu --state late.state --events events.json
 cp x.prom late.prom
 agent_stop
+
+echo nvidia >"$devices/$lower/driver_override"
+[[ ! -e $devices/$lower/driver ]] || echo "$lower" >"$devices/$lower/driver/unbind"
+echo "$lower" >/sys/bus/pci/drivers/nvidia/bind
+verdict() { /job/xidscope check --file late.prom --max-age 1d --gpus 2 --rule pcie_corrected=warn:1 --json || true; }
+verdict >before.json
+total() { awk '/^TOTAL/ { print $2 }' "$devices/$lower/aer_dev_correctable"; }
+had=$(total)
+more() { (($(total) > had)); }
+corrected more
+verdict >after.json
