@@ -272,9 +272,9 @@ check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/vm/check.sh --transports
 
-check-slurm: deps ## test the health check of deploy/slurm with Slurm's own daemons, in a guest (15 minutes)
+check-slurm: deps ## test the health check of deploy/slurm with Slurm's own daemons, in two guests (15 minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
-	$(Q)tests/vm/check.sh --only slurm 6.1
+	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only slurm 6.1
 
 check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)
 	$(call tools,pahole)

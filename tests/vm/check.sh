@@ -56,13 +56,15 @@ hooks='late exact sources faults fault-lines driver-hooks forgery'
 core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all)
+declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+	[slurm]="slurm-decisions slurm-causes")
 
 declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd"
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
 	[tarball]="the tarball is installed, upgraded, rolled back and removed under load"
-	[slurm]="Slurm takes nodes out of service, and puts them back")
+	[slurm-decisions]="Slurm takes nodes out of service, and puts them back"
+	[slurm-causes]="Slurm has what ended a job")
 
 # read_scenarios KERNEL: sets names to those of the scenarios to run there, and deployments to those wanted there.
 read_scenarios() {
@@ -159,7 +161,7 @@ check_deployment() { # check_deployment KERNEL JOB NAME
 	unit) options=(--image systemd --packages "$vm/unit/rootfs.packages") ;;
 	package) options=(--image package --packages "$vm/package/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
-	slurm) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
+	slurm-*) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
 	esac
 	[[ ! -e $2/systemd ]] || options+=(--append systemd.default_timeout_start_sec=900) # on a busy machine
 	if boot "$1" "$2" "$results/$1-$3" "${options[@]}" >"$2.log" 2>&1; then
@@ -190,7 +192,7 @@ for kernel in "${kernels[@]}"; do
 	[[ ! -d $work/$kernel-2 ]] || in_turn check_scenarios "$kernel" "$work/$kernel-2"
 	for name in "${deployments[@]}"; do
 		if [[ -d $work/$kernel/modules ]]; then
-			"$here/$name/prepare.sh" "$work/$kernel-$name"
+			"$here/${name%%-*}/prepare.sh" "$work/$kernel-$name" "$name"
 			cp "$work/$kernel/modules/tracepoint/nvidia.ko" "$work/$kernel-$name/"
 			in_turn check_deployment "$kernel" "$work/$kernel-$name" "$name"
 		else
