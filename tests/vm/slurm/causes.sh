@@ -10,7 +10,7 @@ nodes=1
 . ./slurm-lib.sh
 events=/job/out/xidscope.events
 slurm_configure
-slurm_conf HealthCheckInterval=15 AccountingStorageType=accounting_storage/slurmdbd
+slurm_conf HealthCheckInterval=30 AccountingStorageType=accounting_storage/slurmdbd
 cat >/etc/xidscope/slurm <<END
 XIDSCOPE_EVENTS=$events
 XIDSCOPE_WINDOW="60 45"
