@@ -192,7 +192,8 @@ for kernel in "${kernels[@]}"; do
 	[[ ! -d $work/$kernel-2 ]] || in_turn check_scenarios "$kernel" "$work/$kernel-2"
 	for name in "${deployments[@]}"; do
 		if [[ -d $work/$kernel/modules ]]; then
-			"$here/${name%%-*}/prepare.sh" "$work/$kernel-$name" "$name"
+			IFS=- read -ra parts <<<"$name" # its folder, and of some the script there
+			"$here/${parts[0]}/prepare.sh" "$work/$kernel-$name" "${parts[@]:1}"
 			cp "$work/$kernel/modules/tracepoint/nvidia.ko" "$work/$kernel-$name/"
 			in_turn check_deployment "$kernel" "$work/$kernel-$name" "$name"
 		else

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Makes a job that runs Slurm with the health check of deploy/slurm in a guest: prepare.sh JOBDIR slurm-SCRIPT
+# Makes a job that runs Slurm with the health check of deploy/slurm in a guest: prepare.sh JOBDIR SCRIPT
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../../..")
 mkdir -p "$1"
 cp "$here/slurm-lib.sh" "$root/tests/vm/deploy-lib.sh" "$root/build/xidscope" "$root/deploy/slurm/xidscope-health-check" "$1/"
-cp "$here/${2#slurm-}.sh" "$1/run.sh"
+cp "$here/$2.sh" "$1/run.sh"
