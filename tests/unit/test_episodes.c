@@ -39,10 +39,13 @@ static double overlap(const struct stream *s, double from, double to)
 
 static void transfer(const struct stream *s, double from, double to)
 {
-	struct rpc_op *op = snapshot_op(&now, s->server, s->op);
 	double seconds = overlap(s, from, to);
 	uint64_t bytes = (uint64_t)(s->rate * seconds), ns = (uint64_t)(s->at_once * seconds * 1e9);
+	struct rpc_op *op;
 
+	if (to <= s->from) /* a server is known from its first call on */
+		return;
+	op = snapshot_op(&now, s->server, s->op);
 	assert_non_null(op);
 	*(strcmp(s->op, "READ") ? &op->sent_bytes : &op->received_bytes) += bytes;
 	op->total.sum_ns += ns;
@@ -171,6 +174,18 @@ TEST(steady_traffic_that_nobody_waits_for_is_none_also_where_it_begins_and_ends)
 
 	OBSERVE(streams, 1, 60);
 	assert_int_equal(episodes.count, 0);
+}
+
+TEST(a_burst_to_a_new_server_may_begin_at_the_end_of_an_interval)
+{
+	static const struct stream streams[] = {
+		{ "nas-a", "WRITE", 0, 20, 1e6, 0.1 },
+		{ "nas-b", "WRITE", 3.95, 6.5, 8e6, 4 },
+	};
+
+	OBSERVE(streams, 1, 20);
+	assert_int_equal(episodes.count, 1);
+	assert_episode(0, &streams[1]);
 }
 
 TEST(two_servers_at_once_are_told_apart)

@@ -47,7 +47,7 @@ struct episode_watch {
 	enum episode_kind kind;
 	double background; /* bytes per second outside of bursts */
 	uint64_t before_bytes; /* above the background, in the interval before */
-	bool seen; /* an interval */
+	bool seen; /* what it had in the first interval of all */
 	unsigned int quiet; /* intervals outside of bursts, up to BACKGROUND_PART */
 	/* The present burst, if there is one. */
 	bool on, from_start;
@@ -79,6 +79,8 @@ static struct episode_watch *watch_get(struct episodes *e, const char *server,
 	if (w) {
 		snprintf(w->server, sizeof(w->server), "%s", server);
 		w->kind = kind;
+		/* A server that comes later had no calls before. */
+		w->seen = e->begun;
 	}
 	return w;
 }
@@ -297,6 +299,7 @@ int episodes_add(struct episodes *e, const struct snapshot *before, const struct
 			if (look(e, w, &t, before, now))
 				return -ENOMEM;
 		}
+	e->begun = true;
 	return 0;
 }
 

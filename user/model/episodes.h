@@ -6,6 +6,7 @@
 #ifndef XIDSCOPE_EPISODES_H
 #define XIDSCOPE_EPISODES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct episodes {
 	size_t count; /* may be set to 0 when they have been used */
 	struct episode_watch *watches;
 	size_t watch_count;
+	bool begun; /* a first interval has been added */
 };
 
 void episodes_free(struct episodes *e);
