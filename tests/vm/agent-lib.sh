@@ -165,7 +165,7 @@ load() {
 
 # reads COUNT: whether the client has done more, on any mount.
 reads() {
-	awk -v count="$1" '$1 == "READ:" && $2 > count { enough = 1 } END { exit !enough }' /proc/self/mountstats
+	awk -v count="$1" '$1 ~ /^READ(_PLUS)?:$/ && $2 > count { enough = 1 } END { exit !enough }' /proc/self/mountstats
 }
 
 # load_end PID: ends a load that runs in the background. Of a gentler signal, fio 3.33 may wait for I/O that is done.
