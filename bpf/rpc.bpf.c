@@ -165,8 +165,8 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	xprt = FIELD(task, tk_xprt);
 	if (xprt && q == &xprt->pending) {
 		/* The first call may be one that nobody answers: rpc_probe must find its transport. */
-		if (!xprt_is_cached(xprt) && nfs_client(task))
-			xprt_get(xprt);
+		if (!xprt_find(xprt) && nfs_client(task))
+			xprt_make(xprt);
 		return 0;
 	}
 	now = bpf_ktime_get_ns(); /* before all that takes time */

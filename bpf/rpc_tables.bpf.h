@@ -293,14 +293,6 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 	return bpf_map_lookup_elem(&xprts, &key) ?: &rpc_xprt_beyond;
 }
 
-/* Costs little; not all transports that are known are cached. */
-static __always_inline bool xprt_is_cached(const struct rpc_xprt *xprt)
-{
-	const struct rpc_xprt_cached *cached = xprt_cached(xprt);
-
-	return cached && cached->xprt == (__u64)xprt;
-}
-
 /* The entry of a transport's address, or NULL. */
 static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
 {
