@@ -86,13 +86,13 @@ in_netns() {
 	if [[ $name ]]; then nsenter --net="/run/netns/$name" "$@"; else "$@"; fi
 }
 
-# wait_for SECONDS COMMAND...: repeats the command until it succeeds; fails when the time is over.
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds, after pauses of $pause (0.1 s); fails when the time is over.
 wait_for() {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || return 1
-		sleep 0.1
+		sleep "${pause:-0.1}"
 	done
 }
 

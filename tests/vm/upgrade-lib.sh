@@ -36,7 +36,29 @@ under_faults() {
 	fault
 }
 
-# watch: twice a second the file's time and its number of faults; in the background, until watched PID judges it. The file's
+# load_begin: NFS is used. watch_begin: a first fault is counted, and watch() looks from then on. load_end: no more NFS and faults.
+load_begin() {
+	local version
+	nfs_server_start
+	for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
+	(while sleep 2; do use_nfs; done) &
+	load=$!
+}
+watch_begin() {
+	insmod nvidia.ko
+	sleep 5 # within which the agent watches it
+	fault
+	none_is_lost
+	watch &
+	watcher=$!
+}
+load_end() {
+	kill "$load"
+	wait "$load" || true
+	rmmod nvidia
+}
+
+# watch: twice a second the file's time and its number of faults; in the background, until watched() judges it. The file's
 # age, or if it is missing the time since its last version, is at most two intervals: one is the usual. On a busy machine, where
 # a look takes longer than a second, so does all else, and as many times the age is allowed.
 watch() {
@@ -47,7 +69,7 @@ watch() {
 	done >out/watch
 }
 watched() {
-	kill "$1"
+	kill "$watcher"
 	awk '$3 != "-" { last = $3; if ($4 != "-") { if ($4 < most) { print "a counter of faults falls: " $0; bad = 1 } most = $4 } }
 		last { age = $2 - last; if (age > oldest) oldest = age }
 		{ begun = begun ? begun : $1; ended = $1 }

@@ -44,21 +44,13 @@ by remove
 by purge
 nothing_is_left
 
-nfs_server_start
-for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
-(while sleep 2; do use_nfs; done) &
-load=$!
+load_begin
 
 step "the version before is installed, and runs"
 by install-previous
 wait_for 300 is ActiveState active
 wait_for 300 test -e $output
-insmod nvidia.ko
-sleep 5
-fault
-none_is_lost
-watch &
-watcher=$!
+watch_begin
 previous=$(sed -n 's/.*xidscope_build_info{version="\([^"]*\).*/\1/p' $output)
 sleep 20
 
@@ -75,7 +67,7 @@ replaced rollback "$previous\""
 sleep 20
 replaced upgrade "$this\""
 sleep 16
-watched $watcher
+watched
 
 step "node_exporter serves it"
 curl -sf http://127.0.0.1:9100/metrics >out/served
@@ -133,9 +125,7 @@ systemctl stop xidscope
 umount /srv/text-file
 
 step "purged, it leaves nothing"
-kill $load
-wait $load || true
-rmmod nvidia
+load_end
 by purge
 rmdir /srv/text-file
 nothing_is_left

@@ -4,23 +4,16 @@
 # the commands of docs/DEPLOY.md: prepare.sh JOBDIR. Needs what `make deb previous` leaves.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-root=$(realpath "$here/../../..")
-job=$1
-die() {
-	echo "prepare.sh: error: $*" >&2
-	exit 1
-}
+# shellcheck source=tests/vm/previous-lib.sh
+. "$here/../previous-lib.sh"
 deb=$(compgen -G "$root/build/deb/xidscope_*_amd64.deb") || die "no package in build/deb: run 'make deb'"
-[[ -x $root/build/previous/root/usr/sbin/xidscope ]] || die "no version before in build/previous: run 'make previous'"
-version=$(dpkg-deb -f "$deb" Version) previous=$(<"$root/build/previous/version")
+version=$(dpkg-deb -f "$deb" Version)
 mkdir -p "$job/root"
 cp "$here/../unit/unit-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$root/deploy/debian/tests/agent" "$job/"
 cp "$here/guest.sh" "$job/run.sh"
 cp "$deb" "$job/"
 echo "$version" >"$job/version"
 
-# documented FILE SECTION BLOCK [WORD=VALUE...]
-documented() { "$root/tests/docs/commands.sh" "${@:2}" >"$job/$1"; }
 documented install 'Debian' 1 "VERSION=$version"
 documented install-previous 'Debian' 1 "VERSION=$previous"
 documented is-it-on 'Is it on?' 1
@@ -47,7 +40,7 @@ repacked() {
 # As the version before was installed, in a package: it had no default file.
 as_previous() {
 	rm -r usr etc lib DEBIAN/conffiles
-	cp -r "$root/build/previous/root/." .
+	cp -r "$before/root/." .
 	mkdir -p lib/systemd
 	mv usr/lib/systemd/system lib/systemd/
 }

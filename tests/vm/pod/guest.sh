@@ -25,16 +25,8 @@ replaced() {
 step "the version before runs"
 name=previous
 start_agent
-nfs_server_start
-for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
-(while sleep 2; do use_nfs; done) &
-load=$!
-insmod nvidia.ko
-sleep 5 # within which the agent watches it
-fault
-none_is_lost
-watch &
-watcher=$!
+load_begin
+watch_begin
 for next in privileged previous privileged; do
 	sleep 20
 	step "$next instead of $name, under load"
@@ -44,9 +36,7 @@ for next in privileged previous privileged; do
 	(($(said 'continuing from the state file') == 1))
 done
 sleep 16
-watched $watcher
-kill $load
-wait $load || true
-rmmod nvidia
+watched
+load_end
 stop_it
 step "done"

@@ -8,15 +8,8 @@
 name=slurm
 : "${nodes:?}"
 
-# wait_for SECONDS COMMAND...: as in guest-lib.sh, but less often, since Slurm's commands would keep the guest busy.
-wait_for() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 3
-	done
-}
+# shellcheck disable=SC2034 # wait_for: Slurm's commands would keep the guest busy
+pause=3
 
 # slurm_conf [LINE...]: for so many nodes, and with these lines besides.
 slurm_conf() {

@@ -45,16 +45,8 @@ step "the version before is installed, and runs"
 tar -C / -xzf xidscope-"$(<previous)"-amd64.tar.gz
 systemctl daemon-reload
 systemctl enable --now xidscope
-nfs_server_start
-for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
-(while sleep 2; do use_nfs; done) &
-load=$!
-insmod nvidia.ko
-sleep 5
-fault
-none_is_lost
-watch &
-watcher=$!
+load_begin
+watch_begin
 for way in upgrade rollback upgrade; do
 	sleep 20
 	step "$way under load"
@@ -63,12 +55,10 @@ for way in upgrade rollback upgrade; do
 	replaced $way "$version"
 done
 sleep 16
-watched $watcher
+watched
 
 step "uninstalled, it leaves nothing"
-kill $load
-wait $load || true
-rmmod nvidia
+load_end
 by uninstall
 nothing_is_left
 step "done"

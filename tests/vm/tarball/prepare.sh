@@ -4,13 +4,9 @@
 # commands of docs/DEPLOY.md: prepare.sh JOBDIR. Needs what `make previous` leaves.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-root=$(realpath "$here/../../..")
-job=$1 before=$root/build/previous
-[[ -e $before/version ]] || {
-	echo "prepare.sh: error: no version before in build/previous: run 'make previous'" >&2
-	exit 1
-}
-version=$("$root/build/xidscope" version) previous=$(<"$before/version")
+# shellcheck source=tests/vm/previous-lib.sh
+. "$here/../previous-lib.sh"
+version=$("$root/build/xidscope" version)
 version=${version##* }
 mkdir -p "$job/root"
 cp "$here/../unit/unit-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$job/"
@@ -24,8 +20,6 @@ make --no-print-directory -C "$before/source" install DESTDIR="$job/tree" >/dev/
 tar -C "$job/tree" -czf "$job/xidscope-$previous-amd64.tar.gz" usr
 rm -r "$job/tree"
 
-# documented FILE SECTION BLOCK [WORD=VALUE...]
-documented() { "$root/tests/docs/commands.sh" "${@:2}" >"$job/$1"; }
 documented install 'Other distributions' 1 "VERSION=$version" DIRECTORY=/srv/text-files
 documented upgrade 'Upgrade and rollback' 2 "VERSION=$version"
 documented rollback 'Upgrade and rollback' 2 "VERSION=$previous"
