@@ -30,4 +30,6 @@ for name; do
 	"$top/tests/vm/boot.sh" --kernel "${kernels[$name]}" --image paradox --packages "$here/rootfs.packages" --icount \
 		--job "$job" --out "$top/build/paradox/$name" --timeout "${TIMEOUT:-3600}"
 done
-/usr/bin/python3 -B "$here/report.py" "$top/build/paradox" "$page" "$figure"
+/usr/bin/python3 -B "$here/report.py" "$top/build/paradox" "$top/build/paradox/table.md" "$figure" || status=1
+"$here/../docs/put_table.sh" "$page" paradox <"$top/build/paradox/table.md"
+exit "${status:-0}"
