@@ -67,12 +67,8 @@ struct {
 	__type(value, struct rpc_xprt_ref);
 } xprts SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RPC_XPRT_CACHE);
-	__type(key, __u32);
-	__type(value, struct rpc_xprt_cached);
-} xprt_cache SEC(".maps");
+/* Not a map, because each call looks here twice: an address needs no check. */
+struct rpc_xprt_cached rpc_xprt_cache[RPC_XPRT_CACHE] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -252,12 +248,12 @@ static __noinline __u32 transport_make(const struct rpc_xprt *xprt, __u32 server
 	return index;
 }
 
-/* The entry of xprt_cache that @xprt's address selects. */
+/* The entry of rpc_xprt_cache that @xprt's address selects. */
 static __always_inline struct rpc_xprt_cached *xprt_cached(const struct rpc_xprt *xprt)
 {
 	__u32 index = ((__u32)number_of(xprt) >> 6) * 0x9e3779b1u >> 21;
 
-	return bpf_map_lookup_elem(&xprt_cache, &index);
+	return &rpc_xprt_cache[index];
 }
 
 _Static_assert(RPC_XPRT_CACHE == 1 << (32 - 21), "xprt_cached");
@@ -285,7 +281,7 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 	}
 	__sync_fetch_and_add(&rpc_xprt_count, 1);
 	cached = xprt_cached(xprt);
-	if (cached && !__sync_val_compare_and_swap(&cached->xprt, 0, RPC_XPRT_FILLED)) {
+	if (!__sync_val_compare_and_swap(&cached->xprt, 0, RPC_XPRT_FILLED)) {
 		cached->ref = ref;
 		/* Atomic for its barrier: whoever reads the address can read the rest. */
 		__sync_lock_test_and_set(&cached->xprt, key);
@@ -299,7 +295,7 @@ static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xpr
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
 
-	if (cached && cached->xprt == key)
+	if (cached->xprt == key)
 		return &cached->ref;
 	return bpf_map_lookup_elem(&xprts, &key);
 }
@@ -316,7 +312,7 @@ static __always_inline void xprt_forget(const struct rpc_xprt *xprt, struct rpc_
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
 
-	if (cached && cached->xprt == key)
+	if (cached->xprt == key)
 		cached->xprt = 0;
 	if (!bpf_map_delete_elem(&xprts, &key))
 		__sync_fetch_and_add(&rpc_xprt_count, -1);
