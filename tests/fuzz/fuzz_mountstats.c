@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = malloc(size ? size : 1); /* for ASan */
 	struct mountinfo_mount info;
 	struct xprt_info xprt;
+	uint64_t device;
 	struct span m;
 	size_t lines = 1;
 
@@ -50,6 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		REQUIRE_STRING(info.path);
 		REQUIRE_STRING(info.address);
 	}
+	m = (struct span){ text, text + size };
+	for (size_t i = 0; nfs_volumes_next(&m, &device); i++)
+		require(i < lines);
 	xprt_info_parse(&xprt, text, size);
 	free(text);
 	return 0;

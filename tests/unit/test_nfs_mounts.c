@@ -129,11 +129,41 @@ TEST_WITH(a_list_without_a_change_is_not_read_again, enter, leave)
 	count = s.mount_count;
 	snapshot_free(&s);
 	put_mounts("40 22 0:45 / /m/new rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
-	snprintf(m.path, sizeof(m.path), "%s/proc/1/mountinfo", root);
+	snprintf(m.process, sizeof(m.process), "%s/proc/1", root);
 	assert_int_equal(nfs_mounts_add(&m, "", &s), 0);
 	assert_int_equal(s.mount_count, count);
 	snapshot_free(&s);
 	nfs_mounts_free(&m);
+}
+
+/* A mount of another network namespace has its server's name there, as long as that is one. */
+TEST_WITH(a_mount_of_another_network_namespace_has_its_servers_name, enter, leave)
+{
+	struct nfs_mounts m;
+	struct snapshot s = {};
+
+	put_mounts("40 22 0:45 / /own rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
+		   "41 22 0:46 / /other rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
+		   "42 22 0:47 / /at rw - nfs4 a@b:/x rw,vers=4.2,addr=10.0.0.2\n");
+	put("/proc/1/net/nfsfs/volumes",
+	    "NV SERVER   PORT DEV          FSID                              FSC\n"
+	    "v4 0a000001 801 0:45         0:0                               no \n"
+	    "v4 0a000002 801 0:47         0:0                               no \n");
+	snapshot_transport(&s, "nas", "tcp/0")->alive = true;
+	snapshot_transport(&s, "nas@4026532000", "tcp/0")->alive = true;
+	snapshot_transport(&s, "nas@4026531000", "tcp/0"); /* which has ended */
+	snapshot_transport(&s, "a@b@4026530000", "tcp/0")->alive = true;
+	nfs_mounts_init(&m);
+	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
+	assert_string_equal(s.mounts[0].server, "nas");
+	assert_string_equal(s.mounts[1].server, "nas@4026532000");
+	assert_string_equal(s.mounts[2].server, "a@b@4026530000");
+	snapshot_transport(&s, "nas@4026533000", "tcp/0")->alive = true;
+	s.mount_count = 0;
+	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
+	assert_string_equal(s.mounts[1].server, "nas");
+	nfs_mounts_free(&m);
+	snapshot_free(&s);
 }
 
 static void put_xprt(const char *name, const char *destination, const char *source,

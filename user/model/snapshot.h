@@ -75,6 +75,7 @@ struct nfs_mount {
 	char mountpoint[LABEL_SIZE];
 	char version[16]; /* "3", "4.2" */
 	uint64_t device; /* of the file system: major number << 32 | minor; it is not recorded */
+	bool elsewhere; /* of another network namespace than process 1's; it is not recorded */
 	struct endpoint remote; /* the server's */
 	bool kerberos; /* sec=krb5, krb5i or krb5p */
 };

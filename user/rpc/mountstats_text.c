@@ -193,15 +193,27 @@ static void read_options(struct mountinfo_mount *mount, struct span options)
 }
 
 /* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
+/* @word: "MAJOR:MINOR". */
+static bool read_device(struct span word, uint64_t *device)
+{
+	uint64_t high, low;
+
+	if (!span_take_number(&word, 10, UINT32_MAX, &high) || !span_take(&word, ":") ||
+	    !span_number(word, UINT32_MAX, &low))
+		return false;
+	*device = high << 32 | low;
+	return true;
+}
+
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 {
-	struct span line, word, device, path, type, source, options;
-	uint64_t high, low;
+	struct span line, word, number, path, type, source, options;
+	uint64_t device;
 
 	while (span_left(*text)) {
 		line = span_take_line(text);
 		for (int i = 0; i < 3; i++)
-			device = span_take_word(&line);
+			number = span_take_word(&line);
 		for (int i = 0; i < 2; i++)
 			path = span_take_word(&line);
 		do
@@ -210,11 +222,9 @@ bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 		type = span_take_word(&line);
 		source = span_take_word(&line);
 		options = span_take_word(&line);
-		if (!span_left(options) || !is_nfs(type) ||
-		    !span_take_number(&device, 10, UINT32_MAX, &high) || !span_take(&device, ":") ||
-		    !span_number(device, UINT32_MAX, &low))
+		if (!span_left(options) || !is_nfs(type) || !read_device(number, &device))
 			continue;
-		*mount = (struct mountinfo_mount){ .device = high << 32 | low,
+		*mount = (struct mountinfo_mount){ .device = device,
 						   .point = path,
 						   .port = NFS_PORT };
 		copy(path, mount->path, sizeof(mount->path));
@@ -222,6 +232,21 @@ bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 		mount->export = source;
 		read_options(mount, options);
 		return true;
+	}
+	return false;
+}
+
+/* "v4 0a000901 801 0:53 ...", after a heading. */
+bool nfs_volumes_next(struct span *text, uint64_t *device)
+{
+	struct span line, number;
+
+	while (span_left(*text)) {
+		line = span_take_line(text);
+		for (int i = 0; i < 4; i++)
+			number = span_take_word(&line);
+		if (read_device(number, device))
+			return true;
 	}
 	return false;
 }

@@ -2,7 +2,8 @@
 /*
  * What the kernel counts for each NFS mount: /proc/PID/mountstats, in the form
  * of fs/nfs/super.c (nfs_show_stats) and net/sunrpc/stats.c
- * (rpc_clnt_show_stats), and the mounts' identity from /proc/PID/mountinfo.
+ * (rpc_clnt_show_stats), and the mounts' identity from /proc/PID/mountinfo and
+ * /proc/PID/net/nfsfs/volumes.
  * Pure: no allocation, no I/O.
  */
 #ifndef XIDSCOPE_MOUNTSTATS_TEXT_H
@@ -65,6 +66,10 @@ struct mountinfo_mount {
 
 /* The same for the text of mountinfo. */
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount);
+
+/* The next mount of /proc/PID/net/nfsfs/volumes (nfs_volume_list_show() in fs/nfs/client.c), which has those of
+ * one network namespace: its device, as in struct mountinfo_mount. */
+bool nfs_volumes_next(struct span *text, uint64_t *device);
 
 /* Makes a label of @size bytes from a name as these files show it: blanks, newlines,
  * backslashes and # appear as a backslash and three octal digits. */

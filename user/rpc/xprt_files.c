@@ -44,12 +44,12 @@ static bool read_info(const char *path, struct xprt_info *info)
 	return good;
 }
 
-/* The mount whose server is at @remote; NULL: none. Up to 6.0 the port of RDMA is not known. */
+/* The mount whose server is at @remote, in the network namespace that sysfs shows; NULL: none. Up to 6.0 the port of RDMA is not known. */
 static const struct nfs_mount *find_mount(const struct snapshot *s, const struct endpoint *remote,
 					  const char *protocol)
 {
 	for (const struct nfs_mount *m = s->mounts; m < s->mounts + s->mount_count; m++)
-		if (!strcmp(m->remote.address, remote->address) &&
+		if (!m->elsewhere && !strcmp(m->remote.address, remote->address) &&
 		    (m->remote.port == remote->port ||
 		     (!remote->port && !strcmp(protocol, "rdma"))))
 			return m;

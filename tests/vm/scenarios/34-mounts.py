@@ -33,6 +33,15 @@ def mounts_are_those_of_mountinfo(folder):
 
 
 @judgement
+def a_mount_of_another_network_namespace_has_the_name_of_its_calls(folder):
+    other = Metrics(folder / "other.prom")
+    server = dict(rows(other, "nfs_mount_info", "mountpoint", "server")).get("/mnt/other")
+    need(other.each("rpc_op_calls_total", server=server), "no calls to", server)
+    need(("@" in server) == bool(other.get("rpc_source", source="btf")), "its server is", server)
+    return server
+
+
+@judgement
 def two_addresses_are_one_storage_system(folder):
     last = Metrics(folder / "13.prom")
     ours = rows(last, "rpc_server_info", "server", "storage")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Mounts are shown as mountinfo has them, from when they are there until they end; two of one storage system by different
-# addresses are one by --storage and the documented query.
+# addresses are one by --storage and the documented query. One of another network namespace has the name of its calls.
 nfs_server_start
 for address in 10.0.9.{1,2,3}; do
 	ip address add "$address/32" dev lo
@@ -41,4 +41,9 @@ umount /mnt/bind
 umount /mnt/six
 agent_write
 cp x.prom gone.prom
+other=$(netns_client other 10.0.13)
+NETNS=other nfs_mount 3 '' /mnt/other "$other"
+ls /mnt/other >/dev/null
+agent_write
+cp x.prom other.prom
 agent_stop
