@@ -220,6 +220,7 @@ TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
 TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
 {
 	struct rpc_transport_state *t;
+	struct xprt_unseen u = {};
 	struct snapshot s;
 
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
@@ -231,7 +232,7 @@ TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
 	s = now();
 	t = snapshot_transport(&s, "nas", "tcp/0");
 	snprintf(t->remote.address, sizeof(t->remote.address), "10.0.0.1");
-	assert_int_equal(xprt_files_add_unseen(root, &s), 0);
+	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
 	assert_int_equal(s.transport_count, 3);
 	assert_false(s.transports[0].alive);
 	assert_transport(&s.transports[1], "tcp/0", "10.0.0.9:801", "10.0.0.2:2049");
@@ -240,8 +241,44 @@ TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
 	assert_true(s.transports[2].alive);
 	assert_int_equal(s.transports[2].slots_max, 2);
 	assert_int_equal(s.transports[2].slots_in_flight, 5);
-	assert_int_equal(xprt_files_add_unseen(root, &s), 0);
+	assert_false(u.quiet);
+	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
 	assert_int_equal(s.transport_count, 3);
+	xprt_unseen_free(&u);
+	snapshot_free(&s);
+}
+
+/* Without a call there, nothing can change that the programs do not see. */
+TEST_WITH(sysfs_is_read_once_if_no_call_is_in_flight, enter, leave)
+{
+	struct xprt_unseen u = {};
+	struct snapshot s;
+
+	put_mounts("40 22 0:45 / /m rw - nfs4 idle:/x rw,vers=4.2,addr=10.0.0.1\n");
+	put_xprt("xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n",
+		 "src_port=800\ndst_port=2049\npending_q_len=0");
+	s = now();
+	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_true(u.quiet);
+	snapshot_free(&s);
+	put_xprt("xprt-2-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
+	s = now();
+	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	assert_transport(&s.transports[0], "tcp/0", "10.0.0.9:800", "10.0.0.1:2049");
+	assert_true(s.transports[0].alive);
+	u.quiet = false;
+	snapshot_free(&s);
+	s = now();
+	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
+	assert_int_equal(s.transport_count, 2);
+	snapshot_free(&s);
+	s = now();
+	snapshot_transport(&s, "idle", "tcp/0")->remote = u.found.transports[0].remote;
+	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
+	assert_int_equal(s.transport_count, 1);
+	xprt_unseen_free(&u);
 	snapshot_free(&s);
 }
 

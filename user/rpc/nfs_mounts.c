@@ -155,7 +155,8 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	if (!open_changes(m, root))
 		return 0;
 	changes.fd = m->changes;
-	if (first || (poll(&changes, 1, 0) > 0 && changes.revents & (POLLPRI | POLLERR)))
+	m->read = first || (poll(&changes, 1, 0) > 0 && changes.revents & (POLLPRI | POLLERR));
+	if (m->read)
 		err = read_mounts(m);
 	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after
 	 * capabilities were given up. */

@@ -14,6 +14,7 @@
 struct nfs_mounts {
 	struct snapshot seen; /* only its mounts are used */
 	uint64_t left_out;
+	bool read; /* anew by the last nfs_mounts_add() */
 	int changes; /* descriptor that reports changes; negative: not open */
 	char process[64]; /* path of its folder in proc */
 };

@@ -58,6 +58,7 @@ struct rpc_observer {
 	struct snapshot past; /* what earlier sources have counted */
 	struct snapshot connected; /* connects that the source in use leaves out */
 	struct nfs_mounts mounts;
+	struct xprt_unseen unseen;
 
 	/* After a failure: */
 	bool changed; /* modules, since the last look */
@@ -93,6 +94,7 @@ static void detach(struct rpc_observer *o)
 	o->source = RPC_SOURCE_NONE;
 	snapshot_free(&o->connected);
 	o->connected = (struct snapshot){};
+	xprt_unseen_free(&o->unseen);
 	malloc_trim(0);
 }
 
@@ -482,6 +484,15 @@ static uint32_t session_slots_wanted(void)
 	return (uint32_t)strtoul(line, NULL, 10);
 }
 
+/* The source btf finds connections when a call waits, or ends. */
+static int add_connections(struct rpc_observer *o, struct snapshot *s)
+{
+	if (o->source != RPC_SOURCE_BTF)
+		return xprt_files_add("", s);
+	o->unseen.quiet &= !o->mounts.read && !(s->unknown & snapshot_facts_of_waits());
+	return xprt_files_add_unseen(&o->unseen, "", s);
+}
+
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 {
 	const struct source_ops *ops;
@@ -499,9 +510,8 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 		err = nfs_mounts_add(&o->mounts, "", s);
 	if (!err)
 		slow_calls_find_mounts(s, "");
-	/* The source btf finds connections with the first of their calls. */
 	if (!err && ops)
-		err = (o->source == RPC_SOURCE_BTF ? xprt_files_add_unseen : xprt_files_add)("", s);
+		err = add_connections(o, s);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
 #include "rpc/xprt_info.h"
 
@@ -69,26 +70,32 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 	snprintf(name, size, "%s/%u", protocol, number);
 }
 
-/* Whether a connection to the mount's server is among the first @count transports: under its name, or
- * under that of an earlier mount from the same address, which shares its transports. */
-static bool is_known(const struct snapshot *s, size_t count, const struct nfs_mount *mount)
+/* Whether a connection to the server is among the first @count transports: under its name, or under
+ * that of an earlier mount from the same address, which shares its transports. */
+static bool is_known(const struct snapshot *s, size_t count, const char *server,
+		     const char *address)
 {
 	for (const struct rpc_transport_state *t = s->transports; t < s->transports + count; t++)
-		if (*t->remote.address && (!strcmp(t->server, mount->server) ||
-					   !strcmp(t->remote.address, mount->remote.address)))
+		if (*t->remote.address &&
+		    (!strcmp(t->server, server) || !strcmp(t->remote.address, address)))
 			return true;
 	return false;
 }
 
-/* @path: ".../xprt-7-tcp/xprt_info". @seen: see xprt_files_add_unseen(); NULL for xprt_files_add(). */
-static int add(struct snapshot *s, const char *path, const size_t *seen)
+static bool mount_is_known(const struct snapshot *s, const struct nfs_mount *m)
 {
-	char folder[PATH_MAX], protocol[RPC_PROTO_LEN], name[32];
+	return m->elsewhere || is_known(s, s->transport_count, m->server, m->remote.address);
+}
+
+/* Appends the connection to @found if it is to the server of a mount of @s, and @seen or not yet
+ * known in @s. @path: ".../xprt-7-tcp/xprt_info". */
+static int find(struct snapshot *found, const struct snapshot *s, const char *path, bool seen)
+{
+	char folder[PATH_MAX], protocol[RPC_PROTO_LEN];
 	struct endpoint remote = {}, local = {};
 	struct rpc_transport_state *t;
 	const struct nfs_mount *mount;
 	struct xprt_info info;
-	size_t known;
 
 	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
 	snprintf(protocol, sizeof(protocol), "%s", strrchr(folder, '-') + 1);
@@ -97,7 +104,7 @@ static int add(struct snapshot *s, const char *path, const size_t *seen)
 		return 0;
 	remote.port = info.port;
 	mount = find_mount(s, &remote, protocol);
-	if (!mount || (seen && is_known(s, *seen, mount)))
+	if (!mount || (!seen && mount_is_known(s, mount)))
 		return 0;
 	remote.port = mount->remote.port;
 	/* Kernels up to 5.18 take any transport for a socket there. */
@@ -107,20 +114,42 @@ static int add(struct snapshot *s, const char *path, const size_t *seen)
 		local.port = info.local_port;
 	else
 		local.address[0] = 0;
-	name_transport(s, mount->server, protocol, name, sizeof(name));
-	known = s->transport_count;
-	t = snapshot_transport(s, mount->server, name);
+	t = ARRAY_APPEND(found->transports, found->transport_count);
 	if (!t)
 		return -ENOMEM;
-	snprintf(t->protocol, sizeof(t->protocol), "%s", protocol);
-	t->named_only = s->transport_count > known; /* others have counts of an earlier source */
+	memcpy(t->server, mount->server, sizeof(t->server));
+	memcpy(t->protocol, protocol, sizeof(protocol));
 	t->remote = remote;
 	t->local = local;
-	if (seen) {
+	if (!seen) {
 		t->alive = true;
 		t->slots_max = info.slots_max;
 		t->slots_allocated = info.slots_allocated;
 		t->slots_in_flight = info.pending;
+	}
+	return 0;
+}
+
+/* Adds to @s a transport that was found. */
+static int add(struct snapshot *s, const struct rpc_transport_state *found)
+{
+	const size_t known = s->transport_count;
+	struct rpc_transport_state *t;
+	char name[32];
+
+	name_transport(s, found->server, found->protocol, name, sizeof(name));
+	t = snapshot_transport(s, found->server, name);
+	if (!t)
+		return -ENOMEM;
+	memcpy(t->protocol, found->protocol, sizeof(t->protocol));
+	t->named_only = s->transport_count > known; /* others have counts of an earlier source */
+	t->remote = found->remote;
+	t->local = found->local;
+	if (found->alive) {
+		t->alive = true;
+		t->slots_max = found->slots_max;
+		t->slots_allocated = found->slots_allocated;
+		t->slots_in_flight = found->slots_in_flight;
 	}
 	return 0;
 }
@@ -131,7 +160,8 @@ static int by_number(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_all(const char *root, struct snapshot *s, const size_t *seen)
+/* Appends to @found, see find(). */
+static int find_all(struct snapshot *found, const char *root, struct snapshot *s, bool seen)
 {
 	char pattern[PATH_MAX];
 	glob_t files;
@@ -143,7 +173,7 @@ static int add_all(const char *root, struct snapshot *s, const size_t *seen)
 		return 0;
 	qsort(files.gl_pathv, files.gl_pathc, sizeof(*files.gl_pathv), by_number);
 	for (size_t i = 0; i < files.gl_pathc && i < XPRT_FILES_MAX && !err; i++)
-		err = add(s, files.gl_pathv[i], seen);
+		err = find(found, s, files.gl_pathv[i], seen);
 	if (files.gl_pathc > XPRT_FILES_MAX)
 		s->folded_entries += files.gl_pathc - XPRT_FILES_MAX;
 	globfree(&files);
@@ -152,15 +182,49 @@ static int add_all(const char *root, struct snapshot *s, const size_t *seen)
 
 int xprt_files_add(const char *root, struct snapshot *s)
 {
-	return s->mount_count ? add_all(root, s, NULL) : 0;
+	struct snapshot found = {};
+	int err = s->mount_count ? find_all(&found, root, s, true) : 0;
+
+	for (size_t i = 0; i < found.transport_count && !err; i++)
+		err = add(s, &found.transports[i]);
+	snapshot_free(&found);
+	return err;
 }
 
-int xprt_files_add_unseen(const char *root, struct snapshot *s)
+/* Looks anew, and whether it has to next time, too. */
+static int look(struct xprt_unseen *u, const char *root, struct snapshot *s)
+{
+	int err;
+
+	snapshot_free(&u->found);
+	err = find_all(&u->found, root, s, false);
+	u->quiet = !err;
+	for (size_t i = 0; i < u->found.transport_count; i++)
+		u->quiet &= !u->found.transports[i].slots_in_flight;
+	return err;
+}
+
+int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapshot *s)
 {
 	const size_t seen = s->transport_count;
+	bool unseen = false;
+	int err = 0;
 
 	for (size_t i = 0; i < s->mount_count; i++)
-		if (!is_known(s, seen, &s->mounts[i]))
-			return add_all(root, s, &seen);
-	return 0;
+		unseen |= !mount_is_known(s, &s->mounts[i]);
+	if (unseen && !u->quiet)
+		err = look(u, root, s);
+	for (size_t i = 0; unseen && i < u->found.transport_count && !err; i++) {
+		const struct rpc_transport_state *t = &u->found.transports[i];
+
+		if (!is_known(s, seen, t->server, t->remote.address))
+			err = add(s, t);
+	}
+	return err;
+}
+
+void xprt_unseen_free(struct xprt_unseen *u)
+{
+	snapshot_free(&u->found);
+	*u = (struct xprt_unseen){};
 }
