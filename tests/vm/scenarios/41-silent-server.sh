@@ -20,6 +20,7 @@ tc -n silent qdisc del dev eth0 root
 wait "$loader"
 compare_point after
 agent_stop
+umount /mnt/silent
 
 nfs_mount 4.2 '' /mnt/hung
 prepare_file /mnt/hung
