@@ -137,23 +137,34 @@ int bpf_hooks_attach(struct bpf_hooks *h, size_t begin, size_t end)
 	return 0;
 }
 
-uint64_t bpf_hooks_misses(const struct bpf_hooks *h, unsigned int except)
+static bool is_of_hooks(const struct bpf_program *program, const struct bpf_hooks *h,
+			unsigned int hooks)
 {
-	uint64_t misses = 0;
-
 	for (size_t i = 0; i < h->count; i++)
-		if (bpf_hook_attached(h, i) && !(except & 1u << i))
-			misses += bpf_program_misses(program_of(h, i));
-	return misses;
+		if (hooks & 1u << i && program_of(h, i) == program)
+			return true;
+	return false;
 }
 
-void bpf_hooks_runs(const struct bpf_hooks *h,
-		    void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
-		    void *context)
+uint64_t bpf_hooks_count(const struct bpf_hooks *h, unsigned int except,
+			 void (*add)(void *context, const char *program, uint64_t runs,
+				     uint64_t ns),
+			 void *context)
 {
 	const struct skeleton_head *head = h->skeleton;
+	struct bpf_program *program;
+	struct bpf_counts counts;
+	uint64_t misses = 0;
 
-	bpf_object_runs(head->object, add, context);
+	bpf_object__for_each_program(program, head->object) {
+		if (!bpf_program_counts(program, &counts))
+			continue;
+		if (counts.runs)
+			add(context, bpf_program__name(program), counts.runs, counts.run_ns);
+		if (!is_of_hooks(program, h, except))
+			misses += counts.misses;
+	}
+	return misses;
 }
 
 void bpf_hooks_close(struct bpf_hooks *h)

@@ -67,14 +67,12 @@ int bpf_hooks_attach(struct bpf_hooks *h, size_t begin, size_t end);
 
 bool bpf_hook_attached(const struct bpf_hooks *h, size_t hook);
 
-/* How often the kernel did not run the attached programs, except those of the hooks
- * @except: see bpf_program_misses(). */
-uint64_t bpf_hooks_misses(const struct bpf_hooks *h, unsigned int except);
-
-/* See bpf_object_runs(). */
-void bpf_hooks_runs(const struct bpf_hooks *h,
-		    void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
-		    void *context);
+/* Looks at each program once: calls @add as bpf_object_runs(), and returns how often the kernel
+ * skipped a program, except those of the hooks @except. */
+uint64_t bpf_hooks_count(const struct bpf_hooks *h, unsigned int except,
+			 void (*add)(void *context, const char *program, uint64_t runs,
+				     uint64_t ns),
+			 void *context);
 
 /* Detaches and unloads. @h may be all zero. */
 void bpf_hooks_close(struct bpf_hooks *h);

@@ -143,20 +143,33 @@ void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m)
 		m->programs += memory_of(bpf_program__fd(program));
 }
 
+bool bpf_program_counts(const struct bpf_program *program, struct bpf_counts *counts)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return false;
+	*counts = (struct bpf_counts){
+		.runs = info.run_cnt,
+		.run_ns = info.run_time_ns,
+		.misses = info.recursion_misses,
+	};
+	return true;
+}
+
 void bpf_object_runs(const struct bpf_object *object,
 		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
 		     void *context)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object) {
-		struct bpf_prog_info info = {};
-		__u32 size = sizeof(info);
-		int fd = bpf_program__fd(program);
+	struct bpf_counts counts;
 
-		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) && info.run_cnt)
-			add(context, bpf_program__name(program), info.run_cnt, info.run_time_ns);
-	}
+	bpf_object__for_each_program(program, object)
+		if (bpf_program_counts(program, &counts) && counts.runs)
+			add(context, bpf_program__name(program), counts.runs, counts.run_ns);
 }
 
 int bpf_statistics_on(void)
@@ -164,16 +177,6 @@ int bpf_statistics_on(void)
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
 	return fd < 0 ? -errno : fd;
-}
-
-uint64_t bpf_program_misses(const struct bpf_program *program)
-{
-	struct bpf_prog_info info = {};
-	__u32 size = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-		return 0;
-	return info.recursion_misses;
 }
 
 uint32_t bpf_shards(uint32_t max)

@@ -42,6 +42,15 @@ struct bpf_memory {
 
 void bpf_object_memory(const struct bpf_object *object, struct bpf_memory *m);
 
+/* What the kernel counts of a program. */
+struct bpf_counts {
+	uint64_t runs, run_ns; /* since bpf_statistics_on() */
+	uint64_t misses; /* it was skipped, because it was already running on that CPU; from 5.12 */
+};
+
+/* False: it is not loaded. */
+bool bpf_program_counts(const struct bpf_program *program, struct bpf_counts *counts);
+
 /* Calls @add for each program of @object that has run since bpf_statistics_on(), with
  * the number and the total time of its runs. */
 void bpf_object_runs(const struct bpf_object *object,
@@ -52,10 +61,6 @@ void bpf_object_runs(const struct bpf_object *object,
  * descriptor is closed (from 5.8). Each run then reads the clock twice more.
  * Returns -errno on failure. */
 int bpf_statistics_on(void);
-
-/* How often the kernel skipped a loaded program because it was already running on that
- * CPU (recursion_misses, from 5.12). */
-uint64_t bpf_program_misses(const struct bpf_program *program);
 
 /* The number of copies of a hot map: one for each possible CPU, rounded up to a power of
  * two; at most @max, itself a power of two. */

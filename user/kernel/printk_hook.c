@@ -96,7 +96,10 @@ void printk_hook_consume(struct printk_hook *h)
 
 uint64_t printk_hook_dropped(const struct printk_hook *h)
 {
-	return h->bpf->bss->printk_dropped + bpf_program_misses(h->bpf->progs.printk_console);
+	struct bpf_counts counts = {};
+
+	bpf_program_counts(h->bpf->progs.printk_console, &counts);
+	return h->bpf->bss->printk_dropped + counts.misses;
 }
 
 uint64_t printk_hook_others_dropped(const struct printk_hook *h)

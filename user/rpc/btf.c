@@ -329,9 +329,8 @@ static int read_state(void *state, struct snapshot *s)
 	/* A call is recorded at its release even if these programs missed its end. */
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
-	snapshot_drop(s, "rpc_recursion", bpf_hooks_misses(&b->hooks, except));
+	snapshot_drop(s, "rpc_recursion", rpc_cost_add(s, &b->hooks, except));
 	s->unknown |= unknown_facts(b);
-	rpc_cost_add(s, &b->hooks);
 	return btf_maps_read(&b->maps, s);
 }
 

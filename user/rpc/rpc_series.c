@@ -187,9 +187,9 @@ static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_
 	snapshot_program(snapshot, program, runs, ns);
 }
 
-void rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h)
+uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except)
 {
 	s->map_bytes += h->memory.maps;
 	s->program_bytes += h->memory.programs;
-	bpf_hooks_runs(h, add_runs, s);
+	return bpf_hooks_count(h, except, add_runs, s);
 }
