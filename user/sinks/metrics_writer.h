@@ -36,8 +36,6 @@ struct metrics_writer {
 	enum metric_id metric; /* the family that is being written */
 	bool begun; /* its metadata are written */
 	char name[NAME_SIZE], *name_end; /* the family's, with the prefix */
-	/* Bounds as text, each made once: of counts [0] and of times [1]. */
-	char bounds[2][BOUNDS][NUMBER_SIZE];
 	char line[LINE_SIZE]; /* the sample that is being written */
 };
 
