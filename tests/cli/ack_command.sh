@@ -55,12 +55,11 @@ advised() { # LINE...: of a metrics file
 	printf '%s\n' "$@" '# EOF' >advised
 	command=$("$program" check --json --ack etc/acks --file advised | sed -n 's/.*"acknowledge":"\(xidscope [^"]*\)".*/\1/p')
 	grep -qF "to acknowledge it: $command" <("$program" check --explain --ack etc/acks --file advised) || fail "of $1 it does not explain '$command'"
+	command=${command/TIME/2099-01-01}
 	eval "${command/xidscope ack/ack}"
 	expect 0 "XIDSCOPE OK: *" "" check --ack etc/acks --file advised
 	rm -f etc/acks
 }
-TIME=2099-01-01
-ack() { expect 0 "" "" ack --ack etc/acks --file "${file:-metrics}" "${@/TIME/$TIME}"; }
 for device in "" $gpu nvidia-nvswitch0; do
 	for kind in reset_required fallen_off_bus nvswitch_failed; do
 		advised "xidscope_gpu_driver_errors_total{gpu=\"$device\",kind=\"$kind\"} 2" \
