@@ -383,8 +383,7 @@ static void explain_time(const char *name, double seconds)
 	char text[TIME_TEXT_SIZE];
 
 	time_to_text(text, sizeof(text), seconds);
-	if (seconds > 0)
-		printf("  %s%s\n", name, text);
+	printf("  %s%s\n", name, seconds > 0 ? text : "not known");
 }
 
 /* For each finding its evidence, when it began and what ends it. */
@@ -408,7 +407,8 @@ static void print_explained(const struct verdict *v)
 		else
 			puts("  evidence  the present state");
 		explain_time("began     ", f->first);
-		explain_time("last      ", f->last);
+		if (f->count)
+			explain_time("last      ", f->last);
 		printf("  cleared   by: %s\n", health_rules[f->rule].clears);
 		ack_command(f, command, sizeof(command));
 		printf("  to acknowledge it: %s\n", command);
