@@ -94,6 +94,14 @@ expect 2 "" "xidscope: invalid GPU CODE '\\\\x1b\[31m': use a PCI address*" ack 
 expect 2 "" "xidscope: invalid GPU CODE '../../x': use an Xid*" ack $gpu ../../x
 expect 2 "" "xidscope: invalid --until '1;x': use a time *" ack $gpu 79 --until '1;x'
 
+# what would have no effect
+for what in falen_off_bus xid_fatal x; do
+	expect 2 "" "xidscope: nothing is found by the name $what: use *" ack --ack etc/acks $gpu $what
+done
+expect 2 "" "xidscope: nfs_waiter is a state, which goes on: use --until *" ack --ack etc/acks '*' nfs_waiter
+expect 2 "" "xidscope: pcie_width is a state, *" ack --ack etc/acks $gpu pcie_width --until 2026-01-01
+[[ $(wc -l <etc/acks) == 1 ]] || fail "it writes what has no effect: $(<etc/acks)"
+
 # ---- at once ----
 rm etc/acks
 for i in {1..50}; do "$program" ack --ack etc/acks $gpu "$i" 2>>errors & done

@@ -510,3 +510,19 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 					  NULL, .local = true,
 					  .clears = "The time service synchronises the clock." },
 };
+
+enum health_what health_what(const char *what)
+{
+	const struct driver_message *end =
+		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
+
+	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5))
+		return HEALTH_FAULT;
+	for (const struct driver_message *m = driver_messages; m < end; m++)
+		if (!strcmp(what, m->kind))
+			return HEALTH_FAULT;
+	for (const struct health_rule *r = health_rules; r < health_rules + HEALTH_RULES; r++)
+		if (!r->matches && r->find != find_driver_messages && !strcmp(what, r->name))
+			return HEALTH_STATE;
+	return HEALTH_NOTHING;
+}
