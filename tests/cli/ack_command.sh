@@ -49,6 +49,29 @@ check 2 "Xid 79*" metrics
 file=named ack --remove $gpu 79
 file_is ""
 
+# ---- the command that a check advises does it, whatever the finding is about ----
+advised() { # LINE...: of a metrics file
+	local command
+	printf '%s\n' "$@" '# EOF' >advised
+	command=$("$program" check --json --ack etc/acks --file advised | sed -n 's/.*"acknowledge":"\(xidscope [^"]*\)".*/\1/p')
+	grep -qF "to acknowledge it: $command" <("$program" check --explain --ack etc/acks --file advised) || fail "of $1 it does not explain '$command'"
+	command=${command/TIME/2099-01-01}
+	eval "${command/xidscope ack/ack}"
+	expect 0 "XIDSCOPE OK: *" "" check --ack etc/acks --file advised
+	rm -f etc/acks
+}
+for device in "" $gpu nvidia-nvswitch0; do
+	for kind in reset_required fallen_off_bus nvswitch_failed; do
+		advised "xidscope_gpu_driver_errors_total{gpu=\"$device\",kind=\"$kind\"} 2" \
+			"xidscope_gpu_driver_error_last_timestamp_seconds{gpu=\"$device\",kind=\"$kind\"} 1795255200.000"
+	done
+done
+advised 'xidscope_rpc_oldest_waiter_seconds{server="nas 1",queue="pending"} 75.000000000'
+advised "xidscope_gpu_gsp_rate_limited{gpu=\"$gpu\"} 1"
+advised "xidscope_nvswitch_sxid_errors_total{device=\"$gpu\",sxid=\"20034\",severity=\"fatal\"} 3" \
+	"xidscope_nvswitch_sxid_last_timestamp_seconds{device=\"$gpu\",sxid=\"20034\"} 1795255200.000"
+advised "$(head -n 1 metrics)" "$(sed -n 3p metrics)"
+
 # ---- what others have written stays, and what is wrong is not made worse ----
 printf '# ours\n\n* 31 2026-01-01 by hand # here\n* nfs_waiter 1' >etc/acks
 ack $gpu 79 --until 2026-11-21
@@ -70,6 +93,14 @@ expect 2 "" "xidscope: invalid --note 'xxx*': use at most 200 bytes" ack $gpu 79
 expect 2 "" "xidscope: invalid GPU CODE '\\\\x1b\[31m': use a PCI address*" ack $'\e[31m' 79
 expect 2 "" "xidscope: invalid GPU CODE '../../x': use an Xid*" ack $gpu ../../x
 expect 2 "" "xidscope: invalid --until '1;x': use a time *" ack $gpu 79 --until '1;x'
+
+# what would have no effect
+for what in falen_off_bus xid_fatal x; do
+	expect 2 "" "xidscope: nothing is found by the name $what: use *" ack --ack etc/acks $gpu $what
+done
+expect 2 "" "xidscope: nfs_waiter is a state, which goes on: use --until *" ack --ack etc/acks '*' nfs_waiter
+expect 2 "" "xidscope: pcie_width is a state, *" ack --ack etc/acks $gpu pcie_width --until 2026-01-01
+[[ $(wc -l <etc/acks) == 1 ]] || fail "it writes what has no effect: $(<etc/acks)"
 
 # ---- at once ----
 rm etc/acks

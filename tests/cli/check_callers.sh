@@ -161,7 +161,7 @@ fresh IDLE
 for _ in 1 2 3; do node n1 DOWN 3 "$ours" && slurm "$back" healthy; done
 node n1 DOWN 3 "$ours" && slurm "" healthy && said "resumed 3 times in a day"
 # by hand, while the fault is open: it will not hold, and says why
-fresh IDLE && slurm "$drain"$'\n'"$down" critical && node n1 IDLE && slurm "*(it was resumed, but the fault is open: repair \
+fresh IDLE && slurm "$drain"$'\n'"$down" critical && node n1 IDLE && slurm "*[(]it was resumed, but the fault is open: repair \
 it, or xidscope ack $gpu 79)*" critical
 
 # a state that ends by itself must last
@@ -169,6 +169,16 @@ echo 'xidscope_rpc_oldest_waiter_seconds{server="[::1]",queue="pending"} 75.0000
 fresh IDLE && slurm "" waiting && slurm "" waiting && XIDSCOPE_CONFIRM=0 slurm "update NodeName=n1 State=DRAIN Reason=NFS \
 waits [[]::1] [[]xidscope warn] NFS server *" waiting && slurm "" waiting && slurm "$back" healthy
 fresh IDLE && slurm "" waiting && slurm "" healthy && slurm "" waiting
+XIDSCOPE_CONFIRM=0 slurm "update *" waiting && node n1 IDLE && XIDSCOPE_CONFIRM=0 slurm "*[(]it was resumed, but the fault is open: \
+repair it, or xidscope ack '[*]' nfs_waiter --until TIME)" waiting
+# a setting that is no number, as "20%", must not lift a limit
+for setting in LIMIT=20% LIMIT=x LIMIT=-1 LIMIT=08 LIMIT=0x14 STABLE=5m CONFIRM=1h RESUMES=no WINDOW=600 'WINDOW=600 x' SETTLE=x; do
+	export "XIDSCOPE_$setting"
+	fresh IDLE && slurm "" critical
+	grep -q "^xidscope: XIDSCOPE_${setting%%=*}=.*: use " err || fail "XIDSCOPE_$setting is not named: $(<err)"
+	unset "XIDSCOPE_${setting%%=*}"
+	export XIDSCOPE_SETTLE=0 XIDSCOPE_STABLE=0
+done
 
 # ---- the fleet's limit: 20 % of ten nodes are two ----
 others() { for i in "$@"; do printf "printf '%%s\\n' IDLE+DRAIN 3 '%s' >nodes/n%s\n" "${ours/c1/c2}" "$i"; done; }
@@ -196,6 +206,10 @@ fresh ALLOCATED && slurm "$warn" warning
 fresh ALLOCATED && slurm "" torn
 fresh ALLOCATED && exits=1 slurm "$drain"$'\n'"$down" critical
 fresh ALLOCATED && XIDSCOPE_MODE=observe slurm "update NodeName=n1 Comment=*" critical
+# Slurm drains a node whose prolog fails: not one that the fleet's limit keeps in service, nor one that cannot be drained
+fresh ALLOCATED && bash <(others 5 6) && slurm "" critical && said "limit of 20 %"
+fresh ALLOCATED && others 5 6 >meanwhile && slurm "$drain"$'\n'"$back" critical && said "over the limit"
+fresh ALLOCATED+DRAIN "somebody's" && exits=1 slurm "" critical
 SLURM_SCRIPT_CONTEXT=epilog_slurmd
 fresh ALLOCATED && slurm "$drain"$'\n'"$down" critical
 unset SLURM_SCRIPT_CONTEXT XIDSCOPE_RESUME XIDSCOPE_STABLE

@@ -132,6 +132,7 @@ and all(r['level'] in ('off', 'warn', 'fail') and r['clears'] for r in j)" check
 expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *3 of sxid:20034*began *2026-11-21T09:58:20Z\
 *last *2026-11-21T10:00:00Z*cleared *xidscope ack $gpu sxid:20034" "" check --explain --file switch
 expect 0 "OK: 0 findings" "" check --explain --file healthy
+expect 2 "*Mount /no/mount is not mounted*evidence *the present state*began *not known*cleared *" "" check --explain --file healthy --mount /no/mount
 expect 3 "UNKNOWN: torn: *" "" check --explain --file torn
 json "'nas|1' in j['findings'][0]['reason']" check --json --file waiting
 

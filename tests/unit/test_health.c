@@ -151,10 +151,10 @@ TEST(each_xid_meets_its_rule)
 
 TEST(storms_and_repeats_are_counted_over_severities)
 {
-	struct fault *a = add_fault(31, false, "warning", "restart_app", NOW - 10), *b;
+	struct fault *a = add_fault(68, false, "warning", "restart_app", NOW - 10), *b;
 
 	a->count = 499;
-	b = add_fault(31, false, "info", "x", NOW - 10);
+	b = add_fault(68, false, "info", "x", NOW - 10);
 	b->count = 500;
 	evaluate();
 	assert_ok();
@@ -272,7 +272,8 @@ TEST(a_gpu_that_fails_again_after_two_reboots_is_to_be_replaced)
 	assert_string_equal(report.findings[0].action, "replace_gpu");
 }
 
-TEST(what_only_follows_may_storm)
+/* One crash prints an Xid 13 for each part of the GPU. */
+TEST(what_only_follows_or_is_the_applications_may_storm)
 {
 	struct fault *f = add_fault(45, false, "info", "workflow_xid_45", NOW - 10);
 
@@ -283,8 +284,15 @@ TEST(what_only_follows_may_storm)
 	strcpy(f->action, "ignore");
 	evaluate();
 	assert_ok();
-	f->code = 31;
+	f->code = 13;
 	strcpy(f->action, "restart_app");
+	evaluate();
+	assert_ok();
+	f->recent = 3;
+	evaluate();
+	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
+	f->recent = 0;
+	f->code = 94;
 	evaluate();
 	assert_only(HEALTH_XID_STORM, HEALTH_WARN);
 }

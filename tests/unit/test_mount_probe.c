@@ -24,6 +24,7 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 				   "/dev/sda1 / ext4 defaults 0 1\n"
 				   "nas:/e /e nfs noautos\n"
 				   "nas:/f\n"
+				   "nas:/e /e/ nfs\n"
 				   "nas:/a /a nfs rw 0 0\n"
 				   "nas:/g /g nfs";
 	struct node_facts f = {};
@@ -38,6 +39,14 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 	mount_facts_add(&f, "/data,ro");
 	assert_string_equal(f.mounts[4].path, "/data");
 	assert_true(f.mounts[4].read_only);
+	/* as mountinfo has them */
+	mount_facts_add(&f, "//h///i/,ro");
+	assert_string_equal(f.mounts[5].path, "/h/i");
+	assert_true(f.mounts[5].read_only);
+	mount_facts_add(&f, "//");
+	assert_string_equal(f.mounts[6].path, "/");
+	mount_facts_add(&f, "/e/");
+	assert_int_equal(f.mount_count, 7);
 	for (int i = 0; i < 100; i++) {
 		char path[32];
 

@@ -17,6 +17,7 @@
 #include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "health/ack.h"
+#include "health/health.h"
 #include "sinks/metrics_file.h"
 
 #define METRICS_MAX_BYTES (64 << 20)
@@ -245,6 +246,27 @@ static int edit(const struct options *o, struct output_file *f)
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }
 
+/* Whether an entry would have no effect; then a message says why. */
+static bool is_useless(const struct options *o)
+{
+	enum health_what what = health_what(o->fault.what);
+
+	if (what == HEALTH_NOTHING)
+		safe_line(
+			stderr,
+			"xidscope: nothing is found by the name %s: use an Xid, sxid:NUMBER, a kind of "
+			"driver error, or a rule that finds a state, as nfs_waiter",
+			o->fault.what);
+	else if (what == HEALTH_STATE && !(o->fault.time > wall_seconds()))
+		safe_line(stderr,
+			  "xidscope: %s is a state, which goes on: use --until with a time in the "
+			  "future",
+			  o->fault.what);
+	else
+		return false;
+	return true;
+}
+
 int cmd_ack(const struct options *o)
 {
 	struct output_file f;
@@ -252,6 +274,8 @@ int cmd_ack(const struct options *o)
 
 	if (o->list)
 		return list(o);
+	if (!o->remove && is_useless(o))
+		return EXIT_USAGE;
 	if (output_file_init(&f, o->ack) || !f.folder)
 		safe_line(stderr, "xidscope: no memory, or no file: name one by --ack");
 	else

@@ -300,9 +300,25 @@ static void print_time(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
+/*
+ * The command that acknowledges it. What is not named by an address, as a server, a mount or a switch,
+ * can be only with all others. A state goes on, so nothing but a snooze ends it.
+ */
+static void ack_command(const struct health_finding *f, char *text, size_t size)
+{
+	struct span device = { f->device, f->device + strlen(f->device) };
+	struct ack ignored;
+
+	safe_format(text, size, "xidscope ack %s %s%s",
+		    ack_read_device(device, &ignored) ? f->device : "'*'", f->what,
+		    f->count ? "" : " --until TIME");
+}
+
 /* Members that are not known are left out. */
 static void print_finding(struct json *j, const struct health_finding *f)
 {
+	char command[128];
+
 	json_object(j, NULL);
 	json_text(j, "rule", health_rules[f->rule].name);
 	json_text(j, "level", health_level_names[f->level]);
@@ -320,6 +336,8 @@ static void print_finding(struct json *j, const struct health_finding *f)
 	json_text(j, "reason", f->reason);
 	json_text(j, "brief", f->brief);
 	json_text(j, "clears", health_rules[f->rule].clears);
+	ack_command(f, command, sizeof(command));
+	json_text(j, "acknowledge", command);
 	json_object_end(j);
 }
 
@@ -365,14 +383,14 @@ static void explain_time(const char *name, double seconds)
 	char text[TIME_TEXT_SIZE];
 
 	time_to_text(text, sizeof(text), seconds);
-	if (seconds > 0)
-		printf("  %s%s\n", name, text);
+	printf("  %s%s\n", name, seconds > 0 ? text : "not known");
 }
 
 /* For each finding its evidence, when it began and what ends it. */
 static void print_explained(const struct verdict *v)
 {
 	const struct health_report *r = &v->report;
+	char command[128];
 
 	printf("%s: ", names[v->exit]);
 	if (v->exit == CHECK_UNKNOWN)
@@ -389,10 +407,11 @@ static void print_explained(const struct verdict *v)
 		else
 			puts("  evidence  the present state");
 		explain_time("began     ", f->first);
-		explain_time("last      ", f->last);
-		printf("  cleared   by: %s\n", health_rules[f->rule].clears);
 		if (f->count)
-			printf("  to acknowledge it: xidscope ack %s %s\n", f->device, f->what);
+			explain_time("last      ", f->last);
+		printf("  cleared   by: %s\n", health_rules[f->rule].clears);
+		ack_command(f, command, sizeof(command));
+		printf("  to acknowledge it: %s\n", command);
 	}
 	if (r->total > r->count)
 		printf("\nand %zu more\n", r->total - r->count);

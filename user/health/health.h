@@ -121,6 +121,11 @@ struct health_report {
 void health_evaluate(const struct snapshot *s, const struct health_options *o, double now,
 		     struct health_report *report);
 
+enum health_what { HEALTH_NOTHING, HEALTH_FAULT, HEALTH_STATE };
+
+/* What a valid WHAT of an acknowledgement stands for: the name of a rule may find nothing. */
+enum health_what health_what(const char *what);
+
 /* Whether what @what stands for in an acknowledgement, last reported of @device at @last, is
  * over, by all of that. */
 bool health_is_over(const struct snapshot *s, const struct health_options *o, double now,

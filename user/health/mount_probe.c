@@ -69,18 +69,24 @@ static bool has_option(struct span options, const char *name)
 	return false;
 }
 
+/* As mountinfo has it: without a '/' that another one follows, or that ends it. */
 static void add(struct node_facts *facts, const char *path, bool read_only)
 {
-	struct mount_fact *m = &facts->mounts[facts->mount_count];
+	struct mount_fact *m, new = { .read_only = read_only };
+	size_t used = 0;
 
-	for (size_t i = 0; i < facts->mount_count; i++)
-		if (!strcmp(facts->mounts[i].path, path))
+	for (; *path; path++) {
+		if (*path == '/' && (path[1] == '/' || (!path[1] && used)))
+			continue;
+		if (used + 1 == sizeof(new.path))
 			return;
-	if (facts->mount_count == MAX_MOUNT_FACTS || strlen(path) >= sizeof(m->path))
-		return;
-	*m = (struct mount_fact){ .read_only = read_only };
-	memcpy(m->path, path, strlen(path) + 1);
-	facts->mount_count++;
+		new.path[used++] = *path;
+	}
+	for (m = facts->mounts; m < facts->mounts + facts->mount_count; m++)
+		if (!strcmp(m->path, new.path))
+			return;
+	if (facts->mount_count < MAX_MOUNT_FACTS)
+		facts->mounts[facts->mount_count++] = new;
 }
 
 void mount_facts_add(struct node_facts *facts, const char *path)

@@ -299,6 +299,12 @@ static bool is_xid_error(const struct fault *f)
 	       strcmp(xid_catalog_find(f->code)->category, "info") != 0;
 }
 
+/* Not an application's own error: of that, the driver prints one for each part of the GPU. */
+static bool is_machine_error(const struct fault *f)
+{
+	return is_xid_error(f) && strcmp(xid_catalog_find(f->code)->category, "app") != 0;
+}
+
 static bool is_fatal_sxid(const struct fault *f)
 {
 	return f->nvswitch && !strcmp(f->severity, "fatal");
@@ -437,7 +443,7 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 				  find_faults, is_hardware_xid, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_STORM] = { "xid_storm", HEALTH_WARN, 1000, "reports",
 			       "At least this many reports of the same Xid on one GPU.",
-			       find_frequent, is_xid_error, .gpu = true, .clears = GPU_CLEARS },
+			       find_frequent, is_machine_error, .gpu = true, .clears = GPU_CLEARS },
 	[HEALTH_XID_REPEAT] = { "xid_repeat", HEALTH_WARN, 3, "incidents",
 				"At least this many incidents of the same Xid on one GPU in 24 "
 				"hours (run --recent).",
@@ -504,3 +510,19 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 					  NULL, .local = true,
 					  .clears = "The time service synchronises the clock." },
 };
+
+enum health_what health_what(const char *what)
+{
+	const struct driver_message *end =
+		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
+
+	if (*what < 'a' || *what > 'z' || !strncmp(what, "sxid:", 5))
+		return HEALTH_FAULT;
+	for (const struct driver_message *m = driver_messages; m < end; m++)
+		if (!strcmp(what, m->kind))
+			return HEALTH_FAULT;
+	for (const struct health_rule *r = health_rules; r < health_rules + HEALTH_RULES; r++)
+		if (!r->matches && r->find != find_driver_messages && !strcmp(what, r->name))
+			return HEALTH_STATE;
+	return HEALTH_NOTHING;
+}
