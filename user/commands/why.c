@@ -456,6 +456,21 @@ static struct window window_of(const struct options *o, const struct seen_by_tra
 	return w;
 }
 
+/* Whether the window begins after @now, so that not even its being quiet is known. */
+static bool is_to_come(const struct window *w, double now)
+{
+	char since[TIME_TEXT_SIZE];
+
+	if (w->since <= now)
+		return false;
+	time_to_text(since, sizeof(since), w->since);
+	safe_line(
+		stderr,
+		"xidscope: nothing is known of this window yet: it begins at %s, after the present",
+		since);
+	return true;
+}
+
 static void print(const struct options *o, const struct history *h, const struct window *w,
 		  const struct event_files *files)
 {
@@ -490,6 +505,9 @@ int cmd_why(const struct options *o)
 		err = -ENOMEM;
 	}
 	w = window_of(o, &seen, now);
+	/* A recording may be of a node with another clock. */
+	if (!err && !seen.text && is_to_come(&w, now))
+		err = -ERANGE;
 	if (!err)
 		print(o, &h, &w, files);
 	history_free(&h);
