@@ -95,6 +95,13 @@ cp made.rec damaged.rec
 printf X | dd of=damaged.rec bs=1 seek=20000 conv=notrunc status=none
 expect 0 "*Summary*" "xidscope: warning: damaged.rec: read * snapshots, then: *damaged from here on" trace --replay damaged.rec
 expect 2 "" "xidscope: use either --record or --replay; *" trace --replay made.rec --record x.rec
+expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json both --html both
+expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json - --html -
+for command in "trace --replay made.rec" "why --replay made.rec"; do
+	# shellcheck disable=SC2086 # several words
+	"$program" $command >/dev/full 2>err && fail "$command: all is well although standard output took nothing"
+	[[ $(<err) == "xidscope: cannot write standard output: No space left on device" ]] || fail "$command >/dev/full says '$(<err)'"
+done
 expect 2 "" "xidscope: invalid --slower 'x': use milliseconds *" trace --slower x
 expect 1 "" "xidscope: error: cannot write --json $dir: *" trace --replay made.rec --json "$dir"
 expect 1 "" "xidscope: error: cannot write --html no/such/folder: *" trace --replay made.rec --html no/such/folder

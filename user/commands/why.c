@@ -239,7 +239,8 @@ static void print_lines(const struct history *h, const struct window *w)
 	if (!shown)
 		puts("Nothing happened that is in the log.");
 	if (h->skipped)
-		printf("Left out %" PRIu64 " lines that are no events.\n", h->skipped);
+		printf("Left out %" PRIu64 " line%s.\n", h->skipped,
+		       h->skipped == 1 ? " that is no event" : "s that are no events");
 }
 
 /* One line, for the comment of a job. */
