@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The program's entry: from the command line to the command. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "commands/commands.h"
+#include "commands/exit_codes.h"
 #include "commands/options.h"
+
+/* A report that a full disk has cut must not look whole. The exit codes of `check` are the node's
+ * health, and `run` reports on its own output. */
+static int end_output(enum command command, int code)
+{
+	if (command == COMMAND_RUN || command == COMMAND_CHECK)
+		return code;
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	fprintf(stderr, "xidscope: cannot write standard output%s%s\n", errno ? ": " : "",
+		errno ? strerror(errno) : "");
+	return code ? code : EXIT_TROUBLE;
+}
 
 int main(int argc, char **argv)
 {
@@ -22,5 +41,5 @@ int main(int argc, char **argv)
 	struct options options;
 	enum command command = options_parse(argc, argv, &options);
 
-	return command ? commands[command](&options) : options.wrong_usage;
+	return command ? end_output(command, commands[command](&options)) : options.wrong_usage;
 }

@@ -51,6 +51,9 @@ json 'j["servers"][0]["verdict"]["bound_by"] == "slot" and j["servers"][0]["verd
 json '[s["name"] for s in j["servers"]] == ["nas-1"] and [o["op"] for o in j["servers"][0]["ops"]] == ["READ"] and not j["slow_calls"]' filtered.json
 "$program" trace --replay made.rec --mount '/mnt/*' --json - >filtered.json
 json '[s["name"] for s in j["servers"]] == ["nas-1"]' filtered.json
+"$program" trace --replay made.rec --slower 300 --json - >filtered.json
+json 'min(c["seconds"] for c in j["slow_calls"]) >= 0.3 and len(j["slow_calls"]) == j["slow_calls_in_all"] == 8' filtered.json
+expect 0 "*no NFS server matches*- No NFS server matches --server and --mount.*" "" trace --replay made.rec --server absent
 
 # ---- a long session: as many intervals as the page can show ----
 "$program" trace --replay made.rec >out
@@ -77,9 +80,13 @@ expect 1 "" "xidscope: cannot read the recording absent: No such file or directo
 touch empty.log
 expect 0 "*Xid 79 * on 0000:c1:00.0*" "" why --replay made.rec --events empty.log
 expect 1 "" "xidscope: cannot read the event log absent: *" why --replay made.rec --events absent
+expect 1 "" "xidscope: nothing is known of this window yet: it begins at 2099-01-01T00:00:00Z, *" why --events empty.log --since 2099-01-01
+expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empty.log --until 2099-01-01 --last 1h
 
 # ---- what is wrong with a file ----
 expect 1 "" "xidscope: error: cannot read the recording absent: No such file or directory" trace --replay absent
+cat made.rec made.rec >twice.rec
+expect 0 "*Summary*" "xidscope: warning: twice.rec: read 181 snapshots, then: it is no recording, or damaged from here on" trace --replay twice.rec
 echo 'something else' >wrong.rec
 expect 1 "" "xidscope: warning: wrong.rec: read 0 snapshots, then: it is no recording, or damaged from here on" trace --replay wrong.rec
 { echo 'xidscope-recording 9' && tail -c +22 made.rec; } >later.rec
@@ -88,6 +95,13 @@ cp made.rec damaged.rec
 printf X | dd of=damaged.rec bs=1 seek=20000 conv=notrunc status=none
 expect 0 "*Summary*" "xidscope: warning: damaged.rec: read * snapshots, then: *damaged from here on" trace --replay damaged.rec
 expect 2 "" "xidscope: use either --record or --replay; *" trace --replay made.rec --record x.rec
+expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json both --html both
+expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json - --html -
+for command in "trace --replay made.rec" "why --replay made.rec"; do
+	# shellcheck disable=SC2086 # several words
+	"$program" $command >/dev/full 2>err && fail "$command: all is well although standard output took nothing"
+	[[ $(<err) == "xidscope: cannot write standard output: No space left on device" ]] || fail "$command >/dev/full says '$(<err)'"
+done
 expect 2 "" "xidscope: invalid --slower 'x': use milliseconds *" trace --slower x
 expect 1 "" "xidscope: error: cannot write --json $dir: *" trace --replay made.rec --json "$dir"
 expect 1 "" "xidscope: error: cannot write --html no/such/folder: *" trace --replay made.rec --html no/such/folder

@@ -220,6 +220,18 @@ TEST(a_damaged_recording_gives_what_is_before_the_damage)
 	}
 }
 
+TEST(what_follows_the_end_is_damage)
+{
+	unsigned int count;
+
+	record(2);
+	bytes = realloc(bytes, size + 1);
+	assert_non_null(bytes);
+	bytes[size] = 0;
+	assert_int_equal(replay(size + 1, &count), -EBADMSG);
+	assert_int_equal(count, 2);
+}
+
 TEST(another_version_is_named)
 {
 	unsigned int count;

@@ -388,6 +388,25 @@ TEST(a_server_of_six_workers_behind_eight_slots_makes_no_promise)
 	assert_true(verdict.gain_at_least == 1);
 }
 
+/* Each call is served faster once the server's cache is warm, although two workers are too few for
+ * four calls at once. */
+TEST(a_server_that_warms_up_meanwhile_makes_no_promise)
+{
+	static const unsigned int few[] = { 1, 1, 2, 2, 0 };
+	struct setup u = { .slots = 4,
+			   .servers = 2,
+			   .service_ns = 60 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	run(&u, few);
+	u.service_ns = 20 * MS;
+	run(&u, steady);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
+	assert_true(verdict.gain_at_least == 1);
+	assert_gain(&u, 32, 9);
+}
+
 /* Behind a delay, a few more calls in flight are served faster, until it is busy. */
 TEST(a_serial_server_behind_a_delay_is_the_limit)
 {

@@ -87,7 +87,7 @@ static const char *read_slower(struct options *o, const char *value)
 	char *end;
 	double ms = strtod(value, &end);
 
-	o->slower = ms / 1e3;
+	o->filter.slower = ms / 1e3;
 	if (!*value || *end || value[strspn(value, "0123456789.")] || !(ms >= 0.001 && ms <= 1e6))
 		return "use milliseconds from 0.001 to 1000000";
 	return NULL;

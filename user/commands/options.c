@@ -286,6 +286,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		o->log.format = LOG_JOURNAL;
 	if (o->record && o->replay)
 		return refuse("use either --record or --replay; see xidscope trace --help");
+	if (o->json_file && o->html && !strcmp(o->json_file, o->html))
+		return refuse("--json and --html need different files; see xidscope trace --help");
 	if (command == COMMAND_XID && !o->code == !o->list)
 		return refuse("use either CODE or --list; see xidscope xid --help");
 	if (command == COMMAND_COMPLETION && !o->shell)

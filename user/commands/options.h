@@ -63,7 +63,6 @@ struct options {
 	/* trace; NULL: none */
 	struct session_filter filter;
 	bool histograms;
-	double slower; /* seconds; 0: keep no slow calls */
 	const char *json_file, *html; /* "-": standard output */
 	const char *record, *replay; /* the latter also of why */
 

@@ -140,7 +140,8 @@ static int trace_now(const struct options *options)
 	if (trace_files_begin(&t.files, options))
 		goto out;
 	err = observer_start(&t.observer, &options->log, options->hooks, options->sources,
-			     options->sunrpc_btf, (uint64_t)(options->slower * 1e9), &gpu, NULL);
+			     options->sunrpc_btf, (uint64_t)(options->filter.slower * 1e9), &gpu,
+			     NULL);
 	if (err) {
 		if (err == -EPERM)
 			code = EXIT_PERMISSION;

@@ -239,7 +239,8 @@ static void print_lines(const struct history *h, const struct window *w)
 	if (!shown)
 		puts("Nothing happened that is in the log.");
 	if (h->skipped)
-		printf("Left out %" PRIu64 " lines that are no events.\n", h->skipped);
+		printf("Left out %" PRIu64 " line%s.\n", h->skipped,
+		       h->skipped == 1 ? " that is no event" : "s that are no events");
 }
 
 /* One line, for the comment of a job. */
@@ -456,6 +457,21 @@ static struct window window_of(const struct options *o, const struct seen_by_tra
 	return w;
 }
 
+/* Whether the window begins after @now, so that not even its being quiet is known. */
+static bool is_to_come(const struct window *w, double now)
+{
+	char since[TIME_TEXT_SIZE];
+
+	if (w->since <= now)
+		return false;
+	time_to_text(since, sizeof(since), w->since);
+	safe_line(
+		stderr,
+		"xidscope: nothing is known of this window yet: it begins at %s, after the present",
+		since);
+	return true;
+}
+
 static void print(const struct options *o, const struct history *h, const struct window *w,
 		  const struct event_files *files)
 {
@@ -490,6 +506,9 @@ int cmd_why(const struct options *o)
 		err = -ENOMEM;
 	}
 	w = window_of(o, &seen, now);
+	/* A recording may be of a node with another clock. */
+	if (!err && !seen.text && is_to_come(&w, now))
+		err = -ERANGE;
 	if (!err)
 		print(o, &h, &w, files);
 	history_free(&h);

@@ -267,8 +267,10 @@ static int read_frame(struct recording *r)
 			return short_read(r);
 		err = bytes_add(&r->packed, block, got);
 	}
-	if (err || !len)
-		return err ? err : checksum ? -EBADMSG : 0;
+	if (err)
+		return err;
+	if (!len) /* the end, after which nothing may follow */
+		return checksum || getc(r->in) != EOF ? -EBADMSG : 0;
 	return crc32(0, r->packed.data, (uInt)len) == checksum ? 1 : -EBADMSG;
 }
 

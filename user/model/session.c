@@ -378,8 +378,8 @@ static void find_stalls(struct session *t)
 
 static bool wants_slow(const struct session *t, const struct slow_call *c)
 {
-	return session_wants_op(t, c->op) && session_wants_server(t, c->server) &&
-	       matches(t->filter.mount, c->mount);
+	return (double)c->total_ns >= t->filter.slower * 1e9 && session_wants_op(t, c->op) &&
+	       session_wants_server(t, c->server) && matches(t->filter.mount, c->mount);
 }
 
 /* Keeps the slowest, in order. */

@@ -8,6 +8,7 @@ struct session_filter {
 	const char *server;
 	const char *op;
 	const char *mount; /* a mount point: its server, and of slow calls those of the mount */
+	double slower; /* slow calls take at least so long, seconds; 0: an observer keeps none */
 };
 
 #endif

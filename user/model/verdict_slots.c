@@ -7,7 +7,7 @@
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* An answer that takes so much longer at the high load than at the low one is as fast, or nearly. */
+/* An answer that takes so many times as long at one of the two loads as at the other takes as long, or nearly. */
 #define FLAT 1.1
 #define NEARLY_FLAT 1.2
 /* How much longer a call may take at the load that a gain is claimed for. */
@@ -139,6 +139,13 @@ static double most_gain(const struct verdict_server *v)
 	return ratio((double)v->queued.total_ns, (double)v->queued.hold_ns);
 }
 
+/* How many times as long as at one of the two loads an answer takes at the other. One that is faster
+ * at the high load shows that the server has changed meanwhile: its cache is warm, for example. */
+static double difference(const struct verdict_numbers *n)
+{
+	return larger(ratio(n->high.rtt_ns, n->low.rtt_ns), ratio(n->low.rtt_ns, n->high.rtt_ns));
+}
+
 void verdict_judge_slots(struct judgement *j, enum bound limit)
 {
 	const char *what = limit == BOUND_SESSION ? "session slots" : "RPC slots";
@@ -159,13 +166,11 @@ void verdict_judge_slots(struct judgement *j, enum bound limit)
 		return;
 	}
 	decide(j->to, limit, CONFIDENCE_LOW);
-	if (varied && n->rtt_ns >= n->hold_ns / 2 &&
-	    n->high.rtt_ns <= NEARLY_FLAT * n->low.rtt_ns) {
+	if (varied && n->rtt_ns >= n->hold_ns / 2 && difference(n) <= NEARLY_FLAT) {
 		flat = extrapolate(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
-			j->to->confidence = n->high.rtt_ns <= FLAT * n->low.rtt_ns ?
-						    CONFIDENCE_HIGH :
-						    CONFIDENCE_MEDIUM;
+			j->to->confidence =
+				difference(n) <= FLAT ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 			wanted = flat;
 		} else {
 			j->to->gain_at_least = 1;

@@ -345,7 +345,8 @@ void live_interval(struct live *v, const struct session *t)
 	localtime_r(&wall, &local);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
 	if (!t->latest.count) {
-		fprintf(v->out, "%s no NFS server\n", clock);
+		fprintf(v->out, "%s no NFS server%s\n", clock,
+			t->last.server_count || t->last.op_count ? " matches" : "");
 		v->lines++;
 	}
 	for (size_t i = 0; i < t->latest.count; i++) {

@@ -215,6 +215,8 @@ void report_session(FILE *out, const struct session *t, bool histograms)
 			  calls ? " at the end of the session" : "", s->rpc_missing);
 	else if (!calls)
 		fputs("- No NFS call ended.\n", out);
+	else if (!t->server_count)
+		fputs("- No NFS server matches --server and --mount.\n", out);
 	for (size_t i = 0; i < t->server_count; i++)
 		if (t->servers[i].sums.calls || t->servers[i].sums.oldest_ns)
 			report_verdict(out, t, t->servers[i].name);

@@ -303,7 +303,7 @@
 	for (const server of s.servers)
 		main.append(serverCard(server));
 	if (!s.servers.length)
-		main.append(card(make("h2", {}, "No NFS server"), make("p", {}, "No call was seen in this session.")));
+		main.append(card(make("h2", {}, "No NFS server"), make("p", {}, "No call was seen, or a filter leaves the servers out.")));
 	for (const [list, name, columns] of sections)
 		if (list.length)
 			main.append(card(make("h2", {}, name), table(name, columns, list)));
