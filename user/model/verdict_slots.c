@@ -139,11 +139,12 @@ static double most_gain(const struct verdict_server *v)
 	return ratio((double)v->queued.total_ns, (double)v->queued.hold_ns);
 }
 
-/* How many times as long as at one of the two loads an answer takes at the other. One that is faster
- * at the high load shows that the server has changed meanwhile: its cache is warm, for example. */
-static double difference(const struct verdict_numbers *n)
+/* Whether an answer takes nearly as long at both loads. One that is faster at the high load shows that
+ * the server has changed meanwhile: its cache is warm, for example. */
+static bool is_flat(const struct verdict_numbers *n)
 {
-	return larger(ratio(n->high.rtt_ns, n->low.rtt_ns), ratio(n->low.rtt_ns, n->high.rtt_ns));
+	return n->high.rtt_ns <= NEARLY_FLAT * n->low.rtt_ns &&
+	       n->low.rtt_ns <= NEARLY_FLAT * n->high.rtt_ns;
 }
 
 void verdict_judge_slots(struct judgement *j, enum bound limit)
@@ -166,11 +167,12 @@ void verdict_judge_slots(struct judgement *j, enum bound limit)
 		return;
 	}
 	decide(j->to, limit, CONFIDENCE_LOW);
-	if (varied && n->rtt_ns >= n->hold_ns / 2 && difference(n) <= NEARLY_FLAT) {
+	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
 		flat = extrapolate(j, slots, slots * gain);
 		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
-			j->to->confidence =
-				difference(n) <= FLAT ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+			j->to->confidence = n->high.rtt_ns <= FLAT * n->low.rtt_ns ?
+						    CONFIDENCE_HIGH :
+						    CONFIDENCE_MEDIUM;
 			wanted = flat;
 		} else {
 			j->to->gain_at_least = 1;
