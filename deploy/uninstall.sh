@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Ends the service and removes what `make install` or the tarball has put there:
 # uninstall.sh [--state | --others] [PREFIX [DESTDIR [SYSCONFDIR]]]      PREFIX: /usr/local. SYSCONFDIR: /etc.
-# --state: fault counts, settings and drop-ins, too. --others: only the files of other versions that this one, installed
+# --state: fault counts, acknowledgements, settings and drop-ins, too. --others: only the files of other versions that this one, installed
 # over them, has not; the service runs on.
 set -eu
 what=''
@@ -49,7 +49,7 @@ if [ "$live" ]; then
 	systemctl reset-failed xidscope 2>/dev/null || true
 fi
 left=''
-for each in /var/lib/xidscope "$sysconf/default/xidscope" /etc/systemd/system/xidscope.service.d; do
+for each in /var/lib/xidscope /run/xidscope /etc/xidscope "$sysconf/default/xidscope" /etc/systemd/system/xidscope.service.d; do
 	[ -e "$dest$each" ] || continue
 	if [ "$what" ]; then
 		rm -rf "$dest$each"
@@ -58,5 +58,5 @@ for each in /var/lib/xidscope "$sysconf/default/xidscope" /etc/systemd/system/xi
 	fi
 done
 if [ "$left" ]; then
-	echo "uninstall.sh: fault counts and settings stay; to remove them: rm -r$left"
+	echo "uninstall.sh: fault counts, acknowledgements and settings stay; to remove them: rm -r$left"
 fi

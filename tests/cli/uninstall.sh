@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, in a folder instead of /, that after an upgrade and after a rollback by the tarball or by `make install` the files
-# are those of the version installed last; that uninstall.sh removes all of them, and fault counts and settings on request
+# are those of the version installed last; that uninstall.sh removes all of them, and fault counts, acknowledgements and settings on request
 # alone, then or later by the command that it prints.
 set -uo pipefail
 # shellcheck source=tests/cli/lib.sh
@@ -52,21 +52,21 @@ installed "$top"
 
 # Files of a version that nobody cleaned up after are removed with the rest.
 for archive in xidscope-*.tar.gz; do tar -C root -xzf "$archive"; done
-mkdir -p root/var/lib/xidscope
-echo counts >root/var/lib/xidscope/state
+mkdir -p root/{var/lib,etc}/xidscope
+touch root/var/lib/xidscope/state root/etc/xidscope/acks
 for wrong in --bogus --others=no; do
 	! uninstall $wrong 2>errors || fail "$wrong is accepted"
 done
 [[ -e root/usr/local/sbin/xidscope && -e root/var/lib/xidscope/state ]] || fail "a wrong option removes files"
 uninstall >said
-[[ $(files) == ./etc/default/xidscope$'\n'./var/lib/xidscope/state ]] || fail "uninstalled, there is: $(files)"
+[[ $(files) == ./etc/default/xidscope$'\n'./etc/xidscope/acks$'\n'./var/lib/xidscope/state ]] || fail "uninstalled, there is: $(files)"
 bash -e <(sed -n 's/.*to remove them: //p' said)
 [[ ! $(files) ]] || fail "the printed command leaves $(files)"
 
 # On request at once, also where settings are in another folder.
 make --no-print-directory -C "$top" install DESTDIR="$dir/root" SYSCONFDIR=/opt/etc || fail "make install fails"
-mkdir -p root/var/lib/xidscope root/etc/systemd/system/xidscope.service.d
-touch root/var/lib/xidscope/state root/etc/systemd/system/xidscope.service.d/override.conf
+mkdir -p root/{var/lib/xidscope,run/xidscope,etc/xidscope,etc/systemd/system/xidscope.service.d}
+touch root/var/lib/xidscope/state root/run/xidscope/pcie root/etc/xidscope/acks root/etc/systemd/system/xidscope.service.d/override.conf
 [[ -e root/opt/etc/default/xidscope ]] || fail "no settings are installed"
 make --no-print-directory -C "$top" uninstall STATE=remove DESTDIR="$dir/root" SYSCONFDIR=/opt/etc || fail "make uninstall fails"
 [[ ! $(files) && ! -e root/usr/local/share/xidscope ]] || fail "with its state uninstalled, there is: $(files)"
