@@ -155,8 +155,8 @@ $(B)/xidscope: $(USER_OBJECTS)
 install: all completions ## install the program, unit, man page, completions, documents, rules and scripts
 	$(Q)deploy/install.sh $(B) '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)' '$(UNITDIR)' '$(ZSHDIR)'
 
-uninstall: ## stop the service and remove what install has put there; STATE=remove: fault counts and settings, too
-	$(Q)deploy/uninstall.sh $(if $(filter remove,$(STATE)),--state) '$(PREFIX)' '$(DESTDIR)'
+uninstall: ## stop the service and remove what install has put there; STATE=remove: fault counts, acknowledgements, settings, too
+	$(Q)deploy/uninstall.sh $(if $(filter remove,$(STATE)),--state) '$(PREFIX)' '$(DESTDIR)' '$(SYSCONFDIR)'
 
 # The program of another architecture is run by QEMU.
 emulator = $(if $(CROSS),qemu-$(patsubst %-linux-gnu,%,$(triplet_$(CROSS)))-static)

@@ -1,21 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Installs what has been built; `make install` calls it: install.sh BUILD DESTDIR PREFIX SYSCONFDIR UNITDIR ZSHDIR
-# Settings that are there already stay. What it installs is listed in PREFIX/share/xidscope/installed, by which
-# deploy/uninstall.sh, installed beside it, removes it.
+# Settings that are there already stay. What it installs is listed in PREFIX/share/xidscope/installed-VERSION, by which
+# deploy/uninstall.sh, installed beside it, removes it, and what other versions have left.
 set -eu
 build=$1 dest=$2 prefix=$3 sysconf=$4 units=$5 zsh=$6
 cd "$(dirname "$0")/.."
-list=$dest$prefix/share/xidscope/installed
+version=$(sed -n 's/^## \([0-9.]*\), .*/\1/p' CHANGELOG.md | head -n 1)
+listed=$prefix/share/xidscope/installed-$version list=$dest$prefix/share/xidscope/installed-$version
 mkdir -p "${list%/*}"
-echo "$prefix/share/xidscope/installed" >"$list"
+# What was built earlier from the same version may have had other files.
+if [ -e "$list" ]; then
+	mv "$list" "$list-before"
+	echo "$listed-before" >>"$list-before"
+fi
+echo "$listed" >"$list"
 
 # place MODE FILE TARGET: with the folders of this installation in it, if it is a text.
 place() {
 	install -D -m "$1" "$2" "$dest$3"
 	case $3 in
 	*/sbin/xidscope) ;;
-	*) sed "s|@PREFIX@|$prefix|g; s|@SYSCONFDIR@|$sysconf|g; s|/usr/local/sbin/xidscope|$prefix/sbin/xidscope|g" "$2" >"$dest$3" ;;
+	*) sed "s|@PREFIX@|$prefix|g; s|@SYSCONFDIR@|$sysconf|g; s|@VERSION@|$version|g; s|/usr/local/sbin/xidscope|$prefix/sbin/xidscope|g" "$2" >"$dest$3" ;;
 	esac
 	echo "$3" >>"$list"
 }
@@ -30,7 +36,7 @@ if [ ! -e "$dest$sysconf/default/xidscope" ]; then
 fi
 
 # Whole folders, but what only the source needs. Programs among them can be called by name.
-for file in CHANGELOG.md docs/*.md $(find deploy/* -mindepth 1 -type f | sort); do
+for file in CHANGELOG.md LICENSE LICENSES/* docs/*.md $(find deploy/* -mindepth 1 -type f | sort); do
 	case $file in
 	deploy/container/* | deploy/debian/* | *.sh | */*_test.* | */xidscope.service) continue ;;
 	deploy/*/xidscope-*)
@@ -42,6 +48,7 @@ for file in CHANGELOG.md docs/*.md $(find deploy/* -mindepth 1 -type f | sort); 
 	esac
 	place 644 "$file" "$prefix/share/xidscope/${file#deploy/}"
 done
+sh "$dest$prefix/share/xidscope/uninstall.sh" --others "$prefix" "$dest"
 if [ -z "$dest" ] && [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 fi

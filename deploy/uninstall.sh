@@ -1,32 +1,62 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Ends the service and removes what `make install` or the tarball has put there: uninstall.sh [--state] [PREFIX [DESTDIR]]
-# PREFIX: /usr/local. --state: fault counts, settings and drop-ins, too.
+# Ends the service and removes what `make install` or the tarball has put there:
+# uninstall.sh [--state | --others] [PREFIX [DESTDIR [SYSCONFDIR]]]      PREFIX: /usr/local. SYSCONFDIR: /etc.
+# --state: fault counts, acknowledgements, settings and drop-ins, too. --others: only the files of other versions that this one, installed
+# over them, has not; the service runs on.
 set -eu
-state=''
-if [ "${1:-}" = --state ]; then
-	state=1
+what=''
+case ${1:-} in
+--*)
+	what=$1
 	shift
-fi
-prefix=${1:-/usr/local} dest=${2:-}
-list=$dest$prefix/share/xidscope/installed
-if [ ! -e "$list" ]; then
-	echo "uninstall.sh: error: $list is missing: nothing is installed there" >&2
+	;;
+esac
+prefix=${1:-/usr/local} dest=${2:-} sysconf=${3:-/etc}
+share=$dest$prefix/share/xidscope
+set -- "$share"/installed-*
+if [ ! -e "$1" ]; then
+	echo "uninstall.sh: error: $1 is missing: nothing is installed there" >&2
 	exit 1
 fi
+# remove_files: those whose names it reads, and folders that are empty then.
+remove_files() {
+	while read -r file; do
+		rm -f "$dest$file"
+	done
+	find "$share" -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +
+}
+case $what in
+--others)
+	cat "$@" | grep -vxFf "$share/installed-@VERSION@" | remove_files
+	exit
+	;;
+--state | '') ;;
+*)
+	echo "uninstall.sh: error: $what: --state and --others are there" >&2
+	exit 1
+	;;
+esac
+
 live=''
 if [ -z "$dest" ] && [ -d /run/systemd/system ]; then
 	live=1
 	systemctl disable --now --quiet xidscope
 fi
-while read -r file; do
-	rm -f "$dest$file"
-done <"$list"
-find "$dest$prefix/share/xidscope" -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +
+cat "$@" | remove_files
 if [ "$live" ]; then
 	systemctl daemon-reload
 	systemctl reset-failed xidscope 2>/dev/null || true
 fi
-if [ "$state" ]; then
-	rm -rf "$dest/var/lib/xidscope" "$dest/etc/default/xidscope" "$dest/etc/systemd/system/xidscope.service.d"
+left=''
+for each in /var/lib/xidscope /run/xidscope /etc/xidscope "$sysconf/default/xidscope" /etc/systemd/system/xidscope.service.d; do
+	[ -e "$dest$each" ] || continue
+	if [ "$what" ]; then
+		rm -rf "$dest$each"
+	else
+		left="$left '$dest$each'"
+	fi
+done
+if [ "$left" ]; then
+	echo "uninstall.sh: fault counts, acknowledgements and settings stay; to remove them: rm -r$left"
 fi

@@ -64,6 +64,7 @@ judge "a test runs each block of commands in DEPLOY.md" tests/docs/check_deploy.
 judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
 judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
 judge "commands, options and values are completed in bash and zsh" tests/cli/completion.sh
+judge "an upgrade leaves no file of the version before, uninstalling none at all" tests/cli/uninstall.sh
 judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
 judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
 judge "recordings give their reports again" tests/cli/trace_files.sh

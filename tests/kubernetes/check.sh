@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that what `kubectl kustomize` renders has the types of Kubernetes and of the Prometheus operator, as TypeScript
 # knows them (npm's kubernetes-models): no field is unknown, missing or of another type. check.sh [FOLDER]
-# FOLDER has the rendered manifests (build/manifests). With another kubectl in the PATH, both render the same.
+# FOLDER has the rendered manifests (build/manifests). With another kubectl in the PATH, both render the same objects.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
@@ -58,6 +58,33 @@ sed 's/"hostPID"/"hostPid"/' "$work/objects.ts" >"$work/wrong.ts"
 ! (cd "$work" && node_modules/.bin/tsc --strict --noEmit --skipLibCheck --module node16 --moduleResolution node16 wrong.ts) >"$work/wrong.log" ||
 	die "a field that does not exist was not found"
 grep -q hostPid "$work/wrong.log" || die "a field that does not exist was not found: $(head -n 3 "$work/wrong.log")"
+# other: what the kubectl of the PATH renders. A ConfigMap's name ends with a checksum, which versions form otherwise.
+if type -P kubectl >/dev/null; then
+	of() { sed -n "s|^ *$1: *||p" "$manifests/xidscope.yaml" | head -n 1 | tr -d '"'; }
+	rm -rf "$work/other"
+	"$root/deploy/kubernetes/render.sh" kubectl "$(of image)" "$(of app.kubernetes.io/version)" "$work/other" 2>"$work/other.log" ||
+		die "$(type -P kubectl) renders nothing: $(tail -n 3 "$work/other.log")"
+	/usr/bin/python3 - "$manifests" "$work/other" <<'END' || die "$(type -P kubectl) renders other objects, see above"
+import json
+import os
+import re
+import sys
+import yaml
+
+
+def objects(folder):
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            for each in yaml.safe_load_all(re.sub(r"(xidscope-monitor)-[0-9a-z]{10}", r"\1", file.read())):
+                yield name + ": " + json.dumps(each, sort_keys=True)
+
+
+here, other = (set(objects(folder)) for folder in sys.argv[1:])
+for each in sorted(here ^ other):
+    print(each, file=sys.stderr)
+sys.exit(here != other)
+END
+fi
 said="$count objects have the types of kubernetes-models $(sed -n 's/.*"kubernetes-models": "\(.*\)",*/\1/p' "$here/package.json")"
 grep -qFx "$said" "$root/docs/DEPLOY.md" || die "docs/DEPLOY.md has another line than: $said"
 echo "$said"

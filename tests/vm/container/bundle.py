@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Makes an OCI bundle of an image and a DaemonSet:
-bundle.py [--without CAPABILITY] [--mount-kmsg] [--allow-kmsg] IMAGE MANIFEST.yaml BUNDLE
+bundle.py [--without CAPABILITY] [--mount-kmsg] [--allow-kmsg] [--plugin] IMAGE MANIFEST.yaml BUNDLE
 
 The DaemonSet, as rendered, is translated as kubelet and containerd do. A key that is not known here ends the
 translation: no setting is left out of the test silently.
 --without takes a capability away; --mount-kmsg adds the node's /dev/kmsg as a volume, which does not give the right to
-open it; --allow-kmsg gives the device, as a runtime can that is configured so.
+open it; --allow-kmsg gives the device, as a runtime can that is configured so. --plugin: the DaemonSet is
+node-problem-detector's, and what it would run, the only plugin of its monitor, runs in its place.
 Beside config.json, the file `settings` has the guest's settings (in shell)."""
 import argparse
 import gzip
@@ -129,28 +130,50 @@ def memory_bytes(quantity):
 
 
 def read(path):
-    """The pod of the DaemonSet in a file."""
+    """The pod of the DaemonSet in a file, and the data of its ConfigMaps."""
     with open(path, encoding="utf-8") as file:
         objects = [each for each in yaml.safe_load_all(file) if each]
     [template] = [each["spec"]["template"]["spec"] for each in objects if each["kind"] == "DaemonSet"]
-    return template
+    return template, {each["metadata"]["name"]: each["data"] for each in objects if each["kind"] == "ConfigMap"}
 
 
-def from_daemonset(template, without, tag, image):
+def config_folder(config, data, bundle):
+    """The folder, relative to the bundle, that has the files of a ConfigMap."""
+    [name] = only("configMap", config, "name")
+    os.mkdir(f"{bundle}/{name}")
+    for key, text in data[name].items():
+        with open(f"{bundle}/{name}/{key}", "w", encoding="utf-8") as file:
+            file.write(text)
+    return name
+
+
+def use_plugin(spec, data, rootfs):
+    """The container runs the plugin of the only monitor, with the program where deploy/npd/Containerfile has it."""
+    [[monitor]] = [each.values() for each in data.values()]
+    [rule] = json.loads(monitor)["rules"]
+    os.makedirs(os.path.dirname(rootfs + rule["path"]))
+    os.rename(rootfs + "/xidscope", rootfs + rule["path"])
+    spec["process"]["args"] = [rule["path"], *rule["args"]]
+    spec["linux"]["cgroupsPath"] = "/pod/npd"
+
+
+def from_daemonset(template, data, options, tag, image):
+    without = options.without
     # Those in the second line concern the scheduler, the API server and stopping, not the container's world.
     containers, volumes, host_network, host_pid, grace, *_ = only(
         "pod", template, "containers", "volumes", "hostNetwork", "hostPID", "terminationGracePeriodSeconds",
-        "tolerations", "nodeSelector", "priorityClassName", "automountServiceAccountToken", "enableServiceLinks")
+        "tolerations", "nodeSelector", "priorityClassName", "automountServiceAccountToken", "enableServiceLinks",
+        "serviceAccountName")
     [container] = containers
     name, command, args, env, security, resources, mounts, probe, *_ = only(
         "container", container, "image", "command", "args", "env", "securityContext", "resources", "volumeMounts",
         "livenessProbe", "name", "imagePullPolicy")
-    if name != tag:
+    if name != tag and not options.plugin:
         die(f"the DaemonSet runs {name}, the image is {tag}")
     # The guest has no AppArmor profile.
-    privileged, read_only, user, capabilities, seccomp, apparmor = only(
+    privileged, read_only, user, capabilities, seccomp, apparmor, escalation = only(
         "securityContext", security or {}, "privileged", "readOnlyRootFilesystem", "runAsUser", "capabilities",
-        "seccompProfile", "appArmorProfile")
+        "seccompProfile", "appArmorProfile", "allowPrivilegeEscalation")
     if user:
         die("runAsUser other than 0: teach bundle.py")
     if seccomp not in (None, {"type": "RuntimeDefault"}) or apparmor not in (None, {"type": "Unconfined"}):
@@ -159,7 +182,7 @@ def from_daemonset(template, without, tag, image):
     granted = set() if "ALL" in (dropped or []) else set(DEFAULT_CAPABILITIES) - set(dropped or [])
     granted |= set(added or [])
     environment = {**dict(each.split("=", 1) for each in image.get("Env", [])),
-                   **{each["name"]: each["value"] for each in env or []}}
+                   **{each["name"]: each.get("value", "of-the-api-server") for each in env or []}}
 
     spec = specification(
         (command or image.get("Entrypoint", [])) + (args or image.get("Cmd", [])),
@@ -169,6 +192,7 @@ def from_daemonset(template, without, tag, image):
         new_namespaces=([] if host_network else ["network"]) + ([] if host_pid else ["pid"])
         + ([] if privileged else ["cgroup"]))
     spec["root"]["readonly"] = bool(read_only)
+    spec["process"]["noNewPrivileges"] = escalation is False
     linux = spec["linux"]
     if privileged:
         # All of the node's devices; kmsg stands for them.
@@ -189,7 +213,10 @@ def from_daemonset(template, without, tag, image):
 
     created, paths = [], {}
     for volume in volumes or []:
-        volume_name, host_path, empty = only("volume", volume, "name", "hostPath", "emptyDir")
+        volume_name, host_path, empty, config = only("volume", volume, "name", "hostPath", "emptyDir", "configMap")
+        if config:
+            paths[volume_name] = config_folder(config, data, options.bundle)
+            continue
         if empty:
             size, medium = only("emptyDir", empty, "sizeLimit", "medium")
             if medium != "Memory":
@@ -208,9 +235,9 @@ def from_daemonset(template, without, tag, image):
         else:
             spec["mounts"].append(bind(paths[mount_name], target, mount_read_only))
 
-    execute, *_ = only("livenessProbe", probe, "exec", "initialDelaySeconds", "periodSeconds", "timeoutSeconds",
+    execute, *_ = only("livenessProbe", probe or {}, "exec", "initialDelaySeconds", "periodSeconds", "timeoutSeconds",
                        "failureThreshold")
-    return spec, {"create": created, "grace": grace or 30, "probe": execute["command"]}
+    return spec, {"create": created, "grace": grace or 30, "probe": (execute or {}).get("command", [])}
 
 
 def host_path(spec, path):
@@ -226,6 +253,7 @@ def parse():
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--mount-kmsg", action="store_true")
     parser.add_argument("--allow-kmsg", action="store_true")
+    parser.add_argument("--plugin", action="store_true")
     for name in ("image", "settings", "bundle"):
         parser.add_argument(name)
     return parser.parse_args()
@@ -247,10 +275,13 @@ def main():
     options = parse()
     os.makedirs(options.bundle + "/rootfs")
     tag, config = unpack(options.image, options.bundle + "/rootfs")
-    spec, of_guest = from_daemonset(read(options.settings), options.without, tag, config)
+    template, data = read(options.settings)
+    spec, of_guest = from_daemonset(template, data, options, tag, config)
     vary(spec, options)
+    if options.plugin:
+        use_plugin(spec, data, options.bundle + "/rootfs")
     args = spec["process"]["args"]
-    of_guest["output"] = host_path(spec, args[args.index("--output") + 1])
+    of_guest["output"] = host_path(spec, args[args.index("--file" if options.plugin else "--output") + 1])
     with open(options.bundle + "/config.json", "w", encoding="utf-8") as file:
         json.dump(spec, file, indent=1)
     with open(options.bundle + "/settings", "w", encoding="utf-8") as file:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the image does its work under the DaemonSet's settings, and under those of its least-privilege variant: it
 # attaches, counts NFS calls and Xid errors, names servers as the node does, writes on SIGHUP what node_exporter then
-# serves, and leaves nothing behind on SIGTERM; that the liveness probe fails for a stuck agent alone; and what each
-# capability of the variant is for, by leaving it out.
+# serves, and leaves nothing behind on SIGTERM; that the liveness probe fails for a stuck agent alone; what each
+# capability of the variant is for, by leaving it out; and that node-problem-detector's plugin answers under its own settings.
 set -Eeuo pipefail
 cd /job
 # shellcheck source=tests/vm/container/container-lib.sh
@@ -111,6 +111,12 @@ grep -q "^node_textfile_scrape_error 0$" out/served
 grep "^node_textfile_mtime_seconds" out/served
 grep -q '^xidscope_gpu_xid_errors_total{.*xid="79"' out/served
 grep -q '^# TYPE xidscope_rpc_seconds histogram' out/served
+
+step "node-problem-detector's plugin, under its DaemonSet's settings, finds the fault"
+status=0
+command crun --cgroup-manager=cgroupfs run --bundle npd npd >out/npd || status=$?
+((status == 1))
+grep -q '^Xid 79 on 0000:c1:00.0, ' out/npd
 check_probe
 stop_agent
 

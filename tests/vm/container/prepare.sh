@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Makes a job that runs the image in a guest, under the settings of the DaemonSet and of its least-privilege variant:
+# Makes a job that runs the image in a guest, under the settings of the DaemonSet, of its least-privilege variant and of
+# node-problem-detector's:
 # prepare.sh JOBDIR
 set -euo pipefail
 
@@ -29,6 +30,7 @@ bundle() { # bundle NAME MANIFEST [OPTION...]
 }
 least() { bundle "$1" least-privilege "${@:2}"; }
 bundle privileged xidscope
+bundle npd npd --plugin
 least least
 least kmsg-mounted --mount-kmsg
 least kmsg-allowed --allow-kmsg
