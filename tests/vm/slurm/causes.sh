@@ -63,7 +63,8 @@ for folder in /sys/fs/cgroup{,/system.slice,/system.slice/n1_slurmstepd.scope}; 
 done
 echo 20M >"$group/memory.max"
 echo $$ >"$group/cgroup.procs"
-exec perl -e 'my $x; $x .= "x" x 1000000 while 1;'
+# The agent reads the control group of a process that is there: on a busy machine that takes some time.
+exec perl -e 'if (!fork) { my $x; $x .= "x" x 1000000 while 1 } sleep 10; wait; exit 137'
 END
 chmod +x /usr/local/bin/use_memory
 
