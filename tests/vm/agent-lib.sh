@@ -168,13 +168,10 @@ reads() {
 	awk -v count="$1" '$1 ~ /^READ(_PLUS)?:$/ && $2 > count { enough = 1 } END { exit !enough }' /proc/self/mountstats
 }
 
-no_fio() { ! pgrep -x fio >/dev/null; }
-
 # load_end PID: ends a load that runs in the background. Of a gentler signal, fio 3.33 may wait for I/O that is done.
 load_end() {
 	pkill -KILL -x fio
 	wait "$1" || true
-	wait_for 60 no_fio # its jobs are processes of their own
 }
 
 # prepare_file DIR: the file that load reads, there before anything is counted.

@@ -147,7 +147,9 @@ set_up_hung() {
 	traced hung stop_and_wait
 	nfs_server_start 16
 	load_end "$loader"
+	wait_for 60 no_fio # its jobs are processes of their own
 }
+no_fio() { ! pgrep -x fio >/dev/null; }
 stop_and_wait() {
 	sleep 3
 	nfs_server_stop
