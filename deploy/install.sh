@@ -7,7 +7,8 @@ set -eu
 build=$1 dest=$2 prefix=$3 sysconf=$4 units=$5 zsh=$6
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^## \([0-9.]*\), .*/\1/p' CHANGELOG.md | head -n 1)
-listed=$prefix/share/xidscope/installed-$version list=$dest$prefix/share/xidscope/installed-$version
+listed=$prefix/share/xidscope/installed-$version
+list=$dest$listed
 mkdir -p "${list%/*}"
 # What was built earlier from the same version may have had other files.
 if [ -e "$list" ]; then

@@ -192,7 +192,6 @@ static void read_options(struct mountinfo_mount *mount, struct span options)
 	}
 }
 
-/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
 /* @word: "MAJOR:MINOR". */
 static bool read_device(struct span word, uint64_t *device)
 {
@@ -205,6 +204,7 @@ static bool read_device(struct span word, uint64_t *device)
 	return true;
 }
 
+/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 {
 	struct span line, word, number, path, type, source, options;

@@ -67,8 +67,8 @@ struct mountinfo_mount {
 /* The same for the text of mountinfo. */
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount);
 
-/* The next mount of /proc/PID/net/nfsfs/volumes (nfs_volume_list_show() in fs/nfs/client.c), which has those of
- * one network namespace: its device, as in struct mountinfo_mount. */
+/* The device, as in struct mountinfo_mount, of the next mount of /proc/PID/net/nfsfs/volumes
+ * (nfs_volume_list_show() in fs/nfs/client.c), which lists the mounts of one network namespace. */
 bool nfs_volumes_next(struct span *text, uint64_t *device);
 
 /* Makes a label of @size bytes from a name as these files show it: blanks, newlines,

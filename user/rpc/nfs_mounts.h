@@ -23,9 +23,9 @@ struct nfs_mounts {
 void nfs_mounts_init(struct nfs_mounts *m);
 void nfs_mounts_free(struct nfs_mounts *m);
 
-/* Adds the mounts to @s; reads them again only if the kernel reports a change. One of another
- * network namespace gets the name that its server has in @s, if exactly one connection's server
- * can be it. @root: before the paths of proc, "" for the system itself. Returns 0 or -ENOMEM. */
+/* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount
+ * of another network namespace gets the name that its server has in @s, if the connections there
+ * show exactly one such name. @root: before the paths of proc, "" for the system itself. Returns 0 or -ENOMEM. */
 int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
 
 #endif

@@ -87,9 +87,9 @@ static bool mount_is_known(const struct snapshot *s, const struct nfs_mount *m)
 	return m->elsewhere || is_known(s, s->transport_count, m->server, m->remote.address);
 }
 
-/* Appends the connection to @found if it is to the server of a mount of @s, and @seen or not yet
- * known in @s. @path: ".../xprt-7-tcp/xprt_info". */
-static int find(struct snapshot *found, const struct snapshot *s, const char *path, bool seen)
+/* Appends the connection to @found if it is to the server of a mount of @s. @unseen: only if that
+ * server is not known in @s, and with its slots. @path: ".../xprt-7-tcp/xprt_info". */
+static int find(struct snapshot *found, const struct snapshot *s, const char *path, bool unseen)
 {
 	char folder[PATH_MAX], protocol[RPC_PROTO_LEN];
 	struct endpoint remote = {}, local = {};
@@ -104,7 +104,7 @@ static int find(struct snapshot *found, const struct snapshot *s, const char *pa
 		return 0;
 	remote.port = info.port;
 	mount = find_mount(s, &remote, protocol);
-	if (!mount || (!seen && mount_is_known(s, mount)))
+	if (!mount || (unseen && mount_is_known(s, mount)))
 		return 0;
 	remote.port = mount->remote.port;
 	/* Kernels up to 5.18 take any transport for a socket there. */
@@ -121,7 +121,7 @@ static int find(struct snapshot *found, const struct snapshot *s, const char *pa
 	memcpy(t->protocol, protocol, sizeof(protocol));
 	t->remote = remote;
 	t->local = local;
-	if (!seen) {
+	if (unseen) {
 		t->alive = true;
 		t->slots_max = info.slots_max;
 		t->slots_allocated = info.slots_allocated;
@@ -161,7 +161,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Appends to @found, see find(). */
-static int find_all(struct snapshot *found, const char *root, struct snapshot *s, bool seen)
+static int find_all(struct snapshot *found, const char *root, struct snapshot *s, bool unseen)
 {
 	char pattern[PATH_MAX];
 	glob_t files;
@@ -173,7 +173,7 @@ static int find_all(struct snapshot *found, const char *root, struct snapshot *s
 		return 0;
 	qsort(files.gl_pathv, files.gl_pathc, sizeof(*files.gl_pathv), by_number);
 	for (size_t i = 0; i < files.gl_pathc && i < XPRT_FILES_MAX && !err; i++)
-		err = find(found, s, files.gl_pathv[i], seen);
+		err = find(found, s, files.gl_pathv[i], unseen);
 	if (files.gl_pathc > XPRT_FILES_MAX)
 		s->folded_entries += files.gl_pathc - XPRT_FILES_MAX;
 	globfree(&files);
@@ -183,7 +183,7 @@ static int find_all(struct snapshot *found, const char *root, struct snapshot *s
 int xprt_files_add(const char *root, struct snapshot *s)
 {
 	struct snapshot found = {};
-	int err = s->mount_count ? find_all(&found, root, s, true) : 0;
+	int err = s->mount_count ? find_all(&found, root, s, false) : 0;
 
 	for (size_t i = 0; i < found.transport_count && !err; i++)
 		err = add(s, &found.transports[i]);
@@ -197,7 +197,7 @@ static int look(struct xprt_unseen *u, const char *root, struct snapshot *s)
 	int err;
 
 	snapshot_free(&u->found);
-	err = find_all(&u->found, root, s, false);
+	err = find_all(&u->found, root, s, true);
 	u->quiet = !err;
 	for (size_t i = 0; i < u->found.transport_count; i++)
 		u->quiet &= !u->found.transports[i].slots_in_flight;
