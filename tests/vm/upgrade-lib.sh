@@ -36,8 +36,8 @@ under_faults() {
 	fault
 }
 
-# load_begin: NFS is used. watch_begin: a first fault is counted, and watch() looks from then on. load_end: no more NFS and faults.
-load_begin() {
+# traffic_begin: NFS is used. watch_begin: a first fault is counted, and watch() looks from then on. traffic_end: no more NFS and faults.
+traffic_begin() {
 	local version
 	nfs_server_start
 	for version in 3 4.2; do nfs_mount "$version" '' "/mnt/$version"; done
@@ -52,7 +52,7 @@ watch_begin() {
 	watch &
 	watcher=$!
 }
-load_end() {
+traffic_end() {
 	kill "$load"
 	wait "$load" || true
 	rmmod nvidia

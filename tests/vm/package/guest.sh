@@ -44,7 +44,7 @@ by remove
 by purge
 nothing_is_left
 
-load_begin
+traffic_begin
 
 step "the version before is installed, and runs"
 by install-previous
@@ -125,7 +125,7 @@ systemctl stop xidscope
 umount /srv/text-file
 
 step "purged, it leaves nothing"
-load_end
+traffic_end
 by purge
 rmdir /srv/text-file
 nothing_is_left

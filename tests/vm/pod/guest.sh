@@ -25,7 +25,7 @@ replaced() {
 step "the version before runs"
 name=previous
 start_agent
-load_begin
+traffic_begin
 watch_begin
 for next in privileged previous privileged; do
 	sleep 20
@@ -37,6 +37,6 @@ for next in privileged previous privileged; do
 done
 sleep 16
 watched
-load_end
+traffic_end
 stop_it
 step "done"

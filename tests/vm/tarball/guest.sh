@@ -45,7 +45,7 @@ step "the version before is installed, and runs"
 tar -C / -xzf xidscope-"$(<previous)"-amd64.tar.gz
 systemctl daemon-reload
 systemctl enable --now xidscope
-load_begin
+traffic_begin
 watch_begin
 for way in upgrade rollback upgrade; do
 	sleep 20
@@ -58,7 +58,7 @@ sleep 16
 watched
 
 step "uninstalled, it leaves nothing"
-load_end
+traffic_end
 by uninstall
 nothing_is_left
 step "done"
