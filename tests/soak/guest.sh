@@ -46,7 +46,7 @@ point() {
 	for _ in {1..20}; do
 		before=$(grep -v '^\s*\(age\|xprt\):' /proc/self/mountstats)
 		sleep 3
-		cp /tmp/agent/x.prom "out/$1.prom"
+		cat /tmp/agent/x.prom >"out/$1.prom" # cp refuses a file that is replaced meanwhile
 		cat /proc/self/mountstats >"out/$1.mountstats"
 		[[ $before != "$(grep -v '^\s*\(age\|xprt\):' /proc/self/mountstats)" ]] || return 0
 	done
@@ -83,7 +83,7 @@ while passed=$((SECONDS - begin)) && ((passed < limit)); do
 	if ((passed / 60 > minute)); then
 		minute=$((passed / 60))
 		echo "$passed s: $(tail -qn 1 ./*.made | paste -sd ' ') $(state)" | tee -a out/minutes
-		cp /tmp/agent/x.prom "out/minute-$minute.prom"
+		cat /tmp/agent/x.prom >"out/minute-$minute.prom"
 	fi
 	sleep 5
 done
