@@ -16,6 +16,7 @@
 static struct snapshot before, now;
 static struct verdict_history history;
 static struct verdict verdict;
+static double cpu_waiting; /* share of the time in which a task waits for a CPU */
 
 /* A set-up, and the calls in it. */
 struct setup {
@@ -39,6 +40,7 @@ static int end(void **state __attribute__((unused)))
 	snapshot_free(&before);
 	snapshot_free(&now);
 	verdict_history_free(&history);
+	cpu_waiting = 0;
 	return 0;
 }
 
@@ -186,6 +188,7 @@ static void copy_array(void *to_array, const void *from, size_t size)
 static void end_interval(uint64_t ns)
 {
 	now.time_ns = before.time_ns + ns;
+	now.cpu_waiting_ns += (uint64_t)((double)ns * cpu_waiting);
 	assert_int_equal(verdict_history_add(&history, &before, &now), 0);
 	snapshot_free(&before);
 	before = now;
@@ -591,6 +594,45 @@ TEST(the_clients_own_work_is_client_cpu)
 
 	run(&u, steady);
 	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_HIGH);
+}
+
+/* One call at a time that takes 2 ms, of which the client has most: it is short of CPU time if tasks wait for a CPU. */
+TEST(a_client_without_cpu_time_is_no_application_that_asks_for_little)
+{
+	static const unsigned int one[] = { 1, 1, 1, 0 };
+	struct setup u = { .slots = 64,
+			   .servers = 64,
+			   .service_ns = MS / 2,
+			   .finish_ns = MS * 3 / 2,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	cpu_waiting = 0.2;
+	run(&u, one);
+	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
+	cpu_waiting = 0.9;
+	run(&u, one);
+	run(&u, one);
+	run(&u, one);
+	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_HIGH);
+}
+
+/* What receives the answers waits for a CPU, too: most of the time seems to be the server's. */
+TEST(answers_that_wait_for_a_cpu_are_client_cpu)
+{
+	struct setup u = { .slots = 64,
+			   .servers = 64,
+			   .service_ns = 20 * MS,
+			   .finish_ns = 4 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	cpu_waiting = 0.5;
+	run(&u, steady);
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	cpu_waiting = 1;
+	run(&u, steady);
+	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_LOW);
 }
 
 TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)

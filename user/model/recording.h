@@ -13,7 +13,7 @@
 
 #include "model/snapshot.h"
 
-#define RECORDING_HEAD "xidscope-recording 1\n"
+#define RECORDING_HEAD "xidscope-recording 2\n"
 
 struct recorder;
 

@@ -26,7 +26,7 @@ static const struct recorded_field snapshot_fields[] = {
 	ONE(struct snapshot, source, U32),          ONE(struct snapshot, rpc_missing, NAME),
 	ONE(struct snapshot, unknown, U64),         ONE(struct snapshot, session_slots_wanted, U32),
 	ONE(struct snapshot, gpu_watched, BOOL),    ONE(struct snapshot, open_faults, U64),
-	ONE(struct snapshot, rpc_hook_count, SIZE),
+	ONE(struct snapshot, rpc_hook_count, SIZE), ONE(struct snapshot, cpu_waiting_ns, U64),
 };
 
 static const struct recorded_field op_fields[] = {

@@ -282,6 +282,7 @@ struct snapshot {
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
 	uint32_t session_slots_wanted; /* nfs.max_session_slots; 0: unknown */
+	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU, since the boot; 0: unknown */
 
 	struct rpc_op *ops;
 	size_t op_count;

@@ -44,6 +44,11 @@ const char *const confidence_names[CONFIDENCES] = {
 #define LOST_SHARE 0.01
 /* ... if these are more than a few. */
 #define ENOUGH_LOST 10
+/* A task waits for a CPU in so much of the time: the CPUs are busy; they are too few for what runs ... */
+#define CPU_BUSY 0.4
+#define CPU_SHORT 0.6
+/* ... and calls are the later for it if so much of their time is the client's own work. */
+#define SHORT_SHARE 0.1
 /* A connection takes no more data if calls wait to transmit for so much of the time, and of theirs. */
 #define BLOCKED_TIME 0.5
 #define BLOCKED_SHARE 0.25
@@ -142,6 +147,9 @@ static void judge_part(struct judgement *j, enum bound bound)
 		break;
 	default:
 		say(to, "is the client's own work: its CPUs are busy, or too few.");
+		if (to->numbers.cpu_waiting_share > 0)
+			say(to, " A task waited for a CPU in %.0f %% of the time.",
+			    100 * to->numbers.cpu_waiting_share);
 	}
 }
 
@@ -192,6 +200,7 @@ static void fill_numbers(struct verdict_numbers *n, const struct verdict_server 
 	n->credentials_share = ratio((double)v->credentials_ns, total);
 	for (int l = 0; l < RPC_LIMITS; l++)
 		n->saturated_share[l] = ratio((double)v->saturated_ns[l], active);
+	n->cpu_waiting_share = ratio((double)v->cpu_waiting_ns, active);
 	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
 	n->oldest_ns = v->oldest_ns;
 	n->retransmits = v->retransmits;
@@ -239,15 +248,33 @@ static bool is_blocked(const struct judgement *j)
 	       j->time[BOUND_SEND] >= BLOCKED_SHARE * j->total;
 }
 
+/* One short call after the other, with a CPU for each when it wants one: what part of it is the client's
+ * work does not matter. */
+static bool is_one_short_call(const struct judgement *j)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+
+	return n->concurrency < ONE_BY_ONE && n->hold_ns < SLOW_NS / 2 &&
+	       n->cpu_waiting_share < CPU_BUSY;
+}
+
+/* Whether the client's CPUs are too few, and its calls wait for them. A task that is woken by an answer
+ * waits in FINISH, but what receives the answer waits in RTT, as if the server took longer. */
+static bool lacks_cpu(const struct judgement *j)
+{
+	return j->to->numbers.cpu_waiting_share >= CPU_SHORT &&
+	       j->time[BOUND_CLIENT_CPU] >= SHORT_SHARE * j->total;
+}
+
 static void judge_calls(struct judgement *j)
 {
 	const double *share = j->to->numbers.share;
 	enum bound part = largest_part(j);
-	bool one_by_one = j->to->numbers.concurrency < ONE_BY_ONE;
 
-	/* One short call after the other: what part of it is the client's does not matter. */
-	if (part == BOUND_CLIENT_CPU && one_by_one && j->to->numbers.hold_ns < SLOW_NS / 2)
+	if (part == BOUND_CLIENT_CPU && is_one_short_call(j))
 		part = BOUND_SERVER;
+	else if (part == BOUND_SERVER && lacks_cpu(j))
+		part = BOUND_CLIENT_CPU;
 	if (part == BOUND_SERVER && is_blocked(j))
 		part = BOUND_SEND;
 	if ((part == BOUND_SERVER || part == BOUND_SEND) && loses_segments(j)) {

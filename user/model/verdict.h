@@ -60,6 +60,7 @@ struct verdict_numbers {
 	double credentials_share; /* upcalls, a part of setup */
 	double saturated_share[RPC_LIMITS]; /* of the active time, of the worst transport */
 	double lost_share; /* of TCP's segments, 0 to 1 */
+	double cpu_waiting_share; /* of the active time: a task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */

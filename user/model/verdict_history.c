@@ -241,6 +241,16 @@ static void add_silence(struct verdict_server *v, const struct interval *n)
 		v->silent_ns += n->ns;
 }
 
+static uint64_t cpu_waiting_ns(const struct interval *n)
+{
+	uint64_t ns;
+
+	if (!n->before->cpu_waiting_ns)
+		return 0;
+	ns = since(n->now->cpu_waiting_ns, n->before->cpu_waiting_ns);
+	return ns < n->ns ? ns : n->ns;
+}
+
 static void add_interval(struct verdict_server *v, struct interval *n)
 {
 	add_ops(n);
@@ -257,8 +267,10 @@ static void add_interval(struct verdict_server *v, struct interval *n)
 	v->total_ns += n->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)
 		v->phase_ns[p] += n->phase_ns[p];
-	if (n->calls || v->oldest_ns)
+	if (n->calls || v->oldest_ns) {
 		v->active_ns += n->ns;
+		v->cpu_waiting_ns += cpu_waiting_ns(n);
+	}
 	add_silence(v, n);
 	add_queued(v, n);
 }

@@ -40,6 +40,7 @@ struct verdict_server {
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */
 	uint64_t segments, segments_lost; /* TCP's */
+	uint64_t cpu_waiting_ns; /* of the active time, in which a task waited for a CPU */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts, in any interval */

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
+#include "kernel/cpu_pressure.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
 #include "model/merge.h"
@@ -503,6 +504,7 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	err = snapshot_add_calls(s, &o->past);
 	s->source = o->source;
 	s->session_slots_wanted = session_slots_wanted();
+	s->cpu_waiting_ns = cpu_pressure_waiting_ns("");
 	s->unknown = ops ? 0 : o->past.unknown;
 	if (!err && ops)
 		err = ops->read(o->source_state, s);

@@ -62,6 +62,7 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 		write_fraction(j, rpc_limit_names[l], n->saturated_share[l], 4);
 	json_object_end(j);
 	write_fraction(j, "lost_share", n->lost_share, 6);
+	write_fraction(j, "cpu_waiting_share", n->cpu_waiting_share, 4);
 	json_nanoseconds(j, "oldest_seconds", n->oldest_ns);
 	json_unsigned(j, "retransmits", n->retransmits);
 	json_unsigned(j, "timeouts", n->timeouts);
