@@ -22,4 +22,3 @@ TEST(a_kernel_without_it_says_nothing)
 	put(FILE_OF_CPU, "some avg10=0.00\n");
 	assert_int_equal(cpu_pressure_waiting_ns(root), 0);
 }
-

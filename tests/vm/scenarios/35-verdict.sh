@@ -12,8 +12,8 @@ other)
 	: "${slots:=16}" "${session_slots:=10}" "${few:=8}" "${delay:=50ms}" "${depths:=2 6 40}" "${load:=randwrite 8k}"
 	: "${slot_version:=4.0}" "${session_version:=4.1}" "${version:=4.2}" "${server_load:=randwrite 16k 3}"
 	: "${serial_rate:=1mbit}" "${serial_load:=randread 8k}" "${rate:=15mbit}" "${rate_load:=randwrite 1m 16}"
-	: "${loss:=2%}" "${loser:=server}" "${loss_load:=randread 32k 4}" "${single_load:=randwrite 2k 1}" "${hogs:=5}"
-	: "${starved_load:=randwrite 8k}" "${starved_jobs:=2}" "${hung_load:=randread 8k 16}"
+	: "${loss:=2%}" "${loser:=server}" "${loss_load:=randread 32k 4}" "${single_load:=randwrite 2k 1}" "${hogs:=4}"
+	: "${starved_load:=randwrite 8k}" "${starved_jobs:=1}" "${hung_load:=randread 8k 16}"
 	;;
 *) echo "no such set of parameters: $set" && exit 1 ;;
 esac
