@@ -452,6 +452,30 @@ TEST(a_burst_that_fills_half_an_interval_is_no_variation)
 	assert_true(verdict.gain_at_least == 1);
 }
 
+/* What runs in the rest of each interval waits for no slot, and says nothing about those that do. */
+TEST(bursts_shorter_than_an_interval_do_not_lower_the_upper_bound)
+{
+	static const unsigned int few[] = { 2, 2, 4, 4, 0 };
+	struct setup u = { .slots = 16,
+			   .servers = 500,
+			   .service_ns = 50 * MS,
+			   .op = "WRITE",
+			   .waits = RPC_PHASE_SLOT };
+
+	run(&u, few);
+	for (int i = 0; i < 6; i++) {
+		simulate(&u, 32, before.time_ns + SECOND / 2);
+		simulate(&u, 12, before.time_ns + SECOND);
+		/* Those that wait then get slots one call later, and of the twelve some must wait for these. */
+		transport()->saturated_ns[RPC_LIMIT_SLOT] += SECOND / 2 + 2 * u.service_ns;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&history, SERVER);
+	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
+	assert_in_range(strtoul(verdict.value, NULL, 10), 31, 33);
+	assert_gain(&u, 32, 1.5);
+}
+
 TEST(session_slots_are_told_from_rpc_slots)
 {
 	struct setup u = { .slots = 4,

@@ -219,6 +219,7 @@ static void add_queued(struct verdict_server *v, const struct interval *n)
 		return;
 	v->queued.total_ns += n->total_ns;
 	v->queued.hold_ns += n->total_ns - queued;
+	v->queued_ns += full;
 	if (!v->full_ns)
 		return;
 	v->full.total_ns += n->total_ns;

@@ -33,18 +33,21 @@ static uint32_t power_of_two_above(double n)
 	return power;
 }
 
-/* How many slots all transports have, RPC's or the session's; without a figure, as many as
- * were held at once. */
-static double slots_of(const struct judgement *j, enum bound limit)
+/* How many slots all transports have, RPC's or the session's; 0: unknown. */
+static double slots_of(const struct verdict_server *v, enum bound limit)
 {
-	const struct verdict_numbers *n = &j->to->numbers;
-	const struct verdict_server *v = j->v;
-
-	if (limit == BOUND_SESSION && v->session_slots)
+	if (limit == BOUND_SESSION)
 		return v->session_slots;
-	if (limit == BOUND_SLOT && v->slots_max && v->slots_max < MAX_TCP_SLOTS)
-		return (double)v->slots_max * (v->transports ? v->transports : 1);
-	return n->concurrency * ratio((double)v->queued.hold_ns, (double)v->queued.total_ns);
+	if (v->slots_max >= MAX_TCP_SLOTS)
+		return 0;
+	return (double)v->slots_max * (v->transports ? v->transports : 1);
+}
+
+/* How many were held at once. */
+static double slots_held(const struct judgement *j)
+{
+	return j->to->numbers.concurrency *
+	       ratio((double)j->v->queued.hold_ns, (double)j->v->queued.total_ns);
 }
 
 /* The most that the setting allows, for all transports. */
@@ -129,14 +132,20 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 		say(j->to, " How much more would help cannot be decided.");
 }
 
-/* Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. */
-static double most_gain(const struct verdict_server *v)
+/*
+ * Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. Of intervals in
+ * which calls waited for a part of the time, that part counts: all @slots (0: unknown) were in use in it.
+ */
+static double most_gain(const struct verdict_server *v, double slots)
 {
+	double waited = (double)v->queued.total_ns - (double)v->queued.hold_ns;
+
 	if (v->steady.hold_ns)
 		return (double)v->steady.total_ns / (double)v->steady.hold_ns;
 	if (v->full.hold_ns)
 		return (double)v->full.total_ns / (double)v->full.hold_ns;
-	return ratio((double)v->queued.total_ns, (double)v->queued.hold_ns);
+	return larger(ratio((double)v->queued.total_ns, (double)v->queued.hold_ns),
+		      1 + ratio(waited, slots * (double)v->queued_ns));
 }
 
 /* Whether an answer takes nearly as long at both loads. One that is faster at the high load shows that
@@ -150,9 +159,10 @@ static bool is_flat(const struct verdict_numbers *n)
 void verdict_judge_slots(struct judgement *j, enum bound limit)
 {
 	const char *what = limit == BOUND_SESSION ? "session slots" : "RPC slots";
-	double transports = j->v->transports ? j->v->transports : 1, gain = most_gain(j->v);
+	double transports = j->v->transports ? j->v->transports : 1, known = slots_of(j->v, limit);
+	double slots = known > 0 ? known : slots_held(j), gain = most_gain(j->v, known);
+	double wanted = power_of_two_above(slots * gain), flat;
 	const struct verdict_sums *loads = verdict_main_loads(j->v);
-	double slots = slots_of(j, limit), wanted = power_of_two_above(slots * gain), flat;
 	struct verdict_numbers *n = &j->to->numbers;
 	struct verdict_sums low, high;
 	bool varied;
