@@ -45,8 +45,10 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 	assert_true(f.mounts[5].read_only);
 	mount_facts_add(&f, "//");
 	assert_string_equal(f.mounts[6].path, "/");
-	mount_facts_add(&f, "/e/");
+	mount_facts_add(&f, "/e/,ro");
 	assert_int_equal(f.mount_count, 7);
+	assert_true(f.mounts[2].read_only);
+	assert_int_equal(f.mounts_left_out, 0);
 	for (int i = 0; i < 100; i++) {
 		char path[32];
 
@@ -54,6 +56,7 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 		mount_facts_add(&f, path);
 	}
 	assert_int_equal(f.mount_count, MAX_MOUNT_FACTS);
+	assert_int_equal(f.mounts_left_out, 7 + 100 - MAX_MOUNT_FACTS);
 }
 
 TEST(mounts_of_this_machine_are_judged)

@@ -109,12 +109,16 @@ static void find_facts(struct node_facts *facts, const struct options *o)
 	if (o->health.rules[HEALTH_MOUNT_HUNG].level == HEALTH_OK &&
 	    o->health.rules[HEALTH_MOUNT_UNUSABLE].level == HEALTH_OK)
 		return;
+	for (size_t i = 0; i < o->mount_count; i++)
+		mount_facts_add(facts, o->mounts[i]);
 	if (!file_text_read(&fstab, "/etc/fstab", FSTAB_MAX_BYTES)) {
 		mount_facts_add_fstab(facts, fstab.bytes, fstab.len);
 		file_text_free(&fstab);
 	}
-	for (size_t i = 0; i < o->mount_count; i++)
-		mount_facts_add(facts, o->mounts[i]);
+	if (facts->mounts_left_out)
+		log_warn(&o->log,
+			 "%zu NFS mounts of /etc/fstab are not checked, as there are more than %d",
+			 facts->mounts_left_out, MAX_MOUNT_FACTS);
 	if (facts->mount_count)
 		mount_facts_ask(facts, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }

@@ -83,10 +83,14 @@ static void add(struct node_facts *facts, const char *path, bool read_only)
 		new.path[used++] = *path;
 	}
 	for (m = facts->mounts; m < facts->mounts + facts->mount_count; m++)
-		if (!strcmp(m->path, new.path))
+		if (!strcmp(m->path, new.path)) {
+			m->read_only |= read_only;
 			return;
+		}
 	if (facts->mount_count < MAX_MOUNT_FACTS)
 		facts->mounts[facts->mount_count++] = new;
+	else
+		facts->mounts_left_out++;
 }
 
 void mount_facts_add(struct node_facts *facts, const char *path)

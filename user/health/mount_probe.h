@@ -13,7 +13,7 @@
  * those with noauto or x-systemd.automount. */
 void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t len);
 
-/* Adds a mount, unless there is no room or it is there. "PATH,ro" may be read-only. */
+/* Adds a mount, unless it is there; counts it if there is no room. "PATH,ro" may be read-only. */
 void mount_facts_add(struct node_facts *facts, const char *path);
 
 /*

@@ -40,6 +40,7 @@ struct link_fact {
 struct node_facts {
 	struct mount_fact mounts[MAX_MOUNT_FACTS];
 	size_t mount_count;
+	size_t mounts_left_out; /* there was no room for them */
 	unsigned int gpus_wanted; /* 0: any number */
 	unsigned int gpus; /* that have the driver */
 	struct link_fact links[MAX_LINK_FACTS];
