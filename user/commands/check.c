@@ -116,8 +116,7 @@ static void find_facts(struct node_facts *facts, const struct options *o)
 		file_text_free(&fstab);
 	}
 	if (facts->mounts_left_out)
-		log_warn(&o->log,
-			 "%zu NFS mounts of /etc/fstab are not checked, as there are more than %d",
+		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
 			 facts->mounts_left_out, MAX_MOUNT_FACTS);
 	if (facts->mount_count)
 		mount_facts_ask(facts, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
