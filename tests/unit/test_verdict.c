@@ -491,6 +491,25 @@ TEST(session_slots_are_told_from_rpc_slots)
 	assert_gain(&u, 32, 1.5);
 }
 
+/* As knfsd does from Linux 6.14 on: what waited before says nothing of the slots that there are. */
+TEST(a_session_that_the_server_has_enlarged_does_not_bind)
+{
+	static const unsigned int one[] = { 32, 0 };
+	struct setup u = { .servers = 500,
+			   .service_ns = 50 * MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SESSION };
+
+	now.session_slots_wanted = 4;
+	for (u.slots = 4; u.slots < 64; u.slots *= 2)
+		run(&u, one);
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	run(&u, steady);
+	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
+	assert_true(verdict.gain_at_least == 1);
+	assert_non_null(strstr(verdict.sentence, "until the server granted 64"));
+}
+
 TEST(a_session_that_the_server_limits_has_no_setting_here)
 {
 	struct setup u = { .slots = 4,

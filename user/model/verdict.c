@@ -266,6 +266,16 @@ static bool lacks_cpu(const struct judgement *j)
 	       j->time[BOUND_CLIENT_CPU] >= SHORT_SHARE * j->total;
 }
 
+/* Whether calls wait for slots, and not only for fewer than the server grants by now. */
+static bool waits_for_slots(const struct judgement *j)
+{
+	const struct verdict_server *v = j->v;
+	double waited = (double)v->phase_ns[RPC_PHASE_SLOT] +
+			(double)v->phase_ns[RPC_PHASE_SESSION] - (double)v->outgrown_ns;
+
+	return waited >= QUEUED * (double)v->total_ns || 2 * v->queued.total_ns >= v->total_ns;
+}
+
 static void judge_calls(struct judgement *j)
 {
 	const double *share = j->to->numbers.share;
@@ -285,13 +295,15 @@ static void judge_calls(struct judgement *j)
 		    100 * j->to->numbers.lost_share);
 	} else if (part != BOUND_SERVER)
 		judge_part(j, part);
-	else if (share[RPC_PHASE_SLOT] + share[RPC_PHASE_SESSION] >= QUEUED ||
-		 2 * j->v->queued.total_ns >= j->v->total_ns)
+	else if (waits_for_slots(j))
 		verdict_judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ?
 					       BOUND_SLOT :
 					       BOUND_SESSION);
 	else
 		judge_server(j);
+	if ((double)j->v->outgrown_ns >= QUEUED * (double)j->v->total_ns)
+		say(j->to, " Calls waited for session slots until the server granted %u.",
+		    j->v->session_slots);
 }
 
 struct verdict verdict_of(const struct verdict_history *h, const char *server)

@@ -17,6 +17,7 @@ struct interval {
 	uint64_t calls, replies, total_ns, phase_ns[RPC_PHASES];
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
 	struct verdict_sums kinds[VERDICT_KINDS];
+	bool grown; /* the session, by slots that the server grants */
 };
 
 void verdict_history_free(struct verdict_history *h)
@@ -184,7 +185,7 @@ static void add_load(struct verdict_server *v, const struct interval *n, uint64_
 	}
 }
 
-static void add_server(struct verdict_server *v, const struct interval *n)
+static void add_server(struct verdict_server *v, struct interval *n)
 {
 	const struct rpc_server_state *s = find_server(n->now, n->server);
 	const struct rpc_server_state *then = find_server(n->before, n->server);
@@ -193,8 +194,10 @@ static void add_server(struct verdict_server *v, const struct interval *n)
 	uint64_t depth = since(pending->sum, then->depth[RPC_QUEUE_PENDING].sum);
 
 	v->credentials_ns += counted_since(s->credentials_ns, then->credentials_ns);
-	if (v->session_slots < s->session_slots)
+	if (v->session_slots < s->session_slots) {
+		n->grown = v->session_slots;
 		v->session_slots = s->session_slots;
+	}
 	v->depth_calls += calls;
 	v->depth += depth;
 	if (calls)
@@ -229,6 +232,17 @@ static void add_queued(struct verdict_server *v, const struct interval *n)
 		return;
 	v->steady.total_ns += n->total_ns;
 	v->steady.hold_ns += n->total_ns - queued;
+}
+
+/* What waited for fewer session slots than there are now says nothing of these. */
+static void forget_waits(struct verdict_server *v)
+{
+	v->outgrown_ns = v->phase_ns[RPC_PHASE_SESSION];
+	memset(&v->queued, 0, sizeof(v->queued));
+	memset(&v->full, 0, sizeof(v->full));
+	memset(&v->steady, 0, sizeof(v->steady));
+	v->queued_ns = 0;
+	v->full_ns = 0;
 }
 
 static void add_silence(struct verdict_server *v, const struct interval *n)
@@ -273,7 +287,10 @@ static void add_interval(struct verdict_server *v, struct interval *n)
 		v->cpu_waiting_ns += cpu_waiting_ns(n);
 	}
 	add_silence(v, n);
-	add_queued(v, n);
+	if (n->grown)
+		forget_waits(v);
+	else
+		add_queued(v, n);
 }
 
 int verdict_history_add_server(struct verdict_history *h, const struct snapshot *before,
