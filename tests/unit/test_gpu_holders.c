@@ -51,6 +51,8 @@ TEST(jobs_and_pods_are_known_by_their_groups)
 	/* Groups that a user can make. */
 	assert_cgroup("0::/user.slice/user-1000.slice/slurmstepd.scope/job_5\n",
 		      "/user.slice/user-1000.slice/slurmstepd.scope/job_5", "", "");
+	assert_cgroup("0::/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID "\n",
+		      "/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID, "", "");
 	assert_cgroup("0::/system.slice/slurmstepd.scope/job_x\n",
 		      "/system.slice/slurmstepd.scope/job_x", "", "");
 }
