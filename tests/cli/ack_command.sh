@@ -49,6 +49,14 @@ check 2 "Xid 79*" metrics
 file=named ack --remove $gpu 79
 file_is ""
 
+# ---- a metrics file that another program wrote adds no entry of its own ----
+for name in '* * until:4000000000 #' '*' other; do
+	sed "s/$uuid/$name/" named >crafted
+	file=crafted ack $gpu 79 --until 2099-01-01
+	file_is "$gpu 79 until:2099-01-01T00:00:00Z"
+	rm etc/acks
+done
+
 # ---- the command that a check advises does it, whatever the finding is about ----
 advised() { # LINE...: of a metrics file
 	local command

@@ -291,7 +291,7 @@ rm forgotten && XIDSCOPE_EVENTS=nothing epilog "" "" xid 60 && said "cannot read
 
 # job CONTEXT JOB WANTED: the series in the folder after the prolog or epilog of a job.
 job() {
-	SLURM_SCRIPT_CONTEXT=$1 SLURM_JOB_ID=$2 XIDSCOPE_TEXTFILES=${folder-textfiles} "$top/deploy/slurm/xidscope-job" 2>err ||
+	SLURM_SCRIPT_CONTEXT=$1 SLURM_JOB_ID=$2 XIDSCOPE_TEXTFILES=${folder-textfiles} timeout 5 "$top/deploy/slurm/xidscope-job" 2>err ||
 		fail "xidscope-job fails: it would drain the node"
 	[[ $(grep -hv '^#' textfiles/*.prom 2>/dev/null) == "$3" ]] || fail "$1 of $2: '$(cat textfiles/* 2>&1)', not '$3'"
 }
@@ -302,6 +302,20 @@ job epilog_slurmd 4711 'fleet_node_job_info{workload="4712"} 1'
 SLURM_ARRAY_JOB_ID=4800 job prolog_slurmd 4803 'fleet_node_job_info{workload="4800"} 1'
 SLURM_ARRAY_JOB_ID=4800 job epilog_slurmd 4803 ''
 folder=nowhere job prolog_slurmd 4711 ''
+
+# What the owner of the folder puts there makes root write no other file, and stops no job.
+echo precious >victim
+ln -s "$PWD/victim" textfiles/xidscope-job.prom.tmp
+job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
+[[ $(<victim) == precious && ! -L textfiles/xidscope-job.prom ]] || fail "xidscope-job writes through a link: $(<victim)"
+[[ $(stat -c %a textfiles/xidscope-job.prom) == "$(printf %o $((0666 & ~$(umask))))" ]] || fail "node_exporter cannot read it"
+mkfifo textfiles/xidscope-job.prom.tmp
+job prolog_slurmd 4712 'fleet_node_job_info{workload="4712"} 1'
+rm textfiles/xidscope-job.prom
+mkfifo textfiles/xidscope-job.prom
+SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=1 XIDSCOPE_TEXTFILES=textfiles timeout 5 "$top/deploy/slurm/xidscope-job" ||
+	fail "a FIFO stops an epilog"
+rm textfiles/xidscope-job.prom
 
 # ---- node-problem-detector ----
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, on the running kernel, that a mount that does not answer fails the check within two seconds; that the process which
 # asks, and sleeps so that nothing can end it, is never waited for and stays the only one, however often and from how many
-# checks it is asked; and that it is gone when the file system answers. Needs root and /dev/fuse: skips otherwise.
+# checks it is asked; that it is gone when the file system answers; and that the agent puts no heartbeat there. Needs root and
+# /dev/fuse: skips otherwise.
 set -uo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -56,6 +57,8 @@ done
 for other in "${others[@]}"; do wait "$other" || failed=1; done
 (($(asking) == before)) || fail "of $before processes that ask there are $(asking)"
 check 0 --rule mount_hung=off --rule mount_unusable=off
+expect 2 "" "xidscope: error: the heartbeat $dir/mute/beat is on mute, which may stop answering; *" \
+	run --output agent.prom --events none --heartbeat "$dir/mute/beat"
 check 2 --rule mount_hung=fail:0.3
 slowest=$(printf '%s\n' "${times[@]}" | sort -n | tail -n 1)
 # shellcheck disable=SC2119

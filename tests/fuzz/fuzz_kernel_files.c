@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * libFuzzer entry for the kernel's small files (lockdown, status, modules.dep,
- * versions, symbols, modules, mounts, a GPU): whatever they hold, what is read of them
+ * versions, symbols, modules, mounts, a GPU, a process): whatever they hold, what is read of them
  * is terminated and fits.
  */
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "faults/fault_cause.h"
 #include "faults/fault_facts.h"
 #include "faults/gpu_holders.h"
 #include "kernel/mounts.h"
@@ -36,6 +37,7 @@ static const struct {
 	{ "/proc/modules", "/proc/kallsyms",
 	  "ffffffff81000000 T _printk\nffffffff81000040 T other\n" },
 	{ "/proc/driver/nvidia/gpus/0000:c1:00.0/information", NULL, NULL },
+	{ "/proc/7/cgroup", NULL, NULL },
 };
 
 #define FILES (sizeof(files) / sizeof(files[0]))
@@ -127,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	gpu_information_read(root, "0000:c1:00.0", &minor, uuid);
 	REQUIRE_STRING(uuid);
 	require(!*uuid || (strlen(uuid) == 40 && !strncmp(uuid, "GPU-", 4)));
+	fault_cause(root, 7, false);
 	put(files[file].path, NULL, 0);
 	if (files[file].also)
 		put(files[file].also, NULL, 0);

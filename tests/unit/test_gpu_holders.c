@@ -51,14 +51,32 @@ TEST(jobs_and_pods_are_known_by_their_groups)
 	/* Groups that a user can make. */
 	assert_cgroup("0::/user.slice/user-1000.slice/slurmstepd.scope/job_5\n",
 		      "/user.slice/user-1000.slice/slurmstepd.scope/job_5", "", "");
+	assert_cgroup("0::/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID "\n",
+		      "/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID, "", "");
 	assert_cgroup("0::/system.slice/slurmstepd.scope/job_x\n",
 		      "/system.slice/slurmstepd.scope/job_x", "", "");
+}
+
+/* Device files of this machine in the stead of the driver's: 1:3 and 1:5. */
+#define MAJOR 1
+#define DEVICE_3 "/dev/null"
+#define DEVICE_5 "/dev/zero"
+
+/* A file that stands for @device. */
+static void add_file(const char *file, const char *device)
+{
+	char path[300];
+
+	put(file, "");
+	snprintf(path, sizeof(path), "%s%s", root, file);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink(device, path), 0);
 }
 
 /* The process @pid with that file open. */
 static void add_process(int pid, const char *file, const char *cgroup)
 {
-	char path[64], folder[100], link[128];
+	char path[64], folder[100], link[128], whole[300];
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
 	put(path, cgroup);
@@ -66,9 +84,10 @@ static void add_process(int pid, const char *file, const char *cgroup)
 	put(path, "python3\n");
 	snprintf(folder, sizeof(folder), "%s/proc/%d/fd", root, pid);
 	mkdir(folder, 0755);
+	snprintf(whole, sizeof(whole), "%s%s", root, file);
 	for (int i = 3; i < 6; i++) {
 		snprintf(link, sizeof(link), "%s/%d", folder, i);
-		assert_int_equal(symlink(i == 4 ? "/dev/null" : file, link), 0);
+		assert_int_equal(symlink(i == 4 ? "/dev/null" : whole, link), 0);
 	}
 }
 
@@ -77,7 +96,7 @@ static void scan(const struct gpu_minors *minors, char *text, size_t size)
 	FILE *out = fmemopen(text, size, "w");
 
 	assert_non_null(out);
-	gpu_holders_scan(root, minors, out);
+	gpu_holders_scan(root, MAJOR, minors, out);
 	fclose(out);
 }
 
@@ -86,6 +105,10 @@ TEST(who_holds_a_gpu)
 	struct gpu_minors minors = {};
 	char text[4096] = "";
 
+	add_file("/dev/nvidia3", DEVICE_3);
+	add_file("/dev/nvidia30", DEVICE_3);
+	add_file("/dev/nvidiactl", DEVICE_3);
+	add_file("/run/rootfs/dev/nvidia3", DEVICE_3);
 	put("/proc/driver/nvidia/gpus/0000:c1:00.0/information",
 	    "Model: \t\t NVIDIA H100\nDevice Minor: \t 3\n");
 	put("/proc/driver/nvidia/gpus/0000:d1:00.0/information", "Model: x\n");
@@ -105,6 +128,33 @@ TEST(who_holds_a_gpu)
 	assert_null(strstr(text, "holders_"));
 }
 
+/* Files of that name, the device of another driver bound over one, and a path that was not opened. */
+TEST(only_the_drivers_device_is_held)
+{
+	struct gpu_minors minors = { .count = 1, .list = { { "0000:c1:00.0", 3, "GPU-x" } } };
+	char text[4096] = "";
+
+	put("/proc/driver/nvidia/gpus/0000:c1:00.0/information", "Device Minor: \t 3\n");
+	put("/home/dev/nvidia3", "");
+	add_file("/dev/nvidia3", DEVICE_3);
+	add_file("/mnt/dev/nvidia3", DEVICE_5);
+	add_process(20, "/home/dev/nvidia3", "0::/file\n");
+	add_process(21, "/mnt/dev/nvidia3", "0::/other\n");
+	add_process(22, "/dev/nvidia3", "0::/path\n");
+	for (int i = 3; i < 6; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/22/fdinfo/%d", i);
+		put(path, "pos:\t0\nflags:\t010000000\nmnt_id:\t27\n");
+	}
+	scan(&minors, text, sizeof(text));
+	assert_non_null(strstr(text, "0000:c1:00.0 3 GPU-x \"held_by\":[]"));
+	put("/proc/22/fdinfo/3", "pos:\t0\nflags:\t0100002\nmnt_id:\t27\n");
+	memset(text, 0, sizeof(text));
+	scan(&minors, text, sizeof(text));
+	assert_non_null(strstr(text, "\"held_by\":[{\"cgroup\":\"/path\""));
+}
+
 #define GPU "GPU-eaf23aa1-4d3d-596c-da66-b86b0e5db584"
 #define INFORMATION "/proc/driver/nvidia/gpus/0000:c1:00.0/information"
 
@@ -113,6 +163,7 @@ TEST(what_is_known_is_not_read_again)
 	struct gpu_minors minors = { .count = 1, .list = { { "0000:c1:00.0", 3, GPU } } };
 	char text[4096] = "";
 
+	add_file("/dev/nvidia3", DEVICE_3);
 	put(INFORMATION, "Device Minor: 4\n");
 	add_process(20, "/dev/nvidia3", "0::/a\n");
 	scan(&minors, text, sizeof(text));

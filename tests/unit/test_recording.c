@@ -232,6 +232,61 @@ TEST(what_follows_the_end_is_damage)
 	assert_int_equal(count, 2);
 }
 
+/* A few bytes, compressed, could hold texts of many gigabytes. */
+TEST(a_text_longer_than_any_field_is_damage)
+{
+	static const uint8_t head[] = { 1, 0x81, 8 }; /* one text, of 1,025 bytes */
+	uint8_t frame[sizeof(head) + 1025 + 32] = {};
+	struct recording *r = recording_new(stdin);
+	struct snapshot s = {};
+
+	assert_non_null(r);
+	memcpy(frame, head, sizeof(head));
+	memset(frame + sizeof(head), 'a', 1025);
+	frame[sizeof(head) + 1025] = 1; /* the snapshot itself; all its numbers and tables are 0 */
+	frame[sizeof(head) + 1025 + 2] = 8;
+	assert_int_equal(recording_decode(r, frame, sizeof(head) + 1025 + 3 + 10, &s), -EBADMSG);
+	memmove(frame + 3, frame + 4, sizeof(frame) - 4);
+	frame[1]--;
+	assert_int_equal(recording_decode(r, frame, sizeof(head) + 1024 + 3 + 10, &s), 1);
+	snapshot_free(&s);
+	recording_free(r);
+}
+
+/* A process may change its name before each call. */
+TEST(names_without_end_do_not_end_a_recording)
+{
+	struct slow_call slow[1000] = {};
+	struct snapshot s = { .slow = slow, .slow_count = COUNT(slow) }, got = {};
+	FILE *out = open_memstream(&bytes, &size), *in;
+	struct recorder *w = recorder_new(out);
+	struct recording *r;
+	unsigned int number = 0;
+
+	assert_non_null(w);
+	for (int frame = 0; frame < 17; frame++) {
+		for (size_t i = 0; i < COUNT(slow); i++)
+			snprintf(slow[i].comm, sizeof(slow[i].comm), "n%u", number++);
+		assert_int_equal(recorder_add(w, &s), 0);
+	}
+	assert_int_equal(recorder_end(w), 0);
+	assert_int_equal(fclose(out), 0);
+	in = fmemopen(bytes, size, "r");
+	r = recording_new(in);
+	for (int frame = 0; frame < 17; frame++) {
+		snapshot_free(&got);
+		assert_int_equal(recording_next(r, &got), 1);
+		assert_int_equal(got.slow_count, COUNT(slow));
+		if (!frame)
+			assert_string_equal(got.slow[999].comm, "n999");
+	}
+	assert_string_equal(got.slow[999].comm, "");
+	snapshot_free(&got);
+	assert_int_equal(recording_next(r, &got), 0);
+	recording_free(r);
+	fclose(in);
+}
+
 TEST(another_version_is_named)
 {
 	unsigned int count;

@@ -52,13 +52,13 @@ use_nfs() {
 	done
 }
 
-# print_fault PID: an Xid 79, as the driver prints and reports it.
-print_fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, pid=%d, name=x, gone\n' "$1" >/proc/xidscope-driver; }
+# print_fault PID: an Xid 79, as the driver prints and reports it; "": it names no process.
+print_fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, %sgone\n' "${1:+pid=$1, name=x, }" >/proc/xidscope-driver; }
 
-cause_fault() {
+cause_fault() { # [PID]
 	insmod /job/nvidia.ko
 	sleep 5 # within which the agent watches it, and has noted that it was loaded
-	print_fault 1
+	print_fault "${1-1}"
 	sleep 3
 	refresh
 	rmmod nvidia

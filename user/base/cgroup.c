@@ -39,12 +39,15 @@ static void find_job(struct cgroup *c)
 		snprintf(c->job, sizeof(c->job), "%u", (unsigned int)number);
 }
 
-/* Its UID follows "pod", with '_' for '-' if systemd made the group. */
+/* Its UID follows "pod", with '_' for '-' if systemd made the group. A user's own groups are below
+ * user.slice. */
 static void find_pod(struct cgroup *c)
 {
 	const char *pod;
 	size_t len = 0;
 
+	if (!strncmp(c->path, "/user.slice/", strlen("/user.slice/")))
+		return;
 	for (pod = strstr(c->path, "pod"); pod; pod = strstr(pod + 3, "pod")) {
 		len = strspn(pod + 3, "0123456789abcdef-_");
 		if (len >= 32 && len < sizeof(c->pod))

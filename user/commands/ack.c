@@ -125,7 +125,8 @@ static int list(const struct options *o)
 /* ---- changes ---- */
 
 /* The UUID of the GPU @device, which its successor in the same slot does not have; "": the
- * metrics file does not say. */
+ * metrics file does not say. Another program may have written that: any other text could be
+ * a whole entry. */
 static void find_uuid(const struct options *o, const char *device, char *uuid, size_t size)
 {
 	struct snapshot s = {};
@@ -136,9 +137,10 @@ static void find_uuid(const struct options *o, const char *device, char *uuid, s
 	if (file_text_read(&file, o->file, METRICS_MAX_BYTES))
 		return;
 	if (!metrics_file_parse(&s, file.bytes, file.len, error, sizeof(error)))
-		for (size_t i = 0; i < s.gpu_count; i++)
-			if (!strcmp(s.gpus[i].gpu, device))
-				snprintf(uuid, size, "%s", s.gpus[i].uuid);
+		for (const struct gpu_info *g = s.gpus; g < s.gpus + s.gpu_count; g++)
+			if (!strcmp(g->gpu, device) &&
+			    ack_is_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
+				snprintf(uuid, size, "%s", g->uuid);
 	snapshot_free(&s);
 	file_text_free(&file);
 }

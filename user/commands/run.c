@@ -79,23 +79,33 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
-/* A server that does not answer must not stop the agent. */
+/* Whether a server that does not answer would stop who reads or writes @path; then @source is what
+ * is mounted there. */
+static bool may_hang(const char *path, char *source, size_t size)
+{
+	const char *name;
+	char *folder = output_split(path, &name);
+	int fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
+	bool network = mounts_find_network("", mounts_number(fd), source, size);
+
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	return network;
+}
+
 static void find_acks(struct agent *a)
 {
-	const char *path = a->options->ack, *name;
-	char *folder = output_split(path, &name), source[160];
-	int fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
+	const char *path = a->options->ack;
+	char source[160];
 
-	if (mounts_find_network("", mounts_number(fd), source, sizeof(source)))
+	if (may_hang(path, source, sizeof(source)))
 		log_warn(&a->options->log,
 			 "the acknowledgements %s are on %s, which may stop answering: node_health "
 			 "is without them; keep them on a local file system",
 			 path, source);
 	else
 		a->acks.path = path;
-	if (fd >= 0)
-		close(fd);
-	free(folder);
 }
 
 /* Adds the verdict by the default rules: a site sets its own as options of `check`. */
@@ -356,12 +366,23 @@ static int open_files(struct agent *a)
 /* Returns 0 or the exit code of a failure. */
 static int open_heartbeat(struct agent *a)
 {
-	int err = heartbeat_open(&a->heartbeat, a->options->heartbeat);
+	const char *path = a->options->heartbeat;
+	char source[160];
+	int err;
 
+	/* The event loop itself writes it: that is what it proves. */
+	if (path && may_hang(path, source, sizeof(source))) {
+		log_error(&a->options->log,
+			  "the heartbeat %s is on %s, which may stop answering; name a "
+			  "--heartbeat on a local file system",
+			  path, source);
+		return EXIT_USAGE;
+	}
+	err = heartbeat_open(&a->heartbeat, path);
 	if (!err)
 		return 0;
 	log_error(&a->options->log, "cannot write the heartbeat %s: %s; name another --heartbeat",
-		  a->options->heartbeat, file_text_error(err));
+		  path, file_text_error(err));
 	return EXIT_TROUBLE;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cgroup.h"
@@ -34,6 +35,7 @@ struct holder {
 
 struct scan {
 	const char *root;
+	unsigned int major; /* of the device files */
 	uint64_t deadline_ns;
 	bool late;
 	unsigned int unread;
@@ -66,6 +68,40 @@ static bool is_gpu(const char *link, size_t len, unsigned int *minor)
 			return true;
 		}
 	return false;
+}
+
+/* What follows @name and blanks in @text; empty if it is not there. */
+static struct span value_of(struct span text, const char *name)
+{
+	struct span value = { NULL, NULL };
+
+	if (span_take_through(&text, name)) {
+		span_take_run(&text, " \t");
+		value = span_take_until(&text, " \t\n");
+	}
+	return value;
+}
+
+/* Whether the descriptor @fd is open on that device. A user can give any file its path, and have its
+ * path alone (O_PATH). Only of such files more than the link is looked at, and no server is asked. */
+static bool is_open(const struct scan *s, int pid, int folder, const char *fd, unsigned int minor)
+{
+	struct file_text info;
+	char path[PATH_MAX];
+	uint64_t flags = 0;
+	struct span value;
+	struct statx st;
+
+	if (statx(folder, fd, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) ||
+	    !S_ISCHR(st.stx_mode) || st.stx_rdev_major != s->major || st.stx_rdev_minor != minor)
+		return false;
+	snprintf(path, sizeof(path), "%s/proc/%d/fdinfo/%s", s->root, pid, fd);
+	if (!file_text_read(&info, path, 65536)) {
+		value = value_of((struct span){ info.bytes, info.bytes + info.len }, "flags:");
+		span_take_number(&value, 8, UINT32_MAX, &flags);
+		file_text_free(&info);
+	}
+	return !(flags & O_PATH);
 }
 
 static void note(struct scan *s, int pid, unsigned int minor)
@@ -120,6 +156,8 @@ static void scan_process(struct scan *s, int pid)
 		if (n <= 0 || !is_gpu(link, (size_t)n, &minor))
 			continue;
 		if (minor < 64 && seen & 1ull << minor)
+			continue;
+		if (!is_open(s, pid, dirfd(folder), d->d_name, minor))
 			continue;
 		seen |= minor < 64 ? 1ull << minor : 0;
 		note(s, pid, minor);
@@ -176,18 +214,6 @@ static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor,
 	fputc('\n', out);
 }
 
-/* What follows @name and blanks in @text; empty if it is not there. */
-static struct span value_of(struct span text, const char *name)
-{
-	struct span value = { NULL, NULL };
-
-	if (span_take_through(&text, name)) {
-		span_take_run(&text, " \t");
-		value = span_take_until(&text, " \t\n");
-	}
-	return value;
-}
-
 /* "GPU-" and 36 hexadecimal digits and dashes. Before the GPU is initialised: question marks. */
 static void copy_uuid(struct span value, char uuid[GPU_UUID_SIZE])
 {
@@ -239,7 +265,8 @@ static const char *uuid_of(const struct gpu_minors *known, const char *gpu)
 	return i < known->count ? known->list[i].uuid : "";
 }
 
-void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *out)
+void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_minors *minors,
+		      FILE *out)
 {
 	struct scan *s = calloc(1, sizeof(*s));
 	char uuid[GPU_UUID_SIZE];
@@ -250,6 +277,7 @@ void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *o
 	if (!s)
 		return;
 	s->root = root;
+	s->major = major;
 	s->deadline_ns = monotonic_ns() + GPU_HOLDERS_SCAN_MS * 1000000ull;
 	gpus = open_folder(root, "/proc/driver/nvidia/gpus");
 	if (gpus)
@@ -282,7 +310,7 @@ child_main(const struct gpu_minors *minors, int pipe, pid_t parent)
 	prctl(PR_SET_NAME, "xidscope-holders");
 	out = fdopen(STDIN_FILENO, "w");
 	if (out) {
-		gpu_holders_scan("", minors, out);
+		gpu_holders_scan("", GPU_MAJOR, minors, out);
 		fflush(out);
 	}
 	_exit(0);

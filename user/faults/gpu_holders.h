@@ -21,6 +21,8 @@
 #define GPU_HOLDERS_AGE_NS 5000000000ull /* a result counts for so long: a storm needs one scan */
 #define GPU_HOLDERS_GROUPS 8 /* of a GPU that are named */
 
+#define GPU_MAJOR 195 /* of the device files, in all releases of the driver */
+
 #define GPU_UUID_SIZE 48
 
 struct gpu_minor {
@@ -60,13 +62,14 @@ const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu);
 void gpu_holders_free(struct gpu_holders *h);
 
 /*
- * What the process does; @root is put before the paths. Writes a line for each GPU: its
+ * What the process does; @root is put before the paths, @major is that of the device files. Writes a line for each GPU: its
  * address, its number, its UUID or "-", and the members "held_by", a list of control groups, and,
  * if they are not 0, "holders_unread", the number of processes whose files must not be read, and
  * "holders_incomplete", if the time was over. @minors: known ones, which come first; those without
  * UUID are read again, and have another line.
  */
-void gpu_holders_scan(const char *root, const struct gpu_minors *minors, FILE *out);
+void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_minors *minors,
+		      FILE *out);
 
 /* Reads the driver's file about the GPU @gpu, /proc/driver/nvidia/gpus/GPU/information, below
  * @root. False: it has no number. @uuid is "" where the driver shows none. */

@@ -16,8 +16,7 @@
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 
-/* "GPU-" and the 36 characters of a UUID. */
-static bool is_uuid(struct span text)
+bool ack_is_uuid(struct span text)
 {
 	if (span_left(text) != 40 || !span_take(&text, "GPU-"))
 		return false;
@@ -29,7 +28,7 @@ bool ack_read_device(struct span text, struct ack *a)
 {
 	struct pci_address address;
 
-	if (span_is(text, "*") || span_is(text, "other") || is_uuid(text))
+	if (span_is(text, "*") || span_is(text, "other") || ack_is_uuid(text))
 		return span_copy(text, a->device, sizeof(a->device));
 	if (!pci_address_take(&text, &address) || span_left(text))
 		return false;

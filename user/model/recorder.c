@@ -37,8 +37,10 @@ struct recorder {
 	int error; /* of the first failure */
 };
 
-/* The number of a text: 0 for NULL, else 1 + its place among the texts. */
-static int text_number(struct recorder *r, const char *text, uint64_t before, uint64_t *number)
+/* The number of a text: 1 + its place among the texts. 0 for NULL, and for one that is not the first
+ * @max texts': a process can change its name without end. */
+static int text_number(struct recorder *r, const char *text, uint64_t before, size_t max,
+		       uint64_t *number)
 {
 	struct recording_past *p = &r->past;
 	size_t len;
@@ -53,10 +55,11 @@ static int text_number(struct recorder *r, const char *text, uint64_t before, ui
 	while (*number < p->text_count)
 		if (!strcmp(p->texts[(*number)++], text))
 			return 0;
-	if (p->text_count == RECORDING_TEXTS_MAX)
-		return -E2BIG;
+	*number = 0;
+	if (p->text_count >= max)
+		return 0;
 	len = strlen(text);
-	++*number;
+	*number = p->text_count + 1;
 	r->new_texts++;
 	if (!recording_past_add(p, text, len) || put_number(&r->texts, len))
 		return -ENOMEM;
@@ -72,9 +75,12 @@ static int field_words(struct recorder *r, const struct recorded_field *f, const
 	for (size_t i = 0; i < f->count; i++)
 		switch (f->type) {
 		case RECORDED_NAME:
-			memcpy(&text, at, sizeof(text)); /* fallthrough */
+			memcpy(&text, at, sizeof(text));
+			return text_number(r, text, before ? *before : 0, RECORDING_TEXTS_MAX,
+					   word);
 		case RECORDED_TEXT:
-			return text_number(r, text, before ? *before : 0, word);
+			return text_number(r, text, before ? *before : 0, RECORDING_OTHERS_MAX,
+					   word);
 		case RECORDED_BOOL:
 			*word = *(const bool *)at;
 			break;
@@ -94,10 +100,10 @@ static int field_words(struct recorder *r, const struct recorded_field *f, const
 static int table_words(struct recorder *r, const struct recorded_table *t, const char *array,
 		       const struct recording_words *before, struct recording_words *w)
 {
-	size_t at = 0, entry_words = recorded_words(t);
+	size_t at = 0;
 	int err = 0;
 
-	for (const char *entry = array; at < w->count; entry += t->size)
+	for (const char *entry = array; at < w->count && !err; entry += t->size)
 		for (size_t f = 0; f < t->field_count && !err; f++) {
 			const struct recorded_field *field = &t->fields[f];
 
@@ -106,7 +112,7 @@ static int table_words(struct recorder *r, const struct recorded_table *t, const
 					  w->list + at);
 			at += field->type == RECORDED_TEXT ? 1 : field->count;
 		}
-	return at == entry_words * (w->count / entry_words) ? err : -EINVAL;
+	return err;
 }
 
 /* Writes the differences from the snapshot before; a 0 is followed by how many more are 0. */

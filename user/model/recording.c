@@ -51,7 +51,8 @@ static int take_texts(struct recording *r, struct cursor *c)
 	if (take_number(c, &count) || count > RECORDING_TEXTS_MAX - r->past.text_count)
 		return -EBADMSG;
 	while (count--) {
-		if (take_number(c, &len) || len > (size_t)(c->end - c->at) || memchr(c->at, 0, len))
+		if (take_number(c, &len) || len > RECORDING_TEXT_MAX ||
+		    len > (size_t)(c->end - c->at) || memchr(c->at, 0, len))
 			return -EBADMSG;
 		if (!recording_past_add(&r->past, (const char *)c->at, len))
 			return -ENOMEM;
@@ -91,9 +92,10 @@ static int set_text(const struct recording_past *p, const struct recorded_field 
 		memcpy(at, &text, sizeof(text));
 		return 0;
 	}
-	if (!text || strlen(text) >= f->count)
+	if (text && strlen(text) >= f->count)
 		return -EBADMSG;
-	memcpy(at, text, strlen(text) + 1);
+	if (text)
+		memcpy(at, text, strlen(text) + 1);
 	return 0;
 }
 

@@ -8,7 +8,11 @@
 
 #include "model/recording_table.h"
 
-#define RECORDING_TEXTS_MAX 65536
+/* The most texts that a recording has, those of them that are not the program's own, and the bytes of
+ * each: more than any field has room for. */
+#define RECORDING_TEXTS_MAX 16384
+#define RECORDING_OTHERS_MAX (RECORDING_TEXTS_MAX - 256)
+#define RECORDING_TEXT_MAX 1024
 #define RECORDING_TABLES 16 /* at least recorded_table_count */
 
 /* Length and checksum of a frame's bytes, four bytes each, the lowest first. A length of 0

@@ -110,6 +110,21 @@ refresh
 (($(sum xidscope_rpc_op_calls_total 'op="READ"') > 0))
 row CAP_SYS_ADMIN "the source is tracepoints instead of $btf, where kernel.perf_event_paranoid is 2"
 
+step "without CAP_SYS_PTRACE"
+mount -t tmpfs gpus /proc/driver # what the driver has there of a GPU
+mkdir -p /proc/driver/nvidia/gpus/0000:c1:00.0
+printf 'Device Minor: \t 0\n' >/proc/driver/nvidia/gpus/0000:c1:00.0/information
+setpriv --reuid 65534 --regid 65534 --clear-groups sleep infinity &
+other=$!
+held() { cause_fault '' && grep '"kind":"xid"' /var/lib/xidscope/events | tail -n 1 | grep -o '"held_by".*"incident"'; }
+with all-capabilities
+[[ $(held) == '"held_by":[],"incident"' ]]
+with no-sys-ptrace 'CapabilityBoundingSet=~CAP_SYS_PTRACE'
+[[ $(held) == '"held_by":[],"holders_unread":'[1-9]* ]]
+row CAP_SYS_PTRACE "an event does not name other users' processes that hold the GPU"
+kill $other
+umount /proc/driver
+
 for capability in CAP_BPF CAP_PERFMON; do
 	step "without CAP_SYS_ADMIN and $capability"
 	with "no-$capability" "CapabilityBoundingSet=~CAP_SYS_ADMIN $capability"

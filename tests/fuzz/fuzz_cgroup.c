@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * libFuzzer entry for /proc/PID/cgroup, whose paths users choose: what is read of any text is
+ * terminated, a job is a number, a pod a UID, and a group of a user is neither.
+ */
+#include "base/cgroup.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1); /* for ASan */
+	struct cgroup c;
+
+	require(text != NULL);
+	if (size)
+		memcpy(text, data, size);
+	text[size] = 0;
+	cgroup_read(&c, text);
+	require(memchr(c.path, 0, sizeof(c.path)) != NULL);
+	require(!*c.path || (*c.path == '/' && !strchr(c.path, '\n')));
+	require(strspn(c.job, "0123456789") == strlen(c.job));
+	require(!*c.pod || strlen(c.pod) >= 32);
+	require(strspn(c.pod, "0123456789abcdef-") == strlen(c.pod));
+	if (!strncmp(c.path, "/user.slice/", strlen("/user.slice/")))
+		require(!*c.job && !*c.pod);
+	free(text);
+	return 0;
+}
