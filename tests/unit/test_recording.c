@@ -244,7 +244,7 @@ TEST(a_text_longer_than_any_field_is_damage)
 	memcpy(frame, head, sizeof(head));
 	memset(frame + sizeof(head), 'a', 1025);
 	frame[sizeof(head) + 1025] = 1; /* the snapshot itself; all its numbers and tables are 0 */
-	frame[sizeof(head) + 1025 + 2] = 8;
+	frame[sizeof(head) + 1025 + 2] = 9;
 	assert_int_equal(recording_decode(r, frame, sizeof(head) + 1025 + 3 + 10, &s), -EBADMSG);
 	memmove(frame + 3, frame + 4, sizeof(frame) - 4);
 	frame[1]--;
