@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # `make paradox`: predicts and measures in guests what 128 slots allow, and what more of them gain. Leaves the results in
 # build/paradox, and puts table and figure into docs/PARADOX.md.
-#   paradox.sh [NAME...]   default: v3; HOLDS="54 201" (ms), WANTED="16 32 64 128 256 512"
+#   paradox.sh [v3 | v4.2 | rdma]...   default: v3; HOLDS="54 201" (ms), WANTED="16 32 64 128 256 512"
 # With either variable set, the page with its tables and the figure go to build/paradox instead.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$(realpath "$here/../..")
 # NFSv4.2 needs a kernel whose server gives a session more than 160 slots, and as many with 512 threads.
-declare -A kernels=([v3]=6.1 [v4.2]=newest)
+declare -A kernels=([v3]=6.1 [v4.2]=newest [rdma]=6.1-full)
 
 job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-paradox.XXXXXX")
 trap 'rm -rf "$job"' EXIT

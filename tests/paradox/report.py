@@ -22,19 +22,21 @@ class Cell:
 
     def __init__(self, path):
         self.version = path.parent.name
-        self.hold, self.slots, self.connections, self.wanted = map(int, path.name.split(".")[0].split("-"))
+        self.set, self.slots, self.connections, self.wanted = map(int, path.name.split(".")[0].split("-"))
         self.rate = json.loads(path.read_text())["jobs"][0]["write"]["iops"]
         trace = path.with_name(path.name.replace(".fio.", ".trace."))
         self.verdict = None
         if trace.exists():
-            servers = json.loads(trace.read_text())["servers"]
-            self.verdict = max(servers, key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
+            server = max(json.loads(trace.read_text())["servers"], key=lambda s: s["calls"])
+            self.verdict = server["verdict"]
+            [write] = [op for op in server["ops"] if op["op"] == "WRITE"]
+            self.hold = (write["seconds"] - write["phases"]["slot"] - write["phases"]["session"]) / write["calls"]
 
 
 def hold_of(cells, cell):
-    """What a call takes with 16 at once, in seconds: no wait, and a server that is hardly loaded."""
-    [low] = [c for c in cells if c.verdict and (c.version, c.hold, c.wanted) == (cell.version, cell.hold, 16)]
-    return low.verdict["numbers"]["hold_seconds"]
+    """For how long a WRITE holds its slot with 16 at once, in seconds: no wait, and a server that is hardly loaded."""
+    [low] = [c for c in cells if c.verdict and (c.version, c.set, c.wanted) == (cell.version, cell.set, 16)]
+    return low.hold
 
 
 def predicted(cells, cell):
@@ -45,8 +47,8 @@ def predicted(cells, cell):
 def bracket(cells, cell):
     """The session with 128 slots and as many requests, and the gain that it predicts for this cell's slots by the
     rules of docs/VERDICT.md. Its verdict gives one value alone: that up to which it holds the times to be known."""
-    key = (cell.version, cell.hold, cell.wanted)
-    [base] = [c for c in cells if c.verdict and (c.version, c.hold, c.wanted) == key]
+    key = (cell.version, cell.set, cell.wanted)
+    [base] = [c for c in cells if c.verdict and (c.version, c.set, c.wanted) == key]
     verdict = base.verdict
     if cell.connections > 1 and verdict["bound_by"] == "session":
         return base, 1, 1  # it is shared: nconnect cannot help
@@ -72,7 +74,7 @@ def throughput(cells):
     rows = []
     for c in (c for c in cells if c.verdict):
         v, full = c.verdict, c.rate * MIB
-        rows.append([c.version, c.hold, c.wanted, f"{hold_of(cells, c) * 1e3:.1f}", f"{predicted(cells, c):.0f}",
+        rows.append([c.version, c.set, c.wanted, f"{hold_of(cells, c) * 1e3:.1f}", f"{predicted(cells, c):.0f}",
                      f"{c.rate:.0f}", f"{full / 1e9:.2f} GB/s, {100 * full / LINK:.1f} %",
                      f"{v['bound_by']}, {v['confidence']}"])
     return table(["NFS", "hold set, ms", "requests wanted", "hold of a call, ms", "predicted calls/s",
@@ -88,10 +90,10 @@ def gains(cells):
         change = f"nconnect={c.connections}" if c.connections > 1 else f"{c.slots} slots"
         fits = least / 1.05 <= gain <= most * 1.05
         if not fits:
-            wrong.append(f"{c.version}, {c.hold} ms, {c.wanted} requests, {change}: {gain:.2f}")
+            wrong.append(f"{c.version}, {c.set} ms, {c.wanted} requests, {change}: {gain:.2f}")
         v = base.verdict
         proposed = f"{v['value']}: {v['gain_at_least']:.2f} to {v['gain_at_most']:.2f}" if v["value"] else "-"
-        rows.append([c.version, c.hold, c.wanted, change, proposed,
+        rows.append([c.version, c.set, c.wanted, change, proposed,
                      f"{least:.2f} to {most:.2f}", f"{gain:.2f}", "yes" if fits else "**no**"])
     return table(["NFS", "hold set, ms", "requests wanted", "change", "verdict's value and gain",
                   "gain predicted", "gain measured", "within"], rows), wrong
@@ -105,7 +107,7 @@ COLOURS = {"v3": "#1f6fb4", "v4.2": "#b4541f", "rdma": "#3a7d34"}
 
 def panel(cells, hold, at):
     """One hold time: calls per second by requests wanted, both axes logarithmic."""
-    mine = [c for c in cells if c.hold == hold]
+    mine = [c for c in cells if c.set == hold]
     low = math.floor(math.log2(min(c.rate for c in mine)))
     high = math.ceil(math.log2(max(max(c.rate, predicted(cells, c)) for c in mine)))
     height = HEIGHT - TOP - 50
@@ -139,7 +141,7 @@ def panel(cells, hold, at):
 
 
 def figure(cells):
-    holds = sorted({c.hold for c in cells})
+    holds = sorted({c.set for c in cells})
     width = WIDTH * len(holds)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT + 40}" role="img" '
            'aria-label="Calls per second by requests at once, predicted and measured">',
@@ -162,7 +164,7 @@ def figure(cells):
 
 def main(results, table, svg):
     cells = [Cell(path) for path in pathlib.Path(results).glob("*/*-*-*-*.fio.json")]
-    cells.sort(key=lambda c: (c.version, c.hold, c.wanted, c.connections, c.slots))
+    cells.sort(key=lambda c: (c.version, c.set, c.wanted, c.connections, c.slots))
     gain_table, wrong = gains(cells)
     text = throughput(cells) + "\n\n" + gain_table
     pathlib.Path(svg).write_text(figure(cells))

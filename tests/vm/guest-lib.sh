@@ -39,6 +39,18 @@ nfs_server_start() {
 	echo Y >/proc/fs/lockd/nlm_end_grace
 }
 
+# soft_roce SUBNET: makes a card for RDMA on one end of a veth pair, at SUBNET.1; SUBNET is three octets. Fails where the
+# kernel has none (CONFIG_RDMA_RXE). A running server listens there after `echo 'rdma 20049' >/proc/fs/nfsd/portlist`.
+soft_roce() {
+	modprobe -qa rdma_rxe rpcrdma || return
+	ip link add roce0 mtu 4200 type veth peer name roce1 mtu 4200
+	defer ip link delete roce0
+	ip address add "$1.1/24" dev roce0
+	ip link set roce0 up
+	ip link set roce1 up
+	rdma link add rxe0 type rxe netdev roce0
+}
+
 # nfs_server_stop: the exports' files stay, so that clients can go on after another nfs_server_start.
 nfs_server_stop() {
 	rpc.nfsd 0

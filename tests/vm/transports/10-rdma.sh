@@ -3,17 +3,11 @@
 # NFS over RDMA: counts as over TCP; 4 slots show as `slot`, a server that grants few credits as `send`, the 250 ms by
 # which some kernels delay the first call that finds no slot as `delay`.
 # The card is soft-RoCE on one end of a veth pair, and the mount is of the guest itself.
-if ! modprobe -qa rdma_rxe rpcrdma; then
+if ! soft_roce 10.0.8; then
 	echo 'this kernel has no soft-RoCE (CONFIG_RDMA_RXE)' >skip
 	exit 0
 fi
-ip link add roce0 mtu 4200 type veth peer name roce1 mtu 4200
-defer ip link delete roce0
-ip address add 10.0.8.1/24 dev roce0
 ip address add fd00:8::1/64 dev roce0 nodad
-ip link set roce0 up
-ip link set roce1 up
-rdma link add rxe0 type rxe netdev roce0
 
 slots=/proc/sys/sunrpc/rdma_slot_table_entries
 credits=/proc/sys/sunrpc/svc_rdma/max_requests
