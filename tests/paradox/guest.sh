@@ -88,7 +88,7 @@ if [[ $version == rdma ]]; then
 fi
 for hold in "${holds[@]}"; do
 	device $((hold - 4)) # which it rounds up to ticks of 4 ms
-	seconds=$((hold > 100 ? 2 : 1))
+	seconds=$((hold > 100 ? 3 : 2))
 	nfs_server_start 512 >/dev/null
 	[[ $version != rdma ]] || echo 'rdma 20049' >/proc/fs/nfsd/portlist
 	for n in "${wanted[@]}"; do
