@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The guest's side of `make paradox`: synchronous writes to an export whose device answers after a set time, with 16 to 512
 # requests at once. A session for each number, which begins with 16, so that it sees the number in flight vary; where calls
-# wait for slots, the same load with more slots and with more connections. The file "version" says of what NFS: 3 or 4.2 over TCP,
-# or rdma for NFSv3 over soft-RoCE.
+# wait for slots, the same load with more slots and with more connections. The file "version" has 3 or 4.2,
+# over TCP, or rdma: NFSv3 over soft-RoCE.
 set -euo pipefail
 # shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh

@@ -56,7 +56,8 @@ def bracket(cells, cell):
         return base, 1, max(1, verdict["gain_at_most"])
     wanted = re.search(r"while ([0-9.]+) calls", verdict["sentence"])
     slots = cell.slots * cell.connections
-    most = min(slots, float(wanted[1]) if wanted else slots) / SLOTS
+    slots = min(slots, float(wanted[1]) if wanted else slots)
+    most = slots / SLOTS
     if verdict["confidence"] == "low":
         return base, 1, most
     low, high = verdict["numbers"]["low"], verdict["numbers"]["high"]
