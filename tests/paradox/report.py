@@ -154,8 +154,8 @@ def figure(cells):
            '<text x="14" y="14" class="small">calls per second</text>']
     for i, hold in enumerate(holds):
         out += panel(cells, hold, i * WIDTH)
-    names = ", ".join(f"NFS{v} {'blue' if v == 'v3' else 'brown' if v == 'v4.2' else 'green'}"
-                      for v in COLOURS if any(c.version == v for c in cells))
+    names = {"v3": "NFSv3 blue", "v4.2": "NFSv4.2 brown", "rdma": "NFSv3 over RDMA green"}
+    names = ", ".join(name for version, name in names.items() if any(c.version == version for c in cells))
     out.append(f'<text x="14" y="{HEIGHT + 14}">{names}. Dashed: predicted for {SLOTS} slots. Filled: measured with '
                f'{SLOTS} slots.</text>')
     out.append(f'<text x="14" y="{HEIGHT + 31}">Triangle: measured with as many slots as requests. '
@@ -165,7 +165,7 @@ def figure(cells):
 
 def main(results, table, svg):
     cells = [Cell(path) for path in pathlib.Path(results).glob("*/*-*-*-*.fio.json")]
-    cells.sort(key=lambda c: (c.version, c.set, c.wanted, c.connections, c.slots))
+    cells.sort(key=lambda c: (list(COLOURS).index(c.version), c.set, c.wanted, c.connections, c.slots))
     gain_table, wrong = gains(cells)
     text = throughput(cells) + "\n\n" + gain_table
     pathlib.Path(svg).write_text(figure(cells))
