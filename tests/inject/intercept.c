@@ -31,8 +31,8 @@ static const struct {
 };
 
 const char *const caller_names[CALLERS] = {
-	[CALLER_AGENT] = "agent", [CALLER_NEW] = "new",       [CALLER_OUTPUT] = "output",
-	[CALLER_STATE] = "state", [CALLER_EVENTS] = "events",
+	[CALLER_AGENT] = "agent",   [CALLER_NEW] = "new",     [CALLER_GPUS] = "gpus",
+	[CALLER_OUTPUT] = "output", [CALLER_STATE] = "state", [CALLER_EVENTS] = "events",
 };
 
 int caller_number(const char *name)

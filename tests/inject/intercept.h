@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs an agent whose system calls, and those of the processes that write its
- * files, all pass through this program, which lets them go on or makes them fail
+ * Runs an agent whose system calls, and those of its processes, which write its files and look
+ * who holds a GPU, all pass through this program, which lets them go on or makes them fail
  * (seccomp_unotify(2), Linux 5.6 and later, as root).
  */
 #ifndef XIDSCOPE_INTERCEPT_H
@@ -12,10 +12,12 @@
 
 #define SYSCALLS 512
 
-/* Who calls. A writer is known by the name that it has given itself. */
+/* Who calls. All but the agent are known by the names that they have given themselves; those from
+ * CALLER_OUTPUT on are writers. */
 enum caller {
 	CALLER_AGENT,
-	CALLER_NEW, /* a process that has no name of its own yet: it becomes a writer */
+	CALLER_NEW, /* a process that has no name of its own yet */
+	CALLER_GPUS, /* looks who holds the GPUs, after a fault */
 	CALLER_OUTPUT,
 	CALLER_STATE,
 	CALLER_EVENTS,

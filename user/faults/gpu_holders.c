@@ -307,7 +307,7 @@ child_main(const struct gpu_minors *minors, int pipe, pid_t parent)
 		_exit(1);
 	/* All else is the agent's, and would outlive it if this process hangs. */
 	closefrom(STDIN_FILENO + 1);
-	prctl(PR_SET_NAME, "xidscope-holders");
+	prctl(PR_SET_NAME, "xidscope-gpus");
 	out = fdopen(STDIN_FILENO, "w");
 	if (out) {
 		gpu_holders_scan("", GPU_MAJOR, minors, out);
