@@ -94,5 +94,27 @@ for newline in '' '\n<0>fake'; do
 	try 2 "NFS server ${shown//'\'/'\\'}" check --json --file foreign
 done
 
+# ---- an event log and a state file ----
+/usr/bin/python3 - "$nasty" <<-'END'
+	import json, os, sys, urllib.parse, zlib
+	name = os.fsencode(sys.argv[1])
+	shown = name.decode("utf-8", "replace")
+	event = {key: shown for key in ("name", "device", "comm", "text", "job", "pod", "cgroup", "version")}
+	with open("events", "w") as log:
+	    for kind in "xid", "kernel_event", "nfs_stall", "nfs_saturation", "agent", shown:
+	        held = [{"cgroup": shown, "job": "7", "pod": shown, "comm": shown}]
+	        print(json.dumps({"time": "2026-11-21T10:00:00Z", "kind": kind, "xid": 79, "held_by": held, **event}), file=log)
+	boot = open("/proc/sys/kernel/random/boot_id").read()
+	word = urllib.parse.quote(name[4:18])
+	state = f"xidscope-state 2\nboot {boot}next 1\nlost 0\npaths 0 0 0\nfault {word} 79 0 {word} {word} 1 1 1.0 1.0\n".encode()
+	open("counts", "wb").write(state + b"end %08x\n" % zlib.crc32(state))
+END
+for json in '' --json; do
+	escape=${json:+\\u00}
+	try 0 "${escape:-\\x}1b" why --events events --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z ${json:+"$json"}
+	try 0 "${escape:-\\x}1b" faults --state counts ${json:+"$json"}
+done
+try 0 '\x1b' why --events events --since 2026-11-21T09:00:00Z --until 2026-11-21T11:00:00Z --job 7
+
 ((failed)) || echo "every command's output is safe"
 exit $failed

@@ -55,11 +55,13 @@ use_nfs() {
 # print_fault PID: an Xid 79, as the driver prints and reports it; "": it names no process.
 print_fault() { printf 'xid 0000:c1:00.0 79 gone\tNVRM: Xid (PCI:0000:c1:00): 79, %sgone\n' "${1:+pid=$1, name=x, }" >/proc/xidscope-driver; }
 
-cause_fault() { # [PID]
+# while_watched COMMAND...: runs it while the agent watches the test driver, and writes its file.
+while_watched() {
 	insmod /job/nvidia.ko
 	sleep 5 # within which the agent watches it, and has noted that it was loaded
-	print_fault "${1-1}"
+	"$@"
 	sleep 3
 	refresh
 	rmmod nvidia
 }
+cause_fault() { while_watched print_fault 1; }

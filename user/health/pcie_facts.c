@@ -58,14 +58,15 @@ static uint64_t read_corrected(int folder, const char *name)
  * folder has its port, at the other end of the link, which may see the errors in its stead. A port
  * with fewer lanes is a slot that was built so, or there is no port at all in a virtual machine.
  */
-static void read_link(struct link_fact *link, int driver, const char *gpu)
+static void read_link(struct link_fact *link, int driver, const struct pci_address *gpu)
 {
-	int folder = openat(driver, gpu, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char status[16];
 	struct span s;
 	unsigned int port;
+	int folder;
 
-	snprintf(link->gpu, sizeof(link->gpu), "%s", gpu);
+	pci_address_text(link->gpu, gpu);
+	folder = openat(driver, link->gpu, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return;
 	s = read_text(folder, "power/runtime_status", status, sizeof(status));
@@ -97,7 +98,7 @@ void pcie_facts_read(struct node_facts *facts, const char *root, bool links)
 			continue;
 		facts->gpus++;
 		if (links && facts->link_count < MAX_LINK_FACTS)
-			read_link(&facts->links[facts->link_count++], dirfd(folder), entry->d_name);
+			read_link(&facts->links[facts->link_count++], dirfd(folder), &address);
 	}
 	if (folder)
 		closedir(folder);

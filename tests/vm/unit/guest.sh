@@ -116,7 +116,7 @@ mkdir -p /proc/driver/nvidia/gpus/0000:c1:00.0
 printf 'Device Minor: \t 0\n' >/proc/driver/nvidia/gpus/0000:c1:00.0/information
 setpriv --reuid 65534 --regid 65534 --clear-groups sleep infinity &
 other=$!
-held() { cause_fault '' && grep '"kind":"xid"' /var/lib/xidscope/events | tail -n 1 | grep -o '"held_by".*"incident"'; }
+held() { while_watched print_fault '' && grep '"kind":"xid"' /var/lib/xidscope/events | tail -n 1 | grep -o '"held_by".*"incident"'; }
 with all-capabilities
 [[ $(held) == '"held_by":[],"incident"' ]]
 with no-sys-ptrace 'CapabilityBoundingSet=~CAP_SYS_PTRACE'
