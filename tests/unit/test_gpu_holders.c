@@ -223,6 +223,20 @@ TEST(without_a_driver_nothing_is_read)
 	assert_string_equal(text, "");
 }
 
+TEST(what_a_process_leaves_is_taken_without_a_fault)
+{
+	struct gpu_holders holders = { .pipe = -1 };
+
+	gpu_holders_learn(&holders);
+	assert_true(holders.pipe >= 0);
+	for (int tries = 0; holders.pipe >= 0 && tries < 5000; tries++) {
+		usleep(1000);
+		gpu_holders_poll(&holders);
+	}
+	assert_int_equal(holders.pipe, -1);
+	gpu_holders_free(&holders);
+}
+
 /* Of this machine, which has no driver: the process that looks ends, and is waited for. */
 TEST(the_answer_without_a_driver_is_none)
 {

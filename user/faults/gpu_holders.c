@@ -390,6 +390,12 @@ static void collect(struct gpu_holders *h, uint64_t deadline_ns)
 	}
 }
 
+void gpu_holders_poll(struct gpu_holders *h)
+{
+	if (h->pipe >= 0)
+		collect(h, 0);
+}
+
 void gpu_holders_learn(struct gpu_holders *h)
 {
 	collect(h, 0);

@@ -49,6 +49,9 @@ struct gpu_holders {
 /* Starts to look for the numbers and UUIDs of the GPUs, and does not wait. */
 void gpu_holders_learn(struct gpu_holders *h);
 
+/* Takes over what a process has found, without waiting: nothing of it stays then. */
+void gpu_holders_poll(struct gpu_holders *h);
+
 /*
  * Returns members of a JSON object about who holds the GPU at the PCI address @gpu, or "":
  * not known. Valid until the next call. @now_ns: CLOCK_MONOTONIC.

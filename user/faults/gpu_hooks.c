@@ -390,6 +390,7 @@ void gpu_hooks_poll(struct gpu_hooks *g)
 	gpu_hooks_consume(g);
 	if (g->trace)
 		trace_events_poll(g->trace);
+	gpu_holders_poll(&g->holders);
 	/* If only the log has grown, that can wait for the snapshot. */
 	if (state_file_changed(&g->state, &g->faults))
 		save_state(g);
