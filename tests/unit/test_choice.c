@@ -217,6 +217,17 @@ TEST_WITH(test_module_states, enter, leave)
 	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
 }
 
+/* Or the hooks would be detached from a module that is in use. */
+TEST_WITH(a_module_that_cannot_be_looked_at_is_not_absent, enter, leave)
+{
+	char path[64];
+
+	put("/sys/module/other", "");
+	snprintf(path, sizeof(path), "%s/sys/module/sunrpc", root);
+	assert_int_equal(symlink("sunrpc", path), 0); /* ELOOP */
+	assert_int_not_equal(sunrpc_look(root), SUNRPC_ABSENT);
+}
+
 TEST_WITH(test_live_module, enter, leave)
 {
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";

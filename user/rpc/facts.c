@@ -2,6 +2,7 @@
 /* What the running kernel offers: read from sysfs, proc, tracefs, debugfs. */
 #include "rpc/facts.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,15 @@ static bool exists(const char *root, const char *path)
 	return !access(full, R_OK);
 }
 
+/* What cannot be looked at for another reason may be there. */
+static bool is_absent(const char *root, const char *path)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return access(full, F_OK) && (errno == ENOENT || errno == ENOTDIR);
+}
+
 static bool first_line(const char *root, const char *path, char *line, size_t size)
 {
 	char full[PATH_MAX];
@@ -37,11 +47,11 @@ enum sunrpc_state sunrpc_look(const char *root)
 {
 	char state[16];
 
-	if (!exists(root, MODULE))
+	if (is_absent(root, MODULE))
 		return SUNRPC_ABSENT;
 	/* A built-in sunrpc has a folder too, for its parameters. */
 	if (!first_line(root, MODULE "/initstate", state, sizeof(state)))
-		return exists(root, MODULE) ? SUNRPC_BUILT_IN : SUNRPC_ABSENT;
+		return is_absent(root, MODULE) ? SUNRPC_ABSENT : SUNRPC_BUILT_IN;
 	/* Not SUNRPC_LIVE yet: its BTF appears earlier. */
 	return strcmp(state, "live") ? SUNRPC_LOADING : SUNRPC_LIVE;
 }
