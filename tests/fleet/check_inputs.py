@@ -27,6 +27,8 @@ FAULTY_INCIDENTS = {
     "0.5 3 gpu_thermal 12 4 -6": "2: the duration is '-6'",
     "0.5 3 lemon 2.5 4 6": "2: the magnitude is '2.5': write a whole number from 1 to 1000",
     "0.5 3 slow_node 1 0 6": "2: the magnitude is '1': write a number from 1.5 to 1000",
+    "0.5 0-3 storage_dead 1 0 1": "2: storage_dead on 4 of 8 nodes, which all use one storage system: write more ",
+    "0.5 6-9 storage_slow 5 0 1": "2: storage_slow on 2 of 8 nodes",
     "0.5 3 gpu_thermal 12 4": "2: '0.5 3 gpu_thermal 12 4': write TIME NODES KIND MAGNITUDE LEAD DURATION",
     "0.5 3 gpu_thermal 12 4 6 7": "2: '0.5 3 gpu_thermal 12 4 6 7': write TIME",
     "0.5 3 gpu:gpu_clok 12 4 6": "2: gpu:gpu_clok has a signal that is none of these, joined by +: gpu_temperature ",

@@ -36,6 +36,8 @@ ALERTS = {
     "storage_dead": ({"NfsServerDead"}, {"NfsServerDead", "NfsCallHangs"}),
 }
 KINDS = [*FAILURES, *list(ALERTS)[1:], "lemon"]
+# The share of nodes beyond which it is the storage system, by docs/FLEET.md.
+SHARES = {"storage_slow": 0.3, "storage_dead": 0.5}
 # An unit of each signal, per minute for what is counted: the steps of docs/FLEET.md.
 UNITS = {
     "gpu_temperature": 2, "gpu_clock": 50, "gpu_power": 25, "board_temperature": 2, "nfs_latency": 0.223,
@@ -169,6 +171,9 @@ def read_incidents(path, days, count, rng):
         incident.time = int(incident.time * DAY)
         if incident.time >= end or not incident.nodes:
             beyond += 1
+        elif len(incident.nodes) <= SHARES.get(incident.kind, 0) * count:
+            raise SystemExit(f"{place}: {incident.kind} on {len(incident.nodes)} of {count} nodes, which all use one "
+                             f"storage system: write more than {SHARES[incident.kind]:.0%} of them, or slow_node")
         elif incident.kind != "lemon":
             incidents.append(incident)
         else:
