@@ -73,6 +73,7 @@ judge "run writes nothing but regular files with one link" tests/cli/paths.sh
 judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
 judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
 judge "the alert rules fire when they should" deploy/prometheus/check.sh
+judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
 judge "systemd accepts the unit" deploy/systemd/check.sh
 judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
 judge "doctor reports what this machine has" tests/cli/doctor.sh

@@ -6,12 +6,14 @@ and incidents.tsv are the examples, and explain each parameter and column. The s
 """
 import dataclasses
 import pathlib
+import re
 
 import numpy as np
 
 STEP = 60
 DAY = 1440  # steps
 NOISE = pathlib.Path(__file__).parent / "noise.conf"
+INCIDENTS = NOISE.with_name("incidents.tsv")
 
 # What leads to a failure of each kind, and its Xid; gpu:SIGNAL+SIGNAL names the signals itself.
 FAILURES = {
@@ -33,6 +35,9 @@ ALERTS = {
     "storage_slow": ({"NfsBottleneck"}, {"NfsBottleneck", "NfsLimitSaturated"}),
     "storage_dead": ({"NfsServerDead"}, {"NfsServerDead", "NfsCallHangs"}),
 }
+KINDS = [*FAILURES, *list(ALERTS)[1:], "lemon"]
+# The share of nodes beyond which it is the storage system, by docs/FLEET.md.
+SHARES = {"storage_slow": 0.3, "storage_dead": 0.5}
 # An unit of each signal, per minute for what is counted: the steps of docs/FLEET.md.
 UNITS = {
     "gpu_temperature": 2, "gpu_clock": 50, "gpu_power": 25, "board_temperature": 2, "nfs_latency": 0.223,
@@ -59,61 +64,126 @@ class Incident:
     def family(self):
         return "gpu" if self.kind.startswith("gpu") else self.kind
 
+    @property
+    def of_node(self):
+        """Whether a node fails by it."""
+        return self.family in ("gpu", "node_down")
+
+    @property
+    def of_storage(self):
+        return self.kind.startswith("storage")
+
+    @property
+    def told_before(self):
+        """Whether two signals or more are there to see before the event."""
+        return len(self.signals) > 1 and self.magnitude > 0 and self.lead > 0
+
 
 def words(path):
     """The lines of a file without comments, each as its words, with its place for messages."""
-    for number, line in enumerate(pathlib.Path(path).read_text(encoding="utf-8").splitlines(), 1):
-        fields = line.partition("#")[0].split()
-        if fields:
-            yield f"{path}:{number}", fields
+    try:
+        lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{path}: not a file of text that can be read ({error}): name another") from None
+    found = [(f"{path}:{number}", fields) for number, line in enumerate(lines, 1)
+             if (fields := line.partition("#")[0].split())]
+    if not found:
+        raise SystemExit(f"{path}: nothing but blanks and comments: write lines as in tests/fleet/{NOISE.name} "
+                         f"and {INCIDENTS.name}, or name no file")
+    return found
+
+
+def limited(place, name, text, least=0.0, most=1e6, whole=False):
+    """The number in a text, if it is one within these limits."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not least <= value <= most or whole and value % 1:
+        raise SystemExit(f"{place}: {name} is '{text}': "
+                         f"write a {'whole ' * whole}number from {least:g} to {most:.0f}")
+    return value
+
+
+# Least and most of parameters, and whether they are whole numbers; the others are at least 0.
+LIMITS = {
+    "dcgm": (0, 1, True), "xidscope": (0, 1, True), "nfs": (0, 1, True), "gpus": (1, 16, True),
+    "job_nodes_min": (1, 1e6, True), "job_nodes_max": (1, 1e6, True), "scrapes_missing": (0, 1), "clock_skew": (0, 55),
+}
 
 
 def read_noise(path):
     """Parameters by name: those of the file, and for the rest those of noise.conf."""
     noise = {name: float(value) for _, (name, value) in words(NOISE)}
+    places = {}
     for place, fields in words(path):
-        if len(fields) != 2 or fields[0] not in noise:
-            raise SystemExit(f"{place}: not 'NAME VALUE' with a name of {NOISE.name}: {' '.join(fields)}")
-        noise[fields[0]] = float(fields[1])
+        name = fields[0]
+        if len(fields) != 2 or name not in noise:
+            raise SystemExit(f"{place}: '{' '.join(fields)}': "
+                             f"write NAME VALUE, with one of these names: {' '.join(noise)}")
+        if name in places:
+            raise SystemExit(f"{place}: {name} stands at {places[name]}, too: remove one of them")
+        places[name] = place
+        noise[name] = limited(place, name, fields[1], *LIMITS.get(name, ()))
+    if noise["job_nodes_min"] > noise["job_nodes_max"]:
+        least, most = (f"{name} is {noise[name]:.0f}" for name in ("job_nodes_min", "job_nodes_max"))
+        raise SystemExit(f"{places.get('job_nodes_max') or places['job_nodes_min']}: {least} and {most}: "
+                         "set both, the first to no more than the second")
     return noise
 
 
-def read_nodes(text, count):
-    nodes = []
+def read_nodes(place, text, count):
+    nodes = set()
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        nodes += range(int(first), int(last or first) + 1)
-    return [n for n in nodes if n < count]
+        numbers = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part)
+        first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
+        if first > last:
+            raise SystemExit(f"{place}: nodes are '{text}': "
+                             "write numbers from 0 as in 7, 0-59 or 3,5,9, the lower one first")
+        nodes |= set(range(first, min(last + 1, count)))
+    return sorted(nodes)
+
+
+def read_incident(place, fields, count):
+    """A line of the file, with its time in days."""
+    if len(fields) != 6:
+        raise SystemExit(f"{place}: '{' '.join(fields)}': write TIME NODES KIND MAGNITUDE LEAD DURATION")
+    kind = fields[2]
+    signals, xid = FAILURES.get(kind, ((), 79))
+    if kind.startswith("gpu:"):
+        signals = tuple(dict.fromkeys(kind[4:].split("+")))
+        if set(signals) - set(UNITS):
+            raise SystemExit(f"{place}: {kind} has a signal that is none of these, joined by +: {' '.join(UNITS)}")
+    elif kind not in KINDS:
+        raise SystemExit(f"{place}: unknown kind {kind}: write one of {' '.join(KINDS)}, or gpu:SIGNAL+SIGNAL")
+    least = {"lemon": 1, "slow_node": 1.5, "storage_slow": 1.5}.get(kind, 0)
+    return Incident(kind, read_nodes(place, fields[1], count), limited(place, "the time", fields[0]),
+                    limited(place, "the magnitude", fields[3], least, 1000, kind == "lemon"),
+                    int(limited(place, "the lead", fields[4]) * 60),
+                    max(int(limited(place, "the duration", fields[5]) * 60), 1), signals, xid)
 
 
 def read_incidents(path, days, count, rng):
     """The incidents of the days and nodes that there are; a lemon becomes its failures."""
-    incidents = []
+    incidents, beyond, end = [], 0, days * DAY
     for place, fields in words(path):
-        try:
-            nodes = read_nodes(fields[1], count)
-            time, kind, magnitude, lead, duration = \
-                float(fields[0]), fields[2], float(fields[3]), float(fields[4]), float(fields[5])
-        except (IndexError, ValueError):
-            raise SystemExit(f"{place}: not 'TIME NODES KIND MAGNITUDE LEAD DURATION': {' '.join(fields)}") from None
-        start = int(time * DAY)
-        if start >= days * DAY or not nodes:
-            continue
-        common = {"nodes": nodes, "lead": int(lead * 60), "duration": max(int(duration * 60), 1)}
-        if kind == "lemon":
-            times = np.linspace(start, days * DAY - 300, int(magnitude)) + rng.integers(-120, 120, int(magnitude))
-            for number, at in enumerate(np.clip(times, 30, days * DAY - 120).astype(int)):
-                incidents.append(Incident("gpu_sudden", time=int(at), magnitude=0, lemon=True,
-                                          xid=LEMON_XIDS[number % len(LEMON_XIDS)], **common))
-            continue
-        signals, xid = FAILURES.get(kind, ((), 79))
-        if kind.startswith("gpu:"):
-            signals = tuple(kind[4:].split("+"))
-        elif kind not in FAILURES and kind not in ALERTS:
-            raise SystemExit(f"{place}: unknown kind {kind}")
-        if set(signals) - set(UNITS):
-            raise SystemExit(f"{place}: unknown signals {set(signals) - set(UNITS)}")
-        incidents.append(Incident(kind, time=start, magnitude=magnitude, signals=signals, xid=xid, **common))
+        incident = read_incident(place, fields, count)
+        incident.time = int(incident.time * DAY)
+        if incident.time >= end or not incident.nodes:
+            beyond += 1
+        elif len(incident.nodes) <= SHARES.get(incident.kind, 0) * count:
+            raise SystemExit(f"{place}: {incident.kind} on {len(incident.nodes)} of {count} nodes, which all use one "
+                             f"storage system: write more than {SHARES[incident.kind]:.0%} of them, or slow_node")
+        elif incident.kind != "lemon":
+            incidents.append(incident)
+        else:
+            times = np.linspace(incident.time, end - 300, int(incident.magnitude)) + \
+                rng.integers(-120, 120, int(incident.magnitude))
+            incidents += [dataclasses.replace(incident, kind="gpu_sudden", lemon=True, time=int(at), magnitude=0,
+                                              xid=LEMON_XIDS[number % len(LEMON_XIDS)])
+                          for number, at in enumerate(np.clip(times, 30, end - 120))]
+    if beyond:
+        print(f"{path}: {beyond} lines are left out: they are beyond DAYS or NODES")
     return sorted(incidents, key=lambda i: i.time)
 
 
@@ -230,9 +300,12 @@ class Node:
                 self.target[self.span(incident.time + 20, incident.duration)] = False
                 self.boots.append(incident.time + 20 + incident.duration)
                 self.faults.append((incident.time, incident.xid))
-            elif incident.kind == "node_down":
-                self.up[self.span(incident.time, incident.duration)] = False
-                self.boots.append(incident.time + incident.duration)
+            elif incident.kind in ("node_down", "slow_node"):
+                # Not while it is away by chance.
+                self.target[self.span(incident.time - 60, 60 + incident.duration)] = True
+                if incident.kind == "node_down":
+                    self.up[self.span(incident.time, incident.duration)] = False
+                    self.boots.append(incident.time + incident.duration)
         self.agent_starts += self.boots
 
     def booted(self):
@@ -374,7 +447,8 @@ class Node:
             if incident.kind == "storage_dead":
                 dead[self.span(incident.time, incident.duration)] = True
             elif incident.kind in ("storage_slow", "slow_node"):
-                slow[self.span(incident.time, incident.duration)] = incident.magnitude
+                span = self.span(incident.time, incident.duration)
+                slow[span] = np.maximum(slow[span], incident.magnitude)
         mean = 0.001 * jobs["latency"] * (1 + 2 * saving + loading) * np.maximum(slow, 1) * \
             np.exp(self.wander(noise["nfs_latency_noise"], 3) + self.extra["nfs_latency"])
         reads = self.rng.poisson(STEP * jobs["reads"] * (1 + 3 * loading) / np.maximum(slow, 1)) * ~dead
