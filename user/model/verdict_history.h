@@ -36,7 +36,7 @@ struct verdict_server {
 		uint64_t total_ns, hold_ns;
 	} queued, full, steady;
 	uint64_t queued_ns; /* of those of queued: in which at least one did */
-	uint64_t outgrown_ns; /* of phase_ns: waits for session slots when the server granted fewer */
+	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
 	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
