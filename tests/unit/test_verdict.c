@@ -495,10 +495,9 @@ TEST(session_slots_are_told_from_rpc_slots)
 TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 {
 	static const unsigned int one[] = { 32, 0 };
-	struct setup u = { .servers = 500,
-			   .service_ns = 50 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SESSION };
+	struct setup u = {
+		.servers = 500, .service_ns = 50 * MS, .op = "READ", .waits = RPC_PHASE_SESSION
+	};
 
 	now.session_slots_wanted = 4;
 	for (u.slots = 4; u.slots < 64; u.slots *= 2)
