@@ -677,6 +677,21 @@ TEST(answers_that_wait_for_a_cpu_are_client_cpu)
 	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_LOW);
 }
 
+/* What waits for slots would wait for them with more CPUs, too. */
+TEST(calls_that_wait_for_slots_are_slot_even_if_cpus_are_short)
+{
+	struct setup u = { .slots = 4,
+			   .servers = 64,
+			   .service_ns = 2 * MS,
+			   .finish_ns = MS,
+			   .op = "READ",
+			   .waits = RPC_PHASE_SLOT };
+
+	cpu_waiting = 1;
+	run(&u, steady);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
+}
+
 TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
 {
 	struct setup u = { .slots = 64,

@@ -283,7 +283,7 @@ static void judge_calls(struct judgement *j)
 
 	if (part == BOUND_CLIENT_CPU && is_one_short_call(j))
 		part = BOUND_SERVER;
-	else if (part == BOUND_SERVER && lacks_cpu(j))
+	else if (part == BOUND_SERVER && !waits_for_slots(j) && lacks_cpu(j))
 		part = BOUND_CLIENT_CPU;
 	if (part == BOUND_SERVER && is_blocked(j))
 		part = BOUND_SEND;
