@@ -60,7 +60,7 @@ tc -n late qdisc del dev eth0 root
 nfs_server_stop
 nfs_server_start
 sockets again
-umount /mnt/late
+wait_for 60 umount /mnt/late # until the calls of killed loads have ended
 agent_write
 cp x.prom gone.prom
 agent_stop
