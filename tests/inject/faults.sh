@@ -4,7 +4,7 @@
 # plausible error: the calls are those of a traced run, and each (who, call, error) is made to fail once, in turn, for a
 # while, while the writers are killed, and at the end. Prints a table; as root.
 #   faults.sh INJECT AGENT [OPTION...]
-#   WHO="agent new gpus output state events": those alone (new: a writer that starts); ONLY="read write": those calls alone;
+#   WHO="agent new gpus output state events": those alone (new: a process that starts); ONLY="read write": those calls alone;
 #   PATTERNS="walk all": those patterns alone; JOBS=N at a time (4); OUT=DIR
 set -euo pipefail
 inject=$(realpath "$1") agent=$(realpath "$2")

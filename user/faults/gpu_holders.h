@@ -65,8 +65,9 @@ const char *gpu_holders_uuid(struct gpu_holders *h, const char *gpu);
 void gpu_holders_free(struct gpu_holders *h);
 
 /*
- * What the process does; @root is put before the paths, @major is that of the device files. Writes a line for each GPU: its
- * address, its number, its UUID or "-", and the members "held_by", a list of control groups, and,
+ * What the process does; @root is put before the paths, @major is that of the device files. Writes
+ * a line for each GPU: its address, its number, its UUID or "-", and the members "held_by", a list of
+ * control groups, and,
  * if they are not 0, "holders_unread", the number of processes whose files must not be read, and
  * "holders_incomplete", if the time was over. @minors: known ones, which come first; those without
  * UUID are read again, and have another line.

@@ -273,7 +273,8 @@ static bool waits_for_slots(const struct judgement *j)
 	double waited = (double)v->phase_ns[RPC_PHASE_SLOT] +
 			(double)v->phase_ns[RPC_PHASE_SESSION] - (double)v->outgrown_ns;
 
-	return waited >= QUEUED * (double)v->total_ns || 2 * v->queued.total_ns >= v->total_ns;
+	return waited >= QUEUED * (double)v->total_ns ||
+	       2 * v->waits.queued.total_ns >= v->total_ns;
 }
 
 static void judge_calls(struct judgement *j)

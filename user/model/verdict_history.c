@@ -52,6 +52,14 @@ static uint64_t since(uint64_t now, uint64_t before)
 	return now >= before ? now - before : now;
 }
 
+/* The same of time: no more than the interval has. */
+static uint64_t time_since(const struct interval *n, uint64_t now, uint64_t before)
+{
+	uint64_t ns = since(now, before);
+
+	return ns < n->ns ? ns : n->ns;
+}
+
 enum verdict_kind verdict_kind_of(const char *op)
 {
 	if (!strncmp(op, "READ", 4) && (!op[4] || !strcmp(op + 4, "_PLUS")))
@@ -117,9 +125,7 @@ static void add_transports(struct verdict_server *v, struct interval *n)
 		v->disconnects += since(t->disconnects, then->disconnects);
 		v->connects += since(t->connects, then->connects);
 		for (int l = 0; l < RPC_LIMITS; l++) {
-			ns = since(t->saturated_ns[l], then->saturated_ns[l]);
-			if (ns > n->ns)
-				ns = n->ns;
+			ns = time_since(n, t->saturated_ns[l], then->saturated_ns[l]);
 			if (n->saturated_ns[l] < ns)
 				n->saturated_ns[l] = ns;
 		}
@@ -151,14 +157,21 @@ static uint64_t depth_count(const struct depth_histogram *h)
 	return count;
 }
 
+/* For how long a call waited for a slot, RPC's or the session's. */
+static uint64_t without_slot_ns(const struct interval *n)
+{
+	uint64_t rpc = n->saturated_ns[RPC_LIMIT_SLOT],
+		 session = n->saturated_ns[RPC_LIMIT_SESSION];
+
+	return rpc > session ? rpc : session;
+}
+
 /* How many calls were in flight on a transport on average over time, by Little's law; 0: not all of
  * the interval was busy, so that the average would say little about the calls. */
 static double busy_in_flight(const struct verdict_server *v, const struct interval *n)
 {
-	uint64_t full = n->saturated_ns[RPC_LIMIT_SLOT], rtt = 0;
+	uint64_t full = without_slot_ns(n), rtt = 0;
 
-	if (full < n->saturated_ns[RPC_LIMIT_SESSION])
-		full = n->saturated_ns[RPC_LIMIT_SESSION];
 	if (full < n->ns / 10 * 9 || !v->transports)
 		return 0;
 	for (int k = 0; k < VERDICT_KINDS; k++)
@@ -212,37 +225,31 @@ static void add_server(struct verdict_server *v, struct interval *n)
 static void add_queued(struct verdict_server *v, const struct interval *n)
 {
 	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
-	uint64_t full = n->saturated_ns[RPC_LIMIT_SLOT], before;
+	uint64_t full = without_slot_ns(n), before;
 
-	if (full < n->saturated_ns[RPC_LIMIT_SESSION])
-		full = n->saturated_ns[RPC_LIMIT_SESSION];
-	before = v->full_ns;
-	v->full_ns = full < n->ns - n->ns / 20 ? 0 : before + n->ns;
+	before = v->waits.full_ns;
+	v->waits.full_ns = full < n->ns - n->ns / 20 ? 0 : before + n->ns;
 	if (queued * 10 < n->total_ns || queued >= n->total_ns)
 		return;
-	v->queued.total_ns += n->total_ns;
-	v->queued.hold_ns += n->total_ns - queued;
-	v->queued_ns += full;
-	if (!v->full_ns)
+	v->waits.queued.total_ns += n->total_ns;
+	v->waits.queued.hold_ns += n->total_ns - queued;
+	v->waits.queued_ns += full;
+	if (!v->waits.full_ns)
 		return;
-	v->full.total_ns += n->total_ns;
-	v->full.hold_ns += n->total_ns - queued;
+	v->waits.full.total_ns += n->total_ns;
+	v->waits.full.hold_ns += n->total_ns - queued;
 	/* The first calls of a burst found fewer before them than later ones do. */
 	if ((double)before * (double)n->calls < (double)n->total_ns)
 		return;
-	v->steady.total_ns += n->total_ns;
-	v->steady.hold_ns += n->total_ns - queued;
+	v->waits.steady.total_ns += n->total_ns;
+	v->waits.steady.hold_ns += n->total_ns - queued;
 }
 
 /* What waited for fewer session slots than there are now says nothing of these. */
 static void forget_waits(struct verdict_server *v)
 {
 	v->outgrown_ns = v->phase_ns[RPC_PHASE_SESSION];
-	memset(&v->queued, 0, sizeof(v->queued));
-	memset(&v->full, 0, sizeof(v->full));
-	memset(&v->steady, 0, sizeof(v->steady));
-	v->queued_ns = 0;
-	v->full_ns = 0;
+	v->waits = (struct verdict_waits){};
 }
 
 static void add_silence(struct verdict_server *v, const struct interval *n)
@@ -254,16 +261,6 @@ static void add_silence(struct verdict_server *v, const struct interval *n)
 		v->silent_ns = 0;
 	else if (v->silent_ns || v->oldest_ns >= n->ns)
 		v->silent_ns += n->ns;
-}
-
-static uint64_t cpu_waiting_ns(const struct interval *n)
-{
-	uint64_t ns;
-
-	if (!n->before->cpu_waiting_ns)
-		return 0;
-	ns = since(n->now->cpu_waiting_ns, n->before->cpu_waiting_ns);
-	return ns < n->ns ? ns : n->ns;
 }
 
 static void add_interval(struct verdict_server *v, struct interval *n)
@@ -284,7 +281,9 @@ static void add_interval(struct verdict_server *v, struct interval *n)
 		v->phase_ns[p] += n->phase_ns[p];
 	if (n->calls || v->oldest_ns) {
 		v->active_ns += n->ns;
-		v->cpu_waiting_ns += cpu_waiting_ns(n);
+		if (n->before->cpu_waiting_ns)
+			v->cpu_waiting_ns +=
+				time_since(n, n->now->cpu_waiting_ns, n->before->cpu_waiting_ns);
 	}
 	add_silence(v, n);
 	if (n->grown)

@@ -22,6 +22,18 @@ struct verdict_sums {
 /* In flight from a quarter of a call to 2^18, in steps as those of depths. */
 #define VERDICT_LOADS DEPTH_BUCKETS
 
+/* Waits for slots, RPC's or the session's, since the server last granted more of these. */
+struct verdict_waits {
+	/* Of the intervals in which calls waited, of those in which at least one did all of the time, and
+	 * of those before which it had been so for as long as a call takes: all the calls' time, and
+	 * that without these waits. */
+	struct {
+		uint64_t total_ns, hold_ns;
+	} queued, full, steady;
+	uint64_t queued_ns; /* of those of queued: in which at least one did */
+	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
+};
+
 struct verdict_server {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
@@ -29,15 +41,8 @@ struct verdict_server {
 	uint64_t active_ns; /* of those in which calls ended or waited */
 	uint64_t silent_ns; /* of the last ones, in which a call waited and none was answered */
 	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;
-	/* Of the intervals in which calls waited for slots, RPC or session, of those in which at least
-	 * one did all of the time, and of those before which it had been so for as long as a call
-	 * takes: all the calls' time, and that without these waits. */
-	struct {
-		uint64_t total_ns, hold_ns;
-	} queued, full, steady;
-	uint64_t queued_ns; /* of those of queued: in which at least one did */
+	struct verdict_waits waits;
 	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
-	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */

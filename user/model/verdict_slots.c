@@ -47,7 +47,7 @@ static double slots_of(const struct verdict_server *v, enum bound limit)
 static double slots_held(const struct judgement *j)
 {
 	return j->to->numbers.concurrency *
-	       ratio((double)j->v->queued.hold_ns, (double)j->v->queued.total_ns);
+	       ratio((double)j->v->waits.queued.hold_ns, (double)j->v->waits.queued.total_ns);
 }
 
 /* The most that the setting allows, for all transports. */
@@ -138,14 +138,14 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
  */
 static double most_gain(const struct verdict_server *v, double slots)
 {
-	double waited = (double)v->queued.total_ns - (double)v->queued.hold_ns;
+	double waited = (double)v->waits.queued.total_ns - (double)v->waits.queued.hold_ns;
 
-	if (v->steady.hold_ns)
-		return (double)v->steady.total_ns / (double)v->steady.hold_ns;
-	if (v->full.hold_ns)
-		return (double)v->full.total_ns / (double)v->full.hold_ns;
-	return larger(ratio((double)v->queued.total_ns, (double)v->queued.hold_ns),
-		      1 + ratio(waited, slots * (double)v->queued_ns));
+	if (v->waits.steady.hold_ns)
+		return (double)v->waits.steady.total_ns / (double)v->waits.steady.hold_ns;
+	if (v->waits.full.hold_ns)
+		return (double)v->waits.full.total_ns / (double)v->waits.full.hold_ns;
+	return larger(ratio((double)v->waits.queued.total_ns, (double)v->waits.queued.hold_ns),
+		      1 + ratio(waited, slots * (double)v->waits.queued_ns));
 }
 
 /* Whether an answer takes nearly as long at both loads. One that is faster at the high load shows that
