@@ -142,7 +142,7 @@ static void remove_left_over(const struct trace_instance *t)
 }
 
 /* Makes the folder. */
-static int make_instance(struct trace_instance *t)
+static int make_folder(struct trace_instance *t)
 {
 	char path[PATH_MAX];
 
@@ -155,6 +155,28 @@ static int make_instance(struct trace_instance *t)
 			return -errno;
 	}
 	return -EBUSY;
+}
+
+/* Makes the folder and opens a file in it: from then on no other agent can remove it. One that
+ * starts at the same time may have done so before. */
+static int make_instance(struct trace_instance *t)
+{
+	int err;
+
+	for (int i = 0; i < MAX_INSTANCES; i++) {
+		err = make_folder(t);
+		if (err) {
+			t->name[0] = 0;
+			return err;
+		}
+		t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
+		if (t->pipe >= 0)
+			return 0;
+		err = -errno;
+		if (err != -ENOENT)
+			break;
+	}
+	return err;
 }
 
 static int open_cpus(struct trace_instance *t)
@@ -235,13 +257,6 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 		remove_left_over(t);
 		err = make_instance(t);
 	}
-	if (err) {
-		t->name[0] = 0;
-		goto failed;
-	}
-	/* Opened first: from now on no other agent can remove the instance. */
-	t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
-	err = t->pipe < 0 ? -errno : 0;
 	if (err)
 		goto failed;
 	set(t, "buffer_size_kb", BUFFER_KB);
