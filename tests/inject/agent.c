@@ -17,7 +17,7 @@
 
 #define START_MS 180000
 #define CATCH_UP_MS 60000
-#define SETTLE_MS 20000
+#define SETTLE_MS 60000
 #define STOP_MS 5000
 
 void wrong(struct agent *a, const char *format, ...)

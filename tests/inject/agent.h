@@ -54,7 +54,7 @@ long agent_writers(const struct agent *a);
 size_t agent_messages(const struct agent *a);
 
 /* By the agent's log, a file that could not be written and has not been written since, or
- * NULL. Serves for 20 seconds at most, for each is tried again. */
+ * NULL. Serves for a minute at most, for each is tried again. */
 const char *agent_unwritten(struct agent *a);
 
 /* For how many faults there are lines in the event log, or else, where that could not be
@@ -62,7 +62,7 @@ const char *agent_unwritten(struct agent *a);
 long agent_events(const struct agent *a);
 
 /* How many descriptors it and its writers have; while no file is being written; and once they
- * are @wanted, for which this serves 20 seconds at most: a file that could not be opened is
+ * are @wanted, for which this serves a minute at most: a file that could not be opened is
  * tried again. */
 long agent_descriptors(const struct agent *a);
 long agent_idle_descriptors(struct agent *a);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,10 @@
 
 /* Each agent or session that runs has one. */
 #define MAX_INSTANCES 8
+
+/* Five seconds at most for the lock. */
+#define LOCK_TRIES 500
+#define LOCK_US 10000
 
 struct trace_instance {
 	char tracefs[64]; /* where it is mounted */
@@ -157,26 +162,58 @@ static int make_folder(struct trace_instance *t)
 	return -EBUSY;
 }
 
-/* Makes the folder and opens a file in it: from then on no other agent can remove it. One that
- * starts at the same time may have done so before. */
+/*
+ * While one makes or removes its instance, others that start or end at the same time wait, or
+ * they would take an instance that nobody has opened yet for one that is left over. Returns
+ * what to close, or -1: another one holds it for too long.
+ */
+static int lock_instances(const struct trace_instance *t)
+{
+	int fd = open_at(t, O_RDONLY | O_DIRECTORY, "instances");
+
+	if (fd < 0)
+		return -1;
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return fd;
+		usleep(LOCK_US);
+	}
+	close(fd);
+	return -1;
+}
+
 static int make_instance(struct trace_instance *t)
 {
-	int err;
+	int lock = lock_instances(t), err;
 
-	for (int i = 0; i < MAX_INSTANCES; i++) {
-		err = make_folder(t);
-		if (err) {
-			t->name[0] = 0;
-			return err;
-		}
+	if (lock >= 0)
+		remove_left_over(t);
+	err = make_folder(t);
+	if (err) {
+		t->name[0] = 0;
+	} else {
+		/* From now on no other agent can remove it. */
 		t->pipe = open_at(t, O_RDONLY | O_NONBLOCK, "instances/%s/trace_pipe", t->name);
-		if (t->pipe >= 0)
-			return 0;
-		err = -errno;
-		if (err != -ENOENT)
-			break;
+		err = t->pipe < 0 ? -errno : 0;
 	}
+	if (lock >= 0)
+		close(lock);
 	return err;
+}
+
+static void remove_instance(struct trace_instance *t)
+{
+	int lock = lock_instances(t);
+	char path[PATH_MAX];
+
+	if (t->pipe >= 0)
+		close(t->pipe);
+	if (t->probe)
+		remove_probe(t, t->name, t->probe->name);
+	snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
+	rmdir(path);
+	if (lock >= 0)
+		close(lock);
 }
 
 static int open_cpus(struct trace_instance *t)
@@ -253,10 +290,8 @@ struct trace_instance *trace_instance_new(struct trace_event *events, size_t cou
 	if (!t->page)
 		goto failed;
 	err = -ENOENT;
-	if (tracefs_find("", t->tracefs, sizeof(t->tracefs)) == TRACEFS_MOUNTED) {
-		remove_left_over(t);
+	if (tracefs_find("", t->tracefs, sizeof(t->tracefs)) == TRACEFS_MOUNTED)
 		err = make_instance(t);
-	}
 	if (err)
 		goto failed;
 	set(t, "buffer_size_kb", BUFFER_KB);
@@ -277,22 +312,14 @@ failed:
 
 void trace_instance_free(struct trace_instance *t)
 {
-	char path[PATH_MAX];
-
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->event_count; i++)
 		trace_instance_disable(t, &t->events[i]);
 	for (size_t i = 0; i < t->cpu_count; i++)
 		close(t->cpus[i]);
-	if (t->pipe >= 0)
-		close(t->pipe);
-	if (t->name[0]) {
-		if (t->probe)
-			remove_probe(t, t->name, t->probe->name);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
-		rmdir(path);
-	}
+	if (t->name[0])
+		remove_instance(t);
 	free(t->cpus);
 	free(t->page);
 	free(t);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # What is missing when the agent starts is attached later: tracefs once it is mounted, /dev/kmsg once it can be opened, at
-# once when the driver is loaded. It is logged once. And a number of a process that another has got since names no pod.
+# once when the driver is loaded. It is logged once. A number of a process that another has got since names no pod. Agents
+# that start together do not remove each other's trace instances.
 need_drivers
 hide_tracefs() { # also where debugfs would mount it
 	umount -l /sys/kernel/tracing
@@ -94,3 +95,13 @@ kill "$second" "$third"
 wait "$second" "$third" || true
 fill_log
 agent_stop
+
+starting=()
+for i in {1..8}; do
+	/job/xidscope run --hooks gpu --output "$PWD/together$i.prom" --interval 1 --keep --events none >>together.log 2>&1 &
+	starting+=($!)
+done
+all_write() { (($(find . -name 'together*.prom' | wc -l) == 8)); }
+wait_for 40 all_write # less than a minute: then each would try again
+kill "${starting[@]}"
+wait "${starting[@]}"
