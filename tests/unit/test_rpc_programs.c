@@ -385,3 +385,21 @@ TEST(a_wait_that_is_too_long_is_cut_and_counted)
 	rpc_stats_latency(&c.task, 2000, 7000, 10000);
 	assert_int_equal(rpc_dropped[RPC_DROP_CLIPPED], 1);
 }
+
+TEST(slow_calls_without_room_are_counted)
+{
+	struct rpc_xprt *xprt = connect_to(0, 0);
+	struct call c;
+
+	call_prepare(&c, xprt, &read_op);
+	rpc_slow_lost = 0;
+	rpc_slower_ns = 10000;
+	rpc_stats_latency_slow(&c.task, 2000, 7000, 9999);
+	rpc_stats_latency_slow(&c.task, 2000, 7000, 10000);
+	assert_int_equal(ring_submitted, 1);
+	ring_room = 0;
+	rpc_stats_latency_slow(&c.task, 2000, 7000, 10000);
+	assert_int_equal(ring_submitted, 1);
+	assert_int_equal(rpc_slow_lost, 1);
+	ring_room = sizeof(ring_record);
+}
