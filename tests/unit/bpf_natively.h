@@ -103,7 +103,7 @@ struct native_map {
 	const void *map;
 	unsigned int max_entries, key_size, value_size;
 	unsigned char *keys, *values, *used; /* an array needs only values */
-	unsigned int count;
+	unsigned int count; /* of a hash map or a queue */
 };
 
 static struct native_map native_maps[32];
@@ -187,6 +187,28 @@ static long native_delete(struct native_map *m, const void *key)
 #define bpf_map_lookup_elem(map, key) native_lookup(MAP(map), key)
 #define bpf_map_update_elem(map, key, value, flags) native_update(MAP(map), key, value, flags)
 #define bpf_map_delete_elem(map, key) native_delete(MAP(map), key)
+
+/* A queue has no keys, and here no order. */
+#define QUEUE(m) native_map(m, 0, sizeof(*(m)->max_entries) / sizeof(int), 0, sizeof(*(m)->value))
+
+static long native_pop(struct native_map *m, void *value)
+{
+	if (!m->count)
+		return -2;
+	copy(value, m->values + (__u64)--m->count * m->value_size, m->value_size);
+	return 0;
+}
+
+static long native_push(struct native_map *m, const void *value)
+{
+	if (m->count == m->max_entries)
+		return -7;
+	copy(m->values + (__u64)m->count++ * m->value_size, value, m->value_size);
+	return 0;
+}
+
+#define bpf_map_pop_elem(map, value) native_pop(QUEUE(map), value)
+#define bpf_map_push_elem(map, value, flags) native_push(QUEUE(map), value)
 
 /* Empties all maps. */
 static void maps_clear(void)
