@@ -170,6 +170,19 @@ TEST(a_tasks_number_that_is_used_again_counts_each_call_once)
 	now_ns = 1000;
 }
 
+/* It was killed before it had a request, so its call does not count. */
+TEST(the_waits_of_a_task_that_has_ended_are_not_the_next_ones)
+{
+	mounted(5, "10.0.0.1");
+	happens(events_sleep, 5, 1, 0, "xprt_backlog", "", "");
+	now_ns += 500;
+	happens(events_wakeup, 5, 1, 0, "xprt_backlog", "", "");
+	happens(events_end, 5, 1, (__u32)-4, "", "", "");
+	called(5, 1);
+	assert_int_equal(counted_for("10.0.0.1").finished, 1);
+	assert_int_equal(counted_for("10.0.0.1").phase_ns[RPC_PHASE_SLOT], 0);
+}
+
 /* ---- what does not fit ---- */
 
 TEST(servers_that_do_not_fit_are_counted)
