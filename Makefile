@@ -197,6 +197,9 @@ $(T)/test_%: tests/unit/test_%.c $(B)/libxidscope.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS) -lm
 
+# Of programs for the kernel, see tests/unit/bpf_natively.h.
+$(T)/test_rpc_programs $(T)/test_rpc_events_program $(T)/test_printk_program: INCLUDES += -Ivmlinux -Ibpf
+
 $(T)/write_sample $(T)/write_recording: $(T)/%: tests/readers/%.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)

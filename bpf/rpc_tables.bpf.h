@@ -258,6 +258,17 @@ static __always_inline struct rpc_xprt_cached *xprt_cached(const struct rpc_xprt
 
 _Static_assert(RPC_XPRT_CACHE == 1 << (32 - 21), "xprt_cached");
 
+/* The entry of an address that should have one by now. */
+static __always_inline const struct rpc_xprt_ref *xprt_made(__u64 key)
+{
+	const struct rpc_xprt_ref *ref = bpf_map_lookup_elem(&xprts, &key);
+
+	if (ref)
+		return ref;
+	drop(RPC_DROP_SERVER);
+	return &rpc_xprt_beyond;
+}
+
 static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_ref ref = {};
@@ -277,7 +288,7 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 		t = bpf_map_lookup_elem(&transports, &ref.transport);
 		if (t)
 			t->xprt = 0;
-		return bpf_map_lookup_elem(&xprts, &key) ?: &rpc_xprt_beyond;
+		return xprt_made(key);
 	}
 	__sync_fetch_and_add(&rpc_xprt_count, 1);
 	cached = xprt_cached(xprt);
@@ -286,7 +297,7 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 		/* Atomic for its barrier: whoever reads the address can read the rest. */
 		__sync_lock_test_and_set(&cached->xprt, key);
 	}
-	return bpf_map_lookup_elem(&xprts, &key) ?: &rpc_xprt_beyond;
+	return xprt_made(key);
 }
 
 /* The entry of a transport's address, or NULL. */

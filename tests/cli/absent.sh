@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves on this machine, if its kernel has no sunrpc, that the agent logs that, runs on and writes a valid file.
+# Proves on this machine, if its kernel has no sunrpc, that the agent logs that, runs on and writes a valid file, also when
+# nobody reads its messages.
 set -euo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -13,3 +14,11 @@ grep -q 'sunrpc is not loaded' "$dir/log"
 grep -q '^xidscope_hook_attached{hook="rpc_task_sleep"} 0$' "$dir/x.prom"
 grep -q '^xidscope_rpc_source{source="btf"} 0$' "$dir/x.prom"
 tail -n 1 "$dir/x.prom" | grep -qx '# EOF'
+
+# Nobody reads standard error: what is lost is counted, and the agent runs on.
+mkfifo full
+exec 3<>full
+timeout 1 head -c 1M /dev/zero >full || true
+timeout 20 "$program" run --output "$dir/full.prom" --interval 0.5 --duration 2 --keep 2>full
+lost=$(sed -n 's/^xidscope_events_dropped_total{reason="messages"} //p' full.prom)
+((lost >= 3)) || { echo "$lost messages lost" && exit 1; }

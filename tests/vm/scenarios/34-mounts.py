@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import Skip, judgement, need, promql
-from judge.reading import Metrics
+from judge.reading import Metrics, difference
 from judge.truths import has_all_families
 
 
@@ -74,3 +76,23 @@ def connections_are_those_of_the_sockets(folder):
         return "none: this kernel does not show them"
     need(ours == sockets, ours, "and the sockets are", sockets)
     return has_all_families(last) and f"{len(ours)} connections"
+
+
+@judgement
+def memory_that_is_used_again_has_its_new_server(folder):
+    other = Metrics(folder / "other.prom")
+    turns = difference(other, Metrics(folder / "turns.prom"))
+    ops = turns.values("rpc_op_calls_total", "op")
+    calls = [{op: turns.get("rpc_op_calls_total", server=server, op=op) for op in ops}
+             for server in ("10.0.9.4", "10.0.9.5")]
+    need(calls[0] == calls[1] and calls[0]["FSINFO"] >= 12, "one server has", calls[0], "the other one", calls[1])
+    if not other.get("rpc_source", source="btf"):
+        raise Skip("in the other sources a transport has no address")
+    servers = {}
+    for dump in folder.glob("10.0.9.*.json"):
+        for found in json.loads(dump.read_text()):
+            found = found["formatted"]
+            servers.setdefault(found["key"], set()).add(found["value"]["server"])
+    again = [address for address, numbers in servers.items() if len(numbers) > 1]
+    need(again, "no transport got another's memory, of", len(servers))
+    return f"{len(again)} of {len(servers)} addresses were used again"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Mounts are shown as mountinfo has them, from when they are there until they end; two of one storage system by different
-# addresses are one by --storage and the documented query. One of another network namespace has the name of its calls.
+# addresses are one by --storage and the documented query. One of another network namespace has the name of its calls. And
+# two servers are mounted in turn, so that the kernel gives the memory of one's transport to the other's.
 nfs_server_start
-for address in 10.0.9.{1,2,3}; do
+for address in 10.0.9.{1..5}; do
 	ip address add "$address/32" dev lo
 	defer ip address delete "$address/32" dev lo
 done
@@ -46,4 +47,18 @@ NETNS=other nfs_mount 3 '' /mnt/other "$other"
 ls /mnt/other >/dev/null
 agent_write
 cp x.prom other.prom
+
+# Without a snapshot in between, which compares the servers of transports. (Not nfs_mount, whose mount.nfs takes longer.)
+mkdir -p /mnt/turn
+defer unmount /mnt/turn
+for i in {10..21}; do
+	for address in 10.0.9.{4,5}; do
+		mount -i -t nfs -o "addr=$address,mountaddr=$address,vers=3,nolock,proto=tcp,mountproto=tcp" "$address:/export" /mnt/turn
+		ls /mnt/turn >/dev/null
+		[[ ! -e /sys/kernel/btf/sunrpc ]] || bpftool -j map dump name xprts >"$address-$i.json"
+		umount /mnt/turn
+	done
+done
+agent_write
+cp x.prom turns.prom
 agent_stop

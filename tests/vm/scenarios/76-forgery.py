@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.checks import counts
+from judge.checks import counts, knows_callers
 from judge.reading import Metrics, difference
 
 
 def between(folder, before, after):
     return difference(Metrics(folder / f"{before}.prom"), Metrics(folder / f"{after}.prom"))
-
-
-def knows_callers(folder):
-    """From 5.19 on the printk hook is called by who prints; before that the text alone decides."""
-    major, minor = (folder / "release").read_text().split(".")[:2]
-    return (int(major), int(minor)) >= (5, 19)
 
 
 def recoveries(metrics):

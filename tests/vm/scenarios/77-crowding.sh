@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # A flood of faults of made-up devices and codes hides no real fault: number, severity and action stay, the verdict is
-# critical, also after a restart; and only what holds for all that have folded clears it.
+# critical, also after a restart; and only what holds for all that have folded clears it. What the hooks' buffers lose while
+# nobody reads them is counted.
 need_drivers
 driver_load text
 fill_log # nothing of earlier scenarios
+uname -r >release
 agent_start --hooks gpu --state "$PWD/state" --events events.json
 cp x.prom begin.prom
 pieces() { # pieces COUNT FORMAT: so many lines, as fast as the agent reads them
@@ -43,5 +45,22 @@ sleep 5
 rmmod nvidia
 driver_load text
 judge loaded
+
+rmmod nvidia
+driver_load tracepoint
+driver_watched() {
+	agent_write
+	grep -q 'hook_attached{hook="nvidia_dev_xid"} 1' x.prom
+}
+wait_for 60 driver_watched
+cp x.prom watched.prom
+kill -STOP "${agent:?}"
+driver 'count 3000 xid 0000:c1:00.0 31 MMU Fault'$'\t''NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=job, MMU Fault'
+bpftool -j map dump name printk_b.bss >printk.json
+cat /sys/kernel/tracing/instances/xidscope/per_cpu/cpu*/stats >trace.stats
+kill -CONT "$agent"
+sleep 3
+agent_write
+cp x.prom full.prom
 fill_log
 agent_stop

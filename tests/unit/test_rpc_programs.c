@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the tables of bpf/rpc.bpf.c hold what they hold, whatever comes beyond them or at the same moment: no two
+ * transports share an entry, no call counts for an earlier server, and what does not fit is counted as dropped.
+ */
+#include "bpf_natively.h"
+#include "rpc.bpf.c"
+#include "unit.h"
+
+#define TRANSPORTS 10000
+#define SERVERS 20
+
+static struct net net;
+static struct rpc_xprt kernel_xprt[TRANSPORTS];
+static char server_names[SERVERS][16];
+
+/* The kernel makes the transport number @i, to server number @server. */
+static struct rpc_xprt *connect_to(unsigned int i, unsigned int server)
+{
+	struct rpc_xprt *xprt = &kernel_xprt[i];
+
+	memset(xprt, 0, sizeof(*xprt));
+	snprintf(server_names[server], sizeof(server_names[server]), "nas-%u", server);
+	xprt->servername = server_names[server];
+	xprt->xprt_net = &net;
+	xprt->address_strings[RPC_DISPLAY_PROTO] = "tcp";
+	xprt->address_strings[RPC_DISPLAY_ADDR] = xprt->address_strings[RPC_DISPLAY_PORT] = "";
+	return xprt;
+}
+
+static int enter(void **state)
+{
+	(void)state;
+	maps_clear();
+	rpc_server_count = rpc_transport_count = rpc_xprt_count = 0;
+	rpc_series_count = 1;
+	rpc_waiters_in_use.count = 0;
+	memset(rpc_xprt_cache, 0, sizeof(rpc_xprt_cache));
+	memset(rpc_dropped, 0, sizeof(rpc_dropped));
+	meanwhile_at = 0;
+	return 0;
+}
+
+TEST_EACH(enter, NULL)
+
+static struct rpc_transport *entry(__u32 index)
+{
+	return bpf_map_lookup_elem(&transports, &index);
+}
+
+/* ---- calls ---- */
+
+static const struct rpc_procinfo read_op = { .p_statidx = 6, .p_name = "READ" };
+
+struct call {
+	struct rpc_clnt client;
+	struct rpc_rqst rqst;
+	struct rpc_task task;
+};
+
+static void call_prepare(struct call *c, struct rpc_xprt *xprt, const struct rpc_procinfo *proc)
+{
+	*c = (struct call){
+		.client = { .cl_xprt = xprt, .cl_prog = RPC_NFS_PROGRAM, .cl_vers = 3 },
+		.rqst = { .rq_xprt = xprt, .rq_task = &c->task, .rq_reply_bytes_recvd = 100 },
+		.task = { .tk_msg = { proc },
+			  .tk_client = &c->client,
+			  .tk_xprt = xprt,
+			  .tk_rqstp = &c->rqst,
+			  .tk_start = 1000 },
+	};
+	c->rqst.rq_xtime = 3000;
+}
+
+/* A call that takes 10,000 ns ends, with that status. */
+static void call_op(struct rpc_xprt *xprt, const struct rpc_procinfo *proc, int status)
+{
+	struct call c;
+
+	call_prepare(&c, xprt, proc);
+	c.task.tk_status = status;
+	rpc_stats_latency(&c.task, 2000, 7000, 10000);
+}
+
+/* The calls that count for a server. */
+static __u64 calls_of(const char *name)
+{
+	struct rpc_series_info *info;
+	struct rpc_server *server;
+	struct rpc_series *s;
+	__u64 calls = 0;
+
+	for (__u32 i = 1; i < rpc_series_count && i < RPC_MAX_SERIES; i++) {
+		info = bpf_map_lookup_elem(&series_info, &i);
+		server = bpf_map_lookup_elem(&servers, &info->key.server);
+		s = bpf_map_lookup_elem(&series, &i);
+		if (server && !strcmp(server->name, name))
+			calls += s->finished;
+	}
+	return calls;
+}
+
+static __u64 calls_of_other(void)
+{
+	__u32 other = 0;
+	struct rpc_series *s = bpf_map_lookup_elem(&series, &other);
+
+	return s->finished;
+}
+
+/* ---- the tests ---- */
+
+TEST(transports_beyond_the_tables_change_no_entry)
+{
+	static struct rpc_transport before[RPC_MAX_TRANSPORTS];
+	const struct rpc_xprt_ref *ref;
+	__u64 beyond = 0;
+
+	for (unsigned int i = 0; i < TRANSPORTS; i++) {
+		ref = xprt_get(connect_to(i, i % SERVERS));
+		assert_int_equal(ref->transport, i < RPC_MAX_TRANSPORTS ? i : RPC_MAX_TRANSPORTS);
+		assert_int_equal(ref->server, i < RPC_MAX_XPRTS ? i % SERVERS : RPC_MAX_SERVERS);
+		if (i == RPC_MAX_TRANSPORTS)
+			memcpy(before, entry(0), sizeof(before));
+	}
+	/* More calls than a 16-bit number has values. */
+	for (beyond = 0; beyond < 70000; beyond++) {
+		steps = 0;
+		assert_ptr_equal(xprt_get(&kernel_xprt[TRANSPORTS - 1]), &rpc_xprt_beyond);
+		assert_true(steps < 4);
+	}
+	assert_memory_equal(before, entry(0), sizeof(before));
+	assert_int_equal(rpc_transport_count, RPC_MAX_TRANSPORTS);
+	assert_int_equal(rpc_xprt_count, RPC_MAX_XPRTS);
+	assert_int_equal(rpc_server_count, SERVERS);
+	assert_int_equal(rpc_dropped[RPC_DROP_TRANSPORT], RPC_MAX_XPRTS - RPC_MAX_TRANSPORTS);
+	assert_int_equal(rpc_dropped[RPC_DROP_SERVER], TRANSPORTS - RPC_MAX_XPRTS + beyond);
+	for (unsigned int i = 0; i < RPC_MAX_XPRTS; i++)
+		assert_int_equal(xprt_get(&kernel_xprt[i])->server, i % SERVERS);
+}
+
+TEST(a_transports_entry_is_for_the_next_one_of_its_server)
+{
+	for (unsigned int i = 0; i < RPC_MAX_TRANSPORTS; i++)
+		xprt_get(connect_to(i, i % SERVERS));
+	xprt_destroy(&kernel_xprt[25]);
+	assert_int_equal(xprt_get(connect_to(2000, 6))->transport, RPC_MAX_TRANSPORTS);
+	assert_int_equal(xprt_get(connect_to(2001, 5))->transport, 25);
+	assert_int_equal(entry(25)->xprt, (__u64)&kernel_xprt[2001]);
+	assert_int_equal(xprt_get(connect_to(2002, 5))->transport, RPC_MAX_TRANSPORTS);
+}
+
+static const struct rpc_xprt_ref *other_ref;
+
+static void another_cpu(void)
+{
+	other_ref = xprt_get(&kernel_xprt[1]);
+}
+
+/* At each moment of it. */
+TEST(two_transports_that_come_at_once_have_an_entry_each)
+{
+	unsigned int shared = 0;
+
+	for (unsigned int k = 1;; k++) {
+		const struct rpc_xprt_ref *ref;
+
+		enter(NULL);
+		for (unsigned int i = 0; i < 3; i++)
+			xprt_get(connect_to(i, 0));
+		xprt_destroy(&kernel_xprt[0]);
+		xprt_destroy(&kernel_xprt[1]);
+		other_ref = NULL;
+		steps = 0;
+		meanwhile_at = k;
+		meanwhile = another_cpu;
+		ref = xprt_get(&kernel_xprt[0]);
+		if (!other_ref)
+			break;
+		shared += ref->transport == other_ref->transport;
+		assert_int_equal(entry(ref->transport)->xprt, (__u64)&kernel_xprt[0]);
+		assert_int_equal(entry(other_ref->transport)->xprt, (__u64)&kernel_xprt[1]);
+	}
+	assert_int_equal(shared, 0);
+}
+
+static void the_same_on_another_cpu(void)
+{
+	other_ref = xprt_get(&kernel_xprt[0]);
+}
+
+TEST(a_transport_that_two_cpus_find_has_one_entry)
+{
+	for (unsigned int k = 1;; k++) {
+		const struct rpc_xprt_ref *ref;
+
+		enter(NULL);
+		connect_to(0, 0);
+		other_ref = NULL;
+		steps = 0;
+		meanwhile_at = k;
+		meanwhile = the_same_on_another_cpu;
+		ref = xprt_get(&kernel_xprt[0]);
+		if (!other_ref)
+			break;
+		assert_int_equal(ref->transport, other_ref->transport);
+		assert_int_equal(entry(ref->transport)->xprt, (__u64)&kernel_xprt[0]);
+		assert_int_equal(entry(1 - ref->transport)->xprt, 0);
+		assert_int_equal(rpc_xprt_count, 1);
+	}
+}
+
+TEST(an_address_that_is_used_again_has_its_new_server)
+{
+	struct rpc_xprt *xprt = connect_to(0, 0);
+
+	call_op(xprt, &read_op, 0);
+	call_op(xprt, &read_op, 0);
+	xprt_destroy(xprt);
+	connect_to(0, 1);
+	call_op(xprt, &read_op, 0);
+	assert_int_equal(calls_of("nas-0"), 2);
+	assert_int_equal(calls_of("nas-1"), 1);
+}
+
+/* The kernel has dropped the event of the former one's end. */
+TEST(a_snapshot_notices_that_an_address_has_another_server)
+{
+	struct rpc_xprt *xprt = connect_to(0, 0);
+	__u64 args[3] = { 0, (__u64)xprt, RPC_LOCAL_UNKNOWN };
+
+	call_op(xprt, &read_op, 0);
+	rpc_probe(args);
+	assert_int_equal(entry(0)->xprt, (__u64)xprt);
+	connect_to(0, 1);
+	rpc_probe(args);
+	assert_int_equal(entry(0)->xprt, 0);
+	call_op(xprt, &read_op, 0);
+	assert_int_equal(calls_of("nas-0"), 1);
+	assert_int_equal(calls_of("nas-1"), 1);
+}
+
+/* ---- the oldest request ---- */
+
+static struct call oldest;
+static struct rpc_task another_task;
+
+/* The task has ended, and its memory is something else's. */
+static void the_task_ends(void)
+{
+	oldest.task.tk_rqstp = NULL;
+	oldest.task.tk_start = 7;
+}
+
+/* The former one's memory is something else's, and happens to look as before. */
+static void the_request_gets_another_task(void)
+{
+	oldest.task.tk_start = 7;
+	oldest.rqst.rq_task = &another_task;
+}
+
+static void the_request_gets_another_transport(void)
+{
+	oldest.task.tk_start = 7;
+	oldest.rqst.rq_xprt = &kernel_xprt[1];
+}
+
+/* What the probe finds if that happens at each moment of it. */
+static void assert_never_wrong(void (*change)(void))
+{
+	struct rpc_xprt *xprt;
+	__u64 args[3] = { 0, 0, RPC_LOCAL_UNKNOWN };
+
+	for (unsigned int k = 1;; k++) {
+		enter(NULL);
+		xprt = connect_to(0, 0);
+		connect_to(1, 0);
+		xprt_get(xprt);
+		call_prepare(&oldest, xprt, &read_op);
+		oldest.rqst.rq_xid = 40;
+		oldest.task.tk_start = 500;
+		another_task = (struct rpc_task){ .tk_start = 900, .tk_rqstp = &oldest.rqst };
+		xprt->recv_queue.rb_node = &oldest.rqst.rq_recv;
+		xprt->xid = 50;
+		args[1] = (__u64)xprt;
+		steps = 0;
+		meanwhile_at = k;
+		meanwhile = change;
+		rpc_probe(args);
+		if (steps < k)
+			break;
+		if (rpc_probe_result.oldest_start != 500 && rpc_probe_result.oldest_start != 900)
+			assert_int_equal(rpc_probe_result.oldest_start, 0);
+	}
+	assert_int_equal(rpc_probe_result.oldest_start, 500);
+}
+
+TEST(the_oldest_request_is_that_of_a_task_that_still_owns_it)
+{
+	assert_never_wrong(the_task_ends);
+	assert_never_wrong(the_request_gets_another_task);
+	assert_never_wrong(the_request_gets_another_transport);
+}
+
+/* ---- what does not fit ---- */
+
+TEST(servers_that_do_not_fit_are_counted)
+{
+	static char names[RPC_MAX_SERVERS + 1][16];
+
+	for (unsigned int i = 0; i <= RPC_MAX_SERVERS; i++) {
+		struct rpc_xprt *xprt = connect_to(i, 0);
+
+		snprintf(names[i], sizeof(names[i]), "filer-%u", i);
+		xprt->servername = names[i];
+		assert_int_equal(xprt_get(xprt)->server, i);
+		assert_int_equal(rpc_dropped[RPC_DROP_SERVER], i == RPC_MAX_SERVERS);
+	}
+}
+
+/* All entries are taken, at the same moment. */
+TEST(calls_of_a_transport_that_found_no_entry_are_counted)
+{
+	__u64 key = 1;
+
+	for (; key <= RPC_MAX_XPRTS; key++)
+		bpf_map_update_elem(&xprts, &key, &rpc_xprt_beyond, BPF_ANY);
+	assert_ptr_equal(xprt_get(connect_to(0, 0)), &rpc_xprt_beyond);
+	assert_int_equal(rpc_dropped[RPC_DROP_SERVER], 1);
+	assert_int_equal(entry(0)->xprt, 0);
+}
+
+TEST(calls_of_an_op_that_does_not_fit_are_counted)
+{
+	struct rpc_procinfo proc = { .p_name = "OP" };
+	struct rpc_xprt *xprt;
+
+	for (unsigned int i = 1; i < RPC_MAX_SERIES + 3; i++) {
+		xprt = connect_to(i % SERVERS, i % SERVERS);
+		proc.p_statidx = i / SERVERS;
+		call_op(xprt, &proc, 0);
+	}
+	assert_int_equal(rpc_dropped[RPC_DROP_SERIES], 3);
+	assert_int_equal(calls_of_other(), 3);
+	assert_int_equal(rpc_series_count, RPC_MAX_SERIES);
+}
+
+TEST(errors_that_do_not_fit_are_counted)
+{
+	struct rpc_xprt *xprt = connect_to(0, 0);
+
+	for (int i = 1; i <= RPC_MAX_ERRORS + 2; i++)
+		call_op(xprt, &read_op, -i);
+	assert_int_equal(rpc_dropped[RPC_DROP_ERROR], 2);
+	assert_int_equal(calls_of("nas-0"), RPC_MAX_ERRORS + 2);
+}
+
+/* Until a bucket has more tasks than ways. */
+TEST(waits_that_do_not_fit_are_counted)
+{
+	static struct call waiting[RPC_MAX_TASKS + RPC_TASK_BUCKETS];
+	struct rpc_xprt *xprt = connect_to(0, 0);
+	__u64 found = 0;
+
+	for (unsigned int i = 0; i < COUNT(waiting); i++) {
+		call_prepare(&waiting[i], xprt, &read_op);
+		rpc_task_sleep(&waiting[i].task, &xprt->backlog);
+		found += !!waiter_find((__u64)&waiting[i].task);
+	}
+	assert_true(rpc_dropped[RPC_DROP_WAITER] >= RPC_TASK_BUCKETS);
+	assert_int_equal(found + rpc_dropped[RPC_DROP_WAITER], COUNT(waiting));
+}
+
+TEST(a_wait_that_is_too_long_is_cut_and_counted)
+{
+	struct rpc_xprt *xprt = connect_to(0, 0);
+	struct call c;
+
+	call_prepare(&c, xprt, &read_op);
+	now_ns = 500;
+	rpc_task_sleep(&c.task, &xprt->backlog);
+	now_ns = 2999;
+	xprt->backlog.qlen = 1;
+	rpc_task_wakeup(&c.task, &xprt->backlog);
+	rpc_stats_latency(&c.task, 2000, 7000, 10000);
+	assert_int_equal(rpc_dropped[RPC_DROP_CLIPPED], 1);
+}
+
+TEST(slow_calls_without_room_are_counted)
+{
+	struct rpc_xprt *xprt = connect_to(0, 0);
+	struct call c;
+
+	call_prepare(&c, xprt, &read_op);
+	rpc_slow_lost = 0;
+	rpc_slower_ns = 10000;
+	rpc_stats_latency_slow(&c.task, 2000, 7000, 9999);
+	rpc_stats_latency_slow(&c.task, 2000, 7000, 10000);
+	assert_int_equal(ring_submitted, 1);
+	ring_room = 0;
+	rpc_stats_latency_slow(&c.task, 2000, 7000, 10000);
+	assert_int_equal(ring_submitted, 1);
+	assert_int_equal(rpc_slow_lost, 1);
+	ring_room = sizeof(ring_record);
+}
