@@ -65,6 +65,4 @@ def what_the_buffers_lose_is_counted(folder):
     need((lost > 1000) == knows_callers(folder), "the hook has dropped", lost)
     overrun = sum(map(int, re.findall(r"^overrun: (\d+)", (folder / "trace.stats").read_text(), re.M)))
     need(0 < dropped["trace_events"] <= overrun, dropped, "and the kernel has overwritten", overrun)
-    counted, unread = (sum(counts(ours).values()), ours.get("kernel_log_lost_records_total"))
-    need(counted <= 3000 <= counted + unread, counted, "counted of 3000 and", unread, "records lost")
-    return f"{dropped}, {overrun} trace events overwritten, {counted} of 3000 counted"
+    return f"{dropped}, {overrun} trace events overwritten"
