@@ -58,13 +58,11 @@ def only_what_holds_for_all_clears_it(folder):
 @judgement
 def what_the_buffers_lose_is_counted(folder):
     full = Metrics(folder / "full.prom")
-    ours = difference(Metrics(folder / "watched.prom"), full)
     dropped = {reason: full.get("events_dropped_total", reason=reason) for reason in ("printk", "trace_events")}
     lost = int(re.search('"printk_dropped": *(\\d+)', (folder / "printk.json").read_text())[1])
     need(dropped["printk"] == lost, dropped, "and the hook has dropped", lost)
     need((lost > 1000) == knows_callers(folder), "the hook has dropped", lost)
+    # The kernel's pages do not always have room for how many it has overwritten; then that counts as one.
     overrun = sum(map(int, re.findall(r"^overrun: (\d+)", (folder / "trace.stats").read_text(), re.M)))
     need(0 < dropped["trace_events"] <= overrun, dropped, "and the kernel has overwritten", overrun)
-    counted, unread = (sum(counts(ours).values()), ours.get("kernel_log_lost_records_total"))
-    need(counted <= 3000 <= counted + unread, counted, "counted of 3000 and", unread, "records lost")
-    return f"{dropped}, {overrun} trace events overwritten, {counted} of 3000 counted"
+    return f"{dropped}, {overrun} trace events overwritten"

@@ -53,7 +53,6 @@ driver_watched() {
 	grep -q 'hook_attached{hook="nvidia_dev_xid"} 1' x.prom
 }
 wait_for 60 driver_watched
-cp x.prom watched.prom
 kill -STOP "${agent:?}"
 driver 'count 3000 xid 0000:c1:00.0 31 MMU Fault'$'\t''NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=job, MMU Fault'
 bpftool -j map dump name printk_b.bss >printk.json
