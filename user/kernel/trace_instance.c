@@ -31,9 +31,10 @@
 /* Each agent or session that runs has one. */
 #define MAX_INSTANCES 8
 
-/* Five seconds at most for the lock. */
-#define LOCK_TRIES 500
-#define LOCK_US 10000
+/* How long to wait for the lock: a start has time, an end has not. */
+#define LOCK_START_MS 5000
+#define LOCK_END_MS 300
+#define LOCK_STEP_MS 10
 
 struct trace_instance {
 	char tracefs[64]; /* where it is mounted */
@@ -165,18 +166,18 @@ static int make_folder(struct trace_instance *t)
 /*
  * While one makes or removes its instance, others that start or end at the same time wait, or
  * they would take an instance that nobody has opened yet for one that is left over. Returns
- * what to close, or -1: another one holds it for too long.
+ * what to close, or -1: another one has held it for @ms milliseconds.
  */
-static int lock_instances(const struct trace_instance *t)
+static int lock_instances(const struct trace_instance *t, int ms)
 {
 	int fd = open_at(t, O_RDONLY | O_DIRECTORY, "instances");
 
 	if (fd < 0)
 		return -1;
-	for (int i = 0; i < LOCK_TRIES; i++) {
+	for (; ms > 0; ms -= LOCK_STEP_MS) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return fd;
-		usleep(LOCK_US);
+		usleep(LOCK_STEP_MS * 1000);
 	}
 	close(fd);
 	return -1;
@@ -184,7 +185,7 @@ static int lock_instances(const struct trace_instance *t)
 
 static int make_instance(struct trace_instance *t)
 {
-	int lock = lock_instances(t), err;
+	int lock = lock_instances(t, LOCK_START_MS), err;
 
 	if (lock >= 0)
 		remove_left_over(t);
@@ -203,7 +204,7 @@ static int make_instance(struct trace_instance *t)
 
 static void remove_instance(struct trace_instance *t)
 {
-	int lock = lock_instances(t);
+	int lock = lock_instances(t, LOCK_END_MS);
 	char path[PATH_MAX];
 
 	if (t->pipe >= 0)
