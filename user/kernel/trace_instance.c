@@ -448,8 +448,10 @@ int trace_instance_consume(struct trace_instance *t)
 			n = read(t->cpus[i], t->page, t->page_size);
 			if (n <= 0)
 				break;
-			if (!trace_page_open(&page, t->page, (size_t)n))
+			if (!trace_page_open(&page, t->page, (size_t)n)) {
+				t->missed++; /* at least: of a form that is not known */
 				break;
+			}
 			t->missed += page.missed;
 			for (; trace_page_next(&page, &record); count++)
 				dispatch(t, &record);
