@@ -14,8 +14,11 @@ io_end() {
 	pkill -KILL -x fio || true
 	wait "$worker" || true
 }
-# What a job does between bursts: samples at a given rate, by more workers than there are slots.
-train() { io samples --size=64m --rw=randread --bs=16k --iodepth=64 --rate_iops=20 --time_based --runtime=3600; }
+# What a job does between bursts: samples of some size at a given rate, by more workers than there are slots.
+train() {
+	io samples --size=64m --rw=randread --bssplit=4k/50:16k/30:64k/20 --iodepth=32 --rate_iops=20 --rate_process=poisson \
+		--time_based --runtime=3600
+}
 
 nfs_server_start 8
 slot_limit 8
@@ -43,13 +46,20 @@ for save in "1 2 6" "2 4 12" "3 6 32" "4 8 24"; do
 	keep rest 3
 done
 # A sixth of what the job asks for.
-link delay 300us rate 440kbit
+link delay 300us rate 520kbit
+keep rest 4
 keep slow 20
 link delay 300us rate 30mbit
 keep rest 6
 link loss 100%
 keep dead 24
+# The client connects again after up to five minutes, however long it was: back begins with the first answer.
 link delay 300us rate 30mbit
-keep back 12
+reads() { grep 'rpc_op_calls_total.*READ' "$newest"; }
+before=$(reads)
+while [[ $(reads) == "$before" ]]; do keep rest 1; done
+mv "$newest" "${newest%-*}-back"
+newest=${newest%-*}-back
+keep back 9
 agent_stop
 io_end

@@ -4,8 +4,8 @@
 
 A line has a series and its value in each interval; the first line says in which state the node was. An interval stands
 for a minute (SCALE times as long), and the values are those of that minute: of a counter what it has added, of a gauge
-its value, "-" where the file lacks the series. Calls and their times are scaled; what comes once is not: a fault, an
-episode, a retransmit after a timeout. A time is in seconds since the state began.
+its value, "-" where the file lacks the series. Calls and their times are scaled, and how long a dead server's calls wait;
+what comes once is not: a fault, a retransmit after a timeout. A time is in seconds since the state began.
 """
 import pathlib
 import re
@@ -16,13 +16,12 @@ SCALE = MINUTE / SECONDS
 PHASES = "session|slot|send|delay|resend|setup|rtt|finish"
 # What is kept of the files: series, how a value becomes that of a minute.
 NFS = (
-    (r'rpc_op_(calls|seconds)_total{.*op="(READ|WRITE|COMMIT|GETATTR)"}', "rate"),
+    (r'rpc_op_(calls|seconds)_total{.*op="(READ|WRITE|GETATTR)"}', "rate"),
     (r'rpc_phase_seconds_(sum{.*phase="(%s)"}|count{.*phase="rtt"})' % PHASES, "rate"),
     (r'rpc_(received_bytes_total{.*op="READ"|sent_bytes_total{.*op="WRITE"})', "rate"),
     (r"rpc_saturated_seconds_total{", "rate"),
     (r"rpc_retransmits_total{", "count"),
     (r"checkpoint_episode_(seconds|bytes)_sum{", "rate"),
-    (r"checkpoint_episode_(seconds|bytes)_count{", "count"),
     (r"rpc_oldest_waiter_seconds{", "age"),
     (r"rpc_(limit|server_info){", "gauge"),
 )
@@ -45,7 +44,7 @@ def read(path):
 
 def value(kind, name, before, after, since):
     """The series' value in the interval between two files, as text."""
-    (start, _, old), (end, _, new) = before, after
+    (start, _, old), (end, state, new) = before, after
     if name not in new:
         return "-"
     if kind == "rate":
@@ -55,7 +54,7 @@ def value(kind, name, before, after, since):
     elif kind == "time":
         found = (new[name] - since) * SCALE
     elif kind == "age":
-        found = new[name] * (SCALE if new[name] > SECONDS else 1)
+        found = new[name] * (SCALE if state == "dead" else 1)
     else:
         found = new[name]
     return f"{found:.4g}" if abs(found) < 1e4 else f"{found:.0f}"
@@ -74,7 +73,7 @@ def table(files, wanted):
     yield "state", [after[1] for _, after, _ in intervals]
     for name, kind in kinds.items():
         values = [value(kind, name, *interval) for interval in intervals]
-        if set(values) - {"-"} != {"0"} or re.search("retransmits|saturated", name):
+        if set(values) - {"-"} != {"0"} or "retransmits" in name:
             yield name, values
 
 
