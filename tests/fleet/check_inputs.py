@@ -104,6 +104,11 @@ def check_fleet(path):
     node = generate.Node(away, 3)
     check(node.target[1440:1560].all() and not node.up[1440:1560].any(), "a node that is away cannot go down")
     check(node.target[2880:3000].all(), "a node that is away cannot be slow")
+    both = fleet(path, "2.999 3 gpu_sudden 0 0 9\n1 0-7 storage_dead 1 0 1\n1.02 0-7 storage_dead 1 0 0.2\n")
+    series = {name: values for _, name, values, _ in both.series(3)}
+    check(series['xidscope_node_health{check="xid_fatal"}'][-1] == 2, "a GPU that fails at the end is well")
+    waits = next(values for name, values in series.items() if re.search('oldest.*"pending"', name))
+    check(np.all(np.diff(waits[1440:1500]) > 30), "the storage system is not dead for the longer of two times")
     slow = fleet(path, "1.0 3 slow_node 8 0 2\n1.01 0-7 storage_slow 2 0 1\n")
     node = generate.Node(slow, 3)
     busy = next(np.diff(values) for _, name, values, _ in node.series() if "saturated_seconds" in name)
@@ -116,7 +121,7 @@ def forms(names):
 
 
 def check_series(path):
-    """A file of write_sample has all families; what the nodes of a fleet have, where all kinds of faults occur, is of them."""
+    """A file of write_sample has all families: those of a fleet in which each kind of fault occurs are among them."""
     file = subprocess.run([SAMPLE, "openmetrics", "node"], capture_output=True, check=True, text=True).stdout
     real = forms(line for line in file.splitlines() if line.startswith("xidscope_"))
     ours = fleet(path, "1 0-7 storage_dead 1 0 1\n1.5 1 lemon 9 0 4\n", "program_errors 9\npcie_replays 9\n")

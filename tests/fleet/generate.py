@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Makes up the metrics of a fleet: xidscope's, node_exporter's and dcgm-exporter's of each node, a sample a minute.
 
-Those of xidscope are put together from recordings of guests, the others are made up. What is usual is described by a file
-of noise parameters, what goes wrong by a file of incidents; tests/fleet/noise.conf and incidents.tsv are the examples, and
-explain each parameter and column. The same files and seed give the same fleet.
+Those of xidscope are put together from recordings of guests, the others are made up. What is usual is described by a
+file of noise parameters, what goes wrong by a file of incidents; tests/fleet/noise.conf and incidents.tsv are the
+examples, and explain each parameter and column. The same files and seed give the same fleet.
 """
 import dataclasses
 import pathlib
@@ -356,7 +356,7 @@ class Node:
         return smooth(self.rng.normal(0, deviation, self.steps), minutes) * np.sqrt(2 * minutes)
 
     def loads(self):
-        """The share of time in which the GPUs compute; what the job does with its storage, as the recording's states."""
+        """The share of time in which the GPUs compute; what the job does with its storage, by the recording's states."""
         jobs, rng = self.jobs, self.rng
         since = self.time - jobs["start"] - rng.integers(-1, 2)
         lengths = np.array([NFS.length(state) for state in SAVES])
@@ -460,7 +460,7 @@ class Node:
     def held(self, faults, recorded, timestamp):
         """A gauge: what the faults so far have left, since the last boot."""
         values = np.full(self.steps, np.nan if timestamp else recorded[0])
-        boots = np.array([*sorted(self.boots), self.steps])
+        boots = np.array([*sorted(boot for boot in self.boots if boot < self.steps), self.steps])
         for kind, times in faults.items():
             left = recorded[FAULTS.at[kind]]
             if not np.all((left == recorded[0]) | np.isnan(left)):
@@ -484,16 +484,16 @@ class Node:
     def of_nfs(self, state):
         jobs, here = self.jobs, self.here
         server, slow = f'server="10.0.{self.node // 250}.{self.node % 250 + 1}"', np.zeros(self.steps)
+        dead = [self.span(i.time, i.duration) for i in self.incidents if i.kind == "storage_dead"]
         for incident in self.incidents:
-            span = self.span(incident.time, incident.duration)
             if incident.kind in ("storage_slow", "slow_node"):
+                span = self.span(incident.time, incident.duration)
                 slow[span] = np.maximum(slow[span], incident.magnitude)
         state = np.where(slow > 0, "slow", state)
-        for incident in self.incidents:
-            if incident.kind == "storage_dead":
-                end = incident.time + incident.duration
-                state[self.span(end, NFS.length("back"))] = "back"
-                state[self.span(incident.time, incident.duration)] = "dead"
+        for span in dead:
+            state[self.span(span.stop, NFS.length("back"))] = "back"
+        for span in dead:
+            state[span] = "dead"
         played, beyond = self.play(state)
         slower = np.where(state == "slow", slow / SLOW, 1)
         calls = jobs["calls"] / slower
@@ -505,15 +505,14 @@ class Node:
             if "_oldest_waiter_" in name:
                 values = values + STEP * beyond * (values > STEP)
             elif re.search("_total|_sum|_count", name):
-                added = np.nan_to_num(values)
+                there, added = here, np.nan_to_num(values)
                 if "_retransmits_" in name:
                     added = added + self.events(self.noise["retransmits"], "nfs_retransmits")
                 elif re.search("rpc_(op|phase)_seconds_(total|sum)", name):
                     added = added * times
-                elif re.search("_calls_|_bytes_|rpc_phase_seconds_count", name) and "bytes_count" not in name:
+                elif re.search("_calls_|_bytes_|_count", name):
                     added = np.round(added * calls)
                 values = counter(added, self.agent_starts)
-                there = here
             yield "node", name.replace('server="127.0.0.1"', server), values, there
 
 
@@ -540,7 +539,8 @@ def write(fleet, nodes, folder):
                 chosen = np.flatnonzero(there[first:first + CHUNK]) + first
                 if len(chosen):
                     texts = np.rint(scale * values[chosen]).astype(np.int64).tolist()
-                    file.write("\n".join([f"{start}{v}{unit} {times[t]}" for v, t in zip(texts, chosen.tolist())]) + "\n")
+                    file.write("\n".join([f"{start}{v}{unit} {times[t]}"
+                                          for v, t in zip(texts, chosen.tolist())]) + "\n")
     for file in files:
         file.write("# EOF\n")
         file.close()

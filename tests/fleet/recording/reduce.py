@@ -4,8 +4,8 @@
 
 A line has a series and its value in each interval; the first line says in which state the node was. An interval stands
 for a minute (SCALE times as long), and the values are those of that minute: of a counter what it has added, of a gauge
-its value, "-" where the file lacks the series. Calls and their times are scaled, and how long a dead server's calls wait;
-what comes once is not: a fault, a retransmit after a timeout. A time is in seconds since the state began.
+its value, "-" where the file lacks the series. Calls and their times are scaled, and how long a dead server's calls
+wait; what comes once is not: a fault, a retransmit after a timeout. A time is in seconds since the state began.
 """
 import pathlib
 import re
