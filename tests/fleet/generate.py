@@ -356,7 +356,7 @@ class Node:
         return smooth(self.rng.normal(0, deviation, self.steps), minutes) * np.sqrt(2 * minutes)
 
     def loads(self):
-        """The share of time in which the GPUs compute; what the job does with its storage, by the recording's states."""
+        """The share of time in which the GPUs compute; the state of its storage, as in the recording."""
         jobs, rng = self.jobs, self.rng
         since = self.time - jobs["start"] - rng.integers(-1, 2)
         lengths = np.array([NFS.length(state) for state in SAVES])
