@@ -525,7 +525,7 @@ PORTS = {"node": 9100, "dcgm": 9400}
 def write(fleet, nodes, folder):
     """Writes the metrics of these nodes as OpenMetrics, a file for each block; returns the files."""
     paths = [folder / f"{nodes[0]:04}-{first // CHUNK:04}.om" for first in range(0, fleet.steps, CHUNK)]
-    times = [str(START + t * STEP) for t in range(fleet.steps)]
+    times = np.array([f" {START + t * STEP}\n" for t in range(fleet.steps)], dtype=object)
     files = [open(path, "w", encoding="ascii") for path in paths]
     for node in nodes:
         for job, name, values, there in fleet.series(node):
@@ -539,8 +539,7 @@ def write(fleet, nodes, folder):
                 chosen = np.flatnonzero(there[first:first + CHUNK]) + first
                 if len(chosen):
                     texts = np.rint(scale * values[chosen]).astype(np.int64).tolist()
-                    file.write("\n".join([f"{start}{v}{unit} {times[t]}"
-                                          for v, t in zip(texts, chosen.tolist())]) + "\n")
+                    file.write("".join([f"{start}{v}{unit}{t}" for v, t in zip(texts, times[chosen].tolist())]))
     for file in files:
         file.write("# EOF\n")
         file.close()
