@@ -1,11 +1,14 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Proves that the rehearsal names file, line and remedy for each mistake in its files; that what they ask for is in the
-fleet, also where incidents meet; and that alerts are held against incidents node by node.
+fleet, also where incidents meet; that an agent has each of the series that stand for it, by name and labels; and that
+alerts are held against incidents node by node.
 """
 import contextlib
 import io
 import pathlib
+import re
+import subprocess
 import tempfile
 
 import numpy as np
@@ -44,6 +47,9 @@ FAULTY_NOISE = {
     "reboots 8": ":1, too: remove one of them",
     "job_nodes_min 20": "2: job_nodes_min is 20 and job_nodes_max is 14: set both",
 }
+
+
+SAMPLE = pathlib.Path(__file__).parents[2] / "build/tests/write_sample"
 
 
 def refusal(what, *arguments):
@@ -98,10 +104,33 @@ def check_fleet(path):
     node = generate.Node(away, 3)
     check(node.target[1440:1560].all() and not node.up[1440:1560].any(), "a node that is away cannot go down")
     check(node.target[2880:3000].all(), "a node that is away cannot be slow")
+    both = fleet(path, "2.999 3 gpu_sudden 0 0 9\n1 0-7 storage_dead 1 0 1\n1.02 0-7 storage_dead 1 0 0.2\n")
+    series = {name: values for _, name, values, _ in both.series(3)}
+    check(series['xidscope_node_health{check="xid_fatal"}'][-1] == 2, "a GPU that fails at the end is well")
+    waits = next(values for name, values in series.items() if re.search('oldest.*"pending"', name))
+    check(np.all(np.diff(waits[1440:1500]) > 30), "the storage system is not dead for the longer of two times")
     slow = fleet(path, "1.0 3 slow_node 8 0 2\n1.01 0-7 storage_slow 2 0 1\n")
     node = generate.Node(slow, 3)
-    busy = next(np.diff(values) for _, name, values, _ in node.series() if "saturated_seconds" in name)
+    busy = next(np.diff(values) for _, name, values, _ in node.series() if re.search('saturated.*"slot"', name))
     check(busy[1480:1500].min() > 59, "a slow node is less slow when the storage system is slow, too")
+
+
+def forms(names):
+    """Of series: their names with their labels' names."""
+    return {(name.partition("{")[0], *sorted(re.findall(r'(\w+)="(?:[^"\\]|\\.)*"', name))) for name in names}
+
+
+def check_series(path):
+    """A file of write_sample has all families: those of a fleet in which each kind of fault occurs are among them."""
+    unused = {state for state in generate.FAULTS.at if state.startswith("xid")} ^ {
+        f"xid{code}" for code in {13, *generate.LEMON_XIDS, *(xid for _, xid in generate.FAILURES.values())}}
+    check(not unused, f"these are recorded and do not occur, or occur and are not recorded: {unused}")
+    file = subprocess.run([SAMPLE, "openmetrics", "node"], capture_output=True, check=True, text=True).stdout
+    real = forms(line for line in file.splitlines() if line.startswith("xidscope_"))
+    ours = fleet(path, "1 0-7 storage_dead 1 0 1\n1.5 1 lemon 9 0 4\n", "program_errors 9\npcie_replays 9\n")
+    made = forms(name for node in range(2) for _, name, _, there in ours.series(node)
+                 if name.startswith("xidscope_") and there.any())
+    check(len(made) > 15 and made <= real, f"no agent has these series, with these labels: {sorted(made - real)}")
 
 
 def verdict(ours, *alerts):
@@ -138,6 +167,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "file"
         check_mistakes(path)
+        check_series(path)
         check_fleet(path)
         check_judge(path)
     print(f"{len(FAULTY_INCIDENTS) + len(FAULTY_NOISE)} mistakes in files are named")

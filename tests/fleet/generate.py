@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Makes up the metrics of a fleet: xidscope's, node_exporter's and dcgm-exporter's of each node, a sample a minute.
 
-What is usual is described by a file of noise parameters, what goes wrong by a file of incidents; tests/fleet/noise.conf
-and incidents.tsv are the examples, and explain each parameter and column. The same files and seed give the same fleet.
+Those of xidscope are put together from recordings of guests, the others are made up. What is usual is described by a
+file of noise parameters, what goes wrong by a file of incidents; tests/fleet/noise.conf and incidents.tsv are the
+examples, and explain each parameter and column. The same files and seed give the same fleet.
 """
 import dataclasses
 import pathlib
@@ -35,6 +36,8 @@ ALERTS = {
     "storage_slow": ({"NfsBottleneck"}, {"NfsBottleneck", "NfsLimitSaturated"}),
     "storage_dead": ({"NfsServerDead"}, {"NfsServerDead", "NfsCallHangs"}),
 }
+# How many times slower the storage system is in the recording.
+SLOW = 6
 KINDS = [*FAILURES, *list(ALERTS)[1:], "lemon"]
 # The share of nodes beyond which it is the storage system, by docs/FLEET.md.
 SHARES = {"storage_slow": 0.3, "storage_dead": 0.5}
@@ -204,9 +207,30 @@ def smooth(values, minutes):
     return np.convolve(padded, kernel / kernel.sum())[4 * minutes:4 * minutes + len(values)]
 
 
+class Recording:
+    """A table that recording/reduce.py has written: of each state its intervals, each of which stands for a minute."""
+    def __init__(self, name):
+        (_, states), *rows = (line.split("\t") for line in NOISE.with_name("recording").joinpath(name).read_text(
+            encoding="ascii").splitlines() if not line.startswith("#"))
+        self.at = {}
+        for place, state in enumerate(states.split()):
+            self.at[state] = slice(self.at.get(state, slice(place, 0)).start, place + 1)
+        self.series = {name: np.array([np.nan if value == "-" else float(value) for value in values.split()])
+                       for name, values in rows}
+
+    def length(self, state):
+        return self.at[state].stop - self.at[state].start
+
+
+NFS, FAULTS = Recording("nfs.tsv"), Recording("faults.tsv")
+SAVES = [state for state in NFS.at if state.startswith("save")]
+# Those that begin with their first interval; in the others a node may be at any of them.
+BURSTS = ("load", "dead", "back", *SAVES)
+
+
 class Jobs:
     """Which job each node runs at each minute, and what the jobs are like. The last entry is: no job."""
-    FIELDS = ("start", "load", "power", "period", "save", "reads", "latency", "memory", "cpu", "storage")
+    FIELDS = ("start", "load", "power", "period", "save", "calls", "times", "memory", "cpu")
 
     def __init__(self, nodes, steps, noise, rng):
         self.of = np.full((nodes, steps), -1, dtype=np.int32)
@@ -228,10 +252,10 @@ class Jobs:
                     end += 1
                 ends[end] = list(chosen)
                 rows.append((start, rng.uniform(0.6, 0.98), rng.uniform(350, 600),
-                             rng.integers(30, 180), rng.integers(2, 9), rng.uniform(20, 400), rng.uniform(0.5, 2),
-                             rng.uniform(0, 0.03), rng.uniform(0.02, 0.3), rng.uniform(0.1, 0.9)))
+                             rng.integers(30, 180), rng.integers(len(SAVES)), rng.uniform(0.3, 3), rng.uniform(0.5, 2),
+                             rng.uniform(0, 0.03), rng.uniform(0.02, 0.3)))
             now = min(ends) if ends else steps
-        rows.append((0, 0.01, 400, 10**6, 0, 1, 1, 0, 0.01, 0))
+        rows.append((0, 0.01, 400, 10**6, 0, 1, 1, 0, 0.01))
         self.table = dict(zip(self.FIELDS, np.array(rows, dtype=float).T))
 
     def row(self, node):
@@ -272,10 +296,10 @@ class Node:
         return np.flatnonzero(self.rng.random(self.steps) < per_thousand_days / 1000 / DAY)
 
     def presence(self):
-        """When the node is a target, answers, and has an agent; when its counters begin again; when it is unfit."""
+        """When the node is a target, answers, and has an agent; when its counters begin again; its Xids."""
         noise, rng = self.noise, self.rng
         self.target, self.up = np.ones(self.steps, bool), np.ones(self.steps, bool)
-        self.agent, self.unfit = np.ones(self.steps, bool), np.zeros(self.steps, bool)
+        self.agent = np.ones(self.steps, bool)
         self.boots, self.agent_starts, self.faults = [], [], []
         for at in self.often(noise["reboots"]):
             down = rng.integers(3, 9)
@@ -294,7 +318,6 @@ class Node:
         for incident in self.incidents:
             if incident.family == "gpu":
                 # Drained 20 minutes after the Xid, and repaired; it comes back as another boot.
-                self.unfit[self.span(incident.time, 20)] = True
                 self.up[self.span(incident.time, 20)] = True
                 self.target[self.span(incident.time - 30, 50)] = True
                 self.target[self.span(incident.time + 20, incident.duration)] = False
@@ -307,11 +330,6 @@ class Node:
                     self.up[self.span(incident.time, incident.duration)] = False
                     self.boots.append(incident.time + incident.duration)
         self.agent_starts += self.boots
-
-    def booted(self):
-        """When the node's last boot was."""
-        boots = np.array([0, *sorted(self.boots)])
-        return boots[np.searchsorted(boots, self.time, side="right") - 1]
 
     def extras(self):
         """How much each signal is beyond what is usual: before incidents, and by chance in a single one."""
@@ -338,23 +356,26 @@ class Node:
         return smooth(self.rng.normal(0, deviation, self.steps), minutes) * np.sqrt(2 * minutes)
 
     def loads(self):
-        """The share of time in which the GPUs compute, and in which a checkpoint is written."""
+        """The share of time in which the GPUs compute; the state of its storage, as in the recording."""
         jobs, rng = self.jobs, self.rng
         since = self.time - jobs["start"] - rng.integers(-1, 2)
-        saving = (since > jobs["period"] / 2) & (since % jobs["period"] < jobs["save"])
-        loading = since < 12
+        lengths = np.array([NFS.length(state) for state in SAVES])
+        saving = (since > jobs["period"] / 2) & (since % jobs["period"] < lengths[jobs["save"].astype(int)])
+        loading = since < NFS.length("load")
         load = jobs["load"] * np.where(saving, 0.35, 1) * np.where(loading, 0.3, 1)
-        return np.clip(load + self.wander(0.01, 3), 0, 1), saving.astype(float), (loading & (since >= 0)).astype(float)
+        state = np.select([loading & (since >= 0), saving, self.job_ids >= 0],
+                          ["load", np.array(SAVES)[jobs["save"].astype(int)], "train"], "idle")
+        return np.clip(load + self.wander(0.01, 3), 0, 1), state
 
     def series(self):
-        load, saving, loading = self.loads()
+        load, state = self.loads()
         yield from self.of_node(load)
         if self.noise["dcgm"]:
             yield from self.of_gpus(load)
         if self.noise["xidscope"]:
             yield from self.of_agent()
             if self.noise["nfs"]:
-                yield from self.of_nfs(saving, loading)
+                yield from self.of_nfs(state)
 
     def of_node(self, load):
         here = self.target & self.up
@@ -411,77 +432,88 @@ class Node:
                 yield "dcgm", f"DCGM_FI_DEV_{name}{labels}", counter(increments, self.boots), here
 
     def of_agent(self):
-        here = self.target & self.up & self.agent
-        self.here = here
-        yield "node", 'xidscope_build_info{version="0.2.0"}', np.ones(self.steps), here
+        self.here = here = self.target & self.up & self.agent
         clock = self.rng.normal(0, self.noise["clock_skew"]) + self.wander(0.5, 60)
         written = START + self.time * STEP + np.clip(clock, -55, 55) - self.rng.uniform(0, 15, self.steps)
         yield "node", 'node_textfile_mtime_seconds{file="/textfile/xidscope.prom"}', np.round(written, 1), here
-        yield "node", 'xidscope_node_health{check="xid_fatal"}', 2.0 * self.unfit, here
-        yield "node", 'xidscope_hook_attached{hook="kernel_log"}', np.ones(self.steps), here
-        for name, signal, usual in (
-                ('kernel_events_total{kind="pcie_aer",device="0000:c1:00.0"}', "pcie_errors", 0.005),
-                ('kernel_events_total{kind="mce",device=""}', "kernel_errors", 0.002),
-                ('gpu_driver_errors_total{gpu="0000:c1:00.0",kind="rm_init_adapter_failed"}',
-                 "gpu_driver_errors", 0.002)):
-            values = counter(self.events(usual, signal), self.boots)
-            # The counter appears with its first event.
-            yield "node", f"xidscope_{name}", values, here & (values > 0)
-        for code in sorted({code for _, code in self.faults}):
-            gpu = f'gpu="0000:c1:00.0",xid="{code}"'
-            times = [at for at, fault in self.faults if fault == code]
-            count = np.searchsorted(times, self.time, side="right")
-            # Those of this boot.
-            seen = here & (count > np.searchsorted(times, self.booted()))
-            increments = np.isin(self.time, times)
-            last = np.array([0, *times])[count]
-            for name in (f'errors_total{{{gpu},severity="fatal",action="reset_gpu"}}', f"incidents_total{{{gpu}}}"):
-                yield "node", f"xidscope_gpu_xid_{name}", counter(increments, self.boots), seen
-            yield "node", f"xidscope_gpu_xid_last_timestamp_seconds{{{gpu}}}", START + last * STEP, seen
+        faults = {"xid13": self.events(self.noise["program_errors"])}
+        for signal, usual in (("pcie_errors", 0.005), ("kernel_errors", 0.002), ("gpu_driver_errors", 0.002)):
+            faults[signal] = self.events(usual, signal)
+        for at, code in self.faults:
+            faults.setdefault(f"xid{code}", np.zeros(self.steps))[at] += 1
+        faults = {kind: times for kind, times in faults.items() if times.any()}
+        for name, recorded in FAULTS.series.items():
+            if "_total" in name:
+                added = np.zeros(self.steps)
+                for kind, times in faults.items():
+                    for minute, count in enumerate(np.nan_to_num(recorded[FAULTS.at[kind]])):
+                        if count:
+                            added[minute:] += count * times[:self.steps - minute]
+                # The counter appears with its first event.
+                if added.any():
+                    values = counter(added, self.boots)
+                    yield "node", name, values, here & (values > 0)
+            else:
+                values = self.held(faults, recorded, "_timestamp_" in name)
+                yield "node", name, values, here & ~np.isnan(values)
 
-    def of_nfs(self, saving, loading):
-        noise, jobs, here = self.noise, self.jobs, self.here
-        server, starts = f'server="10.0.{self.node // 250}.{self.node % 250 + 1}"', self.agent_starts
-        dead, slow = np.zeros(self.steps, bool), np.zeros(self.steps)
+    def held(self, faults, recorded, timestamp):
+        """A gauge: what the faults so far have left, since the last boot."""
+        values = np.full(self.steps, np.nan if timestamp else recorded[0])
+        boots = np.array([*sorted(boot for boot in self.boots if boot < self.steps), self.steps])
+        for kind, times in faults.items():
+            left = recorded[FAULTS.at[kind]]
+            if not np.all((left == recorded[0]) | np.isnan(left)):
+                for at in np.flatnonzero(times):
+                    end = boots[np.searchsorted(boots, at, side="right")]
+                    since = np.minimum(np.arange(end - at), len(left) - 1)
+                    values[at:end] = np.fmax(values[at:end], left[since] + timestamp * (START + at * STEP))
+        return values
+
+    def play(self, state):
+        """Of each minute the recorded interval, and by how many minutes the recording is too short for it."""
+        begins = np.flatnonzero(np.concatenate([[True], state[1:] != state[:-1]]))
+        played, beyond = np.zeros(self.steps, int), np.zeros(self.steps)
+        for begin, end in zip(begins, [*begins[1:], self.steps]):
+            name = state[begin]
+            length, since = NFS.length(name), np.arange(end - begin)
+            turn = np.minimum(since, length - 1) if name in BURSTS else (since + self.rng.integers(length)) % length
+            played[begin:end], beyond[begin:end] = NFS.at[name].start + turn, since - turn
+        return played, beyond * (state == "dead")
+
+    def of_nfs(self, state):
+        jobs, here = self.jobs, self.here
+        server, slow = f'server="10.0.{self.node // 250}.{self.node % 250 + 1}"', np.zeros(self.steps)
+        dead = [self.span(i.time, i.duration) for i in self.incidents if i.kind == "storage_dead"]
         for incident in self.incidents:
-            if incident.kind == "storage_dead":
-                dead[self.span(incident.time, incident.duration)] = True
-            elif incident.kind in ("storage_slow", "slow_node"):
+            if incident.kind in ("storage_slow", "slow_node"):
                 span = self.span(incident.time, incident.duration)
                 slow[span] = np.maximum(slow[span], incident.magnitude)
-        mean = 0.001 * jobs["latency"] * (1 + 2 * saving + loading) * np.maximum(slow, 1) * \
-            np.exp(self.wander(noise["nfs_latency_noise"], 3) + self.extra["nfs_latency"])
-        reads = self.rng.poisson(STEP * jobs["reads"] * (1 + 3 * loading) / np.maximum(slow, 1)) * ~dead
-        writes = self.rng.poisson(STEP * (0.2 + 300 * saving) / np.maximum(slow, 1)) * ~dead
-        busy = np.clip(0.9 * (saving > 0) * jobs["storage"] + 0.02 + self.wander(0.02), 0, 1)
-        busy = np.where(slow > 1, 1 - np.exp(-slow), busy) * ~dead
-        waited = np.where(dead, STEP * (self.time - np.maximum.accumulate(np.where(dead, 0, self.time))),
-                          mean * (1 + self.rng.exponential(5, self.steps)))
-        limit = np.select([dead, slow > 1, busy > 0.5, reads < 100], ["hung", "server", "slot", "none"], "application")
-        yield "node", f'xidscope_rpc_server_info{{{server},storage="pool"}}', np.ones(self.steps), here
-        for name in np.unique(limit):
-            yield "node", f'xidscope_rpc_limit{{{server},limit="{name}"}}', np.ones(self.steps), here & (limit == name)
-        saved = np.diff(saving, append=0) < 0
-        for what, values in (("seconds", saved * jobs["save"] * STEP), ("bytes", saved * jobs["save"] * 2e10)):
-            for kind, increments in (("sum", values), ("count", saved)):
-                yield "node", f'xidscope_checkpoint_episode_{what}_{kind}{{{server},kind="save"}}', \
-                    counter(increments, starts), here
-        resent = self.events(noise["retransmits"], "nfs_retransmits")
-        counts = (
-            (f'rpc_op_calls_total{{{server},op="READ"}}', reads),
-            (f'rpc_op_calls_total{{{server},op="WRITE"}}', writes),
-            (f'rpc_op_seconds_total{{{server},op="READ"}}', reads * mean * (1 + busy)),
-            (f'rpc_op_seconds_total{{{server},op="WRITE"}}', writes * mean * (1 + busy)),
-            (f'rpc_phase_seconds_sum{{{server},phase="rtt"}}', (reads + writes) * mean),
-            (f'rpc_phase_seconds_count{{{server},phase="rtt"}}', reads + writes),
-            (f'rpc_phase_seconds_sum{{{server},phase="slot"}}', (reads + writes) * mean * busy),
-            (f'rpc_received_bytes_total{{{server},op="READ"}}', reads * 1e6),
-            (f'rpc_sent_bytes_total{{{server},op="WRITE"}}', writes * 1e6),
-            (f'rpc_retransmits_total{{{server},transport="tcp/0"}}', resent),
-            (f'rpc_saturated_seconds_total{{{server},transport="tcp/0",limit="slot"}}', busy * STEP))
-        yield "node", f'xidscope_rpc_oldest_waiter_seconds{{{server},queue="pending"}}', waited, here
-        for name, values in counts:
-            yield "node", f"xidscope_{name}", counter(values, starts), here
+        state = np.where(slow > 0, "slow", state)
+        for span in dead:
+            state[self.span(span.stop, NFS.length("back"))] = "back"
+        for span in dead:
+            state[span] = "dead"
+        played, beyond = self.play(state)
+        slower = np.where(state == "slow", slow / SLOW, 1)
+        calls = jobs["calls"] / slower
+        times = calls * slower * jobs["times"] * \
+            np.exp(self.wander(self.noise["nfs_latency_noise"], 3) + self.extra["nfs_latency"])
+        for name, recorded in NFS.series.items():
+            values = recorded[played]
+            there = here & ~np.isnan(values)
+            if "_oldest_waiter_" in name:
+                values = values + STEP * beyond * (values > STEP)
+            elif re.search("_total|_sum|_count", name):
+                there, added = here, np.nan_to_num(values)
+                if "_retransmits_" in name:
+                    added = added + self.events(self.noise["retransmits"], "nfs_retransmits")
+                elif re.search("rpc_(op|phase)_seconds_(total|sum)", name):
+                    added = added * times
+                elif re.search("_calls_|_bytes_|_count", name):
+                    added = np.round(added * calls)
+                values = counter(added, self.agent_starts)
+            yield "node", name.replace('server="127.0.0.1"', server), values, there
 
 
 # Blocks of Prometheus begin at multiples of this, and so do the files.
@@ -493,21 +525,21 @@ PORTS = {"node": 9100, "dcgm": 9400}
 def write(fleet, nodes, folder):
     """Writes the metrics of these nodes as OpenMetrics, a file for each block; returns the files."""
     paths = [folder / f"{nodes[0]:04}-{first // CHUNK:04}.om" for first in range(0, fleet.steps, CHUNK)]
-    times = [str(START + t * STEP) for t in range(fleet.steps)]
+    times = np.array([f" {START + t * STEP}\n" for t in range(fleet.steps)], dtype=object)
     files = [open(path, "w", encoding="ascii") for path in paths]
     for node in nodes:
         for job, name, values, there in fleet.series(node):
             labels = f'job="{job}",instance="node{node:03}:{PORTS[job]}"'
             start = name[:-1] + "," + labels + "} " if name.endswith("}") else f"{name}{{{labels}}} "
             values = np.asarray(values, dtype=float)
-            whole = bool(np.all(values == np.floor(values)))
+            # Whole numbers with an exponent are written three times as fast as fractions.
+            scale, unit = (1, "") if np.all(values == np.floor(values)) else (1e5, "e-5")
             for number, file in enumerate(files):
                 first = number * CHUNK
                 chosen = np.flatnonzero(there[first:first + CHUNK]) + first
                 if len(chosen):
-                    some = values[chosen]
-                    texts = some.astype(np.int64).tolist() if whole else np.round(some, 5).tolist()
-                    file.write("\n".join([f"{start}{v} {times[t]}" for v, t in zip(texts, chosen.tolist())]) + "\n")
+                    texts = np.rint(scale * values[chosen]).astype(np.int64).tolist()
+                    file.write("".join([f"{start}{v}{unit}{t}" for v, t in zip(texts, times[chosen].tolist())]))
     for file in files:
         file.write("# EOF\n")
         file.close()
