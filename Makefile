@@ -74,7 +74,7 @@ USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
 .PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all page-test paradox check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
-	bench growth series-cost fleet asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
+	bench growth series-cost fleet fleet-live asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -316,6 +316,11 @@ fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
 fleet: deps ## rehearse the rules on a made-up fleet (an hour): DAYS=55 NODES=63 SEED=1 INCIDENTS=FILE NOISE=FILE
 	$(Q)tests/fleet/rehearsal.sh --days $(or $(DAYS),55) --nodes $(or $(NODES),63) --seed $(or $(SEED),1) \
 		$(and $(INCIDENTS),--incidents '$(INCIDENTS)') $(and $(NOISE),--noise '$(NOISE)')
+
+fleet-live: deps ## record an agent's files in a guest, play 63 nodes' incidents with them, compare what Alertmanager tells (15 minutes)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/fleet/record.sh $(B)/fleet-live
+	$(Q)tests/fleet/live.sh $(B)/fleet-live
 
 # ---- bench ----
 

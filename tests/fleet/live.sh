@@ -61,7 +61,7 @@ else
 	state usual none
 	state dead 10.0.1.1
 	state hung 10.0.2.1
-	live=("$work/states" --sample "$work/sample" --speed 30)
+	live=("$work/states" --sample "$work/sample")
 fi
 
 # Debian's Alertmanager reads these files at their place, also if all receivers are webhooks: it gets a /usr/share of its own.
