@@ -29,8 +29,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 RULES = TOP / "deploy/prometheus"
 
 # From second to second these nodes are in this state. A receiver is told of each alert that stands after its name: once
-# that it fires, and once that it is over. The alerts of the last list are inhibited: each stands after its cause. Alerts
-# have these labels, among others.
+# that it fires, and once that it is over. The alerts of the last list are inhibited: each after its cause. Alerts have
+# these labels, among others.
 Incident = collections.namedtuple("Incident", "begin end nodes state told inhibited")
 RECORDED = (
     Incident(10, 38, [40, 42], "two_xids", [], []),
@@ -55,7 +55,7 @@ RECORDED = (
     Incident(45, 65, [46], "replays", [], ["NodeDown NodeDeviates node=node46"]),
     Incident(10, 75, range(40), "slow", ["tickets NfsBottleneck storage=pool"],
              ["NfsBottleneck NfsLimitSaturated storage=pool limit=slot"]),
-    Incident(110, 140, range(30), "storm", ["tickets NfsRetransmitStorm storage=pool"], []),
+    Incident(110, 140, [*range(47), *range(48, 63)], "storm", ["tickets NfsRetransmitStorm storage=pool"], []),
     Incident(110, 175, [47], "slow", ["tickets NfsLimitSaturated node=node47 limit=slot"], []),
     Incident(195, 255, range(60), "dead", ["pager NfsServerDead storage=pool"], [
         "NfsServerDead NfsCallHangs storage=pool",
@@ -281,7 +281,7 @@ def check_told(notifications, expected):
         if not matches:
             wrong.append(f"{receiver} is told what is not expected: {text}, {', '.join(states)}")
         elif states != ["firing", "resolved"]:
-            wrong.append(f"{receiver} is not told once that it fires, then once that it is over, but {', '.join(states)}: {text}")
+            wrong.append(f"{receiver} is told {', '.join(states)} instead of firing, resolved: {text}")
     wrong += [f"told of {found[e]} alerts instead of one: {e}" for e in expected if found[e] != 1]
     return wrong, {text for _, text in told}
 
