@@ -74,7 +74,7 @@ for storage in 'pool 10.0.1 3 20' 'home 10.0.2 4.2 2'; do
 	delay add "$name" 20ms
 	NETNS=$name nfs_mount "$version" '' "/mnt/$name" "$server"
 	fio --name="$name" --filename="/mnt/$name/load" --size=16m --rw=randread --bs=4k --direct=1 --ioengine=libaio \
-		--iodepth=32 --rate_iops="$rate" --time_based --runtime=3600 --output="$name.fio" &
+		--iodepth=32 --rate_iops="$rate" --time_based --runtime=3600 --eta=never --output="$name.fio" &
 done
 
 agent_start --interval 1 --storage 'pool=10.0.1.*' --storage 'home=10.0.2.*'

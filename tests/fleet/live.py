@@ -40,7 +40,6 @@ RECORDED = (
         "pager NodeUnfit node=node40 check=driver_error",
     ], [
         "NodeUnfit NodeWarns node=node40 check=xid_hardware",
-        "NodeUnfit NodeDeviates node=node40",
         "NodeUnfit GpuFatalXid node=node40 xid=79",
         "NodeUnfit NvswitchFatalSxid node=node40 sxid=20034",
         "NodeUnfit GpuRepeats node=node40",
