@@ -3,8 +3,8 @@
 # The guest's side of record.sh: brings a node into one state after the other, and keeps what its agent writes meanwhile, a
 # file each second: out/STATE/TIME.prom.
 #
-# The node has two storage systems: "pool" by NFSv3, with 8 RPC slots, and "home" by NFSv4.2. Its jobs ask for 20 and 2
-# reads a second.
+# The node has two storage systems: "pool" by NFSv3, with 8 RPC slots, and "home" by NFSv4.2. Its jobs ask for 12 reads a
+# second of the one and for one of the other.
 set -euo pipefail
 # shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
@@ -68,7 +68,7 @@ nfs_server_start
 prepare_file /export
 slot_limit 8
 driver_load tracepoint
-for storage in 'pool 10.0.1 3 20' 'home 10.0.2 4.2 2'; do
+for storage in 'pool 10.0.1 3 12' 'home 10.0.2 4.2 1'; do
 	read -r name subnet version rate <<<"$storage"
 	server=$(netns_client "$name" "$subnet")
 	delay add "$name" 20ms
@@ -79,21 +79,21 @@ done
 
 agent_start --interval 1 --storage 'pool=10.0.1.*' --storage 'home=10.0.2.*'
 wait_for 60 grep -q 'attached to sunrpc' agent.log
-sleep 5
-record usual 15 :
-record storm 15 connections_break 15
+sleep 3
+record usual 12 :
+record storm 12 connections_break 12
 delay change pool 1s
-sleep 5
-record slow 15 :
+sleep 3
+record slow 12 :
 delay change pool 20ms
-sleep 10
-record hung 20 answers lost home
+sleep 5
+record hung 16 answers lost home
 answers arrive home
-sleep 10
+sleep 3
 record dead 62 storage_dies
-record back 15 answers arrive pool
-record two_xids 28 gpu_has_two_incidents
-record warned 28 xid 58 'Frame-buffer memory interface unstable'
-record failed 28 gpu_fails
+record back 12 answers arrive pool
+record two_xids 26 gpu_has_two_incidents
+record warned 22 xid 58 'Frame-buffer memory interface unstable'
+record failed 22 gpu_fails
 agent_stop
 pkill -KILL -x fio

@@ -13,4 +13,4 @@ cp "$top/build/xidscope" "$top/tests/vm/agent-lib.sh" "$job/"
 cp -r "$("$top/tests/vm/modules.sh" "$kernel")" "$job/modules"
 cp "$here/guest.sh" "$job/run.sh"
 rm -rf "$folder"
-"$top/tests/vm/boot.sh" --kernel "$kernel" --job "$job" --out "$folder" --timeout 3600 --icount
+"$top/tests/vm/boot.sh" --kernel "$kernel" --job "$job" --out "$folder" --timeout 7200 --icount
