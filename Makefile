@@ -74,7 +74,7 @@ USER_SOURCES := $(wildcard user/*.c user/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
 .PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all page-test paradox check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
-	bench growth series-cost fleet fleet-recordings asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
+	bench growth series-cost fleet fleet-recordings fleet-live asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck clean distclean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -323,6 +323,11 @@ fleet: deps ## rehearse the rules on a made-up fleet (an hour): DAYS=55 NODES=63
 fleet-recordings: deps ## record anew, in a guest, what the nodes of `make fleet` are made of (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
 	$(Q)tests/fleet/recording/record.sh
+
+fleet-live: deps ## record an agent's files in a guest, play 63 nodes' incidents with them, compare what Alertmanager tells (15 minutes)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/fleet/record.sh $(B)/fleet-live
+	$(Q)tests/fleet/live.sh $(B)/fleet-live
 
 # ---- bench ----
 

@@ -1,14 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that Alertmanager accepts its configuration and VictoriaMetrics' vmalert the rules, and with a real fleet of targets what live.py does.
+# Proves that Alertmanager accepts its configuration and VictoriaMetrics' vmalert the rules, and what live.py does with the
+# files that record.sh has left in FOLDER: live.sh FOLDER. Without a folder, shorter, with files made from a sample.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
-sample=$top/build/tests/write_sample
-[[ -x $sample ]] || {
-	echo "$sample is missing: run 'make tests' first" >&2
-	exit 1
-}
 tool() { "$top/tests/vm/tool.sh" "$@"; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-live.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -22,23 +18,67 @@ trap 'rm -rf "$work"' EXIT
 	tail -n 3 "$work/vmalert" >&2
 	exit 1
 }
-"$sample" prometheus node >"$work/sample"
-mkdir "$work/live"
+
+# state NAME SERVER: 40 s of a node with two of the sample's servers; the calls to this one hang.
+state() {
+	mkdir -p "$work/states/$1"
+	awk -v folder="$work/states/$1" -v hangs="$2" '
+		BEGIN { names["10.0.1.1"] = "pool"; names["10.0.2.1"] = "home" }
+		/server="nas-1.example.com"/ && /^xidscope_rpc_(op_calls|retransmits|oldest_waiter|phase)_/ && !/"OP_[1-9]|dma|tcp.1/ {
+			series[++count] = $1
+			value[count] = $2
+		}
+		function shown(series, value, hung) {
+			if (series ~ /oldest/) return hung && series ~ /pending/ ? second : 0
+			return value * (1 + (hung ? 0 : second / 100))
+		}
+		END {
+			for (second = 0; second < 40; second++) {
+				file = folder "/" second ".prom"
+				print "xidscope_build_info{version=\"sample\"} 1" >file
+				for (server in names) {
+					print "xidscope_rpc_server_info{server=\"" server "\",storage=\"" names[server] "\"} 1" >file
+					for (i = 1; i <= count; i++) {
+						line = series[i]
+						sub("nas-1.example.com", server, line)
+						print line, shown(line, value[i], server == hangs) >file
+					}
+				}
+				close(file)
+			}
+		}' "$work/sample"
+}
+
+if (($#)); then
+	live=("$1")
+else
+	sample=$top/build/tests/write_sample
+	[[ -x $sample ]] || {
+		echo "$sample is missing: run 'make tests' first" >&2
+		exit 1
+	}
+	"$sample" prometheus node >"$work/sample"
+	state usual none
+	state dead 10.0.1.1
+	state hung 10.0.2.1
+	live=("$work/states" --sample "$work/sample")
+fi
 
 # Debian's Alertmanager reads these files at their place, also if all receivers are webhooks: it gets a /usr/share of its own.
 tool prometheus-alertmanager usr/share/prometheus/alertmanager/email.tmpl >"$work/path"
 template=$(tool prometheus-alertmanager usr/share/prometheus/alertmanager/default.tmpl)
-cat >"$work/alertmanager" <<EOF
+cat >"$work/alertmanager" <<END
 #!/bin/sh
 mount --bind "${template%/prometheus/*}" /usr/share
 exec "$(tool prometheus-alertmanager usr/bin/prometheus-alertmanager)" "\$@"
-EOF
+END
 chmod +x "$work/alertmanager"
 unshare --map-root-user --mount true 2>"$work/unshare" || {
 	echo "no user namespaces, which Debian's Alertmanager needs here: $(<"$work/unshare")"
 	exit 77
 }
-/usr/bin/python3 "$here/live.py" "$(tool prometheus usr/bin/prometheus)" "$work/alertmanager" "$work/sample" "$work/live" || {
+mkdir "$work/live"
+/usr/bin/python3 "$here/live.py" "$(tool prometheus usr/bin/prometheus)" "$work/alertmanager" "$work/live" "${live[@]}" || {
 	tail -n 5 "$work/live/log" >&2
 	exit 1
 }
