@@ -146,6 +146,23 @@ TEST(types_of_a_damaged_module_are_refused)
 	btf__free(module);
 }
 
+/* Each depth of the loop must not take twice as long as the one before. */
+TEST(types_that_contain_themselves_twice_are_refused_at_once)
+{
+	struct btf *module = btf__new_empty();
+	int task, array;
+
+	assert_int_equal(btf__add_int(module, "u64", 8, 0), NUMBER);
+	task = btf__add_struct(module, "rpc_task", 8);
+	array = task + 1;
+	assert_false(btf__add_field(module, "themselves", array, 0, 0));
+	assert_int_equal(btf__add_array(module, task, task, 4), array);
+	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
+	assert_null(select_types(module));
+	assert_int_equal(errno, EINVAL);
+	btf__free(module);
+}
+
 TEST(a_modules_own_type_comes_before_the_kernels)
 {
 	int task, own;

@@ -94,10 +94,13 @@ static int copy_composite(struct copying *c, const struct btf_type *t, int depth
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static int copy_array(struct copying *c, const struct btf_array *a, int depth)
 {
-	int element = copy_type(c, a->type, depth), index = copy_type(c, a->index_type, depth);
+	int element = copy_type(c, a->type, depth), index;
 
-	return element < 0 || index < 0 ? -EINVAL :
-					  btf__add_array(c->to, index, element, (int)a->nelems);
+	/* Not the other one, too: in types that contain themselves each depth would double the work. */
+	if (element < 0)
+		return -EINVAL;
+	index = copy_type(c, a->index_type, depth);
+	return index < 0 ? -EINVAL : btf__add_array(c->to, index, element, (int)a->nelems);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
