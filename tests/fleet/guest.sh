@@ -64,7 +64,7 @@ gpu_fails() {
 }
 
 cd /job
-nfs_server_start
+nfs_server_start 8
 prepare_file /export
 slot_limit 8
 driver_load tracepoint
