@@ -284,6 +284,20 @@ TEST_WITH(the_driver_alone, enter, leave)
 	assert_paths(w, 0, 0, 1);
 }
 
+/* Whoever had it printed, a text of which no copy can be kept takes no report away. */
+TEST_WITH(a_header_without_end_hides_no_fault, enter, leave)
+{
+	struct world *w = *state;
+	char text[400];
+
+	watch_driver(w);
+	snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00 %0300d): 79, pid=1, name=a", 0);
+	record(w, text);
+	driver_79(w);
+	assert_one_79(w);
+	assert_paths(w, 0, 0, 1);
+}
+
 TEST_WITH(the_text_alone_though_the_driver_is_watched, enter, leave)
 {
 	struct world *w = *state;

@@ -123,6 +123,20 @@ TEST(text_without_a_whole_header_is_no_event)
 	}
 }
 
+TEST(a_header_is_short_text)
+{
+	char text[200];
+	size_t offset = 0;
+
+	for (int room = 90; room < 120; room++) {
+		int len = snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00 %0*d): 79", room, 0);
+
+		assert_int_equal(first(text).kind, len > 128 ? XID_LINE_NONE : XID_LINE_XID);
+	}
+	memcpy(text, "NVRM: Xid (PCI:0000:c1:00 \0): 79", 32);
+	assert_int_equal(next(text, 32, &offset).kind, XID_LINE_NONE);
+}
+
 TEST(number_may_end_the_text)
 {
 	struct xid_line line = first("NVRM: Xid (PCI:0000:3f:00): 4294967295");

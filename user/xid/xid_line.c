@@ -11,11 +11,16 @@
  */
 #include <limits.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "xid/xid_line.h"
 
 /* Of a process' name, in bytes: the kernel's limit. */
 #define NAME_MAX_LENGTH 15
+
+/* Of a header, in bytes; the longest of a driver has some 50. Who keeps a fault's text from its
+ * header on has all of the header. */
+#define HEADER_MAX_LENGTH 128
 
 /* MIG: " GPU-I:01" or " GPU-I:01 GPU-CI:00"; -1 where absent. */
 static int take_instance(struct span *s, const char *label)
@@ -34,6 +39,7 @@ static bool take_header(struct span *s, struct xid_line *out)
 	struct span rest = *s;
 	struct pci_address pci;
 	uint64_t number;
+	size_t length;
 
 	if (span_take(&rest, "NVRM: Xid ("))
 		out->kind = XID_LINE_XID;
@@ -60,6 +66,9 @@ static bool take_header(struct span *s, struct xid_line *out)
 	out->code = (unsigned int)number;
 	/* "46" and "46, ..." are numbers, "46th" and "0x2e" are not. */
 	if (span_left(rest) > 0 && (span_digit(*rest.at) < 36 || *rest.at == '_'))
+		return false;
+	length = (size_t)(rest.at - s->at);
+	if (length > HEADER_MAX_LENGTH || memchr(s->at, 0, length))
 		return false;
 	*s = rest;
 	return true;
