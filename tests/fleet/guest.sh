@@ -93,7 +93,9 @@ sleep 3
 record dead 62 storage_dies
 record back 12 answers arrive pool
 record two_xids 26 gpu_has_two_incidents
-record warned 22 xid 58 'Frame-buffer memory interface unstable'
+xid 58 'Frame-buffer memory interface unstable'
+sleep 2
+record warned 20 :
 record failed 22 gpu_fails
 agent_stop
 pkill -KILL -x fio
