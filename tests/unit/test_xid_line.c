@@ -129,7 +129,8 @@ TEST(a_header_is_short_text)
 	size_t offset = 0;
 
 	for (int room = 90; room < 120; room++) {
-		int len = snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00 %0*d): 79", room, 0);
+		int len = snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00 %0*d): 79", room,
+				   0);
 
 		assert_int_equal(first(text).kind, len > 128 ? XID_LINE_NONE : XID_LINE_XID);
 	}
