@@ -261,75 +261,21 @@ bool agent_catch_up(struct agent *a)
 	return agent_counted(a) == a->faults;
 }
 
-static long descriptors_of(pid_t pid)
-{
-	char path[64];
-	long count = -2; /* . and .. */
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		return 0;
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
-}
-
-/* The agent's children: calls @each, if any, and returns how many there are. */
-static long children(const struct agent *a, long (*each)(pid_t pid), long *sum)
+size_t agent_writers(const struct agent *a, pid_t *pids, size_t most)
 {
 	char path[64];
 	FILE *list;
-	long count = 0;
+	size_t count = 0;
 	pid_t pid;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", a->calls.pid, a->calls.pid);
 	list = fopen(path, "re");
 	for (; list && fscanf(list, "%d", &pid) == 1; count++)
-		*sum += each ? each(pid) : 0;
+		if (count < most)
+			pids[count] = pid;
 	if (list)
 		fclose(list);
 	return count;
-}
-
-long agent_writers(const struct agent *a)
-{
-	long none = 0;
-
-	return children(a, NULL, &none);
-}
-
-long agent_descriptors(const struct agent *a)
-{
-	long sum = descriptors_of(a->calls.pid);
-
-	children(a, descriptors_of, &sum);
-	return sum;
-}
-
-long agent_idle_descriptors(struct agent *a)
-{
-	unsigned int versions = a->file.versions + 4;
-	long least = agent_descriptors(a), now;
-
-	for (int ms = SETTLE_MS; ms > 0 && !a->calls.ended && a->file.versions < versions;
-	     ms -= 10) {
-		agent_serve(a, 10);
-		now = agent_descriptors(a);
-		if (now < least)
-			least = now;
-	}
-	return least;
-}
-
-long agent_settle(struct agent *a, long wanted)
-{
-	/* Often: in a slow guest a file is being written most of the time. */
-	for (int ms = SETTLE_MS; ms > 0 && agent_descriptors(a) != wanted; ms -= 10)
-		agent_serve(a, 10);
-	return agent_descriptors(a);
 }
 
 long agent_resident_kb(const struct agent *a)

@@ -47,8 +47,8 @@ long agent_counted(const struct agent *a);
  */
 bool agent_catch_up(struct agent *a);
 
-/* How many processes write its files. */
-long agent_writers(const struct agent *a);
+/* How many processes write its files or read those of GPUs' holders; @pids: at most so many. */
+size_t agent_writers(const struct agent *a, pid_t *pids, size_t most);
 
 /* How many lines it has logged. */
 size_t agent_messages(const struct agent *a);
@@ -60,13 +60,6 @@ const char *agent_unwritten(struct agent *a);
 /* For how many faults there are lines in the event log, or else, where that could not be
  * written, in the agent's log. */
 long agent_events(const struct agent *a);
-
-/* How many descriptors it and its writers have; while no file is being written; and once they
- * are @wanted, for which this serves a minute at most: a file that could not be opened is
- * tried again. */
-long agent_descriptors(const struct agent *a);
-long agent_idle_descriptors(struct agent *a);
-long agent_settle(struct agent *a, long wanted);
 
 long agent_resident_kb(const struct agent *a);
 

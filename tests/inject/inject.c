@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "agent.h"
+#include "descriptors.h"
 #include "disturb.h"
 
 /* Of the metrics file, the state and the event log. */
@@ -213,48 +214,46 @@ static void fail_calls(struct agent *a, const struct failure *f)
 }
 
 /* Another try to do all after the failures; the agent is as it was before. */
-static void recover(struct agent *a, const struct failure *f, long descriptors, long resident)
+static void recover(struct agent *a, const struct failure *f, const struct descriptors *descriptors,
+		    long resident)
 {
 	unsigned int failed = a->calls.failed;
-	long writers = agent_writers(a), leaked;
+	size_t writers;
 
 	intercept_disarm(&a->calls);
 	agent_fault(a);
 	if (!agent_catch_up(a) && !a->calls.ended)
 		wrong(a, "%ld faults, not %ld", agent_counted(a), a->faults);
 	/* What fails to be closed here stays open, until a writer ends. */
-	if (f->number == SYS_close)
-		descriptors += failed;
-	leaked = agent_settle(a, descriptors) - descriptors;
+	descriptors_judge(a, descriptors, f->number == SYS_close ? failed : 0);
 	if (a->calls.ended)
 		return;
-	if (leaked > 0 || (leaked && f->number != SYS_close))
-		wrong(a, "%+ld descriptors", leaked);
 	if (!is_log(f) && agent_unwritten(a))
 		wrong(a, "%s is not written again", agent_unwritten(a));
-	writers = agent_writers(a);
+	writers = agent_writers(a, NULL, 0);
 	if (writers != WRITERS)
-		wrong(a, "%ld writers", writers);
+		wrong(a, "%zu writers", writers);
 	if (agent_resident_kb(a) > resident + 1024)
 		wrong(a, "%ld kB of memory more", agent_resident_kb(a) - resident);
 }
 
 static int run_case(const char *dir, const struct failure *f, char **command)
 {
-	long descriptors, resident;
+	struct descriptors descriptors;
 	unsigned int failed;
+	long resident;
 	struct agent a;
 
 	agent_begin(&a, dir, command, true);
 	agent_fault(&a);
 	if (!agent_catch_up(&a))
 		wrong(&a, "even before, %ld faults, not %ld", agent_counted(&a), a.faults);
-	descriptors = agent_idle_descriptors(&a);
+	descriptors = descriptors_idle(&a);
 	resident = agent_resident_kb(&a);
 	if (!is(f, "end"))
 		fail_calls(&a, f);
 	failed = a.calls.failed;
-	recover(&a, f, descriptors, resident);
+	recover(&a, f, &descriptors, resident);
 	if (is(f, "end")) {
 		intercept_arm(&a.calls, PATTERN_ALL, f->caller, f->number, f->error, 1, 20);
 		agent_stop(&a);
