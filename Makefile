@@ -322,12 +322,12 @@ fleet: deps ## rehearse the rules on a made-up fleet (an hour): DAYS=55 NODES=63
 
 fleet-recordings: deps ## record anew, in a guest, what the nodes of `make fleet` are made of (half an hour)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
-	$(Q)tests/fleet/recording/record.sh
+	$(Q)tests/fleet/recording/record.sh nfs faults
 
 fleet-live: deps ## record an agent's files in a guest, play 63 nodes' incidents with them, compare what Alertmanager tells (15 minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
-	$(Q)tests/fleet/record.sh $(B)/fleet-live
-	$(Q)tests/fleet/live.sh $(B)/fleet-live
+	$(Q)tests/fleet/recording/record.sh live
+	$(Q)tests/fleet/live.sh $(B)/fleet-recordings/live
 
 # ---- bench ----
 

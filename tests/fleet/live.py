@@ -5,9 +5,9 @@ notification is expected, and each one expected comes.
 
     live.py [--sample FILE] PROMETHEUS ALERTMANAGER FOLDER STATES
 
-STATES has a folder for each state of a node, with the files that an agent wrote in it, named by their time. Each node
-serves those of its state, one after the other; incidents bring nodes into other states. With a sample, which has every
-family of the agent, only the short list of incidents is played, and the dashboards' queries are tried on it.
+STATES has the files that an agent wrote in each state of a node, named SECONDS-STATE. Each node serves those of its
+state, one after the other; incidents bring nodes into other states. With a sample, which has every family of the agent,
+only the short list of incidents is played, and the dashboards' queries are tried on it.
 
 Time runs faster for rules and routes: all durations in them are divided by SPEED. What an agent writes is not changed
 by it: rates and shares of time are the same. Ages with which rules compare are divided by AGES, so that what is slow is
@@ -80,9 +80,11 @@ def read_states(folder):
     """Of each state the files in order of time: [(time, [(series, value)])]."""
     def samples(path):
         return [line.rsplit(" ", 1) for line in path.read_text().splitlines() if line and line[0] != "#"]
-    return {state.name: [(float(path.stem), samples(path))
-                         for path in sorted(state.glob("*.prom"), key=lambda path: float(path.stem))]
-            for state in folder.iterdir() if state.is_dir()}
+    states = collections.defaultdict(list)
+    for path in sorted(folder.glob("[0-9]*-*"), key=lambda path: float(path.name.split("-")[0])):
+        written, state = path.name.split("-")
+        states[state].append((float(written), samples(path)))
+    return states
 
 
 class Node:

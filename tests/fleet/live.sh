@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that Alertmanager accepts its configuration and VictoriaMetrics' vmalert the rules, and what live.py does with the
-# files that record.sh has left in FOLDER: live.sh FOLDER. Without a folder, shorter, with files made from a sample.
+# files that recording/record.sh has left in FOLDER: live.sh FOLDER. Without a folder, shorter, with files made from a sample.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
@@ -21,8 +21,8 @@ trap 'rm -rf "$work"' EXIT
 
 # state NAME SERVER: 40 s of a node with two of the sample's servers; the calls to this one hang.
 state() {
-	mkdir -p "$work/states/$1"
-	awk -v folder="$work/states/$1" -v hangs="$2" '
+	mkdir -p "$work/states"
+	awk -v folder="$work/states" -v state="$1" -v hangs="$2" '
 		BEGIN { names["10.0.1.1"] = "pool"; names["10.0.2.1"] = "home" }
 		/server="nas-1.example.com"/ && /^xidscope_rpc_(op_calls|retransmits|oldest_waiter|phase)_/ && !/"OP_[1-9]|dma|tcp.1/ {
 			series[++count] = $1
@@ -34,7 +34,7 @@ state() {
 		}
 		END {
 			for (second = 0; second < 40; second++) {
-				file = folder "/" second ".prom"
+				file = folder "/" second "-" state
 				print "xidscope_build_info{version=\"sample\"} 1" >file
 				for (server in names) {
 					print "xidscope_rpc_server_info{server=\"" server "\",storage=\"" names[server] "\"} 1" >file

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2317 # functions are called by their names
 # Faults of a GPU and its node: the lines of each are of tests/data, with this GPU's address.
-insmod /job/modules/tracepoint/nvidia.ko
+driver_load tracepoint
 xid() {
 	driver "xid 0000:c1:00.0 $1 $2"$'\t'"NVRM: Xid (PCI:0000:c1:00): $1, $2"
 }
@@ -65,8 +65,6 @@ fault_xid119() {
 for fault in $(compgen -A function fault_); do
 	driver 'count 8000 raw filling the kernel log: %d' # a new agent finds no older fault
 	begin --hooks gpu
-	"$fault" &
-	keep "${fault#fault_}" 6
-	wait "$!"
+	during "${fault#fault_}" 6 "$fault"
 	agent_stop
 done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The guest's side of `make fleet-recordings`: brings a node through the states of nfs.sh or faults.sh, and keeps each file that
-# the agent writes as SECONDS-STATE.
+# The guest's side of record.sh: brings a node through the states of nfs.sh, faults.sh or live.sh, and keeps each file that the
+# agent writes as SECONDS-STATE.
 set -eEuo pipefail
 trap 'echo "line $LINENO: $BASH_COMMAND" >&2' ERR
 # shellcheck source=tests/vm/guest-lib.sh
@@ -26,6 +26,14 @@ keep() {
 		cp -p x.prom "$newest"
 	done
 	echo "$1"
+}
+# during STATE N COMMAND...: the same, while the command runs.
+during() {
+	local command
+	"${@:3}" &
+	command=$!
+	keep "$1" "$2"
+	wait "$command"
 }
 # shellcheck source=/dev/null
 . /job/states.sh

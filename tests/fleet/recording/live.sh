@@ -1,30 +1,10 @@
-#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The guest's side of record.sh: brings a node into one state after the other, and keeps what its agent writes meanwhile, a
-# file each second: out/STATE/TIME.prom.
+# shellcheck shell=bash
+# shellcheck disable=SC2317 # functions are called by their names
+# The states of the nodes of `make fleet-live`, a file each second.
 #
 # The node has two storage systems: "pool" by NFSv3, with 8 RPC slots, and "home" by NFSv4.2. Its jobs ask for 12 reads a
 # second of the one and for one of the other.
-set -euo pipefail
-# shellcheck source=tests/vm/guest-lib.sh
-. /vm/guest-lib.sh
-# shellcheck source=tests/vm/agent-lib.sh
-. /job/agent-lib.sh
-
-# record STATE SECONDS [COMMAND...]: keeps the agent's files for so long, while the command runs.
-record() {
-	local end=$((SECONDS + $2)) command file n=0
-	mkdir -p "out/$1"
-	"${@:3}" &
-	command=$!
-	while ((SECONDS < end)); do
-		cp -p x.prom "out/$1/$((++n))"
-		sleep 0.9
-	done
-	wait $command
-	for file in "out/$1"/*; do mv "$file" "out/$1/$(stat -c %.Y "$file").prom"; done
-	echo "$1: $n files in $2 s"
-}
 
 # answers lost|arrive NAME: those of this server; connections stay.
 answers() {
@@ -63,7 +43,6 @@ gpu_fails() {
 		'sxid 0000:c3:00.0 20034 Fatal, Link 48'$'\t''nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48'
 }
 
-cd /job
 nfs_server_start 8
 prepare_file /export
 slot_limit 8
@@ -74,28 +53,28 @@ for storage in 'pool 10.0.1 3 12' 'home 10.0.2 4.2 1'; do
 	delay add "$name" 20ms
 	NETNS=$name nfs_mount "$version" '' "/mnt/$name" "$server"
 	fio --name="$name" --filename="/mnt/$name/load" --size=16m --rw=randread --bs=4k --direct=1 --ioengine=libaio \
-		--iodepth=32 --rate_iops="$rate" --time_based --runtime=3600 --eta=never --output="$name.fio" &
+		--iodepth=32 --rate_iops="$rate" --time_based --runtime=3600 --eta=never --output=/dev/null &
 done
 
-agent_start --interval 1 --storage 'pool=10.0.1.*' --storage 'home=10.0.2.*'
+begin --interval 1 --storage 'pool=10.0.1.*' --storage 'home=10.0.2.*'
 wait_for 60 grep -q 'attached to sunrpc' agent.log
-sleep 3
-record usual 12 :
-record storm 12 connections_break 12
+keep rest 3
+keep usual 12
+during storm 12 connections_break 12
 delay change pool 1s
-sleep 3
-record slow 12 :
+keep rest 3
+keep slow 12
 delay change pool 20ms
-sleep 5
-record hung 16 answers lost home
+keep rest 5
+during hung 16 answers lost home
 answers arrive home
-sleep 3
-record dead 62 storage_dies
-record back 12 answers arrive pool
-record two_xids 26 gpu_has_two_incidents
+keep rest 3
+during dead 62 storage_dies
+during back 12 answers arrive pool
+during two_xids 26 gpu_has_two_incidents
 xid 58 'Frame-buffer memory interface unstable'
-sleep 2
-record warned 20 :
-record failed 22 gpu_fails
+keep rest 2
+keep warned 20
+during failed 22 gpu_fails
 agent_stop
 pkill -KILL -x fio

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# `make fleet-recordings`: in two guests an agent writes what the rehearsal's nodes are made of, nfs.tsv and faults.tsv:
-#   record.sh [nfs | faults]
+# In a guest an agent writes a file in each of many states:
+#   record.sh nfs | faults ...   what the rehearsal's nodes are made of: from the files comes a table, nfs.tsv or faults.tsv
+#   record.sh live               what the nodes of `make fleet-live` serve: the files themselves, in build/fleet-recordings/live
 # The guests' clocks count instructions, so it does not matter how busy this machine is.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -18,9 +19,9 @@ record() {
 	cp "$here/$1.sh" "$work/$1/states.sh"
 	rm -rf "${out:?}/$1"
 	"$top/tests/vm/boot.sh" --kernel 6.1 --job "$work/$1" --out "$out/$1" --timeout 7200 --errors --icount
+	[[ $1 != live ]] || return 0
 	"$here/reduce.py" "$1" "$out/$1" >"$work/$1.tsv"
 	mv "$work/$1.tsv" "$here/"
 }
-read -ra parts <<<"${1:-nfs faults}"
-for part in "${parts[@]}"; do record "$part" & done
-for part in "${parts[@]}"; do wait -n; done
+for part; do record "$part" & done
+for part; do wait -n; done
