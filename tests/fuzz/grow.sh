@@ -9,8 +9,10 @@ corpora=$(dirname "$(realpath "$0")")/corpus
 quiet=${FUZZ_QUIET:-600} most=${FUZZ_MOST:-14400}
 failed=0
 
-# edges LOG: the numbers of edges there, one a line: first those of the corpus, last those that were reached.
-edges() { grep -o ' cov: [0-9]*' "$1" | tr -dc '0-9\n'; }
+# loaded LOG, edges LOG: those of the corpus, and those that were reached at the end. On a slow machine the log has others
+# before the corpus has been read.
+loaded() { sed -n 's/.*INITED cov: \([0-9]*\) .*/\1/p' "$1"; }
+edges() { grep -o ' cov: [0-9]*' "$1" | tail -n 1 | tr -dc '0-9'; }
 
 # inputs LOG: how many were tried in a run that has ended.
 inputs() { sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$1"; }
@@ -29,11 +31,11 @@ for fuzzer; do
 			break
 		fi
 		tried=$((tried + $(inputs "$log")))
-		(($(edges "$log" | head -n 1) == $(edges "$log" | tail -n 1))) || last=$SECONDS tried=0
+		[[ $(loaded "$log") == "$(edges "$log")" ]] || last=$SECONDS tried=0
 	done
 	# Edges alone, not how often they are taken: that keeps the corpus small.
 	"$fuzzer" -merge=1 -use_counters=0 "$corpus" "$grown" >"$log.merge" 2>&1 || failed=1
-	printf '%-22s %6d %8d %8d %10d %6d %8d\n' "${fuzzer##*/}" "$(edges "$log" | tail -n 1)" $((SECONDS - begin)) \
+	printf '%-22s %6d %8d %8d %10d %6d %8d\n' "${fuzzer##*/}" "$(edges "$log")" $((SECONDS - begin)) \
 		$((SECONDS - last)) "$tried" "$(find "$corpus" -type f | wc -l)" "$(cat "$corpus"/* | wc -c)"
 done
 exit "$failed"
