@@ -154,8 +154,10 @@ class Rehearsal:
             return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         with server([self.tools.victoria, f"-storageDataPath={self.folder}/victoria", "-retentionPeriod=100y",
                      f"-httpListenAddr=127.0.0.1:{port}"], f"{store}/health", self.folder / "victoria.log"):
+            # An answer has a week's pending alerts of all nodes, and what does not fit into the queue ends the replay.
             self.run(self.tools.vmalert, f"-rule={self.folder}/alerts.yml", f"-datasource.url={url}",
                      "-datasource.queryStep=0", f"-remoteWrite.url={store}", "-replay.disableProgressBar",
+                     "-remoteWrite.maxQueueSize=4000000", "-remoteWrite.maxBatchSize=20000",
                      "-replay.maxDatapointsPerQuery=10000", "-replay.rulesDelay=0s", "-evaluationInterval=1m",
                      f"-replay.timeFrom={moment(START)}", f"-replay.timeTo={moment(self.end)}")
             fetch(f"{store}/internal/force_flush")
