@@ -22,10 +22,10 @@ sleep 5
 begin=$(date +%s%3N)
 driver 'xid 0000:c1:00.0 79 GPU has fallen off the bus.'$'\t''NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=x, GPU has fallen off the bus.'
 wait_for 30 grep -q '"xid",.*0000:c1:00.0' events.json
-echo "fault $(($(date +%s%3N) - begin))" >times
+echo "fault $(($(date +%s%3N) - begin))" >milliseconds
 agent_write
 cp x.prom flood.prom
 begin=$(date +%s%3N)
 agent_stop
-echo "end $(($(date +%s%3N) - begin))" >>times
+echo "end $(($(date +%s%3N) - begin))" >>milliseconds
 kill -0 "${floods[@]}" # they go on
