@@ -14,10 +14,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Marks of the driver's lines: the first four bytes of "NVRM:" and of "SXid".
+/* Marks of the driver's lines: the first four bytes of "NVRM:" and of "SXid", and those of "nvswitch".
  * The rest of the kernel does not print them. */
 #define MARK_NVRM 0x4d52564e /* little-endian "NVRM" */
 #define MARK_SXID 0x64695853 /* little-endian "SXid" */
+#define MARK_NVSW 0x7773766e /* little-endian "nvsw" */
 
 /* Messages with a mark for which the ring buffer had no room: they may be the driver's, or
  * no module of the driver is on their stack. The first also counts those that could not be
@@ -61,7 +62,8 @@ __noinline int chunk_has_mark(__u64 address, __u64 size)
 		return -1;
 	for (__u32 i = 0; i < CHUNK; i++) {
 		window = window >> 8 | (__u32)(__u8)chunk[i] << 24;
-		found |= is_zero(window ^ MARK_NVRM) | is_zero(window ^ MARK_SXID);
+		found |= is_zero(window ^ MARK_NVRM) | is_zero(window ^ MARK_SXID) |
+			 is_zero(window ^ MARK_NVSW);
 	}
 	return found != 0;
 }

@@ -239,16 +239,22 @@ static bool is_unread(const struct fault_stream *s, const struct printk_event *e
 }
 
 /* Where there is no room, the oldest message leaves; first those of others, whose
- * records are known by having none. */
-static void make_room_for_message(struct fault_stream *s, uint64_t now_ns)
+ * records are known by having none. Of these few wait, because each record is compared with all. */
+static void make_room_for_message(struct fault_stream *s, enum printk_origin origin,
+				  uint64_t now_ns)
 {
+	bool full = s->printk.count == MAX_PRINTK_WAITING;
 	const struct printk_waiting *oldest;
-	size_t i = 0;
+	size_t i = s->printk.count, others = 0;
 
-	while (i < s->printk.count && s->printk.list[i].origin != PRINTK_ORIGIN_OTHER)
+	if (!full && origin != PRINTK_ORIGIN_OTHER)
+		return;
+	while (i--)
+		others += s->printk.list[i].origin == PRINTK_ORIGIN_OTHER;
+	if (!full && others < MAX_OTHERS_WAITING)
+		return;
+	for (i = 0; others && s->printk.list[i].origin != PRINTK_ORIGIN_OTHER;)
 		i++;
-	if (i == s->printk.count)
-		i = 0;
 	oldest = &s->printk.list[i];
 	if (!is_unread(s, oldest->event)) {
 		count_message(s, oldest, now_ns);
@@ -265,8 +271,7 @@ static void make_room_for_message(struct fault_stream *s, uint64_t now_ns)
 void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
 			 enum printk_origin origin, uint64_t now_ns)
 {
-	if (s->printk.count == MAX_PRINTK_WAITING)
-		make_room_for_message(s, now_ns);
+	make_room_for_message(s, origin, now_ns);
 	if (printk_queue_add(&s->printk, event, origin, now_ns))
 		return;
 	s->crowded++;

@@ -19,8 +19,10 @@
 #include "kernel/printk_hook.h"
 #include "kernel/printk_origin.h"
 
-/* Records read at a time, so that a storm does not delay the other work. */
+/* Records read at a time, and for how long, so that a storm does not delay the other work. What
+ * was there before the start is read in one go. */
 #define LOG_BATCH 20000
+#define LOG_BATCH_NS 100000000ull
 
 /* How often to try to measure how the clocks differ, at the start. */
 #define CLOCK_TRIES 10
@@ -34,8 +36,8 @@
 /* How often reading the log may fail in turn, at the polls, until it is closed. */
 #define LOG_FAILURES 10
 
-/* How many batches are read at the end at most: no log has more records. */
-#define LAST_BATCHES 64
+/* How long the log is read at the end. */
+#define LAST_NS 300000000ull
 
 struct gpu_hooks {
 	const struct log *log;
@@ -46,6 +48,7 @@ struct gpu_hooks {
 	struct kernel_log_mark start, hooked; /* before all hooks, before the printk hook */
 	int log_failures; /* in turn */
 	bool log_paused; /* until the next poll, because reading it has failed */
+	bool log_outran; /* the last batch has lost records: they come faster than they are read */
 	struct printk_hook *printk; /* NULL: not attached */
 	uint64_t printk_dropped; /* by the hook, so far */
 	struct printk_origins origins;
@@ -224,11 +227,13 @@ static void resume_log(struct gpu_hooks *g)
 static bool read_log(struct gpu_hooks *g)
 {
 	struct kernel_log *l = &g->kernel_log;
+	uint64_t end = monotonic_ns() + LOG_BATCH_NS, now = 0;
 	int n = 0, err = 0;
 
+	g->log_outran = false;
 	if (l->fd < 0 || g->log_paused)
 		return l->fd < 0;
-	while (n < LOG_BATCH && (err = kernel_log_read(l)) > 0) {
+	while (n < LOG_BATCH && now < end && (err = kernel_log_read(l)) > 0) {
 		/* The hook ran before the record could be read. */
 		if (printk_marked(l->text, l->record.text_len))
 			read_printk(g);
@@ -236,12 +241,15 @@ static bool read_log(struct gpu_hooks *g)
 		g->stream.first_message = kernel_log_after(&g->hooked);
 		fault_stream_record(&g->stream, &l->record, l->text, monotonic_ns());
 		n++;
+		if (l->record.sequence >= g->stream.first_record)
+			now = monotonic_ns();
 	}
 	/* What comes from now on has come after the marks. */
 	if (!err) {
 		kernel_log_mark_free(&g->start);
 		kernel_log_mark_free(&g->hooked);
 	}
+	g->log_outran = l->lost;
 	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
@@ -251,7 +259,7 @@ static bool read_log(struct gpu_hooks *g)
 	if (g->log_failures)
 		log_info(g->log, "the kernel log is read again");
 	g->log_failures = 0;
-	return n < LOG_BATCH;
+	return !err;
 }
 
 void gpu_hooks_consume(struct gpu_hooks *g)
@@ -263,10 +271,10 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	read_uevents(g);
 	/* In this order, because the driver prints before it reports. In a storm
 	 * the rest of the log comes first: more reports would come than can wait
-	 * for their texts. */
+	 * for their texts. But the end of a log that outruns its reader never comes. */
 	all = read_log(g);
 	read_printk(g);
-	if (!all)
+	if (!all && !g->log_outran)
 		return;
 	if (g->trace)
 		trace_events_consume(g->trace);
@@ -277,13 +285,15 @@ void gpu_hooks_consume(struct gpu_hooks *g)
  * reported. A log that grows faster than it is read is left to the next run. */
 static void consume_last(struct gpu_hooks *g)
 {
+	uint64_t end = monotonic_ns() + LAST_NS;
+	bool all;
+
 	gpu_hooks_consume(g);
-	for (int i = 0; i < LAST_BATCHES; i++) {
-		if (!read_log(g))
-			continue;
+	do
+		all = read_log(g);
+	while (!all && monotonic_ns() < end);
+	if (all)
 		fault_stream_expire(&g->stream, monotonic_ns(), true);
-		return;
-	}
 }
 
 /* ---- attaching ---- */

@@ -318,7 +318,7 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 
 static enum kernel_line_proof proof_of(const struct pattern *p)
 {
-	if (!strncmp(p->pattern, mark, strlen(mark)))
+	if (p->kind == DRIVER || !strncmp(p->pattern, mark, strlen(mark)))
 		return KERNEL_LINE_BY_DRIVER;
 	if (strstr(p->pattern, "%p"))
 		return KERNEL_LINE_FOR_PCI;

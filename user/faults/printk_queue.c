@@ -9,7 +9,8 @@
 
 bool printk_marked(const char *text, size_t len)
 {
-	return memmem(text, len, "NVRM", 4) || memmem(text, len, "SXid", 4);
+	return memmem(text, len, "NVRM", 4) || memmem(text, len, "SXid", 4) ||
+	       memmem(text, len, "nvsw", 4);
 }
 
 bool printk_queue_add(struct printk_queue *q, const struct printk_event *event,

@@ -14,6 +14,7 @@
 #include "printk.h"
 
 #define MAX_PRINTK_WAITING 2048 /* twice what the hook's buffer holds */
+#define MAX_OTHERS_WAITING 64 /* of those, messages that are not the driver's */
 
 struct printk_queue {
 	struct printk_waiting {

@@ -7,6 +7,9 @@
 /* The one message of the driver with a text of any length that a process gave it. */
 static const char quoting[] = "NVRM: API mismatch";
 
+/* How the names of switches begin. */
+static const char switches[] = "nvidia-nvswitch";
+
 /* The call that printed the @len bytes at @at; NULL: it is not known. */
 static const struct printk_piece *find_call(const struct provenance *p, const char *at, size_t len)
 {
@@ -83,7 +86,8 @@ bool provenance_accepts(const struct provenance *p, const struct kernel_line *li
 		case PRINTK_ORIGIN_UNKNOWN:
 			break;
 		}
-		return provenance_likely(p, line->text, false);
+		return provenance_likely(p, line->text,
+					 !strncmp(line->device, switches, strlen(switches)));
 	case KERNEL_LINE_FOR_PCI:
 		return begins_record(p, line->text) && is_for_pci(p->record, line->device);
 	case KERNEL_LINE_FOR_DEVICE:

@@ -10,7 +10,11 @@
 #include "base/span.h"
 #include "printk.skel.h"
 
+/* More than the buffer holds: when so many were read, all that was in it has been. */
+#define READ_MAX (PRINTK_RING_BYTES / PRINTK_SHORT)
+
 struct printk_hook {
+	unsigned int read; /* messages, in this turn */
 	printk_handler *handle;
 	void *context;
 	struct printk_bpf *bpf;
@@ -36,7 +40,8 @@ static int on_event(void *context, void *data, size_t size)
 
 	if (size >= sizeof(*event) && event->len <= size - sizeof(*event))
 		h->handle(h->context, event);
-	return 0;
+	/* A flood that fills the buffer as fast as it is read would have no end. */
+	return ++h->read < READ_MAX ? 0 : -1;
 }
 
 struct printk_hook *printk_hook_new(const struct log *log, struct kernel_log_mark *begin,
@@ -91,6 +96,7 @@ int printk_hook_fd(const struct printk_hook *h)
 
 void printk_hook_consume(struct printk_hook *h)
 {
+	h->read = 0;
 	ring_buffer__consume(h->ring);
 }
 
