@@ -27,6 +27,7 @@ import programs
 NODES = 63
 SPEED = 20
 AGES = 10
+FAILURE = 8
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 RULES = TOP / "deploy/prometheus"
 
@@ -44,7 +45,7 @@ RECORDED = (
     Incident(10, 70, [45], "stopped", ["tickets XidscopeGone node=node45"], []),
     Incident(10, 105, [46], "down", ["pager NodeDown node=node46"], []),
     Incident(45, 65, [46], "replays", [], ["NodeDown NodeDeviates node=node46"]),
-    Incident(10, 75, range(40), "slow", ["tickets NfsBottleneck storage=pool"],
+    Incident(10, 85, range(40), "slow", ["tickets NfsBottleneck storage=pool"],
              ["NfsBottleneck NfsLimitSaturated storage=pool limit=slot"]),
     Incident(110, 138, [40], "two_xids", [], []),
     Incident(138, 166, [40], "failed", [
@@ -195,14 +196,14 @@ def wait(what, seconds, message):
 
 
 def faster(text):
-    """All durations divided by SPEED, and the seconds with which rules compare by AGES. What counts the hours of 30
-    days counts minutes: no hour is over here."""
+    """All durations divided by SPEED, and the seconds with which rules compare by AGES. A GPU's failure is over after
+    FAILURE seconds. What counts the hours of 30 days counts minutes: no hour is over here."""
     def divide(match):
         seconds = sum(int(n) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit]
                       for n, unit in re.findall(r"(\d+)([smhd])", match[0]))
         return f"{1000 * seconds // SPEED}ms"
 
-    text = text.replace("[30d:1h]", "[1d:1m]")
+    text = text.replace("[30d:1h]", "[1d:1m]").replace("< bool 600", f"< bool {FAILURE}")
     text = re.sub(r"(\[|offset |for: |interval: |group_wait: )[\dsmhd:]+", lambda match:
                   re.sub(r"(\d+[smhd])+", divide, match[0]), text)
     return re.sub(r"(?<=[<>-] )(60|120|3600|86400)\b|(?<=seconds > )5\b",
