@@ -126,6 +126,20 @@ TEST(an_empty_state_reads_back)
 	fault_state_free(&again);
 }
 
+/* As if set to 1970 on a node without a battery, and the node runs for a day. */
+TEST(a_state_reads_back_if_the_clock_stands_before_the_boot)
+{
+	struct fault_state s = { .next = 7, .boot_to_wall = -86400 }, again;
+	size_t len;
+	char *text = write_text(&s, &len);
+
+	assert_int_equal(fault_state_read(&again, text, len), 0);
+	assert_int_equal(again.next, 7);
+	assert_true(again.boot_to_wall == 0); /* not known */
+	free(text);
+	fault_state_free(&again);
+}
+
 /* By lines that an older program reads, too: it keeps the last of a fault. */
 TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
 {

@@ -9,7 +9,7 @@
 
 static int64_t read_ns(clockid_t clock)
 {
-	struct timespec now;
+	struct timespec now = {};
 
 	clock_gettime(clock, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -18,6 +18,21 @@ static int64_t read_ns(clockid_t clock)
 uint64_t monotonic_ns(void)
 {
 	return (uint64_t)read_ns(CLOCK_MONOTONIC);
+}
+
+struct waited wait_begin(void)
+{
+	uint64_t now = monotonic_ns();
+
+	return (struct waited){ .begin_ns = now, .last_ns = now };
+}
+
+void wait_turn(struct waited *w, uint64_t turn_ns)
+{
+	uint64_t last = w->last_ns;
+
+	w->last_ns = monotonic_ns();
+	w->sum_ns += w->last_ns - last < turn_ns ? w->last_ns - last : turn_ns;
 }
 
 double wall_seconds(void)

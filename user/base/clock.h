@@ -9,6 +9,19 @@
 /* CLOCK_MONOTONIC, ns: the clock of BPF programs and trace events. */
 uint64_t monotonic_ns(void);
 
+/*
+ * How long a wait took in which this process could look: of a turn that took longer than
+ * @turn_ns, only that counts. The rest of it the process had no CPU, and so probably had none
+ * for whom it waits.
+ */
+struct waited {
+	uint64_t begin_ns, last_ns; /* CLOCK_MONOTONIC */
+	uint64_t sum_ns;
+};
+
+struct waited wait_begin(void);
+void wait_turn(struct waited *w, uint64_t turn_ns);
+
 /* Seconds since the epoch. */
 double wall_seconds(void);
 

@@ -353,7 +353,7 @@ static int open_files(struct agent *a)
 	a->answers = epoll_create1(EPOLL_CLOEXEC);
 	for (int i = 0; i < FILES; i++)
 		writer_start(&a->files[i], &o->log, &roles[i], paths[i], a->answers);
-	writers_wait_ready(a->files, FILES, monotonic_ns() + START_NS);
+	writers_wait_ready(a->files, FILES, START_NS);
 	for (int i = 0; i < FILES && !code; i++)
 		code = check_file(a, (enum file)i);
 	for (int i = 0; i < FILES && !code; i++)

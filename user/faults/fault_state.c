@@ -96,7 +96,9 @@ static void put_added(FILE *out, const struct fault_state *state)
 {
 	const struct past_fault *end = state->faults.past + state->faults.past_count;
 
-	fprintf(out, "wall %.6f\n", state->boot_to_wall);
+	/* A clock that is set to a time before the boot tells no time: nothing is known then. */
+	if (state->boot_to_wall > 0)
+		fprintf(out, "wall %.6f\n", state->boot_to_wall);
 	for (const struct past_fault *p = state->faults.past; p < end; p++) {
 		put_past(out, p, true, &p->boots);
 		put_past(out, p, false, &p->incidents);

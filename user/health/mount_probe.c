@@ -363,8 +363,8 @@ static bool is_waiting(const struct probe *p)
 
 void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 {
-	uint64_t start = monotonic_ns(), now = start, last, waited = 0;
 	uint64_t time = (uint64_t)(limit * 1e9);
+	struct waited waited = wait_begin();
 	struct probe probes[MAX_MOUNT_FACTS] = {};
 	bool counted = false;
 
@@ -375,12 +375,11 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 	read_mounts(probes, facts->mount_count);
 	mkdir(locks, 0700);
 	while (serve(probes, facts->mount_count, locks)) {
-		last = now;
-		now = monotonic_ns();
-		waited += now - last < TURN_NS ? now - last : TURN_NS;
-		if (waited >= time || now >= start + time + STARVED_NS)
+		wait_turn(&waited, TURN_NS);
+		if (waited.sum_ns >= time ||
+		    waited.last_ns >= waited.begin_ns + time + STARVED_NS)
 			break;
-		if (!counted && waited > time / 2) {
+		if (!counted && waited.sum_ns > time / 2) {
 			for (size_t i = 0; i < facts->mount_count; i++)
 				if (is_waiting(&probes[i]))
 					probes[i].replies = count_replies(probes[i].fact->path);
@@ -391,7 +390,7 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 	for (size_t i = 0; i < facts->mount_count; i++) {
 		struct probe *p = &probes[i];
 
-		if (!is_waiting(p) || waited < time)
+		if (!is_waiting(p) || waited.sum_ns < time)
 			continue;
 		/* A server that answers others is slow, and has not hung. */
 		if (!counted || count_replies(p->fact->path) == p->replies)

@@ -18,8 +18,9 @@
 #include "writer/writer_child.h"
 #include "writer/writer_report.h"
 
-/* How often the start looks for signals. */
+/* How often the start looks for signals, and how much longer it takes if the processes have no CPU. */
 #define SLICE_NS 100000000ull
+#define STARVED_NS 15000000000ull
 
 static void close_fd(int *fd)
 {
@@ -371,12 +372,15 @@ static bool end_is_pending(void)
 	return !sigpending(&set) && (sigismember(&set, SIGTERM) || sigismember(&set, SIGINT));
 }
 
-void writers_wait_ready(struct writer *w, size_t count, uint64_t deadline_ns)
+void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns)
 {
+	struct waited waited = wait_begin();
 	bool ready = false;
 	int err;
 
-	while (!ready && !end_is_pending() && wait_answer(w, count, deadline_ns, SLICE_NS)) {
+	while (!ready && !end_is_pending() && waited.sum_ns < most_ns &&
+	       wait_answer(w, count, waited.begin_ns + most_ns + STARVED_NS, SLICE_NS)) {
+		wait_turn(&waited, SLICE_NS);
 		ready = true;
 		for (size_t i = 0; i < count; i++) {
 			writer_serve(&w[i], &err);

@@ -92,7 +92,8 @@ bool writer_append(struct writer *w, const char *line, size_t size);
  * reported, and left to die with the agent. */
 void writers_finish(struct writer *w, size_t count, bool keep, uint64_t deadline_ns);
 
-/* Waits until all are ready, until @deadline_ns or until SIGTERM or SIGINT is pending. */
-void writers_wait_ready(struct writer *w, size_t count, uint64_t deadline_ns);
+/* Waits until all are ready, for @most_ns in which this process has a CPU, or until SIGTERM or
+ * SIGINT is pending. */
+void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns);
 
 #endif
