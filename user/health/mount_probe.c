@@ -376,8 +376,7 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 	mkdir(locks, 0700);
 	while (serve(probes, facts->mount_count, locks)) {
 		wait_turn(&waited, TURN_NS);
-		if (waited.sum_ns >= time ||
-		    waited.last_ns >= waited.begin_ns + time + STARVED_NS)
+		if (waited.sum_ns >= time || waited.last_ns >= waited.begin_ns + time + STARVED_NS)
 			break;
 		if (!counted && waited.sum_ns > time / 2) {
 			for (size_t i = 0; i < facts->mount_count; i++)
