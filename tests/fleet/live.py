@@ -197,13 +197,14 @@ def wait(what, seconds, message):
 
 def faster(text):
     """All durations divided by SPEED, and the seconds with which rules compare by AGES. A GPU's failure is over after
-    FAILURE seconds. What counts the hours of 30 days counts minutes: no hour is over here."""
+    FAILURE seconds, and looked at each second. What counts hours of 30 days counts minutes: no hour is over here."""
     def divide(match):
         seconds = sum(int(n) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit]
                       for n, unit in re.findall(r"(\d+)([smhd])", match[0]))
         return f"{1000 * seconds // SPEED}ms"
 
     text = text.replace("[30d:1h]", "[1d:1m]").replace("< bool 600", f"< bool {FAILURE}")
+    text = text.replace("interval: 4m", f"interval: {SPEED}s")
     text = re.sub(r"(\[|offset |for: |interval: |group_wait: )[\dsmhd:]+", lambda match:
                   re.sub(r"(\d+[smhd])+", divide, match[0]), text)
     return re.sub(r"(?<=[<>-] )(60|120|3600|86400)\b|(?<=seconds > )5\b",
