@@ -29,6 +29,16 @@ for alert in $alerts; do
 	grep -qh "alertname: $alert}" "${tests[@]}" || die "there is no case in which $alert does not fire"
 done
 
+# A critical alert is evaluated before those of the same fault that it inhibits, which is certain only within a group: else
+# people are told of them first.
+for pair in NodeUnfit:{NodeWarns,GpuFatalXid,NvswitchFatalSxid,GpuRepeats} NfsServerDead:{NfsCallHangs,NfsBottleneck,NfsLimitSaturated}; do
+	awk -v cause="${pair%:*}" -v effect="${pair#*:}" '
+		/^  - name:/ { known = 0 }
+		$3 == cause { known = 1 }
+		$3 == effect { found = known }
+		END { exit !found }' alerts.yaml || die "alerts.yaml must have ${pair%:*} before ${pair#*:}, in the same group"
+done
+
 # The query for recoveries in METRICS.md: for one GPU by its address, for all by "all".
 query=$(grep -m1 '^xidscope_gpu_xid_last_timestamp_seconds unless' "$root/docs/METRICS.md") || die "METRICS.md has no query for recoveries"
 last='{series: "xidscope_gpu_xid_last_timestamp_seconds{instance=\"INSTANCE\",gpu=\"g\",xid=\"79\"}", values: 50}'
