@@ -13,17 +13,17 @@ answers() {
 	iptables $rule OUTPUT -o "veth-$2" -p tcp --sport 2049 -m length --length 100:65535 -j DROP
 }
 
-# connections_break SECONDS: those to the pool, again and again.
+# connections_break SECONDS EACH: those to the pool, again and again.
 connections_break() {
 	local end=$((SECONDS + $1))
 	while ((SECONDS < end)); do
 		in_netns pool ss -K dport = :2049 >/dev/null
-		sleep 1
+		sleep "$2"
 	done
 }
 storage_dies() {
 	answers lost pool
-	connections_break 55
+	connections_break 55 1
 }
 delay() { tc qdisc "$1" dev "veth-$2" root netem delay "$3" limit 10000; }
 
@@ -60,7 +60,7 @@ begin --interval 1 --storage 'pool=10.0.1.*' --storage 'home=10.0.2.*'
 wait_for 60 grep -q 'attached to sunrpc' agent.log
 keep rest 3
 keep usual 12
-during storm 12 connections_break 12
+during storm 12 connections_break 12 0.2
 delay change pool 1s
 keep rest 3
 keep slow 12
