@@ -30,6 +30,12 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
 
 
 @judgement
+def a_module_without_text_hides_no_caller(folder):
+    need((folder / "cipher").read_text(), "a user could not have the cipher loaded")
+    need("cannot find out who calls printk" not in (folder / "agent.log").read_text(), "its address was taken for hidden")
+
+
+@judgement
 def what_the_driver_quotes_is_no_fault(folder):
     ours = between(folder, "no-driver", "quoted")
     need("c0" in unverified(ours), "the quoted text did not arrive:", unverified(ours))
