@@ -77,9 +77,11 @@ modprobe -a nf_log_syslog nf_log_ipv4 xt_LOG overlay fuse 2>/dev/null || true
 forge a
 judge no-driver
 
-# A user has a cipher loaded, whose data is a module without text: from 6.4 on its address is 0, as if it were hidden.
+# A user has a cipher loaded, whose data is a module without text: from 6.4 on its address is 0, as if it were hidden. The
+# newest kernel loads it for root alone.
 # shellcheck disable=SC2016 # perl expands it
-nobody perl -e 'socket(my $s, 38, 5, 0) or die; bind($s, pack("Sa14LLa64", 38, "skcipher", 0, 0, "ecb(cast5)")) or die "bind: $!"' || true
+nobody perl -e 'socket(my $s, 38, 5, 0) or die; bind($s, pack("Sa14LLa64", 38, "skcipher", 0, 0, "ecb(cast5)")) or die "bind: $!"' ||
+	modprobe cast5_generic
 grep '^cast_common ' /proc/modules >cipher || true
 
 # The driver is there; what it quotes is a process' text.
