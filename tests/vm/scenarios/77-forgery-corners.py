@@ -52,6 +52,13 @@ def only_the_kernels_uevents_count(folder):
 
 
 @judgement
+def a_driver_that_cannot_be_loaded_clears_nothing(folder):
+    need(not (folder / "unfit").exists(), "it could be loaded")
+    need(recovered(folder, "unfit") == recovered(folder, "flooded"), "what failed has cleared faults")
+    need(recovered(folder, "pushed") > recovered(folder, "unfit"), "the load after it was not noticed")
+
+
+@judgement
 def a_flood_pushes_no_line_of_the_driver_out(folder):
     ours = between(folder, "flooded", "pushed")
     lost = ours.get("kernel_log_lost_records_total")

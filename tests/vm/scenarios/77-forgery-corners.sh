@@ -112,6 +112,18 @@ driver_load text
 kill -CONT "$agent"
 judge flooded
 
+# A driver that cannot be loaded, which nvidia-modprobe lets every user try. Here another module has what it needs.
+rmmod nvidia
+LC_ALL=C sed 's/nvidia\x00\x00/nogpus\x00\x00/g; s/name=nvidia/name=nogpus/' /job/modules/text/nvidia.ko >nogpus.ko
+defer module_remove nogpus
+insmod "$PWD/nogpus.ko"
+sleep 3
+if insmod /job/modules/text/nvidia.ko; then echo "it is loaded" >unfit; fi
+judge unfit
+rmmod nogpus
+driver_load text
+sleep 3
+
 # A flood pushes the driver's line out of the log, and would fill the hook's buffer.
 kill -STOP "$agent"
 try_mount tmpfs "$(xid b8)" 1500
