@@ -4,6 +4,7 @@
 # Settings that are there already stay. What it installs is listed in PREFIX/share/xidscope/installed-VERSION, by which
 # deploy/uninstall.sh, installed beside it, removes it, and what other versions have left.
 set -eu
+umask 022
 build=$1 dest=$2 prefix=$3 sysconf=$4 units=$5 zsh=$6
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^## \([0-9.]*\), .*/\1/p' CHANGELOG.md | head -n 1)

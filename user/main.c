@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The program's entry: from the command line to the command. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
@@ -22,6 +24,18 @@ static int end_output(enum command command, int code)
 	return code ? code : EXIT_TROUBLE;
 }
 
+/* Where the caller has closed one, a file that is opened later must not take its number: messages would end up in it. */
+static void open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static int (*const commands[COMMANDS])(const struct options *options) = {
@@ -39,7 +53,9 @@ int main(int argc, char **argv)
 		[COMMAND_VERSION] = cmd_version,
 	};
 	struct options options;
-	enum command command = options_parse(argc, argv, &options);
+	enum command command;
 
+	open_standard();
+	command = options_parse(argc, argv, &options);
 	return command ? end_output(command, commands[command](&options)) : options.wrong_usage;
 }

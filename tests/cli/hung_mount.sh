@@ -21,7 +21,7 @@ fi
 : >answer
 "$top/tests/cli/mute_fuse.py" "$dir/mute" "$dir/answer" >said 2>&1 &
 server=$!
-trap 'umount -l "$dir/mute" 2>/dev/null; kill $server 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'umount -l "$dir"/{mute,above,above/node} 2>/dev/null; kill $server ${users:-} 2>/dev/null; rm -rf "$dir"' EXIT
 for _ in {1..100}; do [[ -s said ]] || kill -0 $server 2>/dev/null || break; [[ ! -s said ]] || break; sleep 0.1; done
 [[ -s said ]] || { echo "skip: FUSE cannot be mounted here" && exit 0; }
 
@@ -68,6 +68,22 @@ median=$(printf '%s\n' "${times[@]}" | sort -n | sed -n "$((${#times[@]} / 2 + 1
 for _ in {1..100}; do (($(asking) < before)) && break; sleep 0.1; done
 (($(asking) < before)) || fail "the process that asks stays when the file system answers"
 check 0
+
+# What a user has mounted over a mount of the node, or over a folder on the way to it, is neither.
+mkdir -p above/node
+mount -t tmpfs node above/node
+check 0 --mount "$dir/above/node"
+rm answer
+for over in above/node above; do
+	: >said
+	"$top/tests/cli/mute_fuse.py" "$dir/$over" "$dir/answer" 65534 >said &
+	users=$!
+	for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+	check 2 --mount "$dir/above/node" --mount "$dir/absent"
+	[[ $output == *"Mount $dir/mute hangs"* && $output != *"Mount $dir/above"* ]] || fail "with a user's mount over $over: $output"
+	umount -l "$over"
+	kill $users 2>/dev/null # its end lets go of who asks
+done
 
 ((failed)) || echo "a mount that hangs is found in $median ms (slowest $slowest ms), and its process left alone"
 exit $failed

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A FUSE file system that answers only while the file ANSWER exists: who has asked it sleeps so that no signal ends the
-sleep, as with a server that hangs. mute_fuse.py FOLDER ANSWER; ends when it is unmounted."""
+sleep, as with a server that hangs. mute_fuse.py FOLDER ANSWER [USER]; ends when it is unmounted. With USER, read-only and as
+that user's, which is how fusermount3 mounts it."""
 import ctypes
 import os
 import select
@@ -12,11 +13,11 @@ INIT, GETATTR, FORGET, INTERRUPT, BATCH_FORGET = 26, 3, 2, 36, 42
 
 
 def main():
-    folder, answer = sys.argv[1:]
+    folder, answer, *user = sys.argv[1:]
     fuse = os.open("/dev/fuse", os.O_RDWR)
     libc = ctypes.CDLL(None, use_errno=True)
-    options = f"fd={fuse},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
-    if libc.mount(b"mute", folder.encode(), b"fuse", 6, options):
+    options = f"fd={fuse},rootmode=40000,user_id={user[0] if user else 0},group_id=0,allow_other".encode()
+    if libc.mount(b"mute", folder.encode(), b"fuse", 7 if user else 6, options):
         sys.exit(77)  # it is not allowed here
     print("mounted", flush=True)
     waiting = []

@@ -74,5 +74,14 @@ for name in x.prom .x.prom.tmp .x.prom.lock state .state.tmp .state.lock events;
 	done
 done
 
+# Where the caller has closed standard error, no file takes its number, and messages do not end up in it.
+"$program" run --output closed.prom --events none --hooks rpc --source mountstats --heartbeat beat --duration 30 2>&- &
+agent=$!
+for _ in {1..100}; do [[ ! -s beat || ! -e closed.prom ]] || break; sleep 0.1; done
+[[ $(wc -c <beat) == 21 ]] || fail "the heartbeat is $(<beat)"
+kill -TERM $agent
+wait $agent
+! "$program" xid 79 >&- 2>err || fail "a report without an output is fine"
+
 ((failed)) || echo "only regular files with one link are written"
 exit $failed

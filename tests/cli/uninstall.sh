@@ -50,6 +50,15 @@ echo /usr/local/share/xidscope/prometheus/more.yaml >>"root/usr/local/share/xids
 installed "$top"
 ! files | grep -e more -e before || fail "a file of another build of this version is left"
 
+# Whatever the caller's umask is, everybody may read what is installed, and root alone may change what uninstall.sh will remove.
+for mask in 000 077; do
+	mkdir masked
+	(umask $mask && "$top/deploy/install.sh" "$top/build" "$dir/masked" /usr/local /etc /usr/local/lib/systemd/system /usr/local/share/zsh/site-functions)
+	wrong=$(find masked \( -perm /022 -o ! -perm -444 \))
+	[[ ! $wrong ]] || fail "installed with umask $mask: $wrong"
+	rm -rf masked
+done
+
 # Files of a version that nobody cleaned up after are removed with the rest.
 for archive in xidscope-*.tar.gz; do tar -C root -xzf "$archive"; done
 mkdir -p root/{var/lib,etc}/xidscope

@@ -53,6 +53,11 @@ TEST(jobs_and_pods_are_known_by_their_groups)
 		      "/user.slice/user-1000.slice/slurmstepd.scope/job_5", "", "");
 	assert_cgroup("0::/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID "\n",
 		      "/user.slice/user-1000.slice/user@1000.service/kubepods/pod" UID, "", "");
+	assert_cgroup("0::/../../user.slice/user-1000.slice/user@1000.service/pod" UID "\n",
+		      "/../../user.slice/user-1000.slice/user@1000.service/pod" UID, "", "");
+	assert_cgroup("0::/../../system.slice/slurmstepd.scope/job_7/step_0\n",
+		      "/../../system.slice/slurmstepd.scope/job_7/step_0", "7", "");
+	assert_cgroup("0::/../pod" UID "\n", "/../pod" UID, "", UID);
 	assert_cgroup("0::/system.slice/slurmstepd.scope/job_x\n",
 		      "/system.slice/slurmstepd.scope/job_x", "", "");
 }

@@ -177,6 +177,48 @@ TEST_WITH(ranges_of_the_time_of_the_call, enter, leave)
 	printk_origins_free(&o);
 }
 
+/* A user can have the kernel load such a module, the data of a cipher. */
+TEST_WITH(a_module_without_text_hides_no_address, enter, leave)
+{
+	struct printk_origins o = loaded(
+		"cast_common 20480 2 cast5_avx_x86_64,cast5_generic, Live 0x0000000000000000\n" NVIDIA);
+
+	assert_int_equal(o.module_count, 1);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);
+	assert_int_equal(origin_at(&o, 0xffffffff81000500, SECOND), PRINTK_ORIGIN_OTHER);
+	printk_origins_free(&o);
+}
+
+/* A module that many others use. */
+TEST_WITH(a_line_may_be_long, enter, leave)
+{
+	struct printk_origins o;
+	char modules[9000] = "";
+	size_t len;
+
+	len = (size_t)snprintf(modules, sizeof(modules), "x_tables 65536 500 ");
+	for (int i = 0; i < 500; i++)
+		len += (size_t)snprintf(modules + len, sizeof(modules) - len, "xt_module_%d,", i);
+	snprintf(modules + len, sizeof(modules) - len, " Live 0xffffffffc0300000\n" NVIDIA);
+	o = loaded(modules);
+	assert_int_equal(o.module_count, 2);
+	assert_int_equal(origin_at(&o, 0xffffffffc0000100, SECOND), PRINTK_ORIGIN_DRIVER);
+	printk_origins_free(&o);
+}
+
+/* As those of Rust are. */
+TEST_WITH(a_symbol_may_be_long, enter, leave)
+{
+	struct printk_origins o = {};
+	char symbols[sizeof(KALLSYMS) + 600];
+
+	snprintf(symbols, sizeof(symbols), "ffffffff80ffff00 T %0511d\n" KALLSYMS, 0);
+	put("/proc/kallsyms", symbols);
+	assert_int_equal(printk_origins_read_functions(&o, root), 0);
+	assert_int_equal(o.function_count, 8);
+	printk_origins_free(&o);
+}
+
 TEST_WITH(hidden_or_missing_addresses, enter, leave)
 {
 	struct printk_origins o = {};

@@ -8,6 +8,16 @@
 
 #include "base/span.h"
 
+/* The path from the first group on: in a control group namespace of the agent's own, another's begins with "/..". */
+static const char *from_root(const struct cgroup *c)
+{
+	const char *path = c->path;
+
+	while (!strncmp(path, "/../", 4))
+		path += 3;
+	return path;
+}
+
 static bool ends_with(struct span s, const char *end)
 {
 	size_t len = strlen(end);
@@ -22,7 +32,8 @@ static bool ends_with(struct span s, const char *end)
  */
 static void find_job(struct cgroup *c)
 {
-	struct span rest = { c->path, c->path + strlen(c->path) }, first, second, job;
+	const char *path = from_root(c);
+	struct span rest = { path, path + strlen(path) }, first, second, job;
 	uint64_t number;
 
 	if (!span_take(&rest, "/"))
@@ -43,12 +54,12 @@ static void find_job(struct cgroup *c)
  * user.slice. */
 static void find_pod(struct cgroup *c)
 {
-	const char *pod;
+	const char *path = from_root(c), *pod;
 	size_t len = 0;
 
-	if (!strncmp(c->path, "/user.slice/", strlen("/user.slice/")))
+	if (!strncmp(path, "/user.slice/", strlen("/user.slice/")))
 		return;
-	for (pod = strstr(c->path, "pod"); pod; pod = strstr(pod + 3, "pod")) {
+	for (pod = strstr(path, "pod"); pod; pod = strstr(pod + 3, "pod")) {
 		len = strspn(pod + 3, "0123456789abcdef-_");
 		if (len >= 32 && len < sizeof(c->pod))
 			break;

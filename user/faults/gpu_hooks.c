@@ -84,9 +84,16 @@ static void follow_clock(struct gpu_hooks *g)
 
 /* ---- what comes in ---- */
 
+/* A lack of memory or descriptors ends; what the kernel hides it goes on hiding. */
+static bool is_passing(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -EIO;
+}
+
 static void read_origins(struct gpu_hooks *g)
 {
 	uint64_t *since = &g->stream.origins_ns;
+	int before = g->origins.error;
 
 	if (*since == UINT64_MAX)
 		return;
@@ -96,6 +103,11 @@ static void read_origins(struct gpu_hooks *g)
 			g->stream.gap_ns = monotonic_ns();
 		return;
 	}
+	printk_hook_protect(g->printk, NULL);
+	if (!is_passing(g->origins.error))
+		*since = UINT64_MAX;
+	if (g->origins.error == before)
+		return;
 	log_warn(g->log,
 		 "cannot find out who calls printk: /proc/modules and "
 		 "/proc/kallsyms: %s. Fault texts count if the driver reports "
@@ -103,8 +115,6 @@ static void read_origins(struct gpu_hooks *g)
 		 g->origins.error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
 					      "kernel.kptr_restrict below 2" :
 					      strerror(-g->origins.error));
-	*since = UINT64_MAX;
-	printk_hook_protect(g->printk, NULL);
 }
 
 static void on_printk(void *context, const struct printk_event *event)

@@ -135,12 +135,47 @@ void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t le
 
 /* ---- what the kernel knows ---- */
 
-/* A line of mountinfo (proc(5)): what it says of the mount at this path, which a later line
- * may cover. */
+/* Whether it is a file system that a user has mounted: whoever may write to a folder can mount one over it (fusermount3(1)). */
+static bool is_users(struct span type, struct span super)
+{
+	while (span_starts_with(type, "fuse") && span_left(super)) {
+		struct span option = span_take_until(&super, ",");
+
+		if (span_take(&option, "user_id="))
+			return !span_is(option, "0");
+		span_take(&super, ",");
+	}
+	return false;
+}
+
+/* Whether @path leads to @folder. */
+static bool leads_to(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
+}
+
+/* The mount at this path, which a later one may cover. */
+static void read_own(struct probe *p, struct span device, struct span type, struct span options,
+		     struct span super)
+{
+	p->fact->state = MOUNT_FINE;
+	p->device[0] = 0;
+	/* What is mounted on demand is not asked for here. */
+	if (span_is(type, "autofs"))
+		return;
+	if (!p->fact->read_only && (has_option(options, "ro") || has_option(super, "ro")))
+		p->fact->state = MOUNT_READ_ONLY;
+	else
+		span_copy(device, p->device, sizeof(p->device));
+}
+
+/* A line of mountinfo (proc(5)). */
 static void read_mount(struct probe *p, struct span line)
 {
-	struct span device, path, options, super, rest = line;
-	char name[LABEL_SIZE], type[64] = "";
+	struct span device, path, options, type, super, rest = line;
+	char name[LABEL_SIZE];
 
 	take_field(&rest);
 	take_field(&rest);
@@ -148,21 +183,17 @@ static void read_mount(struct probe *p, struct span line)
 	take_field(&rest);
 	path = take_field(&rest);
 	options = take_field(&rest);
-	if (!unescape(path, name, sizeof(name)) || strcmp(name, p->fact->path) != 0 ||
+	if (!unescape(path, name, sizeof(name)) || !leads_to(p->fact->path, name) ||
 	    !span_take_through(&rest, " - "))
 		return;
-	span_copy(take_field(&rest), type, sizeof(type));
+	type = take_field(&rest);
 	take_field(&rest);
 	super = take_field(&rest);
-	/* What is mounted on demand is not asked for here. */
-	p->fact->state = MOUNT_FINE;
-	p->device[0] = 0;
-	if (!strcmp(type, "autofs"))
-		return;
-	if (!p->fact->read_only && (has_option(options, "ro") || has_option(super, "ro")))
-		p->fact->state = MOUNT_READ_ONLY;
-	else
-		span_copy(device, p->device, sizeof(p->device));
+	/* The node's own mount cannot be asked through it. */
+	if (p->fact->state != MOUNT_ABSENT && is_users(type, super))
+		p->device[0] = 0;
+	else if (!strcmp(name, p->fact->path))
+		read_own(p, device, type, options, super);
 }
 
 static void read_mounts(struct probe *probes, size_t count)

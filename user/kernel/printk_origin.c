@@ -95,20 +95,24 @@ static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open
 int printk_origins_read_functions(struct printk_origins *o, const char *root)
 {
 	FILE *file = file_open(root, "/proc/kallsyms");
-	char line[512];
 	uint64_t open = 0;
+	char *line = NULL;
+	size_t room = 0;
 	int err = 0;
 
 	if (!file)
 		return -errno;
 	o->function_count = 0;
-	while (!err && fgets(line, sizeof(line), file)) {
+	while (!err && getline(&line, &room, file) > 0) {
 		struct span s = { line, line + strcspn(line, "\n") };
 
 		if (memchr(s.at, '\t', span_left(s)))
 			break;
 		err = add_symbol(o, s, &open);
 	}
+	if (!err && ferror(file))
+		err = -EIO;
+	free(line);
 	fclose(file);
 	if (!err && !o->function_count)
 		err = -ENOENT;
@@ -129,7 +133,8 @@ static bool is_driver(struct span name)
 	return false;
 }
 
-/* "nvidia 56823808 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0a1b000 (OE)" */
+/* "nvidia 56823808 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0a1b000 (OE)". From 6.4 on the address is that of its text,
+ * and 0 for a module that has none. Returns 1 if there is an address, 0 if not, or -errno. */
 static int add_module(struct printk_origins *o, struct span line, uint64_t now_ns)
 {
 	struct module_range new = { .driver = is_driver(span_take_until(&line, " ")),
@@ -144,39 +149,47 @@ static int add_module(struct printk_origins *o, struct span line, uint64_t now_n
 	    !span_take_number(&line, 16, UINT64_MAX, &new.begin))
 		return -EINVAL;
 	if (!new.begin)
-		return -EPERM;
+		return 0;
 	new.end = new.begin + size;
 	for (size_t i = 0; i < o->module_count; i++) {
 		m = &o->modules[i];
 		if (m->until_ns > now_ns && m->begin == new.begin && m->end == new.end &&
 		    m->driver == new.driver) {
 			m->found = true;
-			return 0;
+			return 1;
 		}
 	}
 	m = ARRAY_APPEND(o->modules, o->module_count);
 	if (!m)
 		return -ENOMEM;
 	*m = new;
-	return 0;
+	return 1;
 }
 
 static int read_modules(struct printk_origins *o, const char *root, uint64_t now_ns)
 {
 	FILE *file = file_open(root, "/proc/modules");
-	char line[4096];
-	size_t kept = 0;
-	int err = 0;
+	size_t kept = 0, room = 0, lines = 0, shown = 0;
+	char *line = NULL;
+	int found = 0;
 
 	if (!file)
 		return -errno;
 	for (size_t i = 0; i < o->module_count; i++)
 		o->modules[i].found = false;
-	while (!err && fgets(line, sizeof(line), file))
-		err = add_module(o, (struct span){ line, line + strlen(line) }, now_ns);
+	for (; found >= 0 && getline(&line, &room, file) > 0; lines++) {
+		found = add_module(o, (struct span){ line, line + strlen(line) }, now_ns);
+		shown += found > 0;
+	}
+	if (found >= 0 && ferror(file))
+		found = -EIO;
+	free(line);
 	fclose(file);
-	if (err)
-		return err;
+	if (found < 0)
+		return found;
+	/* Users can have modules without text loaded; where addresses are hidden, those of all are. */
+	if (lines && !shown)
+		return -EPERM;
 	for (size_t i = 0; i < o->module_count; i++) {
 		struct module_range *m = &o->modules[i];
 

@@ -18,11 +18,14 @@ for length in 200 500; do
 	floods+=($!)
 	defer kill $!
 done
+ticks() { awk '{ print $14 + $15 }' "/proc/$agent/stat"; }
+before=$(ticks)
 sleep 5
+echo "cpu $((($(ticks) - before) * 1000 / $(getconf CLK_TCK) / 5))" >milliseconds # in a second
 begin=$(date +%s%3N)
 driver 'xid 0000:c1:00.0 79 GPU has fallen off the bus.'$'\t''NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=x, GPU has fallen off the bus.'
 wait_for 30 grep -q '"xid",.*0000:c1:00.0' events.json
-echo "fault $(($(date +%s%3N) - begin))" >milliseconds
+echo "fault $(($(date +%s%3N) - begin))" >>milliseconds
 agent_write
 cp x.prom flood.prom
 begin=$(date +%s%3N)

@@ -30,6 +30,12 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
 
 
 @judgement
+def a_module_without_text_hides_no_caller(folder):
+    need((folder / "cipher").read_text(), "the cipher was not loaded")
+    need("cannot find out who calls printk" not in (folder / "agent.log").read_text(), "its address was taken for hidden")
+
+
+@judgement
 def what_the_driver_quotes_is_no_fault(folder):
     ours = between(folder, "no-driver", "quoted")
     need("c0" in unverified(ours), "the quoted text did not arrive:", unverified(ours))
@@ -43,6 +49,13 @@ def only_the_kernels_uevents_count(folder):
     need(recovered(folder, "uevents") == recovered(folder, "driver"), "a forged uevent cleared faults")
     need(recovered(folder, "flooded") > recovered(folder, "uevents"), "a flood has hidden the driver's load")
     need("not permitted" in (folder / "nobody").read_text(), "a user may send uevents")
+
+
+@judgement
+def a_driver_that_cannot_be_loaded_clears_nothing(folder):
+    need(not (folder / "unfit").exists(), "it could be loaded")
+    need(recovered(folder, "unfit") == recovered(folder, "flooded"), "what failed has cleared faults")
+    need(recovered(folder, "pushed") > recovered(folder, "unfit"), "the load after it was not noticed")
 
 
 @judgement

@@ -77,6 +77,13 @@ modprobe -a nf_log_syslog nf_log_ipv4 xt_LOG overlay fuse 2>/dev/null || true
 forge a
 judge no-driver
 
+# A user has a cipher loaded, whose data is a module without text: from 6.4 on its address is 0, as if it were hidden. The
+# newest kernel loads it for root alone.
+# shellcheck disable=SC2016 # perl expands it
+nobody perl -e 'socket(my $s, 38, 5, 0) or die; bind($s, pack("Sa14LLa64", 38, "skcipher", 0, 0, "ecb(cast5)")) or die "bind: $!"' ||
+	modprobe cast5_generic
+grep '^cast_common ' /proc/modules >cipher || true
+
 # The driver is there; what it quotes is a process' text.
 driver_load text
 sleep 1
@@ -104,6 +111,18 @@ rmmod nvidia
 driver_load text
 kill -CONT "$agent"
 judge flooded
+
+# A driver that cannot be loaded, which nvidia-modprobe lets every user try. Here another module has what it needs.
+rmmod nvidia
+LC_ALL=C sed 's/nvidia\x00\x00/nogpus\x00\x00/g; s/name=nvidia/name=nogpus/' /job/modules/text/nvidia.ko >nogpus.ko
+defer module_remove nogpus
+insmod "$PWD/nogpus.ko"
+sleep 3
+if insmod /job/modules/text/nvidia.ko; then echo "it is loaded" >unfit; fi
+judge unfit
+rmmod nogpus
+driver_load text
+sleep 3
 
 # A flood pushes the driver's line out of the log, and would fill the hook's buffer.
 kill -STOP "$agent"

@@ -68,12 +68,12 @@ is Result success
 rm $output # as the process that would remove it was stopped
 
 step "another folder by /etc/default/xidscope, and nothing else is writable"
-echo 'XIDSCOPE_TEXTFILE=/srv/textfile' >>/etc/default/xidscope
+echo 'XIDSCOPE_TEXTFILE=/srv/metrics/textfile' >>/etc/default/xidscope
 with settings
-wait_for 60 test -e /srv/textfile/xidscope.prom
-[[ ! -e $output ]]
+wait_for 60 test -e /srv/metrics/textfile/xidscope.prom
+[[ ! -e $output && $(stat -c %a /srv/metrics /srv/metrics/textfile) == 755$'\n'755 ]] # anybody may read it
 mounts=$(</proc/"$(show MainPID)"/mountinfo)
-grep -q ' /srv/textfile rw' <<<"$mounts"
+grep -q ' /srv/metrics/textfile rw' <<<"$mounts"
 if grep -E ' (/|/usr|/etc|/var) rw' <<<"$mounts"; then false; fi
 rm /etc/default/xidscope
 
