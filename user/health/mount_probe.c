@@ -216,18 +216,19 @@ static void read_mounts(struct probe *probes, size_t count)
 static uint64_t count_replies(const char *path)
 {
 	FILE *stats = fopen("/proc/self/mountstats", "re");
-	char *line = NULL, where[LABEL_SIZE + 32];
+	char *line = NULL, name[LABEL_SIZE];
 	uint64_t replies = 0, value;
 	bool here = false;
 	size_t room = 0;
 
-	snprintf(where, sizeof(where), " mounted on %s with fstype nfs", path);
 	while (stats && getline(&line, &room, stats) > 0) {
 		struct span rest = { line, line + strlen(line) };
 		bool udp;
 
-		if (!strncmp(line, "device ", 7))
-			here = strstr(line, where);
+		/* "device nas:/export mounted on /mnt/with\\040blank with fstype nfs4" */
+		if (span_take(&rest, "device ") && span_take_through(&rest, " mounted on "))
+			here = unescape(take_field(&rest), name, sizeof(name)) &&
+			       !strcmp(name, path) && span_take(&rest, " with fstype nfs");
 		if (!here || !span_take_through(&rest, "xprt:\t"))
 			continue;
 		udp = span_is(take_field(&rest), "udp");
@@ -409,7 +410,7 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 		wait_turn(&waited, TURN_NS);
 		if (waited.sum_ns >= time || waited.last_ns >= waited.begin_ns + time + STARVED_NS)
 			break;
-		if (!counted && waited.sum_ns > time / 2) {
+		if (!counted && waited.sum_ns > time / 10) {
 			for (size_t i = 0; i < facts->mount_count; i++)
 				if (is_waiting(&probes[i]))
 					probes[i].replies = count_replies(probes[i].fact->path);

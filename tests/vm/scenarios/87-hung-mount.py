@@ -23,6 +23,7 @@ def a_hung_mount_fails_the_check_and_holds_nothing(folder):
         ("together-1", 2, {("mount_hung", THREE), ("mount_hung", FOUR)}),
         ("together-2", 2, {("mount_hung", THREE), ("mount_hung", FOUR)}),
         ("again", 0, set()),
+        ("slow", 0, set()),
         *((f"hung-{i}", 2, {("mount_hung", THREE), ("mount_hung", FOUR)}) for i in range(1, 21)),
         *((f"busy-{i}", 0, set()) for i in range(1, 6)),
     ):

@@ -44,3 +44,20 @@ stat -t /mnt/three '/mnt/with blank' >/dev/null # it answers
 check again
 for i in {1..5}; do check "busy-$i" & done
 wait
+# A server that answers later than the check waits, but answers: those who read one after another have begun at different times.
+for mount in three 'with blank'; do
+	prepare_file "/mnt/$mount"
+done
+readers() {
+	for i in {1..16}; do
+		while dd if="/mnt/$1/load" of=/dev/null bs=4k count=1 skip=$((RANDOM % 4096)) iflag=direct status=none; do :; done &
+		sleep 0.1
+	done
+}
+tc qdisc add dev lo root netem delay 800ms limit 10000
+readers three
+readers 'with blank'
+sleep 2
+check slow
+tc qdisc del dev lo root
+pkill -KILL -x dd
