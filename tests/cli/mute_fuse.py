@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A FUSE file system that answers only while the file ANSWER exists: who has asked it sleeps so that no signal ends the
-sleep, as with a server that hangs. mute_fuse.py FOLDER ANSWER [USER]; ends when it is unmounted. With USER, read-only and as
-that user's, which is how fusermount3 mounts it."""
+sleep, as with a server that hangs. mute_fuse.py FOLDER ANSWER [USER]; ends when it is unmounted. With USER, read-only
+and as that user's, which is how fusermount3 mounts it."""
 import ctypes
 import os
 import select

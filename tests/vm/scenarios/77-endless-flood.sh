@@ -18,6 +18,7 @@ for length in 200 500; do
 	floods+=($!)
 	defer kill $!
 done
+# shellcheck disable=SC2154 # agent_start sets it
 ticks() { awk '{ print $14 + $15 }' "/proc/$agent/stat"; }
 before=$(ticks)
 sleep 5

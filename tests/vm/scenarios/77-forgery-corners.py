@@ -32,7 +32,8 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
 @judgement
 def a_module_without_text_hides_no_caller(folder):
     need((folder / "cipher").read_text(), "the cipher was not loaded")
-    need("cannot find out who calls printk" not in (folder / "agent.log").read_text(), "its address was taken for hidden")
+    log = (folder / "agent.log").read_text()
+    need("cannot find out who calls printk" not in log, "its address was taken for hidden")
 
 
 @judgement
