@@ -51,7 +51,7 @@ cp x.prom other.prom
 # Without a snapshot in between, which compares the servers of transports. (Not nfs_mount, whose mount.nfs takes longer.)
 mkdir -p /mnt/turn
 defer unmount /mnt/turn
-for i in {10..21}; do
+for i in {10..39}; do
 	for address in 10.0.9.{4,5}; do
 		mount -i -t nfs -o "addr=$address,mountaddr=$address,vers=3,nolock,proto=tcp,mountproto=tcp" "$address:/export" /mnt/turn
 		ls /mnt/turn >/dev/null

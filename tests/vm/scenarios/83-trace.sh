@@ -6,11 +6,14 @@ nfs_server_start
 slot_limit 4
 nfs_mount 3 '' /mnt/trace
 prepare_file /mnt/trace
+# The way to the server takes time. It has the same CPUs: if these were the limit, more slots would not help.
+tc qdisc add dev lo root netem delay 5ms
 load /mnt/trace 900 32 randread 4k &
 loader=$!
 sleep 1
 /job/xidscope trace --duration 4 >report.txt 2>trace.log
 load_end "$loader"
+tc qdisc del dev lo root
 sysctl -qw kernel.printk_devkmsg=on
 /job/xidscope trace --accept-user-kmsg --slower 3000 --histograms --record session.rec --json session.json \
 	--html session.html >session.txt 2>session.log &
