@@ -20,13 +20,13 @@ rm later/deploy/grafana/node.json
 for source in "$top" later; do "$source/deploy/tarball.sh" "$top/build" "xidscope-${source##*/}-amd64.tar.gz" || exit; done
 
 files() { (cd root && find . -type f | sort); }
-# unpacked, installed SOURCE: its version, over what is there, as docs/DEPLOY.md says.
+# unpacked SOURCE, installed SOURCE [ROOT]: its version, over what is there, as docs/DEPLOY.md says.
 # shellcheck disable=SC2317 # the loop calls it
 unpacked() {
 	bash -e <("$top/tests/docs/commands.sh" 'Upgrade and rollback' 2 "-C /=-C root" "VERSION=${1##*/}" \
 		"sh /=sh root/" "--others=--others /usr/local root" systemctl=:) || fail "the commands of an upgrade fail"
 }
-installed() { "$1/deploy/install.sh" "$top/build" "$dir/root" /usr/local /etc /usr/local/lib/systemd/system /usr/local/share/zsh/site-functions; }
+installed() { "$1/deploy/install.sh" "$top/build" "$dir/${2:-root}" /usr/local /etc /usr/local/lib/systemd/system /usr/local/share/zsh/site-functions; }
 uninstall() { sh root/usr/local/share/xidscope/uninstall.sh "$@" /usr/local root; }
 for way in unpacked installed; do
 	for version in "$top" later; do
@@ -53,7 +53,7 @@ installed "$top"
 # Whatever the caller's umask is, everybody may read what is installed, and root alone may change what uninstall.sh will remove.
 for mask in 000 077; do
 	mkdir masked
-	(umask $mask && "$top/deploy/install.sh" "$top/build" "$dir/masked" /usr/local /etc /usr/local/lib/systemd/system /usr/local/share/zsh/site-functions)
+	(umask $mask && installed "$top" masked)
 	wrong=$(find masked \( -perm /022 -o ! -perm -444 \))
 	[[ ! $wrong ]] || fail "installed with umask $mask: $wrong"
 	rm -rf masked

@@ -94,6 +94,5 @@ def memory_that_is_used_again_has_its_new_server(folder):
             found = found["formatted"]
             servers.setdefault(found["key"], set()).add(found["value"]["server"])
     again = [address for address, numbers in servers.items() if len(numbers) > 1]
-    if not again:
-        raise Skip(f"no transport got another's memory, of {len(servers)}")
+    need(again, "no transport got another's memory, of", len(servers))
     return f"{len(again)} of {len(servers)} addresses were used again"
