@@ -15,6 +15,8 @@ END
 sed 's/fatal/unknown/' critical >warning
 echo '# EOF' >healthy
 head -n 1 critical >torn
+# written FILE: as if an agent had just written it. On a busy machine this test takes longer than a file may be old.
+written() { [[ ! -e $1 ]] || touch "$1"; }
 
 # ---- Slurm: the script's decisions, with a stand-in for scontrol; a guest has the real one ----
 
@@ -89,6 +91,7 @@ fresh() { # STATE [REASON]: one node of ten, and nothing remembered
 slurm() {
 	local wanted=$1 file=$2 got=0
 	: >scontrol.done
+	written "$file"
 	shift 2
 	SLURMD_NODENAME=n1 "$top/deploy/slurm/xidscope-health-check" --file "$file" --ack absent "$@" >out 2>err || got=$?
 	# shellcheck disable=SC2053 # it is a pattern
@@ -323,6 +326,7 @@ rm textfiles/xidscope-job.prom
 
 # npd FILE PATTERN: the condition.
 npd() {
+	written "$1"
 	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" "${@:3}" >out 2>err ||
 		fail "npd, $1: $(<err)"
 	# shellcheck disable=SC2053 # it is a pattern
