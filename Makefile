@@ -55,7 +55,7 @@ PAGE_DEFINE = -DPAGE_TEMPLATE='"$(G)/page.html"'
 HERE := -ffile-prefix-map=$(CURDIR)=.
 USER_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(HERE) -fno-strict-aliasing -D_GNU_SOURCE \
 	$(INCLUDES) $(PAGE_DEFINE) -MMD -MP
-LIBS := -lbpf -lelf -lz
+LIBS := -lbpf -lelf -lz -lm
 # A static binary runs in any container; the sanitizers cannot have one.
 STATIC := -static
 
@@ -195,7 +195,7 @@ $(B)/libxidscope.a: $(filter-out %/main.o,$(USER_OBJECTS))
 $(T)/test_%: tests/unit/test_%.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS) -lm
+	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS)
 
 # Of programs for the kernel, see tests/unit/bpf_natively.h.
 $(T)/test_rpc_programs $(T)/test_rpc_events_program $(T)/test_printk_program: INCLUDES += -Ivmlinux -Ibpf
@@ -227,7 +227,7 @@ CORPUS_TESTS := $(patsubst tests/fuzz/fuzz_%.c,$(T)/corpus_%,$(wildcard tests/fu
 $(T)/corpus_%: tests/fuzz/fuzz_%.c tests/fuzz/run_corpus.c $(B)/libxidscope.a
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(USER_CFLAGS) $(filter %.c %.a,$^) -o $@ $(LIBS) -lm
+	$(Q)$(CC) $(USER_CFLAGS) $(filter %.c %.a,$^) -o $@ $(LIBS)
 
 $(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
 	$(compile_bpf)
