@@ -152,8 +152,6 @@ static int read_series(struct reading *r)
 	for (uint32_t i = 1; i <= count && !err; i++)
 		err = read_one_series(r, i < count ? i : 0);
 	rpc_series_unmap(&r->m->reader);
-	if (!err)
-		rpc_series_complete(r->s);
 	return err;
 }
 

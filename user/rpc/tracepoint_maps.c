@@ -359,10 +359,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 	/* "other" comes last, so that it does not change the order of the rest. */
 	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
 		err = read_series(m, s, i % RPC_MAX_SERIES);
-	if (err)
-		return err;
-	rpc_series_complete(s);
-	err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
+	if (!err)
+		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
 			err = read_server(m, s, i, epoch);
