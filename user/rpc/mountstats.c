@@ -47,12 +47,19 @@ struct seen_mount {
 	size_t op_count;
 };
 
+struct known_server {
+	char label[LABEL_SIZE];
+};
+
 struct mountstats {
 	const char *root;
 	mountstats_label *label; /* NULL: servers have the names of their mounts */
 	void *context; /* of @label */
 	bool begun; /* a poll has succeeded: all calls of a new mount count */
 	struct snapshot totals; /* only its ops, errors and transports are used */
+	uint64_t folded_calls; /* of ops for which there was no room */
+	struct known_server *servers; /* that the totals may have */
+	size_t server_count;
 	struct seen_mount *mounts;
 	size_t mount_count;
 	struct transports transports;
@@ -92,6 +99,21 @@ static void add_rest(struct rpc_op *o, uint64_t calls)
 	add_time(rest, calls, 0);
 }
 
+/* The total of an op, or of all those for which there is no room; NULL: no memory. */
+static struct rpc_op *total_of(struct mountstats *m, const char *server, const char *op,
+			       uint64_t calls)
+{
+	struct snapshot *s = &m->totals;
+	size_t before = s->op_count;
+	struct rpc_op *o = snapshot_op(s, server, op);
+
+	if (s->op_count == before || before < RPC_MAX_SERIES - 1)
+		return o;
+	s->op_count = before;
+	m->folded_calls += calls;
+	return snapshot_op(s, LABEL_OTHER, LABEL_OTHER);
+}
+
 /*
  * The kernel counts a call's figures one after the other, its calls first, and prints them
  * without the lock that it holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and
@@ -111,7 +133,7 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 		return 0;
 	if (resent(now) < resent(before))
 		now->transmits = now->calls + resent(before);
-	o = snapshot_op(&m->totals, mount->server, now->name);
+	o = total_of(m, mount->server, now->name, calls);
 	if (!o)
 		return -ENOMEM;
 	add_time(&o->total, calls, counted_since(now->total_ms, before->total_ms));
@@ -120,7 +142,7 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 	o->sent_bytes += counted_since(now->sent_bytes, before->sent_bytes);
 	o->received_bytes += counted_since(now->received_bytes, before->received_bytes);
 	if (errors) {
-		e = snapshot_error(&m->totals, mount->server, now->name, ANY_STATUS);
+		e = snapshot_error(&m->totals, o->server, o->op, ANY_STATUS);
 		if (!e)
 			return -ENOMEM;
 		e->count += errors;
@@ -221,6 +243,26 @@ static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos
 	return NULL;
 }
 
+/* The names of servers are not the node's alone to choose: those beyond as many as the other sources
+ * know fold. */
+static int fold_server(struct mountstats *m, char *label)
+{
+	struct known_server *known;
+
+	for (size_t i = 0; i < m->server_count; i++)
+		if (!strcmp(m->servers[i].label, label))
+			return 0;
+	if (m->server_count == RPC_MAX_SERVERS) {
+		strcpy(label, LABEL_OTHER);
+		return 0;
+	}
+	known = ARRAY_APPEND(m->servers, m->server_count);
+	if (!known)
+		return -ENOMEM;
+	strcpy(known->label, label);
+	return 0;
+}
+
 static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		       const struct mountinfo_mount *infos, size_t count)
 {
@@ -237,7 +279,10 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		label = m->label ? m->label(m->context, info->address) : NULL;
 		if (label)
 			snprintf(mount->server, sizeof(mount->server), "%s", label);
-		err = add_mount(m, mount, info->device);
+		else
+			err = fold_server(m, mount->server);
+		if (!err)
+			err = add_mount(m, mount, info->device);
 		if (!err)
 			err = transports_add(&m->transports, mount, info);
 	}
@@ -296,6 +341,7 @@ static void release(struct mountstats *m)
 	for (size_t i = 0; i < m->mount_count; i++)
 		free(m->mounts[i].ops);
 	free(m->mounts);
+	free(m->servers);
 	transports_free(&m->transports);
 	snapshot_free(&m->totals);
 }
@@ -407,6 +453,7 @@ static int read_state(void *state, struct snapshot *s)
 	s->unknown |= RPC_ALL_FACTS & ~known;
 	if (err == -ENOMEM)
 		return err;
+	snapshot_drop(s, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
 	err = add_totals(&m->totals, s);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);
