@@ -103,6 +103,46 @@ TEST_WITH(counters_never_fall, enter, leave)
 	mountstats_source.detach(p);
 }
 
+static uint64_t connects(void *p)
+{
+	struct snapshot s = {};
+	uint64_t count;
+
+	assert_int_equal(mountstats_source.read(p, &s), 0);
+	count = s.transports[0].connects;
+	snapshot_free(&s);
+	return count;
+}
+
+/* In a container, the agent's own files have other mounts than those of process 1. */
+TEST_WITH(what_process_1_hides_for_a_while_does_not_count_twice, enter, leave)
+{
+	char path[64];
+	void *p;
+
+	MOUNTS();
+	put("/proc/self/mountstats", "");
+	put("/proc/self/mountinfo", "");
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	MOUNTS({ "nas", 45, 10, 100, 3, 880 });
+	assert_int_equal(polled(p, "nas"), 100);
+	snprintf(path, sizeof(path), "%s" BY_PROCESS_1 "mountstats", root);
+	unlink(path);
+	assert_int_equal(polled(p, "nas"), 100);
+	MOUNTS({ "nas", 45, 11, 107, 3, 880 });
+	assert_int_equal(polled(p, "nas"), 107);
+	assert_int_equal(connects(p), 3);
+	unlink(path);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(polled(p, "nas"), 107);
+	MOUNTS({ "nas", 45, 12, 110, 3, 880 });
+	assert_int_equal(polled(p, "nas"), 107);
+	MOUNTS({ "nas", 45, 13, 111, 4, 880 });
+	assert_int_equal(polled(p, "nas"), 108);
+	assert_int_equal(connects(p), 4);
+	mountstats_source.detach(p);
+}
+
 /* Polls after so many calls, the last @unfinished of which are being counted, and @again
  * transmits besides three. Expects that many resent and bytes sent. */
 static void polls(void *p, unsigned int calls, unsigned int unfinished, unsigned int again,

@@ -55,7 +55,9 @@ struct mountstats {
 	const char *root;
 	mountstats_label *label; /* NULL: servers have the names of their mounts */
 	void *context; /* of @label */
-	bool begun; /* a poll has succeeded: all calls of a new mount count */
+	const char *
+		process; /* whose mounts the last poll has found; static; NULL: none has succeeded */
+	bool begun; /* the poll before has found the same process': all calls of a new mount count */
 	struct snapshot totals; /* only its ops, errors and transports are used */
 	uint64_t folded_calls; /* of ops for which there was no room */
 	struct known_server *servers; /* that the totals may have */
@@ -179,6 +181,7 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint64_t device)
 {
 	struct seen_mount *seen = find_mount(m, device);
+	bool counts = seen || m->begun;
 	struct mountstats_op *ops;
 	int err = 0;
 
@@ -192,7 +195,7 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint6
 	} else if (is_another(seen, mount)) {
 		seen->op_count = 0;
 	}
-	for (size_t i = 0; i < mount->op_count && m->begun && !err; i++)
+	for (size_t i = 0; i < mount->op_count && counts && !err; i++)
 		err = add_op(m, mount, &mount->ops[i], op_before(seen, mount->ops[i].name));
 	ops = realloc(seen->ops, (mount->op_count + 1) * sizeof(*ops));
 	if (!ops)
@@ -205,13 +208,14 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint6
 	return err;
 }
 
-/* Removes the mounts that have ended: their counts are in the totals. */
+/* Removes the mounts that have ended: their counts are in the totals. Those that another process has
+ * may come back. */
 static void forget_mounts(struct mountstats *m)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->mount_count; i++) {
-		if (m->mounts[i].there)
+		if (m->mounts[i].there || !m->begun)
 			m->mounts[kept++] = m->mounts[i];
 		else
 			free(m->mounts[i].ops);
@@ -309,16 +313,20 @@ static int poll_mounts(struct mountstats *m)
 {
 	struct file_text stats = {}, text = {};
 	struct mountinfo_mount *infos = NULL;
-	const char *process = "1";
+	static const char first[] = "1", self[] = "self";
+	const char *process = first;
 	size_t count = 0;
 	int err;
 
 	transports_clear(&m->transports);
 	err = read_proc(m, process, "mountstats", &stats);
 	if (err) {
-		process = "self";
+		process = self;
 		err = read_proc(m, process, "mountstats", &stats);
 	}
+	/* What it has besides may have been counted before. */
+	if (m->process && m->process != process)
+		m->begun = false;
 	if (!err)
 		err = read_proc(m, process, "mountinfo", &text);
 	if (!err)
@@ -329,7 +337,10 @@ static int poll_mounts(struct mountstats *m)
 		forget_mounts(m);
 		err = transports_count_connects(&m->transports, &m->totals, m->begun);
 	}
-	m->begun |= !err;
+	if (!err) {
+		m->begun = true;
+		m->process = process;
+	}
 	free(infos);
 	file_text_free(&text);
 	file_text_free(&stats);
