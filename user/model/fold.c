@@ -83,6 +83,8 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 	if (transport) {
 		strcpy(transport->server, LABEL_OTHER);
 		strcpy(transport->name, LABEL_OTHER);
+		transport->remote = transport->local =
+			(struct endpoint){}; /* it may be one alone */
 	}
 	if (server)
 		strcpy(server->server, LABEL_OTHER);
