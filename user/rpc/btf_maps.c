@@ -161,6 +161,9 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	struct rpc_series_info info;
 	struct rpc_error *error;
 
+	/* Its server may be newer than those that were read. The next snapshot will have it. */
+	if (series >= r->series_count)
+		return 0;
 	if (lookup(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
 	error = series ? snapshot_error(r->s, server_label(r, info.key.server), info.name, status) :
