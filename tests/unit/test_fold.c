@@ -240,6 +240,22 @@ TEST(what_only_describes_is_left_out_and_counted)
 	snapshot_free(&s);
 }
 
+/* The rest may be one. */
+TEST(a_rest_of_transports_has_no_addresses)
+{
+	for (unsigned int rest = 1; rest < 4; rest++) {
+		struct snapshot s = {};
+
+		add_entries(&s, 0, 2 + rest);
+		snapshot_fold(&s, 2 * RPC_LIMITS);
+		assert_int_equal(s.transport_count, 3);
+		assert_string_equal(s.transports[1].remote.address, "192.0.2.1");
+		assert_string_equal(s.transports[2].remote.address, "");
+		assert_string_equal(s.transports[2].local.address, "");
+		snapshot_free(&s);
+	}
+}
+
 TEST(a_rest_of_dead_transports_is_dead)
 {
 	struct snapshot s = {};

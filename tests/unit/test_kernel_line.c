@@ -215,6 +215,7 @@ TEST(device_is_one_clean_word_that_fits)
 	assert_string_equal(first("nfs: server OK OK").device, "OK");
 	assert_string_equal(first("nfs: server caf\xc3\xa9\xff OK").device, "caf\xc3\xa9\\xff");
 	assert_string_equal(first("nfs: server a\xe2\x80\xae OK").device, "a\\xe2\\x80\\xae");
+	assert_string_equal(first("nfs: server other OK").device, "\\x6fther");
 
 	memset(name, 's', sizeof(name));
 	name[255] = '\0';

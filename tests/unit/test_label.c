@@ -75,6 +75,20 @@ TEST(different_bytes_give_different_labels)
 		assert_string_equal(label(cases[i].bytes, cases[i].len), cases[i].label);
 }
 
+/* Nor is a name the one of what has been folded. */
+TEST(what_is_named_other_is_not_the_other)
+{
+	static const char *const names[] = { "other", "\\x6fther", "others", "othe", "Other", "" };
+	static const char *const labels[] = { "\\x6fther", "\\x5cx6fther", "others",
+					      "othe",      "Other",        "" };
+	char text[16];
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		label_from_name(text, sizeof(text), names[i], strlen(names[i]));
+		assert_string_equal(text, labels[i]);
+	}
+}
+
 TEST(labels_that_are_cut_differ_by_their_checksum)
 {
 	char bytes[LABEL_SIZE], first[LABEL_SIZE];

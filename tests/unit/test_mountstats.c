@@ -23,7 +23,9 @@ static unsigned int behind, more;
 /* Writes both files; ends with an entry without server. */
 static void put_mounts(const struct made_up_mount *mount)
 {
-	char stats[8192] = "", infos[8192] = "";
+	static char stats[1 << 19], infos[1 << 17];
+
+	*stats = *infos = 0;
 
 	for (unsigned int i = 0; mount->server; mount++, i++) {
 		unsigned int whole = mount->calls - behind;
@@ -77,8 +79,8 @@ TEST_WITH(what_was_before_is_left_out, enter, leave)
 	assert_int_equal(polled(p, "nas"), 7);
 	assert_int_equal(polled(p, "nas"), 7);
 	/* a mount that is new has all its calls since */
-	MOUNTS({ "nas", 45, 11, 1007, 1, 880 }, { "other", 46, 0, 5, 1, 881 });
-	assert_int_equal(polled(p, "other"), 5);
+	MOUNTS({ "nas", 45, 11, 1007, 1, 880 }, { "nas-2", 46, 0, 5, 1, 881 });
+	assert_int_equal(polled(p, "nas-2"), 5);
 	mountstats_source.detach(p);
 }
 
@@ -98,6 +100,46 @@ TEST_WITH(counters_never_fall, enter, leave)
 	assert_int_equal(polled(p, "nas"), 153);
 	MOUNTS({ "nas", 45, 0, 4, 1, 880 }); /* likewise, within a second */
 	assert_int_equal(polled(p, "nas"), 157);
+	mountstats_source.detach(p);
+}
+
+static uint64_t connects(void *p)
+{
+	struct snapshot s = {};
+	uint64_t count;
+
+	assert_int_equal(mountstats_source.read(p, &s), 0);
+	count = s.transports[0].connects;
+	snapshot_free(&s);
+	return count;
+}
+
+/* In a container, the agent's own files have other mounts than those of process 1. */
+TEST_WITH(what_process_1_hides_for_a_while_does_not_count_twice, enter, leave)
+{
+	char path[64];
+	void *p;
+
+	MOUNTS();
+	put("/proc/self/mountstats", "");
+	put("/proc/self/mountinfo", "");
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	MOUNTS({ "nas", 45, 10, 100, 3, 880 });
+	assert_int_equal(polled(p, "nas"), 100);
+	snprintf(path, sizeof(path), "%s" BY_PROCESS_1 "mountstats", root);
+	unlink(path);
+	assert_int_equal(polled(p, "nas"), 100);
+	MOUNTS({ "nas", 45, 11, 107, 3, 880 });
+	assert_int_equal(polled(p, "nas"), 107);
+	assert_int_equal(connects(p), 3);
+	unlink(path);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(polled(p, "nas"), 107);
+	MOUNTS({ "nas", 45, 12, 110, 3, 880 });
+	assert_int_equal(polled(p, "nas"), 107);
+	MOUNTS({ "nas", 45, 13, 111, 4, 880 });
+	assert_int_equal(polled(p, "nas"), 108);
+	assert_int_equal(connects(p), 4);
 	mountstats_source.detach(p);
 }
 
@@ -198,6 +240,78 @@ TEST_WITH(a_superblock_counts_once, enter, leave)
 	/* two superblocks of one server add up */
 	MOUNTS({ "nas", 45, 11, 101, 1, 880 }, { "nas", 46, 0, 10, 1, 880 });
 	assert_int_equal(polled(p, "nas"), 111);
+	mountstats_source.detach(p);
+}
+
+/* Each mount may have another server: the name of a referral, of an automounter's map. */
+TEST_WITH(servers_without_end_do_not_fill_the_memory, enter, leave)
+{
+	static char names[1000][16];
+	struct made_up_mount mounts[101] = {};
+	uint64_t calls = 0, connects = 0;
+	struct snapshot s = {};
+	void *p;
+
+	MOUNTS();
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	for (unsigned int n = 0; n < COUNT(names); n++) {
+		snprintf(names[n], sizeof(names[n]), "nas-%u", n);
+		mounts[n % 100] = (struct made_up_mount){ names[n], n, 1, n, 1, n };
+		if (n % 100 < 99)
+			continue;
+		put_mounts(mounts);
+		assert_int_equal(polled(p, "nas-3"), 3);
+	}
+	assert_int_equal(mountstats_source.read(p, &s), 0);
+	assert_true(s.op_count <= RPC_MAX_SERIES && s.error_count <= RPC_MAX_SERIES);
+	assert_true(s.server_count <= RPC_MAX_SERVERS + 1 &&
+		    s.transport_count <= RPC_MAX_SERVERS + 1);
+	for (size_t i = 0; i < s.op_count; i++)
+		calls += time_histogram_count(&s.ops[i].total);
+	for (size_t i = 0; i < s.transport_count; i++)
+		connects += s.transports[i].connects;
+	assert_int_equal(calls, 999 * 1000 / 2);
+	assert_true(connects >= 64 + 36);
+	assert_int_equal(reads(&s, "other"), calls - 63 * 64 / 2);
+	snapshot_free(&s);
+	mountstats_source.detach(p);
+}
+
+/* Likewise its ops. */
+TEST_WITH(ops_without_end_do_not_fill_the_memory, enter, leave)
+{
+	static char stats[1 << 19], infos[1 << 16];
+	struct snapshot s = {};
+	uint64_t calls = 0;
+	void *p;
+
+	MOUNTS();
+	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	for (unsigned int i = 0; i < 40; i++) {
+		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
+			 "device nas-%u:/x mounted on /m%u with fstype nfs4 statvers=1.1\n"
+			 "\tage:\t1\n\tper-op statistics\n",
+			 i, i);
+		for (unsigned int op = 0; op < RPC_MAX_OP; op++)
+			snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
+				 "\tOP%u: 1 1 0 1 1 1 1 1 1\n", op);
+		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
+			 "%u 1 0:%u / /m%u rw - nfs4 nas-%u:/x rw,addr=10.0.0.1\n", i, 45 + i, i,
+			 i);
+	}
+	put(BY_PROCESS_1 "mountstats", stats);
+	put(BY_PROCESS_1 "mountinfo", infos);
+	assert_int_equal(mountstats_source.read(p, &s), 0);
+	assert_int_equal(s.op_count, RPC_MAX_SERIES);
+	assert_int_equal(s.error_count, RPC_MAX_SERIES);
+	for (size_t i = 0; i < s.op_count; i++)
+		calls += time_histogram_count(&s.ops[i].total);
+	assert_int_equal(calls, 40 * RPC_MAX_OP);
+	assert_string_equal(s.ops[RPC_MAX_SERIES - 1].server, "other");
+	assert_string_equal(s.ops[RPC_MAX_SERIES - 1].op, "other");
+	assert_string_equal(s.drops[0].reason, "rpc_series");
+	assert_int_equal(s.drops[0].count, 40 * RPC_MAX_OP - (RPC_MAX_SERIES - 1));
+	snapshot_free(&s);
 	mountstats_source.detach(p);
 }
 

@@ -88,6 +88,7 @@ TEST(the_same_mounts_in_mountinfo)
 		"rw,vers=4.2,proto=tcp,clientaddr=10.0.0.9,local_lock=none,addr=10.0.0.1\n"
 		"41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,port=20049,addr=fd00::1,x\n"
 		"42 22 bad / /x rw - nfs a:/ rw\n"
+		"44 22 0:48 / /o rw - nfs other:/other rw\n"
 		"43 22 0:47\n";
 	struct mountinfo_mount mount;
 	struct span m;
@@ -102,6 +103,8 @@ TEST(the_same_mounts_in_mountinfo)
 	assert_int_equal(mount.device, 46);
 	assert_string_equal(mount.address, "fd00::1");
 	assert_int_equal(mount.port, 20049);
+	assert_true(mountinfo_next(&m, &mount));
+	assert_string_equal(mount.server, "\\x6fther"); /* the name of what has been folded */
 	assert_false(mountinfo_next(&m, &mount));
 }
 

@@ -89,6 +89,40 @@ TEST_WITH(more_mounts_than_the_bound_are_counted, enter, leave)
 	snapshot_free(&s);
 }
 
+/* In kB; proc(5). */
+static long resident(void)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	long size, pages;
+
+	assert_non_null(statm);
+	assert_int_equal(fscanf(statm, "%ld %ld", &size, &pages), 2);
+	fclose(statm);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Users mount file systems, too. */
+TEST_WITH(memory_for_a_long_list_is_given_back, enter, leave)
+{
+	static char list[8 << 20];
+	struct snapshot s;
+	long before;
+
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* it keeps what is freed */
+#endif
+	for (char *end = list; end < list + sizeof(list) - 64;)
+		end += sprintf(end, "22 1 0:20 / /home/me rw - fuse.sshfs sshfs rw\n");
+	put_mounts(list);
+	before = resident();
+	for (unsigned int i = 0; i < 4; i++) {
+		s = now();
+		assert_int_equal(s.mount_count, 0);
+		snapshot_free(&s);
+	}
+	assert_true(resident() < before + 512);
+}
+
 TEST_WITH(long_names_are_cut, enter, leave)
 {
 	char text[2000], name[1001];

@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* So much is given back to the system at once: otherwise the allocator keeps it for the next time. */
+#define LARGE_BYTES (256 << 10)
 
 /* Up to the end of the file, whatever its length was before: it may grow or
  * shrink meanwhile, and files of proc have length 0. */
@@ -128,6 +132,10 @@ FILE *file_open(const char *root, const char *path)
 
 void file_text_free(struct file_text *f)
 {
+	bool large = f->len > LARGE_BYTES;
+
 	free(f->bytes);
 	*f = (struct file_text){};
+	if (large)
+		malloc_trim(0);
 }

@@ -17,6 +17,14 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len)
 	safe_copy(label, size, bytes, len, true, mark);
 }
 
+void label_from_name(char *label, size_t size, const char *name, size_t len)
+{
+	if (len == strlen(LABEL_OTHER) && !memcmp(name, LABEL_OTHER, len))
+		snprintf(label, size, SAFE_ESCAPE "%s", LABEL_OTHER[0], &LABEL_OTHER[1]);
+	else
+		label_from_bytes(label, size, name, len);
+}
+
 char *label_escape(char *out, const char *label)
 {
 	/* All of ASCII that is shown as it is. */

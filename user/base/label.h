@@ -10,6 +10,9 @@
 /* Room for the longest label value in this program, NUL included. */
 #define LABEL_SIZE 192
 
+/* What has no labels of its own is under this one. */
+#define LABEL_OTHER "other"
+
 /*
  * Makes a label of @len bytes: a byte that is not safe (safe_text.h), or would begin such an
  * escape, becomes "\xNN", so different bytes give different labels. A text that does not fit
@@ -17,6 +20,10 @@
  * of all of its bytes; always NUL-terminated. Call it once for a value.
  */
 void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
+
+/* The same for a name of what may fold: LABEL_OTHER itself is escaped, so that nothing which has that
+ * name is taken for what has been folded. */
+void label_from_name(char *label, size_t size, const char *name, size_t len);
 
 /* The most bytes that label_escape() makes of one. */
 #define LABEL_ESCAPE_MAX 5

@@ -12,8 +12,6 @@
 #include "base/array.h"
 #include "xid/xid_line.h"
 
-#define OTHER "other"
-
 /* Finds the entry, or adds it if there are fewer than @max. NULL: neither. */
 static struct fault *find_within(struct snapshot *s, const struct fault *like, size_t max)
 {
@@ -41,7 +39,7 @@ static struct fault *find_fault(struct snapshot *s, const struct fault *like)
 
 	if (found)
 		return found;
-	strcpy(folded.device, OTHER);
+	strcpy(folded.device, LABEL_OTHER);
 	found = find_within(s, &folded, may_be_made_up(like) ? MAX_MADE_UP : MAX_FAULTS_IN_ALL);
 	if (found)
 		return found;
@@ -171,14 +169,14 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 	if (!fault)
 		return -ENOMEM;
 	/* Reports of several devices in turn are no burst of one. */
-	apart = time >= fault->last + FAULT_BURST_SECONDS || !strcmp(fault->device, OTHER);
+	apart = time >= fault->last + FAULT_BURST_SECONDS || !strcmp(fault->device, LABEL_OTHER);
 	first = !fault->incidents;
 	if (!fault->count++)
 		fault->first = time;
 	if (first || (apart && !is_repeated(fault, like->causes[0]))) {
 		fault->incidents++;
 		if (first || time >= fault->last + FAULT_REPEAT_SECONDS ||
-		    !strcmp(fault->device, OTHER))
+		    !strcmp(fault->device, LABEL_OTHER))
 			faults_note_repeat(&fault->repeats, time);
 	}
 	if (time > fault->last)
@@ -197,7 +195,7 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	if (event && s->kernel_event_count > MAX_KERNEL_EVENTS &&
 	    event == &s->kernel_events[s->kernel_event_count - 1] && !event->count) {
 		s->kernel_event_count--;
-		event = snapshot_kernel_event(s, gpu_driver, kind, OTHER);
+		event = snapshot_kernel_event(s, gpu_driver, kind, LABEL_OTHER);
 	}
 	if (!event)
 		return -ENOMEM;
@@ -215,7 +213,7 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 	if (u && s->unverified_count > MAX_UNVERIFIED &&
 	    u == &s->unverified[s->unverified_count - 1] && !u->count) {
 		s->unverified_count--;
-		u = snapshot_unverified(s, OTHER, 0);
+		u = snapshot_unverified(s, LABEL_OTHER, 0);
 	}
 	if (!u)
 		return -ENOMEM;
@@ -238,7 +236,7 @@ static const char *gpu_id(const struct snapshot *s, const char *device)
 static bool outlives_boot(const struct fault *f)
 {
 	return !f->nvswitch && f->code != XID_RECOVERY_ACTION && !strcmp(f->severity, "fatal") &&
-	       strcmp(f->device, OTHER) != 0;
+	       strcmp(f->device, LABEL_OTHER) != 0;
 }
 
 /* An entry for it; NULL: no memory. */
@@ -365,7 +363,7 @@ int faults_rate_limited(struct faults *f, const char *gpu)
 	struct gpu_info *info = faults_gpu(f, gpu);
 
 	if (!info)
-		info = snapshot_gpu(&f->counts, OTHER);
+		info = snapshot_gpu(&f->counts, LABEL_OTHER);
 	if (!info)
 		return -ENOMEM;
 	info->rate_limited = true;

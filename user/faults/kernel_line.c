@@ -241,7 +241,7 @@ static bool match_shortest(struct span *s, const char *pattern, size_t max, bool
 		if (!match(&rest, pattern, out))
 			continue;
 		if (word)
-			label_from_bytes(out->device, sizeof(out->device), start, len);
+			label_from_name(out->device, sizeof(out->device), start, len);
 		*s = rest;
 		return true;
 	}

@@ -15,8 +15,6 @@ const char *const episode_kind_names[EPISODE_KINDS] = {
 	[EPISODE_LOAD] = "load",
 };
 
-#define OTHER "other"
-
 /* A burst begins at this rate, in bytes per second, and at twice that of the time before ... */
 #define RISE_RATE 1e5
 #define RISE_FACTOR 2
@@ -314,7 +312,7 @@ int episodes_end(struct episodes *e)
 
 int episode_count_in(struct snapshot *s, const struct episode *e)
 {
-	const char *kind = episode_kind_names[e->kind], *server = OTHER;
+	const char *kind = episode_kind_names[e->kind], *server = LABEL_OTHER;
 	uint64_t ns = (uint64_t)(e->seconds * 1e9);
 	struct episode_stats *to;
 	size_t own = 0;
@@ -322,7 +320,7 @@ int episode_count_in(struct snapshot *s, const struct episode *e)
 	for (size_t i = 0; i < s->episode_count; i++) {
 		if (!strcmp(s->episodes[i].server, e->server) && !strcmp(s->episodes[i].kind, kind))
 			server = e->server;
-		own += strcmp(s->episodes[i].server, OTHER) != 0;
+		own += strcmp(s->episodes[i].server, LABEL_OTHER) != 0;
 	}
 	to = snapshot_episodes(s, own < EPISODE_SETS ? e->server : server, kind);
 	if (!to)

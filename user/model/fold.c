@@ -6,28 +6,27 @@
 
 #include "model/merge.h"
 
-#define OTHER "other"
-
-/* An entry may be named "other" already: a host, or what did not fit the kernel's table.
- * The two must not become one name twice. */
+/* An entry may be named "other" already: what did not fit the kernel's table. The two must not
+ * become one name twice. */
 static bool is_other_op(const struct rpc_op *o)
 {
-	return !strcmp(o->server, OTHER) && !strcmp(o->op, OTHER);
+	return !strcmp(o->server, LABEL_OTHER) && !strcmp(o->op, LABEL_OTHER);
 }
 
 static bool is_other_error(const struct rpc_error *e)
 {
-	return !strcmp(e->server, OTHER) && !strcmp(e->op, OTHER) && !strcmp(e->status, OTHER);
+	return !strcmp(e->server, LABEL_OTHER) && !strcmp(e->op, LABEL_OTHER) &&
+	       !strcmp(e->status, LABEL_OTHER);
 }
 
 static bool is_other_transport(const struct rpc_transport_state *t)
 {
-	return !strcmp(t->server, OTHER) && !strcmp(t->name, OTHER);
+	return !strcmp(t->server, LABEL_OTHER) && !strcmp(t->name, LABEL_OTHER);
 }
 
 static bool is_other_server(const struct rpc_server_state *v)
 {
-	return !strcmp(v->server, OTHER);
+	return !strcmp(v->server, LABEL_OTHER);
 }
 
 /*
@@ -73,20 +72,22 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 					       is_other_server, rpc_server_add);
 
 	if (op) {
-		strcpy(op->server, OTHER);
-		strcpy(op->op, OTHER);
+		strcpy(op->server, LABEL_OTHER);
+		strcpy(op->op, LABEL_OTHER);
 	}
 	if (error) {
-		strcpy(error->server, OTHER);
-		strcpy(error->op, OTHER);
-		strcpy(error->status, OTHER);
+		strcpy(error->server, LABEL_OTHER);
+		strcpy(error->op, LABEL_OTHER);
+		strcpy(error->status, LABEL_OTHER);
 	}
 	if (transport) {
-		strcpy(transport->server, OTHER);
-		strcpy(transport->name, OTHER);
+		strcpy(transport->server, LABEL_OTHER);
+		strcpy(transport->name, LABEL_OTHER);
+		transport->remote = transport->local =
+			(struct endpoint){}; /* it may be one alone */
 	}
 	if (server)
-		strcpy(server->server, OTHER);
+		strcpy(server->server, LABEL_OTHER);
 	/* What only describes cannot be added up: it is left out. */
 	s->folded_entries += cut(&s->mount_count, max_series);
 	s->folded_entries += cut(&s->storage_count, max_series);

@@ -17,8 +17,6 @@
 #include "kernel/bpf_support.h"
 #include "rpc.skel.h"
 
-#define OTHER "other"
-
 /* A task that has been awake for this long may have ended. Each snapshot checks at
  * most MAX_SWEEPS of them. */
 #define SWEEP_AGE_NS 2000000000
@@ -103,7 +101,7 @@ static int read_servers(struct reading *r)
 		if (!server.name[0])
 			continue; /* being filled at this moment: nothing is counted yet */
 		len = strnlen(server.name, sizeof(server.name));
-		label_from_bytes(label, LABEL_SIZE - 12, server.name, len);
+		label_from_name(label, LABEL_SIZE - 12, server.name, len);
 		/* A name with an '@' has the number behind it, so that none ends like another. */
 		if (server.netns != r->m->own_netns || strchr(label, '@'))
 			snprintf(label + strlen(label), 12, "@%u", server.netns);
@@ -113,7 +111,7 @@ static int read_servers(struct reading *r)
 
 static const char *server_label(const struct reading *r, uint32_t server)
 {
-	return server < r->server_count ? r->servers[server] : OTHER;
+	return server < r->server_count ? r->servers[server] : LABEL_OTHER;
 }
 
 /* Adds series number @i, of all shards. */
@@ -136,7 +134,7 @@ static int read_one_series(struct reading *r, uint32_t i)
 			continue;
 		if (!op)
 			op = i ? snapshot_op(r->s, server_label(r, info.key.server), info.name) :
-				 snapshot_op(r->s, OTHER, OTHER);
+				 snapshot_op(r->s, LABEL_OTHER, LABEL_OTHER);
 		if (!op)
 			return -ENOMEM;
 		rpc_series_add(op, copy);
@@ -154,8 +152,6 @@ static int read_series(struct reading *r)
 	for (uint32_t i = 1; i <= count && !err; i++)
 		err = read_one_series(r, i < count ? i : 0);
 	rpc_series_unmap(&r->m->reader);
-	if (!err)
-		rpc_series_complete(r->s);
 	return err;
 }
 
@@ -165,10 +161,13 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	struct rpc_series_info info;
 	struct rpc_error *error;
 
+	/* Its server may be newer than those that were read. The next snapshot will have it. */
+	if (series >= r->series_count)
+		return 0;
 	if (lookup(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
 	error = series ? snapshot_error(r->s, server_label(r, info.key.server), info.name, status) :
-			 snapshot_error(r->s, OTHER, OTHER, status);
+			 snapshot_error(r->s, LABEL_OTHER, LABEL_OTHER, status);
 	if (!error)
 		return -ENOMEM;
 	error->count += count;

@@ -47,12 +47,21 @@ struct seen_mount {
 	size_t op_count;
 };
 
+struct known_server {
+	char label[LABEL_SIZE];
+};
+
 struct mountstats {
 	const char *root;
 	mountstats_label *label; /* NULL: servers have the names of their mounts */
 	void *context; /* of @label */
-	bool begun; /* a poll has succeeded: all calls of a new mount count */
+	const char *
+		process; /* whose mounts the last poll has found; static; NULL: none has succeeded */
+	bool begun; /* the poll before has found the same process': all calls of a new mount count */
 	struct snapshot totals; /* only its ops, errors and transports are used */
+	uint64_t folded_calls; /* of ops for which there was no room */
+	struct known_server *servers; /* that the totals may have */
+	size_t server_count;
 	struct seen_mount *mounts;
 	size_t mount_count;
 	struct transports transports;
@@ -92,6 +101,21 @@ static void add_rest(struct rpc_op *o, uint64_t calls)
 	add_time(rest, calls, 0);
 }
 
+/* The total of an op, or of all those for which there is no room; NULL: no memory. */
+static struct rpc_op *total_of(struct mountstats *m, const char *server, const char *op,
+			       uint64_t calls)
+{
+	struct snapshot *s = &m->totals;
+	size_t before = s->op_count;
+	struct rpc_op *o = snapshot_op(s, server, op);
+
+	if (s->op_count == before || before < RPC_MAX_SERIES - 1)
+		return o;
+	s->op_count = before;
+	m->folded_calls += calls;
+	return snapshot_op(s, LABEL_OTHER, LABEL_OTHER);
+}
+
 /*
  * The kernel counts a call's figures one after the other, its calls first, and prints them
  * without the lock that it holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and
@@ -111,7 +135,7 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 		return 0;
 	if (resent(now) < resent(before))
 		now->transmits = now->calls + resent(before);
-	o = snapshot_op(&m->totals, mount->server, now->name);
+	o = total_of(m, mount->server, now->name, calls);
 	if (!o)
 		return -ENOMEM;
 	add_time(&o->total, calls, counted_since(now->total_ms, before->total_ms));
@@ -120,7 +144,7 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 	o->sent_bytes += counted_since(now->sent_bytes, before->sent_bytes);
 	o->received_bytes += counted_since(now->received_bytes, before->received_bytes);
 	if (errors) {
-		e = snapshot_error(&m->totals, mount->server, now->name, ANY_STATUS);
+		e = snapshot_error(&m->totals, o->server, o->op, ANY_STATUS);
 		if (!e)
 			return -ENOMEM;
 		e->count += errors;
@@ -157,6 +181,7 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint64_t device)
 {
 	struct seen_mount *seen = find_mount(m, device);
+	bool counts = seen || m->begun;
 	struct mountstats_op *ops;
 	int err = 0;
 
@@ -170,7 +195,7 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint6
 	} else if (is_another(seen, mount)) {
 		seen->op_count = 0;
 	}
-	for (size_t i = 0; i < mount->op_count && m->begun && !err; i++)
+	for (size_t i = 0; i < mount->op_count && counts && !err; i++)
 		err = add_op(m, mount, &mount->ops[i], op_before(seen, mount->ops[i].name));
 	ops = realloc(seen->ops, (mount->op_count + 1) * sizeof(*ops));
 	if (!ops)
@@ -183,13 +208,14 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint6
 	return err;
 }
 
-/* Removes the mounts that have ended: their counts are in the totals. */
+/* Removes the mounts that have ended: their counts are in the totals. Those that another process has
+ * may come back. */
 static void forget_mounts(struct mountstats *m)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->mount_count; i++) {
-		if (m->mounts[i].there)
+		if (m->mounts[i].there || !m->begun)
 			m->mounts[kept++] = m->mounts[i];
 		else
 			free(m->mounts[i].ops);
@@ -221,6 +247,26 @@ static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos
 	return NULL;
 }
 
+/* The names of servers are not the node's alone to choose: those beyond as many as the other sources
+ * know fold. */
+static int fold_server(struct mountstats *m, char *label)
+{
+	struct known_server *known;
+
+	for (size_t i = 0; i < m->server_count; i++)
+		if (!strcmp(m->servers[i].label, label))
+			return 0;
+	if (m->server_count == RPC_MAX_SERVERS) {
+		strcpy(label, LABEL_OTHER);
+		return 0;
+	}
+	known = ARRAY_APPEND(m->servers, m->server_count);
+	if (!known)
+		return -ENOMEM;
+	strcpy(known->label, label);
+	return 0;
+}
+
 static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		       const struct mountinfo_mount *infos, size_t count)
 {
@@ -237,7 +283,10 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		label = m->label ? m->label(m->context, info->address) : NULL;
 		if (label)
 			snprintf(mount->server, sizeof(mount->server), "%s", label);
-		err = add_mount(m, mount, info->device);
+		else
+			err = fold_server(m, mount->server);
+		if (!err)
+			err = add_mount(m, mount, info->device);
 		if (!err)
 			err = transports_add(&m->transports, mount, info);
 	}
@@ -264,16 +313,20 @@ static int poll_mounts(struct mountstats *m)
 {
 	struct file_text stats = {}, text = {};
 	struct mountinfo_mount *infos = NULL;
-	const char *process = "1";
+	static const char first[] = "1", self[] = "self";
+	const char *process = first;
 	size_t count = 0;
 	int err;
 
 	transports_clear(&m->transports);
 	err = read_proc(m, process, "mountstats", &stats);
 	if (err) {
-		process = "self";
+		process = self;
 		err = read_proc(m, process, "mountstats", &stats);
 	}
+	/* What it has besides may have been counted before. */
+	if (m->process && m->process != process)
+		m->begun = false;
 	if (!err)
 		err = read_proc(m, process, "mountinfo", &text);
 	if (!err)
@@ -284,7 +337,10 @@ static int poll_mounts(struct mountstats *m)
 		forget_mounts(m);
 		err = transports_count_connects(&m->transports, &m->totals, m->begun);
 	}
-	m->begun |= !err;
+	if (!err) {
+		m->begun = true;
+		m->process = process;
+	}
 	free(infos);
 	file_text_free(&text);
 	file_text_free(&stats);
@@ -296,6 +352,7 @@ static void release(struct mountstats *m)
 	for (size_t i = 0; i < m->mount_count; i++)
 		free(m->mounts[i].ops);
 	free(m->mounts);
+	free(m->servers);
 	transports_free(&m->transports);
 	snapshot_free(&m->totals);
 }
@@ -407,6 +464,7 @@ static int read_state(void *state, struct snapshot *s)
 	s->unknown |= RPC_ALL_FACTS & ~known;
 	if (err == -ENOMEM)
 		return err;
+	snapshot_drop(s, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
 	err = add_totals(&m->totals, s);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);

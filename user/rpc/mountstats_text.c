@@ -73,7 +73,7 @@ static void take_server(char *server, struct span *device)
 
 	span_take(device, "]");
 	span_take(device, ":");
-	label_from_bytes(server, LABEL_SIZE - 12, bytes, unescape(bytes, sizeof(bytes), host));
+	label_from_name(server, LABEL_SIZE - 12, bytes, unescape(bytes, sizeof(bytes), host));
 }
 
 /* "device HOST:/PATH mounted on POINT with fstype nfs4 statvers=1.1" */

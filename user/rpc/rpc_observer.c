@@ -23,6 +23,7 @@
 #include "rpc/choice.h"
 #include "rpc/mountstats.h"
 #include "rpc/nfs_mounts.h"
+#include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"
 #include "rpc/source.h"
 #include "rpc/xprt_files.h"
@@ -258,6 +259,7 @@ static void keep_counts(struct rpc_observer *o)
 		return;
 	}
 	snapshot_free(&o->past);
+	rpc_series_complete(&s);
 	o->past = s;
 }
 
@@ -324,6 +326,7 @@ static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 	if (good) {
 		detach(o);
 		snapshot_free(&o->past);
+		rpc_series_complete(&now);
 		o->past = now;
 		o->source = source;
 		o->source_state = state;

@@ -15,14 +15,18 @@
 
 int rpc_series_open(struct rpc_series_reader *r)
 {
-	*r = (struct rpc_series_reader){ .copy = malloc(sizeof(*r->copy)) };
-	return r->copy ? 0 : -ENOMEM;
+	*r = (struct rpc_series_reader){
+		.copy = malloc(sizeof(*r->copy)),
+		.without = calloc(RPC_SERIES_ENTRIES, sizeof(*r->without)),
+	};
+	return r->copy && r->without ? 0 : -ENOMEM;
 }
 
 void rpc_series_close(struct rpc_series_reader *r)
 {
 	rpc_series_unmap(r);
 	free(r->copy);
+	free(r->without);
 }
 
 int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_t count)
@@ -44,6 +48,33 @@ void rpc_series_unmap(struct rpc_series_reader *r)
 	r->series = NULL;
 }
 
+/* Without a sum each was 0 ns long: most phases of most calls. */
+static int used_buckets(__u64 sum)
+{
+	return sum ? TIME_BUCKETS : 1;
+}
+
+/*
+ * The kernel side records only the waits that there were. Of a copy with a call that is recorded
+ * in part, it is not known whether that one has waited. So the calls are those that had @finished
+ * before it: that may be too few, so no fewer count than before.
+ */
+static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
+			      bool in_part)
+{
+	for (int p = 0; p < RPC_PHASES; p++) {
+		uint64_t *without = &r->without[index][p], with = 0;
+
+		for (int b = 0; b < used_buckets(r->copy->phase_ns[p]); b++)
+			with += r->copy->phase[p][b];
+		if (in_part)
+			rpc_monotonic(without, counted_since(finished, with));
+		else
+			*without = counted_since(finished, with);
+		r->copy->phase[p][0] += *without;
+	}
+}
+
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index)
 {
 	const volatile struct rpc_series *series = &r->series[index];
@@ -57,15 +88,13 @@ const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t i
 		__sync_synchronize();
 		started = series->started;
 	} while (started != finished && ++tries < COPY_TRIES);
+	add_calls_without(r, index, finished, started != finished);
 	return r->copy;
 }
 
 static void add_times(struct time_histogram *h, const __u64 *bucket, __u64 sum)
 {
-	/* Without a sum each was 0 ns long: most phases of most calls. */
-	int used = sum ? TIME_BUCKETS : 1;
-
-	for (int i = 0; i < used; i++)
+	for (int i = 0; i < used_buckets(sum); i++)
 		h->bucket[i] += bucket[i];
 	h->sum_ns += sum;
 }

@@ -14,9 +14,11 @@ struct rpc_series_reader {
 	const volatile struct rpc_series *series; /* mapped; NULL: not now */
 	size_t size; /* of that, in bytes */
 	struct rpc_series *copy;
+	/* Of each element: its calls that had nothing of a phase, as last read. */
+	uint64_t (*without)[RPC_PHASES];
 };
 
-/* Allocates the copy. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
+/* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
 int rpc_series_open(struct rpc_series_reader *r);
 void rpc_series_close(struct rpc_series_reader *r);
 
@@ -28,16 +30,17 @@ void rpc_series_unmap(struct rpc_series_reader *r);
 /*
  * Returns a copy in which every call that was begun is finished, if there is a moment
  * when no program writes the series: as many calls had finished before it as have
- * begun after it. Valid until the next call. @index is
- * one of the mapped elements.
+ * begun after it. Otherwise it has parts of a call, but no figure is lower than in an earlier
+ * copy. The calls that did not wait are in the first bucket of each wait. Valid until the next
+ * call. @index is one of the mapped elements.
  */
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index);
 
 /* Adds a copy's figures to @op. */
 void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy);
 
-/* Call it when all series have been added. Puts the calls that did not wait into the
- * first bucket of each wait: the kernel side records only waits that happened. */
+/* Call it when the source of @s is given up. Puts the calls of one that does not measure all phases
+ * into the first bucket of the others, so that every phase goes on counting every call. */
 void rpc_series_complete(struct snapshot *s);
 
 /* Calls @add for each error in the map behind @fd, in the order in which they were

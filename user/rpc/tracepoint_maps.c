@@ -12,8 +12,6 @@
 #include "rpc/clients.h"
 #include "rpc_events.skel.h"
 
-#define OTHER "other"
-
 /* A task that ended longer ago than this will no longer be booked. */
 #define ENDED_NS 2000000000
 
@@ -121,7 +119,7 @@ static void name_server(struct rpc_event_label *label, const char *name, const c
 		name = known;
 	if (!*name)
 		name = address;
-	label_from_bytes(label->server, sizeof(label->server), name, strnlen(name, RPC_NAME_LEN));
+	label_from_name(label->server, sizeof(label->server), name, strnlen(name, RPC_NAME_LEN));
 	snprintf(label->address, sizeof(label->address), "%s", address);
 	label->named = true;
 }
@@ -164,7 +162,7 @@ static void name_servers(struct tracepoint_maps *m)
 	}
 	if (renamed)
 		clients_each(note_netid, m);
-	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, OTHER);
+	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, LABEL_OTHER);
 }
 
 const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address)
@@ -196,7 +194,7 @@ static int read_series(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 			continue;
 		snprintf(name, sizeof(name), "%.*s", RPC_OP_LEN - 1, info->op);
 		op = i ? snapshot_op(s, server_label(m, info->server), name) :
-			 snapshot_op(s, OTHER, OTHER);
+			 snapshot_op(s, LABEL_OTHER, LABEL_OTHER);
 		if (!op)
 			return -ENOMEM;
 		rpc_series_add(op, copy);
@@ -218,7 +216,7 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	if (series && !*server_label(r->m, info->server))
 		return 0;
 	error = series ? snapshot_error(r->s, server_label(r->m, info->server), info->op, status) :
-			 snapshot_error(r->s, OTHER, OTHER, status);
+			 snapshot_error(r->s, LABEL_OTHER, LABEL_OTHER, status);
 	if (!error)
 		return -ENOMEM;
 	error->count += count;
@@ -361,10 +359,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 	/* "other" comes last, so that it does not change the order of the rest. */
 	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
 		err = read_series(m, s, i % RPC_MAX_SERIES);
-	if (err)
-		return err;
-	rpc_series_complete(s);
-	err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
+	if (!err)
+		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
 		if (m->labels[i].server[0])
 			err = read_server(m, s, i, epoch);

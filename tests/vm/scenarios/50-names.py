@@ -15,7 +15,8 @@ HOSTILE = ("caf\u00e9\u6f22"
 def servers_stay_apart_and_readable(folder):
     metrics = Metrics(folder / "names.prom")
     servers = metrics.values("rpc_op_calls_total", "server")
-    for name in (r'na\"sty\\x\\x0ana\\xffme{}=', HOSTILE.replace("\\", "\\\\"), r"twin\\xff", r"twin\\x5cxff"):
+    for name in (r'na\"sty\\x\\x0ana\\xffme{}=', HOSTILE.replace("\\", "\\\\"), r"twin\\xff", r"twin\\x5cxff",
+                 r"\\x6fther"):
         need(name in servers, name, "is not among", servers)
     need("::1" in servers, "no IPv6 server among", servers)
     if not has_all_families(metrics):

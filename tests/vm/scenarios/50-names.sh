@@ -19,6 +19,8 @@ named 127.0.0.2 "$hostile" "/mnt/$hostile"
 # One is called as the other is shown.
 named 127.0.0.3 $'twin\xff' /mnt/twin
 named 127.0.0.4 'twin\xff' /mnt/other-twin
+# One has the name of what is folded.
+named 127.0.0.6 other /mnt/folded
 nfs_mount 4.2 '' /mnt/six '[::1]'
 ls /mnt/six
 ip address add 10.99.0.1/32 dev lo
