@@ -125,7 +125,7 @@ static void on_printk(void *context, const struct printk_event *event)
 	const uint64_t *stack = (const uint64_t *)event->stack;
 	uint64_t now = monotonic_ns();
 
-	if (printk_origins_stale(&g->origins, stack, depth, event->time, now))
+	if (printk_origins_stale(&g->origins, "", stack, depth, event->time, now))
 		read_origins(g);
 	if (g->stream.origins_ns != UINT64_MAX)
 		origin = printk_origin(&g->origins, stack, depth, event->time);
@@ -150,7 +150,7 @@ static bool driver_was_loaded(struct gpu_hooks *g)
 {
 	ino_t before = g->driver;
 
-	g->driver = module_number("nvidia");
+	g->driver = module_number("", "nvidia");
 	return g->driver && g->driver != before;
 }
 
