@@ -588,6 +588,7 @@ TEST_WITH(a_process_forges_no_fault, enter, leave)
 {
 	struct world *w = *state;
 
+	w->origin = PRINTK_ORIGIN_OTHER;
 	message(w, XID_79);
 	record_of(w, 1, w->now, XID_79);
 	record_of(w, 1, w->now, XID_31 "\n" XID_31);
@@ -880,6 +881,36 @@ TEST_WITH(a_flood_hides_no_fault_and_forges_none, enter, leave)
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 1);
 	assert_int_equal(unverified(w), 3 * MAX_PRINTK_WAITING);
+}
+
+/* Who may write to /dev/kmsg can guess the text of a fault. What is crowded out, or was printed by another
+ * CPU a moment before, leaves records without a message of their own before that of the driver. */
+TEST_WITH(a_flood_of_a_process_takes_no_message_of_the_driver, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	record(w, "something else");
+	w->now += SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		message(w, XID_79);
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, XID_79);
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		record_of(w, 1, w->now, XID_79);
+	record(w, XID_79);
+	assert_one_79(w);
+	assert_int_equal(unverified(w), 0);
+	/* In the order of the hook, not in that of the log. */
+	message(w, XID_31);
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, XID_31);
+	record_of(w, 1, w->now, XID_31);
+	record(w, XID_31);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 0);
 }
 
 /* Nor does a flood of texts that the driver does not confirm. */

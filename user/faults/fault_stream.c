@@ -326,9 +326,11 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	bool before_start = record->sequence < s->first_record;
 	bool before_hook = before_start || record->sequence < s->first_message;
 	struct printk_pieces calls = {};
+	/* Where such records count, they are taken for the driver's. */
+	bool by_process = record->facility && !s->accept_user_kmsg;
 	/* A message of the same text is that of a later record. */
 	struct printk_event *printk =
-		before_hook ? NULL : printk_queue_take(&s->printk, text, len, &calls);
+		before_hook ? NULL : printk_queue_take(&s->printk, text, len, by_process, &calls);
 	struct provenance p = { .text = text, .len = len, .record = record, .pieces = &calls };
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
