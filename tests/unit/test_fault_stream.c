@@ -913,6 +913,27 @@ TEST_WITH(a_flood_of_a_process_takes_no_message_of_the_driver, enter, leave)
 	assert_int_equal(unverified(w), 0);
 }
 
+#define NO_START "NVRM: GPU 0000:c1:00.0: RmInitAdapter failed! (0x24:0x72:1568)"
+
+/* A flood has pushed its record out of the log before that was read. */
+TEST_WITH(a_failure_of_the_driver_that_the_log_has_lost, enter, leave)
+{
+	struct world *w = *state;
+
+	message(w, NO_START);
+	message(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, NO_START);
+	message(w, "mce: [Hardware Error]: Machine check events logged NVRM");
+	w->origin = PRINTK_ORIGIN_UNKNOWN;
+	message(w, NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	assert_int_equal(events(w, "mce"), 0);
+	assert_int_equal(w->faults.counts.gpu_count, 1);
+	assert_int_equal(total(w), 0);
+}
+
 /* Nor does a flood of texts that the driver does not confirm. */
 TEST_WITH(a_flood_without_calls_forges_none, enter, leave)
 {

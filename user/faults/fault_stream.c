@@ -202,6 +202,23 @@ static int count_faults(struct fault_stream *s, const struct fault_origin *origi
 	return count;
 }
 
+/* Counts the faults of a text, or what else it has. */
+static void count_text(struct fault_stream *s, const struct fault_origin *origin,
+		       const struct provenance *p, uint64_t now_ns)
+{
+	struct kernel_line line;
+	size_t offset = 0;
+
+	if (count_faults(s, origin, p, now_ns))
+		return;
+	while (kernel_line_next(p->text, p->len, &offset, &line))
+		/* It repeats an Xid, which may be still to be confirmed. */
+		if (!(line.follows_xid &&
+		      fault_pairs_pending(&s->pairs, line.device, line.follows_xid)) &&
+		    ((p->record && p->record->facility) || provenance_accepts(p, &line)))
+			fault_events_add_line(&s->events, origin->time_ns, &line);
+}
+
 void fault_stream_driver(struct fault_stream *s, const struct fault_report *report)
 {
 	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID : XID_LINE_XID,
@@ -229,7 +246,7 @@ static void count_message(struct fault_stream *s, const struct printk_waiting *w
 				      .len = w->event->len,
 				      .pieces = &whole };
 
-	count_faults(s, &origin, &p, now_ns);
+	count_text(s, &origin, &p, now_ns);
 }
 
 /* Whether the message's record may be in the part of the log that was not read yet. */
@@ -302,21 +319,10 @@ static void count_forged(struct fault_stream *s, const struct fault_origin *orig
 static void count_record(struct fault_stream *s, const struct fault_origin *origin,
 			 const struct provenance *p, uint64_t now_ns)
 {
-	struct kernel_line line;
-	size_t offset = 0;
-
-	if (p->record->facility && !s->accept_user_kmsg) {
+	if (p->record->facility && !s->accept_user_kmsg)
 		count_forged(s, origin, p->text, p->len);
-		return;
-	}
-	if (count_faults(s, origin, p, now_ns))
-		return;
-	while (kernel_line_next(p->text, p->len, &offset, &line))
-		/* It repeats an Xid, which may be still to be confirmed. */
-		if (!(line.follows_xid &&
-		      fault_pairs_pending(&s->pairs, line.device, line.follows_xid)) &&
-		    (p->record->facility || provenance_accepts(p, &line)))
-			fault_events_add_line(&s->events, origin->time_ns, &line);
+	else
+		count_text(s, origin, p, now_ns);
 }
 
 void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
