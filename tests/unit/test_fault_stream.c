@@ -934,6 +934,31 @@ TEST_WITH(a_failure_of_the_driver_that_the_log_has_lost, enter, leave)
 	assert_int_equal(total(w), 0);
 }
 
+/* A user who guesses its text prints it within messages of his own, more than may wait. The record of one
+ * takes the driver's message, which counts for what it is. */
+TEST_WITH(a_failure_of_the_driver_within_a_text_of_a_user, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	w->now += SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		message(w, TMPFS(NO_START));
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, NO_START);
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		record(w, TMPFS(NO_START));
+	record(w, NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	/* Only what it says: the rest is the user's. */
+	message(w, "NVRM: GPU 0000:c1:00.0: ");
+	record(w, TMPFS("NVRM: GPU 0000:c1:00.0: RmInitAdapter failed!"));
+	pass(w, 10 * SECOND);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+}
+
 /* Nor does a flood of texts that the driver does not confirm. */
 TEST_WITH(a_flood_without_calls_forges_none, enter, leave)
 {

@@ -202,21 +202,33 @@ static int count_faults(struct fault_stream *s, const struct fault_origin *origi
 	return count;
 }
 
-/* Counts the faults of a text, or what else it has. */
-static void count_text(struct fault_stream *s, const struct fault_origin *origin,
-		       const struct provenance *p, uint64_t now_ns)
+/* Counts the lines of a text's part that are no faults. */
+static void count_lines(struct fault_stream *s, const struct fault_origin *origin,
+			const struct provenance *p, size_t begin, size_t end)
 {
 	struct kernel_line line;
-	size_t offset = 0;
 
-	if (count_faults(s, origin, p, now_ns))
-		return;
-	while (kernel_line_next(p->text, p->len, &offset, &line))
+	while (kernel_line_next(p->text, end, &begin, &line))
 		/* It repeats an Xid, which may be still to be confirmed. */
 		if (!(line.follows_xid &&
 		      fault_pairs_pending(&s->pairs, line.device, line.follows_xid)) &&
 		    ((p->record && p->record->facility) || provenance_accepts(p, &line)))
 			fault_events_add_line(&s->events, origin->time_ns, &line);
+}
+
+/* Counts the faults of a text, or what else it has. */
+static void count_text(struct fault_stream *s, const struct fault_origin *origin,
+		       const struct provenance *p, uint64_t now_ns)
+{
+	size_t begin = 0, end;
+
+	if (count_faults(s, origin, p, now_ns))
+		return;
+	/* A line ends with the driver's call: what follows may be anybody's. */
+	for (; begin < p->len; begin = end) {
+		end = provenance_next_call(p, begin);
+		count_lines(s, origin, p, begin, end);
+	}
 }
 
 void fault_stream_driver(struct fault_stream *s, const struct fault_report *report)
