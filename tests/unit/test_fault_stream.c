@@ -1160,6 +1160,47 @@ TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 	}
 }
 
+/* Where no message shows when a record was printed, the log's clock may be behind by a minute, after
+ * a month or two. */
+TEST_WITH(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says, enter, leave)
+{
+	const struct faults *f;
+	struct world *w = *state;
+
+	f = &w->faults;
+	record(w, XID_79);
+	pass(w, 100 * SECOND);
+	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now - SECOND, w->now);
+	assert_int_equal(f->counts.recovery_count, 1);
+	assert_true(f->counts.faults[0].last < f->counts.recoveries[0].time);
+	w->stream.all_read_ns = w->now;
+	w->now += SECOND;
+	record_of(w, 0, w->now - 60 * SECOND, XID_79);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
+	assert_true(f->counts.faults[0].last == 1100);
+	/* So does one after the end of another's, if both are read at once. */
+	w->stream.all_read_ns = w->now;
+	w->now += SECOND;
+	record_of(w, 0, w->now - 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	record_of(w, 0, w->now - 70 * SECOND + MS, XID_79);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[1].time);
+	assert_true(f->counts.faults[0].last == 1101.001);
+	/* Or if the log's clock is ahead. */
+	record_of(w, 0, w->now + 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	w->now += MS;
+	record_of(w, 0, w->now + 70 * SECOND, XID_79);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[1].time);
+	/* Nor is a driver that fails while it is loaded taken for one that loads well. */
+	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now + SECOND,
+				  w->now + 2 * SECOND);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
+	/* A message has the true time. */
+	printk_at(w, w->now - 10 * SECOND, XID_31);
+	record_of(w, 0, w->now - 60 * SECOND, XID_31);
+	assert_int_equal(f->counts.faults[2].code, 31);
+	assert_true(f->counts.faults[2].last == 1092.001);
+}
+
 TEST_WITH(what_is_not_verified_is_bounded, enter, leave)
 {
 	struct world *w = *state;

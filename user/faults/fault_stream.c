@@ -362,10 +362,15 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	if (printk && printk->len <= len && !memcmp(printk->text, text, printk->len)) {
 		origin.time_ns = printk->time;
 		s->log_offset_ns = (int64_t)(printk->time - log_ns);
+	} else if (!before_start && origin.time_ns < s->all_read_ns) {
+		/* The clocks drift apart, by up to seconds a day. Records keep their order. */
+		s->log_offset_ns += (int64_t)(s->all_read_ns - origin.time_ns);
+		origin.time_ns = s->all_read_ns;
+	} else if (!before_start && origin.time_ns > now_ns) {
+		s->log_offset_ns -= (int64_t)(origin.time_ns - now_ns);
 	}
 	if (origin.time_ns > now_ns)
 		origin.time_ns = now_ns;
-	/* The log's clock and CLOCK_MONOTONIC drift apart, by seconds in weeks. */
 	if (before_start && origin.time_ns >= s->events.started_ns)
 		origin.time_ns = s->events.started_ns - 1;
 	s->read_to_ns = origin.time_ns;

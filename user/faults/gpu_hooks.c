@@ -237,7 +237,7 @@ static void resume_log(struct gpu_hooks *g)
 static bool read_log(struct gpu_hooks *g)
 {
 	struct kernel_log *l = &g->kernel_log;
-	uint64_t end = monotonic_ns() + LOG_BATCH_NS, now = 0;
+	uint64_t begin = monotonic_ns(), end = begin + LOG_BATCH_NS, now = 0;
 	int n = 0, err = 0;
 
 	g->log_outran = false;
@@ -256,6 +256,7 @@ static bool read_log(struct gpu_hooks *g)
 	}
 	/* What comes from now on has come after the marks. */
 	if (!err) {
+		g->stream.all_read_ns = begin;
 		kernel_log_mark_free(&g->start);
 		kernel_log_mark_free(&g->hooked);
 	}
