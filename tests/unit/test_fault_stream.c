@@ -570,6 +570,27 @@ TEST_WITH(more_messages_than_may_wait, enter, leave)
 	assert_int_equal(w->stream.crowded, 2 * MAX_PRINTK_WAITING);
 }
 
+/* A storm of the driver's fills the queue: a user's message takes the place of none. */
+TEST_WITH(messages_of_others_crowd_none_of_the_driver, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	record(w, "something else");
+	w->now += SECOND;
+	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
+		message(w, XID_79);
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
+		message(w, XID_31);
+	assert_int_equal(w->stream.crowded, 0);
+	assert_int_equal(w->stream.others_crowded, MAX_PRINTK_WAITING);
+	assert_int_equal(w->stream.gap_ns, 0);
+	/* All records are lost. */
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), MAX_PRINTK_WAITING);
+}
+
 /* The log cannot be read at all. */
 TEST_WITH(more_messages_than_may_wait_without_a_log, enter, leave)
 {

@@ -268,8 +268,9 @@ static bool is_unread(const struct fault_stream *s, const struct printk_event *e
 }
 
 /* Where there is no room, the oldest message leaves; first those of others, whose
- * records are known by having none. Of these few wait, because each record is compared with all. */
-static void make_room_for_message(struct fault_stream *s, enum printk_origin origin,
+ * records are known by having none. Of these few wait, because each record is compared with all.
+ * False: only the driver's wait, and this one is another's. */
+static bool make_room_for_message(struct fault_stream *s, enum printk_origin origin,
 				  uint64_t now_ns)
 {
 	bool full = s->printk.count == MAX_PRINTK_WAITING;
@@ -277,16 +278,19 @@ static void make_room_for_message(struct fault_stream *s, enum printk_origin ori
 	size_t i = s->printk.count, others = 0;
 
 	if (!full && origin != PRINTK_ORIGIN_OTHER)
-		return;
+		return true;
 	while (i--)
 		others += s->printk.list[i].origin == PRINTK_ORIGIN_OTHER;
 	if (!full && others < MAX_OTHERS_WAITING)
-		return;
+		return true;
 	for (i = 0; others && s->printk.list[i].origin != PRINTK_ORIGIN_OTHER;)
 		i++;
 	oldest = &s->printk.list[i];
 	if (!is_unread(s, oldest->event)) {
 		count_message(s, oldest, now_ns);
+	} else if (!others && origin == PRINTK_ORIGIN_OTHER) {
+		s->others_crowded++;
+		return false;
 	} else if (oldest->origin == PRINTK_ORIGIN_OTHER) {
 		s->others_crowded++;
 	} else {
@@ -295,13 +299,14 @@ static void make_room_for_message(struct fault_stream *s, enum printk_origin ori
 			s->gap_ns = oldest->event->time;
 	}
 	printk_queue_remove(&s->printk, i);
+	return true;
 }
 
 void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
 			 enum printk_origin origin, uint64_t now_ns)
 {
-	make_room_for_message(s, origin, now_ns);
-	if (printk_queue_add(&s->printk, event, origin, now_ns))
+	if (!make_room_for_message(s, origin, now_ns) ||
+	    printk_queue_add(&s->printk, event, origin, now_ns))
 		return;
 	s->crowded++;
 	if (s->gap_ns < event->time)
