@@ -904,6 +904,8 @@ TEST_WITH(a_flood_hides_no_fault_and_forges_none, enter, leave)
 	assert_int_equal(unverified(w), 3 * MAX_PRINTK_WAITING);
 }
 
+#define NO_START "NVRM: GPU 0000:c1:00.0: RmInitAdapter failed! (0x24:0x72:1568)"
+
 /* Who may write to /dev/kmsg can guess the text of a fault. What is crowded out, or was printed by another
  * CPU a moment before, leaves records without a message of their own before that of the driver. */
 TEST_WITH(a_flood_of_a_process_takes_no_message_of_the_driver, enter, leave)
@@ -932,9 +934,16 @@ TEST_WITH(a_flood_of_a_process_takes_no_message_of_the_driver, enter, leave)
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 2);
 	assert_int_equal(unverified(w), 0);
+	/* What the driver prints in the context of who wrote an unfinished line goes on in that. */
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, XID_31);
+	record_of(w, 1, w->now, "x" XID_31);
+	message(w, NO_START);
+	record_of(w, 1, w->now, "x" NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 3);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
 }
-
-#define NO_START "NVRM: GPU 0000:c1:00.0: RmInitAdapter failed! (0x24:0x72:1568)"
 
 /* A flood has pushed its record out of the log before that was read. */
 TEST_WITH(a_failure_of_the_driver_that_the_log_has_lost, enter, leave)
