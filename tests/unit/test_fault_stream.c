@@ -570,6 +570,27 @@ TEST_WITH(more_messages_than_may_wait, enter, leave)
 	assert_int_equal(w->stream.crowded, 2 * MAX_PRINTK_WAITING);
 }
 
+/* A storm of the driver's fills the queue: a user's message takes the place of none. */
+TEST_WITH(messages_of_others_crowd_none_of_the_driver, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	record(w, "something else");
+	w->now += SECOND;
+	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
+		message(w, XID_79);
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
+		message(w, XID_31);
+	assert_int_equal(w->stream.crowded, 0);
+	assert_int_equal(w->stream.others_crowded, MAX_PRINTK_WAITING);
+	assert_int_equal(w->stream.gap_ns, 0);
+	/* All records are lost. */
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), MAX_PRINTK_WAITING);
+}
+
 /* The log cannot be read at all. */
 TEST_WITH(more_messages_than_may_wait_without_a_log, enter, leave)
 {
@@ -588,6 +609,7 @@ TEST_WITH(a_process_forges_no_fault, enter, leave)
 {
 	struct world *w = *state;
 
+	w->origin = PRINTK_ORIGIN_OTHER;
 	message(w, XID_79);
 	record_of(w, 1, w->now, XID_79);
 	record_of(w, 1, w->now, XID_31 "\n" XID_31);
@@ -882,6 +904,91 @@ TEST_WITH(a_flood_hides_no_fault_and_forges_none, enter, leave)
 	assert_int_equal(unverified(w), 3 * MAX_PRINTK_WAITING);
 }
 
+#define NO_START "NVRM: GPU 0000:c1:00.0: RmInitAdapter failed! (0x24:0x72:1568)"
+
+/* Who may write to /dev/kmsg can guess the text of a fault. What is crowded out, or was printed by another
+ * CPU a moment before, leaves records without a message of their own before that of the driver. */
+TEST_WITH(a_flood_of_a_process_takes_no_message_of_the_driver, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	record(w, "something else");
+	w->now += SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		message(w, XID_79);
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, XID_79);
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		record_of(w, 1, w->now, XID_79);
+	record(w, XID_79);
+	assert_one_79(w);
+	assert_int_equal(unverified(w), 0);
+	/* In the order of the hook, not in that of the log. */
+	message(w, XID_31);
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, XID_31);
+	record_of(w, 1, w->now, XID_31);
+	record(w, XID_31);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 2);
+	assert_int_equal(unverified(w), 0);
+	/* What the driver prints in the context of who wrote an unfinished line goes on in that. */
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, XID_31);
+	record_of(w, 1, w->now, "x" XID_31);
+	message(w, NO_START);
+	record_of(w, 1, w->now, "x" NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 3);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+}
+
+/* A flood has pushed its record out of the log before that was read. */
+TEST_WITH(a_failure_of_the_driver_that_the_log_has_lost, enter, leave)
+{
+	struct world *w = *state;
+
+	message(w, NO_START);
+	message(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, NO_START);
+	message(w, "mce: [Hardware Error]: Machine check events logged NVRM");
+	w->origin = PRINTK_ORIGIN_UNKNOWN;
+	message(w, NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	assert_int_equal(events(w, "mce"), 0);
+	assert_int_equal(w->faults.counts.gpu_count, 1);
+	assert_int_equal(total(w), 0);
+}
+
+/* A user who guesses its text prints it within messages of his own, more than may wait. The record of one
+ * takes the driver's message, which counts for what it is. */
+TEST_WITH(a_failure_of_the_driver_within_a_text_of_a_user, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	w->now += SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		message(w, TMPFS(NO_START));
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, NO_START);
+	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
+		record(w, TMPFS(NO_START));
+	record(w, NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	/* Only what it says: the rest is the user's. */
+	message(w, "NVRM: GPU 0000:c1:00.0: ");
+	record(w, TMPFS("NVRM: GPU 0000:c1:00.0: RmInitAdapter failed!"));
+	pass(w, 10 * SECOND);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+}
+
 /* Nor does a flood of texts that the driver does not confirm. */
 TEST_WITH(a_flood_without_calls_forges_none, enter, leave)
 {
@@ -1081,6 +1188,47 @@ TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 		assert_int_equal(f->last > w->faults.counts.recoveries[0].time,
 				 !strcmp(f->device, "0000:c2:00.0"));
 	}
+}
+
+/* Where no message shows when a record was printed, the log's clock may be behind by a minute, after
+ * a month or two. */
+TEST_WITH(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says, enter, leave)
+{
+	const struct faults *f;
+	struct world *w = *state;
+
+	f = &w->faults;
+	record(w, XID_79);
+	pass(w, 100 * SECOND);
+	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now - SECOND, w->now);
+	assert_int_equal(f->counts.recovery_count, 1);
+	assert_true(f->counts.faults[0].last < f->counts.recoveries[0].time);
+	w->stream.all_read_ns = w->now;
+	w->now += SECOND;
+	record_of(w, 0, w->now - 60 * SECOND, XID_79);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
+	assert_true(f->counts.faults[0].last == 1100);
+	/* So does one after the end of another's, if both are read at once. */
+	w->stream.all_read_ns = w->now;
+	w->now += SECOND;
+	record_of(w, 0, w->now - 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	record_of(w, 0, w->now - 70 * SECOND + MS, XID_79);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[1].time);
+	assert_true(f->counts.faults[0].last == 1101.001);
+	/* Or if the log's clock is ahead. */
+	record_of(w, 0, w->now + 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
+	w->now += MS;
+	record_of(w, 0, w->now + 70 * SECOND, XID_79);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[1].time);
+	/* Nor is a driver that fails while it is loaded taken for one that loads well. */
+	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now + SECOND,
+				  w->now + 2 * SECOND);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
+	/* A message has the true time. */
+	printk_at(w, w->now - 10 * SECOND, XID_31);
+	record_of(w, 0, w->now - 60 * SECOND, XID_31);
+	assert_int_equal(f->counts.faults[2].code, 31);
+	assert_true(f->counts.faults[2].last == 1092.001);
 }
 
 TEST_WITH(what_is_not_verified_is_bounded, enter, leave)

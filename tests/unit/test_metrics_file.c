@@ -138,6 +138,31 @@ TEST(what_a_verdict_needs_survives)
 	}
 }
 
+/* The driver may ask for a reset again right after it has asked for none. */
+TEST(what_came_within_a_millisecond_keeps_its_order)
+{
+	const struct fault like = {
+		.device = "0000:c1:00.0", .code = 154, .severity = "fatal", .action = "reset_gpu"
+	};
+
+	for (size_t i = 0; i < COUNT(formats); i++) {
+		struct snapshot from = {}, to;
+		struct fault *f = snapshot_fault(&from, &like);
+		size_t len;
+		char *text;
+
+		f->count = 1;
+		f->last = 1700000050.000015;
+		snapshot_recovery(&from, like.device, "action_none")->time = 1700000050.000010;
+		text = write_text(&from, formats[i], &len);
+		assert_int_equal(parse(&to, text, len), 0);
+		assert_true(to.faults[0].last > to.recoveries[0].time);
+		snapshot_free(&from);
+		snapshot_free(&to);
+		free(text);
+	}
+}
+
 TEST(an_empty_snapshot_is_a_whole_file)
 {
 	const struct snapshot empty = {};

@@ -889,23 +889,23 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "gpu_xid_errors_total{gpu=\"0000:c1:00.0\",xid=\"79\",severity=\"fatal\",action=\"restart_bm\"}",
 		  "1" },
 		{ "gpu_xid_first_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"79\"}",
-		  "1600000000.125" },
+		  "1600000000.125000" },
 		{ "gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"31\"}",
-		  "1700000001.125" },
+		  "1700000001.125000" },
 		{ "nvswitch_sxid_errors_total{device=\"0000:05:00.0\",sxid=\"20034\",severity=\"fatal\"}",
 		  "3" },
 		{ "gpu_xid_incidents_total{gpu=\"0000:c1:00.0\",xid=\"31\"}", "22" },
 		{ "nvswitch_sxid_last_timestamp_seconds{device=\"0000:06:00.0\",sxid=\"20034\"}",
-		  "1700000003.125" },
+		  "1700000003.125000" },
 		{ "gpu_fault_reports_total{path=\"both\"}", "11" },
 		{ "gpu_fault_reports_total{path=\"text\"}", "12" },
 		{ "gpu_fault_reports_total{path=\"driver\"}", "13" },
 		{ "gpu_driver_errors_total{gpu=\"0000:c1:00.0\",kind=\"fallen_off_bus\"}", "31" },
 		{ "gpu_driver_error_last_timestamp_seconds{gpu=\"0000:c1:00.0\",kind=\"assert_failed\"}",
-		  "1700000101.500" },
+		  "1700000101.500000" },
 		{ "gpu_xid_unverified_total{gpu=\"0000:c1:00.0\",xid=\"79\"}", "41" },
 		{ "gpu_recovered_timestamp_seconds{gpu=\"0000:c1:00.0\",evidence=\"device_probed\"}",
-		  "1700000201.500" },
+		  "1700000201.500000" },
 		{ "gpu_xid_boots{gpu=\"0000:c1:00.0\",xid=\"79\"}", "2" },
 		{ "gpu_past_failures{gpu=\"0000:c1:00.0\"}", "51" },
 		{ "gpu_gsp_rate_limited{gpu=\"0000:c1:00.0\"}", "1" },
@@ -980,9 +980,9 @@ TEST(an_xid_with_two_severities_has_one_timestamp)
 					    40);
 		assert_int_equal(samples, 2);
 		assert_value(&t, "gpu_xid_last_timestamp_seconds{gpu=\"0000:c1:00.0\",xid=\"154\"}",
-			     "20.500");
+			     "20.500000");
 		assert_value(&t, "gpu_xid_last_timestamp_seconds{gpu=\"0000:c2:00.0\",xid=\"154\"}",
-			     "30.500");
+			     "30.500000");
 		free_text(&t);
 		snapshot_free(&s);
 	}

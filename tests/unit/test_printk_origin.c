@@ -130,14 +130,37 @@ TEST_WITH(the_driver_needs_modules_read_after_the_call, enter, leave)
 	const uint64_t others[] = { TRACE, PRINTK, 0xffffffff81800000 };
 	struct printk_origins o = loaded(NVIDIA);
 
-	assert_false(printk_origins_stale(&o, drivers, COUNT(drivers), SECOND, 9 * SECOND));
-	assert_true(printk_origins_stale(&o, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
-	assert_false(printk_origins_stale(&o, others, COUNT(others), SECOND + 1, SECOND + 2));
-	assert_true(printk_origins_stale(&o, others, COUNT(others), SECOND + 1, 2 * SECOND));
+	assert_false(printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND, 9 * SECOND));
+	assert_true(
+		printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
+	assert_false(printk_origins_stale(&o, root, others, COUNT(others), SECOND + 1, SECOND + 2));
+	assert_true(printk_origins_stale(&o, root, others, COUNT(others), SECOND + 1, 2 * SECOND));
 	put("/proc/modules", OVERLAY NVIDIA);
 	assert_int_equal(printk_origins_read(&o, root, SECOND + 3), 0);
 	assert_int_equal(printk_origin(&o, drivers, COUNT(drivers), SECOND + 1),
 			 PRINTK_ORIGIN_OTHER);
+	printk_origins_free(&o);
+}
+
+/* Its first messages may come before the next reading is due, even if a flood of a user's messages
+ * has just caused one. */
+TEST_WITH(a_driver_that_has_just_been_loaded_needs_them_too, enter, leave)
+{
+	const uint64_t drivers[] = { TRACE, PRINTK, 0xffffffffc0000100 };
+	const uint64_t others[] = { TRACE, PRINTK, 0xffffffff81800000 };
+	struct printk_origins o = loaded(OVERLAY);
+
+	assert_false(
+		printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
+	put("/proc/modules", OVERLAY NVIDIA);
+	put("/sys/module/nvidia/initstate", "coming\n");
+	assert_true(
+		printk_origins_stale(&o, root, drivers, COUNT(drivers), SECOND + 1, SECOND + 2));
+	assert_int_equal(printk_origins_read(&o, root, SECOND + 2), 0);
+	assert_int_equal(printk_origin(&o, drivers, COUNT(drivers), SECOND + 1),
+			 PRINTK_ORIGIN_DRIVER);
+	/* Once. */
+	assert_false(printk_origins_stale(&o, root, others, COUNT(others), SECOND + 3, SECOND + 4));
 	printk_origins_free(&o);
 }
 

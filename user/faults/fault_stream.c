@@ -202,6 +202,35 @@ static int count_faults(struct fault_stream *s, const struct fault_origin *origi
 	return count;
 }
 
+/* Counts the lines of a text's part that are no faults. */
+static void count_lines(struct fault_stream *s, const struct fault_origin *origin,
+			const struct provenance *p, size_t begin, size_t end)
+{
+	struct kernel_line line;
+
+	while (kernel_line_next(p->text, end, &begin, &line))
+		/* It repeats an Xid, which may be still to be confirmed. */
+		if (!(line.follows_xid &&
+		      fault_pairs_pending(&s->pairs, line.device, line.follows_xid)) &&
+		    ((p->record && p->record->facility) || provenance_accepts(p, &line)))
+			fault_events_add_line(&s->events, origin->time_ns, &line);
+}
+
+/* Counts the faults of a text, or what else it has. */
+static void count_text(struct fault_stream *s, const struct fault_origin *origin,
+		       const struct provenance *p, uint64_t now_ns)
+{
+	size_t begin = 0, end;
+
+	if (count_faults(s, origin, p, now_ns))
+		return;
+	/* A line ends with the driver's call: what follows may be anybody's. */
+	for (; begin < p->len; begin = end) {
+		end = provenance_next_call(p, begin);
+		count_lines(s, origin, p, begin, end);
+	}
+}
+
 void fault_stream_driver(struct fault_stream *s, const struct fault_report *report)
 {
 	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID : XID_LINE_XID,
@@ -229,7 +258,7 @@ static void count_message(struct fault_stream *s, const struct printk_waiting *w
 				      .len = w->event->len,
 				      .pieces = &whole };
 
-	count_faults(s, &origin, &p, now_ns);
+	count_text(s, &origin, &p, now_ns);
 }
 
 /* Whether the message's record may be in the part of the log that was not read yet. */
@@ -239,8 +268,9 @@ static bool is_unread(const struct fault_stream *s, const struct printk_event *e
 }
 
 /* Where there is no room, the oldest message leaves; first those of others, whose
- * records are known by having none. Of these few wait, because each record is compared with all. */
-static void make_room_for_message(struct fault_stream *s, enum printk_origin origin,
+ * records are known by having none. Of these few wait, because each record is compared with all.
+ * False: only the driver's wait, and this one is another's. */
+static bool make_room_for_message(struct fault_stream *s, enum printk_origin origin,
 				  uint64_t now_ns)
 {
 	bool full = s->printk.count == MAX_PRINTK_WAITING;
@@ -248,16 +278,19 @@ static void make_room_for_message(struct fault_stream *s, enum printk_origin ori
 	size_t i = s->printk.count, others = 0;
 
 	if (!full && origin != PRINTK_ORIGIN_OTHER)
-		return;
+		return true;
 	while (i--)
 		others += s->printk.list[i].origin == PRINTK_ORIGIN_OTHER;
 	if (!full && others < MAX_OTHERS_WAITING)
-		return;
+		return true;
 	for (i = 0; others && s->printk.list[i].origin != PRINTK_ORIGIN_OTHER;)
 		i++;
 	oldest = &s->printk.list[i];
 	if (!is_unread(s, oldest->event)) {
 		count_message(s, oldest, now_ns);
+	} else if (!others && origin == PRINTK_ORIGIN_OTHER) {
+		s->others_crowded++;
+		return false;
 	} else if (oldest->origin == PRINTK_ORIGIN_OTHER) {
 		s->others_crowded++;
 	} else {
@@ -266,13 +299,14 @@ static void make_room_for_message(struct fault_stream *s, enum printk_origin ori
 			s->gap_ns = oldest->event->time;
 	}
 	printk_queue_remove(&s->printk, i);
+	return true;
 }
 
 void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
 			 enum printk_origin origin, uint64_t now_ns)
 {
-	make_room_for_message(s, origin, now_ns);
-	if (printk_queue_add(&s->printk, event, origin, now_ns))
+	if (!make_room_for_message(s, origin, now_ns) ||
+	    printk_queue_add(&s->printk, event, origin, now_ns))
 		return;
 	s->crowded++;
 	if (s->gap_ns < event->time)
@@ -302,21 +336,10 @@ static void count_forged(struct fault_stream *s, const struct fault_origin *orig
 static void count_record(struct fault_stream *s, const struct fault_origin *origin,
 			 const struct provenance *p, uint64_t now_ns)
 {
-	struct kernel_line line;
-	size_t offset = 0;
-
-	if (p->record->facility && !s->accept_user_kmsg) {
+	if (p->record->facility && !s->accept_user_kmsg)
 		count_forged(s, origin, p->text, p->len);
-		return;
-	}
-	if (count_faults(s, origin, p, now_ns))
-		return;
-	while (kernel_line_next(p->text, p->len, &offset, &line))
-		/* It repeats an Xid, which may be still to be confirmed. */
-		if (!(line.follows_xid &&
-		      fault_pairs_pending(&s->pairs, line.device, line.follows_xid)) &&
-		    (p->record->facility || provenance_accepts(p, &line)))
-			fault_events_add_line(&s->events, origin->time_ns, &line);
+	else
+		count_text(s, origin, p, now_ns);
 }
 
 void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
@@ -326,9 +349,11 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	bool before_start = record->sequence < s->first_record;
 	bool before_hook = before_start || record->sequence < s->first_message;
 	struct printk_pieces calls = {};
+	/* Where such records count, they are taken for the driver's. */
+	bool by_process = record->facility && !s->accept_user_kmsg;
 	/* A message of the same text is that of a later record. */
 	struct printk_event *printk =
-		before_hook ? NULL : printk_queue_take(&s->printk, text, len, &calls);
+		before_hook ? NULL : printk_queue_take(&s->printk, text, len, by_process, &calls);
 	struct provenance p = { .text = text, .len = len, .record = record, .pieces = &calls };
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
@@ -342,10 +367,15 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	if (printk && printk->len <= len && !memcmp(printk->text, text, printk->len)) {
 		origin.time_ns = printk->time;
 		s->log_offset_ns = (int64_t)(printk->time - log_ns);
+	} else if (!before_start && origin.time_ns < s->all_read_ns) {
+		/* The clocks drift apart, by up to seconds a day. Records keep their order. */
+		s->log_offset_ns += (int64_t)(s->all_read_ns - origin.time_ns);
+		origin.time_ns = s->all_read_ns;
+	} else if (!before_start && origin.time_ns > now_ns) {
+		s->log_offset_ns -= (int64_t)(origin.time_ns - now_ns);
 	}
 	if (origin.time_ns > now_ns)
 		origin.time_ns = now_ns;
-	/* The log's clock and CLOCK_MONOTONIC drift apart, by seconds in weeks. */
 	if (before_start && origin.time_ns >= s->events.started_ns)
 		origin.time_ns = s->events.started_ns - 1;
 	s->read_to_ns = origin.time_ns;

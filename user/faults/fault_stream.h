@@ -39,6 +39,7 @@ struct fault_stream {
 	 * the printk hook has had; UINT64_MAX: there is none yet; 0: it is not known. */
 	uint64_t first_record, first_message;
 	/* CLOCK_MONOTONIC: */
+	uint64_t all_read_ns; /* all that the log had until then has been read */
 	uint64_t origins_ns; /* since when the origin of all printk calls is known;
 			      * UINT64_MAX: it is not ... */
 	uint64_t gap_ns; /* ... but of those up to then the hook may have lost some */

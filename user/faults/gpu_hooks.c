@@ -125,7 +125,7 @@ static void on_printk(void *context, const struct printk_event *event)
 	const uint64_t *stack = (const uint64_t *)event->stack;
 	uint64_t now = monotonic_ns();
 
-	if (printk_origins_stale(&g->origins, stack, depth, event->time, now))
+	if (printk_origins_stale(&g->origins, "", stack, depth, event->time, now))
 		read_origins(g);
 	if (g->stream.origins_ns != UINT64_MAX)
 		origin = printk_origin(&g->origins, stack, depth, event->time);
@@ -150,7 +150,7 @@ static bool driver_was_loaded(struct gpu_hooks *g)
 {
 	ino_t before = g->driver;
 
-	g->driver = module_number("nvidia");
+	g->driver = module_number("", "nvidia");
 	return g->driver && g->driver != before;
 }
 
@@ -237,7 +237,7 @@ static void resume_log(struct gpu_hooks *g)
 static bool read_log(struct gpu_hooks *g)
 {
 	struct kernel_log *l = &g->kernel_log;
-	uint64_t end = monotonic_ns() + LOG_BATCH_NS, now = 0;
+	uint64_t begin = monotonic_ns(), end = begin + LOG_BATCH_NS, now = 0;
 	int n = 0, err = 0;
 
 	g->log_outran = false;
@@ -256,6 +256,7 @@ static bool read_log(struct gpu_hooks *g)
 	}
 	/* What comes from now on has come after the marks. */
 	if (!err) {
+		g->stream.all_read_ns = begin;
 		kernel_log_mark_free(&g->start);
 		kernel_log_mark_free(&g->hooked);
 	}

@@ -72,14 +72,21 @@ static void remove_at(struct printk_queue *q, size_t i)
 	memmove(&q->list[i], &q->list[i + 1], (q->count - i) * sizeof(*q->list));
 }
 
+/* Whether it cannot be that of a record that a process wrote. */
+static bool is_anothers(const struct printk_waiting *w, bool by_process)
+{
+	return by_process && w->origin == PRINTK_ORIGIN_DRIVER;
+}
+
 /* The oldest message that is all of the text. */
 static struct printk_event *take_whole(struct printk_queue *q, const char *text, size_t len,
-				       struct printk_pieces *pieces)
+				       bool by_process, struct printk_pieces *pieces)
 {
 	for (size_t i = 0; i < q->count; i++) {
 		struct printk_event *e = q->list[i].event;
 
-		if (e->len != len || memcmp(e->text, text, len) != 0)
+		if (e->len != len || memcmp(e->text, text, len) != 0 ||
+		    is_anothers(&q->list[i], by_process))
 			continue;
 		add_piece(pieces, 0, len, q->list[i].origin);
 		remove_at(q, i);
@@ -91,7 +98,7 @@ static struct printk_event *take_whole(struct printk_queue *q, const char *text,
 /* The hook has the text as it was passed to printk; @text is the record's without
  * escapes. */
 struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
-				       struct printk_pieces *pieces)
+				       bool by_process, struct printk_pieces *pieces)
 {
 	struct printk_event *first = NULL;
 	size_t at = 0, kept = 0, i;
@@ -100,14 +107,14 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 	/* A short text without a mark may be part of any message. */
 	if (!q->count || !printk_marked(text, len))
 		return NULL;
-	first = take_whole(q, text, len, pieces);
+	first = take_whole(q, text, len, by_process, pieces);
 	if (first)
 		return first;
 	for (i = 0; i < q->count && at < len; i++) {
 		struct printk_event *e = q->list[i].event;
 		const char *found = NULL;
 
-		if (e->len && e->len <= len - at)
+		if (e->len && e->len <= len - at && !is_anothers(&q->list[i], by_process))
 			found = memmem(text + at, len - at, e->text, e->len);
 		if (found) {
 			add_piece(pieces, (size_t)(found - text), e->len, q->list[i].origin);

@@ -45,11 +45,12 @@ struct printk_pieces {
 
 /*
  * Removes the messages that make up a record's text: one that is all of it, else
- * several in their order where it was continued. Returns the first, which the
+ * several in their order where it was continued. None of them is the driver's if
+ * the record was written @by_process. Returns the first, which the
  * caller frees, and what each made up in @pieces; NULL: there is none.
  */
 struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
-				       struct printk_pieces *pieces);
+				       bool by_process, struct printk_pieces *pieces);
 
 /* Removes one message, or the oldest @n. */
 void printk_queue_remove(struct printk_queue *q, size_t i);

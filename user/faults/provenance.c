@@ -31,6 +31,24 @@ bool provenance_begins_call(const struct provenance *p, const char *at)
 	return (p->record && p->record->facility) || (call && p->text + call->at == at);
 }
 
+size_t provenance_next_call(const struct provenance *p, size_t at)
+{
+	size_t next = p->len;
+
+	for (size_t i = 0; i < p->pieces->count; i++) {
+		const struct printk_piece *call = &p->pieces->list[i];
+		size_t end = call->at + call->len;
+
+		if (call->origin != PRINTK_ORIGIN_DRIVER)
+			continue;
+		if (call->at > at && call->at < next)
+			next = call->at;
+		if (end > at && end < next)
+			next = end;
+	}
+	return next;
+}
+
 /* Whether a line of the driver may begin there in a call of its own. */
 static bool begins_line(const struct provenance *p, const struct printk_piece *call, const char *at)
 {

@@ -248,7 +248,7 @@ static void note_times(struct trace_events *t)
  * for a driver that lacks the function. */
 static void note_driver(struct trace_events *t)
 {
-	ino_t driver = module_number("nvidia");
+	ino_t driver = module_number("", "nvidia");
 
 	if (driver != t->driver)
 		t->driver_has_function = driver && t->events[EVENT_PROBE].enabled &&

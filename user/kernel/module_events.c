@@ -3,6 +3,7 @@
 #include "kernel/module_events.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,11 +104,11 @@ bool module_events_read(int fd)
 	return uevents_read(fd, note_module, &changed) || changed;
 }
 
-ino_t module_number(const char *name)
+ino_t module_number(const char *root, const char *name)
 {
-	char path[128];
+	char path[PATH_MAX];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	snprintf(path, sizeof(path), "%s/sys/module/%s", root, name);
 	return stat(path, &st) ? 0 : st.st_ino;
 }

@@ -38,8 +38,8 @@ bool uevents_read(int fd, uevent_handler *handle, void *context);
  */
 bool module_events_read(int fd);
 
-/* The inode of /sys/module/NAME, another one each time that the module is loaded;
- * 0: it is not loaded. */
-ino_t module_number(const char *name);
+/* The inode of /sys/module/NAME, another one each time that the module is loaded, and there
+ * before it runs; 0: it is not loaded. @root is put before the path. */
+ino_t module_number(const char *root, const char *name);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
+#include "kernel/module_events.h"
 
 /* A stack is looked up long before this. */
 #define KEEP_NS (60 * 1000000000ull)
@@ -17,6 +18,7 @@
 /* The modules are read again for a message that came later than this. */
 #define AGE_NS 50000000ull
 
+/* The first prints all faults, and is there before the others. */
 static const char *const driver_modules[] = {
 	"nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem", "nvswitch",
 };
@@ -214,6 +216,7 @@ static bool has_driver(const struct printk_origins *o, uint64_t time_ns)
 
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns)
 {
+	o->driver = module_number(root, driver_modules[0]);
 	o->error = read_modules(o, root, now_ns);
 	if (!o->error && !o->function_count && has_driver(o, now_ns))
 		o->error = printk_origins_read_functions(o, root);
@@ -295,12 +298,13 @@ enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t 
 	return in_driver(o, stack[i], time_ns) ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER;
 }
 
-bool printk_origins_stale(const struct printk_origins *o, const uint64_t *stack, size_t depth,
-			  uint64_t time_ns, uint64_t now_ns)
+bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
+			  size_t depth, uint64_t time_ns, uint64_t now_ns)
 {
 	return time_ns > o->read_ns &&
 	       (now_ns > o->read_ns + AGE_NS ||
-		printk_origin(o, stack, depth, time_ns) == PRINTK_ORIGIN_DRIVER);
+		printk_origin(o, stack, depth, time_ns) == PRINTK_ORIGIN_DRIVER ||
+		module_number(root, driver_modules[0]) != o->driver);
 }
 
 void printk_origins_free(struct printk_origins *o)

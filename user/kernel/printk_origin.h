@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum printk_origin {
 	PRINTK_ORIGIN_UNKNOWN, /* the stack or the addresses are missing */
@@ -49,6 +50,7 @@ struct printk_origins {
 	struct module_range *modules;
 	size_t module_count;
 	uint64_t read_ns; /* when /proc/modules was read; 0: never */
+	ino_t driver; /* module_number() of nvidia, before that */
 	int error; /* of the last reading, -errno; -EPERM: addresses are hidden */
 };
 
@@ -60,10 +62,11 @@ struct printk_origins {
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns);
 
 /* Whether the modules must be read again before printk_origin() is asked: they were read
- * before the call, and that was a while ago or would make the call the driver's. Another
- * module may have been loaded into what was the driver's range. */
-bool printk_origins_stale(const struct printk_origins *o, const uint64_t *stack, size_t depth,
-			  uint64_t time_ns, uint64_t now_ns);
+ * before the call, and that was a while ago or would make the call the driver's, or one of the
+ * driver's modules has been loaded since, which sysfs shows at less cost. Another module may
+ * have been loaded into what was the driver's range. */
+bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
+			  size_t depth, uint64_t time_ns, uint64_t now_ns);
 
 /* Reads printk's functions, even if no module of the driver is loaded. Returns 0 or -errno. */
 int printk_origins_read_functions(struct printk_origins *o, const char *root);

@@ -41,7 +41,7 @@ void trace_instance_free(struct trace_instance *t);
 
 /*
  * How far the clock of the kernel log was behind CLOCK_MONOTONIC when the instance was
- * made. The log's clock is not adjusted, and drifts by seconds in months. False, with
+ * made. The log's clock is not adjusted, and drifts by up to seconds a day. False, with
  * offset 0, if it is not known.
  */
 bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns);

@@ -401,7 +401,7 @@ static int read_line(struct snapshot *s, struct span line, struct last_name *las
 	size_t len = span_left(last->name);
 	struct sample sample;
 
-	if (len && span_left(line) > len && !memcmp(line.at, last->name.at, len) &&
+	if (last->name.at && span_left(line) > len && !memcmp(line.at, last->name.at, len) &&
 	    !is_name(line.at[len])) {
 		line.at += len;
 	} else {

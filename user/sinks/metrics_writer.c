@@ -126,7 +126,7 @@ const char *format_nanoseconds(char *text, uint64_t ns)
 
 const char *format_timestamp(char *text, double seconds)
 {
-	snprintf(text, NUMBER_SIZE, "%.3f", seconds);
+	snprintf(text, NUMBER_SIZE, "%.6f", seconds);
 	return text;
 }
 

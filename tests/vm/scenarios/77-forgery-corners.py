@@ -75,7 +75,24 @@ def a_flood_pushes_no_line_of_the_driver_out(folder):
 
 
 @judgement
+def what_a_process_writes_takes_the_place_of_no_fault(folder):
+    ours = between(folder, "pushed", "guessed")
+    need(ours.get("kernel_events_total", kind="forged_xid") == 200, "not counted as forged")
+    need(counts(ours) == {("0000:c6:00.0", 79): 1}, counts(ours))
+
+
+@judgement
+def a_line_that_a_process_has_left_unfinished_hides_no_fault(folder):
+    ours = between(folder, "guessed", "unfinished")
+    need(ours.get("kernel_events_total", kind="forged_xid") == 1, "it did not go on in the line of the process")
+    if knows_callers(folder):
+        need(counts(ours) == {("0000:c7:00.0", 79): 1}, counts(ours))
+    else:  # nothing but the log has it, of this driver
+        need(not counts(ours), counts(ours))
+
+
+@judgement
 def the_driver_is_known_while_printk_is_traced(folder):
-    ours = between(folder, "pushed", "traced")
+    ours = between(folder, "unfinished", "traced")
     need(counts(ours) == {("0000:d1:00.0", 79): 1, ("0000:d2:00.0", 79): 1}, counts(ours))
     need(unverified(ours) == ["d3", "d4"], unverified(ours))

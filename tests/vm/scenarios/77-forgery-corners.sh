@@ -132,6 +132,20 @@ try_mount tmpfs "$(xid b9)" 1500
 kill -CONT "$agent"
 judge pushed
 
+# A process that may write to the log, and guesses what the driver will print: its lines are read first.
+kill -STOP "$agent"
+guess=$(xid c6)
+for _ in {1..200}; do printf '%s\n' "$guess" >/dev/kmsg; done
+driver "raw $guess"
+kill -CONT "$agent"
+judge guessed
+
+# What the driver prints in the context of a process goes on in the line that this has left unfinished.
+guess=$(xid c7)
+printf 'unfinished: ' >/dev/kmsg
+driver "raw $guess"
+judge unfinished
+
 # The kernel calls printk's functions through code of its own while they are traced.
 tracing=/sys/kernel/tracing
 probe() { # probe DEFINITION...: of which the kernel may refuse some
