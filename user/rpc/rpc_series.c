@@ -55,14 +55,14 @@ static int used_buckets(__u64 sum)
 }
 
 /*
- * The kernel side records only the waits that there were. Of a copy with a call that is recorded
- * in part, it is not known whether that one has waited. So the calls are those that had @finished
- * before it: that may be too few, so no fewer count than before.
+ * Of the phases before setup the kernel side records only what there was. Of a copy with a call that
+ * is recorded in part, it is not known whether that one has waited. So the calls are those that had
+ * @finished before it: that may be too few, so no fewer count than before.
  */
 static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
 			      bool in_part)
 {
-	for (int p = 0; p < RPC_PHASES; p++) {
+	for (int p = 0; p < RPC_PHASE_SETUP; p++) {
 		uint64_t *without = &r->without[index][p], with = 0;
 
 		for (int b = 0; b < used_buckets(r->copy->phase_ns[p]); b++)

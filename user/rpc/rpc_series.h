@@ -15,7 +15,7 @@ struct rpc_series_reader {
 	size_t size; /* of that, in bytes */
 	struct rpc_series *copy;
 	/* Of each element: its calls that had nothing of a phase, as last read. */
-	uint64_t (*without)[RPC_PHASES];
+	uint64_t (*without)[RPC_PHASE_SETUP];
 };
 
 /* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
