@@ -318,6 +318,13 @@ mkfifo textfiles/xidscope-job.prom
 SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=1 XIDSCOPE_TEXTFILES=textfiles timeout 5 "$top/deploy/slurm/xidscope-job" ||
 	fail "a FIFO stops an epilog"
 rm textfiles/xidscope-job.prom
+mkdir folder
+for name in xidscope-job.prom{,.tmp}; do
+	ln -s "$PWD/folder" textfiles/$name
+	job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
+	[[ -z $(ls folder) && ! -L textfiles/xidscope-job.prom ]] || fail "through $name xidscope-job writes into another folder: $(ls folder)"
+done
+rm textfiles/xidscope-job.prom
 
 # ---- node-problem-detector ----
 

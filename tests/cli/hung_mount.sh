@@ -21,7 +21,7 @@ fi
 : >answer
 "$top/tests/cli/mute_fuse.py" "$dir/mute" "$dir/answer" >said 2>&1 &
 server=$!
-trap 'umount -l "$dir"/{mute,above,above/node} 2>/dev/null; kill $server ${users:-} 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'umount -l "$dir"/{mute,above,above/node,elsewhere} 2>/dev/null; kill $server ${users:-} 2>/dev/null; rm -rf "$dir"' EXIT
 for _ in {1..100}; do [[ -s said ]] || kill -0 $server 2>/dev/null || break; [[ ! -s said ]] || break; sleep 0.1; done
 [[ -s said ]] || { echo "skip: FUSE cannot be mounted here" && exit 0; }
 
@@ -84,6 +84,29 @@ for over in above/node above; do
 	umount -l "$over"
 	kill $users 2>/dev/null # its end lets go of who asks
 done
+
+# The owner of the folder of the metrics file can put a link to such a mount there: nothing of root's waits for that.
+mkdir elsewhere textfiles
+: >said
+"$top/tests/cli/mute_fuse.py" "$dir/elsewhere" "$dir/answer" >said &
+users=$!
+for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+ends_soon() { # COMMAND...
+	"$@" &
+	for _ in {1..50}; do
+		kill -0 $! 2>/dev/null || return 0
+		sleep 0.1
+	done
+	fail "a link to a mount that hangs stops ${*##*/}"
+}
+for name in xidscope-job.prom{,.tmp}; do
+	ln -s "$dir/elsewhere/file" "textfiles/$name"
+	for context in epilog prolog; do
+		SLURM_SCRIPT_CONTEXT=${context}_slurmd XIDSCOPE_TEXTFILES=textfiles ends_soon "$top/deploy/slurm/xidscope-job"
+	done
+done
+kill $users 2>/dev/null
+umount -l elsewhere
 
 ((failed)) || echo "a mount that hangs is found in $median ms (slowest $slowest ms), and its process left alone"
 exit $failed
