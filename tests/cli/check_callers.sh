@@ -89,6 +89,7 @@ fresh() { # STATE [REASON]: one node of ten, and nothing remembered
 slurm() {
 	local wanted=$1 file=$2 got=0
 	: >scontrol.done
+	touch -c "$file" # the test may take longer than a file is fresh
 	shift 2
 	SLURMD_NODENAME=n1 "$top/deploy/slurm/xidscope-health-check" --file "$file" --ack absent "$@" >out 2>err || got=$?
 	# shellcheck disable=SC2053 # it is a pattern
@@ -330,6 +331,7 @@ rm textfiles/xidscope-job.prom
 
 # npd FILE PATTERN: the condition.
 npd() {
+	touch -c "$1"
 	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" "${@:3}" >out 2>err ||
 		fail "npd, $1: $(<err)"
 	# shellcheck disable=SC2053 # it is a pattern
