@@ -65,6 +65,8 @@ unknown() { # PATTERN ARGUMENT...
 }
 unknown "cannot read absent: No such file or directory; *" --file absent
 unknown "cannot read $dir: it is not a regular file; *" --file "$dir"
+ln -s healthy link
+unknown "cannot read link: it is a symbolic link; *" --file link
 unknown "old is 2?? s old: *" --file old
 unknown "future is from the future, by 3??? s: the clock was put back since *" --file future
 json "-3601 < j['age_seconds'] < -3500" check --json --file future

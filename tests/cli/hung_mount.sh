@@ -92,12 +92,12 @@ mkdir elsewhere textfiles
 users=$!
 for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
 ends_soon() { # COMMAND...
-	"$@" &
+	"$@" &>ended &
 	for _ in {1..50}; do
 		kill -0 $! 2>/dev/null || return 0
 		sleep 0.1
 	done
-	fail "a link to a mount that hangs stops ${*##*/}"
+	fail "a link to a mount that hangs stops $*"
 }
 for name in xidscope-job.prom{,.tmp}; do
 	ln -s "$dir/elsewhere/file" "textfiles/$name"
@@ -105,6 +105,10 @@ for name in xidscope-job.prom{,.tmp}; do
 		SLURM_SCRIPT_CONTEXT=${context}_slurmd XIDSCOPE_TEXTFILES=textfiles ends_soon "$top/deploy/slurm/xidscope-job"
 	done
 done
+ln -s "$dir/elsewhere/file" textfiles/xidscope.prom
+ends_soon "$program" check --file textfiles/xidscope.prom --heartbeat textfiles/xidscope.prom
+ends_soon "$program" check --file textfiles/xidscope.prom
+ends_soon "$program" ack --ack acks --file textfiles/xidscope.prom c1:00.0 79
 kill $users 2>/dev/null
 umount -l elsewhere
 

@@ -134,7 +134,7 @@ static void find_uuid(const struct options *o, const char *device, char *uuid, s
 	char error[160];
 
 	*uuid = 0;
-	if (file_text_read(&file, o->file, METRICS_MAX_BYTES))
+	if (file_text_read_no_link(&file, o->file, METRICS_MAX_BYTES))
 		return;
 	if (!metrics_file_parse(&s, file.bytes, file.len, error, sizeof(error)))
 		for (const struct gpu_info *g = s.gpus; g < s.gpus + s.gpu_count; g++)

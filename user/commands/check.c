@@ -158,7 +158,7 @@ static void evaluate(struct verdict *v, const struct options *o)
 	int err;
 
 	*v = (struct verdict){ .age = NAN };
-	err = file_text_read(&file, o->file, MAX_BYTES);
+	err = file_text_read_no_link(&file, o->file, MAX_BYTES);
 	if (err) {
 		set_unknown(v,
 			    "cannot read %s: %s; is 'xidscope run' running, "
