@@ -321,7 +321,7 @@ SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=1 XIDSCOPE_TEXTFILES=textfiles t
 rm textfiles/xidscope-job.prom
 mkdir folder
 for name in xidscope-job.prom{,.tmp}; do
-	ln -s "$PWD/folder" textfiles/$name
+	ln -s "$PWD/folder" "textfiles/$name"
 	job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
 	[[ -z $(ls folder) && ! -L textfiles/xidscope-job.prom ]] || fail "through $name xidscope-job writes into another folder: $(ls folder)"
 done
