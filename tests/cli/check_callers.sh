@@ -91,7 +91,7 @@ slurm() {
 	: >scontrol.done
 	touch -c "$file" # the test may take longer than a file is fresh
 	shift 2
-	SLURMD_NODENAME=n1 "$top/deploy/slurm/xidscope-health-check" --file "$file" --ack absent "$@" >out 2>err || got=$?
+	SLURMD_NODENAME=n1 "${script:-$top/deploy/slurm/xidscope-health-check}" --file "$file" --ack absent "$@" >out 2>err || got=$?
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<scontrol.done) == $wanted ]] || fail "$file, $*: scontrol was asked for '$(<scontrol.done)', not '$wanted'"
 	[[ $got == "${exits:-0}" ]] || fail "$file, $*: the health check ends with $got: $(<err)"
@@ -202,6 +202,20 @@ fresh IDLE && others 5 6 | sed 's/IDLE+DRAIN 3/DOWN+DRAIN 7/' >meanwhile && slur
 # seen a minute later: one that drains goes back, one that is down stays
 fresh ALLOCATED+DRAIN "${ours/fail/warn}" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "$back" warning
 fresh DOWN "$ours" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "" critical
+
+# users can fill /tmp: the limit holds nevertheless
+cat >with_full_tmp <<END
+#!/bin/bash
+mkdir -p full && mount -t tmpfs -o size=4k full full || exit
+echo >full/file
+TMPDIR=$dir/full exec "$top/deploy/slurm/xidscope-health-check" "\$@"
+END
+printf '#!/bin/bash\nexec unshare -m "%s/with_full_tmp" "$@"\n' "$dir" >with_own_mounts
+chmod +x with_full_tmp with_own_mounts
+if unshare -m true 2>/dev/null; then
+	fresh IDLE && bash <(others 5 6) && node n7 IDLE 3 "$(printf 'x%.0s' {1..100000})"
+	script=$dir/with_own_mounts slurm "" critical && said "not drained: the limit of 20 % of a partition is reached"
+fi
 
 # ---- in a prolog and an epilog ----
 export SLURM_SCRIPT_CONTEXT=prolog_slurmd
