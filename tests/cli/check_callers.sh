@@ -293,6 +293,17 @@ slurm "" absent && commented "$none" && said "job 7: n1: none: "
 rm events && logs xid 20 nfs 920 && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
 slurm "*" absent && commented "xidscope: n1: xid: *" && said "job 7: n1: xid: "
 [[ ! -e state/n1.job-7 ]] || fail "a job whose window is over is still remembered"
+# many that have ended leave time for the verdict: the next checks look for the rest
+fresh IDLE && mkdir -p state
+for job in {100..103}; do printf '%s\n' $(($(date +%s) - 310)) "" >"state/n1.job-$job"; done
+cat >slow <<END
+#!/bin/bash
+[[ \$1 != why ]] || sleep 2
+exec "$program" "\$@"
+END
+chmod +x slow
+SECONDS=9 XIDSCOPE=$dir/slow slurm "*$drain*" critical
+[[ -e state/n1.job-103 ]] || fail "the verdict waited for all jobs that have ended"
 # one that waits for its next run has its comment in the controller
 : >requeued && epilog "" "" xid 60
 [[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "a requeued job's comment is '$(<requeued)'"
