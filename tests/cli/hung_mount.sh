@@ -46,7 +46,8 @@ check 2
 pid=$(pgrep -x xidscope-mount | tail -n 1)
 [[ $pid && $(sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat") == D ]] || fail "the process that asks is not left in D: the test proves nothing"
 held=("/proc/$pid/fd/"*)
-((${#held[@]} == 2)) || fail "it holds ${held[*]}"
+((${#held[@]} == 3)) || fail "it holds ${held[*]}"
+[[ $(readlink "/proc/$pid/ns/mnt") == "$(readlink /proc/self/ns/mnt)" ]] || fail "it holds all mounts of the node"
 before=$(asking)
 for _ in {1..5}; do check 2; done
 others=()
@@ -84,11 +85,26 @@ for over in above/node above; do
 	umount -l "$over"
 	kill $users 2>/dev/null # its end lets go of who asks
 done
+: >answer
+# Nor is one that the user mounts between the look at the mounts and the question: here that one waits for another check's.
+exec 8>"/run/xidscope/mount-$(mountpoint -d above/node)"
+flock 8
+(check 0 --mount "$dir/above/node" --rule mount_hung=fail:5 && exit $failed) 8>&- &
+other=$!
+sleep 1
+: >said
+"$top/tests/cli/mute_fuse.py" "$dir/above/node" "$dir/nothing" 65534 >said 8>&- &
+users=$!
+for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+exec 8>&-
+wait $other || failed=1
+umount -l above/node
+kill $users 2>/dev/null
 
 # The owner of the folder of the metrics file can put a link to such a mount there: nothing of root's waits for that.
 mkdir elsewhere textfiles
 : >said
-"$top/tests/cli/mute_fuse.py" "$dir/elsewhere" "$dir/answer" >said &
+"$top/tests/cli/mute_fuse.py" "$dir/elsewhere" "$dir/nothing" >said &
 users=$!
 for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
 ends_soon() { # COMMAND...
