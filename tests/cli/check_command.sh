@@ -80,6 +80,7 @@ expect 0 "*" "" check --file old --max-age 300
 # ---- the agent's heartbeat: whatever the node's state ----
 read -r uptime _ </proc/uptime
 beat() { printf '%020d\n' "$(awk -v ago="$1" -v now="$uptime" 'BEGIN { printf "%.0f", (now - ago) * 1e9 }')" >beat; }
+expect 3 'unknown: \\x1b[[]m\\xe2\\x80\\xae: No such file *' "" check --heartbeat $'\e[m\xe2\x80\xae'
 expect 3 "unknown: beat: No such file or directory; is 'xidscope run --heartbeat' running?" "" check --heartbeat beat
 : >beat
 expect 3 "unknown: beat: no heartbeat since boot; *" "" check --heartbeat beat
