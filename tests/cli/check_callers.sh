@@ -172,6 +172,8 @@ fresh IDLE && XIDSCOPE_CONFIRM=0 slurm "" waiting
 fresh IDLE && slurm "" "${waits[@]}" && slurm "" "${waits[@]}" && XIDSCOPE_CONFIRM=0 slurm "update NodeName=n1 State=DRAIN Reason=NFS \
 waits [[]::1] [[]xidscope warn] NFS server *" "${waits[@]}" && slurm "" "${waits[@]}" && slurm "$back" healthy
 fresh IDLE && slurm "" "${waits[@]}" && slurm "" healthy && slurm "" "${waits[@]}"
+# also where nothing can be remembered, as on a full disk
+fresh IDLE && mkdir -p state/n1.pending && slurm "" "${waits[@]}" && fresh IDLE
 XIDSCOPE_CONFIRM=0 slurm "update *" "${waits[@]}" && node n1 IDLE && XIDSCOPE_CONFIRM=0 slurm "*[(]it was resumed, but the fault is open: \
 repair it, or xidscope ack '[*]' nfs_waiter --until TIME)" "${waits[@]}"
 # a setting that is no number, as "20%", must not lift a limit
