@@ -58,8 +58,12 @@ done
 for other in "${others[@]}"; do wait "$other" || failed=1; done
 (($(asking) == before)) || fail "of $before processes that ask there are $(asking)"
 check 0 --rule mount_hung=off --rule mount_unusable=off
-expect 2 "" "xidscope: error: the heartbeat $dir/mute/beat is on mute, which may stop answering; *" \
-	run --output agent.prom --events none --heartbeat "$dir/mute/beat"
+for beat in mute/beat mute/folder/beat; do
+	expect 2 "" "xidscope: error: the heartbeat $dir/$beat is on mute, which may stop answering; *" \
+		run --output agent.prom --events none --heartbeat "$dir/$beat"
+done
+expect 0 "" "xidscope: warning: the acknowledgements $dir/mute/folder/acks are on mute, *" \
+	run --output agent.prom --events none --hooks rpc --source mountstats --duration 0.3 --ack "$dir/mute/folder/acks"
 check 2 --rule mount_hung=fail:0.3
 slowest=$(printf '%s\n' "${times[@]}" | sort -n | tail -n 1)
 # shellcheck disable=SC2119
