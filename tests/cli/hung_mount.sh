@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, on the running kernel, that a mount that does not answer fails the check within two seconds; that the process which
 # asks, and sleeps so that nothing can end it, is never waited for and stays the only one, however often and from how many
-# checks it is asked; that it is gone when the file system answers; and that the agent puts no heartbeat there. Needs root and
-# /dev/fuse: skips otherwise.
+# checks it is asked; that it is gone when the file system answers; that the agent puts no heartbeat there and reads no
+# acknowledgements; and that nothing waits for such a mount of a user, over a mount of the node or behind a link. Needs root
+# and /dev/fuse: skips otherwise.
 set -uo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -57,6 +58,14 @@ for _ in {1..4}; do
 done
 for other in "${others[@]}"; do wait "$other" || failed=1; done
 (($(asking) == before)) || fail "of $before processes that ask there are $(asking)"
+# Where its caller ignores SIGCHLD, the number of a process that has ended would soon be another's, and that one killed.
+/usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' \
+	"$program" check --file metrics --ack none --mount "$dir/mute" --rule mount_hung=fail:3 >ignored &
+other=$!
+sleep 1.5
+ignored=$(sed -n 's/^SigIgn:\t/0x/p' "/proc/$other/status")
+((ignored && !(ignored & 1 << 16))) || fail "it ignores signals $ignored"
+wait $other
 check 0 --rule mount_hung=off --rule mount_unusable=off
 for beat in mute/beat mute/folder/beat; do
 	expect 2 "" "xidscope: error: the heartbeat $dir/$beat is on mute, which may stop answering; *" \

@@ -420,6 +420,8 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 		probes[i] = (struct probe){ .fact = &facts->mounts[i], .answer = -1 };
 		facts->mounts[i].state = MOUNT_ABSENT;
 	}
+	/* The caller may ignore it: then a process that has ended would leave its number to another. */
+	signal(SIGCHLD, SIG_DFL);
 	before = freeze_mounts();
 	read_mounts(probes, facts->mount_count);
 	mkdir(locks, 0700);
