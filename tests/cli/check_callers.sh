@@ -151,6 +151,7 @@ fresh IDLE+DRAIN "$ours" && slurm "$back" healthy
 fresh DOWN "$ours" && slurm "$back" healthy
 fresh IDLE+DRAIN "$ours" && XIDSCOPE_RESUME=0 slurm "" healthy
 fresh IDLE+DRAIN "$ours" && XIDSCOPE_STABLE=300 slurm "" healthy && XIDSCOPE_STABLE=300 slurm "" healthy
+fresh IDLE+DRAIN "$ours" && mkdir state && : >state/n1.good && XIDSCOPE_STABLE=300 slurm "" healthy # of a disk that was full
 fresh IDLE && slurm "" healthy
 # not where the GPU has not come back after the reboot that has cleared its counts
 mv "sys/bus/pci/devices/$gpu" sys/gone
