@@ -15,8 +15,6 @@ END
 sed 's/fatal/unknown/' critical >warning
 echo '# EOF' >healthy
 head -n 1 critical >torn
-# written FILE: as if an agent had just written it. On a busy machine this test takes longer than a file may be old.
-written() { [[ ! -e $1 ]] || touch "$1"; }
 
 # ---- Slurm: the script's decisions, with a stand-in for scontrol; a guest has the real one ----
 
@@ -91,9 +89,9 @@ fresh() { # STATE [REASON]: one node of ten, and nothing remembered
 slurm() {
 	local wanted=$1 file=$2 got=0
 	: >scontrol.done
-	written "$file"
+	touch -c "$file" # the test may take longer than a file is fresh
 	shift 2
-	SLURMD_NODENAME=n1 "$top/deploy/slurm/xidscope-health-check" --file "$file" --ack absent "$@" >out 2>err || got=$?
+	SLURMD_NODENAME=n1 "${script:-$top/deploy/slurm/xidscope-health-check}" --file "$file" --ack absent "$@" >out 2>err || got=$?
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<scontrol.done) == $wanted ]] || fail "$file, $*: scontrol was asked for '$(<scontrol.done)', not '$wanted'"
 	[[ $got == "${exits:-0}" ]] || fail "$file, $*: the health check ends with $got: $(<err)"
@@ -153,6 +151,7 @@ fresh IDLE+DRAIN "$ours" && slurm "$back" healthy
 fresh DOWN "$ours" && slurm "$back" healthy
 fresh IDLE+DRAIN "$ours" && XIDSCOPE_RESUME=0 slurm "" healthy
 fresh IDLE+DRAIN "$ours" && XIDSCOPE_STABLE=300 slurm "" healthy && XIDSCOPE_STABLE=300 slurm "" healthy
+fresh IDLE+DRAIN "$ours" && mkdir state && : >state/n1.good && XIDSCOPE_STABLE=300 slurm "" healthy # of a disk that was full
 fresh IDLE && slurm "" healthy
 # not where the GPU has not come back after the reboot that has cleared its counts
 mv "sys/bus/pci/devices/$gpu" sys/gone
@@ -174,6 +173,8 @@ fresh IDLE && XIDSCOPE_CONFIRM=0 slurm "" waiting
 fresh IDLE && slurm "" "${waits[@]}" && slurm "" "${waits[@]}" && XIDSCOPE_CONFIRM=0 slurm "update NodeName=n1 State=DRAIN Reason=NFS \
 waits [[]::1] [[]xidscope warn] NFS server *" "${waits[@]}" && slurm "" "${waits[@]}" && slurm "$back" healthy
 fresh IDLE && slurm "" "${waits[@]}" && slurm "" healthy && slurm "" "${waits[@]}"
+# also where nothing can be remembered, as on a full disk
+fresh IDLE && mkdir -p state/n1.pending && slurm "" "${waits[@]}" && fresh IDLE
 XIDSCOPE_CONFIRM=0 slurm "update *" "${waits[@]}" && node n1 IDLE && XIDSCOPE_CONFIRM=0 slurm "*[(]it was resumed, but the fault is open: \
 repair it, or xidscope ack '[*]' nfs_waiter --until TIME)" "${waits[@]}"
 # a setting that is no number, as "20%", must not lift a limit
@@ -204,6 +205,20 @@ fresh IDLE && others 5 6 | sed 's/IDLE+DRAIN 3/DOWN+DRAIN 7/' >meanwhile && slur
 # seen a minute later: one that drains goes back, one that is down stays
 fresh ALLOCATED+DRAIN "${ours/fail/warn}" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "$back" warning
 fresh DOWN "$ours" && bash <(others 5 6 | sed 's/DRAIN 3/DRAIN 1/') && slurm "" critical
+
+# users can fill /tmp: the limit holds nevertheless
+cat >with_full_tmp <<END
+#!/bin/bash
+mkdir -p full && mount -t tmpfs -o size=4k full full || exit
+echo >full/file
+TMPDIR=$dir/full exec "$top/deploy/slurm/xidscope-health-check" "\$@"
+END
+printf '#!/bin/bash\nexec unshare -m "%s/with_full_tmp" "$@"\n' "$dir" >with_own_mounts
+chmod +x with_full_tmp with_own_mounts
+if unshare -m true 2>/dev/null; then
+	fresh IDLE && bash <(others 5 6) && node n7 IDLE 3 "$(printf 'x%.0s' {1..100000})"
+	script=$dir/with_own_mounts slurm "" critical && said "not drained: the limit of 20 % of a partition is reached"
+fi
 
 # ---- in a prolog and an epilog ----
 export SLURM_SCRIPT_CONTEXT=prolog_slurmd
@@ -281,6 +296,17 @@ slurm "" absent && commented "$none" && said "job 7: n1: none: "
 rm events && logs xid 20 nfs 920 && printf '%s\n' $(($(date +%s) - 310)) "" >state/n1.job-7
 slurm "*" absent && commented "xidscope: n1: xid: *" && said "job 7: n1: xid: "
 [[ ! -e state/n1.job-7 ]] || fail "a job whose window is over is still remembered"
+# many that have ended leave time for the verdict: the next checks look for the rest
+fresh IDLE && mkdir -p state
+for job in {100..103}; do printf '%s\n' $(($(date +%s) - 310)) "" >"state/n1.job-$job"; done
+cat >slow <<END
+#!/bin/bash
+[[ \$1 != why ]] || sleep 2
+exec "$program" "\$@"
+END
+chmod +x slow
+SECONDS=9 XIDSCOPE=$dir/slow slurm "*$drain*" critical
+[[ -e state/n1.job-103 ]] || fail "the verdict waited for all jobs that have ended"
 # one that waits for its next run has its comment in the controller
 : >requeued && epilog "" "" xid 60
 [[ $(<requeued) == "xidscope: n1: xid: "* ]] || fail "a requeued job's comment is '$(<requeued)'"
@@ -321,12 +347,19 @@ mkfifo textfiles/xidscope-job.prom
 SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=1 XIDSCOPE_TEXTFILES=textfiles timeout 5 "$top/deploy/slurm/xidscope-job" ||
 	fail "a FIFO stops an epilog"
 rm textfiles/xidscope-job.prom
+mkdir folder
+for name in xidscope-job.prom{,.tmp}; do
+	ln -s "$PWD/folder" "textfiles/$name"
+	job prolog_slurmd 4711 'fleet_node_job_info{workload="4711"} 1'
+	[[ -z $(ls folder) && ! -L textfiles/xidscope-job.prom ]] || fail "through $name xidscope-job writes into another folder: $(ls folder)"
+done
+rm textfiles/xidscope-job.prom
 
 # ---- node-problem-detector ----
 
 # npd FILE PATTERN: the condition.
 npd() {
-	written "$1"
+	touch -c "$1"
 	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" "${@:3}" >out 2>err ||
 		fail "npd, $1: $(<err)"
 	# shellcheck disable=SC2053 # it is a pattern

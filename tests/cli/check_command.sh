@@ -65,6 +65,8 @@ unknown() { # PATTERN ARGUMENT...
 }
 unknown "cannot read absent: No such file or directory; *" --file absent
 unknown "cannot read $dir: it is not a regular file; *" --file "$dir"
+ln -s healthy link
+unknown "cannot read link: it is a symbolic link; *" --file link
 unknown "old is 2?? s old: *" --file old
 unknown "future is from the future, by 3??? s: the clock was put back since *" --file future
 json "-3601 < j['age_seconds'] < -3500" check --json --file future
@@ -78,6 +80,7 @@ expect 0 "*" "" check --file old --max-age 300
 # ---- the agent's heartbeat: whatever the node's state ----
 read -r uptime _ </proc/uptime
 beat() { printf '%020d\n' "$(awk -v ago="$1" -v now="$uptime" 'BEGIN { printf "%.0f", (now - ago) * 1e9 }')" >beat; }
+expect 3 'unknown: \\x1b[[]m\\xe2\\x80\\xae: No such file *' "" check --heartbeat $'\e[m\xe2\x80\xae'
 expect 3 "unknown: beat: No such file or directory; is 'xidscope run --heartbeat' running?" "" check --heartbeat beat
 : >beat
 expect 3 "unknown: beat: no heartbeat since boot; *" "" check --heartbeat beat

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, on the running kernel, that a mount that does not answer fails the check within two seconds; that the process which
 # asks, and sleeps so that nothing can end it, is never waited for and stays the only one, however often and from how many
-# checks it is asked; that it is gone when the file system answers; and that the agent puts no heartbeat there. Needs root and
-# /dev/fuse: skips otherwise.
+# checks it is asked; that it is gone when the file system answers; that the agent puts no heartbeat there and reads no
+# acknowledgements; and that nothing waits for such a mount of a user, over a mount of the node or behind a link. Needs root
+# and /dev/fuse: skips otherwise.
 set -uo pipefail
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -21,7 +22,7 @@ fi
 : >answer
 "$top/tests/cli/mute_fuse.py" "$dir/mute" "$dir/answer" >said 2>&1 &
 server=$!
-trap 'umount -l "$dir"/{mute,above,above/node} 2>/dev/null; kill $server ${users:-} 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'umount -l "$dir"/{mute,above,above/node,elsewhere} 2>/dev/null; kill $server ${users:-} 2>/dev/null; rm -rf "$dir"' EXIT
 for _ in {1..100}; do [[ -s said ]] || kill -0 $server 2>/dev/null || break; [[ ! -s said ]] || break; sleep 0.1; done
 [[ -s said ]] || { echo "skip: FUSE cannot be mounted here" && exit 0; }
 
@@ -46,7 +47,8 @@ check 2
 pid=$(pgrep -x xidscope-mount | tail -n 1)
 [[ $pid && $(sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat") == D ]] || fail "the process that asks is not left in D: the test proves nothing"
 held=("/proc/$pid/fd/"*)
-((${#held[@]} == 2)) || fail "it holds ${held[*]}"
+((${#held[@]} == 3)) || fail "it holds ${held[*]}"
+[[ $(readlink "/proc/$pid/ns/mnt") == "$(readlink /proc/self/ns/mnt)" ]] || fail "it holds all mounts of the node"
 before=$(asking)
 for _ in {1..5}; do check 2; done
 others=()
@@ -56,9 +58,21 @@ for _ in {1..4}; do
 done
 for other in "${others[@]}"; do wait "$other" || failed=1; done
 (($(asking) == before)) || fail "of $before processes that ask there are $(asking)"
+# Where its caller ignores SIGCHLD, the number of a process that has ended would soon be another's, and that one killed.
+/usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' \
+	"$program" check --file metrics --ack none --mount "$dir/mute" --rule mount_hung=fail:3 >ignored &
+other=$!
+sleep 1.5
+ignored=$(sed -n 's/^SigIgn:\t/0x/p' "/proc/$other/status")
+((ignored && !(ignored & 1 << 16))) || fail "it ignores signals $ignored"
+wait $other
 check 0 --rule mount_hung=off --rule mount_unusable=off
-expect 2 "" "xidscope: error: the heartbeat $dir/mute/beat is on mute, which may stop answering; *" \
-	run --output agent.prom --events none --heartbeat "$dir/mute/beat"
+for beat in mute/beat mute/folder/beat; do
+	expect 2 "" "xidscope: error: the heartbeat $dir/$beat is on mute, which may stop answering; *" \
+		run --output agent.prom --events none --heartbeat "$dir/$beat"
+done
+expect 0 "" "xidscope: warning: the acknowledgements $dir/mute/folder/acks are on mute, *" \
+	run --output agent.prom --events none --hooks rpc --source mountstats --duration 0.3 --ack "$dir/mute/folder/acks"
 check 2 --rule mount_hung=fail:0.3
 slowest=$(printf '%s\n' "${times[@]}" | sort -n | tail -n 1)
 # shellcheck disable=SC2119
@@ -84,6 +98,48 @@ for over in above/node above; do
 	umount -l "$over"
 	kill $users 2>/dev/null # its end lets go of who asks
 done
+: >answer
+# Nor is one that the user mounts between the look at the mounts and the question: here that one waits for another check's.
+exec 8>"/run/xidscope/mount-$(mountpoint -d above/node)"
+flock 8
+(check 0 --mount "$dir/above/node" --rule mount_hung=fail:5 && exit $failed) 8>&- &
+other=$!
+sleep 1
+: >said
+"$top/tests/cli/mute_fuse.py" "$dir/above/node" "$dir/nothing" 65534 >said 8>&- &
+users=$!
+for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+exec 8>&-
+wait $other || failed=1
+umount -l above/node
+kill $users 2>/dev/null
+
+# The owner of the folder of the metrics file can put a link to such a mount there: nothing of root's waits for that.
+mkdir elsewhere textfiles
+: >said
+"$top/tests/cli/mute_fuse.py" "$dir/elsewhere" "$dir/nothing" >said &
+users=$!
+for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+ends_soon() { # COMMAND...
+	"$@" &>ended &
+	for _ in {1..50}; do
+		kill -0 $! 2>/dev/null || return 0
+		sleep 0.1
+	done
+	fail "a link to a mount that hangs stops $*"
+}
+for name in xidscope-job.prom{,.tmp}; do
+	ln -s "$dir/elsewhere/file" "textfiles/$name"
+	for context in epilog prolog; do
+		SLURM_SCRIPT_CONTEXT=${context}_slurmd XIDSCOPE_TEXTFILES=textfiles ends_soon "$top/deploy/slurm/xidscope-job"
+	done
+done
+ln -s "$dir/elsewhere/file" textfiles/xidscope.prom
+ends_soon "$program" check --file textfiles/xidscope.prom --heartbeat textfiles/xidscope.prom
+ends_soon "$program" check --file textfiles/xidscope.prom
+ends_soon "$program" ack --ack acks --file textfiles/xidscope.prom c1:00.0 79
+kill $users 2>/dev/null
+umount -l elsewhere
 
 ((failed)) || echo "a mount that hangs is found in $median ms (slowest $slowest ms), and its process left alone"
 exit $failed

@@ -124,6 +124,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(source, 'x', sizeof(source));
 	if (mounts_find_network(root, 36, source, sizeof(source)))
 		REQUIRE_STRING(source);
+	memset(source, 'x', sizeof(source));
+	if (mounts_find_network_by_path(root, "/mnt/nas/x", source, sizeof(source)))
+		REQUIRE_STRING(source);
 	memset(uuid, 'x', sizeof(uuid));
 	uuid[0] = 0;
 	gpu_information_read(root, "0000:c1:00.0", &minor, uuid);

@@ -50,6 +50,41 @@ TEST_WITH(the_mount_of_that_number_counts, enter, leave)
 	assert_false(mounts_find_network("/missing", 36, source, sizeof(source)));
 }
 
+TEST_WITH(the_deepest_mount_on_the_way_counts, enter, leave)
+{
+	static const struct {
+		const char *path, *source; /* NULL: local */
+	} cases[] = {
+		{ "/nas/x/y", "nas:/a" },
+		{ "/nas", "nas:/a" },
+		{ "/nas/local/x", NULL },
+		{ "/nasty/x", NULL },
+		{ "/home/x", "nas:/home" },
+		{ "/over/x", NULL },
+		{ "/etc/xidscope/acks", NULL },
+		{ "nas/x", NULL },
+		{ "", NULL },
+	};
+	char source[64];
+
+	put("/proc/self/mountinfo", "1 0 0:1 / / rw - ext4 /dev/sda rw\n"
+				    "2 1 0:2 / /nas rw - nfs nas:/a rw\n"
+				    "3 2 0:3 / /nas/local rw - tmpfs tmpfs rw\n"
+				    "4 1 0:4 / /home rw - autofs auto rw\n"
+				    "5 4 0:5 / /home rw - nfs4 nas:/home rw\n"
+				    "6 1 0:6 / /over rw - nfs nas:/b rw\n"
+				    "7 6 0:7 / /over rw - tmpfs tmpfs rw\n"
+				    "8\n\n");
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(
+			mounts_find_network_by_path(root, cases[i].path, source, sizeof(source)),
+			cases[i].source != NULL);
+		if (cases[i].source)
+			assert_string_equal(source, cases[i].source);
+	}
+	assert_false(mounts_find_network_by_path("/missing", "/nas/x", source, sizeof(source)));
+}
+
 /* The real kernel's: a folder's mount is in the list, with another number than that of
  * proc. */
 TEST(the_number_is_the_kernels)

@@ -50,14 +50,14 @@ bool file_is_anybodys(const struct stat *st)
 	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH;
 }
 
-static int read_file(struct file_text *f, const char *path, size_t max, bool own)
+static int read_file(struct file_text *f, const char *path, size_t max, int flags, bool own)
 {
 	struct stat status;
 	int fd, err = 0;
 
 	*f = (struct file_text){};
 	/* Opening a FIFO must not wait for a writer. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &status))
@@ -83,12 +83,17 @@ static int read_file(struct file_text *f, const char *path, size_t max, bool own
 
 int file_text_read(struct file_text *f, const char *path, size_t max)
 {
-	return read_file(f, path, max, false);
+	return read_file(f, path, max, 0, false);
+}
+
+int file_text_read_no_link(struct file_text *f, const char *path, size_t max)
+{
+	return read_file(f, path, max, O_NOFOLLOW, false);
 }
 
 int file_text_read_own(struct file_text *f, const char *path, size_t max)
 {
-	return read_file(f, path, max, true);
+	return read_file(f, path, max, O_NOFOLLOW, true);
 }
 
 const char *file_text_error(int err)

@@ -18,6 +18,10 @@ struct file_text {
  * *@f is empty. */
 int file_text_read(struct file_text *f, const char *path, size_t max);
 
+/* The same for a file in a folder of another user, who can put a symbolic link there, to a mount that
+ * hangs or a device that acts when it is opened. Also returns -ELOOP. */
+int file_text_read_no_link(struct file_text *f, const char *path, size_t max);
+
 /* The same for a file that decides something: it must be no link, have one name, belong to root
  * or to this user, and not be writable by everybody. Also returns -ELOOP, -EMLINK or -EPERM. */
 int file_text_read_own(struct file_text *f, const char *path, size_t max);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Addresses of PCI devices. */
+/* Addresses of PCI devices, and UUIDs of GPUs. */
 #include "base/pci_address.h"
 
 #include <stdio.h>
@@ -32,4 +32,12 @@ void pci_address_text(char text[PCI_ADDRESS_SIZE], const struct pci_address *add
 {
 	snprintf(text, PCI_ADDRESS_SIZE, "%04x:%02x:%02x.%x", address->domain, address->bus,
 		 address->slot, address->function);
+}
+
+bool is_gpu_uuid(struct span text)
+{
+	if (span_left(text) != 40 || !span_take(&text, "GPU-"))
+		return false;
+	span_take_run(&text, "0123456789abcdef-");
+	return !span_left(text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Addresses of PCI devices, which name GPUs and switches everywhere.
+ * Addresses of PCI devices, which name GPUs and switches everywhere; and UUIDs of GPUs.
  */
 #ifndef XIDSCOPE_PCI_ADDRESS_H
 #define XIDSCOPE_PCI_ADDRESS_H
@@ -25,5 +25,8 @@ bool pci_address_take(struct span *s, struct pci_address *address);
 
 /* Writes the form of sysfs, in lower case: "0000:c1:00.0". */
 void pci_address_text(char text[PCI_ADDRESS_SIZE], const struct pci_address *address);
+
+/* Whether @text is "GPU-" and the 36 digits and dashes of a UUID, as the driver writes it. */
+bool is_gpu_uuid(struct span text);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/output_file.h"
+#include "base/pci_address.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
@@ -134,12 +135,12 @@ static void find_uuid(const struct options *o, const char *device, char *uuid, s
 	char error[160];
 
 	*uuid = 0;
-	if (file_text_read(&file, o->file, METRICS_MAX_BYTES))
+	if (file_text_read_no_link(&file, o->file, METRICS_MAX_BYTES))
 		return;
 	if (!metrics_file_parse(&s, file.bytes, file.len, error, sizeof(error)))
 		for (const struct gpu_info *g = s.gpus; g < s.gpus + s.gpu_count; g++)
 			if (!strcmp(g->gpu, device) &&
-			    ack_is_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
+			    is_gpu_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
 				snprintf(uuid, size, "%s", g->uuid);
 	snapshot_free(&s);
 	file_text_free(&file);

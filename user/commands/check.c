@@ -158,7 +158,7 @@ static void evaluate(struct verdict *v, const struct options *o)
 	int err;
 
 	*v = (struct verdict){ .age = NAN };
-	err = file_text_read(&file, o->file, MAX_BYTES);
+	err = file_text_read_no_link(&file, o->file, MAX_BYTES);
 	if (err) {
 		set_unknown(v,
 			    "cannot read %s: %s; is 'xidscope run' running, "
@@ -473,8 +473,9 @@ static int check_heartbeat(const struct options *o)
 	int err = heartbeat_age(o->heartbeat, &age);
 
 	if (err)
-		printf("unknown: %s: %s; is 'xidscope run --heartbeat' running?\n", o->heartbeat,
-		       err == -ENODATA ? "no heartbeat since boot" : file_text_error(err));
+		safe_line(stdout, "unknown: %s: %s; is 'xidscope run --heartbeat' running?",
+			  o->heartbeat,
+			  err == -ENODATA ? "no heartbeat since boot" : file_text_error(err));
 	else
 		printf("%s: the agent's last heartbeat was %.0f s ago\n",
 		       age > o->max_age ? "stuck" : "alive", age);

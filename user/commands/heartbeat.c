@@ -64,7 +64,7 @@ int heartbeat_age(const char *path, double *age)
 {
 	uint64_t written = 0, now = monotonic_ns();
 	struct file_text file;
-	int err = file_text_read(&file, path, 64);
+	int err = file_text_read_no_link(&file, path, 64);
 
 	if (err)
 		return err;

@@ -25,7 +25,7 @@ int heartbeat_write(struct heartbeat *h, uint64_t now_ns);
 void heartbeat_close(struct heartbeat *h);
 
 /* Sets *@age to the seconds since the last write to @path, by the monotonic clock: setting
- * the time changes nothing. Returns 0, or an error of file_text_read(), or -ENODATA if the
+ * the time changes nothing. Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the
  * file has no time of this boot. */
 int heartbeat_age(const char *path, double *age);
 

@@ -84,9 +84,16 @@ static double monotonic_seconds(void)
 static bool may_hang(const char *path, char *source, size_t size)
 {
 	const char *name;
-	char *folder = output_split(path, &name);
-	int fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
-	bool network = mounts_find_network("", mounts_number(fd), source, size);
+	char *folder;
+	bool network;
+	int fd;
+
+	/* To open its folder may be to wait. */
+	if (mounts_find_network_by_path("", path, source, size))
+		return true;
+	folder = output_split(path, &name);
+	fd = folder ? open(folder, O_PATH | O_CLOEXEC) : -1;
+	network = mounts_find_network("", mounts_number(fd), source, size);
 
 	if (fd >= 0)
 		close(fd);

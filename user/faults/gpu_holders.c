@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
+#include "base/pci_address.h"
 #include "base/span.h"
 
 #define TEXT_MAX 65536 /* what is read of one scan; a pipe has room for it */
@@ -214,14 +215,11 @@ static void write_gpu(const struct scan *s, const char *gpu, unsigned int minor,
 	fputc('\n', out);
 }
 
-/* "GPU-" and 36 hexadecimal digits and dashes. Before the GPU is initialised: question marks. */
+/* Before the GPU is initialised the driver shows question marks. */
 static void copy_uuid(struct span value, char uuid[GPU_UUID_SIZE])
 {
-	struct span digits = value;
-
 	*uuid = 0;
-	if (span_left(value) == 40 && span_take(&digits, "GPU-") &&
-	    span_left(span_take_run(&digits, "0123456789abcdef-")) == 36)
+	if (is_gpu_uuid(value))
 		span_copy(value, uuid, GPU_UUID_SIZE);
 }
 

@@ -16,19 +16,11 @@
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 
-bool ack_is_uuid(struct span text)
-{
-	if (span_left(text) != 40 || !span_take(&text, "GPU-"))
-		return false;
-	span_take_run(&text, "0123456789abcdef-");
-	return !span_left(text);
-}
-
 bool ack_read_device(struct span text, struct ack *a)
 {
 	struct pci_address address;
 
-	if (span_is(text, "*") || span_is(text, "other") || ack_is_uuid(text))
+	if (span_is(text, "*") || span_is(text, "other") || is_gpu_uuid(text))
 		return span_copy(text, a->device, sizeof(a->device));
 	if (!pci_address_take(&text, &address) || span_left(text))
 		return false;

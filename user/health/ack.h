@@ -40,9 +40,6 @@ struct ack_list {
 	size_t count;
 };
 
-/* "GPU-" and the 36 characters of a UUID. */
-bool ack_is_uuid(struct span text);
-
 /* Read DEVICE and WHAT as people write them into @a. False: not in such a form. */
 bool ack_read_device(struct span text, struct ack *a);
 bool ack_read_what(struct span text, struct ack *a);

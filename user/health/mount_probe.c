@@ -6,14 +6,15 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -245,24 +246,24 @@ static uint64_t count_replies(const char *path)
 
 /* ---- asking ---- */
 
-/* Closes all but these two: who has called this program may wait for the end of its output, or
- * for a lock. */
-static void close_others(int a, int b)
+/*
+ * From now on this process does not see what others mount: between the look at the mounts and the
+ * question, a user could mount a file system of their own over one of them. Returns a descriptor of
+ * the namespace before, or -1: only root can do that.
+ */
+static int freeze_mounts(void)
 {
-	unsigned int low = (unsigned int)(a < b ? a : b), high = (unsigned int)(a < b ? b : a);
+	int before = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 
-	if (low)
-		syscall(SYS_close_range, 0, low - 1, 0);
-	if (high > low + 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	if (!syscall(SYS_close_range, high + 1, ~0u, 0))
-		return;
-	for (int fd = 0; fd < 1024; fd++) /* before Linux 5.9 */
-		if (fd != a && fd != b)
-			close(fd);
+	if (before >= 0 &&
+	    (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))) {
+		close(before);
+		before = -1;
+	}
+	return before;
 }
 
-/* What the failure of a question says of the mount. A server that refuses has answered. */
+/* What the failure of a question says of the mount; 0: it did not fail. A server that refuses has answered. */
 static char state_of_error(int error)
 {
 	switch (error) {
@@ -280,19 +281,33 @@ static char state_of_error(int error)
 	}
 }
 
-/* In a process of its own, whose end gives the lock back. */
-static void __attribute__((noreturn)) ask(const char *path, int answer, int lock)
+/* In a process of its own, whose end gives the lock back. It leaves the namespace of freeze_mounts(), in
+ * which each mount of the node would last as long as this process hangs. */
+static void __attribute__((noreturn)) ask(const char *path, int answer, int lock, int before)
 {
-	char state = MOUNT_FINE;
 	struct statx status;
+	int folder, error;
+	char state;
 
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "xidscope-mount");
-	close_others(answer, lock);
-	if (chdir("/") || statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT,
-				STATX_BASIC_STATS, &status))
-		state = state_of_error(errno);
-	if (write(answer, &state, 1) < 0)
+	/* Who has called this program may wait for the end of its output, or for another lock. */
+	answer = fcntl(answer, F_DUPFD, 3);
+	lock = fcntl(lock, F_DUPFD, 3);
+	before = fcntl(before, F_DUPFD, 3);
+	dup2(answer, 0);
+	dup2(lock, 1);
+	dup2(before, 2);
+	closefrom(before < 0 ? 2 : 3);
+	folder = chdir("/") ? -1 : open(path, O_PATH | O_CLOEXEC); /* asks no server */
+	error = folder < 0 ? errno : 0;
+	if (before >= 0 && !setns(2, CLONE_NEWNS))
+		close(2);
+	if (!error &&
+	    statx(folder, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status))
+		error = errno;
+	state = state_of_error(error);
+	if (write(0, &state, 1) < 0)
 		_exit(1);
 	_exit(0);
 }
@@ -315,7 +330,7 @@ static int take_lock(const char *locks, const char *device)
 }
 
 /* Tries to begin. False: another process is asking. */
-static bool begin(struct probe *p, const char *locks)
+static bool begin(struct probe *p, const char *locks, int before)
 {
 	int lock = take_lock(locks, p->device), pair[2];
 
@@ -325,7 +340,7 @@ static bool begin(struct probe *p, const char *locks)
 	if (lock >= 0 && !pipe2(pair, O_CLOEXEC)) {
 		p->pid = fork();
 		if (!p->pid)
-			ask(p->fact->path, pair[1], lock);
+			ask(p->fact->path, pair[1], lock, before);
 		close(pair[1]);
 		p->answer = pair[0];
 	}
@@ -344,7 +359,7 @@ static void end(struct probe *p)
 }
 
 /* Reads the answers that have come. Returns how many mounts are still to answer, or to ask. */
-static size_t serve(struct probe *probes, size_t count, const char *locks)
+static size_t serve(struct probe *probes, size_t count, const char *locks, int before)
 {
 	size_t left = 0;
 	char state;
@@ -354,7 +369,7 @@ static size_t serve(struct probe *probes, size_t count, const char *locks)
 
 		if (!p->device[0])
 			continue;
-		if (!p->pid && !begin(p, locks)) {
+		if (!p->pid && !begin(p, locks, before)) {
 			left++;
 			continue;
 		}
@@ -399,14 +414,18 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 	struct waited waited = wait_begin();
 	struct probe probes[MAX_MOUNT_FACTS] = {};
 	bool counted = false;
+	int before;
 
 	for (size_t i = 0; i < facts->mount_count; i++) {
 		probes[i] = (struct probe){ .fact = &facts->mounts[i], .answer = -1 };
 		facts->mounts[i].state = MOUNT_ABSENT;
 	}
+	/* The caller may ignore it: then a process that has ended would leave its number to another. */
+	signal(SIGCHLD, SIG_DFL);
+	before = freeze_mounts();
 	read_mounts(probes, facts->mount_count);
 	mkdir(locks, 0700);
-	while (serve(probes, facts->mount_count, locks)) {
+	while (serve(probes, facts->mount_count, locks, before)) {
 		wait_turn(&waited, TURN_NS);
 		if (waited.sum_ns >= time || waited.last_ns >= waited.begin_ns + time + STARVED_NS)
 			break;
@@ -428,4 +447,6 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 			p->fact->state = MOUNT_HUNG;
 	}
 	give_up(probes, facts->mount_count, monotonic_ns() + KILL_NS);
+	if (before >= 0)
+		close(before);
 }

@@ -39,25 +39,58 @@ static bool is_network(const char *type)
 }
 
 /* proc(5): number, parent, device, root, mount point, options, optional fields, "-", type,
- * source and options, with a blank between. */
+ * source and options, with a blank between. Of @line, a mount. */
+static bool read_network(char *line, char *source, size_t size)
+{
+	char type[64], *rest = strstr(line, " - ");
+	int at;
+
+	if (!rest || sscanf(rest, " - %63s %n", type, &at) != 1 || !is_network(type))
+		return false;
+	rest[at + (int)strcspn(rest + at, " \n")] = 0;
+	snprintf(source, size, "%s", rest + at);
+	return true;
+}
+
 bool mounts_find_network(const char *root, long number, char *source, size_t size)
 {
 	FILE *mounts = file_open(root, "/proc/self/mountinfo");
-	char type[64], *line = NULL, *end, *rest;
+	char *line = NULL, *end;
 	bool network = false;
 	size_t room = 0;
-	int at;
 
 	while (mounts && getline(&line, &room, mounts) > 0) {
 		if (strtol(line, &end, 10) != number || end == line)
 			continue;
-		rest = strstr(end, " - ");
-		if (rest && sscanf(rest, " - %63s %n", type, &at) == 1 && is_network(type)) {
-			rest[at + (int)strcspn(rest + at, " \n")] = 0;
-			snprintf(source, size, "%s", rest + at);
-			network = true;
-		}
+		network = read_network(end, source, size);
 		break;
+	}
+	free(line);
+	if (mounts)
+		fclose(mounts);
+	return network;
+}
+
+bool mounts_find_network_by_path(const char *root, const char *path, char *source, size_t size)
+{
+	FILE *mounts = file_open(root, "/proc/self/mountinfo");
+	char *line = NULL;
+	bool network = false;
+	size_t room = 0, longest = 0;
+	int at, end;
+
+	while (mounts && getline(&line, &room, mounts) > 0) {
+		size_t len;
+
+		at = end = 0;
+		sscanf(line, "%*s %*s %*s %*s %n%*s%n", &at, &end);
+		len = (size_t)(end - at);
+		/* Of mounts at one place the last one counts; that of "/" leads everywhere. */
+		if (len <= 1 || len < longest || strncmp(path, line + at, len) != 0 ||
+		    (path[len] && path[len] != '/'))
+			continue;
+		longest = len;
+		network = read_network(line, source, size);
 	}
 	free(line);
 	if (mounts)

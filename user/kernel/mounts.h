@@ -17,4 +17,8 @@ long mounts_number(int fd);
  * server. */
 bool mounts_find_network(const char *root, long number, char *source, size_t size);
 
+/* The same for the mount to which the absolute @path leads by its text. It asks nobody, where
+ * opening the path may wait for a server; it follows no symbolic link. */
+bool mounts_find_network_by_path(const char *root, const char *path, char *source, size_t size);
+
 #endif
