@@ -62,9 +62,9 @@ struct printk_origins {
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns);
 
 /* Whether the modules must be read again before printk_origin() is asked: they were read
- * before the call, and that was a while ago or would make the call the driver's, or one of the
- * driver's modules has been loaded since, which sysfs shows at less cost. Another module may
- * have been loaded into what was the driver's range. */
+ * before the call, and that was a while ago or would make the call the driver's, or the driver
+ * has been loaded since, which sysfs shows at less cost. Another module may have been loaded into
+ * what was the driver's range. */
 bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
 			  size_t depth, uint64_t time_ns, uint64_t now_ns);
 
