@@ -17,7 +17,7 @@ int rpc_series_open(struct rpc_series_reader *r)
 {
 	*r = (struct rpc_series_reader){
 		.copy = malloc(sizeof(*r->copy)),
-		.without = calloc(RPC_SERIES_ENTRIES, sizeof(*r->without)),
+		.without = calloc((size_t)RPC_SERIES_ENTRIES, sizeof(*r->without)),
 	};
 	return r->copy && r->without ? 0 : -ENOMEM;
 }
