@@ -3,6 +3,7 @@
  * regular file of its own is written. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,10 +73,10 @@ TEST(other_files_are_not_written)
 	assert_int_equal(symlink("file", "link"), 0);
 	assert_int_equal(heartbeat_open(&h, "link"), -ELOOP);
 	assert_int_equal(link("file", "hard"), 0);
-	assert_int_equal(heartbeat_open(&h, "hard"), -EINVAL);
+	assert_int_equal(heartbeat_open(&h, "hard"), -EMLINK);
 	assert_int_equal(mkfifo("fifo", 0644), 0);
 	assert_int_equal(heartbeat_open(&h, "fifo"), -ENXIO);
-	assert_int_equal(heartbeat_open(&h, "/dev/null"), -EINVAL);
+	assert_int_equal(heartbeat_open(&h, "/dev/null"), -ENXIO);
 	assert_int_equal(heartbeat_open(&h, "."), -EISDIR);
 	assert_int_equal(stat("file", &st), 0);
 	assert_int_equal(st.st_size, 4);
@@ -84,6 +85,20 @@ TEST(other_files_are_not_written)
 	unlink("hard");
 	unlink("fifo");
 	assert_int_equal(unlink("file"), 0);
+}
+
+/* A device can act as soon as it is opened: /dev/watchdog restarts the node. A FIFO's reader learns of a writer. */
+TEST(what_is_no_file_is_not_even_opened)
+{
+	struct pollfd reader = { .events = POLLIN };
+	struct heartbeat h;
+
+	assert_int_equal(mkfifo("fifo", 0644), 0);
+	reader.fd = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(heartbeat_open(&h, "fifo"), -ENXIO);
+	assert_int_equal(poll(&reader, 1, 0), 0);
+	close(reader.fd);
+	assert_int_equal(unlink("fifo"), 0);
 }
 
 TEST(without_a_path_nothing_is_done)

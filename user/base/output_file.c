@@ -103,6 +103,23 @@ int output_path_check(int folder, const char *name)
 	return output_kind_error(&st);
 }
 
+int output_open(const char *path)
+{
+	int err = output_path_check(AT_FDCWD, path), fd;
+	struct stat st;
+
+	if (err)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | OPEN_SAFELY, 0644);
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, &st) ? -errno : output_kind_error(&st);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
 static int check(struct output_file *f, int folder, enum output_part part)
 {
 	return fail(f, part, output_path_check(folder, f->names[part]));

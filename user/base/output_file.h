@@ -69,6 +69,11 @@ void output_file_close(struct output_file *f, bool keep);
  * 0. @folder is the descriptor of its folder. */
 int output_path_check(int folder, const char *name);
 
+/* Opens a regular file with one link, or makes one, for writing in place. What is there is looked
+ * at before: a device may act when it is opened, as a watchdog, which restarts the node. Returns a
+ * descriptor or -errno. */
+int output_open(const char *path);
+
 /* The same for what @st describes. */
 int output_kind_error(const struct stat *st);
 

@@ -3,35 +3,24 @@
 #include "commands/heartbeat.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
+#include "base/output_file.h"
 
 #define EVERY_NS 5000000000ull
 
 int heartbeat_open(struct heartbeat *h, const char *path)
 {
-	struct stat st = {};
-	int err;
+	int fd = path ? output_open(path) : -1;
 
-	*h = (struct heartbeat){ .path = path, .fd = -1 };
-	if (!path)
-		return 0;
-	h->fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-	err = h->fd < 0 || fstat(h->fd, &st) ? -errno : 0;
-	if (!err && S_ISREG(st.st_mode) && st.st_nlink == 1)
-		return 0;
-	if (h->fd >= 0)
-		close(h->fd);
-	*h = (struct heartbeat){ .fd = -1 };
-	return err ? err : -EINVAL;
+	*h = (struct heartbeat){ .path = fd < 0 ? NULL : path, .fd = fd };
+	return path && fd < 0 ? fd : 0;
 }
 
 int heartbeat_write(struct heartbeat *h, uint64_t now_ns)

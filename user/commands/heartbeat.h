@@ -15,7 +15,7 @@ struct heartbeat {
 };
 
 /* Opens @path, which must outlive it (NULL: none), a regular file with one link, or new.
- * Returns 0, or -errno: -EINVAL if something else has this name. */
+ * Returns 0, or an error of output_open(). */
 int heartbeat_open(struct heartbeat *h, const char *path);
 
 /* Writes @now_ns into the file, every five seconds. Returns 0 or -errno. */

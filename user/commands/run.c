@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file_text.h"
 #include "base/output_file.h"
 #include "base/time_text.h"
 #include "commands/agent_events.h"
@@ -389,7 +388,7 @@ static int open_heartbeat(struct agent *a)
 	if (!err)
 		return 0;
 	log_error(&a->options->log, "cannot write the heartbeat %s: %s; name another --heartbeat",
-		  path, file_text_error(err));
+		  path, output_error(err));
 	return EXIT_TROUBLE;
 }
 

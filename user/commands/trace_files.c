@@ -3,10 +3,8 @@
 #include "commands/trace_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/output_file.h"
@@ -19,15 +17,13 @@ static int fail(const struct trace_files *f, const char *option, const char *pat
 	return err;
 }
 
-/* Opens what is, or becomes, a regular file with one link, and empties it. */
+/* Opens the file, and empties it. */
 static FILE *open_record(const char *path, int *err)
 {
-	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	int fd = open(path, flags, 0644);
-	struct stat st;
+	int fd = output_open(path);
 	FILE *out;
 
-	*err = fd < 0 ? -errno : fstat(fd, &st) ? -errno : output_kind_error(&st);
+	*err = fd < 0 ? fd : 0;
 	if (!*err && ftruncate(fd, 0))
 		*err = -errno;
 	out = *err ? NULL : fdopen(fd, "w");
