@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * libFuzzer entry for /etc/fstab, and for paths as options name them: there are no more mounts than
- * there is room for, none twice, and each path is terminated and as mountinfo has it.
+ * there is room for, none twice, and each path is terminated and as mountinfo has it. The same bytes are
+ * mountinfo and mountstats: a mount is asked only if it is there, and may be written if it should.
  */
 #include "fuzz.h"
-#include "health/mount_probe.h"
+#include "health/mount_text.h"
+
+static void look(const char *text, size_t size, struct mount_fact *fact)
+{
+	struct span rest = { text, text + size };
+	char device[MOUNT_DEVICE_SIZE] = "";
+	struct mountinfo_line m;
+
+	fact->state = MOUNT_ABSENT;
+	while (span_left(rest))
+		if (mountinfo_read_line(&m, span_take_line(&rest)))
+			mount_fact_look(fact, device, &m);
+	require(memchr(device, 0, sizeof(device)) != NULL);
+	require(fact->state <= MOUNT_READ_ONLY);
+	require(fact->state == MOUNT_FINE || !*device);
+	require(fact->state != MOUNT_READ_ONLY || !fact->read_only);
+	mount_replies((struct span){ text, text + size }, fact->path);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,7 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(!strstr(path, "//") && (len < 2 || path[len - 1] != '/'));
 		for (size_t k = 0; k < i; k++)
 			require(strcmp(path, facts.mounts[k].path) != 0);
+		look(text, size, &facts.mounts[i]);
 	}
+	look(text, size, &(struct mount_fact){ .path = "/mnt/nas" });
 	free(text);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "unit.h"
 #include "base/clock.h"
 #include "health/mount_probe.h"
+#include "health/mount_text.h"
 
 TEST(the_nfs_mounts_of_fstab_are_wanted)
 {
@@ -59,6 +60,72 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 	}
 	assert_int_equal(f.mount_count, MAX_MOUNT_FACTS);
 	assert_int_equal(f.mounts_left_out, 7 + 100 - MAX_MOUNT_FACTS);
+}
+
+/* How mountinfo's @text leaves a mount at /data that may be written. */
+static struct mount_fact look(const char *text, char device[MOUNT_DEVICE_SIZE])
+{
+	struct mount_fact fact = { .path = "/data", .state = MOUNT_ABSENT };
+	struct span rest = { text, text + strlen(text) };
+	struct mountinfo_line m;
+
+	device[0] = 0;
+	while (span_left(rest))
+		if (mountinfo_read_line(&m, span_take_line(&rest)))
+			mount_fact_look(&fact, device, &m);
+	return fact;
+}
+
+TEST(the_nodes_own_mount_counts)
+{
+	static const struct {
+		const char *mountinfo, *device;
+		enum mount_state state;
+	} cases[] = {
+		{ "", "", MOUNT_ABSENT },
+		{ "1 0 8:1 / / rw - ext4 /dev/sda rw\n2 1 0:9 / /datalake rw - nfs n:/d rw\n", "",
+		  MOUNT_ABSENT },
+		{ "2 1 0:9 / /data rw shared:1 - nfs n:/d rw\n", "0:9", MOUNT_FINE },
+		{ "2 1 0:9 / /data ro - nfs n:/d rw\n", "", MOUNT_READ_ONLY },
+		{ "2 1 0:9 / /data rw - nfs n:/d ro,vers=3\n", "", MOUNT_READ_ONLY },
+		{ "2 1 0:9 / /data rw - autofs auto rw\n", "", MOUNT_FINE },
+		{ "2 1 0:9 / /data rw - autofs auto rw\n3 2 0:10 / /data rw - nfs n:/d rw\n",
+		  "0:10", MOUNT_FINE },
+		/* over which a user has mounted a file system, perhaps without a name; or root has */
+		{ "2 1 0:9 / /data rw - nfs n:/d rw\n3 2 0:10 / /data ro - fuse.x y ro,user_id=7\n",
+		  "", MOUNT_FINE },
+		{ "2 1 0:9 / /data rw - nfs n:/d rw\n3 2 0:10 / /data ro - fuse  ro,user_id=7\n",
+		  "", MOUNT_FINE },
+		{ "2 1 0:9 / /data rw - nfs n:/d rw\n3 2 0:10 / /data rw - fuse.x y rw,user_id=0\n",
+		  "0:10", MOUNT_FINE },
+	};
+	char device[MOUNT_DEVICE_SIZE];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(look(cases[i].mountinfo, device).state, cases[i].state);
+		assert_string_equal(device, cases[i].device);
+	}
+}
+
+TEST(replies_are_those_of_the_mounts_transports)
+{
+	static const char stats[] =
+		"device nas:/other mounted on /other with fstype nfs statvers=1.1\n"
+		"\txprt:\ttcp 1 2 3 4 5 6 100 8\n"
+		"device nas:/d mounted on /with\\040blank with fstype nfs4 statvers=1.1\n"
+		"\tage:\t7\n"
+		"\txprt:\ttcp 1 2 3 4 5 6 20 8\n"
+		"\txprt:\tudp 1 2 3 4 5 6\n"
+		"\txprt:\ttcp 1 2 3\n"
+		"no device mounted on /with\\040blank with fstype nfs\n"
+		"device nas:/d mounted on /with\\040blank with fstype ext4\n"
+		"\txprt:\ttcp 1 2 3 4 5 6 100 8\n";
+
+	assert_int_equal(
+		mount_replies((struct span){ stats, stats + strlen(stats) }, "/with blank"),
+		20 + 4);
+	assert_int_equal(mount_replies((struct span){ stats, stats + strlen(stats) }, "/absent"),
+			 0);
 }
 
 TEST(mounts_of_this_machine_are_judged)

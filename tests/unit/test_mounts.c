@@ -61,6 +61,7 @@ TEST_WITH(the_deepest_mount_on_the_way_counts, enter, leave)
 		{ "/nasty/x", NULL },
 		{ "/home/x", "nas:/home" },
 		{ "/over/x", NULL },
+		{ "/with blank/x", "nas:/c" },
 		{ "/etc/xidscope/acks", NULL },
 		{ "nas/x", NULL },
 		{ "", NULL },
@@ -74,6 +75,7 @@ TEST_WITH(the_deepest_mount_on_the_way_counts, enter, leave)
 				    "5 4 0:5 / /home rw - nfs4 nas:/home rw\n"
 				    "6 1 0:6 / /over rw - nfs nas:/b rw\n"
 				    "7 6 0:7 / /over rw - tmpfs tmpfs rw\n"
+				    "8 1 0:8 / /with\\040blank rw - nfs nas:/c rw\n"
 				    "8\n\n");
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(

@@ -22,6 +22,7 @@
 #include "commands/options.h"
 #include "health/health.h"
 #include "health/mount_probe.h"
+#include "health/mount_text.h"
 #include "health/pcie_facts.h"
 #include "sinks/metrics_file.h"
 

@@ -19,9 +19,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/span.h"
+#include "base/file_text.h"
+#include "health/mount_text.h"
 
-#define BLANKS " \t"
+#define PROC_MAX_BYTES (64 << 20)
 #define LOCK_TRY_US 20000
 /* A turn of the wait that took longer counts as this: the processes have had no CPU, which says nothing
  * of the server. Nothing is known if the wait then takes so much longer than the limit. */
@@ -33,214 +34,41 @@
 /* One mount while it is asked. */
 struct probe {
 	struct mount_fact *fact;
-	char device[32]; /* "0:52"; "": no server is asked */
+	char device[MOUNT_DEVICE_SIZE];
 	int answer; /* pipe; -1: not asked, or it has answered */
 	pid_t pid;
 	uint64_t replies; /* of its server, at half of the time */
 };
 
-/* ---- which mounts there are to be ---- */
-
-/* \ooo in fstab and proc. False: it does not fit. */
-static bool unescape(struct span from, char *to, size_t size)
-{
-	size_t used = 0;
-
-	while (span_left(from)) {
-		char c = *from.at++;
-
-		if (c == '\\' && span_left(from) >= 3 && span_digit(from.at[0]) < 4 &&
-		    span_digit(from.at[1]) < 8 && span_digit(from.at[2]) < 8) {
-			c = (char)(span_digit(from.at[0]) << 6 | span_digit(from.at[1]) << 3 |
-				   span_digit(from.at[2]));
-			from.at += 3;
-		}
-		if (!c || used + 1 == size)
-			return false;
-		to[used++] = c;
-	}
-	to[used] = 0;
-	return used;
-}
-
-/* Whether @options, separated by commas, have this one. */
-static bool has_option(struct span options, const char *name)
-{
-	while (span_left(options)) {
-		if (span_is(span_take_until(&options, ","), name))
-			return true;
-		span_take(&options, ",");
-	}
-	return false;
-}
-
-/* As mountinfo has it: without a '/' that another one follows, or that ends it. */
-static void add(struct node_facts *facts, const char *path, bool read_only)
-{
-	struct mount_fact *m, new = { .read_only = read_only };
-	size_t used = 0;
-
-	for (; *path; path++) {
-		if (*path == '/' && (path[1] == '/' || (!path[1] && used)))
-			continue;
-		if (used + 1 == sizeof(new.path))
-			return;
-		new.path[used++] = *path;
-	}
-	for (m = facts->mounts; m < facts->mounts + facts->mount_count; m++)
-		if (!strcmp(m->path, new.path)) {
-			m->read_only |= read_only;
-			return;
-		}
-	if (facts->mount_count < MAX_MOUNT_FACTS)
-		facts->mounts[facts->mount_count++] = new;
-	else
-		facts->mounts_left_out++;
-}
-
-void mount_facts_add(struct node_facts *facts, const char *path)
-{
-	size_t len = strlen(path);
-	bool read_only = len > 3 && !strcmp(path + len - 3, ",ro");
-	char name[LABEL_SIZE];
-
-	snprintf(name, sizeof(name), "%.*s", (int)(read_only ? len - 3 : len), path);
-	add(facts, name, read_only);
-}
-
-static struct span take_field(struct span *line)
-{
-	span_take_run(line, BLANKS);
-	return span_take_until(line, BLANKS);
-}
-
-void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t len)
-{
-	struct span rest = { text, text + len }, line, source, path, type, options;
-	char name[LABEL_SIZE];
-
-	while (span_left(rest)) {
-		line = span_take_line(&rest);
-		source = take_field(&line);
-		path = take_field(&line);
-		type = take_field(&line);
-		options = take_field(&line);
-		if (span_starts_with(source, "#") ||
-		    !(span_is(type, "nfs") || span_is(type, "nfs4")))
-			continue;
-		if (!has_option(options, "noauto") && !has_option(options, "x-systemd.automount") &&
-		    unescape(path, name, sizeof(name)))
-			add(facts, name, has_option(options, "ro"));
-	}
-}
-
 /* ---- what the kernel knows ---- */
 
-/* Whether it is a file system that a user has mounted: whoever may write to a folder can mount one over it (fusermount3(1)). */
-static bool is_users(struct span type, struct span super)
+/* Without the list of mounts nothing is known against any. */
+static void look_at_mounts(struct probe *probes, size_t count)
 {
-	while (span_starts_with(type, "fuse") && span_left(super)) {
-		struct span option = span_take_until(&super, ",");
+	struct file_text text;
+	struct mountinfo_line m;
+	struct span rest;
+	bool read = !file_text_read(&text, "/proc/self/mountinfo", PROC_MAX_BYTES);
 
-		if (span_take(&option, "user_id="))
-			return !span_is(option, "0");
-		span_take(&super, ",");
-	}
-	return false;
+	for (size_t i = 0; i < count; i++)
+		probes[i].fact->state = read ? MOUNT_ABSENT : MOUNT_FINE;
+	rest = (struct span){ text.bytes, text.bytes + text.len };
+	while (span_left(rest))
+		if (mountinfo_read_line(&m, span_take_line(&rest)))
+			for (size_t i = 0; i < count; i++)
+				mount_fact_look(probes[i].fact, probes[i].device, &m);
+	file_text_free(&text);
 }
 
-/* Whether @path leads to @folder. */
-static bool leads_to(const char *path, const char *folder)
+static uint64_t count_replies(const struct probe *p)
 {
-	size_t len = strlen(folder);
+	struct file_text text;
+	uint64_t replies = 0;
 
-	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
-}
-
-/* The mount at this path, which a later one may cover. */
-static void read_own(struct probe *p, struct span device, struct span type, struct span options,
-		     struct span super)
-{
-	p->fact->state = MOUNT_FINE;
-	p->device[0] = 0;
-	/* What is mounted on demand is not asked for here. */
-	if (span_is(type, "autofs"))
-		return;
-	if (!p->fact->read_only && (has_option(options, "ro") || has_option(super, "ro")))
-		p->fact->state = MOUNT_READ_ONLY;
-	else
-		span_copy(device, p->device, sizeof(p->device));
-}
-
-/* A line of mountinfo (proc(5)). */
-static void read_mount(struct probe *p, struct span line)
-{
-	struct span device, path, options, type, super, rest = line;
-	char name[LABEL_SIZE];
-
-	take_field(&rest);
-	take_field(&rest);
-	device = take_field(&rest);
-	take_field(&rest);
-	path = take_field(&rest);
-	options = take_field(&rest);
-	if (!unescape(path, name, sizeof(name)) || !leads_to(p->fact->path, name) ||
-	    !span_take_through(&rest, " - "))
-		return;
-	type = take_field(&rest);
-	take_field(&rest);
-	super = take_field(&rest);
-	/* The node's own mount cannot be asked through it. */
-	if (p->fact->state != MOUNT_ABSENT && is_users(type, super))
-		p->device[0] = 0;
-	else if (!strcmp(name, p->fact->path))
-		read_own(p, device, type, options, super);
-}
-
-static void read_mounts(struct probe *probes, size_t count)
-{
-	FILE *mounts = fopen("/proc/self/mountinfo", "re");
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t len;
-
-	while (mounts && (len = getline(&line, &room, mounts)) > 0)
-		for (size_t i = 0; i < count; i++)
-			read_mount(&probes[i], (struct span){ line, line + len - 1 });
-	free(line);
-	if (mounts)
-		fclose(mounts);
-}
-
-/* The replies that the transports of an NFS mount have brought, from mountstats, which asks no
- * server: of "xprt: tcp" and rdma the seventh figure, of udp the fourth. */
-static uint64_t count_replies(const char *path)
-{
-	FILE *stats = fopen("/proc/self/mountstats", "re");
-	char *line = NULL, name[LABEL_SIZE];
-	uint64_t replies = 0, value;
-	bool here = false;
-	size_t room = 0;
-
-	while (stats && getline(&line, &room, stats) > 0) {
-		struct span rest = { line, line + strlen(line) };
-		bool udp;
-
-		/* "device nas:/export mounted on /mnt/with\\040blank with fstype nfs4" */
-		if (span_take(&rest, "device ") && span_take_through(&rest, " mounted on "))
-			here = unescape(take_field(&rest), name, sizeof(name)) &&
-			       !strcmp(name, path) && span_take(&rest, " with fstype nfs");
-		if (!here || !span_take_through(&rest, "xprt:\t"))
-			continue;
-		udp = span_is(take_field(&rest), "udp");
-		for (int i = 0; i < (udp ? 3 : 6); i++)
-			take_field(&rest);
-		if (span_number(take_field(&rest), UINT64_MAX, &value))
-			replies += value;
-	}
-	free(line);
-	if (stats)
-		fclose(stats);
+	if (!file_text_read(&text, "/proc/self/mountstats", PROC_MAX_BYTES))
+		replies = mount_replies((struct span){ text.bytes, text.bytes + text.len },
+					p->fact->path);
+	file_text_free(&text);
 	return replies;
 }
 
@@ -416,14 +244,12 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 	bool counted = false;
 	int before;
 
-	for (size_t i = 0; i < facts->mount_count; i++) {
+	for (size_t i = 0; i < facts->mount_count; i++)
 		probes[i] = (struct probe){ .fact = &facts->mounts[i], .answer = -1 };
-		facts->mounts[i].state = MOUNT_ABSENT;
-	}
 	/* The caller may ignore it: then a process that has ended would leave its number to another. */
 	signal(SIGCHLD, SIG_DFL);
 	before = freeze_mounts();
-	read_mounts(probes, facts->mount_count);
+	look_at_mounts(probes, facts->mount_count);
 	mkdir(locks, 0700);
 	while (serve(probes, facts->mount_count, locks, before)) {
 		wait_turn(&waited, TURN_NS);
@@ -432,7 +258,7 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 		if (!counted && waited.sum_ns > time / 10) {
 			for (size_t i = 0; i < facts->mount_count; i++)
 				if (is_waiting(&probes[i]))
-					probes[i].replies = count_replies(probes[i].fact->path);
+					probes[i].replies = count_replies(&probes[i]);
 			counted = true;
 		}
 		usleep(counted ? LOCK_TRY_US : 1000);
@@ -443,7 +269,7 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 		if (!is_waiting(p) || waited.sum_ns < time)
 			continue;
 		/* A server that answers others is slow, and has not hung. */
-		if (!counted || count_replies(p->fact->path) == p->replies)
+		if (!counted || count_replies(p) == p->replies)
 			p->fact->state = MOUNT_HUNG;
 	}
 	give_up(probes, facts->mount_count, monotonic_ns() + KILL_NS);

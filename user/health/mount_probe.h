@@ -9,13 +9,6 @@
 
 #include "model/node_facts.h"
 
-/* Adds the NFS mounts of the text of a file like /etc/fstab that are there since the boot: not
- * those with noauto or x-systemd.automount. */
-void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t len);
-
-/* Adds a mount, unless it is there; counts it if there is no room. "PATH,ro" may be read-only. */
-void mount_facts_add(struct node_facts *facts, const char *path);
-
 /*
  * Sets the state of each mount. @limit: seconds until a server that has not answered, and has
  * sent no other reply to this client since half of that time, has hung. Takes little longer.

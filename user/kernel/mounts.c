@@ -2,11 +2,13 @@
 /* What is mounted where. */
 #include "kernel/mounts.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file_text.h"
+#include "base/mountinfo.h"
 
 /* proc(5): a line "mnt_id:" TAB and the number. */
 long mounts_number(int fd)
@@ -38,62 +40,59 @@ static bool is_network(const char *type)
 	return !strncmp(type, "fuse.", 5);
 }
 
-/* proc(5): number, parent, device, root, mount point, options, optional fields, "-", type,
- * source and options, with a blank between. Of @line, a mount. */
-static bool read_network(char *line, char *source, size_t size)
+/* Whether it is a network file system; copies its source. */
+static bool read_network(const struct mountinfo_line *m, char *source, size_t size)
 {
-	char type[64], *rest = strstr(line, " - ");
-	int at;
+	char type[64];
 
-	if (!rest || sscanf(rest, " - %63s %n", type, &at) != 1 || !is_network(type))
+	if (!span_copy(m->type, type, sizeof(type)) || !is_network(type))
 		return false;
-	rest[at + (int)strcspn(rest + at, " \n")] = 0;
-	snprintf(source, size, "%s", rest + at);
+	snprintf(source, size, "%.*s", (int)span_left(m->source), m->source.at);
 	return true;
+}
+
+/* Whether @path leads to the mount, whose point is as long as *@longest, or longer. */
+static bool is_on_the_way(const struct mountinfo_line *m, const char *path, size_t *longest)
+{
+	char point[PATH_MAX];
+
+	if (!mount_path(point, sizeof(point), m->point) || strlen(point) < *longest ||
+	    !mount_leads_to(path, point))
+		return false;
+	*longest = strlen(point);
+	return true;
+}
+
+/* Looks for the mount of that number, or, if there is a @path, for the one that it leads to: of mounts
+ * at one place the last one counts. */
+static bool find_network(const char *root, long number, const char *path, char *source, size_t size)
+{
+	FILE *mounts = file_open(root, "/proc/self/mountinfo");
+	struct mountinfo_line m;
+	char *line = NULL;
+	bool network = false;
+	size_t room = 0, longest = 0;
+	uint64_t id;
+
+	while (mounts && getline(&line, &room, mounts) > 0) {
+		if (!mountinfo_read_line(&m, (struct span){ line, line + strcspn(line, "\n") }))
+			continue;
+		if (path ? is_on_the_way(&m, path, &longest) :
+			   span_number(m.number, LONG_MAX, &id) && (long)id == number)
+			network = read_network(&m, source, size);
+	}
+	free(line);
+	if (mounts)
+		fclose(mounts);
+	return network;
 }
 
 bool mounts_find_network(const char *root, long number, char *source, size_t size)
 {
-	FILE *mounts = file_open(root, "/proc/self/mountinfo");
-	char *line = NULL, *end;
-	bool network = false;
-	size_t room = 0;
-
-	while (mounts && getline(&line, &room, mounts) > 0) {
-		if (strtol(line, &end, 10) != number || end == line)
-			continue;
-		network = read_network(end, source, size);
-		break;
-	}
-	free(line);
-	if (mounts)
-		fclose(mounts);
-	return network;
+	return find_network(root, number, NULL, source, size);
 }
 
 bool mounts_find_network_by_path(const char *root, const char *path, char *source, size_t size)
 {
-	FILE *mounts = file_open(root, "/proc/self/mountinfo");
-	char *line = NULL;
-	bool network = false;
-	size_t room = 0, longest = 0;
-	int at, end;
-
-	while (mounts && getline(&line, &room, mounts) > 0) {
-		size_t len;
-
-		at = end = 0;
-		sscanf(line, "%*s %*s %*s %*s %n%*s%n", &at, &end);
-		len = (size_t)(end - at);
-		/* Of mounts at one place the last one counts; that of "/" leads everywhere. */
-		if (len <= 1 || len < longest || strncmp(path, line + at, len) != 0 ||
-		    (path[len] && path[len] != '/'))
-			continue;
-		longest = len;
-		network = read_network(line, source, size);
-	}
-	free(line);
-	if (mounts)
-		fclose(mounts);
-	return network;
+	return find_network(root, -1, path, source, size);
 }

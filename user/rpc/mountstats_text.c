@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/mountinfo.h"
+
 #define NFS_PORT 2049
 
 #define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -30,38 +32,11 @@ static bool is_nfs(struct span type)
 	return span_is(type, "nfs") || span_is(type, "nfs4");
 }
 
-/* Takes the byte that begins @s, which is not empty. */
-static char take_byte(struct span *s)
-{
-	struct span rest = *s, digits;
-	uint64_t byte;
-
-	if (span_take(&rest, "\\")) {
-		digits = span_cut(rest, 3);
-		if (span_left(digits) == 3 && span_take_number(&digits, 8, 0xff, &byte) &&
-		    !span_left(digits)) {
-			s->at += 4;
-			return (char)byte;
-		}
-	}
-	return *s->at++;
-}
-
-/* Writes the bytes that @name stands for; returns how many, at most @size. */
-static size_t unescape(char *bytes, size_t size, struct span name)
-{
-	size_t len = 0;
-
-	while (span_left(name) && len < size)
-		bytes[len++] = take_byte(&name);
-	return len;
-}
-
 void mount_label(char *label, size_t size, struct span name)
 {
 	char bytes[PATH_MAX];
 
-	label_from_bytes(label, size, bytes, unescape(bytes, sizeof(bytes), name));
+	label_from_bytes(label, size, bytes, mount_unescape(bytes, sizeof(bytes), name));
 }
 
 /* Takes the host of "HOST:/PATH" and the colon; an IPv6 address is in brackets. The label
@@ -73,7 +48,7 @@ static void take_server(char *server, struct span *device)
 
 	span_take(device, "]");
 	span_take(device, ":");
-	label_from_name(server, LABEL_SIZE - 12, bytes, unescape(bytes, sizeof(bytes), host));
+	label_from_name(server, LABEL_SIZE - 12, bytes, mount_unescape(bytes, sizeof(bytes), host));
 }
 
 /* "device HOST:/PATH mounted on POINT with fstype nfs4 statvers=1.1" */
@@ -204,33 +179,22 @@ static bool read_device(struct span word, uint64_t *device)
 	return true;
 }
 
-/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
 bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 {
-	struct span line, word, number, path, type, source, options;
+	struct mountinfo_line m;
 	uint64_t device;
 
 	while (span_left(*text)) {
-		line = span_take_line(text);
-		for (int i = 0; i < 3; i++)
-			number = span_take_word(&line);
-		for (int i = 0; i < 2; i++)
-			path = span_take_word(&line);
-		do
-			word = span_take_word(&line);
-		while (span_left(word) && !span_is(word, "-"));
-		type = span_take_word(&line);
-		source = span_take_word(&line);
-		options = span_take_word(&line);
-		if (!span_left(options) || !is_nfs(type) || !read_device(number, &device))
+		if (!mountinfo_read_line(&m, span_take_line(text)) || !is_nfs(m.type) ||
+		    !span_left(m.super_options) || !read_device(m.device, &device))
 			continue;
 		*mount = (struct mountinfo_mount){ .device = device,
-						   .point = path,
+						   .point = m.point,
 						   .port = NFS_PORT };
-		copy(path, mount->path, sizeof(mount->path));
-		take_server(mount->server, &source);
-		mount->export = source;
-		read_options(mount, options);
+		copy(m.point, mount->path, sizeof(mount->path));
+		take_server(mount->server, &m.source);
+		mount->export = m.source;
+		read_options(mount, m.super_options);
 		return true;
 	}
 	return false;

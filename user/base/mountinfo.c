@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Mounts as the kernel lists them. */
+#include "base/mountinfo.h"
+
+#include <string.h>
+
+/* Fields have one blank between: one may be empty. */
+static struct span take_field(struct span *line)
+{
+	struct span field = span_take_until(line, " ");
+
+	span_take(line, " ");
+	return field;
+}
+
+/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
+bool mountinfo_read_line(struct mountinfo_line *m, struct span line)
+{
+	struct span tag;
+
+	m->number = take_field(&line);
+	take_field(&line);
+	m->device = take_field(&line);
+	take_field(&line);
+	m->point = take_field(&line);
+	m->options = take_field(&line);
+	do
+		tag = take_field(&line);
+	while (span_left(tag) && !span_is(tag, "-"));
+	m->type = take_field(&line);
+	m->source = take_field(&line);
+	m->super_options = take_field(&line);
+	return span_left(tag) && span_left(m->type);
+}
+
+/* Takes the byte that begins @s, which is not empty. */
+static char take_byte(struct span *s)
+{
+	struct span rest = *s, digits;
+	uint64_t byte;
+
+	if (span_take(&rest, "\\")) {
+		digits = span_cut(rest, 3);
+		if (span_left(digits) == 3 && span_take_number(&digits, 8, 0xff, &byte) &&
+		    !span_left(digits)) {
+			s->at += 4;
+			return (char)byte;
+		}
+	}
+	return *s->at++;
+}
+
+size_t mount_unescape(char *bytes, size_t size, struct span field)
+{
+	size_t len = 0;
+
+	while (span_left(field) && len < size)
+		bytes[len++] = take_byte(&field);
+	return len;
+}
+
+bool mount_path(char *path, size_t size, struct span field)
+{
+	size_t len = mount_unescape(path, size, field);
+
+	if (!len || len == size || memchr(path, 0, len))
+		return false;
+	path[len] = 0;
+	return true;
+}
+
+bool mount_leads_to(const char *path, const char *point)
+{
+	size_t len = strlen(point);
+
+	return !strncmp(path, point, len) && (!path[len] || path[len] == '/');
+}

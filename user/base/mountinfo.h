@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Mounts as the kernel lists them: the fields of a line of /proc/PID/mountinfo (proc(5)), and the
+ * escapes of that file, mountstats and fstab. Pure functions.
+ */
+#ifndef XIDSCOPE_MOUNTINFO_H
+#define XIDSCOPE_MOUNTINFO_H
+
+#include "base/span.h"
+
+/* Parts of the line, as they are escaped there. */
+struct mountinfo_line {
+	struct span number, device, point, options, type, source, super_options;
+};
+
+/* Reads a line without its newline. False: it is not one of a mount. */
+bool mountinfo_read_line(struct mountinfo_line *m, struct span line);
+
+/* Writes the bytes that a field stands for, in which a backslash and three octal digits are one
+ * byte; returns how many, at most @size. */
+size_t mount_unescape(char *bytes, size_t size, struct span field);
+
+/* The same for a path, which is terminated. False: it does not fit, is empty or holds a NUL. */
+bool mount_path(char *path, size_t size, struct span field);
+
+/* Whether @path is the mount point @point or lies below it. "/" has only itself: it would have
+ * every path. */
+bool mount_leads_to(const char *path, const char *point);
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What texts of the system say of mounts. */
+#include "health/mount_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- which mounts there are to be ---- */
+
+/* Whether @options, separated by commas, have this one. */
+static bool has_option(struct span options, const char *name)
+{
+	while (span_left(options)) {
+		if (span_is(span_take_until(&options, ","), name))
+			return true;
+		span_take(&options, ",");
+	}
+	return false;
+}
+
+/* As mountinfo has it: without a '/' that another one follows, or that ends it. */
+static void add(struct node_facts *facts, const char *path, bool read_only)
+{
+	struct mount_fact *m, new = { .read_only = read_only };
+	size_t used = 0;
+
+	for (; *path; path++) {
+		if (*path == '/' && (path[1] == '/' || (!path[1] && used)))
+			continue;
+		if (used + 1 == sizeof(new.path))
+			return;
+		new.path[used++] = *path;
+	}
+	for (m = facts->mounts; m < facts->mounts + facts->mount_count; m++)
+		if (!strcmp(m->path, new.path)) {
+			m->read_only |= read_only;
+			return;
+		}
+	if (facts->mount_count < MAX_MOUNT_FACTS)
+		facts->mounts[facts->mount_count++] = new;
+	else
+		facts->mounts_left_out++;
+}
+
+void mount_facts_add(struct node_facts *facts, const char *path)
+{
+	size_t len = strlen(path);
+	bool read_only = len > 3 && !strcmp(path + len - 3, ",ro");
+	char name[LABEL_SIZE];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(read_only ? len - 3 : len), path);
+	add(facts, name, read_only);
+}
+
+void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t len)
+{
+	struct span rest = { text, text + len }, line, source, path, type, options;
+	char name[LABEL_SIZE];
+
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		source = span_take_word(&line);
+		path = span_take_word(&line);
+		type = span_take_word(&line);
+		options = span_take_word(&line);
+		if (span_starts_with(source, "#") ||
+		    !(span_is(type, "nfs") || span_is(type, "nfs4")))
+			continue;
+		if (!has_option(options, "noauto") && !has_option(options, "x-systemd.automount") &&
+		    mount_path(name, sizeof(name), path))
+			add(facts, name, has_option(options, "ro"));
+	}
+}
+
+/* ---- what the kernel knows ---- */
+
+/* Whether it is a file system that a user has mounted: whoever may write to a folder can mount one over it (fusermount3(1)). */
+static bool is_users(struct span type, struct span super)
+{
+	while (span_starts_with(type, "fuse") && span_left(super)) {
+		struct span option = span_take_until(&super, ",");
+
+		if (span_take(&option, "user_id="))
+			return !span_is(option, "0");
+		span_take(&super, ",");
+	}
+	return false;
+}
+
+/* The mount at this path, which a later one may cover. */
+static void look_at_own(struct mount_fact *fact, char device[MOUNT_DEVICE_SIZE],
+			const struct mountinfo_line *m)
+{
+	fact->state = MOUNT_FINE;
+	device[0] = 0;
+	/* What is mounted on demand is not asked for here. */
+	if (span_is(m->type, "autofs"))
+		return;
+	if (!fact->read_only &&
+	    (has_option(m->options, "ro") || has_option(m->super_options, "ro")))
+		fact->state = MOUNT_READ_ONLY;
+	else
+		span_copy(m->device, device, MOUNT_DEVICE_SIZE);
+}
+
+void mount_fact_look(struct mount_fact *fact, char device[MOUNT_DEVICE_SIZE],
+		     const struct mountinfo_line *m)
+{
+	char point[LABEL_SIZE];
+
+	if (!mount_path(point, sizeof(point), m->point) || !mount_leads_to(fact->path, point))
+		return;
+	/* The node's own mount cannot be asked through it. */
+	if (fact->state != MOUNT_ABSENT && is_users(m->type, m->super_options))
+		device[0] = 0;
+	else if (!strcmp(point, fact->path))
+		look_at_own(fact, device, m);
+}
+
+/* Of "xprt: tcp" and rdma the seventh figure, of udp the fourth. */
+static uint64_t replies_of(struct span transport)
+{
+	bool udp = span_is(span_take_word(&transport), "udp");
+	uint64_t value;
+
+	for (int i = 0; i < (udp ? 3 : 6); i++)
+		span_take_word(&transport);
+	return span_number(span_take_word(&transport), UINT64_MAX, &value) ? value : 0;
+}
+
+uint64_t mount_replies(struct span mountstats, const char *path)
+{
+	uint64_t replies = 0;
+	char point[LABEL_SIZE];
+	bool here = false;
+
+	while (span_left(mountstats)) {
+		struct span line = span_take_line(&mountstats);
+
+		/* "device nas:/export mounted on /mnt/with\\040blank with fstype nfs4" */
+		if (span_take(&line, "device ") && span_take_through(&line, " mounted on "))
+			here = mount_path(point, sizeof(point), span_take_word(&line)) &&
+			       !strcmp(point, path) && span_take(&line, " with fstype nfs");
+		else if (here && span_take(&line, "\txprt:\t"))
+			replies += replies_of(line);
+	}
+	return replies;
+}
