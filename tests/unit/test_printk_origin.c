@@ -57,6 +57,34 @@ static struct printk_origins loaded(const char *modules)
 	return o;
 }
 
+TEST_WITH(the_modules_of_the_driver_are_known_by_name, enter, leave)
+{
+	static const struct {
+		const char *name;
+		enum printk_origin origin;
+	} cases[] = {
+		{ "nvidia", PRINTK_ORIGIN_DRIVER },
+		{ "nvidia_modeset", PRINTK_ORIGIN_DRIVER },
+		{ "nvidia_uvm", PRINTK_ORIGIN_DRIVER },
+		{ "nvidia_drm", PRINTK_ORIGIN_DRIVER },
+		{ "nvidia_peermem", PRINTK_ORIGIN_DRIVER },
+		{ "nvswitch", PRINTK_ORIGIN_DRIVER },
+		{ "nvidia_fs", PRINTK_ORIGIN_OTHER },
+		{ "nvidiafb", PRINTK_ORIGIN_OTHER },
+	};
+	char modules[256];
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct printk_origins o;
+
+		snprintf(modules, sizeof(modules), "%s%s 4096 0 - Live 0xffffffffc0200000\n",
+			 NVIDIA, cases[i].name);
+		o = loaded(modules);
+		assert_int_equal(origin_at(&o, 0xffffffffc0200010, 2 * SECOND), cases[i].origin);
+		printk_origins_free(&o);
+	}
+}
+
 TEST_WITH(the_immediate_caller_decides, enter, leave)
 {
 	struct printk_origins o = loaded(OVERLAY NVIDIA TOOLS);
