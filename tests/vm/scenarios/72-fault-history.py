@@ -39,3 +39,11 @@ def killed_in_a_storm_each_line_counts_once(folder):
     lost = after.get("kernel_log_lost_records_total") - again.get("kernel_log_lost_records_total")
     need(counted + lost >= 100000, counted, "counted,", lost, "lost of 100000")
     return f"{counted} counted, {lost} records lost, {sum(held.values())} still in the log"
+
+
+@judgement
+def processes_of_one_job_are_one_incident(folder):
+    jobs = Metrics(folder / "jobs.prom")
+    need(jobs.get("gpu_xid_errors_total", gpu="0000:e2:00.0") == 3, "not all were counted")
+    incidents = jobs.get("gpu_xid_incidents_total", gpu="0000:e2:00.0")
+    need(incidents == 2, incidents, "incidents")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Faults from before the start count, with their own times. Killed in the middle of a storm and started again, the agent
-# has counted once each line that the log still holds, and reports how many records it has lost.
+# has counted once each line that the log still holds, and reports how many records it has lost. Two processes of one job
+# are one incident, a job of its own is another.
 need_drivers
 driver_load text
 for i in $(seq 20); do
@@ -38,5 +39,15 @@ agent_stop
 echo nonsense >>state
 agent_start --hooks gpu --state state --events damaged.json
 cp x.prom damaged.prom
-agent_stop
 test -e state.damaged
+for job in one one another; do
+	mkdir -p "/sys/fs/cgroup/$job"
+	sleep 300 &
+	defer kill $!
+	echo $! >"/sys/fs/cgroup/$job/cgroup.procs"
+	driver "raw NVRM: Xid (PCI:0000:e2:00): 31, pid=$!, name=sleep, Ch 00000008, MMU Fault"
+	sleep 6
+done
+agent_write
+cp x.prom jobs.prom
+agent_stop

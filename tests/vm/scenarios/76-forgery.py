@@ -18,12 +18,14 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
     need(not counts(ours), "faults:", counts(ours))
     need(not ours.get("kernel_events_total", kind="link_down"), "a link went down")
     need(not ours.get("gpu_recovered_timestamp_seconds"), "recovered")
+    for family in ("gpu_driver_errors_total", "gpu_gsp_rate_limited", "gpu_info"):
+        need(not ours.each(family, gpu="0000:a6:00.0"), family, ours.each(family))
     need(ours.get("kernel_events_total", kind="forged_xid") == 1, "not counted as forged")
     need((folder / "no-driver.status").read_text() == "0\n", (folder / "no-driver.check").read_text())
     tried = {labels["gpu"]: int(value) for labels, value in
              ((dict(k), v) for k, v in ours.each("gpu_xid_unverified_total").items()) if value}
     for way, device in (("option", "a0"), ("option's second line", "a1"), ("SXid", "a3"),
-                        ("file's name", "a4"), ("cgroup's name", "a5")):
+                        ("file's name", "a4"), ("cgroup's name", "a5"), ("program's name", "a9")):
         need(f"0000:{device}:00.0" in tried, "the text of the", way, "did not arrive:", tried)
     return f"{sum(tried.values())} texts that are not verified"
 
@@ -45,6 +47,7 @@ def only_the_loaded_driver_clears_a_fault(folder):
     still, loaded = Metrics(folder / "still.prom"), Metrics(folder / "loaded.prom")
     before = recoveries(Metrics(folder / "driver.prom"))
     need(recoveries(still) == before, "a forged line cleared it")
+    need(not still.each("gpu_recovered_timestamp_seconds", gpu="0000:c1:00.0"), "a forged Xid 154 cleared it")
     need((folder / "still.status").read_text() == "2\n", (folder / "still.check").read_text())
     need(recoveries(loaded) > before, "a loaded driver did not")
     need((folder / "loaded.status").read_text() == "0\n", (folder / "loaded.check").read_text())

@@ -52,11 +52,16 @@ forge() { # forge FIRST-DIGIT
 	try_mount 1 "x"$'\n'"$loading"
 	try_mount 1 "x"$'\n'"mlx5_core 0000:${1}2:00.0 eth0: Link down"
 	try_mount 1 "x"$'\n'"nvidia-nvswitch0: SXid (PCI:0000:${1}3:00.0): 20034, Fatal, Link 48"
+	try_mount 1 "x"$'\n'"NVRM: GPU 0000:${1}6:00.0: RmInitAdapter failed! (0x25:0x65:1457)"
+	try_mount 1 "x"$'\n'"NVRM: GPU at PCI:0000:${1}6:00: GPU-00000000-1111-2222-3333-444444444444"
+	try_mount 1 "x"$'\n'"NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:${1}6:00 (printing 1 of every 30)."
 	try_segfault "NVRM: x"$'\n'"$(xid "${1}4")"
 	try_oom "$(xid "${1}5")"
-	# The kernel names a program that has no arguments.
+	# The kernel names a program that has no arguments, once.
+	echo x >"/tmp/forge/NVRM: x"$'\n'"$(xid "${1}9")"
+	chmod 755 /tmp/forge/*
 	# shellcheck disable=SC2016 # perl expands it
-	nobody perl -e 'my $f = $ARGV[0]; syscall(59, $f, 0, 0);' "/tmp/forge/NVRM: x"$'\n'"$(xid "${1}4")" || true
+	nobody perl -e 'my $f = $ARGV[0]; syscall(59, $f, 0, 0);' "/tmp/forge/NVRM: x"$'\n'"$(xid "${1}9")" || true
 	printf '<3>%s\n' "$(xid "${1}7")" >/dev/kmsg
 	printf '%s\n' "$loading" >/dev/kmsg
 	rm -rf /tmp/forge
@@ -89,9 +94,10 @@ sleep 0.3
 driver 'xid 0000:c1:00.0 79 GPU has fallen off the bus.'$'\t'"$(xid c1)"
 wait "$flood"
 judge driver
-# It is not over because somebody says that the driver was loaded.
+# It is not over because somebody says that the driver was loaded, or the GPU reset.
 sleep 6
 try_mount 1 "x"$'\n'"$loading"
+try_mount 1 "x"$'\n'"NVRM: Xid (PCI:0000:c1:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"
 printf '%s\n' "$loading" >/dev/kmsg
 judge still
 # It is, when it was.

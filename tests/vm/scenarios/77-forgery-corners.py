@@ -22,6 +22,7 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
     for before, after, letter in (("begin", "no-driver", "a"), ("no-driver", "quoted", "b")):
         ours = between(folder, before, after)
         need(not counts(ours), "faults:", counts(ours))
+        need((folder / f"{after}.status").read_text() == "0\n", (folder / f"{after}.check").read_text())
         tried += unverified(ours)
         for digit, way in (("1", "a packet"), ("2", "a file without a name"), ("4", "FUSE"), ("6", "a group")):
             need(letter + digit in tried, "the text of", way, "did not arrive:", tried)

@@ -11,6 +11,9 @@ judge() { # judge NAME: what the agent has counted so far
 	agent_write
 	cp x.prom "$1.prom"
 	dmesg | tail -n 100 >"$1.dmesg"
+	status=0
+	/job/xidscope check --file x.prom --since "$since" --rule gsp_rate_limited=off >"$1.check" || status=$?
+	echo "$status" >"$1.status"
 }
 set_value /proc/sys/kernel/printk_ratelimit 0
 set_value /proc/sys/kernel/printk_devkmsg on
@@ -58,6 +61,8 @@ send='socket(my $s, 16, 3, 15) or die; my $m = join("\0", @ARGV) . "\0";
 loaded=(add@/module/nvidia ACTION=add DEVPATH=/module/nvidia SUBSYSTEM=module SEQNUM=9)
 
 uname -r >release
+since=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+sleep 1
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 forge() {
