@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * libFuzzer entry for the kernel's small files (lockdown, status, modules.dep,
- * versions, symbols, modules, mounts, a GPU, a process): whatever they hold, what is read of them
- * is terminated and fits.
+ * versions, symbols, modules, mounts, a GPU, CPU pressure, a process that holds a GPU): whatever they
+ * hold, what is read of them is terminated and fits, and what is written of it is JSON.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "fuzz.h"
+#include "json_valid.h"
 #include "faults/fault_cause.h"
 #include "faults/fault_facts.h"
 #include "faults/gpu_holders.h"
+#include "kernel/cpu_pressure.h"
 #include "kernel/mounts.h"
 #include "rpc/facts.h"
 
@@ -38,20 +38,16 @@ static const struct {
 	  "ffffffff81000000 T _printk\nffffffff81000040 T other\n" },
 	{ "/proc/driver/nvidia/gpus/0000:c1:00.0/information", NULL, NULL },
 	{ "/proc/7/cgroup", NULL, NULL },
+	{ "/proc/7/comm", NULL, NULL },
+	{ "/proc/7/fdinfo/3", NULL, NULL },
+	{ "/proc/pressure/cpu", NULL, NULL },
 };
 
 #define FILES (sizeof(files) / sizeof(files[0]))
 
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void make_folders(void)
 {
-	char path[128], *slash;
+	char path[128], device[128], *slash;
 
 	require(mkdtemp(root) != NULL);
 	for (size_t i = 0; i < FILES; i++) {
@@ -62,6 +58,16 @@ static void make_folders(void)
 			*slash = '/';
 		}
 	}
+	/* A process that has a device open, which stands for the GPU's: 1:3. */
+	snprintf(path, sizeof(path), "%s/nvidia3", root);
+	require(!symlink("/dev/null", path));
+	snprintf(path, sizeof(path), "%s/dev", root);
+	require(!symlink(root, path));
+	snprintf(path, sizeof(path), "%s/proc/7/fd", root);
+	require(!mkdir(path, 0700));
+	snprintf(path, sizeof(path), "%s/proc/7/fd/3", root);
+	snprintf(device, sizeof(device), "%s/dev/nvidia3", root);
+	require(!symlink(device, path));
 }
 
 static void remove_all(void)
@@ -87,9 +93,35 @@ static void put(const char *file, const void *bytes, size_t len)
 	require(out && fwrite(bytes, 1, len, out) == len && !fclose(out));
 }
 
-#define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
+/* Has a link of that process lead where @bytes name, up to a NUL, and looks who holds the GPU. */
+static void look_who_holds(const char *bytes, size_t len)
+{
+	const struct gpu_minors minors = { 1, { { "0000:c1:00.0", 3, "" } } };
+	char path[128], *target = strndup(bytes, len), *text = NULL, *line, *end, *members;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+	require(target && out);
+	snprintf(path, sizeof(path), "%s/proc/7/fd/4", root);
+	if (symlink(target, path))
+		*path = 0;
+	gpu_holders_scan(root, 1, &minors, out);
+	require(!fclose(out));
+	for (line = text; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		members = strstr(line, " \"held_by\"");
+		require(end && members);
+		*members = '{';
+		*end = '}';
+		require(json_valid(members, (size_t)(end + 1 - members)));
+	}
+	if (*path)
+		unlink(path);
+	free(target);
+	free(text);
+}
+
+#define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
 
 /* The first byte is the file; two files stand while they are read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -133,6 +165,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE_STRING(uuid);
 	require(!*uuid || (strlen(uuid) == 40 && !strncmp(uuid, "GPU-", 4)));
 	fault_cause(root, 7, false);
+	cpu_pressure_waiting_ns(root);
+	look_who_holds((const char *)data + 1, size - 1);
 	put(files[file].path, NULL, 0);
 	if (files[file].also)
 		put(files[file].also, NULL, 0);
