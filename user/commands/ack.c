@@ -21,8 +21,6 @@
 #include "health/health.h"
 #include "sinks/metrics_file.h"
 
-#define METRICS_MAX_BYTES (64 << 20)
-
 /* How long to wait for another edit of the file, and between two tries. */
 #define LOCK_NS 5000000000ull
 #define TRY_US 20000
@@ -135,7 +133,7 @@ static void find_uuid(const struct options *o, const char *device, char *uuid, s
 	char error[160];
 
 	*uuid = 0;
-	if (file_text_read_no_link(&file, o->file, METRICS_MAX_BYTES))
+	if (file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES))
 		return;
 	if (!metrics_file_parse(&s, file.bytes, file.len, error, sizeof(error)))
 		for (const struct gpu_info *g = s.gpus; g < s.gpus + s.gpu_count; g++)

@@ -26,7 +26,6 @@
 #include "health/pcie_facts.h"
 #include "sinks/metrics_file.h"
 
-#define MAX_BYTES (64 << 20)
 #define REASON_SIZE 640
 #define FSTAB_MAX_BYTES (1 << 20)
 #define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
@@ -159,7 +158,7 @@ static void evaluate(struct verdict *v, const struct options *o)
 	int err;
 
 	*v = (struct verdict){ .age = NAN };
-	err = file_text_read_no_link(&file, o->file, MAX_BYTES);
+	err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
 	if (err) {
 		set_unknown(v,
 			    "cannot read %s: %s; is 'xidscope run' running, "

@@ -213,11 +213,14 @@ static void take_pcie_severity(struct span *s, struct kernel_line *out)
 		out->severity = "fatal";
 }
 
-/* "GPU-" and 36 digits and dashes, no more. */
 static bool take_uuid(struct span *s, struct kernel_line *out)
 {
-	return span_starts_with(*s, "GPU-") && take_name(s, out->uuid, sizeof(out->uuid)) &&
-	       strlen(out->uuid) == 40;
+	struct span rest = *s, uuid = take_while(&rest, in_name);
+
+	if (!is_gpu_uuid(uuid) || !span_copy(uuid, out->uuid, sizeof(out->uuid)))
+		return false;
+	*s = rest;
+	return true;
 }
 
 static bool match(struct span *s, const char *pattern, struct kernel_line *out);

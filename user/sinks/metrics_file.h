@@ -10,6 +10,9 @@
 
 #include "model/snapshot.h"
 
+/* A longer file is not read. */
+#define METRICS_FILE_MAX_BYTES (64 << 20)
+
 /*
  * Fills @s, which must be all zero, from @len bytes of @text (no NUL needed):
  * the servers' oldest_ns, faults, kernel events, recoveries, and of GPUs
