@@ -45,8 +45,9 @@ for job in one one another; do
 	sleep 300 &
 	defer kill $!
 	echo $! >"/sys/fs/cgroup/$job/cgroup.procs"
+	sleep 1 # a process that seems to have begun after the message is another
 	driver "raw NVRM: Xid (PCI:0000:e2:00): 31, pid=$!, name=sleep, Ch 00000008, MMU Fault"
-	sleep 6
+	sleep 5.5
 done
 agent_write
 cp x.prom jobs.prom
