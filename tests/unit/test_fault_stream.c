@@ -1044,6 +1044,9 @@ TEST_WITH(a_text_decides_nothing_about_a_fault_of_the_driver, enter, leave)
 	"NVRM: API mismatch: the client 'x' (pid 7)\nNVRM: has the version " version \
 	", but this kernel module has\nNVRM: the version 575.57.08.  Please make sure that this"
 
+#define SWITCH_MISMATCH(version) \
+	"nvidia-nvswitch: Version mismatch, kernel version 575.57.08 user version " version
+
 /* It prints texts that a process gave it. */
 TEST_WITH(what_the_driver_quotes_is_no_fault, enter, leave)
 {
@@ -1059,6 +1062,18 @@ TEST_WITH(what_the_driver_quotes_is_no_fault, enter, leave)
 	assert_int_equal(total(w), 0);
 	assert_int_equal(unverified(w), 2);
 	assert_int_equal(events(w, "rm_init_adapter_failed"), 0);
+	/* Of switches, too. */
+	message(w, SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	record(w, SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	message(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x"));
+	record(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x"));
+	message(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal"));
+	record(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal"));
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 0);
+	assert_int_equal(unverified(w), 3);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 0);
+	assert_int_equal(events(w, "nvswitch_failed"), 0);
 	/* A second line in a call counts, if the driver reports it, where it reports all. */
 	message(w, "NVRM: x\n" XID_79);
 	record(w, "NVRM: x\n" XID_79);
@@ -1068,13 +1083,13 @@ TEST_WITH(what_the_driver_quotes_is_no_fault, enter, leave)
 	record(w, "NVRM: x\n" XID_79);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 1);
-	assert_int_equal(unverified(w), 3);
+	assert_int_equal(unverified(w), 4);
 	message(w, "NVRM: x\n" XID_79);
 	record(w, "NVRM: x\n" XID_79);
 	driver_79(w);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 2);
-	assert_int_equal(unverified(w), 3);
+	assert_int_equal(unverified(w), 4);
 }
 
 TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)

@@ -39,7 +39,8 @@ def a_module_without_text_hides_no_caller(folder):
 @judgement
 def what_the_driver_quotes_is_no_fault(folder):
     ours = between(folder, "no-driver", "quoted")
-    need("c0" in unverified(ours), "the quoted text did not arrive:", unverified(ours))
+    need({"c0", "c9"} <= set(unverified(ours)), "the quoted texts did not arrive:", unverified(ours))
+    need(not ours.get("gpu_driver_errors_total"), "a driver error")
     own = counts(between(folder, "quoted", "driver"))
     need(own == {("0000:c1:00.0", 79): 1}, "the driver's own line:", own)
 

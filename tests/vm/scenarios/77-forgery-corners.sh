@@ -89,7 +89,9 @@ driver_load text
 sleep 1
 forge b
 driver "raw NVRM: API mismatch: the client 'x' (pid 7)\\nNVRM: has the version \\n$(xid c0), but this\\nNVRM: kernel module has" \
-	"raw NVRM: VM: nv_free_pages: late unmap, comm: \\nNVRM: Xid (b2:, 0x1"
+	"raw NVRM: VM: nv_free_pages: late unmap, comm: \\nNVRM: Xid (b2:, 0x1" \
+	"raw nvidia-nvswitch: Version mismatch, kernel version 575.57.08 user version \\nNVRM: GPU 0000:c8:00.0: RmInitAdapter failed!" \
+	"raw nvidia-nvswitch: Version mismatch, kernel version 575.57.08 user version \\nnvidia-nvswitch0: SXid (PCI:0000:c9:00.0): 20034, Fatal"
 judge quoted
 modprobe loop
 driver "raw $(xid c1)"
