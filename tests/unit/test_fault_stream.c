@@ -989,6 +989,27 @@ TEST_WITH(a_failure_of_the_driver_within_a_text_of_a_user, enter, leave)
 	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
 }
 
+/* A record may hold the texts of more messages than the parts of one that are known. */
+TEST_WITH(a_fault_within_a_text_of_many_messages, enter, leave)
+{
+	char text[1024] = "";
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	w->now += SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (size_t i = 0; i < MAX_PRINTK_PIECES; i++) {
+		message(w, TMPFS("NVRM"));
+		strcat(text, TMPFS("NVRM"));
+	}
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, XID_79);
+	record(w, strcat(text, XID_79));
+	record(w, XID_79);
+	pass(w, 10 * SECOND);
+	assert_one_79(w);
+}
+
 /* Nor does a flood of texts that the driver does not confirm. */
 TEST_WITH(a_flood_without_calls_forges_none, enter, leave)
 {
