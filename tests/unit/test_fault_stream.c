@@ -982,11 +982,20 @@ TEST_WITH(a_failure_of_the_driver_within_a_text_of_a_user, enter, leave)
 	record(w, NO_START);
 	pass(w, 10 * SECOND);
 	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	/* A fault before it does not hide it. */
+	message(w, XID_31);
+	message(w, NO_START);
+	record(w, TMPFS(XID_31 NO_START));
+	record(w, XID_31);
+	record(w, NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 1);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 2);
 	/* Only what it says: the rest is the user's. */
 	message(w, "NVRM: GPU 0000:c1:00.0: ");
 	record(w, TMPFS("NVRM: GPU 0000:c1:00.0: RmInitAdapter failed!"));
 	pass(w, 10 * SECOND);
-	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 2);
 }
 
 /* A record may hold the texts of more messages than the parts of one that are known. */
