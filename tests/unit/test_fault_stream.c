@@ -1235,6 +1235,23 @@ TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 	}
 }
 
+/* A user prints one text again and again, of which the hook and the log lose many: what is left of both is not of one
+ * moment. The driver's message was lost, too, half a second before that was noticed. */
+TEST_WITH(a_user_does_not_set_the_logs_clock, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - 100 * SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, TMPFS(XID_31));
+	w->stream.gap_ns = w->now;
+	w->now += SECOND;
+	record_of(w, 0, w->now - 2 * SECOND, TMPFS(XID_31));
+	record_of(w, 0, w->now - SECOND - SECOND / 2, XID_79);
+	pass(w, 10 * SECOND);
+	assert_one_79(w);
+}
+
 /* Where no message shows when a record was printed, the log's clock may be behind by a minute, after
  * a month or two. */
 TEST_WITH(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says, enter, leave)

@@ -349,10 +349,12 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 				       printk ? (int)printk->pid : -1 };
 
 	/* Both clocks at one moment; but a console's is the moment of its output,
-	 * which may be much later, as may a continuation be. */
+	 * which may be much later, as may a continuation be. A user's may be that of another record
+	 * of the same text. */
 	if (printk && printk->len <= len && !memcmp(printk->text, text, printk->len)) {
 		origin.time_ns = printk->time;
-		s->log_offset_ns = (int64_t)(printk->time - log_ns);
+		if (calls.list[0].origin != PRINTK_ORIGIN_OTHER)
+			s->log_offset_ns = (int64_t)(printk->time - log_ns);
 	} else if (!before_start && origin.time_ns < s->all_read_ns) {
 		/* The clocks drift apart, by up to seconds a day. Records keep their order. */
 		s->log_offset_ns += (int64_t)(s->all_read_ns - origin.time_ns);
