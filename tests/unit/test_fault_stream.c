@@ -982,11 +982,41 @@ TEST_WITH(a_failure_of_the_driver_within_a_text_of_a_user, enter, leave)
 	record(w, NO_START);
 	pass(w, 10 * SECOND);
 	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	/* A fault before it does not hide it. */
+	message(w, XID_31);
+	message(w, NO_START);
+	record(w, TMPFS(XID_31 NO_START));
+	record(w, XID_31);
+	record(w, NO_START);
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 1);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 2);
 	/* Only what it says: the rest is the user's. */
 	message(w, "NVRM: GPU 0000:c1:00.0: ");
 	record(w, TMPFS("NVRM: GPU 0000:c1:00.0: RmInitAdapter failed!"));
 	pass(w, 10 * SECOND);
-	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 2);
+}
+
+/* A record may hold the texts of more messages than the parts of one that are known. */
+TEST_WITH(a_fault_within_a_text_of_many_messages, enter, leave)
+{
+	char text[1024] = "";
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - SECOND;
+	w->now += SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	for (size_t i = 0; i < MAX_PRINTK_PIECES; i++) {
+		message(w, TMPFS("NVRM"));
+		strcat(text, TMPFS("NVRM"));
+	}
+	w->origin = PRINTK_ORIGIN_DRIVER;
+	message(w, XID_79);
+	record(w, strcat(text, XID_79));
+	record(w, XID_79);
+	pass(w, 10 * SECOND);
+	assert_one_79(w);
 }
 
 /* Nor does a flood of texts that the driver does not confirm. */
@@ -1044,6 +1074,9 @@ TEST_WITH(a_text_decides_nothing_about_a_fault_of_the_driver, enter, leave)
 	"NVRM: API mismatch: the client 'x' (pid 7)\nNVRM: has the version " version \
 	", but this kernel module has\nNVRM: the version 575.57.08.  Please make sure that this"
 
+#define SWITCH_MISMATCH(version) \
+	"nvidia-nvswitch: Version mismatch, kernel version 575.57.08 user version " version
+
 /* It prints texts that a process gave it. */
 TEST_WITH(what_the_driver_quotes_is_no_fault, enter, leave)
 {
@@ -1059,6 +1092,18 @@ TEST_WITH(what_the_driver_quotes_is_no_fault, enter, leave)
 	assert_int_equal(total(w), 0);
 	assert_int_equal(unverified(w), 2);
 	assert_int_equal(events(w, "rm_init_adapter_failed"), 0);
+	/* Of switches, too. */
+	message(w, SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	record(w, SWITCH_MISMATCH("\nNVRM: RmInitAdapter failed!"));
+	message(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x"));
+	record(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: Failed to x"));
+	message(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal"));
+	record(w, SWITCH_MISMATCH("\nnvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal"));
+	pass(w, 10 * SECOND);
+	assert_int_equal(total(w), 0);
+	assert_int_equal(unverified(w), 3);
+	assert_int_equal(events(w, "rm_init_adapter_failed"), 0);
+	assert_int_equal(events(w, "nvswitch_failed"), 0);
 	/* A second line in a call counts, if the driver reports it, where it reports all. */
 	message(w, "NVRM: x\n" XID_79);
 	record(w, "NVRM: x\n" XID_79);
@@ -1068,13 +1113,13 @@ TEST_WITH(what_the_driver_quotes_is_no_fault, enter, leave)
 	record(w, "NVRM: x\n" XID_79);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 1);
-	assert_int_equal(unverified(w), 3);
+	assert_int_equal(unverified(w), 4);
 	message(w, "NVRM: x\n" XID_79);
 	record(w, "NVRM: x\n" XID_79);
 	driver_79(w);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 2);
-	assert_int_equal(unverified(w), 3);
+	assert_int_equal(unverified(w), 4);
 }
 
 TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)
@@ -1188,6 +1233,23 @@ TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 		assert_int_equal(f->last > w->faults.counts.recoveries[0].time,
 				 !strcmp(f->device, "0000:c2:00.0"));
 	}
+}
+
+/* A user prints one text again and again, of which the hook and the log lose many: what is left of both is not of one
+ * moment. The driver's message was lost, too, half a second before that was noticed. */
+TEST_WITH(a_user_does_not_set_the_logs_clock, enter, leave)
+{
+	struct world *w = *state;
+
+	w->stream.origins_ns = w->now - 100 * SECOND;
+	w->origin = PRINTK_ORIGIN_OTHER;
+	message(w, TMPFS(XID_31));
+	w->stream.gap_ns = w->now;
+	w->now += SECOND;
+	record_of(w, 0, w->now - 2 * SECOND, TMPFS(XID_31));
+	record_of(w, 0, w->now - SECOND - SECOND / 2, XID_79);
+	pass(w, 10 * SECOND);
+	assert_one_79(w);
 }
 
 /* Where no message shows when a record was printed, the log's clock may be behind by a minute, after

@@ -103,6 +103,25 @@ TEST_WITH(the_immediate_caller_decides, enter, leave)
 	printk_origins_free(&o);
 }
 
+/* Else a user whose messages come from such a module could fill the room that is kept for the driver's. */
+TEST_WITH(the_drivers_range_ends_where_another_modules_begins, enter, leave)
+{
+	struct printk_origins o = loaded(OVERLAY NVIDIA TOOLS);
+	struct printk_range ranges[2];
+
+	assert_int_equal(printk_origins_driver(&o, ranges, COUNT(ranges)), 1);
+	assert_int_equal(ranges[0].begin, 0xffffffffc0000000);
+	assert_int_equal(ranges[0].end, 0xffffffffc0004000);
+	/* The other one has gone. */
+	put("/proc/modules", NVIDIA "nvidia_uvm 4096 0 - Live 0xffffffffc0008000\n");
+	assert_int_equal(printk_origins_read(&o, root, 5 * SECOND), 0);
+	assert_int_equal(printk_origins_driver(&o, ranges, COUNT(ranges)), 2);
+	assert_int_equal(ranges[0].end, 0xffffffffc0008000);
+	assert_int_equal(ranges[1].end, 0xffffffffc0009000);
+	assert_int_equal(printk_origins_driver(&o, ranges, 1), 1);
+	printk_origins_free(&o);
+}
+
 TEST_WITH(a_call_at_the_end_of_a_function_belongs_to_it, enter, leave)
 {
 	struct printk_origins o = loaded(OVERLAY NVIDIA);

@@ -157,9 +157,8 @@ static void set_pending(struct fault_report *report, const struct xid_line *line
 		 line->header);
 }
 
-/* Counts what one header in a text stands for. Returns whether it is a fault, or may
- * become one. */
-static bool count_header(struct fault_stream *s, const struct fault_origin *origin,
+/* Counts what one header in a text stands for. */
+static void count_header(struct fault_stream *s, const struct fault_origin *origin,
 			 const struct xid_line *line, const struct provenance *p, uint64_t now_ns)
 {
 	struct fault_report report = { .nvswitch = line->kind == XID_LINE_SXID,
@@ -179,27 +178,12 @@ static bool count_header(struct fault_stream *s, const struct fault_origin *orig
 		break;
 	case PRINTK_ORIGIN_OTHER:
 		fault_events_add_unverified(&s->events, line, origin, p->text, p->len);
-		return false;
+		return;
 	case PRINTK_ORIGIN_UNKNOWN:
 		set_pending(&report, line, provenance_likely(p, line->header, report.nvswitch));
 		break;
 	}
 	pair_text(s, line, &report, origin->time_ns);
-	return true;
-}
-
-/* Counts the faults of a text; returns how many there were. */
-static int count_faults(struct fault_stream *s, const struct fault_origin *origin,
-			const struct provenance *p, uint64_t now_ns)
-{
-	struct xid_line line;
-	size_t offset = 0;
-	int count = 0;
-
-	while (xid_line_next(p->text, p->len, &offset, &line))
-		if (line.kind != XID_LINE_SXID_DETAIL)
-			count += count_header(s, origin, &line, p, now_ns);
-	return count;
 }
 
 /* Counts the lines of a text's part that are no faults. */
@@ -216,14 +200,16 @@ static void count_lines(struct fault_stream *s, const struct fault_origin *origi
 			fault_events_add_line(&s->events, origin->time_ns, &line);
 }
 
-/* Counts the faults of a text, or what else it has. */
+/* Counts the faults of a text, and what else it has. */
 static void count_text(struct fault_stream *s, const struct fault_origin *origin,
 		       const struct provenance *p, uint64_t now_ns)
 {
-	size_t begin = 0, end;
+	size_t begin = 0, end, offset = 0;
+	struct xid_line line;
 
-	if (count_faults(s, origin, p, now_ns))
-		return;
+	while (xid_line_next(p->text, p->len, &offset, &line))
+		if (line.kind != XID_LINE_SXID_DETAIL)
+			count_header(s, origin, &line, p, now_ns);
 	/* A line ends with the driver's call: what follows may be anybody's. */
 	for (; begin < p->len; begin = end) {
 		end = provenance_next_call(p, begin);
@@ -363,10 +349,12 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 				       printk ? (int)printk->pid : -1 };
 
 	/* Both clocks at one moment; but a console's is the moment of its output,
-	 * which may be much later, as may a continuation be. */
+	 * which may be much later, as may a continuation be. A user's may be that of another record
+	 * of the same text. */
 	if (printk && printk->len <= len && !memcmp(printk->text, text, printk->len)) {
 		origin.time_ns = printk->time;
-		s->log_offset_ns = (int64_t)(printk->time - log_ns);
+		if (calls.list[0].origin != PRINTK_ORIGIN_OTHER)
+			s->log_offset_ns = (int64_t)(printk->time - log_ns);
 	} else if (!before_start && origin.time_ns < s->all_read_ns) {
 		/* The clocks drift apart, by up to seconds a day. Records keep their order. */
 		s->log_offset_ns += (int64_t)(s->all_read_ns - origin.time_ns);

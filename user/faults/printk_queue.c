@@ -62,8 +62,7 @@ static bool is_console_output(const struct printk_event *e, const char *text, si
 static void add_piece(struct printk_pieces *pieces, size_t at, size_t len,
 		      enum printk_origin origin)
 {
-	if (pieces->count < sizeof(pieces->list) / sizeof(pieces->list[0]))
-		pieces->list[pieces->count++] = (struct printk_piece){ at, len, origin };
+	pieces->list[pieces->count++] = (struct printk_piece){ at, len, origin };
 }
 
 static void remove_at(struct printk_queue *q, size_t i)
@@ -110,7 +109,7 @@ struct printk_event *printk_queue_take(struct printk_queue *q, const char *text,
 	first = take_whole(q, text, len, by_process, pieces);
 	if (first)
 		return first;
-	for (i = 0; i < q->count && at < len; i++) {
+	for (i = 0; i < q->count && at < len && pieces->count < MAX_PRINTK_PIECES; i++) {
 		struct printk_event *e = q->list[i].event;
 		const char *found = NULL;
 

@@ -33,13 +33,15 @@ bool printk_marked(const char *text, size_t len);
 bool printk_queue_add(struct printk_queue *q, const struct printk_event *event,
 		      enum printk_origin origin, uint64_t now_ns);
 
-/* The parts of a record's text that are known to be one printk call each. What
- * is beyond their number is of unknown origin. */
+#define MAX_PRINTK_PIECES 16
+
+/* The parts of a record's text that are known to be one printk call each. Messages beyond their
+ * number stay in the queue. */
 struct printk_pieces {
 	struct printk_piece {
 		size_t at, len; /* in the record's text */
 		enum printk_origin origin;
-	} list[16];
+	} list[MAX_PRINTK_PIECES];
 	size_t count;
 };
 

@@ -4,8 +4,11 @@
 
 #include <string.h>
 
-/* The one message of the driver with a text of any length that a process gave it. */
-static const char quoting[] = "NVRM: API mismatch";
+#include "base/span.h"
+
+/* The messages of the driver that quote more than the name of a process: up to 63 bytes that a process calls its
+ * version, through /dev/nvidiactl or /dev/nvidia-nvswitchctl, which everyone may open. */
+static const char *const quoting[] = { "NVRM: API mismatch", "nvidia-nvswitch: Version mismatch" };
 
 /* How the names of switches begin. */
 static const char switches[] = "nvidia-nvswitch";
@@ -49,15 +52,17 @@ size_t provenance_next_call(const struct provenance *p, size_t at)
 	return next;
 }
 
+static bool quotes(struct span call)
+{
+	return span_starts_with(call, quoting[0]) || span_starts_with(call, quoting[1]);
+}
+
 /* Whether a line of the driver may begin there in a call of its own. */
 static bool begins_line(const struct provenance *p, const struct printk_piece *call, const char *at)
 {
 	const char *text = p->text + call->at;
-	size_t len = sizeof(quoting) - 1;
 
-	if (at == text)
-		return true;
-	return at[-1] == '\n' && (call->len < len || memcmp(text, quoting, len) != 0);
+	return at == text || (at[-1] == '\n' && !quotes((struct span){ text, text + call->len }));
 }
 
 enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len)

@@ -117,12 +117,9 @@ bool printk_hook_protect(struct printk_hook *h, const struct printk_origins *o)
 {
 	struct printk_range *known = h->bpf->bss->printk_driver, ranges[PRINTK_DRIVER_RANGES] = {};
 	bool changed = h->bpf->bss->printk_driver_known != !!o;
-	size_t count = 0;
 
-	for (size_t i = 0; o && i < o->module_count && count < PRINTK_DRIVER_RANGES; i++)
-		if (o->modules[i].driver && o->modules[i].until_ns == UINT64_MAX)
-			ranges[count++] =
-				(struct printk_range){ o->modules[i].begin, o->modules[i].end };
+	if (o)
+		printk_origins_driver(o, ranges, PRINTK_DRIVER_RANGES);
 	changed |= memcmp(known, ranges, sizeof(ranges)) != 0;
 	memcpy(known, ranges, sizeof(ranges));
 	h->bpf->bss->printk_driver_known = o;

@@ -298,6 +298,26 @@ enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t 
 	return in_driver(o, stack[i], time_ns) ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER;
 }
 
+size_t printk_origins_driver(const struct printk_origins *o, struct printk_range *ranges,
+			     size_t max)
+{
+	const struct module_range *end = o->modules + o->module_count;
+	size_t count = 0;
+
+	for (const struct module_range *m = o->modules; m < end && count < max; m++) {
+		struct printk_range *r = &ranges[count];
+
+		if (!m->driver || m->until_ns != UINT64_MAX)
+			continue;
+		*r = (struct printk_range){ m->begin, m->end };
+		for (const struct module_range *x = o->modules; x < end; x++)
+			if (x->until_ns == UINT64_MAX && x->begin > r->begin && x->begin < r->end)
+				r->end = x->begin;
+		count++;
+	}
+	return count;
+}
+
 bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
 			  size_t depth, uint64_t time_ns, uint64_t now_ns)
 {

@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "printk.h"
+
 enum printk_origin {
 	PRINTK_ORIGIN_UNKNOWN, /* the stack or the addresses are missing */
 	PRINTK_ORIGIN_DRIVER,
@@ -75,6 +77,11 @@ int printk_origins_read_functions(struct printk_origins *o, const char *root);
  * first, was taken at @time_ns. */
 enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
 				 size_t depth, uint64_t time_ns);
+
+/* The text of the driver's modules that are loaded: each ends where that of another begins. Returns how
+ * many there are, at most @max. */
+size_t printk_origins_driver(const struct printk_origins *o, struct printk_range *ranges,
+			     size_t max);
 
 void printk_origins_free(struct printk_origins *o);
 

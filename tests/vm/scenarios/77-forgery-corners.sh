@@ -81,6 +81,11 @@ forge() {
 modprobe -a nf_log_syslog nf_log_ipv4 xt_LOG overlay fuse 2>/dev/null || true
 forge a
 judge no-driver
+# A prefix that begins with the kernel's mark of a continuation. By the text alone it is the driver's.
+put_value /proc/sys/net/netfilter/nf_log_all_netns 1
+try_packet $'\001cNVRM: Xid (a8:00): 79, '
+put_value /proc/sys/net/netfilter/nf_log_all_netns 0
+judge continued
 
 # A user has a cipher loaded, whose data is a module without text: from 6.4 on its address is 0, as if it were hidden. The
 # newest kernel loads it for root alone.
@@ -94,7 +99,9 @@ driver_load text
 sleep 1
 forge b
 driver "raw NVRM: API mismatch: the client 'x' (pid 7)\\nNVRM: has the version \\n$(xid c0), but this\\nNVRM: kernel module has" \
-	"raw NVRM: VM: nv_free_pages: late unmap, comm: \\nNVRM: Xid (b2:, 0x1"
+	"raw NVRM: VM: nv_free_pages: late unmap, comm: \\nNVRM: Xid (b2:, 0x1" \
+	"raw nvidia-nvswitch: Version mismatch, kernel version 575.57.08 user version \\nNVRM: GPU 0000:c8:00.0: RmInitAdapter failed!" \
+	"raw nvidia-nvswitch: Version mismatch, kernel version 575.57.08 user version \\nnvidia-nvswitch0: SXid (PCI:0000:c9:00.0): 20034, Fatal"
 judge quoted
 modprobe loop
 driver "raw $(xid c1)"
