@@ -120,6 +120,8 @@ expect 0 "*Summary*" "xidscope: warning: damaged.rec: read * snapshots, then: *d
 expect 2 "" "xidscope: use either --record or --replay; *" trace --replay made.rec --record x.rec
 expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json both --html both
 expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json - --html -
+expect 2 "" "xidscope: --html and --replay need different files; *" trace --replay made.rec --html made.rec
+expect 2 "" "xidscope: --json and --record need different files; *" trace --record both --json both
 for command in "trace --replay made.rec" "why --replay made.rec"; do
 	# shellcheck disable=SC2086 # several words
 	"$program" $command >/dev/full 2>err && fail "$command: all is well although standard output took nothing"
