@@ -117,6 +117,18 @@ static void look_at_acks(struct agent *a)
 	a->acks.path = NULL;
 }
 
+/* The event loop itself writes its messages. */
+static void look_at_messages(const struct log *log)
+{
+	char source[160];
+
+	if (mounts_find_network("", mounts_number(STDERR_FILENO), source, sizeof(source)))
+		log_warn(log,
+			 "these messages go to a file on %s: while that does not answer, the agent "
+			 "stands still; redirect standard error to a local file",
+			 source);
+}
+
 /* Adds the verdict by the default rules: a site sets its own as options of `check`. */
 static void add_health(struct agent *a, struct snapshot *s)
 {
@@ -470,6 +482,7 @@ int cmd_run(const struct options *options)
 	/* A closed pipe is an error of write() and does not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
 	notify_open(&a.notify, &options->log);
+	look_at_messages(&options->log);
 	look_at_acks(&a);
 	code = open_heartbeat(&a);
 	if (!code)
