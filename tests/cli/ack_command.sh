@@ -25,7 +25,10 @@ file_is() { # PATTERN
 }
 
 check 2 "Xid 79 c1:00.0 \[xidscope fail\] GPU $gpu: Xid 79 (*"
+umask 077 # of an administrator: monitoring, which is another user, reads the file all the same
 ack c1:00.0 79 --until 2026-11-21T10:00:00Z --note 'riser # seated'
+umask 022
+[[ $(stat -c %a etc etc/acks) == $'755\n644' ]] || fail "others cannot read it: $(stat -c '%A %n' etc etc/acks)"
 file_is "$gpu 79 2026-11-21T10:00:00Z  # riser # seated"
 check 0 ""
 [[ $(stat -c %a etc/acks) == 644 ]] || fail "its mode is $(stat -c %a etc/acks)"

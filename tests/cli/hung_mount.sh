@@ -73,6 +73,25 @@ for beat in mute/beat mute/folder/beat; do
 done
 expect 0 "" "xidscope: warning: the acknowledgements $dir/mute/folder/acks are on mute, *" \
 	run --output agent.prom --events none --hooks rpc --source mountstats --duration 0.3 --ack "$dir/mute/folder/acks"
+# Also where that is mounted after the start: the event loop would wait for it, and nothing could end it.
+mkdir acks
+for folder in acks "$dir/acks"; do
+	"$program" run --output agent.prom --events none --hooks rpc --source mountstats --interval 0.1 --ack "$folder/file" 2>said &
+	agent=$!
+	for _ in {1..100}; do [[ ! -e agent.prom ]] || break; sleep 0.1; done
+	: >mounted
+	"$top/tests/cli/mute_fuse.py" "$dir/acks" "$dir/nothing" >mounted &
+	users=$!
+	for _ in {1..100}; do [[ ! -s mounted ]] || break; sleep 0.1; done
+	sleep 1
+	kill -TERM $agent
+	for _ in {1..20}; do kill -0 $agent 2>/dev/null || break; sleep 0.1; done
+	! kill -0 $agent 2>/dev/null || fail "the agent waits for $folder, on which there is a mount that hangs"
+	grep -qx "xidscope: warning: the acknowledgements $folder/file are on mute, .*" said || fail "it says $(<said)"
+	umount -l acks
+	kill $users 2>/dev/null
+	wait $agent || fail "it ends with $?"
+done
 check 2 --rule mount_hung=fail:0.3
 slowest=$(printf '%s\n' "${times[@]}" | sort -n | tail -n 1)
 # shellcheck disable=SC2119

@@ -33,6 +33,10 @@ for kind in "${!why[@]}"; do
 	done
 done
 expect 2 "" "xidscope: error: --state $dir/: it is a folder; *" run --output good.prom --state "$dir/" "${observe[@]}"
+for options in "--state good.prom" "--events good.prom" "--heartbeat good.prom" "--state both --events both" "--state both --heartbeat both"; do
+	# shellcheck disable=SC2086 # several words
+	expect 2 "" "xidscope: * and * need different files; see xidscope run --help" run --output good.prom $options "${observe[@]}"
+done
 listing | diff before - || fail "what was there has changed"
 [[ ! -e absent && ! -e good.prom ]] || fail "something was made, or is gone"
 [[ -z $(find . -name '.*.lock' -o -name '.*.tmp' -o -name '*.damaged') ]] || fail "a lock or a temporary file is left"

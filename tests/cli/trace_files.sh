@@ -83,6 +83,29 @@ expect 1 "" "xidscope: cannot read the event log absent: *" why --replay made.re
 expect 1 "" "xidscope: nothing is known of this window yet: it begins at 2099-01-01T00:00:00Z, *" why --events empty.log --since 2099-01-01
 expect 1 "" "xidscope: nothing is known of this window yet: *" why --events empty.log --until 2099-01-01 --last 1h
 
+# ---- a session whose reader or terminal has gone ends as one that is stopped ----
+session=(trace --hooks rpc --source mountstats --interval 0.1 --record left.rec --json left.json)
+timeout 20 "$program" "${session[@]}" 2>/dev/null | head -n 1 >out
+json 'j["seconds"] < 10' left.json
+rm left.json
+/usr/bin/python3 - "$program" "${session[@]}" <<-'PYTHON' || fail "it goes on although its terminal was closed"
+	import os, pty, sys, time
+	child, terminal = pty.fork()
+	if not child:
+	    os.execv(sys.argv[1], sys.argv[1:])
+	os.read(terminal, 100)
+	time.sleep(0.5)
+	os.close(terminal)
+	for _ in range(50):
+	    if os.waitpid(child, os.WNOHANG)[0]:
+	        sys.exit()
+	    time.sleep(0.1)
+	os.kill(child, 9)
+	sys.exit(1)
+PYTHON
+json 'j["seconds"] < 10' left.json
+expect 0 "*Summary*" "" trace --replay left.rec
+
 # ---- what is wrong with a file ----
 expect 1 "" "xidscope: error: cannot read the recording absent: No such file or directory" trace --replay absent
 cat made.rec made.rec >twice.rec
@@ -97,6 +120,8 @@ expect 0 "*Summary*" "xidscope: warning: damaged.rec: read * snapshots, then: *d
 expect 2 "" "xidscope: use either --record or --replay; *" trace --replay made.rec --record x.rec
 expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json both --html both
 expect 2 "" "xidscope: --json and --html need different files; *" trace --replay made.rec --json - --html -
+expect 2 "" "xidscope: --html and --replay need different files; *" trace --replay made.rec --html made.rec
+expect 2 "" "xidscope: --json and --record need different files; *" trace --record both --json both
 for command in "trace --replay made.rec" "why --replay made.rec"; do
 	# shellcheck disable=SC2086 # several words
 	"$program" $command >/dev/full 2>err && fail "$command: all is well although standard output took nothing"

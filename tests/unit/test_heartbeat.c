@@ -31,10 +31,15 @@ TEST(the_age_is_that_of_the_last_write)
 {
 	uint64_t now = monotonic_ns();
 	struct heartbeat h;
+	struct stat st;
 	double age;
 
 	assert_int_equal(heartbeat_age("beat", &age), -ENOENT);
+	umask(0077);
 	assert_int_equal(heartbeat_open(&h, "beat"), 0);
+	umask(0022);
+	assert_int_equal(stat("beat", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
 	assert_int_equal(heartbeat_age("beat", &age), -ENODATA);
 	assert_int_equal(heartbeat_write(&h, now - 9000000000), 0);
 	assert_int_equal(heartbeat_age("beat", &age), 0);

@@ -3,6 +3,7 @@
  * Proves that a message is one line, at its level, in its form, and that the journal
  * is recognized.
  */
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -191,7 +192,24 @@ TEST(json_messages_are_one_object_on_one_line)
 	}
 }
 
-/* Ends with SIGALRM if the program waits for the reader. */
+/* Returns how many of 100 messages are lost where nobody reads what standard error, @to, gets.
+ * Ends with SIGALRM if the program waits for the reader. */
+static uint64_t lose_messages(int to)
+{
+	uint64_t before = log_lost();
+	const struct log log = {};
+	char text[4000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	dup2(to, STDERR_FILENO);
+	alarm(20);
+	for (int i = 0; i < 100; i++)
+		log_error(&log, "%s", text);
+	alarm(0);
+	return log_lost() - before;
+}
+
 TEST(a_reader_that_does_not_read_loses_messages_but_does_not_stop_the_program)
 {
 	int saved = dup(STDERR_FILENO), ends[2];
@@ -199,16 +217,10 @@ TEST(a_reader_that_does_not_read_loses_messages_but_does_not_stop_the_program)
 	char text[4096];
 	uint64_t lost;
 
-	memset(text, 'x', sizeof(text) - 1);
-	text[sizeof(text) - 1] = 0;
-	assert_int_equal(pipe(ends), 0);
-	dup2(ends[1], STDERR_FILENO);
-	alarm(20);
-	for (int i = 0; i < 100; i++)
-		log_error(&log, "%s", text);
-	alarm(0);
-	lost = log_lost();
-	while (read(ends[0], text, sizeof(text)) == sizeof(text))
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+	lost = lose_messages(ends[1]);
+	while (read(ends[0], text, sizeof(text)) > 0)
 		;
 	log_error(&log, "again");
 	dup2(saved, STDERR_FILENO);
@@ -218,4 +230,21 @@ TEST(a_reader_that_does_not_read_loses_messages_but_does_not_stop_the_program)
 	assert_int_equal(log_lost(), lost);
 	assert_in_range(read(ends[0], text, sizeof(text)), 6, sizeof(text));
 	close(ends[0]);
+}
+
+/* It takes a part of a message, and poll() says that it is writable. */
+TEST(nor_does_a_terminal_that_takes_no_more)
+{
+	int saved = dup(STDERR_FILENO), terminal = posix_openpt(O_RDWR | O_NOCTTY), to;
+	uint64_t lost;
+
+	assert_true(saved >= 0 && terminal >= 0 && !unlockpt(terminal));
+	to = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	assert_true(to >= 0);
+	lost = lose_messages(to);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(to);
+	close(terminal);
+	assert_in_range(lost, 50, 99);
 }

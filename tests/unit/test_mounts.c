@@ -24,6 +24,7 @@ TEST_WITH(the_mount_of_that_number_counts, enter, leave)
 		  "[::1]:/x" },
 		{ "36 25 0:50 / /mnt rw - fuse.sshfs me@host: rw", "me@host:" },
 		{ "36 25 0:50 / /mnt rw - cifs //srv/my\\040share rw", "//srv/my\\040share" },
+		{ "36 25 0:50 / /mnt rw - autofs systemd-1 rw,direct", "systemd-1" },
 		{ "36 25 0:50 / /mnt rw - nfsd nfsd rw", NULL },
 		{ "36 25 0:50 / /mnt\\040-\\040nfs rw - tmpfs tmpfs rw", NULL },
 		{ "36 25 0:50 / /mnt rw - fusectl fusectl rw", NULL },
@@ -60,6 +61,8 @@ TEST_WITH(the_deepest_mount_on_the_way_counts, enter, leave)
 		{ "/nas/local/x", NULL },
 		{ "/nasty/x", NULL },
 		{ "/home/x", "nas:/home" },
+		{ "/net/nas/x", "auto.net" },
+		{ "/net/local/x", NULL },
 		{ "/over/x", NULL },
 		{ "/with blank/x", "nas:/c" },
 		{ "/etc/xidscope/acks", NULL },
@@ -75,8 +78,10 @@ TEST_WITH(the_deepest_mount_on_the_way_counts, enter, leave)
 				    "5 4 0:5 / /home rw - nfs4 nas:/home rw\n"
 				    "6 1 0:6 / /over rw - nfs nas:/b rw\n"
 				    "7 6 0:7 / /over rw - tmpfs tmpfs rw\n"
-				    "8 1 0:8 / /with\\040blank rw - nfs nas:/c rw\n"
-				    "8\n\n");
+				    "8 1 0:8 / /net rw - autofs auto.net rw\n"
+				    "9 8 0:9 / /net/local rw - tmpfs tmpfs rw\n"
+				    "10 1 0:10 / /with\\040blank rw - nfs nas:/c rw\n"
+				    "11\n\n");
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_int_equal(
 			mounts_find_network_by_path(root, cases[i].path, source, sizeof(source)),

@@ -177,3 +177,22 @@ TEST(a_file_that_comes_changes_and_goes_is_another_version_each_time)
 	unlink(path);
 	assert_int_equal(types_file_version(path, "sunrpc"), 0);
 }
+
+/* To look for it, or to read it, may be to wait for a server. */
+TEST(a_file_on_a_network_file_system_is_not_touched)
+{
+	struct btf *types = btf__new_empty();
+	char mounts[128];
+
+	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
+	load_module();
+	put("/nas/mark", "");
+	put_module("/nas/sunrpc.ko", NOTE, types);
+	assert_null(refused("/nas/sunrpc.ko"));
+	snprintf(mounts, sizeof(mounts), "9 1 0:9 / %s/nas rw - nfs4 nas:/ rw\n", root);
+	put("/proc/self/mountinfo", mounts);
+	assert_string_equal(
+		refused("/nas/sunrpc.ko"),
+		"it is on a file system that may stop answering; copy it to a local one");
+	btf__free(types);
+}

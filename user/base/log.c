@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -80,26 +81,41 @@ static void write_text(FILE *out, enum log_level level, const char *message, con
 	}
 }
 
-/* Whoever reads standard error may wait, the program may not: a pipe that is writable has
+/* A terminal that is writable may have no room for all, and of a pipe another program may take the
+ * room first. Standard error is theirs, too, so it is opened again. -1: it cannot be, as a socket, or
+ * need not be, as a file. */
+static int open_without_waiting(void)
+{
+	struct stat st;
+
+	if (fstat(STDERR_FILENO, &st) || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+		return -1;
+	return open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Whoever reads standard error may wait, the program may not: a socket that is writable has
  * room for PIPE_BUF. Returns false if the end is lost. */
 static bool write_without_waiting(const char *text, size_t size)
 {
+	int own = open_without_waiting(), fd = own < 0 ? STDERR_FILENO : own;
 	size_t part;
 	ssize_t n;
 
 	while (size) {
 		part = size < PIPE_BUF ? size : PIPE_BUF;
-		if (poll(&(struct pollfd){ STDERR_FILENO, POLLOUT, 0 }, 1, 0) == 0)
-			return false;
-		n = write(STDERR_FILENO, text, part);
+		if (poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, 0) == 0)
+			break;
+		n = write(fd, text, part);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return false;
+			break;
 		text += n;
 		size -= (size_t)n;
 	}
-	return true;
+	if (own >= 0)
+		close(own);
+	return !size;
 }
 
 /* Of the process, as its standard error is. */

@@ -199,7 +199,8 @@ static int lock(struct output_file *f, const char *path)
 	uint64_t end = monotonic_ns() + LOCK_NS;
 	int err;
 
-	/* Its last folder may be made; that it is there is no failure. */
+	/* Its last folder may be made, so that others can read the file; that it is there is no failure. */
+	umask(022);
 	mkdir(f->folder, 0755);
 	/* The lock's file is made and removed by the others. */
 	while ((err = output_file_lock(f)) == -EBUSY || err == -EAGAIN || err == -EEXIST) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -19,6 +20,9 @@ int heartbeat_open(struct heartbeat *h, const char *path)
 {
 	int fd = path ? output_open(path) : -1;
 
+	/* The probe may be another user's. */
+	if (fd >= 0)
+		fchmod(fd, 0644);
 	*h = (struct heartbeat){ .path = fd < 0 ? NULL : path, .fd = fd };
 	return path && fd < 0 ? fd : 0;
 }

@@ -241,6 +241,33 @@ static enum command find_command(const char *word)
 	return refuse("unknown command '%s'; see xidscope help", word);
 }
 
+/* Returns @command unless two of its options name one file: what one gets, the other would replace or remove. */
+static enum command refuse_same_files(enum command command, const struct options *o)
+{
+	const struct {
+		const char *option, *path;
+	} run[] = { { "--output", o->output },
+		    { "--state", o->state },
+		    { "--events", o->events },
+		    { "--heartbeat", o->heartbeat } },
+	  trace[] = { { "--json", o->json_file },
+		      { "--html", o->html },
+		      { "--record", o->record },
+		      { "--replay", o->replay } },
+	  *files = command == COMMAND_RUN ? run : trace;
+
+	for (int i = 0; i < 4; i++)
+		for (int k = i + 1; k < 4; k++)
+			if (files[i].path && files[k].path &&
+			    !strcmp(files[i].path, files[k].path) &&
+			    (command == COMMAND_TRACE || strcmp(files[i].path, "-") != 0))
+				return refuse(
+					"%s and %s need different files; see xidscope %s --help",
+					files[i].option, files[k].option,
+					command_rows[command].name);
+	return command;
+}
+
 enum command options_parse(int argc, char **argv, struct options *o)
 {
 	enum command command;
@@ -286,8 +313,8 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		o->log.format = LOG_JOURNAL;
 	if (o->record && o->replay)
 		return refuse("use either --record or --replay; see xidscope trace --help");
-	if (o->json_file && o->html && !strcmp(o->json_file, o->html))
-		return refuse("--json and --html need different files; see xidscope trace --help");
+	if (command == COMMAND_RUN || command == COMMAND_TRACE)
+		return refuse_same_files(command, o);
 	if (command == COMMAND_XID && !o->code == !o->list)
 		return refuse("use either CODE or --list; see xidscope xid --help");
 	if (command == COMMAND_COMPLETION && !o->shell)

@@ -65,6 +65,7 @@ struct agent {
 	enum rpc_source source; /* in force at the last snapshot */
 	double written; /* when the file was written last, seconds since the epoch */
 	struct ack_file acks; /* .path NULL: not read */
+	int mounts; /* by which is known that they may be on another file system now */
 	size_t findings; /* of the rules, at the last snapshot */
 	double attach_seconds;
 	uint64_t export_errors;
@@ -100,18 +101,32 @@ static bool may_hang(const char *path, char *source, size_t size)
 	return network;
 }
 
-static void find_acks(struct agent *a)
+/* Reads no acknowledgements where the event loop might have to wait for them. */
+static void look_at_acks(struct agent *a)
 {
 	const char *path = a->options->ack;
 	char source[160];
 
-	if (may_hang(path, source, sizeof(source)))
-		log_warn(&a->options->log,
-			 "the acknowledgements %s are on %s, which may stop answering: node_health "
-			 "is without them; keep them on a local file system",
-			 path, source);
-	else
-		a->acks.path = path;
+	if (!may_hang(path, source, sizeof(source)))
+		return;
+	log_warn(&a->options->log,
+		 "the acknowledgements %s are on %s, which may stop answering: node_health is "
+		 "without them; keep them on a local file system and restart the agent",
+		 path, source);
+	ack_free(&a->acks.list);
+	a->acks.path = NULL;
+}
+
+/* The event loop itself writes its messages. */
+static void look_at_messages(const struct log *log)
+{
+	char source[160];
+
+	if (mounts_find_network("", mounts_number(STDERR_FILENO), source, sizeof(source)))
+		log_warn(log,
+			 "these messages go to a file on %s: while that does not answer, the agent "
+			 "stands still; redirect standard error to a local file",
+			 source);
 }
 
 /* Adds the verdict by the default rules: a site sets its own as options of `check`. */
@@ -121,6 +136,8 @@ static void add_health(struct agent *a, struct snapshot *s)
 	struct health_report report;
 	char error[512];
 
+	if (a->acks.path && mounts_changed(a->mounts))
+		look_at_acks(a);
 	if (a->acks.path && ack_file_refresh(&a->acks, error, sizeof(error)))
 		log_warn(&a->options->log, "the acknowledgements: %s; until then none counts",
 			 error);
@@ -446,7 +463,9 @@ static int finish(struct agent *a, int code)
 
 int cmd_run(const struct options *options)
 {
-	struct agent a = { .options = options };
+	struct agent a = { .options = options,
+			   .acks.path = options->ack,
+			   .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	struct xid_policy policy = {};
 	struct gpu_options gpu = {
 		.replay = true,
@@ -463,7 +482,8 @@ int cmd_run(const struct options *options)
 	/* A closed pipe is an error of write() and does not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
 	notify_open(&a.notify, &options->log);
-	find_acks(&a);
+	look_at_messages(&options->log);
+	look_at_acks(&a);
 	code = open_heartbeat(&a);
 	if (!code)
 		code = open_files(&a);
@@ -478,6 +498,7 @@ int cmd_run(const struct options *options)
 	code = finish(&a, code);
 	notify_close(&a.notify);
 	ack_free(&a.acks.list);
+	close(a.mounts);
 	xid_policy_free(&policy);
 	return code;
 }

@@ -2,7 +2,10 @@
 /* `xidscope trace`: observes for a while, or reads a recording, and reports. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "commands/commands.h"
@@ -101,6 +104,12 @@ static int observe(struct trace *t, bool first, bool show)
 	return advance(t, &s, show);
 }
 
+/* Whether the terminal was closed, or the reader of a pipe has ended. */
+static bool nobody_reads(void)
+{
+	return poll(&(struct pollfd){ .fd = STDOUT_FILENO }, 1, 0) > 0;
+}
+
 static void on_tick(void *context)
 {
 	struct trace *t = context;
@@ -108,6 +117,9 @@ static void on_tick(void *context)
 
 	if (err)
 		log_error(&t->options->log, "cannot read the maps: %s", strerror(-err));
+	/* Nobody would end the session. */
+	if (nobody_reads())
+		raise(SIGTERM);
 }
 
 /* The first snapshot comes after the replay: its faults are from before this session. */
@@ -137,6 +149,8 @@ static int trace_now(const struct options *options)
 
 	begin(&t, options);
 	loop_block_signals();
+	/* It must remove its trace instance and write its files first. */
+	signal(SIGPIPE, SIG_IGN);
 	if (trace_files_begin(&t.files, options))
 		goto out;
 	err = observer_start(&t.observer, &options->log, options->hooks, options->sources,

@@ -3,6 +3,7 @@
 #include "kernel/mounts.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,14 @@ long mounts_number(int fd)
 	return number;
 }
 
+/* What is mounted on demand may be of a server. */
 static bool is_network(const char *type)
 {
 	static const char *const types[] = { "nfs",      "nfs4",   "cifs",   "smb3",  "9p",
 					     "ceph",     "afs",    "lustre", "gpfs",  "beegfs",
 					     "orangefs", "wekafs", "coda",   "gfs2",  "ocfs2",
-					     "virtiofs", "fuse",   "pvfs2",  "panfs", "quobyte" };
+					     "virtiofs", "fuse",   "pvfs2",  "panfs", "quobyte",
+					     "autofs" };
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (!strcmp(type, types[i]))
@@ -95,4 +98,11 @@ bool mounts_find_network(const char *root, long number, char *source, size_t siz
 bool mounts_find_network_by_path(const char *root, const char *path, char *source, size_t size)
 {
 	return find_network(root, -1, path, source, size);
+}
+
+bool mounts_changed(int fd)
+{
+	struct pollfd changes = { .fd = fd, .events = POLLPRI };
+
+	return poll(&changes, 1, 0) > 0 && changes.revents & (POLLPRI | POLLERR);
 }

@@ -21,4 +21,8 @@ bool mounts_find_network(const char *root, long number, char *source, size_t siz
  * opening the path may wait for a server; it follows no symbolic link. */
 bool mounts_find_network_by_path(const char *root, const char *path, char *source, size_t size);
 
+/* Whether anything has been mounted or unmounted since the last call for @fd, an open mountinfo
+ * of proc, or since that was opened. */
+bool mounts_changed(int fd);
+
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/file_text.h"
 #include "kernel/kernel_types.h"
+#include "kernel/mounts.h"
 
 #define BUILD_ID ".note.gnu.build-id"
 #define GNU_NAME 4 /* bytes of "GNU" in a note */
@@ -111,13 +112,24 @@ static const char *read_sections(struct elf *e)
 	return e->names ? NULL : "it is damaged, or not all there";
 }
 
+/* The event loop itself looks for the file and reads it. */
+static bool may_hang(const char *root, const char *path)
+{
+	char source[160];
+
+	return mounts_find_network_by_path(root, path, source, sizeof(source));
+}
+
 /* Opens the file. Returns NULL, or why it cannot be read. */
-static const char *elf_open(struct elf *e, const char *path)
+static const char *elf_open(struct elf *e, const char *root, const char *path)
 {
 	struct stat status;
 
+	*e = (struct elf){ .fd = -1 };
+	if (may_hang(root, path))
+		return "it is on a file system that may stop answering; copy it to a local one";
 	/* Opening a FIFO must not wait for a writer. */
-	*e = (struct elf){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	e->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (e->fd < 0 || fstat(e->fd, &status))
 		return strerror(errno);
 	if (!S_ISREG(status.st_mode))
@@ -168,7 +180,7 @@ uint64_t types_file_version(const char *path, const char *module)
 
 	if (!path && types_file_place(place, sizeof(place), "", module))
 		path = place;
-	if (!path || stat(path, &file))
+	if (!path || may_hang("", path) || stat(path, &file))
 		return 0;
 	return (uint64_t)file.st_ino * 31 + (uint64_t)file.st_size * 17 +
 	       (uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
@@ -341,7 +353,7 @@ struct btf *types_file_read(const char *path, const char *root, const char *modu
 {
 	struct btf *types = NULL;
 	struct elf e;
-	const char *wrong = elf_open(&e, path);
+	const char *wrong = elf_open(&e, root, path);
 
 	if (!wrong)
 		wrong = check_build_id(&e, root, module);

@@ -22,8 +22,8 @@
  * module has a build id; otherwise @path, of @size bytes, is "". */
 bool types_file_place(char *path, size_t size, const char *root, const char *module);
 
-/* A number that changes when the file @path comes, goes or is written; 0: it is not there. @path NULL:
- * the file at the place of the loaded module @module. */
+/* A number that changes when the file @path comes, goes or is written; 0: it is not there, or on a file
+ * system that may stop answering, from which none is read. @path NULL: the file at the place of the loaded module @module. */
 uint64_t types_file_version(const char *path, const char *module);
 
 /*

@@ -144,7 +144,7 @@ static void look_for_types_file(struct rpc_facts *f, const char *root, const cha
 			 place, place);
 	snprintf(f->types_path, sizeof(f->types_path), "%s", option ?: place);
 	snprintf(path, sizeof(path), "%s%s", option ? "" : root, f->types_path);
-	if (option || (!f->sunrpc_btf && *place && !access(path, F_OK)))
+	if (option || (!f->sunrpc_btf && *place && types_file_version(path, "sunrpc")))
 		read_types_file(f, root, path);
 }
 

@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
+#include "kernel/mounts.h"
 #include "rpc/mountstats_text.h"
 
 #define FILE_MAX (64 << 20)
@@ -148,14 +148,12 @@ static void name_server(const struct snapshot *s, struct nfs_mount *mount)
 
 int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 {
-	struct pollfd changes = { .events = POLLPRI };
 	bool first = m->changes < 0;
 	int err = 0;
 
 	if (!open_changes(m, root))
 		return 0;
-	changes.fd = m->changes;
-	m->read = first || (poll(&changes, 1, 0) > 0 && changes.revents & (POLLPRI | POLLERR));
+	m->read = first || mounts_changed(m->changes);
 	if (m->read)
 		err = read_mounts(m);
 	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after

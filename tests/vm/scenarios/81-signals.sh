@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
-# SIGHUP writes now; --duration ends it; SIGKILL leaves a file that the next agent replaces; nothing stays loaded.
+# SIGHUP writes now; --duration ends it; SIGKILL leaves a file that the next agent replaces; nothing stays loaded, nor by a session
+# whose reader has ended.
 agent_start
 agent_write
 kill -KILL "${agent:?}"
@@ -16,6 +17,8 @@ begin=$SECONDS
 [[ $(grep -c '^# EOF$' stdout.txt) -ge 2 ]]
 /job/xidscope run --output - --duration 1 --format prometheus >prometheus.txt 2>>stderr.txt
 grep -q '^# TYPE xidscope_events_dropped_total counter' prometheus.txt
+/job/xidscope trace --interval 0.2 2>>stderr.txt | head -n 1 || true
+[[ ! -e /sys/kernel/tracing/instances/xidscope ]]
 status=0
 /job/xidscope run --interval never 2>>stderr.txt || status=$?
 [[ $status == 2 ]]

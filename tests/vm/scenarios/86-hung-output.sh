@@ -151,6 +151,17 @@ started
 for file in x.prom state events.json; do grep -q "warning: /mnt/hung/$file is on 127.0.0.1:/export: " agent.log; done
 [[ ! -e /mnt/hung/.x.prom.lock ]] # none could be released without the server
 end warned
+/job/xidscope run --output local/x.prom --hooks gpu --duration 0.5 2>/mnt/hung/messages
+grep -q 'warning: these messages go to a file on 127.0.0.1:/export: ' /mnt/hung/messages
+# Where sunrpc has no types, a file of them is looked for again and again.
+echo none >/mnt/hung/types.ko
+begin local local local --hooks rpc,gpu --sunrpc-btf /mnt/hung/types.ko
+started
+hang
+sleep 25
+end types
+grep -q 'the file of types /mnt/hung/types.ko is refused: .* may stop answering' agent.log
+healed /mnt/hung
 for which in metrics state events; do one_hangs $which /mnt/hung; done
 all_hang /mnt/hung
 start_hangs /mnt/hung
