@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/span.h"
+#include "base/mountstats_head.h"
 
 #define BLANKS " \t"
 #define LOCK_TRY_US 20000
@@ -219,16 +219,19 @@ static uint64_t count_replies(const char *path)
 	FILE *stats = fopen("/proc/self/mountstats", "re");
 	char *line = NULL, name[LABEL_SIZE];
 	uint64_t replies = 0, value;
+	struct mountstats_place place = {};
 	bool here = false;
 	size_t room = 0;
+	ssize_t len;
 
-	while (stats && getline(&line, &room, stats) > 0) {
-		struct span rest = { line, line + strlen(line) };
+	while (stats && (len = getline(&line, &room, stats)) > 0) {
+		struct span rest = { line, line + len - 1 };
 		bool udp;
 
 		/* "device nas:/export mounted on /mnt/with\\040blank with fstype nfs4" */
-		if (span_take(&rest, "device ") && span_take_through(&rest, " mounted on "))
-			here = unescape(take_field(&rest), name, sizeof(name)) &&
+		if (mountstats_is_head(&place, rest))
+			here = span_take_through(&rest, " mounted on ") &&
+			       unescape(take_field(&rest), name, sizeof(name)) &&
 			       !strcmp(name, path) && span_take(&rest, " with fstype nfs");
 		if (!here || !span_take_through(&rest, "xprt:\t"))
 			continue;
