@@ -331,6 +331,7 @@ static __always_inline void xprt_forget(const struct rpc_xprt *xprt, struct rpc_
 		return;
 	for (int i = 0; i < RPC_LIMITS; i++)
 		t->saturated_since[i] = 0;
+	t->session_slots = 0;
 	__sync_val_compare_and_swap(&t->xprt, key, 0);
 }
 

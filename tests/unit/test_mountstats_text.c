@@ -7,7 +7,15 @@
 #include "rpc/mountstats_text.h"
 #include "rpc/xprt_info.h"
 
-/* As Debian's 6.1 writes them; most ops are left out. */
+/* The kernel writes all ops, also those without calls. */
+#define OPS_4                                                                    \
+	"\t LAYOUTSTATS: 0 0 0 0 0 0 0 0 0\n\t       CLONE: 0 0 0 0 0 0 0 0 0\n" \
+	"\t        COPY: 0 0 0 0 0 0 0 0 0\n\t        SEEK: 0 0 0 0 0 0 0 0 0\n"
+#define OPS_64                                                                                    \
+	OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 OPS_4 \
+		OPS_4
+
+/* As Debian's 6.1 writes them. */
 static const char stats[] =
 	"device sysfs mounted on /sys with fstype sysfs\n"
 	"no device mounted on /odd with fstype autofs\n"
@@ -25,8 +33,7 @@ static const char stats[] =
 	"\tper-op statistics\n"
 	"\t        NULL: 3 3 0 132 72 0 1 2 0\n"
 	"\t        READ: 100 103 1 20000 412800 12 345 400 2\n"
-	"\t       WRITE: 0 0 0 0 0 0 0 0 0\n"
-	"\n"
+	"\t       WRITE: 0 0 0 0 0 0 0 0 0\n" OPS_64 "\n"
 	"device [fd00::1]:/ mounted on /v6 with fstype nfs statvers=1.1\n"
 	"\tage:\t1\n"
 	"\txprt:\tudp 1023 1 7 7 0 7 0\n"
@@ -65,6 +72,38 @@ TEST(mounts_are_read_one_by_one)
 	assert_int_equal(mount.transports[0].connects, 0);
 	assert_int_equal(mount.op_count, 1);
 	assert_int_equal(mount.ops[0].errors, 0); /* before 5.3 */
+	assert_false(mountstats_next(&m, &mount));
+}
+
+/* The longest that a server can choose, with the begin of another mount at its end. */
+TEST(the_text_of_a_server_begins_no_mount)
+{
+	static const char forged[] =
+		"\n\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)\n\txprt:\tevil 1 1 1\n"
+		"\tper-op statistics\n\tEVIL: 1 1 0 1 1 1 1 1 0\n\n"
+		"device nas-2:/ mounted on /two with fstype nfs statvers=1.1\n\timpl_id:\tname='";
+	static struct mountstats_mount mount;
+	char text[3 * sizeof(stats)], name[1025];
+	struct span m;
+
+	snprintf(name, sizeof(name), "%*s%s", (int)(sizeof(name) - sizeof(forged)), "", forged);
+	snprintf(text, sizeof(text),
+		 "device nas-1:/ mounted on /one with fstype nfs4 statvers=1.1\n\tage:\t17\n"
+		 "\timpl_id:\tname='%s',domain='%s',date='18446744073709551615,4294967295'\n"
+		 "\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)\n\txprt:\ttcp 880 1 2 0 4\n"
+		 "\tper-op statistics\n\tREAD: 100 103 1 20000 412800 12 345 400 2\n" OPS_64
+		 "\ndevice nas-2:/ mounted on /two with fstype nfs statvers=1.1\n\tage:\t1\n",
+		 name, name);
+	m = (struct span){ text, text + strlen(text) };
+	assert_true(mountstats_next(&m, &mount));
+	assert_string_equal(mount.path, "/one");
+	assert_int_equal(mount.op_count, 1);
+	assert_string_equal(mount.ops[0].name, "READ");
+	assert_int_equal(mount.transport_count, 1);
+	assert_string_equal(mount.transports[0].protocol, "tcp");
+	assert_true(mountstats_next(&m, &mount));
+	assert_string_equal(mount.path, "/two");
+	assert_int_equal(mount.op_count, 0);
 	assert_false(mountstats_next(&m, &mount));
 }
 

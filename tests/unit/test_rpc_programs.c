@@ -143,7 +143,9 @@ TEST(a_transports_entry_is_for_the_next_one_of_its_server)
 {
 	for (unsigned int i = 0; i < RPC_MAX_TRANSPORTS; i++)
 		xprt_get(connect_to(i, i % SERVERS));
+	entry(25)->session_slots = 64;
 	xprt_destroy(&kernel_xprt[25]);
+	assert_int_equal(entry(25)->session_slots, 0); /* the session has ended with it */
 	assert_int_equal(xprt_get(connect_to(2000, 6))->transport, RPC_MAX_TRANSPORTS);
 	assert_int_equal(xprt_get(connect_to(2001, 5))->transport, 25);
 	assert_int_equal(entry(25)->xprt, (__u64)&kernel_xprt[2001]);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mountstats_head.h"
+
 /* ---- which mounts there are to be ---- */
 
 /* Whether @options, separated by commas, have this one. */
@@ -130,6 +132,7 @@ static uint64_t replies_of(struct span transport)
 
 uint64_t mount_replies(struct span mountstats, const char *path)
 {
+	struct mountstats_place place = {};
 	uint64_t replies = 0;
 	char point[LABEL_SIZE];
 	bool here = false;
@@ -138,8 +141,9 @@ uint64_t mount_replies(struct span mountstats, const char *path)
 		struct span line = span_take_line(&mountstats);
 
 		/* "device nas:/export mounted on /mnt/with\\040blank with fstype nfs4" */
-		if (span_take(&line, "device ") && span_take_through(&line, " mounted on "))
-			here = mount_path(point, sizeof(point), span_take_word(&line)) &&
+		if (mountstats_is_head(&place, line))
+			here = span_take_through(&line, " mounted on ") &&
+			       mount_path(point, sizeof(point), span_take_word(&line)) &&
 			       !strcmp(point, path) && span_take(&line, " with fstype nfs");
 		else if (here && span_take(&line, "\txprt:\t"))
 			replies += replies_of(line);

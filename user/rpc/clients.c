@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file_text.h"
 #include "base/span.h"
 
 #define CLIENTS "/sys/kernel/debug/sunrpc/rpc_clnt"
 #define SERVERS "/proc/fs/nfsfs/servers"
 #define MAX_BYTES (8 << 20)
+#define TASKS_BYTES (128 << 10) /* some 1,000 tasks */
 
 /* Copies a value; false if it is empty, holds a NUL or has no room. */
 static bool copy_value(struct span value, char *to, size_t size)
@@ -143,18 +143,12 @@ bool clients_server_name(char *name, size_t size, const char *address)
 	return found;
 }
 
-bool clients_task_is_gone(uint32_t client, uint32_t task)
+int clients_read_tasks(struct file_text *tasks, uint32_t client)
 {
-	struct file_text file;
 	char path[96];
-	bool gone;
 	int err;
 
 	snprintf(path, sizeof(path), CLIENTS "/%x/tasks", client);
-	err = file_text_read(&file, path, MAX_BYTES);
-	if (err) /* no such client any more, so its tasks are gone too */
-		return err == -ENOENT && !access(CLIENTS, F_OK);
-	gone = !clients_has_task(file.bytes, file.len, task);
-	file_text_free(&file);
-	return gone;
+	err = file_text_read(tasks, path, TASKS_BYTES);
+	return err == -ENOENT && !access(CLIENTS, F_OK) ? 0 : err;
 }

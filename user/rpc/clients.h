@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/file_text.h"
 #include "rpc.h"
 
 struct client_transport {
@@ -46,8 +47,9 @@ void clients_each(void (*found)(void *context, uint32_t client,
  * as given at mount. False if it is not known. */
 bool clients_server_name(char *name, size_t size, const char *address);
 
-/* Whether the kernel's list of the client's tasks no longer has @task. False also if
- * there is no such list. */
-bool clients_task_is_gone(uint32_t client, uint32_t task);
+/* Reads the kernel's list of the client's tasks, which is empty if there is no such client any more.
+ * Returns 0, with a text to free, or -errno. The kernel makes each line slowly, and holds the
+ * client's lock meanwhile, so a long list is -EFBIG. */
+int clients_read_tasks(struct file_text *tasks, uint32_t client);
 
 #endif

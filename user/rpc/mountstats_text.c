@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mountinfo.h"
+#include "base/mountstats_head.h"
 
 #define NFS_PORT 2049
 
@@ -121,11 +122,12 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount)
 {
 	bool found = false, in_ops = false;
 	struct span before = *text, line, rest, word;
+	struct mountstats_place place = {};
 
 	for (; span_left(*text); before = *text) {
 		rest = line = span_take_line(text);
 		word = span_take_word(&rest);
-		if (span_is(word, "device") || span_is(word, "no")) {
+		if (mountstats_is_head(&place, line)) {
 			if (found) {
 				*text = before; /* this line begins the next mount */
 				break;
@@ -134,6 +136,10 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount)
 			in_ops = false;
 		} else if (!found) {
 			continue;
+		} else if (span_is(word, "RPC")) {
+			/* What was like ops or transports before this line was the server's text. */
+			mount->op_count = mount->transport_count = 0;
+			in_ops = false;
 		} else if (span_is(word, "per-op")) {
 			in_ops = true;
 		} else if (in_ops && span_left(word) && word.end[-1] == ':') {

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -263,7 +264,6 @@ struct waiting {
 	struct tracepoint_maps *m;
 	struct snapshot *s;
 	uint32_t count[RPC_MAX_SERVERS + 1][RPC_LIMITS];
-	unsigned int doubts;
 };
 
 static void forget(struct rpc_task_bucket *keys, uint32_t i, uint64_t key)
@@ -271,13 +271,54 @@ static void forget(struct rpc_task_bucket *keys, uint32_t i, uint64_t key)
 	__sync_val_compare_and_swap(&keys[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS], key, 0);
 }
 
-/* Whether the call has ended unnoticed. */
-static bool is_lost(struct waiting *w, uint64_t key, uint64_t since)
+/* The task in way @i, or 0. */
+static uint64_t task_at(const struct tracepoint_maps *m, uint32_t i)
 {
-	if (since + DOUBT_NS > w->s->time_ns || w->doubts >= MAX_DOUBTS)
-		return false;
-	w->doubts++;
-	return clients_task_is_gone((uint32_t)((key - 1) >> 32), (uint32_t)(key - 1));
+	return *(const volatile __u64 *)&m->keys[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
+}
+
+/* A task whose call may have ended unnoticed. */
+struct doubt {
+	uint64_t key;
+	uint32_t i;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct doubt *x = a, *y = b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static bool is_doubtful(const struct rpc_event_task *t, uint64_t now)
+{
+	return !t->waits.booked && (t->waits.asleep ? t->waits.since : t->sent) + DOUBT_NS <= now;
+}
+
+/* Removes tasks whose call has ended unnoticed. Reads each client's list once. */
+static void forget_lost(struct tracepoint_maps *m, uint64_t now)
+{
+	struct doubt doubts[MAX_DOUBTS];
+	struct file_text list = {};
+	uint32_t client, last = 0;
+	bool listed = false;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < RPC_MAX_TASKS && count < MAX_DOUBTS; i++)
+		if (task_at(m, i) && is_doubtful(&m->tasks[i], now))
+			doubts[count++] = (struct doubt){ task_at(m, i), i };
+	qsort(doubts, count, sizeof(doubts[0]), by_key);
+	for (const struct doubt *d = doubts; d < doubts + count; d++) {
+		client = (uint32_t)((d->key - 1) >> 32);
+		if (d == doubts || client != last) {
+			file_text_free(&list);
+			listed = !clients_read_tasks(&list, client);
+			last = client;
+		}
+		if (listed && !clients_has_task(list.bytes, list.len, (uint32_t)(d->key - 1)))
+			forget(m->keys, d->i, d->key);
+	}
+	file_text_free(&list);
 }
 
 static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
@@ -289,10 +330,6 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 	if (t.waits.booked) {
 		if (t.ended + ENDED_NS < w->s->time_ns)
 			forget(w->m->keys, i, key);
-		return;
-	}
-	if (is_lost(w, key, t.waits.asleep ? t.waits.since : t.sent)) {
-		forget(w->m->keys, i, key);
 		return;
 	}
 	if (!*server_label(w->m, t.server))
@@ -338,9 +375,9 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 {
 	struct waiting w = { .m = m, .s = s };
 
+	forget_lost(m, s->time_ns);
 	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
-		uint64_t key = *(const volatile __u64 *)&m->keys[i / RPC_TASK_WAYS]
-					.task[i % RPC_TASK_WAYS];
+		uint64_t key = task_at(m, i);
 
 		if (key)
 			look_at_task(&w, i, key);
