@@ -75,7 +75,7 @@ TEST(different_bytes_give_different_labels)
 		assert_string_equal(label(cases[i].bytes, cases[i].len), cases[i].label);
 }
 
-/* Nor is a name the one of what has been folded. */
+/* A server named "other" gets a label of its own. */
 TEST(what_is_named_other_is_not_the_other)
 {
 	static const char *const names[] = { "other", "\\x6fther", "others", "othe", "Other", "" };

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* So much is given back to the system at once: otherwise the allocator keeps it for the next time. */
+/* Larger buffers are returned to the system when they are freed: the allocator would keep them. */
 #define LARGE_BYTES (256 << 10)
 
 /* Up to the end of the file, whatever its length was before: it may grow or

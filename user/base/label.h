@@ -10,7 +10,7 @@
 /* Room for the longest label value in this program, NUL included. */
 #define LABEL_SIZE 192
 
-/* What has no labels of its own is under this one. */
+/* The label of what has been folded. */
 #define LABEL_OTHER "other"
 
 /*
@@ -21,8 +21,8 @@
  */
 void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
 
-/* The same for a name of what may fold: LABEL_OTHER itself is escaped, so that nothing which has that
- * name is taken for what has been folded. */
+/* The same for a name of what may fold: the name "other" is escaped, so that it is not taken for what
+ * has been folded. */
 void label_from_name(char *label, size_t size, const char *name, size_t len);
 
 /* The most bytes that label_escape() makes of one. */

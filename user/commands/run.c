@@ -88,7 +88,7 @@ static bool may_hang(const char *path, char *source, size_t size)
 	bool network;
 	int fd;
 
-	/* To open its folder may be to wait. */
+	/* Opening its folder may wait for a server. */
 	if (mounts_find_network_by_path("", path, source, size))
 		return true;
 	folder = output_split(path, &name);

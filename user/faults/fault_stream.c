@@ -255,7 +255,7 @@ static bool is_unread(const struct fault_stream *s, const struct printk_event *e
 
 /* Where there is no room, the oldest message leaves; first those of others, whose
  * records are known by having none. Of these few wait, because each record is compared with all.
- * False: only the driver's wait, and this one is another's. */
+ * False: there is no room for it, as only the driver's wait and it is not the driver's. */
 static bool make_room_for_message(struct fault_stream *s, enum printk_origin origin,
 				  uint64_t now_ns)
 {

@@ -71,7 +71,7 @@ static void remove_at(struct printk_queue *q, size_t i)
 	memmove(&q->list[i], &q->list[i + 1], (q->count - i) * sizeof(*q->list));
 }
 
-/* Whether it cannot be that of a record that a process wrote. */
+/* Whether it is the driver's, and so not that of a record which a process wrote. */
 static bool is_anothers(const struct printk_waiting *w, bool by_process)
 {
 	return by_process && w->origin == PRINTK_ORIGIN_DRIVER;

@@ -31,8 +31,8 @@ enum printk_origin provenance_origin(const struct provenance *p, const char *at,
 /* Whether the call that printed it begins at @at. */
 bool provenance_begins_call(const struct provenance *p, const char *at);
 
-/* Where the next call of the driver begins behind the offset @at, or the one there ends; the
- * text's end if there is none. */
+/* The next offset behind @at at which a call of the driver begins or ends; the text's end if there
+ * is none. */
 size_t provenance_next_call(const struct provenance *p, size_t at);
 
 /* Whether a header at @at stands where the driver's do: at the beginning of a record

@@ -109,8 +109,8 @@ static char state_of_error(int error)
 	}
 }
 
-/* In a process of its own, whose end gives the lock back. It leaves the namespace of freeze_mounts(), in
- * which each mount of the node would last as long as this process hangs. */
+/* In a process of its own, whose end gives the lock back. It leaves the namespace of freeze_mounts(): there
+ * it would keep all mounts of the node busy while it hangs. */
 static void __attribute__((noreturn)) ask(const char *path, int answer, int lock, int before)
 {
 	struct statx status;
@@ -246,7 +246,8 @@ void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
 
 	for (size_t i = 0; i < facts->mount_count; i++)
 		probes[i] = (struct probe){ .fact = &facts->mounts[i], .answer = -1 };
-	/* The caller may ignore it: then a process that has ended would leave its number to another. */
+	/* Where the caller ignores SIGCHLD, the kernel gives the number of a process that has ended to another
+	 * one, which would then be killed. */
 	signal(SIGCHLD, SIG_DFL);
 	before = freeze_mounts();
 	look_at_mounts(probes, facts->mount_count);

@@ -247,8 +247,7 @@ static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos
 	return NULL;
 }
 
-/* The names of servers are not the node's alone to choose: those beyond as many as the other sources
- * know fold. */
+/* Referrals add servers without end: those beyond RPC_MAX_SERVERS fold, as in the other sources. */
 static int fold_server(struct mountstats *m, char *label)
 {
 	struct known_server *known;
@@ -324,7 +323,7 @@ static int poll_mounts(struct mountstats *m)
 		process = self;
 		err = read_proc(m, process, "mountstats", &stats);
 	}
-	/* What it has besides may have been counted before. */
+	/* The other process' mounts may have been counted before. */
 	if (m->process && m->process != process)
 		m->begun = false;
 	if (!err)

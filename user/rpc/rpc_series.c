@@ -48,7 +48,7 @@ void rpc_series_unmap(struct rpc_series_reader *r)
 	r->series = NULL;
 }
 
-/* Without a sum each was 0 ns long: most phases of most calls. */
+/* If the sum is 0, as in most phases of most calls, all are in the first bucket. */
 static int used_buckets(__u64 sum)
 {
 	return sum ? TIME_BUCKETS : 1;
@@ -57,7 +57,7 @@ static int used_buckets(__u64 sum)
 /*
  * Of the phases before setup the kernel side records only what there was. Of a copy with a call that
  * is recorded in part, it is not known whether that one has waited. So the calls are those that had
- * @finished before it: that may be too few, so no fewer count than before.
+ * @finished before it. That may be too few, so the figure never goes below the one before.
  */
 static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
 			      bool in_part)
