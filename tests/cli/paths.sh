@@ -25,7 +25,7 @@ declare -A why=([folder]='it is a folder' [fifo]='it is a device, a FIFO or a so
 listing() { stat -c '%n %i %f %h' ./*.prom victim linked; }
 listing >before
 for kind in "${!why[@]}"; do
-	for option in --output --state --events; do
+	for option in --output --state --events --heartbeat; do
 		other=(--output good.prom)
 		[[ $option != --output ]] || other=()
 		[[ $option != --events || $kind != null ]] || continue

@@ -192,6 +192,20 @@ TEST(a_file_that_is_full_is_renamed)
 	assert_content("log.1", "i\n");
 }
 
+TEST(what_is_no_file_is_not_replaced_by_a_full_one)
+{
+	struct append_file f = { .path = "log", .max = 10 };
+	size_t done;
+
+	assert_int_equal(mkfifo("log.1", 0600), 0);
+	append_whole(&f, "12345678\n");
+	assert_int_equal(append(&f, "abc\n", &done), -ENOTUNIQ);
+	assert_content("log", "12345678\n");
+	assert_int_equal(unlink("log.1"), 0);
+	append_whole(&f, "abc\n");
+	assert_content("log.1", "12345678\n");
+}
+
 /* Reads what standard output got. */
 static void with_stdout(int fd, struct append_file *f, const char *text, int expected, size_t taken)
 {

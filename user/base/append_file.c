@@ -89,18 +89,6 @@ static int open_there(int folder, const char *name, struct stat *st)
 	return err;
 }
 
-static int rename_older(int folder, const char *name)
-{
-	char *older;
-	int err;
-
-	if (asprintf(&older, "%s.1", name) < 0)
-		return -ENOMEM;
-	err = renameat(folder, name, folder, older) ? -errno : 0;
-	free(older);
-	return err;
-}
-
 /* Opens the file, after renaming one that has no room for @size bytes. */
 static int open_file(const struct append_file *f, size_t size, struct stat *st)
 {
@@ -113,7 +101,7 @@ static int open_file(const struct append_file *f, size_t size, struct stat *st)
 	fd = open_there(folder, name, st);
 	if (fd >= 0 && st->st_size > 0 && (size_t)st->st_size + size > max) {
 		close(fd);
-		err = rename_older(folder, name);
+		err = output_set_aside(folder, name, "1");
 		fd = err ? err : open_there(folder, name, st);
 	}
 	close(folder);

@@ -60,6 +60,11 @@ int output_kind_error(const struct stat *st)
 	return st->st_nlink > 1 ? -EMLINK : 0;
 }
 
+bool output_is_refused(int err)
+{
+	return err == -ELOOP || err == -EMLINK || err == -EISDIR || err == -ENXIO;
+}
+
 const char *output_error(int err)
 {
 	switch (-err) {
@@ -71,6 +76,9 @@ const char *output_error(int err)
 		return "it is a folder";
 	case ENXIO:
 		return "it is a device, a FIFO or a socket";
+	case ENOTUNIQ:
+		return "at the name that an older one gets (.1, .damaged or .late) is no regular file "
+		       "with one link";
 	case ETIMEDOUT:
 		return "its file system does not answer";
 	default:
@@ -280,17 +288,18 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 	return err;
 }
 
-static int set_aside(struct output_file *f, int folder, const char *suffix)
+int output_set_aside(int folder, const char *name, const char *suffix)
 {
-	const char *old = f->names[OUTPUT_FILE];
-	char *name;
+	char *older;
 	int err = 0;
 
-	if (asprintf(&name, "%s.%s", old, suffix) < 0)
+	if (asprintf(&older, "%s.%s", name, suffix) < 0)
 		return -ENOMEM;
-	if (renameat(folder, old, folder, name) && errno != ENOENT)
+	if (output_path_check(folder, older))
+		err = -ENOTUNIQ;
+	else if (renameat(folder, name, folder, older) && errno != ENOENT)
 		err = -errno;
-	free(name);
+	free(older);
 	return err;
 }
 
@@ -302,7 +311,7 @@ static int replace(struct output_file *f, int folder, const char *data, size_t s
 	if (err)
 		fail(f, OUTPUT_TEMPORARY, err);
 	if (!err && aside)
-		err = fail(f, OUTPUT_FILE, set_aside(f, folder, aside));
+		err = fail(f, OUTPUT_FILE, output_set_aside(folder, f->names[OUTPUT_FILE], aside));
 	if (!err && renameat(folder, f->names[OUTPUT_TEMPORARY], folder, f->names[OUTPUT_FILE]))
 		err = fail(f, OUTPUT_FILE, -errno);
 	if (err)

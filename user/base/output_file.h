@@ -74,8 +74,15 @@ int output_path_check(int folder, const char *name);
  * descriptor or -errno. */
 int output_open(const char *path);
 
-/* The same for what @st describes. */
+/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno: -ENOTUNIQ if
+ * something else than a regular file with one link has that name. */
+int output_set_aside(int folder, const char *name, const char *suffix);
+
+/* The same as output_path_check() for what @st describes. */
 int output_kind_error(const struct stat *st);
+
+/* Whether @err says that something else than a regular file with one link is there. */
+bool output_is_refused(int err);
 
 /* The text of such an error, or of another errno. */
 const char *output_error(int err);

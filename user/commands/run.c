@@ -310,6 +310,14 @@ static int count_program_runs(const struct options *options)
 	return fd;
 }
 
+/* Says what is at the path instead of a file. Returns the exit code. */
+static int refuse(const struct log *log, const char *option, const char *path, int err)
+{
+	log_error(log, "%s %s: %s; name a regular file with one link, or one that does not exist",
+		  option, path, output_error(err));
+	return EXIT_USAGE;
+}
+
 /* Returns 0, or the exit code where a file is not to be written, after a message. */
 static int check_file(const struct agent *a, enum file which)
 {
@@ -319,13 +327,8 @@ static int check_file(const struct agent *a, enum file which)
 
 	if (!file->path)
 		return 0;
-	if (writer_refused(file)) {
-		log_error(log,
-			  "%s %s: %s; name a regular file with one link, or one that does not "
-			  "exist",
-			  option, file->path, output_error(writer_refused(file)));
-		return EXIT_USAGE;
-	}
+	if (writer_refused(file))
+		return refuse(log, option, file->path, writer_refused(file));
 	if (file->open_error == -EBUSY) {
 		log_error(log, "another agent writes %s: stop it, or name another %s", file->path,
 			  option);
@@ -404,6 +407,8 @@ static int open_heartbeat(struct agent *a)
 	err = heartbeat_open(&a->heartbeat, path);
 	if (!err)
 		return 0;
+	if (output_is_refused(err))
+		return refuse(&a->options->log, "--heartbeat", path, err);
 	log_error(&a->options->log, "cannot write the heartbeat %s: %s; name another --heartbeat",
 		  path, output_error(err));
 	return EXIT_TROUBLE;

@@ -326,8 +326,7 @@ bool writer_ready(const struct writer *w)
 
 int writer_refused(const struct writer *w)
 {
-	return writer_is_wrong_kind(w->open_error) && w->open_part == OUTPUT_FILE ? w->open_error :
-										    0;
+	return output_is_refused(w->open_error) && w->open_part == OUTPUT_FILE ? w->open_error : 0;
 }
 
 void writer_give_up_start(struct writer *w)

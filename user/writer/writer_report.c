@@ -86,16 +86,11 @@ static void log_waiting_lines(const struct writer *w)
 	log_lines(w, w->next, 0, w->next_size);
 }
 
-bool writer_is_wrong_kind(int err)
-{
-	return err == -ELOOP || err == -EMLINK || err == -EISDIR || err == -ENXIO;
-}
-
 void writer_report(struct writer *w, int err, unsigned int part)
 {
 	static const char *const suffixes[] = { "", ".tmp: ", ".lock: " };
 	const char *name = strrchr(w->path, '/');
-	bool beside = part && part < OUTPUT_PARTS && writer_is_wrong_kind(err);
+	bool beside = part && part < OUTPUT_PARTS && output_is_refused(err);
 	int before = w->error;
 
 	if (err == before)

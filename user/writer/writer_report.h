@@ -14,7 +14,4 @@ void writer_report(struct writer *w, int err, unsigned int part);
 /* Logs a line of @size bytes, newline included, that is not in the file. */
 void writer_log_line(const struct writer *w, const char *line, size_t size);
 
-/* Whether there is what cannot be written, such as a FIFO. @err: -errno. */
-bool writer_is_wrong_kind(int err);
-
 #endif
