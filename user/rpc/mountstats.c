@@ -256,13 +256,13 @@ static int fold_server(struct mountstats *m, char *label)
 		if (!strcmp(m->servers[i].label, label))
 			return 0;
 	if (m->server_count == RPC_MAX_SERVERS) {
-		strcpy(label, LABEL_OTHER);
+		snprintf(label, LABEL_SIZE, LABEL_OTHER);
 		return 0;
 	}
 	known = ARRAY_APPEND(m->servers, m->server_count);
 	if (!known)
 		return -ENOMEM;
-	strcpy(known->label, label);
+	snprintf(known->label, LABEL_SIZE, "%s", label);
 	return 0;
 }
 
