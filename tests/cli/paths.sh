@@ -78,6 +78,11 @@ for name in x.prom .x.prom.tmp .x.prom.lock state .state.tmp .state.lock events;
 	done
 done
 
+# A limit of files' sizes costs the files that it forbids, and does not end the agent.
+got=0
+limited=$(ulimit -f 0 && exec "$program" run --output limited.prom --events none --hooks rpc --source mountstats --duration 0.3 2>&1) || got=$?
+[[ $got == 1 && $limited == *"cannot write limited.prom: File too large;"* ]] || fail "with a limit it ends with $got: $limited"
+
 # Where the caller has closed standard error, no file takes its number, and messages do not end up in it.
 "$program" run --output closed.prom --events none --hooks rpc --source mountstats --heartbeat beat --duration 30 2>&- &
 agent=$!

@@ -152,11 +152,12 @@ TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 }
 
 /* The first text that is taken says so, and no other. */
-TEST(a_damaged_file_is_not_overwritten)
+TEST(a_file_that_cannot_be_read_is_not_overwritten)
 {
 	static const struct state_store damaged[] = { { .text = "nonsense", .len = 8 },
 						      { .text = "", .len = 0 },
-						      { .error = -EFBIG } };
+						      { .error = -EFBIG },
+						      { .error = -EIO } };
 
 	for (size_t i = 0; i < COUNT(damaged); i++) {
 		struct given g = { .full = true };

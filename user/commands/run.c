@@ -484,8 +484,9 @@ int cmd_run(const struct options *options)
 	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, &options->log))
 		return EXIT_TROUBLE;
 	loop_block_signals();
-	/* A closed pipe is an error of write() and does not end the agent. */
+	/* A closed pipe and a limit of a file's size are errors of write() and do not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	notify_open(&a.notify, &options->log);
 	look_at_messages(&options->log);
 	look_at_acks(&a);

@@ -151,6 +151,7 @@ static int trace_now(const struct options *options)
 	loop_block_signals();
 	/* It must remove its trace instance and write its files first. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (trace_files_begin(&t.files, options))
 		goto out;
 	err = observer_start(&t.observer, &options->log, options->hooks, options->sources,

@@ -39,16 +39,14 @@ static int read_state(struct state_file *f, struct fault_state *state)
 
 	if (!err)
 		err = fault_state_read(state, store->text, store->len);
-	f->damaged = err == -EINVAL || err == -EFBIG;
-	if (f->damaged)
+	f->damaged = err;
+	if (err)
 		log_warn(f->log,
-			 "the state file %s is damaged: it will be renamed to %s.damaged; counting "
-			 "faults from the kernel log",
-			 store->path, store->path);
-	else if (err)
-		log_warn(f->log,
-			 "cannot read the state file %s: %s; counting faults from the kernel log",
-			 store->path, strerror(-err));
+			 "cannot read the state file %s: %s; it will be renamed to %s.damaged; "
+			 "counting faults from the kernel log",
+			 store->path,
+			 err == -EINVAL || err == -EFBIG ? "it is damaged" : strerror(-err),
+			 store->path);
 	return err;
 }
 
