@@ -101,12 +101,13 @@ __noinline int is_in_driver(__u64 address)
 	return found;
 }
 
-/* Whether the driver is on the stack, or may be. */
+/* Whether the driver is on the stack, or may be. The first address is this program's own, which may lie within the
+ * size of a module of the driver. */
 static __always_inline bool may_be_driver(const __u64 *stack, long size)
 {
 	int found = size <= 0 || !printk_driver_known;
 
-	for (__u32 i = 0; i < PRINTK_STACK; i++)
+	for (__u32 i = 1; i < PRINTK_STACK; i++)
 		found |= is_in_driver(stack[i]);
 	return found;
 }

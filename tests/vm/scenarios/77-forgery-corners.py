@@ -19,7 +19,7 @@ def recovered(folder, name):
 @judgement
 def what_users_have_the_kernel_print_is_no_fault(folder):
     tried = []
-    for before, after, letter in (("begin", "no-driver", "a"), ("continued", "quoted", "b")):
+    for before, after, letter in (("begin", "no-driver", "a"), ("no-driver", "quoted", "b")):
         ours = between(folder, before, after)
         need(not counts(ours), "faults:", counts(ours))
         need((folder / f"{after}.status").read_text() == "0\n", (folder / f"{after}.check").read_text())
@@ -31,15 +31,6 @@ def what_users_have_the_kernel_print_is_no_fault(folder):
 
 
 @judgement
-def a_prefix_of_the_packet_filter_is_no_fault_where_callers_are_known(folder):
-    ours = between(folder, "no-driver", "continued")
-    if knows_callers(folder):
-        need(not counts(ours) and unverified(ours) == ["a8"], counts(ours), unverified(ours))
-    else:  # SECURITY.md says so
-        need(set(counts(ours)) == {("0000:a8:00.0", 79)}, counts(ours))
-
-
-@judgement
 def a_module_without_text_hides_no_caller(folder):
     need((folder / "cipher").read_text(), "the cipher was not loaded")
     log = (folder / "agent.log").read_text()
@@ -48,7 +39,7 @@ def a_module_without_text_hides_no_caller(folder):
 
 @judgement
 def what_the_driver_quotes_is_no_fault(folder):
-    ours = between(folder, "continued", "quoted")
+    ours = between(folder, "no-driver", "quoted")
     need({"c0", "c9"} <= set(unverified(ours)), "the quoted texts did not arrive:", unverified(ours))
     need(not ours.get("gpu_driver_errors_total"), "a driver error")
     own = counts(between(folder, "quoted", "driver"))
@@ -107,3 +98,12 @@ def the_driver_is_known_while_printk_is_traced(folder):
     ours = between(folder, "unfinished", "traced")
     need(counts(ours) == {("0000:d1:00.0", 79): 1, ("0000:d2:00.0", 79): 1}, counts(ours))
     need(unverified(ours) == ["d3", "d4"], unverified(ours))
+
+
+@judgement
+def a_prefix_of_the_packet_filter_is_no_fault_where_callers_are_known(folder):
+    ours = between(folder, "traced", "continued")
+    if knows_callers(folder):
+        need(not counts(ours) and unverified(ours) == ["a8"], counts(ours), unverified(ours))
+    else:  # SECURITY.md says so
+        need(set(counts(ours)) == {("0000:a8:00.0", 79)}, counts(ours))

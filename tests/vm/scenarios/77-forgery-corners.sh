@@ -81,11 +81,6 @@ forge() {
 modprobe -a nf_log_syslog nf_log_ipv4 xt_LOG overlay fuse 2>/dev/null || true
 forge a
 judge no-driver
-# A prefix that begins with the kernel's mark of a continuation. By the text alone it is the driver's.
-put_value /proc/sys/net/netfilter/nf_log_all_netns 1
-try_packet $'\001cNVRM: Xid (a8:00): 79, '
-put_value /proc/sys/net/netfilter/nf_log_all_netns 0
-judge continued
 
 # A user has a cipher loaded, whose data is a module without text: from 6.4 on its address is 0, as if it were hidden. The
 # newest kernel loads it for root alone.
@@ -185,4 +180,10 @@ echo 0 >$tracing/events/printing/enable
 mapfile -t probes < <(sed -n 's/^[pr][0-9]*:\(printing[^ ]*\) .*/-:\1/p' $tracing/kprobe_events)
 probe "${probes[@]}"
 judge traced
+
+# A prefix that begins with the kernel's mark of a continuation. By the text alone it is the driver's.
+put_value /proc/sys/net/netfilter/nf_log_all_netns 1
+try_packet $'\001cNVRM: Xid (a8:00): 79, '
+put_value /proc/sys/net/netfilter/nf_log_all_netns 0
+judge continued
 agent_stop
