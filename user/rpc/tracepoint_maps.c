@@ -21,10 +21,6 @@
 #define DOUBT_NS 30000000000
 #define MAX_DOUBTS 64
 
-/* A count of waiters above 0 is wrong if this many snapshots in a row found no waiting
- * task in the table of tasks. */
-#define IDLE_SNAPSHOTS 2
-
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards)
 {
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
@@ -351,19 +347,25 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 		w->count[t.server][limit]++;
 }
 
-/* Corrects the count of waiters, and ends the period of waiting, where no task waits any
- * more although the count says so: the event of a wake-up was missed. */
+/*
+ * Corrects the count of waiters, and ends the period of waiting, where no task waits any
+ * more although the count says so: the event of a wake-up was missed. Then two snapshots in a
+ * row find no such task in the same period. In a shorter one, a task may have begun to wait
+ * after the table was looked at.
+ */
 static void reconcile(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
 		for (int l = 0; l < RPC_LIMITS; l++) {
 			struct rpc_event_server *v = &w->m->servers[i];
-			unsigned int *idle = &w->m->labels[i].idle[l];
-			uint64_t counted = v->waiting[l];
+			uint64_t *idle = &w->m->labels[i].idle_since[l];
+			uint64_t counted = v->waiting[l], since = v->saturated_since[l];
 
-			if (w->count[i][l] || !counted) {
+			if (w->count[i][l] || !counted || !since) {
 				*idle = 0;
-			} else if (++*idle >= IDLE_SNAPSHOTS) {
+			} else if (*idle != since) {
+				*idle = since;
+			} else {
 				*idle = 0;
 				__sync_fetch_and_sub(&v->waiting[l], counted);
 				v->saturated_since[l] = 0;

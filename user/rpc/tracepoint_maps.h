@@ -22,7 +22,8 @@ struct rpc_event_label {
 	char transport[16]; /* protocol; "" if not known */
 	bool named; /* by name or address, not by the client's number */
 	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
-	unsigned int idle[RPC_LIMITS]; /* snapshots without a waiting task */
+	/* Begin of the period of waiting that the last snapshot found without a waiting task, or 0. */
+	uint64_t idle_since[RPC_LIMITS];
 };
 
 struct tracepoint_maps {
