@@ -128,6 +128,18 @@ TEST(replies_are_those_of_the_mounts_transports)
 			 0);
 }
 
+TEST(a_servers_text_begins_no_mount)
+{
+	static const char stats[] = "device nas:/a mounted on /a with fstype nfs4 statvers=1.1\n"
+				    "\timpl_id:\tname='x\n"
+				    "device nas:/d mounted on /d with fstype nfs4 statvers=1.1\n"
+				    "',domain='y',date='0,0'\n"
+				    "\txprt:\ttcp 1 2 3 4 5 6 20 8\n";
+
+	assert_int_equal(mount_replies((struct span){ stats, stats + strlen(stats) }, "/d"), 0);
+	assert_int_equal(mount_replies((struct span){ stats, stats + strlen(stats) }, "/a"), 20);
+}
+
 TEST(mounts_of_this_machine_are_judged)
 {
 	char folder[] = "/tmp/xidscope-test.XXXXXX", path[64], device[32] = "";
