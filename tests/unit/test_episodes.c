@@ -59,8 +59,7 @@ static void *copy_of(const void *from, size_t size)
 	void *copy = malloc(size + 1);
 
 	assert_non_null(copy);
-	memcpy(copy, from, size);
-	return copy;
+	return size ? memcpy(copy, from, size) : copy;
 }
 
 /* Intervals of @interval seconds until @seconds; the first begins at 100 s. */
