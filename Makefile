@@ -70,7 +70,7 @@ BPF_CFLAGS = $(HERE) -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
 BPF_OBJECTS := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(G)/%.skel.h,$(wildcard bpf/*.bpf.c))
 GENERATED := $(SKELETONS) $(G)/version.h $(G)/page.html $(patsubst user/xid/%.tsv,$(G)/%.inc,$(wildcard user/xid/*.tsv))
-USER_SOURCES := $(wildcard user/*.c user/*/*.c)
+USER_SOURCES := $(wildcard user/*.c user/*/*.c user/*/*/*.c)
 USER_OBJECTS := $(USER_SOURCES:%.c=$(B)/%.o)
 
 .PHONY: all completions deps-release deb manifests check-manifests release check-release previous check-packages help install uninstall image deps demo tests unit lint format check check-all page-test paradox check-transports check-slurm check-dkms faults soak fuzz fuzz-grow \
@@ -462,4 +462,4 @@ clean: ## remove what was built
 distclean: clean ## remove the cached guest images and kernels, too
 	rm -rf .cache
 
--include $(wildcard $(B)/user/*.d $(B)/user/*/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*/*.d $(B)/bench/*.d)
+-include $(wildcard $(B)/user/*.d $(B)/user/*/*.d $(B)/user/*/*/*.d $(B)/bpf/*.d $(B)/tests/*.d $(B)/fuzz/*/*.d $(B)/fuzz/*/*/*.d $(B)/bench/*.d)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What bpf/rpc.bpf.c records and user/rpc/btf_maps.c reads: keys, values, sizes.
+ * What bpf/rpc.bpf.c records and user/rpc/btf/btf_maps.c reads: keys, values, sizes.
  *
  * Nothing here is per CPU. A per-CPU map multiplies by every possible CPU (256
  * on the nodes this is made for), so hot values are kept in up to

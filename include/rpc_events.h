@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What bpf/rpc_events.bpf.c records and user/rpc/tracepoint_maps.c reads, in addition
+ * What bpf/rpc_events.bpf.c records and user/rpc/tracepoints/tracepoint_maps.c reads, in addition
  * to include/rpc.h, which both sources use.
  *
  * Events identify a client by a number, which the kernel uses again, and a task by 16 bits

@@ -8,15 +8,18 @@ from pathlib import Path
 # What a folder of user/ may include besides itself, include/ and what is generated.
 ROOMS = {
     "base": "",
-    "model": "base",
+    "snapshot": "base",
     "kernel": "base",
     "xid": "base",
-    "rpc": "base model kernel",
-    "faults": "base model kernel xid",
-    "sinks": "base model xid",
-    "health": "base model xid",
+    "rpc": "base snapshot kernel",
+    "faults": "base snapshot kernel xid",
+    "limits": "base snapshot",
+    "session": "base snapshot limits",
+    "past": "base snapshot xid",
+    "sinks": "base snapshot xid limits session",
+    "health": "base snapshot xid sinks",
     "writer": "base kernel",
-    "commands": "base model kernel xid rpc faults sinks health writer",
+    "commands": "base snapshot kernel xid rpc faults limits session past sinks health writer",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
 GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")

@@ -23,11 +23,11 @@ plant user/sinks/x.c rpc.h "$none"
 plant user/sinks/x.c rpc.skel.h "$none"
 plant user/main.c rpc/source.h "$none"
 plant bpf/x.bpf.c kernel.h "$none"
-plant user/sinks/x.c rpc/source.h 'user/sinks/x.c includes rpc/source.h: sinks may include base, model, xid'
+plant user/sinks/x.c rpc/source.h 'user/sinks/x.c includes rpc/source.h: sinks may include base, snapshot, xid, limits, session'
 plant user/base/x.h rpc/source.h 'user/base/x.h includes rpc/source.h: base may include nothing'
 plant user/sinks/x.c kernel.h 'user/sinks/x.c includes kernel.h: it must be written with its folder'
 plant user/base/x.c log.h 'user/base/x.c includes log.h: it must be written with its folder'
 plant user/base/x.c '<rpc/source.h>' 'user/base/x.c includes rpc/source.h: base may include nothing'
 plant bpf/x.bpf.c base/log.h 'bpf/x.bpf.c includes base/log.h: bpf may include include, vmlinux and its own'
 plant include/x.h kernel.h 'include/x.h includes kernel.h: include includes nothing of ours but itself'
-plant user/x.c base/log.h "user/x.c is in none of user/'s folders: base, model, kernel, xid, rpc, faults, sinks, health, writer, commands"
+plant user/x.c base/log.h "user/x.c is in none of user/'s folders: base, snapshot, kernel, xid, rpc, faults, limits, session, past, sinks, health, writer, commands"

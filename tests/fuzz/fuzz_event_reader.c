@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 #include "base/json_reader.h"
-#include "model/history.h"
-#include "sinks/event_reader.h"
+#include "past/history.h"
+#include "past/event_reader.h"
 
 static void on_owner(void *context, const char *what, struct span inside)
 {

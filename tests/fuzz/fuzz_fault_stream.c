@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "faults/fault_stream.h"
+#include "faults/prove/fault_stream.h"
 #include "json_valid.h"
 #include "kernel/kernel_log.h"
 #include "sinks/event_log.h"

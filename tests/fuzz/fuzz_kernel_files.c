@@ -9,7 +9,7 @@
 
 #include "fuzz.h"
 #include "json_valid.h"
-#include "faults/fault_cause.h"
+#include "faults/recognise/fault_cause.h"
 #include "faults/fault_facts.h"
 #include "faults/gpu_holders.h"
 #include "kernel/cpu_pressure.h"

@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 #include "health/health.h"
-#include "sinks/metrics_file.h"
+#include "health/metrics_file.h"
 #include "sinks/openmetrics.h"
 
 /* Caller frees. */

@@ -4,8 +4,8 @@
  * strings that fit and counts within bounds, and the reading comes to an end.
  */
 #include "fuzz.h"
-#include "rpc/mountstats_text.h"
-#include "rpc/xprt_info.h"
+#include "rpc/polled/mountstats_text.h"
+#include "rpc/polled/xprt_info.h"
 
 #define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
 

@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 #include "json_valid.h"
-#include "model/recording.h"
-#include "model/session.h"
+#include "session/recording.h"
+#include "session/session.h"
 #include "sinks/live.h"
 #include "sinks/page.h"
 #include "sinks/report.h"

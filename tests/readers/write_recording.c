@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/recording.h"
+#include "session/recording.h"
 
 #define SECONDS 180
 #define MS UINT64_C(1000000)

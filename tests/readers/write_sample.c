@@ -14,7 +14,7 @@
 
 #include "health/health.h"
 #include "base/label.h"
-#include "model/verdict.h"
+#include "limits/verdict.h"
 #include "sinks/metrics.h"
 #include "sinks/openmetrics.h"
 

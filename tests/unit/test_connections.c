@@ -4,7 +4,7 @@
  * one, and that the shares are of that server and of that time.
  */
 #include "unit.h"
-#include "model/connections.h"
+#include "session/connections.h"
 
 static struct snapshot before, s;
 static struct connections c;

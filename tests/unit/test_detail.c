@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 #include "health/health.h"
-#include "model/episodes.h"
+#include "limits/episodes.h"
 #include "sinks/openmetrics.h"
 
 #define OPS 19 /* of NFSv3, that a shell can cause */

@@ -4,7 +4,7 @@
  * servers apart, and that steady traffic is none.
  */
 #include "unit.h"
-#include "model/episodes.h"
+#include "limits/episodes.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MB UINT64_C(1000000)

@@ -4,7 +4,7 @@
  * it, of texts of the driver, too, and whatever of that the hook and the log lose.
  */
 #include "unit.h"
-#include "faults/fault_stream.h"
+#include "faults/prove/fault_stream.h"
 
 #define SECOND 1000000000ull
 #define MIXES 1000

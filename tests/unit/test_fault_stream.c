@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "faults/fault_stream.h"
+#include "faults/prove/fault_stream.h"
 #include "sinks/event_log.h"
 
 #define SECOND 1000000000ull

@@ -4,8 +4,8 @@
  * that what was shown once stays what it was while more comes.
  */
 #include "unit.h"
-#include "model/fold.h"
-#include "model/merge.h"
+#include "snapshot/fold.h"
+#include "snapshot/merge.h"
 
 /* Entry number n has figures that no other has, so that a sum shows which of them
  * are in it. */

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 #include "histogram.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 static const struct geometry {
 	uint32_t shift;

@@ -7,8 +7,8 @@
 
 #include "unit.h"
 #include "base/time_text.h"
-#include "model/history.h"
-#include "sinks/event_reader.h"
+#include "past/history.h"
+#include "past/event_reader.h"
 
 static struct history h;
 

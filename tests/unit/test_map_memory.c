@@ -13,7 +13,7 @@
 #include "printk.h"
 #include "printk.skel.h"
 #include "rpc.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "rpc.skel.h"
 #include "rpc_events.h"
 #include "rpc_events.skel.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "unit.h"
-#include "sinks/metrics_file.h"
+#include "health/metrics_file.h"
 #include "sinks/openmetrics.h"
 
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };

@@ -4,8 +4,8 @@
  * them, and that what is not understood is passed over.
  */
 #include "unit.h"
-#include "rpc/mountstats_text.h"
-#include "rpc/xprt_info.h"
+#include "rpc/polled/mountstats_text.h"
+#include "rpc/polled/xprt_info.h"
 
 /* The kernel writes all ops, also those without calls. */
 #define OPS_4                                                                    \

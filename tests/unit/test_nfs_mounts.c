@@ -5,9 +5,9 @@
  */
 #include "unit.h"
 #include "made_up_tree.h"
-#include "model/endpoint.h"
-#include "rpc/nfs_mounts.h"
-#include "rpc/xprt_files.h"
+#include "snapshot/endpoint.h"
+#include "rpc/polled/nfs_mounts.h"
+#include "rpc/polled/xprt_files.h"
 
 static void put_mounts(const char *text)
 {

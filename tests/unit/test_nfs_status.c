@@ -7,9 +7,9 @@
 #include <limits.h>
 
 #include "unit.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "rpc/nfs_status.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 static void assert_name(int status, const char *expected)
 {

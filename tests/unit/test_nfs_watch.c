@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that stalls and saturated limits are reported once when they begin and once when they end. */
 #include "unit.h"
-#include "model/nfs_watch.h"
+#include "limits/nfs_watch.h"
 
 #define SECOND 1000000000ull
 

@@ -6,7 +6,7 @@
  * the table in metrics.c, all of them and no others.
  */
 #include "unit.h"
-#include "model/episodes.h"
+#include "limits/episodes.h"
 #include "sinks/metrics.h"
 #include "sinks/metrics_writer.h"
 #include "sinks/openmetrics.h"

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "unit.h"
-#include "model/recording.h"
-#include "model/recording_table.h"
+#include "session/recording.h"
+#include "snapshot/recording_table.h"
 
 static char *bytes;
 static size_t size;

@@ -4,7 +4,7 @@
  * phase that took most of the time, the GPU that failed, and what is missing.
  */
 #include "unit.h"
-#include "model/merge.h"
+#include "snapshot/merge.h"
 #include "sinks/report.h"
 #include "xid/xid_catalog.h"
 

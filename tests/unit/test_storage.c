@@ -4,7 +4,7 @@
  * or one of its addresses, and no other one.
  */
 #include "unit.h"
-#include "model/storage.h"
+#include "commands/storage.h"
 
 static struct snapshot s;
 static struct storage_rules rules;

@@ -3,7 +3,7 @@
  * Proves that the source tracepoints ends a period of waiting whose last wake-up was missed, and no other one.
  */
 #include "unit.h"
-#include "rpc/tracepoint_maps.c"
+#include "rpc/tracepoints/tracepoint_maps.c"
 
 #define SEND RPC_LIMIT_SEND
 

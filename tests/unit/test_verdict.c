@@ -6,7 +6,7 @@
  * slots that were proposed.
  */
 #include "unit.h"
-#include "model/verdict.h"
+#include "limits/verdict.h"
 
 #define SERVER "nas"
 #define MS UINT64_C(1000000)

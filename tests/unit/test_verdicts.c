@@ -3,10 +3,10 @@
  * Proves that the verdict on each excerpt of tests/data/verdicts.tsv is the one that the vendor's sources ask for, by the
  * rules that it names: in the agent, and in what a check reads in its metrics file.
  */
-#include "faults/fault_stream.h"
+#include "faults/prove/fault_stream.h"
 #include "health/health.h"
 #include "lines.h"
-#include "sinks/metrics_file.h"
+#include "health/metrics_file.h"
 #include "sinks/openmetrics.h"
 
 #define SECOND 1000000000ull

@@ -19,7 +19,7 @@
 #include "commands/options.h"
 #include "health/ack.h"
 #include "health/health.h"
-#include "sinks/metrics_file.h"
+#include "health/metrics_file.h"
 
 /* How long to wait for another edit of the file, and between two tries. */
 #define LOCK_NS 5000000000ull

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "model/nfs_watch.h"
+#include "limits/nfs_watch.h"
 #include "sinks/event_log.h"
 
 /* Initialise with {} and @log, NULL for none. */

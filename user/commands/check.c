@@ -24,7 +24,7 @@
 #include "health/mount_probe.h"
 #include "health/mount_text.h"
 #include "health/pcie_facts.h"
-#include "sinks/metrics_file.h"
+#include "health/metrics_file.h"
 
 #define REASON_SIZE 640
 #define FSTAB_MAX_BYTES (1 << 20)

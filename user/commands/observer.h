@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "faults/gpu_hooks.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "rpc/rpc_observer.h"
 #include "sinks/event_log.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "health/health.h"
-#include "model/session_filter.h"
-#include "model/storage.h"
+#include "session/session_filter.h"
+#include "commands/storage.h"
 #include "sinks/openmetrics.h"
 
 enum command {

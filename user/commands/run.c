@@ -26,7 +26,7 @@
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
-#include "model/fold.h"
+#include "snapshot/fold.h"
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 

@@ -16,8 +16,8 @@
 #include "commands/trace_files.h"
 #include "health/health.h"
 #include "kernel/capabilities.h"
-#include "model/recording.h"
-#include "model/session.h"
+#include "session/recording.h"
+#include "session/session.h"
 #include "sinks/live.h"
 #include "sinks/report.h"
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "commands/options.h"
-#include "model/recording.h"
-#include "model/session.h"
+#include "session/recording.h"
+#include "session/session.h"
 
 struct trace_files {
 	const struct options *options;

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "model/verdict.h"
+#include "limits/verdict.h"
 
 void verdicts_free(struct verdicts *v)
 {

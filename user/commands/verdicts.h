@@ -7,7 +7,7 @@
 #define XIDSCOPE_VERDICTS_H
 
 #include "base/log.h"
-#include "model/episodes.h"
+#include "limits/episodes.h"
 #include "sinks/event_log.h"
 
 /* Initialise with {}. */

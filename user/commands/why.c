@@ -18,10 +18,10 @@
 #include "commands/options.h"
 #include "commands/why_recording.h"
 #include "faults/fault_state.h"
-#include "model/event.h"
-#include "model/history.h"
-#include "model/recording.h"
-#include "sinks/event_reader.h"
+#include "snapshot/event.h"
+#include "past/history.h"
+#include "session/recording.h"
+#include "past/event_reader.h"
 
 struct window {
 	double since, until;

@@ -8,11 +8,11 @@
 
 #include "base/json.h"
 #include "base/time_text.h"
-#include "model/episodes.h"
-#include "model/nfs_watch.h"
-#include "model/recording.h"
-#include "model/session.h"
-#include "sinks/event_reader.h"
+#include "limits/episodes.h"
+#include "limits/nfs_watch.h"
+#include "session/recording.h"
+#include "session/session.h"
+#include "past/event_reader.h"
 #include "xid/xid_catalog.h"
 
 struct reading {

@@ -5,7 +5,7 @@
 #ifndef XIDSCOPE_WHY_RECORDING_H
 #define XIDSCOPE_WHY_RECORDING_H
 
-#include "model/history.h"
+#include "past/history.h"
 
 /* Initialise with {}. */
 struct seen_by_trace {

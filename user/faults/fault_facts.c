@@ -10,8 +10,8 @@
 #include "base/file_text.h"
 #include "base/span.h"
 #include "kernel/kernel_types.h"
-#include "kernel/printk_hook.h"
-#include "kernel/printk_origin.h"
+#include "faults/prove/printk_hook.h"
+#include "faults/prove/printk_origin.h"
 #include "kernel/tracefs.h"
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */

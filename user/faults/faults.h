@@ -8,7 +8,7 @@
 #ifndef XIDSCOPE_FAULTS_H
 #define XIDSCOPE_FAULTS_H
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* Equal faults with a gap below this are one burst. */
 #define FAULT_BURST_SECONDS 5.0

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "faults/fault_stream.h"
+#include "faults/prove/fault_stream.h"
 #include "faults/state_file.h"
 #include "faults/trace_events.h"
 #include "kernel/kernel_log.h"
 #include "kernel/module_events.h"
-#include "kernel/printk_hook.h"
-#include "kernel/printk_origin.h"
+#include "faults/prove/printk_hook.h"
+#include "faults/prove/printk_origin.h"
 
 /* Records read at a time, and for how long, so that a storm does not delay the other work. What
  * was there before the start is read in one go. */

@@ -11,8 +11,8 @@
 
 #include "base/log.h"
 #include "faults/state_file.h"
-#include "model/event.h"
-#include "model/snapshot.h"
+#include "snapshot/event.h"
+#include "snapshot/snapshot.h"
 #include "xid/xid_policy.h"
 
 struct gpu_options {

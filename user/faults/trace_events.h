@@ -8,8 +8,8 @@
 #define XIDSCOPE_TRACE_EVENTS_H
 
 #include "base/log.h"
-#include "faults/fault_stream.h"
-#include "model/snapshot.h"
+#include "faults/prove/fault_stream.h"
+#include "snapshot/snapshot.h"
 
 struct trace_events;
 

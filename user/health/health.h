@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "health/ack.h"
-#include "model/node_facts.h"
-#include "model/snapshot.h"
+#include "health/node_facts.h"
+#include "snapshot/snapshot.h"
 
 enum health_level {
 	HEALTH_OK, /* as the setting of a rule: off */

@@ -7,7 +7,7 @@
 #ifndef XIDSCOPE_MOUNT_PROBE_H
 #define XIDSCOPE_MOUNT_PROBE_H
 
-#include "model/node_facts.h"
+#include "health/node_facts.h"
 
 /*
  * Sets the state of each mount. @limit: seconds until a server that has not answered, and has

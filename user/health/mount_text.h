@@ -7,7 +7,7 @@
 #define XIDSCOPE_MOUNT_TEXT_H
 
 #include "base/mountinfo.h"
-#include "model/node_facts.h"
+#include "health/node_facts.h"
 
 /* Adds the NFS mounts of the text of a file like /etc/fstab that are there since the boot: not
  * those with noauto or x-systemd.automount. */

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "model/node_facts.h"
+#include "health/node_facts.h"
 
 /* Counts the PCI devices below @root that have the driver: it has no others than GPUs. If @links,
  * also reads their links; those beyond MAX_LINK_FACTS are left out. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/time_text.h"
-#include "model/fault_group.h"
+#include "snapshot/fault_group.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "rpc/facts.h"
 
 /* Sets of sources. */

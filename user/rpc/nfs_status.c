@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* include/linux/errno.h: RPC tasks often end with these, system calls never do. */
 static const char *const kernel_names[] = {

@@ -19,14 +19,14 @@
 #include "kernel/cpu_pressure.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
-#include "model/merge.h"
+#include "snapshot/merge.h"
 #include "rpc/choice.h"
-#include "rpc/mountstats.h"
-#include "rpc/nfs_mounts.h"
+#include "rpc/polled/mountstats.h"
+#include "rpc/polled/nfs_mounts.h"
 #include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"
 #include "rpc/source.h"
-#include "rpc/xprt_files.h"
+#include "rpc/polled/xprt_files.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 

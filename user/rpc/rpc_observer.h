@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/log.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 struct rpc_observer;
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "kernel/bpf_hooks.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 struct rpc_series_reader {
 	const volatile struct rpc_series *series; /* mapped; NULL: not now */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "slow_call.h"
 
 struct ring_buffer;

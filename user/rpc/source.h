@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 struct source_setup {
 	const struct log *log; /* must outlive the source */

@@ -5,7 +5,7 @@
 #ifndef XIDSCOPE_CALL_METRICS_H
 #define XIDSCOPE_CALL_METRICS_H
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "sinks/metrics_writer.h"
 
 /* Writes them with the writer's level of detail. */

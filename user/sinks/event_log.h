@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/event.h"
+#include "snapshot/event.h"
 
 struct event_log;
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "model/fault_group.h"
+#include "snapshot/fault_group.h"
 #include "sinks/call_metrics.h"
 #include "sinks/metrics_writer.h"
 #include "version.h"

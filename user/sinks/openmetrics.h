@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "sinks/metrics.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "model/session.h"
+#include "session/session.h"
 
 /* A session that has ended: the verdicts, then tables. @histograms: those of each op, too. */
 void report_session(FILE *out, const struct session *t, bool histograms);

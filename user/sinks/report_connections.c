@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/safe_text.h"
-#include "model/connections.h"
+#include "session/connections.h"
 #include "sinks/report.h"
 
 /* Of each server at once: more say no more. */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "model/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* Lines below that of an interval, only if a connection is slow or stuck. */
 void report_connections_interval(FILE *out, const struct snapshot *before,

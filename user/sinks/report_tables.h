@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "model/session.h"
+#include "session/session.h"
 
 /* The ops of each server, the costliest first. */
 void report_ops(FILE *out, const struct session *t);

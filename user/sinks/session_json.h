@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "model/session.h"
+#include "session/session.h"
 
 /* Raised when a member changes its meaning or goes; new members leave it. */
 #define SESSION_JSON_VERSION 1

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Who called printk, by the addresses in a kernel stack. */
+#include "faults/prove/printk_origin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "base/span.h"
+#include "kernel/module_events.h"
+
+/* A stack is looked up long before this. */
+#define KEEP_NS (60 * 1000000000ull)
+
+/* The modules are read again for a message that came later than this. */
+#define AGE_NS 50000000ull
+
+/* The first prints all faults, and is there before the others. */
+static const char *const driver_modules[] = {
+	"nvidia", "nvidia_modeset", "nvidia_uvm", "nvidia_drm", "nvidia_peermem", "nvswitch",
+};
+
+/* From the tracepoint up to what a driver calls. devkmsg_emit, which prints what
+ * a process wrote, is not among them. From 5.15 on printk has the name _printk. */
+static const char *const inner_names[] = { "printk_sprint", "vprintk_store" };
+static const char *const outer_names[] = {
+	"vprintk_emit", "vprintk_default",  "vprintk_deferred", "vprintk",
+	"_printk",      "_printk_deferred", "dev_vprintk_emit", "dev_printk_emit",
+};
+
+/* While a function's return is traced, its return address is one of these; not all kernels
+ * show the true one. */
+static const char *const lost_names[] = {
+	"return_to_handler",
+	"arch_rethook_trampoline",
+	"__kretprobe_trampoline",
+	"kretprobe_trampoline",
+};
+
+static const struct {
+	const char *const *names;
+	size_t count;
+} names_of[] = {
+	[PRINTK_INNER] = { inner_names, sizeof(inner_names) / sizeof(*inner_names) },
+	[PRINTK_OUTER] = { outer_names, sizeof(outer_names) / sizeof(*outer_names) },
+	[PRINTK_LOST] = { lost_names, sizeof(lost_names) / sizeof(*lost_names) },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- printk's functions ---- */
+
+/* The compiler appends ".cold", ".isra.0" and so on to names of parts. */
+static bool is_function(struct span name, const char *wanted)
+{
+	return span_take(&name, wanted) && (!span_left(name) || *name.at == '.');
+}
+
+static bool is_one_of(struct span name, size_t kind)
+{
+	for (size_t i = 0; i < names_of[kind].count; i++)
+		if (is_function(name, names_of[kind].names[i]))
+			return true;
+	return false;
+}
+
+/* "ffffffff811c2f60 T _printk"; modules' symbols have "\t[module]", too. */
+static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open)
+{
+	struct printk_function *f;
+	uint64_t address;
+
+	if (!span_take_number(&line, 16, UINT64_MAX, &address) || span_left(line) < 3)
+		return -EINVAL;
+	/* The symbols are sorted by address: the next one ends a function. */
+	for (; *open < o->function_count && address > o->functions[*open].begin; ++*open)
+		o->functions[*open].end = address;
+	line.at += 3;
+	if (span_is(line, "_stext"))
+		o->text_begin = address;
+	else if (span_is(line, "_etext"))
+		o->text_end = address;
+	for (size_t kind = 0; kind < COUNT(names_of); kind++) {
+		if (!is_one_of(line, kind))
+			continue;
+		f = ARRAY_APPEND(o->functions, o->function_count);
+		if (!f)
+			return -ENOMEM;
+		*f = (struct printk_function){ address, address, kind };
+	}
+	return 0;
+}
+
+int printk_origins_read_functions(struct printk_origins *o, const char *root)
+{
+	FILE *file = file_open(root, "/proc/kallsyms");
+	uint64_t open = 0;
+	char *line = NULL;
+	size_t room = 0;
+	int err = 0;
+
+	if (!file)
+		return -errno;
+	o->function_count = 0;
+	while (!err && getline(&line, &room, file) > 0) {
+		struct span s = { line, line + strcspn(line, "\n") };
+
+		if (memchr(s.at, '\t', span_left(s)))
+			break;
+		err = add_symbol(o, s, &open);
+	}
+	if (!err && ferror(file))
+		err = -EIO;
+	free(line);
+	fclose(file);
+	if (!err && !o->function_count)
+		err = -ENOENT;
+	if (!err && !o->functions[0].begin)
+		err = -EPERM;
+	if (err)
+		o->function_count = 0;
+	return err;
+}
+
+/* ---- modules ---- */
+
+static bool is_driver(struct span name)
+{
+	for (size_t i = 0; i < COUNT(driver_modules); i++)
+		if (span_is(name, driver_modules[i]))
+			return true;
+	return false;
+}
+
+/* "nvidia 56823808 2 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0a1b000 (OE)". From 6.4 on the address is that of its text,
+ * and 0 for a module that has none. Returns 1 if there is an address, 0 if not, or -errno. */
+static int add_module(struct printk_origins *o, struct span line, uint64_t now_ns)
+{
+	struct module_range new = { .driver = is_driver(span_take_until(&line, " ")),
+				    .from_ns = o->read_ns,
+				    .until_ns = UINT64_MAX,
+				    .found = true };
+	struct module_range *m;
+	uint64_t size;
+
+	if (!span_take(&line, " ") || !span_take_number(&line, 10, UINT32_MAX, &size) ||
+	    !span_take_through(&line, " 0x") ||
+	    !span_take_number(&line, 16, UINT64_MAX, &new.begin))
+		return -EINVAL;
+	if (!new.begin)
+		return 0;
+	new.end = new.begin + size;
+	for (size_t i = 0; i < o->module_count; i++) {
+		m = &o->modules[i];
+		if (m->until_ns > now_ns && m->begin == new.begin && m->end == new.end &&
+		    m->driver == new.driver) {
+			m->found = true;
+			return 1;
+		}
+	}
+	m = ARRAY_APPEND(o->modules, o->module_count);
+	if (!m)
+		return -ENOMEM;
+	*m = new;
+	return 1;
+}
+
+static int read_modules(struct printk_origins *o, const char *root, uint64_t now_ns)
+{
+	FILE *file = file_open(root, "/proc/modules");
+	size_t kept = 0, room = 0, lines = 0, shown = 0;
+	char *line = NULL;
+	int found = 0;
+
+	if (!file)
+		return -errno;
+	for (size_t i = 0; i < o->module_count; i++)
+		o->modules[i].found = false;
+	for (; found >= 0 && getline(&line, &room, file) > 0; lines++) {
+		found = add_module(o, (struct span){ line, line + strlen(line) }, now_ns);
+		shown += found > 0;
+	}
+	if (found >= 0 && ferror(file))
+		found = -EIO;
+	free(line);
+	fclose(file);
+	if (found < 0)
+		return found;
+	/* Users can have modules without text loaded; where addresses are hidden, those of all are. */
+	if (lines && !shown)
+		return -EPERM;
+	for (size_t i = 0; i < o->module_count; i++) {
+		struct module_range *m = &o->modules[i];
+
+		if (!m->found && m->until_ns == UINT64_MAX)
+			m->until_ns = now_ns;
+		if (m->found || m->until_ns + KEEP_NS > now_ns)
+			o->modules[kept++] = *m;
+	}
+	o->module_count = kept;
+	o->read_ns = now_ns;
+	return 0;
+}
+
+static bool has_driver(const struct printk_origins *o, uint64_t time_ns)
+{
+	for (size_t i = 0; i < o->module_count; i++)
+		if (o->modules[i].driver && time_ns >= o->modules[i].from_ns &&
+		    time_ns <= o->modules[i].until_ns)
+			return true;
+	return false;
+}
+
+int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns)
+{
+	o->driver = module_number(root, driver_modules[0]);
+	o->error = read_modules(o, root, now_ns);
+	if (!o->error && !o->function_count && has_driver(o, now_ns))
+		o->error = printk_origins_read_functions(o, root);
+	return o->error;
+}
+
+/* ---- looking up ---- */
+
+/* A return address is behind the call, so perhaps behind the function; one that is
+ * hidden is the beginning of its stand-in. */
+static const struct printk_function *find_function(const struct printk_origins *o, uint64_t address)
+{
+	for (size_t i = 0; i < o->function_count; i++) {
+		const struct printk_function *f = &o->functions[i];
+
+		if (address <= f->end && address + (f->kind == PRINTK_LOST) > f->begin)
+			return f;
+	}
+	return NULL;
+}
+
+static bool is_in_module(const struct module_range *m, uint64_t address, uint64_t time_ns)
+{
+	return address > m->begin && address <= m->end && time_ns >= m->from_ns &&
+	       time_ns <= m->until_ns;
+}
+
+/* Whether it is in the kernel's text or in a module. */
+static bool is_known_text(const struct printk_origins *o, uint64_t address, uint64_t time_ns)
+{
+	if (o->text_begin >= o->text_end || (address >= o->text_begin && address <= o->text_end))
+		return true;
+	for (size_t i = 0; i < o->module_count; i++)
+		if (is_in_module(&o->modules[i], address, time_ns))
+			return true;
+	return false;
+}
+
+/* A module's other parts may lie elsewhere, and other modules' text within its
+ * size: an address belongs to the module that begins last before it. */
+static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t time_ns)
+{
+	const struct module_range *best = NULL;
+
+	for (size_t i = 0; i < o->module_count; i++) {
+		const struct module_range *m = &o->modules[i];
+
+		if (!is_in_module(m, address, time_ns))
+			continue;
+		if (!best || m->begin > best->begin || (m->begin == best->begin && m->driver))
+			best = m;
+	}
+	return best && best->driver;
+}
+
+enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
+				 size_t depth, uint64_t time_ns)
+{
+	const struct printk_function *f = NULL;
+	size_t i = 0;
+
+	if (!depth || !o->read_ns || o->error)
+		return PRINTK_ORIGIN_UNKNOWN;
+	if (!has_driver(o, time_ns))
+		return PRINTK_ORIGIN_OTHER;
+	/* Before printk's functions is what a tracepoint calls. */
+	while (i < depth && !f)
+		f = find_function(o, stack[i++]);
+	if (!f || f->kind != PRINTK_INNER)
+		return PRINTK_ORIGIN_UNKNOWN;
+	while (i < depth) {
+		f = find_function(o, stack[i]);
+		if (f ? f->kind == PRINTK_LOST : is_known_text(o, stack[i], time_ns))
+			break;
+		i++;
+	}
+	if (i == depth || f)
+		return PRINTK_ORIGIN_UNKNOWN;
+	return in_driver(o, stack[i], time_ns) ? PRINTK_ORIGIN_DRIVER : PRINTK_ORIGIN_OTHER;
+}
+
+size_t printk_origins_driver(const struct printk_origins *o, struct printk_range *ranges,
+			     size_t max)
+{
+	const struct module_range *end = o->modules + o->module_count;
+	size_t count = 0;
+
+	for (const struct module_range *m = o->modules; m < end && count < max; m++) {
+		struct printk_range *r = &ranges[count];
+
+		if (!m->driver || m->until_ns != UINT64_MAX)
+			continue;
+		*r = (struct printk_range){ m->begin, m->end };
+		for (const struct module_range *x = o->modules; x < end; x++)
+			if (x->until_ns == UINT64_MAX && x->begin > r->begin && x->begin < r->end)
+				r->end = x->begin;
+		count++;
+	}
+	return count;
+}
+
+bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
+			  size_t depth, uint64_t time_ns, uint64_t now_ns)
+{
+	return time_ns > o->read_ns &&
+	       (now_ns > o->read_ns + AGE_NS ||
+		printk_origin(o, stack, depth, time_ns) == PRINTK_ORIGIN_DRIVER ||
+		module_number(root, driver_modules[0]) != o->driver);
+}
+
+void printk_origins_free(struct printk_origins *o)
+{
+	free(o->functions);
+	free(o->modules);
+	*o = (struct printk_origins){};
+}

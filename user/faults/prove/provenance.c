@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Whether a line in the kernel log was printed by who its text names. */
+#include "faults/prove/provenance.h"
+
+#include <string.h>
+
+#include "base/span.h"
+
+/* The messages of the driver that quote more than the name of a process: up to 63 bytes that a process calls its
+ * version, through /dev/nvidiactl or /dev/nvidia-nvswitchctl, which everyone may open. */
+static const char *const quoting[] = { "NVRM: API mismatch", "nvidia-nvswitch: Version mismatch" };
+
+/* How the names of switches begin. */
+static const char switches[] = "nvidia-nvswitch";
+
+/* The call that printed the @len bytes at @at; NULL: it is not known. */
+static const struct printk_piece *find_call(const struct provenance *p, const char *at, size_t len)
+{
+	size_t offset = (size_t)(at - p->text);
+
+	for (size_t i = 0; i < p->pieces->count; i++) {
+		const struct printk_piece *piece = &p->pieces->list[i];
+
+		if (offset >= piece->at && offset + len <= piece->at + piece->len)
+			return piece;
+	}
+	return NULL;
+}
+
+bool provenance_begins_call(const struct provenance *p, const char *at)
+{
+	const struct printk_piece *call = find_call(p, at, 1);
+
+	return (p->record && p->record->facility) || (call && p->text + call->at == at);
+}
+
+size_t provenance_next_call(const struct provenance *p, size_t at)
+{
+	size_t next = p->len;
+
+	for (size_t i = 0; i < p->pieces->count; i++) {
+		const struct printk_piece *call = &p->pieces->list[i];
+		size_t end = call->at + call->len;
+
+		if (call->origin != PRINTK_ORIGIN_DRIVER)
+			continue;
+		if (call->at > at && call->at < next)
+			next = call->at;
+		if (end > at && end < next)
+			next = end;
+	}
+	return next;
+}
+
+static bool quotes(struct span call)
+{
+	return span_starts_with(call, quoting[0]) || span_starts_with(call, quoting[1]);
+}
+
+/* Whether a line of the driver may begin there in a call of its own. */
+static bool begins_line(const struct provenance *p, const struct printk_piece *call, const char *at)
+{
+	const char *text = p->text + call->at;
+
+	return at == text || (at[-1] == '\n' && !quotes((struct span){ text, text + call->len }));
+}
+
+enum printk_origin provenance_origin(const struct provenance *p, const char *at, size_t len)
+{
+	const struct printk_piece *call = find_call(p, at, len);
+
+	/* Whoever wants what processes write to count takes it for the driver's. */
+	if (p->record && p->record->facility)
+		return PRINTK_ORIGIN_DRIVER;
+	if (!call)
+		return p->all_known ? PRINTK_ORIGIN_OTHER : PRINTK_ORIGIN_UNKNOWN;
+	if (call->origin == PRINTK_ORIGIN_DRIVER && !begins_line(p, call, at))
+		return PRINTK_ORIGIN_OTHER;
+	return call->origin;
+}
+
+static bool begins_record(const struct provenance *p, const char *at)
+{
+	return p->record && !p->record->facility && at == p->text;
+}
+
+bool provenance_likely(const struct provenance *p, const char *at, bool nvswitch)
+{
+	return begins_record(p, at) && (nvswitch || p->record->continued);
+}
+
+static bool is_for_pci(const struct kmsg_record *record, const char *address)
+{
+	static const char prefix[] = "+pci:";
+
+	return !strncmp(record->device, prefix, strlen(prefix)) &&
+	       !strcmp(record->device + strlen(prefix), address);
+}
+
+bool provenance_accepts(const struct provenance *p, const struct kernel_line *line)
+{
+	switch (line->proof) {
+	case KERNEL_LINE_BY_DRIVER:
+		switch (provenance_origin(p, line->text, line->text_len)) {
+		case PRINTK_ORIGIN_DRIVER:
+			return true;
+		case PRINTK_ORIGIN_OTHER:
+			return false;
+		case PRINTK_ORIGIN_UNKNOWN:
+			break;
+		}
+		return provenance_likely(p, line->text,
+					 !strncmp(line->device, switches, strlen(switches)));
+	case KERNEL_LINE_FOR_PCI:
+		return begins_record(p, line->text) && is_for_pci(p->record, line->device);
+	case KERNEL_LINE_FOR_DEVICE:
+		return begins_record(p, line->text) && *p->record->device;
+	case KERNEL_LINE_BY_KERNEL:
+		break;
+	}
+	return begins_record(p, line->text) && !p->record->continued;
+}

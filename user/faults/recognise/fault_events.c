@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Counts each fault and each other failure, and hands out an event of it. */
+#include "faults/recognise/fault_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/process.h"
+#include "base/safe_text.h"
+#include "faults/recognise/fault_cause.h"
+#include "faults/recognise/kernel_line.h"
+#include "xid/xid_catalog.h"
+#include "xid/xid_details.h"
+#include "xid/xid_verdict.h"
+
+/* The line "fallen off the bus" repeats an Xid 79 just before it. */
+#define FOLLOWS_SECONDS 60.0
+
+/* Loading the driver is no evidence of recovery if a fault came just before. */
+#define LOADED_SECONDS 5.0
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Seconds since the boot. */
+static double boot_time(const struct fault_events *e, uint64_t time_ns)
+{
+	return boot_seconds(&e->clocks, time_ns);
+}
+
+/* Seconds since the epoch. The clock may be set to a time before that of the boot. */
+static double wall_time(const struct fault_events *e, uint64_t time_ns)
+{
+	double time = boot_time(e, time_ns) + e->clocks.boot_to_wall;
+
+	return time > 0 ? time : 0;
+}
+
+/* Logs @err, which can only be -ENOMEM; 0: nothing. */
+static void log_no_memory(const struct fault_events *e, int err)
+{
+	if (err)
+		log_error(e->log, "no memory to count a fault");
+}
+
+/* SET_LABEL: of bytes from outside; SET: of what is a label or a constant. */
+#define SET_LABEL(to, from) label_from_bytes(to, sizeof(to), from, strlen(from))
+#define SET(to, from) safe_copy(to, sizeof(to), from, strlen(from), false, "...")
+
+static struct event new_event(const struct fault_events *e, const char *kind, uint64_t time_ns)
+{
+	return (struct event){ .kind = kind,
+			       .pid = -1,
+			       .replayed = time_ns < e->started_ns,
+			       .time = wall_time(e, time_ns),
+			       .monotonic_ns = time_ns,
+			       .members = "",
+			       .text = "" };
+}
+
+/* What the driver has in proc is as true as what it has printed, and newer. */
+static void learn_uuid(struct fault_events *e, const char *gpu)
+{
+	const char *uuid = e->holders ? gpu_holders_uuid(e->holders, gpu) : "";
+	struct gpu_info *info = *uuid ? faults_gpu(e->faults, gpu) : NULL;
+
+	if (info)
+		SET(info->uuid, uuid);
+}
+
+static void set_uuid(struct fault_events *e, struct event *event)
+{
+	const struct snapshot *known = &e->faults->counts;
+
+	learn_uuid(e, event->device);
+
+	for (size_t i = 0; i < known->gpu_count; i++)
+		if (!strcmp(known->gpus[i].gpu, event->device))
+			SET(event->uuid, known->gpus[i].uuid);
+}
+
+/* Hands out @event with what @line states (NULL: no fault), and related faults if
+ * it has a part in those. */
+static void hand_out(struct fault_events *e, struct event *event, const struct xid_line *line,
+		     bool relatives)
+{
+	char *members = NULL;
+	size_t size;
+	struct json j = { .out = open_memstream(&members, &size) };
+
+	if (j.out) {
+		if (line)
+			xid_details_write(&j, line);
+		if (relatives)
+			pcie_relatives_add(&e->relatives, event->device, event->code,
+					   event->monotonic_ns, &j);
+		/* The driver names nobody. */
+		if (e->holders && line && line->kind != XID_LINE_SXID && event->pid < 0 &&
+		    !event->replayed)
+			json_members(&j,
+				     gpu_holders_find(e->holders, event->device, monotonic_ns()));
+		if (!fclose(j.out))
+			event->members = members;
+	}
+	e->handle(e->context, event);
+	free(members);
+}
+
+/* Whether the process that caused it has ended, and perhaps another has its number. */
+static bool has_ended(const struct event *event, int pid)
+{
+	char name[64];
+
+	return event->replayed ||
+	       !process_first_line(pid, event->monotonic_ns, "comm", name, sizeof(name));
+}
+
+void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
+			    const struct fault_origin *origin, const char *text, size_t len)
+{
+	bool nvswitch = line->kind == XID_LINE_SXID;
+	struct xid_verdict verdict = xid_policy_verdict(e->policy, line);
+	struct event event = new_event(e, nvswitch ? "sxid" : "xid", origin->time_ns);
+	struct fault like = { .code = line->code, .nvswitch = nvswitch, .place = line->place };
+	double time = boot_time(e, origin->time_ns);
+
+	SET(like.device, line->pci);
+	SET(like.severity, verdict.severity);
+	SET(like.action, verdict.action);
+	/* Faults that a user can cause at will. */
+	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
+		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
+	log_no_memory(e, faults_add(e->faults, &like, time));
+	if (xid_asks_no_more(line))
+		log_no_memory(e, faults_recovered(e->faults, like.device,
+						  xid_reset_is_done(line) ? "action_none" :
+									    RECOVERY_WITHDRAWN,
+						  time));
+
+	event.code = line->code;
+	SET(event.device, like.device);
+	SET(event.severity, like.severity);
+	SET(event.action, like.action);
+	event.text = text;
+	event.text_len = len;
+	event.path = origin->path;
+	event.pid = line->pid;
+	SET_LABEL(event.comm, line->process);
+	if (origin->printed_by)
+		SET_LABEL(event.printed_by, origin->printed_by);
+	if (!nvswitch) {
+		SET(event.name, xid_catalog_find(line->code)->mnemonic);
+		set_uuid(e, &event);
+	}
+	hand_out(e, &event, line, !nvswitch);
+}
+
+void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
+				 const struct fault_origin *origin, const char *text, size_t len)
+{
+	struct event event = new_event(e, "kernel_event", origin->time_ns);
+
+	log_no_memory(e, faults_add_unverified(e->faults, line->pci, line->code));
+	SET(event.name, "unverified_xid");
+	event.anybodys = true;
+	event.text = text;
+	event.text_len = len;
+	if (origin->printed_by) {
+		event.pid = origin->printed_pid;
+		SET_LABEL(event.comm, origin->printed_by);
+	}
+	hand_out(e, &event, NULL, false);
+}
+
+/* ---- what comes besides faults ---- */
+
+void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal)
+{
+	struct event event = new_event(e, signal->gpu_driver ? "gpu_driver_error" : "kernel_event",
+				       signal->time_ns);
+
+	log_no_memory(e, faults_add_kernel_event(e->faults, signal->gpu_driver, signal->kind,
+						 signal->device, boot_time(e, signal->time_ns)));
+	SET(event.name, signal->kind);
+	SET(event.device, signal->device);
+	SET(event.severity, signal->severity ? signal->severity : "");
+	event.pid = signal->pid;
+	SET_LABEL(event.comm, signal->comm ? signal->comm : "");
+	event.text = signal->text ? signal->text : "";
+	event.text_len = signal->text_len;
+	if (signal->gpu_driver)
+		set_uuid(e, &event);
+	hand_out(e, &event, NULL, !strcmp(signal->kind, "pcie_aer"));
+}
+
+/* Whether a tracepoint reported the event of this kind, too. */
+static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
+{
+	static const struct {
+		const char *kind;
+		enum fault_signal signal;
+	} tracepoints[] = {
+		{ "pcie_aer", SIGNAL_PCIE_AER },
+		{ "mce", SIGNAL_MCE },
+		{ "oom_kill", SIGNAL_OOM_KILL },
+		{ "hung_task", SIGNAL_HUNG_TASK },
+	};
+
+	for (size_t i = 0; i < COUNT(tracepoints); i++)
+		if (!strcmp(kind, tracepoints[i].kind))
+			return time_ns >= e->enabled_ns[tracepoints[i].signal];
+	return false;
+}
+
+void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
+			       uint64_t after_ns, uint64_t by_ns)
+{
+	double last = faults_last_of_all(e->faults);
+
+	/* A driver that fails as it is loaded reports that before it is ready. */
+	if (!*gpu && boot_time(e, by_ns) - last < LOADED_SECONDS)
+		return;
+	log_no_memory(e, faults_recovered(e->faults, *gpu ? gpu : "all", evidence,
+					  boot_time(e, after_ns)));
+}
+
+static void add_identity(struct fault_events *e, const struct kernel_line *line)
+{
+	const char *gpu = line->device[0] ? line->device : e->last_gpu;
+	struct gpu_info *info;
+
+	if (line->kind == KERNEL_LINE_GPU_UUID)
+		SET(e->last_gpu, line->device);
+	if (!*gpu)
+		return;
+	if (line->kind == KERNEL_LINE_GPU_RATE_LIMITED) {
+		log_no_memory(e, faults_rate_limited(e->faults, gpu));
+		return;
+	}
+	info = faults_gpu(e->faults, gpu);
+	if (info && line->kind == KERNEL_LINE_GPU_UUID)
+		SET(info->uuid, line->uuid);
+	else if (info)
+		SET(info->serial, line->serial);
+}
+
+void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struct kernel_line *line)
+{
+	const struct fault_signal_report signal = { .gpu_driver =
+							    line->kind == KERNEL_LINE_GPU_DRIVER,
+						    .kind = line->name,
+						    .device = line->device,
+						    .severity = line->severity,
+						    .time_ns = time_ns,
+						    .pid = -1,
+						    .text = line->text,
+						    .text_len = line->text_len };
+	double time = boot_time(e, time_ns);
+
+	switch (line->kind) {
+	case KERNEL_LINE_NONE:
+		break;
+	case KERNEL_LINE_GPU_UUID:
+	case KERNEL_LINE_GPU_SERIAL:
+	case KERNEL_LINE_GPU_RATE_LIMITED:
+		add_identity(e, line);
+		break;
+	case KERNEL_LINE_RECOVERY:
+		if (time_ns < e->uevents_ns)
+			fault_events_add_recovery(e, line->device, line->name, time_ns, time_ns);
+		break;
+	case KERNEL_LINE_GPU_DRIVER:
+		if (!line->follows_xid ||
+		    time - faults_last(e->faults, line->device, line->follows_xid) >=
+			    FOLLOWS_SECONDS)
+			fault_events_add_signal(e, &signal);
+		break;
+	case KERNEL_LINE_EVENT:
+		if (!traced(e, line->name, time_ns))
+			fault_events_add_signal(e, &signal);
+		break;
+	}
+}

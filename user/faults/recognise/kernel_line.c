@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * All lines are in one table. A pattern matches the beginning of a line; what
+ * follows does not matter. In a pattern:
+ *
+ *	%p  a PCI address: the device
+ *	%n  a word, as short as possible: the device
+ *	%v  "nvidia-nvswitch" and its number: the device
+ *	%u  a GPU's UUID	%s  a serial number
+ *	%d  a decimal number	%x  a hexadecimal one
+ *	%a  a part of a function's name
+ *	%w  a word up to the next space
+ *	%e  a PCIe error's severity, or nothing
+ *	%g  "GPU" and its number and a space, or nothing
+ *	%f  "function:line:(pid N): ", with or without the pid, or nothing
+ *	%*  up to 64 bytes, as few as possible
+ *	%$  the end of the line, or only blanks before it
+ */
+#include "faults/recognise/kernel_line.h"
+
+#include <string.h>
+
+#include "base/pci_address.h"
+
+/* How all lines of the GPU driver begin. */
+static const char mark[] = "NVRM: ";
+
+struct pattern {
+	enum kernel_line_kind kind;
+	const char *name;
+	const char *pattern;
+	unsigned int follows_xid;
+};
+
+#define DRIVER KERNEL_LINE_GPU_DRIVER
+#define EVENT KERNEL_LINE_EVENT
+
+static const struct pattern patterns[] = {
+	/* The GPU driver. A failed start is also reported as
+	 * "rm_init_adapter failed", after this. */
+	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u", 0 },
+	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u", 0 },
+	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$", 0 },
+	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$", 0 },
+	{ KERNEL_LINE_GPU_RATE_LIMITED, "",
+	  "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p ", 0 },
+	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", 79 },
+	{ DRIVER, "fallen_off_bus", "NVRM: GPU at %p has fallen off the bus.", 79 }, /* in 2014 */
+	/* Two more lines follow: "... installed in this system has", "fallen off
+	 * the bus". Other messages begin with the same words, but go on in the same line. */
+	{ DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$", 0 },
+	{ DRIVER, "fallen_off_bus",
+	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$", 0 },
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!", 0 },
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!", 0 },
+	{ DRIVER, "reset_required",
+	  "NVRM: %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]", 0 },
+	{ DRIVER, "reset_required",
+	  "NVRM: %g%a: Check failed: Reset required [NV_ERR_RESET_REQUIRED]", 0 },
+	{ DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: ", 0 },
+	{ DRIVER, "check_failed", "NVRM: %g%a: Check failed: ", 0 },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out", 0 },
+	{ DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0 },
+	{ DRIVER, "nvlink_detect_failed",
+	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0 },
+	/* nvidia-uvm prints this, too, but only with its debugging enabled. */
+	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0 },
+	{ KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0 },
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0300", 0 },
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0302", 0 },
+	/* until 3.5 */
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x00030", 0 },
+
+	/* The switch driver beside its SXids. */
+	{ DRIVER, "nvswitch_failed", "%v: Failed to ", 0 },
+	{ DRIVER, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm", 0 },
+
+	/* sunrpc, for the program nfs only */
+	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying", 0 },
+	{ EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out", 0 },
+	{ EVENT, "nfs_ok", "nfs: server %n OK%$", 0 },
+
+	/* mlx5; the InfiniBand form is that of the vendor's driver */
+	{ EVENT, "link_down", "mlx5_core %p %*: Link down%$", 0 },
+	{ EVENT, "link_up", "mlx5_core %p %*: Link up%$", 0 },
+	{ EVENT, "link_down", "mlx5_core %p mlx5_%d: Port: %d Link DOWN", 0 },
+	{ EVENT, "link_up", "mlx5_core %p mlx5_%d: Port: %d Link ACTIVE", 0 },
+	{ EVENT, "mlx5_health", "mlx5_core %p: %fdevice's health compromised", 0 },
+	{ EVENT, "mlx5_health", "mlx5_core %p: %fFatal error %d detected", 0 },
+	{ EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: ", 0 },
+	{ EVENT, "mlx5_power", "mlx5_core %p: %fDetected insufficient power", 0 },
+
+	/* PCIe: the line that names the device with the error, not the root
+	 * port's "error received". The third form is of errors that the firmware
+	 * handles first. */
+	{ EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e", 0 },
+	{ EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e", 0 },
+	{ EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", 0 },
+	{ EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", 0 },
+	{ EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0 },
+	{ EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0 },
+
+	/* the kernel itself */
+	{ EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", 0 },
+	{ EVENT, "mce", "[Hardware Error]: Machine check events logged", 0 },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than ", 0 },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than ", 0 },
+	{ EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
+	{ EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
+	{ EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for ", 0 },
+	{ EVENT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu ", 0 },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU", 0 },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs", 0 },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs", 0 },
+	{ EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU", 0 },
+	{ EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs", 0 },
+	{ EVENT, "oom_kill", "Out of memory: Kill", 0 },
+	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill", 0 },
+	{ EVENT, "oom_kill", "Memory cgroup out of memory: Kill", 0 },
+	{ EVENT, "net_watchdog", "NETDEV WATCHDOG: %n (%*): transmit queue %d timed out", 0 },
+	{ EVENT, "net_watchdog", "%w %w %n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out",
+	  0 },
+	{ EVENT, "net_watchdog", "%n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out", 0 },
+	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller", 0 },
+	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller", 0 },
+};
+
+/* The bytes of a word: no space, no control byte. */
+static bool in_word(char c)
+{
+	return (unsigned char)c > ' ' && c != 0x7f;
+}
+
+static bool in_identifier(char c)
+{
+	return span_digit(c) < 36 || c == '_';
+}
+
+static bool in_name(char c)
+{
+	return in_identifier(c) || c == '-';
+}
+
+/* The bytes for which @in is true, up to the first for which it is not. */
+static struct span take_while(struct span *s, bool (*in)(char c))
+{
+	const char *start = s->at;
+
+	while (span_left(*s) && in(*s->at))
+		s->at++;
+	return (struct span){ start, s->at };
+}
+
+/* At least one byte of a name, with a NUL. */
+static bool take_name(struct span *s, char *to, size_t size)
+{
+	struct span rest = *s, name = take_while(&rest, in_name);
+
+	if (!span_left(name) || !span_copy(name, to, size))
+		return false;
+	*s = rest;
+	return true;
+}
+
+static bool take_switch(struct span *s, struct kernel_line *out)
+{
+	const char *start = s->at;
+	uint64_t number;
+
+	if (!span_take(s, "nvidia-nvswitch") || !span_take_number(s, 10, UINT32_MAX, &number))
+		return false;
+	label_from_bytes(out->device, sizeof(out->device), start, (size_t)(s->at - start));
+	return true;
+}
+
+static void take_gpu_number(struct span *s)
+{
+	struct span rest = *s;
+	uint64_t number;
+
+	if (span_take(&rest, "GPU") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
+	    span_take(&rest, " "))
+		*s = rest;
+}
+
+static void take_function(struct span *s)
+{
+	struct span rest = *s;
+	uint64_t number;
+
+	if (!span_left(take_while(&rest, in_identifier)) || !span_take(&rest, ":") ||
+	    !span_take_number(&rest, 10, UINT32_MAX, &number))
+		return;
+	if (span_take(&rest, ":(pid ") &&
+	    (!span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, ")")))
+		return;
+	if (span_take(&rest, ": "))
+		*s = rest;
+}
+
+/* "Corrected", "Uncorrected (Non-Fatal)", "Uncorrected (Fatal)"; or, on newer
+ * kernels, "Correctable" and so on. */
+static void take_pcie_severity(struct span *s, struct kernel_line *out)
+{
+	if (span_take(s, "Correct"))
+		out->severity = "info";
+	else if (span_take_through(s, " (Non-Fatal)"))
+		out->severity = "warning";
+	else if (span_take_through(s, " (Fatal)"))
+		out->severity = "fatal";
+}
+
+static bool take_uuid(struct span *s, struct kernel_line *out)
+{
+	struct span rest = *s, uuid = take_while(&rest, in_name);
+
+	if (!is_gpu_uuid(uuid) || !span_copy(uuid, out->uuid, sizeof(out->uuid)))
+		return false;
+	*s = rest;
+	return true;
+}
+
+static bool match(struct span *s, const char *pattern, struct kernel_line *out);
+
+/* Takes as few bytes as let the rest of the pattern match. The recursion is as deep
+ * as a pattern of the table above has such parts. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool match_shortest(struct span *s, const char *pattern, size_t max, bool word,
+			   struct kernel_line *out)
+{
+	const char *start = s->at;
+
+	for (size_t len = 1; len <= max && len <= span_left(*s); len++) {
+		struct span rest = { start + len, s->end };
+
+		if (word && !in_word(start[len - 1]))
+			return false;
+		/* Saves the call if the next byte cannot match. */
+		if (*pattern && *pattern != '%' && (!span_left(rest) || *rest.at != *pattern))
+			continue;
+		if (!match(&rest, pattern, out))
+			continue;
+		if (word)
+			label_from_name(out->device, sizeof(out->device), start, len);
+		*s = rest;
+		return true;
+	}
+	return false;
+}
+
+/* One part of a pattern, of those that need not look at the rest of it. */
+static bool match_part(struct span *s, char part, struct kernel_line *out)
+{
+	struct pci_address address;
+	uint64_t number;
+
+	switch (part) {
+	case 'p':
+		if (!pci_address_take(s, &address))
+			return false;
+		pci_address_text(out->device, &address);
+		return true;
+	case 'u':
+		return take_uuid(s, out);
+	case 's':
+		return take_name(s, out->serial, sizeof(out->serial));
+	case 'd':
+		return span_take_number(s, 10, UINT32_MAX, &number);
+	case 'x':
+		return span_take_number(s, 16, UINT32_MAX, &number);
+	case 'v':
+		return take_switch(s, out);
+	case 'w':
+		return span_left(take_while(s, in_word));
+	case 'a':
+		return span_left(take_while(s, in_identifier));
+	case 'e':
+		take_pcie_severity(s, out);
+		return true;
+	case 'g':
+		take_gpu_number(s);
+		return true;
+	case 'f':
+		take_function(s);
+		return true;
+	default: /* '$' */
+		span_take_run(s, " \r");
+		return !span_left(*s);
+	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool match(struct span *s, const char *pattern, struct kernel_line *out)
+{
+	struct span rest = *s;
+
+	for (; *pattern; pattern++) {
+		if (*pattern != '%') {
+			if (!span_left(rest) || *rest.at != *pattern)
+				return false;
+			rest.at++;
+			continue;
+		}
+		pattern++;
+		if (*pattern == 'n' || *pattern == '*') {
+			bool word = *pattern == 'n';
+
+			if (!match_shortest(&rest, pattern + 1, word ? 255 : 64, word, out))
+				return false;
+			break;
+		}
+		if (!match_part(&rest, *pattern, out))
+			return false;
+	}
+	*s = rest;
+	return true;
+}
+
+static enum kernel_line_proof proof_of(const struct pattern *p)
+{
+	if (p->kind == DRIVER || !strncmp(p->pattern, mark, strlen(mark)))
+		return KERNEL_LINE_BY_DRIVER;
+	if (strstr(p->pattern, "%p"))
+		return KERNEL_LINE_FOR_PCI;
+	return strncmp(p->pattern, "nvme ", 5) ? KERNEL_LINE_BY_KERNEL : KERNEL_LINE_FOR_DEVICE;
+}
+
+static bool read_piece(struct span s, struct kernel_line *out)
+{
+	for (size_t i = 0; span_left(s) && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		const struct pattern *p = &patterns[i];
+		struct span rest = s;
+
+		if (*p->pattern != '%' && *p->pattern != *s.at)
+			continue;
+		*out = (struct kernel_line){ .name = "", .severity = "" };
+		if (!match(&rest, p->pattern, out))
+			continue;
+		while (span_left(s) && (unsigned char)s.end[-1] <= ' ')
+			s.end--;
+		out->kind = p->kind;
+		out->proof = proof_of(p);
+		out->name = p->name;
+		out->follows_xid = p->follows_xid;
+		out->text = s.at;
+		out->text_len = span_left(s);
+		return true;
+	}
+	*out = (struct kernel_line){ .name = "", .severity = "" };
+	return false;
+}
+
+/* The console's "<4>[   12.345678] [ T123] ". */
+static void take_prefix(struct span *s)
+{
+	struct span rest = *s;
+	uint64_t number;
+
+	if (span_take(&rest, "<") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
+	    span_take(&rest, ">"))
+		*s = rest;
+	rest = *s;
+	if (!span_take(&rest, "["))
+		return;
+	span_take_run(&rest, " ");
+	if (!span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, ".") ||
+	    !span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, "]"))
+		return;
+	*s = rest;
+	span_take(&rest, " ");
+	if (span_take(&rest, "[")) {
+		span_take_run(&rest, " ");
+		if ((span_take(&rest, "T") || span_take(&rest, "C")) &&
+		    span_take_number(&rest, 10, UINT32_MAX, &number) && span_take(&rest, "]"))
+			*s = rest;
+	}
+	span_take(s, " ");
+}
+
+/* From s.at to the end of the line, or to where the GPU driver begins again. */
+static struct span first_piece(struct span s)
+{
+	const char *end;
+
+	s = span_take_line(&s);
+	end = span_left(s) ? memmem(s.at + 1, span_left(s) - 1, mark, strlen(mark)) : NULL;
+	if (end)
+		s.end = end;
+	return s;
+}
+
+bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out)
+{
+	struct span s;
+
+	*out = (struct kernel_line){ .name = "", .severity = "" };
+	if (*offset >= len)
+		return false;
+	s = (struct span){ text + *offset, text + len };
+	while (span_left(s)) {
+		struct span piece = first_piece(s);
+
+		s.at = piece.end;
+		span_take(&s, "\n");
+		take_prefix(&piece);
+		if (read_piece(piece, out)) {
+			*offset = (size_t)(s.at - text);
+			return true;
+		}
+	}
+	*offset = len;
+	return false;
+}

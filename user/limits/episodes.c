@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Bursts of writes and reads: the rules of docs/VERDICT.md. */
+#include "limits/episodes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "limits/verdict_history.h"
+
+const char *const episode_kind_names[EPISODE_KINDS] = {
+	[EPISODE_SAVE] = "save",
+	[EPISODE_LOAD] = "load",
+};
+
+/* A burst begins at this rate, in bytes per second, and at twice that of the time before ... */
+#define RISE_RATE 1e5
+#define RISE_FACTOR 2
+/* ... and is an episode if it reached this rate, four times that of the time before, and an
+ * application that waited for it: at least half a call at once. */
+#define PEAK_RATE 1e6
+#define PEAK_FACTOR 4
+#define PEAK_CONCURRENCY 0.5
+/* It ends after an interval with less than this part of its highest rate. */
+#define QUIET_PART 8
+/* The rate of the time before comes nearer to that of an interval by these parts: it rises slowly. */
+#define BACKGROUND_PART 16
+#define FALL_PART 4
+/* What goes on for longer is no burst: the intervals where it was there when the session began,
+ * the seconds elsewhere. */
+#define MOST_FIRST_INTERVALS 10
+#define MOST_SECONDS 3600.0
+
+/* The calls of one kind to one server in one interval. */
+struct traffic {
+	uint64_t begin_ns, ns;
+	uint64_t bytes, total_ns, phase_ns[RPC_PHASES];
+	bool stalled; /* a call waited all the time */
+};
+
+struct episode_watch {
+	char server[LABEL_SIZE];
+	enum episode_kind kind;
+	double background; /* bytes per second outside of bursts */
+	uint64_t before_bytes; /* above the background, in the interval before */
+	bool seen; /* what it had in the first interval of all */
+	unsigned int quiet; /* intervals outside of bursts, up to BACKGROUND_PART */
+	/* The present burst, if there is one. */
+	bool on, from_start;
+	unsigned int intervals;
+	struct traffic first, last;
+	uint64_t bytes, total_ns, phase_ns[RPC_PHASES];
+	double peak_rate, peak_concurrency;
+	struct verdict_history history;
+};
+
+void episodes_free(struct episodes *e)
+{
+	for (size_t i = 0; i < e->watch_count; i++)
+		verdict_history_free(&e->watches[i].history);
+	free(e->list);
+	free(e->watches);
+	*e = (struct episodes){};
+}
+
+static struct episode_watch *watch_get(struct episodes *e, const char *server,
+				       enum episode_kind kind)
+{
+	struct episode_watch *w;
+
+	for (w = e->watches; w < e->watches + e->watch_count; w++)
+		if (w->kind == kind && !strcmp(w->server, server))
+			return w;
+	w = ARRAY_APPEND(e->watches, e->watch_count);
+	if (w) {
+		snprintf(w->server, sizeof(w->server), "%s", server);
+		w->kind = kind;
+		/* A server that comes later had no calls before. */
+		w->seen = e->begun;
+	}
+	return w;
+}
+
+static void add_ops(struct traffic *t, const struct snapshot *s, const struct episode_watch *w,
+		    uint64_t sign)
+{
+	enum verdict_kind kind = w->kind == EPISODE_SAVE ? VERDICT_WRITE : VERDICT_READ;
+
+	for (size_t i = 0; i < s->op_count; i++) {
+		const struct rpc_op *o = &s->ops[i];
+
+		if (verdict_kind_of(o->op) != kind || strcmp(o->server, w->server) != 0)
+			continue;
+		t->bytes += sign * (kind == VERDICT_WRITE ? o->sent_bytes : o->received_bytes);
+		t->total_ns += sign * o->total.sum_ns;
+		for (int p = 0; p < RPC_PHASES; p++)
+			t->phase_ns[p] += sign * o->phase[p].sum_ns;
+	}
+}
+
+static struct traffic traffic_of(const struct episode_watch *w, const struct snapshot *before,
+				 const struct snapshot *now, const struct rpc_server_state *server)
+{
+	struct traffic t = { .begin_ns = before->time_ns, .ns = now->time_ns - before->time_ns };
+
+	add_ops(&t, now, w, 1);
+	add_ops(&t, before, w, (uint64_t)-1);
+	/* The counts restarted. */
+	if (t.bytes > UINT64_MAX / 2 || t.total_ns > UINT64_MAX / 2)
+		t = (struct traffic){ .begin_ns = t.begin_ns, .ns = t.ns };
+	for (int q = 0; q < RPC_QUEUES; q++)
+		t.stalled |= server->oldest_ns[q] >= t.ns;
+	return t;
+}
+
+static double rate_of(const struct traffic *t)
+{
+	return (double)t->bytes * 1e9 / (double)t->ns;
+}
+
+/* Calls at once, by Little's law. */
+static double concurrency_of(const struct traffic *t)
+{
+	return (double)t->total_ns / (double)t->ns;
+}
+
+/* Of the present burst so far. */
+static double mean_rate(const struct episode_watch *w)
+{
+	return (double)w->bytes * 1e9 / (double)(w->last.begin_ns + w->last.ns - w->first.begin_ns);
+}
+
+/* How many of an interval's bytes are more than the background's. */
+static uint64_t above_background(const struct episode_watch *w, const struct traffic *t)
+{
+	double usual = w->background * (double)t->ns / 1e9;
+
+	return (double)t->bytes > usual ? t->bytes - (uint64_t)usual : 0;
+}
+
+/* The part of an interval that its bytes took at the peak rate, in ns. */
+static uint64_t part_of(const struct episode_watch *w, const struct traffic *t)
+{
+	double ns = (double)t->bytes * 1e9 / w->peak_rate;
+
+	return ns < (double)t->ns ? (uint64_t)ns : t->ns;
+}
+
+static void forget(struct episode_watch *w)
+{
+	struct episode_watch kept = *w;
+
+	verdict_history_free(&w->history);
+	*w = (struct episode_watch){
+		.kind = kept.kind, .background = kept.background, .quiet = kept.quiet, .seen = true
+	};
+	memcpy(w->server, kept.server, sizeof(w->server));
+}
+
+/* The burst is over. It is an episode if it was strong enough. */
+static int finish(struct episodes *e, struct episode_watch *w)
+{
+	const struct traffic *first = &w->first, *last = &w->last;
+	uint64_t begin = first->begin_ns + first->ns - part_of(w, first);
+	uint64_t end = last->begin_ns + part_of(w, last);
+	struct episode *to;
+
+	/* Within one interval nothing shows where it began. */
+	if (end <= begin || w->intervals == 1) {
+		begin = first->begin_ns;
+		end = last->begin_ns + last->ns;
+	}
+	if (w->peak_rate >= PEAK_RATE && w->peak_rate >= PEAK_FACTOR * w->background &&
+	    w->peak_concurrency >= PEAK_CONCURRENCY) {
+		to = ARRAY_APPEND(e->list, e->count);
+		if (!to)
+			return -ENOMEM;
+		memcpy(to->server, w->server, sizeof(to->server));
+		to->kind = w->kind;
+		to->start_ns = begin;
+		to->seconds = (double)(end - begin) / 1e9;
+		to->bytes = w->bytes;
+		to->mean_rate = (double)w->bytes / to->seconds;
+		to->peak_rate = w->peak_rate;
+		for (int p = 0; p < RPC_PHASES && w->total_ns; p++)
+			to->share[p] = (double)w->phase_ns[p] / (double)w->total_ns;
+		to->bound_by = verdict_of(&w->history, w->server).bound_by;
+	}
+	forget(w);
+	return 0;
+}
+
+static void add_traffic(struct episode_watch *w, const struct traffic *t)
+{
+	w->bytes += above_background(w, t);
+	w->total_ns += t->total_ns;
+	for (int p = 0; p < RPC_PHASES; p++)
+		w->phase_ns[p] += t->phase_ns[p];
+	if (w->peak_rate < rate_of(t))
+		w->peak_rate = rate_of(t);
+	if (w->peak_concurrency < concurrency_of(t))
+		w->peak_concurrency = concurrency_of(t);
+}
+
+static void quiet(struct episode_watch *w, const struct traffic *t)
+{
+	double rate = rate_of(t);
+
+	w->before_bytes = above_background(w, t);
+	if (w->quiet < BACKGROUND_PART)
+		w->quiet++;
+	/* The mean at first, then what comes nearer to it: soon where a burst that was none has ended,
+	 * but not at once, as a burst holds up other traffic, too. */
+	w->background += (rate - w->background) /
+			 (rate < w->background && w->quiet > FALL_PART ? FALL_PART : w->quiet);
+	w->seen = true;
+}
+
+/* An interval of a burst, the first one or a later one. */
+static int burst(struct episode_watch *w, const struct traffic *t, const struct snapshot *before,
+		 const struct snapshot *now)
+{
+	double seconds;
+
+	if (!w->on) {
+		w->on = true;
+		w->from_start = !w->seen;
+		w->first = *t;
+		/* The end of the interval before may belong to it. */
+		w->bytes = w->before_bytes;
+	}
+	w->seen = true;
+	add_traffic(w, t);
+	if (t->bytes) /* else it stands still */
+		w->last = *t;
+	w->intervals++;
+	if (verdict_history_add_server(&w->history, before, now, w->server))
+		return -ENOMEM;
+	seconds = (double)(t->begin_ns + t->ns - w->first.begin_ns) / 1e9;
+	if (seconds > MOST_SECONDS || (w->from_start && w->intervals > MOST_FIRST_INTERVALS)) {
+		w->background = mean_rate(w);
+		forget(w);
+	}
+	return 0;
+}
+
+static int look(struct episodes *e, struct episode_watch *w, const struct traffic *t,
+		const struct snapshot *before, const struct snapshot *now)
+{
+	double rate = rate_of(t);
+
+	if (!t->ns)
+		return 0;
+	/* What nobody has waited for so far is the background of what begins here, and so is what had
+	 * so much less that it would be its end. */
+	if (w->on && w->intervals > 1 &&
+	    ((w->peak_concurrency < PEAK_CONCURRENCY && rate >= RISE_FACTOR * mean_rate(w)) ||
+	     rate > QUIET_PART * w->peak_rate)) {
+		struct traffic last = w->last;
+
+		w->background = mean_rate(w);
+		forget(w);
+		w->before_bytes = above_background(w, &last);
+	}
+	if (!w->on) {
+		/* Traffic that is there from the first interval on is a burst only if so. */
+		if (rate >= RISE_RATE && rate >= RISE_FACTOR * w->background &&
+		    (w->seen || concurrency_of(t) >= PEAK_CONCURRENCY))
+			return burst(w, t, before, now);
+		quiet(w, t);
+		return 0;
+	}
+	if (rate * QUIET_PART >= w->peak_rate || t->stalled)
+		return burst(w, t, before, now);
+	/* Its last calls may have ended in this interval. */
+	if (above_background(w, t)) {
+		w->bytes += above_background(w, t);
+		w->last = *t;
+		w->intervals++;
+	}
+	return finish(e, w);
+}
+
+int episodes_add(struct episodes *e, const struct snapshot *before, const struct snapshot *now)
+{
+	for (size_t i = 0; i < now->server_count; i++)
+		for (int k = 0; k < EPISODE_KINDS; k++) {
+			struct episode_watch *w =
+				watch_get(e, now->servers[i].server, (enum episode_kind)k);
+			struct traffic t;
+
+			if (!w)
+				return -ENOMEM;
+			t = traffic_of(w, before, now, &now->servers[i]);
+			if (look(e, w, &t, before, now))
+				return -ENOMEM;
+		}
+	e->begun = true;
+	return 0;
+}
+
+int episodes_end(struct episodes *e)
+{
+	for (size_t i = 0; i < e->watch_count; i++)
+		/* What went on from the begin to the end is no burst. */
+		if (e->watches[i].on && !e->watches[i].from_start && finish(e, &e->watches[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+int episode_count_in(struct snapshot *s, const struct episode *e)
+{
+	const char *kind = episode_kind_names[e->kind], *server = LABEL_OTHER;
+	uint64_t ns = (uint64_t)(e->seconds * 1e9);
+	struct episode_stats *to;
+	size_t own = 0;
+
+	for (size_t i = 0; i < s->episode_count; i++) {
+		if (!strcmp(s->episodes[i].server, e->server) && !strcmp(s->episodes[i].kind, kind))
+			server = e->server;
+		own += strcmp(s->episodes[i].server, LABEL_OTHER) != 0;
+	}
+	to = snapshot_episodes(s, own < EPISODE_SETS ? e->server : server, kind);
+	if (!to)
+		return -ENOMEM;
+	to->seconds.bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
+	to->seconds.sum_ns += ns;
+	to->bytes.bucket[histogram_index(e->bytes, EPISODE_BYTES_SHIFT, DEPTH_OVERFLOW)]++;
+	to->bytes.sum += e->bytes;
+	return 0;
+}

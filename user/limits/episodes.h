@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server, found
+ * in the counters of bytes at the end of each interval. The rules are in docs/VERDICT.md.
+ */
+#ifndef XIDSCOPE_EPISODES_H
+#define XIDSCOPE_EPISODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "snapshot/snapshot.h"
+#include "limits/verdict.h"
+
+enum episode_kind { EPISODE_SAVE, EPISODE_LOAD, EPISODE_KINDS };
+
+extern const char *const episode_kind_names[EPISODE_KINDS]; /* "save", "load" */
+
+struct episode {
+	char server[LABEL_SIZE];
+	enum episode_kind kind;
+	uint64_t start_ns; /* CLOCK_MONOTONIC, as in snapshots */
+	double seconds;
+	uint64_t bytes;
+	double mean_rate, peak_rate; /* bytes per second; the peak is that of an interval */
+	double share[RPC_PHASES]; /* of the time of its calls, 0 to 1 */
+	enum bound bound_by; /* the verdict on the server in its intervals */
+};
+
+struct episode_watch; /* one server and kind */
+
+/* Initialise with {}. */
+struct episodes {
+	struct episode *list; /* those that have ended, in the order of their ends */
+	size_t count; /* may be set to 0 when they have been used */
+	struct episode_watch *watches;
+	size_t watch_count;
+	bool begun; /* a first interval has been added */
+};
+
+void episodes_free(struct episodes *e);
+
+/* Looks at what happened between two snapshots of the same observation. Returns 0 or -ENOMEM. */
+int episodes_add(struct episodes *e, const struct snapshot *before, const struct snapshot *now);
+
+/* Adds an episode to the figures of its server and kind in @s, or of "other" where as many have
+ * figures of their own as may. Returns 0 or -ENOMEM. */
+int episode_count_in(struct snapshot *s, const struct episode *e);
+
+/* The session ends: so does each episode that has not ended. Returns 0 or -ENOMEM. */
+int episodes_end(struct episodes *e);
+
+#endif

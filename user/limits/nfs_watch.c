@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Stalls of NFS and saturated limits: what has begun and what has ended. */
+#include "limits/nfs_watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is watched of a server: a stall, or one of its limits. */
+enum { WATCH_STALL, WATCH_LIMIT, WATCHES = WATCH_LIMIT + RPC_LIMITS };
+
+struct nfs_watch_entry {
+	struct nfs_span span;
+	int watch;
+	uint64_t last_ns; /* when it was there last */
+};
+
+/* The entry of what lasts; NULL: nothing does. */
+static struct nfs_watch_entry *find(const struct nfs_watch *w, const char *server, int watch)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->entries[i].watch == watch && !strcmp(w->entries[i].span.server, server))
+			return &w->entries[i];
+	return NULL;
+}
+
+static struct nfs_watch_entry *begin(struct nfs_watch *w, const char *server, int watch)
+{
+	struct nfs_watch_entry *e;
+
+	if (!w->entries)
+		w->entries = calloc(NFS_WATCH_SPANS, sizeof(*w->entries));
+	if (!w->entries || w->count == NFS_WATCH_SPANS)
+		return NULL;
+	e = &w->entries[w->count++];
+	*e = (struct nfs_watch_entry){ .watch = watch };
+	snprintf(e->span.server, sizeof(e->span.server), "%s", server);
+	return e;
+}
+
+static void end(struct nfs_watch *w, struct nfs_watch_entry *e, uint64_t end_ns,
+		nfs_span_handler *handle, void *context)
+{
+	e->span.end_ns = end_ns;
+	handle(context, &e->span);
+	*e = w->entries[--w->count];
+}
+
+static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
+		       void *context)
+{
+	for (size_t i = 0; i < s->server_count; i++) {
+		const struct rpc_server_state *v = &s->servers[i];
+		struct nfs_watch_entry *e = find(w, v->server, WATCH_STALL);
+		int oldest = 0;
+
+		for (int q = 1; q < RPC_QUEUES; q++)
+			if (v->oldest_ns[q] > v->oldest_ns[oldest])
+				oldest = q;
+		if (v->oldest_ns[oldest] < NFS_STALL_NS)
+			continue;
+		if (!e) {
+			e = begin(w, v->server, WATCH_STALL);
+			if (!e)
+				continue;
+			e->span.kind = "nfs_stall";
+			e->span.name = rpc_queue_names[oldest];
+			e->span.begin_ns = s->time_ns - v->oldest_ns[oldest];
+			handle(context, &e->span);
+		}
+		e->last_ns = s->time_ns;
+	}
+	for (size_t i = w->count; i-- > 0;)
+		if (w->entries[i].watch == WATCH_STALL && w->entries[i].last_ns != s->time_ns)
+			end(w, &w->entries[i], s->time_ns, handle, context);
+}
+
+/* The share of the time since the last snapshot in which tasks waited for @limit of @t. */
+static double share(const struct snapshot *before, const struct snapshot *s,
+		    const struct rpc_transport_state *t, const struct rpc_transport_state *b,
+		    int limit)
+{
+	uint64_t past = b ? b->saturated_ns[limit] : 0;
+
+	/* A count that fell is that of another source. */
+	return t->saturated_ns[limit] < past ? 0 :
+					       (double)(t->saturated_ns[limit] - past) /
+						       (double)(s->time_ns - before->time_ns);
+}
+
+static void add_share(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
+		      const char *server, int limit, double part, nfs_span_handler *handle,
+		      void *context)
+{
+	struct nfs_watch_entry *e = find(w, server, WATCH_LIMIT + limit);
+
+	if (!e && part >= NFS_SATURATED_SHARE) {
+		e = begin(w, server, WATCH_LIMIT + limit);
+		if (!e)
+			return;
+		e->span.kind = "nfs_saturation";
+		e->span.name = rpc_limit_names[limit];
+		e->span.begin_ns = before->time_ns;
+		handle(context, &e->span);
+	}
+	if (e && part >= NFS_RELIEVED_SHARE)
+		e->last_ns = s->time_ns;
+}
+
+static void add_saturation(struct nfs_watch *w, const struct snapshot *before,
+			   const struct snapshot *s, nfs_span_handler *handle, void *context)
+{
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[i],
+						 *b = snapshot_transport_like(before, t, i);
+
+		for (int l = 0; l < RPC_LIMITS; l++)
+			if (snapshot_knows(s, RPC_FACT_SATURATED + l))
+				add_share(w, before, s, t->server, l, share(before, s, t, b, l),
+					  handle, context);
+	}
+	for (size_t i = w->count; i-- > 0;) {
+		struct nfs_watch_entry *e = &w->entries[i];
+
+		if (e->watch >= WATCH_LIMIT && s->time_ns >= e->last_ns + NFS_SATURATION_END_NS)
+			end(w, e, e->last_ns, handle, context);
+	}
+}
+
+void nfs_watch_add(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
+		   nfs_span_handler *handle, void *context)
+{
+	add_stalls(w, s, handle, context);
+	if (before->time_ns && s->time_ns > before->time_ns)
+		add_saturation(w, before, s, handle, context);
+}
+
+void nfs_watch_free(struct nfs_watch *w)
+{
+	free(w->entries);
+	*w = (struct nfs_watch){};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Stalls of NFS and saturated limits, found in one snapshot after the other, with their begin
+ * and their end. The limits are documented in docs/WHY.md.
+ */
+#ifndef XIDSCOPE_NFS_WATCH_H
+#define XIDSCOPE_NFS_WATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "snapshot/snapshot.h"
+
+/* A stall: a call has waited for longer than this. */
+#define NFS_STALL_NS (10 * 1000000000ull)
+
+/*
+ * Saturation: tasks waited for a limit in at least the first share of an interval, on one of
+ * the server's transports. It ends where the share falls below the second one, and stays
+ * there for NFS_SATURATION_END_NS.
+ */
+#define NFS_SATURATED_SHARE 0.5
+#define NFS_RELIEVED_SHARE 0.2
+#define NFS_SATURATION_END_NS (60 * 1000000000ull)
+
+#define NFS_WATCH_SPANS 512 /* at a time; further ones are not reported */
+
+struct nfs_span {
+	char server[LABEL_SIZE];
+	const char *kind; /* static: "nfs_stall", "nfs_saturation" */
+	const char *name; /* static: the queue of the oldest waiter, or the limit */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; the end: 0 while it lasts */
+};
+
+typedef void nfs_span_handler(void *context, const struct nfs_span *span);
+
+struct nfs_watch_entry;
+
+/* Initialise with {}. */
+struct nfs_watch {
+	struct nfs_watch_entry *entries;
+	size_t count;
+};
+
+/*
+ * Looks at a snapshot and the one before it, all zeros if there was none; calls @handle for what
+ * has begun, and again for what has ended. A stall that lasts at the same moment in several
+ * queues of a server is one. Without memory what begins is not reported.
+ */
+void nfs_watch_add(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
+		   nfs_span_handler *handle, void *context);
+
+void nfs_watch_free(struct nfs_watch *w);
+
+#endif

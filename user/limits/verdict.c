@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What limits the calls to a server: the rules of docs/VERDICT.md. */
+#include "limits/verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "limits/verdict_slots.h"
+
+const char *const bound_names[BOUNDS] = {
+	[BOUND_SESSION] = "session",
+	[BOUND_SLOT] = "slot",
+	[BOUND_SEND] = "send",
+	[BOUND_DELAY] = "delay",
+	[BOUND_RESEND] = "resend",
+	[BOUND_CREDENTIALS] = "credentials",
+	[BOUND_SERVER] = "server",
+	[BOUND_CLIENT_CPU] = "client_cpu",
+	[BOUND_APPLICATION] = "application",
+	[BOUND_HUNG] = "hung",
+	[BOUND_NONE] = "none",
+};
+
+const char *const confidence_names[CONFIDENCES] = {
+	[CONFIDENCE_LOW] = "low",
+	[CONFIDENCE_MEDIUM] = "medium",
+	[CONFIDENCE_HIGH] = "high",
+};
+
+/* ---- the constants of docs/VERDICT.md ---- */
+
+/* So long without an answer, and a call to wait for it: the server hangs. */
+#define HUNG_NS UINT64_C(5000000000)
+/* Fewer calls than this at once, on average: nothing is limited. */
+#define IDLE 0.05
+/* Fewer than this at once: the application makes one after the other. */
+#define ONE_BY_ONE 2.0
+/* A call that takes longer is slow whatever the application does. */
+#define SLOW_NS 15e6
+/* A share of the calls' time that waits for slots and shows that they are all in use. */
+#define QUEUED 0.1
+/* A network that loses more of TCP's segments is the limit of what waits for it ... */
+#define LOST_SHARE 0.01
+/* ... if these are more than a few. */
+#define ENOUGH_LOST 10
+/* A task waits for a CPU in so much of the time: the CPUs are busy; they are too few for what runs ... */
+#define CPU_BUSY 0.4
+#define CPU_SHORT 0.6
+/* ... and calls are the later for it if so much of their time is the client's own work. */
+#define SHORT_SHARE 0.1
+/* A connection takes no more data if calls wait to transmit for so much of the time, and of theirs. */
+#define BLOCKED_TIME 0.5
+#define BLOCKED_SHARE 0.25
+/* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
+#define RESENT_NS 200e6
+
+#define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
+
+/* ---- server or application ---- */
+
+static void judge_server(struct judgement *j)
+{
+	const struct verdict_sums *loads = verdict_main_loads(j->v);
+	struct verdict_numbers *n = &j->to->numbers;
+	struct verdict_sums low = {}, high = {};
+	double most = n->concurrency > n->in_flight ? n->concurrency : n->in_flight;
+	bool slow = n->rtt_ns >= SLOW_NS, varied;
+
+	for (int i = 0; i < VERDICT_LOADS; i++) {
+		if (loads[i].calls < ENOUGH_CALLS)
+			continue;
+		if (!low.calls)
+			low = loads[i];
+		high = loads[i];
+	}
+	varied = verdict_compare_loads(j, loads, &low, &high);
+	if (verdict_is_saturated(j)) {
+		verdict_judge_saturated(j);
+	} else if (slow) {
+		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
+		say(j->to, "The server or the network takes %.3g ms for an answer.",
+		    n->rtt_ns / 1e6);
+		if (most < ONE_BY_ONE)
+			say(j->to, " The application makes one call after the other.");
+	} else if (most < ONE_BY_ONE || varied) {
+		decide(j->to, BOUND_APPLICATION, varied ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "The application has %.2g calls at once, and an answer takes %.3g ms: "
+		    "more requests at once, or larger ones, would raise the throughput.",
+		    n->concurrency, n->rtt_ns / 1e6);
+	} else {
+		decide(j->to, BOUND_SERVER, CONFIDENCE_LOW);
+		say(j->to,
+		    "Most of the calls' time passes until the answer, %.3g ms with %.1f calls "
+		    "at once; whether more at once would be served faster is not known.",
+		    n->rtt_ns / 1e6, n->concurrency);
+	}
+}
+
+/* ---- the rest ---- */
+
+static enum confidence by_share(double share)
+{
+	return share >= 2.0 / 3 ? CONFIDENCE_HIGH :
+	       share >= 0.5     ? CONFIDENCE_MEDIUM :
+				  CONFIDENCE_LOW;
+}
+
+static void judge_part(struct judgement *j, enum bound bound)
+{
+	double share = ratio(j->time[bound], j->total);
+	const struct verdict_server *v = j->v;
+	struct verdict *to = j->to;
+	uint32_t more;
+
+	decide(to, bound, by_share(share));
+	say(to, "%.0f %% of the time that calls have a slot ", 100 * share);
+	switch (bound) {
+	case BOUND_SEND:
+		more = v->transports ? 2 * v->transports : 2;
+		say(to,
+		    "is spent waiting to transmit: the connection does not take data faster. More "
+		    "connections help if each is limited, not if the link is.");
+		to->gain_at_most = 1 / (1 - share) < 2 ? 1 / (1 - share) : 2;
+		if (more > MAX_CONNECTIONS)
+			break;
+		snprintf(to->setting, sizeof(to->setting), "nconnect");
+		snprintf(to->value, sizeof(to->value), "%u", more);
+		to->remount = true;
+		break;
+	case BOUND_DELAY:
+		say(to,
+		    "is spent waiting before a retry: the server asks for it, or connecting fails.");
+		break;
+	case BOUND_RESEND:
+		say(to,
+		    "is spent sending again (%" PRIu64 " times, %" PRIu64
+		    " disconnects): calls or connections are lost.",
+		    v->retransmits, v->disconnects);
+		break;
+	case BOUND_CREDENTIALS:
+		/* Of most of it only the place is known. */
+		if ((double)v->credentials_ns < j->time[bound] / 2)
+			to->confidence = share >= 0.5 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
+		say(to, "is spent waiting for credentials: rpc.gssd or the key server is slow.");
+		break;
+	default:
+		say(to, "is the client's own work: its CPUs are busy, or too few.");
+		if (to->numbers.cpu_waiting_share > 0)
+			say(to, " A task waited for a CPU in %.0f %% of the time.",
+			    100 * to->numbers.cpu_waiting_share);
+	}
+}
+
+/* Divides the time in which calls hold a slot, and returns what took most. */
+static enum bound largest_part(struct judgement *j)
+{
+	const struct verdict_server *v = j->v;
+	double setup = (double)v->phase_ns[RPC_PHASE_SETUP] - (double)v->credentials_ns;
+	enum bound largest = BOUND_SERVER;
+
+	if (setup < 0)
+		setup = 0;
+	j->time[BOUND_SEND] = (double)v->phase_ns[RPC_PHASE_SEND];
+	j->time[BOUND_DELAY] = (double)v->phase_ns[RPC_PHASE_DELAY];
+	j->time[BOUND_RESEND] = (double)v->phase_ns[RPC_PHASE_RESEND];
+	j->time[BOUND_CREDENTIALS] = (double)v->credentials_ns;
+	j->time[BOUND_SERVER] = (double)v->phase_ns[RPC_PHASE_RTT];
+	j->time[BOUND_CLIENT_CPU] = (double)v->phase_ns[RPC_PHASE_FINISH];
+	/* It includes the time to connect, and synchronous upcalls. */
+	j->time[v->disconnects ? BOUND_RESEND :
+		v->kerberos    ? BOUND_CREDENTIALS :
+				 BOUND_CLIENT_CPU] += setup;
+	for (int b = 0; b < BOUNDS; b++) {
+		j->total += j->time[b];
+		if (j->time[b] > j->time[largest])
+			largest = b;
+	}
+	return largest;
+}
+
+static void fill_numbers(struct verdict_numbers *n, const struct verdict_server *v)
+{
+	double calls = (double)v->calls, total = (double)v->total_ns, active = (double)v->active_ns;
+
+	n->seconds = (double)v->ns / 1e9;
+	n->active_seconds = active / 1e9;
+	n->calls = v->calls;
+	n->concurrency = ratio(total, active);
+	n->in_flight = v->depth_calls ? 1 + (double)v->depth / (double)v->depth_calls : 0;
+	n->slots = v->slots_max < MAX_TCP_SLOTS ? v->slots_max : v->session_slots;
+	n->transports = v->transports;
+	n->hold_ns = ratio(total - (double)v->phase_ns[RPC_PHASE_SLOT] -
+				   (double)v->phase_ns[RPC_PHASE_SESSION],
+			   calls);
+	n->rtt_ns = ratio((double)v->phase_ns[RPC_PHASE_RTT], calls);
+	for (int p = 0; p < RPC_PHASES; p++)
+		n->share[p] = ratio((double)v->phase_ns[p], total);
+	n->credentials_share = ratio((double)v->credentials_ns, total);
+	for (int l = 0; l < RPC_LIMITS; l++)
+		n->saturated_share[l] = ratio((double)v->saturated_ns[l], active);
+	n->cpu_waiting_share = ratio((double)v->cpu_waiting_ns, active);
+	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
+	n->oldest_ns = v->oldest_ns;
+	n->retransmits = v->retransmits;
+	n->timeouts = v->timeouts;
+	n->disconnects = v->disconnects;
+	n->connects = v->connects;
+}
+
+static bool knows_phases(uint64_t unknown)
+{
+	return !(unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1));
+}
+
+bool verdict_is_possible(const struct snapshot *s)
+{
+	return knows_phases(s->unknown);
+}
+
+static bool hangs(const struct verdict_server *v)
+{
+	return v->silent_ns && v->oldest_ns >= HUNG_NS &&
+	       (v->silent_ns >= HUNG_NS || v->silent_ns == v->ns);
+}
+
+/* Whether TCP loses many segments, or few that hold calls up: where these come one by one, nothing
+ * is sent after a lost one, so that it is sent again after RESENT_NS at the earliest. A WRITE may
+ * lose many at once. */
+static bool loses_segments(const struct judgement *j)
+{
+	const struct verdict_server *v = j->v;
+
+	if (v->segments_lost < ENOUGH_LOST)
+		return false;
+	return j->to->numbers.lost_share >= LOST_SHARE ||
+	       (j->to->numbers.concurrency < ONE_BY_ONE &&
+		verdict_main_loads(v) != v->loads[VERDICT_WRITE] &&
+		(double)v->segments_lost * RESENT_NS >= (double)v->phase_ns[RPC_PHASE_RTT] / 2);
+}
+
+/* Whether calls wait to transmit most of the time: then those before them are in the socket's full
+ * buffer, and a part of the time until their answers is the same wait. */
+static bool is_blocked(const struct judgement *j)
+{
+	return j->to->numbers.saturated_share[RPC_LIMIT_SEND] >= BLOCKED_TIME &&
+	       j->time[BOUND_SEND] >= BLOCKED_SHARE * j->total;
+}
+
+/* One short call after the other, with a CPU for each when it wants one: what part of it is the client's
+ * work does not matter. */
+static bool is_one_short_call(const struct judgement *j)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+
+	return n->concurrency < ONE_BY_ONE && n->hold_ns < SLOW_NS / 2 &&
+	       n->cpu_waiting_share < CPU_BUSY;
+}
+
+/* Whether the client's CPUs are too few, and its calls wait for them. A task that is woken by an answer
+ * waits in FINISH, but what receives the answer waits in RTT, as if the server took longer. */
+static bool lacks_cpu(const struct judgement *j)
+{
+	return j->to->numbers.cpu_waiting_share >= CPU_SHORT &&
+	       j->time[BOUND_CLIENT_CPU] >= SHORT_SHARE * j->total;
+}
+
+/* Whether calls wait for slots, and not only for fewer than the server grants by now. */
+static bool waits_for_slots(const struct judgement *j)
+{
+	const struct verdict_server *v = j->v;
+	double waited = (double)v->phase_ns[RPC_PHASE_SLOT] +
+			(double)v->phase_ns[RPC_PHASE_SESSION] - (double)v->outgrown_ns;
+
+	return waited >= QUEUED * (double)v->total_ns ||
+	       2 * v->waits.queued.total_ns >= v->total_ns;
+}
+
+static void judge_calls(struct judgement *j)
+{
+	const double *share = j->to->numbers.share;
+	enum bound part = largest_part(j);
+
+	if (part == BOUND_CLIENT_CPU && is_one_short_call(j))
+		part = BOUND_SERVER;
+	else if (part == BOUND_SERVER && !waits_for_slots(j) && lacks_cpu(j))
+		part = BOUND_CLIENT_CPU;
+	if (part == BOUND_SERVER && is_blocked(j))
+		part = BOUND_SEND;
+	if ((part == BOUND_SERVER || part == BOUND_SEND) && loses_segments(j)) {
+		decide(j->to, BOUND_RESEND, CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "The network loses packets: %.1f %% of TCP's segments were sent again or "
+		    "came late.",
+		    100 * j->to->numbers.lost_share);
+	} else if (part != BOUND_SERVER)
+		judge_part(j, part);
+	else if (waits_for_slots(j))
+		verdict_judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ?
+					       BOUND_SLOT :
+					       BOUND_SESSION);
+	else
+		judge_server(j);
+	if ((double)j->v->outgrown_ns >= QUEUED * (double)j->v->total_ns)
+		say(j->to, " Calls waited for session slots until the server granted %u.",
+		    j->v->session_slots);
+}
+
+struct verdict verdict_of(const struct verdict_history *h, const char *server)
+{
+	const struct verdict_server *v = verdict_server_of(h, server);
+	struct verdict to = { .gain_at_least = 1, .bound_by = BOUND_NONE };
+
+	snprintf(to.server, sizeof(to.server), "%s", server);
+	if (v)
+		fill_numbers(&to.numbers, v);
+	if (v && hangs(v)) {
+		decide(&to, BOUND_HUNG, CONFIDENCE_HIGH);
+		say(&to,
+		    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
+		    (double)v->oldest_ns / 1e9, (double)v->silent_ns / 1e9);
+	} else if (v && !v->calls && v->credentials_ns) {
+		decide(&to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
+		say(&to,
+		    "No call ended; they wait for credentials: rpc.gssd or the key server does "
+		    "not answer.");
+	} else if (!v || !v->calls) {
+		say(&to, "No call ended, so nothing can be said.");
+	} else if (to.numbers.concurrency < IDLE) {
+		decide(&to, BOUND_NONE, CONFIDENCE_HIGH);
+		say(&to, "Nothing limits the calls: on average there are %.2g at once.",
+		    to.numbers.concurrency);
+	} else if (!knows_phases(v->unknown)) {
+		say(&to,
+		    "It cannot be decided what limits the calls: their phases are not measured.");
+	} else {
+		judge_calls(&(struct judgement){ .v = v, .to = &to });
+	}
+	return to;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What limits the calls to a server, what to change and what that gains. Pure functions of
+ * snapshots; the rules, the formulas and their sources are in docs/VERDICT.md.
+ *
+ * A history sums up the intervals of a session, or one interval, between snapshots. Its
+ * size does not depend on how many there were.
+ */
+#ifndef XIDSCOPE_VERDICT_H
+#define XIDSCOPE_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "snapshot/snapshot.h"
+
+/* What bounds the calls. */
+enum bound {
+	BOUND_SESSION, /* slots of the NFSv4 session */
+	BOUND_SLOT, /* RPC slots */
+	BOUND_SEND, /* the connection does not take data faster */
+	BOUND_DELAY, /* the server asks to try again later */
+	BOUND_RESEND, /* calls, or their segments, are lost */
+	BOUND_CREDENTIALS, /* upcalls for credentials */
+	BOUND_SERVER, /* the server and the network */
+	BOUND_CLIENT_CPU, /* the client's own work */
+	BOUND_APPLICATION, /* too few calls at once */
+	BOUND_HUNG, /* no call is answered */
+	BOUND_NONE, /* nothing, or it cannot be decided */
+	BOUNDS,
+};
+
+/* "session", "client_cpu", ...: as in rpc_limit, in JSON and in the docs. */
+extern const char *const bound_names[BOUNDS];
+
+enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH, CONFIDENCES };
+
+extern const char *const confidence_names[CONFIDENCES]; /* "low", "medium", "high" */
+
+/* A range of the calls in flight per transport, and the times of the calls in it. */
+struct verdict_load {
+	uint64_t calls; /* 0: the session saw none */
+	double in_flight; /* mean per transport, as calls end */
+	double rtt_ns; /* mean */
+};
+
+/* What a verdict rests on. Times are nanoseconds. */
+struct verdict_numbers {
+	double seconds; /* observed */
+	double active_seconds; /* of the intervals in which calls ended or waited */
+	uint64_t calls; /* that ended */
+	double concurrency; /* calls that existed at once while active, by Little's law */
+	double in_flight; /* mean per transport as calls end, that call included; 0: unknown */
+	uint32_t slots; /* of the limit that fills first, for one transport; 0: unknown */
+	uint32_t transports;
+	double hold_ns; /* mean time for which a call holds its slot */
+	double rtt_ns; /* mean */
+	double share[RPC_PHASES]; /* of the calls' time, 0 to 1 */
+	double credentials_share; /* upcalls, a part of setup */
+	double saturated_share[RPC_LIMITS]; /* of the active time, of the worst transport */
+	double lost_share; /* of TCP's segments, 0 to 1 */
+	double cpu_waiting_share; /* of the active time: a task waited for a CPU; 0: none, or unknown */
+	uint64_t oldest_ns; /* age of the oldest call without an answer */
+	uint64_t retransmits, timeouts, disconnects, connects;
+	struct verdict_load low, high; /* at half the slots or fewer; at nearly all */
+};
+
+#define VERDICT_SETTING_SIZE 48
+#define VERDICT_VALUE_SIZE 24
+#define VERDICT_SENTENCE_SIZE 512
+
+struct verdict {
+	char server[LABEL_SIZE];
+	enum bound bound_by;
+	enum confidence confidence;
+	/* A sysctl, module parameter or mount option to change; "": there is none. */
+	char setting[VERDICT_SETTING_SIZE];
+	char value[VERDICT_VALUE_SIZE]; /* to set; "": there is none */
+	bool remount; /* it holds from the next mount on */
+	/* By how much the change raises the throughput while calls run, as a factor: 1 is nothing.
+	 * Of gain_at_most 0 means that no bound is known. */
+	double gain_at_least;
+	double gain_at_most;
+	char sentence
+		[VERDICT_SENTENCE_SIZE]; /* one line; what comes from outside is escaped in sinks */
+	struct verdict_numbers numbers;
+};
+
+struct verdict_server; /* what is kept of a server */
+
+/* Initialise with {}. */
+struct verdict_history {
+	struct verdict_server *servers;
+	size_t count;
+};
+
+void verdict_history_free(struct verdict_history *h);
+
+/* Adds what happened between two snapshots of the same observation. Returns 0 or -ENOMEM: then
+ * a part is not added. */
+int verdict_history_add(struct verdict_history *h, const struct snapshot *before,
+			const struct snapshot *now);
+
+/* Whether the source of @s measures the phases of calls; without them the verdict is none. */
+bool verdict_is_possible(const struct snapshot *s);
+
+/* The verdict on one server; of one that the history does not have: none. */
+struct verdict verdict_of(const struct verdict_history *h, const char *server);
+
+#endif

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Lines of an event log become events of one clock, and gaps between them. */
+#include "past/history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "snapshot/event.h"
+
+/* An agent of which there is no line for so long did not run, or could not write. */
+#define SILENCE_SECONDS (EVENT_ALIVE_SECONDS + 60.0)
+
+/* A log without lines about agents: where its clock falls by so much, the node was booted. */
+#define BOOT_FALL_SECONDS 60.0
+
+/* Replayed lines of the same text are the same event if they differ by less. */
+#define REPLAY_SECONDS 1.0
+
+/* Bursts that may be open at a time; a power of two. */
+#define OPEN_INCIDENTS 256
+
+/* Stalls and saturated limits that may last at a time. */
+#define OPEN_SPANS 512
+
+static bool is_agents(const struct past_event *e, const char *name)
+{
+	return span_is(e->kind, "agent") && span_is(e->name, name);
+}
+
+static bool same(struct span a, struct span b)
+{
+	return span_left(a) == span_left(b) && (!span_left(a) || !memcmp(a.at, b.at, span_left(a)));
+}
+
+int history_add(struct history *h, const struct past_event *event)
+{
+	struct past_event *e = ARRAY_APPEND(h->events, h->count);
+
+	if (!e)
+		return -ENOMEM;
+	*e = *event;
+	return 0;
+}
+
+int history_add_gap(struct history *h, double from, double to, const char *reason)
+{
+	struct past_gap *gap;
+
+	if (!(from < to))
+		return 0;
+	gap = ARRAY_APPEND(h->gaps, h->gap_count);
+	if (!gap)
+		return -ENOMEM;
+	*gap = (struct past_gap){ from, to, reason };
+	return 0;
+}
+
+/* ---- boots and runs of agents ---- */
+
+static void number_runs(struct history *h)
+{
+	const struct past_event *start = NULL;
+	unsigned int boot = 0, run = 0;
+	double last = -INFINITY;
+
+	for (size_t i = 0; i < h->count; i++) {
+		struct past_event *e = &h->events[i];
+
+		if (is_agents(e, "start")) {
+			run += i > 0;
+			/* Before the first start there may be lines of another boot: their clock
+			 * tells. */
+			boot += start ? !same(start->boot, e->boot) : e->monotonic < last;
+			start = e;
+		} else if (!start && !e->replayed && e->monotonic < last - BOOT_FALL_SECONDS) {
+			boot++;
+			run++;
+			last = -INFINITY;
+		}
+		if (!e->replayed && !(e->monotonic < last))
+			last = e->monotonic;
+		e->boot_number = boot;
+		e->run = run;
+	}
+}
+
+/* ---- one clock for each boot ---- */
+
+/* What the wall clock is ahead of CLOCK_MONOTONIC, by this line. */
+static double ahead(const struct past_event *e)
+{
+	return e->time - e->monotonic;
+}
+
+/* The last of the lines from @first on that are of the same boot; NULL: none has both
+ * times. @next: the first of another. */
+static const struct past_event *last_of_boot(const struct history *h, size_t first, size_t *next)
+{
+	const struct past_event *last = NULL;
+	size_t i;
+
+	for (i = first; i < h->count && h->events[i].boot_number == h->events[first].boot_number;
+	     i++)
+		if (!isnan(h->events[i].monotonic) && (!last || !h->events[i].replayed))
+			last = &h->events[i];
+	*next = i;
+	return last;
+}
+
+/* Whether these lines, to @next, are of the boot with this ID. */
+static bool is_boot(const struct history *h, size_t first, size_t next, const char *id)
+{
+	for (size_t i = first; i < next; i++)
+		if (is_agents(&h->events[i], "start"))
+			return *id && span_is(h->events[i].boot, id);
+	return false;
+}
+
+static int add_step(struct history *h, const struct past_event *e, double seconds)
+{
+	static const char kind[] = "clock", name[] = "set";
+	struct past_event step = {
+		.kind = { kind, kind + strlen(kind) },
+		.name = { name, name + strlen(name) },
+		.pid = -1,
+		.time = e->time,
+		.written = e->time,
+		.end = e->time,
+		.monotonic = e->monotonic,
+		.start = NAN,
+		.seconds = seconds,
+		.bytes = NAN,
+		.count = 1,
+		.boot_number = e->boot_number,
+		.run = e->run,
+	};
+
+	return history_add(h, &step);
+}
+
+static int set_clock(struct history *h, size_t first, size_t next, double offset)
+{
+	double before = NAN;
+
+	for (size_t i = first; i < next; i++) {
+		double step, own = ahead(&h->events[i]);
+
+		if (isnan(own))
+			continue;
+		step = own - before;
+		before = own;
+		if (fabs(own - offset) >= HISTORY_STEP_SECONDS)
+			h->events[i].time = h->events[i].monotonic + offset;
+		h->events[i].written = h->events[i].time;
+		if (!isnan(h->events[i].start))
+			h->events[i].time = h->events[i].start + offset;
+		if (fabs(step) >= HISTORY_STEP_SECONDS && add_step(h, &h->events[i], step))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int set_clocks(struct history *h, const struct history_now *now)
+{
+	size_t next, count = h->count;
+	int err = 0;
+
+	for (size_t first = 0; first < count && !err; first = next) {
+		const struct past_event *last = last_of_boot(h, first, &next);
+
+		if (next > count)
+			next = count;
+		if (last)
+			err = set_clock(h, first, next,
+					is_boot(h, first, next, now->boot) ?
+						now->wall - now->monotonic :
+						ahead(last));
+	}
+	return err;
+}
+
+/* ---- gaps ---- */
+
+/* A run of an agent; before the first line about one, the lines of none. */
+struct run {
+	double from, to; /* its first line and its last */
+	bool starts, stops; /* by lines of its own */
+	unsigned int boot_number;
+};
+
+static int close_run(struct history *h, const struct run *r, const struct run *next)
+{
+	const char *reason = "the agent ended without stopping: it was killed, or crashed";
+
+	if (r->boot_number != next->boot_number)
+		reason = r->stops ? "the agent was stopped, and the node was booted" :
+				    "the node was booted, and no agent had stopped before";
+	else if (r->stops)
+		reason = "the agent was stopped";
+	return history_add_gap(h, r->to, next->from, reason);
+}
+
+/* The end of the last one. */
+static int close_last(struct history *h, const struct run *r, double now)
+{
+	if (r->stops)
+		return history_add_gap(h, r->to, INFINITY, "the agent was stopped");
+	if (now - r->to > SILENCE_SECONDS)
+		return history_add_gap(h, r->to, INFINITY,
+				       "the agent ended without stopping, or cannot write its log");
+	return 0;
+}
+
+/* Takes a line into its run. What is written late has a time before. */
+static int follow(struct history *h, struct run *r, const struct past_event *e)
+{
+	int err = 0;
+
+	if (e->replayed || r->stops)
+		return 0;
+	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
+		err = history_add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
+	if (e->written > r->to)
+		r->to = e->written;
+	r->stops = is_agents(e, "stop");
+	return err;
+}
+
+static int find_gaps(struct history *h, size_t count, double now)
+{
+	struct run r = {}, next;
+	bool any = false;
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct past_event *e = &h->events[i];
+
+		if (!span_is(e->kind, "agent") && !any)
+			continue; /* of an older release, or its start is in a log that is gone */
+		if (!any || is_agents(e, "start")) {
+			next = (struct run){ e->time, e->time, is_agents(e, "start"), false,
+					     e->boot_number };
+			err = any ? close_run(h, &r, &next) :
+				    history_add_gap(h, -INFINITY, e->time,
+						    next.starts ? "the log begins with this start" :
+								  "the log begins here");
+			r = next;
+			any = true;
+		}
+		if (!err)
+			err = follow(h, &r, e);
+	}
+	if (err)
+		return err;
+	return any ? close_last(h, &r, now) :
+		     history_add_gap(h, -INFINITY, INFINITY,
+				     "the log does not tell when an agent ran");
+}
+
+/* ---- several lines about one thing ---- */
+
+/* Lines of a burst become its first. */
+static void merge_bursts(struct history *h, size_t count)
+{
+	size_t open[OPEN_INCIDENTS] = {}; /* number of the line, and 1 */
+
+	for (size_t i = 0; i < count; i++) {
+		struct past_event *e = &h->events[i], *first;
+		size_t *slot = &open[e->incident % OPEN_INCIDENTS];
+
+		if (!e->incident || e->state != PAST_MOMENT)
+			continue;
+		first = *slot ? &h->events[*slot - 1] : NULL;
+		if (!first || first->incident != e->incident || first->run != e->run ||
+		    first->code != e->code || !same(first->kind, e->kind) ||
+		    !same(first->name, e->name) || !same(first->device, e->device)) {
+			*slot = i + 1;
+			continue;
+		}
+		first->count += e->count;
+		if (e->time > first->end)
+			first->end = e->time;
+		e->hidden = true;
+	}
+}
+
+/* Until an end is found, what has begun lasts until its run ended, or still. */
+static void cut_spans(struct history *h, size_t count, double now)
+{
+	bool stops = false;
+	double end = 0;
+
+	for (size_t i = count; i-- > 0;) {
+		struct past_event *e = &h->events[i];
+		bool last_run = e->run == h->events[count - 1].run;
+
+		if (i + 1 == count || h->events[i + 1].run != e->run) {
+			end = -INFINITY;
+			stops = false;
+		}
+		if (!e->replayed && e->written > end)
+			end = e->written;
+		stops |= is_agents(e, "stop");
+		if (e->state != PAST_BEGIN)
+			continue;
+		e->cut = stops || !last_run || now - end > SILENCE_SECONDS;
+		e->end = e->cut ? end : INFINITY;
+	}
+}
+
+struct open_spans {
+	struct past_event *list[OPEN_SPANS];
+	size_t count;
+};
+
+/* Takes the begin that belongs to an end out of those that are open, or returns NULL. */
+static struct past_event *take_begin(struct open_spans *open, const struct past_event *end)
+{
+	for (size_t i = open->count; i-- > 0;) {
+		struct past_event *b = open->list[i];
+
+		if (b->run != end->run || b->start != end->start || !same(b->kind, end->kind) ||
+		    !same(b->device, end->device) || !same(b->name, end->name))
+			continue;
+		open->list[i] = open->list[--open->count];
+		return b;
+	}
+	return NULL;
+}
+
+static void join_spans(struct history *h, size_t count)
+{
+	struct open_spans open = {};
+
+	for (size_t i = 0; i < count; i++) {
+		struct past_event *e = &h->events[i], *begin;
+		double seconds = e->seconds > 0 ? e->seconds : 0;
+
+		if (e->state == PAST_BEGIN) {
+			if (open.count && (open.count == OPEN_SPANS || open.list[0]->run != e->run))
+				open.count = 0;
+			open.list[open.count++] = e;
+		} else if (e->state == PAST_END) {
+			begin = take_begin(&open, e);
+			e->end = e->time + seconds;
+			if (!begin)
+				continue;
+			begin->end = e->end;
+			begin->seconds = e->seconds;
+			begin->cut = false;
+			e->hidden = true;
+		} else if (seconds > 0) {
+			e->end = e->time + seconds;
+		}
+	}
+}
+
+/* ---- order ---- */
+
+static int compare_clocks(const void *left, const void *right)
+{
+	const struct past_event *a = *(const struct past_event *const *)left;
+	const struct past_event *b = *(const struct past_event *const *)right;
+
+	if (a->boot_number != b->boot_number)
+		return a->boot_number < b->boot_number ? -1 : 1;
+	if (isnan(a->monotonic) || isnan(b->monotonic))
+		return isnan(a->monotonic) - isnan(b->monotonic);
+	return (a->monotonic > b->monotonic) - (a->monotonic < b->monotonic);
+}
+
+/* Whether @e, which a run has replayed, is what an earlier run has reported. */
+static bool is_again(const struct past_event *e, const struct past_event *other)
+{
+	return other->run < e->run && !other->hidden && other->code == e->code &&
+	       same(other->kind, e->kind) && same(other->name, e->name) &&
+	       same(other->device, e->device) && same(other->text, e->text);
+}
+
+static bool is_near(const struct past_event *a, const struct past_event *b)
+{
+	return a->boot_number == b->boot_number &&
+	       fabs(a->monotonic - b->monotonic) < REPLAY_SECONDS;
+}
+
+/* Without a state file an agent reports again what is in the kernel log. */
+static int hide_replayed(struct history *h)
+{
+	struct past_event **order = calloc(h->count + 1, sizeof(struct past_event *));
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < h->count; i++)
+		order[i] = &h->events[i];
+	qsort(order, h->count, sizeof(struct past_event *), compare_clocks);
+	for (size_t i = 0; i < h->count; i++) {
+		struct past_event *e = order[i];
+
+		for (size_t k = i; e->replayed && !e->hidden && k-- > 0 && is_near(order[k], e);)
+			e->hidden = is_again(e, order[k]);
+		for (size_t k = i + 1;
+		     e->replayed && !e->hidden && k < h->count && is_near(order[k], e); k++)
+			e->hidden = is_again(e, order[k]);
+	}
+	free(order);
+	return 0;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+	const struct past_event *a = left, *b = right;
+
+	return (a->time > b->time) - (a->time < b->time);
+}
+
+int history_digest(struct history *h, const struct history_now *now)
+{
+	size_t count = h->count;
+
+	number_runs(h);
+	if (set_clocks(h, now) || find_gaps(h, count, now->wall))
+		return -ENOMEM;
+	for (size_t i = 0; i < h->count; i++)
+		h->events[i].end = h->events[i].time;
+	merge_bursts(h, count);
+	cut_spans(h, count, now->wall);
+	join_spans(h, count);
+	for (size_t i = 0; i < h->count; i++)
+		if (!(h->events[i].end >= h->events[i].time))
+			h->events[i].end = h->events[i].time;
+	if (hide_replayed(h))
+		return -ENOMEM;
+	if (h->count)
+		qsort(h->events, h->count, sizeof(*h->events), compare_times);
+	return 0;
+}
+
+void history_free(struct history *h)
+{
+	free(h->events);
+	free(h->gaps);
+	*h = (struct history){};
+}

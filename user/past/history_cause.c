@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* How grave an event of the past was, whom it names, and whether it may have ended a job. */
+#include <math.h>
+#include <string.h>
+
+#include "base/json_reader.h"
+#include "past/history.h"
+
+const char *const past_cause_names[CAUSES] = {
+	[CAUSE_NONE] = "none",    [CAUSE_XID] = "xid",       [CAUSE_PCIE] = "pcie_error",
+	[CAUSE_OOM] = "oom_kill", [CAUSE_NFS] = "nfs_stall", [CAUSE_DRIVER] = "driver_error",
+};
+
+/* Those that state no severity of their own. */
+static const struct {
+	const char *kind;
+	const char *name; /* NULL: any other */
+	const char *grade;
+	enum past_cause cause;
+} kinds[] = {
+	{ "xid", NULL, "unknown", CAUSE_XID },
+	{ "sxid", NULL, "unknown", CAUSE_XID },
+	{ "gpu_driver_error", NULL, "warning", CAUSE_DRIVER },
+	{ "kernel_event", "pcie_aer", "unknown", CAUSE_PCIE },
+	{ "kernel_event", "pcie_dpc", "fatal", CAUSE_PCIE },
+	{ "kernel_event", "pcie_link_down", "warning", CAUSE_PCIE },
+	{ "kernel_event", "oom_kill", "warning", CAUSE_OOM },
+	{ "kernel_event", "nfs_not_responding", "warning", CAUSE_NFS },
+	{ "kernel_event", "nfs_timed_out", "warning", CAUSE_NFS },
+	{ "kernel_event", "nfs_ok", "info", CAUSE_NONE },
+	{ "kernel_event", "link_up", "info", CAUSE_NONE },
+	{ "kernel_event", "unverified_xid", "info", CAUSE_NONE },
+	{ "kernel_event", "forged_xid", "info", CAUSE_NONE },
+	{ "kernel_event", NULL, "warning", CAUSE_NONE },
+	{ "nfs_stall", NULL, "warning", CAUSE_NFS },
+	{ "nfs_saturation", NULL, "info", CAUSE_NONE },
+	{ "checkpoint_episode", NULL, "info", CAUSE_NONE },
+	{ "agent", NULL, "info", CAUSE_NONE },
+	{ "clock", NULL, "info", CAUSE_NONE },
+};
+
+static const char *const grades[] = { "info", "unknown", "warning", "fatal" };
+#define GRADES (sizeof(grades) / sizeof(grades[0]))
+#define GRADE_FATAL (GRADES - 1)
+
+/* The row of the event; NULL: of an unknown kind. */
+static const __typeof__(kinds[0]) *find_kind(const struct past_event *e)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (span_is(e->kind, kinds[i].kind) &&
+		    (!kinds[i].name || span_is(e->name, kinds[i].name)))
+			return &kinds[i];
+	return NULL;
+}
+
+const char *past_grade(const struct past_event *e)
+{
+	const __typeof__(kinds[0]) *kind = find_kind(e);
+
+	for (size_t i = 0; i < GRADES; i++)
+		if (span_is(e->severity, grades[i]))
+			return grades[i];
+	return kind ? kind->grade : "unknown";
+}
+
+bool past_in_window(const struct past_event *e, double since, double until)
+{
+	return e->time <= until && e->end >= since;
+}
+
+/* ---- whom it names ---- */
+
+struct owners {
+	void (*handle)(void *context, const char *what, struct span inside);
+	void *context;
+};
+
+static void on_member(void *context, struct span name, struct span value)
+{
+	static const char *const owning[] = { "job", "pod", "cgroup" };
+	const struct owners *o = context;
+	struct span inside;
+
+	for (size_t i = 0; i < sizeof(owning) / sizeof(owning[0]); i++)
+		if (span_is(name, owning[i]) && json_inside(value, &inside) && span_left(inside))
+			o->handle(o->context, owning[i], inside);
+}
+
+static void on_holder(void *context, struct span name, struct span value)
+{
+	(void)name;
+	json_read(value, on_member, context);
+}
+
+void past_owners(const struct past_event *e,
+		 void (*handle)(void *context, const char *what, struct span inside), void *context)
+{
+	struct owners o = { handle, context };
+
+	if (span_left(e->job))
+		handle(context, "job", e->job);
+	if (span_left(e->pod))
+		handle(context, "pod", e->pod);
+	if (span_left(e->cgroup))
+		handle(context, "cgroup", e->cgroup);
+	if (span_left(e->held_by))
+		json_read(e->held_by, on_holder, &o);
+}
+
+/* ---- the cause ---- */
+
+/* Whose an event is. */
+enum owner { OWNER_NONE, OWNER_OTHER, OWNER_JOB };
+
+struct ownership {
+	const char *job;
+	enum owner owner;
+};
+
+static void on_owner(void *context, const char *what, struct span inside)
+{
+	struct ownership *o = context;
+
+	if (!strcmp(what, "job") && span_is(inside, o->job))
+		o->owner = OWNER_JOB;
+	else if (o->owner == OWNER_NONE && !span_is(inside, "/"))
+		o->owner = OWNER_OTHER;
+}
+
+static enum owner owner_of(const struct past_event *e, const char *job)
+{
+	struct ownership o = { job, OWNER_NONE };
+
+	past_owners(e, on_owner, &o);
+	/* Others held the GPU, and perhaps this job did, too. */
+	if (o.owner == OWNER_OTHER && e->holders_unsure && !span_left(e->cgroup))
+		return OWNER_NONE;
+	return o.owner;
+}
+
+struct candidate {
+	const struct past_event *event;
+	enum past_cause cause;
+	size_t grade;
+	enum owner owner;
+};
+
+static bool is_graver(const struct candidate *a, const struct candidate *b)
+{
+	if (!b->event || a->grade != b->grade)
+		return !b->event || a->grade > b->grade;
+	if (a->owner != b->owner)
+		return a->owner == OWNER_JOB;
+	return a->event->time < b->event->time;
+}
+
+const struct past_event *history_cause(const struct history *h, const char *job, double since,
+				       double until, enum past_cause *cause)
+{
+	struct candidate worst = {}, c;
+
+	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
+		const __typeof__(kinds[0]) *kind = find_kind(e);
+
+		if (e->hidden || !kind || !kind->cause || !past_in_window(e, since, until))
+			continue;
+		c = (struct candidate){ e, kind->cause, 0, owner_of(e, job) };
+		while (strcmp(past_grade(e), grades[c.grade]) != 0)
+			c.grade++;
+		/* For the job of the process, that is the end. */
+		if (c.cause == CAUSE_OOM && c.owner == OWNER_JOB)
+			c.grade = GRADE_FATAL;
+		if (c.grade && c.owner != OWNER_OTHER && is_graver(&c, &worst))
+			worst = c;
+	}
+	*cause = worst.cause;
+	return worst.event;
+}

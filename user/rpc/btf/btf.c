@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Source btf: loads bpf/rpc.bpf.c, which reads sunrpc's types, attaches it, reads it. */
+#include "rpc/source.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/bpf_hooks.h"
+#include "kernel/kernel_types.h"
+#include "rpc/btf/module_types.h"
+#include "kernel/types_file.h"
+#include "rpc.skel.h"
+#include "rpc_probed.skel.h"
+#include "rpc/btf/btf_maps.h"
+
+#define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
+#define SESSION_BTF "/sys/kernel/btf/nfsv4"
+#define SESSION_MODULE "/sys/module/nfsv4/notes"
+#define RDMA_BTF "/sys/kernel/btf/rpcrdma"
+
+struct btf_state {
+	const struct log *log;
+	struct bpf_hooks hooks;
+	bool types_in_file; /* the kernel has not the types of sunrpc */
+	struct module_types types; /* while the programs are loaded */
+	struct rpc_bpf *bpf; /* the skeleton in @hooks */
+	struct btf_maps maps;
+	uint32_t shards;
+	bool session_known, rdma_known; /* looked for, since their types are there */
+	uint64_t slower_ns; /* 0: no slow calls are wanted */
+	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
+};
+
+/*
+ * In order of attachment: a hook that removes entries from a table comes before
+ * the one that adds them, so that no entry stays for ever. A hook that needs another
+ * one is not attached without it.
+ */
+enum hook {
+	HOOK_XPRT_DESTROY,
+	HOOK_XPRT_DISCONNECT_DONE,
+	HOOK_XPRT_RELEASE_XPRT,
+	HOOK_XPRT_RELEASE_CONG,
+	HOOK_RPC_STATS_LATENCY_SLOW, /* before the one that frees the task's waits */
+	HOOK_RPC_STATS_LATENCY,
+	HOOK_RPC_STATS_LATENCY_AGAIN,
+	HOOK_RPC_TASK_WAKEUP,
+	HOOK_RPC_TASK_SLEEP,
+	HOOKS,
+};
+
+#define BIT(hook) (1u << (hook))
+#define RELEASE_HOOKS (BIT(HOOK_XPRT_RELEASE_XPRT) | BIT(HOOK_XPRT_RELEASE_CONG))
+#define RECORD_AT_RELEASE_HOOKS (RELEASE_HOOKS | BIT(HOOK_RPC_STATS_LATENCY_AGAIN))
+/* They share the tracepoint of HOOK_RPC_STATS_LATENCY. */
+#define SHARING_HOOKS (BIT(HOOK_RPC_STATS_LATENCY_AGAIN) | BIT(HOOK_RPC_STATS_LATENCY_SLOW))
+/* Without xprt_destroy, calls of a transport that has the memory of an earlier one would count
+ * for that one's server. */
+#define ESSENTIAL_HOOKS (BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_XPRT_DESTROY))
+#define WAIT_HOOKS (BIT(HOOK_RPC_TASK_WAKEUP) | BIT(HOOK_RPC_TASK_SLEEP))
+
+static const struct bpf_hook table[HOOKS] = {
+#define HOOK(name, needs) BPF_HOOK(#name, rpc_bpf, name, needs)
+	[HOOK_XPRT_DESTROY] = HOOK(xprt_destroy, 0),
+	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
+	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
+	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
+	[HOOK_RPC_STATS_LATENCY_SLOW] = HOOK(rpc_stats_latency_slow, 0),
+	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, RELEASE_HOOKS),
+	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
+	[HOOK_RPC_TASK_WAKEUP] = HOOK(rpc_task_wakeup, BIT(HOOK_RPC_STATS_LATENCY)),
+	[HOOK_RPC_TASK_SLEEP] = HOOK(rpc_task_sleep, BIT(HOOK_RPC_TASK_WAKEUP)),
+};
+
+/* Whether a tracepoint's programs can be preempted: see rpc_record_at_release. Such a
+ * kernel guards tracepoints by SRCU, for which it has this type. */
+static bool tracepoints_preemptible(void)
+{
+	return kernel_has_type("", "class_srcu_fast_notrace_t");
+}
+
+/* Opens bpf/rpc.bpf.c, or bpf/rpc_probed.bpf.c, which has the same programs and maps. */
+static struct rpc_bpf *open_object(const struct btf_state *b)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = b->types.path);
+	struct rpc_bpf *bpf;
+	int err;
+
+	if (!b->types_in_file)
+		return rpc_bpf__open_opts(&opts);
+	bpf = calloc(1, sizeof(*bpf));
+	err = bpf ? rpc_bpf__create_skeleton(bpf) : -ENOMEM;
+	if (!err) {
+		bpf->skeleton->data = (void *)rpc_probed_bpf__elf_bytes(&bpf->skeleton->data_sz);
+		err = bpf_object__open_skeleton(bpf->skeleton, &opts);
+	}
+	if (!err)
+		return bpf;
+	rpc_bpf__destroy(bpf);
+	errno = -err;
+	return NULL;
+}
+
+/* The types of the loaded sunrpc, from @file if it is not NULL. They are to be freed unless they
+ * are the kernel's. NULL with a reason if they cannot be read. */
+static struct btf *read_types(const char *file, char *reason, size_t size)
+{
+	struct btf *types;
+
+	if (file)
+		return types_file_read(file, "", "sunrpc", reason, size);
+	/* A built-in sunrpc has no file of its own. */
+	types = access(SUNRPC_BTF, F_OK) ? kernel_types() : kernel_module_types("sunrpc");
+	if (!types)
+		snprintf(reason, size, "%s", strerror(errno));
+	return types;
+}
+
+/* Copies the types that the programs need. Returns 0; or -errno after logging the reason. */
+static int copy_types(struct btf_state *b, const char *file)
+{
+	struct rpc_bpf *bpf = open_object(b);
+	char reason[200] = "";
+	struct btf *types = NULL;
+	int err = -errno;
+
+	if (bpf) {
+		types = read_types(file, reason, sizeof(reason));
+		err = types ? module_types_copy(&b->types, types, bpf->obj) : -ENOENT;
+	}
+	rpc_bpf__destroy(bpf);
+	if (types != kernel_types())
+		btf__free(types);
+	if (err)
+		log_error(b->log, "cannot use %s: cannot copy the types of the loaded sunrpc: %s",
+			  b->hooks.user, *reason ? reason : strerror(-err));
+	return err;
+}
+
+static void *open_programs(void *state)
+{
+	struct btf_state *b = state;
+
+	/* If a hook that records at release is missing, rpc_stats_latency alone records. */
+	b->record_at_release = !((b->hooks.unused | b->hooks.missing) & RELEASE_HOOKS);
+	if (!b->record_at_release)
+		b->hooks.unused |= RECORD_AT_RELEASE_HOOKS;
+	b->bpf = open_object(b);
+	if (!b->bpf)
+		return NULL;
+	b->bpf->rodata->rpc_shard_mask = b->shards - 1;
+	b->bpf->rodata->rpc_record_at_release = b->record_at_release;
+	b->bpf->bss->rpc_slower_ns = b->slower_ns;
+	if (!b->slower_ns)
+		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
+	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
+	return b->bpf;
+}
+
+static void detach(void *state)
+{
+	struct btf_state *b = state;
+
+	btf_maps_close(&b->maps);
+	bpf_hooks_close(&b->hooks);
+	free(b);
+}
+
+static void *try(const struct source_setup *setup)
+{
+	struct btf_state *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return NULL;
+	b->log = setup->log;
+	b->types_in_file = setup->types_file;
+	b->types.fd = -1;
+	b->shards = bpf_shards(RPC_MAX_SHARDS);
+	b->hooks = (struct bpf_hooks){
+		.log = setup->log,
+		.user = "source btf",
+		.table = table,
+		.count = HOOKS,
+		.essential = ESSENTIAL_HOOKS | (setup->accept_no_waits ? 0 : WAIT_HOOKS),
+		.unused = tracepoints_preemptible() ? 0 : RECORD_AT_RELEASE_HOOKS,
+	};
+	b->slower_ns = setup->slower_ns;
+	if (!b->slower_ns)
+		b->hooks.unused |= BIT(HOOK_RPC_STATS_LATENCY_SLOW);
+	err = copy_types(b, setup->types_file);
+	if (!err)
+		err = bpf_hooks_load(&b->hooks, open_programs, b);
+	module_types_close(&b->types);
+	if (!err) {
+		err = btf_maps_open(&b->maps, b->bpf, b->shards, setup->connected);
+		if (!err && b->slower_ns)
+			err = slow_calls_open(&b->maps.slow, bpf_map__fd(b->bpf->maps.slow_calls),
+					      &b->bpf->bss->rpc_slower_ns);
+		if (err)
+			log_error(setup->log, "cannot use %s: cannot open its maps: %s",
+				  b->hooks.user, strerror(-err));
+	}
+	if (err) {
+		detach(b);
+		errno = -err;
+		return NULL;
+	}
+	return b;
+}
+
+static int attach(void *state)
+{
+	struct btf_state *b = state;
+
+	return bpf_hooks_attach(&b->hooks, 0, HOOKS);
+}
+
+/* The types of the loaded nfsv4, or NULL. */
+static struct btf *session_types(void)
+{
+	char place[PATH_MAX], reason[200];
+
+	if (!access(SESSION_BTF, F_OK))
+		return kernel_module_types("nfsv4");
+	if (!types_file_place(place, sizeof(place), "", "nfsv4"))
+		return NULL;
+	return types_file_read(place, "", "nfsv4", reason, sizeof(reason));
+}
+
+/* Bytes from slot_tbl_waitq to @member in nfsv4's nfs4_slot_table; 0 if they are not known. */
+static int session_offset(const struct btf *types, const char *member)
+{
+	int queue = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_waitq") : -1;
+	int at = types ? kernel_types_offset(types, "nfs4_slot_table", member) : -1;
+
+	return queue < 0 || at < 0 ? 0 : at - queue;
+}
+
+/* nfsv4 may be loaded much later than sunrpc, so each snapshot looks for it. Before
+ * that, a wait while the session is drained counts as a session wait. */
+static void find_session_state(struct btf_state *b)
+{
+	struct btf *types = session_types();
+
+	b->session_known = true;
+	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
+	b->bpf->bss->rpc_session_slots_offset = session_offset(types, "max_slotid");
+	btf__free(types);
+	kernel_types_forget();
+	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
+		  (long long)b->bpf->bss->rpc_session_state_offset,
+		  (long long)b->bpf->bss->rpc_session_slots_offset);
+}
+
+/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type
+ * has another form. */
+static void find_rdma_address(struct btf_state *b)
+{
+	static const struct {
+		const char *type, *member;
+		size_t step;
+	} members[] = {
+		{ "rpcrdma_xprt", "rx_ep", 0 }, { "rpcrdma_ep", "re_id", 1 },
+		{ "rdma_cm_id", "route", 2 },   { "rdma_route", "addr", 2 },
+		{ "rdma_addr", "src_addr", 2 },
+	};
+	volatile __s64 *offsets = b->bpf->bss->rpc_rdma_local;
+	struct btf *types = kernel_module_types("rpcrdma");
+	int offset = types ? kernel_types_offset(types, "rpcrdma_xprt", "rx_xprt") : -1;
+	__s64 found[3] = { -offset };
+
+	b->rdma_known = true;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && offset >= 0; i++) {
+		offset = kernel_types_offset(types, members[i].type, members[i].member);
+		found[members[i].step] += offset;
+	}
+	for (int i = 0; i < 3 && offset >= 0; i++)
+		offsets[i] = found[i];
+	btf__free(types);
+	kernel_types_forget();
+	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
+}
+
+const char *btf_tracepoint(size_t number)
+{
+	for (size_t i = 0; i < HOOKS; i++)
+		if (!(SHARING_HOOKS & BIT(i)) && !number--)
+			return table[i].name;
+	return NULL;
+}
+
+static void missing(struct snapshot *s)
+{
+	for (size_t i = 0; i < HOOKS; i++)
+		if (!(RECORD_AT_RELEASE_HOOKS & BIT(i)) && !(SHARING_HOOKS & BIT(i)))
+			snapshot_hook(s, table[i].name, false);
+}
+
+static uint64_t unknown_facts(const struct btf_state *b)
+{
+	uint64_t unknown = 0;
+
+	if (!bpf_hook_attached(&b->hooks, HOOK_RPC_TASK_SLEEP))
+		unknown |= snapshot_facts_of_waits();
+	if (!bpf_hook_attached(&b->hooks, HOOK_XPRT_DISCONNECT_DONE))
+		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
+	return unknown;
+}
+
+static int read_state(void *state, struct snapshot *s)
+{
+	struct btf_state *b = state;
+	unsigned int except = 0;
+
+	if (!b->session_known && !access(b->types_in_file ? SESSION_MODULE : SESSION_BTF, F_OK))
+		find_session_state(b);
+	if (!b->rdma_known && !access(RDMA_BTF, F_OK))
+		find_rdma_address(b);
+	for (size_t i = 0; i < HOOKS; i++)
+		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
+			snapshot_hook(s, table[i].name, bpf_hook_attached(&b->hooks, i));
+	/* A call is recorded at its release even if these programs missed its end. */
+	if (b->record_at_release)
+		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
+	snapshot_drop(s, "rpc_recursion", rpc_cost_add(s, &b->hooks, except));
+	s->unknown |= unknown_facts(b);
+	return btf_maps_read(&b->maps, s);
+}
+
+static uint64_t misread(void *state)
+{
+	const struct btf_state *b = state;
+
+	return *(volatile uint64_t *)&b->bpf->bss->rpc_dropped[RPC_DROP_LAYOUT];
+}
+
+const struct source_ops btf_source = {
+	.try = try,
+	.attach = attach,
+	.read = read_state,
+	.detach = detach,
+	.misread = misread,
+	.missing = missing,
+};

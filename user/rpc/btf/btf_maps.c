@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers of servers,
+ * transports and series on the kernel side to their names.
+ */
+#include "rpc/btf/btf_maps.h"
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "kernel/bpf_support.h"
+#include "rpc.skel.h"
+
+/* A task that has been awake for this long may have ended. Each snapshot checks at
+ * most MAX_SWEEPS of them. */
+#define SWEEP_AGE_NS 2000000000
+#define MAX_SWEEPS 1024
+
+/* One reading of the maps. */
+struct reading {
+	struct btf_maps *m;
+	struct snapshot *s;
+	char (*servers)[LABEL_SIZE]; /* by number */
+	uint32_t server_count;
+	struct rpc_transport *transports;
+	uint32_t numbers[RPC_MAX_TRANSPORTS]; /* see transport_number() */
+	uint32_t transport_count;
+	uint32_t series_count;
+	uint64_t *
+		counted; /* connects, by transport of m->connected, that are still to be left out */
+};
+
+/* Servers of this network namespace are shown without its number: the node's own if
+ * it is visible, otherwise the agent's. */
+static uint32_t own_netns(void)
+{
+	struct stat st;
+
+	if (!stat("/proc/1/ns/net", &st) || !stat("/proc/self/ns/net", &st))
+		return (uint32_t)st.st_ino;
+	return 0;
+}
+
+static uint32_t at_most(uint32_t n, uint32_t max)
+{
+	return n < max ? n : max;
+}
+
+static int lookup(struct bpf_map *map, uint32_t key, void *value)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(map), &key, value);
+}
+
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
+		  const struct snapshot *connected)
+{
+	*m = (struct btf_maps){
+		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
+	};
+	m->task_keys = bpf_values_map(bpf->maps.task_keys, PROT_READ);
+	if (!m->task_keys)
+		return -errno;
+	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
+	if (!m->replies)
+		return -errno;
+	return rpc_series_open(&m->reader);
+}
+
+void btf_maps_close(struct btf_maps *m)
+{
+	if (m->bpf) {
+		bpf_values_unmap(m->bpf->maps.task_keys, m->task_keys);
+		bpf_values_unmap(m->bpf->maps.replies, m->replies);
+	}
+	rpc_series_close(&m->reader);
+	slow_calls_close(&m->slow);
+	*m = (struct btf_maps){};
+}
+
+static int read_servers(struct reading *r)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	struct rpc_server server;
+	size_t len;
+
+	r->server_count = at_most(bpf->bss->rpc_server_count, RPC_MAX_SERVERS);
+	r->servers = calloc(r->server_count + 1, LABEL_SIZE);
+	if (!r->servers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->server_count; i++) {
+		char *label = r->servers[i];
+
+		if (lookup(bpf->maps.servers, i, &server))
+			return -errno;
+		if (!server.name[0])
+			continue; /* being filled at this moment: nothing is counted yet */
+		len = strnlen(server.name, sizeof(server.name));
+		label_from_name(label, LABEL_SIZE - 12, server.name, len);
+		/* A name with an '@' has the number behind it, so that none ends like another. */
+		if (server.netns != r->m->own_netns || strchr(label, '@'))
+			snprintf(label + strlen(label), 12, "@%u", server.netns);
+	}
+	return 0;
+}
+
+static const char *server_label(const struct reading *r, uint32_t server)
+{
+	return server < r->server_count ? r->servers[server] : LABEL_OTHER;
+}
+
+/* Adds series number @i, of all shards. */
+static int read_one_series(struct reading *r, uint32_t i)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	const struct rpc_series *copy;
+	struct rpc_series_info info;
+	struct rpc_op *op = NULL;
+
+	/* Without a name, the entry is being filled: no call has been recorded
+	 * under its number yet. The next snapshot will have it. */
+	if (lookup(bpf->maps.series_info, i, &info))
+		return -errno;
+	if (i && !info.name[0])
+		return 0;
+	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
+		copy = rpc_series_read(&r->m->reader, i * r->m->shards + shard);
+		if (!copy->started)
+			continue;
+		if (!op)
+			op = i ? snapshot_op(r->s, server_label(r, info.key.server), info.name) :
+				 snapshot_op(r->s, LABEL_OTHER, LABEL_OTHER);
+		if (!op)
+			return -ENOMEM;
+		rpc_series_add(op, copy);
+	}
+	return 0;
+}
+
+static int read_series(struct reading *r)
+{
+	const uint32_t count = r->series_count;
+	int err =
+		rpc_series_map(&r->m->reader, r->m->bpf->maps.series, (size_t)count * r->m->shards);
+
+	/* "other" comes last, so that it does not change the order of the rest. */
+	for (uint32_t i = 1; i <= count && !err; i++)
+		err = read_one_series(r, i < count ? i : 0);
+	rpc_series_unmap(&r->m->reader);
+	return err;
+}
+
+static int add_error(void *context, uint32_t series, const char *status, uint64_t count)
+{
+	struct reading *r = context;
+	struct rpc_series_info info;
+	struct rpc_error *error;
+
+	/* Its server may be newer than those that were read. The next snapshot will have it. */
+	if (series >= r->series_count)
+		return 0;
+	if (lookup(r->m->bpf->maps.series_info, series, &info))
+		return -errno;
+	error = series ? snapshot_error(r->s, server_label(r, info.key.server), info.name, status) :
+			 snapshot_error(r->s, LABEL_OTHER, LABEL_OTHER, status);
+	if (!error)
+		return -ENOMEM;
+	error->count += count;
+	return 0;
+}
+
+/* How to find the address at which a connection of this protocol begins. */
+static enum rpc_local_kind local_kind(const char *proto)
+{
+	if (!strcmp(proto, "tcp") || !strcmp(proto, "tls"))
+		return RPC_LOCAL_TCP;
+	if (!strcmp(proto, "udp"))
+		return RPC_LOCAL_SOCKET;
+	return !strcmp(proto, "rdma") ? RPC_LOCAL_RDMA : RPC_LOCAL_UNKNOWN;
+}
+
+static void set_endpoints(struct rpc_transport_state *state, const struct rpc_probe *p)
+{
+	static const uint8_t any[sizeof(p->local.bytes)];
+	size_t len = strnlen(p->address, sizeof(p->address));
+
+	label_from_bytes(state->remote.address, sizeof(state->remote.address), p->address, len);
+	state->remote.port = (uint32_t)strtoul(p->port, NULL, 10);
+	if ((p->local.family != AF_INET && p->local.family != AF_INET6) ||
+	    !memcmp(p->local.bytes, any, p->local.family == AF_INET ? 4 : 16))
+		return;
+	inet_ntop(p->local.family, p->local.bytes, state->local.address,
+		  sizeof(state->local.address));
+	state->local.port = p->local.port;
+}
+
+/* Reads what only the kernel's rpc_xprt itself holds. */
+static void probe(struct reading *r, uint32_t index, struct rpc_transport_state *state,
+		  struct rpc_server_state *server, uint64_t *connects)
+{
+	const struct rpc_transport *t = &r->transports[index];
+	struct rpc_bpf *bpf = r->m->bpf;
+	const struct rpc_probe *p = &bpf->bss->rpc_probe_result;
+	__u64 args[3] = { index, t->xprt, local_kind(t->proto) };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+	struct rpc_transport after;
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.rpc_probe), &opts))
+		return;
+	/* The transport may have been destroyed, or the program may have found that another one
+	 * has its address. */
+	if (lookup(bpf->maps.transports, index, &after) || after.xprt != t->xprt)
+		return;
+	state->alive = true;
+	set_endpoints(state, p);
+	*connects += p->connects;
+	state->slots_max = p->max_slots;
+	state->slots_allocated += p->slots;
+	state->slots_in_flight += p->pending;
+	state->segments += p->segments;
+	state->segments_lost += p->segments_lost;
+	rpc_raise(&server->depth_max[RPC_QUEUE_SLOT], p->queued[RPC_LIMIT_SLOT]);
+	rpc_raise(&server->depth_max[RPC_QUEUE_SEND], p->queued[RPC_LIMIT_SEND]);
+	rpc_raise(&server->depth_max[RPC_QUEUE_PENDING], p->pending);
+	rpc_raise_age(&state->oldest_ns, r->s->time_ns, p->oldest_start);
+	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, p->oldest_start);
+}
+
+/* A transport's number among those of its server and protocol, of which the last one before
+ * it is usually near. */
+static uint32_t transport_number(struct reading *r, uint32_t index)
+{
+	const struct rpc_transport *t = &r->transports[index];
+
+	for (uint32_t i = index; i-- > 0;)
+		if (r->transports[i].server == t->server &&
+		    r->transports[i].proto_number == t->proto_number)
+			return r->numbers[i] + 1;
+	return 0;
+}
+
+static void add_replies(struct reading *r, uint32_t index, struct rpc_transport_state *state)
+{
+	for (uint32_t i = 0; i < r->m->shards; i++) {
+		state->replies += r->m->replies[i].of[index].count;
+		state->rtt_ns += r->m->replies[i].of[index].rtt_ns;
+	}
+}
+
+/*
+ * How many of a transport's @connects an earlier source has counted. That one knows the sum over a
+ * server's transports of one protocol, so the first ones take all of it. They are always in the same
+ * order, and no connects fall: so no figure falls, and their sum is right once each has had a call.
+ */
+static uint64_t counted_before(struct reading *r, const struct rpc_transport_state *state,
+			       uint64_t connects)
+{
+	const char *protocol = strcmp(state->protocol, "tls") ? state->protocol : "tcp";
+	const struct snapshot *counted = r->m->connected;
+	uint64_t part;
+
+	for (size_t i = 0; i < counted->transport_count; i++) {
+		if (strcmp(counted->transports[i].server, state->server) != 0 ||
+		    strcmp(counted->transports[i].name, protocol) != 0)
+			continue;
+		part = r->counted[i] < connects ? r->counted[i] : connects;
+		r->counted[i] -= part;
+		return part;
+	}
+	return 0;
+}
+
+/* Begins a reading: nothing of what was counted before has been left out. */
+static int begin_counted(struct reading *r)
+{
+	const struct snapshot *counted = r->m->connected;
+
+	r->counted = calloc(counted->transport_count + 1, sizeof(*r->counted));
+	for (size_t i = 0; r->counted && i < counted->transport_count; i++)
+		r->counted[i] = counted->transports[i].connects;
+	return r->counted ? 0 : -ENOMEM;
+}
+
+/* The state of the transport with this index; NULL: no memory. */
+static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
+{
+	const struct rpc_transport *t = &r->transports[index];
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto, r->numbers[index]);
+	return snapshot_transport(r->s, server_label(r, t->server), name);
+}
+
+static int read_transports(struct reading *r, uint32_t epoch)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	struct rpc_transport_state *state;
+	struct rpc_server_state *server;
+	uint64_t connects;
+
+	r->transports = calloc(r->transport_count + 1, sizeof(*r->transports));
+	if (!r->transports || begin_counted(r))
+		return -ENOMEM;
+
+	for (uint32_t i = 0; i < r->transport_count; i++) {
+		struct rpc_transport *t = &r->transports[i];
+
+		if (lookup(bpf->maps.transports, i, t))
+			return -errno;
+		if (!t->proto[0])
+			continue; /* being filled at this moment */
+		r->numbers[i] = transport_number(r, i);
+		state = state_of(r, i);
+		server = snapshot_server(r->s, server_label(r, t->server));
+		if (!state || !server)
+			return -ENOMEM;
+		snprintf(state->protocol, sizeof(state->protocol), "%.*s", (int)sizeof(t->proto),
+			 t->proto);
+		state->retransmits += t->retransmits;
+		state->timeouts += t->timeouts;
+		state->disconnects += t->disconnects;
+		for (int l = 0; l < RPC_LIMITS; l++) {
+			uint64_t ns = t->saturated_ns[l];
+
+			if (t->saturated_since[l] && t->saturated_since[l] < r->s->time_ns)
+				ns += r->s->time_ns - t->saturated_since[l];
+			state->saturated_ns[l] += rpc_monotonic(&r->m->saturated_ns[i][l], ns);
+		}
+		for (int l = 0; l < RPC_LIMITS; l++)
+			rpc_raise(&server->depth_max[l], rpc_peak_of(&t->peak[l], epoch));
+		server->credentials_ns += t->credentials_ns;
+		rpc_raise(&server->session_slots, (uint32_t)t->session_slots);
+		add_replies(r, i, state);
+		connects = t->connects;
+		if (t->xprt > RPC_XPRT_FILLED)
+			probe(r, i, state, server, &connects);
+		connects = rpc_monotonic(&r->m->connects[i], connects);
+		state->connects += connects - counted_before(r, state, connects);
+	}
+	return 0;
+}
+
+static int read_depths(struct reading *r, uint32_t epoch)
+{
+	struct rpc_bpf *bpf = r->m->bpf;
+	struct rpc_server_stats stats;
+	struct rpc_server_state *server;
+
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++) {
+		/* The last entry is for all servers beyond the table. */
+		if (i < r->server_count ?
+			    !r->servers[i][0] :
+			    i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER])
+			continue;
+		server = snapshot_server(r->s, server_label(r, i));
+		if (!server)
+			return -ENOMEM;
+		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
+			if (lookup(bpf->maps.server_stats, i * r->m->shards + shard, &stats))
+				return -errno;
+			rpc_depths_add(server, &stats, epoch);
+		}
+	}
+	return 0;
+}
+
+/* The task has not been answered and waits before it tries again: it is outstanding, as if it waited
+ * for its reply. One that the server has told to try later has been answered, and a new attempt
+ * begins with its wait: that is its first one. */
+static void add_delayed(struct reading *r, uint32_t transport, struct rpc_server_state *server,
+			const struct rpc_waiter *w)
+{
+	struct rpc_transport_state *state = state_of(r, transport);
+
+	if (!state || (!w->waits.until && !w->waits.first))
+		return;
+	state->slots_in_flight++;
+	rpc_raise_age(&state->oldest_ns, r->s->time_ns, w->start);
+	rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], r->s->time_ns, w->start);
+}
+
+/* A task that is asleep. */
+static void add_waiter(struct reading *r, const struct rpc_waiter *w)
+{
+	uint32_t i = 0, wait = w->waits.asleep - 1u;
+	struct rpc_server_state *server;
+
+	while (i < r->transport_count && r->transports[i].xprt != w->xprt)
+		i++;
+	server = i < r->transport_count ?
+			 snapshot_server(r->s, server_label(r, r->transports[i].server)) :
+			 NULL;
+	if (!server)
+		return;
+	if (limit_of(wait) < RPC_LIMITS)
+		rpc_raise_age(&server->oldest_ns[limit_of(wait)], r->s->time_ns, w->waits.since);
+	else if (wait == RPC_PHASE_DELAY)
+		add_delayed(r, i, server, w);
+	else if (wait == RPC_PHASE_SETUP && w->waits.since < r->s->time_ns)
+		server->credentials_ns += r->s->time_ns - w->waits.since;
+}
+
+/* Makes the kernel side check whether the task still exists. */
+static void sweep(struct reading *r, uint32_t index, uint64_t task)
+{
+	__u64 args[2] = { index, task };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	bpf_prog_test_run_opts(bpf_program__fd(r->m->bpf->progs.rpc_sweep), &opts);
+}
+
+/* Time of the last event of a task. */
+static uint64_t last_event(const struct rpc_waiter *w)
+{
+	uint64_t last = w->start;
+
+	if (last < w->waits.since)
+		last = w->waits.since;
+	if (last < w->waits.until)
+		last = w->waits.until;
+	return last < w->waits.first ? w->waits.first : last;
+}
+
+/* Reads the tasks that are asleep, and checks those that have been awake for long. */
+static void read_waiters(struct reading *r)
+{
+	const struct rpc_task_bucket *bucket = r->m->task_keys;
+	const struct rpc_bpf *bpf = r->m->bpf;
+	unsigned int sweeps = 0;
+	struct rpc_waiter w;
+
+	/* The scan alone costs as much as hundreds of samples. */
+	if (!bpf->rodata->rpc_record_at_release && !bpf->bss->rpc_waiters_in_use.count)
+		return;
+	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
+		const volatile __u64 *way = &bucket[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
+		uint64_t task = *way;
+
+		if (!task || lookup(r->m->bpf->maps.tasks, i, &w) ||
+		    (w.waits.asleep > RPC_WAITS && w.waits.asleep != 1 + RPC_PHASE_SETUP))
+			continue;
+		if (w.waits.asleep == RPC_ASLEEP_NO) {
+			if (last_event(&w) + SWEEP_AGE_NS < r->s->time_ns && sweeps++ < MAX_SWEEPS)
+				sweep(r, i, task);
+			continue;
+		}
+		add_waiter(r, &w);
+	}
+}
+
+int btf_maps_read(struct btf_maps *m, struct snapshot *s)
+{
+	struct reading r = { .m = m, .s = s };
+	uint32_t epoch = m->bpf->bss->rpc_epoch;
+	int err;
+
+	m->bpf->bss->rpc_epoch = epoch + 1;
+	slow_calls_take(&m->slow);
+	m->bpf->bss->rpc_session_name = 0;
+	/* Read before the servers: each series and transport then has its server. */
+	r.series_count = at_most(m->bpf->data->rpc_series_count, RPC_MAX_SERIES);
+	r.transport_count = at_most(m->bpf->bss->rpc_transport_count, RPC_MAX_TRANSPORTS);
+	err = read_servers(&r);
+	if (!err)
+		err = read_series(&r);
+	if (!err)
+		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
+	if (!err)
+		err = read_transports(&r, epoch);
+	if (!err)
+		err = read_depths(&r, epoch);
+	if (!err)
+		read_waiters(&r);
+	for (size_t i = 0; i < m->slow.taken_count && !err; i++)
+		err = slow_calls_add(s, &m->slow.taken[i],
+				     server_label(&r, m->slow.taken[i].server));
+	slow_calls_clear(&m->slow);
+	if (m->slow.ring)
+		snapshot_drop(s, "slow_call", m->bpf->bss->rpc_slow_lost);
+	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
+	free(r.servers);
+	free(r.transports);
+	free(r.counted);
+	return err;
+}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Source mountstats: polls the kernel's own statistics, without BPF programs: those of
+ * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both are sums
+ * and counts: there is no distribution, and `rtt` is the only phase. The other sources take
+ * from here what they cannot see themselves: see mountstats.h.
+ *
+ * The mounts are those of process 1 if its files can be read (in the host's process
+ * namespace these are the host's), otherwise those of this process. The kernel's
+ * counters begin and end with a mount, so totals are kept here. What a mount counts
+ * between the last poll and its end is lost.
+ */
+#include "rpc/polled/mountstats.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "snapshot/merge.h"
+#include "rpc/polled/mountstats_text.h"
+#include "rpc/source.h"
+#include "rpc/polled/transports.h"
+
+#define FILE_MAX (64 << 20)
+#define NS_PER_MS 1000000
+
+/* The kernel counts errors without their status. */
+#define ANY_STATUS "unknown"
+
+static const uint64_t known =
+	RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
+	RPC_FACT_BIT(RPC_FACT_RETRANSMITS) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
+	RPC_FACT_BIT(RPC_FACT_CONNECTS) | RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
+	RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) | RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
+	RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
+
+/* What a mount (precisely: its superblock) had counted at the last poll. */
+struct seen_mount {
+	uint64_t device;
+	uint64_t age;
+	bool there; /* found in this poll */
+	struct mountstats_op *ops;
+	size_t op_count;
+};
+
+struct known_server {
+	char label[LABEL_SIZE];
+};
+
+struct mountstats {
+	const char *root;
+	mountstats_label *label; /* NULL: servers have the names of their mounts */
+	void *context; /* of @label */
+	const char *
+		process; /* whose mounts the last poll has found; static; NULL: none has succeeded */
+	bool begun; /* the poll before has found the same process': all calls of a new mount count */
+	struct snapshot totals; /* only its ops, errors and transports are used */
+	uint64_t folded_calls; /* of ops for which there was no room */
+	struct known_server *servers; /* that the totals may have */
+	size_t server_count;
+	struct seen_mount *mounts;
+	size_t mount_count;
+	struct transports transports;
+};
+
+static const struct mountstats_op *op_before(const struct seen_mount *seen, const char *name)
+{
+	static const struct mountstats_op none;
+
+	for (size_t i = 0; i < seen->op_count; i++)
+		if (!strcmp(seen->ops[i].name, name))
+			return &seen->ops[i];
+	return &none;
+}
+
+static void add_time(struct time_histogram *h, uint64_t calls, uint64_t ms)
+{
+	h->bucket[TIME_OVERFLOW] += calls;
+	h->sum_ns += ms * NS_PER_MS;
+}
+
+/* Transmits beyond the first one of each call. */
+static uint64_t resent(const struct mountstats_op *op)
+{
+	return counted_since(op->transmits, op->calls);
+}
+
+/* All time but rtt, for a source that takes over: its phases add up to the total. (Both are cut to
+ * milliseconds, so what rtt has more is none.) */
+static void add_rest(struct rpc_op *o, uint64_t calls)
+{
+	struct time_histogram *rtt = &o->phase[RPC_PHASE_RTT], *rest = &o->phase[RPC_PHASE_SETUP];
+
+	if (o->total.sum_ns < rtt->sum_ns)
+		o->total.sum_ns = rtt->sum_ns;
+	rest->sum_ns = o->total.sum_ns - rtt->sum_ns;
+	add_time(rest, calls, 0);
+}
+
+/* The total of an op, or of all those for which there is no room; NULL: no memory. */
+static struct rpc_op *total_of(struct mountstats *m, const char *server, const char *op,
+			       uint64_t calls)
+{
+	struct snapshot *s = &m->totals;
+	size_t before = s->op_count;
+	struct rpc_op *o = snapshot_op(s, server, op);
+
+	if (s->op_count == before || before < RPC_MAX_SERIES - 1)
+		return o;
+	s->op_count = before;
+	m->folded_calls += calls;
+	return snapshot_op(s, LABEL_OTHER, LABEL_OTHER);
+}
+
+/*
+ * The kernel counts a call's figures one after the other, its calls first, and prints them
+ * without the lock that it holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and
+ * rpc_clnt_show_stats()). So a poll may find a call without its transmits, or the reverse, and
+ * the next poll finds the rest of it. What is left over of transmits, in @now, never falls.
+ */
+static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
+		  struct mountstats_op *now, const struct mountstats_op *before)
+{
+	uint64_t calls = counted_since(now->calls, before->calls);
+	uint64_t errors = counted_since(now->errors, before->errors);
+	struct rpc_transport_state *t;
+	struct rpc_error *e;
+	struct rpc_op *o;
+
+	if (!memcmp(now, before, sizeof(*now)))
+		return 0;
+	if (resent(now) < resent(before))
+		now->transmits = now->calls + resent(before);
+	o = total_of(m, mount->server, now->name, calls);
+	if (!o)
+		return -ENOMEM;
+	add_time(&o->total, calls, counted_since(now->total_ms, before->total_ms));
+	add_time(&o->phase[RPC_PHASE_RTT], calls, counted_since(now->rtt_ms, before->rtt_ms));
+	add_rest(o, calls);
+	o->sent_bytes += counted_since(now->sent_bytes, before->sent_bytes);
+	o->received_bytes += counted_since(now->received_bytes, before->received_bytes);
+	if (errors) {
+		e = snapshot_error(&m->totals, o->server, o->op, ANY_STATUS);
+		if (!e)
+			return -ENOMEM;
+		e->count += errors;
+	}
+	if (!mount->transport_count)
+		return 0;
+	t = snapshot_transport(&m->totals, mount->server, mount->transports[0].protocol);
+	if (!t)
+		return -ENOMEM;
+	t->retransmits += resent(now) - resent(before);
+	t->timeouts += counted_since(now->timeouts, before->timeouts);
+	return 0;
+}
+
+static struct seen_mount *find_mount(struct mountstats *m, uint64_t device)
+{
+	for (size_t i = 0; i < m->mount_count; i++)
+		if (m->mounts[i].device == device)
+			return &m->mounts[i];
+	return NULL;
+}
+
+/* The kernel gives the device number of a mount that has ended to another one. */
+static bool is_another(const struct seen_mount *seen, const struct mountstats_mount *mount)
+{
+	if (mount->age < seen->age)
+		return true;
+	for (size_t i = 0; i < mount->op_count; i++)
+		if (mount->ops[i].calls < op_before(seen, mount->ops[i].name)->calls)
+			return true;
+	return false;
+}
+
+static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint64_t device)
+{
+	struct seen_mount *seen = find_mount(m, device);
+	bool counts = seen || m->begun;
+	struct mountstats_op *ops;
+	int err = 0;
+
+	if (seen && seen->there)
+		return 0; /* the superblock is mounted twice, with one set of counts */
+	if (!seen) {
+		seen = ARRAY_APPEND(m->mounts, m->mount_count);
+		if (!seen)
+			return -ENOMEM;
+		seen->device = device;
+	} else if (is_another(seen, mount)) {
+		seen->op_count = 0;
+	}
+	for (size_t i = 0; i < mount->op_count && counts && !err; i++)
+		err = add_op(m, mount, &mount->ops[i], op_before(seen, mount->ops[i].name));
+	ops = realloc(seen->ops, (mount->op_count + 1) * sizeof(*ops));
+	if (!ops)
+		return -ENOMEM;
+	memcpy(ops, mount->ops, mount->op_count * sizeof(*ops));
+	seen->ops = ops;
+	seen->op_count = mount->op_count;
+	seen->age = mount->age;
+	seen->there = true;
+	return err;
+}
+
+/* Removes the mounts that have ended: their counts are in the totals. Those that another process has
+ * may come back. */
+static void forget_mounts(struct mountstats *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->mount_count; i++) {
+		if (m->mounts[i].there || !m->begun)
+			m->mounts[kept++] = m->mounts[i];
+		else
+			free(m->mounts[i].ops);
+	}
+	m->mount_count = kept;
+	for (size_t i = 0; i < kept; i++)
+		m->mounts[i].there = false;
+}
+
+static int read_proc(const struct mountstats *m, const char *process, const char *name,
+		     struct file_text *text)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/proc/%s/%s", m->root, process, name);
+	return file_text_read(text, path, FILE_MAX);
+}
+
+/* Both files list the mounts in the same order, but one may have been added between
+ * the two reads. */
+static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos, size_t count,
+					     size_t number, const char *path)
+{
+	if (number < count && !strcmp(infos[number].path, path))
+		return &infos[number];
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(infos[i].path, path))
+			return &infos[i];
+	return NULL;
+}
+
+/* Referrals add servers without end: those beyond RPC_MAX_SERVERS fold, as in the other sources. */
+static int fold_server(struct mountstats *m, char *label)
+{
+	struct known_server *known;
+
+	for (size_t i = 0; i < m->server_count; i++)
+		if (!strcmp(m->servers[i].label, label))
+			return 0;
+	if (m->server_count == RPC_MAX_SERVERS) {
+		snprintf(label, LABEL_SIZE, LABEL_OTHER);
+		return 0;
+	}
+	known = ARRAY_APPEND(m->servers, m->server_count);
+	if (!known)
+		return -ENOMEM;
+	snprintf(known->label, LABEL_SIZE, "%s", label);
+	return 0;
+}
+
+static int read_mounts(struct mountstats *m, const struct file_text *stats,
+		       const struct mountinfo_mount *infos, size_t count)
+{
+	struct mountstats_mount *mount = malloc(sizeof(*mount));
+	const struct mountinfo_mount *info;
+	const char *label;
+	struct span text = { stats->bytes, stats->bytes + stats->len };
+	int err = mount ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && mountstats_next(&text, mount); i++) {
+		info = info_of(infos, count, i, mount->path);
+		if (!info)
+			continue; /* just mounted or unmounted: left to the next poll */
+		label = m->label ? m->label(m->context, info->address) : NULL;
+		if (label)
+			snprintf(mount->server, sizeof(mount->server), "%s", label);
+		else
+			err = fold_server(m, mount->server);
+		if (!err)
+			err = add_mount(m, mount, info->device);
+		if (!err)
+			err = transports_add(&m->transports, mount, info);
+	}
+	free(mount);
+	return err;
+}
+
+static int parse_mountinfo(const struct file_text *file, struct mountinfo_mount **infos,
+			   size_t *count)
+{
+	struct span text = { file->bytes, file->bytes + file->len };
+	struct mountinfo_mount info, *entry;
+
+	while (mountinfo_next(&text, &info)) {
+		entry = ARRAY_APPEND(*infos, *count);
+		if (!entry)
+			return -ENOMEM;
+		*entry = info;
+	}
+	return 0;
+}
+
+static int poll_mounts(struct mountstats *m)
+{
+	struct file_text stats = {}, text = {};
+	struct mountinfo_mount *infos = NULL;
+	static const char first[] = "1", self[] = "self";
+	const char *process = first;
+	size_t count = 0;
+	int err;
+
+	transports_clear(&m->transports);
+	err = read_proc(m, process, "mountstats", &stats);
+	if (err) {
+		process = self;
+		err = read_proc(m, process, "mountstats", &stats);
+	}
+	/* The other process' mounts may have been counted before. */
+	if (m->process && m->process != process)
+		m->begun = false;
+	if (!err)
+		err = read_proc(m, process, "mountinfo", &text);
+	if (!err)
+		err = parse_mountinfo(&text, &infos, &count);
+	if (!err)
+		err = read_mounts(m, &stats, infos, count);
+	if (!err) {
+		forget_mounts(m);
+		err = transports_count_connects(&m->transports, &m->totals, m->begun);
+	}
+	if (!err) {
+		m->begun = true;
+		m->process = process;
+	}
+	free(infos);
+	file_text_free(&text);
+	file_text_free(&stats);
+	return err;
+}
+
+static void release(struct mountstats *m)
+{
+	for (size_t i = 0; i < m->mount_count; i++)
+		free(m->mounts[i].ops);
+	free(m->mounts);
+	free(m->servers);
+	transports_free(&m->transports);
+	snapshot_free(&m->totals);
+}
+
+void mountstats_close(struct mountstats *m)
+{
+	if (!m)
+		return;
+	release(m);
+	free(m);
+}
+
+/* Counting begins now: the first poll only stores the present figures. */
+struct mountstats *mountstats_open(const char *root, mountstats_label *label, void *context)
+{
+	struct mountstats *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->root = root;
+	m->label = label;
+	m->context = context;
+	if (poll_mounts(m) == -ENOMEM) {
+		mountstats_close(m);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return m;
+}
+
+static struct rpc_op *find_op(struct snapshot *s, const struct rpc_op *like)
+{
+	for (size_t i = 0; i < s->op_count; i++)
+		if (!strcmp(s->ops[i].server, like->server) && !strcmp(s->ops[i].op, like->op))
+			return &s->ops[i];
+	return NULL;
+}
+
+int mountstats_add_rest(struct mountstats *m, struct snapshot *s)
+{
+	const uint64_t rest =
+		RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
+		RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) | RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
+		RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT);
+	int err = poll_mounts(m);
+
+	if (err == -ENOMEM)
+		return err;
+	s->unknown = m->begun ? s->unknown & ~rest : s->unknown | rest;
+	for (size_t i = 0; i < m->totals.op_count; i++) {
+		const struct rpc_op *from = &m->totals.ops[i];
+		struct rpc_op *to = find_op(s, from);
+
+		/* mountstats has a call a moment before its event: then the next snapshot has both. */
+		if (!to)
+			continue;
+		to->sent_bytes += from->sent_bytes;
+		to->received_bytes += from->received_bytes;
+	}
+	return transports_add_slots(&m->transports, m->root, s);
+}
+
+int mountstats_connects(const char *root, struct snapshot *s)
+{
+	struct mountstats m = { .root = root, .begun = true }; /* so it counts what was before */
+	int err = poll_mounts(&m);
+
+	for (size_t i = 0; i < m.totals.transport_count && !err; i++) {
+		const struct rpc_transport_state *from = &m.totals.transports[i];
+		struct rpc_transport_state *to = snapshot_transport(s, from->server, from->name);
+
+		if (to)
+			to->connects += from->connects;
+		else
+			err = -ENOMEM;
+	}
+	release(&m);
+	return err;
+}
+
+/* ---- the source ---- */
+
+static void *try(const struct source_setup *setup)
+{
+	return mountstats_open(setup->root, NULL, NULL);
+}
+
+static void detach(void *state)
+{
+	mountstats_close(state);
+}
+
+/* Adds to @s, which may hold the counts of an earlier source. */
+static int add_totals(const struct snapshot *totals, struct snapshot *s)
+{
+	int err = snapshot_add_calls(s, totals);
+
+	for (size_t i = 0; i < totals->transport_count && !err; i++)
+		if (!snapshot_server(s, totals->transports[i].server))
+			err = -ENOMEM;
+	return err;
+}
+
+static int read_state(void *state, struct snapshot *s)
+{
+	struct mountstats *m = state;
+	int err = poll_mounts(m);
+
+	s->unknown |= RPC_ALL_FACTS & ~known;
+	if (err == -ENOMEM)
+		return err;
+	snapshot_drop(s, "rpc_series", m->folded_calls);
+	/* After another error the next poll counts what this one could not read. */
+	err = add_totals(&m->totals, s);
+	return err ? err : transports_add_slots(&m->transports, m->root, s);
+}
+
+const struct source_ops mountstats_source = {
+	.try = try,
+	.read = read_state,
+	.detach = detach,
+};

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the kernel counts for each NFS mount: mountstats and mountinfo. */
+#include "rpc/polled/mountstats_text.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/mountinfo.h"
+#include "base/mountstats_head.h"
+
+#define NFS_PORT 2049
+
+#define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* Takes up to @max numbers; returns how many there are. */
+static size_t take_numbers(struct span *line, uint64_t *values, size_t max)
+{
+	size_t count = 0;
+
+	while (count < max && span_number(span_take_word(line), UINT64_MAX, &values[count]))
+		count++;
+	return count;
+}
+
+/* Copies what fits. */
+static void copy(struct span s, char *to, size_t size)
+{
+	span_copy(span_cut(s, size - 1), to, size);
+}
+
+static bool is_nfs(struct span type)
+{
+	return span_is(type, "nfs") || span_is(type, "nfs4");
+}
+
+void mount_label(char *label, size_t size, struct span name)
+{
+	char bytes[PATH_MAX];
+
+	label_from_bytes(label, size, bytes, mount_unescape(bytes, sizeof(bytes), name));
+}
+
+/* Takes the host of "HOST:/PATH" and the colon; an IPv6 address is in brackets. The label
+ * is cut as that of the source btf, which leaves room for a network namespace. */
+static void take_server(char *server, struct span *device)
+{
+	struct span host = span_take_until(device, span_take(device, "[") ? "]" : ":");
+	char bytes[RPC_NAME_LEN - 1];
+
+	span_take(device, "]");
+	span_take(device, ":");
+	label_from_name(server, LABEL_SIZE - 12, bytes, mount_unescape(bytes, sizeof(bytes), host));
+}
+
+/* "device HOST:/PATH mounted on POINT with fstype nfs4 statvers=1.1" */
+static bool read_head(struct mountstats_mount *mount, struct span line)
+{
+	static const char *const words[] = {
+		"device", NULL, "mounted", "on", NULL, "with", "fstype"
+	};
+	struct span word[sizeof(words) / sizeof(words[0])];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		word[i] = span_take_word(&line);
+		if (words[i] && !span_is(word[i], words[i]))
+			return false;
+	}
+	if (!is_nfs(span_take_word(&line)))
+		return false;
+	mount->path[0] = 0;
+	mount->age = 0;
+	mount->op_count = 0;
+	mount->transport_count = 0;
+	take_server(mount->server, &word[1]);
+	copy(word[4], mount->path, sizeof(mount->path));
+	return true;
+}
+
+/* "tcp PORT BINDS CONNECTS ..."; udp has no CONNECTS, and local has no PORT. */
+static void read_transport(struct mountstats_mount *mount, struct span line)
+{
+	struct mountstats_transport *t = &mount->transports[mount->transport_count];
+	uint64_t values[3];
+	struct span word = span_take_word(&line);
+
+	if (mount->transport_count == MOUNTSTATS_TRANSPORTS || !span_left(word))
+		return;
+	label_from_bytes(t->protocol, sizeof(t->protocol), word.at, span_left(word));
+	if (take_numbers(&line, values, 3) < 3)
+		return;
+	t->port = (uint32_t)values[0];
+	t->connects = span_is(word, "udp") ? 0 : values[2];
+	mount->transport_count++;
+}
+
+/* "NAME: CALLS TRANSMITS TIMEOUTS SENT RECEIVED QUEUE RTT TOTAL [ERRORS]" */
+static void read_op(struct mountstats_mount *mount, struct span name, struct span line)
+{
+	uint64_t v[9] = {};
+
+	name.end--; /* the colon */
+	for (const char *c = name.at; c < name.end; c++)
+		if (!strchr(OP_LETTERS, *c) || !*c)
+			return;
+	if (mount->op_count == RPC_MAX_OP || take_numbers(&line, v, 9) < 8 || !v[0])
+		return;
+	mount->ops[mount->op_count] = (struct mountstats_op){
+		.calls = v[0],
+		.transmits = v[1],
+		.timeouts = v[2],
+		.sent_bytes = v[3],
+		.received_bytes = v[4],
+		.rtt_ms = v[6],
+		.total_ms = v[7],
+		.errors = v[8],
+	};
+	copy(name, mount->ops[mount->op_count].name, RPC_OP_LEN);
+	mount->op_count++;
+}
+
+bool mountstats_next(struct span *text, struct mountstats_mount *mount)
+{
+	bool found = false, in_ops = false;
+	struct span before = *text, line, rest, word;
+	struct mountstats_place place = {};
+
+	for (; span_left(*text); before = *text) {
+		rest = line = span_take_line(text);
+		word = span_take_word(&rest);
+		if (mountstats_is_head(&place, line)) {
+			if (found) {
+				*text = before; /* this line begins the next mount */
+				break;
+			}
+			found = read_head(mount, line);
+			in_ops = false;
+		} else if (!found) {
+			continue;
+		} else if (span_is(word, "RPC")) {
+			/* What was like ops or transports before this line was the server's text. */
+			mount->op_count = mount->transport_count = 0;
+			in_ops = false;
+		} else if (span_is(word, "per-op")) {
+			in_ops = true;
+		} else if (in_ops && span_left(word) && word.end[-1] == ':') {
+			read_op(mount, word, rest);
+		} else if (span_is(word, "xprt:")) {
+			read_transport(mount, rest);
+		} else if (span_is(word, "age:")) {
+			take_numbers(&rest, &mount->age, 1);
+		}
+	}
+	return found;
+}
+
+/* Options are "rw,vers=4.2,addr=..."; "port=" is missing if it is NFS's own. */
+static void read_options(struct mountinfo_mount *mount, struct span options)
+{
+	struct span option;
+	uint64_t port;
+
+	while (span_left(options)) {
+		option = span_take_until(&options, ",");
+		span_take(&options, ",");
+		if (span_take(&option, "addr="))
+			copy(option, mount->address, sizeof(mount->address));
+		else if (span_take(&option, "vers="))
+			mount->version = option;
+		else if (span_take(&option, "sec=krb5"))
+			mount->kerberos = true;
+		else if (span_take(&option, "port=") && span_number(option, UINT32_MAX, &port))
+			mount->port = (uint32_t)port;
+	}
+}
+
+/* @word: "MAJOR:MINOR". */
+static bool read_device(struct span word, uint64_t *device)
+{
+	uint64_t high, low;
+
+	if (!span_take_number(&word, 10, UINT32_MAX, &high) || !span_take(&word, ":") ||
+	    !span_number(word, UINT32_MAX, &low))
+		return false;
+	*device = high << 32 | low;
+	return true;
+}
+
+bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
+{
+	struct mountinfo_line m;
+	uint64_t device;
+
+	while (span_left(*text)) {
+		if (!mountinfo_read_line(&m, span_take_line(text)) || !is_nfs(m.type) ||
+		    !span_left(m.super_options) || !read_device(m.device, &device))
+			continue;
+		*mount = (struct mountinfo_mount){ .device = device,
+						   .point = m.point,
+						   .port = NFS_PORT };
+		copy(m.point, mount->path, sizeof(mount->path));
+		take_server(mount->server, &m.source);
+		mount->export = m.source;
+		read_options(mount, m.super_options);
+		return true;
+	}
+	return false;
+}
+
+/* "v4 0a000901 801 0:53 ...", after a heading. */
+bool nfs_volumes_next(struct span *text, uint64_t *device)
+{
+	struct span line, number;
+
+	while (span_left(*text)) {
+		line = span_take_line(text);
+		for (int i = 0; i < 4; i++)
+			number = span_take_word(&line);
+		if (read_device(number, device))
+			return true;
+	}
+	return false;
+}

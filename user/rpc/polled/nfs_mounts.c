@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The NFS mounts of process 1. */
+#include "rpc/polled/nfs_mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file_text.h"
+#include "kernel/mounts.h"
+#include "rpc/polled/mountstats_text.h"
+
+#define FILE_MAX (64 << 20)
+
+void nfs_mounts_init(struct nfs_mounts *m)
+{
+	*m = (struct nfs_mounts){ .changes = -1 };
+}
+
+static void forget(struct nfs_mounts *m)
+{
+	snapshot_free(&m->seen);
+	m->left_out = 0;
+}
+
+static void close_changes(struct nfs_mounts *m)
+{
+	if (m->changes >= 0)
+		close(m->changes);
+	m->changes = -1;
+}
+
+void nfs_mounts_free(struct nfs_mounts *m)
+{
+	forget(m);
+	close_changes(m);
+}
+
+#define PATH_SIZE (sizeof(((struct nfs_mounts *)NULL)->process) + 32)
+
+static void path_of(char path[PATH_SIZE], const struct nfs_mounts *m, const char *file)
+{
+	snprintf(path, PATH_SIZE, "%s/%s", m->process, file);
+}
+
+/* Kept open: the kernel reports changes since the last poll of a descriptor. */
+static bool open_changes(struct nfs_mounts *m, const char *root)
+{
+	static const char *const processes[] = { "1", "self" };
+	char path[PATH_SIZE];
+
+	for (size_t i = 0; i < 2 && m->changes < 0; i++) {
+		snprintf(m->process, sizeof(m->process), "%s/proc/%s", root, processes[i]);
+		path_of(path, m, "mountinfo");
+		m->changes = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	return m->changes >= 0;
+}
+
+/* @volumes: of the network namespace, or without bytes if it could not be read. */
+static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
+{
+	struct span text = { volumes->bytes, volumes->bytes + volumes->len };
+	uint64_t listed;
+
+	while (volumes->bytes && nfs_volumes_next(&text, &listed))
+		if (listed == device)
+			return false;
+	return volumes->bytes;
+}
+
+static int add(struct nfs_mounts *m, const struct mountinfo_mount *info,
+	       const struct file_text *volumes)
+{
+	struct nfs_mount mount = {};
+
+	if (m->seen.mount_count == NFS_MOUNTS_MAX) {
+		m->left_out++;
+		return 0;
+	}
+	snprintf(mount.server, sizeof(mount.server), "%s", info->server);
+	snprintf(mount.remote.address, sizeof(mount.remote.address), "%s", info->address);
+	mount.remote.port = info->port;
+	mount.kerberos = info->kerberos;
+	mount.device = info->device;
+	mount.elsewhere = is_elsewhere(volumes, info->device);
+	mount_label(mount.export, sizeof(mount.export), info->export);
+	mount_label(mount.mountpoint, sizeof(mount.mountpoint), info->point);
+	mount_label(mount.version, sizeof(mount.version), info->version);
+	return snapshot_mount(&m->seen, &mount) ? 0 : -ENOMEM;
+}
+
+static int read_mounts(struct nfs_mounts *m)
+{
+	struct file_text file, volumes;
+	struct mountinfo_mount info;
+	char path[PATH_SIZE];
+	struct span text;
+	int err;
+
+	path_of(path, m, "mountinfo");
+	err = file_text_read(&file, path, FILE_MAX);
+	if (err)
+		return err;
+	forget(m);
+	path_of(path, m, "net/nfsfs/volumes");
+	if (file_text_read(&volumes, path, FILE_MAX))
+		volumes = (struct file_text){};
+	text = (struct span){ file.bytes, file.bytes + file.len };
+	while (!err && mountinfo_next(&text, &info))
+		err = add(m, &info, &volumes);
+	file_text_free(&volumes);
+	file_text_free(&file);
+	return err;
+}
+
+/* Whether @server is @name, an '@' and the number of a network namespace. */
+static bool is_numbered(const char *server, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(server, name, len) && server[len] == '@' && server[len + 1] &&
+	       !server[len + 1 + strspn(server + len + 1, "0123456789")];
+}
+
+/* Calls of other network namespaces, and to servers whose names have an '@', are under a name with a
+ * number. */
+static void name_server(const struct snapshot *s, struct nfs_mount *mount)
+{
+	const char *found = NULL;
+
+	if (!mount->elsewhere && !strchr(mount->server, '@'))
+		return;
+	for (size_t i = 0; i < s->transport_count; i++) {
+		const struct rpc_transport_state *t = &s->transports[i];
+
+		if (!t->alive || !is_numbered(t->server, mount->server))
+			continue;
+		if (found && strcmp(found, t->server) != 0)
+			return;
+		found = t->server;
+	}
+	if (found)
+		snprintf(mount->server, sizeof(mount->server), "%s", found);
+}
+
+int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
+{
+	bool first = m->changes < 0;
+	int err = 0;
+
+	if (!open_changes(m, root))
+		return 0;
+	m->read = first || mounts_changed(m->changes);
+	if (m->read)
+		err = read_mounts(m);
+	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after
+	 * capabilities were given up. */
+	if (err)
+		close_changes(m);
+	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++) {
+		struct nfs_mount mount = m->seen.mounts[i];
+
+		name_server(s, &mount);
+		if (!snapshot_mount(s, &mount))
+			err = -ENOMEM;
+	}
+	s->folded_entries += m->left_out;
+	return err == -ENOMEM ? err : 0;
+}

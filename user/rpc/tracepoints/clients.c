@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Who sunrpc's clients are, from the kernel's files. */
+#include "rpc/tracepoints/clients.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/span.h"
+
+#define CLIENTS "/sys/kernel/debug/sunrpc/rpc_clnt"
+#define SERVERS "/proc/fs/nfsfs/servers"
+#define MAX_BYTES (8 << 20)
+#define TASKS_BYTES (128 << 10) /* some 1,000 tasks */
+
+/* Copies a value; false if it is empty, holds a NUL or has no room. */
+static bool copy_value(struct span value, char *to, size_t size)
+{
+	span_take_run(&value, " ");
+	return span_left(value) && span_copy(value, to, size);
+}
+
+bool clients_parse_transport(struct client_transport *info, const char *text, size_t len)
+{
+	struct span rest = { text, text + len }, line;
+	bool netid = false, address = false;
+
+	*info = (struct client_transport){};
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		if (span_take(&line, "netid:"))
+			netid = copy_value(line, info->netid, sizeof(info->netid));
+		else if (span_take(&line, "addr:"))
+			address = copy_value(line, info->address, sizeof(info->address));
+	}
+	return netid && address;
+}
+
+/* Writes @address in the hex form of nfsfs/servers; false if it is not an IP address. */
+static bool address_to_hex(char *hex, size_t size, const char *address)
+{
+	unsigned char bytes[16];
+	char plain[RPC_ADDRESS_LEN];
+	size_t len;
+
+	/* A link-local address has its interface behind a percent sign. */
+	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(address, "%"), address);
+	if (inet_pton(AF_INET, plain, bytes) == 1)
+		len = 4;
+	else if (inet_pton(AF_INET6, plain, bytes) == 1)
+		len = 16;
+	else
+		return false;
+	for (size_t i = 0; i < len; i++)
+		snprintf(hex + 2 * i, size - 2 * i, "%02x", bytes[i]);
+	return true;
+}
+
+bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
+			  const char *address)
+{
+	struct span rest = { text, text + len }, line;
+	char hex[33];
+
+	if (!address_to_hex(hex, sizeof(hex), address))
+		return false;
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		span_take_word(&line); /* NV */
+		if (!span_is(span_take_word(&line), hex))
+			continue;
+		span_take_word(&line); /* PORT */
+		span_take_word(&line); /* USE; the name may hold blanks */
+		if (span_take(&line, " ") && span_left(line) &&
+		    span_copy(span_cut(line, size - 1), name, size))
+			return true;
+	}
+	return false;
+}
+
+bool clients_has_task(const char *text, size_t len, uint32_t task)
+{
+	struct span rest = { text, text + len }, line;
+	uint64_t number;
+
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		if (span_number(span_take_word(&line), UINT32_MAX, &number) && number == task)
+			return true;
+	}
+	return false;
+}
+
+bool clients_transport(struct client_transport *info, uint32_t client)
+{
+	struct file_text file;
+	char path[96];
+	bool found;
+
+	snprintf(path, sizeof(path), CLIENTS "/%x/xprt/info", client);
+	if (file_text_read(&file, path, MAX_BYTES))
+		return false;
+	found = clients_parse_transport(info, file.bytes, file.len);
+	file_text_free(&file);
+	return found;
+}
+
+void clients_each(void (*found)(void *context, uint32_t client,
+				const struct client_transport *info),
+		  void *context)
+{
+	struct client_transport info;
+	DIR *folder = opendir(CLIENTS);
+	struct dirent *entry;
+	unsigned long client;
+	char *end;
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		client = strtoul(entry->d_name, &end, 16);
+		if (end == entry->d_name || *end || client > UINT32_MAX)
+			continue;
+		if (clients_transport(&info, (uint32_t)client))
+			found(context, (uint32_t)client, &info);
+	}
+	closedir(folder);
+}
+
+bool clients_server_name(char *name, size_t size, const char *address)
+{
+	struct file_text file;
+	bool found;
+
+	if (file_text_read(&file, SERVERS, MAX_BYTES))
+		return false;
+	found = clients_parse_server(name, size, file.bytes, file.len, address);
+	file_text_free(&file);
+	return found;
+}
+
+int clients_read_tasks(struct file_text *tasks, uint32_t client)
+{
+	char path[96];
+	int err;
+
+	snprintf(path, sizeof(path), CLIENTS "/%x/tasks", client);
+	err = file_text_read(tasks, path, TASKS_BYTES);
+	return err == -ENOENT && !access(CLIENTS, F_OK) ? 0 : err;
+}

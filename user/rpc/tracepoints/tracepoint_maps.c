@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads the maps of bpf/rpc_events.bpf.c into a snapshot. */
+#include "rpc/tracepoints/tracepoint_maps.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kernel/bpf_support.h"
+#include "rpc/tracepoints/clients.h"
+#include "rpc_events.skel.h"
+
+/* A task that ended longer ago than this will no longer be booked. */
+#define ENDED_NS 2000000000
+
+/* A call of this age may have ended unnoticed: the kernel's own list of tasks shows
+ * it. Each snapshot looks up at most MAX_DOUBTS. */
+#define DOUBT_NS 30000000000
+#define MAX_DOUBTS 64
+
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards)
+{
+	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
+	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
+	if (!m->clients)
+		return -errno;
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++)
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &i, BPF_ANY))
+			return -errno;
+	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
+			return -errno;
+	return rpc_series_open(&m->reader);
+}
+
+void tracepoint_maps_close(struct tracepoint_maps *m)
+{
+	if (m->bpf)
+		bpf_values_unmap(m->bpf->maps.clients, m->clients);
+	rpc_series_close(&m->reader);
+	*m = (struct tracepoint_maps){};
+}
+
+/* ---- clients and their servers ---- */
+
+/* The number of the server at @address, which is added if it is new. */
+static uint32_t server_get(struct tracepoint_maps *m, const char *address)
+{
+	const struct rpc_events_bpf *bpf = m->bpf;
+	struct rpc_event_server_key key = {};
+	struct rpc_event_server server;
+	int fd = bpf_map__fd(bpf->maps.server_index);
+	uint32_t index;
+
+	snprintf(key.address, sizeof(key.address), "%s", address);
+	if (!bpf_map_lookup_elem(fd, &key, &index))
+		return index;
+	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index))
+		return RPC_MAX_SERVERS;
+	server = (struct rpc_event_server){ .key = key };
+	clients_server_name(server.name, sizeof(server.name), address);
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
+	if (!bpf_map_update_elem(fd, &key, &index, BPF_NOEXIST))
+		return index;
+	/* The kernel side has added it meanwhile. The number's next server is another one. */
+	server = (struct rpc_event_server){};
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index, BPF_ANY);
+	return bpf_map_lookup_elem(fd, &key, &index) ? RPC_MAX_SERVERS : index;
+}
+
+static void learn(void *context, uint32_t client, const struct client_transport *info)
+{
+	struct tracepoint_maps *m = context;
+
+	/* Servers use local clients to register with rpcbind. */
+	if (client >= RPC_MAX_CLIENTS || m->clients[client].server || !strcmp(info->netid, "local"))
+		return;
+	m->clients[client].server = 1 + server_get(m, info->address);
+}
+
+void tracepoint_maps_find_clients(struct tracepoint_maps *m)
+{
+	clients_each(learn, m);
+}
+
+/* The protocol alone: "tcp6" is TCP, too. */
+static void set_protocol(struct rpc_event_label *label, const char *netid)
+{
+	snprintf(label->transport, sizeof(label->transport), "%.*s", (int)strcspn(netid, "6"),
+		 netid);
+}
+
+/* Sets the transport protocol of the client's server, if it is not known yet. */
+static void note_netid(void *context, uint32_t client, const struct client_transport *info)
+{
+	struct tracepoint_maps *m = context;
+	uint32_t server;
+
+	if (client >= RPC_MAX_CLIENTS)
+		return;
+	server = m->clients[client].server - 1;
+	if (server < RPC_MAX_SERVERS && !m->labels[server].transport[0] &&
+	    strcmp(info->address, m->servers[server].key.address) == 0)
+		set_protocol(&m->labels[server], info->netid);
+}
+
+static void name_server(struct rpc_event_label *label, const char *name, const char *address)
+{
+	char known[RPC_NAME_LEN];
+
+	if (!*name && clients_server_name(known, sizeof(known), address))
+		name = known;
+	if (!*name)
+		name = address;
+	label_from_name(label->server, sizeof(label->server), name, strnlen(name, RPC_NAME_LEN));
+	snprintf(label->address, sizeof(label->address), "%s", address);
+	label->named = true;
+}
+
+/* Names the server of a client whose creation was not observed. */
+static void name_client(struct tracepoint_maps *m, struct rpc_event_label *label, uint32_t client)
+{
+	struct client_transport info;
+
+	if (clients_transport(&info, client)) {
+		name_server(label, "", info.address);
+		set_protocol(label, info.netid);
+		m->clients[client].server = 1 + server_get(m, info.address);
+	} else {
+		snprintf(label->server, sizeof(label->server), "client:%u", client);
+	}
+}
+
+static bool server_exists(const struct tracepoint_maps *m, uint32_t i)
+{
+	return m->servers[i].key.address[0] || m->servers[i].key.client;
+}
+
+static void name_servers(struct tracepoint_maps *m)
+{
+	bool renamed = false;
+
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS; i++) {
+		const struct rpc_event_server *server = &m->servers[i];
+		struct rpc_event_label *label = &m->labels[i];
+
+		if (!server_exists(m, i) || label->named)
+			continue;
+		if (server->key.client) {
+			name_client(m, label, server->key.client - 1);
+			continue;
+		}
+		name_server(label, server->name, server->key.address);
+		renamed = true;
+	}
+	if (renamed)
+		clients_each(note_netid, m);
+	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, LABEL_OTHER);
+}
+
+const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address)
+{
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS && *address; i++)
+		if (!strcmp(m->labels[i].address, address))
+			return m->labels[i].server;
+	return NULL;
+}
+
+/* ---- a snapshot ---- */
+
+/* "": it is newer than name_servers(), and what it has counted is left to the next snapshot. */
+static const char *server_label(const struct tracepoint_maps *m, uint32_t server)
+{
+	return m->labels[server < RPC_MAX_SERVERS ? server : RPC_MAX_SERVERS].server;
+}
+
+static int read_series(struct tracepoint_maps *m, struct snapshot *s, uint32_t i)
+{
+	const struct rpc_event_series_key *info = &m->series_info[i];
+	const struct rpc_series *copy;
+	struct rpc_op *op;
+	char name[RPC_OP_LEN];
+
+	for (uint32_t shard = 0; shard < m->shards; shard++) {
+		copy = rpc_series_read(&m->reader, i * m->shards + shard);
+		if (!copy->started || (i && !*server_label(m, info->server)))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", RPC_OP_LEN - 1, info->op);
+		op = i ? snapshot_op(s, server_label(m, info->server), name) :
+			 snapshot_op(s, LABEL_OTHER, LABEL_OTHER);
+		if (!op)
+			return -ENOMEM;
+		rpc_series_add(op, copy);
+	}
+	return 0;
+}
+
+struct reading {
+	struct tracepoint_maps *m;
+	struct snapshot *s;
+};
+
+static int add_error(void *context, uint32_t series, const char *status, uint64_t count)
+{
+	const struct reading *r = context;
+	const struct rpc_event_series_key *info = &r->m->series_info[series];
+	struct rpc_error *error;
+
+	if (series && !*server_label(r->m, info->server))
+		return 0;
+	error = series ? snapshot_error(r->s, server_label(r->m, info->server), info->op, status) :
+			 snapshot_error(r->s, LABEL_OTHER, LABEL_OTHER, status);
+	if (!error)
+		return -ENOMEM;
+	error->count += count;
+	return 0;
+}
+
+/* The server's limits, retransmits and disconnects. */
+static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i, uint32_t epoch)
+{
+	const struct rpc_event_server *v = &m->servers[i];
+	struct rpc_transport_state *transport;
+	struct rpc_server_state *server;
+	struct rpc_server_stats stats;
+	uint32_t index;
+	uint64_t ns, since;
+
+	transport = snapshot_transport(s, server_label(m, i), m->labels[i].transport);
+	server = snapshot_server(s, server_label(m, i));
+	if (!transport || !server)
+		return -ENOMEM;
+	transport->retransmits += v->retransmits;
+	transport->disconnects += v->disconnects;
+	for (int l = 0; l < RPC_LIMITS; l++) {
+		ns = v->saturated_ns[l];
+		since = v->saturated_since[l];
+		if (since && since < s->time_ns)
+			ns += s->time_ns - since;
+		transport->saturated_ns[l] += rpc_monotonic(&m->labels[i].saturated_ns[l], ns);
+		rpc_raise(&server->depth_max[l], rpc_peak_of(&v->peak[l], epoch));
+	}
+	for (uint32_t shard = 0; shard < m->shards; shard++) {
+		index = i * m->shards + shard;
+		if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.server_stats), &index, &stats))
+			return -errno;
+		rpc_depths_add(server, &stats, epoch);
+	}
+	return 0;
+}
+
+/* ---- tasks ---- */
+
+/* What the table of tasks shows at this moment. */
+struct waiting {
+	struct tracepoint_maps *m;
+	struct snapshot *s;
+	uint32_t count[RPC_MAX_SERVERS + 1][RPC_LIMITS];
+};
+
+static void forget(struct rpc_task_bucket *keys, uint32_t i, uint64_t key)
+{
+	__sync_val_compare_and_swap(&keys[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS], key, 0);
+}
+
+/* The task in way @i, or 0. */
+static uint64_t task_at(const struct tracepoint_maps *m, uint32_t i)
+{
+	return *(const volatile __u64 *)&m->keys[i / RPC_TASK_WAYS].task[i % RPC_TASK_WAYS];
+}
+
+/* A task whose call may have ended unnoticed. */
+struct doubt {
+	uint64_t key;
+	uint32_t i;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct doubt *x = a, *y = b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static bool is_doubtful(const struct rpc_event_task *t, uint64_t now)
+{
+	return !t->waits.booked && (t->waits.asleep ? t->waits.since : t->sent) + DOUBT_NS <= now;
+}
+
+/* Removes tasks whose call has ended unnoticed. Reads each client's list once. */
+static void forget_lost(struct tracepoint_maps *m, uint64_t now)
+{
+	struct doubt doubts[MAX_DOUBTS];
+	struct file_text list = {};
+	uint32_t client, last = 0;
+	bool listed = false;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < RPC_MAX_TASKS && count < MAX_DOUBTS; i++)
+		if (task_at(m, i) && is_doubtful(&m->tasks[i], now))
+			doubts[count++] = (struct doubt){ task_at(m, i), i };
+	qsort(doubts, count, sizeof(doubts[0]), by_key);
+	for (const struct doubt *d = doubts; d < doubts + count; d++) {
+		client = (uint32_t)((d->key - 1) >> 32);
+		if (d == doubts || client != last) {
+			file_text_free(&list);
+			listed = !clients_read_tasks(&list, client);
+			last = client;
+		}
+		if (listed && !clients_has_task(list.bytes, list.len, (uint32_t)(d->key - 1)))
+			forget(m->keys, d->i, d->key);
+	}
+	file_text_free(&list);
+}
+
+static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
+{
+	const struct rpc_event_task t = w->m->tasks[i];
+	struct rpc_server_state *server;
+	uint32_t limit;
+
+	if (t.waits.booked) {
+		if (t.ended + ENDED_NS < w->s->time_ns)
+			forget(w->m->keys, i, key);
+		return;
+	}
+	if (!*server_label(w->m, t.server))
+		return;
+	server = snapshot_server(w->s, server_label(w->m, t.server));
+	if (!server)
+		return;
+	/* What waits for its reply, or after another wait to try again: a call that the server has told to
+	 * try later has been answered, and a new attempt begins with that wait. */
+	if (t.transmits || (t.waits.asleep == 1 + RPC_PHASE_DELAY && t.waits.until))
+		rpc_raise_age(&server->oldest_ns[RPC_QUEUE_PENDING], w->s->time_ns, t.begun);
+	if (!t.waits.asleep || t.waits.asleep > RPC_WAITS)
+		return;
+	limit = limit_of(t.waits.asleep - 1u);
+	if (limit >= RPC_LIMITS)
+		return;
+	rpc_raise_age(&server->oldest_ns[limit], w->s->time_ns, t.waits.since);
+	if (t.server <= RPC_MAX_SERVERS)
+		w->count[t.server][limit]++;
+}
+
+/*
+ * Corrects the count of waiters, and ends the period of waiting, where no task waits any
+ * more although the count says so: the event of a wake-up was missed. Then two snapshots in a
+ * row find no such task in the same period. In a shorter one, a task may have begun to wait
+ * after the table was looked at.
+ */
+static void reconcile(struct waiting *w)
+{
+	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)
+		for (int l = 0; l < RPC_LIMITS; l++) {
+			struct rpc_event_server *v = &w->m->servers[i];
+			uint64_t *idle = &w->m->labels[i].idle_since[l];
+			uint64_t counted = v->waiting[l], since = v->saturated_since[l];
+
+			if (w->count[i][l] || !counted || !since) {
+				*idle = 0;
+			} else if (*idle != since) {
+				*idle = since;
+			} else {
+				*idle = 0;
+				__sync_fetch_and_sub(&v->waiting[l], counted);
+				v->saturated_since[l] = 0;
+			}
+		}
+}
+
+static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
+{
+	struct waiting w = { .m = m, .s = s };
+
+	forget_lost(m, s->time_ns);
+	for (uint32_t i = 0; i < RPC_MAX_TASKS; i++) {
+		uint64_t key = task_at(m, i);
+
+		if (key)
+			look_at_task(&w, i, key);
+	}
+	reconcile(&w);
+}
+
+static int read_all(struct tracepoint_maps *m, struct snapshot *s)
+{
+	uint32_t epoch = m->bpf->bss->rpc_epoch;
+	struct reading r = { .m = m, .s = s };
+	int err = 0;
+
+	m->bpf->bss->rpc_epoch = epoch + 1;
+	name_servers(m);
+	/* "other" comes last, so that it does not change the order of the rest. */
+	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
+		err = read_series(m, s, i % RPC_MAX_SERIES);
+	if (!err)
+		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
+	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
+		if (m->labels[i].server[0])
+			err = read_server(m, s, i, epoch);
+	if (!err && m->bpf->bss->rpc_dropped[RPC_DROP_SERVER])
+		err = read_server(m, s, RPC_MAX_SERVERS, epoch);
+	if (!err)
+		read_tasks(m, s);
+	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
+	return err;
+}
+
+int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
+{
+	const struct rpc_events_bpf *bpf = m->bpf;
+	int err = -ENOMEM;
+
+	m->servers = bpf_values_map(bpf->maps.servers, PROT_READ | PROT_WRITE);
+	m->series_info = bpf_values_map(bpf->maps.series_info, PROT_READ);
+	m->keys = bpf_values_map(bpf->maps.task_keys, PROT_READ | PROT_WRITE);
+	m->tasks = bpf_values_map(bpf->maps.tasks, PROT_READ);
+	if (m->servers && m->series_info && m->keys && m->tasks)
+		err = rpc_series_map(&m->reader, bpf->maps.series,
+				     (size_t)RPC_MAX_SERIES * m->shards);
+	if (!err)
+		err = read_all(m, s);
+	rpc_series_unmap(&m->reader);
+	bpf_values_unmap(bpf->maps.servers, m->servers);
+	bpf_values_unmap(bpf->maps.series_info, m->series_info);
+	bpf_values_unmap(bpf->maps.task_keys, m->keys);
+	bpf_values_unmap(bpf->maps.tasks, m->tasks);
+	return err;
+}

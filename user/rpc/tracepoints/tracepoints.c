@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_events.bpf.c),
+ * which do not need its types. Finds the events' fields, loads, attaches, reads.
+ */
+#include "rpc/source.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file_text.h"
+#include "kernel/bpf_hooks.h"
+#include "kernel/trace_format.h"
+#include "rpc/polled/mountstats.h"
+#include "rpc/tracepoints/tracepoint_maps.h"
+#include "rpc_events.skel.h"
+
+#define FORMAT_BYTES (64 << 10)
+
+/*
+ * In order of attachment: a hook that removes entries from a table comes before the one
+ * that adds them. events_exact comes before rpc_stats_latency, whose figures it has: the
+ * kernel calls programs in the order of attachment.
+ */
+enum hook {
+	HOOK_CLIENT,
+	HOOK_EXACT,
+	HOOK_LATENCY,
+	HOOK_END,
+	HOOK_DISCONNECT,
+	HOOK_WAKEUP,
+	HOOK_TRANSMIT,
+	HOOK_SLEEP,
+	HOOKS,
+};
+
+#define BIT(hook) (1u << (hook))
+
+struct tracepoints_state {
+	struct bpf_hooks hooks;
+	struct rpc_events_bpf *bpf; /* the skeleton in @hooks */
+	struct tracepoint_maps maps;
+	struct mountstats *rest; /* what the events do not show */
+	struct rpc_event_fields fields;
+	uint32_t shards;
+};
+
+/* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no
+ * format file. */
+static const struct bpf_hook table[HOOKS] = {
+#define HOOK(name, function, needs) BPF_HOOK(name, rpc_events_bpf, function, needs)
+	[HOOK_CLIENT] = HOOK("rpc_clnt_new", events_client, 0),
+	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", events_exact, 0),
+	[HOOK_LATENCY] = HOOK("rpc_stats_latency", events_latency, 0),
+	[HOOK_END] = HOOK("rpc_task_end", events_end, 0),
+	[HOOK_DISCONNECT] = HOOK("xprt_disconnect_done", events_disconnect, 0),
+	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", events_wakeup, 0),
+	[HOOK_TRANSMIT] = HOOK("xprt_transmit", events_transmit, 0),
+	[HOOK_SLEEP] = HOOK("rpc_task_sleep", events_sleep, BIT(HOOK_WAKEUP)),
+};
+
+/* The fields that are read of each event. A number has a size in bytes; size 0 means
+ * a dynamic text. */
+static const struct field_row {
+	const char *name;
+	size_t target; /* offset into struct rpc_event_fields */
+	enum hook hook;
+	uint32_t size; /* bytes; 0: a text */
+} rows[] = {
+#define FIELD(hook, name, size, field)                                     \
+	{                                                                  \
+		name, offsetof(struct rpc_event_fields, field), hook, size \
+	}
+	FIELD(HOOK_LATENCY, "task_id", 4, task),
+	FIELD(HOOK_LATENCY, "client_id", 4, client),
+	FIELD(HOOK_LATENCY, "version", 4, version),
+	FIELD(HOOK_LATENCY, "progname", 0, program),
+	FIELD(HOOK_LATENCY, "procname", 0, procedure),
+	FIELD(HOOK_LATENCY, "backlog", 8, backlog),
+	FIELD(HOOK_LATENCY, "rtt", 8, rtt),
+	FIELD(HOOK_LATENCY, "execute", 8, execute),
+	FIELD(HOOK_END, "task_id", 4, task),
+	FIELD(HOOK_END, "client_id", 4, client),
+	FIELD(HOOK_END, "status", 4, end_status),
+	FIELD(HOOK_WAKEUP, "task_id", 4, task),
+	FIELD(HOOK_WAKEUP, "client_id", 4, client),
+	FIELD(HOOK_WAKEUP, "status", 4, wakeup_status),
+	FIELD(HOOK_WAKEUP, "q_name", 0, wakeup_queue),
+	FIELD(HOOK_SLEEP, "task_id", 4, task),
+	FIELD(HOOK_SLEEP, "client_id", 4, client),
+	FIELD(HOOK_SLEEP, "q_name", 0, sleep_queue),
+	FIELD(HOOK_TRANSMIT, "task_id", 4, task),
+	FIELD(HOOK_TRANSMIT, "client_id", 4, client),
+	FIELD(HOOK_TRANSMIT, "status", 4, transmit_status),
+	FIELD(HOOK_CLIENT, "client_id", 4, new_client),
+	FIELD(HOOK_CLIENT, "addr", 0, new_address),
+	FIELD(HOOK_CLIENT, "program", 0, new_program),
+	FIELD(HOOK_CLIENT, "server", 0, new_server),
+	FIELD(HOOK_DISCONNECT, "addr", 0, disconnect_address),
+};
+
+static bool read_format(struct trace_format *format, const char *tracefs, const char *event)
+{
+	char path[PATH_MAX];
+	struct file_text file;
+	bool good;
+
+	snprintf(path, sizeof(path), "%s/events/sunrpc/%s/format", tracefs, event);
+	if (file_text_read(&file, path, FORMAT_BYTES))
+		return false;
+	good = trace_format_parse(format, file.bytes, file.len);
+	file_text_free(&file);
+	return good;
+}
+
+/* Stores the field's offset; false if it is missing, or has a form that the programs cannot read. A
+ * field that events share must have the same offset in each of them. */
+static bool find_field(struct rpc_event_fields *fields, const struct field_row *row,
+		       const struct trace_format *format)
+{
+	uint16_t *offset = (uint16_t *)((char *)fields + row->target);
+	const struct trace_field *field = trace_field_find(format, row->name);
+	uint32_t size = row->size ?: sizeof(uint32_t); /* where the text is */
+
+	if (!field || field->relative || field->offset % size ||
+	    field->offset > RPC_EVENT_BYTES - size || field->dynamic != !row->size ||
+	    (row->size && field->size != row->size) || (*offset && *offset != field->offset))
+		return false;
+	*offset = (uint16_t)field->offset;
+	return true;
+}
+
+/* Finds the fields of one event; a field that is not as expected makes the hook missing. */
+static void find_fields(struct tracepoints_state *t, const char *tracefs, size_t hook)
+{
+	struct trace_format format;
+	char reason[96];
+
+	if (!read_format(&format, tracefs, table[hook].name)) {
+		bpf_hooks_miss(&t->hooks, hook, "tracefs does not describe it");
+		return;
+	}
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+		if (rows[r].hook == hook && !find_field(&t->fields, &rows[r], &format)) {
+			snprintf(reason, sizeof(reason),
+				 "its field %s is missing or has another form", rows[r].name);
+			bpf_hooks_miss(&t->hooks, hook, reason);
+			return;
+		}
+}
+
+static void *open_programs(void *state)
+{
+	struct tracepoints_state *t = state;
+
+	t->bpf = rpc_events_bpf__open();
+	if (!t->bpf)
+		return NULL;
+	memcpy((void *)&t->bpf->rodata->fields, &t->fields, sizeof(t->fields));
+	t->bpf->rodata->rpc_shard_mask = t->shards - 1;
+	bpf_map__set_max_entries(t->bpf->maps.series, RPC_MAX_SERIES * t->shards);
+	bpf_map__set_max_entries(t->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * t->shards);
+	return t->bpf;
+}
+
+static void detach(void *state)
+{
+	struct tracepoints_state *t = state;
+
+	mountstats_close(t->rest);
+	tracepoint_maps_close(&t->maps);
+	bpf_hooks_close(&t->hooks);
+	free(t);
+}
+
+static const char *label_at(void *context, const char *address)
+{
+	const struct tracepoints_state *t = context;
+
+	return tracepoint_maps_label(&t->maps, address);
+}
+
+static void *try(const struct source_setup *setup)
+{
+	struct tracepoints_state *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return NULL;
+	t->shards = bpf_shards(RPC_MAX_SHARDS);
+	t->hooks = (struct bpf_hooks){
+		.log = setup->log,
+		.user = "source tracepoints",
+		.table = table,
+		.count = HOOKS,
+		/* Without rpc_clnt_new, calls of a client that has the number of an earlier
+		 * one would count for that one's server. */
+		.essential = BIT(HOOK_LATENCY) | BIT(HOOK_CLIENT),
+	};
+	for (size_t i = 0; i < HOOKS; i++)
+		if (i != HOOK_EXACT)
+			find_fields(t, setup->tracefs, i);
+	err = bpf_hooks_load(&t->hooks, open_programs, t);
+	if (!err) {
+		err = tracepoint_maps_open(&t->maps, t->bpf, t->shards);
+		if (err)
+			log_error(setup->log, "cannot use %s: cannot open its maps: %s",
+				  t->hooks.user, strerror(-err));
+	}
+	if (!err) {
+		t->rest = mountstats_open(setup->root, label_at, t);
+		err = t->rest ? 0 : -errno;
+	}
+	if (err) {
+		detach(t);
+		errno = -err;
+		return NULL;
+	}
+	return t;
+}
+
+static int attach(void *state)
+{
+	struct tracepoints_state *t = state;
+	int err = bpf_hooks_attach(&t->hooks, 0, HOOK_CLIENT + 1);
+
+	/* From now on the event reports new clients; find those that exist already. */
+	tracepoint_maps_find_clients(&t->maps);
+	if (!err)
+		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOKS);
+	malloc_trim(0);
+	return err;
+}
+
+/* What neither these events show nor mountstats and sysfs. */
+static uint64_t unknown_facts(const struct tracepoints_state *t)
+{
+	uint64_t unknown = RPC_FACT_BIT(RPC_FACT_TIMEOUTS) | RPC_FACT_BIT(RPC_FACT_CONNECTS) |
+			   RPC_FACT_BIT(RPC_FACT_REPLIES) | RPC_FACT_BIT(RPC_FACT_CREDENTIALS) |
+			   RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_XMIT) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH + RPC_QUEUE_PENDING) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_XMIT) |
+			   RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + RPC_QUEUE_PENDING);
+
+	if (!bpf_hook_attached(&t->hooks, HOOK_SLEEP))
+		unknown |= snapshot_facts_of_waits();
+	if (!bpf_hook_attached(&t->hooks, HOOK_TRANSMIT))
+		unknown |= RPC_FACT_BIT(RPC_FACT_RETRANSMITS) |
+			   RPC_FACT_BIT(RPC_FACT_OLDEST + RPC_QUEUE_PENDING);
+	if (!bpf_hook_attached(&t->hooks, HOOK_DISCONNECT))
+		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
+	return unknown;
+}
+
+static int read_state(void *state, struct snapshot *s)
+{
+	struct tracepoints_state *t = state;
+	/* events_exact counts in rpc_lost the calls that events_latency missed: count them once. */
+	unsigned int except = bpf_hook_attached(&t->hooks, HOOK_EXACT) ? BIT(HOOK_LATENCY) : 0;
+	int err;
+
+	for (size_t i = 0; i < HOOKS; i++)
+		snapshot_hook(s, table[i].name, bpf_hook_attached(&t->hooks, i));
+	snapshot_drop(s, "rpc_recursion",
+		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
+	s->unknown |= unknown_facts(t);
+	err = tracepoint_maps_read(&t->maps, s);
+	return err ? err : mountstats_add_rest(t->rest, s);
+}
+
+const struct source_ops tracepoints_source = {
+	.try = try,
+	.attach = attach,
+	.read = read_state,
+	.detach = detach,
+};

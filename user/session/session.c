@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A session of `xidscope trace`, from its snapshots. */
+#include "session/session.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "snapshot/merge.h"
+
+const char *const session_event_names[SESSION_EVENT_KINDS] = {
+	[SESSION_FAULT] = "fault",
+	[SESSION_KERNEL_EVENT] = "kernel_event",
+	[SESSION_HUNG] = "hung",
+	[SESSION_ANSWERS] = "answers",
+	[SESSION_DISCONNECT] = "disconnect",
+};
+
+/* ---- the filter ---- */
+
+static bool matches(const char *pattern, const char *text)
+{
+	return !pattern || !fnmatch(pattern, text, 0);
+}
+
+/* Whether @server has a mount that is wanted. */
+static bool has_mount(const struct session *t, const char *server)
+{
+	const struct snapshot *both[] = { &t->first, &t->last };
+
+	for (size_t b = 0; b < 2; b++)
+		for (size_t i = 0; i < both[b]->mount_count; i++)
+			if (!strcmp(both[b]->mounts[i].server, server) &&
+			    matches(t->filter.mount, both[b]->mounts[i].mountpoint))
+				return true;
+	return false;
+}
+
+bool session_wants_server(const struct session *t, const char *server)
+{
+	return matches(t->filter.server, server) && (!t->filter.mount || has_mount(t, server));
+}
+
+bool session_wants_op(const struct session *t, const char *op)
+{
+	return matches(t->filter.op, op);
+}
+
+/* ---- one interval ---- */
+
+static int server_number(struct session *t, const char *name)
+{
+	struct session_server *added;
+
+	for (size_t i = 0; i < t->server_count; i++)
+		if (!strcmp(t->servers[i].name, name))
+			return (int)i;
+	added = ARRAY_APPEND(t->servers, t->server_count);
+	if (!added)
+		return -ENOMEM;
+	snprintf(added->name, sizeof(added->name), "%s", name);
+	return (int)t->server_count - 1;
+}
+
+/* Numbers each server that @s has, if it is wanted. */
+static int find_servers(struct session *t, const struct snapshot *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->server_count && err >= 0; i++)
+		if (session_wants_server(t, s->servers[i].server))
+			err = server_number(t, s->servers[i].server);
+	for (size_t i = 0; i < s->op_count && err >= 0; i++)
+		if (session_wants_server(t, s->ops[i].server))
+			err = server_number(t, s->ops[i].server);
+	return err < 0 ? err : 0;
+}
+
+/* The server's point; NULL: it is not wanted. */
+static struct session_point *point_of(const struct session *t, const char *server)
+{
+	for (size_t i = 0; i < t->latest.count; i++)
+		if (!strcmp(t->servers[i].name, server))
+			return &t->latest.points[i];
+	return NULL;
+}
+
+/* Entries keep their place from snapshot to snapshot, so it is looked at first. */
+#define FIND_BEFORE(entry, before, array, number, same)                            \
+	({                                                                         \
+		__typeof__(entry) found_ = NULL;                                   \
+		if ((number) < (before)->array##_count &&                          \
+		    same(&(before)->array##s[number], entry))                      \
+			found_ = &(before)->array##s[number];                      \
+		for (size_t i_ = 0; !found_ && i_ < (before)->array##_count; i_++) \
+			if (same(&(before)->array##s[i_], entry))                  \
+				found_ = &(before)->array##s[i_];                  \
+		found_;                                                            \
+	})
+
+static bool same_error(const struct rpc_error *a, const struct rpc_error *b)
+{
+	return !strcmp(a->status, b->status) && !strcmp(a->op, b->op) &&
+	       !strcmp(a->server, b->server);
+}
+
+static bool same_fault(const struct fault *a, const struct fault *b)
+{
+	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device) &&
+	       !strcmp(a->severity, b->severity) && !strcmp(a->action, b->action);
+}
+
+static bool same_event(const struct kernel_event *a, const struct kernel_event *b)
+{
+	return a->gpu_driver == b->gpu_driver && !strcmp(a->kind, b->kind) &&
+	       !strcmp(a->device, b->device);
+}
+
+/* Counts that restarted give their new value. */
+static void add_op(struct session_point *p, const struct rpc_op *now, const struct rpc_op *before)
+{
+	static const struct rpc_op none;
+	const struct rpc_op *then = before ? before : &none;
+
+	if (time_histogram_count(&now->total) < time_histogram_count(&then->total))
+		then = &none;
+	for (int i = 0; i < TIME_BUCKETS; i++) {
+		uint64_t calls = counted_since(now->total.bucket[i], then->total.bucket[i]);
+
+		p->total.bucket[i] += calls;
+		p->calls += calls;
+	}
+	p->total.sum_ns += counted_since(now->total.sum_ns, then->total.sum_ns);
+	for (int i = 0; i < RPC_PHASES; i++)
+		p->phase_ns[i] += counted_since(now->phase[i].sum_ns, then->phase[i].sum_ns);
+	p->sent_bytes += counted_since(now->sent_bytes, then->sent_bytes);
+	p->received_bytes += counted_since(now->received_bytes, then->received_bytes);
+}
+
+static void add_transport(struct session_point *p, const struct rpc_transport_state *now,
+			  const struct rpc_transport_state *before)
+{
+	static const struct rpc_transport_state none;
+	const struct rpc_transport_state *then = before ? before : &none;
+
+	for (int l = 0; l < RPC_LIMITS; l++) {
+		uint64_t ns = counted_since(now->saturated_ns[l], then->saturated_ns[l]);
+
+		if (p->saturated_ns[l] < ns)
+			p->saturated_ns[l] = ns;
+	}
+	p->retransmits += counted_since(now->retransmits, then->retransmits);
+	p->timeouts += counted_since(now->timeouts, then->timeouts);
+	p->disconnects += counted_since(now->disconnects, then->disconnects);
+	p->connects += counted_since(now->connects, then->connects);
+	if (now->alive) {
+		p->in_flight += now->slots_in_flight;
+		if (now->slots_max < 65536) /* which is no limit */
+			p->slots += now->slots_max;
+	}
+	if (p->oldest_ns < now->oldest_ns)
+		p->oldest_ns = now->oldest_ns;
+}
+
+/* Programs look for files that are not there, and make those that are. */
+static bool is_expected(const char *status)
+{
+	static const char *const expected[] = { "ENOENT", "EEXIST", "ENOTEMPTY", "EACCES" };
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		if (!strcmp(expected[i], status))
+			return true;
+	return false;
+}
+
+static void fill_points(struct session *t, const struct snapshot *before,
+			const struct snapshot *now)
+{
+	struct session_point *p;
+
+	for (size_t i = 0; i < now->op_count; i++) {
+		const struct rpc_op *o = &now->ops[i];
+
+		p = session_wants_op(t, o->op) ? point_of(t, o->server) : NULL;
+		if (p)
+			add_op(p, o, snapshot_op_like(before, o, i));
+	}
+	for (size_t i = 0; i < now->error_count; i++) {
+		const struct rpc_error *e = &now->errors[i], *then;
+
+		if (is_expected(e->status) || !session_wants_op(t, e->op))
+			continue;
+		p = point_of(t, e->server);
+		then = FIND_BEFORE(e, before, error, i, same_error);
+		if (p)
+			p->errors += counted_since(e->count, then ? then->count : 0);
+	}
+	for (size_t i = 0; i < now->transport_count; i++) {
+		const struct rpc_transport_state *c = &now->transports[i];
+
+		p = point_of(t, c->server);
+		if (p)
+			add_transport(p, c, snapshot_transport_like(before, c, i));
+	}
+	for (size_t i = 0; i < now->server_count; i++) {
+		p = point_of(t, now->servers[i].server);
+		for (int q = 0; p && q < RPC_QUEUES; q++)
+			if (p->oldest_ns < now->servers[i].oldest_ns[q])
+				p->oldest_ns = now->servers[i].oldest_ns[q];
+	}
+}
+
+/* ---- the intervals that are kept ---- */
+
+void session_point_add(struct session_point *to, const struct session_point *from)
+{
+	time_histogram_add(&to->total, &from->total);
+	to->calls += from->calls;
+	for (int p = 0; p < RPC_PHASES; p++)
+		to->phase_ns[p] += from->phase_ns[p];
+	to->sent_bytes += from->sent_bytes;
+	to->received_bytes += from->received_bytes;
+	for (int l = 0; l < RPC_LIMITS; l++)
+		to->saturated_ns[l] += from->saturated_ns[l];
+	to->retransmits += from->retransmits;
+	to->timeouts += from->timeouts;
+	to->disconnects += from->disconnects;
+	to->connects += from->connects;
+	to->errors += from->errors;
+	if (to->in_flight < from->in_flight)
+		to->in_flight = from->in_flight;
+	if (to->slots < from->slots)
+		to->slots = from->slots;
+	if (to->oldest_ns < from->oldest_ns)
+		to->oldest_ns = from->oldest_ns;
+}
+
+/* Adds the interval after @to to it. Servers only become more. */
+static int merge_interval(struct session_interval *to, const struct session_interval *from)
+{
+	struct session_point *points = to->points;
+
+	if (from->count > to->count) {
+		points = realloc(points, from->count * sizeof(*points));
+		if (!points)
+			return -ENOMEM;
+		memset(points + to->count, 0, (from->count - to->count) * sizeof(*points));
+		to->points = points;
+		to->count = from->count;
+	}
+	to->ns += from->ns;
+	for (size_t i = 0; i < from->count; i++)
+		session_point_add(&points[i], &from->points[i]);
+	return 0;
+}
+
+/* Each two become one. */
+static int halve_intervals(struct session *t)
+{
+	int err = 0;
+
+	for (size_t i = 0; 2 * i + 1 < t->interval_count && !err; i++) {
+		struct session_interval *pair = &t->intervals[2 * i];
+
+		err = merge_interval(&pair[0], &pair[1]);
+		free(pair[1].points);
+		pair[1].points = NULL;
+		t->intervals[i] = pair[0];
+	}
+	t->interval_count /= 2;
+	t->merged *= 2;
+	return err;
+}
+
+static int keep_interval(struct session *t)
+{
+	struct session_interval *added, copy = t->latest;
+	int err = 0;
+
+	if (!t->keep_intervals)
+		return 0;
+	if (!t->merged)
+		t->merged = t->pending = 1;
+	if (t->pending < t->merged) {
+		t->pending++;
+		return merge_interval(&t->intervals[t->interval_count - 1], &t->latest);
+	}
+	if (t->interval_count == SESSION_INTERVALS)
+		err = halve_intervals(t);
+	copy.points = calloc(copy.count + 1, sizeof(*copy.points));
+	if (!copy.points)
+		return -ENOMEM;
+	added = ARRAY_APPEND(t->intervals, t->interval_count);
+	if (!added) {
+		free(copy.points);
+		return -ENOMEM;
+	}
+	memcpy(copy.points, t->latest.points, copy.count * sizeof(*copy.points));
+	*added = copy;
+	t->pending = 1;
+	return err;
+}
+
+/* ---- events ---- */
+
+static struct session_event *add_event(struct session *t, enum session_event_kind kind, double time,
+				       const char *name, uint64_t count)
+{
+	static struct session_event beyond;
+	struct session_event *e = NULL;
+
+	if (t->event_count < SESSION_EVENTS)
+		e = ARRAY_APPEND(t->events, t->event_count);
+	if (!e) {
+		t->events_left_out++;
+		e = &beyond;
+	}
+	e->kind = kind;
+	e->time = time;
+	e->count = count;
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	return e;
+}
+
+static void find_faults(struct session *t, const struct snapshot *before,
+			const struct snapshot *now)
+{
+	struct session_event *e;
+
+	for (size_t i = 0; i < now->fault_count; i++) {
+		const struct fault *f = &now->faults[i],
+				   *then = FIND_BEFORE(f, before, fault, i, same_fault);
+		uint64_t count = counted_since(f->count, then ? then->count : 0);
+
+		if (!count)
+			continue;
+		e = add_event(t, SESSION_FAULT, f->last, f->device, count);
+		e->code = f->code;
+		e->nvswitch = f->nvswitch;
+		snprintf(e->what, sizeof(e->what), "%s", f->severity);
+	}
+	for (size_t i = 0; i < now->kernel_event_count; i++) {
+		const struct kernel_event *k = &now->kernel_events[i],
+					  *then = FIND_BEFORE(k, before, kernel_event, i,
+							      same_event);
+		uint64_t count = counted_since(k->count, then ? then->count : 0);
+
+		if (!count)
+			continue;
+		e = add_event(t, SESSION_KERNEL_EVENT, k->last, k->device, count);
+		snprintf(e->what, sizeof(e->what), "%s", k->kind);
+	}
+}
+
+static void find_stalls(struct session *t)
+{
+	double end = t->latest.time + (double)t->latest.ns / 1e9;
+
+	for (size_t i = 0; i < t->latest.count; i++) {
+		const struct session_point *p = &t->latest.points[i];
+		struct session_server *v = &t->servers[i];
+		bool hung = p->oldest_ns >= SESSION_HUNG_NS;
+
+		if (p->disconnects)
+			add_event(t, SESSION_DISCONNECT, end, v->name, p->disconnects);
+		if (hung && !v->hung)
+			add_event(t, SESSION_HUNG, end - (double)p->oldest_ns / 1e9, v->name, 1);
+		else if (!hung && v->hung)
+			add_event(t, SESSION_ANSWERS, end, v->name, 1);
+		v->hung = hung;
+	}
+}
+
+/* ---- slow calls ---- */
+
+static bool wants_slow(const struct session *t, const struct slow_call *c)
+{
+	return (double)c->total_ns >= t->filter.slower * 1e9 && session_wants_op(t, c->op) &&
+	       session_wants_server(t, c->server) && matches(t->filter.mount, c->mount);
+}
+
+/* Keeps the slowest, in order. */
+static int add_slow(struct session *t, const struct slow_call *c)
+{
+	size_t at = t->slow_count;
+	struct slow_call *added;
+
+	t->slow_calls++;
+	if (at == SESSION_SLOW_CALLS && c->total_ns <= t->slow[at - 1].total_ns)
+		return 0;
+	if (at < SESSION_SLOW_CALLS)
+		added = ARRAY_APPEND(t->slow, t->slow_count);
+	else
+		added = &t->slow[--at];
+	if (!added)
+		return -ENOMEM;
+	for (; at && t->slow[at - 1].total_ns < c->total_ns; at--)
+		t->slow[at] = t->slow[at - 1];
+	t->slow[at] = *c;
+	return 0;
+}
+
+/* ---- snapshots ---- */
+
+static int end_interval(struct session *t, const struct snapshot *before)
+{
+	struct session_interval *latest = &t->latest;
+	int err = find_servers(t, &t->last);
+
+	free(latest->points);
+	*latest = (struct session_interval){
+		.time = before->wall,
+		.ns = counted_since(t->last.time_ns, before->time_ns),
+		.count = t->server_count,
+		.points = calloc(t->server_count + 1, sizeof(*latest->points)),
+	};
+	if (!latest->points) {
+		latest->count = 0;
+		return -ENOMEM;
+	}
+	fill_points(t, before, &t->last);
+	for (size_t i = 0; i < t->server_count; i++)
+		session_point_add(&t->servers[i].sums, &latest->points[i]);
+	find_faults(t, before, &t->last);
+	find_stalls(t);
+	for (size_t i = 0; i < t->last.slow_count && !err; i++)
+		if (wants_slow(t, &t->last.slow[i]))
+			err = add_slow(t, &t->last.slow[i]);
+	if (!err)
+		err = keep_interval(t);
+	if (!err)
+		err = verdict_history_add(&t->verdicts, before, &t->last);
+	return err ? err : episodes_add(&t->episodes, before, &t->last);
+}
+
+const struct snapshot *session_before(const struct session *t)
+{
+	return t->before.time_ns ? &t->before : &t->first;
+}
+
+int session_add(struct session *t, struct snapshot *s)
+{
+	int err = 0;
+
+	if (!t->first.time_ns) {
+		t->first = *s;
+	} else {
+		snapshot_free(&t->before);
+		t->before = t->last;
+		t->last = *s;
+		err = end_interval(t, session_before(t));
+	}
+	*s = (struct snapshot){};
+	return err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct session_event *x = a, *y = b;
+
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+int session_end(struct session *t)
+{
+	int err = t->last.time_ns ? snapshot_subtract(&t->last, &t->first) : 0;
+
+	/* What hangs is found later than it has begun. */
+	if (t->event_count)
+		qsort(t->events, t->event_count, sizeof(*t->events), by_time);
+	return err ? err : episodes_end(&t->episodes);
+}
+
+void session_free(struct session *t)
+{
+	for (size_t i = 0; i < t->interval_count; i++)
+		free(t->intervals[i].points);
+	free(t->intervals);
+	free(t->latest.points);
+	free(t->servers);
+	free(t->events);
+	free(t->slow);
+	verdict_history_free(&t->verdicts);
+	episodes_free(&t->episodes);
+	snapshot_free(&t->first);
+	snapshot_free(&t->before);
+	snapshot_free(&t->last);
+	*t = (struct session){};
+}
+
+double session_seconds(const struct session *t)
+{
+	return (double)counted_since(t->last.time_ns, t->first.time_ns) / 1e9;
+}
+
+double session_wall(const struct session *t, uint64_t monotonic_ns)
+{
+	return t->first.wall + ((double)monotonic_ns - (double)t->first.time_ns) / 1e9;
+}
+
+size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest)
+{
+	size_t count = 0, at;
+
+	for (unsigned int p = 0; p < RPC_PHASES; p++) {
+		if (!phase_ns[p])
+			continue;
+		for (at = count++; at && phase_ns[largest[at - 1]] < phase_ns[p]; at--)
+			largest[at] = largest[at - 1];
+		largest[at] = (enum rpc_phase)p;
+	}
+	return count;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Faults of one device and code. */
+#include "snapshot/fault_group.h"
+
+#include <string.h>
+
+struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const struct fault *like)
+{
+	for (; f < s->faults + s->fault_count; f++)
+		if (f->code == like->code && f->nvswitch == like->nvswitch &&
+		    !strcmp(f->device, like->device))
+			return f;
+	return NULL;
+}
+
+bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fault_group *g)
+{
+	struct fault *first = fault_group_next(s, s->faults, f);
+
+	*g = (struct fault_group){};
+	for (struct fault *x = first; x; x = fault_group_next(s, x + 1, f)) {
+		g->count += x->count;
+		g->incidents += x->incidents;
+		g->recent += x->recent;
+		if (x->boots > g->boots)
+			g->boots = x->boots;
+		if (x->first > 0 && (!(g->first > 0) || x->first < g->first))
+			g->first = x->first;
+		if (x->last > g->last)
+			g->last = x->last;
+	}
+	return first == f;
+}
