@@ -20,16 +20,20 @@ static void require_sound(const struct fault_state *state)
 	const struct snapshot *s = &state->faults.counts;
 
 	require_terminated(state->boot, sizeof(state->boot));
-	require(s->fault_count <= MAX_FAULTS_IN_ALL + FOLDED_CODES && s->gpu_count <= MAX_GPUS + 1);
-	for (size_t i = 0; i < s->fault_count; i++) {
-		require_terminated(s->faults[i].device, sizeof(s->faults[i].device));
-		require_terminated(s->faults[i].severity, sizeof(s->faults[i].severity));
-		require_terminated(s->faults[i].action, sizeof(s->faults[i].action));
-		require(s->faults[i].first >= 0 && s->faults[i].last >= 0);
+	require(s->faults.fault_count <= MAX_FAULTS_IN_ALL + FOLDED_CODES &&
+		s->faults.gpu_count <= MAX_GPUS + 1);
+	for (size_t i = 0; i < s->faults.fault_count; i++) {
+		require_terminated(s->faults.faults[i].device, sizeof(s->faults.faults[i].device));
+		require_terminated(s->faults.faults[i].severity,
+				   sizeof(s->faults.faults[i].severity));
+		require_terminated(s->faults.faults[i].action, sizeof(s->faults.faults[i].action));
+		require(s->faults.faults[i].first >= 0 && s->faults.faults[i].last >= 0);
 	}
-	for (size_t i = 0; i < s->kernel_event_count; i++) {
-		require_terminated(s->kernel_events[i].kind, sizeof(s->kernel_events[i].kind));
-		require_terminated(s->kernel_events[i].device, sizeof(s->kernel_events[i].device));
+	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
+		require_terminated(s->faults.kernel_events[i].kind,
+				   sizeof(s->faults.kernel_events[i].kind));
+		require_terminated(s->faults.kernel_events[i].device,
+				   sizeof(s->faults.kernel_events[i].device));
 	}
 }
 
@@ -41,9 +45,10 @@ static void read_any(const char *text, size_t len)
 	int err = fault_state_read(&state, text, len);
 
 	if (err) {
-		require(err == -EINVAL && !state.faults.counts.faults &&
-			!state.faults.counts.kernel_events && !state.faults.counts.gpus &&
-			!state.faults.counts.recoveries && !state.next);
+		require(err == -EINVAL && !state.faults.counts.faults.faults &&
+			!state.faults.counts.faults.kernel_events &&
+			!state.faults.counts.faults.gpus &&
+			!state.faults.counts.faults.recoveries && !state.next);
 		return;
 	}
 	require_sound(&state);

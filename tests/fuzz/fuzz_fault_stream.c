@@ -38,9 +38,9 @@ static uint64_t counted(const struct snapshot *s)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < s->fault_count; i++) {
-		require(s->faults[i].incidents <= s->faults[i].count);
-		sum += s->faults[i].count;
+	for (size_t i = 0; i < s->faults.fault_count; i++) {
+		require(s->faults.faults[i].incidents <= s->faults.faults[i].count);
+		sum += s->faults.faults[i].count;
 	}
 	return sum;
 }
@@ -140,7 +140,7 @@ static void end(struct world *w)
 
 	fault_stream_expire(&w->stream, w->now + 1000 * SECOND, true);
 	for (int p = 0; p < FAULT_PATHS; p++)
-		by_path += s->fault_paths[p];
+		by_path += s->faults.fault_paths[p];
 	require(by_path == counted(s));
 	event_log_free(w->events);
 	fault_stream_free(&w->stream);

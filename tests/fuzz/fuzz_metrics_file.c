@@ -85,7 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(error, 'x', sizeof(error));
 	if (metrics_file_parse(&s, (const char *)data, size, error, sizeof(error))) {
 		require(memchr(error, 0, sizeof(error)) && !strchr(error, '\n'));
-		require(!s.faults && !s.servers && !s.kernel_events && !s.recoveries && !s.gpus);
+		require(!s.faults.faults && !s.calls.servers && !s.faults.kernel_events &&
+			!s.faults.recoveries && !s.faults.gpus);
 		return 0;
 	}
 	require_verdict(&s);

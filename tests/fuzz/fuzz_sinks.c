@@ -74,24 +74,24 @@ static void add_names(struct snapshot *s, const char *at, const char *end)
 
 	take(a, sizeof(a), &at, end);
 	take(b, RPC_OP_LEN, &at, end);
-	op = snapshot_op(s, a, b);
+	op = snapshot_op(&s->calls, a, b);
 	op->total.bucket[10] = 5;
 	op->total.sum_ns = op->phase[RPC_PHASE_RTT].sum_ns = 1000;
-	snapshot_error(s, a, b, take(status, sizeof(status), &at, end))->count = 1;
-	snapshot_server(s, a)->oldest_ns[0] = 5;
-	t = snapshot_transport(s, a, take(b, sizeof(t->name), &at, end));
+	snapshot_error(&s->calls, a, b, take(status, sizeof(status), &at, end))->count = 1;
+	snapshot_server(&s->calls, a)->oldest_ns[0] = 5;
+	t = snapshot_transport(&s->calls, a, take(b, sizeof(t->name), &at, end));
 	t->alive = true;
 	t->saturated_ns[0] = 2000000000;
 	take(f.device, sizeof(f.device), &at, end);
 	take(f.severity, sizeof(f.severity), &at, end);
 	take(f.action, sizeof(f.action), &at, end);
-	snapshot_fault(s, &f)->count = 2;
+	snapshot_fault(&s->faults, &f)->count = 2;
 	f.nvswitch = true;
-	snapshot_fault(s, &f)->count = 3;
+	snapshot_fault(&s->faults, &f)->count = 3;
 	take(a, sizeof(a), &at, end);
 	take(b, sizeof(b), &at, end);
-	snapshot_kernel_event(s, false, b, a)->count = 1;
-	s->rpc_missing = "none is loaded";
+	snapshot_kernel_event(&s->faults, false, b, a)->count = 1;
+	s->calls.rpc_missing = "none is loaded";
 }
 
 static void require_report(struct snapshot *s)

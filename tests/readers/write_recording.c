@@ -43,7 +43,7 @@ static void add_call(struct rpc_op *o, uint64_t slot, uint64_t rtt)
 static void add_calls(struct snapshot *s, const char *server, const char *op, unsigned int calls,
 		      uint64_t slot, uint64_t rtt, uint64_t sent, uint64_t received)
 {
-	struct rpc_op *o = snapshot_op(s, server, op);
+	struct rpc_op *o = snapshot_op(&s->calls, server, op);
 
 	for (unsigned int i = 0; o && i < calls; i++)
 		add_call(o, slot ? slot / 2 + random_below(slot) : 0, rtt / 2 + random_below(rtt));
@@ -58,12 +58,12 @@ static bool between(int second, int begin, int end)
 
 static void second_of_first(struct snapshot *s, int second)
 {
-	struct rpc_transport_state *t = snapshot_transport(s, "nas-1", "tcp/0");
+	struct rpc_transport_state *t = snapshot_transport(&s->calls, "nas-1", "tcp/0");
 	bool save = between(second, 20, 50) || between(second, 95, 125),
 	     load = between(second, 140, 165);
 	unsigned int calls = save ? 900 + (unsigned int)random_below(200) : load ? 1500 : 0;
 
-	snapshot_server(s, "nas-1");
+	snapshot_server(&s->calls, "nas-1");
 	snprintf(t->protocol, sizeof(t->protocol), "tcp");
 	t->alive = true;
 	t->slots_max = 128;
@@ -79,15 +79,15 @@ static void second_of_first(struct snapshot *s, int second)
 	t->replies += calls + 50;
 	t->rtt_ns += (calls + 50) * 50 * MS;
 	t->saturated_ns[RPC_LIMIT_SLOT] += (save || load ? 970 : 3) * MS;
-	snapshot_error(s, "nas-1", "LOOKUP", "ENOENT")->count += 2;
+	snapshot_error(&s->calls, "nas-1", "LOOKUP", "ENOENT")->count += 2;
 }
 
 static void second_of_other(struct snapshot *s, int second)
 {
-	struct rpc_transport_state *t = snapshot_transport(s, NASTY, "tcp/0");
+	struct rpc_transport_state *t = snapshot_transport(&s->calls, NASTY, "tcp/0");
 	bool hung = between(second, 60, 84);
 
-	snapshot_server(s, NASTY);
+	snapshot_server(&s->calls, NASTY);
 	snprintf(t->protocol, sizeof(t->protocol), "tcp");
 	t->alive = true;
 	t->slots_max = 64;
@@ -113,15 +113,15 @@ static void add_faults(struct snapshot *s, int second)
 	struct kernel_event *e;
 	struct fault *f;
 
-	s->gpu_watched = true;
+	s->faults.gpu_watched = true;
 	if (second >= 112) {
-		f = snapshot_fault(s, &xid);
+		f = snapshot_fault(&s->faults, &xid);
 		f->count = 1;
 		f->last = s->wall - 0.4;
 	}
 	if (second < 66)
 		return;
-	e = snapshot_kernel_event(s, false, "nfs_not_responding", "nas-2");
+	e = snapshot_kernel_event(&s->faults, false, "nfs_not_responding", "nas-2");
 	e->count = 1;
 	e->last = s->wall;
 }
@@ -141,8 +141,8 @@ static void add_slow(struct snapshot *s)
 				 .total_ns = 240 * MS + random_below(90 * MS) };
 	c->phase_ns[RPC_PHASE_SLOT] = c->total_ns / 3 * 2;
 	c->phase_ns[RPC_PHASE_RTT] = c->total_ns - c->phase_ns[RPC_PHASE_SLOT];
-	s->slow = c;
-	s->slow_count = 1;
+	s->calls.slow = c;
+	s->calls.slow_count = 1;
 }
 
 int main(void)
@@ -152,11 +152,13 @@ int main(void)
 				   .mountpoint = "/mnt/checkpoint",
 				   .version = "3" };
 	struct recorder *r = recorder_new(stdout);
-	struct snapshot s = { .source = RPC_SOURCE_BTF, .time_ns = 5000 * MS, .wall = 1795368827 };
+	struct snapshot s = { .calls.source = RPC_SOURCE_BTF,
+			      .time_ns = 5000 * MS,
+			      .wall = 1795368827 };
 
 	if (!r)
 		return 1;
-	snapshot_mount(&s, &mount);
+	snapshot_mount(&s.calls, &mount);
 	for (int second = 0; second <= SECONDS; second++) {
 		second_of_first(&s, second);
 		second_of_other(&s, second);
@@ -165,9 +167,9 @@ int main(void)
 			add_slow(&s);
 		if (recorder_add(r, &s))
 			return 1;
-		free(s.slow);
-		s.slow = NULL;
-		s.slow_count = 0;
+		free(s.calls.slow);
+		s.calls.slow = NULL;
+		s.calls.slow_count = 0;
 		s.time_ns += 1000 * MS;
 		s.wall += 1;
 	}

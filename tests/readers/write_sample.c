@@ -79,16 +79,16 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 		struct rpc_op *o;
 
 		snprintf(op, sizeof(op), "OP_%u", i);
-		o = snapshot_op(s, server, op);
+		o = snapshot_op(&s->calls, server, op);
 		add_calls(o, FIRST_COUNT + n, seed);
 		o->sent_bytes = n;
 		o->received_bytes = UINT64_MAX;
 		for (size_t e = 0; e < COUNT(statuses); e++)
-			snapshot_error(s, server, op, statuses[e])->count = n + e;
+			snapshot_error(&s->calls, server, op, statuses[e])->count = n + e;
 	}
 	for (unsigned int i = 0; i < 4; i++) {
 		snprintf(op, sizeof(op), "%s/%u", i % 2 ? "rdma" : "tcp", i / 2);
-		t = snapshot_transport(s, server, op);
+		t = snapshot_transport(&s->calls, server, op);
 		t->alive = i != 3;
 		snprintf(t->protocol, sizeof(t->protocol), "%s", i % 2 ? "rdma" : "tcp");
 		strcpy(t->remote.address, i % 2 ? "fd00::1" : "10.0.0.1");
@@ -101,14 +101,15 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 	}
 	snprintf(mount.server, sizeof(mount.server), "%s", server);
 	snprintf(mount.mountpoint, sizeof(mount.mountpoint), "/mnt/%s", op);
-	snapshot_mount(s, &mount);
-	snprintf(snapshot_storage(s, server)->storage, LABEL_SIZE, "scratch %zu \"\\", number % 2);
-	episodes = snapshot_episodes(s, server, "save");
+	snapshot_mount(&s->calls, &mount);
+	snprintf(snapshot_storage(&s->calls, server)->storage, LABEL_SIZE, "scratch %zu \"\\",
+		 number % 2);
+	episodes = snapshot_episodes(&s->calls, server, "save");
 	episodes->seconds.bucket[TIME_OVERFLOW] = number;
 	episodes->seconds.sum_ns = number * 300000000000ull;
 	episodes->bytes.bucket[0] = UINT32_MAX;
 	episodes->bytes.sum = UINT64_MAX;
-	v = snapshot_server(s, server);
+	v = snapshot_server(&s->calls, server);
 	v->bound_by = bound_names[number % BOUNDS];
 	for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 		v->depth[q].bucket[q] = 1000000;
@@ -139,7 +140,7 @@ static void add_faults(struct snapshot *s)
 	};
 
 	for (size_t i = 0; i < COUNT(like); i++) {
-		struct fault *f = snapshot_fault(s, &like[i]);
+		struct fault *f = snapshot_fault(&s->faults, &like[i]);
 
 		f->count = i + 1;
 		f->boots = i ? 0 : UINT32_MAX;
@@ -147,9 +148,9 @@ static void add_faults(struct snapshot *s)
 		f->first = 1600000000.25;
 		f->last = 1700000000.25;
 	}
-	s->gpu_watched = true;
-	s->fault_paths[FAULT_PATH_TEXT] = UINT64_MAX;
-	s->log_lost = UINT64_MAX;
+	s->faults.gpu_watched = true;
+	s->faults.fault_paths[FAULT_PATH_TEXT] = UINT64_MAX;
+	s->faults.log_lost = UINT64_MAX;
 }
 
 /* Kinds are ours, devices come from the kernel's text. */
@@ -160,20 +161,22 @@ static void add_events(struct snapshot *s)
 
 	for (size_t i = 0; i < COUNT(servers); i++) {
 		label_from_bytes(device, sizeof(device), servers[i].bytes, servers[i].len);
-		snapshot_kernel_event(s, false, "nfs_server_not_responding", device)->count = i;
+		snapshot_kernel_event(&s->faults, false, "nfs_server_not_responding", device)
+			->count = i;
 	}
-	snapshot_kernel_event(s, false, "oom_kill", "")->count = UINT64_MAX;
-	snapshot_kernel_event(s, true, "fallen_off_bus", "0000:c1:00.0")->last = 1700000000.25;
-	snapshot_unverified(s, "0000:c1:00.0", 79)->count = 3;
-	snapshot_recovery(s, "0000:c1:00.0", "action_none")->time = 1700000000.25;
-	snapshot_recovery(s, "all", "driver_loaded")->time = 1700000000;
-	snapshot_gpu(s, "0000:c2:00.0");
-	gpu = snapshot_gpu(s, "0000:c1:00.0");
+	snapshot_kernel_event(&s->faults, false, "oom_kill", "")->count = UINT64_MAX;
+	snapshot_kernel_event(&s->faults, true, "fallen_off_bus", "0000:c1:00.0")->last =
+		1700000000.25;
+	snapshot_unverified(&s->faults, "0000:c1:00.0", 79)->count = 3;
+	snapshot_recovery(&s->faults, "0000:c1:00.0", "action_none")->time = 1700000000.25;
+	snapshot_recovery(&s->faults, "all", "driver_loaded")->time = 1700000000;
+	snapshot_gpu(&s->faults, "0000:c2:00.0");
+	gpu = snapshot_gpu(&s->faults, "0000:c1:00.0");
 	label_from_bytes(gpu->uuid, sizeof(gpu->uuid), "GPU-\"\\\n\xff", 8);
 	gpu->rate_limited = true;
 	gpu->past_failures = UINT64_MAX;
 	for (int r = 0; r < HEALTH_RULES; r++)
-		snapshot_health(s, health_rules[r].name, r % 3);
+		snapshot_health(&s->self, health_rules[r].name, r % 3);
 }
 
 /* Lines that Python reads without a thought: words parted by tabs, names of
@@ -199,13 +202,13 @@ static void write_facts(enum metric_detail detail)
 
 int main(int argc, char **argv)
 {
-	struct snapshot s = { .source = RPC_SOURCE_BTF, .export_seconds = 0.001 };
+	struct snapshot s = { .calls.source = RPC_SOURCE_BTF, .self.export_seconds = 0.001 };
 	enum metric_detail detail = DETAIL_NODE;
 	enum metrics_format format;
 	uint64_t seed = 1;
 
 	if (argc == 4 && !strcmp(argv[3], "unknown")) {
-		s.unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
+		s.calls.unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 		argc--;
 	}
 	if (argc == 3 && !strcmp(argv[2], "op"))
@@ -228,11 +231,11 @@ int main(int argc, char **argv)
 		add_server(&s, i, &seed);
 	add_faults(&s);
 	add_events(&s);
-	snapshot_hook(&s, "xprt_transmit", true);
-	snapshot_hook(&s, "printk", false);
-	snapshot_drop(&s, "rpc_waiter", UINT64_MAX);
-	snapshot_drop(&s, "rpc_waiter", 0);
-	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
+	snapshot_hook(&s.self, "xprt_transmit", true);
+	snapshot_hook(&s.self, "printk", false);
+	snapshot_drop(&s.self, "rpc_waiter", UINT64_MAX);
+	snapshot_drop(&s.self, "rpc_waiter", 0);
+	snapshot_program(&s.self, "rpc_task_sleep", 7, 1000000042);
 	openmetrics_write(stdout, &s, format, detail);
 	snapshot_free(&s);
 	return fflush(stdout) || ferror(stdout);

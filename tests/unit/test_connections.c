@@ -24,7 +24,7 @@ TEST_EACH(NULL, end)
 static struct rpc_transport_state *add(struct snapshot *to, const char *server, const char *name,
 				       uint64_t replies, uint64_t us)
 {
-	struct rpc_transport_state *t = snapshot_transport(to, server, name);
+	struct rpc_transport_state *t = snapshot_transport(&to->calls, server, name);
 
 	assert_non_null(t);
 	strcpy(t->remote.address, "10.0.0.1");
@@ -54,7 +54,7 @@ static size_t count_bad(void)
 static void judge(void)
 {
 	free(c.list);
-	c = connections_of(before.transport_count ? &before : NULL, &s, "nas");
+	c = connections_of(before.calls.transport_count ? &before : NULL, &s, "nas");
 }
 
 /* Seven have a thousand replies each, after 40 ms. */
@@ -152,8 +152,8 @@ TEST(a_single_connection_is_never_slow)
 TEST(an_unanswered_call_makes_a_connection_stuck)
 {
 	add_eight(0, 0);
-	s.transports[3].oldest_ns = 4999999999;
-	s.transports[2].oldest_ns = 5000000000;
+	s.calls.transports[3].oldest_ns = 4999999999;
+	s.calls.transports[2].oldest_ns = 5000000000;
 	judge();
 	assert_false(find("tcp/3")->stuck);
 	assert_true(find("tcp/2")->stuck);
@@ -176,7 +176,7 @@ TEST(only_what_was_done_since_counts)
 TEST(a_transport_that_has_ended_is_no_connection)
 {
 	add_eight(1000, 40000);
-	s.transports[0].remote.address[0] = 0;
+	s.calls.transports[0].remote.address[0] = 0;
 	judge();
 	assert_int_equal(c.count, 7);
 	c = (free(c.list), connections_of(NULL, &s, "nobody"));

@@ -29,7 +29,7 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 	struct nfs_mount mount = {};
 
 	for (int o = 0; o < OPS; o++) {
-		struct rpc_op *op = snapshot_op(s, name, op_names[o]);
+		struct rpc_op *op = snapshot_op(&s->calls, name, op_names[o]);
 
 		assert_non_null(op);
 		for (int n = 0; n < 200; n++) {
@@ -51,13 +51,13 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 		char transport[16];
 
 		snprintf(transport, sizeof(transport), "tcp/%u", t);
-		state = snapshot_transport(s, name, transport);
+		state = snapshot_transport(&s->calls, name, transport);
 		state->alive = true;
 		strcpy(state->remote.address, "10.0.0.1");
 	}
 	strcpy(mount.server, name);
-	assert_non_null(snapshot_server(s, name));
-	snapshot_server(s, name)->bound_by = "slot";
+	assert_non_null(snapshot_server(&s->calls, name));
+	snapshot_server(&s->calls, name)->bound_by = "slot";
 	for (int kind = 0; kind < EPISODE_KINDS; kind++) {
 		struct episode episode = { .kind = (enum episode_kind)kind,
 					   .seconds = 20,
@@ -66,14 +66,14 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 		strcpy(episode.server, name);
 		assert_int_equal(episode_count_in(s, &episode), 0);
 	}
-	assert_non_null(snapshot_mount(s, &mount));
-	assert_non_null(snapshot_storage(s, name));
+	assert_non_null(snapshot_mount(&s->calls, &mount));
+	assert_non_null(snapshot_storage(&s->calls, name));
 }
 
 /* A node with all that it has without a fault: as many hooks and drops as there is room for. */
 static struct snapshot node(unsigned int servers, unsigned int transports)
 {
-	struct snapshot s = { .source = RPC_SOURCE_BTF, .gpu_watched = true };
+	struct snapshot s = { .calls.source = RPC_SOURCE_BTF, .faults.gpu_watched = true };
 
 	for (unsigned int v = 0; v < servers; v++) {
 		char name[32];
@@ -81,12 +81,12 @@ static struct snapshot node(unsigned int servers, unsigned int transports)
 		snprintf(name, sizeof(name), "nas-%u.example.com", v);
 		add_server(&s, name, transports);
 	}
-	for (size_t i = 0; i < COUNT(s.hooks); i++)
-		snapshot_hook(&s, op_names[i % OPS], true);
-	for (size_t i = 0; i < COUNT(s.drops); i++)
-		snapshot_drop(&s, op_names[i], 0);
+	for (size_t i = 0; i < COUNT(s.self.hooks); i++)
+		snapshot_hook(&s.self, op_names[i % OPS], true);
+	for (size_t i = 0; i < COUNT(s.self.drops); i++)
+		snapshot_drop(&s.self, op_names[i], 0);
 	for (int r = 0; r < HEALTH_RULES; r++)
-		snapshot_health(&s, health_rules[r].name, 0);
+		snapshot_health(&s.self, health_rules[r].name, 0);
 	return s;
 }
 
@@ -301,7 +301,7 @@ TEST(an_op_belongs_to_one_kind)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct snapshot s = {};
-		struct rpc_op *op = snapshot_op(&s, "nas", cases[i].op);
+		struct rpc_op *op = snapshot_op(&s.calls, "nas", cases[i].op);
 		char sample[100];
 		struct text t;
 
@@ -325,7 +325,7 @@ TEST(a_session_has_a_sample_for_the_first_transport_or_where_it_waited)
 	char sample[100];
 
 	add_server(&s, "nas", 3);
-	s.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
+	s.calls.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
 	t = write_text(&s, DETAIL_NODE);
 	for (int i = 0; i < 3; i++) {
 		snprintf(sample, sizeof(sample), "%s%d\",limit=\"session\"}", begin, i);

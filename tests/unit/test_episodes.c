@@ -45,13 +45,13 @@ static void transfer(const struct stream *s, double from, double to)
 
 	if (to <= s->from) /* a server is known from its first call on */
 		return;
-	op = snapshot_op(&now, s->server, s->op);
+	op = snapshot_op(&now.calls, s->server, s->op);
 	assert_non_null(op);
 	*(strcmp(s->op, "READ") ? &op->sent_bytes : &op->received_bytes) += bytes;
 	op->total.sum_ns += ns;
 	op->total.bucket[50] += bytes / CALL;
 	op->phase[RPC_PHASE_RTT].sum_ns += ns;
-	assert_non_null(snapshot_server(&now, s->server));
+	assert_non_null(snapshot_server(&now.calls, s->server));
 }
 
 static void *copy_of(const void *from, size_t size)
@@ -73,8 +73,10 @@ static void observe(const struct stream *streams, size_t count, double interval,
 		assert_int_equal(episodes_add(&episodes, &before, &now), 0);
 		snapshot_free(&before);
 		before = now;
-		before.ops = copy_of(now.ops, now.op_count * sizeof(*now.ops));
-		before.servers = copy_of(now.servers, now.server_count * sizeof(*now.servers));
+		before.calls.ops =
+			copy_of(now.calls.ops, now.calls.op_count * sizeof(*now.calls.ops));
+		before.calls.servers = copy_of(now.calls.servers,
+					       now.calls.server_count * sizeof(*now.calls.servers));
 	}
 	assert_int_equal(episodes_end(&episodes), 0);
 	for (size_t i = 0; i < episodes.count; i++) {

@@ -28,9 +28,9 @@ static void fill(struct fault_state *state)
 	*state = (struct fault_state){ .boot = "5b0b4c4e-27dc-4fd3-a5d6-c2c2c2f1b6d1",
 				       .next = UINT64_MAX,
 				       .boot_to_wall = 1700000000.5 };
-	s->log_lost = 17;
+	s->faults.log_lost = 17;
 	for (int p = 0; p < FAULT_PATHS; p++)
-		s->fault_paths[p] = UINT64_MAX - (uint64_t)p;
+		s->faults.fault_paths[p] = UINT64_MAX - (uint64_t)p;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct fault like = { .code = (unsigned int)i, .nvswitch = i % 2 }, *fault;
 		struct kernel_event *event;
@@ -39,20 +39,20 @@ static void fill(struct fault_state *state)
 		COPY(like.device, names[i]);
 		COPY(like.severity, names[11 - i]);
 		COPY(like.action, names[i]);
-		fault = snapshot_fault(s, &like);
+		fault = snapshot_fault(&s->faults, &like);
 		fault->count = UINT64_MAX;
 		fault->incidents = i;
 		fault->first = 1700000000.123456;
 		fault->last = 999999999999.0;
-		event = snapshot_kernel_event(s, i % 2, names[i], names[11 - i]);
+		event = snapshot_kernel_event(&s->faults, i % 2, names[i], names[11 - i]);
 		event->count = i;
 		event->last = 0.000001;
-		gpu = snapshot_gpu(s, names[i]);
+		gpu = snapshot_gpu(&s->faults, names[i]);
 		COPY(gpu->uuid, names[i]);
 		COPY(gpu->serial, names[11 - i]);
 		gpu->rate_limited = i % 2;
-		snapshot_unverified(s, names[i], UINT32_MAX)->count = UINT64_MAX - i;
-		snapshot_recovery(s, names[i], names[11 - i])->time = (double)i;
+		snapshot_unverified(&s->faults, names[i], UINT32_MAX)->count = UINT64_MAX - i;
+		snapshot_recovery(&s->faults, names[i], names[11 - i])->time = (double)i;
 		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 1e9);
 		faults_note_past(&state->faults, names[i], (unsigned int)i, true, 2e9);
 		faults_note_past(&state->faults, names[i], (unsigned int)i, false, 3e9);
@@ -93,16 +93,16 @@ TEST(what_is_written_reads_back)
 	/* Not only alike as text. */
 	assert_string_equal(again.boot, s.boot);
 	assert_int_equal(again.next, UINT64_MAX);
-	assert_int_equal(again.faults.counts.log_lost, 17);
-	assert_int_equal(again.faults.counts.fault_count, 12);
-	fault = &again.faults.counts.faults[5];
+	assert_int_equal(again.faults.counts.faults.log_lost, 17);
+	assert_int_equal(again.faults.counts.faults.fault_count, 12);
+	fault = &again.faults.counts.faults.faults[5];
 	assert_string_equal(fault->device, "a\nb");
 	assert_string_equal(fault->severity, "caf\xc3\xa9");
 	assert_true(fault->count == UINT64_MAX && fault->incidents == 5 && fault->nvswitch);
 	assert_true(fault->first == 1700000000.123456 && fault->last == 999999999999.0);
-	assert_string_equal(again.faults.counts.gpus[7].uuid, "\xff\xfe\x01");
-	assert_true(again.faults.counts.gpus[7].rate_limited);
-	assert_string_equal(again.faults.counts.recoveries[1].evidence, "fault a 1");
+	assert_string_equal(again.faults.counts.faults.gpus[7].uuid, "\xff\xfe\x01");
+	assert_true(again.faults.counts.faults.gpus[7].rate_limited);
+	assert_string_equal(again.faults.counts.faults.recoveries[1].evidence, "fault a 1");
 	assert_true(again.boot_to_wall == 1700000000.5);
 	assert_int_equal(again.faults.past_count, 12);
 	assert_string_equal(again.faults.past[5].gpu, "a\nb");
@@ -164,14 +164,14 @@ TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
 	assert_non_null(line);
 	assert_int_equal(fault_state_read(&again, text, len), 0);
 	assert_same(&s, &again);
-	assert_int_equal(again.faults.counts.fault_count, 2);
-	f = &again.faults.counts.faults[0];
+	assert_int_equal(again.faults.counts.faults.fault_count, 2);
+	f = &again.faults.counts.faults.faults[0];
 	assert_true(f->count == 24 && f->incidents == 12 && f->last == 3201);
 	assert_int_equal(f->repeats.count, FAULT_REPEATS);
 	for (int i = 0; i < FAULT_REPEATS; i++)
 		assert_true(f->repeats.times[i] == 3200 - 200 * i);
 	/* alone, as in a file of an older program, a line is one repeat */
-	f = &again.faults.counts.faults[1];
+	f = &again.faults.counts.faults.faults[1];
 	assert_int_equal(f->repeats.count, 1);
 	assert_true(f->repeats.times[0] == 5);
 	free(text);
@@ -243,7 +243,7 @@ TEST(times_of_places_survive)
 				     "fault a 13 0 warning x 6 6 1000.000000 2000.000000\nend "));
 	assert_int_equal(fault_state_read(&again, text, len), 0);
 	assert_same(&s, &again);
-	assert_int_equal(again.faults.counts.faults[0].count, 6);
+	assert_int_equal(again.faults.counts.faults.faults[0].count, 6);
 	assert_int_equal(again.faults.place_count, 2);
 	assert_int_equal(again.faults.places[1].place, 65537);
 	assert_int_equal(again.faults.places[1].repeats.count, 3);
@@ -286,7 +286,7 @@ TEST(the_fullest_state_reads_back)
 		assert_int_equal(faults_note_past(f, "GPU-11111111-2222-3333-4444-555555555555",
 						  i % 100, i & 1, 1e9 + i),
 				 0);
-	assert_true(f->counts.fault_count > MAX_FAULTS_IN_ALL);
+	assert_true(f->counts.faults.fault_count > MAX_FAULTS_IN_ALL);
 	text = write_text(&s, &len);
 	assert_in_range(len, 1, 1 << 20);
 	assert_int_equal(fault_state_read(&again, text, len), 0);
@@ -303,8 +303,8 @@ static void assert_refused(const char *text, size_t len)
 
 	memcpy(exact, text, len);
 	assert_int_equal(fault_state_read(&s, exact, len), -EINVAL);
-	assert_null(s.faults.counts.faults);
-	assert_null(s.faults.counts.kernel_events);
+	assert_null(s.faults.counts.faults.faults);
+	assert_null(s.faults.counts.faults.kernel_events);
 	assert_int_equal(s.next, 0);
 	free(exact);
 }
@@ -366,10 +366,10 @@ TEST(a_file_of_the_first_version_is_read)
 				      "recovery a action_none 1700000300\n"),
 			 0);
 	assert_true(s.wall_times);
-	assert_true(s.faults.counts.faults[0].last == 1700000200);
+	assert_true(s.faults.counts.faults.faults[0].last == 1700000200);
 	faults_shift(&s.faults, -1700000000);
-	assert_true(s.faults.counts.faults[0].first == 100);
-	assert_true(s.faults.counts.recoveries[0].time == 300);
+	assert_true(s.faults.counts.faults.faults[0].first == 100);
+	assert_true(s.faults.counts.faults.recoveries[0].time == 300);
 	fault_state_free(&s);
 	assert_int_equal(read_version(&s, 2, "next 5\n"), 0);
 	assert_false(s.wall_times);

@@ -18,7 +18,7 @@ static void add_entries(struct snapshot *s, unsigned int first, unsigned int end
 		struct rpc_server_state *v;
 
 		snprintf(server, sizeof(server), "nas-%u", n);
-		op = snapshot_op(s, server, "READ");
+		op = snapshot_op(&s->calls, server, "READ");
 		assert_non_null(op);
 		op->total.sum_ns = 1000003 * n + 1;
 		op->total.bucket[n % TIME_BUCKETS] = n + 1;
@@ -29,8 +29,8 @@ static void add_entries(struct snapshot *s, unsigned int first, unsigned int end
 		}
 		op->sent_bytes = n * n;
 		op->received_bytes = n * n * n;
-		snapshot_error(s, server, "READ", "EIO")->count = 3 * n + 1;
-		t = snapshot_transport(s, server, "tcp/0");
+		snapshot_error(&s->calls, server, "READ", "EIO")->count = 3 * n + 1;
+		t = snapshot_transport(&s->calls, server, "tcp/0");
 		assert_non_null(t);
 		snprintf(t->remote.address, sizeof(t->remote.address), "192.0.2.%u", n);
 		strcpy(t->local.address, "192.0.2.254");
@@ -47,7 +47,7 @@ static void add_entries(struct snapshot *s, unsigned int first, unsigned int end
 		t->slots_max = n;
 		t->slots_allocated = 5 * n;
 		t->slots_in_flight = 6 * n;
-		v = snapshot_server(s, server);
+		v = snapshot_server(&s->calls, server);
 		assert_non_null(v);
 		for (unsigned int q = 0; q < RPC_QUEUES; q++) {
 			v->depth[q].sum = n + q;
@@ -75,17 +75,17 @@ static struct sums sum_up(const struct snapshot *s)
 	static struct sums sums;
 
 	sums = (struct sums){};
-	for (size_t i = 0; i < s->op_count; i++) {
-		time_histogram_add(&sums.total, &s->ops[i].total);
+	for (size_t i = 0; i < s->calls.op_count; i++) {
+		time_histogram_add(&sums.total, &s->calls.ops[i].total);
 		for (int p = 0; p < RPC_PHASES; p++)
-			time_histogram_add(&sums.phase[p], &s->ops[i].phase[p]);
-		sums.bytes[0] += s->ops[i].sent_bytes;
-		sums.bytes[1] += s->ops[i].received_bytes;
+			time_histogram_add(&sums.phase[p], &s->calls.ops[i].phase[p]);
+		sums.bytes[0] += s->calls.ops[i].sent_bytes;
+		sums.bytes[1] += s->calls.ops[i].received_bytes;
 	}
-	for (size_t i = 0; i < s->error_count; i++)
-		sums.errors += s->errors[i].count;
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[i];
+	for (size_t i = 0; i < s->calls.error_count; i++)
+		sums.errors += s->calls.errors[i].count;
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		const struct rpc_transport_state *t = &s->calls.transports[i];
 
 		sums.counters[0] += t->retransmits;
 		sums.counters[1] += t->timeouts;
@@ -96,11 +96,11 @@ static struct sums sum_up(const struct snapshot *s)
 		sums.slots[0] += t->slots_allocated;
 		sums.slots[1] += t->slots_in_flight;
 	}
-	for (size_t i = 0; i < s->server_count; i++)
+	for (size_t i = 0; i < s->calls.server_count; i++)
 		for (int q = 0; q < RPC_QUEUES; q++) {
-			sums.depth[q].sum += s->servers[i].depth[q].sum;
+			sums.depth[q].sum += s->calls.servers[i].depth[q].sum;
 			for (int b = 0; b < DEPTH_BUCKETS; b++)
-				sums.depth[q].bucket[b] += s->servers[i].depth[q].bucket[b];
+				sums.depth[q].bucket[b] += s->calls.servers[i].depth[q].bucket[b];
 		}
 	return sums;
 }
@@ -112,15 +112,16 @@ TEST(what_is_within_the_bound_is_left_as_it_is)
 	add_entries(&s, 0, 10);
 	add_entries(&same, 0, 10);
 	snapshot_fold(&s, 10 * RPC_PHASES);
-	assert_int_equal(s.op_count, 10);
-	assert_memory_equal(s.ops, same.ops, 10 * sizeof(*s.ops));
-	assert_memory_equal(s.errors, same.errors, 10 * sizeof(*s.errors));
-	assert_memory_equal(s.transports, same.transports, 10 * sizeof(*s.transports));
-	assert_memory_equal(s.servers, same.servers, 10 * sizeof(*s.servers));
-	assert_int_equal(s.error_count, 10);
-	assert_int_equal(s.transport_count, 10);
-	assert_int_equal(s.server_count, 10);
-	assert_int_equal(s.folded_entries, 0);
+	assert_int_equal(s.calls.op_count, 10);
+	assert_memory_equal(s.calls.ops, same.calls.ops, 10 * sizeof(*s.calls.ops));
+	assert_memory_equal(s.calls.errors, same.calls.errors, 10 * sizeof(*s.calls.errors));
+	assert_memory_equal(s.calls.transports, same.calls.transports,
+			    10 * sizeof(*s.calls.transports));
+	assert_memory_equal(s.calls.servers, same.calls.servers, 10 * sizeof(*s.calls.servers));
+	assert_int_equal(s.calls.error_count, 10);
+	assert_int_equal(s.calls.transport_count, 10);
+	assert_int_equal(s.calls.server_count, 10);
+	assert_int_equal(s.calls.folded_entries, 0);
 	snapshot_free(&s);
 	snapshot_free(&same);
 }
@@ -130,8 +131,10 @@ TEST(an_empty_snapshot_stays_empty)
 	struct snapshot s = {};
 
 	snapshot_fold(&s, 8);
-	assert_int_equal(s.op_count + s.error_count + s.transport_count + s.server_count, 0);
-	assert_int_equal(s.folded_entries, 0);
+	assert_int_equal(s.calls.op_count + s.calls.error_count + s.calls.transport_count +
+				 s.calls.server_count,
+			 0);
+	assert_int_equal(s.calls.folded_entries, 0);
 	snapshot_free(&s);
 }
 
@@ -144,14 +147,14 @@ TEST(no_family_has_more_than_the_bound_and_one)
 
 		add_entries(&s, 0, 100);
 		snapshot_fold(&s, max);
-		assert_true((s.op_count - 1) * RPC_PHASES <= max);
-		assert_true(s.error_count - 1 <= max);
-		assert_true((s.transport_count - 1) * RPC_LIMITS <= max);
-		assert_true((s.server_count - 1) * RPC_QUEUES <= max);
+		assert_true((s.calls.op_count - 1) * RPC_PHASES <= max);
+		assert_true(s.calls.error_count - 1 <= max);
+		assert_true((s.calls.transport_count - 1) * RPC_LIMITS <= max);
+		assert_true((s.calls.server_count - 1) * RPC_QUEUES <= max);
 		/* and no fewer than there may be */
-		assert_true(s.op_count * RPC_PHASES > max);
-		assert_true(s.transport_count * RPC_LIMITS > max);
-		assert_true(s.server_count * RPC_QUEUES > max);
+		assert_true(s.calls.op_count * RPC_PHASES > max);
+		assert_true(s.calls.transport_count * RPC_LIMITS > max);
+		assert_true(s.calls.server_count * RPC_QUEUES > max);
 		snapshot_free(&s);
 	}
 }
@@ -162,20 +165,20 @@ TEST(the_rest_is_named_other_in_every_label)
 
 	add_entries(&s, 0, 50);
 	snapshot_fold(&s, 40);
-	assert_int_equal(s.op_count, 6);
-	assert_string_equal(s.ops[5].server, "other");
-	assert_string_equal(s.ops[5].op, "other");
-	assert_int_equal(s.error_count, 41);
-	assert_string_equal(s.errors[40].server, "other");
-	assert_string_equal(s.errors[40].op, "other");
-	assert_string_equal(s.errors[40].status, "other");
-	assert_int_equal(s.transport_count, 14);
-	assert_string_equal(s.transports[13].server, "other");
-	assert_string_equal(s.transports[13].name, "other");
-	assert_string_equal(s.transports[13].remote.address, "");
-	assert_string_equal(s.transports[13].local.address, "");
-	assert_int_equal(s.server_count, 9);
-	assert_string_equal(s.servers[8].server, "other");
+	assert_int_equal(s.calls.op_count, 6);
+	assert_string_equal(s.calls.ops[5].server, "other");
+	assert_string_equal(s.calls.ops[5].op, "other");
+	assert_int_equal(s.calls.error_count, 41);
+	assert_string_equal(s.calls.errors[40].server, "other");
+	assert_string_equal(s.calls.errors[40].op, "other");
+	assert_string_equal(s.calls.errors[40].status, "other");
+	assert_int_equal(s.calls.transport_count, 14);
+	assert_string_equal(s.calls.transports[13].server, "other");
+	assert_string_equal(s.calls.transports[13].name, "other");
+	assert_string_equal(s.calls.transports[13].remote.address, "");
+	assert_string_equal(s.calls.transports[13].local.address, "");
+	assert_int_equal(s.calls.server_count, 9);
+	assert_string_equal(s.calls.servers[8].server, "other");
 	snapshot_free(&s);
 }
 
@@ -204,14 +207,14 @@ TEST(gauges_of_the_rest_are_those_of_its_greatest)
 	struct snapshot s = {};
 
 	add_entries(&s, 0, 50);
-	s.transports[14].alive = false;
-	s.transports[15].alive = true;
+	s.calls.transports[14].alive = false;
+	s.calls.transports[15].alive = true;
 	snapshot_fold(&s, 40);
-	assert_true(s.transports[13].alive);
-	assert_int_equal(s.transports[13].slots_max, 49);
+	assert_true(s.calls.transports[13].alive);
+	assert_int_equal(s.calls.transports[13].slots_max, 49);
 	for (unsigned int q = 0; q < RPC_QUEUES; q++) {
-		assert_int_equal(s.servers[8].depth_max[q], 49 * (q + 1));
-		assert_int_equal(s.servers[8].oldest_ns[q], 49 * (q + 7));
+		assert_int_equal(s.calls.servers[8].depth_max[q], 49 * (q + 1));
+		assert_int_equal(s.calls.servers[8].oldest_ns[q], 49 * (q + 7));
 	}
 	snapshot_free(&s);
 }
@@ -225,18 +228,18 @@ TEST(what_only_describes_is_left_out_and_counted)
 	for (unsigned int n = 0; n < 20; n++) {
 		snprintf(server, sizeof(server), "nas-%u", n);
 		strcpy(mount.server, server);
-		assert_non_null(snapshot_mount(&s, &mount));
-		assert_non_null(snapshot_storage(&s, server));
+		assert_non_null(snapshot_mount(&s.calls, &mount));
+		assert_non_null(snapshot_storage(&s.calls, server));
 	}
 	snapshot_fold(&s, 20);
-	assert_int_equal(s.folded_entries, 0);
-	assert_int_equal(s.mount_count, 20);
+	assert_int_equal(s.calls.folded_entries, 0);
+	assert_int_equal(s.calls.mount_count, 20);
 	snapshot_fold(&s, 8);
-	assert_int_equal(s.mount_count, 8);
-	assert_int_equal(s.storage_count, 8);
-	assert_string_equal(s.mounts[7].server, "nas-7");
-	assert_string_equal(s.storages[7].server, "nas-7");
-	assert_int_equal(s.folded_entries, 24);
+	assert_int_equal(s.calls.mount_count, 8);
+	assert_int_equal(s.calls.storage_count, 8);
+	assert_string_equal(s.calls.mounts[7].server, "nas-7");
+	assert_string_equal(s.calls.storages[7].server, "nas-7");
+	assert_int_equal(s.calls.folded_entries, 24);
 	snapshot_free(&s);
 }
 
@@ -248,10 +251,10 @@ TEST(a_rest_of_transports_has_no_addresses)
 
 		add_entries(&s, 0, 2 + rest);
 		snapshot_fold(&s, 2 * RPC_LIMITS);
-		assert_int_equal(s.transport_count, 3);
-		assert_string_equal(s.transports[1].remote.address, "192.0.2.1");
-		assert_string_equal(s.transports[2].remote.address, "");
-		assert_string_equal(s.transports[2].local.address, "");
+		assert_int_equal(s.calls.transport_count, 3);
+		assert_string_equal(s.calls.transports[1].remote.address, "192.0.2.1");
+		assert_string_equal(s.calls.transports[2].remote.address, "");
+		assert_string_equal(s.calls.transports[2].local.address, "");
 		snapshot_free(&s);
 	}
 }
@@ -261,10 +264,10 @@ TEST(a_rest_of_dead_transports_is_dead)
 	struct snapshot s = {};
 
 	add_entries(&s, 0, 20);
-	for (size_t i = 0; i < s.transport_count; i++)
-		s.transports[i].alive = false;
+	for (size_t i = 0; i < s.calls.transport_count; i++)
+		s.calls.transports[i].alive = false;
 	snapshot_fold(&s, 8);
-	assert_false(s.transports[s.transport_count - 1].alive);
+	assert_false(s.calls.transports[s.calls.transport_count - 1].alive);
 	snapshot_free(&s);
 }
 
@@ -274,7 +277,7 @@ TEST(what_was_folded_is_counted)
 
 	add_entries(&s, 0, 50);
 	snapshot_fold(&s, 40);
-	assert_int_equal(s.folded_entries, (50 - 5) + (50 - 40) + (50 - 13) + (50 - 8));
+	assert_int_equal(s.calls.folded_entries, (50 - 5) + (50 - 40) + (50 - 13) + (50 - 8));
 	snapshot_free(&s);
 }
 
@@ -289,12 +292,15 @@ TEST(the_first_come_stay_as_more_come)
 
 		add_entries(&s, 0, n);
 		snapshot_fold(&s, 40);
-		assert_memory_equal(s.ops, before.ops, 5 * sizeof(*s.ops));
-		assert_memory_equal(s.errors, before.errors, 5 * sizeof(*s.errors));
-		assert_memory_equal(s.transports, before.transports, 5 * sizeof(*s.transports));
-		assert_memory_equal(s.servers, before.servers, 5 * sizeof(*s.servers));
-		assert_true(s.folded_entries >= count);
-		count = s.folded_entries;
+		assert_memory_equal(s.calls.ops, before.calls.ops, 5 * sizeof(*s.calls.ops));
+		assert_memory_equal(s.calls.errors, before.calls.errors,
+				    5 * sizeof(*s.calls.errors));
+		assert_memory_equal(s.calls.transports, before.calls.transports,
+				    5 * sizeof(*s.calls.transports));
+		assert_memory_equal(s.calls.servers, before.calls.servers,
+				    5 * sizeof(*s.calls.servers));
+		assert_true(s.calls.folded_entries >= count);
+		count = s.calls.folded_entries;
 		snapshot_free(&s);
 	}
 	snapshot_free(&before);
@@ -303,10 +309,10 @@ TEST(the_first_come_stay_as_more_come)
 /* Adds what the kernel's full tables have put under "other". */
 static void add_others(struct snapshot *s)
 {
-	snapshot_op(s, "other", "other")->sent_bytes += 123456;
-	snapshot_error(s, "other", "other", "other")->count += 123456;
-	snapshot_transport(s, "other", "other")->connects += 123456;
-	snapshot_server(s, "other")->depth[RPC_QUEUE_SLOT].sum += 123456;
+	snapshot_op(&s->calls, "other", "other")->sent_bytes += 123456;
+	snapshot_error(&s->calls, "other", "other", "other")->count += 123456;
+	snapshot_transport(&s->calls, "other", "other")->connects += 123456;
+	snapshot_server(&s->calls, "other")->depth[RPC_QUEUE_SLOT].sum += 123456;
 }
 
 /* Two samples with the same labels would make the whole file invalid. */
@@ -322,22 +328,22 @@ TEST(what_is_named_other_takes_the_rest)
 		add_others(&s);
 		add_entries(&s, at, 60);
 		/* Not these two alone. */
-		snapshot_op(&s, "other", "READ");
-		snapshot_error(&s, "other", "other", "EIO");
+		snapshot_op(&s.calls, "other", "READ");
+		snapshot_error(&s.calls, "other", "other", "EIO");
 		expected = sum_up(&s);
 		snapshot_fold(&s, 40);
 		got = sum_up(&s);
-		for (size_t i = 0; i < s.op_count; i++)
-			ops += !strcmp(s.ops[i].server, "other");
-		for (size_t i = 0; i < s.error_count; i++)
-			errors += !strcmp(s.errors[i].server, "other");
-		for (size_t i = 0; i < s.transport_count; i++)
-			transports += !strcmp(s.transports[i].server, "other");
-		for (size_t i = 0; i < s.server_count; i++)
-			servers += !strcmp(s.servers[i].server, "other");
+		for (size_t i = 0; i < s.calls.op_count; i++)
+			ops += !strcmp(s.calls.ops[i].server, "other");
+		for (size_t i = 0; i < s.calls.error_count; i++)
+			errors += !strcmp(s.calls.errors[i].server, "other");
+		for (size_t i = 0; i < s.calls.transport_count; i++)
+			transports += !strcmp(s.calls.transports[i].server, "other");
+		for (size_t i = 0; i < s.calls.server_count; i++)
+			servers += !strcmp(s.calls.servers[i].server, "other");
 		assert_true(ops == 1 && errors == 1 && transports == 1 && servers == 1);
-		assert_true(s.op_count <= 6 && s.error_count <= 41 && s.transport_count <= 14 &&
-			    s.server_count <= 9);
+		assert_true(s.calls.op_count <= 6 && s.calls.error_count <= 41 &&
+			    s.calls.transport_count <= 14 && s.calls.server_count <= 9);
 		assert_memory_equal(&got, &expected, sizeof(got));
 		snapshot_free(&s);
 	}
@@ -356,10 +362,10 @@ TEST(a_reload_leaves_one_other)
 	add_others(&s);
 	assert_int_equal(snapshot_add_calls(&past, &s), 0);
 	snapshot_fold(&past, 40);
-	for (size_t i = 0; i < past.op_count; i++)
-		others += !strcmp(past.ops[i].op, "other");
+	for (size_t i = 0; i < past.calls.op_count; i++)
+		others += !strcmp(past.calls.ops[i].op, "other");
 	assert_int_equal(others, 1);
-	assert_int_equal(past.ops[3].sent_bytes > 123456 * 2, 1);
+	assert_int_equal(past.calls.ops[3].sent_bytes > 123456 * 2, 1);
 	snapshot_free(&past);
 	snapshot_free(&s);
 }
@@ -392,37 +398,37 @@ TEST(counts_go_on_from_those_before)
 	struct snapshot past = {}, now = {};
 
 	add_entries(&past, 0, 7);
-	snapshot_drop(&past, "rpc_waiter", 3);
-	snapshot_program(&past, "p", 5, 50);
-	past.transports[1].alive = true;
-	past.transports[2].named_only = true;
-	past.servers[2].depth_max[0] = 9;
-	past.servers[2].oldest_ns[0] = 9;
+	snapshot_drop(&past.self, "rpc_waiter", 3);
+	snapshot_program(&past.self, "p", 5, 50);
+	past.calls.transports[1].alive = true;
+	past.calls.transports[2].named_only = true;
+	past.calls.servers[2].depth_max[0] = 9;
+	past.calls.servers[2].oldest_ns[0] = 9;
 	assert_int_equal(snapshot_add_calls(&now, &past), 0);
-	assert_int_equal(now.op_count, 7);
-	assert_int_equal(now.ops[6].total.sum_ns, past.ops[6].total.sum_ns);
-	assert_int_equal(now.transport_count, 6);
-	assert_int_equal(now.transports[5].connects, 24);
-	assert_int_equal(now.transports[5].replies, 42);
-	assert_int_equal(now.transports[5].rtt_ns, 48);
-	assert_int_equal(now.transports[5].oldest_ns, 0);
-	assert_int_equal(now.errors[6].count, 19);
+	assert_int_equal(now.calls.op_count, 7);
+	assert_int_equal(now.calls.ops[6].total.sum_ns, past.calls.ops[6].total.sum_ns);
+	assert_int_equal(now.calls.transport_count, 6);
+	assert_int_equal(now.calls.transports[5].connects, 24);
+	assert_int_equal(now.calls.transports[5].replies, 42);
+	assert_int_equal(now.calls.transports[5].rtt_ns, 48);
+	assert_int_equal(now.calls.transports[5].oldest_ns, 0);
+	assert_int_equal(now.calls.errors[6].count, 19);
 	/* What was the state then is not the state now. */
-	assert_false(now.transports[1].alive);
-	assert_int_equal(now.transports[5].slots_max, 0);
-	assert_int_equal(now.servers[2].depth_max[0], 0);
-	assert_int_equal(now.servers[2].oldest_ns[0], 0);
+	assert_false(now.calls.transports[1].alive);
+	assert_int_equal(now.calls.transports[5].slots_max, 0);
+	assert_int_equal(now.calls.servers[2].depth_max[0], 0);
+	assert_int_equal(now.calls.servers[2].oldest_ns[0], 0);
 	/* What comes then is added. */
-	snapshot_op(&now, "nas-6", "READ")->total.sum_ns += 1;
-	snapshot_drop(&now, "rpc_waiter", 4);
-	snapshot_program(&now, "p", 1, 10);
-	assert_int_equal(now.op_count, 7);
-	assert_int_equal(now.ops[6].total.sum_ns, past.ops[6].total.sum_ns + 1);
-	assert_int_equal(now.drop_count, 1);
-	assert_int_equal(now.drops[0].count, 7);
-	assert_int_equal(now.program_count, 1);
-	assert_int_equal(now.programs[0].runs, 6);
-	assert_int_equal(now.programs[0].ns, 60);
+	snapshot_op(&now.calls, "nas-6", "READ")->total.sum_ns += 1;
+	snapshot_drop(&now.self, "rpc_waiter", 4);
+	snapshot_program(&now.self, "p", 1, 10);
+	assert_int_equal(now.calls.op_count, 7);
+	assert_int_equal(now.calls.ops[6].total.sum_ns, past.calls.ops[6].total.sum_ns + 1);
+	assert_int_equal(now.self.drop_count, 1);
+	assert_int_equal(now.self.drops[0].count, 7);
+	assert_int_equal(now.self.program_count, 1);
+	assert_int_equal(now.self.programs[0].runs, 6);
+	assert_int_equal(now.self.programs[0].ns, 60);
 	snapshot_free(&past);
 	snapshot_free(&now);
 }

@@ -41,7 +41,7 @@ static struct fault *add_fault(unsigned int code, bool nvswitch, const char *sev
 
 	snprintf(like.severity, sizeof(like.severity), "%s", severity);
 	snprintf(like.action, sizeof(like.action), "%s", action);
-	f = snapshot_fault(&s, &like);
+	f = snapshot_fault(&s.faults, &like);
 	assert_non_null(f);
 	f->count = 1;
 	f->incidents = 1;
@@ -52,7 +52,7 @@ static struct fault *add_fault(unsigned int code, bool nvswitch, const char *sev
 
 static void add_driver_error(const char *kind, double last)
 {
-	struct kernel_event *e = snapshot_kernel_event(&s, true, kind, GPU);
+	struct kernel_event *e = snapshot_kernel_event(&s.faults, true, kind, GPU);
 
 	assert_non_null(e);
 	e->count = 1;
@@ -164,40 +164,40 @@ TEST(storms_and_repeats_are_counted_over_severities)
 	assert_int_equal(report.total, 1);
 	assert_non_null(strstr(report.findings[0].reason, " 1000 times"));
 
-	s.faults[0].count = s.faults[1].count = 1;
-	s.faults[0].recent = 2;
-	s.faults[1].recent = 0;
-	s.faults[0].incidents = 50; /* since boot */
+	s.faults.faults[0].count = s.faults.faults[1].count = 1;
+	s.faults.faults[0].recent = 2;
+	s.faults.faults[1].recent = 0;
+	s.faults.faults[0].incidents = 50; /* since boot */
 	evaluate();
 	assert_ok();
-	s.faults[1].recent = 1;
+	s.faults.faults[1].recent = 1;
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	assert_int_equal(report.total, 1);
 	assert_non_null(strstr(report.findings[0].reason, " 3 recent incidents"));
 	/* what only informs may come as often as it likes */
-	s.faults[0].code = s.faults[1].code = 93;
+	s.faults.faults[0].code = s.faults.faults[1].code = 93;
 	evaluate();
 	assert_ok();
 	/* nor what the vendor says to ignore; but then all of it must be that */
-	s.faults[0].code = s.faults[1].code = 145;
-	strcpy(s.faults[0].action, "ignore");
-	strcpy(s.faults[1].action, "ignore");
+	s.faults.faults[0].code = s.faults.faults[1].code = 145;
+	strcpy(s.faults.faults[0].action, "ignore");
+	strcpy(s.faults.faults[1].action, "ignore");
 	evaluate();
 	assert_ok();
-	strcpy(s.faults[1].action, "xid_154_eval");
+	strcpy(s.faults.faults[1].action, "xid_154_eval");
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	assert_int_equal(report.total, 1);
-	strcpy(s.faults[0].action, "restart_app");
+	strcpy(s.faults.faults[0].action, "restart_app");
 	/* another GPU's do not add up with these */
-	s.faults[0].code = s.faults[1].code = 31;
-	strcpy(s.faults[1].device, "0000:c2:00.0");
+	s.faults.faults[0].code = s.faults.faults[1].code = 31;
+	strcpy(s.faults.faults[1].device, "0000:c2:00.0");
 	evaluate();
 	assert_ok();
 	/* these rules do not apply to switches */
-	s.faults[0].nvswitch = true;
-	s.faults[0].count = s.faults[0].recent = 5000;
+	s.faults.faults[0].nvswitch = true;
+	s.faults.faults[0].count = s.faults.faults[0].recent = 5000;
 	evaluate();
 	assert_ok();
 }
@@ -210,9 +210,9 @@ TEST(memory_faults_on_several_gpus_are_the_applications)
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	add_fault(31, false, "warning", "restart_app", NOW - 86399);
-	strcpy(s.faults[0].device, "0000:c2:00.0");
+	strcpy(s.faults.faults[0].device, "0000:c2:00.0");
 	b = add_fault(31, false, "warning", "restart_app", NOW - 86399);
-	s.faults[0].recent = 3;
+	s.faults.faults[0].recent = 3;
 	evaluate();
 	assert_ok();
 	/* that was too long ago */
@@ -221,7 +221,7 @@ TEST(memory_faults_on_several_gpus_are_the_applications)
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 	/* other codes are each GPU's own */
 	b->recent = 1;
-	s.faults[0].code = b->code = 94;
+	s.faults.faults[0].code = b->code = 94;
 	evaluate();
 	assert_only(HEALTH_XID_REPEAT, HEALTH_WARN);
 }
@@ -236,15 +236,15 @@ TEST(a_gpu_that_fails_five_times_a_day_is_to_be_replaced)
 	for (size_t i = 0; i < report.count; i++)
 		assert_null(strstr(report.findings[i].reason, "resets have not helped"));
 	/* those that are over count, too */
-	snapshot_recovery(&s, GPU, "action_none")->time = NOW - 4000;
-	s.faults[1].recent = 3;
+	snapshot_recovery(&s.faults, GPU, "action_none")->time = NOW - 4000;
+	s.faults.faults[1].recent = 3;
 	evaluate();
 	assert_int_equal(report.findings[0].rule, HEALTH_XID_FATAL);
 	assert_non_null(strstr(report.findings[0].reason, "Xid 79"));
 	assert_non_null(strstr(report.findings[0].reason,
 			       ": Drain the node and replace the GPU: resets have not helped."));
 	/* another GPU's do not */
-	strcpy(s.faults[1].device, "0000:c2:00.0");
+	strcpy(s.faults.faults[1].device, "0000:c2:00.0");
 	evaluate();
 	assert_null(strstr(report.findings[0].reason, "resets have not helped"));
 }
@@ -263,7 +263,7 @@ TEST(a_gpu_that_fails_again_after_two_reboots_is_to_be_replaced)
 	assert_string_equal(report.findings[0].action, "replace_gpu");
 	/* failures of earlier boots count with those of this one */
 	f->boots = 1;
-	snapshot_gpu(&s, GPU)->past_failures = 3;
+	snapshot_gpu(&s.faults, GPU)->past_failures = 3;
 	evaluate();
 	assert_string_equal(report.findings[0].action, "restart_bm");
 	f->recent = 2;
@@ -310,8 +310,8 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 	};
 
 	for (size_t i = 0; i < COUNT(kinds); i++) {
-		snapshot_kernel_event(&s, false, kinds[i].kind, GPU)->count = 1;
-		snapshot_kernel_event(&s, true, kinds[i].kind, "0000:c2:00.0");
+		snapshot_kernel_event(&s.faults, false, kinds[i].kind, GPU)->count = 1;
+		snapshot_kernel_event(&s.faults, true, kinds[i].kind, "0000:c2:00.0");
 		evaluate();
 		assert_ok();
 		add_driver_error(kinds[i].kind, NOW - 10);
@@ -326,7 +326,7 @@ TEST(only_failures_of_the_driver_count_and_only_the_drivers)
 
 TEST(other_messages_of_the_driver_have_rules_of_their_own)
 {
-	struct kernel_event *v = snapshot_kernel_event(&s, true, "reset_required", "");
+	struct kernel_event *v = snapshot_kernel_event(&s.faults, true, "reset_required", "");
 
 	*v = (struct kernel_event){ true, "reset_required", "", 1, NOW - 10 };
 	evaluate();
@@ -338,15 +338,15 @@ TEST(other_messages_of_the_driver_have_rules_of_their_own)
 	assert_ok();
 	health_set_rule(&o, "reset_required=fail:1");
 	/* It names no GPU, and one has been reset since. */
-	snapshot_recovery(&s, GPU, RECOVERY_WITHDRAWN)->time = NOW - 5;
+	snapshot_recovery(&s.faults, GPU, RECOVERY_WITHDRAWN)->time = NOW - 5;
 	evaluate();
 	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
-	snapshot_recovery(&s, GPU, "action_none")->time = NOW - 5;
+	snapshot_recovery(&s.faults, GPU, "action_none")->time = NOW - 5;
 	evaluate();
 	assert_ok();
 	/* One that does is not over by the reset of another. */
 	add_driver_error("reset_required", NOW - 10);
-	strcpy(s.kernel_events[1].device, "0000:c2:00.0");
+	strcpy(s.faults.kernel_events[1].device, "0000:c2:00.0");
 	evaluate();
 	assert_only(HEALTH_RESET_REQUIRED, HEALTH_FAIL);
 	snapshot_free(&s);
@@ -356,18 +356,18 @@ TEST(other_messages_of_the_driver_have_rules_of_their_own)
 	assert_only(HEALTH_NVLINK_ERROR, HEALTH_WARN);
 	snapshot_free(&s);
 	add_driver_error("nvswitch_failed", NOW - 10);
-	strcpy(s.kernel_events[0].device, "nvidia-nvswitch3");
+	strcpy(s.faults.kernel_events[0].device, "nvidia-nvswitch3");
 	evaluate();
 	assert_only(HEALTH_NVLINK_ERROR, HEALTH_WARN);
 	assert_memory_equal(report.findings[0].reason, "NVSwitch nvidia-nvswitch3: ", 27);
 	snapshot_free(&s);
 
 	add_driver_error("assert_failed", NOW - 10);
-	s.kernel_events[0].count = 999;
+	s.faults.kernel_events[0].count = 999;
 	health_set_rule(&o, "driver_assertion=warn");
 	evaluate();
 	assert_ok();
-	s.kernel_events[0].count = 1000;
+	s.faults.kernel_events[0].count = 1000;
 	evaluate();
 	assert_only(HEALTH_DRIVER_ASSERTION, HEALTH_WARN);
 	assert_string_equal(report.findings[0].head, "assert_failed c1:00.0");
@@ -378,15 +378,15 @@ TEST(a_rate_limit_and_a_waiter_are_found)
 {
 	struct rpc_server_state *v;
 
-	snapshot_gpu(&s, GPU)->rate_limited = false;
+	snapshot_gpu(&s.faults, GPU)->rate_limited = false;
 	evaluate();
 	assert_ok();
-	s.gpus[0].rate_limited = true;
+	s.faults.gpus[0].rate_limited = true;
 	evaluate();
 	assert_only(HEALTH_GSP_RATE_LIMITED, HEALTH_WARN);
-	s.gpus[0].rate_limited = false;
+	s.faults.gpus[0].rate_limited = false;
 
-	v = snapshot_server(&s, "nas-1");
+	v = snapshot_server(&s.calls, "nas-1");
 	v->oldest_ns[RPC_QUEUE_SLOT] = 60000000000;
 	v->oldest_ns[RPC_QUEUE_PENDING] = 59000000000;
 	evaluate();
@@ -446,10 +446,10 @@ TEST(the_state_of_the_node_is_found)
 	assert_only(HEALTH_PCIE_WIDTH, HEALTH_WARN);
 	/* the agent exports only what it knows */
 	o.facts = NULL;
-	s.health_count = 0;
+	s.self.health_count = 0;
 	health_to_snapshot(&report, &o, &s);
-	for (size_t i = 0; i < s.health_count; i++)
-		assert_string_not_equal(s.health[i].check, "mount_hung");
+	for (size_t i = 0; i < s.self.health_count; i++)
+		assert_string_not_equal(s.self.health[i].check, "mount_hung");
 }
 
 TEST(a_reason_has_what_when_and_what_to_do)
@@ -473,7 +473,7 @@ TEST(texts_are_one_line_and_fit)
 	name[1] = '\x1b';
 	memcpy(name + 40, "\xf0\x9f\x98\x80", 4);
 	name[LABEL_SIZE - 1] = 0;
-	snapshot_server(&s, name)->oldest_ns[RPC_QUEUE_SLOT] = UINT64_MAX;
+	snapshot_server(&s.calls, name)->oldest_ns[RPC_QUEUE_SLOT] = UINT64_MAX;
 	evaluate();
 	assert_int_equal(report.count, 1);
 	for (const char *c = report.findings[0].reason; *c; c++)
@@ -509,9 +509,9 @@ TEST(a_fault_is_over_by_evidence)
 		add_fault(20034, true, "fatal", "", NOW - 100);
 		add_driver_error("fallen_off_bus", NOW - 100);
 		/* older recoveries change nothing */
-		snapshot_recovery(&s, "all", "driver_loaded")->time = NOW - 1000;
-		snapshot_recovery(&s, cases[i].gpu, "action_none")->time = cases[i].time;
-		snapshot_recovery(&s, "all", "device_probed")->time = NOW - 1000;
+		snapshot_recovery(&s.faults, "all", "driver_loaded")->time = NOW - 1000;
+		snapshot_recovery(&s.faults, cases[i].gpu, "action_none")->time = cases[i].time;
+		snapshot_recovery(&s.faults, "all", "device_probed")->time = NOW - 1000;
 		evaluate();
 		if (cases[i].over)
 			assert_ok();
@@ -525,15 +525,15 @@ TEST(a_fault_is_over_by_evidence)
 TEST(an_action_withdrawn_clears_only_what_asked_for_it)
 {
 	add_fault(154, false, "fatal", "drain_p2p", NOW - 100);
-	snapshot_gpu(&s, GPU)->rate_limited = false;
-	snapshot_recovery(&s, GPU, RECOVERY_WITHDRAWN)->time = NOW - 90;
+	snapshot_gpu(&s.faults, GPU)->rate_limited = false;
+	snapshot_recovery(&s.faults, GPU, RECOVERY_WITHDRAWN)->time = NOW - 90;
 	evaluate();
 	assert_ok();
 	add_fault(119, false, "fatal", "reset_gpu", NOW - 100);
 	add_driver_error("fallen_off_bus", NOW - 100);
 	evaluate();
 	assert_int_equal(report.total, 2);
-	snapshot_recovery(&s, GPU, "action_none")->time = NOW - 80;
+	snapshot_recovery(&s.faults, GPU, "action_none")->time = NOW - 80;
 	evaluate();
 	assert_ok();
 }
@@ -555,8 +555,8 @@ TEST(a_fault_is_over_by_time)
 	evaluate();
 	assert_ok();
 	/* when it was is not known: nothing shows that it is over */
-	s.faults[0].last = 0;
-	snapshot_recovery(&s, "all", "driver_loaded")->time = NOW;
+	s.faults.faults[0].last = 0;
+	snapshot_recovery(&s.faults, "all", "driver_loaded")->time = NOW;
 	evaluate();
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
 }
@@ -566,10 +566,10 @@ TEST(faults_of_one_code_are_over_together)
 {
 	add_fault(149, false, "fatal", "x", NOW - 100);
 	add_fault(149, false, "warning", "ignore", NOW - 50);
-	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 60;
+	snapshot_recovery(&s.faults, GPU, "device_probed")->time = NOW - 60;
 	evaluate();
 	assert_only(HEALTH_XID_FATAL, HEALTH_FAIL);
-	snapshot_recovery(&s, GPU, "device_probed")->time = NOW - 50;
+	snapshot_recovery(&s.faults, GPU, "device_probed")->time = NOW - 50;
 	evaluate();
 	assert_ok();
 }
@@ -627,7 +627,7 @@ TEST(a_fault_is_over_by_acknowledgement)
 		add_fault(79, false, "fatal", "restart_bm", NOW - 99.5);
 		add_fault(20034, true, "fatal", "", NOW - 99.5);
 		add_driver_error("fallen_off_bus", NOW - 99.5);
-		strcpy(snapshot_gpu(&s, GPU)->uuid, UUID);
+		strcpy(snapshot_gpu(&s.faults, GPU)->uuid, UUID);
 		o.acks = &list;
 		evaluate();
 		if (report.rules[HEALTH_XID_FATAL] !=
@@ -648,8 +648,8 @@ TEST(a_state_is_snoozed_by_its_rule)
 	struct ack_list list = acks(GPU " gsp_rate_limited until:1700000060\n"
 					"* nfs_waiter 1699999999");
 
-	snapshot_gpu(&s, GPU)->rate_limited = true;
-	snapshot_server(&s, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
+	snapshot_gpu(&s.faults, GPU)->rate_limited = true;
+	snapshot_server(&s.calls, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] = 61000000000;
 	evaluate();
 	assert_int_equal(report.total, 2);
 	o.acks = &list;
@@ -679,7 +679,7 @@ TEST(a_finding_has_its_fields)
 	assert_string_equal(x[1].head, "SXid 20034 c1:00.0");
 	assert_string_equal(x[1].action, "reset_gpu");
 	/* another domain is shown */
-	strcpy(s.faults[0].device, "0001:c1:00.0");
+	strcpy(s.faults.faults[0].device, "0001:c1:00.0");
 	evaluate();
 	assert_string_equal(x->head, "Xid 79 0001:c1:00.0");
 }
@@ -689,15 +689,15 @@ TEST(folded_faults_are_over_by_what_holds_for_all_of_them)
 	struct ack_list list = acks("other 79 1699999900");
 
 	add_fault(79, false, "fatal", "restart_bm", NOW - 99.5);
-	strcpy(s.faults[0].device, "other");
-	snapshot_recovery(&s, GPU, "device_probed")->time = NOW;
+	strcpy(s.faults.faults[0].device, "other");
+	snapshot_recovery(&s.faults, GPU, "device_probed")->time = NOW;
 	evaluate();
 	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_FAIL);
 	o.acks = &list;
 	evaluate();
 	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_OK);
 	o.acks = NULL;
-	snapshot_recovery(&s, "all", "driver_loaded")->time = NOW;
+	snapshot_recovery(&s.faults, "all", "driver_loaded")->time = NOW;
 	evaluate();
 	assert_int_equal(report.rules[HEALTH_XID_FATAL], HEALTH_OK);
 	snapshot_free(&s);
@@ -857,9 +857,9 @@ TEST(a_rule_that_is_off_finds_nothing)
 	evaluate();
 	assert_ok();
 	health_to_snapshot(&report, &o, &s);
-	assert_int_equal(s.health_count, rules_of_the_agent() - 1);
-	for (size_t i = 0; i < s.health_count; i++)
-		assert_string_not_equal(s.health[i].check, "xid_fatal");
+	assert_int_equal(s.self.health_count, rules_of_the_agent() - 1);
+	for (size_t i = 0; i < s.self.health_count; i++)
+		assert_string_not_equal(s.self.health[i].check, "xid_fatal");
 }
 
 TEST(the_worst_come_first_and_all_are_counted)
@@ -867,7 +867,7 @@ TEST(the_worst_come_first_and_all_are_counted)
 	for (unsigned int i = 0; i < 100; i++)
 		add_fault(1000 + i, false, "unknown", "none_given", NOW);
 	add_fault(79, false, "fatal", "restart_bm", NOW);
-	snapshot_server(&s, "nas")->oldest_ns[RPC_QUEUE_SLOT] = 100000000000;
+	snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SLOT] = 100000000000;
 	evaluate();
 	assert_int_equal(report.level, HEALTH_FAIL);
 	assert_int_equal(report.total, 102);
@@ -883,8 +883,8 @@ TEST(the_worst_come_first_and_all_are_counted)
 	assert_int_equal(report.findings[0].rule, HEALTH_NFS_WAITER);
 	assert_int_equal(report.findings[1].rule, HEALTH_XID_FATAL);
 	health_to_snapshot(&report, &o, &s);
-	assert_int_equal(s.health_count, rules_of_the_agent());
-	for (size_t i = 0; i < s.health_count; i++)
-		if (!strcmp(s.health[i].check, "nfs_waiter"))
-			assert_int_equal(s.health[i].level, 2);
+	assert_int_equal(s.self.health_count, rules_of_the_agent());
+	for (size_t i = 0; i < s.self.health_count; i++)
+		if (!strcmp(s.self.health[i].check, "nfs_waiter"))
+			assert_int_equal(s.self.health[i].level, 2);
 }

@@ -43,10 +43,10 @@ static void record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
 static void add_calls(struct snapshot *to, const char *server, uint64_t calls, enum rpc_phase most,
 		      enum rpc_phase less)
 {
-	struct rpc_op *o = snapshot_op(to, server, "READ");
+	struct rpc_op *o = snapshot_op(&to->calls, server, "READ");
 
 	assert_non_null(o);
-	assert_non_null(snapshot_server(to, server));
+	assert_non_null(snapshot_server(&to->calls, server));
 	record(&o->total, calls, 4 * MS);
 	for (unsigned int p = 0; p < RPC_PHASES; p++)
 		record(&o->phase[p], calls, p == most ? 3 * MS : p == less ? MS : 0);
@@ -56,7 +56,7 @@ static void add_calls(struct snapshot *to, const char *server, uint64_t calls, e
 
 static struct rpc_transport_state *add_transport(struct snapshot *to, const char *server)
 {
-	struct rpc_transport_state *c = snapshot_transport(to, server, "tcp/0");
+	struct rpc_transport_state *c = snapshot_transport(&to->calls, server, "tcp/0");
 
 	assert_non_null(c);
 	c->alive = true;
@@ -135,10 +135,10 @@ TEST(nothing_makes_a_line_longer_than_80_columns)
 		c->saturated_ns[0] = 9000 * MS;
 		c->remote = (struct endpoint){ "fd00:1111:2222:3333:4444:5555:6666:7777", 2049 };
 	}
-	snapshot_fault(&now, &xid)->count = 2;
-	strcpy(snapshot_kernel_event(&now, false, "nfs_not_responding", names[1])->device,
+	snapshot_fault(&now.faults, &xid)->count = 2;
+	strcpy(snapshot_kernel_event(&now.faults, false, "nfs_not_responding", names[1])->device,
 	       names[1]);
-	now.kernel_events[0].count = 3;
+	now.faults.kernel_events[0].count = 3;
 	show();
 	assert_fits(80);
 	assert_has("~.100.200 ");
@@ -163,16 +163,16 @@ TEST(a_server_that_hangs_is_in_view)
 	struct rpc_transport_state *c;
 
 	add_transport(&before, "nas-1");
-	assert_non_null(snapshot_server(&before, "nas-1"));
+	assert_non_null(snapshot_server(&before.calls, "nas-1"));
 	c = add_transport(&now, "nas-1");
-	assert_non_null(snapshot_server(&now, "nas-1"));
+	assert_non_null(snapshot_server(&now.calls, "nas-1"));
 	c->slots_in_flight = 32;
 	c->oldest_ns = 12300 * MS;
 	c->retransmits = 2;
 	c->timeouts = 1;
 	c->connects = 1;
-	snapshot_error(&now, "nas-1", "READ", "EIO")->count = 3;
-	snapshot_error(&now, "nas-1", "LOOKUP", "ENOENT")->count = 900;
+	snapshot_error(&now.calls, "nas-1", "READ", "EIO")->count = 3;
+	snapshot_error(&now.calls, "nas-1", "LOOKUP", "ENOENT")->count = 900;
 	show();
 	assert_has("         nas-1 hangs: the oldest call waits for 12.3 s, 32 outstanding; 2\n"
 		   "         retransmits, 1 timeout, 1 connect, 3 errors\n");

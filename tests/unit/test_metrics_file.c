@@ -20,7 +20,7 @@ static struct fault *add_fault(struct snapshot *s, const char *device, unsigned 
 	snprintf(like.device, sizeof(like.device), "%s", device);
 	snprintf(like.severity, sizeof(like.severity), "%s", severity);
 	snprintf(like.action, sizeof(like.action), "%s", action);
-	f = snapshot_fault(s, &like);
+	f = snapshot_fault(&s->faults, &like);
 	assert_non_null(f);
 	return f;
 }
@@ -28,12 +28,14 @@ static struct fault *add_fault(struct snapshot *s, const char *device, unsigned 
 /* All that is read, and some that is not. */
 static struct snapshot full_snapshot(void)
 {
-	struct snapshot s = { .source = RPC_SOURCE_BTF, .gpu_watched = true };
+	struct snapshot s = { .calls.source = RPC_SOURCE_BTF, .faults.gpu_watched = true };
 	struct fault *f;
 
 	for (int q = 0; q < RPC_QUEUES; q++) {
-		snapshot_server(&s, "nas-1")->oldest_ns[q] = 1000000001u * (unsigned int)(q + 1);
-		snapshot_server(&s, "q\"uo\\te\\x0aline \xc3\xa9 {}")->oldest_ns[q] = UINT64_MAX;
+		snapshot_server(&s.calls, "nas-1")->oldest_ns[q] =
+			1000000001u * (unsigned int)(q + 1);
+		snapshot_server(&s.calls, "q\"uo\\te\\x0aline \xc3\xa9 {}")->oldest_ns[q] =
+			UINT64_MAX;
 	}
 	f = add_fault(&s, "0000:c1:00.0", 79, false, "fatal", "restart_bm");
 	f->count = 2;
@@ -50,15 +52,16 @@ static struct snapshot full_snapshot(void)
 	f = add_fault(&s, "0000:05:00.0", 20034, true, "fatal", "");
 	f->count = UINT64_MAX;
 	f->last = 1700000030.25;
-	snapshot_kernel_event(&s, true, "fallen_off_bus", "0000:c1:00.0")->count = 4;
-	snapshot_kernel_event(&s, true, "fallen_off_bus", "0000:c1:00.0")->last = 1700000040.75;
-	snapshot_kernel_event(&s, false, "oom_kill", "")->count = 5;
-	snapshot_recovery(&s, "all", "driver_loaded")->time = 1700000050.5;
-	snapshot_recovery(&s, "0000:c1:00.0", "action_none")->time = 1700000020.5;
-	snapshot_gpu(&s, "0000:c1:00.0")->rate_limited = true;
-	snapshot_gpu(&s, "0000:c2:00.0")->rate_limited = false;
-	snapshot_hook(&s, "printk", true);
-	snapshot_health(&s, "xid_fatal", 2);
+	snapshot_kernel_event(&s.faults, true, "fallen_off_bus", "0000:c1:00.0")->count = 4;
+	snapshot_kernel_event(&s.faults, true, "fallen_off_bus", "0000:c1:00.0")->last =
+		1700000040.75;
+	snapshot_kernel_event(&s.faults, false, "oom_kill", "")->count = 5;
+	snapshot_recovery(&s.faults, "all", "driver_loaded")->time = 1700000050.5;
+	snapshot_recovery(&s.faults, "0000:c1:00.0", "action_none")->time = 1700000020.5;
+	snapshot_gpu(&s.faults, "0000:c1:00.0")->rate_limited = true;
+	snapshot_gpu(&s.faults, "0000:c2:00.0")->rate_limited = false;
+	snapshot_hook(&s.self, "printk", true);
+	snapshot_health(&s.self, "xid_fatal", 2);
 	return s;
 }
 
@@ -90,48 +93,55 @@ TEST(what_a_verdict_needs_survives)
 
 		if (parse(&to, text, len))
 			fail_msg("%s", error);
-		assert_int_equal(to.server_count, 2);
-		for (size_t v = 0; v < to.server_count; v++) {
-			assert_string_equal(to.servers[v].server, from.servers[v].server);
+		assert_int_equal(to.calls.server_count, 2);
+		for (size_t v = 0; v < to.calls.server_count; v++) {
+			assert_string_equal(to.calls.servers[v].server,
+					    from.calls.servers[v].server);
 			for (int q = 0; q < RPC_QUEUES; q++)
-				assert_int_equal(
-					to.servers[v].oldest_ns[q],
-					q == RPC_QUEUE_XMIT ? 0 : from.servers[v].oldest_ns[q]);
+				assert_int_equal(to.calls.servers[v].oldest_ns[q],
+						 q == RPC_QUEUE_XMIT ?
+							 0 :
+							 from.calls.servers[v].oldest_ns[q]);
 		}
-		assert_int_equal(to.fault_count, from.fault_count);
-		for (size_t f = 0; f < to.fault_count; f++) {
-			assert_string_equal(to.faults[f].device, from.faults[f].device);
-			assert_string_equal(to.faults[f].severity, from.faults[f].severity);
-			assert_string_equal(to.faults[f].action, from.faults[f].action);
-			assert_int_equal(to.faults[f].code, from.faults[f].code);
-			assert_int_equal(to.faults[f].nvswitch, from.faults[f].nvswitch);
-			assert_int_equal(to.faults[f].count, from.faults[f].count);
+		assert_int_equal(to.faults.fault_count, from.faults.fault_count);
+		for (size_t f = 0; f < to.faults.fault_count; f++) {
+			assert_string_equal(to.faults.faults[f].device,
+					    from.faults.faults[f].device);
+			assert_string_equal(to.faults.faults[f].severity,
+					    from.faults.faults[f].severity);
+			assert_string_equal(to.faults.faults[f].action,
+					    from.faults.faults[f].action);
+			assert_int_equal(to.faults.faults[f].code, from.faults.faults[f].code);
+			assert_int_equal(to.faults.faults[f].nvswitch,
+					 from.faults.faults[f].nvswitch);
+			assert_int_equal(to.faults.faults[f].count, from.faults.faults[f].count);
 		}
-		assert_true(to.faults[0].last == 1700000000.125);
-		assert_int_equal(to.faults[0].incidents, 1);
+		assert_true(to.faults.faults[0].last == 1700000000.125);
+		assert_int_equal(to.faults.faults[0].incidents, 1);
 		/* one time and one number for both severities of 154 */
-		assert_true(to.faults[1].last == 1700000020.5 && to.faults[2].last == 1700000020.5);
-		assert_int_equal(to.faults[1].incidents, 3);
-		assert_int_equal(to.faults[2].incidents, 0);
-		assert_true(to.faults[3].last == 1700000030.25);
-		assert_int_equal(to.kernel_event_count, 2);
-		assert_true(to.kernel_events[0].gpu_driver);
-		assert_string_equal(to.kernel_events[0].kind, "fallen_off_bus");
-		assert_string_equal(to.kernel_events[0].device, "0000:c1:00.0");
-		assert_int_equal(to.kernel_events[0].count, 4);
-		assert_true(to.kernel_events[0].last == 1700000040.75);
-		assert_false(to.kernel_events[1].gpu_driver);
-		assert_string_equal(to.kernel_events[1].kind, "oom_kill");
-		assert_string_equal(to.kernel_events[1].device, "");
-		assert_int_equal(to.kernel_events[1].count, 5);
-		assert_int_equal(to.recovery_count, 2);
-		assert_string_equal(to.recoveries[0].gpu, "all");
-		assert_string_equal(to.recoveries[0].evidence, "driver_loaded");
-		assert_true(to.recoveries[0].time == 1700000050.5);
-		assert_true(to.recoveries[1].time == 1700000020.5);
-		assert_int_equal(to.gpu_count, 2);
-		assert_true(to.gpus[0].rate_limited);
-		assert_false(to.gpus[1].rate_limited);
+		assert_true(to.faults.faults[1].last == 1700000020.5 &&
+			    to.faults.faults[2].last == 1700000020.5);
+		assert_int_equal(to.faults.faults[1].incidents, 3);
+		assert_int_equal(to.faults.faults[2].incidents, 0);
+		assert_true(to.faults.faults[3].last == 1700000030.25);
+		assert_int_equal(to.faults.kernel_event_count, 2);
+		assert_true(to.faults.kernel_events[0].gpu_driver);
+		assert_string_equal(to.faults.kernel_events[0].kind, "fallen_off_bus");
+		assert_string_equal(to.faults.kernel_events[0].device, "0000:c1:00.0");
+		assert_int_equal(to.faults.kernel_events[0].count, 4);
+		assert_true(to.faults.kernel_events[0].last == 1700000040.75);
+		assert_false(to.faults.kernel_events[1].gpu_driver);
+		assert_string_equal(to.faults.kernel_events[1].kind, "oom_kill");
+		assert_string_equal(to.faults.kernel_events[1].device, "");
+		assert_int_equal(to.faults.kernel_events[1].count, 5);
+		assert_int_equal(to.faults.recovery_count, 2);
+		assert_string_equal(to.faults.recoveries[0].gpu, "all");
+		assert_string_equal(to.faults.recoveries[0].evidence, "driver_loaded");
+		assert_true(to.faults.recoveries[0].time == 1700000050.5);
+		assert_true(to.faults.recoveries[1].time == 1700000020.5);
+		assert_int_equal(to.faults.gpu_count, 2);
+		assert_true(to.faults.gpus[0].rate_limited);
+		assert_false(to.faults.gpus[1].rate_limited);
 		snapshot_free(&to);
 		snapshot_free(&from);
 		free(text);
@@ -147,16 +157,17 @@ TEST(what_came_within_a_millisecond_keeps_its_order)
 
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		struct snapshot from = {}, to;
-		struct fault *f = snapshot_fault(&from, &like);
+		struct fault *f = snapshot_fault(&from.faults, &like);
 		size_t len;
 		char *text;
 
 		f->count = 1;
 		f->last = 1700000050.000015;
-		snapshot_recovery(&from, like.device, "action_none")->time = 1700000050.000010;
+		snapshot_recovery(&from.faults, like.device, "action_none")->time =
+			1700000050.000010;
 		text = write_text(&from, formats[i], &len);
 		assert_int_equal(parse(&to, text, len), 0);
-		assert_true(to.faults[0].last > to.recoveries[0].time);
+		assert_true(to.faults.faults[0].last > to.faults.recoveries[0].time);
 		snapshot_free(&from);
 		snapshot_free(&to);
 		free(text);
@@ -173,7 +184,7 @@ TEST(an_empty_snapshot_is_a_whole_file)
 		char *text = write_text(&empty, formats[i], &len);
 
 		assert_int_equal(parse(&s, text, len), 0);
-		assert_int_equal(s.fault_count + s.server_count, 0);
+		assert_int_equal(s.faults.fault_count + s.calls.server_count, 0);
 		free(text);
 	}
 }
@@ -194,7 +205,7 @@ TEST(a_file_that_is_cut_anywhere_is_refused)
 			assert_string_equal(
 				error,
 				"the end is missing: it is cut, or not a metrics file of xidscope");
-			assert_null(cut.faults);
+			assert_null(cut.faults.faults);
 			free(exact);
 		}
 		snapshot_free(&s);
@@ -251,7 +262,7 @@ TEST(a_damaged_line_is_named)
 		if (!parse(&s, text, strlen(text)))
 			fail_msg("read: %s", lines[i]);
 		assert_string_equal(error, "line 3 is damaged");
-		assert_null(s.faults);
+		assert_null(s.faults.faults);
 	}
 }
 
@@ -269,9 +280,9 @@ TEST(unknown_families_are_skipped)
 	struct snapshot s;
 
 	assert_int_equal(parse(&s, text, sizeof(text) - 1), 0);
-	assert_int_equal(s.fault_count, 0);
-	assert_int_equal(s.gpu_count, 1);
-	assert_true(s.gpus[0].rate_limited);
+	assert_int_equal(s.faults.fault_count, 0);
+	assert_int_equal(s.faults.gpu_count, 1);
+	assert_true(s.faults.gpus[0].rate_limited);
 	snapshot_free(&s);
 }
 

@@ -49,9 +49,9 @@ static void put_mounts(const struct made_up_mount *mount)
 
 static uint64_t reads(const struct snapshot *s, const char *server)
 {
-	for (size_t i = 0; i < s->op_count; i++)
-		if (!strcmp(s->ops[i].server, server))
-			return time_histogram_count(&s->ops[i].total);
+	for (size_t i = 0; i < s->calls.op_count; i++)
+		if (!strcmp(s->calls.ops[i].server, server))
+			return time_histogram_count(&s->calls.ops[i].total);
 	return 0;
 }
 
@@ -109,7 +109,7 @@ static uint64_t connects(void *p)
 	uint64_t count;
 
 	assert_int_equal(mountstats_source.read(p, &s), 0);
-	count = s.transports[0].connects;
+	count = s.calls.transports[0].connects;
 	snapshot_free(&s);
 	return count;
 }
@@ -156,9 +156,9 @@ static void polls(void *p, unsigned int calls, unsigned int unfinished, unsigned
 	behind = more = 0;
 	assert_int_equal(mountstats_source.read(p, &s), 0);
 	assert_int_equal(reads(&s, "nas"), calls);
-	assert_int_equal(s.transports[0].retransmits, resent);
-	assert_int_equal(s.ops[0].sent_bytes, sent_bytes);
-	assert_int_equal(s.ops[0].total.sum_ns, sent_bytes / 100 * 4 * 1000000);
+	assert_int_equal(s.calls.transports[0].retransmits, resent);
+	assert_int_equal(s.calls.ops[0].sent_bytes, sent_bytes);
+	assert_int_equal(s.calls.ops[0].total.sum_ns, sent_bytes / 100 * 4 * 1000000);
 	snapshot_free(&s);
 }
 
@@ -188,7 +188,7 @@ static const char *label(void *context, const char *address)
 TEST_WITH(the_rest_of_a_source_is_its_bytes_under_its_own_labels, enter, leave)
 {
 	const uint64_t bytes = RPC_FACT_BIT(RPC_FACT_SENT_BYTES);
-	struct snapshot s = { .unknown = RPC_ALL_FACTS };
+	struct snapshot s = { .calls.unknown = RPC_ALL_FACTS };
 	struct mountstats *m;
 
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
@@ -196,23 +196,23 @@ TEST_WITH(the_rest_of_a_source_is_its_bytes_under_its_own_labels, enter, leave)
 	assert_non_null(m);
 	MOUNTS({ "nas", 45, 10, 107, 1, 880 });
 	assert_int_equal(mountstats_add_rest(m, &s), 0);
-	assert_int_equal(s.op_count, 0);
-	assert_int_equal(s.unknown & bytes, 0);
-	assert_true(s.unknown & RPC_FACT_BIT(RPC_FACT_CONNECTS));
-	snapshot_op(&s, "known", "READ")->received_bytes = 1000; /* of an earlier source */
-	snapshot_op(&s, "known", "WRITE");
+	assert_int_equal(s.calls.op_count, 0);
+	assert_int_equal(s.calls.unknown & bytes, 0);
+	assert_true(s.calls.unknown & RPC_FACT_BIT(RPC_FACT_CONNECTS));
+	snapshot_op(&s.calls, "known", "READ")->received_bytes = 1000; /* of an earlier source */
+	snapshot_op(&s.calls, "known", "WRITE");
 	assert_int_equal(mountstats_add_rest(m, &s), 0);
-	assert_int_equal(s.op_count, 2);
-	assert_int_equal(s.ops[0].sent_bytes, 700);
-	assert_int_equal(s.ops[0].received_bytes, 2400);
-	assert_int_equal(s.ops[1].sent_bytes, 0);
+	assert_int_equal(s.calls.op_count, 2);
+	assert_int_equal(s.calls.ops[0].sent_bytes, 700);
+	assert_int_equal(s.calls.ops[0].received_bytes, 2400);
+	assert_int_equal(s.calls.ops[1].sent_bytes, 0);
 	snapshot_free(&s);
 	mountstats_close(m);
 	/* not readable: not known */
 	s = (struct snapshot){};
 	m = mountstats_open("/absent", NULL, NULL);
 	assert_int_equal(mountstats_add_rest(m, &s), 0);
-	assert_true(s.unknown & bytes);
+	assert_true(s.calls.unknown & bytes);
 	snapshot_free(&s);
 	mountstats_close(m);
 }
@@ -223,9 +223,9 @@ TEST_WITH(connects_of_a_transport_are_those_since_it_exists, enter, leave)
 
 	MOUNTS({ "nas", 45, 10, 100, 3, 880 }, { "nas", 46, 10, 100, 2, 881 });
 	assert_int_equal(mountstats_connects(root, &s), 0);
-	assert_int_equal(s.transport_count, 1);
-	assert_string_equal(s.transports[0].name, "tcp");
-	assert_int_equal(s.transports[0].connects, 5);
+	assert_int_equal(s.calls.transport_count, 1);
+	assert_string_equal(s.calls.transports[0].name, "tcp");
+	assert_int_equal(s.calls.transports[0].connects, 5);
 	snapshot_free(&s);
 }
 
@@ -263,13 +263,13 @@ TEST_WITH(servers_without_end_do_not_fill_the_memory, enter, leave)
 		assert_int_equal(polled(p, "nas-3"), 3);
 	}
 	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_true(s.op_count <= RPC_MAX_SERIES && s.error_count <= RPC_MAX_SERIES);
-	assert_true(s.server_count <= RPC_MAX_SERVERS + 1 &&
-		    s.transport_count <= RPC_MAX_SERVERS + 1);
-	for (size_t i = 0; i < s.op_count; i++)
-		calls += time_histogram_count(&s.ops[i].total);
-	for (size_t i = 0; i < s.transport_count; i++)
-		connects += s.transports[i].connects;
+	assert_true(s.calls.op_count <= RPC_MAX_SERIES && s.calls.error_count <= RPC_MAX_SERIES);
+	assert_true(s.calls.server_count <= RPC_MAX_SERVERS + 1 &&
+		    s.calls.transport_count <= RPC_MAX_SERVERS + 1);
+	for (size_t i = 0; i < s.calls.op_count; i++)
+		calls += time_histogram_count(&s.calls.ops[i].total);
+	for (size_t i = 0; i < s.calls.transport_count; i++)
+		connects += s.calls.transports[i].connects;
 	assert_int_equal(calls, 999 * 1000 / 2);
 	assert_true(connects >= 64 + 36);
 	assert_int_equal(reads(&s, "other"), calls - 63 * 64 / 2);
@@ -302,15 +302,15 @@ TEST_WITH(ops_without_end_do_not_fill_the_memory, enter, leave)
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);
 	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.op_count, RPC_MAX_SERIES);
-	assert_int_equal(s.error_count, RPC_MAX_SERIES);
-	for (size_t i = 0; i < s.op_count; i++)
-		calls += time_histogram_count(&s.ops[i].total);
+	assert_int_equal(s.calls.op_count, RPC_MAX_SERIES);
+	assert_int_equal(s.calls.error_count, RPC_MAX_SERIES);
+	for (size_t i = 0; i < s.calls.op_count; i++)
+		calls += time_histogram_count(&s.calls.ops[i].total);
 	assert_int_equal(calls, 40 * RPC_MAX_OP);
-	assert_string_equal(s.ops[RPC_MAX_SERIES - 1].server, "other");
-	assert_string_equal(s.ops[RPC_MAX_SERIES - 1].op, "other");
-	assert_string_equal(s.drops[0].reason, "rpc_series");
-	assert_int_equal(s.drops[0].count, 40 * RPC_MAX_OP - (RPC_MAX_SERIES - 1));
+	assert_string_equal(s.calls.ops[RPC_MAX_SERIES - 1].server, "other");
+	assert_string_equal(s.calls.ops[RPC_MAX_SERIES - 1].op, "other");
+	assert_string_equal(s.self.drops[0].reason, "rpc_series");
+	assert_int_equal(s.self.drops[0].count, 40 * RPC_MAX_OP - (RPC_MAX_SERIES - 1));
 	snapshot_free(&s);
 	mountstats_source.detach(p);
 }
@@ -324,26 +324,26 @@ TEST_WITH(figures_are_the_kernels, enter, leave)
 	p = mountstats_source.try(&(struct source_setup){ .root = root });
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
 	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.op_count, 1);
-	assert_int_equal(s.ops[0].total.sum_ns, 400000000);
-	assert_int_equal(s.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
+	assert_int_equal(s.calls.op_count, 1);
+	assert_int_equal(s.calls.ops[0].total.sum_ns, 400000000);
+	assert_int_equal(s.calls.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
 	/* for another source later, whose phases add up */
-	assert_int_equal(s.ops[0].phase[RPC_PHASE_SETUP].sum_ns, 100000000);
-	assert_int_equal(time_histogram_count(&s.ops[0].phase[RPC_PHASE_SETUP]), 100);
-	assert_int_equal(s.ops[0].sent_bytes, 10000);
-	assert_int_equal(s.ops[0].received_bytes, 20000);
-	assert_int_equal(s.error_count, 1);
-	assert_int_equal(s.errors[0].count, 1);
-	assert_string_equal(s.errors[0].status, "unknown");
-	assert_int_equal(s.transport_count, 1);
-	assert_string_equal(s.transports[0].name, "tcp");
-	assert_int_equal(s.transports[0].retransmits, 3);
-	assert_int_equal(s.transports[0].timeouts, 200);
-	assert_int_equal(s.transports[0].connects, 2); /* one transport, shown by both */
-	assert_false(s.transports[0].alive);
-	assert_false(snapshot_knows(&s, RPC_FACT_DISTRIBUTION));
-	assert_false(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_SETUP));
-	assert_true(snapshot_knows(&s, RPC_FACT_PHASE + RPC_PHASE_RTT));
+	assert_int_equal(s.calls.ops[0].phase[RPC_PHASE_SETUP].sum_ns, 100000000);
+	assert_int_equal(time_histogram_count(&s.calls.ops[0].phase[RPC_PHASE_SETUP]), 100);
+	assert_int_equal(s.calls.ops[0].sent_bytes, 10000);
+	assert_int_equal(s.calls.ops[0].received_bytes, 20000);
+	assert_int_equal(s.calls.error_count, 1);
+	assert_int_equal(s.calls.errors[0].count, 1);
+	assert_string_equal(s.calls.errors[0].status, "unknown");
+	assert_int_equal(s.calls.transport_count, 1);
+	assert_string_equal(s.calls.transports[0].name, "tcp");
+	assert_int_equal(s.calls.transports[0].retransmits, 3);
+	assert_int_equal(s.calls.transports[0].timeouts, 200);
+	assert_int_equal(s.calls.transports[0].connects, 2); /* one transport, shown by both */
+	assert_false(s.calls.transports[0].alive);
+	assert_false(snapshot_knows(&s.calls, RPC_FACT_DISTRIBUTION));
+	assert_false(snapshot_knows(&s.calls, RPC_FACT_PHASE + RPC_PHASE_SETUP));
+	assert_true(snapshot_knows(&s.calls, RPC_FACT_PHASE + RPC_PHASE_RTT));
 	snapshot_free(&s);
 	mountstats_source.detach(p);
 }
@@ -377,17 +377,17 @@ TEST_WITH(slots_are_those_of_the_mounts_transports, enter, leave)
 	put_transport("xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
 	put_transport("xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
 	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.transport_count, 1);
-	assert_true(s.transports[0].alive);
-	assert_int_equal(s.transports[0].slots_max, 200);
-	assert_int_equal(s.transports[0].slots_allocated, 20);
-	assert_int_equal(s.transports[0].slots_in_flight, 2);
+	assert_int_equal(s.calls.transport_count, 1);
+	assert_true(s.calls.transports[0].alive);
+	assert_int_equal(s.calls.transports[0].slots_max, 200);
+	assert_int_equal(s.calls.transports[0].slots_allocated, 20);
+	assert_int_equal(s.calls.transports[0].slots_in_flight, 2);
 	snapshot_free(&s);
 	/* and are gone with the mounts */
 	MOUNTS();
 	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.transport_count, 1);
-	assert_false(s.transports[0].alive);
+	assert_int_equal(s.calls.transport_count, 1);
+	assert_false(s.calls.transports[0].alive);
 	snapshot_free(&s);
 	mountstats_source.detach(p);
 }
@@ -399,7 +399,7 @@ TEST_WITH(without_proc_nothing_is_counted, enter, leave)
 
 	assert_non_null(p);
 	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.op_count, 0);
+	assert_int_equal(s.calls.op_count, 0);
 	snapshot_free(&s);
 	/* what it finds first is from before */
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });

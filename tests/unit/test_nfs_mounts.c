@@ -46,16 +46,16 @@ TEST_WITH(a_mount_has_server_export_mountpoint_and_version, enter, leave)
 		   "42 22 0:47 / /odd rw - nfs na\"s\\134x\\012\xff:/e:f rw,vers=3,addr=10.0.0.2\n"
 		   "43 22 0:45 / /mnt/bind rw - nfs4 nas-1:/srv/sub rw,vers=4.2,addr=10.0.0.1\n");
 	s = now();
-	assert_int_equal(s.mount_count, 4);
-	assert_mount(&s.mounts[0], "nas-1", "/srv/a\\b", "/mnt/a b\\x0ac", "4.2");
-	assert_string_equal(s.mounts[0].remote.address, "10.0.0.1");
-	assert_int_equal(s.mounts[0].remote.port, 2049);
-	assert_mount(&s.mounts[1], "fd00::1", "/", "/v6", "3");
-	assert_int_equal(s.mounts[1].remote.port, 20049);
-	assert_mount(&s.mounts[2], "na\"s\\x\\x0a\\xff", "/e:f", "/odd", "3");
-	assert_mount(&s.mounts[3], "nas-1", "/srv/sub", "/mnt/bind", "4.2");
-	assert_int_equal(s.drop_count, 0);
-	assert_int_equal(s.folded_entries, 0);
+	assert_int_equal(s.calls.mount_count, 4);
+	assert_mount(&s.calls.mounts[0], "nas-1", "/srv/a\\b", "/mnt/a b\\x0ac", "4.2");
+	assert_string_equal(s.calls.mounts[0].remote.address, "10.0.0.1");
+	assert_int_equal(s.calls.mounts[0].remote.port, 2049);
+	assert_mount(&s.calls.mounts[1], "fd00::1", "/", "/v6", "3");
+	assert_int_equal(s.calls.mounts[1].remote.port, 20049);
+	assert_mount(&s.calls.mounts[2], "na\"s\\x\\x0a\\xff", "/e:f", "/odd", "3");
+	assert_mount(&s.calls.mounts[3], "nas-1", "/srv/sub", "/mnt/bind", "4.2");
+	assert_int_equal(s.self.drop_count, 0);
+	assert_int_equal(s.calls.folded_entries, 0);
 	snapshot_free(&s);
 }
 
@@ -68,7 +68,7 @@ TEST_WITH(a_mount_over_a_mount_is_one, enter, leave)
 		   "41 40 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "42 41 0:46 / /m rw - nfs a:/x rw,vers=3,addr=10.0.0.1\n");
 	s = now();
-	assert_int_equal(s.mount_count, 2);
+	assert_int_equal(s.calls.mount_count, 2);
 	snapshot_free(&s);
 }
 
@@ -83,9 +83,9 @@ TEST_WITH(more_mounts_than_the_bound_are_counted, enter, leave)
 			 "40 22 0:45 / /m%d rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n", i);
 	put_mounts(text);
 	s = now();
-	assert_int_equal(s.mount_count, NFS_MOUNTS_MAX);
-	assert_string_equal(s.mounts[NFS_MOUNTS_MAX - 1].mountpoint, "/m255");
-	assert_int_equal(s.folded_entries, 7);
+	assert_int_equal(s.calls.mount_count, NFS_MOUNTS_MAX);
+	assert_string_equal(s.calls.mounts[NFS_MOUNTS_MAX - 1].mountpoint, "/m255");
+	assert_int_equal(s.calls.folded_entries, 7);
 	snapshot_free(&s);
 }
 
@@ -117,7 +117,7 @@ TEST_WITH(memory_for_a_long_list_is_given_back, enter, leave)
 	before = resident();
 	for (unsigned int i = 0; i < 4; i++) {
 		s = now();
-		assert_int_equal(s.mount_count, 0);
+		assert_int_equal(s.calls.mount_count, 0);
 		snapshot_free(&s);
 	}
 	assert_true(resident() < before + 512);
@@ -134,9 +134,9 @@ TEST_WITH(long_names_are_cut, enter, leave)
 		 name);
 	put_mounts(text);
 	s = now();
-	assert_int_equal(s.mount_count, 1);
-	assert_true(strlen(s.mounts[0].mountpoint) < LABEL_SIZE);
-	assert_non_null(strstr(s.mounts[0].mountpoint, "aaa..."));
+	assert_int_equal(s.calls.mount_count, 1);
+	assert_true(strlen(s.calls.mounts[0].mountpoint) < LABEL_SIZE);
+	assert_non_null(strstr(s.calls.mounts[0].mountpoint, "aaa..."));
 	snapshot_free(&s);
 }
 
@@ -144,10 +144,10 @@ TEST_WITH(this_process_stands_in_for_process_1, enter, leave)
 {
 	struct snapshot s = now();
 
-	assert_int_equal(s.mount_count, 0);
+	assert_int_equal(s.calls.mount_count, 0);
 	put("/proc/self/mountinfo", "40 22 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
 	s = now();
-	assert_int_equal(s.mount_count, 1);
+	assert_int_equal(s.calls.mount_count, 1);
 	snapshot_free(&s);
 }
 
@@ -160,12 +160,12 @@ TEST_WITH(a_list_without_a_change_is_not_read_again, enter, leave)
 
 	nfs_mounts_init(&m);
 	assert_int_equal(nfs_mounts_add(&m, "", &s), 0);
-	count = s.mount_count;
+	count = s.calls.mount_count;
 	snapshot_free(&s);
 	put_mounts("40 22 0:45 / /m/new rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
 	snprintf(m.process, sizeof(m.process), "%s/proc/1", root);
 	assert_int_equal(nfs_mounts_add(&m, "", &s), 0);
-	assert_int_equal(s.mount_count, count);
+	assert_int_equal(s.calls.mount_count, count);
 	snapshot_free(&s);
 	nfs_mounts_free(&m);
 }
@@ -183,19 +183,19 @@ TEST_WITH(a_mount_of_another_network_namespace_has_its_servers_name, enter, leav
 	    "NV SERVER   PORT DEV          FSID                              FSC\n"
 	    "v4 0a000001 801 0:45         0:0                               no \n"
 	    "v4 0a000002 801 0:47         0:0                               no \n");
-	snapshot_transport(&s, "nas", "tcp/0")->alive = true;
-	snapshot_transport(&s, "nas@4026532000", "tcp/0")->alive = true;
-	snapshot_transport(&s, "nas@4026531000", "tcp/0"); /* which has ended */
-	snapshot_transport(&s, "a@b@4026530000", "tcp/0")->alive = true;
+	snapshot_transport(&s.calls, "nas", "tcp/0")->alive = true;
+	snapshot_transport(&s.calls, "nas@4026532000", "tcp/0")->alive = true;
+	snapshot_transport(&s.calls, "nas@4026531000", "tcp/0"); /* which has ended */
+	snapshot_transport(&s.calls, "a@b@4026530000", "tcp/0")->alive = true;
 	nfs_mounts_init(&m);
 	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
-	assert_string_equal(s.mounts[0].server, "nas");
-	assert_string_equal(s.mounts[1].server, "nas@4026532000");
-	assert_string_equal(s.mounts[2].server, "a@b@4026530000");
-	snapshot_transport(&s, "nas@4026533000", "tcp/0")->alive = true;
-	s.mount_count = 0;
+	assert_string_equal(s.calls.mounts[0].server, "nas");
+	assert_string_equal(s.calls.mounts[1].server, "nas@4026532000");
+	assert_string_equal(s.calls.mounts[2].server, "a@b@4026530000");
+	snapshot_transport(&s.calls, "nas@4026533000", "tcp/0")->alive = true;
+	s.calls.mount_count = 0;
 	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
-	assert_string_equal(s.mounts[1].server, "nas");
+	assert_string_equal(s.calls.mounts[1].server, "nas");
 	nfs_mounts_free(&m);
 	snapshot_free(&s);
 }
@@ -241,12 +241,12 @@ TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
 	put_xprt("xprt-14-rdma", "fd00::1\n", "10.0.0.9\n", "src_port=0\ndst_port=0");
 	s = now();
 	assert_int_equal(xprt_files_add(root, &s), 0);
-	assert_int_equal(s.transport_count, 3);
-	assert_transport(&s.transports[0], "tcp/0", "", "10.0.0.1:2049");
-	assert_transport(&s.transports[1], "tcp/1", "10.0.0.9:801", "10.0.0.1:2049");
-	assert_transport(&s.transports[2], "rdma/0", "", "[fd00::1]:20049");
-	assert_string_equal(s.transports[2].server, "fast");
-	assert_string_equal(s.transports[2].protocol, "rdma");
+	assert_int_equal(s.calls.transport_count, 3);
+	assert_transport(&s.calls.transports[0], "tcp/0", "", "10.0.0.1:2049");
+	assert_transport(&s.calls.transports[1], "tcp/1", "10.0.0.9:801", "10.0.0.1:2049");
+	assert_transport(&s.calls.transports[2], "rdma/0", "", "[fd00::1]:20049");
+	assert_string_equal(s.calls.transports[2].server, "fast");
+	assert_string_equal(s.calls.transports[2].protocol, "rdma");
 	snapshot_free(&s);
 }
 
@@ -264,20 +264,20 @@ TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
 	put_xprt("xprt-2-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
 	put_xprt("xprt-3-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=802\ndst_port=2049");
 	s = now();
-	t = snapshot_transport(&s, "nas", "tcp/0");
+	t = snapshot_transport(&s.calls, "nas", "tcp/0");
 	snprintf(t->remote.address, sizeof(t->remote.address), "10.0.0.1");
 	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.transport_count, 3);
-	assert_false(s.transports[0].alive);
-	assert_transport(&s.transports[1], "tcp/0", "10.0.0.9:801", "10.0.0.2:2049");
-	assert_transport(&s.transports[2], "tcp/1", "10.0.0.9:802", "10.0.0.2:2049");
-	assert_string_equal(s.transports[2].server, "stuck");
-	assert_true(s.transports[2].alive);
-	assert_int_equal(s.transports[2].slots_max, 2);
-	assert_int_equal(s.transports[2].slots_in_flight, 5);
+	assert_int_equal(s.calls.transport_count, 3);
+	assert_false(s.calls.transports[0].alive);
+	assert_transport(&s.calls.transports[1], "tcp/0", "10.0.0.9:801", "10.0.0.2:2049");
+	assert_transport(&s.calls.transports[2], "tcp/1", "10.0.0.9:802", "10.0.0.2:2049");
+	assert_string_equal(s.calls.transports[2].server, "stuck");
+	assert_true(s.calls.transports[2].alive);
+	assert_int_equal(s.calls.transports[2].slots_max, 2);
+	assert_int_equal(s.calls.transports[2].slots_in_flight, 5);
 	assert_false(u.quiet);
 	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.transport_count, 3);
+	assert_int_equal(s.calls.transport_count, 3);
 	xprt_unseen_free(&u);
 	snapshot_free(&s);
 }
@@ -293,25 +293,25 @@ TEST_WITH(sysfs_is_read_once_if_no_call_is_in_flight, enter, leave)
 		 "src_port=800\ndst_port=2049\npending_q_len=0");
 	s = now();
 	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.transport_count, 1);
+	assert_int_equal(s.calls.transport_count, 1);
 	assert_true(u.quiet);
 	snapshot_free(&s);
 	put_xprt("xprt-2-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
 	s = now();
 	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.transport_count, 1);
-	assert_transport(&s.transports[0], "tcp/0", "10.0.0.9:800", "10.0.0.1:2049");
-	assert_true(s.transports[0].alive);
+	assert_int_equal(s.calls.transport_count, 1);
+	assert_transport(&s.calls.transports[0], "tcp/0", "10.0.0.9:800", "10.0.0.1:2049");
+	assert_true(s.calls.transports[0].alive);
 	u.quiet = false;
 	snapshot_free(&s);
 	s = now();
 	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.transport_count, 2);
+	assert_int_equal(s.calls.transport_count, 2);
 	snapshot_free(&s);
 	s = now();
-	snapshot_transport(&s, "idle", "tcp/0")->remote = u.found.transports[0].remote;
+	snapshot_transport(&s.calls, "idle", "tcp/0")->remote = u.found.calls.transports[0].remote;
 	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.transport_count, 1);
+	assert_int_equal(s.calls.transport_count, 1);
 	xprt_unseen_free(&u);
 	snapshot_free(&s);
 }
@@ -323,9 +323,9 @@ TEST_WITH(a_transport_with_counts_keeps_them, enter, leave)
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n");
 	put_xprt("xprt-9-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
 	s = now();
-	snapshot_transport(&s, "nas", "tcp/0")->connects = 4;
+	snapshot_transport(&s.calls, "nas", "tcp/0")->connects = 4;
 	assert_int_equal(xprt_files_add(root, &s), 0);
-	assert_int_equal(s.transport_count, 1);
-	assert_false(s.transports[0].named_only);
+	assert_int_equal(s.calls.transport_count, 1);
+	assert_false(s.calls.transports[0].named_only);
 	snapshot_free(&s);
 }

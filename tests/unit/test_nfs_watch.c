@@ -27,9 +27,9 @@ static void on_span(void *context, const struct nfs_span *span)
 static void add(struct nfs_watch *w, uint64_t seconds, double oldest, double saturated,
 		uint64_t unknown)
 {
-	struct snapshot s = { .time_ns = seconds * SECOND, .unknown = unknown };
-	struct rpc_server_state *v = snapshot_server(&s, "nfs1");
-	struct rpc_transport_state *t = snapshot_transport(&s, "nfs1", "tcp/0");
+	struct snapshot s = { .time_ns = seconds * SECOND, .calls.unknown = unknown };
+	struct rpc_server_state *v = snapshot_server(&s.calls, "nfs1");
+	struct rpc_transport_state *t = snapshot_transport(&s.calls, "nfs1", "tcp/0");
 
 	assert_true(v && t);
 	v->oldest_ns[RPC_QUEUE_PENDING] = (uint64_t)(oldest * 1e9);

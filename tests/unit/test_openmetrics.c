@@ -54,17 +54,17 @@ static void add_kernel_events(struct snapshot *s)
 	struct gpu_info *gpu;
 
 	for (size_t i = 0; i < COUNT(events); i++) {
-		struct kernel_event *e = snapshot_kernel_event(s, events[i].gpu_driver,
+		struct kernel_event *e = snapshot_kernel_event(&s->faults, events[i].gpu_driver,
 							       events[i].kind, events[i].device);
 
 		assert_non_null(e);
 		e->count = i + 31;
 		e->last = 1700000100.5 + (double)i;
 	}
-	snapshot_unverified(s, "0000:c1:00.0", 79)->count = 41;
-	snapshot_recovery(s, "0000:c1:00.0", "action_none")->time = 1700000200.5;
-	snapshot_recovery(s, "0000:c1:00.0", "device_probed")->time = 1700000201.5;
-	gpu = snapshot_gpu(s, "0000:c1:00.0");
+	snapshot_unverified(&s->faults, "0000:c1:00.0", 79)->count = 41;
+	snapshot_recovery(&s->faults, "0000:c1:00.0", "action_none")->time = 1700000200.5;
+	snapshot_recovery(&s->faults, "0000:c1:00.0", "device_probed")->time = 1700000201.5;
+	gpu = snapshot_gpu(&s->faults, "0000:c1:00.0");
 	assert_non_null(gpu);
 	strcpy(gpu->uuid, "GPU-11111111-2222-3333-4444-555555555555");
 	strcpy(gpu->serial, "1234567890123");
@@ -95,28 +95,29 @@ static struct snapshot full_snapshot(void)
 		  .nvswitch = true,
 		  .severity = "unknown" },
 	};
-	struct snapshot s = { .source = RPC_SOURCE_TRACEPOINTS,
-			      .resident_bytes = 3000000,
-			      .map_bytes = 8000000,
-			      .program_bytes = 90000,
-			      .export_seconds = 0.00125,
-			      .export_errors = 4,
-			      .gpu_watched = true,
-			      .fault_paths = { 11, 12, 13 },
-			      .log_lost = 14 };
+	struct snapshot s = { .calls.source = RPC_SOURCE_TRACEPOINTS,
+			      .self.resident_bytes = 3000000,
+			      .self.map_bytes = 8000000,
+			      .self.program_bytes = 90000,
+			      .self.export_seconds = 0.00125,
+			      .self.export_errors = 4,
+			      .faults.gpu_watched = true,
+			      .faults.fault_paths = { 11, 12, 13 },
+			      .faults.log_lost = 14 };
 	struct episode episode = {
 		.server = "nas-1.example.com", .kind = EPISODE_SAVE, .seconds = 20, .bytes = 1 << 30
 	};
 	uint64_t seed = 9;
 
-	snapshot_program(&s, "rpc_task_sleep", 7, 1000000042);
+	snapshot_program(&s.self, "rpc_task_sleep", 7, 1000000042);
 	for (size_t v = 0; v < COUNT(servers); v++) {
 		struct rpc_transport_state *t;
 		struct rpc_server_state *server;
 
 		for (size_t i = 0; i < COUNT(ops); i++) {
-			struct rpc_op *op = snapshot_op(&s, servers[v], ops[i]);
-			struct rpc_error *error = snapshot_error(&s, servers[v], ops[i], "EIO");
+			struct rpc_op *op = snapshot_op(&s.calls, servers[v], ops[i]);
+			struct rpc_error *error =
+				snapshot_error(&s.calls, servers[v], ops[i], "EIO");
 
 			assert_true(op && error);
 			for (int n = 0; n < 500; n++)
@@ -125,8 +126,8 @@ static struct snapshot full_snapshot(void)
 			op->received_bytes = UINT64_C(1) << 60;
 			error->count = i;
 		}
-		t = snapshot_transport(&s, servers[v], "tcp/0");
-		server = snapshot_server(&s, servers[v]);
+		t = snapshot_transport(&s.calls, servers[v], "tcp/0");
+		server = snapshot_server(&s.calls, servers[v]);
 		assert_true(t && server);
 		t->alive = true;
 		t->retransmits = 1;
@@ -154,7 +155,7 @@ static struct snapshot full_snapshot(void)
 		}
 	}
 	for (size_t i = 0; i < COUNT(faults); i++) {
-		struct fault *f = snapshot_fault(&s, &faults[i]);
+		struct fault *f = snapshot_fault(&s.faults, &faults[i]);
 
 		assert_non_null(f);
 		f->count = i + 1;
@@ -164,19 +165,19 @@ static struct snapshot full_snapshot(void)
 		f->last = 1700000000.125 + (double)i;
 	}
 	add_kernel_events(&s);
-	snapshot_mount(&s, &(struct nfs_mount){ .server = "nas-1.example.com",
-						.export = "/x",
-						.mountpoint = "/a \"b\"",
-						.version = "4.2" });
-	strcpy(snapshot_storage(&s, "nas-1.example.com")->storage, "scratch");
-	snapshot_server(&s, "nas-1.example.com")->bound_by = "slot";
+	snapshot_mount(&s.calls, &(struct nfs_mount){ .server = "nas-1.example.com",
+						      .export = "/x",
+						      .mountpoint = "/a \"b\"",
+						      .version = "4.2" });
+	strcpy(snapshot_storage(&s.calls, "nas-1.example.com")->storage, "scratch");
+	snapshot_server(&s.calls, "nas-1.example.com")->bound_by = "slot";
 	assert_int_equal(episode_count_in(&s, &episode), 0);
-	snapshot_health(&s, "xid_fatal", 2);
-	snapshot_health(&s, "nfs_waiter", 0);
-	snapshot_hook(&s, "xprt_transmit", true);
-	snapshot_hook(&s, "printk", false);
-	snapshot_drop(&s, "rpc_waiter", 0);
-	s.folded_entries = 5;
+	snapshot_health(&s.self, "xid_fatal", 2);
+	snapshot_health(&s.self, "nfs_waiter", 0);
+	snapshot_hook(&s.self, "xprt_transmit", true);
+	snapshot_hook(&s.self, "printk", false);
+	snapshot_drop(&s.self, "rpc_waiter", 0);
+	s.calls.folded_entries = 5;
 	return s;
 }
 
@@ -538,7 +539,7 @@ TEST(a_family_without_samples_is_left_out)
 	static const enum metric_id always[] = { METRIC_RPC_SOURCE,     METRIC_FOLDED_ENTRIES,
 						 METRIC_EXPORT_SECONDS, METRIC_EXPORT_ERRORS,
 						 METRIC_MEMORY_BYTES,   METRIC_BUILD_INFO };
-	struct snapshot s = { .source = RPC_SOURCE_NONE };
+	struct snapshot s = { .calls.source = RPC_SOURCE_NONE };
 	struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	size_t families = 0;
 
@@ -664,9 +665,9 @@ TEST(buckets_are_cumulative_and_end_at_infinity_with_the_count)
 			assert_non_null(strpbrk(h.le[b], ".e"));
 	}
 	assert_int_equal(histograms,
-			 full.op_count * (1 + RPC_PHASES) +
-				 full.server_count * (KINDS_MET + RPC_PHASES + RPC_QUEUES) +
-				 2 * full.episode_count);
+			 full.calls.op_count * (1 + RPC_PHASES) +
+				 full.calls.server_count * (KINDS_MET + RPC_PHASES + RPC_QUEUES) +
+				 2 * full.calls.episode_count);
 }
 
 /* The shown bounds are those of kernel buckets: a value is counted under every
@@ -677,7 +678,7 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 		for (int off = -1; off <= 1; off++) {
 			uint64_t ns = ((uint64_t)1 << e) + (uint64_t)off;
 			struct snapshot s = {};
-			struct rpc_op *op = snapshot_op(&s, "nas", "READ");
+			struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");
 			struct text t;
 
 			assert_non_null(op);
@@ -702,7 +703,7 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 		}
 	for (uint32_t depth = 0; depth < 300; depth++) {
 		struct snapshot s = {};
-		struct rpc_server_state *server = snapshot_server(&s, "nas");
+		struct rpc_server_state *server = snapshot_server(&s.calls, "nas");
 		struct text t;
 
 		assert_non_null(server);
@@ -740,9 +741,9 @@ TEST(sums_are_exact_decimals_of_nanoseconds)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct snapshot s = {};
-		struct rpc_op *op = snapshot_op(&s, "nas", "READ");
-		struct rpc_transport_state *tr = snapshot_transport(&s, "nas", "tcp/0");
-		struct rpc_server_state *server = snapshot_server(&s, "nas");
+		struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");
+		struct rpc_transport_state *tr = snapshot_transport(&s.calls, "nas", "tcp/0");
+		struct rpc_server_state *server = snapshot_server(&s.calls, "nas");
 		struct text t;
 
 		assert_true(op && tr && server);
@@ -811,8 +812,8 @@ TEST(phases_add_up_to_the_total_in_the_text)
 /* Of a source that knows the addresses of each connection, but its counts only by protocol. */
 TEST(a_connection_without_counts_has_its_addresses_only)
 {
-	struct snapshot s = { .source = RPC_SOURCE_MOUNTSTATS };
-	struct rpc_transport_state *tr = snapshot_transport(&s, "nas", "tcp/0");
+	struct snapshot s = { .calls.source = RPC_SOURCE_MOUNTSTATS };
+	struct rpc_transport_state *tr = snapshot_transport(&s.calls, "nas", "tcp/0");
 	struct text t;
 
 	assert_non_null(tr);
@@ -843,9 +844,10 @@ TEST(label_values_are_escaped_and_read_back)
 				struct sample sample = read_sample(t.lines[i]);
 				const char *server = label_of(&sample, "server");
 
-				if (*server && strcmp(server, full.ops[0].server))
-					assert_string_equal(server,
-							    full.ops[full.op_count - 1].server);
+				if (*server && strcmp(server, full.calls.ops[0].server))
+					assert_string_equal(
+						server,
+						full.calls.ops[full.calls.op_count - 1].server);
 				seen += *server != 0;
 			}
 	}
@@ -971,9 +973,9 @@ TEST(an_xid_with_two_severities_has_one_timestamp)
 		struct text t;
 		size_t samples = 0;
 
-		snapshot_fault(&s, &warning)->last = latest ? 10.5 : 20.5;
-		snapshot_fault(&s, &info)->last = latest ? 20.5 : 10.5;
-		snapshot_fault(&s, &other)->last = 30.5;
+		snapshot_fault(&s.faults, &warning)->last = latest ? 10.5 : 20.5;
+		snapshot_fault(&s.faults, &info)->last = latest ? 20.5 : 10.5;
+		snapshot_fault(&s.faults, &other)->last = 30.5;
 		t = write_snapshot(&s, FORMAT_OPENMETRICS);
 		for (size_t i = 0; i < t.line_count; i++)
 			samples += !strncmp(t.lines[i], "xidscope_gpu_xid_last_timestamp_seconds{",
@@ -1001,10 +1003,10 @@ TEST(incidents_of_an_xid_are_one_sample)
 	struct fault *f;
 	struct text t;
 
-	f = snapshot_fault(&s, &warning);
+	f = snapshot_fault(&s.faults, &warning);
 	f->last = 1;
 	f->incidents = 5;
-	f = snapshot_fault(&s, &info);
+	f = snapshot_fault(&s.faults, &info);
 	f->last = 2;
 	f->incidents = 6;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
@@ -1019,7 +1021,7 @@ TEST(what_is_not_watched_has_no_samples)
 	struct snapshot s = {};
 	struct text t;
 
-	snapshot_gpu(&s, "0000:c1:00.0");
+	snapshot_gpu(&s.faults, "0000:c1:00.0");
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	assert_false(has(&t, "gpu_fault_reports"));
 	assert_false(has(&t, "kernel_log_lost_records"));
@@ -1059,7 +1061,7 @@ TEST(an_unknown_fact_has_no_samples)
 			if (strstr(all.lines[l], cases[i].gone))
 				lines++;
 		assert_true(lines > 0);
-		s.unknown = RPC_FACT_BIT(cases[i].fact);
+		s.calls.unknown = RPC_FACT_BIT(cases[i].fact);
 		t = write_snapshot(&s, FORMAT_OPENMETRICS);
 		assert_false(has(&t, cases[i].gone));
 		assert_int_equal(t.line_count, all.line_count - lines);
@@ -1068,16 +1070,16 @@ TEST(an_unknown_fact_has_no_samples)
 	for (int q = 0; q < RPC_QUEUES; q++) {
 		char name[64];
 
-		s.unknown = RPC_FACT_BIT(RPC_FACT_DEPTH + q) |
-			    RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + q) |
-			    RPC_FACT_BIT(RPC_FACT_OLDEST + q);
+		s.calls.unknown = RPC_FACT_BIT(RPC_FACT_DEPTH + q) |
+				  RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + q) |
+				  RPC_FACT_BIT(RPC_FACT_OLDEST + q);
 		t = write_snapshot(&s, FORMAT_OPENMETRICS);
 		snprintf(name, sizeof(name), "queue=\"%s\"", rpc_queue_names[q]);
 		assert_true(has(&all, name));
 		assert_false(has(&t, name));
 		free_text(&t);
 	}
-	s.unknown = RPC_ALL_FACTS;
+	s.calls.unknown = RPC_ALL_FACTS;
 	t = write_snapshot(&s, FORMAT_OPENMETRICS);
 	assert_false(has(&t, "rpc_sent"));
 	assert_false(has(&t, "rpc_slots"));
@@ -1091,8 +1093,8 @@ TEST(an_unknown_fact_has_no_samples)
  * might seem to be known. */
 TEST(an_unknown_distribution_shows_infinity_only)
 {
-	struct snapshot s = { .unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION) };
-	struct rpc_op *op = snapshot_op(&s, "nas", "READ");
+	struct snapshot s = { .calls.unknown = RPC_FACT_BIT(RPC_FACT_DISTRIBUTION) };
+	struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");
 	struct text t;
 
 	assert_non_null(op);
@@ -1112,7 +1114,7 @@ TEST(an_unknown_distribution_shows_infinity_only)
 TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
 {
 	struct snapshot s = {};
-	struct rpc_transport_state *tr = snapshot_transport(&s, "nas", "tcp/0");
+	struct rpc_transport_state *tr = snapshot_transport(&s.calls, "nas", "tcp/0");
 	struct text t;
 
 	assert_non_null(tr);
@@ -1127,7 +1129,7 @@ TEST(a_transport_that_is_gone_keeps_its_counters_and_has_no_slots)
 TEST(the_source_in_force_is_the_one_that_is_1)
 {
 	for (int source = RPC_SOURCE_NONE; source < RPC_SOURCES; source++) {
-		struct snapshot s = { .source = source };
+		struct snapshot s = { .calls.source = source };
 		struct text t = write_snapshot(&s, FORMAT_OPENMETRICS);
 
 		for (int each = RPC_SOURCE_BTF; each < RPC_SOURCES; each++) {

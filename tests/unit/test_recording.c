@@ -55,18 +55,18 @@ static void fill(struct snapshot *s, unsigned int seed)
 {
 	*s = (struct snapshot){ .time_ns = 1000 + seed,
 				.wall = 1e9 + seed,
-				.source = RPC_SOURCE_BTF,
-				.rpc_missing = seed % 2 ? "it is not loaded" : NULL,
-				.unknown = seed,
-				.session_slots_wanted = 64 + seed,
-				.open_faults = 3 };
+				.calls.source = RPC_SOURCE_BTF,
+				.calls.rpc_missing = seed % 2 ? "it is not loaded" : NULL,
+				.calls.unknown = seed,
+				.calls.session_slots_wanted = 64 + seed,
+				.faults.open_faults = 3 };
 	for (size_t i = 1; i < recorded_table_count; i++)
 		if (!recorded_tables[i].fixed)
 			fill_entries(&recorded_tables[i], s, seed);
-	snapshot_hook(s, "one", true);
-	snapshot_hook(s, "two", seed & 1);
-	s->rpc_hook_count = 1;
-	snapshot_drop(s, "waiter", seed);
+	snapshot_hook(&s->self, "one", true);
+	snapshot_hook(&s->self, "two", seed & 1);
+	s->self.rpc_hook_count = 1;
+	snapshot_drop(&s->self, "waiter", seed);
 }
 
 static void same_entries(const struct recorded_table *t, const struct snapshot *a,
@@ -87,24 +87,24 @@ static void same(const struct snapshot *a, const struct snapshot *b)
 {
 	assert_int_equal(a->time_ns, b->time_ns);
 	assert_true(a->wall == b->wall);
-	assert_int_equal(a->source, b->source);
-	assert_int_equal(a->unknown, b->unknown);
-	assert_int_equal(a->session_slots_wanted, b->session_slots_wanted);
-	assert_int_equal(a->open_faults, b->open_faults);
-	assert_int_equal(!a->rpc_missing, !b->rpc_missing);
-	if (a->rpc_missing)
-		assert_string_equal(a->rpc_missing, b->rpc_missing);
+	assert_int_equal(a->calls.source, b->calls.source);
+	assert_int_equal(a->calls.unknown, b->calls.unknown);
+	assert_int_equal(a->calls.session_slots_wanted, b->calls.session_slots_wanted);
+	assert_int_equal(a->faults.open_faults, b->faults.open_faults);
+	assert_int_equal(!a->calls.rpc_missing, !b->calls.rpc_missing);
+	if (a->calls.rpc_missing)
+		assert_string_equal(a->calls.rpc_missing, b->calls.rpc_missing);
 	for (size_t i = 1; i < recorded_table_count; i++)
 		if (!recorded_tables[i].fixed)
 			same_entries(&recorded_tables[i], a, b);
-	assert_int_equal(a->hook_count, b->hook_count);
-	assert_int_equal(a->rpc_hook_count, b->rpc_hook_count);
-	for (size_t i = 0; i < a->hook_count; i++) {
-		assert_string_equal(a->hooks[i].name, b->hooks[i].name);
-		assert_int_equal(a->hooks[i].attached, b->hooks[i].attached);
+	assert_int_equal(a->self.hook_count, b->self.hook_count);
+	assert_int_equal(a->self.rpc_hook_count, b->self.rpc_hook_count);
+	for (size_t i = 0; i < a->self.hook_count; i++) {
+		assert_string_equal(a->self.hooks[i].name, b->self.hooks[i].name);
+		assert_int_equal(a->self.hooks[i].attached, b->self.hooks[i].attached);
 	}
-	assert_string_equal(a->drops[0].reason, b->drops[0].reason);
-	assert_int_equal(a->drops[0].count, b->drops[0].count);
+	assert_string_equal(a->self.drops[0].reason, b->self.drops[0].reason);
+	assert_int_equal(a->self.drops[0].count, b->self.drops[0].count);
 }
 
 /* Records @count snapshots. */
@@ -257,7 +257,7 @@ TEST(a_text_longer_than_any_field_is_damage)
 TEST(names_without_end_do_not_end_a_recording)
 {
 	struct slow_call slow[1000] = {};
-	struct snapshot s = { .slow = slow, .slow_count = COUNT(slow) }, got = {};
+	struct snapshot s = { .calls.slow = slow, .calls.slow_count = COUNT(slow) }, got = {};
 	FILE *out = open_memstream(&bytes, &size), *in;
 	struct recorder *w = recorder_new(out);
 	struct recording *r;
@@ -276,11 +276,11 @@ TEST(names_without_end_do_not_end_a_recording)
 	for (int frame = 0; frame < 17; frame++) {
 		snapshot_free(&got);
 		assert_int_equal(recording_next(r, &got), 1);
-		assert_int_equal(got.slow_count, COUNT(slow));
+		assert_int_equal(got.calls.slow_count, COUNT(slow));
 		if (!frame)
-			assert_string_equal(got.slow[999].comm, "n999");
+			assert_string_equal(got.calls.slow[999].comm, "n999");
 	}
-	assert_string_equal(got.slow[999].comm, "");
+	assert_string_equal(got.calls.slow[999].comm, "");
 	snapshot_free(&got);
 	assert_int_equal(recording_next(r, &got), 0);
 	recording_free(r);
@@ -299,14 +299,14 @@ TEST(another_version_is_named)
 /* Ten ops of one server, each second 200 calls to each with durations over three octaves. */
 TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 {
-	struct snapshot s = { .source = RPC_SOURCE_BTF };
+	struct snapshot s = { .calls.source = RPC_SOURCE_BTF };
 	uint64_t random = 42;
 	FILE *out = open_memstream(&bytes, &size);
 	struct recorder *r = recorder_new(out);
 
 	assert_non_null(r);
-	assert_non_null(snapshot_server(&s, "nas-1"));
-	assert_non_null(snapshot_transport(&s, "nas-1", "tcp/0"));
+	assert_non_null(snapshot_server(&s.calls, "nas-1"));
+	assert_non_null(snapshot_transport(&s.calls, "nas-1", "tcp/0"));
 	for (int second = 0; second < 3600; second++) {
 		s.time_ns += 1000000000;
 		s.wall = 1795368827.020 + second * 1.0001;
@@ -315,7 +315,7 @@ TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 			struct rpc_op *op;
 
 			snprintf(name, sizeof(name), "OP%d", o);
-			op = snapshot_op(&s, "nas-1", name);
+			op = snapshot_op(&s.calls, "nas-1", name);
 			assert_non_null(op);
 			for (int call = 0; call < 200; call++) {
 				uint64_t each[RPC_PHASES] = {}, total = 0;
@@ -334,13 +334,13 @@ TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 				op->total.bucket[histogram_index(total, TIME_SHIFT,
 								 TIME_OVERFLOW)]++;
 				op->total.sum_ns += total;
-				s.servers[0].depth[4].bucket[random >> 60]++;
-				s.servers[0].depth[4].sum += random >> 60;
+				s.calls.servers[0].depth[4].bucket[random >> 60]++;
+				s.calls.servers[0].depth[4].sum += random >> 60;
 			}
 			op->sent_bytes += 200 * 150;
 			op->received_bytes += 200 * 4200;
-			s.transports[0].replies += 200;
-			s.transports[0].rtt_ns += random >> 30;
+			s.calls.transports[0].replies += 200;
+			s.calls.transports[0].rtt_ns += random >> 30;
 		}
 		assert_int_equal(recorder_add(r, &s), 0);
 	}

@@ -94,10 +94,10 @@ TEST_EACH(NULL, end)
 static void add_calls(struct snapshot *to, const char *server, const char *op, uint64_t calls,
 		      enum rpc_phase most, enum rpc_phase less)
 {
-	struct rpc_op *o = snapshot_op(to, server, op);
+	struct rpc_op *o = snapshot_op(&to->calls, server, op);
 
 	assert_non_null(o);
-	assert_non_null(snapshot_server(to, server));
+	assert_non_null(snapshot_server(&to->calls, server));
 	record(&o->total, calls, 4 * MS);
 	for (unsigned int p = 0; p < RPC_PHASES; p++)
 		record(&o->phase[p], calls, p == most ? 3 * MS : p == less ? MS : 0);
@@ -120,7 +120,7 @@ static void report(struct session *t, bool histograms)
 /* Begins a session of ten seconds that ends with @s, which stays the owner of its arrays. */
 static void begin_session(struct session *t, uint64_t open_before)
 {
-	struct snapshot first = { .time_ns = 1, .wall = 1e9, .open_faults = open_before };
+	struct snapshot first = { .time_ns = 1, .wall = 1e9, .faults.open_faults = open_before };
 	struct snapshot last;
 
 	s.time_ns = 1 + 10000 * MS;
@@ -202,12 +202,12 @@ TEST(the_verdict_comes_first)
 /* The source mountstats measures one phase, and no distribution. */
 TEST(what_is_unknown_is_not_reported)
 {
-	struct rpc_op *o = snapshot_op(&s, "nas-1", "READ");
+	struct rpc_op *o = snapshot_op(&s.calls, "nas-1", "READ");
 
-	s.source = RPC_SOURCE_MOUNTSTATS;
-	s.unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
+	s.calls.source = RPC_SOURCE_MOUNTSTATS;
+	s.calls.unknown = RPC_ALL_FACTS & ~RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 	assert_non_null(o);
-	assert_non_null(snapshot_server(&s, "nas-1"));
+	assert_non_null(snapshot_server(&s.calls, "nas-1"));
 	o->total.bucket[TIME_OVERFLOW] = o->phase[RPC_PHASE_RTT].bucket[TIME_OVERFLOW] = 1000;
 	o->total.sum_ns = 4000 * MS;
 	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
@@ -256,7 +256,7 @@ TEST(histograms_are_bars_on_request)
 	struct session t = {};
 
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	record(&s.ops[0].total, 10, 16 * MS);
+	record(&s.calls.ops[0].total, 10, 16 * MS);
 	begin_session(&t, 0);
 	report(&t, false);
 	assert_lacks(text, "###");
@@ -301,12 +301,12 @@ TEST(slow_calls_show_whose_they_were)
 	slow.phase_ns[RPC_PHASE_RTT] = 1500 * MS;
 	slow.phase_ns[RPC_PHASE_SLOT] = 500 * MS;
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	s.slow = calloc(2, sizeof(slow));
-	assert_non_null(s.slow);
-	s.slow_count = 2;
-	s.slow[0] = s.slow[1] = slow;
-	s.slow[1].total_ns = 4000 * MS;
-	strcpy(s.slow[1].op, "WRITE");
+	s.calls.slow = calloc(2, sizeof(slow));
+	assert_non_null(s.calls.slow);
+	s.calls.slow_count = 2;
+	s.calls.slow[0] = s.calls.slow[1] = slow;
+	s.calls.slow[1].total_ns = 4000 * MS;
+	strcpy(s.calls.slow[1].op, "WRITE");
 	begin_session(&t, 0);
 	report(&t, false);
 	assert_has(text, "\nSlowest calls: 2 of 2\n");
@@ -322,7 +322,7 @@ TEST(names_are_escaped)
 	struct rpc_transport_state *t;
 
 	add_calls(&s, "nas\n- fine\x1b[2J", "READ\xc2\x9b", 10, RPC_PHASE_RTT, RPC_PHASE_SLOT);
-	t = snapshot_transport(&s, "nas\n- fine\x1b[2J", "tcp\x7f\xe2\x80\xae");
+	t = snapshot_transport(&s.calls, "nas\n- fine\x1b[2J", "tcp\x7f\xe2\x80\xae");
 	t->saturated_ns[RPC_LIMIT_SLOT] = 5000 * MS;
 	session(0);
 	assert_has(text, "\nCalls to nas\\x0a- fine\\x1b[2J, ");
@@ -337,7 +337,7 @@ TEST(the_summary_names_a_saturated_limit)
 	struct rpc_transport_state *t;
 
 	add_calls(&s, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	t = snapshot_transport(&s, "nas-1", "tcp/0");
+	t = snapshot_transport(&s.calls, "nas-1", "tcp/0");
 	assert_non_null(t);
 	t->saturated_ns[RPC_LIMIT_SLOT] = 7500 * MS;
 	t->saturated_ns[RPC_LIMIT_SEND] = 99 * MS; /* below a hundredth */
@@ -351,7 +351,7 @@ TEST(the_summary_names_a_saturated_limit)
 static struct rpc_transport_state *add_connection(struct snapshot *to, const char *name,
 						  uint32_t port, uint64_t replies, uint64_t each_ms)
 {
-	struct rpc_transport_state *t = snapshot_transport(to, "nas-1", name);
+	struct rpc_transport_state *t = snapshot_transport(&to->calls, "nas-1", name);
 
 	assert_non_null(t);
 	t->remote = (struct endpoint){ "10.0.0.1", 2049 };
@@ -414,8 +414,8 @@ TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 	};
 	char expected[400];
 
-	snapshot_fault(&s, &xid)->count = 1;
-	snapshot_fault(&s, &sxid)->count = 2;
+	snapshot_fault(&s.faults, &xid)->count = 1;
+	snapshot_fault(&s.faults, &sxid)->count = 2;
 	session(0);
 	assert_has(summary(), "- No NFS call ended.\n");
 	snprintf(expected, sizeof(expected), "- GPU 0000:c1:00.0: Xid 79 (fatal), 1 time. %s\n",
@@ -424,8 +424,8 @@ TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 	assert_has(summary(), "- NVSwitch 0000:05:00.0: SXid 20034 (fatal), 2 times.\n");
 	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 79: 1 (fatal) ");
 	assert_lacks(text, "No GPU");
-	s.faults[0].count = 2;
-	s.faults[1].count = 1;
+	s.faults.faults[0].count = 2;
+	s.faults.faults[1].count = 1;
 	session(0);
 	assert_has(summary(), "Xid 79 (fatal), 2 times. ");
 	assert_has(summary(), "SXid 20034 (fatal), 1 time.\n");
@@ -433,12 +433,12 @@ TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 
 TEST(an_empty_session_is_reported_as_such)
 {
-	s.gpu_watched = true;
+	s.faults.gpu_watched = true;
 	session(0);
 	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n"
 				  "- No GPU reported a fault during this session; 0 open since "
 				  "boot (from the kernel log).\n");
-	s.gpu_watched = false;
+	s.faults.gpu_watched = false;
 	session(0);
 	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n- GPU faults not observed.\n");
 }
@@ -450,22 +450,22 @@ TEST(what_came_before_is_not_of_the_session)
 	const struct fault new = { .device = "0000:c2:00.0", .code = 31, .severity = "info" };
 	struct snapshot first = {};
 
-	s.gpu_watched = true;
+	s.faults.gpu_watched = true;
 	for (size_t i = 0; i < 2; i++) {
 		struct snapshot *to = i ? &s : &first;
 
-		snapshot_fault(to, &old)->count = 2;
-		snapshot_fault(to, &both)->count = 3;
+		snapshot_fault(&to->faults, &old)->count = 2;
+		snapshot_fault(&to->faults, &both)->count = 3;
 		add_calls(to, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-		snapshot_transport(to, "nas-1", "tcp/0")->saturated_ns[0] = 7000 * MS;
+		snapshot_transport(&to->calls, "nas-1", "tcp/0")->saturated_ns[0] = 7000 * MS;
 	}
 	assert_int_equal(snapshot_subtract(&s, &first), 0);
 	session(1);
 	assert_has(text, "\nSummary\n- No NFS call ended.\n"
 			 "- No GPU reported a fault during this session; 1 open ");
 	assert_lacks(text, "GPU faults");
-	snapshot_fault(&s, &both)->count += 2;
-	snapshot_fault(&s, &new)->count = 1;
+	snapshot_fault(&s.faults, &both)->count += 2;
+	snapshot_fault(&s.faults, &new)->count = 1;
 	add_calls(&s, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
 	session(1);
 	assert_has(text, "\nREAD                 50 ");
@@ -480,12 +480,12 @@ TEST(what_came_before_is_not_of_the_session)
 
 TEST(one_line_has_why_nfs_is_not_observed)
 {
-	s.rpc_missing = "sunrpc is not loaded";
-	s.gpu_watched = true;
-	snapshot_hook(&s, "xprt_transmit", false);
-	snapshot_hook(&s, "rpc_exit_task", false);
-	s.rpc_hook_count = s.hook_count;
-	snapshot_hook(&s, "printk_console", false);
+	s.calls.rpc_missing = "sunrpc is not loaded";
+	s.faults.gpu_watched = true;
+	snapshot_hook(&s.self, "xprt_transmit", false);
+	snapshot_hook(&s.self, "rpc_exit_task", false);
+	s.self.rpc_hook_count = s.self.hook_count;
+	snapshot_hook(&s.self, "printk_console", false);
 	session(0);
 	assert_has(text, "\nSummary\n- NFS not observed: sunrpc is not loaded.\n- No GPU ");
 	assert_lacks(text, "rpc_exit_task");
@@ -497,12 +497,12 @@ TEST(one_line_has_why_nfs_is_not_observed)
 
 TEST(losses_and_missing_hooks_are_reported)
 {
-	s.source = RPC_SOURCE_BTF;
-	snapshot_drop(&s, "rpc_waiter", 0);
-	snapshot_drop(&s, "rpc_series", 7);
-	snapshot_hook(&s, "xprt_transmit", true);
-	snapshot_hook(&s, "rpc_exit_task", false);
-	s.rpc_hook_count = s.hook_count;
+	s.calls.source = RPC_SOURCE_BTF;
+	snapshot_drop(&s.self, "rpc_waiter", 0);
+	snapshot_drop(&s.self, "rpc_series", 7);
+	snapshot_hook(&s.self, "xprt_transmit", true);
+	snapshot_hook(&s.self, "rpc_exit_task", false);
+	s.self.rpc_hook_count = s.self.hook_count;
 	session(0);
 	assert_has(summary(), "- Incomplete: 7 records lost (rpc_series).\n");
 	assert_lacks(text, "rpc_waiter");

@@ -66,8 +66,9 @@ static void write_file(uint64_t seconds)
 
 	now.time_ns += seconds * SECOND;
 	s = now;
-	s.ops = copy_of(now.ops, now.op_count * sizeof(*now.ops));
-	s.servers = copy_of(now.servers, now.server_count * sizeof(*now.servers));
+	s.calls.ops = copy_of(now.calls.ops, now.calls.op_count * sizeof(*now.calls.ops));
+	s.calls.servers =
+		copy_of(now.calls.servers, now.calls.server_count * sizeof(*now.calls.servers));
 	assert_int_equal(verdicts_add(&verdicts, &s, events), 0);
 	free(text);
 	out = open_memstream(&text, &size);
@@ -81,10 +82,10 @@ static void write_file(uint64_t seconds)
 static void add_calls(const char *server, const char *op, enum rpc_phase phase, unsigned int calls,
 		      uint64_t bytes)
 {
-	struct rpc_op *o = snapshot_op(&now, server, op);
+	struct rpc_op *o = snapshot_op(&now.calls, server, op);
 
 	assert_non_null(o);
-	assert_non_null(snapshot_server(&now, server));
+	assert_non_null(snapshot_server(&now.calls, server));
 	o->total.bucket[80] += calls;
 	o->total.sum_ns += calls * 100 * MS;
 	o->phase[phase].sum_ns += calls * 90 * MS;
@@ -121,7 +122,7 @@ TEST(the_limit_is_that_of_the_last_interval)
 
 TEST(without_phases_there_is_no_limit)
 {
-	now.unknown = RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_SLOT);
+	now.calls.unknown = RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_SLOT);
 	add_calls(SERVER, "WRITE", RPC_PHASE_SEND, 1000, 0);
 	write_file(15);
 	add_calls(SERVER, "WRITE", RPC_PHASE_SEND, 1000, 0);

@@ -94,8 +94,8 @@ TEST(the_next_run_continues)
 	state_file_init(&f, &quiet, &store);
 	assert_true(state_file_load(&f, &again, &next, 0));
 	assert_int_equal(next, 7);
-	assert_int_equal(again.counts.fault_count, 1);
-	assert_int_equal(again.counts.faults[0].count, 1);
+	assert_int_equal(again.counts.faults.fault_count, 1);
+	assert_int_equal(again.counts.faults.faults[0].count, 1);
 	state_file_save(&f, &again, 7, 0);
 	assert_int_equal(g.times, 1);
 	free((char *)store.text);
@@ -133,7 +133,7 @@ TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 		store.len = (size_t)len;
 		state_file_init(&f, &(const struct log){ .quiet = true }, &store);
 		assert_false(state_file_load(&f, &faults, &next, 2000));
-		assert_int_equal(faults.counts.fault_count, 0);
+		assert_int_equal(faults.counts.faults.fault_count, 0);
 		assert_int_equal(faults.past_count, want[i].count);
 		if (want[i].count)
 			assert_true(faults.past[0].boots.times[0] == want[i].time);

@@ -29,7 +29,7 @@ static void add_mount(const char *server, const char *address)
 
 	snprintf(mount.server, sizeof(mount.server), "%s", server);
 	snprintf(mount.remote.address, sizeof(mount.remote.address), "%s", address);
-	assert_non_null(snapshot_mount(&s, &mount));
+	assert_non_null(snapshot_mount(&s.calls, &mount));
 }
 
 /* The storage system of @server; "" if it has none. */
@@ -37,10 +37,10 @@ static const char *storage_of(const char *server)
 {
 	const char *found = "";
 
-	for (size_t i = 0; i < s.storage_count; i++)
-		if (!strcmp(s.storages[i].server, server)) {
+	for (size_t i = 0; i < s.calls.storage_count; i++)
+		if (!strcmp(s.calls.storages[i].server, server)) {
 			assert_string_equal(found, "");
-			found = s.storages[i].storage;
+			found = s.calls.storages[i].storage;
 		}
 	return found;
 }
@@ -57,7 +57,7 @@ TEST(two_addresses_are_one_storage)
 	assert_string_equal(storage_of("10.0.1.1"), "scratch");
 	assert_string_equal(storage_of("10.0.1.2"), "scratch");
 	assert_string_equal(storage_of("fd00::7"), "home");
-	assert_int_equal(s.storage_count, 3);
+	assert_int_equal(s.calls.storage_count, 3);
 }
 
 TEST(a_name_matches_in_any_case_and_an_address_of_any_transport)
@@ -66,18 +66,18 @@ TEST(a_name_matches_in_any_case_and_an_address_of_any_transport)
 
 	rule("a=NAS-?.example.com");
 	rule("b=10.0.0.2");
-	assert_non_null(snapshot_server(&s, "nas-1.Example.com"));
-	assert_non_null(snapshot_server(&s, "nas-10.example.com"));
-	t = snapshot_transport(&s, "nas-10.example.com", "tcp/0");
+	assert_non_null(snapshot_server(&s.calls, "nas-1.Example.com"));
+	assert_non_null(snapshot_server(&s.calls, "nas-10.example.com"));
+	t = snapshot_transport(&s.calls, "nas-10.example.com", "tcp/0");
 	strcpy(t->remote.address, "10.0.0.1");
-	t = snapshot_transport(&s, "nas-10.example.com", "tcp/1");
+	t = snapshot_transport(&s.calls, "nas-10.example.com", "tcp/1");
 	strcpy(t->remote.address, "10.0.0.2");
-	t = snapshot_transport(&s, "another", "tcp/1");
+	t = snapshot_transport(&s.calls, "another", "tcp/1");
 	strcpy(t->remote.address, "10.0.0.2"); /* it has neither calls nor a mount */
 	assert_int_equal(storage_rules_apply(&rules, &s), 0);
 	assert_string_equal(storage_of("nas-1.Example.com"), "a");
 	assert_string_equal(storage_of("nas-10.example.com"), "b");
-	assert_int_equal(s.storage_count, 2);
+	assert_int_equal(s.calls.storage_count, 2);
 }
 
 TEST(a_network_namespace_behind_the_name_may_be_left_out)
@@ -85,15 +85,15 @@ TEST(a_network_namespace_behind_the_name_may_be_left_out)
 	rule("a=nas-1");
 	rule("b=nas-2@40*");
 	rule("c=x@nas");
-	assert_non_null(snapshot_server(&s, "nas-1@4026532281"));
-	assert_non_null(snapshot_server(&s, "nas-2@4026532281"));
-	assert_non_null(snapshot_server(&s, "x@nas@4026532281"));
-	assert_non_null(snapshot_server(&s, "y@nas@4026532281"));
+	assert_non_null(snapshot_server(&s.calls, "nas-1@4026532281"));
+	assert_non_null(snapshot_server(&s.calls, "nas-2@4026532281"));
+	assert_non_null(snapshot_server(&s.calls, "x@nas@4026532281"));
+	assert_non_null(snapshot_server(&s.calls, "y@nas@4026532281"));
 	assert_int_equal(storage_rules_apply(&rules, &s), 0);
 	assert_string_equal(storage_of("nas-1@4026532281"), "a");
 	assert_string_equal(storage_of("nas-2@4026532281"), "b");
 	assert_string_equal(storage_of("x@nas@4026532281"), "c");
-	assert_int_equal(s.storage_count, 3);
+	assert_int_equal(s.calls.storage_count, 3);
 }
 
 TEST(the_first_rule_wins_whatever_it_matches)
@@ -112,7 +112,7 @@ TEST(an_unknown_address_matches_nothing)
 	rule("all=*");
 	add_mount("", "");
 	assert_int_equal(storage_rules_apply(&rules, &s), 0);
-	assert_int_equal(s.storage_count, 0);
+	assert_int_equal(s.calls.storage_count, 0);
 }
 
 TEST(a_rule_needs_both_parts)

@@ -54,7 +54,7 @@ static void record(struct time_histogram *h, uint64_t ns)
 
 static struct rpc_op *op_of(const char *name)
 {
-	struct rpc_op *op = snapshot_op(&now, SERVER, name);
+	struct rpc_op *op = snapshot_op(&now.calls, SERVER, name);
 
 	assert_non_null(op);
 	return op;
@@ -62,7 +62,7 @@ static struct rpc_op *op_of(const char *name)
 
 static struct rpc_server_state *server(void)
 {
-	struct rpc_server_state *s = snapshot_server(&now, SERVER);
+	struct rpc_server_state *s = snapshot_server(&now.calls, SERVER);
 
 	assert_non_null(s);
 	return s;
@@ -70,7 +70,7 @@ static struct rpc_server_state *server(void)
 
 static struct rpc_transport_state *transport(void)
 {
-	struct rpc_transport_state *t = snapshot_transport(&now, SERVER, "tcp/0");
+	struct rpc_transport_state *t = snapshot_transport(&now.calls, SERVER, "tcp/0");
 
 	assert_non_null(t);
 	if (!*t->protocol)
@@ -188,14 +188,15 @@ static void copy_array(void *to_array, const void *from, size_t size)
 static void end_interval(uint64_t ns)
 {
 	now.time_ns = before.time_ns + ns;
-	now.cpu_waiting_ns += (uint64_t)((double)ns * cpu_waiting);
+	now.calls.cpu_waiting_ns += (uint64_t)((double)ns * cpu_waiting);
 	assert_int_equal(verdict_history_add(&history, &before, &now), 0);
 	snapshot_free(&before);
 	before = now;
-	copy_array(&before.ops, now.ops, now.op_count * sizeof(*now.ops));
-	copy_array(&before.transports, now.transports,
-		   now.transport_count * sizeof(*now.transports));
-	copy_array(&before.servers, now.servers, now.server_count * sizeof(*now.servers));
+	copy_array(&before.calls.ops, now.calls.ops, now.calls.op_count * sizeof(*now.calls.ops));
+	copy_array(&before.calls.transports, now.calls.transports,
+		   now.calls.transport_count * sizeof(*now.calls.transports));
+	copy_array(&before.calls.servers, now.calls.servers,
+		   now.calls.server_count * sizeof(*now.calls.servers));
 }
 
 /* Intervals of one second, with as many callers as the list says, which ends with 0. */
@@ -309,7 +310,7 @@ TEST(the_first_calls_of_a_burst_do_not_lower_the_upper_bound)
 			   .waits = RPC_PHASE_SESSION,
 			   .bytes = 4096 };
 
-	now.session_slots_wanted = 4;
+	now.calls.session_slots_wanted = 4;
 	run(&u, callers);
 	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
 	assert_gain(&u, 16, 4.5);
@@ -484,7 +485,7 @@ TEST(session_slots_are_told_from_rpc_slots)
 			   .op = "READ",
 			   .waits = RPC_PHASE_SESSION };
 
-	now.session_slots_wanted = 4;
+	now.calls.session_slots_wanted = 4;
 	run(&u, varied);
 	assert_bound(BOUND_SESSION, CONFIDENCE_HIGH);
 	assert_string_equal(verdict.setting, "nfs.max_session_slots");
@@ -499,7 +500,7 @@ TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 		.servers = 500, .service_ns = 50 * MS, .op = "READ", .waits = RPC_PHASE_SESSION
 	};
 
-	now.session_slots_wanted = 4;
+	now.calls.session_slots_wanted = 4;
 	for (u.slots = 4; u.slots < 64; u.slots *= 2)
 		run(&u, one);
 	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
@@ -517,7 +518,7 @@ TEST(a_session_that_the_server_limits_has_no_setting_here)
 			   .op = "READ",
 			   .waits = RPC_PHASE_SESSION };
 
-	now.session_slots_wanted = 64;
+	now.calls.session_slots_wanted = 64;
 	run(&u, steady);
 	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
 	assert_string_equal(verdict.setting, "");
@@ -723,10 +724,10 @@ TEST(a_long_setup_on_a_mount_with_kerberos_is_credentials)
 	op_of(u.op);
 	simulate(&u, 8, SECOND);
 	server();
-	assert_non_null(snapshot_mount(&now, &mount));
+	assert_non_null(snapshot_mount(&now.calls, &mount));
 	end_interval(SECOND);
-	before.mounts = NULL;
-	before.mount_count = 0;
+	before.calls.mounts = NULL;
+	before.calls.mount_count = 0;
 	verdict = verdict_of(&history, SERVER);
 	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_MEDIUM);
 }
@@ -850,7 +851,7 @@ TEST(without_phases_nothing_is_decided)
 			   .op = "WRITE",
 			   .waits = RPC_PHASE_SLOT };
 
-	now.unknown = RPC_ALL_FACTS;
+	now.calls.unknown = RPC_ALL_FACTS;
 	run(&u, varied);
 	assert_bound(BOUND_NONE, CONFIDENCE_LOW);
 	assert_non_null(strstr(verdict.sentence, "cannot be decided"));

@@ -31,7 +31,7 @@ static struct snapshot after(const char *lines)
 						   .uevents_ns = UINT64_MAX,
 						   .started_ns = UINT64_MAX } };
 	struct span rest = { lines, lines + strlen(lines) };
-	struct snapshot s = { .gpu_watched = true };
+	struct snapshot s = { .faults.gpu_watched = true };
 	struct kmsg_record record = {};
 	uint64_t now = 1000 * SECOND;
 

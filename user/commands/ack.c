@@ -136,7 +136,8 @@ static void find_uuid(const struct options *o, const char *device, char *uuid, s
 	if (file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES))
 		return;
 	if (!metrics_file_parse(&s, file.bytes, file.len, error, sizeof(error)))
-		for (const struct gpu_info *g = s.gpus; g < s.gpus + s.gpu_count; g++)
+		for (const struct gpu_info *g = s.faults.gpus;
+		     g < s.faults.gpus + s.faults.gpu_count; g++)
 			if (!strcmp(g->gpu, device) &&
 			    is_gpu_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
 				snprintf(uuid, size, "%s", g->uuid);

@@ -69,12 +69,12 @@ static void add_figures(struct verdict *v, const struct snapshot *s)
 {
 	double age;
 
-	for (size_t i = 0; i < s->fault_count; i++)
-		if (!s->faults[i].nvswitch)
-			v->xids += s->faults[i].count;
-	for (size_t i = 0; i < s->server_count; i++)
+	for (size_t i = 0; i < s->faults.fault_count; i++)
+		if (!s->faults.faults[i].nvswitch)
+			v->xids += s->faults.faults[i].count;
+	for (size_t i = 0; i < s->calls.server_count; i++)
 		for (int q = 0; q < RPC_QUEUES; q++) {
-			age = (double)s->servers[i].oldest_ns[q] / 1e9;
+			age = (double)s->calls.servers[i].oldest_ns[q] / 1e9;
 			if (age > v->oldest_waiter)
 				v->oldest_waiter = age;
 		}

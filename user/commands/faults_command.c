@@ -89,7 +89,8 @@ static size_t fill(struct row *rows, const struct snapshot *s)
 	struct row *r = rows;
 
 	health_defaults(&options);
-	for (const struct fault *f = s->faults; f < s->faults + s->fault_count; f++, r++) {
+	for (const struct fault *f = s->faults.faults; f < s->faults.faults + s->faults.fault_count;
+	     f++, r++) {
 		*r = (struct row){ .kind = f->nvswitch ? "sxid" : "xid",
 				   .device = f->device,
 				   .severity = f->severity,
@@ -100,8 +101,8 @@ static size_t fill(struct row *rows, const struct snapshot *s)
 		xid_code_text(r->what, sizeof(r->what), f->nvswitch, f->code);
 		r->open = !health_is_over(s, &options, now, f->device, r->what, f->last);
 	}
-	for (const struct kernel_event *e = s->kernel_events;
-	     e < s->kernel_events + s->kernel_event_count; e++) {
+	for (const struct kernel_event *e = s->faults.kernel_events;
+	     e < s->faults.kernel_events + s->faults.kernel_event_count; e++) {
 		if (!e->gpu_driver || !e->count)
 			continue;
 		*r = (struct row){ .kind = "gpu_driver_error",
@@ -181,7 +182,7 @@ int cmd_faults(const struct options *o)
 		snapshot_free(&s);
 		return EXIT_TROUBLE;
 	}
-	rows = calloc(s.fault_count + s.kernel_event_count + 1, sizeof(*rows));
+	rows = calloc(s.faults.fault_count + s.faults.kernel_event_count + 1, sizeof(*rows));
 	if (!rows) {
 		snapshot_free(&s);
 		refuse(o->faults_state, "no memory");

@@ -233,17 +233,17 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 	observer_consume(o);
 	s->time_ns = monotonic_ns();
 	s->wall = wall_seconds();
-	s->source = RPC_SOURCE_NONE;
+	s->calls.source = RPC_SOURCE_NONE;
 	if (o->rpc) {
-		s->rpc_missing = rpc_observer_missing(o->rpc);
+		s->calls.rpc_missing = rpc_observer_missing(o->rpc);
 		err = rpc_observer_snapshot(o->rpc, s);
-		s->rpc_hook_count = s->hook_count;
+		s->self.rpc_hook_count = s->self.hook_count;
 	}
 	if (o->gpu_wanted && !err)
 		err = gpu_hooks_snapshot(o->gpu, s);
 	if (o->events)
-		snapshot_drop(s, "event_log", event_log_lost(o->events));
-	snapshot_drop(s, "messages", log_lost());
-	s->resident_bytes = resident_bytes();
+		snapshot_drop(&s->self, "event_log", event_log_lost(o->events));
+	snapshot_drop(&s->self, "messages", log_lost());
+	s->self.resident_bytes = resident_bytes();
 	return err;
 }

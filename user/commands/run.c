@@ -146,7 +146,7 @@ static void add_health(struct agent *a, struct snapshot *s)
 	health_evaluate(s, &options, wall_seconds(), &report);
 	health_to_snapshot(&report, &options, s);
 	a->findings = report.total;
-	a->source = s->source;
+	a->source = s->calls.source;
 }
 
 /* Takes a snapshot and gives it to be written. Returns 0, or -errno after a message. */
@@ -169,8 +169,8 @@ static int export(struct agent *a)
 	} else {
 		agent_events_add(&a->agent_events, &a->verdicts.before, &s);
 		add_health(a, &s);
-		s.export_seconds = a->export_seconds;
-		s.export_errors = a->export_errors;
+		s.self.export_seconds = a->export_seconds;
+		s.self.export_errors = a->export_errors;
 		out = writer_begin(file);
 		if (out)
 			openmetrics_write(out, &s, a->options->format, a->options->detail);

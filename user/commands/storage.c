@@ -47,15 +47,15 @@ static int name_server(const struct storage_rules *r, struct snapshot *s, const 
 	size_t first = r->count;
 
 	match_name(r, server, &first);
-	for (size_t i = 0; i < s->transport_count; i++)
-		if (!strcmp(s->transports[i].server, server))
-			match(r, s->transports[i].remote.address, &first);
-	for (size_t i = 0; i < s->mount_count; i++)
-		if (!strcmp(s->mounts[i].server, server))
-			match(r, s->mounts[i].remote.address, &first);
+	for (size_t i = 0; i < s->calls.transport_count; i++)
+		if (!strcmp(s->calls.transports[i].server, server))
+			match(r, s->calls.transports[i].remote.address, &first);
+	for (size_t i = 0; i < s->calls.mount_count; i++)
+		if (!strcmp(s->calls.mounts[i].server, server))
+			match(r, s->calls.mounts[i].remote.address, &first);
 	if (first == r->count)
 		return 0;
-	storage = snapshot_storage(s, server);
+	storage = snapshot_storage(&s->calls, server);
 	if (!storage)
 		return -ENOMEM;
 	snprintf(storage->storage, sizeof(storage->storage), "%s", r->rules[first].name);
@@ -66,9 +66,9 @@ int storage_rules_apply(const struct storage_rules *r, struct snapshot *s)
 {
 	int err = 0;
 
-	for (size_t i = 0; r->count && i < s->server_count && !err; i++)
-		err = name_server(r, s, s->servers[i].server);
-	for (size_t i = 0; r->count && i < s->mount_count && !err; i++)
-		err = name_server(r, s, s->mounts[i].server);
+	for (size_t i = 0; r->count && i < s->calls.server_count && !err; i++)
+		err = name_server(r, s, s->calls.servers[i].server);
+	for (size_t i = 0; r->count && i < s->calls.mount_count && !err; i++)
+		err = name_server(r, s, s->calls.mounts[i].server);
 	return err;
 }

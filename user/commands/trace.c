@@ -99,7 +99,7 @@ static int observe(struct trace *t, bool first, bool show)
 		return err;
 	}
 	if (first)
-		s.open_faults = count_open_faults(&s);
+		s.faults.open_faults = count_open_faults(&s);
 	trace_files_record(&t->files, &s);
 	return advance(t, &s, show);
 }

@@ -62,11 +62,12 @@ static int add_episodes(struct verdicts *v, struct snapshot *s, struct event_log
 			return err;
 	}
 	v->episodes.count = 0;
-	for (size_t i = 0; i < v->counts.episode_count; i++) {
-		to = snapshot_episodes(s, v->counts.episodes[i].server, v->counts.episodes[i].kind);
+	for (size_t i = 0; i < v->counts.calls.episode_count; i++) {
+		to = snapshot_episodes(&s->calls, v->counts.calls.episodes[i].server,
+				       v->counts.calls.episodes[i].kind);
 		if (!to)
 			return -ENOMEM;
-		*to = v->counts.episodes[i];
+		*to = v->counts.calls.episodes[i];
 	}
 	return 0;
 }
@@ -78,9 +79,10 @@ int verdicts_add(struct verdicts *v, struct snapshot *s, struct event_log *event
 
 	if (v->before.time_ns && verdict_is_possible(s)) {
 		err = verdict_history_add(&history, &v->before, s);
-		for (size_t i = 0; i < s->server_count && !err; i++)
-			s->servers[i].bound_by =
-				bound_names[verdict_of(&history, s->servers[i].server).bound_by];
+		for (size_t i = 0; i < s->calls.server_count && !err; i++)
+			s->calls.servers[i].bound_by =
+				bound_names[verdict_of(&history, s->calls.servers[i].server)
+						    .bound_by];
 		verdict_history_free(&history);
 	}
 	return err ? err : add_episodes(v, s, events);

@@ -134,26 +134,27 @@ static void put_lines(FILE *out, const struct fault_state *state)
 
 	fputs("boot", out);
 	put_word(out, state->boot);
-	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next, s->log_lost);
+	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next,
+		s->faults.log_lost);
 	for (int p = 0; p < FAULT_PATHS; p++)
-		fprintf(out, " %" PRIu64, s->fault_paths[p]);
+		fprintf(out, " %" PRIu64, s->faults.fault_paths[p]);
 	fputc('\n', out);
-	for (size_t i = 0; i < s->fault_count; i++) {
-		const struct fault *f = &s->faults[i];
+	for (size_t i = 0; i < s->faults.fault_count; i++) {
+		const struct fault *f = &s->faults.faults[i];
 
 		put_repeats(out, &state->faults, f, &repeat_lines);
 		put_fault(out, f, f->count, f->last);
 	}
-	for (size_t i = 0; i < s->kernel_event_count; i++) {
-		const struct kernel_event *e = &s->kernel_events[i];
+	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
+		const struct kernel_event *e = &s->faults.kernel_events[i];
 
 		fprintf(out, "event %d", e->gpu_driver);
 		put_word(out, e->kind);
 		put_word(out, e->device);
 		fprintf(out, " %" PRIu64 " %.6f\n", e->count, e->last);
 	}
-	for (size_t i = 0; i < s->gpu_count; i++) {
-		const struct gpu_info *g = &s->gpus[i];
+	for (size_t i = 0; i < s->faults.gpu_count; i++) {
+		const struct gpu_info *g = &s->faults.gpus[i];
 
 		fputs("gpu", out);
 		put_word(out, g->gpu);
@@ -161,16 +162,17 @@ static void put_lines(FILE *out, const struct fault_state *state)
 		put_word(out, g->serial);
 		fprintf(out, " %d\n", g->rate_limited);
 	}
-	for (size_t i = 0; i < s->unverified_count; i++) {
+	for (size_t i = 0; i < s->faults.unverified_count; i++) {
 		fputs("unverified", out);
-		put_word(out, s->unverified[i].gpu);
-		fprintf(out, " %u %" PRIu64 "\n", s->unverified[i].code, s->unverified[i].count);
+		put_word(out, s->faults.unverified[i].gpu);
+		fprintf(out, " %u %" PRIu64 "\n", s->faults.unverified[i].code,
+			s->faults.unverified[i].count);
 	}
-	for (size_t i = 0; i < s->recovery_count; i++) {
+	for (size_t i = 0; i < s->faults.recovery_count; i++) {
 		fputs("recovery", out);
-		put_word(out, s->recoveries[i].gpu);
-		put_word(out, s->recoveries[i].evidence);
-		fprintf(out, " %.6f\n", s->recoveries[i].time);
+		put_word(out, s->faults.recoveries[i].gpu);
+		put_word(out, s->faults.recoveries[i].evidence);
+		fprintf(out, " %.6f\n", s->faults.recoveries[i].time);
 	}
 }
 
@@ -290,7 +292,7 @@ static void read_fault(struct line *l, struct faults *faults)
 {
 	struct snapshot *s = &faults->counts;
 	struct fault like = {}, *known = NULL;
-	size_t before = s->fault_count;
+	size_t before = s->faults.fault_count;
 
 	TAKE_WORD(l, like.device);
 	like.code = (unsigned int)take_number(l, UINT32_MAX);
@@ -302,10 +304,10 @@ static void read_fault(struct line *l, struct faults *faults)
 	like.first = take_time(l);
 	like.last = take_time(l);
 	if (!l->error)
-		known = snapshot_fault(s, &like);
-	if (s->fault_count > MAX_FAULTS_IN_ALL + FOLDED_CODES)
+		known = snapshot_fault(&s->faults, &like);
+	if (s->faults.fault_count > MAX_FAULTS_IN_ALL + FOLDED_CODES)
 		l->error = -EINVAL;
-	if (known && s->fault_count == before)
+	if (known && s->faults.fault_count == before)
 		read_repeat(l, faults, known, &like);
 	store(l, known, &like, sizeof(like));
 }
@@ -318,10 +320,11 @@ static void read_event(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.device);
 	like.count = take_number(l, UINT64_MAX);
 	like.last = take_time(l);
-	if (s->kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS)
+	if (s->faults.kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS)
 		l->error = -EINVAL;
 	store(l,
-	      l->error ? NULL : snapshot_kernel_event(s, like.gpu_driver, like.kind, like.device),
+	      l->error ? NULL :
+			 snapshot_kernel_event(&s->faults, like.gpu_driver, like.kind, like.device),
 	      &like, sizeof(like));
 }
 
@@ -333,9 +336,9 @@ static void read_gpu(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.uuid);
 	TAKE_WORD(l, like.serial);
 	like.rate_limited = take_number(l, 1);
-	if (s->gpu_count > MAX_GPUS)
+	if (s->faults.gpu_count > MAX_GPUS)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_gpu(s, like.gpu), &like, sizeof(like));
+	store(l, l->error ? NULL : snapshot_gpu(&s->faults, like.gpu), &like, sizeof(like));
 }
 
 static void read_unverified(struct line *l, struct snapshot *s)
@@ -345,9 +348,9 @@ static void read_unverified(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.gpu);
 	like.code = (unsigned int)take_number(l, UINT32_MAX);
 	like.count = take_number(l, UINT64_MAX);
-	if (s->unverified_count > MAX_UNVERIFIED)
+	if (s->faults.unverified_count > MAX_UNVERIFIED)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_unverified(s, like.gpu, like.code), &like,
+	store(l, l->error ? NULL : snapshot_unverified(&s->faults, like.gpu, like.code), &like,
 	      sizeof(like));
 }
 
@@ -358,9 +361,9 @@ static void read_recovery(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.gpu);
 	TAKE_WORD(l, like.evidence);
 	like.time = take_time(l);
-	if (s->recovery_count >= (size_t)2 * MAX_RECOVERIES)
+	if (s->faults.recovery_count >= (size_t)2 * MAX_RECOVERIES)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_recovery(s, like.gpu, like.evidence), &like,
+	store(l, l->error ? NULL : snapshot_recovery(&s->faults, like.gpu, like.evidence), &like,
 	      sizeof(like));
 }
 
@@ -427,10 +430,10 @@ static int read_line(struct fault_state *state, struct added *added, struct span
 	else if (span_is(kind, "next"))
 		state->next = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "lost"))
-		s->log_lost = take_number(&l, UINT64_MAX);
+		s->faults.log_lost = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "paths"))
 		for (int p = 0; p < FAULT_PATHS; p++)
-			s->fault_paths[p] = take_number(&l, UINT64_MAX);
+			s->faults.fault_paths[p] = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "fault"))
 		read_fault(&l, &state->faults);
 	else if (span_is(kind, "event"))
@@ -489,8 +492,8 @@ int fault_state_read(struct fault_state *state, const char *text, size_t len)
 	err = read_lines(state, s);
 	if (err)
 		fault_state_free(state);
-	for (size_t i = 0; i < state->faults.counts.fault_count; i++) {
-		struct fault *f = &state->faults.counts.faults[i];
+	for (size_t i = 0; i < state->faults.counts.faults.fault_count; i++) {
+		struct fault *f = &state->faults.counts.faults.faults[i];
 
 		if (!f->repeats.count)
 			faults_note_repeat(&f->repeats, f->last);

@@ -15,12 +15,12 @@
 /* Finds the entry, or adds it if there are fewer than @max. NULL: neither. */
 static struct fault *find_within(struct snapshot *s, const struct fault *like, size_t max)
 {
-	size_t before = s->fault_count;
-	struct fault *found = snapshot_fault(s, like);
+	size_t before = s->faults.fault_count;
+	struct fault *found = snapshot_fault(&s->faults, like);
 
-	if (s->fault_count == before || before < max)
+	if (s->faults.fault_count == before || before < max)
 		return found;
-	s->fault_count = before;
+	s->faults.fault_count = before;
 	return NULL;
 }
 
@@ -53,10 +53,10 @@ double faults_last(const struct faults *f, const char *device, unsigned int code
 	const struct snapshot *s = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < s->fault_count; i++)
-		if (!s->faults[i].nvswitch && s->faults[i].code == code &&
-		    !strcmp(s->faults[i].device, device) && s->faults[i].last > last)
-			last = s->faults[i].last;
+	for (size_t i = 0; i < s->faults.fault_count; i++)
+		if (!s->faults.faults[i].nvswitch && s->faults.faults[i].code == code &&
+		    !strcmp(s->faults.faults[i].device, device) && s->faults.faults[i].last > last)
+			last = s->faults.faults[i].last;
 	return last;
 }
 
@@ -65,12 +65,12 @@ double faults_last_of_all(const struct faults *f)
 	const struct snapshot *s = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < s->fault_count; i++)
-		if (s->faults[i].last > last)
-			last = s->faults[i].last;
-	for (size_t i = 0; i < s->kernel_event_count; i++)
-		if (s->kernel_events[i].gpu_driver && s->kernel_events[i].last > last)
-			last = s->kernel_events[i].last;
+	for (size_t i = 0; i < s->faults.fault_count; i++)
+		if (s->faults.faults[i].last > last)
+			last = s->faults.faults[i].last;
+	for (size_t i = 0; i < s->faults.kernel_event_count; i++)
+		if (s->faults.kernel_events[i].gpu_driver && s->faults.kernel_events[i].last > last)
+			last = s->faults.kernel_events[i].last;
 	return last;
 }
 
@@ -190,12 +190,12 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 			    double time)
 {
 	struct snapshot *s = &f->counts;
-	struct kernel_event *event = snapshot_kernel_event(s, gpu_driver, kind, device);
+	struct kernel_event *event = snapshot_kernel_event(&s->faults, gpu_driver, kind, device);
 
-	if (event && s->kernel_event_count > MAX_KERNEL_EVENTS &&
-	    event == &s->kernel_events[s->kernel_event_count - 1] && !event->count) {
-		s->kernel_event_count--;
-		event = snapshot_kernel_event(s, gpu_driver, kind, LABEL_OTHER);
+	if (event && s->faults.kernel_event_count > MAX_KERNEL_EVENTS &&
+	    event == &s->faults.kernel_events[s->faults.kernel_event_count - 1] && !event->count) {
+		s->faults.kernel_event_count--;
+		event = snapshot_kernel_event(&s->faults, gpu_driver, kind, LABEL_OTHER);
 	}
 	if (!event)
 		return -ENOMEM;
@@ -208,12 +208,12 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 {
 	struct snapshot *s = &f->counts;
-	struct unverified_xid *u = snapshot_unverified(s, gpu, code);
+	struct unverified_xid *u = snapshot_unverified(&s->faults, gpu, code);
 
-	if (u && s->unverified_count > MAX_UNVERIFIED &&
-	    u == &s->unverified[s->unverified_count - 1] && !u->count) {
-		s->unverified_count--;
-		u = snapshot_unverified(s, LABEL_OTHER, 0);
+	if (u && s->faults.unverified_count > MAX_UNVERIFIED &&
+	    u == &s->faults.unverified[s->faults.unverified_count - 1] && !u->count) {
+		s->faults.unverified_count--;
+		u = snapshot_unverified(&s->faults, LABEL_OTHER, 0);
 	}
 	if (!u)
 		return -ENOMEM;
@@ -226,9 +226,9 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 /* A GPU's UUID, or its address. */
 static const char *gpu_id(const struct snapshot *s, const char *device)
 {
-	for (size_t i = 0; i < s->gpu_count; i++)
-		if (!strcmp(s->gpus[i].gpu, device) && *s->gpus[i].uuid)
-			return s->gpus[i].uuid;
+	for (size_t i = 0; i < s->faults.gpu_count; i++)
+		if (!strcmp(s->faults.gpus[i].gpu, device) && *s->faults.gpus[i].uuid)
+			return s->faults.gpus[i].uuid;
 	return device;
 }
 
@@ -283,7 +283,7 @@ static int outlive_repeats(struct faults *f, const char *gpu, unsigned int code,
 /* Whether the same Xid of the same GPU, with another action, stands before it. */
 static bool stands_before(const struct snapshot *s, const struct fault *x)
 {
-	for (const struct fault *f = s->faults; f < x; f++)
+	for (const struct fault *f = s->faults.faults; f < x; f++)
 		if (outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device))
 			return true;
 	return false;
@@ -299,7 +299,8 @@ int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wa
 		if (!err)
 			err = outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);
 	}
-	for (const struct fault *x = s->faults; x < s->faults + s->fault_count && !err; x++) {
+	for (const struct fault *x = s->faults.faults;
+	     x < s->faults.faults + s->faults.fault_count && !err; x++) {
 		if (!outlives_boot(x))
 			continue;
 		if (!stands_before(s, x))
@@ -325,15 +326,15 @@ static void shift_repeats(struct fault_repeats *r, double seconds)
 
 static void shift_all(struct snapshot *s, double seconds)
 {
-	for (size_t i = 0; i < s->fault_count; i++) {
-		shift(&s->faults[i].first, seconds);
-		shift(&s->faults[i].last, seconds);
-		shift_repeats(&s->faults[i].repeats, seconds);
+	for (size_t i = 0; i < s->faults.fault_count; i++) {
+		shift(&s->faults.faults[i].first, seconds);
+		shift(&s->faults.faults[i].last, seconds);
+		shift_repeats(&s->faults.faults[i].repeats, seconds);
 	}
-	for (size_t i = 0; i < s->kernel_event_count; i++)
-		shift(&s->kernel_events[i].last, seconds);
-	for (size_t i = 0; i < s->recovery_count; i++)
-		shift(&s->recoveries[i].time, seconds);
+	for (size_t i = 0; i < s->faults.kernel_event_count; i++)
+		shift(&s->faults.kernel_events[i].last, seconds);
+	for (size_t i = 0; i < s->faults.recovery_count; i++)
+		shift(&s->faults.recoveries[i].time, seconds);
 }
 
 void faults_shift(struct faults *f, double seconds)
@@ -348,11 +349,11 @@ void faults_shift(struct faults *f, double seconds)
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 {
 	struct snapshot *s = &f->counts;
-	size_t before = s->gpu_count;
-	struct gpu_info *info = snapshot_gpu(s, gpu);
+	size_t before = s->faults.gpu_count;
+	struct gpu_info *info = snapshot_gpu(&s->faults, gpu);
 
-	if (s->gpu_count > before && before >= MAX_GPUS) {
-		s->gpu_count = before;
+	if (s->faults.gpu_count > before && before >= MAX_GPUS) {
+		s->faults.gpu_count = before;
 		return NULL;
 	}
 	return info;
@@ -363,7 +364,7 @@ int faults_rate_limited(struct faults *f, const char *gpu)
 	struct gpu_info *info = faults_gpu(f, gpu);
 
 	if (!info)
-		info = snapshot_gpu(&f->counts, LABEL_OTHER);
+		info = snapshot_gpu(&f->counts.faults, LABEL_OTHER);
 	if (!info)
 		return -ENOMEM;
 	info->rate_limited = true;
@@ -374,29 +375,29 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 {
 	struct snapshot *s = &f->counts;
 	bool all = !strcmp(gpu, "all");
-	size_t before = s->recovery_count;
+	size_t before = s->faults.recovery_count;
 	struct gpu_recovery *r;
 
 	/* Only GPUs that had something to recover from. */
 	if (!all) {
 		bool known = false;
 
-		for (size_t i = 0; i < s->fault_count; i++)
-			known |= !strcmp(s->faults[i].device, gpu);
-		for (size_t i = 0; i < s->kernel_event_count; i++)
-			known |= !strcmp(s->kernel_events[i].device, gpu);
+		for (size_t i = 0; i < s->faults.fault_count; i++)
+			known |= !strcmp(s->faults.faults[i].device, gpu);
+		for (size_t i = 0; i < s->faults.kernel_event_count; i++)
+			known |= !strcmp(s->faults.kernel_events[i].device, gpu);
 		if (!known)
 			return 0;
 	}
-	for (size_t i = 0; i < s->gpu_count; i++)
-		if ((all || !strcmp(s->gpus[i].gpu, gpu)) &&
+	for (size_t i = 0; i < s->faults.gpu_count; i++)
+		if ((all || !strcmp(s->faults.gpus[i].gpu, gpu)) &&
 		    strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
-			s->gpus[i].rate_limited = false;
-	r = snapshot_recovery(s, gpu, evidence);
+			s->faults.gpus[i].rate_limited = false;
+	r = snapshot_recovery(&s->faults, gpu, evidence);
 	if (!r)
 		return -ENOMEM;
-	if (!all && s->recovery_count > before && before >= MAX_RECOVERIES) {
-		s->recovery_count = before;
+	if (!all && s->faults.recovery_count > before && before >= MAX_RECOVERIES) {
+		s->faults.recovery_count = before;
 		return 0;
 	}
 	if (time > r->time)
@@ -431,8 +432,8 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
 	const struct past_fault *end = f->past + f->past_count;
 
-	for (size_t i = 0; i < s->fault_count; i++) {
-		struct fault *fault = &s->faults[i];
+	for (size_t i = 0; i < s->faults.fault_count; i++) {
+		struct fault *fault = &s->faults.faults[i];
 		const char *id = gpu_id(s, fault->device);
 		uint64_t failures = 0;
 		struct gpu_info *info;
@@ -448,7 +449,7 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 				fault->boots += (unsigned int)count_recent(
 					&p->boots, now - BOOT_WINDOWS * window);
 		}
-		info = failures ? snapshot_gpu(s, fault->device) : NULL;
+		info = failures ? snapshot_gpu(&s->faults, fault->device) : NULL;
 		if (failures && !info)
 			return -ENOMEM;
 		if (info)
@@ -461,17 +462,18 @@ int faults_snapshot(const struct faults *f, const struct fault_clock *clock, str
 {
 	const struct snapshot *from = &f->counts;
 
-	memcpy(s->fault_paths, from->fault_paths, sizeof(s->fault_paths));
-	s->log_lost = from->log_lost;
-	s->gpu_watched = from->gpu_watched;
-	if (APPEND_ALL(s, from, faults, fault_count) ||
-	    APPEND_ALL(s, from, kernel_events, kernel_event_count) ||
-	    APPEND_ALL(s, from, gpus, gpu_count) ||
-	    APPEND_ALL(s, from, unverified, unverified_count) ||
-	    APPEND_ALL(s, from, recoveries, recovery_count))
+	memcpy(s->faults.fault_paths, from->faults.fault_paths, sizeof(s->faults.fault_paths));
+	s->faults.log_lost = from->faults.log_lost;
+	s->faults.gpu_watched = from->faults.gpu_watched;
+	if (APPEND_ALL(&s->faults, &from->faults, faults, fault_count) ||
+	    APPEND_ALL(&s->faults, &from->faults, kernel_events, kernel_event_count) ||
+	    APPEND_ALL(&s->faults, &from->faults, gpus, gpu_count) ||
+	    APPEND_ALL(&s->faults, &from->faults, unverified, unverified_count) ||
+	    APPEND_ALL(&s->faults, &from->faults, recoveries, recovery_count))
 		return -ENOMEM;
-	for (size_t i = 0; i < s->fault_count; i++)
-		s->faults[i].recent = recent_of(f, &s->faults[i], clock->now - window_of(clock));
+	for (size_t i = 0; i < s->faults.fault_count; i++)
+		s->faults.faults[i].recent =
+			recent_of(f, &s->faults.faults[i], clock->now - window_of(clock));
 	shift_all(s, clock->boot_to_wall);
 	return add_past(f, clock, s);
 }

@@ -261,7 +261,7 @@ static bool read_log(struct gpu_hooks *g)
 		kernel_log_mark_free(&g->hooked);
 	}
 	g->log_outran = l->lost;
-	g->faults.counts.log_lost += l->lost;
+	g->faults.counts.faults.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
 		pause_log(g, err);
@@ -426,25 +426,25 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 {
 	const struct clock_offsets *clocks = g ? &g->stream.events.clocks : NULL;
 
-	snapshot_hook(s, "kernel_log", g && g->kernel_log.fd >= 0);
-	snapshot_hook(s, "printk_console", g && g->printk);
-	snapshot_hook(s, "trace_instance", g && g->trace);
+	snapshot_hook(&s->self, "kernel_log", g && g->kernel_log.fd >= 0);
+	snapshot_hook(&s->self, "printk_console", g && g->printk);
+	snapshot_hook(&s->self, "trace_instance", g && g->trace);
 	if (!g)
 		return 0;
 	gpu_hooks_consume(g);
 	save_state(g);
 	if (g->printk) {
-		s->map_bytes += printk_hook_memory(g->printk)->maps;
-		s->program_bytes += printk_hook_memory(g->printk)->programs;
+		s->self.map_bytes += printk_hook_memory(g->printk)->maps;
+		s->self.program_bytes += printk_hook_memory(g->printk)->programs;
 		bpf_object_runs(printk_hook_object(g->printk), add_runs, s);
-		snapshot_drop(s, "printk", printk_hook_dropped(g->printk));
-		snapshot_drop(s, "printk_others",
+		snapshot_drop(&s->self, "printk", printk_hook_dropped(g->printk));
+		snapshot_drop(&s->self, "printk_others",
 			      printk_hook_others_dropped(g->printk) + g->stream.others_crowded);
 	}
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
-	snapshot_drop(s, "printk_crowded", g->stream.crowded);
-	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
+	snapshot_drop(&s->self, "printk_crowded", g->stream.crowded);
+	g->faults.counts.faults.gpu_watched = g->printk || g->kernel_log.fd >= 0;
 	return faults_snapshot(&g->faults,
 			       &(struct fault_clock){ clocks->boot_to_wall,
 						      boot_seconds(clocks, monotonic_ns()),

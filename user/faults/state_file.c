@@ -13,16 +13,16 @@
 static uint64_t changes(const struct faults *faults)
 {
 	const struct snapshot *s = &faults->counts;
-	uint64_t sum = s->gpu_count + s->recovery_count;
+	uint64_t sum = s->faults.gpu_count + s->faults.recovery_count;
 
-	for (size_t i = 0; i < s->fault_count; i++)
-		sum += s->faults[i].count;
-	for (size_t i = 0; i < s->kernel_event_count; i++)
-		sum += s->kernel_events[i].count;
-	for (size_t i = 0; i < s->unverified_count; i++)
-		sum += s->unverified[i].count;
+	for (size_t i = 0; i < s->faults.fault_count; i++)
+		sum += s->faults.faults[i].count;
+	for (size_t i = 0; i < s->faults.kernel_event_count; i++)
+		sum += s->faults.kernel_events[i].count;
+	for (size_t i = 0; i < s->faults.unverified_count; i++)
+		sum += s->faults.unverified[i].count;
 	for (int p = 0; p < FAULT_PATHS; p++)
-		sum += s->fault_paths[p];
+		sum += s->faults.fault_paths[p];
 	return sum;
 }
 

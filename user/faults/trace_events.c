@@ -424,7 +424,7 @@ void trace_events_snapshot(struct trace_events *t, struct snapshot *s)
 	/* An event that the kernel does not have is not a failed hook. */
 	for (int i = 0; i < EVENTS; i++)
 		if (signal_of[i] != SIGNALS && t->events[i].enabled)
-			snapshot_hook(s, t->events[i].name, true);
-	snapshot_drop(s, "trace_events", trace_instance_missed(t->instance));
-	s->trace_bytes = trace_instance_memory(t->instance);
+			snapshot_hook(&s->self, t->events[i].name, true);
+	snapshot_drop(&s->self, "trace_events", trace_instance_missed(t->instance));
+	s->self.trace_bytes = trace_instance_memory(t->instance);
 }

@@ -73,7 +73,8 @@ void health_evaluate(const struct snapshot *s, const struct health_options *o, d
 				health_rules[rule].find(&e, (enum health_rule_id)rule);
 }
 
-_Static_assert(HEALTH_RULES <= sizeof(((struct snapshot *)0)->health) / sizeof(struct health_state),
+_Static_assert(HEALTH_RULES <=
+		       sizeof(((struct snapshot *)0)->self.health) / sizeof(struct health_state),
 	       "a snapshot has room for all rules");
 
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
@@ -81,5 +82,6 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 {
 	for (int rule = 0; rule < HEALTH_RULES; rule++)
 		if (o->rules[rule].level != HEALTH_OK && (o->facts || !health_rules[rule].local))
-			snapshot_health(s, health_rules[rule].name, (int)report->rules[rule]);
+			snapshot_health(&s->self, health_rules[rule].name,
+					(int)report->rules[rule]);
 }

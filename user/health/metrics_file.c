@@ -185,8 +185,8 @@ static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, b
 	(void)kind;
 	if (!queue || !GET_LABEL(sample, "server", server) || !get_nanoseconds(sample, &ns))
 		return -EINVAL;
-	v = snapshot_server(s, server);
-	err = added(v, s->server_count);
+	v = snapshot_server(&s->calls, server);
+	err = added(v, s->calls.server_count);
 	if (err)
 		return err;
 	for (int q = 0; q < RPC_QUEUES; q++)
@@ -213,8 +213,8 @@ static int read_fault(struct snapshot *s, const struct sample *sample, bool nvsw
 	    (!nvswitch && !GET_LABEL(sample, "action", like.action)) ||
 	    !span_number(sample->value, UINT64_MAX, &count))
 		return -EINVAL;
-	f = snapshot_fault(s, &like);
-	err = added(f, s->fault_count);
+	f = snapshot_fault(&s->faults, &like);
+	err = added(f, s->faults.fault_count);
 	if (!err)
 		f->count = count;
 	return err;
@@ -226,7 +226,7 @@ static int read_incidents(struct snapshot *s, const struct sample *sample, bool 
 
 	if (!get_fault(sample, false, &like))
 		return -EINVAL;
-	f = fault_group_next(s, s->faults, &like);
+	f = fault_group_next(s, s->faults.faults, &like);
 	return f && span_number(sample->value, UINT64_MAX, recent ? &f->recent : &f->incidents) ?
 		       0 :
 		       -EINVAL;
@@ -240,7 +240,7 @@ static int read_boots(struct snapshot *s, const struct sample *sample, bool kind
 	(void)kind;
 	if (!get_fault(sample, false, &like) || !span_number(sample->value, UINT32_MAX, &boots))
 		return -EINVAL;
-	f = fault_group_next(s, s->faults, &like);
+	f = fault_group_next(s, s->faults.faults, &like);
 	if (!f)
 		return -EINVAL;
 	f->boots = (unsigned int)boots;
@@ -254,7 +254,7 @@ static int read_a_time(struct snapshot *s, const struct sample *sample, bool nvs
 
 	if (!get_fault(sample, nvswitch, &like) || !get_time(sample, &time))
 		return -EINVAL;
-	f = fault_group_next(s, s->faults, &like);
+	f = fault_group_next(s, s->faults.faults, &like);
 	if (!f)
 		return -EINVAL;
 	for (; f; f = fault_group_next(s, f + 1, &like))
@@ -280,8 +280,8 @@ static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_
 	if (!GET_LABEL(sample, "kind", kind) ||
 	    !GET_LABEL(sample, gpu_driver ? "gpu" : "device", device))
 		return -EINVAL;
-	*e = snapshot_kernel_event(s, gpu_driver, kind, device);
-	return added(*e, s->kernel_event_count);
+	*e = snapshot_kernel_event(&s->faults, gpu_driver, kind, device);
+	return added(*e, s->faults.kernel_event_count);
 }
 
 static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_driver)
@@ -309,8 +309,8 @@ static int read_recovery(struct snapshot *s, const struct sample *sample, bool k
 	if (!GET_LABEL(sample, "gpu", like.gpu) || !GET_LABEL(sample, "evidence", like.evidence) ||
 	    !get_time(sample, &like.time))
 		return -EINVAL;
-	r = snapshot_recovery(s, like.gpu, like.evidence);
-	err = added(r, s->recovery_count);
+	r = snapshot_recovery(&s->faults, like.gpu, like.evidence);
+	err = added(r, s->faults.recovery_count);
 	if (!err)
 		r->time = like.time;
 	return err;
@@ -327,8 +327,8 @@ static int read_gpu(struct snapshot *s, const struct sample *sample, bool past)
 	if (!GET_LABEL(sample, "gpu", gpu) ||
 	    !span_number(sample->value, past ? UINT64_MAX : 1, &value))
 		return -EINVAL;
-	g = snapshot_gpu(s, gpu);
-	err = added(g, s->gpu_count);
+	g = snapshot_gpu(&s->faults, gpu);
+	err = added(g, s->faults.gpu_count);
 	if (!err && past)
 		g->past_failures = value;
 	else if (!err)
@@ -345,8 +345,8 @@ static int read_identity(struct snapshot *s, const struct sample *sample, bool k
 	if (!GET_LABEL(sample, "gpu", like.gpu) || !GET_LABEL(sample, "uuid", like.uuid) ||
 	    !GET_LABEL(sample, "serial", like.serial))
 		return -EINVAL;
-	g = snapshot_gpu(s, like.gpu);
-	err = added(g, s->gpu_count);
+	g = snapshot_gpu(&s->faults, like.gpu);
+	err = added(g, s->faults.gpu_count);
 	if (err)
 		return err;
 	memcpy(g->uuid, like.uuid, sizeof(g->uuid));

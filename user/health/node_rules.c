@@ -18,8 +18,8 @@ static const char *const waits_for[RPC_QUEUES] = {
 
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule)
 {
-	for (size_t i = 0; i < e->s->server_count; i++) {
-		const struct rpc_server_state *v = &e->s->servers[i];
+	for (size_t i = 0; i < e->s->calls.server_count; i++) {
+		const struct rpc_server_state *v = &e->s->calls.servers[i];
 		struct health_finding *f;
 		int worst = 0;
 		double age;

@@ -79,9 +79,9 @@ const char *health_short_device(const char *device)
 /* "": not known. */
 static const char *uuid_of(const struct snapshot *s, const char *device)
 {
-	for (size_t i = 0; i < s->gpu_count; i++)
-		if (!strcmp(s->gpus[i].gpu, device))
-			return s->gpus[i].uuid;
+	for (size_t i = 0; i < s->faults.gpu_count; i++)
+		if (!strcmp(s->faults.gpus[i].gpu, device))
+			return s->faults.gpus[i].uuid;
 	return "";
 }
 
@@ -105,8 +105,8 @@ static double last_recovery(const struct snapshot *s, const char *device, const 
 {
 	double time = 0;
 
-	for (size_t i = 0; i < s->recovery_count; i++) {
-		const struct gpu_recovery *r = &s->recoveries[i];
+	for (size_t i = 0; i < s->faults.recovery_count; i++) {
+		const struct gpu_recovery *r = &s->faults.recoveries[i];
 
 		if (!strcmp(r->evidence, RECOVERY_WITHDRAWN) && strcmp(what, RECOVERY_XID) != 0)
 			continue;
@@ -163,7 +163,7 @@ static bool is_fatal_xid(const struct fault *f)
 static bool is_first_match(const struct snapshot *s, const struct fault *f,
 			   bool (*matches)(const struct fault *f))
 {
-	for (struct fault *x = fault_group_next(s, s->faults, f); x != f;
+	for (struct fault *x = fault_group_next(s, s->faults.faults, f); x != f;
 	     x = fault_group_next(s, x + 1, f))
 		if (matches(x))
 			return false;
@@ -176,10 +176,11 @@ static uint64_t recent_failures(const struct snapshot *s, const char *device)
 	uint64_t number = 0;
 	struct fault_group g;
 
-	for (size_t i = 0; i < s->gpu_count; i++)
-		if (!strcmp(s->gpus[i].gpu, device))
-			number = s->gpus[i].past_failures;
-	for (const struct fault *f = s->faults; f < s->faults + s->fault_count; f++) {
+	for (size_t i = 0; i < s->faults.gpu_count; i++)
+		if (!strcmp(s->faults.gpus[i].gpu, device))
+			number = s->faults.gpus[i].past_failures;
+	for (const struct fault *f = s->faults.faults; f < s->faults.faults + s->faults.fault_count;
+	     f++) {
 		if (strcmp(f->device, device) != 0 || f->code == XID_RECOVERY_ACTION ||
 		    !is_fatal_xid(f) || !is_first_match(s, f, is_fatal_xid))
 			continue;
@@ -245,10 +246,10 @@ static void describe(struct health_evaluation *e, enum health_rule_id rule, cons
 /* Finds every open fault that the rule matches. */
 static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct fault *end = e->s->faults + e->s->fault_count;
+	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
 	struct fault_group g;
 
-	for (const struct fault *f = e->s->faults; f < end; f++) {
+	for (const struct fault *f = e->s->faults.faults; f < end; f++) {
 		if (!health_rules[rule].matches(f) || !f->count)
 			continue;
 		fault_group_sum(e->s, f, &g);
@@ -260,9 +261,9 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 /* Whether another GPU has had this Xid within the window, too, which makes it the application's. */
 static bool is_elsewhere(const struct health_evaluation *e, const struct fault *like)
 {
-	const struct fault *end = e->s->faults + e->s->fault_count;
+	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
 
-	for (const struct fault *f = e->s->faults; f < end; f++)
+	for (const struct fault *f = e->s->faults.faults; f < end; f++)
 		if (!f->nvswitch && f->code == like->code && strcmp(f->device, like->device) != 0 &&
 		    f->recent)
 			return true;
@@ -273,12 +274,12 @@ static bool is_elsewhere(const struct health_evaluation *e, const struct fault *
  * as many as the rule's limit. */
 static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct fault *end = e->s->faults + e->s->fault_count;
+	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
 	bool repeats = rule == HEALTH_XID_REPEAT;
 	struct fault_group g;
 	uint64_t number;
 
-	for (const struct fault *f = e->s->faults; f < end; f++) {
+	for (const struct fault *f = e->s->faults.faults; f < end; f++) {
 		if (!health_rules[rule].matches(f) ||
 		    !is_first_match(e->s, f, health_rules[rule].matches))
 			continue;
@@ -361,10 +362,10 @@ static const struct driver_message *driver_message(enum health_rule_id rule, con
 static bool is_message_over(const struct health_evaluation *e, const struct driver_message *m,
 			    const struct kernel_event *v)
 {
-	const struct gpu_recovery *end = e->s->recoveries + e->s->recovery_count;
+	const struct gpu_recovery *end = e->s->faults.recoveries + e->s->faults.recovery_count;
 
 	if (m->rule == HEALTH_RESET_REQUIRED && !*v->device)
-		for (const struct gpu_recovery *r = e->s->recoveries; r < end; r++)
+		for (const struct gpu_recovery *r = e->s->faults.recoveries; r < end; r++)
 			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
 				return true;
 	return is_over(e, v->device, v->kind, v->last);
@@ -395,8 +396,8 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 {
 	const struct snapshot *s = e->s;
 
-	for (size_t i = 0; i < s->kernel_event_count; i++) {
-		const struct kernel_event *v = &s->kernel_events[i];
+	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
+		const struct kernel_event *v = &s->faults.kernel_events[i];
 		const struct driver_message *m = driver_message(rule, v->kind);
 
 		if (m && v->gpu_driver && v->count && (double)v->count >= e->o->rules[rule].limit &&
@@ -407,8 +408,8 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 
 static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rule)
 {
-	for (size_t i = 0; i < e->s->gpu_count; i++) {
-		const struct gpu_info *g = &e->s->gpus[i];
+	for (size_t i = 0; i < e->s->faults.gpu_count; i++) {
+		const struct gpu_info *g = &e->s->faults.gpus[i];
 		struct health_finding *f;
 
 		if (!g->rate_limited || health_is_snoozed(e, rule, g->gpu))

@@ -88,8 +88,8 @@ static void add_ops(struct traffic *t, const struct snapshot *s, const struct ep
 {
 	enum verdict_kind kind = w->kind == EPISODE_SAVE ? VERDICT_WRITE : VERDICT_READ;
 
-	for (size_t i = 0; i < s->op_count; i++) {
-		const struct rpc_op *o = &s->ops[i];
+	for (size_t i = 0; i < s->calls.op_count; i++) {
+		const struct rpc_op *o = &s->calls.ops[i];
 
 		if (verdict_kind_of(o->op) != kind || strcmp(o->server, w->server) != 0)
 			continue;
@@ -285,15 +285,15 @@ static int look(struct episodes *e, struct episode_watch *w, const struct traffi
 
 int episodes_add(struct episodes *e, const struct snapshot *before, const struct snapshot *now)
 {
-	for (size_t i = 0; i < now->server_count; i++)
+	for (size_t i = 0; i < now->calls.server_count; i++)
 		for (int k = 0; k < EPISODE_KINDS; k++) {
 			struct episode_watch *w =
-				watch_get(e, now->servers[i].server, (enum episode_kind)k);
+				watch_get(e, now->calls.servers[i].server, (enum episode_kind)k);
 			struct traffic t;
 
 			if (!w)
 				return -ENOMEM;
-			t = traffic_of(w, before, now, &now->servers[i]);
+			t = traffic_of(w, before, now, &now->calls.servers[i]);
 			if (look(e, w, &t, before, now))
 				return -ENOMEM;
 		}
@@ -317,12 +317,13 @@ int episode_count_in(struct snapshot *s, const struct episode *e)
 	struct episode_stats *to;
 	size_t own = 0;
 
-	for (size_t i = 0; i < s->episode_count; i++) {
-		if (!strcmp(s->episodes[i].server, e->server) && !strcmp(s->episodes[i].kind, kind))
+	for (size_t i = 0; i < s->calls.episode_count; i++) {
+		if (!strcmp(s->calls.episodes[i].server, e->server) &&
+		    !strcmp(s->calls.episodes[i].kind, kind))
 			server = e->server;
-		own += strcmp(s->episodes[i].server, LABEL_OTHER) != 0;
+		own += strcmp(s->calls.episodes[i].server, LABEL_OTHER) != 0;
 	}
-	to = snapshot_episodes(s, own < EPISODE_SETS ? e->server : server, kind);
+	to = snapshot_episodes(&s->calls, own < EPISODE_SETS ? e->server : server, kind);
 	if (!to)
 		return -ENOMEM;
 	to->seconds.bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;

@@ -49,8 +49,8 @@ static void end(struct nfs_watch *w, struct nfs_watch_entry *e, uint64_t end_ns,
 static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_handler *handle,
 		       void *context)
 {
-	for (size_t i = 0; i < s->server_count; i++) {
-		const struct rpc_server_state *v = &s->servers[i];
+	for (size_t i = 0; i < s->calls.server_count; i++) {
+		const struct rpc_server_state *v = &s->calls.servers[i];
 		struct nfs_watch_entry *e = find(w, v->server, WATCH_STALL);
 		int oldest = 0;
 
@@ -110,12 +110,12 @@ static void add_share(struct nfs_watch *w, const struct snapshot *before, const 
 static void add_saturation(struct nfs_watch *w, const struct snapshot *before,
 			   const struct snapshot *s, nfs_span_handler *handle, void *context)
 {
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[i],
-						 *b = snapshot_transport_like(before, t, i);
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		const struct rpc_transport_state *t = &s->calls.transports[i],
+						 *b = snapshot_transport_like(&before->calls, t, i);
 
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(s, RPC_FACT_SATURATED + l))
+			if (snapshot_knows(&s->calls, RPC_FACT_SATURATED + l))
 				add_share(w, before, s, t->server, l, share(before, s, t, b, l),
 					  handle, context);
 	}

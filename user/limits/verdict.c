@@ -216,7 +216,7 @@ static bool knows_phases(uint64_t unknown)
 
 bool verdict_is_possible(const struct snapshot *s)
 {
-	return knows_phases(s->unknown);
+	return knows_phases(s->calls.unknown);
 }
 
 static bool hangs(const struct verdict_server *v)

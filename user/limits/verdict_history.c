@@ -71,13 +71,13 @@ static const struct rpc_op *op_before(const struct interval *n, size_t index)
 {
 	static const struct rpc_op none;
 
-	return snapshot_op_like(n->before, &n->now->ops[index], index) ?: &none;
+	return snapshot_op_like(&n->before->calls, &n->now->calls.ops[index], index) ?: &none;
 }
 
 static void add_ops(struct interval *n)
 {
-	for (size_t i = 0; i < n->now->op_count; i++) {
-		const struct rpc_op *o = &n->now->ops[i], *then;
+	for (size_t i = 0; i < n->now->calls.op_count; i++) {
+		const struct rpc_op *o = &n->now->calls.ops[i], *then;
 		struct verdict_sums *kind;
 		uint64_t calls;
 
@@ -102,7 +102,8 @@ static const struct rpc_transport_state *transport_before(const struct interval 
 {
 	static const struct rpc_transport_state none;
 
-	return snapshot_transport_like(n->before, &n->now->transports[index], index) ?: &none;
+	return snapshot_transport_like(&n->before->calls, &n->now->calls.transports[index], index) ?:
+		       &none;
 }
 
 static void add_transports(struct verdict_server *v, struct interval *n)
@@ -111,8 +112,8 @@ static void add_transports(struct verdict_server *v, struct interval *n)
 
 	v->transports = 0;
 	v->slots_max = 0;
-	for (size_t i = 0; i < n->now->transport_count; i++) {
-		const struct rpc_transport_state *t = &n->now->transports[i], *then;
+	for (size_t i = 0; i < n->now->calls.transport_count; i++) {
+		const struct rpc_transport_state *t = &n->now->calls.transports[i], *then;
 
 		if (strcmp(t->server, n->server) != 0)
 			continue;
@@ -142,9 +143,9 @@ static const struct rpc_server_state *find_server(const struct snapshot *s, cons
 {
 	static const struct rpc_server_state none;
 
-	for (size_t i = 0; i < s->server_count; i++)
-		if (!strcmp(s->servers[i].server, server))
-			return &s->servers[i];
+	for (size_t i = 0; i < s->calls.server_count; i++)
+		if (!strcmp(s->calls.servers[i].server, server))
+			return &s->calls.servers[i];
 	return &none;
 }
 
@@ -254,7 +255,7 @@ static void forget_waits(struct verdict_server *v)
 
 static void add_silence(struct verdict_server *v, const struct interval *n)
 {
-	bool answered = snapshot_knows(n->now, RPC_FACT_REPLIES) ? n->replies : n->calls;
+	bool answered = snapshot_knows(&n->now->calls, RPC_FACT_REPLIES) ? n->replies : n->calls;
 
 	/* A call that is younger than the interval may be the first one. */
 	if (answered || !v->oldest_ns)
@@ -268,12 +269,12 @@ static void add_interval(struct verdict_server *v, struct interval *n)
 	add_ops(n);
 	add_transports(v, n);
 	add_server(v, n);
-	v->unknown |= n->now->unknown;
+	v->unknown |= n->now->calls.unknown;
 	v->kerberos = false;
-	for (size_t i = 0; i < n->now->mount_count; i++)
-		v->kerberos |=
-			n->now->mounts[i].kerberos && !strcmp(n->now->mounts[i].server, n->server);
-	v->session_slots_wanted = n->now->session_slots_wanted;
+	for (size_t i = 0; i < n->now->calls.mount_count; i++)
+		v->kerberos |= n->now->calls.mounts[i].kerberos &&
+			       !strcmp(n->now->calls.mounts[i].server, n->server);
+	v->session_slots_wanted = n->now->calls.session_slots_wanted;
 	v->ns += n->ns;
 	v->calls += n->calls;
 	v->total_ns += n->total_ns;
@@ -281,9 +282,9 @@ static void add_interval(struct verdict_server *v, struct interval *n)
 		v->phase_ns[p] += n->phase_ns[p];
 	if (n->calls || v->oldest_ns) {
 		v->active_ns += n->ns;
-		if (n->before->cpu_waiting_ns)
-			v->cpu_waiting_ns +=
-				time_since(n, n->now->cpu_waiting_ns, n->before->cpu_waiting_ns);
+		if (n->before->calls.cpu_waiting_ns)
+			v->cpu_waiting_ns += time_since(n, n->now->calls.cpu_waiting_ns,
+							n->before->calls.cpu_waiting_ns);
 	}
 	add_silence(v, n);
 	if (n->grown)
@@ -312,7 +313,7 @@ int verdict_history_add(struct verdict_history *h, const struct snapshot *before
 {
 	int err = 0;
 
-	for (size_t i = 0; i < now->server_count && !err; i++)
-		err = verdict_history_add_server(h, before, now, now->servers[i].server);
+	for (size_t i = 0; i < now->calls.server_count && !err; i++)
+		err = verdict_history_add_server(h, before, now, now->calls.servers[i].server);
 	return err;
 }

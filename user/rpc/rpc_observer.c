@@ -241,7 +241,7 @@ static void give_up_misread(struct rpc_observer *o)
 		return;
 	log_error(&o->log, "the file of types does not fit the loaded sunrpc, although it has the "
 			   "same build id: it is not used. Make it again, see xidscope doctor");
-	snapshot_drop(&o->past, "rpc_layout", count);
+	snapshot_drop(&o->past.self, "rpc_layout", count);
 	o->types_unfit = true;
 	detach(o);
 	o->state = RPC_OBSERVER_UNUSED; /* the next poll attaches another one */
@@ -281,8 +281,8 @@ static uint64_t count_calls(struct rpc_observer *o, struct snapshot *s)
 	s->time_ns = monotonic_ns();
 	if (rpc_observer_snapshot(o, s))
 		return UINT64_MAX;
-	for (size_t i = 0; i < s->op_count; i++)
-		calls += time_histogram_count(&s->ops[i].total);
+	for (size_t i = 0; i < s->calls.op_count; i++)
+		calls += time_histogram_count(&s->calls.ops[i].total);
 	return calls;
 }
 
@@ -493,7 +493,7 @@ static int add_connections(struct rpc_observer *o, struct snapshot *s)
 {
 	if (o->source != RPC_SOURCE_BTF)
 		return xprt_files_add("", s);
-	o->unseen.quiet &= !o->mounts.read && !(s->unknown & snapshot_facts_of_waits());
+	o->unseen.quiet &= !o->mounts.read && !(s->calls.unknown & snapshot_facts_of_waits());
 	return xprt_files_add_unseen(&o->unseen, "", s);
 }
 
@@ -505,10 +505,10 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	give_up_misread(o);
 	ops = sources[o->source];
 	err = snapshot_add_calls(s, &o->past);
-	s->source = o->source;
-	s->session_slots_wanted = session_slots_wanted();
-	s->cpu_waiting_ns = cpu_pressure_waiting_ns("");
-	s->unknown = ops ? 0 : o->past.unknown;
+	s->calls.source = o->source;
+	s->calls.session_slots_wanted = session_slots_wanted();
+	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");
+	s->calls.unknown = ops ? 0 : o->past.calls.unknown;
 	if (!err && ops)
 		err = ops->read(o->source_state, s);
 	if (!err)

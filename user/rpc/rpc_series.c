@@ -110,8 +110,8 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
 
 void rpc_series_complete(struct snapshot *s)
 {
-	for (size_t i = 0; i < s->op_count; i++) {
-		struct rpc_op *op = &s->ops[i];
+	for (size_t i = 0; i < s->calls.op_count; i++) {
+		struct rpc_op *op = &s->calls.ops[i];
 		uint64_t calls = time_histogram_count(&op->total), count;
 
 		for (int p = 0; p < RPC_PHASES; p++) {
@@ -208,7 +208,7 @@ static const char *const drop_names[RPC_DROPS] = {
 void rpc_drops_add(struct snapshot *s, const __u64 *dropped)
 {
 	for (int i = 0; i < RPC_DROPS; i++)
-		snapshot_drop(s, drop_names[i], dropped[i]);
+		snapshot_drop(&s->self, drop_names[i], dropped[i]);
 }
 
 static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_t ns)
@@ -218,7 +218,7 @@ static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_
 
 uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except)
 {
-	s->map_bytes += h->memory.maps;
-	s->program_bytes += h->memory.programs;
+	s->self.map_bytes += h->memory.maps;
+	s->self.program_bytes += h->memory.programs;
 	return bpf_hooks_count(h, except, add_runs, s);
 }

@@ -89,7 +89,7 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 {
 	uint64_t left = from->before < from->total ? from->before : from->total;
 	uint64_t after = from->total - left;
-	struct slow_call *to = ARRAY_APPEND(s->slow, s->slow_count);
+	struct slow_call *to = ARRAY_APPEND(s->calls.slow, s->calls.slow_count);
 
 	if (!to)
 		return -ENOMEM;
@@ -151,12 +151,12 @@ static const struct nfs_mount *only_mount(const struct snapshot *s, const char *
 {
 	const struct nfs_mount *found = NULL;
 
-	for (size_t i = 0; i < s->mount_count; i++) {
-		if (strcmp(s->mounts[i].server, server) != 0)
+	for (size_t i = 0; i < s->calls.mount_count; i++) {
+		if (strcmp(s->calls.mounts[i].server, server) != 0)
 			continue;
 		if (found)
 			return NULL;
-		found = &s->mounts[i];
+		found = &s->calls.mounts[i];
 	}
 	return found;
 }
@@ -166,10 +166,10 @@ static const struct nfs_mount *find_mount(const struct snapshot *s, const char *
 {
 	const struct nfs_mount *only = only_mount(s, c->server);
 
-	for (size_t i = 0; i < s->mount_count && !only; i++)
-		if (!strcmp(s->mounts[i].server, c->server) &&
-		    is_mount_of(&s->mounts[i], root, c->client))
-			return &s->mounts[i];
+	for (size_t i = 0; i < s->calls.mount_count && !only; i++)
+		if (!strcmp(s->calls.mounts[i].server, c->server) &&
+		    is_mount_of(&s->calls.mounts[i], root, c->client))
+			return &s->calls.mounts[i];
 	return only;
 }
 
@@ -177,8 +177,8 @@ void slow_calls_find_mounts(struct snapshot *s, const char *root)
 {
 	const struct nfs_mount *mount = NULL;
 
-	for (size_t i = 0; i < s->slow_count; i++) {
-		struct slow_call *c = &s->slow[i];
+	for (size_t i = 0; i < s->calls.slow_count; i++) {
+		struct slow_call *c = &s->calls.slow[i];
 
 		/* Most are of the same mount as the one before. */
 		if (!i || c->client != c[-1].client || strcmp(c->server, c[-1].server) != 0)

@@ -21,7 +21,7 @@ static struct connection connection_of(const struct snapshot *before,
 {
 	static const struct rpc_transport_state none;
 	const struct rpc_transport_state *then =
-		(before ? snapshot_transport_like(before, t, 0) : NULL) ?: &none;
+		(before ? snapshot_transport_like(&before->calls, t, 0) : NULL) ?: &none;
 	struct connection c = { .transport = t, .stuck = t->oldest_ns >= STUCK_NS };
 
 	c.replies = counted_since(t->replies, then->replies);
@@ -65,14 +65,14 @@ struct connections connections_of(const struct snapshot *before, const struct sn
 	struct connection *added;
 	uint64_t replies = 0;
 
-	for (size_t i = 0; i < s->transport_count; i++) {
-		if (strcmp(s->transports[i].server, server) != 0 ||
-		    !*s->transports[i].remote.address)
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		if (strcmp(s->calls.transports[i].server, server) != 0 ||
+		    !*s->calls.transports[i].remote.address)
 			continue;
 		added = ARRAY_APPEND(c.list, c.count);
 		if (!added)
 			break;
-		*added = connection_of(before, &s->transports[i]);
+		*added = connection_of(before, &s->calls.transports[i]);
 		replies += added->replies;
 	}
 	median = find_median(&c);

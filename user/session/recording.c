@@ -191,12 +191,13 @@ int recording_decode(struct recording *r, const uint8_t *bytes, size_t size, str
 
 	for (size_t i = 0; i < recorded_table_count && !err; i++)
 		err = take_table(r, i, &c, s);
-	if (!err && (c.at < c.end || s->source >= RPC_SOURCES || s->rpc_hook_count > s->hook_count))
+	if (!err && (c.at < c.end || s->calls.source >= RPC_SOURCES ||
+		     s->self.rpc_hook_count > s->self.hook_count))
 		err = -EBADMSG;
-	for (size_t i = 0; i < s->hook_count && !err; i++)
-		err = s->hooks[i].name ? 0 : -EBADMSG;
-	for (size_t i = 0; i < s->drop_count && !err; i++)
-		err = s->drops[i].reason ? 0 : -EBADMSG;
+	for (size_t i = 0; i < s->self.hook_count && !err; i++)
+		err = s->self.hooks[i].name ? 0 : -EBADMSG;
+	for (size_t i = 0; i < s->self.drop_count && !err; i++)
+		err = s->self.drops[i].reason ? 0 : -EBADMSG;
 	if (!err)
 		return 1;
 	snapshot_free(s);

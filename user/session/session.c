@@ -32,9 +32,9 @@ static bool has_mount(const struct session *t, const char *server)
 	const struct snapshot *both[] = { &t->first, &t->last };
 
 	for (size_t b = 0; b < 2; b++)
-		for (size_t i = 0; i < both[b]->mount_count; i++)
-			if (!strcmp(both[b]->mounts[i].server, server) &&
-			    matches(t->filter.mount, both[b]->mounts[i].mountpoint))
+		for (size_t i = 0; i < both[b]->calls.mount_count; i++)
+			if (!strcmp(both[b]->calls.mounts[i].server, server) &&
+			    matches(t->filter.mount, both[b]->calls.mounts[i].mountpoint))
 				return true;
 	return false;
 }
@@ -70,12 +70,12 @@ static int find_servers(struct session *t, const struct snapshot *s)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < s->server_count && err >= 0; i++)
-		if (session_wants_server(t, s->servers[i].server))
-			err = server_number(t, s->servers[i].server);
-	for (size_t i = 0; i < s->op_count && err >= 0; i++)
-		if (session_wants_server(t, s->ops[i].server))
-			err = server_number(t, s->ops[i].server);
+	for (size_t i = 0; i < s->calls.server_count && err >= 0; i++)
+		if (session_wants_server(t, s->calls.servers[i].server))
+			err = server_number(t, s->calls.servers[i].server);
+	for (size_t i = 0; i < s->calls.op_count && err >= 0; i++)
+		if (session_wants_server(t, s->calls.ops[i].server))
+			err = server_number(t, s->calls.ops[i].server);
 	return err < 0 ? err : 0;
 }
 
@@ -181,35 +181,35 @@ static void fill_points(struct session *t, const struct snapshot *before,
 {
 	struct session_point *p;
 
-	for (size_t i = 0; i < now->op_count; i++) {
-		const struct rpc_op *o = &now->ops[i];
+	for (size_t i = 0; i < now->calls.op_count; i++) {
+		const struct rpc_op *o = &now->calls.ops[i];
 
 		p = session_wants_op(t, o->op) ? point_of(t, o->server) : NULL;
 		if (p)
-			add_op(p, o, snapshot_op_like(before, o, i));
+			add_op(p, o, snapshot_op_like(&before->calls, o, i));
 	}
-	for (size_t i = 0; i < now->error_count; i++) {
-		const struct rpc_error *e = &now->errors[i], *then;
+	for (size_t i = 0; i < now->calls.error_count; i++) {
+		const struct rpc_error *e = &now->calls.errors[i], *then;
 
 		if (is_expected(e->status) || !session_wants_op(t, e->op))
 			continue;
 		p = point_of(t, e->server);
-		then = FIND_BEFORE(e, before, error, i, same_error);
+		then = FIND_BEFORE(e, &before->calls, error, i, same_error);
 		if (p)
 			p->errors += counted_since(e->count, then ? then->count : 0);
 	}
-	for (size_t i = 0; i < now->transport_count; i++) {
-		const struct rpc_transport_state *c = &now->transports[i];
+	for (size_t i = 0; i < now->calls.transport_count; i++) {
+		const struct rpc_transport_state *c = &now->calls.transports[i];
 
 		p = point_of(t, c->server);
 		if (p)
-			add_transport(p, c, snapshot_transport_like(before, c, i));
+			add_transport(p, c, snapshot_transport_like(&before->calls, c, i));
 	}
-	for (size_t i = 0; i < now->server_count; i++) {
-		p = point_of(t, now->servers[i].server);
+	for (size_t i = 0; i < now->calls.server_count; i++) {
+		p = point_of(t, now->calls.servers[i].server);
 		for (int q = 0; p && q < RPC_QUEUES; q++)
-			if (p->oldest_ns < now->servers[i].oldest_ns[q])
-				p->oldest_ns = now->servers[i].oldest_ns[q];
+			if (p->oldest_ns < now->calls.servers[i].oldest_ns[q])
+				p->oldest_ns = now->calls.servers[i].oldest_ns[q];
 	}
 }
 
@@ -330,9 +330,9 @@ static void find_faults(struct session *t, const struct snapshot *before,
 {
 	struct session_event *e;
 
-	for (size_t i = 0; i < now->fault_count; i++) {
-		const struct fault *f = &now->faults[i],
-				   *then = FIND_BEFORE(f, before, fault, i, same_fault);
+	for (size_t i = 0; i < now->faults.fault_count; i++) {
+		const struct fault *f = &now->faults.faults[i],
+				   *then = FIND_BEFORE(f, &before->faults, fault, i, same_fault);
 		uint64_t count = counted_since(f->count, then ? then->count : 0);
 
 		if (!count)
@@ -342,9 +342,9 @@ static void find_faults(struct session *t, const struct snapshot *before,
 		e->nvswitch = f->nvswitch;
 		snprintf(e->what, sizeof(e->what), "%s", f->severity);
 	}
-	for (size_t i = 0; i < now->kernel_event_count; i++) {
-		const struct kernel_event *k = &now->kernel_events[i],
-					  *then = FIND_BEFORE(k, before, kernel_event, i,
+	for (size_t i = 0; i < now->faults.kernel_event_count; i++) {
+		const struct kernel_event *k = &now->faults.kernel_events[i],
+					  *then = FIND_BEFORE(k, &before->faults, kernel_event, i,
 							      same_event);
 		uint64_t count = counted_since(k->count, then ? then->count : 0);
 
@@ -426,9 +426,9 @@ static int end_interval(struct session *t, const struct snapshot *before)
 		session_point_add(&t->servers[i].sums, &latest->points[i]);
 	find_faults(t, before, &t->last);
 	find_stalls(t);
-	for (size_t i = 0; i < t->last.slow_count && !err; i++)
-		if (wants_slow(t, &t->last.slow[i]))
-			err = add_slow(t, &t->last.slow[i]);
+	for (size_t i = 0; i < t->last.calls.slow_count && !err; i++)
+		if (wants_slow(t, &t->last.calls.slow[i]))
+			err = add_slow(t, &t->last.calls.slow[i]);
 	if (!err)
 		err = keep_interval(t);
 	if (!err)

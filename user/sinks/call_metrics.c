@@ -42,7 +42,7 @@ static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 	struct time_histogram sums[KINDS] = {};
 	bool met[KINDS] = {};
 
-	for (const struct rpc_op *o = first; o < s->ops + s->op_count; o++) {
+	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++) {
 		enum kind kind = kind_of(o->op);
 
 		if (strcmp(o->server, first->server) != 0)
@@ -64,21 +64,21 @@ static void write_phases(struct metrics_writer *w, const struct snapshot *s,
 {
 	struct time_histogram sums[RPC_PHASES] = {};
 
-	for (const struct rpc_op *o = first; o < s->ops + s->op_count; o++)
+	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++)
 		for (int p = 0; p < RPC_PHASES && !strcmp(o->server, first->server); p++)
 			time_histogram_add(&sums[p], &o->phase[p]);
 	for (int p = 0; p < RPC_PHASES; p++) {
 		const struct metric_label labels[] = { { "server", first->server },
 						       { "phase", rpc_phase_names[p] } };
 
-		if (snapshot_knows(s, RPC_FACT_PHASE + p))
+		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
 			write_times(w, labels, LABEL_COUNT(labels), &sums[p]);
 	}
 }
 
 static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
 {
-	const struct rpc_op *first = s->ops;
+	const struct rpc_op *first = s->calls.ops;
 
 	while (strcmp(first->server, o->server) != 0)
 		first++;
@@ -87,35 +87,35 @@ static bool is_first_of_server(const struct snapshot *s, const struct rpc_op *o)
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->ops + s->op_count;
+	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 
 	write_family(w, METRIC_RPC_SECONDS);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		if (is_first_of_server(s, o))
 			write_kinds(w, s, o);
 	write_family(w, METRIC_RPC_PHASE_SECONDS);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		if (is_first_of_server(s, o))
 			write_phases(w, s, o);
 }
 
 static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->ops + s->op_count;
+	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_RPC_OP_CALLS);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		SAMPLE(w, format_integer(number, time_histogram_count(&o->total)),
 		       { "server", o->server }, { "op", o->op });
 	write_family(w, METRIC_RPC_OP_SECONDS);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		SAMPLE(w, format_nanoseconds(number, o->total.sum_ns), { "server", o->server },
 		       { "op", o->op });
 	write_family(w, METRIC_RPC_OP_PHASE_SECONDS);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		for (int p = 0; p < RPC_PHASES; p++)
-			if (snapshot_knows(s, RPC_FACT_PHASE + p))
+			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
 				SAMPLE(w, format_nanoseconds(number, o->phase[p].sum_ns),
 				       { "server", o->server }, { "op", o->op },
 				       { "phase", rpc_phase_names[p] });
@@ -123,22 +123,22 @@ static void write_op_sums(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_op_histograms(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->ops + s->op_count;
+	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 
 	write_family(w, METRIC_RPC_OP_DURATION_SECONDS);
-	for (const struct rpc_op *o = s->ops; o < end; o++) {
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++) {
 		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
 
 		write_times(w, labels, LABEL_COUNT(labels), &o->total);
 	}
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		for (int p = 0; p < RPC_PHASES; p++) {
 			const struct metric_label labels[] = { { "server", o->server },
 							       { "op", o->op },
 							       { "phase", rpc_phase_names[p] } };
 
-			if (snapshot_knows(s, RPC_FACT_PHASE + p))
+			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
 				write_times(w, labels, LABEL_COUNT(labels), &o->phase[p]);
 		}
 }
@@ -147,30 +147,31 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
  * an op that is shown has none. */
 static bool knows_bytes(const struct snapshot *s, const struct rpc_op *o, enum rpc_fact fact)
 {
-	return snapshot_knows(s, fact) && (o->sent_bytes || s->source != RPC_SOURCE_TRACEPOINTS);
+	return snapshot_knows(&s->calls, fact) &&
+	       (o->sent_bytes || s->calls.source != RPC_SOURCE_TRACEPOINTS);
 }
 
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_op *end = s->ops + s->op_count;
+	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
 	char number[NUMBER_SIZE];
 
 	write_servers(w, s);
 	write_op_sums(w, s);
 	write_op_histograms(w, s);
 	write_family(w, METRIC_RPC_SENT_BYTES);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		if (knows_bytes(s, o, RPC_FACT_SENT_BYTES))
 			SAMPLE(w, format_integer(number, o->sent_bytes), { "server", o->server },
 			       { "op", o->op });
 	write_family(w, METRIC_RPC_RECEIVED_BYTES);
-	for (const struct rpc_op *o = s->ops; o < end; o++)
+	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
 		if (knows_bytes(s, o, RPC_FACT_RECEIVED_BYTES))
 			SAMPLE(w, format_integer(number, o->received_bytes),
 			       { "server", o->server }, { "op", o->op });
 	write_family(w, METRIC_RPC_ERRORS);
-	for (size_t i = 0; i < s->error_count; i++)
-		SAMPLE(w, format_integer(number, s->errors[i].count),
-		       { "server", s->errors[i].server }, { "op", s->errors[i].op },
-		       { "status", s->errors[i].status });
+	for (size_t i = 0; i < s->calls.error_count; i++)
+		SAMPLE(w, format_integer(number, s->calls.errors[i].count),
+		       { "server", s->calls.errors[i].server }, { "op", s->calls.errors[i].op },
+		       { "status", s->calls.errors[i].status });
 }

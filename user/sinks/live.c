@@ -204,7 +204,7 @@ static void format_phases(char *text, size_t size, const struct snapshot *s,
 
 	snprintf(text, size, "%s", p->calls && !count ? "-" : "");
 	for (size_t i = 0; i < count && i < 2; i++)
-		if (snapshot_knows(s, RPC_FACT_PHASE + (int)largest[i]))
+		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + (int)largest[i]))
 			len += (size_t)snprintf(text + len, size - len, "%s%s %u", len ? " " : "",
 						rpc_phase_names[largest[i]],
 						percent(p->phase_ns[largest[i]], p->total.sum_ns));
@@ -236,7 +236,7 @@ static void write_wide(struct live *v, const struct snapshot *s, const struct se
 {
 	char p50[DURATION_SIZE] = "-", p99[DURATION_SIZE] = "-";
 
-	if (p->calls && snapshot_knows(s, RPC_FACT_DISTRIBUTION)) {
+	if (p->calls && snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION)) {
 		format_duration(p50, time_histogram_quantile(&p->total, 0.5));
 		format_duration(p99, time_histogram_quantile(&p->total, 0.99));
 	}
@@ -346,7 +346,7 @@ void live_interval(struct live *v, const struct session *t)
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
 	if (!t->latest.count) {
 		fprintf(v->out, "%s no NFS server%s\n", clock,
-			t->last.server_count || t->last.op_count ? " matches" : "");
+			t->last.calls.server_count || t->last.calls.op_count ? " matches" : "");
 		v->lines++;
 	}
 	for (size_t i = 0; i < t->latest.count; i++) {

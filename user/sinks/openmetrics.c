@@ -17,8 +17,8 @@ static void write_transport_counter(struct metrics_writer *w, const struct snaps
 	char number[NUMBER_SIZE];
 
 	write_family(w, metric);
-	for (size_t i = 0; i < s->transport_count && snapshot_knows(s, fact); i++) {
-		const struct rpc_transport_state *t = &s->transports[i];
+	for (size_t i = 0; i < s->calls.transport_count && snapshot_knows(&s->calls, fact); i++) {
+		const struct rpc_transport_state *t = &s->calls.transports[i];
 		uint64_t value;
 
 		if (t->named_only)
@@ -41,7 +41,7 @@ static void write_transport_info(struct metrics_writer *w, const struct rpc_tran
 /* All transports of a server share its session, whose waits count for the first of them. */
 static bool is_first_transport(const struct snapshot *s, const struct rpc_transport_state *t)
 {
-	const struct rpc_transport_state *first = s->transports;
+	const struct rpc_transport_state *first = s->calls.transports;
 
 	while (strcmp(first->server, t->server) != 0)
 		first++;
@@ -63,15 +63,15 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 	COUNTER(RTT_SECONDS, REPLIES, rtt_ns, format_nanoseconds);
 #undef COUNTER
 	write_family(w, METRIC_RPC_TRANSPORT_INFO);
-	for (size_t i = 0; i < s->transport_count; i++)
-		write_transport_info(w, &s->transports[i]);
+	for (size_t i = 0; i < s->calls.transport_count; i++)
+		write_transport_info(w, &s->calls.transports[i]);
 
 	write_family(w, METRIC_RPC_SATURATED_SECONDS);
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[i];
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		const struct rpc_transport_state *t = &s->calls.transports[i];
 
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(s, RPC_FACT_SATURATED + l) && !t->named_only &&
+			if (snapshot_knows(&s->calls, RPC_FACT_SATURATED + l) && !t->named_only &&
 			    (l != RPC_LIMIT_SESSION || t->saturated_ns[l] ||
 			     is_first_transport(s, t)))
 				SAMPLE(w, format_nanoseconds(number, t->saturated_ns[l]),
@@ -79,8 +79,8 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 				       { "limit", rpc_limit_names[l] });
 	}
 	write_family(w, METRIC_RPC_SLOTS);
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[i];
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		const struct rpc_transport_state *t = &s->calls.transports[i];
 		const struct {
 			const char *name;
 			enum rpc_fact fact;
@@ -92,7 +92,7 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 		};
 
 		for (size_t k = 0; t->alive && k < sizeof(kinds) / sizeof(kinds[0]); k++)
-			if (snapshot_knows(s, kinds[k].fact))
+			if (snapshot_knows(&s->calls, kinds[k].fact))
 				SAMPLE(w, format_integer(number, kinds[k].value),
 				       { "server", t->server }, { "transport", t->name },
 				       { "kind", kinds[k].name });
@@ -101,47 +101,47 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct rpc_server_state *end = s->servers + s->server_count;
+	const struct rpc_server_state *end = s->calls.servers + s->calls.server_count;
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_RPC_QUEUE_DEPTH);
-	for (const struct rpc_server_state *v = s->servers; v < end; v++)
+	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++) {
 			const struct metric_label labels[] = { { "server", v->server },
 							       { "queue", rpc_queue_names[q] } };
 
-			if (!snapshot_knows(s, RPC_FACT_DEPTH + q))
+			if (!snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
 				continue;
 			write_histogram(w, labels, LABEL_COUNT(labels), v->depth[q].bucket,
 					DEPTH_OVERFLOW, DEPTH_SHIFT,
 					format_integer(number, v->depth[q].sum));
 		}
 	write_family(w, METRIC_RPC_QUEUE_DEPTH_MAX);
-	for (const struct rpc_server_state *v = s->servers; v < end; v++)
+	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (snapshot_knows(s, RPC_FACT_DEPTH_MAX + q))
+			if (snapshot_knows(&s->calls, RPC_FACT_DEPTH_MAX + q))
 				SAMPLE(w, format_integer(number, v->depth_max[q]),
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 	write_family(w, METRIC_RPC_OLDEST_WAITER_SECONDS);
-	for (const struct rpc_server_state *v = s->servers; v < end; v++)
+	for (const struct rpc_server_state *v = s->calls.servers; v < end; v++)
 		for (int q = 0; q < RPC_QUEUES; q++)
-			if (q != RPC_QUEUE_XMIT && snapshot_knows(s, RPC_FACT_OLDEST + q))
+			if (q != RPC_QUEUE_XMIT && snapshot_knows(&s->calls, RPC_FACT_OLDEST + q))
 				SAMPLE(w, format_nanoseconds(number, v->oldest_ns[q]),
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 }
 
 static void write_verdicts(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct episode_stats *end = s->episodes + s->episode_count, *e;
+	const struct episode_stats *end = s->calls.episodes + s->calls.episode_count, *e;
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_RPC_LIMIT);
-	for (size_t i = 0; i < s->server_count; i++)
-		if (s->servers[i].bound_by)
-			SAMPLE(w, "1", { "server", s->servers[i].server },
-			       { "limit", s->servers[i].bound_by });
+	for (size_t i = 0; i < s->calls.server_count; i++)
+		if (s->calls.servers[i].bound_by)
+			SAMPLE(w, "1", { "server", s->calls.servers[i].server },
+			       { "limit", s->calls.servers[i].bound_by });
 #define EACH_EPISODE(h, overflow, shift, sum)                                                      \
-	for (e = s->episodes; e < end; e++) {                                                      \
+	for (e = s->calls.episodes; e < end; e++) {                                                \
 		const struct metric_label labels[] = { { "server", e->server },                    \
 						       { "kind", e->kind } };                      \
 		write_histogram(w, labels, LABEL_COUNT(labels), (h).bucket, overflow, shift, sum); \
@@ -158,14 +158,15 @@ static void write_verdicts(struct metrics_writer *w, const struct snapshot *s)
 static void write_mounts(struct metrics_writer *w, const struct snapshot *s)
 {
 	write_family(w, METRIC_RPC_SERVER_INFO);
-	for (size_t i = 0; i < s->storage_count; i++)
-		SAMPLE(w, "1", { "server", s->storages[i].server },
-		       { "storage", s->storages[i].storage });
+	for (size_t i = 0; i < s->calls.storage_count; i++)
+		SAMPLE(w, "1", { "server", s->calls.storages[i].server },
+		       { "storage", s->calls.storages[i].storage });
 	write_family(w, METRIC_NFS_MOUNT_INFO);
-	for (size_t i = 0; i < s->mount_count; i++)
-		SAMPLE(w, "1", { "server", s->mounts[i].server }, { "export", s->mounts[i].export },
-		       { "mountpoint", s->mounts[i].mountpoint },
-		       { "version", s->mounts[i].version });
+	for (size_t i = 0; i < s->calls.mount_count; i++)
+		SAMPLE(w, "1", { "server", s->calls.mounts[i].server },
+		       { "export", s->calls.mounts[i].export },
+		       { "mountpoint", s->calls.mounts[i].mountpoint },
+		       { "version", s->calls.mounts[i].version });
 }
 
 static void write_unverified(struct metrics_writer *w, const struct snapshot *s)
@@ -173,10 +174,10 @@ static void write_unverified(struct metrics_writer *w, const struct snapshot *s)
 	char number[NUMBER_SIZE], code[16];
 
 	write_family(w, METRIC_GPU_XID_UNVERIFIED);
-	for (size_t i = 0; i < s->unverified_count; i++) {
-		snprintf(code, sizeof(code), "%u", s->unverified[i].code);
-		SAMPLE(w, format_integer(number, s->unverified[i].count),
-		       { "gpu", s->unverified[i].gpu }, { "xid", code });
+	for (size_t i = 0; i < s->faults.unverified_count; i++) {
+		snprintf(code, sizeof(code), "%u", s->faults.unverified[i].code);
+		SAMPLE(w, format_integer(number, s->faults.unverified[i].count),
+		       { "gpu", s->faults.unverified[i].gpu }, { "xid", code });
 	}
 }
 
@@ -185,34 +186,34 @@ static void write_paths(struct metrics_writer *w, const struct snapshot *s)
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_GPU_FAULT_REPORTS);
-	for (int p = 0; p < FAULT_PATHS && s->gpu_watched; p++)
-		SAMPLE(w, format_integer(number, s->fault_paths[p]),
+	for (int p = 0; p < FAULT_PATHS && s->faults.gpu_watched; p++)
+		SAMPLE(w, format_integer(number, s->faults.fault_paths[p]),
 		       { "path", fault_path_names[p] });
 }
 
 static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct fault *end = s->faults + s->fault_count;
+	const struct fault *end = s->faults.faults + s->faults.fault_count;
 	char number[NUMBER_SIZE], code[16];
 	/* Summed once, for each sum looks at all faults. There are some 4,000 at most
 	 * (faults/faults.h). */
-	struct fault_group groups[s->fault_count + 1], *group;
+	struct fault_group groups[s->faults.fault_count + 1], *group;
 	const struct fault *f;
 
 	/* A group's series are written for its first fault, if its time is known. */
-	for (f = s->faults; f < end; f++) {
-		group = &groups[f - s->faults];
+	for (f = s->faults.faults; f < end; f++) {
+		group = &groups[f - s->faults.faults];
 		*group = (struct fault_group){};
 		if (!fault_group_sum(s, f, group))
 			group->last = 0;
 	}
 	/* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): all groups are filled above. */
-#define EACH(is_nvswitch)                 \
-	for (f = s->faults; f < end; f++) \
+#define EACH(is_nvswitch)                        \
+	for (f = s->faults.faults; f < end; f++) \
 		if (f->nvswitch == (is_nvswitch) && snprintf(code, sizeof(code), "%u", f->code) > 0)
 #define EACH_GROUP(is_nvswitch) \
 	EACH(is_nvswitch)       \
-	if ((group = &groups[f - s->faults])->last > 0)
+	if ((group = &groups[f - s->faults.faults])->last > 0)
 
 	write_family(w, METRIC_GPU_XID_ERRORS);
 	EACH(false)
@@ -258,45 +259,48 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 
 static void write_kernel_events(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct kernel_event *end = s->kernel_events + s->kernel_event_count;
+	const struct kernel_event *end = s->faults.kernel_events + s->faults.kernel_event_count;
 	char number[NUMBER_SIZE];
 	const struct kernel_event *e;
 
 	write_family(w, METRIC_GPU_DRIVER_ERRORS);
-	for (e = s->kernel_events; e < end; e++)
+	for (e = s->faults.kernel_events; e < end; e++)
 		if (e->gpu_driver)
 			SAMPLE(w, format_integer(number, e->count), { "gpu", e->device },
 			       { "kind", e->kind });
 	write_family(w, METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS);
-	for (e = s->kernel_events; e < end; e++)
+	for (e = s->faults.kernel_events; e < end; e++)
 		if (e->gpu_driver)
 			SAMPLE(w, format_timestamp(number, e->last), { "gpu", e->device },
 			       { "kind", e->kind });
 	write_family(w, METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS);
-	for (size_t i = 0; i < s->recovery_count; i++)
-		SAMPLE(w, format_timestamp(number, s->recoveries[i].time),
-		       { "gpu", s->recoveries[i].gpu }, { "evidence", s->recoveries[i].evidence });
+	for (size_t i = 0; i < s->faults.recovery_count; i++)
+		SAMPLE(w, format_timestamp(number, s->faults.recoveries[i].time),
+		       { "gpu", s->faults.recoveries[i].gpu },
+		       { "evidence", s->faults.recoveries[i].evidence });
 	write_family(w, METRIC_GPU_PAST_FAILURES);
-	for (size_t i = 0; i < s->gpu_count; i++)
-		if (s->gpus[i].past_failures)
-			SAMPLE(w, format_integer(number, s->gpus[i].past_failures),
-			       { "gpu", s->gpus[i].gpu });
+	for (size_t i = 0; i < s->faults.gpu_count; i++)
+		if (s->faults.gpus[i].past_failures)
+			SAMPLE(w, format_integer(number, s->faults.gpus[i].past_failures),
+			       { "gpu", s->faults.gpus[i].gpu });
 	write_family(w, METRIC_GPU_GSP_RATE_LIMITED);
-	for (size_t i = 0; i < s->gpu_count; i++)
-		SAMPLE(w, s->gpus[i].rate_limited ? "1" : "0", { "gpu", s->gpus[i].gpu });
+	for (size_t i = 0; i < s->faults.gpu_count; i++)
+		SAMPLE(w, s->faults.gpus[i].rate_limited ? "1" : "0",
+		       { "gpu", s->faults.gpus[i].gpu });
 	write_family(w, METRIC_GPU_INFO);
-	for (size_t i = 0; i < s->gpu_count; i++)
-		if (*s->gpus[i].uuid || *s->gpus[i].serial)
-			SAMPLE(w, "1", { "gpu", s->gpus[i].gpu }, { "uuid", s->gpus[i].uuid },
-			       { "serial", s->gpus[i].serial });
+	for (size_t i = 0; i < s->faults.gpu_count; i++)
+		if (*s->faults.gpus[i].uuid || *s->faults.gpus[i].serial)
+			SAMPLE(w, "1", { "gpu", s->faults.gpus[i].gpu },
+			       { "uuid", s->faults.gpus[i].uuid },
+			       { "serial", s->faults.gpus[i].serial });
 	write_family(w, METRIC_KERNEL_EVENTS);
-	for (e = s->kernel_events; e < end; e++)
+	for (e = s->faults.kernel_events; e < end; e++)
 		if (!e->gpu_driver)
 			SAMPLE(w, format_integer(number, e->count), { "kind", e->kind },
 			       { "device", e->device });
 	write_family(w, METRIC_KERNEL_LOG_LOST_RECORDS);
-	if (s->gpu_watched)
-		write_sample(w, "_total", NULL, 0, format_integer(number, s->log_lost));
+	if (s->faults.gpu_watched)
+		write_sample(w, "_total", NULL, 0, format_integer(number, s->faults.log_lost));
 }
 
 static void write_health(struct metrics_writer *w, const struct snapshot *s)
@@ -304,9 +308,9 @@ static void write_health(struct metrics_writer *w, const struct snapshot *s)
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_NODE_HEALTH);
-	for (size_t i = 0; i < s->health_count; i++)
-		SAMPLE(w, format_integer(number, (uint64_t)s->health[i].level),
-		       { "check", s->health[i].check });
+	for (size_t i = 0; i < s->self.health_count; i++)
+		SAMPLE(w, format_integer(number, (uint64_t)s->self.health[i].level),
+		       { "check", s->self.health[i].check });
 }
 
 static void write_self(struct metrics_writer *w, const struct snapshot *s)
@@ -314,35 +318,35 @@ static void write_self(struct metrics_writer *w, const struct snapshot *s)
 	char number[NUMBER_SIZE];
 
 	write_family(w, METRIC_HOOK_ATTACHED);
-	for (size_t i = 0; i < s->hook_count; i++)
-		SAMPLE(w, s->hooks[i].attached ? "1" : "0", { "hook", s->hooks[i].name });
+	for (size_t i = 0; i < s->self.hook_count; i++)
+		SAMPLE(w, s->self.hooks[i].attached ? "1" : "0", { "hook", s->self.hooks[i].name });
 	write_family(w, METRIC_RPC_SOURCE);
 	for (int i = RPC_SOURCE_NONE + 1; i < RPC_SOURCES; i++)
-		SAMPLE(w, (int)s->source == i ? "1" : "0", { "source", rpc_source_names[i] });
+		SAMPLE(w, (int)s->calls.source == i ? "1" : "0", { "source", rpc_source_names[i] });
 	write_family(w, METRIC_EVENTS_DROPPED);
-	for (size_t i = 0; i < s->drop_count; i++)
-		SAMPLE(w, format_integer(number, s->drops[i].count),
-		       { "reason", s->drops[i].reason });
+	for (size_t i = 0; i < s->self.drop_count; i++)
+		SAMPLE(w, format_integer(number, s->self.drops[i].count),
+		       { "reason", s->self.drops[i].reason });
 	write_family(w, METRIC_FOLDED_ENTRIES);
-	write_sample(w, "", NULL, 0, format_integer(number, s->folded_entries));
+	write_sample(w, "", NULL, 0, format_integer(number, s->calls.folded_entries));
 	write_family(w, METRIC_EXPORT_SECONDS);
-	snprintf(number, sizeof(number), "%.6f", s->export_seconds);
+	snprintf(number, sizeof(number), "%.6f", s->self.export_seconds);
 	write_sample(w, "", NULL, 0, number);
 	write_family(w, METRIC_EXPORT_ERRORS);
-	write_sample(w, "_total", NULL, 0, format_integer(number, s->export_errors));
+	write_sample(w, "_total", NULL, 0, format_integer(number, s->self.export_errors));
 	write_family(w, METRIC_MEMORY_BYTES);
-	SAMPLE(w, format_integer(number, s->resident_bytes), { "kind", "resident" });
-	SAMPLE(w, format_integer(number, s->map_bytes), { "kind", "maps" });
-	SAMPLE(w, format_integer(number, s->trace_bytes), { "kind", "trace" });
-	SAMPLE(w, format_integer(number, s->program_bytes), { "kind", "programs" });
+	SAMPLE(w, format_integer(number, s->self.resident_bytes), { "kind", "resident" });
+	SAMPLE(w, format_integer(number, s->self.map_bytes), { "kind", "maps" });
+	SAMPLE(w, format_integer(number, s->self.trace_bytes), { "kind", "trace" });
+	SAMPLE(w, format_integer(number, s->self.program_bytes), { "kind", "programs" });
 	write_family(w, METRIC_PROGRAM_RUN_SECONDS);
-	for (size_t i = 0; i < s->program_count; i++)
-		SAMPLE(w, format_nanoseconds(number, s->programs[i].ns),
-		       { "program", s->programs[i].name });
+	for (size_t i = 0; i < s->self.program_count; i++)
+		SAMPLE(w, format_nanoseconds(number, s->self.programs[i].ns),
+		       { "program", s->self.programs[i].name });
 	write_family(w, METRIC_PROGRAM_RUNS);
-	for (size_t i = 0; i < s->program_count; i++)
-		SAMPLE(w, format_integer(number, s->programs[i].runs),
-		       { "program", s->programs[i].name });
+	for (size_t i = 0; i < s->self.program_count; i++)
+		SAMPLE(w, format_integer(number, s->self.programs[i].runs),
+		       { "program", s->self.programs[i].name });
 	write_family(w, METRIC_BUILD_INFO);
 	SAMPLE(w, "1", { "version", XIDSCOPE_VERSION });
 }
@@ -353,9 +357,10 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 	struct metrics_writer w = { .out = out,
 				    .format = format,
 				    .detail = detail,
-				    .bounds_known = snapshot_knows(s, RPC_FACT_DISTRIBUTION) ?
-							    UINT64_MAX :
-							    BOUND_INFINITY };
+				    .bounds_known =
+					    snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION) ?
+						    UINT64_MAX :
+						    BOUND_INFINITY };
 
 	call_metrics_write(&w, s);
 	write_transports(&w, s);

@@ -24,7 +24,7 @@ static struct sums sum_up(const struct snapshot *s, const char *server)
 {
 	struct sums sums = {};
 
-	for (const struct rpc_op *o = s->ops; o < s->ops + s->op_count; o++) {
+	for (const struct rpc_op *o = s->calls.ops; o < s->calls.ops + s->calls.op_count; o++) {
 		if (server && strcmp(o->server, server) != 0)
 			continue;
 		sums.calls += time_histogram_count(&o->total);
@@ -73,7 +73,7 @@ static bool knows_all_phases(const struct snapshot *s)
 {
 	const uint64_t phases = RPC_FACT_BIT(RPC_PHASES) - 1;
 
-	return !(s->unknown >> RPC_FACT_PHASE & phases);
+	return !(s->calls.unknown >> RPC_FACT_PHASE & phases);
 }
 
 static void summarise_phases(FILE *out, const struct snapshot *s, const struct sums *sums)
@@ -91,7 +91,7 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 		fprintf(out,
 			"- Limit unknown: the source %s does not measure all phases; see "
 			"xidscope doctor.\n",
-			rpc_source_names[s->source]);
+			rpc_source_names[s->calls.source]);
 }
 
 static void summarise_server(FILE *out, const struct snapshot *s, const char *server,
@@ -112,8 +112,8 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 		  server, sums.calls, seconds, (double)sums.calls / seconds, mean,
 		  (double)sums.total_ns / 1e9 / seconds);
 	summarise_phases(out, s, &sums);
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[i];
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		const struct rpc_transport_state *t = &s->calls.transports[i];
 
 		if (strcmp(t->server, server) != 0)
 			continue;
@@ -132,8 +132,8 @@ static void report_faults(FILE *out, const struct snapshot *s)
 {
 	bool headed = false;
 
-	for (size_t i = 0; i < s->fault_count; i++) {
-		const struct fault *f = &s->faults[i];
+	for (size_t i = 0; i < s->faults.fault_count; i++) {
+		const struct fault *f = &s->faults.faults[i];
 
 		if (!f->count)
 			continue;
@@ -150,8 +150,8 @@ static void summarise_faults(FILE *out, const struct snapshot *s, uint64_t open_
 {
 	bool any = false;
 
-	for (size_t i = 0; i < s->fault_count; i++) {
-		const struct fault *f = &s->faults[i];
+	for (size_t i = 0; i < s->faults.fault_count; i++) {
+		const struct fault *f = &s->faults.faults[i];
 
 		if (!f->count)
 			continue;
@@ -161,7 +161,7 @@ static void summarise_faults(FILE *out, const struct snapshot *s, uint64_t open_
 			  f->code, f->severity, f->count, f->count == 1 ? "time" : "times",
 			  f->nvswitch ? "" : " ", f->nvswitch ? "" : xid_action_advice(f->action));
 	}
-	if (!s->gpu_watched)
+	if (!s->faults.gpu_watched)
 		fputs("- GPU faults not observed.\n", out);
 	else if (!any)
 		fprintf(out,
@@ -175,16 +175,17 @@ static void summarise_faults(FILE *out, const struct snapshot *s, uint64_t open_
  * another line has the reason. */
 static void report_losses(FILE *out, const struct snapshot *s)
 {
-	bool hooked = s->source == RPC_SOURCE_BTF || s->source == RPC_SOURCE_TRACEPOINTS;
+	bool hooked =
+		s->calls.source == RPC_SOURCE_BTF || s->calls.source == RPC_SOURCE_TRACEPOINTS;
 
-	for (size_t i = 0; i < s->drop_count; i++)
-		if (s->drops[i].count)
+	for (size_t i = 0; i < s->self.drop_count; i++)
+		if (s->self.drops[i].count)
 			safe_line(out, "- Incomplete: %" PRIu64 " records lost (%s).",
-				  s->drops[i].count, s->drops[i].reason);
-	for (size_t i = hooked ? 0 : s->rpc_hook_count; i < s->hook_count; i++)
-		if (!s->hooks[i].attached)
+				  s->self.drops[i].count, s->self.drops[i].reason);
+	for (size_t i = hooked ? 0 : s->self.rpc_hook_count; i < s->self.hook_count; i++)
+		if (!s->self.hooks[i].attached)
 			safe_line(out, "- Not observed: hook %s is not attached.",
-				  s->hooks[i].name);
+				  s->self.hooks[i].name);
 }
 
 static void report_verdict(FILE *out, const struct session *t, const char *server)
@@ -210,9 +211,9 @@ void report_session(FILE *out, const struct session *t, bool histograms)
 	double seconds = session_seconds(t);
 
 	fputs("\nSummary\n", out);
-	if (s->rpc_missing)
+	if (s->calls.rpc_missing)
 		safe_line(out, "- NFS not observed%s: %s.",
-			  calls ? " at the end of the session" : "", s->rpc_missing);
+			  calls ? " at the end of the session" : "", s->calls.rpc_missing);
 	else if (!calls)
 		fputs("- No NFS call ended.\n", out);
 	else if (!t->server_count)
@@ -222,7 +223,7 @@ void report_session(FILE *out, const struct session *t, bool histograms)
 			report_verdict(out, t, t->servers[i].name);
 	for (size_t i = 0; i < t->server_count; i++)
 		summarise_server(out, s, t->servers[i].name, seconds);
-	summarise_faults(out, s, t->first.open_faults);
+	summarise_faults(out, s, t->first.faults.open_faults);
 	report_losses(out, s);
 	report_ops(out, t);
 	if (histograms)

@@ -58,10 +58,10 @@ static void report_bad(FILE *out, const struct connections *all, const char *ind
 void report_connections_interval(FILE *out, const struct snapshot *before,
 				 const struct snapshot *now)
 {
-	for (size_t i = 0; i < now->server_count; i++) {
-		struct connections all = connections_of(before, now, now->servers[i].server);
+	for (size_t i = 0; i < now->calls.server_count; i++) {
+		struct connections all = connections_of(before, now, now->calls.servers[i].server);
 
-		report_bad(out, &all, "          ", now->servers[i].server);
+		report_bad(out, &all, "          ", now->calls.servers[i].server);
 		free(all.list);
 	}
 }

@@ -30,11 +30,12 @@ size_t session_ops(const struct session *t, const char *server, const struct rpc
 	const struct snapshot *s = &t->last;
 	size_t count = 0;
 
-	*ops = calloc(s->op_count + 1, sizeof(struct rpc_op *));
-	for (size_t i = 0; *ops && i < s->op_count; i++)
-		if (!strcmp(s->ops[i].server, server) && session_wants_op(t, s->ops[i].op) &&
-		    time_histogram_count(&s->ops[i].total))
-			(*ops)[count++] = &s->ops[i];
+	*ops = calloc(s->calls.op_count + 1, sizeof(struct rpc_op *));
+	for (size_t i = 0; *ops && i < s->calls.op_count; i++)
+		if (!strcmp(s->calls.ops[i].server, server) &&
+		    session_wants_op(t, s->calls.ops[i].op) &&
+		    time_histogram_count(&s->calls.ops[i].total))
+			(*ops)[count++] = &s->calls.ops[i];
 	if (count)
 		qsort(*ops, count, sizeof(struct rpc_op *), by_cost);
 	return count;
@@ -65,7 +66,7 @@ static void write_op(FILE *out, const struct session *t, const struct rpc_op *o)
 
 	format_duration(times[0], o->total.sum_ns / calls);
 	for (int i = 0; i < 4; i++)
-		if (snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+		if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 			format_duration(times[1 + i],
 					time_histogram_quantile(&o->total, quantiles[i]));
 		else
@@ -97,7 +98,7 @@ void report_ops(FILE *out, const struct session *t)
 			write_op(out, t, ops[o]);
 		free(ops);
 	}
-	if (any && snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+	if (any && snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth "
 		      "less.\n",
 		      out);
@@ -146,7 +147,7 @@ void report_histograms(FILE *out, const struct session *t)
 	const struct rpc_op **ops;
 	size_t count;
 
-	if (!snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+	if (!snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 		return;
 	for (size_t i = 0; i < t->server_count; i++) {
 		count = session_ops(t, t->servers[i].name, &ops);

@@ -122,7 +122,7 @@ static void write_times(struct json *j, const struct snapshot *s, const struct t
 	json_unsigned(j, "calls", calls);
 	json_nanoseconds(j, "seconds", h->sum_ns);
 	json_nanoseconds(j, "mean", calls ? h->sum_ns / calls : 0);
-	if (!snapshot_knows(s, RPC_FACT_DISTRIBUTION))
+	if (!snapshot_knows(&s->calls, RPC_FACT_DISTRIBUTION))
 		return;
 	write_quantile(j, "p50", h, 0.5);
 	write_quantile(j, "p90", h, 0.9);
@@ -163,8 +163,8 @@ static void write_transports(struct json *j, const struct snapshot *s, const cha
 	char end[ENDPOINT_SIZE];
 
 	json_array(j, "transports");
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *c = &s->transports[i];
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		const struct rpc_transport_state *c = &s->calls.transports[i];
 
 		if (strcmp(c->server, server) != 0)
 			continue;
@@ -190,8 +190,8 @@ static void write_transports(struct json *j, const struct snapshot *s, const cha
 static void write_mounts(struct json *j, const struct snapshot *s, const char *server)
 {
 	json_array(j, "mounts");
-	for (size_t i = 0; i < s->mount_count; i++) {
-		const struct nfs_mount *m = &s->mounts[i];
+	for (size_t i = 0; i < s->calls.mount_count; i++) {
+		const struct nfs_mount *m = &s->calls.mounts[i];
 
 		if (strcmp(m->server, server) != 0)
 			continue;
@@ -255,7 +255,7 @@ static void write_timeline(struct json *j, const struct session *t, size_t numbe
 	COLUMN(j, t, number, "disconnects", json_unsigned, p->disconnects);
 	COLUMN(j, t, number, "connects", json_unsigned, p->connects);
 	COLUMN(j, t, number, "errors", json_unsigned, p->errors);
-	if (snapshot_knows(&t->last, RPC_FACT_DISTRIBUTION))
+	if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 		COLUMN(j, t, number, "buckets", write_point_buckets, p);
 	json_object_end(j);
 }
@@ -381,12 +381,12 @@ static void write_slow_calls(struct json *j, const struct session *t)
 static void write_losses(struct json *j, const struct snapshot *s)
 {
 	json_array(j, "lost");
-	for (size_t i = 0; i < s->drop_count; i++) {
-		if (!s->drops[i].count)
+	for (size_t i = 0; i < s->self.drop_count; i++) {
+		if (!s->self.drops[i].count)
 			continue;
 		json_object(j, NULL);
-		json_text(j, "reason", s->drops[i].reason);
-		json_unsigned(j, "count", s->drops[i].count);
+		json_text(j, "reason", s->self.drops[i].reason);
+		json_unsigned(j, "count", s->self.drops[i].count);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -398,12 +398,12 @@ void session_json_write(FILE *out, const struct session *t)
 
 	json_object(&j, NULL);
 	json_unsigned(&j, "version", SESSION_JSON_VERSION);
-	json_text(&j, "source", rpc_source_names[t->last.source]);
+	json_text(&j, "source", rpc_source_names[t->last.calls.source]);
 	write_fraction(&j, "start", t->first.wall, 3);
 	write_fraction(&j, "seconds", session_seconds(t), 3);
-	if (t->last.rpc_missing)
-		json_text(&j, "not_observed", t->last.rpc_missing);
-	json_unsigned(&j, "open_faults_before", t->first.open_faults);
+	if (t->last.calls.rpc_missing)
+		json_text(&j, "not_observed", t->last.calls.rpc_missing);
+	json_unsigned(&j, "open_faults_before", t->first.faults.open_faults);
 	json_array(&j, "servers");
 	for (size_t i = 0; i < t->server_count; i++)
 		write_server(&j, t, i);

@@ -6,7 +6,7 @@
 
 struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const struct fault *like)
 {
-	for (; f < s->faults + s->fault_count; f++)
+	for (; f < s->faults.faults + s->faults.fault_count; f++)
 		if (f->code == like->code && f->nvswitch == like->nvswitch &&
 		    !strcmp(f->device, like->device))
 			return f;
@@ -15,7 +15,7 @@ struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const 
 
 bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fault_group *g)
 {
-	struct fault *first = fault_group_next(s, s->faults, f);
+	struct fault *first = fault_group_next(s, s->faults.faults, f);
 
 	*g = (struct fault_group){};
 	for (struct fault *x = first; x; x = fault_group_next(s, x + 1, f)) {

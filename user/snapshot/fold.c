@@ -43,7 +43,7 @@ static bool is_other_server(const struct rpc_server_state *v)
 			other_ = &(array)[into_];                                                  \
 			for (size_t i_ = into_ < (keep) ? (keep) : (keep) + 1; i_ < (count); i_++) \
 				add(other_, &(array)[i_]);                                         \
-			s->folded_entries += (count) - (keep);                                     \
+			s->calls.folded_entries += (count) - (keep);                               \
 			(count) = into_ < (keep) ? (keep) : (keep) + 1;                            \
 		}                                                                                  \
 		other_;                                                                            \
@@ -61,15 +61,16 @@ static size_t cut(size_t *count, size_t keep)
 void snapshot_fold(struct snapshot *s, size_t max_series)
 {
 	/* An entry has RPC_PHASES (RPC_LIMITS, RPC_QUEUES) label sets in its largest family. */
-	struct rpc_op *op =
-		FOLD(s->ops, s->op_count, max_series / RPC_PHASES, is_other_op, rpc_op_add);
-	struct rpc_error *error =
-		FOLD(s->errors, s->error_count, max_series, is_other_error, rpc_error_add);
+	struct rpc_op *op = FOLD(s->calls.ops, s->calls.op_count, max_series / RPC_PHASES,
+				 is_other_op, rpc_op_add);
+	struct rpc_error *error = FOLD(s->calls.errors, s->calls.error_count, max_series,
+				       is_other_error, rpc_error_add);
 	struct rpc_transport_state *transport =
-		FOLD(s->transports, s->transport_count, max_series / RPC_LIMITS, is_other_transport,
-		     rpc_transport_add);
-	struct rpc_server_state *server = FOLD(s->servers, s->server_count, max_series / RPC_QUEUES,
-					       is_other_server, rpc_server_add);
+		FOLD(s->calls.transports, s->calls.transport_count, max_series / RPC_LIMITS,
+		     is_other_transport, rpc_transport_add);
+	struct rpc_server_state *server =
+		FOLD(s->calls.servers, s->calls.server_count, max_series / RPC_QUEUES,
+		     is_other_server, rpc_server_add);
 
 	if (op) {
 		strcpy(op->server, LABEL_OTHER);
@@ -89,6 +90,6 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 	if (server)
 		strcpy(server->server, LABEL_OTHER);
 	/* What only describes cannot be added up: it is left out. */
-	s->folded_entries += cut(&s->mount_count, max_series);
-	s->folded_entries += cut(&s->storage_count, max_series);
+	s->calls.folded_entries += cut(&s->calls.mount_count, max_series);
+	s->calls.folded_entries += cut(&s->calls.storage_count, max_series);
 }

@@ -68,27 +68,27 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 	struct rpc_error *error;
 	struct rpc_op *op;
 
-	for (size_t i = 0; i < past->op_count; i++) {
-		op = snapshot_op(s, past->ops[i].server, past->ops[i].op);
+	for (size_t i = 0; i < past->calls.op_count; i++) {
+		op = snapshot_op(&s->calls, past->calls.ops[i].server, past->calls.ops[i].op);
 		if (!op)
 			return -ENOMEM;
-		rpc_op_add(op, &past->ops[i]);
+		rpc_op_add(op, &past->calls.ops[i]);
 	}
-	for (size_t i = 0; i < past->error_count; i++) {
-		error = snapshot_error(s, past->errors[i].server, past->errors[i].op,
-				       past->errors[i].status);
+	for (size_t i = 0; i < past->calls.error_count; i++) {
+		error = snapshot_error(&s->calls, past->calls.errors[i].server,
+				       past->calls.errors[i].op, past->calls.errors[i].status);
 		if (!error)
 			return -ENOMEM;
-		rpc_error_add(error, &past->errors[i]);
+		rpc_error_add(error, &past->calls.errors[i]);
 	}
-	for (size_t i = 0; i < past->transport_count; i++) {
-		if (past->transports[i].named_only)
+	for (size_t i = 0; i < past->calls.transport_count; i++) {
+		if (past->calls.transports[i].named_only)
 			continue;
-		transport =
-			snapshot_transport(s, past->transports[i].server, past->transports[i].name);
+		transport = snapshot_transport(&s->calls, past->calls.transports[i].server,
+					       past->calls.transports[i].name);
 		if (!transport)
 			return -ENOMEM;
-		rpc_transport_add(transport, &past->transports[i]);
+		rpc_transport_add(transport, &past->calls.transports[i]);
 		transport->alive = false;
 		transport->oldest_ns = 0;
 		transport->slots_max = 0;
@@ -97,20 +97,20 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 		transport->segments = 0;
 		transport->segments_lost = 0;
 	}
-	for (size_t i = 0; i < past->server_count; i++) {
-		server = snapshot_server(s, past->servers[i].server);
+	for (size_t i = 0; i < past->calls.server_count; i++) {
+		server = snapshot_server(&s->calls, past->calls.servers[i].server);
 		if (!server)
 			return -ENOMEM;
-		rpc_server_add(server, &past->servers[i]);
+		rpc_server_add(server, &past->calls.servers[i]);
 		memset(server->depth_max, 0, sizeof(server->depth_max));
 		memset(server->oldest_ns, 0, sizeof(server->oldest_ns));
 		server->session_slots = 0;
 	}
-	for (size_t i = 0; i < past->drop_count; i++)
-		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
-	for (size_t i = 0; i < past->program_count; i++)
-		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
-				 past->programs[i].ns);
+	for (size_t i = 0; i < past->self.drop_count; i++)
+		snapshot_drop(&s->self, past->self.drops[i].reason, past->self.drops[i].count);
+	for (size_t i = 0; i < past->self.program_count; i++)
+		snapshot_program(&s->self, past->self.programs[i].name, past->self.programs[i].runs,
+				 past->self.programs[i].ns);
 	return 0;
 }
 
@@ -139,16 +139,16 @@ int snapshot_subtract(struct snapshot *s, const struct snapshot *first)
 	struct rpc_op *op;
 	struct fault *fault;
 
-	for (size_t i = 0; i < first->op_count; i++) {
-		op = snapshot_op(s, first->ops[i].server, first->ops[i].op);
+	for (size_t i = 0; i < first->calls.op_count; i++) {
+		op = snapshot_op(&s->calls, first->calls.ops[i].server, first->calls.ops[i].op);
 		if (!op)
 			return -ENOMEM;
-		subtract_op(op, &first->ops[i]);
+		subtract_op(op, &first->calls.ops[i]);
 	}
-	for (size_t i = 0; i < first->transport_count; i++) {
-		const struct rpc_transport_state *from = &first->transports[i];
+	for (size_t i = 0; i < first->calls.transport_count; i++) {
+		const struct rpc_transport_state *from = &first->calls.transports[i];
 
-		transport = snapshot_transport(s, from->server, from->name);
+		transport = snapshot_transport(&s->calls, from->server, from->name);
 		if (!transport)
 			return -ENOMEM;
 		subtract(&transport->replies, from->replies);
@@ -156,11 +156,11 @@ int snapshot_subtract(struct snapshot *s, const struct snapshot *first)
 		for (int l = 0; l < RPC_LIMITS; l++)
 			subtract(&transport->saturated_ns[l], from->saturated_ns[l]);
 	}
-	for (size_t i = 0; i < first->fault_count; i++) {
-		fault = snapshot_fault(s, &first->faults[i]);
+	for (size_t i = 0; i < first->faults.fault_count; i++) {
+		fault = snapshot_fault(&s->faults, &first->faults.faults[i]);
 		if (!fault)
 			return -ENOMEM;
-		fault->count -= first->faults[i].count;
+		fault->count -= first->faults.faults[i].count;
 	}
 	return 0;
 }

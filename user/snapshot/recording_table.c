@@ -22,11 +22,16 @@
 	}
 
 static const struct recorded_field snapshot_fields[] = {
-	ONE(struct snapshot, time_ns, U64),         ONE(struct snapshot, wall, DOUBLE),
-	ONE(struct snapshot, source, U32),          ONE(struct snapshot, rpc_missing, NAME),
-	ONE(struct snapshot, unknown, U64),         ONE(struct snapshot, session_slots_wanted, U32),
-	ONE(struct snapshot, gpu_watched, BOOL),    ONE(struct snapshot, open_faults, U64),
-	ONE(struct snapshot, rpc_hook_count, SIZE), ONE(struct snapshot, cpu_waiting_ns, U64),
+	ONE(struct snapshot, time_ns, U64),
+	ONE(struct snapshot, wall, DOUBLE),
+	ONE(struct snapshot, calls.source, U32),
+	ONE(struct snapshot, calls.rpc_missing, NAME),
+	ONE(struct snapshot, calls.unknown, U64),
+	ONE(struct snapshot, calls.session_slots_wanted, U32),
+	ONE(struct snapshot, faults.gpu_watched, BOOL),
+	ONE(struct snapshot, faults.open_faults, U64),
+	ONE(struct snapshot, self.rpc_hook_count, SIZE),
+	ONE(struct snapshot, calls.cpu_waiting_ns, U64),
 };
 
 static const struct recorded_field op_fields[] = {
@@ -137,16 +142,18 @@ const struct recorded_table recorded_tables[] = {
 	  .fixed = true,
 	  .fields = snapshot_fields,
 	  .field_count = LENGTH(snapshot_fields) },
-	TABLE(ops, op_count, struct rpc_op, 2048, op_fields),
-	TABLE(errors, error_count, struct rpc_error, 4096, error_fields),
-	TABLE(transports, transport_count, struct rpc_transport_state, 4096, transport_fields),
-	TABLE(servers, server_count, struct rpc_server_state, 2048, server_fields),
-	TABLE(mounts, mount_count, struct nfs_mount, 4096, mount_fields),
-	TABLE(slow, slow_count, struct slow_call, 4096, slow_fields),
-	TABLE(faults, fault_count, struct fault, 4096, fault_fields),
-	TABLE(kernel_events, kernel_event_count, struct kernel_event, 4096, event_fields),
-	FIXED(hooks, hook_count, struct hook_state, hook_fields),
-	FIXED(drops, drop_count, struct drop_count, drop_fields),
+	TABLE(calls.ops, calls.op_count, struct rpc_op, 2048, op_fields),
+	TABLE(calls.errors, calls.error_count, struct rpc_error, 4096, error_fields),
+	TABLE(calls.transports, calls.transport_count, struct rpc_transport_state, 4096,
+	      transport_fields),
+	TABLE(calls.servers, calls.server_count, struct rpc_server_state, 2048, server_fields),
+	TABLE(calls.mounts, calls.mount_count, struct nfs_mount, 4096, mount_fields),
+	TABLE(calls.slow, calls.slow_count, struct slow_call, 4096, slow_fields),
+	TABLE(faults.faults, faults.fault_count, struct fault, 4096, fault_fields),
+	TABLE(faults.kernel_events, faults.kernel_event_count, struct kernel_event, 4096,
+	      event_fields),
+	FIXED(self.hooks, self.hook_count, struct hook_state, hook_fields),
+	FIXED(self.drops, self.drop_count, struct drop_count, drop_fields),
 };
 
 const size_t recorded_table_count = LENGTH(recorded_tables);

@@ -40,19 +40,19 @@ const char *const fault_path_names[FAULT_PATHS] = {
 
 void snapshot_free(struct snapshot *s)
 {
-	free(s->ops);
-	free(s->errors);
-	free(s->transports);
-	free(s->servers);
-	free(s->episodes);
-	free(s->mounts);
-	free(s->storages);
-	free(s->slow);
-	free(s->faults);
-	free(s->kernel_events);
-	free(s->gpus);
-	free(s->unverified);
-	free(s->recoveries);
+	free(s->calls.ops);
+	free(s->calls.errors);
+	free(s->calls.transports);
+	free(s->calls.servers);
+	free(s->calls.episodes);
+	free(s->calls.mounts);
+	free(s->calls.storages);
+	free(s->calls.slow);
+	free(s->faults.faults);
+	free(s->faults.kernel_events);
+	free(s->faults.gpus);
+	free(s->faults.unverified);
+	free(s->faults.recoveries);
 	*s = (struct snapshot){};
 }
 
@@ -72,14 +72,14 @@ static void set_label(char *to, const char *from, size_t size)
 	for ((entry) = (array); (entry) < (array) + (count) && !(same); (entry)++) \
 	continue
 
-struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *op)
+struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op)
 {
 	struct rpc_op *o;
 
-	FIND(o, s->ops, s->op_count, !strcmp(o->server, server) && !strcmp(o->op, op));
-	if (o < s->ops + s->op_count)
+	FIND(o, c->ops, c->op_count, !strcmp(o->server, server) && !strcmp(o->op, op));
+	if (o < c->ops + c->op_count)
 		return o;
-	o = ARRAY_APPEND(s->ops, s->op_count);
+	o = ARRAY_APPEND(c->ops, c->op_count);
 	if (o) {
 		SET_LABEL(o->server, server);
 		SET_LABEL(o->op, op);
@@ -87,16 +87,16 @@ struct rpc_op *snapshot_op(struct snapshot *s, const char *server, const char *o
 	return o;
 }
 
-struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const char *op,
+struct rpc_error *snapshot_error(struct calls *c, const char *server, const char *op,
 				 const char *status)
 {
 	struct rpc_error *e;
 
-	FIND(e, s->errors, s->error_count,
+	FIND(e, c->errors, c->error_count,
 	     !strcmp(e->server, server) && !strcmp(e->op, op) && !strcmp(e->status, status));
-	if (e < s->errors + s->error_count)
+	if (e < c->errors + c->error_count)
 		return e;
-	e = ARRAY_APPEND(s->errors, s->error_count);
+	e = ARRAY_APPEND(c->errors, c->error_count);
 	if (e) {
 		SET_LABEL(e->server, server);
 		SET_LABEL(e->op, op);
@@ -105,16 +105,16 @@ struct rpc_error *snapshot_error(struct snapshot *s, const char *server, const c
 	return e;
 }
 
-struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *server,
+struct rpc_transport_state *snapshot_transport(struct calls *c, const char *server,
 					       const char *name)
 {
 	struct rpc_transport_state *t;
 
-	FIND(t, s->transports, s->transport_count,
+	FIND(t, c->transports, c->transport_count,
 	     !strcmp(t->server, server) && !strcmp(t->name, name));
-	if (t < s->transports + s->transport_count)
+	if (t < c->transports + c->transport_count)
 		return t;
-	t = ARRAY_APPEND(s->transports, s->transport_count);
+	t = ARRAY_APPEND(c->transports, c->transport_count);
 	if (t) {
 		SET_LABEL(t->server, server);
 		SET_LABEL(t->name, name);
@@ -122,24 +122,23 @@ struct rpc_transport_state *snapshot_transport(struct snapshot *s, const char *s
 	return t;
 }
 
-struct rpc_server_state *snapshot_server(struct snapshot *s, const char *server)
+struct rpc_server_state *snapshot_server(struct calls *c, const char *server)
 {
 	struct rpc_server_state *v;
 
-	FIND(v, s->servers, s->server_count, !strcmp(v->server, server));
-	if (v < s->servers + s->server_count)
+	FIND(v, c->servers, c->server_count, !strcmp(v->server, server));
+	if (v < c->servers + c->server_count)
 		return v;
-	v = ARRAY_APPEND(s->servers, s->server_count);
+	v = ARRAY_APPEND(c->servers, c->server_count);
 	if (v)
 		SET_LABEL(v->server, server);
 	return v;
 }
 
-const struct rpc_op *snapshot_op_like(const struct snapshot *s, const struct rpc_op *like,
-				      size_t at)
+const struct rpc_op *snapshot_op_like(const struct calls *c, const struct rpc_op *like, size_t at)
 {
-	for (size_t i = 0; i < s->op_count; i++) {
-		const struct rpc_op *o = &s->ops[(at + i) % s->op_count];
+	for (size_t i = 0; i < c->op_count; i++) {
+		const struct rpc_op *o = &c->ops[(at + i) % c->op_count];
 
 		if (!strcmp(o->op, like->op) && !strcmp(o->server, like->server))
 			return o;
@@ -148,10 +147,10 @@ const struct rpc_op *snapshot_op_like(const struct snapshot *s, const struct rpc
 }
 
 const struct rpc_transport_state *
-snapshot_transport_like(const struct snapshot *s, const struct rpc_transport_state *like, size_t at)
+snapshot_transport_like(const struct calls *c, const struct rpc_transport_state *like, size_t at)
 {
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[(at + i) % s->transport_count];
+	for (size_t i = 0; i < c->transport_count; i++) {
+		const struct rpc_transport_state *t = &c->transports[(at + i) % c->transport_count];
 
 		if (!strcmp(t->name, like->name) && !strcmp(t->server, like->server))
 			return t;
@@ -159,15 +158,15 @@ snapshot_transport_like(const struct snapshot *s, const struct rpc_transport_sta
 	return NULL;
 }
 
-struct episode_stats *snapshot_episodes(struct snapshot *s, const char *server, const char *kind)
+struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind)
 {
 	struct episode_stats *e;
 
-	FIND(e, s->episodes, s->episode_count,
+	FIND(e, c->episodes, c->episode_count,
 	     !strcmp(e->kind, kind) && !strcmp(e->server, server));
-	if (e < s->episodes + s->episode_count)
+	if (e < c->episodes + c->episode_count)
 		return e;
-	e = ARRAY_APPEND(s->episodes, s->episode_count);
+	e = ARRAY_APPEND(c->episodes, c->episode_count);
 	if (e) {
 		SET_LABEL(e->server, server);
 		e->kind = kind;
@@ -175,45 +174,45 @@ struct episode_stats *snapshot_episodes(struct snapshot *s, const char *server, 
 	return e;
 }
 
-struct nfs_mount *snapshot_mount(struct snapshot *s, const struct nfs_mount *like)
+struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
 {
 	struct nfs_mount *m;
 
-	FIND(m, s->mounts, s->mount_count,
+	FIND(m, c->mounts, c->mount_count,
 	     !strcmp(m->mountpoint, like->mountpoint) && !strcmp(m->server, like->server) &&
 		     !strcmp(m->export, like->export) && !strcmp(m->version, like->version));
-	if (m < s->mounts + s->mount_count)
+	if (m < c->mounts + c->mount_count)
 		return m;
-	m = ARRAY_APPEND(s->mounts, s->mount_count);
+	m = ARRAY_APPEND(c->mounts, c->mount_count);
 	if (m)
 		*m = *like;
 	return m;
 }
 
-struct rpc_storage *snapshot_storage(struct snapshot *s, const char *server)
+struct rpc_storage *snapshot_storage(struct calls *c, const char *server)
 {
 	struct rpc_storage *p;
 
-	FIND(p, s->storages, s->storage_count, !strcmp(p->server, server));
-	if (p < s->storages + s->storage_count)
+	FIND(p, c->storages, c->storage_count, !strcmp(p->server, server));
+	if (p < c->storages + c->storage_count)
 		return p;
-	p = ARRAY_APPEND(s->storages, s->storage_count);
+	p = ARRAY_APPEND(c->storages, c->storage_count);
 	if (p)
 		SET_LABEL(p->server, server);
 	return p;
 }
 
-struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
+struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like)
 {
 	struct fault *f;
 
-	FIND(f, s->faults, s->fault_count,
+	FIND(f, counts->faults, counts->fault_count,
 	     f->code == like->code && f->nvswitch == like->nvswitch &&
 		     !strcmp(f->device, like->device) && !strcmp(f->severity, like->severity) &&
 		     !strcmp(f->action, like->action));
-	if (f < s->faults + s->fault_count)
+	if (f < counts->faults + counts->fault_count)
 		return f;
-	f = ARRAY_APPEND(s->faults, s->fault_count);
+	f = ARRAY_APPEND(counts->faults, counts->fault_count);
 	if (f) {
 		*f = *like;
 		f->count = 0;
@@ -226,16 +225,16 @@ struct fault *snapshot_fault(struct snapshot *s, const struct fault *like)
 	return f;
 }
 
-struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, const char *kind,
-					   const char *device)
+struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
+					   const char *kind, const char *device)
 {
 	struct kernel_event *e;
 
-	FIND(e, s->kernel_events, s->kernel_event_count,
+	FIND(e, counts->kernel_events, counts->kernel_event_count,
 	     e->gpu_driver == gpu_driver && !strcmp(e->kind, kind) && !strcmp(e->device, device));
-	if (e < s->kernel_events + s->kernel_event_count)
+	if (e < counts->kernel_events + counts->kernel_event_count)
 		return e;
-	e = ARRAY_APPEND(s->kernel_events, s->kernel_event_count);
+	e = ARRAY_APPEND(counts->kernel_events, counts->kernel_event_count);
 	if (e) {
 		e->gpu_driver = gpu_driver;
 		SET_LABEL(e->kind, kind);
@@ -244,27 +243,29 @@ struct kernel_event *snapshot_kernel_event(struct snapshot *s, bool gpu_driver, 
 	return e;
 }
 
-struct gpu_info *snapshot_gpu(struct snapshot *s, const char *gpu)
+struct gpu_info *snapshot_gpu(struct fault_counts *counts, const char *gpu)
 {
 	struct gpu_info *g;
 
-	FIND(g, s->gpus, s->gpu_count, !strcmp(g->gpu, gpu));
-	if (g < s->gpus + s->gpu_count)
+	FIND(g, counts->gpus, counts->gpu_count, !strcmp(g->gpu, gpu));
+	if (g < counts->gpus + counts->gpu_count)
 		return g;
-	g = ARRAY_APPEND(s->gpus, s->gpu_count);
+	g = ARRAY_APPEND(counts->gpus, counts->gpu_count);
 	if (g)
 		SET_LABEL(g->gpu, gpu);
 	return g;
 }
 
-struct unverified_xid *snapshot_unverified(struct snapshot *s, const char *gpu, unsigned int code)
+struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const char *gpu,
+					   unsigned int code)
 {
 	struct unverified_xid *u;
 
-	FIND(u, s->unverified, s->unverified_count, u->code == code && !strcmp(u->gpu, gpu));
-	if (u < s->unverified + s->unverified_count)
+	FIND(u, counts->unverified, counts->unverified_count,
+	     u->code == code && !strcmp(u->gpu, gpu));
+	if (u < counts->unverified + counts->unverified_count)
 		return u;
-	u = ARRAY_APPEND(s->unverified, s->unverified_count);
+	u = ARRAY_APPEND(counts->unverified, counts->unverified_count);
 	if (u) {
 		SET_LABEL(u->gpu, gpu);
 		u->code = code;
@@ -272,15 +273,16 @@ struct unverified_xid *snapshot_unverified(struct snapshot *s, const char *gpu, 
 	return u;
 }
 
-struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, const char *evidence)
+struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
+				       const char *evidence)
 {
 	struct gpu_recovery *r;
 
-	FIND(r, s->recoveries, s->recovery_count,
+	FIND(r, counts->recoveries, counts->recovery_count,
 	     !strcmp(r->gpu, gpu) && !strcmp(r->evidence, evidence));
-	if (r < s->recoveries + s->recovery_count)
+	if (r < counts->recoveries + counts->recovery_count)
 		return r;
-	r = ARRAY_APPEND(s->recoveries, s->recovery_count);
+	r = ARRAY_APPEND(counts->recoveries, counts->recovery_count);
 	if (r) {
 		SET_LABEL(r->gpu, gpu);
 		SET_LABEL(r->evidence, evidence);
@@ -288,13 +290,13 @@ struct gpu_recovery *snapshot_recovery(struct snapshot *s, const char *gpu, cons
 	return r;
 }
 
-void snapshot_hook(struct snapshot *s, const char *name, bool attached)
+void snapshot_hook(struct self *s, const char *name, bool attached)
 {
 	if (s->hook_count < sizeof(s->hooks) / sizeof(s->hooks[0]))
 		s->hooks[s->hook_count++] = (struct hook_state){ name, attached };
 }
 
-void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count)
+void snapshot_drop(struct self *s, const char *reason, uint64_t count)
 {
 	for (size_t i = 0; i < s->drop_count; i++)
 		if (!strcmp(s->drops[i].reason, reason)) {
@@ -305,13 +307,13 @@ void snapshot_drop(struct snapshot *s, const char *reason, uint64_t count)
 		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
 }
 
-void snapshot_health(struct snapshot *s, const char *check, int level)
+void snapshot_health(struct self *s, const char *check, int level)
 {
 	if (s->health_count < sizeof(s->health) / sizeof(s->health[0]))
 		s->health[s->health_count++] = (struct health_state){ check, level };
 }
 
-void snapshot_program(struct snapshot *s, const char *name, uint64_t runs, uint64_t ns)
+void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t ns)
 {
 	struct program_run *p;
 

@@ -75,9 +75,9 @@ static void set_uuid(struct fault_events *e, struct event *event)
 
 	learn_uuid(e, event->device);
 
-	for (size_t i = 0; i < known->gpu_count; i++)
-		if (!strcmp(known->gpus[i].gpu, event->device))
-			SET(event->uuid, known->gpus[i].uuid);
+	for (size_t i = 0; i < known->faults.gpu_count; i++)
+		if (!strcmp(known->faults.gpus[i].gpu, event->device))
+			SET(event->uuid, known->faults.gpus[i].uuid);
 }
 
 /* Hands out @event with what @line states (NULL: no fault), and related faults if

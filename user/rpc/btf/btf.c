@@ -300,7 +300,7 @@ static void missing(struct snapshot *s)
 {
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(RECORD_AT_RELEASE_HOOKS & BIT(i)) && !(SHARING_HOOKS & BIT(i)))
-			snapshot_hook(s, table[i].name, false);
+			snapshot_hook(&s->self, table[i].name, false);
 }
 
 static uint64_t unknown_facts(const struct btf_state *b)
@@ -325,12 +325,12 @@ static int read_state(void *state, struct snapshot *s)
 		find_rdma_address(b);
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
-			snapshot_hook(s, table[i].name, bpf_hook_attached(&b->hooks, i));
+			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&b->hooks, i));
 	/* A call is recorded at its release even if these programs missed its end. */
 	if (b->record_at_release)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
-	snapshot_drop(s, "rpc_recursion", rpc_cost_add(s, &b->hooks, except));
-	s->unknown |= unknown_facts(b);
+	snapshot_drop(&s->self, "rpc_recursion", rpc_cost_add(s, &b->hooks, except));
+	s->calls.unknown |= unknown_facts(b);
 	return btf_maps_read(&b->maps, s);
 }
 

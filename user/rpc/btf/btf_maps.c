@@ -133,8 +133,9 @@ static int read_one_series(struct reading *r, uint32_t i)
 		if (!copy->started)
 			continue;
 		if (!op)
-			op = i ? snapshot_op(r->s, server_label(r, info.key.server), info.name) :
-				 snapshot_op(r->s, LABEL_OTHER, LABEL_OTHER);
+			op = i ? snapshot_op(&r->s->calls, server_label(r, info.key.server),
+					     info.name) :
+				 snapshot_op(&r->s->calls, LABEL_OTHER, LABEL_OTHER);
 		if (!op)
 			return -ENOMEM;
 		rpc_series_add(op, copy);
@@ -166,8 +167,9 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 		return 0;
 	if (lookup(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
-	error = series ? snapshot_error(r->s, server_label(r, info.key.server), info.name, status) :
-			 snapshot_error(r->s, LABEL_OTHER, LABEL_OTHER, status);
+	error = series ? snapshot_error(&r->s->calls, server_label(r, info.key.server), info.name,
+					status) :
+			 snapshot_error(&r->s->calls, LABEL_OTHER, LABEL_OTHER, status);
 	if (!error)
 		return -ENOMEM;
 	error->count += count;
@@ -264,9 +266,9 @@ static uint64_t counted_before(struct reading *r, const struct rpc_transport_sta
 	const struct snapshot *counted = r->m->connected;
 	uint64_t part;
 
-	for (size_t i = 0; i < counted->transport_count; i++) {
-		if (strcmp(counted->transports[i].server, state->server) != 0 ||
-		    strcmp(counted->transports[i].name, protocol) != 0)
+	for (size_t i = 0; i < counted->calls.transport_count; i++) {
+		if (strcmp(counted->calls.transports[i].server, state->server) != 0 ||
+		    strcmp(counted->calls.transports[i].name, protocol) != 0)
 			continue;
 		part = r->counted[i] < connects ? r->counted[i] : connects;
 		r->counted[i] -= part;
@@ -280,9 +282,9 @@ static int begin_counted(struct reading *r)
 {
 	const struct snapshot *counted = r->m->connected;
 
-	r->counted = calloc(counted->transport_count + 1, sizeof(*r->counted));
-	for (size_t i = 0; r->counted && i < counted->transport_count; i++)
-		r->counted[i] = counted->transports[i].connects;
+	r->counted = calloc(counted->calls.transport_count + 1, sizeof(*r->counted));
+	for (size_t i = 0; r->counted && i < counted->calls.transport_count; i++)
+		r->counted[i] = counted->calls.transports[i].connects;
 	return r->counted ? 0 : -ENOMEM;
 }
 
@@ -293,7 +295,7 @@ static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 	char name[32];
 
 	snprintf(name, sizeof(name), "%.*s/%u", (int)sizeof(t->proto), t->proto, r->numbers[index]);
-	return snapshot_transport(r->s, server_label(r, t->server), name);
+	return snapshot_transport(&r->s->calls, server_label(r, t->server), name);
 }
 
 static int read_transports(struct reading *r, uint32_t epoch)
@@ -316,7 +318,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 			continue; /* being filled at this moment */
 		r->numbers[i] = transport_number(r, i);
 		state = state_of(r, i);
-		server = snapshot_server(r->s, server_label(r, t->server));
+		server = snapshot_server(&r->s->calls, server_label(r, t->server));
 		if (!state || !server)
 			return -ENOMEM;
 		snprintf(state->protocol, sizeof(state->protocol), "%.*s", (int)sizeof(t->proto),
@@ -357,7 +359,7 @@ static int read_depths(struct reading *r, uint32_t epoch)
 			    !r->servers[i][0] :
 			    i < RPC_MAX_SERVERS || !bpf->bss->rpc_dropped[RPC_DROP_SERVER])
 			continue;
-		server = snapshot_server(r->s, server_label(r, i));
+		server = snapshot_server(&r->s->calls, server_label(r, i));
 		if (!server)
 			return -ENOMEM;
 		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
@@ -393,7 +395,7 @@ static void add_waiter(struct reading *r, const struct rpc_waiter *w)
 	while (i < r->transport_count && r->transports[i].xprt != w->xprt)
 		i++;
 	server = i < r->transport_count ?
-			 snapshot_server(r->s, server_label(r, r->transports[i].server)) :
+			 snapshot_server(&r->s->calls, server_label(r, r->transports[i].server)) :
 			 NULL;
 	if (!server)
 		return;
@@ -481,7 +483,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 				     server_label(&r, m->slow.taken[i].server));
 	slow_calls_clear(&m->slow);
 	if (m->slow.ring)
-		snapshot_drop(s, "slow_call", m->bpf->bss->rpc_slow_lost);
+		snapshot_drop(&s->self, "slow_call", m->bpf->bss->rpc_slow_lost);
 	rpc_drops_add(s, m->bpf->bss->rpc_dropped);
 	free(r.servers);
 	free(r.transports);

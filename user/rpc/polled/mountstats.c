@@ -106,14 +106,14 @@ static struct rpc_op *total_of(struct mountstats *m, const char *server, const c
 			       uint64_t calls)
 {
 	struct snapshot *s = &m->totals;
-	size_t before = s->op_count;
-	struct rpc_op *o = snapshot_op(s, server, op);
+	size_t before = s->calls.op_count;
+	struct rpc_op *o = snapshot_op(&s->calls, server, op);
 
-	if (s->op_count == before || before < RPC_MAX_SERIES - 1)
+	if (s->calls.op_count == before || before < RPC_MAX_SERIES - 1)
 		return o;
-	s->op_count = before;
+	s->calls.op_count = before;
 	m->folded_calls += calls;
-	return snapshot_op(s, LABEL_OTHER, LABEL_OTHER);
+	return snapshot_op(&s->calls, LABEL_OTHER, LABEL_OTHER);
 }
 
 /*
@@ -144,14 +144,14 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 	o->sent_bytes += counted_since(now->sent_bytes, before->sent_bytes);
 	o->received_bytes += counted_since(now->received_bytes, before->received_bytes);
 	if (errors) {
-		e = snapshot_error(&m->totals, o->server, o->op, ANY_STATUS);
+		e = snapshot_error(&m->totals.calls, o->server, o->op, ANY_STATUS);
 		if (!e)
 			return -ENOMEM;
 		e->count += errors;
 	}
 	if (!mount->transport_count)
 		return 0;
-	t = snapshot_transport(&m->totals, mount->server, mount->transports[0].protocol);
+	t = snapshot_transport(&m->totals.calls, mount->server, mount->transports[0].protocol);
 	if (!t)
 		return -ENOMEM;
 	t->retransmits += resent(now) - resent(before);
@@ -384,9 +384,10 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 
 static struct rpc_op *find_op(struct snapshot *s, const struct rpc_op *like)
 {
-	for (size_t i = 0; i < s->op_count; i++)
-		if (!strcmp(s->ops[i].server, like->server) && !strcmp(s->ops[i].op, like->op))
-			return &s->ops[i];
+	for (size_t i = 0; i < s->calls.op_count; i++)
+		if (!strcmp(s->calls.ops[i].server, like->server) &&
+		    !strcmp(s->calls.ops[i].op, like->op))
+			return &s->calls.ops[i];
 	return NULL;
 }
 
@@ -400,9 +401,9 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s)
 
 	if (err == -ENOMEM)
 		return err;
-	s->unknown = m->begun ? s->unknown & ~rest : s->unknown | rest;
-	for (size_t i = 0; i < m->totals.op_count; i++) {
-		const struct rpc_op *from = &m->totals.ops[i];
+	s->calls.unknown = m->begun ? s->calls.unknown & ~rest : s->calls.unknown | rest;
+	for (size_t i = 0; i < m->totals.calls.op_count; i++) {
+		const struct rpc_op *from = &m->totals.calls.ops[i];
 		struct rpc_op *to = find_op(s, from);
 
 		/* mountstats has a call a moment before its event: then the next snapshot has both. */
@@ -419,9 +420,10 @@ int mountstats_connects(const char *root, struct snapshot *s)
 	struct mountstats m = { .root = root, .begun = true }; /* so it counts what was before */
 	int err = poll_mounts(&m);
 
-	for (size_t i = 0; i < m.totals.transport_count && !err; i++) {
-		const struct rpc_transport_state *from = &m.totals.transports[i];
-		struct rpc_transport_state *to = snapshot_transport(s, from->server, from->name);
+	for (size_t i = 0; i < m.totals.calls.transport_count && !err; i++) {
+		const struct rpc_transport_state *from = &m.totals.calls.transports[i];
+		struct rpc_transport_state *to =
+			snapshot_transport(&s->calls, from->server, from->name);
 
 		if (to)
 			to->connects += from->connects;
@@ -449,8 +451,8 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 {
 	int err = snapshot_add_calls(s, totals);
 
-	for (size_t i = 0; i < totals->transport_count && !err; i++)
-		if (!snapshot_server(s, totals->transports[i].server))
+	for (size_t i = 0; i < totals->calls.transport_count && !err; i++)
+		if (!snapshot_server(&s->calls, totals->calls.transports[i].server))
 			err = -ENOMEM;
 	return err;
 }
@@ -460,10 +462,10 @@ static int read_state(void *state, struct snapshot *s)
 	struct mountstats *m = state;
 	int err = poll_mounts(m);
 
-	s->unknown |= RPC_ALL_FACTS & ~known;
+	s->calls.unknown |= RPC_ALL_FACTS & ~known;
 	if (err == -ENOMEM)
 		return err;
-	snapshot_drop(s, "rpc_series", m->folded_calls);
+	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
 	err = add_totals(&m->totals, s);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);

@@ -76,7 +76,7 @@ static int add(struct nfs_mounts *m, const struct mountinfo_mount *info,
 {
 	struct nfs_mount mount = {};
 
-	if (m->seen.mount_count == NFS_MOUNTS_MAX) {
+	if (m->seen.calls.mount_count == NFS_MOUNTS_MAX) {
 		m->left_out++;
 		return 0;
 	}
@@ -89,7 +89,7 @@ static int add(struct nfs_mounts *m, const struct mountinfo_mount *info,
 	mount_label(mount.export, sizeof(mount.export), info->export);
 	mount_label(mount.mountpoint, sizeof(mount.mountpoint), info->point);
 	mount_label(mount.version, sizeof(mount.version), info->version);
-	return snapshot_mount(&m->seen, &mount) ? 0 : -ENOMEM;
+	return snapshot_mount(&m->seen.calls, &mount) ? 0 : -ENOMEM;
 }
 
 static int read_mounts(struct nfs_mounts *m)
@@ -133,8 +133,8 @@ static void name_server(const struct snapshot *s, struct nfs_mount *mount)
 
 	if (!mount->elsewhere && !strchr(mount->server, '@'))
 		return;
-	for (size_t i = 0; i < s->transport_count; i++) {
-		const struct rpc_transport_state *t = &s->transports[i];
+	for (size_t i = 0; i < s->calls.transport_count; i++) {
+		const struct rpc_transport_state *t = &s->calls.transports[i];
 
 		if (!t->alive || !is_numbered(t->server, mount->server))
 			continue;
@@ -160,13 +160,13 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	 * capabilities were given up. */
 	if (err)
 		close_changes(m);
-	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++) {
-		struct nfs_mount mount = m->seen.mounts[i];
+	for (size_t i = 0; i < m->seen.calls.mount_count && err != -ENOMEM; i++) {
+		struct nfs_mount mount = m->seen.calls.mounts[i];
 
 		name_server(s, &mount);
-		if (!snapshot_mount(s, &mount))
+		if (!snapshot_mount(&s->calls, &mount))
 			err = -ENOMEM;
 	}
-	s->folded_entries += m->left_out;
+	s->calls.folded_entries += m->left_out;
 	return err == -ENOMEM ? err : 0;
 }

@@ -103,7 +103,7 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 		c->now += t->list[i].stats.connects;
 	}
 	for (c = t->connects; c < t->connects + t->connects_count; c++) {
-		state = snapshot_transport(totals, c->server, c->protocol);
+		state = snapshot_transport(&totals->calls, c->server, c->protocol);
 		if (!state)
 			return -ENOMEM;
 		if (begun && c->now > c->before)
@@ -151,7 +151,7 @@ static int add_slots(const struct transports *t, struct snapshot *s, const char 
 	file_text_free(&text);
 	if (!shown)
 		return 0;
-	state = snapshot_transport(s, shown->server, shown->stats.protocol);
+	state = snapshot_transport(&s->calls, shown->server, shown->stats.protocol);
 	if (!state)
 		return -ENOMEM;
 	state->alive = true;

@@ -49,7 +49,8 @@ static bool read_info(const char *path, struct xprt_info *info)
 static const struct nfs_mount *find_mount(const struct snapshot *s, const struct endpoint *remote,
 					  const char *protocol)
 {
-	for (const struct nfs_mount *m = s->mounts; m < s->mounts + s->mount_count; m++)
+	for (const struct nfs_mount *m = s->calls.mounts;
+	     m < s->calls.mounts + s->calls.mount_count; m++)
 		if (!m->elsewhere && !strcmp(m->remote.address, remote->address) &&
 		    (m->remote.port == remote->port ||
 		     (!remote->port && !strcmp(protocol, "rdma"))))
@@ -63,10 +64,10 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 {
 	unsigned int number = 0;
 
-	for (size_t i = 0; i < s->transport_count; i++)
-		number += *s->transports[i].remote.address &&
-			  !strcmp(s->transports[i].server, server) &&
-			  !strcmp(s->transports[i].protocol, protocol);
+	for (size_t i = 0; i < s->calls.transport_count; i++)
+		number += *s->calls.transports[i].remote.address &&
+			  !strcmp(s->calls.transports[i].server, server) &&
+			  !strcmp(s->calls.transports[i].protocol, protocol);
 	snprintf(name, size, "%s/%u", protocol, number);
 }
 
@@ -75,7 +76,8 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 static bool is_known(const struct snapshot *s, size_t count, const char *server,
 		     const char *address)
 {
-	for (const struct rpc_transport_state *t = s->transports; t < s->transports + count; t++)
+	for (const struct rpc_transport_state *t = s->calls.transports;
+	     t < s->calls.transports + count; t++)
 		if (*t->remote.address &&
 		    (!strcmp(t->server, server) || !strcmp(t->remote.address, address)))
 			return true;
@@ -84,7 +86,7 @@ static bool is_known(const struct snapshot *s, size_t count, const char *server,
 
 static bool mount_is_known(const struct snapshot *s, const struct nfs_mount *m)
 {
-	return m->elsewhere || is_known(s, s->transport_count, m->server, m->remote.address);
+	return m->elsewhere || is_known(s, s->calls.transport_count, m->server, m->remote.address);
 }
 
 /* Appends the connection to @found if it is to the server of a mount of @s. @unseen: only if that
@@ -114,7 +116,7 @@ static int find(struct snapshot *found, const struct snapshot *s, const char *pa
 		local.port = info.local_port;
 	else
 		local.address[0] = 0;
-	t = ARRAY_APPEND(found->transports, found->transport_count);
+	t = ARRAY_APPEND(found->calls.transports, found->calls.transport_count);
 	if (!t)
 		return -ENOMEM;
 	memcpy(t->server, mount->server, sizeof(t->server));
@@ -133,16 +135,17 @@ static int find(struct snapshot *found, const struct snapshot *s, const char *pa
 /* Adds to @s a transport that was found. */
 static int add(struct snapshot *s, const struct rpc_transport_state *found)
 {
-	const size_t known = s->transport_count;
+	const size_t known = s->calls.transport_count;
 	struct rpc_transport_state *t;
 	char name[32];
 
 	name_transport(s, found->server, found->protocol, name, sizeof(name));
-	t = snapshot_transport(s, found->server, name);
+	t = snapshot_transport(&s->calls, found->server, name);
 	if (!t)
 		return -ENOMEM;
 	memcpy(t->protocol, found->protocol, sizeof(t->protocol));
-	t->named_only = s->transport_count > known; /* others have counts of an earlier source */
+	t->named_only =
+		s->calls.transport_count > known; /* others have counts of an earlier source */
 	t->remote = found->remote;
 	t->local = found->local;
 	if (found->alive) {
@@ -175,7 +178,7 @@ static int find_all(struct snapshot *found, const char *root, struct snapshot *s
 	for (size_t i = 0; i < files.gl_pathc && i < XPRT_FILES_MAX && !err; i++)
 		err = find(found, s, files.gl_pathv[i], unseen);
 	if (files.gl_pathc > XPRT_FILES_MAX)
-		s->folded_entries += files.gl_pathc - XPRT_FILES_MAX;
+		s->calls.folded_entries += files.gl_pathc - XPRT_FILES_MAX;
 	globfree(&files);
 	return err;
 }
@@ -183,10 +186,10 @@ static int find_all(struct snapshot *found, const char *root, struct snapshot *s
 int xprt_files_add(const char *root, struct snapshot *s)
 {
 	struct snapshot found = {};
-	int err = s->mount_count ? find_all(&found, root, s, false) : 0;
+	int err = s->calls.mount_count ? find_all(&found, root, s, false) : 0;
 
-	for (size_t i = 0; i < found.transport_count && !err; i++)
-		err = add(s, &found.transports[i]);
+	for (size_t i = 0; i < found.calls.transport_count && !err; i++)
+		err = add(s, &found.calls.transports[i]);
 	snapshot_free(&found);
 	return err;
 }
@@ -199,23 +202,23 @@ static int look(struct xprt_unseen *u, const char *root, struct snapshot *s)
 	snapshot_free(&u->found);
 	err = find_all(&u->found, root, s, true);
 	u->quiet = !err;
-	for (size_t i = 0; i < u->found.transport_count; i++)
-		u->quiet &= !u->found.transports[i].slots_in_flight;
+	for (size_t i = 0; i < u->found.calls.transport_count; i++)
+		u->quiet &= !u->found.calls.transports[i].slots_in_flight;
 	return err;
 }
 
 int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapshot *s)
 {
-	const size_t seen = s->transport_count;
+	const size_t seen = s->calls.transport_count;
 	bool unseen = false;
 	int err = 0;
 
-	for (size_t i = 0; i < s->mount_count; i++)
-		unseen |= !mount_is_known(s, &s->mounts[i]);
+	for (size_t i = 0; i < s->calls.mount_count; i++)
+		unseen |= !mount_is_known(s, &s->calls.mounts[i]);
 	if (unseen && !u->quiet)
 		err = look(u, root, s);
-	for (size_t i = 0; unseen && i < u->found.transport_count && !err; i++) {
-		const struct rpc_transport_state *t = &u->found.transports[i];
+	for (size_t i = 0; unseen && i < u->found.calls.transport_count && !err; i++) {
+		const struct rpc_transport_state *t = &u->found.calls.transports[i];
 
 		if (!is_known(s, seen, t->server, t->remote.address))
 			err = add(s, t);

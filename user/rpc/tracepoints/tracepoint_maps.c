@@ -190,8 +190,8 @@ static int read_series(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 		if (!copy->started || (i && !*server_label(m, info->server)))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", RPC_OP_LEN - 1, info->op);
-		op = i ? snapshot_op(s, server_label(m, info->server), name) :
-			 snapshot_op(s, LABEL_OTHER, LABEL_OTHER);
+		op = i ? snapshot_op(&s->calls, server_label(m, info->server), name) :
+			 snapshot_op(&s->calls, LABEL_OTHER, LABEL_OTHER);
 		if (!op)
 			return -ENOMEM;
 		rpc_series_add(op, copy);
@@ -212,8 +212,9 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 
 	if (series && !*server_label(r->m, info->server))
 		return 0;
-	error = series ? snapshot_error(r->s, server_label(r->m, info->server), info->op, status) :
-			 snapshot_error(r->s, LABEL_OTHER, LABEL_OTHER, status);
+	error = series ? snapshot_error(&r->s->calls, server_label(r->m, info->server), info->op,
+					status) :
+			 snapshot_error(&r->s->calls, LABEL_OTHER, LABEL_OTHER, status);
 	if (!error)
 		return -ENOMEM;
 	error->count += count;
@@ -230,8 +231,8 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 	uint32_t index;
 	uint64_t ns, since;
 
-	transport = snapshot_transport(s, server_label(m, i), m->labels[i].transport);
-	server = snapshot_server(s, server_label(m, i));
+	transport = snapshot_transport(&s->calls, server_label(m, i), m->labels[i].transport);
+	server = snapshot_server(&s->calls, server_label(m, i));
 	if (!transport || !server)
 		return -ENOMEM;
 	transport->retransmits += v->retransmits;
@@ -330,7 +331,7 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 	}
 	if (!*server_label(w->m, t.server))
 		return;
-	server = snapshot_server(w->s, server_label(w->m, t.server));
+	server = snapshot_server(&w->s->calls, server_label(w->m, t.server));
 	if (!server)
 		return;
 	/* What waits for its reply, or after another wait to try again: a call that the server has told to

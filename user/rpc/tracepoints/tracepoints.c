@@ -265,10 +265,10 @@ static int read_state(void *state, struct snapshot *s)
 	int err;
 
 	for (size_t i = 0; i < HOOKS; i++)
-		snapshot_hook(s, table[i].name, bpf_hook_attached(&t->hooks, i));
-	snapshot_drop(s, "rpc_recursion",
+		snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&t->hooks, i));
+	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
-	s->unknown |= unknown_facts(t);
+	s->calls.unknown |= unknown_facts(t);
 	err = tracepoint_maps_read(&t->maps, s);
 	return err ? err : mountstats_add_rest(t->rest, s);
 }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The calls of the NFS client as observed up to one moment: by op, server, transport and mount. Counters count from the
+ * start of the observation. Times are nanoseconds.
+ */
+#ifndef XIDSCOPE_CALLS_H
+#define XIDSCOPE_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/label.h"
+#include "rpc.h"
+#include "snapshot/endpoint.h"
+#include "snapshot/time_histogram.h"
+
+struct depth_histogram {
+	uint64_t sum;
+	uint64_t bucket[DEPTH_BUCKETS];
+};
+
+/* The calls of one op to one server. */
+struct rpc_op {
+	char server[LABEL_SIZE];
+	char op[RPC_OP_LEN];
+	struct time_histogram total;
+	/* A call that did not wait is in the first bucket of that wait, so that
+	 * every phase counts every call. */
+	struct time_histogram phase[RPC_PHASES];
+	uint64_t sent_bytes;
+	uint64_t received_bytes;
+};
+
+/* Room for "NFS4ERR_CONN_NOT_BOUND_TO_SESSION", the longest, and its NUL. */
+#define RPC_STATUS_LEN 40
+
+struct rpc_error {
+	char server[LABEL_SIZE];
+	char op[RPC_OP_LEN];
+	char status[RPC_STATUS_LEN]; /* "EIO", "NFS4ERR_DELAY", ... */
+	uint64_t count;
+};
+
+struct rpc_transport_state {
+	char server[LABEL_SIZE];
+	char name[32]; /* "tcp/0" */
+	char protocol[RPC_PROTO_LEN];
+	struct endpoint remote; /* no address: it does not exist, or is one of many */
+	struct endpoint local; /* no address: it is not connected, or unknown */
+	bool alive; /* it exists, so the slots below are known */
+	bool named_only; /* none of the figures below is known of it alone */
+	uint64_t retransmits;
+	uint64_t timeouts;
+	uint64_t disconnects;
+	uint64_t connects;
+	uint64_t replies; /* to calls that have ended */
+	uint64_t rtt_ns; /* from their last transmits to these replies, added up */
+	uint64_t segments, segments_lost; /* TCP's on the present connection, in and out */
+	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
+	uint64_t saturated_ns[RPC_LIMITS];
+	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
+	uint32_t slots_allocated;
+	uint32_t slots_in_flight;
+};
+
+/* A mount of NFS. */
+struct nfs_mount {
+	char server[LABEL_SIZE];
+	char export[LABEL_SIZE];
+	char mountpoint[LABEL_SIZE];
+	char version[16]; /* "3", "4.2" */
+	uint64_t device; /* of the file system: major number << 32 | minor; it is not recorded */
+	bool elsewhere; /* of another network namespace than process 1's; it is not recorded */
+	struct endpoint remote; /* the server's */
+	bool kerberos; /* sec=krb5, krb5i or krb5p */
+};
+
+/* The storage system that a server belongs to, as the site names it. */
+struct rpc_storage {
+	char server[LABEL_SIZE];
+	char storage[LABEL_SIZE];
+};
+
+struct rpc_server_state {
+	char server[LABEL_SIZE];
+	struct depth_histogram depth[RPC_QUEUES];
+	uint32_t depth_max[RPC_QUEUES]; /* since the last snapshot */
+	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
+	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
+	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
+	const char *
+		bound_by; /* static, not recorded: what limited its calls in the last interval; NULL: unknown */
+};
+
+/* Sizes are in steps of 1 MiB. */
+#define EPISODE_BYTES_SHIFT 20
+/* How many servers and kinds of episodes have figures of their own; the others are "other". */
+#define EPISODE_SETS 5
+
+/* The checkpoint episodes of one server and kind: see limits/episodes.h. */
+struct episode_stats {
+	char server[LABEL_SIZE];
+	const char *kind; /* static: "save", "load" */
+	struct time_histogram seconds;
+	struct depth_histogram bytes;
+};
+
+/* Room for a process' name as the kernel has it, every byte of which may be escaped. */
+#define SLOW_COMM_LEN 64
+
+/* A call that took longer than asked for. */
+struct slow_call {
+	double time; /* of its end, seconds since the epoch */
+	char server[LABEL_SIZE];
+	char op[RPC_OP_LEN];
+	char mount[LABEL_SIZE]; /* mount point; "": not known */
+	char comm[SLOW_COMM_LEN]; /* of the process that made the call; "": it is gone */
+	uint32_t pid;
+	uint32_t client; /* the kernel's number of the RPC client; it is not recorded */
+	uint32_t status; /* positive: an error number, or NFS' own; 0: none */
+	uint64_t total_ns;
+	uint64_t phase_ns[RPC_PHASES];
+};
+
+/* The ways to observe sunrpc, the best first. */
+enum rpc_source {
+	RPC_SOURCE_NONE, /* sunrpc is not loaded, or cannot be observed */
+	RPC_SOURCE_BTF, /* BPF programs that use sunrpc's types */
+	RPC_SOURCE_TRACEPOINTS, /* BPF programs on trace events */
+	RPC_SOURCE_MOUNTSTATS, /* the kernel's own statistics, polled */
+	RPC_SOURCES,
+};
+
+extern const char *const rpc_source_names[RPC_SOURCES];
+
+/*
+ * What a source measures of the calls. A figure that is not measured is 0, and sinks
+ * leave it out, because unknown is not the same as none.
+ */
+enum rpc_fact {
+	/* How long single calls took. Without it only their number and their sum
+	 * are known: all calls of a histogram are in its last bucket. */
+	RPC_FACT_DISTRIBUTION,
+	RPC_FACT_SENT_BYTES,
+	RPC_FACT_RECEIVED_BYTES,
+	RPC_FACT_RETRANSMITS,
+	RPC_FACT_TIMEOUTS,
+	RPC_FACT_DISCONNECTS,
+	RPC_FACT_CONNECTS,
+	RPC_FACT_REPLIES,
+	RPC_FACT_SLOTS_MAX,
+	RPC_FACT_SLOTS_ALLOCATED,
+	RPC_FACT_SLOTS_IN_FLIGHT,
+	RPC_FACT_CREDENTIALS,
+	RPC_FACT_SESSION_SLOTS,
+	RPC_FACT_PHASE, /* + enum rpc_phase */
+	RPC_FACT_SATURATED = RPC_FACT_PHASE + RPC_PHASES, /* + enum rpc_limit */
+	RPC_FACT_DEPTH = RPC_FACT_SATURATED + RPC_LIMITS, /* + enum rpc_queue */
+	RPC_FACT_DEPTH_MAX = RPC_FACT_DEPTH + RPC_QUEUES, /* likewise */
+	RPC_FACT_OLDEST = RPC_FACT_DEPTH_MAX + RPC_QUEUES, /* likewise */
+	RPC_FACTS = RPC_FACT_OLDEST + RPC_QUEUES,
+};
+
+#define RPC_FACT_BIT(fact) ((uint64_t)1 << (fact))
+#define RPC_ALL_FACTS (RPC_FACT_BIT(RPC_FACTS) - 1)
+
+/* The facts that are known only through the events of waiting tasks. */
+static inline uint64_t snapshot_facts_of_waits(void)
+{
+	uint64_t facts = RPC_FACT_BIT(RPC_FACT_CREDENTIALS) | RPC_FACT_BIT(RPC_FACT_SESSION_SLOTS);
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		facts |= RPC_FACT_BIT(RPC_FACT_SATURATED + l) | RPC_FACT_BIT(RPC_FACT_DEPTH + l) |
+			 RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + l) | RPC_FACT_BIT(RPC_FACT_OLDEST + l);
+	return facts;
+}
+
+struct calls {
+	enum rpc_source source; /* in use */
+	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
+	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
+	uint32_t session_slots_wanted; /* nfs.max_session_slots; 0: unknown */
+	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU, since the boot; 0: unknown */
+
+	struct rpc_op *ops;
+	size_t op_count;
+	struct rpc_error *errors;
+	size_t error_count;
+	struct rpc_transport_state *transports;
+	size_t transport_count;
+	struct rpc_server_state *servers;
+	size_t server_count;
+	struct episode_stats *episodes;
+	size_t episode_count;
+	struct nfs_mount *mounts;
+	size_t mount_count;
+	struct rpc_storage *storages;
+	size_t storage_count;
+	struct slow_call *slow; /* since the snapshot before */
+	size_t slow_count;
+	uint64_t folded_entries; /* those about calls: into "other"; others: left out */
+};
+
+static inline bool snapshot_knows(const struct calls *c, int fact)
+{
+	return !(c->unknown & RPC_FACT_BIT(fact));
+}
+
+/* The entry of @c with the labels of @like; NULL: there is none. @at: the place of @like in its own
+ * snapshot, where it mostly is here as well. */
+const struct rpc_op *snapshot_op_like(const struct calls *c, const struct rpc_op *like, size_t at);
+const struct rpc_transport_state *
+snapshot_transport_like(const struct calls *c, const struct rpc_transport_state *like, size_t at);
+
+/* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
+ * valid until the next call for the same array. A mount's labels are its texts. */
+struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op);
+struct rpc_error *snapshot_error(struct calls *c, const char *server, const char *op,
+				 const char *status);
+struct rpc_transport_state *snapshot_transport(struct calls *c, const char *server,
+					       const char *name);
+struct rpc_server_state *snapshot_server(struct calls *c, const char *server);
+/* @kind is static. */
+struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind);
+struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
+struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
+extern const char *const rpc_phase_names[RPC_PHASES];
+extern const char *const rpc_limit_names[RPC_LIMITS];
+extern const char *const rpc_queue_names[RPC_QUEUES];
+#endif

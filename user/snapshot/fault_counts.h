@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* GPU faults and other events of the kernel, counted up to one moment. Times are seconds since the epoch. */
+#ifndef XIDSCOPE_FAULT_COUNTS_H
+#define XIDSCOPE_FAULT_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/label.h"
+#include "base/pci_address.h"
+
+#define FAULT_CAUSES 8
+#define FAULT_REPEATS 8
+#define FAULT_RECENT_SECONDS 86400.0 /* the window, unless an option sets another */
+
+/* Times of the last incidents that were no part of a longer failure, the latest first. */
+struct fault_repeats {
+	double times[FAULT_REPEATS];
+	unsigned int count;
+};
+
+/* Faults of one GPU or switch that differ only in time. Times of this struct and those
+ * below are seconds since the epoch. */
+struct fault {
+	char device[PCI_ADDRESS_SIZE]; /* or "other" */
+	unsigned int code;
+	bool nvswitch; /* an SXid */
+	char severity[16];
+	char action[40];
+	uint64_t count;
+	uint64_t incidents; /* bursts: faults with less than 5 s between them */
+	double first;
+	double last;
+	/* Who caused its last incidents, the latest first; 0: nobody, or unknown.
+	 * These cause no other one. */
+	uint32_t causes[FAULT_CAUSES];
+	unsigned int place; /* of a report to add: which part of the GPU; 0: unknown */
+	struct fault_repeats repeats;
+	uint64_t recent; /* in a snapshot: how many of them lie within the window */
+	unsigned int boots; /* in a snapshot: of a fatal Xid, in how many boots of late */
+};
+
+/* Text in the kernel log that reads like a fault, but anybody may have made the
+ * kernel print it. */
+struct unverified_xid {
+	char gpu[PCI_ADDRESS_SIZE]; /* as the text names it, or "other" */
+	unsigned int code;
+	uint64_t count;
+};
+
+/* Another event that the kernel or a driver reported. */
+struct kernel_event {
+	bool gpu_driver; /* a failure of the GPU driver that is no Xid */
+	char kind[32]; /* "pcie_aer", "oom_kill", ...: lower case with underscores */
+	char device[LABEL_SIZE]; /* PCI address, server, ...; "" if there is none */
+	uint64_t count;
+	double last;
+};
+
+/* A GPU's identity, as its driver reported it. */
+struct gpu_info {
+	char gpu[PCI_ADDRESS_SIZE];
+	char uuid[48]; /* "GPU-..."; "" if not reported */
+	char serial[24]; /* the board's; "" if not reported */
+	bool rate_limited; /* the driver limits its reports of GSP errors */
+	uint64_t past_failures; /* fatal incidents of earlier boots within the window */
+};
+
+/* Evidence that only what Xid 154 asked for is over: its action was no reset. */
+#define RECOVERY_WITHDRAWN "action_withdrawn"
+
+/* Evidence that earlier faults of a GPU are over. */
+struct gpu_recovery {
+	char gpu[PCI_ADDRESS_SIZE]; /* or "all": every GPU */
+	char evidence
+		[24]; /* "action_none", "driver_loaded", "device_probed" or RECOVERY_WITHDRAWN */
+	double time; /* of the last evidence */
+};
+
+/* How a fault was reported: by the kernel log's text, by the driver's own
+ * function or tracepoint, or by both. */
+enum fault_path { FAULT_PATH_BOTH, FAULT_PATH_TEXT, FAULT_PATH_DRIVER, FAULT_PATHS };
+
+struct fault_counts {
+	struct fault *faults;
+	size_t fault_count;
+	struct kernel_event *kernel_events;
+	size_t kernel_event_count;
+	struct gpu_info *gpus;
+	size_t gpu_count;
+	struct unverified_xid *unverified;
+	size_t unverified_count;
+	struct gpu_recovery *recoveries;
+	size_t recovery_count;
+	uint64_t open_faults; /* of a session's first: those from before it, by the health rules */
+	bool gpu_watched; /* GPU hooks are attached, so the next two are known */
+	uint64_t fault_paths[FAULT_PATHS];
+	uint64_t log_lost; /* kernel log records overwritten before they were read */
+};
+
+/* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is valid until the next call for the
+ * same array. A fault's labels are
+ * all members of @like except counts and times. */
+struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like);
+struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
+					   const char *kind, const char *device);
+struct gpu_info *snapshot_gpu(struct fault_counts *counts, const char *gpu);
+struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const char *gpu,
+					   unsigned int code);
+struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
+				       const char *evidence);
+
+extern const char *const fault_path_names[FAULT_PATHS];
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The program itself at one moment: its hooks, its losses, its health verdict and its cost. */
+#ifndef XIDSCOPE_SELF_H
+#define XIDSCOPE_SELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hook_state {
+	const char *name; /* static */
+	bool attached;
+};
+
+struct drop_count {
+	const char *reason; /* static */
+	uint64_t count;
+};
+
+/* The verdict of one health rule. */
+struct health_state {
+	const char *check; /* the rule's name, static */
+	int level; /* 0: ok, 1: warning, 2: failed */
+};
+
+/* How often and how long a BPF program has run, since the kernel began to count runs. */
+struct program_run {
+	char name[32];
+	uint64_t runs;
+	uint64_t ns;
+};
+
+struct self {
+	struct hook_state hooks[32];
+	size_t hook_count;
+	size_t rpc_hook_count; /* how many of them are sunrpc's; these come first */
+	struct drop_count drops[16];
+	size_t drop_count;
+	struct health_state health[24];
+	size_t health_count;
+	struct program_run programs[32];
+	size_t program_count;
+
+	uint64_t resident_bytes;
+	uint64_t map_bytes;
+	uint64_t program_bytes;
+	uint64_t trace_bytes; /* kernel memory of the trace buffers */
+	double export_seconds; /* how long the last write took */
+	uint64_t export_errors;
+};
+
+/* Entries of the arrays of fixed size. One for which there is no room is left out:
+ * make the array larger. A drop or a program adds to the entry of its name. */
+void snapshot_hook(struct self *s, const char *name, bool attached);
+void snapshot_drop(struct self *s, const char *reason, uint64_t count);
+void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t ns);
+void snapshot_health(struct self *s, const char *check, int level);
+
+#endif
