@@ -24,7 +24,7 @@ fi
 import json, sys
 d = json.load(sys.stdin)
 assert d["source"] == "none" and d["healthy"] is True, d
-assert {f["verdict"] for f in d["findings"]} <= {"ok", "note", "unknown"}, d
+assert {f["level"] for f in d["findings"]} <= {"ok", "note", "unknown"}, d
 '
 
 status=0

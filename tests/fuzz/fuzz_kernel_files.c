@@ -14,7 +14,7 @@
 #include "faults/gpu_holders.h"
 #include "kernel/cpu_pressure.h"
 #include "kernel/mounts.h"
-#include "rpc/facts.h"
+#include "rpc/choice.h"
 
 static char root[] = "/dev/shm/xidscope-fuzz.XXXXXX";
 
@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool made;
 	struct fault_facts fault;
-	struct rpc_facts rpc;
+	struct rpc_offer rpc;
 	char source[40], uuid[GPU_UUID_SIZE];
 	unsigned int minor;
 	size_t file;
@@ -144,8 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put(files[file].path, data + 1, size - 1);
 	if (files[file].also)
 		put(files[file].also, files[file].text, strlen(files[file].text));
-	rpc_facts_look(&rpc, root, NULL);
-	rpc_facts_look_on_disk(&rpc, root, "6.1");
+	rpc_offer_look(&rpc, root, NULL);
+	rpc_offer_look_on_disk(&rpc, root, "6.1");
 	REQUIRE_STRING(rpc.srcversion);
 	REQUIRE_STRING(rpc.tracefs_path);
 	REQUIRE_STRING(rpc.disk_path);

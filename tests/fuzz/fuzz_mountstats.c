@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 #include "rpc/polled/mountstats_text.h"
-#include "rpc/polled/xprt_info.h"
+#include "rpc/polled/polled.h"
 
 #define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
 

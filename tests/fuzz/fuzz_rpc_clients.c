@@ -4,7 +4,7 @@
  * names are terminated, and found only if they are not empty.
  */
 #include "fuzz.h"
-#include "rpc/tracepoints/clients.h"
+#include "rpc/tracepoints/tracepoints.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {

@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 #include "kernel/kernel_types.h"
-#include "rpc/btf/module_types.h"
+#include "rpc/btf/btf.h"
 #include "kernel/types_file.h"
 #include "rpc.h"
 #include "rpc_probed.skel.h"

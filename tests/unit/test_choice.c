@@ -12,7 +12,7 @@
 #define ALL_CAPABILITIES 0x1ffffffffffu
 
 /* A machine on which all is well: sunrpc is a module with types. */
-static const struct rpc_facts well = {
+static const struct rpc_offer well = {
 	.sunrpc = SUNRPC_LIVE,
 	.bpf = true,
 	.kernel_btf = true,
@@ -36,7 +36,7 @@ static const struct source_check *find(const struct source_choice *c, const char
 
 /* That @facts give @source, and that all reasons for it are @reasons: names that
  * are separated by blanks. Each has a fix. */
-static void expect(const struct rpc_facts *facts, unsigned int allowed, enum rpc_source source,
+static void expect(const struct rpc_offer *facts, unsigned int allowed, enum rpc_source source,
 		   const char *reasons)
 {
 	char got[256] = "";
@@ -48,7 +48,7 @@ static void expect(const struct rpc_facts *facts, unsigned int allowed, enum rpc
 		const struct source_check *check = &c.checks[i];
 
 		assert_non_null(check->text);
-		if (check->verdict == SOURCE_CHECK_MISSING)
+		if (check->result == SOURCE_CHECK_MISSING)
 			assert_true(*check->fix);
 		if (!source_check_is_reason(check, source))
 			continue;
@@ -65,7 +65,7 @@ TEST(test_all_is_well)
 
 TEST(test_no_sunrpc)
 {
-	struct rpc_facts f = well;
+	struct rpc_offer f = well;
 	struct source_choice c;
 
 	f.sunrpc_btf = f.sunrpc_events = f.debugfs = f.transports = false;
@@ -77,15 +77,15 @@ TEST(test_no_sunrpc)
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_NONE, "");
 	/* What may come with the module is unknown, not missing. */
 	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_int_equal(find(&c, "sunrpc_types")->verdict, SOURCE_CHECK_UNKNOWN);
-	assert_int_equal(find(&c, "sunrpc_events")->verdict, SOURCE_CHECK_UNKNOWN);
-	assert_int_equal(find(&c, "transports")->verdict, SOURCE_CHECK_UNKNOWN);
-	assert_int_equal(find(&c, "rpc_clients")->verdict, SOURCE_CHECK_UNKNOWN);
+	assert_int_equal(find(&c, "sunrpc_types")->result, SOURCE_CHECK_UNKNOWN);
+	assert_int_equal(find(&c, "sunrpc_events")->result, SOURCE_CHECK_UNKNOWN);
+	assert_int_equal(find(&c, "transports")->result, SOURCE_CHECK_UNKNOWN);
+	assert_int_equal(find(&c, "rpc_clients")->result, SOURCE_CHECK_UNKNOWN);
 }
 
 TEST(test_each_missing_thing)
 {
-	struct rpc_facts f;
+	struct rpc_offer f;
 
 	f = well;
 	f.sunrpc_btf = false;
@@ -117,7 +117,7 @@ TEST(test_capabilities)
 {
 	const uint64_t bpf = (uint64_t)1 << 39 | (uint64_t)1 << 38;
 	const uint64_t admin = 1u << 21;
-	struct rpc_facts f = well;
+	struct rpc_offer f = well;
 
 	f.capabilities = 0;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_MOUNTSTATS, "permission module_types");
@@ -136,7 +136,7 @@ TEST(test_capabilities)
 /* A forced source is that one or none; a refused one is left out. */
 TEST(test_allowed)
 {
-	struct rpc_facts f = well;
+	struct rpc_offer f = well;
 
 	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), RPC_SOURCE_TRACEPOINTS, "");
 	expect(&f, RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), RPC_SOURCE_MOUNTSTATS, "");
@@ -147,7 +147,7 @@ TEST(test_allowed)
 
 TEST(test_out_of_tree_fix)
 {
-	struct rpc_facts f = well;
+	struct rpc_offer f = well;
 	struct source_choice c;
 
 	f.sunrpc_btf = false;
@@ -161,7 +161,7 @@ TEST(test_out_of_tree_fix)
 
 TEST(a_file_of_types_replaces_those_of_the_kernel)
 {
-	struct rpc_facts f = well;
+	struct rpc_offer f = well;
 	struct source_choice c;
 
 	f.sunrpc_btf = false;
@@ -172,30 +172,30 @@ TEST(a_file_of_types_replaces_those_of_the_kernel)
 	strcpy(f.types_refused, "the file is refused");
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_TRACEPOINTS, "sunrpc_types module_types");
 	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_int_equal(find(&c, "types_file")->verdict, SOURCE_CHECK_MISSING);
+	assert_int_equal(find(&c, "types_file")->result, SOURCE_CHECK_MISSING);
 	assert_string_equal(find(&c, "types_file")->text, "the file is refused");
 	/* It is told, too, if the file is not needed. */
 	f = well;
 	f.types_file = TYPES_FILE_REFUSED;
 	expect(&f, RPC_SOURCES_ALL, RPC_SOURCE_BTF, "");
 	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_int_equal(find(&c, "types_file")->verdict, SOURCE_CHECK_MISSING);
+	assert_int_equal(find(&c, "types_file")->result, SOURCE_CHECK_MISSING);
 }
 
 /* ---- made-up trees ---- */
 
-static struct rpc_facts look(void)
+static struct rpc_offer look(void)
 {
-	struct rpc_facts f;
+	struct rpc_offer f;
 
-	rpc_facts_look(&f, root, NULL);
-	rpc_facts_look_on_disk(&f, root, "6.1.0-test");
+	rpc_offer_look(&f, root, NULL);
+	rpc_offer_look_on_disk(&f, root, "6.1.0-test");
 	return f;
 }
 
 TEST_WITH(test_empty_tree, enter, leave)
 {
-	struct rpc_facts f = look();
+	struct rpc_offer f = look();
 
 	assert_int_equal(f.sunrpc, SUNRPC_ABSENT);
 	assert_int_equal(f.tracefs, TRACEFS_ABSENT);
@@ -231,7 +231,7 @@ TEST_WITH(a_module_that_cannot_be_looked_at_is_not_absent, enter, leave)
 TEST_WITH(test_live_module, enter, leave)
 {
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
-	struct rpc_facts f;
+	struct rpc_offer f;
 
 	put("/sys/module/sunrpc/initstate", "live\n");
 	put("/sys/module/sunrpc/srcversion", "0123ABCD\n");
@@ -266,7 +266,7 @@ TEST_WITH(test_live_module, enter, leave)
 TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
 {
 	struct btf *types = btf__new_empty();
-	struct rpc_facts f;
+	struct rpc_offer f;
 	char path[300];
 
 	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
@@ -288,18 +288,18 @@ TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
 	/* A file that the option names comes before, also where the kernel has the types. */
 	put_module("/mine", NOTE, types);
 	snprintf(path, sizeof(path), "%s/mine", root);
-	rpc_facts_look(&f, root, path);
+	rpc_offer_look(&f, root, path);
 	assert_int_equal(f.types_file, TYPES_FILE_GOOD);
 	put("/sys/kernel/btf/sunrpc", "");
 	assert_int_equal(look().types_file, TYPES_FILE_NONE);
-	rpc_facts_look(&f, root, "/absent");
+	rpc_offer_look(&f, root, "/absent");
 	assert_int_equal(f.types_file, TYPES_FILE_REFUSED);
 	btf__free(types);
 }
 
 TEST_WITH(test_compressed_module, enter, leave)
 {
-	struct rpc_facts f;
+	struct rpc_offer f;
 
 	put("/lib/modules/6.1.0-test/modules.dep",
 	    "kernel/net/sunrpc/sunrpc.ko.xz: kernel/x.ko.xz\n");
@@ -314,7 +314,7 @@ TEST_WITH(test_compressed_module, enter, leave)
 
 TEST_WITH(test_built_in, enter, leave)
 {
-	struct rpc_facts f;
+	struct rpc_offer f;
 
 	put("/sys/module/sunrpc/parameters/pool_mode", "global\n");
 	put_types("task_struct");
@@ -328,7 +328,7 @@ TEST_WITH(test_built_in, enter, leave)
 
 TEST_WITH(test_tracefs_places, enter, leave)
 {
-	struct rpc_facts f;
+	struct rpc_offer f;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/sys", root);

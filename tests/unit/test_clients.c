@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that clients, servers and tasks are found in the kernel's files as it writes them, and nothing in damaged ones. */
 #include "unit.h"
-#include "rpc/tracepoints/clients.h"
+#include "rpc/tracepoints/tracepoints.h"
 
 static bool parse(struct client_transport *info, const char *text)
 {

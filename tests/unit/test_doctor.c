@@ -32,12 +32,12 @@ static void expect(const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
-/* That the finding @name has this verdict. */
-static void expect_verdict(const char *verdict, const char *name)
+/* That the finding @name has this level. */
+static void expect_level(const char *level, const char *name)
 {
 	char line[64];
 
-	snprintf(line, sizeof(line), "\n  %-8s %-20s ", verdict, name);
+	snprintf(line, sizeof(line), "\n  %-8s %-20s ", level, name);
 	expect(line);
 }
 
@@ -77,11 +77,11 @@ TEST_WITH(a_healthy_machine, enter, leave)
 	expect("kernel   6.1.0-test\n");
 	expect("sunrpc   a module, loaded, srcversion 0123ABCD\n");
 	expect("source   btf: every metric is available, if the kernel accepts ");
-	expect_verdict("ok", "sunrpc_types");
-	expect_verdict("ok", "rpc_task_sleep");
-	expect_verdict("note", "rpc_stats_latency"); /* an event without a type */
+	expect_level("ok", "sunrpc_types");
+	expect_level("ok", "rpc_task_sleep");
+	expect_level("note", "rpc_stats_latency"); /* an event without a type */
 	expect("the source btf works without it, or falls back to the source tracepoints");
-	expect_verdict("note", "xprt_destroy");
+	expect_level("note", "xprt_destroy");
 	expect("nas:/data on /mnt/a b\n");
 	expect("reports every message");
 	expect_none("\n  missing");
@@ -97,8 +97,8 @@ TEST_WITH(no_sunrpc_is_nothing_to_fix, enter, leave)
 	assert_true(report("6.1.0-test", false));
 	expect("sunrpc   not loaded\n");
 	expect("source   none now; when sunrpc is loaded, btf: ");
-	expect_verdict("unknown", "sunrpc_types");
-	expect_verdict("note", "tracefs");
+	expect_level("unknown", "sunrpc_types");
+	expect_level("note", "tracefs");
 	expect("no NFS mount is visible");
 	expect_none("Hooks");
 }
@@ -114,11 +114,11 @@ TEST_WITH(a_module_without_types, enter, leave)
 	assert_false(report("5.10.0-test", false));
 	expect("out of tree");
 	expect("source   tracepoints: ");
-	expect_verdict("missing", "sunrpc_types");
+	expect_level("missing", "sunrpc_types");
 	expect("fix: build the module");
-	expect_verdict("ok", "types_file");
-	expect_verdict("ok", "rpc_stats_latency");
-	expect_verdict("note", "rpc_task_sleep");
+	expect_level("ok", "types_file");
+	expect_level("ok", "rpc_stats_latency");
+	expect_level("note", "rpc_task_sleep");
 	expect("what consoles show (before 5.19)");
 }
 
@@ -138,13 +138,13 @@ TEST_WITH(the_way_to_a_file_of_types_names_this_build, enter, leave)
 	put(PLACE, "");
 	put_module(PLACE, OTHER_NOTE, types);
 	assert_false(report("6.1.0-test", false));
-	expect_verdict("missing", "sunrpc_types");
-	expect_verdict("note", "types_file");
+	expect_level("missing", "sunrpc_types");
+	expect_level("note", "types_file");
 	expect("another build");
 	put_module(PLACE, NOTE, types);
 	assert_true(report("6.1.0-test", false));
 	expect("source   btf: ");
-	expect_verdict("ok", "types_file");
+	expect_level("ok", "types_file");
 	btf__free(types);
 }
 
@@ -154,7 +154,7 @@ TEST_WITH(confidential_lockdown, enter, leave)
 	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	assert_false(report("6.1.0-test", false));
 	expect("source   mountstats: ");
-	expect_verdict("missing", "lockdown");
+	expect_level("missing", "lockdown");
 	expect("fix: boot with lockdown=integrity");
 }
 
@@ -163,12 +163,12 @@ TEST_WITH(nothing_at_all, enter, leave)
 	put("/sys/module/sunrpc/initstate", "live\n");
 	assert_false(report("4.4.0", false));
 	expect("source   none: ");
-	expect_verdict("missing", "bpf");
-	expect_verdict("missing", "permission");
-	expect_verdict("missing", "tracefs");
-	expect_verdict("missing", "mountstats");
-	expect_verdict("missing", "kernel_log");
-	expect_verdict("unknown", "rpc_task_sleep");
+	expect_level("missing", "bpf");
+	expect_level("missing", "permission");
+	expect_level("missing", "tracefs");
+	expect_level("missing", "mountstats");
+	expect_level("missing", "kernel_log");
+	expect_level("unknown", "rpc_task_sleep");
 }
 
 TEST_WITH(the_module_on_disk, enter, leave)
@@ -195,7 +195,7 @@ TEST_WITH(localio_is_reported, enter, leave)
 	expect("LOCALIO is possible");
 	put("/sys/fs/nfs/server-3/localio", "1\n");
 	assert_true(report("6.17.0", false));
-	expect_verdict("note", "localio");
+	expect_level("note", "localio");
 	expect("no source can observe them");
 }
 
@@ -211,26 +211,26 @@ TEST_WITH(the_gpu_driver, enter, leave)
 			      "0000000000000000 T nv_report_error\t[nvidia]\n");
 	assert_true(report("6.1.0-test", false));
 	expect("loaded, version 550.54.15\n");
-	expect_verdict("note", "nvidia_dev_xid");
-	expect_verdict("ok", "nv_report_error");
+	expect_level("note", "nvidia_dev_xid");
+	expect_level("ok", "nv_report_error");
 	put("/sys/module/nvidia/version", "580.65.06\n");
 	put("/sys/kernel/tracing/events/nvidia/nvidia_dev_xid/id", "2\n");
 	report("6.1.0-test", false);
 	expect("loaded, version 580.65.06\n");
-	expect_verdict("ok", "nvidia_dev_xid");
+	expect_level("ok", "nvidia_dev_xid");
 }
 
 TEST_WITH(who_prints_a_message, enter, leave)
 {
 	put_machine();
 	report("6.1.0-test", false);
-	expect_verdict("ok", "printk_caller");
+	expect_level("ok", "printk_caller");
 	report("5.10.0-test", false);
-	expect_verdict("note", "printk_caller");
+	expect_level("note", "printk_caller");
 	expect_none("kptr_restrict");
 	put("/proc/kallsyms", "0000000000000000 t printk_sprint\n");
 	assert_true(report("6.1.0-test", false));
-	expect_verdict("note", "printk_caller");
+	expect_level("note", "printk_caller");
 	expect("(addresses are hidden)");
 	expect("fix: run it as root with CAP_SYSLOG, and set kernel.kptr_restrict below 2\n");
 }
@@ -248,7 +248,7 @@ TEST_WITH(many_mounts_are_cut, enter, leave)
 	expect("nas:/15 on /mnt/15\n");
 	expect_none("nas:/16 ");
 	expect("and 84 more");
-	expect_verdict("ok", "kprobes"); /* what comes last has room */
+	expect_level("ok", "kprobes"); /* what comes last has room */
 }
 
 TEST_WITH(what_mounts_are_called_is_escaped, enter, leave)
@@ -273,7 +273,7 @@ TEST_WITH(json_has_the_same, enter, leave)
 	expect("{\"kernel\":\"6.1.0-test\",");
 	expect("\"source\":\"btf\"");
 	expect("\"healthy\":true");
-	expect("{\"group\":\"nfs\",\"name\":\"bpf\",\"verdict\":\"ok\",\"text\":\"the kernel runs BPF programs\"}");
+	expect("{\"group\":\"nfs\",\"name\":\"bpf\",\"level\":\"ok\",\"text\":\"the kernel runs BPF programs\"}");
 	expect("nas:/\\\"q\\\" on /mnt");
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which types the programs of the source btf are relocated by, if a module's differ from the kernel's. */
-#include "rpc/btf/module_types.h"
+#include "rpc/btf/btf.h"
 
 #include <errno.h>
 
 #include "kernel/kernel_types.h"
-#include "rpc/btf/btf_maps.h"
 #include "rpc.skel.h"
 #include "unit.h"
 

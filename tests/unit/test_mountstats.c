@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 #include "made_up_tree.h"
-#include "rpc/polled/mountstats.h"
+#include "rpc/polled/polled.h"
 #include "rpc/source.h"
 
 /* A mount point with one op. */

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 #include "rpc/polled/mountstats_text.h"
-#include "rpc/polled/xprt_info.h"
+#include "rpc/polled/polled.h"
 
 /* The kernel writes all ops, also those without calls. */
 #define OPS_4                                                                    \

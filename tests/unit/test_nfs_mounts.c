@@ -6,8 +6,7 @@
 #include "unit.h"
 #include "made_up_tree.h"
 #include "snapshot/endpoint.h"
-#include "rpc/polled/nfs_mounts.h"
-#include "rpc/polled/xprt_files.h"
+#include "rpc/polled/polled.h"
 
 static void put_mounts(const char *text)
 {
@@ -309,7 +308,7 @@ TEST_WITH(sysfs_is_read_once_if_no_call_is_in_flight, enter, leave)
 	assert_int_equal(s.calls.transport_count, 2);
 	snapshot_free(&s);
 	s = now();
-	snapshot_transport(&s.calls, "idle", "tcp/0")->remote = u.found.calls.transports[0].remote;
+	snapshot_transport(&s.calls, "idle", "tcp/0")->remote = u.found.transports[0].remote;
 	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
 	assert_int_equal(s.calls.transport_count, 1);
 	xprt_unseen_free(&u);

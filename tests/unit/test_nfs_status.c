@@ -8,7 +8,7 @@
 
 #include "unit.h"
 #include "snapshot/snapshot.h"
-#include "rpc/nfs_status.h"
+#include "rpc/rpc_series.h"
 #include "snapshot/snapshot.h"
 
 static void assert_name(int status, const char *expected)

@@ -26,16 +26,16 @@
 #define TYPES_MAX (64 << 20)
 
 /* NOTE: unusual, but everything needed works. */
-enum verdict { OK, NOTE, UNKNOWN, MISSING };
+enum finding_level { OK, NOTE, UNKNOWN, MISSING };
 
-static const char *const verdict_names[] = {
+static const char *const level_names[] = {
 	[OK] = "ok", [NOTE] = "note", [UNKNOWN] = "unknown", [MISSING] = "missing"
 };
 
 struct finding {
 	const char *group; /* static */
 	const char *name; /* static */
-	enum verdict verdict;
+	enum finding_level level;
 	char text[512];
 	const char *fix; /* static; NULL: there is none */
 };
@@ -43,7 +43,7 @@ struct finding {
 struct diagnosis {
 	const char *root;
 	const char *release;
-	struct rpc_facts facts;
+	struct rpc_offer facts;
 	struct source_choice choice;
 	char sunrpc[400]; /* its state, in words */
 	char source[200]; /* the choice, in words */
@@ -52,7 +52,7 @@ struct diagnosis {
 };
 
 static struct finding *__attribute__((format(printf, 5, 6)))
-add_finding(struct diagnosis *d, const char *group, const char *name, enum verdict verdict,
+add_finding(struct diagnosis *d, const char *group, const char *name, enum finding_level level,
 	    const char *format, ...)
 {
 	struct finding *f = &d->findings[d->count];
@@ -61,7 +61,7 @@ add_finding(struct diagnosis *d, const char *group, const char *name, enum verdi
 	/* When there are too many, the last one is overwritten. */
 	if (d->count < MAX_FINDINGS - 1)
 		d->count++;
-	*f = (struct finding){ group, name, verdict, "", NULL };
+	*f = (struct finding){ group, name, level, "", NULL };
 	va_start(args, format);
 	safe_vformat(f->text, sizeof(f->text), format, args);
 	va_end(args);
@@ -78,7 +78,7 @@ static void describe_sunrpc(struct diagnosis *d)
 		[SUNRPC_LIVE] = "a module, loaded",
 		[SUNRPC_BUILT_IN] = "built into the kernel",
 	};
-	const struct rpc_facts *f = &d->facts;
+	const struct rpc_offer *f = &d->facts;
 	char disk[300] = "";
 
 	if (*f->disk_path)
@@ -115,12 +115,12 @@ static void add_source_checks(struct diagnosis *d)
 {
 	for (size_t i = 0; i < d->choice.check_count; i++) {
 		const struct source_check *c = &d->choice.checks[i];
-		enum verdict verdict = c->verdict == SOURCE_CHECK_OK             ? OK :
-				       c->verdict == SOURCE_CHECK_UNKNOWN        ? UNKNOWN :
-				       source_check_is_reason(c, d->choice.best) ? MISSING :
-										   NOTE;
+		enum finding_level level = c->result == SOURCE_CHECK_OK              ? OK :
+					   c->result == SOURCE_CHECK_UNKNOWN         ? UNKNOWN :
+					   source_check_is_reason(c, d->choice.best) ? MISSING :
+										       NOTE;
 
-		add_finding(d, "nfs", c->name, verdict, "%s", c->text)->fix = c->fix;
+		add_finding(d, "nfs", c->name, level, "%s", c->text)->fix = c->fix;
 	}
 }
 
@@ -136,7 +136,7 @@ static bool types_have_tracepoint(const struct file_text *types, const char *nam
 
 static void add_hooks(struct diagnosis *d)
 {
-	const struct rpc_facts *f = &d->facts;
+	const struct rpc_offer *f = &d->facts;
 	struct file_text types = {};
 	char path[PATH_MAX];
 	const char *name;
@@ -317,7 +317,7 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 		json_object(&j, NULL);
 		json_text(&j, "group", f->group);
 		json_text(&j, "name", f->name);
-		json_text(&j, "verdict", verdict_names[f->verdict]);
+		json_text(&j, "level", level_names[f->level]);
 		json_text(&j, "text", f->text);
 		if (f->fix)
 			json_text(&j, "fix", f->fix);
@@ -352,8 +352,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (title)
 				fprintf(out, "\n%s\n", title);
 			title = NULL;
-			fprintf(out, "  %-8s %-20s %s\n", verdict_names[f->verdict], f->name,
-				f->text);
+			fprintf(out, "  %-8s %-20s %s\n", level_names[f->level], f->name, f->text);
 			if (f->fix)
 				fprintf(out, "  %-8s %-20s fix: %s\n", "", "", f->fix);
 		}
@@ -366,8 +365,8 @@ bool doctor_report(FILE *out, const char *root, const char *release, const char 
 	struct diagnosis d = { .root = root, .release = release };
 	bool healthy = true;
 
-	rpc_facts_look(&d.facts, root, types_file);
-	rpc_facts_look_on_disk(&d.facts, root, release);
+	rpc_offer_look(&d.facts, root, types_file);
+	rpc_offer_look_on_disk(&d.facts, root, release);
 	source_choose(&d.choice, &d.facts, RPC_SOURCES_ALL);
 	describe_sunrpc(&d);
 	describe_source(&d);
@@ -377,7 +376,7 @@ bool doctor_report(FILE *out, const char *root, const char *release, const char 
 	add_mounts(&d);
 	add_faults(&d);
 	for (size_t i = 0; i < d.count; i++)
-		if (d.findings[i].verdict == MISSING)
+		if (d.findings[i].level == MISSING)
 			healthy = false;
 	if (json)
 		print_json(out, &d, healthy);

@@ -6,12 +6,12 @@
 
 #include "kernel/capabilities.h"
 
-static bool has(const struct rpc_facts *f, int capability)
+static bool has(const struct rpc_offer *f, int capability)
 {
 	return f->capabilities >> capability & 1;
 }
 
-static bool is_there(const struct rpc_facts *f)
+static bool is_there(const struct rpc_offer *f)
 {
 	return f->sunrpc == SUNRPC_LIVE || f->sunrpc == SUNRPC_BUILT_IN;
 }
@@ -21,7 +21,7 @@ static const char needs_events[] = "unknown until sunrpc is loaded and tracefs i
 
 static void unknown(struct source_check *c, const char *text)
 {
-	c->verdict = SOURCE_CHECK_UNKNOWN;
+	c->result = SOURCE_CHECK_UNKNOWN;
 	c->text = text;
 }
 
@@ -29,12 +29,12 @@ static void unknown(struct source_check *c, const char *text)
 static void decide(struct source_check *c, bool ok, const char *text_ok, const char *text_missing,
 		   const char *fix)
 {
-	c->verdict = ok ? SOURCE_CHECK_OK : SOURCE_CHECK_MISSING;
+	c->result = ok ? SOURCE_CHECK_OK : SOURCE_CHECK_MISSING;
 	c->text = ok ? text_ok : text_missing;
 	c->fix = ok ? NULL : fix;
 }
 
-static void check_lockdown(struct source_check *c, const struct rpc_facts *f)
+static void check_lockdown(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, f->lockdown != LOCKDOWN_CONFIDENTIALITY,
 	       f->lockdown == LOCKDOWN_INTEGRITY ?
@@ -44,7 +44,7 @@ static void check_lockdown(struct source_check *c, const struct rpc_facts *f)
 	       "boot with lockdown=integrity, or without lockdown");
 }
 
-static void check_permission(struct source_check *c, const struct rpc_facts *f)
+static void check_permission(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, has(f, CAP_SYS_ADMIN) || (has(f, CAP_BPF) && has(f, CAP_PERFMON)),
 	       "this process may load BPF programs", "this process may not load BPF programs",
@@ -52,12 +52,12 @@ static void check_permission(struct source_check *c, const struct rpc_facts *f)
 	       "CAP_SYS_ADMIN");
 }
 
-static bool has_types_file(const struct rpc_facts *f)
+static bool has_types_file(const struct rpc_offer *f)
 {
 	return f->types_file == TYPES_FILE_GOOD;
 }
 
-static void check_sunrpc_types(struct source_check *c, const struct rpc_facts *f)
+static void check_sunrpc_types(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, f->sunrpc_btf || has_types_file(f),
 	       f->sunrpc_btf ?
@@ -72,7 +72,7 @@ static void check_sunrpc_types(struct source_check *c, const struct rpc_facts *f
 				 "--sunrpc-btf; or use the source tracepoints");
 }
 
-static void check_types_file(struct source_check *c, const struct rpc_facts *f)
+static void check_types_file(struct source_check *c, const struct rpc_offer *f)
 {
 	decide(c, f->types_file != TYPES_FILE_REFUSED,
 	       has_types_file(f) ? "the file of types is that of the loaded sunrpc" :
@@ -82,7 +82,7 @@ static void check_types_file(struct source_check *c, const struct rpc_facts *f)
 }
 
 /* The system call that returns a module's BTF needs CAP_SYS_ADMIN. */
-static void check_module_types(struct source_check *c, const struct rpc_facts *f)
+static void check_module_types(struct source_check *c, const struct rpc_offer *f)
 {
 	bool built_in = f->sunrpc == SUNRPC_BUILT_IN;
 	bool file = !f->sunrpc_btf && has_types_file(f);
@@ -94,7 +94,7 @@ static void check_module_types(struct source_check *c, const struct rpc_facts *f
 	       "this process may not read the BTF of modules", "give it CAP_SYS_ADMIN");
 }
 
-static void check_tracefs(struct source_check *c, const struct rpc_facts *f)
+static void check_tracefs(struct source_check *c, const struct rpc_offer *f)
 {
 	static const struct {
 		const char *text, *fix;
@@ -112,7 +112,7 @@ static void check_tracefs(struct source_check *c, const struct rpc_facts *f)
 	       missing[f->tracefs].fix);
 }
 
-static void check_sunrpc_events(struct source_check *c, const struct rpc_facts *f)
+static void check_sunrpc_events(struct source_check *c, const struct rpc_offer *f)
 {
 	if (f->tracefs != TRACEFS_MOUNTED)
 		unknown(c, needs_events);
@@ -122,14 +122,14 @@ static void check_sunrpc_events(struct source_check *c, const struct rpc_facts *
 		       "use a sunrpc that is built with its tracepoints (CONFIG_TRACEPOINTS=y)");
 }
 
-#define FACT(member) offsetof(struct rpc_facts, member)
+#define FACT(member) offsetof(struct rpc_offer, member)
 
 /* What is checked: by a function, or whether a fact is true. */
 static const struct {
 	const char *name;
 	unsigned int sources;
 	const char *needs; /* what is unknown without sunrpc; NULL: known without it */
-	void (*check)(struct source_check *c, const struct rpc_facts *f);
+	void (*check)(struct source_check *c, const struct rpc_offer *f);
 	size_t fact; /* without a function: where this bool is */
 	const char *ok, *missing, *fix;
 } checks[] = {
@@ -164,7 +164,7 @@ static const struct {
 _Static_assert(CHECKS <= sizeof(((struct source_choice *)0)->checks) / sizeof(struct source_check),
 	       "there is room for all checks");
 
-void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned int allowed)
+void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned int allowed)
 {
 	*c = (struct source_choice){ .source = RPC_SOURCE_NONE, .best = RPC_SOURCE_NONE };
 	for (size_t i = 0; i < CHECKS; i++) {
@@ -179,7 +179,7 @@ void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned 
 		else
 			decide(check, *((const bool *)f + checks[i].fact), checks[i].ok,
 			       checks[i].missing, checks[i].fix);
-		if (check->verdict == SOURCE_CHECK_MISSING)
+		if (check->result == SOURCE_CHECK_MISSING)
 			allowed &= ~check->sources;
 	}
 	for (enum rpc_source source = RPC_SOURCES - 1; source > RPC_SOURCE_NONE; source--)
@@ -194,5 +194,5 @@ bool source_check_is_reason(const struct source_check *check, enum rpc_source so
 	/* A better source has a lower bit; any source is better than none. */
 	unsigned int better = source ? RPC_SOURCE_BIT(source) - 1 : RPC_SOURCES_ALL;
 
-	return check->verdict == SOURCE_CHECK_MISSING && check->sources & better;
+	return check->result == SOURCE_CHECK_MISSING && check->sources & better;
 }

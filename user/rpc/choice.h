@@ -1,21 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Which source of RPC calls is available, and what is missing for a better one.
- */
+/* What the running kernel offers to an observer of sunrpc, which source that makes available, and what is missing for a better
+ * one. */
 #ifndef XIDSCOPE_CHOICE_H
 #define XIDSCOPE_CHOICE_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "kernel/tracefs.h"
 #include "snapshot/snapshot.h"
-#include "rpc/facts.h"
+
+/* ---- offer.c: read from the kernel's own files ---- */
+
+enum sunrpc_state {
+	SUNRPC_ABSENT,
+	SUNRPC_LOADING, /* or being unloaded: its types and events may be incomplete */
+	SUNRPC_LIVE, /* a module */
+	SUNRPC_BUILT_IN,
+};
+
+/* Of /sys/kernel/security/lockdown. */
+enum lockdown { LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
+
+#define SRCVERSION_SIZE 40
+
+enum types_file { TYPES_FILE_NONE, TYPES_FILE_GOOD, TYPES_FILE_REFUSED };
+
+struct rpc_offer {
+	enum sunrpc_state sunrpc;
+	/* The loaded module's; "" if it has none. */
+	char srcversion[SRCVERSION_SIZE];
+	bool out_of_tree; /* the kernel marks the module as such (taint O) */
+	/* The module that modprobe would load, which may differ from the loaded
+	 * one: its path below /lib/modules/RELEASE, or "", and its srcversion, or
+	 * "" if that is not known (a compressed file). */
+	char disk_path[128];
+	char disk_srcversion[SRCVERSION_SIZE];
+
+	bool bpf; /* the kernel has BPF programs */
+	bool kernel_btf; /* its types are known */
+	bool sunrpc_btf; /* it has sunrpc's types, too */
+	/* A file that is to have them: as the option says, which is looked at in any case; or, if
+	 * the kernel has not the types, the one at the module's own place. */
+	enum types_file types_file;
+	char types_path[PATH_MAX]; /* of the file; if there is none, of that place; or "" */
+	char types_refused[400]; /* why the file is refused, with its name */
+	char types_fix[700]; /* how to make such a file; "": the loaded module can have none */
+	enum lockdown lockdown;
+	uint64_t capabilities; /* the process's effective ones: bits */
+	enum tracefs_state tracefs;
+	char tracefs_path[64];
+	bool sunrpc_events; /* tracefs has them */
+	bool debugfs; /* it lists sunrpc's clients */
+	bool transports; /* sysfs lists sunrpc's transports (from 5.14) */
+	bool mountstats;
+};
+
+/* @root is put before the system's paths: "", or a folder of a test. */
+
+/* Whether sunrpc is loaded. Cheap: can be called many times a second. */
+enum sunrpc_state sunrpc_look(const char *root);
+
+/* Reads all facts that the choice of a source depends on, so not the module on disk.
+ * @types_file: NULL, or a file that is to have the types of the loaded sunrpc.
+ * Takes up to 0.1 s if sunrpc is built in. */
+void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file);
+
+/* Adds the module on disk, for reports; reads the whole file. @release is the
+ * kernel's, as printed by uname -r. */
+void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release);
+
+/* ---- choice.c ---- */
 
 /* Sets of sources. */
 #define RPC_SOURCE_BIT(source) (1u << (source))
 #define RPC_SOURCES_BPF (RPC_SOURCE_BIT(RPC_SOURCE_BTF) | RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS))
 #define RPC_SOURCES_ALL (RPC_SOURCES_BPF | RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS))
 
-enum source_verdict {
+enum source_check_result {
 	SOURCE_CHECK_OK,
 	SOURCE_CHECK_MISSING,
 	SOURCE_CHECK_UNKNOWN, /* until sunrpc is loaded */
@@ -25,7 +89,7 @@ enum source_verdict {
 struct source_check {
 	const char *name;
 	unsigned int sources; /* those that need it; 0: it only improves one */
-	enum source_verdict verdict;
+	enum source_check_result result;
 	const char *text; /* what was found */
 	const char *fix; /* what to do; NULL if nothing is missing */
 };
@@ -42,7 +106,7 @@ struct source_choice {
  * not loaded. source_check_is_reason() shows why it is not a better one. After the
  * kernel has refused a source, leave it out of @allowed to get the next one.
  */
-void source_choose(struct source_choice *c, const struct rpc_facts *f, unsigned int allowed);
+void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned int allowed);
 
 /* Whether @check is a reason why no better source than @source is chosen. */
 bool source_check_is_reason(const struct source_check *check, enum rpc_source source);

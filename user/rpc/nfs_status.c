@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Names of the negative status with which an RPC task of the NFS client ends. */
-#include "rpc/nfs_status.h"
+#include "rpc/rpc_series.h"
 
 #include <stdio.h>
 #include <string.h>

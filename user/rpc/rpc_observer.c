@@ -21,12 +21,10 @@
 #include "kernel/types_file.h"
 #include "snapshot/merge.h"
 #include "rpc/choice.h"
-#include "rpc/polled/mountstats.h"
-#include "rpc/polled/nfs_mounts.h"
+#include "rpc/polled/polled.h"
 #include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"
 #include "rpc/source.h"
-#include "rpc/polled/xprt_files.h"
 
 #define HOLDERS "/sys/module/sunrpc/holders"
 
@@ -135,11 +133,11 @@ static bool can_attach(enum rpc_observer_state *reason)
 }
 
 /* Looks at what the kernel offers, and chooses one of the sources @allowed. */
-static enum rpc_source choose(struct rpc_observer *o, struct rpc_facts *facts, unsigned int allowed)
+static enum rpc_source choose(struct rpc_observer *o, struct rpc_offer *facts, unsigned int allowed)
 {
 	struct source_choice choice;
 
-	rpc_facts_look(facts, "", o->types_file);
+	rpc_offer_look(facts, "", o->types_file);
 	if (o->types_unfit)
 		facts->types_file = TYPES_FILE_NONE;
 	o->tracefs = facts->tracefs;
@@ -162,7 +160,7 @@ static int attach_source(struct rpc_observer *o, enum rpc_source source,
 }
 
 /* @others: sources that may be used instead. */
-static struct source_setup setup_of(const struct rpc_observer *o, const struct rpc_facts *facts,
+static struct source_setup setup_of(const struct rpc_observer *o, const struct rpc_offer *facts,
 				    unsigned int others)
 {
 	struct source_choice next;
@@ -182,7 +180,7 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 	};
 }
 
-static void log_refused_types(const struct rpc_observer *o, const struct rpc_facts *facts,
+static void log_refused_types(const struct rpc_observer *o, const struct rpc_offer *facts,
 			      unsigned int sources_left)
 {
 	if (facts->types_file == TYPES_FILE_REFUSED &&
@@ -196,7 +194,7 @@ static bool try_best(struct rpc_observer *o)
 	unsigned int left = o->allowed & ~o->tried;
 	struct source_setup setup;
 	enum rpc_source source;
-	struct rpc_facts facts;
+	struct rpc_offer facts;
 
 	source = choose(o, &facts, left);
 	if (!source)
@@ -344,7 +342,7 @@ static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 
 static bool seems_better(struct rpc_observer *o, unsigned int left)
 {
-	struct rpc_facts facts;
+	struct rpc_offer facts;
 	bool better = choose(o, &facts, left);
 
 	log_refused_types(o, &facts, left);
@@ -357,7 +355,7 @@ static bool try_better(struct rpc_observer *o)
 {
 	unsigned int left = better_sources(o), in_force = RPC_SOURCE_BIT(o->source);
 	struct source_setup setup;
-	struct rpc_facts facts;
+	struct rpc_offer facts;
 	enum rpc_source source;
 
 	if (!o->better_seen && !seems_better(o, left))

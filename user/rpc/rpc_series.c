@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rpc/nfs_status.h"
-
 /* How often a series is copied again if a program writes it meanwhile. */
 #define COPY_TRIES 16
 

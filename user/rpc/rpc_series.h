@@ -71,4 +71,9 @@ void rpc_drops_add(struct snapshot *s, const __u64 *dropped);
  * one, except those of the hooks @except. */
 uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned int except);
 
+/* Writes the name of @status (tk_status, negative) to @name of @size bytes:
+ * an errno ("EIO"), one of the kernel's internal ones ("EJUKEBOX"), an NFSv4
+ * error ("NFS4ERR_DELAY", RFC 8881 section 15.1), or the number. */
+void nfs_status_name(int status, char *name, size_t size);
+
 #endif

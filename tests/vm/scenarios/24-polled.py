@@ -66,12 +66,12 @@ def doctor_names_the_source_and_the_reason(folder):
     doctor = json.loads((folder / "4.2-doctor.json").read_text())
     found = {f["name"]: f for f in doctor["findings"]}
     need(doctor["kernel"] == (folder / "kernel").read_text().strip(), doctor["kernel"])
-    typed = found["sunrpc_types"]["verdict"] == "ok"
+    typed = found["sunrpc_types"]["level"] == "ok"
     need(typed == (folder / "types").exists(), found["sunrpc_types"])
     need(doctor["source"] == ("btf" if typed else "tracepoints"), doctor["source"])
     need(doctor["healthy"] == typed, doctor)
     need(typed or "fix" in found["sunrpc_types"], found["sunrpc_types"])
     for name in ("rpc_task_sleep", "rpc_task_wakeup", "rpc_stats_latency", "xprt_disconnect_done"):
-        need(found[name]["verdict"] == "ok", found[name])
+        need(found[name]["level"] == "ok", found[name])
     need(found["nfs4"]["text"].endswith(" on /mnt/polled"), found["nfs4"])
     return f"source {doctor['source']}"

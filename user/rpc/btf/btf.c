@@ -11,11 +11,10 @@
 
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
-#include "rpc/btf/module_types.h"
+#include "rpc/btf/btf.h"
 #include "kernel/types_file.h"
 #include "rpc.skel.h"
 #include "rpc_probed.skel.h"
-#include "rpc/btf/btf_maps.h"
 
 #define SUNRPC_BTF "/sys/kernel/btf/sunrpc"
 #define SESSION_BTF "/sys/kernel/btf/nfsv4"

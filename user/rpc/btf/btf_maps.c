@@ -3,7 +3,7 @@
  * Reads the maps of bpf/rpc.bpf.c into a snapshot: from the numbers of servers,
  * transports and series on the kernel side to their names.
  */
-#include "rpc/btf/btf_maps.h"
+#include "rpc/btf/btf.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The types that BPF programs on a module's tracepoints read, as the module has them. */
-#include "rpc/btf/module_types.h"
+#include "rpc/btf/btf.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

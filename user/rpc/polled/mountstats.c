@@ -3,15 +3,13 @@
  * Source mountstats: polls the kernel's own statistics, without BPF programs: those of
  * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both are sums
  * and counts: there is no distribution, and `rtt` is the only phase. The other sources take
- * from here what they cannot see themselves: see mountstats.h.
+ * from here what they cannot see themselves: see polled.h.
  *
  * The mounts are those of process 1 if its files can be read (in the host's process
  * namespace these are the host's), otherwise those of this process. The kernel's
  * counters begin and end with a mount, so totals are kept here. What a mount counts
  * between the last poll and its end is lost.
  */
-#include "rpc/polled/mountstats.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,9 +19,8 @@
 #include "base/array.h"
 #include "base/file_text.h"
 #include "snapshot/merge.h"
-#include "rpc/polled/mountstats_text.h"
+#include "rpc/polled/polled.h"
 #include "rpc/source.h"
-#include "rpc/polled/transports.h"
 
 #define FILE_MAX (64 << 20)
 #define NS_PER_MS 1000000

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The NFS mounts of process 1. */
-#include "rpc/polled/nfs_mounts.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
 #include "kernel/mounts.h"
-#include "rpc/polled/mountstats_text.h"
+#include "rpc/polled/polled.h"
 
 #define FILE_MAX (64 << 20)
 
@@ -21,7 +20,8 @@ void nfs_mounts_init(struct nfs_mounts *m)
 
 static void forget(struct nfs_mounts *m)
 {
-	snapshot_free(&m->seen);
+	free(m->seen.mounts);
+	m->seen = (struct calls){};
 	m->left_out = 0;
 }
 
@@ -76,7 +76,7 @@ static int add(struct nfs_mounts *m, const struct mountinfo_mount *info,
 {
 	struct nfs_mount mount = {};
 
-	if (m->seen.calls.mount_count == NFS_MOUNTS_MAX) {
+	if (m->seen.mount_count == NFS_MOUNTS_MAX) {
 		m->left_out++;
 		return 0;
 	}
@@ -89,7 +89,7 @@ static int add(struct nfs_mounts *m, const struct mountinfo_mount *info,
 	mount_label(mount.export, sizeof(mount.export), info->export);
 	mount_label(mount.mountpoint, sizeof(mount.mountpoint), info->point);
 	mount_label(mount.version, sizeof(mount.version), info->version);
-	return snapshot_mount(&m->seen.calls, &mount) ? 0 : -ENOMEM;
+	return snapshot_mount(&m->seen, &mount) ? 0 : -ENOMEM;
 }
 
 static int read_mounts(struct nfs_mounts *m)
@@ -160,8 +160,8 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	 * capabilities were given up. */
 	if (err)
 		close_changes(m);
-	for (size_t i = 0; i < m->seen.calls.mount_count && err != -ENOMEM; i++) {
-		struct nfs_mount mount = m->seen.calls.mounts[i];
+	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++) {
+		struct nfs_mount mount = m->seen.mounts[i];
 
 		name_server(s, &mount);
 		if (!snapshot_mount(&s->calls, &mount))

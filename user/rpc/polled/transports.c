@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of the NFS mounts, as mountstats and sysfs show them. */
-#include "rpc/polled/transports.h"
-
 #include <errno.h>
-#include <glob.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/file_text.h"
-#include "rpc/polled/xprt_info.h"
-
-#define FILE_MAX (1 << 20)
+#include "rpc/polled/polled.h"
 
 struct transport {
 	char server[LABEL_SIZE];
@@ -116,63 +109,41 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 /* Finds the transport that sysfs shows; NULL: it belongs to no NFS mount. The server's
  * port separates NFS from lockd and others, and from backchannels, which have no port. Up
  * to 6.0 the port is known for TCP only. */
-static const struct transport *find_shown(const struct transports *t, const char *protocol,
-					  const char *address, const struct xprt_info *info)
+static const struct transport *find_shown(const struct transports *t, const struct xprt_file *f)
 {
-	bool any = !info->has_port || (!info->port && strcmp(protocol, "tcp") != 0);
+	bool any = !f->info.has_port || (!f->info.port && strcmp(f->protocol, "tcp") != 0);
 
 	for (const struct transport *k = t->list; k < t->list + t->count; k++)
-		if (!strcmp(k->stats.protocol, protocol) && !strcmp(k->address, address) &&
-		    (any || info->port == k->port))
+		if (!strcmp(k->stats.protocol, f->protocol) &&
+		    !strcmp(k->address, f->remote.address) && (any || f->info.port == k->port))
 			return k;
 	return NULL;
 }
 
-/* @path: ".../xprt-7-tcp/xprt_info" */
-static int add_slots(const struct transports *t, struct snapshot *s, const char *path)
+static int add_slots(const struct transports *t, struct snapshot *s, const struct xprt_file *f)
 {
-	char folder[PATH_MAX], file[PATH_MAX], address[RPC_ADDRESS_LEN];
-	const struct transport *shown = NULL;
+	const struct transport *shown = find_shown(t, f);
 	struct rpc_transport_state *state;
-	struct xprt_info info;
-	struct file_text text;
-	const char *protocol;
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
-	protocol = strrchr(folder, '-');
-	if (snprintf(file, sizeof(file), "%s/dstaddr", folder) >= (int)sizeof(file) ||
-	    !file_first_line(file, address, sizeof(address)))
-		return 0;
-	/* The file cannot be read while there is no connection. */
-	if (file_text_read(&text, path, FILE_MAX))
-		return 0;
-	if (protocol && xprt_info_parse(&info, text.bytes, text.len))
-		shown = find_shown(t, protocol + 1, address, &info);
-	file_text_free(&text);
 	if (!shown)
 		return 0;
 	state = snapshot_transport(&s->calls, shown->server, shown->stats.protocol);
 	if (!state)
 		return -ENOMEM;
 	state->alive = true;
-	state->slots_max += info.slots_max;
-	state->slots_allocated += info.slots_allocated;
-	state->slots_in_flight += info.pending;
+	state->slots_max += f->info.slots_max;
+	state->slots_allocated += f->info.slots_allocated;
+	state->slots_in_flight += f->info.pending;
 	return 0;
 }
 
 int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s)
 {
-	char pattern[PATH_MAX];
-	glob_t files;
-	int err = 0;
+	struct xprt_list list = {};
+	int err = xprt_files_read(&list, root, SIZE_MAX);
 
-	snprintf(pattern, sizeof(pattern),
-		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root);
-	if (glob(pattern, GLOB_NOSORT, NULL, &files))
-		return 0;
-	for (size_t i = 0; i < files.gl_pathc && !err; i++)
-		err = add_slots(t, s, files.gl_pathv[i]);
-	globfree(&files);
+	for (size_t i = 0; i < list.count && !err; i++)
+		err = add_slots(t, s, &list.files[i]);
+	free(list.files);
 	return err;
 }

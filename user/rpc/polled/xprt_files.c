@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The connections of the NFS mounts as sysfs shows them. */
-#include "rpc/polled/xprt_files.h"
-
+/* The transports of sunrpc as sysfs shows them, and the connections of NFS mounts among them. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <glob.h>
@@ -12,9 +10,43 @@
 
 #include "base/array.h"
 #include "base/file_text.h"
-#include "rpc/polled/xprt_info.h"
+#include "rpc/polled/polled.h"
 
 #define FILE_MAX (1 << 20)
+
+/* ---- the files ---- */
+
+/* Reads "NAME=NUMBER" from @line; false if the line has another form. */
+static bool value_of(struct span line, const char *name, uint32_t *value)
+{
+	uint64_t number;
+
+	if (!span_take(&line, name) || !span_take(&line, "=") ||
+	    !span_number(line, UINT32_MAX, &number))
+		return false;
+	*value = (uint32_t)number;
+	return true;
+}
+
+bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len)
+{
+	struct span rest = { text, text + len }, line;
+	unsigned int found = 0;
+
+	*info = (struct xprt_info){};
+	while (span_left(rest)) {
+		line = span_take_line(&rest);
+		if (value_of(line, "max_num_slots", &info->slots_max))
+			found |= 1;
+		if (value_of(line, "num_reqs", &info->slots_allocated))
+			found |= 2;
+		if (value_of(line, "pending_q_len", &info->pending))
+			found |= 4;
+		info->has_port |= value_of(line, "dst_port", &info->port);
+		value_of(line, "src_port", &info->local_port);
+	}
+	return found == 7;
+}
 
 static bool is_address(const char *text)
 {
@@ -44,6 +76,54 @@ static bool read_info(const char *path, struct xprt_info *info)
 	file_text_free(&text);
 	return good;
 }
+
+/* @path: ".../xprt-7-tcp/xprt_info". False: it is not connected. */
+static bool read_file(struct xprt_file *f, const char *path)
+{
+	char folder[PATH_MAX];
+
+	*f = (struct xprt_file){};
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
+	if (!read_line(folder, "dstaddr", f->remote.address, sizeof(f->remote.address)) ||
+	    !read_info(path, &f->info))
+		return false;
+	f->remote.port = f->info.port;
+	/* Kernels up to 5.18 take any transport for a socket there. */
+	if (!strcmp(f->protocol, "tcp") &&
+	    read_line(folder, "srcaddr", f->local.address, sizeof(f->local.address)) &&
+	    is_address(f->local.address))
+		f->local.port = f->info.local_port;
+	else
+		f->local.address[0] = 0;
+	return true;
+}
+
+/* By their numbers: "xprt-9-tcp" is before "xprt-10-tcp". */
+static int by_number(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+int xprt_files_read(struct xprt_list *list, const char *root, size_t max)
+{
+	char pattern[PATH_MAX];
+	glob_t paths;
+
+	snprintf(pattern, sizeof(pattern),
+		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root);
+	if (glob(pattern, GLOB_NOSORT, NULL, &paths))
+		return 0;
+	qsort(paths.gl_pathv, paths.gl_pathc, sizeof(*paths.gl_pathv), by_number);
+	list->left_out = paths.gl_pathc > max ? paths.gl_pathc - max : 0;
+	list->files = calloc(paths.gl_pathc - list->left_out, sizeof(*list->files));
+	for (size_t i = 0; list->files && i < paths.gl_pathc - list->left_out; i++)
+		list->count += read_file(&list->files[list->count], paths.gl_pathv[i]);
+	globfree(&paths);
+	return list->files ? 0 : -ENOMEM;
+}
+
+/* ---- the connections of NFS mounts ---- */
 
 /* The mount whose server is at @remote, in the network namespace that sysfs shows; NULL: none. Up to 6.0 the port of RDMA is not known. */
 static const struct nfs_mount *find_mount(const struct snapshot *s, const struct endpoint *remote,
@@ -90,44 +170,29 @@ static bool mount_is_known(const struct snapshot *s, const struct nfs_mount *m)
 }
 
 /* Appends the connection to @found if it is to the server of a mount of @s. @unseen: only if that
- * server is not known in @s, and with its slots. @path: ".../xprt-7-tcp/xprt_info". */
-static int find(struct snapshot *found, const struct snapshot *s, const char *path, bool unseen)
+ * server is not known in @s, and with its slots. */
+static int find(struct calls *found, const struct snapshot *s, const struct xprt_file *f,
+		bool unseen)
 {
-	char folder[PATH_MAX], protocol[RPC_PROTO_LEN];
-	struct endpoint remote = {}, local = {};
+	const struct nfs_mount *mount =
+		f->info.has_port ? find_mount(s, &f->remote, f->protocol) : NULL;
 	struct rpc_transport_state *t;
-	const struct nfs_mount *mount;
-	struct xprt_info info;
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
-	snprintf(protocol, sizeof(protocol), "%s", strrchr(folder, '-') + 1);
-	if (!read_info(path, &info) || !info.has_port ||
-	    !read_line(folder, "dstaddr", remote.address, sizeof(remote.address)))
-		return 0;
-	remote.port = info.port;
-	mount = find_mount(s, &remote, protocol);
 	if (!mount || (unseen && mount_is_known(s, mount)))
 		return 0;
-	remote.port = mount->remote.port;
-	/* Kernels up to 5.18 take any transport for a socket there. */
-	if (!strcmp(protocol, "tcp") &&
-	    read_line(folder, "srcaddr", local.address, sizeof(local.address)) &&
-	    is_address(local.address))
-		local.port = info.local_port;
-	else
-		local.address[0] = 0;
-	t = ARRAY_APPEND(found->calls.transports, found->calls.transport_count);
+	t = ARRAY_APPEND(found->transports, found->transport_count);
 	if (!t)
 		return -ENOMEM;
 	memcpy(t->server, mount->server, sizeof(t->server));
-	memcpy(t->protocol, protocol, sizeof(protocol));
-	t->remote = remote;
-	t->local = local;
+	memcpy(t->protocol, f->protocol, sizeof(t->protocol));
+	t->remote = f->remote;
+	t->remote.port = mount->remote.port;
+	t->local = f->local;
 	if (unseen) {
 		t->alive = true;
-		t->slots_max = info.slots_max;
-		t->slots_allocated = info.slots_allocated;
-		t->slots_in_flight = info.pending;
+		t->slots_max = f->info.slots_max;
+		t->slots_allocated = f->info.slots_allocated;
+		t->slots_in_flight = f->info.pending;
 	}
 	return 0;
 }
@@ -157,40 +222,27 @@ static int add(struct snapshot *s, const struct rpc_transport_state *found)
 	return 0;
 }
 
-/* By their numbers: "xprt-9-tcp" is before "xprt-10-tcp". */
-static int by_number(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Appends to @found, see find(). */
-static int find_all(struct snapshot *found, const char *root, struct snapshot *s, bool unseen)
+static int find_all(struct calls *found, const char *root, struct snapshot *s, bool unseen)
 {
-	char pattern[PATH_MAX];
-	glob_t files;
-	int err = 0;
+	struct xprt_list list = {};
+	int err = xprt_files_read(&list, root, XPRT_FILES_MAX);
 
-	snprintf(pattern, sizeof(pattern),
-		 "%s/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*/xprt_info", root);
-	if (glob(pattern, GLOB_NOSORT, NULL, &files))
-		return 0;
-	qsort(files.gl_pathv, files.gl_pathc, sizeof(*files.gl_pathv), by_number);
-	for (size_t i = 0; i < files.gl_pathc && i < XPRT_FILES_MAX && !err; i++)
-		err = find(found, s, files.gl_pathv[i], unseen);
-	if (files.gl_pathc > XPRT_FILES_MAX)
-		s->calls.folded_entries += files.gl_pathc - XPRT_FILES_MAX;
-	globfree(&files);
+	for (size_t i = 0; i < list.count && !err; i++)
+		err = find(found, s, &list.files[i], unseen);
+	s->calls.folded_entries += list.left_out;
+	free(list.files);
 	return err;
 }
 
 int xprt_files_add(const char *root, struct snapshot *s)
 {
-	struct snapshot found = {};
+	struct calls found = {};
 	int err = s->calls.mount_count ? find_all(&found, root, s, false) : 0;
 
-	for (size_t i = 0; i < found.calls.transport_count && !err; i++)
-		err = add(s, &found.calls.transports[i]);
-	snapshot_free(&found);
+	for (size_t i = 0; i < found.transport_count && !err; i++)
+		err = add(s, &found.transports[i]);
+	free(found.transports);
 	return err;
 }
 
@@ -199,11 +251,12 @@ static int look(struct xprt_unseen *u, const char *root, struct snapshot *s)
 {
 	int err;
 
-	snapshot_free(&u->found);
+	free(u->found.transports);
+	u->found = (struct calls){};
 	err = find_all(&u->found, root, s, true);
 	u->quiet = !err;
-	for (size_t i = 0; i < u->found.calls.transport_count; i++)
-		u->quiet &= !u->found.calls.transports[i].slots_in_flight;
+	for (size_t i = 0; i < u->found.transport_count; i++)
+		u->quiet &= !u->found.transports[i].slots_in_flight;
 	return err;
 }
 
@@ -217,8 +270,8 @@ int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapsh
 		unseen |= !mount_is_known(s, &s->calls.mounts[i]);
 	if (unseen && !u->quiet)
 		err = look(u, root, s);
-	for (size_t i = 0; unseen && i < u->found.calls.transport_count && !err; i++) {
-		const struct rpc_transport_state *t = &u->found.calls.transports[i];
+	for (size_t i = 0; unseen && i < u->found.transport_count && !err; i++) {
+		const struct rpc_transport_state *t = &u->found.transports[i];
 
 		if (!is_known(s, seen, t->server, t->remote.address))
 			err = add(s, t);
@@ -228,6 +281,6 @@ int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapsh
 
 void xprt_unseen_free(struct xprt_unseen *u)
 {
-	snapshot_free(&u->found);
+	free(u->found.transports);
 	*u = (struct xprt_unseen){};
 }

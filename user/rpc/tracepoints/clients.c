@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Who sunrpc's clients are, from the kernel's files. */
-#include "rpc/tracepoints/clients.h"
+#include "rpc/tracepoints/tracepoints.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads the maps of bpf/rpc_events.bpf.c into a snapshot. */
-#include "rpc/tracepoints/tracepoint_maps.h"
+#include "rpc/tracepoints/tracepoints.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 
 #include "kernel/bpf_support.h"
-#include "rpc/tracepoints/clients.h"
 #include "rpc_events.skel.h"
 
 /* A task that ended longer ago than this will no longer be booked. */

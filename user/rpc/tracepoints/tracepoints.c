@@ -15,8 +15,8 @@
 #include "base/file_text.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/trace_format.h"
-#include "rpc/polled/mountstats.h"
-#include "rpc/tracepoints/tracepoint_maps.h"
+#include "rpc/polled/polled.h"
+#include "rpc/tracepoints/tracepoints.h"
 #include "rpc_events.skel.h"
 
 #define FORMAT_BYTES (64 << 10)

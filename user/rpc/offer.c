@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the running kernel offers: read from sysfs, proc, tracefs, debugfs. */
-#include "rpc/facts.h"
+#include "rpc/choice.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -106,7 +106,7 @@ static void read_srcversion(char *version, size_t size, const char *path)
 	file_text_free(&module);
 }
 
-void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *release)
+void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release)
 {
 	char folder[PATH_MAX / 2], path[PATH_MAX];
 
@@ -117,7 +117,7 @@ void rpc_facts_look_on_disk(struct rpc_facts *f, const char *root, const char *r
 		read_srcversion(f->disk_srcversion, sizeof(f->disk_srcversion), path);
 }
 
-static void read_types_file(struct rpc_facts *f, const char *root, const char *path)
+static void read_types_file(struct rpc_offer *f, const char *root, const char *path)
 {
 	char reason[200];
 	struct btf *types = types_file_read(path, root, "sunrpc", reason, sizeof(reason));
@@ -129,7 +129,7 @@ static void read_types_file(struct rpc_facts *f, const char *root, const char *p
 	btf__free(types);
 }
 
-static void look_for_types_file(struct rpc_facts *f, const char *root, const char *option)
+static void look_for_types_file(struct rpc_offer *f, const char *root, const char *option)
 {
 	char place[PATH_MAX], path[2 * PATH_MAX];
 
@@ -148,11 +148,11 @@ static void look_for_types_file(struct rpc_facts *f, const char *root, const cha
 		read_types_file(f, root, path);
 }
 
-void rpc_facts_look(struct rpc_facts *f, const char *root, const char *types_file)
+void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file)
 {
 	char path[PATH_MAX], taint[64];
 
-	*f = (struct rpc_facts){ .sunrpc = sunrpc_look(root) };
+	*f = (struct rpc_offer){ .sunrpc = sunrpc_look(root) };
 	first_line(root, MODULE "/srcversion", f->srcversion, sizeof(f->srcversion));
 	first_line(root, MODULE "/taint", taint, sizeof(taint));
 	f->out_of_tree = strchr(taint, 'O');

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The source btf: the maps of bpf/rpc.bpf.c, and the types with which its programs are loaded. */
+#ifndef XIDSCOPE_BTF_H
+#define XIDSCOPE_BTF_H
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <stdint.h>
+
+#include "rpc/rpc_series.h"
+#include "rpc/slow_calls.h"
+#include "snapshot/snapshot.h"
+
+/* ---- btf_maps.c ---- */
+
+struct rpc_bpf;
+
+struct btf_maps {
+	struct rpc_bpf *bpf;
+	uint32_t shards;
+	uint32_t own_netns;
+	const struct rpc_task_bucket *task_keys; /* mapped */
+	const struct rpc_replies *replies; /* mapped, by shard */
+	struct rpc_series_reader reader;
+	struct slow_calls slow; /* for the owner to open, if they are wanted */
+	/* Last reported values, by transport. */
+	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
+	uint64_t connects[RPC_MAX_TRANSPORTS];
+	const struct snapshot *connected; /* see struct source_setup */
+};
+
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps; @connected: see struct
+ * source_setup. Returns 0 or -errno; call btf_maps_close() in either case. */
+int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
+		  const struct snapshot *connected);
+void btf_maps_close(struct btf_maps *m);
+
+/* Adds all that the maps hold to @s, and begins a new interval for the peak
+ * depths. Returns 0 or -errno. */
+int btf_maps_read(struct btf_maps *m, struct snapshot *s);
+
+/*
+ * ---- module_types.c ----
+ * libbpf looks for a type by its name, in the kernel first: code that is built in may use
+ * the headers of a module. If the loaded module was built from others, that type is not
+ * the one in memory. Therefore the types are copied from where the module's tracepoints lead.
+ */
+
+struct module_types {
+	int fd; /* of a file in memory */
+	char path[32]; /* for bpf_object_open_opts.btf_custom_path */
+};
+
+/*
+ * Makes the file for the programs of @object, which is open: with each struct of theirs
+ * to which the arguments of their tracepoints lead, or which the module itself has, and the
+ * kernel's struct tcp_sock. @from: the module's types. Returns 0 or -errno.
+ */
+int module_types_copy(struct module_types *t, const struct btf *from,
+		      const struct bpf_object *object);
+
+/* The same without a file: copies those of the types @from. Returns NULL with errno set, or
+ * types to be freed by btf__free(). */
+struct btf *module_types_select(const struct btf *from, const struct bpf_object *object);
+
+/* After a copy, whether it failed or not. */
+void module_types_close(struct module_types *t);
+
+#endif

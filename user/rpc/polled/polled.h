@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel's own statistics of the NFS client, polled: mountstats, mountinfo and sysfs. The source mountstats consists of
+ * them; the other sources take from here what they cannot see themselves.
+ */
+#ifndef XIDSCOPE_POLLED_H
+#define XIDSCOPE_POLLED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rpc/polled/mountstats_text.h"
+#include "snapshot/snapshot.h"
+
+/* ---- mountstats.c: what a source that counts the calls itself lacks ---- */
+
+struct mountstats;
+
+/* The label of the server at an address, or NULL: then it is the name of the mount. */
+typedef const char *mountstats_label(void *context, const char *address);
+
+/* Begins to count. @root: before the paths of proc and sysfs: "", or a folder of a test; it must
+ * outlive the result. @label may be NULL. Returns NULL with errno set if memory is short. */
+struct mountstats *mountstats_open(const char *root, mountstats_label *label, void *context);
+
+/* @m may be NULL. */
+void mountstats_close(struct mountstats *m);
+
+/*
+ * Adds to the ops of @s the bytes that they have sent and received since mountstats_open(), and
+ * the slots of the transports that exist, for each server and protocol; and takes these facts
+ * out of @s->unknown, unless mountstats could not be read. Returns 0 or -ENOMEM.
+ */
+int mountstats_add_rest(struct mountstats *m, struct snapshot *s);
+
+/* Adds to @s the connects of all transports of NFS mounts, each from its creation on, for each
+ * server and protocol. Returns 0 or -errno. */
+int mountstats_connects(const char *root, struct snapshot *s);
+
+/* ---- nfs_mounts.c: the mounts of process 1, or of this process if those are not readable. mountinfo is in memory: no server
+ * is asked. ---- */
+
+/* More mounts than this are left out, and counted. */
+#define NFS_MOUNTS_MAX 256
+
+struct nfs_mounts {
+	struct calls seen; /* its mounts */
+	uint64_t left_out;
+	bool read; /* anew by the last nfs_mounts_add() */
+	int changes; /* descriptor that reports changes; negative: not open */
+	char process[64]; /* path of its folder in proc */
+};
+
+/* Nothing is read yet. */
+void nfs_mounts_init(struct nfs_mounts *m);
+void nfs_mounts_free(struct nfs_mounts *m);
+
+/* Adds the mounts to @s; reads them again only if the kernel reports a change. A mount
+ * of another network namespace gets the name that its server has in @s, if the connections there
+ * show exactly one such name. @root: before the paths of proc, "" for the system itself. Returns 0 or -ENOMEM. */
+int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
+
+/* ---- transports.c: connects from mountstats, slots from sysfs (5.14). A server's transports of one protocol are shown as one,
+ * with the protocol's name. ---- */
+
+struct transport;
+struct transport_connects;
+
+/* Initialise with {}. */
+struct transports {
+	struct transport *list; /* of this poll */
+	size_t count;
+	struct transport_connects *connects; /* of the last poll and this one */
+	size_t connects_count;
+};
+
+/* Begins a poll. */
+void transports_clear(struct transports *t);
+void transports_free(struct transports *t);
+
+/* Adds the transports of @mount. Those that it shares with another mount count once.
+ * Returns 0 or -ENOMEM. */
+int transports_add(struct transports *t, const struct mountstats_mount *mount,
+		   const struct mountinfo_mount *info);
+
+/* Ends a poll: adds the connects since the last poll to @totals, or only stores their
+ * number if counting has not @begun. Returns 0 or -ENOMEM. */
+int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
+
+/* Adds the slots that sysfs shows below @root ("" for the system itself) to @s.
+ * Returns 0 or -ENOMEM. */
+int transports_add_slots(const struct transports *t, const char *root, struct snapshot *s);
+
+/* ---- xprt_files.c: sunrpc's transports in sysfs, in the form of net/sunrpc/sysfs.c (5.14) ---- */
+
+struct xprt_info {
+	uint32_t slots_max;
+	uint32_t slots_allocated;
+	uint32_t pending; /* calls that wait for their reply */
+	uint32_t port; /* the peer's; 0 if there is none (a backchannel) */
+	bool has_port; /* the file shows the port (from 5.18) */
+	uint32_t local_port; /* 0 if it is not known */
+};
+
+/* @text holds @len bytes, lines "name=number". False if one of the first three
+ * is missing. */
+bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len);
+
+/* One transport, ".../switch-0/xprt-7-tcp". */
+struct xprt_file {
+	char protocol[RPC_PROTO_LEN];
+	struct endpoint remote,
+		local; /* no port: unknown (from 5.18); no local address: no socket */
+	struct xprt_info info;
+};
+
+/* Initialise with {}, free() the files. */
+struct xprt_list {
+	struct xprt_file *files; /* in the order of the kernel's numbers */
+	size_t count;
+	size_t left_out; /* beyond the maximum */
+};
+
+/* Reads at most @max transports that are connected, below @root: before the path of sysfs, "" for the system itself.
+ * Returns 0 or -ENOMEM. */
+int xprt_files_read(struct xprt_list *list, const char *root, size_t max);
+
+/* More connections than this are left out, and counted. */
+#define XPRT_FILES_MAX 256
+
+/*
+ * Adds to @s the addresses of each connection to a server of @s->mounts, as a transport
+ * that has nothing else: "tcp/0", numbered by the kernel's ids. Shown are those of this
+ * network namespace. @root: before the path of sysfs, "" for the system itself. Returns 0
+ * or -ENOMEM.
+ */
+int xprt_files_add(const char *root, struct snapshot *s);
+
+/* Initialise with {}. */
+struct xprt_unseen {
+	struct calls found; /* its transports */
+	bool quiet; /* @found is all; clear it when a mount may have come, or a call unseen */
+};
+
+void xprt_unseen_free(struct xprt_unseen *u);
+
+/*
+ * The same for those servers whose connections @s has not: none of their calls has ended, or waited
+ * since the programs are there. So they also have their slots, which are known of no other source
+ * then. Where no call was in flight, none can come that the programs do not see: so it does not look
+ * again as long as @u->quiet.
+ */
+int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapshot *s);
+
+#endif

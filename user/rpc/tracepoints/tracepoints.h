@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The source tracepoints: the maps of bpf/rpc_events.bpf.c, and who sunrpc's clients are, which only user space can find. */
+#ifndef XIDSCOPE_TRACEPOINTS_H
+#define XIDSCOPE_TRACEPOINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file_text.h"
+#include "base/label.h"
+#include "rpc/rpc_series.h"
+#include "rpc_events.h"
+#include "snapshot/snapshot.h"
+
+/* ---- clients.c: debugfs has a folder rpc_clnt/ID with links to the client's transports (net/sunrpc/debugfs.c), and
+ * /proc/fs/nfsfs/servers has names for addresses (fs/nfs/client.c) ---- */
+
+struct client_transport {
+	char netid[16]; /* "tcp", "tcp6", "rdma", ... */
+	char address[RPC_ADDRESS_LEN]; /* as text: "10.0.0.1", "fd00::1" */
+};
+
+/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\n...". False if
+ * one of the two is missing, empty or too long. */
+bool clients_parse_transport(struct client_transport *info, const char *text, size_t len);
+
+/*
+ * Finds the name of the server at @address in the @len bytes of nfsfs/servers:
+ * "v4 7f000001  801   1 host", the second word is the address in hex. The
+ * name is cut to @size bytes with the NUL. False if it is not there.
+ */
+bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
+			  const char *address);
+
+/* Whether task number @task is in a client's `tasks` file: after a heading it has a
+ * line per task, which begins with the task's number. */
+bool clients_has_task(const char *text, size_t len, uint32_t task);
+
+/* The transport of client number @client; false if it is not known. */
+bool clients_transport(struct client_transport *info, uint32_t client);
+
+/* Calls @found for each client. */
+void clients_each(void (*found)(void *context, uint32_t client,
+				const struct client_transport *info),
+		  void *context);
+
+/* The name of the server at @address in the process's own network namespace,
+ * as given at mount. False if it is not known. */
+bool clients_server_name(char *name, size_t size, const char *address);
+
+/* Reads the kernel's list of the client's tasks, which is empty if there is no such client any more.
+ * Returns 0, with a text to free, or -errno. The kernel makes each line slowly, and holds the
+ * client's lock meanwhile, so a long list is -EFBIG. */
+int clients_read_tasks(struct file_text *tasks, uint32_t client);
+
+/* ---- tracepoint_maps.c ---- */
+
+struct rpc_events_bpf;
+
+/* What is known of a server in addition to the map's entry. */
+struct rpc_event_label {
+	char server[LABEL_SIZE]; /* "" until it is looked up */
+	char address[RPC_ADDRESS_LEN]; /* "" if it has been named by its client's number */
+	char transport[16]; /* protocol; "" if not known */
+	bool named; /* by name or address, not by the client's number */
+	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
+	/* Begin of the period of waiting that the last snapshot found without a waiting task, or 0. */
+	uint64_t idle_since[RPC_LIMITS];
+};
+
+struct tracepoint_maps {
+	struct rpc_events_bpf *bpf;
+	uint32_t shards;
+	/* All but the clients are mapped only while a snapshot is read: mapped pages
+	 * count as memory of this process. */
+	struct rpc_event_client *clients;
+	struct rpc_event_server *servers;
+	struct rpc_event_series_key *series_info;
+	struct rpc_task_bucket *keys;
+	struct rpc_event_task *tasks;
+	struct rpc_series_reader reader;
+	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
+};
+
+/* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or
+ * -errno; call tracepoint_maps_close() in either case. */
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards);
+void tracepoint_maps_close(struct tracepoint_maps *m);
+
+/* Finds the servers of the existing clients, before they have calls. */
+void tracepoint_maps_find_clients(struct tracepoint_maps *m);
+
+/* The label of the server at @address since the last reading; NULL: there is none. */
+const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address);
+
+/* Adds all that the maps hold to @s, and begins a new interval for the peak
+ * depths. Returns 0 or -errno. */
+int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s);
+
+#endif
