@@ -17,12 +17,12 @@ def phases(metrics):
     return sums
 
 
-def check_doctor(file, verdict, text):
+def check_doctor(file, level, text):
     """What doctor says about a file; returns all findings by name."""
     doctor = json.loads(file.read_text())
     found = {f["name"]: f for f in doctor["findings"]}
     finding = found["types_file"]
-    need(finding["verdict"] == verdict and text in finding["text"], file.name, finding)
+    need(finding["level"] == level and text in finding["text"], file.name, finding)
     need((doctor["source"] == "btf") == (text == "that of the loaded"), file.name, doctor["source"])
     return found
 
