@@ -5,9 +5,9 @@
  * mountinfo and mountstats: a mount is asked only if it is there, and may be written if it should.
  */
 #include "fuzz.h"
-#include "health/mount_text.h"
+#include "health/node.h"
 
-static void look(const char *text, size_t size, struct mount_fact *fact)
+static void look(const char *text, size_t size, struct node_mount *fact)
 {
 	struct span rest = { text, text + size };
 	char device[MOUNT_DEVICE_SIZE] = "";
@@ -16,7 +16,7 @@ static void look(const char *text, size_t size, struct mount_fact *fact)
 	fact->state = MOUNT_ABSENT;
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			mount_fact_look(fact, device, &m);
+			node_mount_look(fact, device, &m);
 	require(memchr(device, 0, sizeof(device)) != NULL);
 	require(fact->state <= MOUNT_READ_ONLY);
 	require(fact->state == MOUNT_FINE || !*device);
@@ -26,16 +26,16 @@ static void look(const char *text, size_t size, struct mount_fact *fact)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct node_facts facts = {};
+	struct node_state facts = {};
 	char *text = malloc(size + 1); /* for ASan */
 
 	require(text != NULL);
 	if (size)
 		memcpy(text, data, size);
 	text[size] = 0;
-	mount_facts_add_fstab(&facts, text, size);
-	mount_facts_add(&facts, text);
-	require(facts.mount_count <= MAX_MOUNT_FACTS);
+	node_mounts_add_fstab(&facts, text, size);
+	node_mounts_add(&facts, text);
+	require(facts.mount_count <= NODE_MOUNTS_MAX);
 	for (size_t i = 0; i < facts.mount_count; i++) {
 		const char *path = facts.mounts[i].path;
 		size_t len;
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			require(strcmp(path, facts.mounts[k].path) != 0);
 		look(text, size, &facts.mounts[i]);
 	}
-	look(text, size, &(struct mount_fact){ .path = "/mnt/nas" });
+	look(text, size, &(struct node_mount){ .path = "/mnt/nas" });
 	free(text);
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "health/health.h"
 #include "health/metrics_file.h"
-#include "sinks/openmetrics.h"
+#include "sinks/metrics.h"
 
 /* Caller frees. */
 static char *write_text(const struct snapshot *s, enum metrics_format format, size_t *len)

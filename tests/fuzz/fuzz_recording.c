@@ -7,10 +7,7 @@
 #include "json_valid.h"
 #include "session/recording.h"
 #include "session/session.h"
-#include "sinks/live.h"
-#include "sinks/page.h"
 #include "sinks/report.h"
-#include "sinks/session_json.h"
 
 /* Of one frame, without its checksum and compression. */
 #define FRAME_MAX 4096

@@ -11,9 +11,8 @@
 #include "fuzz.h"
 #include "json_valid.h"
 #include "base/log.h"
-#include "sinks/live.h"
-#include "sinks/openmetrics.h"
 #include "sinks/report.h"
+#include "sinks/metrics.h"
 
 /* Up to the next zero byte. */
 static const char *take(char *to, size_t size, const char **at, const char *end)

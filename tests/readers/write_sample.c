@@ -16,7 +16,6 @@
 #include "base/label.h"
 #include "limits/verdict.h"
 #include "sinks/metrics.h"
-#include "sinks/openmetrics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define OPS_PER_SERVER 40

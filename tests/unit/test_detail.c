@@ -7,7 +7,7 @@
 #include "unit.h"
 #include "health/health.h"
 #include "limits/episodes.h"
-#include "sinks/openmetrics.h"
+#include "sinks/metrics.h"
 
 #define OPS 19 /* of NFSv3, that a shell can cause */
 

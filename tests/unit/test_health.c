@@ -404,7 +404,7 @@ TEST(a_rate_limit_and_a_waiter_are_found)
 
 TEST(the_state_of_the_node_is_found)
 {
-	struct node_facts f = { .mounts = { { "/a", false, MOUNT_FINE },
+	struct node_state f = { .mounts = { { "/a", false, MOUNT_FINE },
 					    { "/b", false, MOUNT_ABSENT },
 					    { "/c", false, MOUNT_HUNG } },
 				.mount_count = 3,
@@ -414,7 +414,7 @@ TEST(the_state_of_the_node_is_found)
 
 	evaluate();
 	assert_ok();
-	o.facts = &f;
+	o.node = &f;
 	evaluate();
 	assert_int_equal(report.total, 3); /* the clock's rule is off */
 	assert_string_equal(report.findings[0].device, "/b");
@@ -425,12 +425,12 @@ TEST(the_state_of_the_node_is_found)
 	assert_true(health_set_rule(&o, "clock_unsynchronised=warn"));
 	evaluate();
 	assert_int_equal(report.total, 4);
-	f = (struct node_facts){ .gpus = 8, .gpus_wanted = 8 };
+	f = (struct node_state){ .gpus = 8, .gpus_wanted = 8 };
 	evaluate();
 	assert_ok();
-	f.links[0] = (struct link_fact){ .gpu = GPU, .lanes = 8, .lanes_possible = 16 };
+	f.links[0] = (struct node_link){ .gpu = GPU, .lanes = 8, .lanes_possible = 16 };
 	f.links[1] =
-		(struct link_fact){ .gpu = GPU, .corrected_in_hour = 480, .lanes_possible = 16 };
+		(struct node_link){ .gpu = GPU, .corrected_in_hour = 480, .lanes_possible = 16 };
 	f.link_count = 2;
 	evaluate();
 	assert_int_equal(report.total, 2);
@@ -445,7 +445,7 @@ TEST(the_state_of_the_node_is_found)
 	evaluate();
 	assert_only(HEALTH_PCIE_WIDTH, HEALTH_WARN);
 	/* the agent exports only what it knows */
-	o.facts = NULL;
+	o.node = NULL;
 	s.self.health_count = 0;
 	health_to_snapshot(&report, &o, &s);
 	for (size_t i = 0; i < s.self.health_count; i++)

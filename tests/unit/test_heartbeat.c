@@ -9,7 +9,7 @@
 
 #include "unit.h"
 #include "base/clock.h"
-#include "commands/heartbeat.h"
+#include "commands/agent.h"
 
 static char folder[] = "/tmp/heartbeat.XXXXXX";
 

@@ -4,7 +4,7 @@
  * view, and that a terminal gets its head again, colours and more columns.
  */
 #include "unit.h"
-#include "sinks/live.h"
+#include "sinks/report.h"
 
 #define MS UINT64_C(1000000)
 

@@ -7,7 +7,7 @@
 
 #include "unit.h"
 #include "health/metrics_file.h"
-#include "sinks/openmetrics.h"
+#include "sinks/metrics.h"
 
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 static char error[160];

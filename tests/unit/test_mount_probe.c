@@ -14,8 +14,7 @@
 
 #include "unit.h"
 #include "base/clock.h"
-#include "health/mount_probe.h"
-#include "health/mount_text.h"
+#include "health/node.h"
 
 TEST(the_nfs_mounts_of_fstab_are_wanted)
 {
@@ -30,25 +29,25 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 				   "nas:/e /e/ nfs\n"
 				   "nas:/a /a nfs rw 0 0\n"
 				   "nas:/g /g nfs";
-	struct node_facts f = {};
+	struct node_state f = {};
 
-	mount_facts_add_fstab(&f, text, strlen(text));
+	node_mounts_add_fstab(&f, text, strlen(text));
 	assert_int_equal(f.mount_count, 4);
 	assert_string_equal(f.mounts[0].path, "/a");
 	assert_string_equal(f.mounts[1].path, "/with blank");
 	assert_true(f.mounts[1].read_only && !f.mounts[0].read_only);
 	assert_string_equal(f.mounts[2].path, "/e");
 	assert_string_equal(f.mounts[3].path, "/g");
-	mount_facts_add(&f, "/data,ro");
+	node_mounts_add(&f, "/data,ro");
 	assert_string_equal(f.mounts[4].path, "/data");
 	assert_true(f.mounts[4].read_only);
 	/* as mountinfo has them */
-	mount_facts_add(&f, "//h///i/,ro");
+	node_mounts_add(&f, "//h///i/,ro");
 	assert_string_equal(f.mounts[5].path, "/h/i");
 	assert_true(f.mounts[5].read_only);
-	mount_facts_add(&f, "//");
+	node_mounts_add(&f, "//");
 	assert_string_equal(f.mounts[6].path, "/");
-	mount_facts_add(&f, "/e/,ro");
+	node_mounts_add(&f, "/e/,ro");
 	assert_int_equal(f.mount_count, 7);
 	assert_true(f.mounts[2].read_only);
 	assert_int_equal(f.mounts_left_out, 0);
@@ -56,23 +55,23 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 		char path[32];
 
 		snprintf(path, sizeof(path), "/many/%d", i);
-		mount_facts_add(&f, path);
+		node_mounts_add(&f, path);
 	}
-	assert_int_equal(f.mount_count, MAX_MOUNT_FACTS);
-	assert_int_equal(f.mounts_left_out, 7 + 100 - MAX_MOUNT_FACTS);
+	assert_int_equal(f.mount_count, NODE_MOUNTS_MAX);
+	assert_int_equal(f.mounts_left_out, 7 + 100 - NODE_MOUNTS_MAX);
 }
 
 /* How mountinfo's @text leaves a mount at /data that may be written. */
-static struct mount_fact look(const char *text, char device[MOUNT_DEVICE_SIZE])
+static struct node_mount look(const char *text, char device[MOUNT_DEVICE_SIZE])
 {
-	struct mount_fact fact = { .path = "/data", .state = MOUNT_ABSENT };
+	struct node_mount fact = { .path = "/data", .state = MOUNT_ABSENT };
 	struct span rest = { text, text + strlen(text) };
 	struct mountinfo_line m;
 
 	device[0] = 0;
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			mount_fact_look(&fact, device, &m);
+			node_mount_look(&fact, device, &m);
 	return fact;
 }
 
@@ -143,19 +142,19 @@ TEST(a_servers_text_begins_no_mount)
 TEST(mounts_of_this_machine_are_judged)
 {
 	char folder[] = "/tmp/xidscope-test.XXXXXX", path[64], device[32] = "";
-	struct node_facts f = {};
+	struct node_state f = {};
 	struct stat root;
 	uint64_t begin;
 	int lock;
 
 	assert_non_null(mkdtemp(folder));
-	mount_facts_add(&f, "/proc");
-	mount_facts_add(&f, "/no such mount");
-	mount_facts_ask(&f, folder, 1);
+	node_mounts_add(&f, "/proc");
+	node_mounts_add(&f, "/no such mount");
+	node_mounts_ask(&f, folder, 1);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	assert_int_equal(f.mounts[1].state, MOUNT_ABSENT);
 	/* without locks no server is asked, and nothing is known against it */
-	mount_facts_ask(&f, "/nonexistent/x", 1);
+	node_mounts_ask(&f, "/nonexistent/x", 1);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	/* an earlier process still asks */
 	assert_int_equal(stat("/proc", &root), 0);
@@ -165,7 +164,7 @@ TEST(mounts_of_this_machine_are_judged)
 	assert_true(lock >= 0);
 	assert_int_equal(flock(lock, LOCK_EX), 0);
 	begin = monotonic_ns();
-	mount_facts_ask(&f, folder, 0.2);
+	node_mounts_ask(&f, folder, 0.2);
 	assert_int_equal(f.mounts[0].state, MOUNT_HUNG);
 	assert_true(monotonic_ns() - begin < 2000000000ull);
 	/* or is done while this process has no CPU for longer than the limit */
@@ -177,11 +176,11 @@ TEST(mounts_of_this_machine_are_judged)
 		kill(getppid(), SIGCONT);
 		_exit(0);
 	}
-	mount_facts_ask(&f, folder, 0.4);
+	node_mounts_ask(&f, folder, 0.4);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	wait(NULL);
 	close(lock);
-	mount_facts_ask(&f, folder, 1);
+	node_mounts_ask(&f, folder, 1);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	unlink(path);
 	rmdir(folder);

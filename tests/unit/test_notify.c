@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "commands/notify.h"
+#include "commands/agent.h"
 
 static const struct log text_log = { .format = LOG_TEXT };
 static char folder[] = "/tmp/notify.XXXXXX";

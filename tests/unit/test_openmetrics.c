@@ -9,7 +9,6 @@
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
 #include "sinks/metrics_writer.h"
-#include "sinks/openmetrics.h"
 #include "version.h"
 
 #define MAX_LABELS 8

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 #include "commands/verdicts.h"
-#include "sinks/openmetrics.h"
+#include "sinks/metrics.h"
 
 #define SERVER "nas"
 #define MS UINT64_C(1000000)

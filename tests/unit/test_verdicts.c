@@ -7,7 +7,7 @@
 #include "health/health.h"
 #include "lines.h"
 #include "health/metrics_file.h"
-#include "sinks/openmetrics.h"
+#include "sinks/metrics.h"
 
 #define SECOND 1000000000ull
 #define BOOT 1700000000.0

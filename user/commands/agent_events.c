@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The agent's lines about itself and about NFS in the event log. */
-#include "commands/agent_events.h"
+#include "commands/agent.h"
 
 #include <stdio.h>
 #include <stdlib.h>

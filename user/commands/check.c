@@ -18,12 +18,10 @@
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
-#include "commands/heartbeat.h"
+#include "commands/agent.h"
 #include "commands/options.h"
 #include "health/health.h"
-#include "health/mount_probe.h"
-#include "health/mount_text.h"
-#include "health/pcie_facts.h"
+#include "health/node.h"
 #include "health/metrics_file.h"
 
 #define REASON_SIZE 640
@@ -90,7 +88,7 @@ static void runtime_folder(char *path, size_t size)
 	snprintf(path, size, "%s/xidscope", !geteuid() ? "/run" : own ? own : "/nonexistent");
 }
 
-static void find_facts(struct node_facts *facts, const struct options *o)
+static void look_at_node(struct node_state *node, const struct options *o)
 {
 	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
 	struct timex clock = {};
@@ -98,28 +96,28 @@ static void find_facts(struct node_facts *facts, const struct options *o)
 	char folder[256], counts[300];
 	bool corrected = o->health.rules[HEALTH_PCIE_CORRECTED].level != HEALTH_OK;
 
-	*facts = (struct node_facts){ .gpus_wanted = (unsigned int)o->gpus };
+	*node = (struct node_state){ .gpus_wanted = (unsigned int)o->gpus };
 	runtime_folder(folder, sizeof(folder));
-	pcie_facts_read(facts, "",
+	pcie_links_read(node, "",
 			corrected || o->health.rules[HEALTH_PCIE_WIDTH].level != HEALTH_OK);
 	snprintf(counts, sizeof(counts), "%s/pcie", folder);
-	if (corrected && facts->link_count && (!mkdir(folder, 0700) || errno == EEXIST))
-		pcie_facts_count(facts, counts, (double)monotonic_ns() / 1e9);
-	facts->clock_unsynchronised = adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC;
+	if (corrected && node->link_count && (!mkdir(folder, 0700) || errno == EEXIST))
+		pcie_links_count(node, counts, (double)monotonic_ns() / 1e9);
+	node->clock_unsynchronised = adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC;
 	if (o->health.rules[HEALTH_MOUNT_HUNG].level == HEALTH_OK &&
 	    o->health.rules[HEALTH_MOUNT_UNUSABLE].level == HEALTH_OK)
 		return;
 	for (size_t i = 0; i < o->mount_count; i++)
-		mount_facts_add(facts, o->mounts[i]);
+		node_mounts_add(node, o->mounts[i]);
 	if (!file_text_read(&fstab, "/etc/fstab", FSTAB_MAX_BYTES)) {
-		mount_facts_add_fstab(facts, fstab.bytes, fstab.len);
+		node_mounts_add_fstab(node, fstab.bytes, fstab.len);
 		file_text_free(&fstab);
 	}
-	if (facts->mounts_left_out)
+	if (node->mounts_left_out)
 		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
-			 facts->mounts_left_out, MAX_MOUNT_FACTS);
-	if (facts->mount_count)
-		mount_facts_ask(facts, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
+			 node->mounts_left_out, NODE_MOUNTS_MAX);
+	if (node->mount_count)
+		node_mounts_ask(node, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }
 
 /* Fills the verdict from the metrics file's text. */
@@ -128,7 +126,7 @@ static void evaluate_text(struct verdict *v, const struct options *o, const stru
 {
 	struct health_options health = o->health;
 	struct ack_list acks = {};
-	struct node_facts facts;
+	struct node_state node;
 	struct snapshot s = {};
 	char error[512];
 
@@ -139,9 +137,9 @@ static void evaluate_text(struct verdict *v, const struct options *o, const stru
 	if (metrics_file_parse(&s, file->bytes, file->len, error, sizeof(error))) {
 		set_unknown(v, "%s: %s", o->file, error);
 	} else {
-		find_facts(&facts, o);
+		look_at_node(&node, o);
 		health.acks = &acks;
-		health.facts = &facts;
+		health.node = &node;
 		health_evaluate(&s, &health, now, &v->report);
 		v->exit = exit_of_level[v->report.level];
 		add_figures(v, &s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A file that shows when the agent last worked. */
-#include "commands/heartbeat.h"
+#include "commands/agent.h"
 
 #include <errno.h>
 #include <inttypes.h>

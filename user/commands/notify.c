@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Messages to the service manager. */
-#include "commands/notify.h"
+#include "commands/agent.h"
 
 #include <errno.h>
 #include <stdarg.h>

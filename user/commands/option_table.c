@@ -141,7 +141,7 @@ static const char *read_mount(struct options *o, const char *value)
 {
 	if (*value != '/' || strlen(value) >= LABEL_SIZE)
 		return "use an absolute path, which may end in \",ro\"";
-	if (o->mount_count == MAX_MOUNT_FACTS)
+	if (o->mount_count == NODE_MOUNTS_MAX)
 		return "use at most 32";
 	o->mounts[o->mount_count++] = value;
 	return NULL;

@@ -12,7 +12,7 @@
 #include "health/health.h"
 #include "session/session_filter.h"
 #include "commands/storage.h"
-#include "sinks/openmetrics.h"
+#include "sinks/metrics.h"
 
 enum command {
 	COMMAND_NONE,
@@ -85,7 +85,7 @@ struct options {
 	double max_age; /* seconds; an older file makes the verdict unknown */
 	const char *ack; /* file, also of run and ack */
 	struct health_options health; /* without acks */
-	const char *mounts[MAX_MOUNT_FACTS];
+	const char *mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;
 	uint64_t gpus; /* that there should be; 0: any number */
 	bool list_rules;

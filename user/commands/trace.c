@@ -18,7 +18,6 @@
 #include "kernel/capabilities.h"
 #include "session/recording.h"
 #include "session/session.h"
-#include "sinks/live.h"
 #include "sinks/report.h"
 
 /* Enough reads of the kernel log to end its replay: no log has more records. */

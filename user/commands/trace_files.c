@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/output_file.h"
-#include "sinks/page.h"
-#include "sinks/session_json.h"
+#include "sinks/report.h"
 
 static int fail(const struct trace_files *f, const char *option, const char *path, int err)
 {

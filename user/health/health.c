@@ -81,7 +81,7 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 			struct snapshot *s)
 {
 	for (int rule = 0; rule < HEALTH_RULES; rule++)
-		if (o->rules[rule].level != HEALTH_OK && (o->facts || !health_rules[rule].local))
+		if (o->rules[rule].level != HEALTH_OK && (o->node || !health_rules[rule].local))
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
 }

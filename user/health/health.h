@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "health/ack.h"
-#include "health/node_facts.h"
+#include "health/node.h"
 #include "snapshot/snapshot.h"
 
 enum health_level {
@@ -63,7 +63,7 @@ struct health_rule {
 	void (*find)(struct health_evaluation *e, enum health_rule_id rule);
 	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
 	bool gpu; /* its findings are faults of GPUs and their switches */
-	bool local; /* it is about node_facts, which only check has */
+	bool local; /* it is about node_state, which only check has */
 	const char *clears; /* what ends a finding, for people */
 };
 
@@ -77,7 +77,7 @@ struct health_options {
 	double window; /* seconds; older faults are cleared; 0: no limit */
 	double since; /* seconds since the epoch; older faults are cleared */
 	const struct ack_list *acks; /* NULL: none */
-	const struct node_facts *facts; /* NULL: not known */
+	const struct node_state *node; /* NULL: not known */
 };
 
 void health_defaults(struct health_options *o);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Whether file systems of servers can be used. */
-#include "health/mount_probe.h"
+#include "health/node.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,6 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "health/mount_text.h"
 
 #define PROC_MAX_BYTES (64 << 20)
 #define LOCK_TRY_US 20000
@@ -33,7 +32,7 @@
 
 /* One mount while it is asked. */
 struct probe {
-	struct mount_fact *fact;
+	struct node_mount *mount;
 	char device[MOUNT_DEVICE_SIZE];
 	int answer; /* pipe; -1: not asked, or it has answered */
 	pid_t pid;
@@ -51,12 +50,12 @@ static void look_at_mounts(struct probe *probes, size_t count)
 	bool read = !file_text_read(&text, "/proc/self/mountinfo", PROC_MAX_BYTES);
 
 	for (size_t i = 0; i < count; i++)
-		probes[i].fact->state = read ? MOUNT_ABSENT : MOUNT_FINE;
+		probes[i].mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;
 	rest = (struct span){ text.bytes, text.bytes + text.len };
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
 			for (size_t i = 0; i < count; i++)
-				mount_fact_look(probes[i].fact, probes[i].device, &m);
+				node_mount_look(probes[i].mount, probes[i].device, &m);
 	file_text_free(&text);
 }
 
@@ -67,7 +66,7 @@ static uint64_t count_replies(const struct probe *p)
 
 	if (!file_text_read(&text, "/proc/self/mountstats", PROC_MAX_BYTES))
 		replies = mount_replies((struct span){ text.bytes, text.bytes + text.len },
-					p->fact->path);
+					p->mount->path);
 	file_text_free(&text);
 	return replies;
 }
@@ -168,7 +167,7 @@ static bool begin(struct probe *p, const char *locks, int before)
 	if (lock >= 0 && !pipe2(pair, O_CLOEXEC)) {
 		p->pid = fork();
 		if (!p->pid)
-			ask(p->fact->path, pair[1], lock, before);
+			ask(p->mount->path, pair[1], lock, before);
 		close(pair[1]);
 		p->answer = pair[0];
 	}
@@ -209,7 +208,7 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 			continue;
 		}
 		if (read(p->answer, &state, 1) == 1 && state != MOUNT_FINE)
-			p->fact->state = (enum mount_state)state;
+			p->mount->state = (enum mount_state)state;
 		end(p);
 	}
 	return left;
@@ -236,44 +235,44 @@ static bool is_waiting(const struct probe *p)
 	return p->device[0] && (!p->pid || p->answer >= 0);
 }
 
-void mount_facts_ask(struct node_facts *facts, const char *locks, double limit)
+void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 {
 	uint64_t time = (uint64_t)(limit * 1e9);
 	struct waited waited = wait_begin();
-	struct probe probes[MAX_MOUNT_FACTS] = {};
+	struct probe probes[NODE_MOUNTS_MAX] = {};
 	bool counted = false;
 	int before;
 
-	for (size_t i = 0; i < facts->mount_count; i++)
-		probes[i] = (struct probe){ .fact = &facts->mounts[i], .answer = -1 };
+	for (size_t i = 0; i < node->mount_count; i++)
+		probes[i] = (struct probe){ .mount = &node->mounts[i], .answer = -1 };
 	/* Where the caller ignores SIGCHLD, the kernel gives the number of a process that has ended to another
 	 * one, which would then be killed. */
 	signal(SIGCHLD, SIG_DFL);
 	before = freeze_mounts();
-	look_at_mounts(probes, facts->mount_count);
+	look_at_mounts(probes, node->mount_count);
 	mkdir(locks, 0700);
-	while (serve(probes, facts->mount_count, locks, before)) {
+	while (serve(probes, node->mount_count, locks, before)) {
 		wait_turn(&waited, TURN_NS);
 		if (waited.sum_ns >= time || waited.last_ns >= waited.begin_ns + time + STARVED_NS)
 			break;
 		if (!counted && waited.sum_ns > time / 10) {
-			for (size_t i = 0; i < facts->mount_count; i++)
+			for (size_t i = 0; i < node->mount_count; i++)
 				if (is_waiting(&probes[i]))
 					probes[i].replies = count_replies(&probes[i]);
 			counted = true;
 		}
 		usleep(counted ? LOCK_TRY_US : 1000);
 	}
-	for (size_t i = 0; i < facts->mount_count; i++) {
+	for (size_t i = 0; i < node->mount_count; i++) {
 		struct probe *p = &probes[i];
 
 		if (!is_waiting(p) || waited.sum_ns < time)
 			continue;
 		/* A server that answers others is slow, and has not hung. */
 		if (!counted || count_replies(p) == p->replies)
-			p->fact->state = MOUNT_HUNG;
+			p->mount->state = MOUNT_HUNG;
 	}
-	give_up(probes, facts->mount_count, monotonic_ns() + KILL_NS);
+	give_up(probes, node->mount_count, monotonic_ns() + KILL_NS);
 	if (before >= 0)
 		close(before);
 }

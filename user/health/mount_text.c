@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What texts of the system say of mounts. */
-#include "health/mount_text.h"
+#include "health/node.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +21,9 @@ static bool has_option(struct span options, const char *name)
 }
 
 /* As mountinfo has it: without a '/' that another one follows, or that ends it. */
-static void add(struct node_facts *facts, const char *path, bool read_only)
+static void add(struct node_state *node, const char *path, bool read_only)
 {
-	struct mount_fact *m, new = { .read_only = read_only };
+	struct node_mount *m, new = { .read_only = read_only };
 	size_t used = 0;
 
 	for (; *path; path++) {
@@ -33,28 +33,28 @@ static void add(struct node_facts *facts, const char *path, bool read_only)
 			return;
 		new.path[used++] = *path;
 	}
-	for (m = facts->mounts; m < facts->mounts + facts->mount_count; m++)
+	for (m = node->mounts; m < node->mounts + node->mount_count; m++)
 		if (!strcmp(m->path, new.path)) {
 			m->read_only |= read_only;
 			return;
 		}
-	if (facts->mount_count < MAX_MOUNT_FACTS)
-		facts->mounts[facts->mount_count++] = new;
+	if (node->mount_count < NODE_MOUNTS_MAX)
+		node->mounts[node->mount_count++] = new;
 	else
-		facts->mounts_left_out++;
+		node->mounts_left_out++;
 }
 
-void mount_facts_add(struct node_facts *facts, const char *path)
+void node_mounts_add(struct node_state *node, const char *path)
 {
 	size_t len = strlen(path);
 	bool read_only = len > 3 && !strcmp(path + len - 3, ",ro");
 	char name[LABEL_SIZE];
 
 	snprintf(name, sizeof(name), "%.*s", (int)(read_only ? len - 3 : len), path);
-	add(facts, name, read_only);
+	add(node, name, read_only);
 }
 
-void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t len)
+void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len)
 {
 	struct span rest = { text, text + len }, line, source, path, type, options;
 	char name[LABEL_SIZE];
@@ -70,7 +70,7 @@ void mount_facts_add_fstab(struct node_facts *facts, const char *text, size_t le
 			continue;
 		if (!has_option(options, "noauto") && !has_option(options, "x-systemd.automount") &&
 		    mount_path(name, sizeof(name), path))
-			add(facts, name, has_option(options, "ro"));
+			add(node, name, has_option(options, "ro"));
 	}
 }
 
@@ -90,33 +90,33 @@ static bool is_users(struct span type, struct span super)
 }
 
 /* The mount at this path, which a later one may cover. */
-static void look_at_own(struct mount_fact *fact, char device[MOUNT_DEVICE_SIZE],
+static void look_at_own(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE],
 			const struct mountinfo_line *m)
 {
-	fact->state = MOUNT_FINE;
+	mount->state = MOUNT_FINE;
 	device[0] = 0;
 	/* What is mounted on demand is not asked for here. */
 	if (span_is(m->type, "autofs"))
 		return;
-	if (!fact->read_only &&
+	if (!mount->read_only &&
 	    (has_option(m->options, "ro") || has_option(m->super_options, "ro")))
-		fact->state = MOUNT_READ_ONLY;
+		mount->state = MOUNT_READ_ONLY;
 	else
 		span_copy(m->device, device, MOUNT_DEVICE_SIZE);
 }
 
-void mount_fact_look(struct mount_fact *fact, char device[MOUNT_DEVICE_SIZE],
+void node_mount_look(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE],
 		     const struct mountinfo_line *m)
 {
 	char point[LABEL_SIZE];
 
-	if (!mount_path(point, sizeof(point), m->point) || !mount_leads_to(fact->path, point))
+	if (!mount_path(point, sizeof(point), m->point) || !mount_leads_to(mount->path, point))
 		return;
 	/* The node's own mount cannot be asked through it. */
-	if (fact->state != MOUNT_ABSENT && is_users(m->type, m->super_options))
+	if (mount->state != MOUNT_ABSENT && is_users(m->type, m->super_options))
 		device[0] = 0;
-	else if (!strcmp(point, fact->path))
-		look_at_own(fact, device, m);
+	else if (!strcmp(point, mount->path))
+		look_at_own(mount, device, m);
 }
 
 /* Of "xprt: tcp" and rdma the seventh figure, of udp the fourth. */

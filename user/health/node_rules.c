@@ -52,10 +52,10 @@ void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 		[MOUNT_STALE] = "is stale: the server does not know it any more",
 		[MOUNT_HUNG] = "hangs: the server does not answer",
 	};
-	const struct node_facts *facts = e->o->facts;
+	const struct node_state *node = e->o->node;
 
-	for (size_t i = 0; facts && i < facts->mount_count; i++) {
-		const struct mount_fact *m = &facts->mounts[i];
+	for (size_t i = 0; node && i < node->mount_count; i++) {
+		const struct node_mount *m = &node->mounts[i];
 		struct health_finding *f;
 
 		if (m->state == MOUNT_FINE ||
@@ -72,26 +72,26 @@ void find_mounts(struct health_evaluation *e, enum health_rule_id rule)
 
 void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct node_facts *facts = e->o->facts;
+	const struct node_state *node = e->o->node;
 	struct health_finding *f;
 
-	if (!facts || facts->gpus >= facts->gpus_wanted || health_is_snoozed(e, rule, ""))
+	if (!node || node->gpus >= node->gpus_wanted || health_is_snoozed(e, rule, ""))
 		return;
 	f = health_add_state(e, rule, "");
-	SET_HEAD(f, "GPUs %u of %u", facts->gpus, facts->gpus_wanted);
+	SET_HEAD(f, "GPUs %u of %u", node->gpus, node->gpus_wanted);
 	SET_REASON(f,
 		   "The driver has %u of %u GPUs: Drain the node and restart it; if they do not "
 		   "come back, look for them with lspci.",
-		   facts->gpus, facts->gpus_wanted);
-	SET_BRIEF(f, "the driver has %u of %u GPUs", facts->gpus, facts->gpus_wanted);
+		   node->gpus, node->gpus_wanted);
+	SET_BRIEF(f, "the driver has %u of %u GPUs", node->gpus, node->gpus_wanted);
 }
 
 void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct node_facts *facts = e->o->facts;
+	const struct node_state *node = e->o->node;
 
-	for (size_t i = 0; facts && i < facts->link_count; i++) {
-		const struct link_fact *l = &facts->links[i];
+	for (size_t i = 0; node && i < node->link_count; i++) {
+		const struct node_link *l = &node->links[i];
 		struct health_finding *f;
 
 		if (!l->lanes || l->lanes * 100.0 >= l->lanes_possible * e->o->rules[rule].limit ||
@@ -112,10 +112,10 @@ void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
 
 void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule)
 {
-	const struct node_facts *facts = e->o->facts;
+	const struct node_state *node = e->o->node;
 
-	for (size_t i = 0; facts && i < facts->link_count; i++) {
-		const struct link_fact *l = &facts->links[i];
+	for (size_t i = 0; node && i < node->link_count; i++) {
+		const struct node_link *l = &node->links[i];
 		struct health_finding *f;
 
 		if (!l->corrected_in_hour ||
@@ -139,7 +139,7 @@ void find_clock(struct health_evaluation *e, enum health_rule_id rule)
 {
 	struct health_finding *f;
 
-	if (!e->o->facts || !e->o->facts->clock_unsynchronised || health_is_snoozed(e, rule, ""))
+	if (!e->o->node || !e->o->node->clock_unsynchronised || health_is_snoozed(e, rule, ""))
 		return;
 	f = health_add_state(e, rule, "");
 	SET_HEAD(f, "Clock");

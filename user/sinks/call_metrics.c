@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The families about calls: distributions by server, sums by op, and with more detail both by op. */
-#include "sinks/call_metrics.h"
+#include "sinks/metrics_writer.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The live view. */
-#include "sinks/live.h"
+#include "sinks/report.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "base/safe_text.h"
-#include "sinks/report.h"
-#include "sinks/report_connections.h"
 
 #define WIDTH 80
 #define INDENT 9 /* of lines that belong to the interval above: as long as the time */

@@ -7,6 +7,9 @@
 #define XIDSCOPE_METRICS_H
 
 #include <stdint.h>
+#include <stdio.h>
+
+#include "snapshot/snapshot.h"
 
 #define METRIC_PREFIX "xidscope_"
 
@@ -48,5 +51,13 @@ enum metrics_format {
 
 extern const struct metric metrics[METRICS];
 extern const char *const metric_type_names[];
+
+/*
+ * Writes all of @s to @out. The formats differ only in the name of a counter
+ * in its metadata (OpenMetrics: "x"; Prometheus: "x_total"), the UNIT lines and
+ * the final "# EOF"; the levels of detail in the bounds of histograms (metrics_table.h).
+ */
+void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
+		       enum metric_detail detail);
 
 #endif

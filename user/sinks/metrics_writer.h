@@ -82,4 +82,7 @@ const char *format_timestamp(char *text, double seconds);
  * (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
 void format_bound(char *text, uint64_t units, int decimals);
 
+/* call_metrics.c: writes the families about calls, their bytes and errors, with the writer's level of detail. */
+void call_metrics_write(struct metrics_writer *w, const struct snapshot *s);
+
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The sink that writes a snapshot as a metrics file: which figures go into which family. */
-#include "sinks/openmetrics.h"
+#include "sinks/metrics.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "snapshot/fault_group.h"
-#include "sinks/call_metrics.h"
 #include "sinks/metrics_writer.h"
 #include "version.h"
 
@@ -191,69 +190,86 @@ static void write_paths(struct metrics_writer *w, const struct snapshot *s)
 		       { "path", fault_path_names[p] });
 }
 
+/* A family with a sample for each group of faults: of one device and code. */
+static void write_groups(struct metrics_writer *w, const struct fault_counts *counts,
+			 const struct fault_group *groups, bool nvswitch, enum metric_id family)
+{
+	char number[NUMBER_SIZE], code[16];
+
+	write_family(w, family);
+	for (size_t i = 0; i < counts->fault_count; i++) {
+		const struct fault *f = &counts->faults[i];
+		const struct fault_group *g = &groups[i];
+		const char *value = NULL;
+
+		if (f->nvswitch != nvswitch || !(g->last > 0))
+			continue;
+		if (family == METRIC_GPU_XID_INCIDENTS)
+			value = format_integer(number, g->incidents);
+		else if (family == METRIC_GPU_XID_RECENT_INCIDENTS)
+			value = format_integer(number, g->recent);
+		else if (family == METRIC_GPU_XID_BOOTS && g->boots > 1)
+			value = format_integer(number, g->boots);
+		else if (family == METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS ||
+			 family == METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS)
+			value = format_timestamp(number, g->last);
+		else if (family != METRIC_GPU_XID_BOOTS && g->first > 0)
+			value = format_timestamp(number, g->first);
+		snprintf(code, sizeof(code), "%u", f->code);
+		if (value)
+			SAMPLE(w, value, { nvswitch ? "device" : "gpu", f->device },
+			       { nvswitch ? "sxid" : "xid", code });
+	}
+}
+
+/* Each fault by its severity and action. */
+static void write_errors(struct metrics_writer *w, const struct fault_counts *counts, bool nvswitch)
+{
+	const struct fault *end = counts->faults + counts->fault_count;
+	char number[NUMBER_SIZE], code[16];
+
+	write_family(w, nvswitch ? METRIC_NVSWITCH_SXID_ERRORS : METRIC_GPU_XID_ERRORS);
+	for (const struct fault *f = counts->faults; f < end; f++) {
+		if (f->nvswitch != nvswitch)
+			continue;
+		format_integer(number, f->count);
+		snprintf(code, sizeof(code), "%u", f->code);
+		if (nvswitch)
+			SAMPLE(w, number, { "device", f->device }, { "sxid", code },
+			       { "severity", f->severity });
+		else
+			SAMPLE(w, number, { "gpu", f->device }, { "xid", code },
+			       { "severity", f->severity }, { "action", f->action });
+	}
+}
+
 static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
-	const struct fault *end = s->faults.faults + s->faults.fault_count;
-	char number[NUMBER_SIZE], code[16];
+	static const enum metric_id of_gpus[] = {
+		METRIC_GPU_XID_INCIDENTS,
+		METRIC_GPU_XID_RECENT_INCIDENTS,
+		METRIC_GPU_XID_BOOTS,
+		METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS,
+		METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS,
+	};
+	const struct fault_counts *counts = &s->faults;
 	/* Summed once, for each sum looks at all faults. There are some 4,000 at most
 	 * (faults/faults.h). */
-	struct fault_group groups[s->faults.fault_count + 1], *group;
-	const struct fault *f;
+	struct fault_group groups[counts->fault_count + 1];
 
 	/* A group's series are written for its first fault, if its time is known. */
-	for (f = s->faults.faults; f < end; f++) {
-		group = &groups[f - s->faults.faults];
-		*group = (struct fault_group){};
-		if (!fault_group_sum(s, f, group))
-			group->last = 0;
+	for (size_t i = 0; i < counts->fault_count; i++) {
+		groups[i] = (struct fault_group){};
+		if (!fault_group_sum(s, &counts->faults[i], &groups[i]))
+			groups[i].last = 0;
 	}
-	/* NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult): all groups are filled above. */
-#define EACH(is_nvswitch)                        \
-	for (f = s->faults.faults; f < end; f++) \
-		if (f->nvswitch == (is_nvswitch) && snprintf(code, sizeof(code), "%u", f->code) > 0)
-#define EACH_GROUP(is_nvswitch) \
-	EACH(is_nvswitch)       \
-	if ((group = &groups[f - s->faults.faults])->last > 0)
-
-	write_family(w, METRIC_GPU_XID_ERRORS);
-	EACH(false)
-	SAMPLE(w, format_integer(number, f->count), { "gpu", f->device }, { "xid", code },
-	       { "severity", f->severity }, { "action", f->action });
-	write_family(w, METRIC_GPU_XID_INCIDENTS);
-	EACH_GROUP(false)
-	SAMPLE(w, format_integer(number, group->incidents), { "gpu", f->device }, { "xid", code });
-	write_family(w, METRIC_GPU_XID_RECENT_INCIDENTS);
-	EACH_GROUP(false)
-	SAMPLE(w, format_integer(number, group->recent), { "gpu", f->device }, { "xid", code });
-	write_family(w, METRIC_GPU_XID_BOOTS);
-	EACH_GROUP(false)
-	if (group->boots > 1)
-		SAMPLE(w, format_integer(number, group->boots), { "gpu", f->device },
-		       { "xid", code });
-	write_family(w, METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS);
-	EACH_GROUP(false)
-	if (group->first > 0)
-		SAMPLE(w, format_timestamp(number, group->first), { "gpu", f->device },
-		       { "xid", code });
-	write_family(w, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS);
-	EACH_GROUP(false)
-	SAMPLE(w, format_timestamp(number, group->last), { "gpu", f->device }, { "xid", code });
+	write_errors(w, counts, false);
+	for (size_t i = 0; i < sizeof(of_gpus) / sizeof(of_gpus[0]); i++)
+		write_groups(w, counts, groups, false, of_gpus[i]);
 	write_unverified(w, s);
-	write_family(w, METRIC_NVSWITCH_SXID_ERRORS);
-	EACH(true)
-	SAMPLE(w, format_integer(number, f->count), { "device", f->device }, { "sxid", code },
-	       { "severity", f->severity });
-	write_family(w, METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS);
-	EACH_GROUP(true)
-	if (group->first > 0)
-		SAMPLE(w, format_timestamp(number, group->first), { "device", f->device },
-		       { "sxid", code });
-	write_family(w, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
-	EACH_GROUP(true)
-	SAMPLE(w, format_timestamp(number, group->last), { "device", f->device }, { "sxid", code });
-#undef EACH_GROUP
-#undef EACH
-	/* NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+	write_errors(w, counts, true);
+	write_groups(w, counts, groups, true, METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS);
+	write_groups(w, counts, groups, true, METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS);
 	write_paths(w, s);
 }
 

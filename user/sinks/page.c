@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The page: the template with the session's JSON in it. */
-#include "sinks/page.h"
+#include "sinks/report.h"
 
 #include <string.h>
 

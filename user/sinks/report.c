@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/safe_text.h"
-#include "sinks/report_connections.h"
-#include "sinks/report_tables.h"
 #include "xid/xid_catalog.h"
 
 /* The calls of all ops together. */

@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The sink for people: a session as sentences and tables.
- */
+/* The sinks of a session: live view, report, JSON and page. */
 #ifndef XIDSCOPE_REPORT_H
 #define XIDSCOPE_REPORT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "session/session.h"
+
+/* ---- live.c: a line for each interval and server, and lines between them for trouble ---- */
+
+struct live {
+	FILE *out;
+	int terminal; /* descriptor whose size is asked for before each interval; -1: none */
+	bool colour;
+	unsigned int width, height; /* height 0: the head is not repeated */
+	unsigned int lines; /* since the head */
+	size_t events; /* of the session, that have been shown */
+};
+
+/* For standard output: colour and more than 80 columns only on a terminal. */
+struct live live_begin(void);
+
+/* Shows the session's latest interval. */
+void live_interval(struct live *v, const struct session *t);
+
+/* ---- report.c: sentences and tables ---- */
 
 /* A session that has ended: the verdicts, then tables. @histograms: those of each op, too. */
 void report_session(FILE *out, const struct session *t, bool histograms);
@@ -24,5 +43,45 @@ const char *session_event_text(char *text, const struct session_event *e);
 /* Three digits and a unit: "42 ns", "1.05 us", "12.3 ms", "4.10 s"; ">275 s"
  * for UINT64_MAX. */
 void format_duration(char *text, uint64_t ns);
+
+/* ---- report_tables.c ---- */
+
+/* The ops of each server, the costliest first. */
+void report_ops(FILE *out, const struct session *t);
+
+/* The durations of each op's calls as bars. */
+void report_histograms(FILE *out, const struct session *t);
+
+void report_episodes(FILE *out, const struct session *t);
+void report_slow_calls(FILE *out, const struct session *t);
+void report_events(FILE *out, const struct session *t);
+
+/* The ops with calls that are wanted, of @server: the one with the largest sum of time first.
+ * Returns how many; free *@ops. Without memory none. */
+size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops);
+
+/* ---- report_connections.c: which connection is slow or stuck, by its addresses ---- */
+
+/* Lines below that of an interval, only if a connection is slow or stuck. */
+void report_connections_interval(FILE *out, const struct snapshot *before,
+				 const struct snapshot *now);
+
+/* Lines of the summary: how unequal the load of @server's connections was in the time that
+ * @s counts, and which of them are slow or stuck. */
+void report_connections(FILE *out, const struct snapshot *s, const char *server);
+
+/* ---- session_json.c: as docs/trace.schema.json describes it ---- */
+
+/* Raised when a member changes its meaning or goes; new members leave it. */
+#define SESSION_JSON_VERSION 1
+
+/* Writes a session that has ended, and a newline. It must have kept its intervals. */
+void session_json_write(FILE *out, const struct session *t);
+
+/* ---- page.c: one file for a browser that needs no network: the template of user/sinks/page/ with the session's JSON in it ---- */
+
+/* Puts @size bytes of JSON into the template. A name in it cannot end the element it is in:
+ * each '<' is escaped. */
+void page_write(FILE *out, const char *json, size_t size);
 
 #endif

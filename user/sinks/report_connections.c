@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The report's part on connections. */
-#include "sinks/report_connections.h"
+#include "sinks/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/safe_text.h"
 #include "session/connections.h"
-#include "sinks/report.h"
 
 /* Of each server at once: more say no more. */
 #define MAX_LINES 4

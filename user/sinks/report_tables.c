@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The report's tables. */
-#include "sinks/report_tables.h"
+#include "sinks/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/safe_text.h"
-#include "sinks/report.h"
 
 #define BAR 50 /* characters of the longest bar */
 #define BAR_BUCKETS 2 /* of an octave's four in one line */

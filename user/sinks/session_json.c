@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A session as JSON. */
-#include "sinks/session_json.h"
+#include "sinks/report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "sinks/report.h"
-#include "sinks/report_tables.h"
 
 /* A number that may be none, which JSON does not have. */
 static void write_fraction(struct json *j, const char *name, double value, int digits)

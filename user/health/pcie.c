@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The PCIe links of GPUs, as sysfs shows them. */
-#include "health/pcie_facts.h"
+#include "health/node.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static uint64_t read_corrected(int folder, const char *name)
  * folder has its port, at the other end of the link, which may see the errors in its stead. A port
  * with fewer lanes is a slot that was built so, or there is no port at all in a virtual machine.
  */
-static void read_link(struct link_fact *link, int driver, const struct pci_address *gpu)
+static void read_link(struct node_link *link, int driver, const struct pci_address *gpu)
 {
 	char status[16];
 	struct span s;
@@ -82,7 +82,7 @@ static void read_link(struct link_fact *link, int driver, const struct pci_addre
 	close(folder);
 }
 
-void pcie_facts_read(struct node_facts *facts, const char *root, bool links)
+void pcie_links_read(struct node_state *node, const char *root, bool links)
 {
 	struct pci_address address;
 	const struct dirent *entry;
@@ -96,9 +96,9 @@ void pcie_facts_read(struct node_facts *facts, const char *root, bool links)
 
 		if (!pci_address_take(&name, &address) || span_left(name))
 			continue;
-		facts->gpus++;
-		if (links && facts->link_count < MAX_LINK_FACTS)
-			read_link(&facts->links[facts->link_count++], dirfd(folder), &address);
+		node->gpus++;
+		if (links && node->link_count < NODE_LINKS_MAX)
+			read_link(&node->links[node->link_count++], dirfd(folder), &address);
 	}
 	if (folder)
 		closedir(folder);
@@ -128,7 +128,7 @@ static bool find_kept(struct kept *k, struct span text, const char *gpu)
 }
 
 /* Makes the file anew. Others that do so at the same time write the same. */
-static void keep(const char *file, const struct node_facts *facts, const struct kept *kept)
+static void keep(const char *file, const struct node_state *node, const struct kept *kept)
 {
 	char new[300];
 	FILE *out;
@@ -143,25 +143,25 @@ static void keep(const char *file, const struct node_facts *facts, const struct 
 			close(fd);
 		return;
 	}
-	for (size_t i = 0; i < facts->link_count; i++)
-		fprintf(out, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", facts->links[i].gpu,
+	for (size_t i = 0; i < node->link_count; i++)
+		fprintf(out, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", node->links[i].gpu,
 			kept[i].begun, kept[i].count, kept[i].last);
 	if (fclose(out) || rename(new, file))
 		unlink(new);
 }
 
-void pcie_facts_count(struct node_facts *facts, const char *file, double now)
+void pcie_links_count(struct node_state *node, const char *file, double now)
 {
-	struct kept kept[MAX_LINK_FACTS];
+	struct kept kept[NODE_LINKS_MAX];
 	struct file_text text = {};
 	bool changed = false;
 
-	if (!facts->link_count)
+	if (!node->link_count)
 		return;
 	if (file_text_read_own(&text, file, KEPT_MAX_BYTES))
 		text = (struct file_text){};
-	for (size_t i = 0; i < facts->link_count; i++) {
-		struct link_fact *link = &facts->links[i];
+	for (size_t i = 0; i < node->link_count; i++) {
+		struct node_link *link = &node->links[i];
 		struct kept *k = &kept[i];
 		double age;
 
@@ -185,5 +185,5 @@ void pcie_facts_count(struct node_facts *facts, const char *file, double now)
 	}
 	file_text_free(&text);
 	if (changed)
-		keep(file, facts, kept);
+		keep(file, node, kept);
 }

@@ -5,13 +5,13 @@
  * device.
  */
 #include "made_up_tree.h"
-#include "health/pcie_facts.h"
+#include "health/node.h"
 
 #define PORT "/sys/devices/pci0000:c0/0000:c0:01.0/"
 #define DEVICE PORT "0000:c1:00.0/"
 #define DRIVER "/sys/bus/pci/drivers/nvidia/"
 
-static struct node_facts f;
+static struct node_state f;
 
 static void put_number(const char *path, unsigned int number)
 {
@@ -49,10 +49,10 @@ static void put_gpu(unsigned int lanes, unsigned int slot)
 			 0);
 }
 
-static const struct link_fact *read_one(void)
+static const struct node_link *read_one(void)
 {
-	f = (struct node_facts){};
-	pcie_facts_read(&f, root, true);
+	f = (struct node_state){};
+	pcie_links_read(&f, root, true);
 	assert_int_equal(f.gpus, 1);
 	assert_int_equal(f.link_count, 1);
 	assert_string_equal(f.links[0].gpu, "0000:c1:00.0");
@@ -61,10 +61,10 @@ static const struct link_fact *read_one(void)
 
 TEST(without_the_driver_there_are_none)
 {
-	pcie_facts_read(&f, root, true);
+	pcie_links_read(&f, root, true);
 	assert_int_equal(f.gpus, 0);
 	put_gpu(16, 16);
-	pcie_facts_read(&f, root, false);
+	pcie_links_read(&f, root, false);
 	assert_int_equal(f.gpus, 1);
 	assert_int_equal(f.link_count, 0);
 }
@@ -107,7 +107,7 @@ static uint64_t errors_at(double now, unsigned int errors)
 	put_errors(DEVICE "aer_dev_correctable", errors);
 	snprintf(file, sizeof(file), "%s/pcie", root);
 	read_one();
-	pcie_facts_count(&f, file, now);
+	pcie_links_count(&f, file, now);
 	return f.links[0].corrected_in_hour;
 }
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The parts of the agent, `run`: its events, its heartbeat, and its messages to the service manager. */
+#ifndef XIDSCOPE_AGENT_H
+#define XIDSCOPE_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/log.h"
+#include "limits/nfs_watch.h"
+#include "sinks/event_log.h"
+
+/* ---- agent_events.c: events of the agent and of NFS for the event log: start, alive, stop, stalls, saturated limits. `why` reads
+ * all of them ---- */
+
+/* Initialise with {} and @log, NULL for none. */
+struct agent_events {
+	struct event_log *log;
+	struct nfs_watch nfs;
+	uint64_t alive_ns; /* CLOCK_MONOTONIC: when the last line about the agent was written */
+};
+
+void agent_events_start(struct agent_events *a);
+/* Writes that the agent runs, if that is due. */
+void agent_events_alive(struct agent_events *a, uint64_t now_ns);
+void agent_events_stop(struct agent_events *a);
+
+/* Writes what begins or ends with this snapshot. @before: see nfs_watch_add(). */
+void agent_events_add(struct agent_events *a, const struct snapshot *before,
+		      const struct snapshot *s);
+
+void agent_events_free(struct agent_events *a);
+
+/* ---- heartbeat.c: a file that shows when the agent last worked, for liveness probes. It does not depend on the metrics file: a
+ * full disk or a node with faults is no reason to restart the agent ---- */
+
+struct heartbeat {
+	const char *path; /* NULL: not wanted */
+	int fd;
+	uint64_t due_ns;
+};
+
+/* Opens @path, which must outlive it (NULL: none), a regular file with one link, or new.
+ * Returns 0, or an error of output_open(). */
+int heartbeat_open(struct heartbeat *h, const char *path);
+
+/* Writes @now_ns into the file, every five seconds. Returns 0 or -errno. */
+int heartbeat_write(struct heartbeat *h, uint64_t now_ns);
+
+/* Removes the file. */
+void heartbeat_close(struct heartbeat *h);
+
+/* Sets *@age to the seconds since the last write to @path, by the monotonic clock: setting
+ * the time changes nothing. Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the
+ * file has no time of this boot. */
+int heartbeat_age(const char *path, double *age);
+
+/* ---- notify.c: sd_notify(3), by its protocol alone ---- */
+
+struct notify {
+	const struct log *log;
+	int fd; /* negative: nobody wants messages */
+	struct sockaddr_un address;
+	socklen_t address_size;
+	uint64_t alive_every_ns; /* 0: no watchdog */
+	uint64_t alive_due_ns;
+	bool failed; /* the last message; logged when it changes */
+};
+
+/* Takes the manager's address from the environment, and removes it there. Call
+ * notify_close() in any case. */
+void notify_open(struct notify *n, const struct log *log);
+void notify_close(struct notify *n);
+
+/* Sends @format as for printf: at most 400 bytes. If that fails, it is logged once. */
+void notify_send(struct notify *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Tells the watchdog at @now_ns that the program works, twice as often as it demands. */
+void notify_alive(struct notify *n, uint64_t now_ns);
+
+#endif

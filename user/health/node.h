@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The state of the node at this moment, beside the counts of the agent: mounts, PCIe links, clock. Rules read it. */
+#ifndef XIDSCOPE_NODE_H
+#define XIDSCOPE_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/label.h"
+#include "base/mountinfo.h"
+#include "base/pci_address.h"
+
+enum mount_state {
+	MOUNT_FINE, /* or nothing is known against it */
+	MOUNT_ABSENT,
+	MOUNT_READ_ONLY, /* and was not meant to be */
+	MOUNT_STALE, /* the server does not know it any more */
+	MOUNT_HUNG, /* the server has not answered */
+};
+
+struct node_mount {
+	char path[LABEL_SIZE];
+	bool read_only; /* it is meant to be */
+	enum mount_state state;
+};
+
+#define NODE_MOUNTS_MAX 32
+
+/* The PCIe link of a GPU. */
+struct node_link {
+	char gpu[PCI_ADDRESS_SIZE];
+	unsigned int lanes, lanes_possible; /* of both ends; 0: not known */
+	uint64_t corrected; /* errors at both ends since the boot */
+	uint64_t corrected_in_hour; /* see pcie_links_count() */
+};
+
+#define NODE_LINKS_MAX 32
+
+struct node_state {
+	struct node_mount mounts[NODE_MOUNTS_MAX];
+	size_t mount_count;
+	size_t mounts_left_out; /* there was no room for them */
+	unsigned int gpus_wanted; /* 0: any number */
+	unsigned int gpus; /* that have the driver */
+	struct node_link links[NODE_LINKS_MAX];
+	size_t link_count;
+	bool clock_unsynchronised;
+};
+
+/* ---- mount_text.c: pure functions of the system's texts about mounts; they ask no server ---- */
+
+/* Adds the NFS mounts of the text of a file like /etc/fstab that are there since the boot: not
+ * those with noauto or x-systemd.automount. */
+void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len);
+
+/* Adds a mount, unless it is there; counts it if there is no room. "PATH,ro" may be read-only. */
+void node_mounts_add(struct node_state *node, const char *path);
+
+#define MOUNT_DEVICE_SIZE 32
+
+/* Takes in one mount of mountinfo, in its order. Sets @mount->state, which begins as MOUNT_ABSENT, and
+ * @device ("0:52"; "": no server is asked) if it is this mount or lies over it. */
+void node_mount_look(struct node_mount *mount, char device[MOUNT_DEVICE_SIZE],
+		     const struct mountinfo_line *m);
+
+/* The replies that the transports of the NFS mount at @path have brought, by the text of mountstats
+ * (net/sunrpc/xprtsock.c, xs_tcp_print_stats() and its like). */
+uint64_t mount_replies(struct span mountstats, const char *path);
+
+/* ---- mount_probe.c: whether file systems of servers can be used. Processes of their own ask the servers for a limited
+ * time, because a server may never answer and such a process cannot always be ended ---- */
+
+/*
+ * Sets the state of each mount. @limit: seconds until a server that has not answered, and has
+ * sent no other reply to this client since half of that time, has hung. Takes little longer.
+ *
+ * At most one process asks for each mount, whoever calls this: it holds a lock in the folder
+ * @locks, which is made. Without one ("" or not writable) no server is asked.
+ */
+void node_mounts_ask(struct node_state *node, const char *locks, double limit);
+
+/* ---- pcie.c: the PCIe links of GPUs, as sysfs shows them. Neither the driver nor a sleeping device is asked: see
+ * Documentation/ABI/testing/sysfs-bus-pci and sysfs-bus-pci-devices-aer of Linux ---- */
+
+/* Counts the PCI devices below @root that have the driver: it has no others than GPUs. If @links,
+ * also reads their links; those beyond NODE_LINKS_MAX are left out. */
+void pcie_links_read(struct node_state *node, const char *root, bool links);
+
+/*
+ * Sets how many errors of each link were corrected in an hour: the present one or the one before.
+ * What was counted when an hour began is kept in @file, which is replaced once an hour and when
+ * it lacks a GPU; without it nothing is known. @now: seconds since the boot.
+ */
+void pcie_links_count(struct node_state *node, const char *file, double now);
+
+#endif
