@@ -1,6 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Proves that every #include goes in an allowed direction, by the table below: includes.py [FOLDER]"""
+"""Proves the layout of the sources, a line for each mistake: includes.py [FOLDER]
+
+Every #include goes in an allowed direction, by the table below; no room of user/ has more units (a .c with its .h) than
+it may; few headers have a single includer beside their own .c; no function is longer than 60 lines."""
 import re
 import sys
 from pathlib import Path
@@ -21,6 +24,9 @@ ROOMS = {
     "writer": "base kernel",
     "commands": "base snapshot kernel xid rpc faults limits session past sinks health writer",
 }
+UNITS = {"commands": 24}  # others: 20
+SINGLE_INCLUDERS = 10
+FUNCTION_LINES = 60
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)', re.M)
 GENERATED = re.compile(r".*\.skel\.h|version\.h|[a-z_]+\.inc")
 
@@ -58,9 +64,47 @@ def problems(top):
                 yield f"{file} includes {target}: {why}"
 
 
+def crowded(top):
+    """The rooms with more units than they may have."""
+    for room in ROOMS:
+        units = {str(path.with_suffix("")) for path in (top / "user" / room).glob("**/*.[ch]")}
+        if len(units) > UNITS.get(room, 20):
+            yield f"user/{room} has {len(units)} units: at most {UNITS.get(room, 20)}, split its subject"
+
+
+def lonely(top):
+    """The headers that one file alone includes, beside their own .c, if there are too many."""
+    includers = {}
+    for path in (top / "user").glob("**/*.[ch]"):
+        file = str(path.relative_to(top / "user"))
+        for _, target in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            if file != target[:-1] + "c":
+                includers.setdefault(target, set()).add(file)
+    headers = [str(path.relative_to(top / "user")) for path in (top / "user").glob("**/*.h")]
+    found = sorted(header for header in headers if len(includers.get(header, ())) < 2)
+    if len(found) > SINGLE_INCLUDERS:
+        yield f"{len(found)} headers have a single includer: at most {SINGLE_INCLUDERS}: {' '.join(found)}"
+
+
+def long_functions(top):
+    """The functions with too many lines, counted from the first line of the head to the closing brace."""
+    for path in sorted([*(top / "user").glob("**/*.[ch]"), *(top / "bpf").glob("*.[ch]")]):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        for number, line in enumerate(lines):
+            if line != "{":
+                continue
+            head = number
+            while head and re.match(r"[\w\s].*[^;}]$", lines[head - 1]) and not lines[head - 1].startswith(" *"):
+                head -= 1
+            length = lines.index("}", number) - head + 1
+            if length > FUNCTION_LINES:
+                yield f"{path.relative_to(top)}:{head + 1}: a function of {length} lines: at most {FUNCTION_LINES}"
+
+
 def main():
-    found = list(problems(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1])))
-    print("\n".join(found) or "each include goes in an allowed direction")
+    top = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1])
+    found = [line for check in (problems, crowded, lonely, long_functions) for line in check(top)]
+    print("\n".join(found) or "each include goes in an allowed direction, rooms and functions are small")
     return bool(found)
 
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that includes.py finds an include in a wrong direction, one without its folder, and a file outside the rooms.
+# Proves that includes.py finds an include in a wrong direction, one without its folder, a file outside the rooms, a room with
+# too many units, headers with a single includer, and a long function.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 copy=$(mktemp -d)
@@ -17,7 +18,7 @@ plant() {
 	}
 	rm "$copy/$1"
 }
-none='each include goes in an allowed direction'
+none='each include goes in an allowed direction, rooms and functions are small'
 plant user/sinks/x.c base/log.h "$none"
 plant user/sinks/x.c rpc.h "$none"
 plant user/sinks/x.c rpc.skel.h "$none"
@@ -31,3 +32,25 @@ plant user/base/x.c '<rpc/source.h>' 'user/base/x.c includes rpc/source.h: base 
 plant bpf/x.bpf.c base/log.h 'bpf/x.bpf.c includes base/log.h: bpf may include include, vmlinux and its own'
 plant include/x.h kernel.h 'include/x.h includes kernel.h: include includes nothing of ours but itself'
 plant user/x.c base/log.h "user/x.c is in none of user/'s folders: base, snapshot, kernel, xid, rpc, faults, limits, session, past, sinks, health, writer, commands"
+
+# expect LINE: the only thing that includes.py prints of the copy, which is then emptied.
+expect() {
+	"$here/includes.py" "$copy" >"$copy/found" || true
+	[[ $(<"$copy/found") == "$1" ]] || {
+		echo "found '$(<"$copy/found")', not '$1'"
+		exit 1
+	}
+	rm -r "$copy/user"
+	mkdir -p "$copy/user/base"
+}
+rm -r "$copy/user"
+mkdir -p "$copy/user/base"
+touch "$copy"/user/base/x{1..21}.c
+expect 'user/base has 21 units: at most 20, split its subject'
+for number in {1..11}; do
+	touch "$copy/user/base/h$number.h"
+	echo "#include \"base/h$number.h\"" | tee "$copy/user/base/h$number.c" >>"$copy/user/base/user.c"
+done
+expect "11 headers have a single includer: at most 10: base/h1.h base/h10.h base/h11.h $(printf 'base/h%s.h ' {2..8})base/h9.h"
+{ echo 'int f(void)'; echo '{'; seq 58 | sed 's,.*,	g();,'; echo '}'; } >"$copy/user/base/x.c"
+expect 'user/base/x.c:1: a function of 61 lines: at most 60'

@@ -4,7 +4,6 @@
  * strings that fit and counts within bounds, and the reading comes to an end.
  */
 #include "fuzz.h"
-#include "rpc/polled/mountstats_text.h"
 #include "rpc/polled/polled.h"
 
 #define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)

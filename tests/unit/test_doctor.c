@@ -5,7 +5,7 @@
  * is healthy only if nothing is missing.
  */
 #include "unit.h"
-#include "commands/doctor.h"
+#include "commands/commands.h"
 #include "made_up_module.h"
 
 static char *text; /* the last report */

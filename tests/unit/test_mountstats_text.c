@@ -4,7 +4,6 @@
  * them, and that what is not understood is passed over.
  */
 #include "unit.h"
-#include "rpc/polled/mountstats_text.h"
 #include "rpc/polled/polled.h"
 
 /* The kernel writes all ops, also those without calls. */

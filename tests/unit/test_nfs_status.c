@@ -9,7 +9,6 @@
 #include "unit.h"
 #include "snapshot/snapshot.h"
 #include "rpc/rpc_series.h"
-#include "snapshot/snapshot.h"
 
 static void assert_name(int status, const char *expected)
 {

@@ -6,6 +6,9 @@
 #ifndef XIDSCOPE_COMMANDS_H
 #define XIDSCOPE_COMMANDS_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 struct options;
 
 int cmd_run(const struct options *options);
@@ -20,5 +23,10 @@ int cmd_metrics(const struct options *options);
 int cmd_help(const struct options *options);
 int cmd_completion(const struct options *options);
 int cmd_version(const struct options *options);
+
+/* The report of `doctor` about a system whose files are below @root ("": this one), with the kernel @release, to @out.
+ * @types_file: NULL, or a file that is to have the types of the loaded sunrpc. Returns true if nothing is missing. */
+bool doctor_report(FILE *out, const char *root, const char *release, const char *types_file,
+		   bool json);
 
 #endif

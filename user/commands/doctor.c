@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope doctor`: findings about this kernel, as lines or as JSON. */
-#include "commands/doctor.h"
+#include "commands/commands.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -14,7 +14,6 @@
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
-#include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_facts.h"

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/safe_text.h"
 #include "health/ack.h"
 #include "health/node.h"
 #include "snapshot/snapshot.h"
@@ -134,5 +135,35 @@ bool health_is_over(const struct snapshot *s, const struct health_options *o, do
 /* Writes the verdict of each rule that is not off into the snapshot. */
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
 			struct snapshot *s);
+
+/* ---- for the rules, in rules.c and node_rules.c ---- */
+
+/* The texts of a finding, cut to their sizes and safe to print. */
+#define SET_REASON(finding, ...) \
+	safe_format((finding)->reason, sizeof((finding)->reason), __VA_ARGS__)
+#define SET_BRIEF(finding, ...) safe_format((finding)->brief, sizeof((finding)->brief), __VA_ARGS__)
+#define SET_HEAD(finding, ...) safe_format((finding)->head, sizeof((finding)->head), __VA_ARGS__)
+
+/* Counts a finding and returns it; the caller writes its texts. All findings beyond the list
+ * share one entry behind it. */
+struct health_finding *health_add_finding(struct health_evaluation *e, enum health_rule_id rule);
+/* The same of a state of @device, which has no reports. */
+struct health_finding *health_add_state(struct health_evaluation *e, enum health_rule_id rule,
+					const char *device);
+
+/* Whether what @rule finds of @device, a state that lasts, is acknowledged until later. */
+bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
+		       const char *device);
+
+/* The address of @device without the domain that nearly all have. */
+const char *health_short_device(const char *device);
+
+/* In node_rules.c. */
+void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule);
+void find_mounts(struct health_evaluation *e, enum health_rule_id rule);
+void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule);
+void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule);
+void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule);
+void find_clock(struct health_evaluation *e, enum health_rule_id rule);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the health rules about NFS and the node itself find: states, not faults. */
-#include "health/rules.h"
+#include "health/health.h"
 
 #include <inttypes.h>
 

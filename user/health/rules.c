@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table of the health rules, and what those about faults find in a snapshot. */
-#include "health/rules.h"
+#include "health/health.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the kernel counts for each NFS mount: mountstats and mountinfo. */
-#include "rpc/polled/mountstats_text.h"
+#include "rpc/polled/polled.h"
 
 #include <limits.h>
 #include <string.h>
