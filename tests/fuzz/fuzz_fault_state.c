@@ -17,23 +17,19 @@ static void require_terminated(const char *text, size_t size)
 
 static void require_sound(const struct fault_state *state)
 {
-	const struct snapshot *s = &state->faults.counts;
+	const struct fault_counts *c = &state->faults.counts;
 
 	require_terminated(state->boot, sizeof(state->boot));
-	require(s->faults.fault_count <= MAX_FAULTS_IN_ALL + FOLDED_CODES &&
-		s->faults.gpu_count <= MAX_GPUS + 1);
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		require_terminated(s->faults.faults[i].device, sizeof(s->faults.faults[i].device));
-		require_terminated(s->faults.faults[i].severity,
-				   sizeof(s->faults.faults[i].severity));
-		require_terminated(s->faults.faults[i].action, sizeof(s->faults.faults[i].action));
-		require(s->faults.faults[i].first >= 0 && s->faults.faults[i].last >= 0);
+	require(c->fault_count <= MAX_FAULTS_IN_ALL + FOLDED_CODES && c->gpu_count <= MAX_GPUS + 1);
+	for (size_t i = 0; i < c->fault_count; i++) {
+		require_terminated(c->faults[i].device, sizeof(c->faults[i].device));
+		require_terminated(c->faults[i].severity, sizeof(c->faults[i].severity));
+		require_terminated(c->faults[i].action, sizeof(c->faults[i].action));
+		require(c->faults[i].first >= 0 && c->faults[i].last >= 0);
 	}
-	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
-		require_terminated(s->faults.kernel_events[i].kind,
-				   sizeof(s->faults.kernel_events[i].kind));
-		require_terminated(s->faults.kernel_events[i].device,
-				   sizeof(s->faults.kernel_events[i].device));
+	for (size_t i = 0; i < c->kernel_event_count; i++) {
+		require_terminated(c->kernel_events[i].kind, sizeof(c->kernel_events[i].kind));
+		require_terminated(c->kernel_events[i].device, sizeof(c->kernel_events[i].device));
 	}
 }
 
@@ -45,10 +41,9 @@ static void read_any(const char *text, size_t len)
 	int err = fault_state_read(&state, text, len);
 
 	if (err) {
-		require(err == -EINVAL && !state.faults.counts.faults.faults &&
-			!state.faults.counts.faults.kernel_events &&
-			!state.faults.counts.faults.gpus &&
-			!state.faults.counts.faults.recoveries && !state.next);
+		require(err == -EINVAL && !state.faults.counts.faults &&
+			!state.faults.counts.kernel_events && !state.faults.counts.gpus &&
+			!state.faults.counts.recoveries && !state.next);
 		return;
 	}
 	require_sound(&state);
@@ -67,22 +62,18 @@ static void read_any(const char *text, size_t len)
 /* The bytes as they are, and between a good head and a good end. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const heads[] = { "xidscope-state 1\n", "xidscope-state 2\n" };
-	const size_t head = strlen(heads[0]);
-	char *whole = malloc(head + size + 32);
+	static const char head[] = "xidscope-state 2\n";
+	size_t len = strlen(head) + size;
+	char *whole = malloc(len + 32);
 
 	require(whole != NULL);
 	read_any((const char *)data, size);
-	for (int i = 0; i < 2; i++) {
-		size_t len = head + size;
-
-		memcpy(whole, heads[i], head);
-		if (size)
-			memcpy(whole + head, data, size);
-		len += (size_t)sprintf(whole + len, "end %08lx\n",
-				       crc32(0, (const Bytef *)whole, (uInt)len));
-		read_any(whole, len);
-	}
+	memcpy(whole, head, strlen(head));
+	if (size)
+		memcpy(whole + strlen(head), data, size);
+	len += (size_t)sprintf(whole + len, "end %08lx\n",
+			       crc32(0, (const Bytef *)whole, (uInt)len));
+	read_any(whole, len);
 	free(whole);
 	return 0;
 }

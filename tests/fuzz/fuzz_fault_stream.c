@@ -34,13 +34,13 @@ struct world {
 	uint64_t now, counted;
 };
 
-static uint64_t counted(const struct snapshot *s)
+static uint64_t counted(const struct fault_counts *c)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		require(s->faults.faults[i].incidents <= s->faults.faults[i].count);
-		sum += s->faults.faults[i].count;
+	for (size_t i = 0; i < c->fault_count; i++) {
+		require(c->faults[i].incidents <= c->faults[i].count);
+		sum += c->faults[i].count;
 	}
 	return sum;
 }
@@ -135,12 +135,12 @@ static void begin(struct world *w, bool accept)
 
 static void end(struct world *w)
 {
-	const struct snapshot *s = &w->faults.counts;
+	const struct fault_counts *c = &w->faults.counts;
 	uint64_t by_path = 0;
 
 	fault_stream_expire(&w->stream, w->now + 1000 * SECOND, true);
 	for (int p = 0; p < FAULT_PATHS; p++)
-		by_path += s->faults.fault_paths[p];
+		by_path += c->fault_paths[p];
 	require(by_path == counted(s));
 	event_log_free(w->events);
 	fault_stream_free(&w->stream);

@@ -172,14 +172,14 @@ static void pass_record(struct mix *m, const struct printed *p)
 
 static uint64_t counted(const struct mix *m, size_t line)
 {
-	const struct snapshot *s = &m->faults.counts;
+	const struct fault_counts *c = &m->faults.counts;
 	uint64_t sum = 0;
 
-	for (size_t i = 0; lines[line].code && i < s->faults.fault_count; i++)
-		sum += s->faults.faults[i].code == lines[line].code ? s->faults.faults[i].count : 0;
-	for (size_t i = 0; lines[line].event && i < s->faults.kernel_event_count; i++)
-		if (!strcmp(s->faults.kernel_events[i].kind, lines[line].event))
-			sum += s->faults.kernel_events[i].count;
+	for (size_t i = 0; lines[line].code && i < c->fault_count; i++)
+		sum += c->faults[i].code == lines[line].code ? c->faults[i].count : 0;
+	for (size_t i = 0; lines[line].event && i < c->kernel_event_count; i++)
+		if (!strcmp(c->kernel_events[i].kind, lines[line].event))
+			sum += c->kernel_events[i].count;
 	return sum;
 }
 

@@ -156,19 +156,19 @@ static uint64_t total(const struct world *w)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < w->faults.counts.faults.fault_count; i++)
-		sum += w->faults.counts.faults.faults[i].count;
+	for (size_t i = 0; i < w->faults.counts.fault_count; i++)
+		sum += w->faults.counts.faults[i].count;
 	return sum;
 }
 
 static uint64_t events(const struct world *w, const char *kind)
 {
-	const struct snapshot *s = &w->faults.counts;
+	const struct fault_counts *s = &w->faults.counts;
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < s->faults.kernel_event_count; i++)
-		if (!strcmp(s->faults.kernel_events[i].kind, kind))
-			sum += s->faults.kernel_events[i].count;
+	for (size_t i = 0; i < s->kernel_event_count; i++)
+		if (!strcmp(s->kernel_events[i].kind, kind))
+			sum += s->kernel_events[i].count;
 	return sum;
 }
 
@@ -176,14 +176,14 @@ static uint64_t unverified(const struct world *w)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < w->faults.counts.faults.unverified_count; i++)
-		sum += w->faults.counts.faults.unverified[i].count;
+	for (size_t i = 0; i < w->faults.counts.unverified_count; i++)
+		sum += w->faults.counts.unverified[i].count;
 	return sum;
 }
 
 static void assert_paths(const struct world *w, uint64_t both, uint64_t text, uint64_t by_driver)
 {
-	const uint64_t *paths = w->faults.counts.faults.fault_paths;
+	const uint64_t *paths = w->faults.counts.fault_paths;
 
 	assert_int_equal(paths[FAULT_PATH_BOTH], both);
 	assert_int_equal(paths[FAULT_PATH_TEXT], text);
@@ -194,11 +194,11 @@ static void assert_one_79(struct world *w)
 {
 	pass(w, 10 * SECOND);
 	assert_false(waits(w));
-	assert_int_equal(w->faults.counts.faults.fault_count, 1);
-	assert_int_equal(w->faults.counts.faults.faults[0].code, 79);
-	assert_string_equal(w->faults.counts.faults.faults[0].device, "0000:c1:00.0");
-	assert_string_equal(w->faults.counts.faults.faults[0].severity, "fatal");
-	assert_int_equal(w->faults.counts.faults.faults[0].count, 1);
+	assert_int_equal(w->faults.counts.fault_count, 1);
+	assert_int_equal(w->faults.counts.faults[0].code, 79);
+	assert_string_equal(w->faults.counts.faults[0].device, "0000:c1:00.0");
+	assert_string_equal(w->faults.counts.faults[0].severity, "fatal");
+	assert_int_equal(w->faults.counts.faults[0].count, 1);
 	assert_int_equal(w->stream.crowded, 0);
 }
 
@@ -391,12 +391,12 @@ TEST_WITH(a_console_is_late_and_has_no_time, enter, leave)
 	printk_at(w, w->now, "[    1.000000] " XID_79 "\n");
 	record_of(w, 0, w->now - 9 * SECOND, XID_79);
 	assert_int_equal(w->stream.log_offset_ns, 0);
-	assert_true(w->faults.counts.faults.faults[0].last == 991);
+	assert_true(w->faults.counts.faults[0].last == 991);
 	/* A bare message does. */
 	printk_at(w, w->now, XID_79);
 	record_of(w, 0, w->now - 3 * SECOND, XID_79);
 	assert_int_equal(w->stream.log_offset_ns, 3 * SECOND);
-	assert_true(w->faults.counts.faults.faults[0].last == 1000);
+	assert_true(w->faults.counts.faults[0].last == 1000);
 	/* Not so one that went on in a record from before. */
 	printk_at(w, w->now, XID_79);
 	record_of(w, 0, w->now - 20 * SECOND, "unfinished: " XID_79);
@@ -427,11 +427,11 @@ TEST_WITH(the_first_moments_of_a_kernel_are_long_ago, enter, leave)
 	record_of(w, 0, 2 * SECOND, XID_79);
 	w->stream.events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
 	assert_false(waits(w));
-	assert_true(w->faults.counts.faults.faults[0].last == 0);
+	assert_true(w->faults.counts.faults[0].last == 0);
 	/* Nor is anything from the future. */
 	w->stream.log_offset_ns = (int64_t)(5 * SECOND);
 	record(w, XID_79);
-	assert_true(w->faults.counts.faults.faults[0].last == 1000);
+	assert_true(w->faults.counts.faults[0].last == 1000);
 }
 
 /* At the end a message may be ahead of the log: the next run reads its record. */
@@ -444,7 +444,7 @@ TEST_WITH(the_end_leaves_what_is_not_yet_read, enter, leave)
 	printk_at(w, w->now, XID_79);
 	fault_stream_expire(&w->stream, w->now, true);
 	assert_int_equal(total(w), 1);
-	assert_int_equal(w->faults.counts.faults.faults[0].code, 31);
+	assert_int_equal(w->faults.counts.faults[0].code, 31);
 }
 
 TEST_WITH(without_a_log_the_end_counts_all, enter, leave)
@@ -530,7 +530,7 @@ TEST(each_line_of_a_storm_counts_once)
 		storm(w, 3000, lose[0], lose[1], lose[2]);
 		if (total(w) != 3000)
 			fail_msg("seed %u: %d of 3000", i, (int)total(w));
-		paths = w->faults.counts.faults.fault_paths;
+		paths = w->faults.counts.fault_paths;
 		assert_int_equal(paths[0] + paths[1] + paths[2], 3000);
 		assert_int_equal(paths[FAULT_PATH_DRIVER], 0);
 		if (!lose[0] && !lose[2])
@@ -622,8 +622,8 @@ TEST_WITH(a_process_forges_no_fault, enter, leave)
 	assert_int_equal(events(w, "forged_xid"), 3);
 	assert_int_equal(events(w, "oom_kill"), 0);
 	assert_int_equal(w->stream.crowded, 0);
-	assert_int_equal(w->faults.counts.faults.gpu_count, 0);
-	assert_int_equal(w->faults.counts.faults.recovery_count, 0);
+	assert_int_equal(w->faults.counts.gpu_count, 0);
+	assert_int_equal(w->faults.counts.recovery_count, 0);
 	assert_paths(w, 0, 0, 0);
 }
 
@@ -708,8 +708,8 @@ TEST_WITH(what_others_print_is_no_fault, enter, leave)
 	message(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
 	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
 	record(w, TMPFS("x\nwatchdog: BUG: soft lockup - CPU#1 stuck for 23s!"));
-	assert_int_equal(w->faults.counts.faults.recovery_count, 0);
-	assert_int_equal(w->faults.counts.faults.gpu_count, 0);
+	assert_int_equal(w->faults.counts.recovery_count, 0);
+	assert_int_equal(w->faults.counts.gpu_count, 0);
 	assert_int_equal(events(w, "rm_init_adapter_failed"), 0);
 	assert_int_equal(events(w, "soft_lockup"), 0);
 	assert_int_equal(events(w, "unverified_xid"), 0);
@@ -960,7 +960,7 @@ TEST_WITH(a_failure_of_the_driver_that_the_log_has_lost, enter, leave)
 	pass(w, 10 * SECOND);
 	assert_int_equal(events(w, "rm_init_adapter_failed"), 1);
 	assert_int_equal(events(w, "mce"), 0);
-	assert_int_equal(w->faults.counts.faults.gpu_count, 1);
+	assert_int_equal(w->faults.counts.gpu_count, 1);
 	assert_int_equal(total(w), 0);
 }
 
@@ -1058,12 +1058,12 @@ TEST_WITH(a_text_decides_nothing_about_a_fault_of_the_driver, enter, leave)
 	record(w, TMPFS(XID_149 "Fatal XC0 i0 Link 00 (0x1)"));
 	driver(w, false, 149, "0000:c1:00.0", "");
 	pass(w, 10 * SECOND);
-	assert_int_equal(w->faults.counts.faults.recovery_count, 0);
+	assert_int_equal(w->faults.counts.recovery_count, 0);
 	assert_int_equal(total(w), 3);
 	assert_paths(w, 3, 0, 0);
 	assert_int_equal(unverified(w), 1);
-	assert_int_equal(w->faults.counts.faults.faults[2].code, 149);
-	assert_string_not_equal(w->faults.counts.faults.faults[2].severity, "fatal");
+	assert_int_equal(w->faults.counts.faults[2].code, 149);
+	assert_string_not_equal(w->faults.counts.faults[2].severity, "fatal");
 	/* Nor does it silence another line of the driver. */
 	record(w, TMPFS("NVRM: Xid (PCI:0000:c2:00): 79, x"));
 	record(w, "NVRM: GPU 0000:c2:00.0: GPU has fallen off the bus.");
@@ -1137,8 +1137,8 @@ TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)
 	record(w, "mlx5_core 0000:53:00.0 eth0: Link down");
 	w->device = "+pci:0000:53:00.0";
 	record(w, "x\nmlx5_core 0000:53:00.0 eth0: Link down");
-	assert_int_equal(w->faults.counts.faults.kernel_event_count, 0);
-	assert_int_equal(w->faults.counts.faults.recovery_count, 0);
+	assert_int_equal(w->faults.counts.kernel_event_count, 0);
+	assert_int_equal(w->faults.counts.recovery_count, 0);
 	record(w, "mlx5_core 0000:53:00.0 eth0: Link down");
 	assert_int_equal(events(w, "link_down"), 1);
 	w->device = "c241:0";
@@ -1146,14 +1146,14 @@ TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)
 	assert_int_equal(events(w, "nvme_timeout"), 1);
 	w->device = "+pci:0000:c1:00.0";
 	record(w, probed);
-	assert_int_equal(w->faults.counts.faults.recovery_count, 1);
+	assert_int_equal(w->faults.counts.recovery_count, 1);
 	/* While uevents report it, no text does. */
 	w->stream.events.uevents_ns = w->now;
 	w->device = "";
 	record(w, LOADING);
-	assert_int_equal(w->faults.counts.faults.recovery_count, 1);
+	assert_int_equal(w->faults.counts.recovery_count, 1);
 	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now, w->now);
-	assert_int_equal(w->faults.counts.faults.recovery_count, 2);
+	assert_int_equal(w->faults.counts.recovery_count, 2);
 }
 
 /* Faults of one text, two before an agent's start and one after it; the log's clock is ahead. */
@@ -1225,12 +1225,12 @@ TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 	       "NVRM: Xid (PCI:0000:c2:00): 79, pid=1234, name=python, GPU has fallen off the bus.");
 	pass(w, 20 * SECOND);
 	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", before, w->now);
-	assert_int_equal(w->faults.counts.faults.recovery_count, 1);
-	assert_int_equal(w->faults.counts.faults.fault_count, 2);
+	assert_int_equal(w->faults.counts.recovery_count, 1);
+	assert_int_equal(w->faults.counts.fault_count, 2);
 	for (size_t i = 0; i < 2; i++) {
-		const struct fault *f = &w->faults.counts.faults.faults[i];
+		const struct fault *f = &w->faults.counts.faults[i];
 
-		assert_int_equal(f->last > w->faults.counts.faults.recoveries[0].time,
+		assert_int_equal(f->last > w->faults.counts.recoveries[0].time,
 				 !strcmp(f->device, "0000:c2:00.0"));
 	}
 }
@@ -1263,34 +1263,34 @@ TEST_WITH(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says, ente
 	record(w, XID_79);
 	pass(w, 100 * SECOND);
 	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now - SECOND, w->now);
-	assert_int_equal(f->counts.faults.recovery_count, 1);
-	assert_true(f->counts.faults.faults[0].last < f->counts.faults.recoveries[0].time);
+	assert_int_equal(f->counts.recovery_count, 1);
+	assert_true(f->counts.faults[0].last < f->counts.recoveries[0].time);
 	w->stream.all_read_ns = w->now;
 	w->now += SECOND;
 	record_of(w, 0, w->now - 60 * SECOND, XID_79);
-	assert_true(f->counts.faults.faults[0].last > f->counts.faults.recoveries[0].time);
-	assert_true(f->counts.faults.faults[0].last == 1100);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
+	assert_true(f->counts.faults[0].last == 1100);
 	/* So does one after the end of another's, if both are read at once. */
 	w->stream.all_read_ns = w->now;
 	w->now += SECOND;
 	record_of(w, 0, w->now - 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
 	record_of(w, 0, w->now - 70 * SECOND + MS, XID_79);
-	assert_true(f->counts.faults.faults[0].last > f->counts.faults.recoveries[1].time);
-	assert_true(f->counts.faults.faults[0].last == 1101.001);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[1].time);
+	assert_true(f->counts.faults[0].last == 1101.001);
 	/* Or if the log's clock is ahead. */
 	record_of(w, 0, w->now + 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
 	w->now += MS;
 	record_of(w, 0, w->now + 70 * SECOND, XID_79);
-	assert_true(f->counts.faults.faults[0].last > f->counts.faults.recoveries[1].time);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[1].time);
 	/* Nor is a driver that fails while it is loaded taken for one that loads well. */
 	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now + SECOND,
 				  w->now + 2 * SECOND);
-	assert_true(f->counts.faults.faults[0].last > f->counts.faults.recoveries[0].time);
+	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
 	/* A message has the true time. */
 	printk_at(w, w->now - 10 * SECOND, XID_31);
 	record_of(w, 0, w->now - 60 * SECOND, XID_31);
-	assert_int_equal(f->counts.faults.faults[2].code, 31);
-	assert_true(f->counts.faults.faults[2].last == 1092.001);
+	assert_int_equal(f->counts.faults[2].code, 31);
+	assert_true(f->counts.faults[2].last == 1092.001);
 }
 
 TEST_WITH(what_is_not_verified_is_bounded, enter, leave)
@@ -1303,15 +1303,15 @@ TEST_WITH(what_is_not_verified_is_bounded, enter, leave)
 		record(w, text);
 	}
 	assert_int_equal(unverified(w), 1000);
-	assert_int_equal(w->faults.counts.faults.unverified_count, MAX_UNVERIFIED + 1);
-	assert_string_equal(w->faults.counts.faults.unverified[MAX_UNVERIFIED].gpu, "other");
+	assert_int_equal(w->faults.counts.unverified_count, MAX_UNVERIFIED + 1);
+	assert_string_equal(w->faults.counts.unverified[MAX_UNVERIFIED].gpu, "other");
 	/* Forged records are one series. */
 	for (unsigned int i = 0; i < 1000; i++) {
 		snprintf(text, sizeof(text), "NVRM: Xid (PCI:%04x:c1:00): 79, x", i);
 		record_of(w, 1, w->now, text);
 	}
 	assert_int_equal(events(w, "forged_xid"), 1000);
-	assert_int_equal(w->faults.counts.faults.kernel_event_count, 1);
+	assert_int_equal(w->faults.counts.kernel_event_count, 1);
 }
 
 /* ---- what a text states ---- */
@@ -1352,7 +1352,7 @@ TEST_WITH(an_sxid_has_details, enter, leave)
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 4);
 	assert_paths(w, 4, 0, 0);
-	assert_true(w->faults.counts.faults.faults[0].nvswitch);
+	assert_true(w->faults.counts.faults[0].nvswitch);
 }
 
 TEST_WITH(fallen_off_the_bus_is_printed_twice, enter, leave)
@@ -1378,53 +1378,53 @@ TEST_WITH(fallen_off_the_bus_is_printed_twice, enter, leave)
 
 TEST_WITH(recovery_to_none_is_evidence, enter, leave)
 {
-	const struct snapshot *s = &((struct world *)*state)->faults.counts;
+	const struct fault_counts *s = &((struct world *)*state)->faults.counts;
 	struct world *w = *state;
 
 	record(w, XID_154 "0x0 (None) to 0x1 (GPU Reset Required)");
-	assert_int_equal(s->faults.recovery_count, 0);
+	assert_int_equal(s->recovery_count, 0);
 	pass(w, SECOND);
 	record(w, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
-	assert_int_equal(s->faults.recovery_count, 1);
-	assert_string_equal(s->faults.recoveries[0].gpu, "0000:c1:00.0");
-	assert_string_equal(s->faults.recoveries[0].evidence, "action_none");
-	assert_true(s->faults.recoveries[0].time == 1001);
+	assert_int_equal(s->recovery_count, 1);
+	assert_string_equal(s->recoveries[0].gpu, "0000:c1:00.0");
+	assert_string_equal(s->recoveries[0].evidence, "action_none");
+	assert_true(s->recoveries[0].time == 1001);
 	/* Forged it is none. */
 	pass(w, SECOND);
 	record_of(w, 1, w->now, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
-	assert_true(s->faults.recoveries[0].time == 1001);
+	assert_true(s->recoveries[0].time == 1001);
 }
 
 TEST_WITH(a_driver_that_loads_well_is_evidence, enter, leave)
 {
 	static const char loading[] =
 		"NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024";
-	const struct snapshot *s = &((struct world *)*state)->faults.counts;
+	const struct fault_counts *s = &((struct world *)*state)->faults.counts;
 	struct world *w = *state;
 
 	record(w, XID_79);
 	pass(w, SECOND);
 	record(w, loading);
-	assert_int_equal(s->faults.recovery_count, 0);
+	assert_int_equal(s->recovery_count, 0);
 	pass(w, 10 * SECOND);
 	record(w, loading);
-	assert_int_equal(s->faults.recovery_count, 1);
-	assert_string_equal(s->faults.recoveries[0].gpu, "all");
+	assert_int_equal(s->recovery_count, 1);
+	assert_string_equal(s->recoveries[0].gpu, "all");
 }
 
 TEST_WITH(identity_lines_are_remembered, enter, leave)
 {
-	const struct snapshot *s = &((struct world *)*state)->faults.counts;
+	const struct fault_counts *s = &((struct world *)*state)->faults.counts;
 	struct world *w = *state;
 
 	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
 	record(w, "NVRM: GPU Board Serial Number: 1321020001234");
 	record(w, "NVRM: GPU at PCI:0000:c2:00: GPU-99999999-2222-3333-4444-555555555555");
-	assert_int_equal(s->faults.gpu_count, 2);
-	assert_string_equal(s->faults.gpus[0].gpu, "0000:c1:00.0");
-	assert_string_equal(s->faults.gpus[0].uuid, "GPU-11111111-2222-3333-4444-555555555555");
-	assert_string_equal(s->faults.gpus[0].serial, "1321020001234");
-	assert_string_equal(s->faults.gpus[1].serial, "");
+	assert_int_equal(s->gpu_count, 2);
+	assert_string_equal(s->gpus[0].gpu, "0000:c1:00.0");
+	assert_string_equal(s->gpus[0].uuid, "GPU-11111111-2222-3333-4444-555555555555");
+	assert_string_equal(s->gpus[0].serial, "1321020001234");
+	assert_string_equal(s->gpus[1].serial, "");
 	assert_int_equal(total(w), 0);
 }
 

@@ -27,7 +27,7 @@ TEST(repeats_within_five_seconds_are_one_incident)
 
 	for (int i = 0; i < 16; i++)
 		add(&f, 13, "a", 100 + i * 4.5);
-	fault = &f.counts.faults.faults[0];
+	fault = &f.counts.faults[0];
 	assert_int_equal(fault->count, 16);
 	assert_int_equal(fault->incidents, 1);
 	add(&f, 13, "a", 100 + 15 * 4.5 + 5);
@@ -48,31 +48,38 @@ TEST(one_cause_has_one_incident)
 
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(faults_add(&f, &like, 100 + 10 * i), 0);
-	assert_int_equal(f.counts.faults.faults[0].incidents, 1);
+	assert_int_equal(f.counts.faults[0].incidents, 1);
 	like.causes[0] = 8;
 	assert_int_equal(faults_add(&f, &like, 300), 0);
-	assert_int_equal(f.counts.faults.faults[0].incidents, 2);
+	assert_int_equal(f.counts.faults[0].incidents, 2);
 	like.causes[0] = 7;
 	assert_int_equal(faults_add(&f, &like, 400), 0);
-	assert_int_equal(f.counts.faults.faults[0].incidents, 2);
+	assert_int_equal(f.counts.faults[0].incidents, 2);
 	/* An unknown one may be another each time. */
 	like.causes[0] = 0;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(faults_add(&f, &like, 500 + 10 * i), 0);
-	assert_int_equal(f.counts.faults.faults[0].incidents, 5);
-	assert_int_equal(f.counts.faults.faults[0].count, 15);
+	assert_int_equal(f.counts.faults[0].incidents, 5);
+	assert_int_equal(f.counts.faults[0].count, 15);
 	faults_free(&f);
 }
 
+/* The same whatever the clock is set to. */
 static uint64_t recent(const struct faults *f, double now)
 {
-	struct snapshot s = {};
-	uint64_t count;
+	static const double clocks[] = { 1700000000, 1700000500, -250 };
+	uint64_t counts[COUNT(clocks)];
 
-	assert_int_equal(faults_snapshot(f, &(struct fault_clock){ 1700000000, now, 0 }, &s), 0);
-	count = s.faults.faults[0].recent;
-	snapshot_free(&s);
-	return count;
+	for (size_t i = 0; i < COUNT(clocks); i++) {
+		struct fault_counts s = {};
+
+		assert_int_equal(faults_snapshot(f, &(struct fault_clock){ clocks[i], now, 0 }, &s),
+				 0);
+		counts[i] = s.faults[0].recent;
+		assert_int_equal(counts[i], counts[0]);
+		fault_counts_free(&s);
+	}
+	return counts[0];
 }
 
 TEST(a_loop_of_failures_repeats_once_and_a_day_later_it_is_forgotten)
@@ -83,7 +90,7 @@ TEST(a_loop_of_failures_repeats_once_and_a_day_later_it_is_forgotten)
 	/* a job that fails each minute */
 	for (int i = 0; i < 60; i++)
 		assert_int_equal(faults_add(&f, &like, 1000 + 60 * i), 0);
-	assert_int_equal(f.counts.faults.faults[0].incidents, 60);
+	assert_int_equal(f.counts.faults[0].incidents, 60);
 	assert_int_equal(recent(&f, 5000), 1);
 	/* the last was at 4540 */
 	assert_int_equal(faults_add(&f, &like, 4540 + 179.9), 0);
@@ -93,10 +100,6 @@ TEST(a_loop_of_failures_repeats_once_and_a_day_later_it_is_forgotten)
 	assert_int_equal(recent(&f, 1000 + 86399), 2);
 	assert_int_equal(recent(&f, 1000 + 86400), 1);
 	assert_int_equal(recent(&f, 4900 + 86400), 0);
-	/* when the clock is set, the ages stay */
-	faults_shift(&f, 500);
-	assert_int_equal(recent(&f, 1500 + 86399), 2);
-	assert_int_equal(recent(&f, 1500 + 86400), 1);
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(faults_add(&f, &like, 10000 + 200 * i), 0);
 	assert_int_equal(recent(&f, 20000), FAULT_REPEATS);
@@ -105,7 +108,7 @@ TEST(a_loop_of_failures_repeats_once_and_a_day_later_it_is_forgotten)
 	like.causes[0] = 7;
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(faults_add(&f, &like, 10000 + 200 * i), 0);
-	assert_int_equal(f.counts.faults.faults[1].repeats.count, 1);
+	assert_int_equal(f.counts.faults[1].repeats.count, 1);
 	faults_free(&f);
 }
 
@@ -122,7 +125,7 @@ TEST(an_exception_repeats_at_its_place_only)
 		like.place = 0;
 		assert_int_equal(faults_add(&f, &like, 1000 + 200 * i), 0);
 	}
-	assert_int_equal(f.counts.faults.faults[0].incidents, 5);
+	assert_int_equal(f.counts.faults[0].incidents, 5);
 	assert_int_equal(recent(&f, 3000), 1);
 	/* the same place: of the same job it is one */
 	like.place = 102;
@@ -138,9 +141,8 @@ TEST(an_exception_repeats_at_its_place_only)
 	like.causes[0] = 10;
 	assert_int_equal(faults_add(&f, &like, 2100), 0);
 	assert_int_equal(recent(&f, 3000), 2);
-	faults_shift(&f, 1000);
-	assert_int_equal(recent(&f, 2800 + 86399), 1);
-	assert_int_equal(recent(&f, 2800 + 86400), 0);
+	assert_int_equal(recent(&f, 1800 + 86399), 1);
+	assert_int_equal(recent(&f, 1800 + 86400), 0);
 	/* bounded: the oldest goes first */
 	for (unsigned int i = 0; i < 2 * MAX_PLACES; i++) {
 		like.place = 1000 + i;
@@ -167,8 +169,8 @@ TEST(labels_that_differ_are_counted_apart)
 	strcpy(like.device, "b");
 	faults_add(&f, &like, 1);
 	faults_add(&f, &like, 1);
-	assert_int_equal(f.counts.faults.fault_count, 6);
-	assert_int_equal(f.counts.faults.faults[5].count, 2);
+	assert_int_equal(f.counts.fault_count, 6);
+	assert_int_equal(f.counts.faults[5].count, 2);
 	faults_free(&f);
 }
 
@@ -189,8 +191,8 @@ static void flood(struct faults *f, bool nvswitch, unsigned int count)
 static const struct fault *find(const struct faults *f, const char *device, unsigned int code,
 				const char *severity)
 {
-	for (size_t i = 0; i < f->counts.faults.fault_count; i++) {
-		const struct fault *fault = &f->counts.faults.faults[i];
+	for (size_t i = 0; i < f->counts.fault_count; i++) {
+		const struct fault *fault = &f->counts.faults[i];
 
 		if (fault->code == code && !strcmp(fault->device, device) &&
 		    !strcmp(fault->severity, severity))
@@ -203,8 +205,8 @@ static uint64_t count_all(const struct faults *f)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < f->counts.faults.fault_count; i++)
-		count += f->counts.faults.faults[i].count;
+	for (size_t i = 0; i < f->counts.fault_count; i++)
+		count += f->counts.faults[i].count;
 	return count;
 }
 
@@ -220,8 +222,8 @@ TEST(too_many_faults_are_of_another_device)
 	}
 	/* Those that are known count on. */
 	add(&f, 1, "5", 9000);
-	assert_int_equal(f.counts.faults.fault_count, MAX_FAULTS + 4);
-	assert_int_equal(f.counts.faults.faults[5].count, 2);
+	assert_int_equal(f.counts.fault_count, MAX_FAULTS + 4);
+	assert_int_equal(f.counts.faults[5].count, 2);
 	other = find(&f, "other", 2, "fatal");
 	assert_non_null(other);
 	assert_string_equal(other->action, "RESET_GPU");
@@ -239,7 +241,7 @@ TEST(no_flood_of_codes_crowds_out_a_fault)
 
 	flood(&f, false, 5000);
 	flood(&f, true, 5000);
-	assert_int_equal(f.counts.faults.fault_count, MAX_MADE_UP + 2);
+	assert_int_equal(f.counts.fault_count, MAX_MADE_UP + 2);
 	/* A code of the catalog, one that is not in it yet, one that the policy knows. */
 	add(&f, 79, "new", 9000);
 	assert_string_equal(find(&f, "other", 79, "fatal")->action, "RESET_GPU");
@@ -263,7 +265,7 @@ TEST(severities_stay_whatever_the_policies_were)
 
 	for (unsigned int i = 0; i < 10000; i++)
 		add(&f, i, "a", i);
-	assert_int_equal(f.counts.faults.fault_count, MAX_FAULTS_IN_ALL + 1);
+	assert_int_equal(f.counts.fault_count, MAX_FAULTS_IN_ALL + 1);
 	assert_int_equal(find(&f, "other", 0, "fatal")->count, 10000 - MAX_FAULTS_IN_ALL);
 	faults_free(&f);
 }
@@ -276,9 +278,9 @@ TEST(the_recovery_of_one_device_is_none_of_those_that_folded)
 	add(&f, 79, "new", 9000);
 	/* Not even of the one that failed: others may have folded into the same. */
 	assert_int_equal(faults_recovered(&f, "new", "device_probed", 9001), 0);
-	assert_int_equal(f.counts.faults.recovery_count, 0);
+	assert_int_equal(f.counts.recovery_count, 0);
 	assert_int_equal(faults_recovered(&f, "all", "driver_loaded", 9002), 0);
-	assert_int_equal(f.counts.faults.recovery_count, 1);
+	assert_int_equal(f.counts.recovery_count, 1);
 	faults_free(&f);
 }
 
@@ -294,14 +296,14 @@ TEST(too_many_events_are_of_another_device)
 				 0);
 		assert_int_equal(faults_add_kernel_event(&f, true, "x", "same", i), 0);
 	}
-	for (size_t i = 0; i < f.counts.faults.kernel_event_count; i++) {
-		sum += f.counts.faults.kernel_events[i].count;
-		if (!strcmp(f.counts.faults.kernel_events[i].device, "other"))
+	for (size_t i = 0; i < f.counts.kernel_event_count; i++) {
+		sum += f.counts.kernel_events[i].count;
+		if (!strcmp(f.counts.kernel_events[i].device, "other"))
 			others++;
 	}
 	assert_int_equal(sum, 6 * MAX_KERNEL_EVENTS);
 	assert_int_equal(others, 2);
-	assert_int_equal(f.counts.faults.kernel_event_count, MAX_KERNEL_EVENTS + 2);
+	assert_int_equal(f.counts.kernel_event_count, MAX_KERNEL_EVENTS + 2);
 	faults_free(&f);
 }
 
@@ -315,26 +317,26 @@ TEST(gpus_and_recoveries_are_bounded)
 		assert_true(!faults_gpu(&f, device) == (i >= MAX_GPUS));
 	}
 	assert_non_null(faults_gpu(&f, "3"));
-	assert_int_equal(f.counts.faults.gpu_count, MAX_GPUS);
+	assert_int_equal(f.counts.gpu_count, MAX_GPUS);
 	for (unsigned int i = 0; i < MAX_RECOVERIES + 10; i++) {
 		snprintf(device, sizeof(device), "%u", i);
 		add(&f, 1, device, 1);
 		assert_int_equal(faults_recovered(&f, device, "device_probed", 2), 0);
 	}
-	assert_int_equal(f.counts.faults.recovery_count, MAX_RECOVERIES);
+	assert_int_equal(f.counts.recovery_count, MAX_RECOVERIES);
 	/* Those that are known go on. */
 	faults_recovered(&f, "7", "device_probed", 3);
-	assert_true(f.counts.faults.recoveries[7].time == 3);
-	assert_int_equal(f.counts.faults.recovery_count, MAX_RECOVERIES);
+	assert_true(f.counts.recoveries[7].time == 3);
+	assert_int_equal(f.counts.recovery_count, MAX_RECOVERIES);
 	/* There is room for a recovery of all, and for a GPU's limited reports. */
 	faults_recovered(&f, "all", "driver_loaded", 4);
-	assert_true(f.counts.faults.recoveries[MAX_RECOVERIES].time == 4);
+	assert_true(f.counts.recoveries[MAX_RECOVERIES].time == 4);
 	assert_int_equal(faults_rate_limited(&f, "new"), 0);
-	assert_string_equal(f.counts.faults.gpus[MAX_GPUS].gpu, "other");
+	assert_string_equal(f.counts.gpus[MAX_GPUS].gpu, "other");
 	faults_recovered(&f, "new", "device_probed", 5);
-	assert_true(f.counts.faults.gpus[MAX_GPUS].rate_limited);
+	assert_true(f.counts.gpus[MAX_GPUS].rate_limited);
 	faults_recovered(&f, "all", "driver_loaded", 6);
-	assert_false(f.counts.faults.gpus[MAX_GPUS].rate_limited);
+	assert_false(f.counts.gpus[MAX_GPUS].rate_limited);
 	assert_null(faults_gpu(&f, "newer"));
 	faults_free(&f);
 }
@@ -344,18 +346,18 @@ TEST(only_what_failed_recovers)
 	struct faults f = {};
 
 	faults_recovered(&f, "a", "device_probed", 5);
-	assert_int_equal(f.counts.faults.recovery_count, 0);
+	assert_int_equal(f.counts.recovery_count, 0);
 	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 4);
 	faults_gpu(&f, "a")->rate_limited = true;
 	faults_gpu(&f, "b")->rate_limited = true;
 	faults_recovered(&f, "a", "device_probed", 5);
-	assert_int_equal(f.counts.faults.recovery_count, 1);
+	assert_int_equal(f.counts.recovery_count, 1);
 	assert_false(faults_gpu(&f, "a")->rate_limited);
 	assert_true(faults_gpu(&f, "b")->rate_limited);
 	faults_recovered(&f, "a", "device_probed", 3);
-	assert_true(f.counts.faults.recoveries[0].time == 5);
+	assert_true(f.counts.recoveries[0].time == 5);
 	faults_recovered(&f, "all", "driver_loaded", 6);
-	assert_int_equal(f.counts.faults.recovery_count, 2);
+	assert_int_equal(f.counts.recovery_count, 2);
 	assert_false(faults_gpu(&f, "b")->rate_limited);
 	faults_free(&f);
 }
@@ -379,33 +381,30 @@ TEST(the_last_is_found)
 /* The clock stood at 1970, then is set: the order of things stays. */
 TEST(a_clock_that_is_set_moves_all_times)
 {
-	struct snapshot s = {};
+	struct fault_counts s = {};
 	struct faults f = {};
 
 	add(&f, 79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000, 0 }, &s), 0);
-	assert_true(s.faults.faults[0].first == 1700000100);
-	assert_true(s.faults.faults[0].last == 1700000100);
-	assert_true(s.faults.kernel_events[0].last == 1700000200);
-	assert_true(s.faults.recoveries[0].time == 1700000300);
-	snapshot_free(&s);
+	assert_true(s.faults[0].first == 1700000100);
+	assert_true(s.faults[0].last == 1700000100);
+	assert_true(s.kernel_events[0].last == 1700000200);
+	assert_true(s.recoveries[0].time == 1700000300);
+	fault_counts_free(&s);
 	/* Before the epoch it is not known. */
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ -250, 1000, 0 }, &s), 0);
-	assert_true(s.faults.faults[0].first == 0 && s.faults.recoveries[0].time == 50);
-	snapshot_free(&s);
+	assert_true(s.faults[0].first == 0 && s.recoveries[0].time == 50);
+	fault_counts_free(&s);
 	/* What is kept is the time since the boot. */
-	assert_true(f.counts.faults.faults[0].last == 100);
-	faults_shift(&f, -250);
-	assert_true(f.counts.faults.faults[0].last == 0 &&
-		    f.counts.faults.recoveries[0].time == 50);
+	assert_true(f.counts.faults[0].last == 100);
 	faults_free(&f);
 }
 
 TEST(a_snapshot_has_all)
 {
-	struct snapshot s = {};
+	struct fault_counts s = {};
 	struct faults f = {};
 
 	add(&f, 79, "a", 10);
@@ -413,19 +412,18 @@ TEST(a_snapshot_has_all)
 	faults_add_kernel_event(&f, true, "x", "a", 30);
 	strcpy(faults_gpu(&f, "a")->uuid, "GPU-1");
 	faults_recovered(&f, "a", "action_none", 40);
-	f.counts.faults.fault_paths[FAULT_PATH_BOTH] = 2;
-	f.counts.faults.log_lost = 9;
-	f.counts.faults.gpu_watched = true;
+	f.counts.fault_paths[FAULT_PATH_BOTH] = 2;
+	f.counts.log_lost = 9;
+	f.counts.gpu_watched = true;
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 0, 1000, 0 }, &s), 0);
-	assert_int_equal(s.faults.faults[0].count, 2);
-	assert_true(s.faults.faults[0].first == 10 && s.faults.faults[0].last == 20);
-	assert_int_equal(s.faults.faults[0].incidents, 2);
-	assert_true(s.faults.kernel_events[0].count == 1 && s.faults.kernel_events[0].last == 30);
-	assert_string_equal(s.faults.gpus[0].uuid, "GPU-1");
-	assert_true(s.faults.recoveries[0].time == 40);
-	assert_true(s.faults.fault_paths[FAULT_PATH_BOTH] == 2 && s.faults.log_lost == 9 &&
-		    s.faults.gpu_watched);
-	snapshot_free(&s);
+	assert_int_equal(s.faults[0].count, 2);
+	assert_true(s.faults[0].first == 10 && s.faults[0].last == 20);
+	assert_int_equal(s.faults[0].incidents, 2);
+	assert_true(s.kernel_events[0].count == 1 && s.kernel_events[0].last == 30);
+	assert_string_equal(s.gpus[0].uuid, "GPU-1");
+	assert_true(s.recoveries[0].time == 40);
+	assert_true(s.fault_paths[FAULT_PATH_BOTH] == 2 && s.log_lost == 9 && s.gpu_watched);
+	fault_counts_free(&s);
 	faults_free(&f);
 }
 
@@ -456,7 +454,7 @@ static void assert_past(const struct faults *past, const char *uuid, double wall
 			unsigned int boots, uint64_t failures)
 {
 	struct fault like = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
-	struct snapshot s = {};
+	struct fault_counts s = {};
 	struct faults f = {};
 	uint64_t found = 0;
 
@@ -464,11 +462,11 @@ static void assert_past(const struct faults *past, const char *uuid, double wall
 	assert_int_equal(faults_add(&f, &like, 5), 0);
 	strcpy(faults_gpu(&f, like.device)->uuid, uuid);
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ wall - 5, 5, 3600 }, &s), 0);
-	assert_int_equal(s.faults.faults[0].boots, boots);
-	for (size_t i = 0; i < s.faults.gpu_count; i++)
-		found += s.faults.gpus[i].past_failures;
+	assert_int_equal(s.faults[0].boots, boots);
+	for (size_t i = 0; i < s.gpu_count; i++)
+		found += s.gpus[i].past_failures;
 	assert_int_equal(found, failures);
-	snapshot_free(&s);
+	fault_counts_free(&s);
 	faults_free(&f);
 }
 

@@ -8,7 +8,6 @@
 
 #include "unit.h"
 #include "faults/fault_state.h"
-#include "faults/state_file.h"
 
 static const struct log quiet;
 
@@ -51,7 +50,7 @@ TEST(only_changes_are_saved)
 	uint64_t next;
 
 	state_file_init(&f, &quiet, &store);
-	assert_false(state_file_load(&f, &faults, &next, 0));
+	assert_false(state_file_load(&f, &faults, &next));
 	state_file_save(&f, &faults, 5, 0);
 	assert_int_equal(g.times, 1);
 	state_file_save(&f, &faults, 5, 0);
@@ -92,10 +91,10 @@ TEST(the_next_run_continues)
 	store.len = g.len;
 	g.text = NULL;
 	state_file_init(&f, &quiet, &store);
-	assert_true(state_file_load(&f, &again, &next, 0));
+	assert_true(state_file_load(&f, &again, &next));
 	assert_int_equal(next, 7);
-	assert_int_equal(again.counts.faults.fault_count, 1);
-	assert_int_equal(again.counts.faults.faults[0].count, 1);
+	assert_int_equal(again.counts.fault_count, 1);
+	assert_int_equal(again.counts.faults[0].count, 1);
 	state_file_save(&f, &again, 7, 0);
 	assert_int_equal(g.times, 1);
 	free((char *)store.text);
@@ -106,16 +105,15 @@ TEST(the_next_run_continues)
 /* Of another boot only the fatal faults are left, for the next ones too. */
 TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 {
-	static const char *const heads[] = {
-		"xidscope-state 2\nboot +wall%201000\nboot +.000000%0a\nboot x\n",
-		"xidscope-state 2\nboot x\n", "xidscope-state 1\nboot x\n"
-	};
 	static const struct {
+		const char *wall;
 		size_t count;
 		double time;
-	} want[] = { { 1, 1005 }, { 0, 0 }, { 1, 5 } };
+	} cases[] = { { "wall 1000.000000\n", 1, 1005 },
+		      { "wall 0.000000\n", 0, 0 },
+		      { "", 0, 0 } };
 
-	for (size_t i = 0; i < COUNT(heads); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct given g = {};
 		struct state_store store = { .path = "s", .write = take, .context = &g };
 		struct faults faults = {}, again = {};
@@ -125,26 +123,26 @@ TEST(of_an_earlier_boot_the_fatal_faults_are_known)
 		int len;
 
 		len = snprintf(text, sizeof(text),
-			       "%snext 1\nlost 0\npaths 0 0 0\n"
+			       "xidscope-state 2\nboot x\n%snext 1\nlost 0\npaths 0 0 0\n"
 			       "fault a 79 0 fatal x 1 1 5.000000 5.000000\n",
-			       heads[i]);
+			       cases[i].wall);
 		len += sprintf(text + len, "end %08lx\n", crc32(0, (const Bytef *)text, (uInt)len));
 		store.text = text;
 		store.len = (size_t)len;
 		state_file_init(&f, &(const struct log){ .quiet = true }, &store);
-		assert_false(state_file_load(&f, &faults, &next, 2000));
-		assert_int_equal(faults.counts.faults.fault_count, 0);
-		assert_int_equal(faults.past_count, want[i].count);
-		if (want[i].count)
-			assert_true(faults.past[0].boots.times[0] == want[i].time);
+		assert_false(state_file_load(&f, &faults, &next));
+		assert_int_equal(faults.counts.fault_count, 0);
+		assert_int_equal(faults.past_count, cases[i].count);
+		if (cases[i].count)
+			assert_true(faults.past[0].boots.times[0] == cases[i].time);
 		/* the same boot goes on with it */
 		state_file_save(&f, &faults, 3, 2000);
 		store.text = g.text;
 		store.len = g.len;
 		g.text = NULL;
 		state_file_init(&f, &(const struct log){ .quiet = true }, &store);
-		assert_true(state_file_load(&f, &again, &next, 2000));
-		assert_int_equal(again.past_count, want[i].count);
+		assert_true(state_file_load(&f, &again, &next));
+		assert_int_equal(again.past_count, cases[i].count);
 		free((char *)store.text);
 		faults_free(&faults);
 		faults_free(&again);
@@ -170,7 +168,7 @@ TEST(a_file_that_cannot_be_read_is_not_overwritten)
 		store.write = take;
 		store.context = &g;
 		state_file_init(&f, &(const struct log){}, &store);
-		assert_false(state_file_load(&f, &faults, &next, 0));
+		assert_false(state_file_load(&f, &faults, &next));
 		state_file_save(&f, &faults, 1, 0);
 		g.full = false;
 		state_file_save(&f, &faults, 1, 0);
@@ -190,7 +188,7 @@ TEST(without_a_store_nothing_is_kept)
 	uint64_t next;
 
 	state_file_init(&f, &quiet, NULL);
-	assert_false(state_file_load(&f, &faults, &next, 0));
+	assert_false(state_file_load(&f, &faults, &next));
 	assert_false(state_file_changed(&f, &faults));
 	state_file_save(&f, &faults, 1, 0);
 }

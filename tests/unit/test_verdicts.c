@@ -48,7 +48,7 @@ static struct snapshot after(const char *lines)
 		now += 200 * SECOND;
 	}
 	fault_stream_expire(&stream, now, true);
-	assert_int_equal(faults_snapshot(&faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s), 0);
+	assert_int_equal(faults_snapshot(&faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
 	fault_stream_free(&stream);
 	faults_free(&faults);
 	return s;

@@ -10,12 +10,8 @@
 
 #include "base/file_text.h"
 #include "base/span.h"
-#include "xid/xid_line.h"
 
 #define HEAD "xidscope-state 2\n"
-#define HEAD_1 "xidscope-state 1\n"
-/* The first byte of a word that is a piece, which no boot's ID has. */
-#define ADDED '+'
 
 static uint32_t checksum(const char *text, size_t len)
 {
@@ -39,122 +35,70 @@ static void put_word(FILE *out, const char *word)
 	}
 }
 
-static void put_fault(FILE *out, const struct fault *f, uint64_t count, double last)
+/* Appends the times, the oldest first. */
+static void put_times(FILE *out, const struct fault_repeats *r)
 {
-	fputs("fault", out);
-	put_word(out, f->device);
-	fprintf(out, " %u %d", f->code, f->nvswitch);
-	put_word(out, f->severity);
-	put_word(out, f->action);
-	fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", count, f->incidents, f->first, last);
-}
-
-static bool has_places(const struct fault *f)
-{
-	return !f->nvswitch && f->code == XID_GRAPHICS_EXCEPTION;
-}
-
-/* Writes the lines of one list of repeats, the oldest first, if there is room for all. */
-static void put_list(FILE *out, const struct fault *f, uint64_t count,
-		     const struct fault_repeats *r, size_t *lines)
-{
-	if (*lines + r->count > MAX_REPEAT_LINES)
-		return;
-	*lines += r->count;
 	for (unsigned int i = r->count; i-- > 0;)
-		put_fault(out, f, count, r->times[i]);
+		fprintf(out, " %.6f", r->times[i]);
 }
 
-/* @lines: how many there are already. */
-static void put_repeats(FILE *out, const struct faults *faults, const struct fault *f,
-			size_t *lines)
+static void put_past(FILE *out, const struct past_fault *p, bool boot)
 {
-	const struct fault_place *end = faults->places + faults->place_count;
+	const struct fault_repeats *r = boot ? &p->boots : &p->incidents;
 
-	if (!has_places(f)) {
-		if (f->repeats.count > 1)
-			put_list(out, f, f->count, &f->repeats, lines);
+	if (!r->count)
 		return;
-	}
-	for (const struct fault_place *p = faults->places; p < end; p++)
-		if (!strcmp(p->device, f->device))
-			put_list(out, f, p->place, &p->repeats, lines);
+	fputs("past", out);
+	put_word(out, p->gpu);
+	fprintf(out, " %u %d", p->code, boot);
+	put_times(out, r);
+	fputc('\n', out);
 }
 
-/* The oldest first. */
-static void put_past(FILE *out, const struct past_fault *p, bool boot,
-		     const struct fault_repeats *r)
+static void put_faults(FILE *out, const struct faults *faults)
 {
-	for (unsigned int i = r->count; i-- > 0;) {
-		fputs("past", out);
-		put_word(out, p->gpu);
-		fprintf(out, " %u %d %.6f\n", p->code, boot, r->times[i]);
+	const struct fault_counts *c = &faults->counts;
+	size_t times = 0;
+
+	for (size_t i = 0; i < faults->past_count; i++) {
+		put_past(out, &faults->past[i], true);
+		put_past(out, &faults->past[i], false);
 	}
-}
-
-static void put_added(FILE *out, const struct fault_state *state)
-{
-	const struct past_fault *end = state->faults.past + state->faults.past_count;
-
-	/* A clock that is set to a time before the boot tells no time: nothing is known then. */
-	if (state->boot_to_wall > 0)
-		fprintf(out, "wall %.6f\n", state->boot_to_wall);
-	for (const struct past_fault *p = state->faults.past; p < end; p++) {
-		put_past(out, p, true, &p->boots);
-		put_past(out, p, false, &p->incidents);
-	}
-}
-
-/* Those lines in pieces, each as long as a boot's ID may be. False: no memory. */
-static bool put_pieces(FILE *out, const struct fault_state *state)
-{
-	char *text = NULL, piece[BOOT_ID_SIZE] = {};
-	size_t len = 0;
-	FILE *lines = open_memstream(&text, &len);
-	bool whole = false;
-
-	if (lines) {
-		put_added(lines, state);
-		whole = !fclose(lines);
-	}
-	for (size_t i = 0; whole && i < len; i += strlen(piece + 1)) {
-		snprintf(piece, sizeof(piece), "%c%.*s", ADDED, BOOT_ID_SIZE - 2, text + i);
-		fputs("boot", out);
-		put_word(out, piece);
+	for (const struct fault *f = c->faults; f < c->faults + c->fault_count; f++) {
+		fputs("fault", out);
+		put_word(out, f->device);
+		fprintf(out, " %u %d", f->code, f->nvswitch);
+		put_word(out, f->severity);
+		put_word(out, f->action);
+		fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f", f->count, f->incidents, f->first,
+			f->last);
+		if (f->repeats.count > 1 && times + f->repeats.count <= MAX_STATE_TIMES) {
+			times += f->repeats.count;
+			put_times(out, &f->repeats);
+		}
 		fputc('\n', out);
 	}
-	free(text);
-	return whole;
+	for (size_t i = 0; i < faults->place_count; i++) {
+		fputs("place", out);
+		put_word(out, faults->places[i].device);
+		fprintf(out, " %u", faults->places[i].place);
+		put_times(out, &faults->places[i].repeats);
+		fputc('\n', out);
+	}
 }
 
-static void put_lines(FILE *out, const struct fault_state *state)
+static void put_others(FILE *out, const struct fault_counts *c)
 {
-	const struct snapshot *s = &state->faults.counts;
-	size_t repeat_lines = 0;
-
-	fputs("boot", out);
-	put_word(out, state->boot);
-	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next,
-		s->faults.log_lost);
-	for (int p = 0; p < FAULT_PATHS; p++)
-		fprintf(out, " %" PRIu64, s->faults.fault_paths[p]);
-	fputc('\n', out);
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		const struct fault *f = &s->faults.faults[i];
-
-		put_repeats(out, &state->faults, f, &repeat_lines);
-		put_fault(out, f, f->count, f->last);
-	}
-	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
-		const struct kernel_event *e = &s->faults.kernel_events[i];
+	for (size_t i = 0; i < c->kernel_event_count; i++) {
+		const struct kernel_event *e = &c->kernel_events[i];
 
 		fprintf(out, "event %d", e->gpu_driver);
 		put_word(out, e->kind);
 		put_word(out, e->device);
 		fprintf(out, " %" PRIu64 " %.6f\n", e->count, e->last);
 	}
-	for (size_t i = 0; i < s->faults.gpu_count; i++) {
-		const struct gpu_info *g = &s->faults.gpus[i];
+	for (size_t i = 0; i < c->gpu_count; i++) {
+		const struct gpu_info *g = &c->gpus[i];
 
 		fputs("gpu", out);
 		put_word(out, g->gpu);
@@ -162,32 +106,38 @@ static void put_lines(FILE *out, const struct fault_state *state)
 		put_word(out, g->serial);
 		fprintf(out, " %d\n", g->rate_limited);
 	}
-	for (size_t i = 0; i < s->faults.unverified_count; i++) {
+	for (size_t i = 0; i < c->unverified_count; i++) {
 		fputs("unverified", out);
-		put_word(out, s->faults.unverified[i].gpu);
-		fprintf(out, " %u %" PRIu64 "\n", s->faults.unverified[i].code,
-			s->faults.unverified[i].count);
+		put_word(out, c->unverified[i].gpu);
+		fprintf(out, " %u %" PRIu64 "\n", c->unverified[i].code, c->unverified[i].count);
 	}
-	for (size_t i = 0; i < s->faults.recovery_count; i++) {
+	for (size_t i = 0; i < c->recovery_count; i++) {
 		fputs("recovery", out);
-		put_word(out, s->faults.recoveries[i].gpu);
-		put_word(out, s->faults.recoveries[i].evidence);
-		fprintf(out, " %.6f\n", s->faults.recoveries[i].time);
+		put_word(out, c->recoveries[i].gpu);
+		put_word(out, c->recoveries[i].evidence);
+		fprintf(out, " %.6f\n", c->recoveries[i].time);
 	}
 }
 
 char *fault_state_write(const struct fault_state *state, size_t *len)
 {
+	const struct fault_counts *c = &state->faults.counts;
 	char *text = NULL, *whole = NULL;
 	FILE *out = open_memstream(&text, len);
-	bool complete;
 
 	if (!out)
 		return NULL;
-	fputs(HEAD, out);
-	complete = put_pieces(out, state);
-	put_lines(out, state);
-	if (!fclose(out) && complete) {
+	fputs(HEAD "boot", out);
+	put_word(out, state->boot);
+	/* A clock that is set to a time before the boot gives no time. */
+	fprintf(out, "\nwall %.6f\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths",
+		state->boot_to_wall > 0 ? state->boot_to_wall : 0, state->next, c->log_lost);
+	for (int p = 0; p < FAULT_PATHS; p++)
+		fprintf(out, " %" PRIu64, c->fault_paths[p]);
+	fputc('\n', out);
+	put_faults(out, &state->faults);
+	put_others(out, c);
+	if (!fclose(out)) {
 		int n = asprintf(&whole, "%send %08" PRIx32 "\n", text, checksum(text, *len));
 
 		if (n < 0)
@@ -276,23 +226,9 @@ static void store(struct line *l, void *to, const void *from, size_t size)
 		l->error = -ENOMEM;
 }
 
-/* What @known has is of a line that was a repeat. */
-static void read_repeat(struct line *l, struct faults *faults, const struct fault *known,
-			struct fault *like)
+static void read_fault(struct line *l, struct fault_counts *c)
 {
-	like->repeats = known->repeats;
-	if (!has_places(known))
-		faults_note_repeat(&like->repeats, known->last);
-	else if (faults_note_place(faults, known->device, (unsigned int)known->count, 0,
-				   known->last))
-		l->error = -ENOMEM;
-}
-
-static void read_fault(struct line *l, struct faults *faults)
-{
-	struct snapshot *s = &faults->counts;
-	struct fault like = {}, *known = NULL;
-	size_t before = s->faults.fault_count;
+	struct fault like = {};
 
 	TAKE_WORD(l, like.device);
 	like.code = (unsigned int)take_number(l, UINT32_MAX);
@@ -303,16 +239,30 @@ static void read_fault(struct line *l, struct faults *faults)
 	like.incidents = take_number(l, UINT64_MAX);
 	like.first = take_time(l);
 	like.last = take_time(l);
-	if (!l->error)
-		known = snapshot_fault(&s->faults, &like);
-	if (s->faults.fault_count > MAX_FAULTS_IN_ALL + FOLDED_CODES)
+	while (!l->error && span_left(l->rest))
+		faults_note_repeat(&like.repeats, take_time(l));
+	if (!like.repeats.count)
+		faults_note_repeat(&like.repeats, like.last);
+	if (c->fault_count >= MAX_FAULTS_IN_ALL + FOLDED_CODES)
 		l->error = -EINVAL;
-	if (known && s->faults.fault_count == before)
-		read_repeat(l, faults, known, &like);
-	store(l, known, &like, sizeof(like));
+	store(l, l->error ? NULL : snapshot_fault(c, &like), &like, sizeof(like));
 }
 
-static void read_event(struct line *l, struct snapshot *s)
+static void read_place(struct line *l, struct faults *faults)
+{
+	struct fault_place like;
+
+	TAKE_WORD(l, like.device);
+	like.place = (unsigned int)take_number(l, UINT32_MAX);
+	do {
+		double time = take_time(l);
+
+		if (!l->error && faults_note_place(faults, like.device, like.place, 0, time))
+			l->error = -ENOMEM;
+	} while (!l->error && span_left(l->rest));
+}
+
+static void read_event(struct line *l, struct fault_counts *c)
 {
 	struct kernel_event like = { .gpu_driver = take_number(l, 1) };
 
@@ -320,15 +270,14 @@ static void read_event(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.device);
 	like.count = take_number(l, UINT64_MAX);
 	like.last = take_time(l);
-	if (s->faults.kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS)
+	if (c->kernel_event_count > (size_t)2 * MAX_KERNEL_EVENTS)
 		l->error = -EINVAL;
 	store(l,
-	      l->error ? NULL :
-			 snapshot_kernel_event(&s->faults, like.gpu_driver, like.kind, like.device),
+	      l->error ? NULL : snapshot_kernel_event(c, like.gpu_driver, like.kind, like.device),
 	      &like, sizeof(like));
 }
 
-static void read_gpu(struct line *l, struct snapshot *s)
+static void read_gpu(struct line *l, struct fault_counts *c)
 {
 	struct gpu_info like = {};
 
@@ -336,34 +285,34 @@ static void read_gpu(struct line *l, struct snapshot *s)
 	TAKE_WORD(l, like.uuid);
 	TAKE_WORD(l, like.serial);
 	like.rate_limited = take_number(l, 1);
-	if (s->faults.gpu_count > MAX_GPUS)
+	if (c->gpu_count > MAX_GPUS)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_gpu(&s->faults, like.gpu), &like, sizeof(like));
+	store(l, l->error ? NULL : snapshot_gpu(c, like.gpu), &like, sizeof(like));
 }
 
-static void read_unverified(struct line *l, struct snapshot *s)
+static void read_unverified(struct line *l, struct fault_counts *c)
 {
 	struct unverified_xid like = {};
 
 	TAKE_WORD(l, like.gpu);
 	like.code = (unsigned int)take_number(l, UINT32_MAX);
 	like.count = take_number(l, UINT64_MAX);
-	if (s->faults.unverified_count > MAX_UNVERIFIED)
+	if (c->unverified_count > MAX_UNVERIFIED)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_unverified(&s->faults, like.gpu, like.code), &like,
+	store(l, l->error ? NULL : snapshot_unverified(c, like.gpu, like.code), &like,
 	      sizeof(like));
 }
 
-static void read_recovery(struct line *l, struct snapshot *s)
+static void read_recovery(struct line *l, struct fault_counts *c)
 {
 	struct gpu_recovery like = {};
 
 	TAKE_WORD(l, like.gpu);
 	TAKE_WORD(l, like.evidence);
 	like.time = take_time(l);
-	if (s->faults.recovery_count >= (size_t)2 * MAX_RECOVERIES)
+	if (c->recovery_count >= (size_t)2 * MAX_RECOVERIES)
 		l->error = -EINVAL;
-	store(l, l->error ? NULL : snapshot_recovery(&s->faults, like.gpu, like.evidence), &like,
+	store(l, l->error ? NULL : snapshot_recovery(c, like.gpu, like.evidence), &like,
 	      sizeof(like));
 }
 
@@ -371,82 +320,52 @@ static void read_past(struct line *l, struct faults *faults)
 {
 	struct past_fault like;
 	bool boot;
-	double time;
 
 	TAKE_WORD(l, like.gpu);
 	like.code = (unsigned int)take_number(l, UINT32_MAX);
 	boot = take_number(l, 1);
-	time = take_time(l);
-	if (!l->error && faults_note_past(faults, like.gpu, like.code, boot, time))
-		l->error = -ENOMEM;
+	do {
+		double time = take_time(l);
+
+		if (!l->error && faults_note_past(faults, like.gpu, like.code, boot, time))
+			l->error = -ENOMEM;
+	} while (!l->error && span_left(l->rest));
 }
 
-/* The lines that come in pieces; @text has room for them. */
-struct added {
-	char *text;
-	size_t len;
-};
-
-static void read_boot(struct line *l, struct fault_state *state, struct added *added)
+static int read_line(struct fault_state *state, struct span text)
 {
-	char word[BOOT_ID_SIZE];
-
-	TAKE_WORD(l, word);
-	if (l->error)
-		return;
-	if (*word == ADDED)
-		added->len += (size_t)sprintf(added->text + added->len, "%s", word + 1);
-	else
-		memcpy(state->boot, word, sizeof(word));
-}
-
-static int end_line(const struct line *l)
-{
-	return l->error || !span_left(l->rest) ? l->error : -EINVAL;
-}
-
-static int read_added_line(struct fault_state *state, struct span text)
-{
-	struct line l = { .rest = text };
-	struct span kind = take(&l);
-
-	if (span_is(kind, "wall"))
-		state->boot_to_wall = take_time(&l);
-	else if (span_is(kind, "past"))
-		read_past(&l, &state->faults);
-	else
-		l.error = -EINVAL;
-	return end_line(&l);
-}
-
-static int read_line(struct fault_state *state, struct added *added, struct span text)
-{
-	struct snapshot *s = &state->faults.counts;
+	struct fault_counts *c = &state->faults.counts;
 	struct line l = { .rest = text };
 	struct span kind = take(&l);
 
 	if (span_is(kind, "boot"))
-		read_boot(&l, state, added);
+		TAKE_WORD(&l, state->boot);
+	else if (span_is(kind, "wall"))
+		state->boot_to_wall = take_time(&l);
 	else if (span_is(kind, "next"))
 		state->next = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "lost"))
-		s->faults.log_lost = take_number(&l, UINT64_MAX);
+		c->log_lost = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "paths"))
 		for (int p = 0; p < FAULT_PATHS; p++)
-			s->faults.fault_paths[p] = take_number(&l, UINT64_MAX);
+			c->fault_paths[p] = take_number(&l, UINT64_MAX);
+	else if (span_is(kind, "past"))
+		read_past(&l, &state->faults);
+	else if (span_is(kind, "place"))
+		read_place(&l, &state->faults);
 	else if (span_is(kind, "fault"))
-		read_fault(&l, &state->faults);
+		read_fault(&l, c);
 	else if (span_is(kind, "event"))
-		read_event(&l, s);
+		read_event(&l, c);
 	else if (span_is(kind, "gpu"))
-		read_gpu(&l, s);
+		read_gpu(&l, c);
 	else if (span_is(kind, "unverified"))
-		read_unverified(&l, s);
+		read_unverified(&l, c);
 	else if (span_is(kind, "recovery"))
-		read_recovery(&l, s);
+		read_recovery(&l, c);
 	else
 		l.error = -EINVAL;
-	return end_line(&l);
+	return l.error || !span_left(l.rest) ? l.error : -EINVAL;
 }
 
 /* The text without its last line, if that is the right checksum. */
@@ -462,42 +381,21 @@ static bool check_end(const char *text, size_t *len)
 	return !memcmp(text + *len, want, end_len);
 }
 
-/* Pieces are in order, so what they say is read after the rest. */
-static int read_lines(struct fault_state *state, struct span s)
-{
-	struct added added = { .text = malloc(span_left(s) + 1) };
-	int err = added.text ? 0 : -ENOMEM;
-
-	while (span_left(s) && !err)
-		err = read_line(state, &added, span_take_line(&s));
-	s = (struct span){ added.text, added.text + added.len };
-	while (!err && span_left(s))
-		err = read_added_line(state, span_take_line(&s));
-	free(added.text);
-	return err;
-}
-
 int fault_state_read(struct fault_state *state, const char *text, size_t len)
 {
 	struct span s = { text, text };
-	int err;
+	int err = 0;
 
 	*state = (struct fault_state){};
 	if (!check_end(text, &len))
 		return -EINVAL;
 	s.end = text + len;
-	state->wall_times = span_take(&s, HEAD_1);
-	if ((!state->wall_times && !span_take(&s, HEAD)) || (span_left(s) && s.end[-1] != '\n'))
+	if (!span_take(&s, HEAD) || (span_left(s) && s.end[-1] != '\n'))
 		return -EINVAL;
-	err = read_lines(state, s);
+	while (span_left(s) && !err)
+		err = read_line(state, span_take_line(&s));
 	if (err)
 		fault_state_free(state);
-	for (size_t i = 0; i < state->faults.counts.faults.fault_count; i++) {
-		struct fault *f = &state->faults.counts.faults.faults[i];
-
-		if (!f->repeats.count)
-			faults_note_repeat(&f->repeats, f->last);
-	}
 	return err;
 }
 

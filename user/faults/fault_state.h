@@ -1,36 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The counts of faults as a text, for the state file that keeps them across
- * restarts of the program, and how far the kernel log was read: both of one
- * moment, so that nothing is lost or counted twice.
+ * The file that keeps the counts of faults across restarts of the program within one boot,
+ * and those of fatal faults beyond it. It also keeps how far the kernel log was read, at the
+ * same moment: nothing is lost or counted twice.
  *
  *	xidscope-state 2
- *	boot +PIECE		of the lines that 0.1.0 does not know, see below
- *	boot ID			the kernel's random/boot_id: valid until reboot, but for past
+ *	boot ID			the kernel's random/boot_id: all but "past" is valid until reboot
+ *	wall SECONDS		from the boot to the epoch, by the clock as it was set then; 0: not known
  *	next N			sequence number of the first record not yet read
  *	lost N
  *	paths BOTH TEXT DRIVER
- *	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST
- *				if it has several repeats: before it such a line for each, the
- *				oldest first, with its time as LAST (of Xid 13: for each of its
- *				places, with that as COUNT), for up to MAX_REPEAT_LINES in
- *				all; older programs keep the last line
+ *	past GPU CODE BOOT TIME...	of earlier boots, seconds since the epoch: fatal incidents, or if
+ *				BOOT is 1 the last one of each boot
+ *	place DEVICE PLACE TIME...	repeats of Xid 13 there
+ *	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST TIME...	its repeats
  *	event GPU_DRIVER KIND DEVICE COUNT LAST
  *	gpu GPU UUID SERIAL RATE_LIMITED
  *	unverified GPU CODE COUNT
  *	recovery GPU EVIDENCE TIME
  *	end CRC32		of all before it, in hexadecimal
  *
- * An unknown kind of line makes 0.1.0 refuse the file, but of boot lines it keeps the last one. So
- * the lines that came later stand before that one, cut into words of boot lines:
- *
- *	wall SECONDS		from the boot to the epoch, by the clock as it was set then
- *	past GPU CODE BOOT TIME	of earlier boots: a fatal incident, or if BOOT is 1 the last one of
- *				its boot; the oldest first, seconds since the epoch
- *
  * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are
- * seconds since the boot (CLOCK_BOOTTIME), except where another is stated. A file of
- * version 1 has seconds since the epoch, by the clock as it was set then.
+ * seconds since the boot (CLOCK_BOOTTIME), except where another is stated. Lists of times
+ * begin with the oldest.
  */
 #ifndef XIDSCOPE_FAULT_STATE_H
 #define XIDSCOPE_FAULT_STATE_H
@@ -38,18 +30,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "base/log.h"
 #include "faults/faults.h"
 
 #define BOOT_ID_SIZE 40
-#define MAX_REPEAT_LINES 2000
+#define MAX_STATE_TIMES 8000 /* of faults; beyond them a fault has its last */
 
 struct fault_state {
 	char boot[BOOT_ID_SIZE];
 	uint64_t next;
 	double boot_to_wall; /* of the boot that wrote it; 0: not known */
-	bool wall_times; /* read from version 1: times are seconds since the epoch */
 	struct faults faults; /* owned */
 };
 
@@ -64,5 +55,49 @@ void fault_state_free(struct fault_state *state);
 
 /* The ID of the running kernel's boot; "" if unknown. */
 void boot_id_read(char boot[BOOT_ID_SIZE]);
+
+/* ---- the file ---- */
+
+/* Where the text is from, and where it goes. */
+struct state_store {
+	const char *path; /* for messages */
+	const char *text; /* of the earlier run, @len bytes; NULL: there is none */
+	size_t len;
+	int error; /* why it could not be read, as -errno; or 0 */
+	/* Takes a text, to be written later: state_file_lost() if that fails. @damaged: the
+	 * old file is not to be lost. Returns whether it was taken. */
+	bool (*write)(void *context, const char *text, size_t len, bool damaged);
+	void *context;
+};
+
+struct state_file {
+	const struct log *log;
+	const struct state_store *store; /* NULL: no state is kept */
+	uint64_t saved_next;
+	uint64_t saved_changes;
+	bool damaged; /* the old file, which is still there */
+	bool lost; /* the text that was saved last */
+};
+
+/* With a @store of NULL the other functions do nothing. @log and @store must outlive it. */
+void state_file_init(struct state_file *f, const struct log *log, const struct state_store *store);
+
+/*
+ * Takes over what an earlier run of this boot has counted: fills @faults, which
+ * must be empty, and the sequence number of the first record that it has not
+ * read. Returns whether there was such a state; of an earlier boot's it takes what outlives
+ * that, and returns false.
+ */
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
+
+/* Whether the counts have changed since they were loaded or saved. */
+bool state_file_changed(const struct state_file *f, const struct faults *faults);
+
+/* Gives the text to the store if the counts or @next have changed. */
+void state_file_save(struct state_file *f, const struct faults *faults, uint64_t next,
+		     double boot_to_wall);
+
+/* What was saved last could not be written: it is saved again. */
+void state_file_lost(struct state_file *f);
 
 #endif

@@ -13,14 +13,14 @@
 #include "xid/xid_line.h"
 
 /* Finds the entry, or adds it if there are fewer than @max. NULL: neither. */
-static struct fault *find_within(struct snapshot *s, const struct fault *like, size_t max)
+static struct fault *find_within(struct fault_counts *c, const struct fault *like, size_t max)
 {
-	size_t before = s->faults.fault_count;
-	struct fault *found = snapshot_fault(&s->faults, like);
+	size_t before = c->fault_count;
+	struct fault *found = snapshot_fault(c, like);
 
-	if (s->faults.fault_count == before || before < max)
+	if (c->fault_count == before || before < max)
 		return found;
-	s->faults.fault_count = before;
+	c->fault_count = before;
 	return NULL;
 }
 
@@ -32,45 +32,45 @@ static bool may_be_made_up(const struct fault *f)
 }
 
 /* The number of entries is limited, whatever the kernel log has. */
-static struct fault *find_fault(struct snapshot *s, const struct fault *like)
+static struct fault *find_fault(struct fault_counts *c, const struct fault *like)
 {
-	struct fault *found = find_within(s, like, MAX_FAULTS);
+	struct fault *found = find_within(c, like, MAX_FAULTS);
 	struct fault folded = *like;
 
 	if (found)
 		return found;
 	strcpy(folded.device, LABEL_OTHER);
-	found = find_within(s, &folded, may_be_made_up(like) ? MAX_MADE_UP : MAX_FAULTS_IN_ALL);
+	found = find_within(c, &folded, may_be_made_up(like) ? MAX_MADE_UP : MAX_FAULTS_IN_ALL);
 	if (found)
 		return found;
 	folded.code = 0;
 	snprintf(folded.action, sizeof(folded.action), "%s", like->nvswitch ? "" : "none_given");
-	return find_within(s, &folded, SIZE_MAX);
+	return find_within(c, &folded, SIZE_MAX);
 }
 
 double faults_last(const struct faults *f, const char *device, unsigned int code)
 {
-	const struct snapshot *s = &f->counts;
+	const struct fault_counts *c = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < s->faults.fault_count; i++)
-		if (!s->faults.faults[i].nvswitch && s->faults.faults[i].code == code &&
-		    !strcmp(s->faults.faults[i].device, device) && s->faults.faults[i].last > last)
-			last = s->faults.faults[i].last;
+	for (size_t i = 0; i < c->fault_count; i++)
+		if (!c->faults[i].nvswitch && c->faults[i].code == code &&
+		    !strcmp(c->faults[i].device, device) && c->faults[i].last > last)
+			last = c->faults[i].last;
 	return last;
 }
 
 double faults_last_of_all(const struct faults *f)
 {
-	const struct snapshot *s = &f->counts;
+	const struct fault_counts *c = &f->counts;
 	double last = -INFINITY;
 
-	for (size_t i = 0; i < s->faults.fault_count; i++)
-		if (s->faults.faults[i].last > last)
-			last = s->faults.faults[i].last;
-	for (size_t i = 0; i < s->faults.kernel_event_count; i++)
-		if (s->faults.kernel_events[i].gpu_driver && s->faults.kernel_events[i].last > last)
-			last = s->faults.kernel_events[i].last;
+	for (size_t i = 0; i < c->fault_count; i++)
+		if (c->faults[i].last > last)
+			last = c->faults[i].last;
+	for (size_t i = 0; i < c->kernel_event_count; i++)
+		if (c->kernel_events[i].gpu_driver && c->kernel_events[i].last > last)
+			last = c->kernel_events[i].last;
 	return last;
 }
 
@@ -189,13 +189,13 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
 			    double time)
 {
-	struct snapshot *s = &f->counts;
-	struct kernel_event *event = snapshot_kernel_event(&s->faults, gpu_driver, kind, device);
+	struct fault_counts *c = &f->counts;
+	struct kernel_event *event = snapshot_kernel_event(c, gpu_driver, kind, device);
 
-	if (event && s->faults.kernel_event_count > MAX_KERNEL_EVENTS &&
-	    event == &s->faults.kernel_events[s->faults.kernel_event_count - 1] && !event->count) {
-		s->faults.kernel_event_count--;
-		event = snapshot_kernel_event(&s->faults, gpu_driver, kind, LABEL_OTHER);
+	if (event && c->kernel_event_count > MAX_KERNEL_EVENTS &&
+	    event == &c->kernel_events[c->kernel_event_count - 1] && !event->count) {
+		c->kernel_event_count--;
+		event = snapshot_kernel_event(c, gpu_driver, kind, LABEL_OTHER);
 	}
 	if (!event)
 		return -ENOMEM;
@@ -207,13 +207,13 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 
 int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 {
-	struct snapshot *s = &f->counts;
-	struct unverified_xid *u = snapshot_unverified(&s->faults, gpu, code);
+	struct fault_counts *c = &f->counts;
+	struct unverified_xid *u = snapshot_unverified(c, gpu, code);
 
-	if (u && s->faults.unverified_count > MAX_UNVERIFIED &&
-	    u == &s->faults.unverified[s->faults.unverified_count - 1] && !u->count) {
-		s->faults.unverified_count--;
-		u = snapshot_unverified(&s->faults, LABEL_OTHER, 0);
+	if (u && c->unverified_count > MAX_UNVERIFIED &&
+	    u == &c->unverified[c->unverified_count - 1] && !u->count) {
+		c->unverified_count--;
+		u = snapshot_unverified(c, LABEL_OTHER, 0);
 	}
 	if (!u)
 		return -ENOMEM;
@@ -224,11 +224,11 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code)
 /* ---- what outlives a boot ---- */
 
 /* A GPU's UUID, or its address. */
-static const char *gpu_id(const struct snapshot *s, const char *device)
+static const char *gpu_id(const struct fault_counts *c, const char *device)
 {
-	for (size_t i = 0; i < s->faults.gpu_count; i++)
-		if (!strcmp(s->faults.gpus[i].gpu, device) && *s->faults.gpus[i].uuid)
-			return s->faults.gpus[i].uuid;
+	for (size_t i = 0; i < c->gpu_count; i++)
+		if (!strcmp(c->gpus[i].gpu, device) && *c->gpus[i].uuid)
+			return c->gpus[i].uuid;
 	return device;
 }
 
@@ -281,9 +281,9 @@ static int outlive_repeats(struct faults *f, const char *gpu, unsigned int code,
 }
 
 /* Whether the same Xid of the same GPU, with another action, stands before it. */
-static bool stands_before(const struct snapshot *s, const struct fault *x)
+static bool stands_before(const struct fault_counts *c, const struct fault *x)
 {
-	for (const struct fault *f = s->faults.faults; f < x; f++)
+	for (const struct fault *f = c->faults; f < x; f++)
 		if (outlives_boot(f) && f->code == x->code && !strcmp(f->device, x->device))
 			return true;
 	return false;
@@ -291,7 +291,7 @@ static bool stands_before(const struct snapshot *s, const struct fault *x)
 
 int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wall)
 {
-	const struct snapshot *s = &old->counts;
+	const struct fault_counts *c = &old->counts;
 	int err = 0;
 
 	for (const struct past_fault *p = old->past; p < old->past + old->past_count && !err; p++) {
@@ -299,15 +299,14 @@ int faults_outlive(struct faults *f, const struct faults *old, double boot_to_wa
 		if (!err)
 			err = outlive_repeats(f, p->gpu, p->code, false, &p->incidents, 0);
 	}
-	for (const struct fault *x = s->faults.faults;
-	     x < s->faults.faults + s->faults.fault_count && !err; x++) {
+	for (const struct fault *x = c->faults; x < c->faults + c->fault_count && !err; x++) {
 		if (!outlives_boot(x))
 			continue;
-		if (!stands_before(s, x))
-			err = faults_note_past(f, gpu_id(s, x->device), x->code, true,
+		if (!stands_before(c, x))
+			err = faults_note_past(f, gpu_id(c, x->device), x->code, true,
 					       x->last + boot_to_wall);
 		if (!err)
-			err = outlive_repeats(f, gpu_id(s, x->device), x->code, false, &x->repeats,
+			err = outlive_repeats(f, gpu_id(c, x->device), x->code, false, &x->repeats,
 					      boot_to_wall);
 	}
 	return err;
@@ -324,36 +323,27 @@ static void shift_repeats(struct fault_repeats *r, double seconds)
 		shift(&r->times[i], seconds);
 }
 
-static void shift_all(struct snapshot *s, double seconds)
+static void shift_all(struct fault_counts *c, double seconds)
 {
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		shift(&s->faults.faults[i].first, seconds);
-		shift(&s->faults.faults[i].last, seconds);
-		shift_repeats(&s->faults.faults[i].repeats, seconds);
+	for (size_t i = 0; i < c->fault_count; i++) {
+		shift(&c->faults[i].first, seconds);
+		shift(&c->faults[i].last, seconds);
+		shift_repeats(&c->faults[i].repeats, seconds);
 	}
-	for (size_t i = 0; i < s->faults.kernel_event_count; i++)
-		shift(&s->faults.kernel_events[i].last, seconds);
-	for (size_t i = 0; i < s->faults.recovery_count; i++)
-		shift(&s->faults.recoveries[i].time, seconds);
-}
-
-void faults_shift(struct faults *f, double seconds)
-{
-	shift_all(&f->counts, seconds);
-	for (struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
-		shift(&p->last, seconds);
-		shift_repeats(&p->repeats, seconds);
-	}
+	for (size_t i = 0; i < c->kernel_event_count; i++)
+		shift(&c->kernel_events[i].last, seconds);
+	for (size_t i = 0; i < c->recovery_count; i++)
+		shift(&c->recoveries[i].time, seconds);
 }
 
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 {
-	struct snapshot *s = &f->counts;
-	size_t before = s->faults.gpu_count;
-	struct gpu_info *info = snapshot_gpu(&s->faults, gpu);
+	struct fault_counts *c = &f->counts;
+	size_t before = c->gpu_count;
+	struct gpu_info *info = snapshot_gpu(c, gpu);
 
-	if (s->faults.gpu_count > before && before >= MAX_GPUS) {
-		s->faults.gpu_count = before;
+	if (c->gpu_count > before && before >= MAX_GPUS) {
+		c->gpu_count = before;
 		return NULL;
 	}
 	return info;
@@ -364,7 +354,7 @@ int faults_rate_limited(struct faults *f, const char *gpu)
 	struct gpu_info *info = faults_gpu(f, gpu);
 
 	if (!info)
-		info = snapshot_gpu(&f->counts.faults, LABEL_OTHER);
+		info = snapshot_gpu(&f->counts, LABEL_OTHER);
 	if (!info)
 		return -ENOMEM;
 	info->rate_limited = true;
@@ -373,31 +363,31 @@ int faults_rate_limited(struct faults *f, const char *gpu)
 
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time)
 {
-	struct snapshot *s = &f->counts;
+	struct fault_counts *c = &f->counts;
 	bool all = !strcmp(gpu, "all");
-	size_t before = s->faults.recovery_count;
+	size_t before = c->recovery_count;
 	struct gpu_recovery *r;
 
 	/* Only GPUs that had something to recover from. */
 	if (!all) {
 		bool known = false;
 
-		for (size_t i = 0; i < s->faults.fault_count; i++)
-			known |= !strcmp(s->faults.faults[i].device, gpu);
-		for (size_t i = 0; i < s->faults.kernel_event_count; i++)
-			known |= !strcmp(s->faults.kernel_events[i].device, gpu);
+		for (size_t i = 0; i < c->fault_count; i++)
+			known |= !strcmp(c->faults[i].device, gpu);
+		for (size_t i = 0; i < c->kernel_event_count; i++)
+			known |= !strcmp(c->kernel_events[i].device, gpu);
 		if (!known)
 			return 0;
 	}
-	for (size_t i = 0; i < s->faults.gpu_count; i++)
-		if ((all || !strcmp(s->faults.gpus[i].gpu, gpu)) &&
+	for (size_t i = 0; i < c->gpu_count; i++)
+		if ((all || !strcmp(c->gpus[i].gpu, gpu)) &&
 		    strcmp(evidence, RECOVERY_WITHDRAWN) != 0)
-			s->faults.gpus[i].rate_limited = false;
-	r = snapshot_recovery(&s->faults, gpu, evidence);
+			c->gpus[i].rate_limited = false;
+	r = snapshot_recovery(c, gpu, evidence);
 	if (!r)
 		return -ENOMEM;
-	if (!all && s->faults.recovery_count > before && before >= MAX_RECOVERIES) {
-		s->faults.recovery_count = before;
+	if (!all && c->recovery_count > before && before >= MAX_RECOVERIES) {
+		c->recovery_count = before;
 		return 0;
 	}
 	if (time > r->time)
@@ -427,14 +417,14 @@ static double window_of(const struct fault_clock *clock)
 }
 
 /* Adds what earlier boots know of the GPUs that have failed in this one. Returns 0 or -ENOMEM. */
-static int add_past(const struct faults *f, const struct fault_clock *clock, struct snapshot *s)
+static int add_past(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
 {
 	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
 	const struct past_fault *end = f->past + f->past_count;
 
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		struct fault *fault = &s->faults.faults[i];
-		const char *id = gpu_id(s, fault->device);
+	for (size_t i = 0; i < c->fault_count; i++) {
+		struct fault *fault = &c->faults[i];
+		const char *id = gpu_id(c, fault->device);
 		uint64_t failures = 0;
 		struct gpu_info *info;
 
@@ -449,7 +439,7 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 				fault->boots += (unsigned int)count_recent(
 					&p->boots, now - BOOT_WINDOWS * window);
 		}
-		info = failures ? snapshot_gpu(&s->faults, fault->device) : NULL;
+		info = failures ? snapshot_gpu(c, fault->device) : NULL;
 		if (failures && !info)
 			return -ENOMEM;
 		if (info)
@@ -458,29 +448,28 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 	return 0;
 }
 
-int faults_snapshot(const struct faults *f, const struct fault_clock *clock, struct snapshot *s)
+int faults_snapshot(const struct faults *f, const struct fault_clock *clock, struct fault_counts *c)
 {
-	const struct snapshot *from = &f->counts;
+	const struct fault_counts *from = &f->counts;
 
-	memcpy(s->faults.fault_paths, from->faults.fault_paths, sizeof(s->faults.fault_paths));
-	s->faults.log_lost = from->faults.log_lost;
-	s->faults.gpu_watched = from->faults.gpu_watched;
-	if (APPEND_ALL(&s->faults, &from->faults, faults, fault_count) ||
-	    APPEND_ALL(&s->faults, &from->faults, kernel_events, kernel_event_count) ||
-	    APPEND_ALL(&s->faults, &from->faults, gpus, gpu_count) ||
-	    APPEND_ALL(&s->faults, &from->faults, unverified, unverified_count) ||
-	    APPEND_ALL(&s->faults, &from->faults, recoveries, recovery_count))
+	memcpy(c->fault_paths, from->fault_paths, sizeof(c->fault_paths));
+	c->log_lost = from->log_lost;
+	c->gpu_watched = from->gpu_watched;
+	if (APPEND_ALL(c, from, faults, fault_count) ||
+	    APPEND_ALL(c, from, kernel_events, kernel_event_count) ||
+	    APPEND_ALL(c, from, gpus, gpu_count) ||
+	    APPEND_ALL(c, from, unverified, unverified_count) ||
+	    APPEND_ALL(c, from, recoveries, recovery_count))
 		return -ENOMEM;
-	for (size_t i = 0; i < s->faults.fault_count; i++)
-		s->faults.faults[i].recent =
-			recent_of(f, &s->faults.faults[i], clock->now - window_of(clock));
-	shift_all(s, clock->boot_to_wall);
-	return add_past(f, clock, s);
+	for (size_t i = 0; i < c->fault_count; i++)
+		c->faults[i].recent = recent_of(f, &c->faults[i], clock->now - window_of(clock));
+	shift_all(c, clock->boot_to_wall);
+	return add_past(f, clock, c);
 }
 
 void faults_free(struct faults *f)
 {
-	snapshot_free(&f->counts);
+	fault_counts_free(&f->counts);
 	free(f->places);
 	free(f->past);
 	f->places = NULL;

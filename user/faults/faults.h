@@ -8,7 +8,7 @@
 #ifndef XIDSCOPE_FAULTS_H
 #define XIDSCOPE_FAULTS_H
 
-#include "snapshot/snapshot.h"
+#include "snapshot/fault_counts.h"
 
 /* Equal faults with a gap below this are one burst. */
 #define FAULT_BURST_SECONDS 5.0
@@ -61,7 +61,7 @@ struct past_fault {
 #define BOOT_WINDOWS 3
 
 struct faults {
-	struct snapshot counts; /* only the members about faults are used */
+	struct fault_counts counts;
 	struct fault_place *places;
 	size_t place_count;
 	struct past_fault *past;
@@ -83,9 +83,6 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
  * may not be the one that failed.
  */
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
-
-/* Adds @seconds to all times; none becomes less than 0. */
-void faults_shift(struct faults *f, double seconds);
 
 /* What is known of a GPU, added if it is new; NULL: no memory, or beyond MAX_GPUS. */
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
@@ -120,9 +117,10 @@ struct fault_clock {
 	double window; /* seconds; 0: FAULT_RECENT_SECONDS */
 };
 
-/* Copies the counts to @s, which has none of faults yet. A time before the epoch becomes 0,
+/* Copies the counts to @counts, which has none yet. A time before the epoch becomes 0,
  * unknown. */
-int faults_snapshot(const struct faults *f, const struct fault_clock *clock, struct snapshot *s);
+int faults_snapshot(const struct faults *f, const struct fault_clock *clock,
+		    struct fault_counts *counts);
 
 void faults_free(struct faults *f);
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "faults/prove/fault_stream.h"
-#include "faults/state_file.h"
+#include "faults/fault_state.h"
 #include "faults/trace_events.h"
 #include "kernel/kernel_log.h"
 #include "kernel/module_events.h"
@@ -261,7 +261,7 @@ static bool read_log(struct gpu_hooks *g)
 		kernel_log_mark_free(&g->hooked);
 	}
 	g->log_outran = l->lost;
-	g->faults.counts.faults.log_lost += l->lost;
+	g->faults.counts.log_lost += l->lost;
 	l->lost = 0;
 	if (err < 0) {
 		pause_log(g, err);
@@ -444,12 +444,12 @@ int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
 	snapshot_drop(&s->self, "printk_crowded", g->stream.crowded);
-	g->faults.counts.faults.gpu_watched = g->printk || g->kernel_log.fd >= 0;
+	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
 	return faults_snapshot(&g->faults,
 			       &(struct fault_clock){ clocks->boot_to_wall,
 						      boot_seconds(clocks, monotonic_ns()),
 						      g->options->window },
-			       s);
+			       &s->faults);
 }
 
 /* ---- beginning and end ---- */
@@ -512,7 +512,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	open_log(g);
 	state_file_init(&g->state, log, options->state);
 	/* Even if the log cannot be read now: the next run may read it. */
-	if (state_file_load(&g->state, &g->faults, &next, g->stream.events.clocks.boot_to_wall))
+	if (state_file_load(&g->state, &g->faults, &next))
 		kernel_log_resume(&g->kernel_log, next);
 	/* All hooks before the log is read: then they overlap, so that what comes
 	 * twice is detected. */

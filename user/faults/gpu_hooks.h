@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/log.h"
-#include "faults/state_file.h"
+#include "faults/fault_state.h"
 #include "snapshot/event.h"
 #include "snapshot/snapshot.h"
 #include "xid/xid_policy.h"

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The file that keeps the counts of faults across restarts of the program. */
-#include "faults/state_file.h"
+#include "faults/fault_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "faults/fault_state.h"
-
 /* Grows with each change of the counts. */
 static uint64_t changes(const struct faults *faults)
 {
-	const struct snapshot *s = &faults->counts;
-	uint64_t sum = s->faults.gpu_count + s->faults.recovery_count;
+	const struct fault_counts *c = &faults->counts;
+	uint64_t sum = c->gpu_count + c->recovery_count;
 
-	for (size_t i = 0; i < s->faults.fault_count; i++)
-		sum += s->faults.faults[i].count;
-	for (size_t i = 0; i < s->faults.kernel_event_count; i++)
-		sum += s->faults.kernel_events[i].count;
-	for (size_t i = 0; i < s->faults.unverified_count; i++)
-		sum += s->faults.unverified[i].count;
+	for (size_t i = 0; i < c->fault_count; i++)
+		sum += c->faults[i].count;
+	for (size_t i = 0; i < c->kernel_event_count; i++)
+		sum += c->kernel_events[i].count;
+	for (size_t i = 0; i < c->unverified_count; i++)
+		sum += c->unverified[i].count;
 	for (int p = 0; p < FAULT_PATHS; p++)
-		sum += s->faults.fault_paths[p];
+		sum += c->fault_paths[p];
 	return sum;
 }
 
@@ -56,8 +54,7 @@ static void log_no_memory(const struct state_file *f, int err)
 		log_warn(f->log, "no memory for the faults of earlier boots");
 }
 
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
-		     double boot_to_wall)
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next)
 {
 	char boot[BOOT_ID_SIZE];
 	struct fault_state state;
@@ -69,14 +66,11 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);
-		/* How old the times of 0.1.0 are is not known. */
-		if (state.boot_to_wall > 0 || state.wall_times)
+		if (state.boot_to_wall > 0)
 			log_no_memory(f, faults_outlive(faults, &state.faults, state.boot_to_wall));
 		fault_state_free(&state);
 		return false;
 	}
-	if (state.wall_times)
-		faults_shift(&state.faults, -boot_to_wall);
 	*faults = state.faults;
 	*next = f->saved_next = state.next;
 	f->saved_changes = changes(faults);

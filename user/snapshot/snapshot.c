@@ -38,6 +38,16 @@ const char *const fault_path_names[FAULT_PATHS] = {
 	[FAULT_PATH_DRIVER] = "driver",
 };
 
+void fault_counts_free(struct fault_counts *counts)
+{
+	free(counts->faults);
+	free(counts->kernel_events);
+	free(counts->gpus);
+	free(counts->unverified);
+	free(counts->recoveries);
+	*counts = (struct fault_counts){};
+}
+
 void snapshot_free(struct snapshot *s)
 {
 	free(s->calls.ops);
@@ -48,11 +58,7 @@ void snapshot_free(struct snapshot *s)
 	free(s->calls.mounts);
 	free(s->calls.storages);
 	free(s->calls.slow);
-	free(s->faults.faults);
-	free(s->faults.kernel_events);
-	free(s->faults.gpus);
-	free(s->faults.unverified);
-	free(s->faults.recoveries);
+	fault_counts_free(&s->faults);
 	*s = (struct snapshot){};
 }
 

@@ -44,7 +44,7 @@ static void count_text_alone(struct fault_stream *s, const struct fault_report *
 	bool proved = report->likely && (lost || !s->reports_expected);
 
 	if (!report->pending || proved)
-		s->events.faults->counts.faults.fault_paths[FAULT_PATH_TEXT] += count;
+		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT] += count;
 	for (uint64_t i = 0; report->pending && i < count; i++)
 		count_pending(s, report, proved);
 }
@@ -71,7 +71,7 @@ static void count_both(struct fault_stream *s, const struct fault_report *report
 	const struct fault_report *other = &s->pairs.taken;
 	const struct fault_report *text = report->by_driver ? other : report;
 
-	s->events.faults->counts.faults.fault_paths[FAULT_PATH_BOTH]++;
+	s->events.faults->counts.fault_paths[FAULT_PATH_BOTH]++;
 	if (!text->pending)
 		return;
 	/* A text that may be anybody's decides neither severity nor recovery. */
@@ -97,7 +97,7 @@ static void count_alone(struct fault_stream *s, const struct fault_report *repor
 		count_text_alone(s, report, count);
 		return;
 	}
-	s->events.faults->counts.faults.fault_paths[FAULT_PATH_DRIVER] += count;
+	s->events.faults->counts.fault_paths[FAULT_PATH_DRIVER] += count;
 	for (uint64_t i = 0; i < count; i++)
 		count_report(s, report);
 }
@@ -141,7 +141,7 @@ static void pair_text(struct fault_stream *s, const struct xid_line *line,
 	else if (time_ns >= s->events.started_ns && fault_pairs_take(&s->pairs, report, true))
 		count_both(s, report);
 	else if (report->pending && report->likely) {
-		s->events.faults->counts.faults.fault_paths[FAULT_PATH_TEXT]++;
+		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT]++;
 		count_pending(s, report, true);
 	} else
 		count_alone(s, report);

@@ -71,13 +71,13 @@ static void learn_uuid(struct fault_events *e, const char *gpu)
 
 static void set_uuid(struct fault_events *e, struct event *event)
 {
-	const struct snapshot *known = &e->faults->counts;
+	const struct fault_counts *known = &e->faults->counts;
 
 	learn_uuid(e, event->device);
 
-	for (size_t i = 0; i < known->faults.gpu_count; i++)
-		if (!strcmp(known->faults.gpus[i].gpu, event->device))
-			SET(event->uuid, known->faults.gpus[i].uuid);
+	for (size_t i = 0; i < known->gpu_count; i++)
+		if (!strcmp(known->gpus[i].gpu, event->device))
+			SET(event->uuid, known->gpus[i].uuid);
 }
 
 /* Hands out @event with what @line states (NULL: no fault), and related faults if
