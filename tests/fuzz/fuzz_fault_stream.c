@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "faults/prove/fault_stream.h"
+#include "faults/prove/parts.h"
 #include "json_valid.h"
 #include "kernel/kernel_log.h"
 #include "sinks/event_log.h"
@@ -27,7 +27,8 @@ static void require(int condition)
 
 struct world {
 	struct faults faults;
-	struct fault_stream stream;
+	struct fault_events fault_events;
+	struct fault_stream *stream;
 	struct event_log *events;
 	struct kernel_log log;
 	int to_log; /* what is sent here is read from the log */
@@ -49,7 +50,7 @@ static void read_records(struct world *w)
 {
 	while (kernel_log_read(&w->log) > 0) {
 		require(w->log.next == w->log.record.sequence + 1);
-		fault_stream_record(&w->stream, &w->log.record, w->log.text, w->now);
+		fault_stream_record(w->stream, &w->log.record, w->log.text, RECORD_NEW, w->now);
 	}
 }
 
@@ -75,7 +76,7 @@ static void feed(struct world *w, const char *part, size_t len)
 		event->len = (uint32_t)len - 1;
 		memcpy(event->comm, "python", 7);
 		memcpy(event->text, part, len - 1);
-		fault_stream_printk(&w->stream, event, origin, w->now);
+		fault_stream_message(w->stream, event, origin, w->now);
 		free(event);
 		return;
 	case 4:
@@ -84,11 +85,11 @@ static void feed(struct world *w, const char *part, size_t len)
 		snprintf(report.device, sizeof(report.device), "%.*s", (int)len - 1,
 			 "0000:c1:00.0");
 		snprintf(report.message, sizeof(report.message), "%.*s", (int)len - 1, part);
-		fault_stream_driver(&w->stream, &report);
+		fault_stream_report(w->stream, &report);
 		return;
 	default:
 		w->now += len * SECOND / 8;
-		fault_stream_expire(&w->stream, w->now, false);
+		fault_stream_expire(w->stream, w->now, false);
 	}
 }
 
@@ -115,18 +116,18 @@ static void begin(struct world *w, bool accept)
 
 	*w = (struct world){ .now = 1000 * SECOND };
 	w->events = event_log_new(&sink);
-	w->stream = (struct fault_stream){
-		.events = {
-			.faults = &w->faults,
-			.handle = on_event,
-			.context = w,
-			.policy = &no_policy,
-			.log = &quiet,
-			.started_ns = w->now,
-			.clocks = { .boot_to_wall = 1700000000 },
-		},
-		.accept_user_kmsg = accept,
+	w->fault_events = (struct fault_events){
+		.faults = &w->faults,
+		.handle = on_event,
+		.context = w,
+		.policy = &no_policy,
+		.log = &quiet,
+		.started_ns = w->now,
+		.clocks = { .boot_to_wall = 1700000000 },
 	};
+	w->stream = fault_stream_new(&w->fault_events, accept);
+	require(w->stream != NULL);
+	fault_stream_origins(w->stream, 0);
 	require(w->events != NULL);
 	require(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
 	w->log.fd = ends[0];
@@ -138,12 +139,12 @@ static void end(struct world *w)
 	const struct fault_counts *c = &w->faults.counts;
 	uint64_t by_path = 0;
 
-	fault_stream_expire(&w->stream, w->now + 1000 * SECOND, true);
+	fault_stream_expire(w->stream, w->now + 1000 * SECOND, true);
 	for (int p = 0; p < FAULT_PATHS; p++)
 		by_path += c->fault_paths[p];
-	require(by_path == counted(s));
+	require(by_path == counted(c));
 	event_log_free(w->events);
-	fault_stream_free(&w->stream);
+	fault_stream_free(w->stream);
 	faults_free(&w->faults);
 	close(w->to_log);
 	kernel_log_close(&w->log);

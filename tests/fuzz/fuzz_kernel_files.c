@@ -9,8 +9,8 @@
 
 #include "fuzz.h"
 #include "json_valid.h"
-#include "faults/recognise/fault_cause.h"
-#include "faults/fault_facts.h"
+#include "faults/recognise/recognise.h"
+#include "faults/fault_offer.h"
 #include "faults/gpu_holders.h"
 #include "kernel/cpu_pressure.h"
 #include "kernel/mounts.h"
@@ -127,7 +127,7 @@ static void look_who_holds(const char *bytes, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool made;
-	struct fault_facts fault;
+	struct fault_offer fault;
 	struct rpc_offer rpc;
 	char source[40], uuid[GPU_UUID_SIZE];
 	unsigned int minor;
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE_STRING(rpc.disk_path);
 	REQUIRE_STRING(rpc.disk_srcversion);
 	require(!*rpc.disk_srcversion || *rpc.disk_path);
-	fault_facts_read(&fault, root, "6.1");
+	fault_offer_read(&fault, root, "6.1");
 	REQUIRE_STRING(fault.driver_version);
 	memset(source, 'x', sizeof(source));
 	if (mounts_find_network(root, 36, source, sizeof(source)))

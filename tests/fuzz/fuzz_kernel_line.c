@@ -4,7 +4,7 @@
  * well-formed results, the iterator always moves on, and texts stay inside.
  */
 #include "fuzz.h"
-#include "faults/recognise/kernel_line.h"
+#include "faults/recognise/recognise.h"
 
 static void require_word(const char *string, size_t size)
 {

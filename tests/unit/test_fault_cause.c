@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 #include "made_up_tree.h"
-#include "faults/recognise/fault_cause.h"
+#include "faults/recognise/recognise.h"
 
 static uint32_t cause(int pid, const char *line)
 {

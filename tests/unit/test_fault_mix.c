@@ -4,7 +4,7 @@
  * it, of texts of the driver, too, and whatever of that the hook and the log lose.
  */
 #include "unit.h"
-#include "faults/prove/fault_stream.h"
+#include "faults/prove/parts.h"
 
 #define SECOND 1000000000ull
 #define MIXES 1000
@@ -32,7 +32,8 @@ static const struct {
 
 struct mix {
 	struct faults faults;
-	struct fault_stream stream;
+	struct fault_events events;
+	struct fault_stream *stream;
 	uint64_t now;
 	uint32_t random;
 	uint64_t wanted[COUNT(lines)];
@@ -152,7 +153,7 @@ static void pass_message(struct mix *m, const struct printed *p, size_t call)
 	e->len = (uint32_t)(end - at);
 	memcpy(e->text, p->text + at, end - at);
 	if (printk_marked(e->text, e->len) && !p->calls[call].dropped)
-		fault_stream_printk(&m->stream, e, p->calls[call].origin, m->now);
+		fault_stream_message(m->stream, e, p->calls[call].origin, m->now);
 	free(e);
 }
 
@@ -165,7 +166,7 @@ static void pass_record(struct mix *m, const struct printed *p)
 				      .text_len = strlen(p->text) };
 
 	if (!p->lost)
-		fault_stream_record(&m->stream, &record, p->text, m->now);
+		fault_stream_record(m->stream, &record, p->text, RECORD_NEW, m->now);
 }
 
 /* ---- what is counted ---- */
@@ -199,9 +200,9 @@ static void try_mix(struct mix *m)
 		while (records < m->count && (m->count == size || up_to(m, 10)))
 			pass_record(m, &m->records[records++]);
 		if (records == m->count)
-			fault_stream_expire(&m->stream, m->now, false);
+			fault_stream_expire(m->stream, m->now, false);
 	}
-	fault_stream_expire(&m->stream, m->now + 10 * SECOND, false);
+	fault_stream_expire(m->stream, m->now + 10 * SECOND, false);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		if (lines[i].code || lines[i].event)
 			assert_int_equal(counted(m, i), m->wanted[i]);
@@ -215,8 +216,7 @@ TEST(each_call_of_the_driver_counts_once)
 		assert_non_null(m);
 		m->random = i * 2654435761u;
 		m->now = 1000 * SECOND;
-		m->stream.origins_ns = m->now - SECOND;
-		m->stream.events = (struct fault_events){
+		m->events = (struct fault_events){
 			.faults = &m->faults,
 			.handle = ignore,
 			.policy = &no_policy,
@@ -224,9 +224,12 @@ TEST(each_call_of_the_driver_counts_once)
 			.uevents_ns = UINT64_MAX,
 		};
 		for (int s = 0; s < SIGNALS; s++)
-			m->stream.events.enabled_ns[s] = UINT64_MAX;
+			m->events.enabled_ns[s] = UINT64_MAX;
+		m->stream = fault_stream_new(&m->events, false);
+		assert_non_null(m->stream);
+		fault_stream_origins(m->stream, m->now - SECOND);
 		try_mix(m);
-		fault_stream_free(&m->stream);
+		fault_stream_free(m->stream);
 		faults_free(&m->faults);
 		free(m);
 	}

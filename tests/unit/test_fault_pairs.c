@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "faults/prove/fault_pairs.h"
+#include "faults/prove/parts.h"
 
 #define SECOND 1000000000ull
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "faults/prove/fault_stream.h"
+#include "faults/prove/parts.h"
 #include "sinks/event_log.h"
 
 #define SECOND 1000000000ull
@@ -25,7 +25,9 @@ static const struct xid_policy no_policy;
 
 struct world {
 	struct faults faults;
-	struct fault_stream stream;
+	struct fault_events events;
+	struct fault_stream *stream;
+	uint64_t first_record, first_message; /* after the start, after the hook was attached */
 	struct event_log *log;
 	uint64_t now;
 	uint64_t sequence;
@@ -47,11 +49,10 @@ static int enter(void **state)
 	if (!w)
 		return -1;
 	w->now = 1000 * SECOND;
-	w->stream.origins_ns = UINT64_MAX;
 	w->origin = PRINTK_ORIGIN_DRIVER;
 	w->device = "";
 	w->log = event_log_new(NULL);
-	w->stream.events = (struct fault_events){
+	w->events = (struct fault_events){
 		.faults = &w->faults,
 		.handle = on_event,
 		.context = w,
@@ -61,16 +62,17 @@ static int enter(void **state)
 		.uevents_ns = UINT64_MAX,
 	};
 	for (int i = 0; i < SIGNALS; i++)
-		w->stream.events.enabled_ns[i] = UINT64_MAX;
+		w->events.enabled_ns[i] = UINT64_MAX;
+	w->stream = fault_stream_new(&w->events, false);
 	*state = w;
-	return 0;
+	return w->stream ? 0 : -1;
 }
 
 static int leave(void **state)
 {
 	struct world *w = *state;
 
-	fault_stream_free(&w->stream);
+	fault_stream_free(w->stream);
 	faults_free(&w->faults);
 	event_log_free(w->log);
 	free(w);
@@ -88,7 +90,11 @@ static void record_of(struct world *w, unsigned int facility, uint64_t time_ns, 
 				      .text_len = strlen(text) };
 
 	snprintf(record.device, sizeof(record.device), "%s", w->device);
-	fault_stream_record(&w->stream, &record, text, w->now);
+	fault_stream_record(w->stream, &record, text,
+			    record.sequence < w->first_record  ? RECORD_BEFORE_START :
+			    record.sequence < w->first_message ? RECORD_BEFORE_HOOK :
+								 RECORD_NEW,
+			    w->now);
 }
 
 static void record(struct world *w, const char *text)
@@ -106,7 +112,7 @@ static void printk_at(struct world *w, uint64_t time_ns, const char *text)
 		.time = time_ns, .pid = 77, .comm = "writer", .len = (uint32_t)len
 	};
 	memcpy(e->text, text, len);
-	fault_stream_printk(&w->stream, e, w->origin, w->now);
+	fault_stream_message(w->stream, e, w->origin, w->now);
 	free(e);
 }
 
@@ -124,7 +130,7 @@ static void driver(struct world *w, bool nvswitch, unsigned int code, const char
 
 	snprintf(r.device, sizeof(r.device), "%s", device);
 	snprintf(r.message, sizeof(r.message), "%s", text);
-	fault_stream_driver(&w->stream, &r);
+	fault_stream_report(w->stream, &r);
 }
 
 static void driver_79(struct world *w)
@@ -134,22 +140,22 @@ static void driver_79(struct world *w)
 
 static void watch_driver(struct world *w)
 {
-	w->stream.reports_expected = true;
-	w->stream.events.enabled_ns[SIGNAL_XID] = 0;
-	w->stream.events.enabled_ns[SIGNAL_SXID] = 0;
+	fault_stream_reports_expected(w->stream, true);
+	w->events.enabled_ns[SIGNAL_XID] = 0;
+	w->events.enabled_ns[SIGNAL_SXID] = 0;
 }
 
 static void pass(struct world *w, uint64_t ns)
 {
 	w->now += ns;
-	fault_stream_expire(&w->stream, w->now, false);
+	fault_stream_expire(w->stream, w->now, false);
 }
 
 /* ---- what comes out ---- */
 
 static bool waits(const struct world *w)
 {
-	return w->stream.printk.count || w->stream.pairs.count;
+	return w->stream->printk.count || w->stream->pairs.count;
 }
 
 static uint64_t total(const struct world *w)
@@ -199,7 +205,7 @@ static void assert_one_79(struct world *w)
 	assert_string_equal(w->faults.counts.faults[0].device, "0000:c1:00.0");
 	assert_string_equal(w->faults.counts.faults[0].severity, "fatal");
 	assert_int_equal(w->faults.counts.faults[0].count, 1);
-	assert_int_equal(w->stream.crowded, 0);
+	assert_int_equal(w->stream->crowded, 0);
 }
 
 /* ---- one fault, several ways ---- */
@@ -317,7 +323,7 @@ TEST_WITH(a_hook_attached_later, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.events.enabled_ns[SIGNAL_XID] = w->now - SECOND;
+	w->events.enabled_ns[SIGNAL_XID] = w->now - SECOND;
 	record_of(w, 0, w->now - 2 * SECOND, XID_79);
 	assert_false(waits(w));
 	assert_paths(w, 0, 1, 0);
@@ -339,7 +345,7 @@ TEST_WITH(a_driver_that_has_gone, enter, leave)
 
 	watch_driver(w);
 	driver_79(w);
-	w->stream.events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
+	w->events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
 	record(w, XID_79);
 	assert_one_79(w);
 	assert_paths(w, 1, 0, 0);
@@ -360,7 +366,7 @@ TEST_WITH(a_record_made_of_several_messages, enter, leave)
 	message(w, XID_79);
 	message(w, XID_31);
 	record(w, XID_79 XID_79);
-	assert_int_equal(w->stream.printk.count, 1);
+	assert_int_equal(w->stream->printk.count, 1);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 5);
 }
@@ -390,17 +396,17 @@ TEST_WITH(a_console_is_late_and_has_no_time, enter, leave)
 
 	printk_at(w, w->now, "[    1.000000] " XID_79 "\n");
 	record_of(w, 0, w->now - 9 * SECOND, XID_79);
-	assert_int_equal(w->stream.log_offset_ns, 0);
+	assert_int_equal(w->stream->log_offset_ns, 0);
 	assert_true(w->faults.counts.faults[0].last == 991);
 	/* A bare message does. */
 	printk_at(w, w->now, XID_79);
 	record_of(w, 0, w->now - 3 * SECOND, XID_79);
-	assert_int_equal(w->stream.log_offset_ns, 3 * SECOND);
+	assert_int_equal(w->stream->log_offset_ns, 3 * SECOND);
 	assert_true(w->faults.counts.faults[0].last == 1000);
 	/* Not so one that went on in a record from before. */
 	printk_at(w, w->now, XID_79);
 	record_of(w, 0, w->now - 20 * SECOND, "unfinished: " XID_79);
-	assert_int_equal(w->stream.log_offset_ns, 3 * SECOND);
+	assert_int_equal(w->stream->log_offset_ns, 3 * SECOND);
 }
 
 /* A record that only happens to be found in a message is not its record. */
@@ -414,7 +420,7 @@ TEST_WITH(a_short_record_takes_no_message, enter, leave)
 	record(w, "NVRM");
 	record(w, "NVRM: Xid");
 	record_of(w, 1, w->now, "the bus.");
-	assert_int_equal(w->stream.printk.count, 1);
+	assert_int_equal(w->stream->printk.count, 1);
 	assert_one_79(w);
 }
 
@@ -422,14 +428,14 @@ TEST_WITH(the_first_moments_of_a_kernel_are_long_ago, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.log_offset_ns = -(int64_t)(5 * SECOND);
-	w->stream.events.enabled_ns[SIGNAL_XID] = SECOND;
+	fault_stream_log_offset(w->stream, -(int64_t)(5 * SECOND));
+	w->events.enabled_ns[SIGNAL_XID] = SECOND;
 	record_of(w, 0, 2 * SECOND, XID_79);
-	w->stream.events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
+	w->events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
 	assert_false(waits(w));
 	assert_true(w->faults.counts.faults[0].last == 0);
 	/* Nor is anything from the future. */
-	w->stream.log_offset_ns = (int64_t)(5 * SECOND);
+	fault_stream_log_offset(w->stream, (int64_t)(5 * SECOND));
 	record(w, XID_79);
 	assert_true(w->faults.counts.faults[0].last == 1000);
 }
@@ -442,7 +448,7 @@ TEST_WITH(the_end_leaves_what_is_not_yet_read, enter, leave)
 	record(w, "something else");
 	printk_at(w, w->now - SECOND, XID_31);
 	printk_at(w, w->now, XID_79);
-	fault_stream_expire(&w->stream, w->now, true);
+	fault_stream_expire(w->stream, w->now, true);
 	assert_int_equal(total(w), 1);
 	assert_int_equal(w->faults.counts.faults[0].code, 31);
 }
@@ -454,7 +460,7 @@ TEST_WITH(without_a_log_the_end_counts_all, enter, leave)
 	message(w, XID_79);
 	watch_driver(w);
 	driver(w, false, 31, "0000:c2:00.0", "MMU Fault");
-	fault_stream_expire(&w->stream, w->now, true);
+	fault_stream_expire(w->stream, w->now, true);
 	assert_int_equal(total(w), 2);
 }
 
@@ -498,12 +504,12 @@ static void storm(struct world *w, int lines, unsigned int lose_record, unsigned
 		for (ahead = (int)chance(600);
 		     ahead && reports < messages && reports < records + 300; ahead--, reports++) {
 			if (lose_report && !chance(lose_report))
-				lost[2]++, w->stream.reports_lost_ns = w->now;
+				lost[2]++, fault_stream_reports_lost(w->stream, w->now);
 			else
 				driver_79(w);
 		}
 		if (chance(2))
-			fault_stream_expire(&w->stream, w->now, false);
+			fault_stream_expire(w->stream, w->now, false);
 	}
 	pass(w, 10 * SECOND);
 	pass(w, 10 * SECOND);
@@ -549,7 +555,7 @@ TEST_WITH(a_storm_read_at_once, enter, leave)
 		record(w, i % 3 ? XID_79 : XID_31);
 	for (int i = 0; i < 1500; i++)
 		driver_79(w);
-	w->stream.reports_lost_ns = w->now;
+	fault_stream_reports_lost(w->stream, w->now);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 20000);
 	assert_paths(w, 1500, 18500, 0);
@@ -567,7 +573,7 @@ TEST_WITH(more_messages_than_may_wait, enter, leave)
 		record(w, XID_79);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 3 * MAX_PRINTK_WAITING);
-	assert_int_equal(w->stream.crowded, 2 * MAX_PRINTK_WAITING);
+	assert_int_equal(w->stream->crowded, 2 * MAX_PRINTK_WAITING);
 }
 
 /* A storm of the driver's fills the queue: a user's message takes the place of none. */
@@ -575,7 +581,7 @@ TEST_WITH(messages_of_others_crowd_none_of_the_driver, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.origins_ns = w->now - SECOND;
+	fault_stream_origins(w->stream, w->now - SECOND);
 	record(w, "something else");
 	w->now += SECOND;
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
@@ -583,9 +589,9 @@ TEST_WITH(messages_of_others_crowd_none_of_the_driver, enter, leave)
 	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
 		message(w, XID_31);
-	assert_int_equal(w->stream.crowded, 0);
-	assert_int_equal(w->stream.others_crowded, MAX_PRINTK_WAITING);
-	assert_int_equal(w->stream.gap_ns, 0);
+	assert_int_equal(w->stream->crowded, 0);
+	assert_int_equal(w->stream->others_crowded, MAX_PRINTK_WAITING);
+	assert_int_equal(w->stream->gap_ns, 0);
 	/* All records are lost. */
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), MAX_PRINTK_WAITING);
@@ -600,7 +606,7 @@ TEST_WITH(more_messages_than_may_wait_without_a_log, enter, leave)
 		message(w, XID_79);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 3 * MAX_PRINTK_WAITING);
-	assert_int_equal(w->stream.crowded, 0);
+	assert_int_equal(w->stream->crowded, 0);
 }
 
 /* ---- forged ---- */
@@ -621,7 +627,7 @@ TEST_WITH(a_process_forges_no_fault, enter, leave)
 	assert_int_equal(total(w), 0);
 	assert_int_equal(events(w, "forged_xid"), 3);
 	assert_int_equal(events(w, "oom_kill"), 0);
-	assert_int_equal(w->stream.crowded, 0);
+	assert_int_equal(w->stream->crowded, 0);
 	assert_int_equal(w->faults.counts.gpu_count, 0);
 	assert_int_equal(w->faults.counts.recovery_count, 0);
 	assert_paths(w, 0, 0, 0);
@@ -661,7 +667,7 @@ TEST_WITH(drills_count_if_wanted, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.accept_user_kmsg = true;
+	w->stream->accept_user_kmsg = true;
 	message(w, XID_79);
 	record_of(w, 1, w->now, XID_79);
 	assert_one_79(w);
@@ -729,7 +735,7 @@ TEST_WITH(the_drivers_calls_count_wherever_they_stand, enter, leave)
 	/* A header is one call's, or nobody's. */
 	message(w, "NVRM: Xid (PCI:0000:c1:00");
 	record(w, "NVRM: Xid (PCI:0000:c1:00): 79");
-	w->stream.origins_ns = 0;
+	fault_stream_origins(w->stream, 0);
 	message(w, "NVRM: Xid (PCI:0000:c1:00");
 	record(w, "NVRM: Xid (PCI:0000:c1:00): 79");
 	pass(w, 10 * SECOND);
@@ -762,7 +768,7 @@ TEST_WITH(text_alone_counts_if_it_looks_right, enter, leave)
 	record(w, XID_79);
 	record(w, sxid);
 	assert_int_equal(total(w), 2);
-	fault_stream_record(&w->stream, &plain, XID_79, w->now); /* no continuation */
+	fault_stream_record(w->stream, &plain, XID_79, RECORD_NEW, w->now); /* no continuation */
 	record(w, TMPFS(XID_79));
 	record(w, "NVRM: \n" XID_79);
 	record(w, TMPFS("x\n") " nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48");
@@ -781,7 +787,7 @@ TEST_WITH(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it, enter,
 
 	record(w, failed); /* of that kernel no more is known */
 	assert_int_equal(events(w, "nvswitch_failed"), 1);
-	w->stream.origins_ns = w->now - SECOND;
+	fault_stream_origins(w->stream, w->now - SECOND);
 	record(w, failed);
 	w->origin = PRINTK_ORIGIN_OTHER;
 	message(w, failed);
@@ -824,20 +830,20 @@ TEST_WITH(the_driver_confirms_a_text_of_unknown_origin, enter, leave)
 	assert_int_equal(total(w), 3);
 	assert_int_equal(unverified(w), 3);
 	record(w, XID_79 "\n" XID_31);
-	w->stream.reports_lost_ns = w->now;
+	fault_stream_reports_lost(w->stream, w->now);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 4);
 	assert_int_equal(unverified(w), 4);
 	assert_paths(w, 3, 1, 0);
 	/* This driver reports nothing: it has no function to probe. */
-	w->stream.reports_expected = false;
+	fault_stream_reports_expected(w->stream, false);
 	w->now += 10 * SECOND;
 	record(w, XID_79 "\n" XID_31);
 	pass(w, 10 * SECOND);
 	assert_int_equal(total(w), 5);
 	assert_int_equal(unverified(w), 5);
 	assert_paths(w, 3, 2, 0);
-	w->stream.reports_expected = true;
+	fault_stream_reports_expected(w->stream, true);
 	/* It needs no text that is believed. */
 	w->origin = PRINTK_ORIGIN_OTHER;
 	message(w, XID_79);
@@ -854,11 +860,11 @@ TEST_WITH(a_record_whose_call_is_missing, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.origins_ns = w->now - SECOND;
+	fault_stream_origins(w->stream, w->now - SECOND);
 	record(w, XID_79);
 	assert_int_equal(total(w), 0);
 	assert_int_equal(unverified(w), 1);
-	w->stream.gap_ns = w->now;
+	fault_stream_gap(w->stream, w->now);
 	record(w, XID_79);
 	record(w, TMPFS(XID_79));
 	assert_int_equal(total(w), 1);
@@ -873,7 +879,7 @@ TEST_WITH(a_record_whose_call_is_missing, enter, leave)
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
 		message(w, "NVRM");
 	record(w, XID_31);
-	assert_int_equal(w->stream.crowded, 1);
+	assert_int_equal(w->stream->crowded, 1);
 	assert_int_equal(total(w), 3);
 }
 
@@ -883,18 +889,18 @@ TEST_WITH(a_flood_hides_no_fault_and_forges_none, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.origins_ns = w->now - SECOND;
+	fault_stream_origins(w->stream, w->now - SECOND);
 	record(w, "something else");
 	w->now += SECOND;
 	message(w, XID_31);
 	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
 		message(w, XID_79);
-	assert_int_equal(w->stream.crowded, 0);
+	assert_int_equal(w->stream->crowded, 0);
 	/* Each record is compared with all that wait. */
-	assert_int_equal(w->stream.printk.count, 1 + MAX_OTHERS_WAITING);
+	assert_int_equal(w->stream->printk.count, 1 + MAX_OTHERS_WAITING);
 	assert_true(MAX_OTHERS_WAITING <= 64);
-	assert_int_equal(w->stream.others_crowded, 3 * MAX_PRINTK_WAITING - MAX_OTHERS_WAITING);
+	assert_int_equal(w->stream->others_crowded, 3 * MAX_PRINTK_WAITING - MAX_OTHERS_WAITING);
 	record(w, XID_31);
 	assert_int_equal(total(w), 1);
 	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
@@ -912,7 +918,7 @@ TEST_WITH(a_flood_of_a_process_takes_no_message_of_the_driver, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.origins_ns = w->now - SECOND;
+	fault_stream_origins(w->stream, w->now - SECOND);
 	record(w, "something else");
 	w->now += SECOND;
 	w->origin = PRINTK_ORIGIN_OTHER;
@@ -970,7 +976,7 @@ TEST_WITH(a_failure_of_the_driver_within_a_text_of_a_user, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.origins_ns = w->now - SECOND;
+	fault_stream_origins(w->stream, w->now - SECOND);
 	w->now += SECOND;
 	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
@@ -1004,7 +1010,7 @@ TEST_WITH(a_fault_within_a_text_of_many_messages, enter, leave)
 	char text[1024] = "";
 	struct world *w = *state;
 
-	w->stream.origins_ns = w->now - SECOND;
+	fault_stream_origins(w->stream, w->now - SECOND);
 	w->now += SECOND;
 	w->origin = PRINTK_ORIGIN_OTHER;
 	for (size_t i = 0; i < MAX_PRINTK_PIECES; i++) {
@@ -1148,23 +1154,23 @@ TEST_WITH(a_devices_line_is_printed_for_it, enter, leave)
 	record(w, probed);
 	assert_int_equal(w->faults.counts.recovery_count, 1);
 	/* While uevents report it, no text does. */
-	w->stream.events.uevents_ns = w->now;
+	w->events.uevents_ns = w->now;
 	w->device = "";
 	record(w, LOADING);
 	assert_int_equal(w->faults.counts.recovery_count, 1);
-	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now, w->now);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now, w->now);
 	assert_int_equal(w->faults.counts.recovery_count, 2);
 }
 
 /* Faults of one text, two before an agent's start and one after it; the log's clock is ahead. */
 static void count_across_start(struct world *w, enum printk_origin origin)
 {
-	w->stream.events.started_ns = w->now;
-	w->stream.first_record = 2;
+	w->events.started_ns = w->now;
+	w->first_record = 2;
 	watch_driver(w);
-	w->stream.events.enabled_ns[SIGNAL_XID] = w->now;
+	w->events.enabled_ns[SIGNAL_XID] = w->now;
 	if (origin != PRINTK_ORIGIN_UNKNOWN)
-		w->stream.origins_ns = w->now;
+		fault_stream_origins(w->stream, w->now);
 	w->origin = origin;
 	w->now += SECOND;
 	message(w, XID_79);
@@ -1193,10 +1199,10 @@ TEST_WITH(what_was_printed_while_the_hook_was_loaded_takes_no_message, enter, le
 {
 	struct world *w = *state;
 
-	w->stream.events.started_ns = w->now - 9 * SECOND;
-	w->stream.first_message = 2;
+	w->events.started_ns = w->now - 9 * SECOND;
+	w->first_message = 2;
 	watch_driver(w);
-	w->stream.origins_ns = w->now;
+	fault_stream_origins(w->stream, w->now);
 	for (int i = 0; i < 3; i++)
 		driver_79(w);
 	w->now += SECOND;
@@ -1208,7 +1214,7 @@ TEST_WITH(what_was_printed_while_the_hook_was_loaded_takes_no_message, enter, le
 	assert_int_equal(total(w), 3);
 	assert_int_equal(unverified(w), 0);
 	assert_paths(w, 3, 0, 0);
-	assert_int_equal(w->stream.log_offset_ns, 0);
+	assert_int_equal(w->stream->log_offset_ns, 0);
 }
 
 /* An agent that was stopped reads uevents long after a later fault was printed. */
@@ -1224,7 +1230,7 @@ TEST_WITH(a_fault_after_a_recovery_stays_open, enter, leave)
 	record(w,
 	       "NVRM: Xid (PCI:0000:c2:00): 79, pid=1234, name=python, GPU has fallen off the bus.");
 	pass(w, 20 * SECOND);
-	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", before, w->now);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", before, w->now);
 	assert_int_equal(w->faults.counts.recovery_count, 1);
 	assert_int_equal(w->faults.counts.fault_count, 2);
 	for (size_t i = 0; i < 2; i++) {
@@ -1241,10 +1247,10 @@ TEST_WITH(a_user_does_not_set_the_logs_clock, enter, leave)
 {
 	struct world *w = *state;
 
-	w->stream.origins_ns = w->now - 100 * SECOND;
+	fault_stream_origins(w->stream, w->now - 100 * SECOND);
 	w->origin = PRINTK_ORIGIN_OTHER;
 	message(w, TMPFS(XID_31));
-	w->stream.gap_ns = w->now;
+	fault_stream_gap(w->stream, w->now);
 	w->now += SECOND;
 	record_of(w, 0, w->now - 2 * SECOND, TMPFS(XID_31));
 	record_of(w, 0, w->now - SECOND - SECOND / 2, XID_79);
@@ -1262,16 +1268,16 @@ TEST_WITH(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says, ente
 	f = &w->faults;
 	record(w, XID_79);
 	pass(w, 100 * SECOND);
-	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now - SECOND, w->now);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now - SECOND, w->now);
 	assert_int_equal(f->counts.recovery_count, 1);
 	assert_true(f->counts.faults[0].last < f->counts.recoveries[0].time);
-	w->stream.all_read_ns = w->now;
+	fault_stream_all_read(w->stream, w->now);
 	w->now += SECOND;
 	record_of(w, 0, w->now - 60 * SECOND, XID_79);
 	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
 	assert_true(f->counts.faults[0].last == 1100);
 	/* So does one after the end of another's, if both are read at once. */
-	w->stream.all_read_ns = w->now;
+	fault_stream_all_read(w->stream, w->now);
 	w->now += SECOND;
 	record_of(w, 0, w->now - 70 * SECOND, XID_154 "0x1 (GPU Reset Required) to 0x0 (None)");
 	record_of(w, 0, w->now - 70 * SECOND + MS, XID_79);
@@ -1283,7 +1289,7 @@ TEST_WITH(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says, ente
 	record_of(w, 0, w->now + 70 * SECOND, XID_79);
 	assert_true(f->counts.faults[0].last > f->counts.recoveries[1].time);
 	/* Nor is a driver that fails while it is loaded taken for one that loads well. */
-	fault_events_add_recovery(&w->stream.events, "", "driver_loaded", w->now + SECOND,
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now + SECOND,
 				  w->now + 2 * SECOND);
 	assert_true(f->counts.faults[0].last > f->counts.recoveries[0].time);
 	/* A message has the true time. */
@@ -1462,15 +1468,15 @@ TEST_WITH(a_signal_counts_by_text_or_tracepoint, enter, leave)
 		record(w, cases[i].text);
 		assert_int_equal(events(w, cases[i].kind), before + 1);
 		if (traced)
-			w->stream.events.enabled_ns[cases[i].signal] = enabled;
+			w->events.enabled_ns[cases[i].signal] = enabled;
 		record_of(w, 0, enabled - SECOND, cases[i].text);
 		assert_int_equal(events(w, cases[i].kind), before + 2);
 		record(w, cases[i].text);
 		assert_int_equal(events(w, cases[i].kind), before + 2 + !traced);
-		fault_events_add_signal(&w->stream.events, &report);
+		fault_events_add_signal(&w->events, &report);
 		assert_int_equal(events(w, cases[i].kind), before + 3 + !traced);
 		if (traced)
-			w->stream.events.enabled_ns[cases[i].signal] = UINT64_MAX;
+			w->events.enabled_ns[cases[i].signal] = UINT64_MAX;
 	}
 }
 
@@ -1511,9 +1517,9 @@ TEST_WITH(a_grave_pcie_error_stands_out_of_a_burst, enter, leave)
 
 	report.time_ns = w->now;
 	for (int i = 0; i < 3; i++)
-		fault_events_add_signal(&w->stream.events, &report);
+		fault_events_add_signal(&w->events, &report);
 	report.severity = "fatal";
-	fault_events_add_signal(&w->stream.events, &report);
+	fault_events_add_signal(&w->events, &report);
 	w->device = "+pci:0000:c1:00.0";
 	record(w,
 	       "pcieport 0000:c1:00.0: AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=x");
@@ -1533,13 +1539,12 @@ TEST_WITH(an_event_has_how_it_was_reported, enter, leave)
 	FILE *file = log_to_file(w);
 	char line[1024] = "";
 
-	w->stream.events.started_ns = w->now;
+	w->events.started_ns = w->now;
 	record(w, "NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
-	fault_events_add_signal(&w->stream.events,
-				&(struct fault_signal_report){ .kind = "pcie_aer",
-							       .device = "0000:c1:00.0",
-							       .time_ns = w->now,
-							       .pid = -1 });
+	fault_events_add_signal(&w->events, &(struct fault_signal_report){ .kind = "pcie_aer",
+									   .device = "0000:c1:00.0",
+									   .time_ns = w->now,
+									   .pid = -1 });
 	w->now += SECOND;
 	message(w, XID_79);
 	record(w, XID_79);
@@ -1584,11 +1589,10 @@ TEST_WITH(details_and_relatives_follow_in_order, enter, leave)
 	FILE *file = log_to_file(w);
 	char line[1024];
 
-	fault_events_add_signal(&w->stream.events,
-				&(struct fault_signal_report){ .kind = "pcie_aer",
-							       .device = "0000:c1:00.0",
-							       .time_ns = w->now,
-							       .pid = -1 });
+	fault_events_add_signal(&w->events, &(struct fault_signal_report){ .kind = "pcie_aer",
+									   .device = "0000:c1:00.0",
+									   .time_ns = w->now,
+									   .pid = -1 });
 	assert_non_null(fgets(line, sizeof(line), file));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *members;

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 #include "lines.h"
-#include "faults/recognise/kernel_line.h"
+#include "faults/recognise/recognise.h"
 
 static struct kernel_line next(const char *text, size_t len, size_t *offset)
 {

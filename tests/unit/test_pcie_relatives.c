@@ -5,7 +5,7 @@
  * the other.
  */
 #include "unit.h"
-#include "faults/recognise/pcie_relatives.h"
+#include "faults/recognise/recognise.h"
 
 #define SECOND 1000000000ull
 #define T0 (10000 * SECOND)

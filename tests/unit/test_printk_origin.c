@@ -9,7 +9,7 @@
 
 #include "unit.h"
 #include "made_up_tree.h"
-#include "faults/prove/printk_origin.h"
+#include "faults/prove/parts.h"
 
 #define SECOND 1000000000ull
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -3,7 +3,7 @@
  * Proves that the verdict on each excerpt of tests/data/verdicts.tsv is the one that the vendor's sources ask for, by the
  * rules that it names: in the agent, and in what a check reads in its metrics file.
  */
-#include "faults/prove/fault_stream.h"
+#include "faults/prove/prove.h"
 #include "health/health.h"
 #include "lines.h"
 #include "health/metrics_file.h"
@@ -23,20 +23,21 @@ static struct snapshot after(const char *lines)
 	static const struct log quiet;
 	static const struct xid_policy no_policy;
 	struct faults faults = {};
-	struct fault_stream stream = { .origins_ns = UINT64_MAX,
-				       .events = { .faults = &faults,
-						   .handle = ignore,
-						   .policy = &no_policy,
-						   .log = &quiet,
-						   .uevents_ns = UINT64_MAX,
-						   .started_ns = UINT64_MAX } };
+	struct fault_events events = { .faults = &faults,
+				       .handle = ignore,
+				       .policy = &no_policy,
+				       .log = &quiet,
+				       .uevents_ns = UINT64_MAX,
+				       .started_ns = UINT64_MAX };
+	struct fault_stream *stream = fault_stream_new(&events, false);
 	struct span rest = { lines, lines + strlen(lines) };
 	struct snapshot s = { .faults.gpu_watched = true };
 	struct kmsg_record record = {};
 	uint64_t now = 1000 * SECOND;
 
+	assert_non_null(stream);
 	for (int i = 0; i < SIGNALS; i++)
-		stream.events.enabled_ns[i] = UINT64_MAX;
+		events.enabled_ns[i] = UINT64_MAX;
 	while (span_left(rest)) {
 		struct span line = span_take_line(&rest);
 
@@ -44,12 +45,13 @@ static struct snapshot after(const char *lines)
 		record.time_us = now / 1000;
 		record.continued = span_starts_with(line, "NVRM");
 		record.text_len = span_left(line);
-		fault_stream_record(&stream, &record, line.at, now);
+		fault_stream_record(stream, &record, line.at, RECORD_NEW, now);
 		now += 200 * SECOND;
 	}
-	fault_stream_expire(&stream, now, true);
-	assert_int_equal(faults_snapshot(&faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
-	fault_stream_free(&stream);
+	fault_stream_expire(stream, now, true);
+	assert_int_equal(
+		faults_snapshot(&faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
+	fault_stream_free(stream);
 	faults_free(&faults);
 	return s;
 }

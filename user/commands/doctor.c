@@ -16,7 +16,7 @@
 #include "base/safe_text.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
-#include "faults/fault_facts.h"
+#include "faults/fault_offer.h"
 #include "rpc/choice.h"
 #include "rpc/source.h"
 
@@ -227,7 +227,7 @@ static void add_mounts(struct diagnosis *d)
 
 /* ---- faults of GPUs ---- */
 
-static void add_callers(struct diagnosis *d, const struct fault_facts *f)
+static void add_callers(struct diagnosis *d, const struct fault_offer *f)
 {
 	static const char otherwise[] = "fault texts count if the driver reports the fault, too, "
 					"or if they look like its own";
@@ -254,9 +254,9 @@ static void add_callers(struct diagnosis *d, const struct fault_facts *f)
 
 static void add_faults(struct diagnosis *d)
 {
-	struct fault_facts f;
+	struct fault_offer f;
 
-	fault_facts_read(&f, d->root, d->release);
+	fault_offer_read(&f, d->root, d->release);
 	if (f.log)
 		add_finding(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
 	else

@@ -20,7 +20,7 @@
 
 /* How often to poll what has no descriptor; and modules, if the kernel reports no events
  * of them. */
-#define POLL_MS GPU_POLL_MS
+#define POLL_MS FAULT_POLL_MS
 #define MODULES_POLL_MS 200
 
 /* How often at least to look at sunrpc. */
@@ -63,7 +63,7 @@ static uint64_t capabilities_for_hooks(const struct observer *o, uint64_t have)
 	if (o->rpc && o->sources & RPC_SOURCE_BIT(RPC_SOURCE_BTF) && in_other_netns())
 		keep |= CAPABILITY(CAP_SYS_PTRACE);
 	/* The files that other users' processes hold. */
-	if (o->gpu_wanted && o->gpu_options.holders)
+	if (o->gpu_wanted && o->fault_options.holders)
 		keep |= CAPABILITY(CAP_SYS_PTRACE);
 	/* The files of tracefs belong to root. */
 	if (programs && geteuid())
@@ -116,7 +116,7 @@ static void on_event(void *context, const struct event *event)
 
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
 		   unsigned int sources, const char *types_file, uint64_t slower_ns,
-		   const struct gpu_options *gpu, const struct event_sink *events)
+		   const struct fault_options *gpu, const struct event_sink *events)
 {
 	int gpu_error = 0;
 
@@ -155,13 +155,13 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 		follow_sunrpc(o, false);
 	}
 	if (o->gpu_wanted) {
-		o->gpu_options = *gpu;
-		o->gpu_options.handle = on_event;
-		o->gpu_options.context = o;
-		o->gpu = gpu_hooks_new(log, &o->gpu_options);
+		o->fault_options = *gpu;
+		o->fault_options.handle = on_event;
+		o->fault_options.context = o;
+		o->gpu = fault_observer_new(log, &o->fault_options);
 		gpu_error = o->gpu ? 0 : errno;
 		if (o->gpu)
-			add_descriptor(o, gpu_hooks_fd(o->gpu));
+			add_descriptor(o, fault_observer_fd(o->gpu));
 	}
 	kernel_types_forget();
 	if (gpu_error == EPERM || (o->rpc && !o->gpu && rpc_observer_error(o->rpc) == EPERM))
@@ -173,7 +173,7 @@ void observer_stop(struct observer *o)
 {
 	if (!o->log)
 		return; /* never begun */
-	gpu_hooks_free(o->gpu);
+	fault_observer_free(o->gpu);
 	event_log_free(o->events);
 	rpc_observer_free(o->rpc);
 	if (o->modules >= 0)
@@ -188,9 +188,9 @@ unsigned int observer_poll(struct observer *o)
 	uint64_t now = monotonic_ns();
 
 	if (o->gpu && now >= o->gpu_due_ns) {
-		gpu_hooks_poll(o->gpu);
+		fault_observer_poll(o->gpu);
 		event_log_flush(o->events, now, false);
-		o->gpu_due_ns = now + GPU_POLL_MS * 1000000ull;
+		o->gpu_due_ns = now + FAULT_POLL_MS * 1000000ull;
 	}
 	if (o->modules < 0 || now >= o->rpc_due_ns)
 		follow_sunrpc(o, false);
@@ -205,7 +205,7 @@ int observer_fd(const struct observer *o)
 void observer_consume(struct observer *o)
 {
 	if (o->gpu)
-		gpu_hooks_consume(o->gpu);
+		fault_observer_consume(o->gpu);
 	if (o->modules >= 0 && module_events_read(o->modules))
 		follow_sunrpc(o, true);
 }
@@ -240,7 +240,7 @@ int observer_snapshot(struct observer *o, struct snapshot *s)
 		s->self.rpc_hook_count = s->self.hook_count;
 	}
 	if (o->gpu_wanted && !err)
-		err = gpu_hooks_snapshot(o->gpu, s);
+		err = fault_observer_snapshot(o->gpu, s);
 	if (o->events)
 		snapshot_drop(&s->self, "event_log", event_log_lost(o->events));
 	snapshot_drop(&s->self, "messages", log_lost());

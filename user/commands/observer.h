@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
-#include "faults/gpu_hooks.h"
+#include "faults/fault_observer.h"
 #include "snapshot/snapshot.h"
 #include "rpc/rpc_observer.h"
 #include "sinks/event_log.h"
@@ -22,8 +22,8 @@ struct observer {
 	const struct log *log;
 	struct rpc_observer *rpc; /* NULL: not wanted */
 	uint64_t rpc_due_ns; /* when to look at sunrpc next */
-	struct gpu_hooks *gpu; /* NULL: not wanted, or failed */
-	struct gpu_options gpu_options;
+	struct fault_observer *gpu; /* NULL: not wanted, or failed */
+	struct fault_options fault_options;
 	struct event_log *events; /* takes the events of @gpu, and others; NULL: not wanted */
 	bool gpu_wanted;
 	unsigned int sources; /* of calls, that may be used: see rpc/choice.h */
@@ -40,7 +40,7 @@ struct observer {
  * be attached, or -ENOMEM. Call observer_stop() in any case; an observer of all zeros may be stopped, too. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
 		   unsigned int sources, const char *types_file, uint64_t slower_ns,
-		   const struct gpu_options *gpu, const struct event_sink *events);
+		   const struct fault_options *gpu, const struct event_sink *events);
 void observer_stop(struct observer *o);
 
 /* Gives up the capabilities that the hooks will not need, whatever happens, but for those

@@ -234,7 +234,7 @@ static void on_answers(void *context)
 	if (writer_serve(&a->files[FILE_OUTPUT], &err))
 		exported(a, err);
 	if (writer_serve(&a->files[FILE_STATE], &err) && err && a->observer.gpu)
-		gpu_hooks_state_lost(a->observer.gpu);
+		fault_observer_state_lost(a->observer.gpu);
 	writer_serve(&a->files[FILE_EVENTS], &err);
 }
 
@@ -413,7 +413,7 @@ static int open_heartbeat(struct agent *a)
 }
 
 /* Observes and writes until the end. Returns the exit code. */
-static int observe(struct agent *a, const struct gpu_options *gpu)
+static int observe(struct agent *a, const struct fault_options *gpu)
 {
 	const struct loop_handler handler = { on_tick, on_answers, a->answers, on_report, a };
 	const struct options *options = a->options;
@@ -470,7 +470,7 @@ int cmd_run(const struct options *options)
 			   .acks.path = options->ack,
 			   .mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) };
 	struct xid_policy policy = {};
-	struct gpu_options gpu = {
+	struct fault_options gpu = {
 		.replay = true,
 		.holders = options->events,
 		.accept_user_kmsg = options->accept_user_kmsg,

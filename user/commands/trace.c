@@ -138,7 +138,7 @@ static int observe_session(struct trace *t)
 static int trace_now(const struct options *options)
 {
 	const struct xid_policy policy = {};
-	const struct gpu_options gpu = {
+	const struct fault_options gpu = {
 		.replay = true,
 		.accept_user_kmsg = options->accept_user_kmsg,
 		.policy = &policy,

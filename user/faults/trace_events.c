@@ -7,7 +7,7 @@
  * release 575 on, and before that it can be probed. A tracepoint is preferred:
  * it has the message.
  */
-#include "faults/trace_events.h"
+#include "faults/fault_observer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@
 #include "base/clock.h"
 #include "base/label.h"
 #include "base/process.h"
-#include "faults/fault_facts.h"
+#include "faults/fault_offer.h"
+#include "faults/prove/prove.h"
 #include "kernel/kernel_types.h"
 #include "kernel/module_events.h"
 #include "kernel/trace_instance.h"
@@ -47,6 +48,7 @@ static const enum fault_signal signal_of[EVENTS] = {
 struct trace_events {
 	const struct log *log;
 	struct fault_stream *stream;
+	struct fault_events *counted; /* what they report is counted there */
 	struct trace_instance *instance;
 	struct trace_event events[EVENTS];
 	bool probe_defined;
@@ -110,7 +112,7 @@ static void on_driver(void *context, const struct trace_event *event, const stru
 
 	read_device(report.device, sizeof(report.device), event, r);
 	read_text(report.message, sizeof(report.message), event, r, "msg");
-	fault_stream_driver(t->stream, &report);
+	fault_stream_report(t->stream, &report);
 }
 
 /* Sets in @signal what all have in common, and passes it on. */
@@ -120,7 +122,7 @@ static void add_signal(struct trace_events *t, const struct trace_record *r,
 	signal.time_ns = r->time;
 	signal.text = text;
 	signal.text_len = strlen(text);
-	fault_events_add_signal(&t->stream->events, &signal);
+	fault_events_add_signal(t->counted, &signal);
 }
 
 /* By the kernel's values (include/linux/aer.h): its names, and our severities. */
@@ -228,7 +230,7 @@ static void update_driver(struct trace_events *t)
 /* Notes since when each signal is enabled, by one event or another. */
 static void note_times(struct trace_events *t)
 {
-	uint64_t now[SIGNALS], *since = t->stream->events.enabled_ns;
+	uint64_t now[SIGNALS], *since = t->counted->enabled_ns;
 
 	for (int i = 0; i < SIGNALS; i++)
 		now[i] = UINT64_MAX;
@@ -238,7 +240,7 @@ static void note_times(struct trace_events *t)
 	/* Reports that were not read when the driver was unloaded are lost. */
 	for (int i = SIGNAL_XID; i <= SIGNAL_SXID; i++)
 		if (now[i] == UINT64_MAX && since[i] != UINT64_MAX)
-			t->stream->reports_lost_ns = monotonic_ns();
+			fault_stream_reports_lost(t->stream, monotonic_ns());
 	for (int i = 0; i < SIGNALS; i++)
 		if (now[i] == UINT64_MAX || since[i] == UINT64_MAX)
 			since[i] = now[i];
@@ -252,9 +254,10 @@ static void note_driver(struct trace_events *t)
 
 	if (driver != t->driver)
 		t->driver_has_function = driver && t->events[EVENT_PROBE].enabled &&
-					 fault_facts_has_symbol("", t->events[EVENT_PROBE].name);
+					 fault_offer_has_symbol("", t->events[EVENT_PROBE].name);
 	t->driver = driver;
-	t->stream->reports_expected = t->events[EVENT_XID].enabled || t->driver_has_function;
+	fault_stream_reports_expected(t->stream,
+				      t->events[EVENT_XID].enabled || t->driver_has_function);
 }
 
 static void look_for_driver(struct trace_events *t)
@@ -338,7 +341,7 @@ static void enable_kernel_events(struct trace_events *t, const struct log *log)
 }
 
 struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream,
-				      int *error)
+				      struct fault_events *events, int *error)
 {
 	struct trace_events *t = calloc(1, sizeof(*t));
 	int64_t log_offset_ns;
@@ -348,6 +351,7 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 	*t = (struct trace_events){
 		.log = log,
 		.stream = stream,
+		.counted = events,
 		.events = {
 			[EVENT_MODULE_LOAD] = { "module", "module_load", on_module },
 			[EVENT_MODULE_FREE] = { "module", "module_free", on_module },
@@ -375,7 +379,7 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 		return NULL;
 	}
 	if (trace_instance_log_offset(t->instance, &log_offset_ns)) {
-		stream->log_offset_ns = log_offset_ns;
+		fault_stream_log_offset(stream, log_offset_ns);
 		log_debug(log, "the kernel log's clock is off by %lld ns",
 			  (long long)log_offset_ns);
 	}
@@ -405,7 +409,7 @@ void trace_events_consume(struct trace_events *t)
 	trace_instance_consume(t->instance);
 	missed = trace_instance_missed(t->instance);
 	if (missed != t->missed)
-		t->stream->reports_lost_ns = monotonic_ns();
+		fault_stream_reports_lost(t->stream, monotonic_ns());
 	t->missed = missed;
 	if (t->modules_changed)
 		look_for_driver(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Pairs the two reports of one fault. */
-#include "faults/prove/fault_pairs.h"
+#include "faults/prove/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Makes one event of each fault, whichever and however many ways it is reported on. */
-#include "faults/prove/fault_stream.h"
+#include "faults/prove/parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,9 +30,9 @@ static void count_pending(struct fault_stream *s, const struct fault_report *rep
 	if (!xid_line_next(report->message, len, &offset, &line))
 		return;
 	if (proved)
-		fault_events_add_fault(&s->events, &line, &origin, report->message, len);
+		fault_events_add_fault(s->events, &line, &origin, report->message, len);
 	else
-		fault_events_add_unverified(&s->events, &line, &origin, report->message, len);
+		fault_events_add_unverified(s->events, &line, &origin, report->message, len);
 }
 
 /* A text without the driver's report, of @count that are equal. */
@@ -44,7 +44,7 @@ static void count_text_alone(struct fault_stream *s, const struct fault_report *
 	bool proved = report->likely && (lost || !s->reports_expected);
 
 	if (!report->pending || proved)
-		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT] += count;
+		s->events->faults->counts.fault_paths[FAULT_PATH_TEXT] += count;
 	for (uint64_t i = 0; report->pending && i < count; i++)
 		count_pending(s, report, proved);
 }
@@ -62,7 +62,7 @@ static void count_report(struct fault_stream *s, const struct fault_report *repo
 
 	snprintf(line.pci, sizeof(line.pci), "%s", report->device);
 	xid_line_read_message(&line, report->message, len);
-	fault_events_add_fault(&s->events, &line, &origin, report->message, len);
+	fault_events_add_fault(s->events, &line, &origin, report->message, len);
 }
 
 /* Both reports of a fault: @report, and the one that has waited. */
@@ -71,7 +71,7 @@ static void count_both(struct fault_stream *s, const struct fault_report *report
 	const struct fault_report *other = &s->pairs.taken;
 	const struct fault_report *text = report->by_driver ? other : report;
 
-	s->events.faults->counts.fault_paths[FAULT_PATH_BOTH]++;
+	s->events->faults->counts.fault_paths[FAULT_PATH_BOTH]++;
 	if (!text->pending)
 		return;
 	/* A text that may be anybody's decides neither severity nor recovery. */
@@ -97,7 +97,7 @@ static void count_alone(struct fault_stream *s, const struct fault_report *repor
 		count_text_alone(s, report, count);
 		return;
 	}
-	s->events.faults->counts.fault_paths[FAULT_PATH_DRIVER] += count;
+	s->events->faults->counts.fault_paths[FAULT_PATH_DRIVER] += count;
 	for (uint64_t i = 0; i < count; i++)
 		count_report(s, report);
 }
@@ -134,14 +134,14 @@ static void pair(struct fault_stream *s, const struct fault_report *report)
 static void pair_text(struct fault_stream *s, const struct xid_line *line,
 		      const struct fault_report *report, uint64_t time_ns)
 {
-	if (time_ns >= s->events.enabled_ns[signal_of(line)])
+	if (time_ns >= s->events->enabled_ns[signal_of(line)])
 		pair(s, report);
 	/* No report will come, but since the start one may have come: the driver may have
 	 * been unloaded since. */
-	else if (time_ns >= s->events.started_ns && fault_pairs_take(&s->pairs, report, true))
+	else if (time_ns >= s->events->started_ns && fault_pairs_take(&s->pairs, report, true))
 		count_both(s, report);
 	else if (report->pending && report->likely) {
-		s->events.faults->counts.fault_paths[FAULT_PATH_TEXT]++;
+		s->events->faults->counts.fault_paths[FAULT_PATH_TEXT]++;
 		count_pending(s, report, true);
 	} else
 		count_alone(s, report);
@@ -170,14 +170,14 @@ static void count_header(struct fault_stream *s, const struct fault_origin *orig
 	switch (provenance_origin(p, line->header, line->header_len)) {
 	case PRINTK_ORIGIN_DRIVER:
 		if (provenance_begins_call(p, line->header)) {
-			fault_events_add_fault(&s->events, line, origin, p->text, p->len);
+			fault_events_add_fault(s->events, line, origin, p->text, p->len);
 			break;
 		}
 		/* The driver prints each Xid by a call of its own, as far as is known. */
 		set_pending(&report, line, true);
 		break;
 	case PRINTK_ORIGIN_OTHER:
-		fault_events_add_unverified(&s->events, line, origin, p->text, p->len);
+		fault_events_add_unverified(s->events, line, origin, p->text, p->len);
 		return;
 	case PRINTK_ORIGIN_UNKNOWN:
 		set_pending(&report, line, provenance_likely(p, line->header, report.nvswitch));
@@ -197,7 +197,7 @@ static void count_lines(struct fault_stream *s, const struct fault_origin *origi
 		if (!(line.follows_xid &&
 		      fault_pairs_pending(&s->pairs, line.device, line.follows_xid)) &&
 		    ((p->record && p->record->facility) || provenance_accepts(p, &line)))
-			fault_events_add_line(&s->events, origin->time_ns, &line);
+			fault_events_add_line(s->events, origin->time_ns, &line);
 }
 
 /* Counts the faults of a text, and what else it has. */
@@ -217,7 +217,7 @@ static void count_text(struct fault_stream *s, const struct fault_origin *origin
 	}
 }
 
-void fault_stream_driver(struct fault_stream *s, const struct fault_report *report)
+void fault_stream_report(struct fault_stream *s, const struct fault_report *report)
 {
 	struct xid_line line = { .kind = report->nvswitch ? XID_LINE_SXID : XID_LINE_XID,
 				 .code = report->code };
@@ -281,22 +281,20 @@ static bool make_room_for_message(struct fault_stream *s, enum printk_origin ori
 		s->others_crowded++;
 	} else {
 		s->crowded++;
-		if (s->gap_ns < oldest->event->time)
-			s->gap_ns = oldest->event->time;
+		fault_stream_gap(s, oldest->event->time);
 	}
 	printk_queue_remove(&s->printk, i);
 	return true;
 }
 
-void fault_stream_printk(struct fault_stream *s, const struct printk_event *event,
-			 enum printk_origin origin, uint64_t now_ns)
+void fault_stream_message(struct fault_stream *s, const struct printk_event *event,
+			  enum printk_origin origin, uint64_t now_ns)
 {
 	if (!make_room_for_message(s, origin, now_ns) ||
 	    printk_queue_add(&s->printk, event, origin, now_ns))
 		return;
 	s->crowded++;
-	if (s->gap_ns < event->time)
-		s->gap_ns = event->time;
+	fault_stream_gap(s, event->time);
 }
 
 static void count_forged(struct fault_stream *s, const struct fault_origin *origin,
@@ -315,7 +313,7 @@ static void count_forged(struct fault_stream *s, const struct fault_origin *orig
 						      .text_len = len };
 
 		if (line.kind != XID_LINE_SXID_DETAIL)
-			fault_events_add_signal(&s->events, &signal);
+			fault_events_add_signal(s->events, &signal);
 	}
 }
 
@@ -329,17 +327,17 @@ static void count_record(struct fault_stream *s, const struct fault_origin *orig
 }
 
 void fault_stream_record(struct fault_stream *s, const struct kmsg_record *record, const char *text,
-			 uint64_t now_ns)
+			 enum record_age age, uint64_t now_ns)
 {
 	size_t len = record->text_len;
-	bool before_start = record->sequence < s->first_record;
-	bool before_hook = before_start || record->sequence < s->first_message;
+	bool before_start = age == RECORD_BEFORE_START;
 	struct printk_pieces calls = {};
 	/* Where such records count, they are taken for the driver's. */
 	bool by_process = record->facility && !s->accept_user_kmsg;
 	/* A message of the same text is that of a later record. */
 	struct printk_event *printk =
-		before_hook ? NULL : printk_queue_take(&s->printk, text, len, by_process, &calls);
+		age == RECORD_NEW ? printk_queue_take(&s->printk, text, len, by_process, &calls) :
+				    NULL;
 	struct provenance p = { .text = text, .len = len, .record = record, .pieces = &calls };
 	uint64_t log_ns = record->time_us * 1000;
 	int64_t time_ns = (int64_t)log_ns + s->log_offset_ns;
@@ -364,10 +362,10 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	}
 	if (origin.time_ns > now_ns)
 		origin.time_ns = now_ns;
-	if (before_start && origin.time_ns >= s->events.started_ns)
-		origin.time_ns = s->events.started_ns - 1;
+	if (before_start && origin.time_ns >= s->events->started_ns)
+		origin.time_ns = s->events->started_ns - 1;
 	s->read_to_ns = origin.time_ns;
-	p.all_known = !before_hook && s->origins_ns != UINT64_MAX &&
+	p.all_known = age == RECORD_NEW && s->origins_ns != UINT64_MAX &&
 		      origin.time_ns >= s->origins_ns + PRINTK_ORDER_NS &&
 		      (!s->gap_ns || origin.time_ns > s->gap_ns + PRINTK_ORDER_NS);
 	count_record(s, &origin, &p, now_ns);
@@ -393,8 +391,66 @@ void fault_stream_expire(struct fault_stream *s, uint64_t now_ns, bool all)
 		count_alone(s, &report);
 }
 
+/* ---- its state ---- */
+
+struct fault_stream *fault_stream_new(struct fault_events *events, bool accept_user_kmsg)
+{
+	struct fault_stream *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->events = events;
+	s->accept_user_kmsg = accept_user_kmsg;
+	s->origins_ns = UINT64_MAX;
+	return s;
+}
+
+void fault_stream_all_read(struct fault_stream *s, uint64_t ns)
+{
+	s->all_read_ns = ns;
+}
+
+void fault_stream_log_closed(struct fault_stream *s)
+{
+	s->read_to_ns = 0;
+}
+
+void fault_stream_log_offset(struct fault_stream *s, int64_t ns)
+{
+	s->log_offset_ns = ns;
+}
+
+void fault_stream_origins(struct fault_stream *s, uint64_t ns)
+{
+	s->origins_ns = ns;
+}
+
+void fault_stream_gap(struct fault_stream *s, uint64_t ns)
+{
+	if (s->gap_ns < ns)
+		s->gap_ns = ns;
+}
+
+void fault_stream_reports_expected(struct fault_stream *s, bool expected)
+{
+	s->reports_expected = expected;
+}
+
+void fault_stream_reports_lost(struct fault_stream *s, uint64_t ns)
+{
+	s->reports_lost_ns = ns;
+}
+
+void fault_stream_snapshot(const struct fault_stream *s, struct self *self)
+{
+	snapshot_drop(self, "printk_crowded", s->crowded);
+}
+
 void fault_stream_free(struct fault_stream *s)
 {
+	if (!s)
+		return;
 	printk_queue_free(&s->printk);
 	fault_pairs_free(&s->pairs);
+	free(s);
 }

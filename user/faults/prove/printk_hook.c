@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The hook on the kernel's printk: loads bpf/printk.bpf.c and passes its messages to a handler. */
-#include "faults/prove/printk_hook.h"
+#include "faults/prove/parts.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
+#include "base/clock.h"
 #include "base/span.h"
+#include "kernel/bpf_support.h"
+#include "kernel/kernel_log.h"
 #include "printk.skel.h"
 
 /* More than the buffer holds: when so many were read, all that was in it has been. */
 #define READ_MAX (PRINTK_RING_BYTES / PRINTK_SHORT)
 
 struct printk_hook {
-	unsigned int read; /* messages, in this turn */
-	printk_handler *handle;
-	void *context;
+	const struct log *log;
+	struct fault_stream *stream;
 	struct printk_bpf *bpf;
 	struct ring_buffer *ring;
 	struct bpf_memory memory;
+	struct printk_origins origins;
+	struct kernel_log_mark begin; /* it passes on what was printed after that */
+	unsigned int read; /* messages, in this turn */
+	uint64_t dropped; /* messages, so far */
 };
 
 /* The tracepoint has the same form with and without commit 5aa7eea9316c of 5.19. */
@@ -33,87 +40,11 @@ bool printk_hook_has_every_message(const char *release)
 	return span_take(&s, ".") && span_take_number(&s, 10, UINT_MAX, &minor) && minor >= 19;
 }
 
-static int on_event(void *context, void *data, size_t size)
-{
-	const struct printk_event *event = data;
-	struct printk_hook *h = context;
+/* ---- who calls printk ---- */
 
-	if (size >= sizeof(*event) && event->len <= size - sizeof(*event))
-		h->handle(h->context, event);
-	/* A flood that fills the buffer as fast as it is read would have no end. */
-	return ++h->read < READ_MAX ? 0 : -1;
-}
-
-struct printk_hook *printk_hook_new(const struct log *log, struct kernel_log_mark *begin,
-				    printk_handler *handle, void *context)
-{
-	struct printk_hook *h = calloc(1, sizeof(*h));
-	int err = ENOMEM;
-
-	if (!h)
-		goto failed;
-	h->handle = handle;
-	h->context = context;
-	bpf_error_log_clear();
-	h->bpf = printk_bpf__open_and_load();
-	kernel_log_mark(begin);
-	if (!h->bpf || printk_bpf__attach(h->bpf)) {
-		err = errno;
-		log_write_lines(log, LOG_LEVEL_WARN, bpf_error_log(),
-				"cannot hook printk: %s; %s. Faults are read from the kernel log "
-				"only",
-				bpf_reason(err), bpf_advice(err));
-		goto failed;
-	}
-	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring), on_event, h, NULL);
-	if (!h->ring) {
-		err = errno;
-		log_warn(log, "cannot read the printk hook's buffer: %s", strerror(err));
-		goto failed;
-	}
-	bpf_object_memory(h->bpf->obj, &h->memory);
-	return h;
-failed:
-	kernel_log_mark_free(begin);
-	printk_hook_free(h);
-	errno = err;
-	return NULL;
-}
-
-void printk_hook_free(struct printk_hook *h)
-{
-	if (!h)
-		return;
-	ring_buffer__free(h->ring);
-	printk_bpf__destroy(h->bpf);
-	free(h);
-}
-
-int printk_hook_fd(const struct printk_hook *h)
-{
-	return ring_buffer__epoll_fd(h->ring);
-}
-
-void printk_hook_consume(struct printk_hook *h)
-{
-	h->read = 0;
-	ring_buffer__consume(h->ring);
-}
-
-uint64_t printk_hook_dropped(const struct printk_hook *h)
-{
-	struct bpf_counts counts = {};
-
-	bpf_program_counts(h->bpf->progs.printk_console, &counts);
-	return h->bpf->bss->printk_dropped + counts.misses;
-}
-
-uint64_t printk_hook_others_dropped(const struct printk_hook *h)
-{
-	return h->bpf->bss->printk_others_dropped;
-}
-
-bool printk_hook_protect(struct printk_hook *h, const struct printk_origins *o)
+/* Keeps room in the buffer for messages of the driver's modules; NULL: they are not known,
+ * so no message is treated as another's. Returns whether that has changed. */
+static bool protect(struct printk_hook *h, const struct printk_origins *o)
 {
 	struct printk_range *known = h->bpf->bss->printk_driver, ranges[PRINTK_DRIVER_RANGES] = {};
 	bool changed = h->bpf->bss->printk_driver_known != !!o;
@@ -126,12 +57,177 @@ bool printk_hook_protect(struct printk_hook *h, const struct printk_origins *o)
 	return changed;
 }
 
-const struct bpf_object *printk_hook_object(const struct printk_hook *h)
+/* A lack of memory or descriptors ends; addresses that the kernel hides stay hidden. */
+static bool is_passing(int err)
 {
-	return h->bpf->obj;
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -EIO;
 }
 
-const struct bpf_memory *printk_hook_memory(const struct printk_hook *h)
+void printk_hook_modules_changed(struct printk_hook *h)
 {
-	return &h->memory;
+	int before;
+
+	if (!h || h->stream->origins_ns == UINT64_MAX)
+		return;
+	before = h->origins.error;
+	if (!printk_origins_read(&h->origins, "", monotonic_ns())) {
+		/* Until then its messages were not told from others. */
+		if (protect(h, &h->origins))
+			fault_stream_gap(h->stream, monotonic_ns());
+		return;
+	}
+	protect(h, NULL);
+	if (!is_passing(h->origins.error))
+		fault_stream_origins(h->stream, UINT64_MAX);
+	if (h->origins.error == before)
+		return;
+	log_warn(h->log,
+		 "cannot find out who calls printk: /proc/modules and "
+		 "/proc/kallsyms: %s. Fault texts count if the driver reports "
+		 "the fault, too, or if they look like its own",
+		 h->origins.error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
+					      "kernel.kptr_restrict below 2" :
+					      strerror(-h->origins.error));
+}
+
+/* ---- messages ---- */
+
+static void pass_on(struct printk_hook *h, const struct printk_event *event)
+{
+	size_t depth = event->depth <= PRINTK_STACK ? event->depth : 0;
+	enum printk_origin origin = PRINTK_ORIGIN_UNKNOWN;
+	const uint64_t *stack = (const uint64_t *)event->stack;
+	uint64_t now = monotonic_ns();
+
+	if (printk_origins_stale(&h->origins, "", stack, depth, event->time, now))
+		printk_hook_modules_changed(h);
+	if (h->stream->origins_ns != UINT64_MAX)
+		origin = printk_origin(&h->origins, stack, depth, event->time);
+	fault_stream_message(h->stream, event, origin, now);
+}
+
+static int on_event(void *context, void *data, size_t size)
+{
+	const struct printk_event *event = data;
+	struct printk_hook *h = context;
+
+	if (size >= sizeof(*event) && event->len <= size - sizeof(*event))
+		pass_on(h, event);
+	/* A flood that fills the buffer as fast as it is read would have no end. */
+	return ++h->read < READ_MAX ? 0 : -1;
+}
+
+/* Messages that found the buffer full, or the program running already. */
+static uint64_t count_dropped(const struct printk_hook *h)
+{
+	struct bpf_counts counts = {};
+
+	bpf_program_counts(h->bpf->progs.printk_console, &counts);
+	return h->bpf->bss->printk_dropped + counts.misses;
+}
+
+void printk_hook_consume(struct printk_hook *h)
+{
+	uint64_t dropped;
+
+	if (!h)
+		return;
+	h->read = 0;
+	ring_buffer__consume(h->ring);
+	dropped = count_dropped(h);
+	if (dropped != h->dropped)
+		fault_stream_gap(h->stream, monotonic_ns());
+	h->dropped = dropped;
+}
+
+bool printk_hook_begins_after(struct printk_hook *h, uint64_t sequence)
+{
+	return h && sequence < kernel_log_after(&h->begin);
+}
+
+void printk_hook_all_read(struct printk_hook *h)
+{
+	if (h)
+		kernel_log_mark_free(&h->begin);
+}
+
+/* ---- attaching ---- */
+
+struct printk_hook *printk_hook_new(const struct log *log, bool quiet, struct fault_stream *stream)
+{
+	struct printk_hook *h = calloc(1, sizeof(*h));
+	struct log attaching = *log;
+	struct utsname uts;
+	int err = ENOMEM;
+
+	if (!h)
+		goto failed;
+	attaching.quiet |= quiet;
+	h->log = log;
+	h->stream = stream;
+	h->begin.fd = -1;
+	bpf_error_log_clear();
+	h->bpf = printk_bpf__open_and_load();
+	kernel_log_mark(&h->begin);
+	if (!h->bpf || printk_bpf__attach(h->bpf)) {
+		err = errno;
+		log_write_lines(&attaching, LOG_LEVEL_WARN, bpf_error_log(),
+				"cannot hook printk: %s; %s. Faults are read from the kernel log "
+				"only",
+				bpf_reason(err), bpf_advice(err));
+		goto failed;
+	}
+	h->ring = ring_buffer__new(bpf_map__fd(h->bpf->maps.printk_ring), on_event, h, NULL);
+	if (!h->ring) {
+		err = errno;
+		log_warn(&attaching, "cannot read the printk hook's buffer: %s", strerror(err));
+		goto failed;
+	}
+	bpf_object_memory(h->bpf->obj, &h->memory);
+	/* Messages from now on have a known origin, if the kernel shows who called printk. */
+	if (!uname(&uts) && printk_hook_has_every_message(uts.release)) {
+		fault_stream_origins(stream, monotonic_ns());
+		printk_hook_modules_changed(h);
+	}
+	return h;
+failed:
+	printk_hook_free(h);
+	errno = err;
+	return NULL;
+}
+
+void printk_hook_free(struct printk_hook *h)
+{
+	if (!h)
+		return;
+	ring_buffer__free(h->ring);
+	printk_bpf__destroy(h->bpf);
+	kernel_log_mark_free(&h->begin);
+	printk_origins_free(&h->origins);
+	free(h);
+}
+
+int printk_hook_fd(const struct printk_hook *h)
+{
+	return h ? ring_buffer__epoll_fd(h->ring) : -1;
+}
+
+static void add_runs(void *self, const char *program, uint64_t runs, uint64_t ns)
+{
+	snapshot_program(self, program, runs, ns);
+}
+
+void printk_hook_snapshot(const struct printk_hook *h, struct self *self)
+{
+	snapshot_hook(self, "printk_console", h);
+	if (!h)
+		return;
+	self->map_bytes += h->memory.maps;
+	self->program_bytes += h->memory.programs;
+	bpf_object_runs(h->bpf->obj, add_runs, self);
+	snapshot_drop(self, "printk", count_dropped(h));
+	/* Those for which there was room, which is kept for the driver's: none of its modules was
+	 * on their stack. */
+	snapshot_drop(self, "printk_others",
+		      h->bpf->bss->printk_others_dropped + h->stream->others_crowded);
 }

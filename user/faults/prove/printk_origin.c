@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Who called printk, by the addresses in a kernel stack. */
-#include "faults/prove/printk_origin.h"
+#include "faults/prove/parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -325,6 +325,17 @@ bool printk_origins_stale(const struct printk_origins *o, const char *root, cons
 	       (now_ns > o->read_ns + AGE_NS ||
 		printk_origin(o, stack, depth, time_ns) == PRINTK_ORIGIN_DRIVER ||
 		module_number(root, driver_modules[0]) != o->driver);
+}
+
+int printk_origins_shown(const char *root)
+{
+	struct printk_origins o = {};
+	int err = printk_origins_read(&o, root, 1);
+
+	if (!err)
+		err = printk_origins_read_functions(&o, root);
+	printk_origins_free(&o);
+	return err;
 }
 
 void printk_origins_free(struct printk_origins *o)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Messages of the printk hook that wait for their record in the kernel log. */
-#include "faults/prove/printk_queue.h"
+#include "faults/prove/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

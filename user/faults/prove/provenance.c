@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Whether a line in the kernel log was printed by who its text names. */
-#include "faults/prove/provenance.h"
+#include "faults/prove/parts.h"
 
 #include <string.h>
 

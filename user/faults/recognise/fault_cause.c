@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Whose fault an Xid is that a program can cause: its cgroup, as far as no user made it. */
-#include "faults/recognise/fault_cause.h"
+#include "faults/recognise/recognise.h"
 
 #include <limits.h>
 #include <stdio.h>

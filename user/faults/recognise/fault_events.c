@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Counts each fault and each other failure, and hands out an event of it. */
-#include "faults/recognise/fault_events.h"
+#include "faults/recognise/recognise.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/safe_text.h"
-#include "faults/recognise/fault_cause.h"
-#include "faults/recognise/kernel_line.h"
+#include "faults/gpu_holders.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_details.h"
 #include "xid/xid_verdict.h"

@@ -16,7 +16,7 @@
  *	%*  up to 64 bytes, as few as possible
  *	%$  the end of the line, or only blanks before it
  */
-#include "faults/recognise/kernel_line.h"
+#include "faults/recognise/recognise.h"
 
 #include <string.h>
 

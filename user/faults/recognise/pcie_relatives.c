@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which Xids and which PCIe errors belong together. */
-#include "faults/recognise/pcie_relatives.h"
+#include "faults/recognise/recognise.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,12 +2,12 @@
 /*
  * What the kernel offers to an observer of GPU faults, from its own files.
  */
-#ifndef XIDSCOPE_FAULT_FACTS_H
-#define XIDSCOPE_FAULT_FACTS_H
+#ifndef XIDSCOPE_FAULT_OFFER_H
+#define XIDSCOPE_FAULT_OFFER_H
 
 #include <stdbool.h>
 
-struct fault_facts {
+struct fault_offer {
 	bool log; /* this process may read /dev/kmsg */
 	bool console_event; /* there is a tracepoint printk:console ... */
 	bool every_message; /* ... for all messages, shown or not (from 5.19) */
@@ -21,9 +21,9 @@ struct fault_facts {
 
 /* @root is put before each path of the system; @release is the kernel's, as
  * uname -r prints it. */
-void fault_facts_read(struct fault_facts *f, const char *root, const char *release);
+void fault_offer_read(struct fault_offer *f, const char *root, const char *release);
 
 /* Whether a module of the kernel has that symbol, by /proc/kallsyms, a large file. */
-bool fault_facts_has_symbol(const char *root, const char *symbol);
+bool fault_offer_has_symbol(const char *root, const char *symbol);
 
 #endif

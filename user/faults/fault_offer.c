@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the kernel offers to an observer of GPU faults. */
-#include "faults/fault_facts.h"
+#include "faults/fault_offer.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,13 +9,12 @@
 
 #include "base/file_text.h"
 #include "base/span.h"
+#include "faults/prove/prove.h"
 #include "kernel/kernel_types.h"
-#include "faults/prove/printk_hook.h"
-#include "faults/prove/printk_origin.h"
 #include "kernel/tracefs.h"
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
-bool fault_facts_has_symbol(const char *root, const char *symbol)
+bool fault_offer_has_symbol(const char *root, const char *symbol)
 {
 	FILE *file = file_open(root, "/proc/kallsyms");
 	char line[256], wanted[64];
@@ -32,7 +31,7 @@ bool fault_facts_has_symbol(const char *root, const char *symbol)
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." in
  * the file that is older than /sys/module/nvidia/version. */
-static void read_version(struct fault_facts *f, const char *root)
+static void read_version(struct fault_offer *f, const char *root)
 {
 	char path[PATH_MAX], line[256];
 	struct span s = { line, line };
@@ -49,32 +48,21 @@ static void read_version(struct fault_facts *f, const char *root)
 	span_copy(span_take_until(&s, " "), f->driver_version, sizeof(f->driver_version));
 }
 
-static int read_callers(const char *root)
-{
-	struct printk_origins o = {};
-	int err = printk_origins_read(&o, root, 1);
-
-	if (!err)
-		err = printk_origins_read_functions(&o, root);
-	printk_origins_free(&o);
-	return err;
-}
-
-void fault_facts_read(struct fault_facts *f, const char *root, const char *release)
+void fault_offer_read(struct fault_offer *f, const char *root, const char *release)
 {
 	char path[PATH_MAX], tracefs[PATH_MAX / 2];
 
-	*f = (struct fault_facts){};
+	*f = (struct fault_offer){};
 	snprintf(path, sizeof(path), "%s/dev/kmsg", root);
 	f->log = !access(path, R_OK);
 	f->console_event = kernel_has_type(root, "btf_trace_console");
 	f->every_message = printk_hook_has_every_message(release);
-	f->callers = read_callers(root);
+	f->callers = printk_origins_shown(root);
 	snprintf(path, sizeof(path), "%s/sys/module/nvidia", root);
 	f->driver = !access(path, F_OK);
 	if (f->driver) {
 		read_version(f, root);
-		f->driver_function = fault_facts_has_symbol(root, "nv_report_error");
+		f->driver_function = fault_offer_has_symbol(root, "nv_report_error");
 	}
 	if (tracefs_find(root, tracefs, sizeof(tracefs)) != TRACEFS_MOUNTED)
 		return;

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Everything that detects faults, and the order in which it is read. */
-#include "faults/gpu_hooks.h"
+#include "faults/fault_observer.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "faults/prove/fault_stream.h"
-#include "faults/fault_state.h"
-#include "faults/trace_events.h"
+#include "faults/gpu_holders.h"
+#include "faults/prove/prove.h"
 #include "kernel/kernel_log.h"
 #include "kernel/module_events.h"
-#include "faults/prove/printk_hook.h"
-#include "faults/prove/printk_origin.h"
 
 /* Records read at a time, and for how long, so that a storm does not delay the other work. What
  * was there before the start is read in one go. */
@@ -39,19 +35,18 @@
 /* How long the log is read at the end. */
 #define LAST_NS 300000000ull
 
-struct gpu_hooks {
+struct fault_observer {
 	const struct log *log;
-	const struct gpu_options *options;
-	struct fault_stream stream;
+	const struct fault_options *options;
 	struct faults faults;
+	struct fault_events events;
+	struct fault_stream *stream;
 	struct kernel_log kernel_log;
-	struct kernel_log_mark start, hooked; /* before all hooks, before the printk hook */
+	struct kernel_log_mark start; /* before all hooks */
 	int log_failures; /* in turn */
 	bool log_paused; /* until the next poll, because reading it has failed */
 	bool log_outran; /* the last batch has lost records: they come faster than they are read */
 	struct printk_hook *printk; /* NULL: not attached */
-	uint64_t printk_dropped; /* by the hook, so far */
-	struct printk_origins origins;
 	struct gpu_holders holders;
 	int uevents; /* -1: not open */
 	uint64_t uevents_read_ns; /* what comes from it has happened since then */
@@ -67,9 +62,9 @@ struct gpu_hooks {
 
 /* The clock is wrong on many nodes while they boot. Faults are kept by their time since
  * the boot, so when it is set, all their times move, and their order stays. */
-static void follow_clock(struct gpu_hooks *g)
+static void follow_clock(struct fault_observer *g)
 {
-	struct clock_offsets *known = &g->stream.events.clocks, clocks;
+	struct clock_offsets *known = &g->events.clocks, clocks;
 	double step;
 
 	if (!clock_offsets_read(&clocks))
@@ -84,69 +79,8 @@ static void follow_clock(struct gpu_hooks *g)
 
 /* ---- what comes in ---- */
 
-/* A lack of memory or descriptors ends; what the kernel hides it goes on hiding. */
-static bool is_passing(int err)
-{
-	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -EIO;
-}
-
-static void read_origins(struct gpu_hooks *g)
-{
-	uint64_t *since = &g->stream.origins_ns;
-	int before = g->origins.error;
-
-	if (*since == UINT64_MAX)
-		return;
-	if (!printk_origins_read(&g->origins, "", monotonic_ns())) {
-		/* Until then its messages were not told from others. */
-		if (printk_hook_protect(g->printk, &g->origins))
-			g->stream.gap_ns = monotonic_ns();
-		return;
-	}
-	printk_hook_protect(g->printk, NULL);
-	if (!is_passing(g->origins.error))
-		*since = UINT64_MAX;
-	if (g->origins.error == before)
-		return;
-	log_warn(g->log,
-		 "cannot find out who calls printk: /proc/modules and "
-		 "/proc/kallsyms: %s. Fault texts count if the driver reports "
-		 "the fault, too, or if they look like its own",
-		 g->origins.error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
-					      "kernel.kptr_restrict below 2" :
-					      strerror(-g->origins.error));
-}
-
-static void on_printk(void *context, const struct printk_event *event)
-{
-	struct gpu_hooks *g = context;
-	size_t depth = event->depth <= PRINTK_STACK ? event->depth : 0;
-	enum printk_origin origin = PRINTK_ORIGIN_UNKNOWN;
-	const uint64_t *stack = (const uint64_t *)event->stack;
-	uint64_t now = monotonic_ns();
-
-	if (printk_origins_stale(&g->origins, "", stack, depth, event->time, now))
-		read_origins(g);
-	if (g->stream.origins_ns != UINT64_MAX)
-		origin = printk_origin(&g->origins, stack, depth, event->time);
-	fault_stream_printk(&g->stream, event, origin, now);
-}
-
-static void read_printk(struct gpu_hooks *g)
-{
-	uint64_t dropped;
-
-	if (!g->printk)
-		return;
-	printk_hook_consume(g->printk);
-	dropped = printk_hook_dropped(g->printk);
-	if (dropped != g->printk_dropped)
-		g->stream.gap_ns = monotonic_ns();
-	g->printk_dropped = dropped;
-}
-
 /* Notes which driver is loaded: another one has another number. Returns whether one was. */
-static bool driver_was_loaded(struct gpu_hooks *g)
+static bool driver_was_loaded(struct fault_observer *g)
 {
 	ino_t before = g->driver;
 
@@ -155,20 +89,19 @@ static bool driver_was_loaded(struct gpu_hooks *g)
 }
 
 /* Uevents have no time, and a process that was stopped reads them late. */
-static void recovered(struct gpu_hooks *g, const char *gpu, const char *evidence)
+static void recovered(struct fault_observer *g, const char *gpu, const char *evidence)
 {
-	fault_events_add_recovery(&g->stream.events, gpu, evidence, g->uevents_read_ns,
-				  monotonic_ns());
+	fault_events_add_recovery(&g->events, gpu, evidence, g->uevents_read_ns, monotonic_ns());
 }
 
 static void on_uevent(void *context, const struct uevent *event)
 {
-	struct gpu_hooks *g = context;
+	struct fault_observer *g = context;
 
 	if (!event->genuine)
 		return;
 	if (!strncmp(event->path, "/module/", 8))
-		read_origins(g);
+		printk_hook_modules_changed(g->printk);
 	if (strcmp(event->action, "add") != 0)
 		return;
 	if (!strcmp(event->path, "/module/nvidia")) {
@@ -184,20 +117,20 @@ static void on_uevent(void *context, const struct uevent *event)
 		recovered(g, event->pci_slot, "device_probed");
 }
 
-static void read_uevents(struct gpu_hooks *g)
+static void read_uevents(struct fault_observer *g)
 {
 	uint64_t begin = monotonic_ns();
 
 	if (g->uevents >= 0 && uevents_read(g->uevents, on_uevent, g)) {
 		/* A flood of them has hidden some. */
-		read_origins(g);
+		printk_hook_modules_changed(g->printk);
 		if (driver_was_loaded(g))
 			recovered(g, "", "driver_loaded");
 	}
 	g->uevents_read_ns = begin;
 }
 
-static void epoll_add(struct gpu_hooks *g, int fd)
+static void epoll_add(struct fault_observer *g, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -207,7 +140,7 @@ static void epoll_add(struct gpu_hooks *g, int fd)
 
 /* Reading the log has failed with @err. Until the log can be read again, messages
  * of the printk hook wait for their records, so that no fault counts twice. */
-static void pause_log(struct gpu_hooks *g, int err)
+static void pause_log(struct fault_observer *g, int err)
 {
 	struct kernel_log *l = &g->kernel_log;
 
@@ -222,10 +155,10 @@ static void pause_log(struct gpu_hooks *g, int err)
 		log_error(g->log, "cannot read the kernel log: %s; will try again every minute",
 			  strerror(-err));
 	kernel_log_close(l);
-	g->stream.read_to_ns = 0;
+	fault_stream_log_closed(g->stream);
 }
 
-static void resume_log(struct gpu_hooks *g)
+static void resume_log(struct fault_observer *g)
 {
 	if (!g->log_paused || g->kernel_log.fd < 0)
 		return;
@@ -233,8 +166,15 @@ static void resume_log(struct gpu_hooks *g)
 	epoll_add(g, g->kernel_log.fd);
 }
 
+static enum record_age age_of(struct fault_observer *g, uint64_t sequence)
+{
+	if (sequence < kernel_log_after(&g->start))
+		return RECORD_BEFORE_START;
+	return printk_hook_begins_after(g->printk, sequence) ? RECORD_BEFORE_HOOK : RECORD_NEW;
+}
+
 /* Returns whether all of the log has been read. */
-static bool read_log(struct gpu_hooks *g)
+static bool read_log(struct fault_observer *g)
 {
 	struct kernel_log *l = &g->kernel_log;
 	uint64_t begin = monotonic_ns(), end = begin + LOG_BATCH_NS, now = 0;
@@ -244,21 +184,22 @@ static bool read_log(struct gpu_hooks *g)
 	if (l->fd < 0 || g->log_paused)
 		return l->fd < 0;
 	while (n < LOG_BATCH && now < end && (err = kernel_log_read(l)) > 0) {
+		enum record_age age;
+
 		/* The hook ran before the record could be read. */
 		if (printk_marked(l->text, l->record.text_len))
-			read_printk(g);
-		g->stream.first_record = kernel_log_after(&g->start);
-		g->stream.first_message = kernel_log_after(&g->hooked);
-		fault_stream_record(&g->stream, &l->record, l->text, monotonic_ns());
+			printk_hook_consume(g->printk);
+		age = age_of(g, l->record.sequence);
+		fault_stream_record(g->stream, &l->record, l->text, age, monotonic_ns());
 		n++;
-		if (l->record.sequence >= g->stream.first_record)
+		if (age != RECORD_BEFORE_START)
 			now = monotonic_ns();
 	}
 	/* What comes from now on has come after the marks. */
 	if (!err) {
-		g->stream.all_read_ns = begin;
+		fault_stream_all_read(g->stream, begin);
 		kernel_log_mark_free(&g->start);
-		kernel_log_mark_free(&g->hooked);
+		printk_hook_all_read(g->printk);
 	}
 	g->log_outran = l->lost;
 	g->faults.counts.log_lost += l->lost;
@@ -273,7 +214,7 @@ static bool read_log(struct gpu_hooks *g)
 	return !err;
 }
 
-void gpu_hooks_consume(struct gpu_hooks *g)
+void fault_observer_consume(struct fault_observer *g)
 {
 	uint64_t begin = monotonic_ns();
 	bool all;
@@ -284,32 +225,32 @@ void gpu_hooks_consume(struct gpu_hooks *g)
 	 * the rest of the log comes first: more reports would come than can wait
 	 * for their texts. But the end of a log that outruns its reader never comes. */
 	all = read_log(g);
-	read_printk(g);
+	printk_hook_consume(g->printk);
 	if (!all && !g->log_outran)
 		return;
 	if (g->trace)
 		trace_events_consume(g->trace);
-	fault_stream_expire(&g->stream, begin, false);
+	fault_stream_expire(g->stream, begin, false);
 }
 
 /* The end: the log last, so that it has the texts of everything that the hooks
  * reported. A log that grows faster than it is read is left to the next run. */
-static void consume_last(struct gpu_hooks *g)
+static void consume_last(struct fault_observer *g)
 {
 	uint64_t end = monotonic_ns() + LAST_NS;
 	bool all;
 
-	gpu_hooks_consume(g);
+	fault_observer_consume(g);
 	do
 		all = read_log(g);
 	while (!all && monotonic_ns() < end);
 	if (all)
-		fault_stream_expire(&g->stream, monotonic_ns(), true);
+		fault_stream_expire(g->stream, monotonic_ns(), true);
 }
 
 /* ---- attaching ---- */
 
-static void open_log(struct gpu_hooks *g)
+static void open_log(struct fault_observer *g)
 {
 	int err = kernel_log_open(&g->kernel_log,
 				  g->options->replay ? KERNEL_LOG_ALL : KERNEL_LOG_NEW);
@@ -326,7 +267,7 @@ static void open_log(struct gpu_hooks *g)
  * its record, so those records are left out; without the hook reading goes on where it
  * has ended.
  */
-static void reopen_log(struct gpu_hooks *g)
+static void reopen_log(struct fault_observer *g)
 {
 	struct kernel_log *l = &g->kernel_log;
 	bool all = g->options->replay && !g->printk, begun = l->begun;
@@ -342,30 +283,15 @@ static void reopen_log(struct gpu_hooks *g)
 	epoll_add(g, l->fd);
 }
 
-/* What the hook detects from now on has a known origin, if the kernel shows who
- * called printk. */
-static void follow_origins(struct gpu_hooks *g)
+static void attach_printk(struct fault_observer *g, bool quiet)
 {
-	struct utsname uts;
-
-	if (!g->printk || uname(&uts) || !printk_hook_has_every_message(uts.release))
-		return;
-	g->stream.origins_ns = monotonic_ns();
-	read_origins(g);
-}
-
-static void attach_printk(struct gpu_hooks *g, const struct log *log)
-{
-	g->printk = printk_hook_new(log, &g->hooked, on_printk, g);
-	if (!g->printk)
-		return;
-	follow_origins(g);
+	g->printk = printk_hook_new(g->log, quiet, g->stream);
 	epoll_add(g, printk_hook_fd(g->printk));
 }
 
-static void attach_trace(struct gpu_hooks *g)
+static void attach_trace(struct fault_observer *g)
 {
-	g->trace = trace_events_new(g->log, &g->stream, &g->trace_error);
+	g->trace = trace_events_new(g->log, g->stream, &g->events, &g->trace_error);
 	if (g->trace)
 		epoll_add(g, trace_events_fd(g->trace));
 }
@@ -373,18 +299,16 @@ static void attach_trace(struct gpu_hooks *g)
 /* Tries again what is missing: tracefs may have been mounted, a limit raised. Loading BPF
  * may cost milliseconds before the kernel refuses it, so that is tried after 1, 2, 4, 8,
  * ... minutes only. */
-static void retry(struct gpu_hooks *g)
+static void retry(struct fault_observer *g)
 {
 	bool driver_loaded = !g->retry_ns;
-	struct log quiet = *g->log;
 
-	quiet.quiet = true;
 	g->retry_ns = monotonic_ns() + RETRY_NS;
 	g->retries++;
 	if (!g->trace)
 		attach_trace(g);
 	if (!g->printk && (driver_loaded || !(g->retries & (g->retries - 1)))) {
-		attach_printk(g, &quiet);
+		attach_printk(g, true);
 		if (g->printk)
 			log_info(g->log, "the printk hook is attached");
 	}
@@ -392,23 +316,22 @@ static void retry(struct gpu_hooks *g)
 		reopen_log(g);
 }
 
-static void save_state(struct gpu_hooks *g)
+static void save_state(struct fault_observer *g)
 {
-	state_file_save(&g->state, &g->faults, g->kernel_log.next,
-			g->stream.events.clocks.boot_to_wall);
+	state_file_save(&g->state, &g->faults, g->kernel_log.next, g->events.clocks.boot_to_wall);
 }
 
-void gpu_hooks_state_lost(struct gpu_hooks *g)
+void fault_observer_state_lost(struct fault_observer *g)
 {
 	state_file_lost(&g->state);
 }
 
-void gpu_hooks_poll(struct gpu_hooks *g)
+void fault_observer_poll(struct fault_observer *g)
 {
 	resume_log(g);
 	if (monotonic_ns() >= g->retry_ns)
 		retry(g);
-	gpu_hooks_consume(g);
+	fault_observer_consume(g);
 	if (g->trace)
 		trace_events_poll(g->trace);
 	gpu_holders_poll(&g->holders);
@@ -417,73 +340,59 @@ void gpu_hooks_poll(struct gpu_hooks *g)
 		save_state(g);
 }
 
-static void add_runs(void *snapshot, const char *program, uint64_t runs, uint64_t ns)
+int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s)
 {
-	snapshot_program(snapshot, program, runs, ns);
-}
+	struct fault_clock clock;
 
-int gpu_hooks_snapshot(struct gpu_hooks *g, struct snapshot *s)
-{
-	const struct clock_offsets *clocks = g ? &g->stream.events.clocks : NULL;
-
+	if (g) {
+		fault_observer_consume(g);
+		save_state(g);
+	}
 	snapshot_hook(&s->self, "kernel_log", g && g->kernel_log.fd >= 0);
-	snapshot_hook(&s->self, "printk_console", g && g->printk);
+	printk_hook_snapshot(g ? g->printk : NULL, &s->self);
 	snapshot_hook(&s->self, "trace_instance", g && g->trace);
 	if (!g)
 		return 0;
-	gpu_hooks_consume(g);
-	save_state(g);
-	if (g->printk) {
-		s->self.map_bytes += printk_hook_memory(g->printk)->maps;
-		s->self.program_bytes += printk_hook_memory(g->printk)->programs;
-		bpf_object_runs(printk_hook_object(g->printk), add_runs, s);
-		snapshot_drop(&s->self, "printk", printk_hook_dropped(g->printk));
-		snapshot_drop(&s->self, "printk_others",
-			      printk_hook_others_dropped(g->printk) + g->stream.others_crowded);
-	}
 	if (g->trace)
 		trace_events_snapshot(g->trace, s);
-	snapshot_drop(&s->self, "printk_crowded", g->stream.crowded);
+	fault_stream_snapshot(g->stream, &s->self);
 	g->faults.counts.gpu_watched = g->printk || g->kernel_log.fd >= 0;
-	return faults_snapshot(&g->faults,
-			       &(struct fault_clock){ clocks->boot_to_wall,
-						      boot_seconds(clocks, monotonic_ns()),
-						      g->options->window },
-			       &s->faults);
+	clock = (struct fault_clock){ g->events.clocks.boot_to_wall,
+				      boot_seconds(&g->events.clocks, monotonic_ns()),
+				      g->options->window };
+	return faults_snapshot(&g->faults, &clock, &s->faults);
 }
 
 /* ---- beginning and end ---- */
 
-static void init_stream(struct gpu_hooks *g)
+static bool init_stream(struct fault_observer *g)
 {
-	g->stream = (struct fault_stream){
-		.events = {
-			.faults = &g->faults,
-			.handle = g->options->handle,
-			.context = g->options->context,
-			.policy = g->options->policy,
-			.log = g->log,
-			.holders = g->options->holders ? &g->holders : NULL,
-			.started_ns = monotonic_ns(),
-			.uevents_ns = UINT64_MAX,
-		},
-		.origins_ns = UINT64_MAX,
-		.accept_user_kmsg = g->options->accept_user_kmsg,
+	g->events = (struct fault_events){
+		.faults = &g->faults,
+		.handle = g->options->handle,
+		.context = g->options->context,
+		.policy = g->options->policy,
+		.log = g->log,
+		.holders = g->options->holders ? &g->holders : NULL,
+		.started_ns = monotonic_ns(),
+		.uevents_ns = UINT64_MAX,
 	};
 	for (int i = 0; i < SIGNALS; i++)
-		g->stream.events.enabled_ns[i] = UINT64_MAX;
+		g->events.enabled_ns[i] = UINT64_MAX;
 	for (int i = 0; i < CLOCK_TRIES; i++)
-		if (clock_offsets_read(&g->stream.events.clocks))
+		if (clock_offsets_read(&g->events.clocks))
 			break;
+	g->stream = fault_stream_new(&g->events, g->options->accept_user_kmsg);
+	return g->stream;
 }
 
-static void init_uevents(struct gpu_hooks *g)
+static void init_uevents(struct fault_observer *g)
 {
 	g->uevents = module_events_open();
 	driver_was_loaded(g);
 	g->uevents_read_ns = monotonic_ns();
 	if (g->uevents >= 0)
-		g->stream.events.uevents_ns = g->uevents_read_ns;
+		g->events.uevents_ns = g->uevents_read_ns;
 	else
 		log_info(g->log,
 			 "cannot read the kernel's uevents: %s; that the "
@@ -491,9 +400,10 @@ static void init_uevents(struct gpu_hooks *g)
 			 strerror(-g->uevents));
 }
 
-struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options *options)
+struct fault_observer *fault_observer_new(const struct log *log,
+					  const struct fault_options *options)
 {
-	struct gpu_hooks *g = calloc(1, sizeof(*g));
+	struct fault_observer *g = calloc(1, sizeof(*g));
 	int err = ENOMEM;
 	uint64_t next;
 
@@ -502,12 +412,11 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->log = log;
 	g->options = options;
 	g->kernel_log.fd = -1;
-	g->start.fd = g->hooked.fd = -1;
+	g->start.fd = -1;
 	g->uevents = -1;
 	g->holders.pipe = -1;
 	g->epoll = epoll_create1(EPOLL_CLOEXEC);
-	init_stream(g);
-	if (g->epoll < 0)
+	if (!init_stream(g) || g->epoll < 0)
 		goto failed;
 	open_log(g);
 	state_file_init(&g->state, log, options->state);
@@ -519,7 +428,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	kernel_log_mark(&g->start);
 	init_uevents(g);
 	attach_trace(g);
-	attach_printk(g, log);
+	attach_printk(g, false);
 	err = g->printk ? 0 : errno;
 	if (!g->printk && !g->trace && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
@@ -531,12 +440,12 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	g->started = true;
 	return g;
 failed:
-	gpu_hooks_free(g);
+	fault_observer_free(g);
 	errno = err;
 	return NULL;
 }
 
-void gpu_hooks_free(struct gpu_hooks *g)
+void fault_observer_free(struct fault_observer *g)
 {
 	if (!g)
 		return;
@@ -546,21 +455,19 @@ void gpu_hooks_free(struct gpu_hooks *g)
 	}
 	trace_events_free(g->trace);
 	printk_hook_free(g->printk);
-	printk_origins_free(&g->origins);
 	gpu_holders_free(&g->holders);
 	if (g->uevents >= 0)
 		close(g->uevents);
-	fault_stream_free(&g->stream);
+	fault_stream_free(g->stream);
 	faults_free(&g->faults);
 	kernel_log_close(&g->kernel_log);
 	kernel_log_mark_free(&g->start);
-	kernel_log_mark_free(&g->hooked);
 	if (g->epoll >= 0)
 		close(g->epoll);
 	free(g);
 }
 
-int gpu_hooks_fd(const struct gpu_hooks *g)
+int fault_observer_fd(const struct fault_observer *g)
 {
 	return g->epoll;
 }

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Everything that detects faults: the kernel log, the printk hook, the driver's
+ * hooks and the kernel's tracepoints that come with GPU failures, and the state
+ * file. Each of them may be missing; the others go on.
+ */
+#ifndef XIDSCOPE_FAULT_OBSERVER_H
+#define XIDSCOPE_FAULT_OBSERVER_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "faults/fault_state.h"
+#include "snapshot/event.h"
+#include "snapshot/snapshot.h"
+#include "xid/xid_policy.h"
+
+struct fault_options {
+	bool replay; /* count what the kernel log holds from before the start, too */
+	bool holders; /* events name who holds a GPU, where the driver does not */
+	bool accept_user_kmsg; /* count what processes wrote into it, too */
+	const struct state_store *state; /* of the file that keeps the counts; NULL: none */
+	double window; /* of repeats, seconds; 0: FAULT_RECENT_SECONDS */
+	event_handler *handle; /* takes an event of each fault */
+	void *context; /* of @handle */
+	const struct xid_policy *policy;
+};
+
+struct fault_observer;
+
+/* Attaches what is there, logs what is missing, and tries that again now and then; the
+ * arguments must outlive it. Returns NULL with errno set: EPERM where nothing may be
+ * observed, or another one. */
+struct fault_observer *fault_observer_new(const struct log *log,
+					  const struct fault_options *options);
+/* Counts what is still pending, saves the counts, and detaches. */
+void fault_observer_free(struct fault_observer *g);
+
+/* Readable when there is something to consume. */
+int fault_observer_fd(const struct fault_observer *g);
+
+/* Reads all that is pending. */
+void fault_observer_consume(struct fault_observer *g);
+
+/* Call it every FAULT_POLL_MS, for what no descriptor reports. */
+#define FAULT_POLL_MS 1000
+void fault_observer_poll(struct fault_observer *g);
+
+/* The state that was saved last could not be written. */
+void fault_observer_state_lost(struct fault_observer *g);
+
+/* Adds the counts and the hooks' state to @s; @g may be NULL. Returns 0 or
+ * -ENOMEM. */
+int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
+
+/*
+ * ---- its trace events ----
+ *
+ * Those that report faults: the NVIDIA driver's own, or a probe on its report function where it
+ * has none, and those of the kernel that come with GPU failures.
+ */
+
+struct fault_stream;
+struct fault_events;
+struct trace_events;
+
+/* Enables the events that exist and logs which are missing. The driver's reports go to @stream,
+ * others to @events; both must outlive it. Returns NULL if no event can be used, after logging
+ * the reason unless it is *@error, the errno of an earlier try (0: none), which it sets. */
+struct trace_events *trace_events_new(const struct log *log, struct fault_stream *stream,
+				      struct fault_events *events, int *error);
+void trace_events_free(struct trace_events *t);
+
+/* Readable when records wait; and their consumption. */
+int trace_events_fd(const struct trace_events *t);
+void trace_events_consume(struct trace_events *t);
+
+/* Checks whether the driver was loaded or unloaded, where the kernel does not
+ * report that. */
+void trace_events_poll(struct trace_events *t);
+
+/* Adds the events' state, and checks for the driver in any case. */
+void trace_events_snapshot(struct trace_events *t, struct snapshot *s);
+
+#endif
