@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Turns a table of this folder into the initialisers of a C array. The names of the columns, in the first row, tell which:
 #   xid_catalog.tsv   Xids; the array is indexed by the code
-#   sxid_catalog.tsv  SXids, ascending
+#   sxid_catalog.tsv  SXids: a row of what some have in common, then rows of those, which begin with an empty field
 #   xid_text.tsv      what the text of an Xid decides, ascending; of one code, the first rule that fits counts
 # Plain POSIX awk. Any bad row ends it with status 1, so that a build stops: field count, order of the codes, values
 # outside the known ones, values unfit for labels. "source" is where a row was taken from: a URL or a file.
@@ -53,23 +53,34 @@ NR == 1 {
 	columns = NF
 	for (i = 1; i <= NF; i++)
 		column[i] = $i
-	if ($2 == "name")
-		table = "text"
-	else
-		table = $1
+	table = $1 == "action" ? "sxid" : $2 == "name" ? "text" : $1
+	next
+}
+
+table == "sxid" && $1 == "" {
+	for (i = 2; i <= NF; i++) {
+		if ($i !~ /^[1-9][0-9]+ [A-Z0-9_]+$/ || split($i, sxid, " ") != 2 || sxid[1] in seen || !common)
+			fail("no SXid and its name, or one that is there: " $i)
+		seen[sxid[1]]
+		printf "{%d, %s, %s},\n", sxid[1], quoted(sxid[2]), common
+	}
 	next
 }
 
 {
 	if (NF != columns)
 		fail(columns " fields expected, found " NF)
-	need(1, "[1-9][0-9]?[0-9]?[0-9]?[0-9]?")
-	if ($1 + 0 < last || ($1 + 0 == last && table != "text"))
-		fail(column[1] " does not ascend")
-	for (i = 2; i <= NF; i++)
+	for (i = 1; i <= NF; i++)
 		if ($i == "" || $i ~ /[^ -~]/)
 			fail(column[i] " is empty or not printable ASCII")
-	last = $1 + 0
+	last = $1
+}
+
+table != "sxid" {
+	need(1, "[1-9][0-9]?[0-9]?[0-9]?[0-9]?")
+	if ($1 + 0 < code || ($1 + 0 == code && table != "text"))
+		fail(column[1] " does not ascend")
+	code = $1 + 0
 }
 
 table == "xid" {
@@ -81,11 +92,10 @@ table == "xid" {
 }
 
 table == "sxid" {
-	need(2, "[A-Z0-9_]+")
-	need(3, word)
-	need(4, "fatal|warning|info")
-	need(5, "always|unstated")
-	printf "{%d, %s, %s, %s, %s},\n", $1, quoted($2), quoted($3), quoted($4), $5 == "always" ? "true" : "false"
+	need(1, word)
+	need(2, "fatal|warning|info")
+	need(3, "always|unstated")
+	common = quoted($1) ", " quoted($2) ", " ($3 == "always" ? "true" : "false")
 }
 
 table == "text" {

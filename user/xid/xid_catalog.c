@@ -7,10 +7,10 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SXID "sxid:"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct xid_catalog_entry catalog[] = {
 #include "xid_catalog.inc"
@@ -97,32 +97,27 @@ void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code)
 
 const struct xid_catalog_entry *xid_catalog_find(unsigned int xid)
 {
-	if (xid < sizeof(catalog) / sizeof(catalog[0]) && catalog[xid].mnemonic)
+	if (xid < COUNT(catalog) && catalog[xid].mnemonic)
 		return &catalog[xid];
 	return &unknown;
 }
 
-static int compare(const void *key, const void *entry)
-{
-	unsigned int code = *(const unsigned int *)key;
-	unsigned int other = ((const struct sxid_catalog_entry *)entry)->sxid;
-
-	return code < other ? -1 : code > other;
-}
-
 const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid)
 {
-	return bsearch(&sxid, sxids, sizeof(sxids) / sizeof(sxids[0]), sizeof(sxids[0]), compare);
+	for (const struct sxid_catalog_entry *e = sxids; e < sxids + COUNT(sxids); e++)
+		if (e->sxid == sxid)
+			return e;
+	return NULL;
 }
 
 unsigned int xid_catalog_end(void)
 {
-	return sizeof(catalog) / sizeof(catalog[0]);
+	return COUNT(catalog);
 }
 
 const char *xid_action_advice(const char *action)
 {
-	for (size_t i = 0; action && i < sizeof(advice) / sizeof(advice[0]); i++) {
+	for (size_t i = 0; action && i < COUNT(advice); i++) {
 		if (strcmp(action, advice[i].action) == 0)
 			return advice[i].sentence;
 	}

@@ -72,7 +72,7 @@ enum printk_origin {
 
 struct printk_function {
 	uint64_t begin, end;
-	enum {
+	enum printk_function_kind {
 		PRINTK_INNER, /* it calls the tracepoint: a stack that was taken there begins with it */
 		PRINTK_OUTER,
 		PRINTK_LOST, /* no function of printk: it stands for a return address that is hidden */

@@ -25,28 +25,26 @@ static const char *const driver_modules[] = {
 
 /* From the tracepoint up to what a driver calls. devkmsg_emit, which prints what
  * a process wrote, is not among them. From 5.15 on printk has the name _printk. */
-static const char *const inner_names[] = { "printk_sprint", "vprintk_store" };
-static const char *const outer_names[] = {
-	"vprintk_emit", "vprintk_default",  "vprintk_deferred", "vprintk",
-	"_printk",      "_printk_deferred", "dev_vprintk_emit", "dev_printk_emit",
-};
-
-/* While a function's return is traced, its return address is one of these; not all kernels
- * show the true one. */
-static const char *const lost_names[] = {
-	"return_to_handler",
-	"arch_rethook_trampoline",
-	"__kretprobe_trampoline",
-	"kretprobe_trampoline",
-};
-
 static const struct {
-	const char *const *names;
-	size_t count;
-} names_of[] = {
-	[PRINTK_INNER] = { inner_names, sizeof(inner_names) / sizeof(*inner_names) },
-	[PRINTK_OUTER] = { outer_names, sizeof(outer_names) / sizeof(*outer_names) },
-	[PRINTK_LOST] = { lost_names, sizeof(lost_names) / sizeof(*lost_names) },
+	const char *name;
+	enum printk_function_kind kind;
+} named[] = {
+	{ "printk_sprint", PRINTK_INNER },
+	{ "vprintk_store", PRINTK_INNER },
+	{ "vprintk_emit", PRINTK_OUTER },
+	{ "vprintk_default", PRINTK_OUTER },
+	{ "vprintk_deferred", PRINTK_OUTER },
+	{ "vprintk", PRINTK_OUTER },
+	{ "_printk", PRINTK_OUTER },
+	{ "_printk_deferred", PRINTK_OUTER },
+	{ "dev_vprintk_emit", PRINTK_OUTER },
+	{ "dev_printk_emit", PRINTK_OUTER },
+	/* While a function's return is traced, its return address is one of these; not all
+	 * kernels show the true one. */
+	{ "return_to_handler", PRINTK_LOST },
+	{ "arch_rethook_trampoline", PRINTK_LOST },
+	{ "__kretprobe_trampoline", PRINTK_LOST },
+	{ "kretprobe_trampoline", PRINTK_LOST },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -57,14 +55,6 @@ static const struct {
 static bool is_function(struct span name, const char *wanted)
 {
 	return span_take(&name, wanted) && (!span_left(name) || *name.at == '.');
-}
-
-static bool is_one_of(struct span name, size_t kind)
-{
-	for (size_t i = 0; i < names_of[kind].count; i++)
-		if (is_function(name, names_of[kind].names[i]))
-			return true;
-	return false;
 }
 
 /* "ffffffff811c2f60 T _printk"; modules' symbols have "\t[module]", too. */
@@ -83,13 +73,13 @@ static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open
 		o->text_begin = address;
 	else if (span_is(line, "_etext"))
 		o->text_end = address;
-	for (size_t kind = 0; kind < COUNT(names_of); kind++) {
-		if (!is_one_of(line, kind))
+	for (size_t i = 0; i < COUNT(named); i++) {
+		if (!is_function(line, named[i].name))
 			continue;
 		f = ARRAY_APPEND(o->functions, o->function_count);
 		if (!f)
 			return -ENOMEM;
-		*f = (struct printk_function){ address, address, kind };
+		*f = (struct printk_function){ address, address, named[i].kind };
 	}
 	return 0;
 }

@@ -154,6 +154,14 @@ static struct span take_while(struct span *s, bool (*in)(char c))
 	return (struct span){ start, s->at };
 }
 
+/* A number whose value does not matter. */
+static bool skip_number(struct span *s)
+{
+	uint64_t number;
+
+	return span_take_number(s, 10, UINT32_MAX, &number);
+}
+
 /* At least one byte of a name, with a NUL. */
 static bool take_name(struct span *s, char *to, size_t size)
 {
@@ -168,9 +176,8 @@ static bool take_name(struct span *s, char *to, size_t size)
 static bool take_switch(struct span *s, struct kernel_line *out)
 {
 	const char *start = s->at;
-	uint64_t number;
 
-	if (!span_take(s, "nvidia-nvswitch") || !span_take_number(s, 10, UINT32_MAX, &number))
+	if (!span_take(s, "nvidia-nvswitch") || !skip_number(s))
 		return false;
 	label_from_bytes(out->device, sizeof(out->device), start, (size_t)(s->at - start));
 	return true;
@@ -179,23 +186,19 @@ static bool take_switch(struct span *s, struct kernel_line *out)
 static void take_gpu_number(struct span *s)
 {
 	struct span rest = *s;
-	uint64_t number;
 
-	if (span_take(&rest, "GPU") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
-	    span_take(&rest, " "))
+	if (span_take(&rest, "GPU") && skip_number(&rest) && span_take(&rest, " "))
 		*s = rest;
 }
 
 static void take_function(struct span *s)
 {
 	struct span rest = *s;
-	uint64_t number;
 
 	if (!span_left(take_while(&rest, in_identifier)) || !span_take(&rest, ":") ||
-	    !span_take_number(&rest, 10, UINT32_MAX, &number))
+	    !skip_number(&rest))
 		return;
-	if (span_take(&rest, ":(pid ") &&
-	    (!span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, ")")))
+	if (span_take(&rest, ":(pid ") && (!skip_number(&rest) || !span_take(&rest, ")")))
 		return;
 	if (span_take(&rest, ": "))
 		*s = rest;
@@ -268,7 +271,7 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 's':
 		return take_name(s, out->serial, sizeof(out->serial));
 	case 'd':
-		return span_take_number(s, 10, UINT32_MAX, &number);
+		return skip_number(s);
 	case 'x':
 		return span_take_number(s, 16, UINT32_MAX, &number);
 	case 'v':
@@ -357,24 +360,21 @@ static bool read_piece(struct span s, struct kernel_line *out)
 static void take_prefix(struct span *s)
 {
 	struct span rest = *s;
-	uint64_t number;
 
-	if (span_take(&rest, "<") && span_take_number(&rest, 10, UINT32_MAX, &number) &&
-	    span_take(&rest, ">"))
+	if (span_take(&rest, "<") && skip_number(&rest) && span_take(&rest, ">"))
 		*s = rest;
 	rest = *s;
 	if (!span_take(&rest, "["))
 		return;
 	span_take_run(&rest, " ");
-	if (!span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, ".") ||
-	    !span_take_number(&rest, 10, UINT32_MAX, &number) || !span_take(&rest, "]"))
+	if (!skip_number(&rest) || !span_take(&rest, ".") || !skip_number(&rest) ||
+	    !span_take(&rest, "]"))
 		return;
 	*s = rest;
-	span_take(&rest, " ");
-	if (span_take(&rest, "[")) {
+	if (span_take(&rest, " [") || span_take(&rest, "[")) {
 		span_take_run(&rest, " ");
-		if ((span_take(&rest, "T") || span_take(&rest, "C")) &&
-		    span_take_number(&rest, 10, UINT32_MAX, &number) && span_take(&rest, "]"))
+		if ((span_take(&rest, "T") || span_take(&rest, "C")) && skip_number(&rest) &&
+		    span_take(&rest, "]"))
 			*s = rest;
 	}
 	span_take(s, " ");
@@ -397,9 +397,7 @@ bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kerne
 	struct span s;
 
 	*out = (struct kernel_line){ .name = "", .severity = "" };
-	if (*offset >= len)
-		return false;
-	s = (struct span){ text + *offset, text + len };
+	s = (struct span){ text + (*offset < len ? *offset : len), text + len };
 	while (span_left(s)) {
 		struct span piece = first_piece(s);
 
