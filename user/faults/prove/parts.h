@@ -11,10 +11,9 @@
 /*
  * ---- the two reports of one fault ----
  *
- * The kernel log's text, and that of the driver's own hook, which follows at once but may be
- * read earlier or later. A report waits for the other one for a while. A text that may be
- * anybody's has the last choice, when its wait or that of the driver's report has ended: it
- * must not take the place of the driver's own text.
+ * A text is followed at once by the driver's own report, which may be read earlier or later. Each
+ * waits for the other for a while. A text that may be anybody's is paired when its wait or the
+ * report's has ended: it must not take the place of the driver's text.
  */
 
 #define FAULT_PAIR_WAIT_NS (2 * 1000000000ull)
@@ -32,7 +31,7 @@ struct fault_pairs {
  * @doubtful: also if one of the two is a text that may be anybody's. */
 bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report, bool doubtful);
 
-/* The same without @doubtful, and makes the report wait if there was none. Returns 1 if there was one,
+/* The same without @doubtful; if there is none, the report waits. Returns 1 if there was one,
  * 0 if the report waits, -ENOSPC if MAX_WAITING do already, or -ENOMEM. */
 int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report);
 
@@ -52,16 +51,13 @@ void fault_pairs_free(struct fault_pairs *p);
 /*
  * ---- who called printk ----
  *
- * Finds in a kernel stack the first return address beyond printk's own functions, and whether
- * it lies in the text of a module of the NVIDIA driver. Text that a user chose can be printed
- * by any other part of the kernel; only the driver's own calls are proof of a fault.
+ * Finds in a kernel stack the first return address beyond printk's functions, and whether it lies
+ * in a module of the NVIDIA driver: only the driver's own calls are proof of a fault.
  *
- * printk's functions and the limits of the kernel's own text come from /proc/kallsyms,
- * which is large and is read once, when the first module of the driver is found. Modules
- * come from /proc/modules. An address that lies in neither is code that the kernel has made,
- * as for a function that is traced: its caller is the caller.
- * Ranges of modules that have gone are kept for a minute: stacks are looked up
- * with the ranges of the time at which they were taken.
+ * printk's functions and the limits of the kernel's text come from /proc/kallsyms, which is large
+ * and is read once, when the driver is found; modules come from /proc/modules. An address in
+ * neither is code that the kernel has made, such as a trampoline: the next address counts.
+ * Ranges of modules that have gone are kept for a minute, for stacks that were taken before.
  */
 
 enum printk_origin {
@@ -98,17 +94,13 @@ struct printk_origins {
 	int error; /* of the last reading, -errno; -EPERM: addresses are hidden */
 };
 
-/*
- * Reads /proc/modules and, if a module of the driver is loaded and they are not
- * known yet, printk's functions. @root is put before the paths. Returns 0 or
- * -errno, which is kept as o->error: then all origins are unknown.
- */
+/* Reads /proc/modules and, once the driver is loaded, printk's functions. @root is put before the
+ * paths. Returns 0 or -errno, which is kept as o->error: then all origins are unknown. */
 int printk_origins_read(struct printk_origins *o, const char *root, uint64_t now_ns);
 
-/* Whether the modules must be read again before printk_origin() is asked: they were read
- * before the call, and that was a while ago or would make the call the driver's, or the driver
- * has been loaded since, which sysfs shows at less cost. Another module may have been loaded into
- * what was the driver's range. */
+/* Whether the modules must be read again before printk_origin() is asked: they were read before
+ * the call, and that was a while ago, or the call would be the driver's (another module may
+ * have its range now), or the driver has been loaded since, which sysfs shows at less cost. */
 bool printk_origins_stale(const struct printk_origins *o, const char *root, const uint64_t *stack,
 			  size_t depth, uint64_t time_ns, uint64_t now_ns);
 
@@ -120,8 +112,8 @@ int printk_origins_read_functions(struct printk_origins *o, const char *root);
 enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
 				 size_t depth, uint64_t time_ns);
 
-/* The text of the driver's modules that are loaded: each ends where that of another begins. Returns how
- * many there are, at most @max. */
+/* The text of the driver's modules that are loaded, up to another module's. Returns how many, at
+ * most @max. */
 size_t printk_origins_driver(const struct printk_origins *o, struct printk_range *ranges,
 			     size_t max);
 
@@ -158,12 +150,9 @@ struct printk_pieces {
 	size_t count;
 };
 
-/*
- * Removes the messages that make up a record's text: one that is all of it, else
- * several in their order where it was continued. None of them is the driver's if
- * the record was written @by_process. Returns the first, which the
- * caller frees, and what each made up in @pieces; NULL: there is none.
- */
+/* Removes the messages that make up a record's text: one that is all of it, else several in their
+ * order; none of the driver's if the record was written @by_process. Returns the first, which
+ * the caller frees, and each one's part in @pieces; NULL: there is none. */
 struct printk_event *printk_queue_take(struct printk_queue *q, const char *text, size_t len,
 				       bool by_process, struct printk_pieces *pieces);
 
@@ -174,11 +163,10 @@ void printk_queue_drop(struct printk_queue *q, size_t n);
 void printk_queue_free(struct printk_queue *q);
 
 /*
- * ---- whether a line in the kernel log was printed by who its text names ----
+ * ---- whether a line was printed by who its text names ----
  *
- * Users can make the kernel print text of theirs in its own messages, anywhere in a record
- * and with newlines in it. The best proof is the printk call's origin; where that is not
- * known, what the text looks like. Pure functions.
+ * Users can make the kernel print their text within its messages, with newlines. The best proof
+ * is the printk call's origin; if that is not known, the form of the text. Pure functions.
  */
 
 /* What is known of a text. */
@@ -219,17 +207,16 @@ struct fault_stream {
 	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC */
 	uint64_t all_read_ns; /* all that the log had until then has been read */
 	uint64_t read_to_ns; /* time of the last record; 0: none was read */
-	uint64_t origins_ns; /* since when the origin of all printk calls is known;
-			      * UINT64_MAX: it is not ... */
-	uint64_t gap_ns; /* ... but of those up to then the hook may have lost some */
-	bool reports_expected; /* the driver that is loaded reports each Xid */
-	uint64_t reports_lost_ns; /* when the driver's hooks have lost reports, or gone */
+	uint64_t
+		origins_ns; /* since when all messages and their origins are known; UINT64_MAX: not */
+	uint64_t gap_ns; /* but of those up to then the hook may have lost some */
+	bool reports_expected; /* the driver that is loaded reports each Xid ... */
+	uint64_t reports_lost_ns; /* ... but those up to then may have been lost */
 	struct fault_pairs pairs;
 	struct printk_queue printk;
-	uint64_t crowded; /* messages of the printk hook that were removed because too
-			   * many waited for their records, or there was no memory
-			   * for them; ... */
-	uint64_t others_crowded; /* ... of others than the driver */
+	/* Messages that were removed because too many waited, or there was no memory for them; of
+	 * the driver or of unknown origin, and of others. */
+	uint64_t crowded, others_crowded;
 };
 
 /* A message of the printk hook. */

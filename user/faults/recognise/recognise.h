@@ -23,76 +23,69 @@
 struct gpu_holders;
 
 /*
- * ---- lines ----
+ * ---- lines of the kernel log that are no Xid: see xid/xid_line.h for those ----
  *
- * Finds in the kernel log what comes with GPU failures and is no Xid: failures
- * of the driver, a GPU's identity, evidence of recovery, and errors that other
- * drivers and the kernel itself report. Pure functions: no allocation, no state,
- * no I/O. Xids and SXids are found by xid/xid_line.h; a text may hold both.
+ * They are failures of the driver, a GPU's identity, evidence of recovery, and errors that other
+ * drivers and the kernel report. Pure functions.
  */
 
 enum kernel_line_kind {
 	KERNEL_LINE_NONE,
 	KERNEL_LINE_GPU_UUID, /* device and uuid */
-	KERNEL_LINE_GPU_SERIAL, /* serial; where device is "", of the GPU in the
-				 * last KERNEL_LINE_GPU_UUID */
+	KERNEL_LINE_GPU_SERIAL, /* serial; if device is "", of the last KERNEL_LINE_GPU_UUID */
 	KERNEL_LINE_GPU_RATE_LIMITED, /* the driver no longer prints all GSP errors of device */
 	KERNEL_LINE_GPU_DRIVER, /* a failure of the GPU driver: name */
 	KERNEL_LINE_RECOVERY, /* name: "driver_loaded" or "device_probed" */
 	KERNEL_LINE_EVENT, /* something else: name */
 };
 
-/* What shows that nobody else printed such a line. */
+/* The line is genuine if ... */
 enum kernel_line_proof {
-	KERNEL_LINE_BY_DRIVER, /* that the driver printed it */
-	KERNEL_LINE_FOR_PCI, /* that it was printed for the PCI device that it names */
-	KERNEL_LINE_FOR_DEVICE, /* that it was printed for a device */
-	KERNEL_LINE_BY_KERNEL, /* that it begins a record of the kernel */
+	KERNEL_LINE_BY_DRIVER, /* the driver printed it */
+	KERNEL_LINE_FOR_PCI, /* it was printed for the PCI device that it names */
+	KERNEL_LINE_FOR_DEVICE, /* it was printed for a device */
+	KERNEL_LINE_BY_KERNEL, /* it begins a record of the kernel */
 };
 
 struct kernel_line {
 	enum kernel_line_kind kind;
 	enum kernel_line_proof proof;
 	const char *name; /* static: the label's value, "link_down"; "" if none */
-	/* What it is about: a PCI address in the form of sysfs, "0000:c1:00.0", an
-	 * NFS server, a network interface, an NVMe controller, a switch; "" if the
-	 * line names none. Valid UTF-8, one word, cut to fit. */
+	/* A PCI address in the form of sysfs, an NFS server, a network interface, an NVMe controller
+	 * or a switch; "": none. Valid UTF-8, one word, cut to fit. */
 	char device[LABEL_SIZE];
 	char uuid[48]; /* "GPU-..." */
 	char serial[24]; /* letters, digits, '-', '_' */
-	/* The driver prints this line after that Xid, for the same fault: it counts
-	 * only if that Xid did not come just before on the same device. 0: none. */
+	/* The driver prints this line after that Xid of the same device, for the same fault: then
+	 * the line does not count. 0: none. */
 	unsigned int follows_xid;
-	const char *severity; /* static: of a PCIe error, one of an Xid's; "" if the
-			       * line has none */
-	const char *text; /* the line from where it was recognised to its end */
-	size_t text_len; /* bytes; points into the caller's text */
+	const char *severity; /* static: of a PCIe error, one of an Xid's; "": none */
+	const char
+		*text; /* the line from where it was recognised to its end, in the caller's text */
+	size_t text_len;
 };
 
 /*
- * Finds the next such line at or after text[*offset].
+ * Finds the next such line at or after text[*offset]. Start with *offset = 0 and call until false.
  *
- * text is one record of the log, perhaps with newlines; it holds len bytes as
- * they were logged (escapes of /dev/kmsg undone), needs no NUL and stays the
- * caller's. Start with *offset = 0 and call until false. Lines are recognised
- * from their beginning, after "[   12.345678] " if the console's prefix is
- * there; those of the GPU driver anywhere, because it prints continuations.
- *
- * Of a failure that takes several lines, one line is reported: the one with the
- * address if there is one. The lines may come as one text or as several.
+ * @text is one record of the log, perhaps with newlines: @len bytes as they were logged, without
+ * escapes; it needs no NUL. Lines are recognised from their beginning, which may follow the
+ * console's "[   12.345678] "; those of the GPU driver anywhere, because it prints continuations.
+ * Of a failure that takes several lines, one is reported, with the address if there is one.
  *
  * True: *out describes the line, *offset has grown. False: nothing is left,
  * out->kind is KERNEL_LINE_NONE, *offset is len.
  */
 bool kernel_line_next(const char *text, size_t len, size_t *offset, struct kernel_line *out);
 
-/* ---- causes ---- */
-
 /*
- * A number for the job of the process @pid, 0 if @pid is not above 0. A job is a cgroup that
- * its user could not make: the path up to the first group that belongs to a user, or
- * that systemd has for all sessions of a user. A process that has ended, which is tried if
- * @ended is false, is a job of its own. @root is put before the paths.
+ * ---- causes ----
+ *
+ * A number for the job of the process @pid: one job, or one user, must not make a GPU look as if
+ * it failed many of them. A job is a cgroup that its user could not make: the path up to the
+ * first group that belongs to a user, or that systemd has for all sessions of a user. A process
+ * that has ended (known by @ended, otherwise tried) is a job of its own. 0: @pid is not above 0.
+ * @root is put before the paths.
  */
 uint32_t fault_cause(const char *root, int pid, bool ended);
 
@@ -107,10 +100,8 @@ uint32_t fault_cause(const char *root, int pid, bool ended);
 #define XID_BEFORE_PCIE_NS (600 * 1000000000ull)
 #define XID_AFTER_PCIE_NS (300 * 1000000000ull)
 
-/* Reports of a device that are less apart count as one: a storm of corrected
- * errors must not displace the rest. */
+/* Reports of a device that are less apart count as one: a storm must not displace the rest. */
 #define PCIE_BURST_NS (5 * 1000000000ull)
-
 #define PCIE_RELATIVES 64
 
 /* The latest Xids and PCIe errors; the oldest is replaced first. */
@@ -124,24 +115,15 @@ struct pcie_relatives {
 	size_t next; /* index of the next entry, modulo the size */
 };
 
-/*
- * Records an Xid (@xid > 0) or a PCIe error (0) of @device, and writes what
- * belongs to it as a member: "xids" for a PCIe error, "pcie_errors" for an Xid,
- * nothing if there is none. Each element has the device and how many seconds
- * before this one it was.
- */
+/* Records an Xid (@xid > 0) or a PCIe error (0) of @device, and writes its relatives as the member
+ * "xids" of a PCIe error, or "pcie_errors" of an Xid; without any it writes nothing. */
 void pcie_relatives_add(struct pcie_relatives *r, const char *device, unsigned int xid,
 			uint64_t time_ns, struct json *j);
 
-/*
- * ---- events ----
- *
- * Each fault and each other failure is counted and handed out as an event. Report each to
- * these functions once only.
- */
+/* ---- events: each fault and each other failure is counted and handed out; report each once ---- */
 
-/* What a hook or tracepoint reports too. The text of the others counts only if
- * it is from before the tracepoint was enabled. */
+/* These are reported by hooks and by text. Of all but the first two, text counts only if it is
+ * from before the tracepoint was enabled. */
 enum fault_signal {
 	SIGNAL_XID,
 	SIGNAL_SXID,
@@ -200,15 +182,12 @@ struct fault_signal_report {
 };
 void fault_events_add_signal(struct fault_events *e, const struct fault_signal_report *signal);
 
-/* A line of the kernel log that is no fault: a failure, the identity of a GPU,
- * evidence of recovery. */
+/* A line of the kernel log that is no fault. */
 void fault_events_add_line(struct fault_events *e, uint64_t time_ns,
 			   const struct kernel_line *line);
 
-/* Evidence of recovery by the kernel's own report: the driver was loaded, or the
- * device at the PCI address @gpu ("" for the driver) was found. It happened between
- * @after_ns and @by_ns (CLOCK_MONOTONIC); a fault later than @after_ns may have come
- * after it, so it stays open. */
+/* The driver was loaded (@gpu ""), or the device at the PCI address @gpu was found, between
+ * @after_ns and @by_ns (CLOCK_MONOTONIC). A fault later than @after_ns stays open. */
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t after_ns, uint64_t by_ns);
 
