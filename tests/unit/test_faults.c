@@ -4,68 +4,76 @@
  * count, and that bursts, recoveries and a clock that is set come out right.
  */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit.h"
 #include "faults/faults.h"
 
-static void add(struct faults *f, unsigned int code, const char *device, double time)
+static struct faults f; /* of the test that runs */
+
+static int leave(void **state)
+{
+	(void)state;
+	faults_free(&f);
+	return 0;
+}
+
+TEST_EACH(NULL, leave)
+
+static void report(const struct fault *like, double time)
+{
+	assert_int_equal(faults_add(&f, like, time), 0);
+}
+
+static void add(unsigned int code, const char *device, double time)
 {
 	struct fault like = { .code = code, .severity = "fatal", .action = "RESET_GPU" };
 
 	snprintf(like.device, sizeof(like.device), "%s", device);
-	assert_int_equal(faults_add(f, &like, time), 0);
+	report(&like, time);
 }
 
 TEST(repeats_within_five_seconds_are_one_incident)
 {
 	const struct fault *fault;
-	struct faults f = {};
 
 	for (int i = 0; i < 16; i++)
-		add(&f, 13, "a", 100 + i * 4.5);
+		add(13, "a", 100 + i * 4.5);
 	fault = &f.counts.faults[0];
 	assert_int_equal(fault->count, 16);
 	assert_int_equal(fault->incidents, 1);
-	add(&f, 13, "a", 100 + 15 * 4.5 + 5);
+	add(13, "a", 100 + 15 * 4.5 + 5);
 	assert_int_equal(fault->incidents, 2);
 	assert_true(fault->first == 100 && fault->last == 100 + 15 * 4.5 + 5);
 	/* What comes late is of a burst before. */
-	add(&f, 13, "a", 150);
+	add(13, "a", 150);
 	assert_int_equal(fault->incidents, 2);
 	assert_int_equal(fault->count, 18);
 	assert_true(fault->last == 100 + 15 * 4.5 + 5);
-	faults_free(&f);
 }
 
 TEST(one_cause_has_one_incident)
 {
 	struct fault like = { .code = 13, .device = "a", .causes = { 7 } };
-	struct faults f = {};
 
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(faults_add(&f, &like, 100 + 10 * i), 0);
+		report(&like, 100 + 10 * i);
 	assert_int_equal(f.counts.faults[0].incidents, 1);
 	like.causes[0] = 8;
-	assert_int_equal(faults_add(&f, &like, 300), 0);
+	report(&like, 300);
 	assert_int_equal(f.counts.faults[0].incidents, 2);
 	like.causes[0] = 7;
-	assert_int_equal(faults_add(&f, &like, 400), 0);
+	report(&like, 400);
 	assert_int_equal(f.counts.faults[0].incidents, 2);
 	/* An unknown one may be another each time. */
 	like.causes[0] = 0;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(faults_add(&f, &like, 500 + 10 * i), 0);
+		report(&like, 500 + 10 * i);
 	assert_int_equal(f.counts.faults[0].incidents, 5);
 	assert_int_equal(f.counts.faults[0].count, 15);
-	faults_free(&f);
 }
 
 /* The same whatever the clock is set to. */
-static uint64_t recent(const struct faults *f, double now)
+static uint64_t recent(double now)
 {
 	static const double clocks[] = { 1700000000, 1700000500, -250 };
 	uint64_t counts[COUNT(clocks)];
@@ -73,8 +81,8 @@ static uint64_t recent(const struct faults *f, double now)
 	for (size_t i = 0; i < COUNT(clocks); i++) {
 		struct fault_counts s = {};
 
-		assert_int_equal(faults_snapshot(f, &(struct fault_clock){ clocks[i], now, 0 }, &s),
-				 0);
+		assert_int_equal(
+			faults_snapshot(&f, &(struct fault_clock){ clocks[i], now, 0 }, &s), 0);
 		counts[i] = s.faults[0].recent;
 		assert_int_equal(counts[i], counts[0]);
 		fault_counts_free(&s);
@@ -85,77 +93,72 @@ static uint64_t recent(const struct faults *f, double now)
 TEST(a_loop_of_failures_repeats_once_and_a_day_later_it_is_forgotten)
 {
 	struct fault like = { .device = "a", .code = 94, .severity = "warning" };
-	struct faults f = {};
 
 	/* a job that fails each minute */
 	for (int i = 0; i < 60; i++)
-		assert_int_equal(faults_add(&f, &like, 1000 + 60 * i), 0);
+		report(&like, 1000 + 60 * i);
 	assert_int_equal(f.counts.faults[0].incidents, 60);
-	assert_int_equal(recent(&f, 5000), 1);
+	assert_int_equal(recent(5000), 1);
 	/* the last was at 4540 */
-	assert_int_equal(faults_add(&f, &like, 4540 + 179.9), 0);
-	assert_int_equal(recent(&f, 5000), 1);
-	assert_int_equal(faults_add(&f, &like, 4719.9 + 180), 0);
-	assert_int_equal(recent(&f, 5000), 2);
-	assert_int_equal(recent(&f, 1000 + 86399), 2);
-	assert_int_equal(recent(&f, 1000 + 86400), 1);
-	assert_int_equal(recent(&f, 4900 + 86400), 0);
+	report(&like, 4540 + 179.9);
+	assert_int_equal(recent(5000), 1);
+	report(&like, 4719.9 + 180);
+	assert_int_equal(recent(5000), 2);
+	assert_int_equal(recent(1000 + 86399), 2);
+	assert_int_equal(recent(1000 + 86400), 1);
+	assert_int_equal(recent(4900 + 86400), 0);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(faults_add(&f, &like, 10000 + 200 * i), 0);
-	assert_int_equal(recent(&f, 20000), FAULT_REPEATS);
+		report(&like, 10000 + 200 * i);
+	assert_int_equal(recent(20000), FAULT_REPEATS);
 	/* one job that goes on and on is one */
 	like.code = 31;
 	like.causes[0] = 7;
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(faults_add(&f, &like, 10000 + 200 * i), 0);
+		report(&like, 10000 + 200 * i);
 	assert_int_equal(f.counts.faults[1].repeats.count, 1);
-	faults_free(&f);
 }
 
 TEST(an_exception_repeats_at_its_place_only)
 {
 	struct fault like = { .device = "a", .code = 13, .severity = "warning" };
-	struct faults f = {};
 
 	/* each time at other places, and lines without one */
 	for (unsigned int i = 0; i < 5; i++) {
 		like.place = 100 + i;
 		like.causes[0] = i + 1;
-		assert_int_equal(faults_add(&f, &like, 1000 + 200 * i), 0);
+		report(&like, 1000 + 200 * i);
 		like.place = 0;
-		assert_int_equal(faults_add(&f, &like, 1000 + 200 * i), 0);
+		report(&like, 1000 + 200 * i);
 	}
 	assert_int_equal(f.counts.faults[0].incidents, 5);
-	assert_int_equal(recent(&f, 3000), 1);
+	assert_int_equal(recent(3000), 1);
 	/* the same place: of the same job it is one */
 	like.place = 102;
 	like.causes[0] = 3;
-	assert_int_equal(faults_add(&f, &like, 1600), 0);
-	assert_int_equal(recent(&f, 3000), 1);
+	report(&like, 1600);
+	assert_int_equal(recent(3000), 1);
 	like.causes[0] = 9;
-	assert_int_equal(faults_add(&f, &like, 1800), 0);
-	assert_int_equal(faults_add(&f, &like, 1801), 0);
-	assert_int_equal(recent(&f, 3000), 2);
+	report(&like, 1800);
+	report(&like, 1801);
+	assert_int_equal(recent(3000), 2);
 	/* on another GPU it is another place */
 	strcpy(like.device, "b");
 	like.causes[0] = 10;
-	assert_int_equal(faults_add(&f, &like, 2100), 0);
-	assert_int_equal(recent(&f, 3000), 2);
-	assert_int_equal(recent(&f, 1800 + 86399), 1);
-	assert_int_equal(recent(&f, 1800 + 86400), 0);
+	report(&like, 2100);
+	assert_int_equal(recent(3000), 2);
+	assert_int_equal(recent(1800 + 86399), 1);
+	assert_int_equal(recent(1800 + 86400), 0);
 	/* bounded: the oldest goes first */
 	for (unsigned int i = 0; i < 2 * MAX_PLACES; i++) {
 		like.place = 1000 + i;
-		assert_int_equal(faults_add(&f, &like, 10000 + i), 0);
+		report(&like, 10000 + i);
 	}
 	assert_int_equal(f.place_count, MAX_PLACES);
-	faults_free(&f);
 }
 
 TEST(labels_that_differ_are_counted_apart)
 {
 	struct fault like = { .device = "a", .code = 13, .severity = "fatal" };
-	struct faults f = {};
 
 	faults_add(&f, &like, 1);
 	like.nvswitch = true;
@@ -171,11 +174,10 @@ TEST(labels_that_differ_are_counted_apart)
 	faults_add(&f, &like, 1);
 	assert_int_equal(f.counts.fault_count, 6);
 	assert_int_equal(f.counts.faults[5].count, 2);
-	faults_free(&f);
 }
 
 /* Faults of as many devices, or of as many codes, as one cares to make. */
-static void flood(struct faults *f, bool nvswitch, unsigned int count)
+static void flood(bool nvswitch, unsigned int count)
 {
 	struct fault like = { .nvswitch = nvswitch, .severity = "unknown" };
 
@@ -183,16 +185,15 @@ static void flood(struct faults *f, bool nvswitch, unsigned int count)
 	for (unsigned int i = 0; i < count; i++) {
 		snprintf(like.device, sizeof(like.device), "flood %u", i);
 		like.code = 10000 + i;
-		assert_int_equal(faults_add(f, &like, i), 0);
+		report(&like, i);
 	}
 }
 
 /* The entry with that device and code; NULL: none. */
-static const struct fault *find(const struct faults *f, const char *device, unsigned int code,
-				const char *severity)
+static const struct fault *find(const char *device, unsigned int code, const char *severity)
 {
-	for (size_t i = 0; i < f->counts.fault_count; i++) {
-		const struct fault *fault = &f->counts.faults[i];
+	for (size_t i = 0; i < f.counts.fault_count; i++) {
+		const struct fault *fault = &f.counts.faults[i];
 
 		if (fault->code == code && !strcmp(fault->device, device) &&
 		    !strcmp(fault->severity, severity))
@@ -201,93 +202,82 @@ static const struct fault *find(const struct faults *f, const char *device, unsi
 	return NULL;
 }
 
-static uint64_t count_all(const struct faults *f)
+static uint64_t count_all(void)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < f->counts.fault_count; i++)
-		count += f->counts.faults[i].count;
+	for (size_t i = 0; i < f.counts.fault_count; i++)
+		count += f.counts.faults[i].count;
 	return count;
 }
 
 TEST(too_many_faults_are_of_another_device)
 {
 	const struct fault *other;
-	struct faults f = {};
 	char device[PCI_ADDRESS_SIZE];
 
 	for (unsigned int i = 0; i < MAX_FAULTS + 3000; i++) {
 		snprintf(device, sizeof(device), "%u", i);
-		add(&f, i % 4, device, i);
+		add(i % 4, device, i);
 	}
 	/* Those that are known count on. */
-	add(&f, 1, "5", 9000);
+	add(1, "5", 9000);
 	assert_int_equal(f.counts.fault_count, MAX_FAULTS + 4);
 	assert_int_equal(f.counts.faults[5].count, 2);
-	other = find(&f, "other", 2, "fatal");
+	other = find("other", 2, "fatal");
 	assert_non_null(other);
 	assert_string_equal(other->action, "RESET_GPU");
 	assert_int_equal(other->count, 750);
 	/* Which of them are a burst of one device is not known. */
 	assert_int_equal(other->incidents, 750);
 	assert_true(other->first == MAX_FAULTS + 2 && other->last == MAX_FAULTS + 2998);
-	faults_free(&f);
 }
 
 TEST(no_flood_of_codes_crowds_out_a_fault)
 {
 	struct fault sxid = { .code = 20034, .nvswitch = true, .severity = "fatal" };
-	struct faults f = {};
 
-	flood(&f, false, 5000);
-	flood(&f, true, 5000);
+	flood(false, 5000);
+	flood(true, 5000);
 	assert_int_equal(f.counts.fault_count, MAX_MADE_UP + 2);
 	/* A code of the catalog, one that is not in it yet, one that the policy knows. */
-	add(&f, 79, "new", 9000);
-	assert_string_equal(find(&f, "other", 79, "fatal")->action, "RESET_GPU");
-	add(&f, HIGH_XID - 1, "new", 9000);
-	assert_non_null(find(&f, "other", HIGH_XID - 1, "fatal"));
-	add(&f, 70000, "new", 9000);
-	assert_non_null(find(&f, "other", 70000, "fatal"));
+	add(79, "new", 9000);
+	assert_string_equal(find("other", 79, "fatal")->action, "RESET_GPU");
+	add(HIGH_XID - 1, "new", 9000);
+	assert_non_null(find("other", HIGH_XID - 1, "fatal"));
+	add(70000, "new", 9000);
+	assert_non_null(find("other", 70000, "fatal"));
 	/* Of SXids at least the severity. */
 	strcpy(sxid.device, "new");
 	assert_int_equal(faults_add(&f, &sxid, 9000), 0);
-	assert_int_equal(find(&f, "other", 0, "fatal")->count, 1);
-	assert_true(find(&f, "other", 0, "fatal")->nvswitch);
-	assert_int_equal(find(&f, "other", 0, "unknown")->count, 5000 - MAX_MADE_UP);
-	assert_int_equal(count_all(&f), 10004);
-	faults_free(&f);
+	assert_int_equal(find("other", 0, "fatal")->count, 1);
+	assert_true(find("other", 0, "fatal")->nvswitch);
+	assert_int_equal(find("other", 0, "unknown")->count, 5000 - MAX_MADE_UP);
+	assert_int_equal(count_all(), 10004);
 }
 
 TEST(severities_stay_whatever_the_policies_were)
 {
-	struct faults f = {};
-
 	for (unsigned int i = 0; i < 10000; i++)
-		add(&f, i, "a", i);
+		add(i, "a", i);
 	assert_int_equal(f.counts.fault_count, MAX_FAULTS_IN_ALL + 1);
-	assert_int_equal(find(&f, "other", 0, "fatal")->count, 10000 - MAX_FAULTS_IN_ALL);
-	faults_free(&f);
+	assert_int_equal(find("other", 0, "fatal")->count, 10000 - MAX_FAULTS_IN_ALL);
 }
 
 TEST(the_recovery_of_one_device_is_none_of_those_that_folded)
 {
-	struct faults f = {};
-
-	flood(&f, false, MAX_FAULTS);
-	add(&f, 79, "new", 9000);
+	flood(false, MAX_FAULTS);
+	add(79, "new", 9000);
 	/* Not even of the one that failed: others may have folded into the same. */
 	assert_int_equal(faults_recovered(&f, "new", "device_probed", 9001), 0);
 	assert_int_equal(f.counts.recovery_count, 0);
 	assert_int_equal(faults_recovered(&f, "all", "driver_loaded", 9002), 0);
 	assert_int_equal(f.counts.recovery_count, 1);
-	faults_free(&f);
 }
 
 TEST(too_many_events_are_of_another_device)
 {
 	uint64_t others = 0, sum = 0;
-	struct faults f = {};
 	char device[PCI_ADDRESS_SIZE];
 
 	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
@@ -304,12 +294,10 @@ TEST(too_many_events_are_of_another_device)
 	assert_int_equal(sum, 6 * MAX_KERNEL_EVENTS);
 	assert_int_equal(others, 2);
 	assert_int_equal(f.counts.kernel_event_count, MAX_KERNEL_EVENTS + 2);
-	faults_free(&f);
 }
 
 TEST(gpus_and_recoveries_are_bounded)
 {
-	struct faults f = {};
 	char device[PCI_ADDRESS_SIZE];
 
 	for (int i = 0; i < MAX_GPUS + 10; i++) {
@@ -320,7 +308,7 @@ TEST(gpus_and_recoveries_are_bounded)
 	assert_int_equal(f.counts.gpu_count, MAX_GPUS);
 	for (unsigned int i = 0; i < MAX_RECOVERIES + 10; i++) {
 		snprintf(device, sizeof(device), "%u", i);
-		add(&f, 1, device, 1);
+		add(1, device, 1);
 		assert_int_equal(faults_recovered(&f, device, "device_probed", 2), 0);
 	}
 	assert_int_equal(f.counts.recovery_count, MAX_RECOVERIES);
@@ -338,13 +326,10 @@ TEST(gpus_and_recoveries_are_bounded)
 	faults_recovered(&f, "all", "driver_loaded", 6);
 	assert_false(f.counts.gpus[MAX_GPUS].rate_limited);
 	assert_null(faults_gpu(&f, "newer"));
-	faults_free(&f);
 }
 
 TEST(only_what_failed_recovers)
 {
-	struct faults f = {};
-
 	faults_recovered(&f, "a", "device_probed", 5);
 	assert_int_equal(f.counts.recovery_count, 0);
 	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 4);
@@ -359,32 +344,27 @@ TEST(only_what_failed_recovers)
 	faults_recovered(&f, "all", "driver_loaded", 6);
 	assert_int_equal(f.counts.recovery_count, 2);
 	assert_false(faults_gpu(&f, "b")->rate_limited);
-	faults_free(&f);
 }
 
 TEST(the_last_is_found)
 {
-	struct faults f = {};
-
 	assert_true(faults_last(&f, "a", 79) == -INFINITY && faults_last_of_all(&f) == -INFINITY);
-	add(&f, 79, "a", 10);
-	add(&f, 79, "b", 30);
-	add(&f, 31, "a", 20);
+	add(79, "a", 10);
+	add(79, "b", 30);
+	add(31, "a", 20);
 	assert_true(faults_last(&f, "a", 79) == 10);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 99);
 	assert_true(faults_last_of_all(&f) == 30);
 	faults_add_kernel_event(&f, true, "fallen_off_bus", "a", 40);
 	assert_true(faults_last_of_all(&f) == 40);
-	faults_free(&f);
 }
 
 /* The clock stood at 1970, then is set: the order of things stays. */
 TEST(a_clock_that_is_set_moves_all_times)
 {
 	struct fault_counts s = {};
-	struct faults f = {};
 
-	add(&f, 79, "a", 100);
+	add(79, "a", 100);
 	faults_add_kernel_event(&f, false, "oom_kill", "", 200);
 	faults_recovered(&f, "all", "driver_loaded", 300);
 	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ 1700000000, 1000, 0 }, &s), 0);
@@ -399,16 +379,14 @@ TEST(a_clock_that_is_set_moves_all_times)
 	fault_counts_free(&s);
 	/* What is kept is the time since the boot. */
 	assert_true(f.counts.faults[0].last == 100);
-	faults_free(&f);
 }
 
 TEST(a_snapshot_has_all)
 {
 	struct fault_counts s = {};
-	struct faults f = {};
 
-	add(&f, 79, "a", 10);
-	add(&f, 79, "a", 20);
+	add(79, "a", 10);
+	add(79, "a", 20);
 	faults_add_kernel_event(&f, true, "x", "a", 30);
 	strcpy(faults_gpu(&f, "a")->uuid, "GPU-1");
 	faults_recovered(&f, "a", "action_none", 40);
@@ -424,7 +402,6 @@ TEST(a_snapshot_has_all)
 	assert_true(s.recoveries[0].time == 40);
 	assert_true(s.fault_paths[FAULT_PATH_BOTH] == 2 && s.log_lost == 9 && s.gpu_watched);
 	fault_counts_free(&s);
-	faults_free(&f);
 }
 
 /* ---- what outlives a boot ---- */
@@ -432,64 +409,58 @@ TEST(a_snapshot_has_all)
 #define UUID "GPU-11111111-2222-3333-4444-555555555555"
 
 /* One boot after another, with an Xid 79 each on the same address. */
-static void boot_again(struct faults *f, const char *uuid, double boot_to_wall)
+static void boot_again(const char *uuid, double boot_to_wall)
 {
 	struct fault like = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
 	struct faults next = {};
-	struct gpu_info *gpu;
 
-	assert_int_equal(faults_add(f, &like, 100), 0);
+	report(&like, 100);
 	strcpy(like.action, "x");
-	assert_int_equal(faults_add(f, &like, 100), 0);
-	gpu = faults_gpu(f, like.device);
-	assert_non_null(gpu);
-	strcpy(gpu->uuid, uuid);
-	assert_int_equal(faults_outlive(&next, f, boot_to_wall), 0);
-	faults_free(f);
-	*f = next;
+	report(&like, 100);
+	strcpy(faults_gpu(&f, like.device)->uuid, uuid);
+	assert_int_equal(faults_outlive(&next, &f, boot_to_wall), 0);
+	faults_free(&f);
+	f = next;
 }
 
 /* The boots and the failures that a fault at @wall shows, with this UUID. */
-static void assert_past(const struct faults *past, const char *uuid, double wall,
-			unsigned int boots, uint64_t failures)
+static void assert_past(const char *uuid, double wall, unsigned int boots, uint64_t failures)
 {
 	struct fault like = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
+	const struct fault_clock clock = { wall - 5, 5, 3600 };
 	struct fault_counts s = {};
-	struct faults f = {};
+	struct faults now = {};
 	uint64_t found = 0;
 
-	assert_int_equal(faults_outlive(&f, past, 0), 0);
-	assert_int_equal(faults_add(&f, &like, 5), 0);
-	strcpy(faults_gpu(&f, like.device)->uuid, uuid);
-	assert_int_equal(faults_snapshot(&f, &(struct fault_clock){ wall - 5, 5, 3600 }, &s), 0);
+	assert_int_equal(faults_outlive(&now, &f, 0), 0);
+	assert_int_equal(faults_add(&now, &like, 5), 0);
+	strcpy(faults_gpu(&now, like.device)->uuid, uuid);
+	assert_int_equal(faults_snapshot(&now, &clock, &s), 0);
 	assert_int_equal(s.faults[0].boots, boots);
 	for (size_t i = 0; i < s.gpu_count; i++)
 		found += s.gpus[i].past_failures;
 	assert_int_equal(found, failures);
 	fault_counts_free(&s);
-	faults_free(&f);
+	faults_free(&now);
 }
 
 TEST(fatal_faults_outlive_a_boot_with_their_gpu)
 {
-	struct faults f = {};
-
-	boot_again(&f, UUID, 1700000000);
-	assert_past(&f, UUID, 1700000200, 2, 2);
-	boot_again(&f, UUID, 1700001000);
-	assert_past(&f, UUID, 1700001200, 3, 4);
+	boot_again(UUID, 1700000000);
+	assert_past(UUID, 1700000200, 2, 2);
+	boot_again(UUID, 1700001000);
+	assert_past(UUID, 1700001200, 3, 4);
 	/* of late: failures within the window, boots within three */
-	assert_past(&f, UUID, 1700000100 + 3601, 3, 2);
-	assert_past(&f, UUID, 1700001100 + 3 * 3600 - 1, 2, 0);
-	assert_past(&f, UUID, 1700001100 + 3 * 3600 + 1, 1, 0);
+	assert_past(UUID, 1700000100 + 3601, 3, 2);
+	assert_past(UUID, 1700001100 + 3 * 3600 - 1, 2, 0);
+	assert_past(UUID, 1700001100 + 3 * 3600 + 1, 1, 0);
 	/* another GPU in the same slot is clean, and so is one whose name is not known */
-	assert_past(&f, "GPU-22222222-2222-3333-4444-555555555555", 1700001200, 1, 0);
-	assert_past(&f, "", 1700001200, 1, 0);
+	assert_past("GPU-22222222-2222-3333-4444-555555555555", 1700001200, 1, 0);
+	assert_past("", 1700001200, 1, 0);
 	faults_free(&f);
-	boot_again(&f, "", 1700000000);
-	assert_past(&f, "", 1700000200, 2, 2);
-	assert_past(&f, UUID, 1700000200, 1, 0);
-	faults_free(&f);
+	boot_again("", 1700000000);
+	assert_past("", 1700000200, 2, 2);
+	assert_past(UUID, 1700000200, 1, 0);
 }
 
 TEST(nothing_else_outlives_a_boot_and_its_room_is_limited)
@@ -501,14 +472,14 @@ TEST(nothing_else_outlives_a_boot_and_its_room_is_limited)
 		{ .device = "a", .code = 20034, .severity = "fatal", .nvswitch = true },
 	};
 	struct fault like = { .device = "a", .severity = "fatal" };
-	struct faults f = {}, next = {};
+	struct faults next = {};
 
 	for (size_t i = 0; i < COUNT(others); i++)
 		assert_int_equal(faults_add(&f, &others[i], 100), 0);
 	assert_int_equal(faults_outlive(&next, &f, 0), 0);
 	assert_int_equal(next.past_count, 0);
 	for (like.code = 200; like.code < 200 + MAX_PAST + 10; like.code++)
-		assert_int_equal(faults_add(&f, &like, like.code), 0);
+		report(&like, like.code);
 	assert_int_equal(faults_outlive(&next, &f, 0), 0);
 	assert_int_equal(next.past_count, MAX_PAST);
 	for (size_t i = 0; i < next.past_count; i++)
