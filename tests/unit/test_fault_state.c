@@ -5,10 +5,6 @@
  * up gives nothing.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "unit.h"
@@ -21,7 +17,7 @@ static void fill(struct fault_state *state)
 	static const char *const names[] = {
 		"0000:c1:00.0", "",         "%",           "% %",
 		"a b",          "a\nb",     "caf\xc3\xa9", "\xff\xfe\x01",
-		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 2",
+		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 2"
 	};
 	struct fault_counts *c = &state->faults.counts;
 
@@ -79,17 +75,37 @@ static void assert_same(const struct fault_state *a, const struct fault_state *b
 	free(b_text);
 }
 
-TEST(what_is_written_reads_back)
-{
-	struct fault_state s, again;
-	const struct fault *fault;
-	size_t len;
-	char *text;
+/* A state and its text, and what is read from that. */
+static struct fault_state s, again;
+static char *text;
+static size_t len;
 
-	fill(&s);
+static int leave(void **state)
+{
+	(void)state;
+	free(text);
+	text = NULL;
+	fault_state_free(&s);
+	fault_state_free(&again);
+	return 0;
+}
+
+TEST_EACH(NULL, leave)
+
+/* Proves that they are alike. */
+static void read_back(void)
+{
 	text = write_text(&s, &len);
 	assert_int_equal(fault_state_read(&again, text, len), 0);
 	assert_same(&s, &again);
+}
+
+TEST(what_is_written_reads_back)
+{
+	const struct fault *fault;
+
+	fill(&s);
+	read_back();
 	/* Not only alike as text. */
 	assert_string_equal(again.boot, s.boot);
 	assert_int_equal(again.next, UINT64_MAX);
@@ -109,58 +125,39 @@ TEST(what_is_written_reads_back)
 	assert_int_equal(again.faults.past[5].boots.count, 2);
 	assert_true(again.faults.past[5].boots.times[0] == 2e9);
 	assert_true(again.faults.past[5].incidents.times[0] == 3e9);
-	free(text);
-	fault_state_free(&s);
-	fault_state_free(&again);
 }
 
 TEST(an_empty_state_reads_back)
 {
-	struct fault_state s = {}, again;
-	size_t len;
-	char *text = write_text(&s, &len);
-
-	assert_int_equal(fault_state_read(&again, text, len), 0);
-	assert_same(&s, &again);
-	free(text);
-	fault_state_free(&again);
+	read_back();
 }
 
 /* As if set to 1970 on a node without a battery, and the node runs for a day. */
 TEST(a_state_reads_back_if_the_clock_stands_before_the_boot)
 {
-	struct fault_state s = { .next = 7, .boot_to_wall = -86400 }, again;
-	size_t len;
-	char *text = write_text(&s, &len);
-
-	assert_int_equal(fault_state_read(&again, text, len), 0);
+	s = (struct fault_state){ .next = 7, .boot_to_wall = -86400 };
+	read_back();
 	assert_int_equal(again.next, 7);
 	assert_true(again.boot_to_wall == 0); /* not known */
-	free(text);
-	fault_state_free(&again);
 }
 
 TEST(times_of_repeats_survive)
 {
 	struct fault like = { .device = "a", .code = 94, .severity = "warning", .action = "x" };
-	struct fault_state s = { .boot = "b" }, again;
 	const struct fault *f;
-	char *text;
-	size_t len;
 
+	s = (struct fault_state){ .boot = "b" };
 	for (int i = 0; i < 12; i++) {
 		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
 		assert_int_equal(faults_add(&s.faults, &like, 1001 + 200 * i), 0);
 	}
 	like.code = 48;
 	assert_int_equal(faults_add(&s.faults, &like, 5), 0);
-	text = write_text(&s, &len);
+	read_back();
 	assert_non_null(strstr(text, "fault a 94 0 warning x 24 12 1000.000000 3201.000000"
 				     " 1800.000000 2000.000000 2200.000000 2400.000000 2600.000000"
 				     " 2800.000000 3000.000000 3200.000000\n"
 				     "fault a 48 0 warning x 1 1 5.000000 5.000000\n"));
-	assert_int_equal(fault_state_read(&again, text, len), 0);
-	assert_same(&s, &again);
 	assert_int_equal(again.faults.counts.fault_count, 2);
 	f = &again.faults.counts.faults[0];
 	assert_true(f->count == 24 && f->incidents == 12 && f->last == 3201);
@@ -171,51 +168,37 @@ TEST(times_of_repeats_survive)
 	f = &again.faults.counts.faults[1];
 	assert_int_equal(f->repeats.count, 1);
 	assert_true(f->repeats.times[0] == 5);
-	free(text);
-	fault_state_free(&s);
-	fault_state_free(&again);
 }
 
 TEST(times_of_places_survive)
 {
 	struct fault like = { .device = "a", .code = 13, .severity = "warning", .action = "x" };
-	struct fault_state s = { .boot = "b" }, again;
-	char *text;
-	size_t len;
 
+	s = (struct fault_state){ .boot = "b" };
 	for (unsigned int i = 0; i < 6; i++) {
 		like.place = 65536 + i % 2;
 		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
 	}
-	text = write_text(&s, &len);
+	read_back();
 	assert_non_null(strstr(text, "place a 65536 1000.000000 1400.000000 1800.000000\n"
 				     "place a 65537 1200.000000 1600.000000 2000.000000\n"));
 	assert_non_null(strstr(text, "fault a 13 0 warning x 6 6 1000.000000 2000.000000 "));
-	assert_int_equal(fault_state_read(&again, text, len), 0);
-	assert_same(&s, &again);
 	assert_int_equal(again.faults.counts.faults[0].count, 6);
 	assert_int_equal(again.faults.place_count, 2);
 	assert_int_equal(again.faults.places[1].place, 65537);
 	assert_int_equal(again.faults.places[1].repeats.count, 3);
 	assert_true(again.faults.places[1].repeats.times[0] == 2000);
-	free(text);
-	fault_state_free(&s);
-	fault_state_free(&again);
 }
 
 /* A file that we write must never be one that we refuse. */
 TEST(the_fullest_state_reads_back)
 {
-	struct fault_state s = {}, again;
 	struct faults *f = &s.faults;
-	size_t len;
-	char *text;
 
 	for (unsigned int i = 0; i < 8000; i++) {
 		struct fault like = { .code = i / 2, .nvswitch = i % 2 };
 
 		COPY(like.severity, i < 6000 ? "warning" : i % 3 ? "fatal" : "unknown");
-
 		snprintf(like.device, sizeof(like.device), "device %u", i);
 		for (unsigned int k = 0; k < FAULT_REPEATS; k++)
 			assert_int_equal(faults_add(f, &like, 1e9 + i + 200 * k), 0);
@@ -237,48 +220,33 @@ TEST(the_fullest_state_reads_back)
 						  i % 100, i & 1, 1e9 + i),
 				 0);
 	assert_true(f->counts.fault_count > MAX_FAULTS_IN_ALL);
-	text = write_text(&s, &len);
+	read_back();
 	assert_in_range(len, 1, 1 << 20);
-	assert_int_equal(fault_state_read(&again, text, len), 0);
-	assert_same(&s, &again);
-	free(text);
-	fault_state_free(&s);
-	fault_state_free(&again);
 }
 
 static void assert_refused(const char *text, size_t len)
 {
-	struct fault_state s;
+	struct fault_state refused;
 	char *exact = malloc(len ? len : 1); /* for ASan */
 
 	memcpy(exact, text, len);
-	assert_int_equal(fault_state_read(&s, exact, len), -EINVAL);
-	assert_null(s.faults.counts.faults);
-	assert_null(s.faults.counts.kernel_events);
-	assert_int_equal(s.next, 0);
+	assert_int_equal(fault_state_read(&refused, exact, len), -EINVAL);
+	assert_null(refused.faults.counts.faults);
+	assert_null(refused.faults.counts.kernel_events);
+	assert_int_equal(refused.next, 0);
 	free(exact);
 }
 
 TEST(torn_anywhere_it_is_none)
 {
-	struct fault_state s;
-	size_t len;
-	char *text;
-
 	fill(&s);
 	text = write_text(&s, &len);
 	for (size_t i = 0; i < len; i++)
 		assert_refused(text, i);
-	free(text);
-	fault_state_free(&s);
 }
 
 TEST(changed_anywhere_it_is_none)
 {
-	struct fault_state s;
-	size_t len;
-	char *text;
-
 	fill(&s);
 	text = write_text(&s, &len);
 	for (size_t i = 0; i < len; i++) {
@@ -286,19 +254,17 @@ TEST(changed_anywhere_it_is_none)
 		assert_refused(text, len);
 		text[i] ^= 1;
 	}
-	free(text);
-	fault_state_free(&s);
 }
 
 /* @body between a good head and a good end. */
-static int read_body(struct fault_state *s, const char *body)
+static int read_body(const char *body)
 {
 	char text[1024];
 	int len = snprintf(text, sizeof(text), "xidscope-state 2\n%s", body);
 
 	len += snprintf(text + len, sizeof(text) - (size_t)len, "end %08lx\n",
 			crc32(0, (const Bytef *)text, (uInt)len));
-	return fault_state_read(s, text, (size_t)len);
+	return fault_state_read(&s, text, (size_t)len);
 }
 
 TEST(what_makes_no_sense_is_refused)
@@ -341,13 +307,12 @@ TEST(what_makes_no_sense_is_refused)
 		"recovery a b 1 2\n",
 		"end 00000000\n",
 	};
-	struct fault_state s;
 
-	assert_int_equal(read_body(&s, "next 5\n"), 0);
+	assert_int_equal(read_body("next 5\n"), 0);
 	assert_int_equal(s.next, 5);
 	fault_state_free(&s);
-	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
-		if (read_body(&s, bodies[i]) != -EINVAL)
+	for (size_t i = 0; i < COUNT(bodies); i++)
+		if (read_body(bodies[i]) != -EINVAL)
 			fail_msg("accepted: %s", bodies[i]);
 }
 

@@ -27,6 +27,17 @@ static struct xid_line first(const char *text)
 	return next(text, strlen(text), &offset);
 }
 
+/* Of a text that is valid until the next call. */
+static struct xid_line joined(const char *head, const char *rest)
+{
+	static char text[200];
+
+	snprintf(text, sizeof(text), "%s%s", head, rest);
+	return first(text);
+}
+
+#define XID(rest) joined("NVRM: Xid (PCI:0018:01:00): ", rest)
+
 static size_t count_events(const char *text, size_t len)
 {
 	size_t offset = 0, events = 0;
@@ -192,11 +203,8 @@ TEST(process_is_read_or_unknown)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[160];
-		struct xid_line line;
+		struct xid_line line = joined("NVRM: Xid (PCI:0000:c1:00): 31, ", cases[i].text);
 
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): 31, %s", cases[i].text);
-		line = first(text);
 		assert_int_equal(line.kind, XID_LINE_XID);
 		assert_int_equal(line.code, 31);
 		assert_int_equal(line.pid, cases[i].pid);
@@ -350,12 +358,9 @@ TEST(sxid_details_are_no_events)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[160];
-		struct xid_line line;
+		struct xid_line line =
+			joined("nvidia-nvswitch3: SXid (PCI:0000:08:00.0): ", cases[i].text);
 
-		snprintf(text, sizeof(text), "nvidia-nvswitch3: SXid (PCI:0000:08:00.0): %s",
-			 cases[i].text);
-		line = first(text);
 		assert_int_equal(line.kind, cases[i].kind);
 		assert_int_equal(line.fatality, cases[i].fatality);
 		assert_string_equal(line.pci, "0000:08:00.0");
@@ -388,12 +393,8 @@ TEST(nvlink5_fatality_is_the_printed_one)
 		{ "151, Fatal", XID_FATALITY_UNSTATED },
 	};
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[160];
-
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
-		assert_int_equal(first(text).fatality, cases[i].fatality);
-	}
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(XID(cases[i].text).fatality, cases[i].fatality);
 }
 
 TEST(nvlink5_fields_are_read)
@@ -440,17 +441,14 @@ TEST(nvlink5_fields_are_read)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct nvlink *n = &cases[i].n;
-		char text[200];
-		struct nvlink read;
+		struct nvlink read = XID(cases[i].text).nvlink;
 
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
-		read = first(text).nvlink;
 		if (strcmp(read.unit, n->unit) != 0 || read.xc != n->xc ||
 		    read.instance != n->instance || read.link != n->link ||
 		    read.word_count != n->word_count ||
 		    memcmp(read.words, n->words, sizeof(n->words)) != 0)
 			fail_msg("read as '%s' XC%d i%d link %d, %d words: %s", read.unit, read.xc,
-				 read.instance, read.link, read.word_count, text);
+				 read.instance, read.link, read.word_count, cases[i].text);
 	}
 }
 
@@ -470,12 +468,8 @@ TEST(the_place_of_an_exception_is_read)
 		{ "31, Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): x", 0 },
 	};
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[200];
-
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
-		assert_int_equal(first(text).place, cases[i].place);
-	}
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(XID(cases[i].text).place, cases[i].place);
 }
 
 TEST(a_value_that_ends_the_text_is_marked)
@@ -499,13 +493,9 @@ TEST(a_value_that_ends_the_text_is_marked)
 		{ "145, pid=1, name=pyth\nmore, x", false },
 	};
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[80];
-
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
-		if (first(text).cut != cases[i].cut)
-			fail_msg("marked wrongly: %s", text);
-	}
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (XID(cases[i].text).cut != cases[i].cut)
+			fail_msg("marked wrongly: %s", cases[i].text);
 	assert_false(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 10, pid=1").cut);
 }
 
@@ -536,11 +526,8 @@ TEST(recovery_is_the_action_changed_to)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[200];
-
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0018:01:00): %s", cases[i].text);
-		assert_string_equal(first(text).recovery_from, cases[i].from);
-		assert_string_equal(first(text).recovery, cases[i].recovery);
+		assert_string_equal(XID(cases[i].text).recovery_from, cases[i].from);
+		assert_string_equal(XID(cases[i].text).recovery, cases[i].recovery);
 	}
 }
 
@@ -643,50 +630,21 @@ TEST(real_lines_are_read_exactly)
 /* Up to 15 bytes, as many as the kernel has for a process' name. */
 static void make_name(char *name, uint32_t *random)
 {
-	static const char *const parts[] = {
-		"\n",
-		", ",
-		",",
-		"(",
-		")",
-		" ",
-		"'",
-		"=",
-		":",
-		"Fatal",
-		"Nonfatal",
-		"fatal",
-		"(0x1",
-		"Link 1",
-		"XC0",
-		"i0",
-		"NVRM: Xid (",
-		"NVRM: ",
-		"0:0",
-		"):",
-		"79",
-		"154",
-		"Xid 79",
-		"caused by",
-		"pid=",
-		"name=",
-		"GPU ",
-		"Ch ",
-		"Timeout ",
-		"None",
-		"nvidia-nvswitch",
-		"SXid (",
-		"a",
-		"\x1b[",
-		"\xff",
-		"\t",
-		"PCI:",
-	};
+	static const char parts[] =
+		"\n|, |,|(|)| |'|=|:|Fatal|Nonfatal|fatal|(0x1|Link 1|XC0|i0|NVRM: Xid (|NVRM: |0:0|):|"
+		"79|154|Xid 79|caused by|pid=|name=|GPU |Ch |Timeout |None|nvidia-nvswitch|SXid (|a|"
+		"\x1b[|\xff|\t|PCI:";
 
 	*name = 0;
 	do {
+		const char *part = parts;
+		size_t room = 15 - strlen(name), len;
+
 		*random = *random * 1664525 + 1013904223;
-		strncat(name, parts[(*random >> 8) % COUNT(parts)], 15 - strlen(name));
+		for (uint32_t skip = (*random >> 8) % 37; skip; skip--)
+			part = strchr(part, '|') + 1;
+		len = strcspn(part, "|");
+		snprintf(name + 15 - room, room + 1, "%.*s", (int)len, part);
 	} while (strlen(name) < 15 && *random >> 29);
 }
 
