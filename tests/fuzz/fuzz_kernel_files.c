@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "json_valid.h"
 #include "faults/recognise/recognise.h"
-#include "faults/fault_offer.h"
+#include "faults/fault_observer.h"
 #include "faults/gpu_holders.h"
 #include "kernel/cpu_pressure.h"
 #include "kernel/mounts.h"

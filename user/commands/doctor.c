@@ -16,7 +16,7 @@
 #include "base/safe_text.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
-#include "faults/fault_offer.h"
+#include "faults/fault_observer.h"
 #include "rpc/choice.h"
 #include "rpc/source.h"
 

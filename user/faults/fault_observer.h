@@ -53,6 +53,27 @@ void fault_observer_state_lost(struct fault_observer *g);
  * -ENOMEM. */
 int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
 
+/* ---- what the kernel offers to it, from the kernel's own files ---- */
+
+struct fault_offer {
+	bool log; /* this process may read /dev/kmsg */
+	bool console_event; /* there is a tracepoint printk:console ... */
+	bool every_message; /* ... for all messages, shown or not (from 5.19) */
+	int callers; /* 0: the kernel shows who calls printk; -errno: -EPERM if it hides that */
+	bool kprobes;
+	bool driver; /* nvidia is loaded */
+	char driver_version[64]; /* "" if unknown */
+	bool driver_event; /* it has the tracepoint nvidia_dev_xid */
+	bool driver_function; /* it has the function nv_report_error */
+};
+
+/* @root is put before each path of the system; @release is the kernel's, as
+ * uname -r prints it. */
+void fault_offer_read(struct fault_offer *f, const char *root, const char *release);
+
+/* Whether a module of the kernel has that symbol, by /proc/kallsyms, a large file. */
+bool fault_offer_has_symbol(const char *root, const char *symbol);
+
 /*
  * ---- its trace events ----
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What the kernel offers to an observer of GPU faults. */
-#include "faults/fault_offer.h"
+#include "faults/fault_observer.h"
 
 #include <limits.h>
 #include <stdio.h>

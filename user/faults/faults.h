@@ -13,16 +13,14 @@
 /* Equal faults with a gap below this are one burst. */
 #define FAULT_BURST_SECONDS 5.0
 
-/* An incident that repeats an earlier one: reports with a gap below this are one failure,
- * such as a job that is started again and again. */
+/* Incidents with a gap below this are one failure, such as of a job that starts again and again. */
 #define FAULT_REPEAT_SECONDS 180.0
 
 /*
- * Limits of distinct entries. Beyond MAX_FAULTS a new one counts as device "other", with
- * its code, severity and action. Only a code that may be made up folds, too, to 0, beyond
- * MAX_MADE_UP entries: an SXid, or a high Xid of which nothing is known. So there is
- * room for every other one, whatever a flood brings. Beyond MAX_FAULTS_IN_ALL, which only
- * several policies can reach, all codes fold. Severities never do.
+ * Limits of distinct entries. Beyond MAX_FAULTS a new entry is merged into device "other", with
+ * its code, severity and action. Beyond MAX_MADE_UP a code that may be made up (an SXid, or a
+ * high Xid of which nothing is known) becomes 0: a flood leaves room for all others. Beyond
+ * MAX_FAULTS_IN_ALL, which only several policies can reach, all codes become 0.
  */
 #define MAX_FAULTS 1024
 #define MAX_MADE_UP 1536
@@ -47,8 +45,7 @@ struct fault_place {
 };
 #define MAX_PLACES 512 /* beyond it a new one takes the place of the oldest */
 
-/* A fatal Xid of a GPU in earlier boots. It outlives them by its times, seconds since the
- * epoch, and belongs to the GPU, not to its slot. */
+/* A fatal Xid of a GPU (not of its slot) in earlier boots. Times are seconds since the epoch. */
 struct past_fault {
 	char gpu[48]; /* its UUID; or its address, where that was not known */
 	unsigned int code;
@@ -77,11 +74,8 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 			    double time);
 /* Counts a text that reads like a fault but may be anybody's. */
 int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
-/*
- * Records evidence that the faults of @gpu ("all": of all) until @time are over, except
- * beyond MAX_RECOVERIES. What has folded is over only by a recovery of all: the one GPU
- * may not be the one that failed.
- */
+/* Records evidence that the faults of @gpu ("all": of all) until @time are over, except beyond
+ * MAX_RECOVERIES. Entries of device "other" are cleared only by a recovery of all GPUs. */
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
 
 /* What is known of a GPU, added if it is new; NULL: no memory, or beyond MAX_GPUS. */

@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/label.h"
 #include "base/process.h"
-#include "faults/fault_offer.h"
 #include "faults/prove/prove.h"
 #include "kernel/kernel_types.h"
 #include "kernel/module_events.h"
@@ -230,20 +229,18 @@ static void update_driver(struct trace_events *t)
 /* Notes since when each signal is enabled, by one event or another. */
 static void note_times(struct trace_events *t)
 {
-	uint64_t now[SIGNALS], *since = t->counted->enabled_ns;
+	for (int s = 0; s < SIGNALS; s++) {
+		uint64_t *since = &t->counted->enabled_ns[s], now = UINT64_MAX;
 
-	for (int i = 0; i < SIGNALS; i++)
-		now[i] = UINT64_MAX;
-	for (int i = 0; i < EVENTS; i++)
-		if (t->events[i].enabled && signal_of[i] != SIGNALS)
-			now[signal_of[i]] = t->events[i].since_ns;
-	/* Reports that were not read when the driver was unloaded are lost. */
-	for (int i = SIGNAL_XID; i <= SIGNAL_SXID; i++)
-		if (now[i] == UINT64_MAX && since[i] != UINT64_MAX)
+		for (int i = 0; i < EVENTS; i++)
+			if (t->events[i].enabled && (int)signal_of[i] == s)
+				now = t->events[i].since_ns;
+		/* Reports that were not read when the driver was unloaded are lost. */
+		if (s <= SIGNAL_SXID && now == UINT64_MAX && *since != UINT64_MAX)
 			fault_stream_reports_lost(t->stream, monotonic_ns());
-	for (int i = 0; i < SIGNALS; i++)
-		if (now[i] == UINT64_MAX || since[i] == UINT64_MAX)
-			since[i] = now[i];
+		if (now == UINT64_MAX || *since == UINT64_MAX)
+			*since = now;
+	}
 }
 
 /* Notes whether the driver that is loaded reports each Xid: the probe may be enabled

@@ -29,7 +29,6 @@ struct pattern {
 	enum kernel_line_kind kind;
 	const char *name;
 	const char *pattern;
-	unsigned int follows_xid;
 };
 
 #define DRIVER KERNEL_LINE_GPU_DRIVER
@@ -38,94 +37,94 @@ struct pattern {
 static const struct pattern patterns[] = {
 	/* The GPU driver. A failed start is also reported as
 	 * "rm_init_adapter failed", after this. */
-	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u", 0 },
-	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u", 0 },
-	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$", 0 },
-	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$", 0 },
+	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at PCI:%p: %u" },
+	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u" },
+	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$" },
+	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$" },
 	{ KERNEL_LINE_GPU_RATE_LIMITED, "",
-	  "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p ", 0 },
-	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus.", 79 },
-	{ DRIVER, "fallen_off_bus", "NVRM: GPU at %p has fallen off the bus.", 79 }, /* in 2014 */
+	  "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p " },
+	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus." },
+	{ DRIVER, "fallen_off_bus", "NVRM: GPU at %p has fallen off the bus." }, /* in 2014 */
 	/* Two more lines follow: "... installed in this system has", "fallen off
 	 * the bus". Other messages begin with the same words, but go on in the same line. */
-	{ DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$", 0 },
+	{ DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$" },
 	{ DRIVER, "fallen_off_bus",
-	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$", 0 },
-	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!", 0 },
-	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!", 0 },
+	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$" },
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!" },
+	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!" },
 	{ DRIVER, "reset_required",
-	  "NVRM: %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]", 0 },
+	  "NVRM: %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]" },
 	{ DRIVER, "reset_required",
-	  "NVRM: %g%a: Check failed: Reset required [NV_ERR_RESET_REQUIRED]", 0 },
-	{ DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: ", 0 },
-	{ DRIVER, "check_failed", "NVRM: %g%a: Check failed: ", 0 },
-	{ DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out", 0 },
-	{ DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up", 0 },
+	  "NVRM: %g%a: Check failed: Reset required [NV_ERR_RESET_REQUIRED]" },
+	{ DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: " },
+	{ DRIVER, "check_failed", "NVRM: %g%a: Check failed: " },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out" },
+	{ DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up" },
 	{ DRIVER, "nvlink_detect_failed",
-	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!", 0 },
+	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!" },
 	/* nvidia-uvm prints this, too, but only with its debugging enabled. */
-	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error ", 0 },
-	{ KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA ", 0 },
-	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0300", 0 },
-	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0302", 0 },
+	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error " },
+	{ KERNEL_LINE_RECOVERY, "driver_loaded", "NVRM: loading NVIDIA " },
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0300" },
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x0302" },
 	/* until 3.5 */
-	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x00030", 0 },
+	{ KERNEL_LINE_RECOVERY, "device_probed", "pci %p: [10de:%x] type %d class 0x00030" },
 
 	/* The switch driver beside its SXids. */
-	{ DRIVER, "nvswitch_failed", "%v: Failed to ", 0 },
-	{ DRIVER, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm", 0 },
+	{ DRIVER, "nvswitch_failed", "%v: Failed to " },
+	{ DRIVER, "nvswitch_failed", "%v: Interrupts disabled to avoid a storm" },
 
 	/* sunrpc, for the program nfs only */
-	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying", 0 },
-	{ EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out", 0 },
-	{ EVENT, "nfs_ok", "nfs: server %n OK%$", 0 },
+	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying" },
+	{ EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out" },
+	{ EVENT, "nfs_ok", "nfs: server %n OK%$" },
 
 	/* mlx5; the InfiniBand form is that of the vendor's driver */
-	{ EVENT, "link_down", "mlx5_core %p %*: Link down%$", 0 },
-	{ EVENT, "link_up", "mlx5_core %p %*: Link up%$", 0 },
-	{ EVENT, "link_down", "mlx5_core %p mlx5_%d: Port: %d Link DOWN", 0 },
-	{ EVENT, "link_up", "mlx5_core %p mlx5_%d: Port: %d Link ACTIVE", 0 },
-	{ EVENT, "mlx5_health", "mlx5_core %p: %fdevice's health compromised", 0 },
-	{ EVENT, "mlx5_health", "mlx5_core %p: %fFatal error %d detected", 0 },
-	{ EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: ", 0 },
-	{ EVENT, "mlx5_power", "mlx5_core %p: %fDetected insufficient power", 0 },
+	{ EVENT, "link_down", "mlx5_core %p %*: Link down%$" },
+	{ EVENT, "link_up", "mlx5_core %p %*: Link up%$" },
+	{ EVENT, "link_down", "mlx5_core %p mlx5_%d: Port: %d Link DOWN" },
+	{ EVENT, "link_up", "mlx5_core %p mlx5_%d: Port: %d Link ACTIVE" },
+	{ EVENT, "mlx5_health", "mlx5_core %p: %fdevice's health compromised" },
+	{ EVENT, "mlx5_health", "mlx5_core %p: %fFatal error %d detected" },
+	{ EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: " },
+	{ EVENT, "mlx5_power", "mlx5_core %p: %fDetected insufficient power" },
 
 	/* PCIe: the line that names the device with the error, not the root
 	 * port's "error received". The third form is of errors that the firmware
 	 * handles first. */
-	{ EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e", 0 },
-	{ EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e", 0 },
-	{ EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, ", 0 },
-	{ EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, ", 0 },
-	{ EVENT, "pcie_dpc", "pcieport %p: DPC: containment event", 0 },
-	{ EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$", 0 },
+	{ EVENT, "pcie_aer", "%w %p: PCIe Bus Error: severity=%e" },
+	{ EVENT, "pcie_aer", "%w %p: AER: PCIe Bus Error: severity=%e" },
+	{ EVENT, "pcie_aer", "%w %p: aer_status: 0x%x, " },
+	{ EVENT, "pcie_aer", "%w %p: AER: aer_status: 0x%x, " },
+	{ EVENT, "pcie_dpc", "pcieport %p: DPC: containment event" },
+	{ EVENT, "pcie_link_down", "pcieport %p: pciehp: Slot(%*): Link Down%$" },
 
 	/* the kernel itself */
-	{ EVENT, "mce", "mce: [Hardware Error]: Machine check events logged", 0 },
-	{ EVENT, "mce", "[Hardware Error]: Machine check events logged", 0 },
-	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than ", 0 },
-	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than ", 0 },
-	{ EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
-	{ EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for ", 0 },
-	{ EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for ", 0 },
-	{ EVENT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu ", 0 },
-	{ EVENT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu ", 0 },
-	{ EVENT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu ", 0 },
-	{ EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu ", 0 },
-	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU", 0 },
-	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs", 0 },
-	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs", 0 },
-	{ EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU", 0 },
-	{ EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs", 0 },
-	{ EVENT, "oom_kill", "Out of memory: Kill", 0 },
-	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill", 0 },
-	{ EVENT, "oom_kill", "Memory cgroup out of memory: Kill", 0 },
-	{ EVENT, "net_watchdog", "NETDEV WATCHDOG: %n (%*): transmit queue %d timed out", 0 },
-	{ EVENT, "net_watchdog", "%w %w %n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out",
-	  0 },
-	{ EVENT, "net_watchdog", "%n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out", 0 },
-	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller", 0 },
-	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller", 0 },
+	{ EVENT, "mce", "mce: [Hardware Error]: Machine check events logged" },
+	{ EVENT, "mce", "[Hardware Error]: Machine check events logged" },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked for more than " },
+	{ EVENT, "hung_task", "INFO: task %*:%d blocked in I/O wait for more than " },
+	{ EVENT, "soft_lockup", "watchdog: BUG: soft lockup - CPU#%d stuck for " },
+	{ EVENT, "soft_lockup", "NMI watchdog: BUG: soft lockup - CPU#%d stuck for " },
+	{ EVENT, "soft_lockup", "BUG: soft lockup - CPU#%d stuck for " },
+	{ EVENT, "hard_lockup", "watchdog: Watchdog detected hard LOCKUP on cpu " },
+	{ EVENT, "hard_lockup", "watchdog: CPU%d: Watchdog detected hard LOCKUP on cpu " },
+	{ EVENT, "hard_lockup", "NMI watchdog: Watchdog detected hard LOCKUP on cpu " },
+	{ EVENT, "hard_lockup", "Watchdog detected hard LOCKUP on cpu " },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a self-detected stall on CPU" },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected stalls on CPUs" },
+	{ EVENT, "rcu_stall", "rcu: INFO: rcu_%a detected expedited stalls on CPUs" },
+	{ EVENT, "rcu_stall", "INFO: rcu_%a self-detected stall on CPU" },
+	{ EVENT, "rcu_stall", "INFO: rcu_%a detected stalls on CPUs" },
+	{ EVENT, "oom_kill", "Out of memory: Kill" },
+	{ EVENT, "oom_kill", "Out of memory (oom_kill_allocating_task): Kill" },
+	{ EVENT, "oom_kill", "Memory cgroup out of memory: Kill" },
+	{ EVENT, "net_watchdog", "NETDEV WATCHDOG: %n (%*): transmit queue %d timed out" },
+	{ EVENT, "net_watchdog",
+	  "%w %w %n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out" },
+	{ EVENT, "net_watchdog", "%n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out" },
+	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller" },
+	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller" },
 };
 
 /* The bytes of a word: no space, no control byte. */
@@ -347,7 +346,7 @@ static bool read_piece(struct span s, struct kernel_line *out)
 		out->kind = p->kind;
 		out->proof = proof_of(p);
 		out->name = p->name;
-		out->follows_xid = p->follows_xid;
+		out->follows_xid = strstr(p->pattern, "fallen off the bus.") ? 79 : 0;
 		out->text = s.at;
 		out->text_len = span_left(s);
 		return true;
