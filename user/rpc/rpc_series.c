@@ -218,5 +218,5 @@ uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned in
 {
 	s->self.map_bytes += h->memory.maps;
 	s->self.program_bytes += h->memory.programs;
-	return bpf_hooks_count(h, except, add_runs, s);
+	return bpf_hooks_count(h, except, add_runs, &s->self);
 }
