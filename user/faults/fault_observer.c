@@ -15,25 +15,16 @@
 #include "kernel/kernel_log.h"
 #include "kernel/module_events.h"
 
-/* Records read at a time, and for how long, so that a storm does not delay the other work. What
- * was there before the start is read in one go. */
+/* Records read at a time, and for how long: a storm must not delay the other work. Records from
+ * before the start are read in one go. */
 #define LOG_BATCH 20000
 #define LOG_BATCH_NS 100000000ull
 
-/* How often to try to measure how the clocks differ, at the start. */
-#define CLOCK_TRIES 10
-
-/* A clock that is adjusted by less was not set. */
-#define CLOCK_STEP_SECONDS 0.1
-
-/* How long to wait until what could not be attached is tried again. */
-#define RETRY_NS (60 * 1000000000ull)
-
-/* How often reading the log may fail in turn, at the polls, until it is closed. */
-#define LOG_FAILURES 10
-
-/* How long the log is read at the end. */
-#define LAST_NS 300000000ull
+#define CLOCK_TRIES 10 /* to measure how the clocks differ, at the start */
+#define CLOCK_STEP_SECONDS 0.1 /* a clock that is adjusted by less was not set */
+#define RETRY_NS (60 * 1000000000ull) /* until a hook that could not be attached is tried again */
+#define LOG_FAILURES 10 /* reading the log may fail so often in turn, until it is closed */
+#define LAST_NS 300000000ull /* the log is read for so long at the end */
 
 struct fault_observer {
 	const struct log *log;
@@ -139,22 +130,17 @@ static void epoll_add(struct fault_observer *g, int fd)
 }
 
 /* Reading the log has failed with @err. Until the log can be read again, messages
- * of the printk hook wait for their records, so that no fault counts twice. */
+ * of the printk hook wait for their records: no fault counts twice. */
 static void pause_log(struct fault_observer *g, int err)
 {
-	struct kernel_log *l = &g->kernel_log;
-
 	g->log_paused = true;
-	epoll_ctl(g->epoll, EPOLL_CTL_DEL, l->fd, NULL);
-	if (++g->log_failures == 1)
-		log_error(g->log, "cannot read the kernel log: %s; will try again every second",
-			  strerror(-err));
+	epoll_ctl(g->epoll, EPOLL_CTL_DEL, g->kernel_log.fd, NULL);
+	if (++g->log_failures == 1 || g->log_failures == LOG_FAILURES)
+		log_error(g->log, "cannot read the kernel log: %s; will try again every %s",
+			  strerror(-err), g->log_failures == 1 ? "second" : "minute");
 	if (g->log_failures < LOG_FAILURES)
 		return;
-	if (g->log_failures == LOG_FAILURES)
-		log_error(g->log, "cannot read the kernel log: %s; will try again every minute",
-			  strerror(-err));
-	kernel_log_close(l);
+	kernel_log_close(&g->kernel_log);
 	fault_stream_log_closed(g->stream);
 }
 

@@ -52,10 +52,8 @@ void gpu_holders_learn(struct gpu_holders *h);
 /* Takes over what a process has found, without waiting: nothing of it stays then. */
 void gpu_holders_poll(struct gpu_holders *h);
 
-/*
- * Returns members of a JSON object about who holds the GPU at the PCI address @gpu, or "":
- * not known. Valid until the next call. @now_ns: CLOCK_MONOTONIC.
- */
+/* Returns members of a JSON object about who holds the GPU at the PCI address @gpu; "": not known.
+ * Valid until the next call. @now_ns: CLOCK_MONOTONIC. */
 const char *gpu_holders_find(struct gpu_holders *h, const char *gpu, uint64_t now_ns);
 
 /* The UUID of the GPU at the PCI address @gpu, as far as a process has found it; "": not known.
@@ -66,11 +64,10 @@ void gpu_holders_free(struct gpu_holders *h);
 
 /*
  * What the process does; @root is put before the paths, @major is that of the device files. Writes
- * a line for each GPU: its address, its number, its UUID or "-", and the members "held_by", a list of
- * control groups, and,
- * if they are not 0, "holders_unread", the number of processes whose files must not be read, and
- * "holders_incomplete", if the time was over. @minors: known ones, which come first; those without
- * UUID are read again, and have another line.
+ * a line for each GPU: its address, number, UUID or "-", and the members "held_by" (control
+ * groups), "holders_unread" (processes whose files must not be read, if any) and
+ * "holders_incomplete" (if the time was over). @minors come first; those without UUID are read
+ * again, and have another line.
  */
 void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_minors *minors,
 		      FILE *out);

@@ -73,30 +73,23 @@ struct xid_line {
 };
 
 /*
- * Finds the next event at or after text[*offset].
+ * Finds the next event at or after text[*offset]. Start with *offset = 0 and call until false.
  *
- * text may be one line, a fragment, or several lines; it holds len bytes as the
- * driver wrote them (escapes of /dev/kmsg undone), needs no NUL and stays the
- * caller's. Start with *offset = 0 and call until false: each event comes out
- * once, also one that follows another text without a newline, or a newline.
+ * @text may be one line, a fragment, or several lines: @len bytes as the driver wrote them,
+ * without escapes; it needs no NUL. An event may follow another text without a newline.
  *
- * A complete header makes an event, however soon the text ends. A value that may
- * be cut, because the text ends there, is kept and marked by cut. A process name
- * ends at ", "; one that has ", " in it is read whole only where the message
- * begins with a known word.
+ * A complete header makes an event, however soon the text ends. A value that may be cut is kept
+ * and marked by cut. A process name ends at ", "; one that has ", " in it is read whole only
+ * where the message begins with a known word.
  *
  * True: *out describes the event, *offset has grown. False: nothing is left,
  * out->kind is XID_LINE_NONE, *offset is len.
  */
 bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line *out);
 
-/*
- * For an event whose device and number come apart from its text (a tracepoint):
- * reads the message alone. line->kind (XID_LINE_XID or
- * XID_LINE_SXID) and line->code must be set; fills fatality, nvlink, place,
- * caused_by, both recoveries and message, and turns an SXid that is a detail into
- * XID_LINE_SXID_DETAIL. message holds len bytes without "pid=" and "name=".
- */
+/* Reads the message alone, which a tracepoint reports without "pid=" and "name=". Set line->kind
+ * and line->code before; fills fatality, nvlink, place, caused_by, both recoveries and message,
+ * and turns an SXid that is a detail into XID_LINE_SXID_DETAIL. */
 void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
 
 #endif

@@ -34,11 +34,8 @@ struct xid_policy {
 	size_t count;
 };
 
-/*
- * Reads @len bytes of @text, which needs no NUL and stays the caller's, into
- * *@p, which is overwritten. Returns 0, or -EINVAL or -ENOMEM with one line in
- * @error that names the line and what is wrong; *@p is then empty.
- */
+/* Reads @len bytes of @text, which needs no NUL, into *@p, which is overwritten. Returns 0, or
+ * -EINVAL or -ENOMEM with the line and the reason in @error; *@p is then empty. */
 int xid_policy_parse(struct xid_policy *p, const char *text, size_t len, char *error,
 		     size_t error_size);
 
@@ -51,11 +48,8 @@ void xid_policy_free(struct xid_policy *p);
 const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code);
 
-/*
- * Severity and action of one event: the policy's; if it has none, those of
- * xid_line_verdict(). The policy does not change two events: an Xid 154 that resets the
- * recovery action to None, and an Xid 45 that names its cause.
- */
+/* Severity and action of one event: the policy's, or else those of xid_line_verdict(). The policy
+ * changes neither an Xid 154 that resets the action to None nor an Xid 45 that names its cause. */
 struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line);
 
 #endif

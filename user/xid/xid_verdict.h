@@ -16,11 +16,8 @@ struct xid_verdict {
 	const char *action;
 };
 
-/*
- * The verdict on one event. An SXid has the severity that its text states, unless the
- * catalog knows that the text says less than it is; without one it has the catalog's. An
- * Xid 45 that names its cause is "info": the cause has the severity.
- */
+/* The verdict on one event. An SXid has the severity that its text states, or if that is none or
+ * known to be too low, the catalog's. An Xid 45 that names its cause is "info". */
 struct xid_verdict xid_line_verdict(const struct xid_line *line);
 
 /* Whether the text of this Xid can decide. */
