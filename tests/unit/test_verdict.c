@@ -7,6 +7,7 @@
  */
 #include "unit.h"
 #include "limits/verdict.h"
+#include "snapshot.h"
 
 #define SERVER "nas"
 #define MS UINT64_C(1000000)
@@ -14,7 +15,7 @@
 #define CALLERS 512
 
 static struct snapshot before, now;
-static struct verdict_history history;
+static struct limit_sums sums;
 static struct verdict verdict;
 static double cpu_waiting; /* share of the time in which a task waits for a CPU */
 
@@ -39,12 +40,18 @@ static int end(void **state __attribute__((unused)))
 {
 	snapshot_free(&before);
 	snapshot_free(&now);
-	verdict_history_free(&history);
+	limit_sums_free(&sums);
 	cpu_waiting = 0;
 	return 0;
 }
 
-TEST_EACH(NULL, end)
+static int begin(void **state __attribute__((unused)))
+{
+	before.time_ns = 1; /* 0 is no snapshot */
+	return 0;
+}
+
+TEST_EACH(begin, end)
 
 static void record(struct time_histogram *h, uint64_t ns)
 {
@@ -174,29 +181,17 @@ static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 	}
 }
 
-static void copy_array(void *to_array, const void *from, size_t size)
-{
-	void *copy = malloc(size + 1);
-
-	assert_non_null(copy);
-	if (size)
-		memcpy(copy, from, size);
-	*(void **)to_array = copy;
-}
-
 /* One interval ends: judges what happened in it, with what was before. */
 static void end_interval(uint64_t ns)
 {
+	struct delta d = {};
+
 	now.time_ns = before.time_ns + ns;
 	now.calls.cpu_waiting_ns += (uint64_t)((double)ns * cpu_waiting);
-	assert_int_equal(verdict_history_add(&history, &before, &now), 0);
-	snapshot_free(&before);
-	before = now;
-	copy_array(&before.calls.ops, now.calls.ops, now.calls.op_count * sizeof(*now.calls.ops));
-	copy_array(&before.calls.transports, now.calls.transports,
-		   now.calls.transport_count * sizeof(*now.calls.transports));
-	copy_array(&before.calls.servers, now.calls.servers,
-		   now.calls.server_count * sizeof(*now.calls.servers));
+	assert_int_equal(delta_make(&d, &before, &now), 0);
+	assert_int_equal(limit_sums_add(&sums, &d), 0);
+	delta_free(&d);
+	keep_snapshot(&before, &now);
 }
 
 /* Intervals of one second, with as many callers as the list says, which ends with 0. */
@@ -217,7 +212,7 @@ static void run(struct setup *u, const unsigned int *callers)
 								       RPC_LIMIT_SESSION] += waited;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	print_message("# %s, %s, gain %.2f to %.2f, %s=%s: %s\n", bound_names[verdict.bound_by],
 		      confidence_names[verdict.confidence], verdict.gain_at_least,
 		      verdict.gain_at_most, verdict.setting, verdict.value, verdict.sentence);
@@ -449,7 +444,7 @@ TEST(a_burst_that_fills_half_an_interval_is_no_variation)
 		transport()->saturated_ns[RPC_LIMIT_SLOT] += busy;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_true(verdict.gain_at_least == 1);
 }
 
@@ -471,7 +466,7 @@ TEST(bursts_shorter_than_an_interval_do_not_lower_the_upper_bound)
 		transport()->saturated_ns[RPC_LIMIT_SLOT] += SECOND / 2 + 2 * u.service_ns;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
 	assert_in_range(strtoul(verdict.value, NULL, 10), 31, 33);
 	assert_gain(&u, 32, 1.5);
@@ -706,7 +701,7 @@ TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
 	simulate(&u, 8, SECOND);
 	server()->credentials_ns = op_of(u.op)->phase[RPC_PHASE_SETUP].sum_ns;
 	end_interval(SECOND);
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_HIGH);
 }
 
@@ -726,9 +721,7 @@ TEST(a_long_setup_on_a_mount_with_kerberos_is_credentials)
 	server();
 	assert_non_null(snapshot_mount(&now.calls, &mount));
 	end_interval(SECOND);
-	before.calls.mounts = NULL;
-	before.calls.mount_count = 0;
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_MEDIUM);
 }
 
@@ -743,7 +736,7 @@ static void assert_phase_is(enum rpc_phase phase, enum bound bound)
 	}
 	server();
 	end_interval(SECOND);
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(bound, CONFIDENCE_HIGH);
 }
 
@@ -769,7 +762,7 @@ TEST(a_network_that_loses_packets_is_resend)
 	transport()->segments = 1000000;
 	transport()->segments_lost = 70000;
 	end_interval(SECOND);
-	verdict_history_free(&history);
+	limit_sums_free(&sums);
 	transport()->segments += 100000;
 	transport()->segments_lost += 900;
 	run(&u, steady);
@@ -795,7 +788,7 @@ TEST(few_lost_packets_of_one_call_after_the_other_are_resend)
 	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
 	transport()->segments += 4000;
 	transport()->segments_lost += 14;
-	verdict_history_free(&history);
+	limit_sums_free(&sums);
 	run(&u, one);
 	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
 }
@@ -811,13 +804,13 @@ TEST(a_server_that_stops_answering_hangs)
 	for (unsigned int i = 1; i <= 4; i++) {
 		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
 		end_interval(SECOND);
-		assert_true(verdict_of(&history, SERVER).bound_by != BOUND_HUNG);
+		assert_true(verdict_of(&sums, SERVER).bound_by != BOUND_HUNG);
 	}
 	for (unsigned int i = 5; i <= 6; i++) {
 		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
 }
 
@@ -825,7 +818,7 @@ TEST(a_server_that_hung_before_the_session_hangs)
 {
 	server()->oldest_ns[RPC_QUEUE_PENDING] = 90 * SECOND;
 	end_interval(SECOND);
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
 }
 
@@ -859,7 +852,7 @@ TEST(without_phases_nothing_is_decided)
 
 TEST(a_server_that_was_not_seen_has_no_verdict)
 {
-	verdict = verdict_of(&history, "other");
+	verdict = verdict_of(&sums, "other");
 	assert_bound(BOUND_NONE, CONFIDENCE_LOW);
 	assert_string_equal(verdict.server, "other");
 }

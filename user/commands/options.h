@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "health/health.h"
-#include "session/session_filter.h"
+#include "session/session.h"
 #include "commands/storage.h"
 #include "sinks/metrics.h"
 

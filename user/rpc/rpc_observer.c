@@ -19,7 +19,6 @@
 #include "kernel/cpu_pressure.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
-#include "snapshot/merge.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 #include "rpc/rpc_series.h"

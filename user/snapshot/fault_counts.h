@@ -111,6 +111,8 @@ struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const ch
 struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
 				       const char *evidence);
 
+void fault_counts_free(struct fault_counts *counts);
+
 extern const char *const fault_path_names[FAULT_PATHS];
 
 #endif

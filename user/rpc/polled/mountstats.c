@@ -18,7 +18,6 @@
 
 #include "base/array.h"
 #include "base/file_text.h"
-#include "snapshot/merge.h"
 #include "rpc/polled/polled.h"
 #include "rpc/source.h"
 

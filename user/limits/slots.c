@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Whether more slots would help, how many and by how much: docs/VERDICT.md, "Slots or the server". */
-#include "limits/verdict_slots.h"
+#include "limits/judgement.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static uint32_t power_of_two_above(double n)
 }
 
 /* How many slots all transports have, RPC's or the session's; 0: unknown. */
-static double slots_of(const struct verdict_server *v, enum bound limit)
+static double slots_of(const struct server_sums *v, enum bound limit)
 {
 	if (limit == BOUND_SESSION)
 		return v->session_slots;
@@ -51,7 +51,7 @@ static double slots_held(const struct judgement *j)
 }
 
 /* The most that the setting allows, for all transports. */
-static double most_slots(const struct verdict_server *v, enum bound limit)
+static double most_slots(const struct server_sums *v, enum bound limit)
 {
 	double transports = v->transports ? v->transports : 1;
 
@@ -63,7 +63,7 @@ static double most_slots(const struct verdict_server *v, enum bound limit)
 static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 {
 	struct verdict *to = j->to;
-	const struct verdict_server *v = j->v;
+	const struct server_sums *v = j->v;
 
 	if (limit == BOUND_SESSION) {
 		/* The server has granted fewer than the client wants: only it can grant more. */
@@ -122,7 +122,7 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 	if (varied)
 		say(j->to,
 		    " With %.1f in flight an answer took %.3g ms, with %.1f it took %.3g ms.",
-		    n->low.in_flight, n->low.rtt_ns / 1e6, verdict_shown_in_flight(n),
+		    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
 		    n->high.rtt_ns / 1e6);
 	else
 		say(j->to,
@@ -136,7 +136,7 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
  * Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. Of intervals in
  * which calls waited for a part of the time, that part counts: all @slots (0: unknown) were in use in it.
  */
-static double most_gain(const struct verdict_server *v, double slots)
+static double most_gain(const struct server_sums *v, double slots)
 {
 	double waited = (double)v->waits.queued.total_ns - (double)v->waits.queued.hold_ns;
 
@@ -156,24 +156,24 @@ static bool is_flat(const struct verdict_numbers *n)
 	       n->low.rtt_ns <= NEARLY_FLAT * n->high.rtt_ns;
 }
 
-void verdict_judge_slots(struct judgement *j, enum bound limit)
+void judge_slots(struct judgement *j, enum bound limit)
 {
 	const char *what = limit == BOUND_SESSION ? "session slots" : "RPC slots";
 	double transports = j->v->transports ? j->v->transports : 1, known = slots_of(j->v, limit);
 	double slots = known > 0 ? known : slots_held(j), gain = most_gain(j->v, known);
 	double wanted = power_of_two_above(slots * gain), flat;
-	const struct verdict_sums *loads = verdict_main_loads(j->v);
+	const struct load_sums *loads = main_loads(j->v);
 	struct verdict_numbers *n = &j->to->numbers;
-	struct verdict_sums low, high;
+	struct load_sums low, high;
 	bool varied;
 
 	n->slots = (uint32_t)(slots / transports + 0.5);
-	low = verdict_sums_between(loads, 0, slots / transports * LOW_LOAD);
-	high = verdict_sums_between(loads, slots / transports * HIGH_LOAD, 1e9);
-	varied = verdict_compare_loads(j, loads, &low, &high);
-	if (verdict_is_saturated(j)) {
+	low = load_sums_between(loads, 0, slots / transports * LOW_LOAD);
+	high = load_sums_between(loads, slots / transports * HIGH_LOAD, 1e9);
+	varied = compare_loads(j, loads, &low, &high);
+	if (is_saturated(j)) {
 		say(j->to, "Calls wait for %s, but more slots would hardly help.", what);
-		verdict_judge_saturated(j);
+		judge_saturated(j);
 		return;
 	}
 	decide(j->to, limit, CONFIDENCE_LOW);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A verdict in the making: its sentence, and the calls' times at low and at high load. */
-#include "limits/verdict_judgement.h"
+#include "limits/judgement.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ void decide(struct verdict *to, enum bound bound, enum confidence confidence)
 
 /* ---- loads ---- */
 
-static void add_sums(struct verdict_sums *to, const struct verdict_sums *from)
+static void add_sums(struct load_sums *to, const struct load_sums *from)
 {
 	to->calls += from->calls;
 	to->in_flight += from->in_flight;
@@ -41,12 +41,11 @@ static void add_sums(struct verdict_sums *to, const struct verdict_sums *from)
 	to->bytes += from->bytes;
 }
 
-struct verdict_sums verdict_sums_between(const struct verdict_sums *loads, double from,
-					 double below)
+struct load_sums load_sums_between(const struct load_sums *loads, double from, double below)
 {
-	struct verdict_sums sums = {};
+	struct load_sums sums = {};
 
-	for (int i = 0; i < VERDICT_LOADS; i++) {
+	for (int i = 0; i < LOADS; i++) {
 		double in_flight = ratio(loads[i].in_flight, (double)loads[i].calls);
 
 		if (in_flight >= from && in_flight < below)
@@ -55,7 +54,7 @@ struct verdict_sums verdict_sums_between(const struct verdict_sums *loads, doubl
 	return sums;
 }
 
-static struct verdict_load load_of(const struct verdict_sums *s)
+static struct verdict_load load_of(const struct load_sums *s)
 {
 	double calls = (double)s->calls;
 
@@ -63,15 +62,15 @@ static struct verdict_load load_of(const struct verdict_sums *s)
 				      ratio((double)s->rtt_ns, calls) };
 }
 
-const struct verdict_sums *verdict_main_loads(const struct verdict_server *v)
+const struct load_sums *main_loads(const struct server_sums *v)
 {
 	uint64_t most = 0;
-	int kind = VERDICT_OTHER;
+	int kind = CALL_OTHER;
 
-	for (int k = 0; k < VERDICT_KINDS; k++) {
+	for (int k = 0; k < CALL_KINDS; k++) {
 		uint64_t ns = 0;
 
-		for (int i = 0; i < VERDICT_LOADS; i++)
+		for (int i = 0; i < LOADS; i++)
 			ns += v->loads[k][i].rtt_ns;
 		if (ns > most) {
 			most = ns;
@@ -81,7 +80,7 @@ const struct verdict_sums *verdict_main_loads(const struct verdict_server *v)
 	return v->loads[kind];
 }
 
-static bool comparable(const struct verdict_sums *low, const struct verdict_sums *high)
+static bool comparable(const struct load_sums *low, const struct load_sums *high)
 {
 	double size = ratio((double)low->bytes * (double)high->calls,
 			    (double)high->bytes * (double)low->calls);
@@ -97,8 +96,8 @@ static double slope_between(struct verdict_load low, struct verdict_load high)
 	return (high.rtt_ns - low.rtt_ns) / (high.in_flight - low.in_flight);
 }
 
-bool verdict_compare_loads(struct judgement *j, const struct verdict_sums *loads,
-			   const struct verdict_sums *low, const struct verdict_sums *high)
+bool compare_loads(struct judgement *j, const struct load_sums *loads, const struct load_sums *low,
+		   const struct load_sums *high)
 {
 	struct verdict_numbers *n = &j->to->numbers;
 
@@ -107,7 +106,7 @@ bool verdict_compare_loads(struct judgement *j, const struct verdict_sums *loads
 	if (!comparable(low, high))
 		return false;
 	j->slope = larger(slope_between(n->low, n->high), 0);
-	for (int i = 0; i < VERDICT_LOADS; i++)
+	for (int i = 0; i < LOADS; i++)
 		if (comparable(&loads[i], high) &&
 		    load_of(&loads[i]).in_flight <= LOW_LOAD * n->high.in_flight)
 			j->slope = larger(j->slope, slope_between(load_of(&loads[i]), n->high));
@@ -125,17 +124,17 @@ static double ceiling(const struct judgement *j)
 	return j->slope > 0 ? larger(high->rtt_ns / high->in_flight / j->slope, 1) : 1e9;
 }
 
-double verdict_shown_in_flight(const struct verdict_numbers *n)
+double shown_in_flight(const struct verdict_numbers *n)
 {
 	return n->slots && n->high.in_flight > n->slots ? n->slots : n->high.in_flight;
 }
 
-bool verdict_is_saturated(const struct judgement *j)
+bool is_saturated(const struct judgement *j)
 {
 	return ceiling(j) < SATURATED_GAIN;
 }
 
-void verdict_judge_saturated(struct judgement *j)
+void judge_saturated(struct judgement *j)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
@@ -144,6 +143,6 @@ void verdict_judge_saturated(struct judgement *j)
 	say(j->to,
 	    "%sMore calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
-	    *j->to->sentence ? " " : "", n->low.in_flight, n->low.rtt_ns / 1e6,
-	    verdict_shown_in_flight(n), n->high.rtt_ns / 1e6);
+	    *j->to->sentence ? " " : "", n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
+	    n->high.rtt_ns / 1e6);
 }
