@@ -107,8 +107,8 @@ def rowless(top):
     source = top / "user/snapshot/table.c"
     table = source.read_text(encoding="utf-8") if source.exists() else ""
     rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)\((\w+), (\w+)", table))
-    for struct, body in re.findall(r"#define T struct (\w+)\n(.*?)#undef T", table, re.S):
-        rows[struct] = set(re.findall(r"(?:ROW|DIFF)\(\w+, \w+, ([\w.]+)", body))
+    for struct, member in re.findall(r"(?:ROW|DIFF)\((\w+),(?: \w+_delta,)? [A-Z0-9]+, [A-Z_]+, ([\w.]+)", table):
+        rows.setdefault(struct, set()).add(member)
     parts = {"calls": "calls", "fault_counts": "faults", "self": "self"}
     for struct, part in parts.items():
         rows[struct] = {row.partition(".")[2] for row in rows.get("snapshot", ()) if row.startswith(part)}

@@ -72,14 +72,11 @@ int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
 
 		for (size_t i = table_count(t, &past->calls); i--; from += t->size) {
 			const struct rpc_transport_state *transport = (const void *)from;
-			const void *labels[3] = {};
 			void *to;
 
 			if (id == TABLE_TRANSPORTS && transport->named_only)
 				continue;
-			for (size_t l = 0; t->fields[l].role == FIELD_LABEL; l++)
-				labels[l] = from + t->fields[l].offset;
-			to = table_get(t, &s->calls, labels);
+			to = table_get_labels(t, &s->calls, from);
 			if (!to)
 				return -ENOMEM;
 			table_add(t, to, from, false);

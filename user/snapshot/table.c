@@ -10,15 +10,16 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* T: the entry's type; D: that of its difference. */
-#define MEMBER(member) (((const T *)NULL)->member)
-#define ROW(as, what, member, ...)                                                             \
-	{                                                                                      \
-		.offset = offsetof(T, member), .count = sizeof(MEMBER(member)) / SIZE_OF_##as, \
-		.type = FIELD_##as, .role = FIELD_##what, __VA_ARGS__                          \
+#define MEMBER(type, member) (((const struct type *)NULL)->member)
+#define ROW(type_, as, what, member, ...)                                                  \
+	{                                                                                  \
+		.offset = offsetof(struct type_, member),                                  \
+		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as, \
+		.role = FIELD_##what, __VA_ARGS__                                          \
 	}
-/* The same with a difference. */
-#define DIFF(as, what, member, ...) ROW(as, what, member, .delta = offsetof(D, member), __VA_ARGS__)
+/* The same with a difference, in an entry of another type. */
+#define DIFF(type_, delta_type, as, what, member, ...) \
+	ROW(type_, as, what, member, .delta = offsetof(struct delta_type, member), __VA_ARGS__)
 
 #define SIZE_OF_TEXT 1
 #define SIZE_OF_NAME sizeof(const char *)
@@ -33,231 +34,181 @@
 /* ---- the rows; what is left out of recordings says so. clang-format off: a row a line ---- */
 /* clang-format off */
 
-#define T struct snapshot
-#define D struct delta
 static const struct field snapshot_fields[] = {
-	ROW(U64, LARGEST, time_ns),
-	ROW(DOUBLE, LARGEST, wall),
-	ROW(U32, DETAIL, calls.source),
-	ROW(NAME, DETAIL, calls.rpc_missing),
-	ROW(U64, DETAIL, calls.unknown),
-	ROW(U32, LARGEST, calls.session_slots_wanted),
-	ROW(BOOL, DETAIL, faults.gpu_watched),
-	ROW(U64, LARGEST, faults.open_faults),
-	ROW(SIZE, DETAIL, self.rpc_hook_count),
-	ROW(U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(D, cpu_waiting_ns)),
-	ROW(U64, COUNTER, calls.folded_entries, .left_out = true),
-	ROW(U64, COUNTER, faults.fault_paths, .left_out = true),
-	ROW(U64, COUNTER, faults.log_lost, .left_out = true),
-	ROW(U64, LARGEST, self.resident_bytes, .left_out = true),
-	ROW(U64, LARGEST, self.map_bytes, .left_out = true),
-	ROW(U64, LARGEST, self.program_bytes, .left_out = true),
-	ROW(U64, LARGEST, self.trace_bytes, .left_out = true),
-	ROW(DOUBLE, LARGEST, self.export_seconds, .left_out = true),
-	ROW(U64, COUNTER, self.export_errors, .left_out = true),
+	ROW(snapshot, U64, LARGEST, time_ns),
+	ROW(snapshot, DOUBLE, LARGEST, wall),
+	ROW(snapshot, U32, DETAIL, calls.source),
+	ROW(snapshot, NAME, DETAIL, calls.rpc_missing),
+	ROW(snapshot, U64, DETAIL, calls.unknown),
+	ROW(snapshot, U32, LARGEST, calls.session_slots_wanted),
+	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
+	ROW(snapshot, U64, LARGEST, faults.open_faults),
+	ROW(snapshot, SIZE, DETAIL, self.rpc_hook_count),
+	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
+	ROW(snapshot, U64, COUNTER, calls.folded_entries, .left_out = true),
+	ROW(snapshot, U64, COUNTER, faults.fault_paths, .left_out = true),
+	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.resident_bytes, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.map_bytes, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.program_bytes, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.trace_bytes, .left_out = true),
+	ROW(snapshot, DOUBLE, LARGEST, self.export_seconds, .left_out = true),
+	ROW(snapshot, U64, COUNTER, self.export_errors, .left_out = true),
 };
-#undef T
-#undef D
 
-#define T struct rpc_op
-#define D struct op_delta
 static const struct field op_fields[] = {
-	ROW(TEXT, LABEL, server),
-	ROW(TEXT, LABEL, op),
-	DIFF(TIMES, COUNTER, total),
-	ROW(TIMES, COUNTER, phase, .delta = offsetof(D, phase_ns), .sums = true),
-	DIFF(U64, COUNTER, sent_bytes),
-	DIFF(U64, COUNTER, received_bytes),
+	ROW(rpc_op, TEXT, LABEL, server),
+	ROW(rpc_op, TEXT, LABEL, op),
+	DIFF(rpc_op, op_delta, TIMES, COUNTER, total),
+	ROW(rpc_op, TIMES, COUNTER, phase, .delta = offsetof(struct op_delta, phase_ns), .sums = true),
+	DIFF(rpc_op, op_delta, U64, COUNTER, sent_bytes),
+	DIFF(rpc_op, op_delta, U64, COUNTER, received_bytes),
 };
-#undef T
-#undef D
 
-#define T struct rpc_error
-#define D struct error_delta
 static const struct field error_fields[] = {
-	ROW(TEXT, LABEL, server),
-	ROW(TEXT, LABEL, op),
-	ROW(TEXT, LABEL, status),
-	DIFF(U64, COUNTER, count),
+	ROW(rpc_error, TEXT, LABEL, server),
+	ROW(rpc_error, TEXT, LABEL, op),
+	ROW(rpc_error, TEXT, LABEL, status),
+	DIFF(rpc_error, error_delta, U64, COUNTER, count),
 };
-#undef T
-#undef D
 
-#define T struct rpc_transport_state
-#define D struct transport_delta
 static const struct field transport_fields[] = {
-	ROW(TEXT, LABEL, server),
-	ROW(TEXT, LABEL, name),
-	ROW(TEXT, DETAIL, protocol),
-	ROW(TEXT, ALONE, remote.address),
-	ROW(U32, ALONE, remote.port),
-	ROW(TEXT, ALONE, local.address),
-	ROW(U32, ALONE, local.port),
-	ROW(BOOL, LARGEST, alive),
-	ROW(BOOL, SMALLEST, named_only),
-	DIFF(U64, COUNTER, retransmits),
-	DIFF(U64, COUNTER, timeouts),
-	DIFF(U64, COUNTER, disconnects),
-	DIFF(U64, COUNTER, connects),
-	DIFF(U64, COUNTER, replies),
-	DIFF(U64, COUNTER, rtt_ns),
-	DIFF(U64, OWN_COUNTER, segments),
-	DIFF(U64, OWN_COUNTER, segments_lost),
-	ROW(U64, LARGEST, oldest_ns),
-	DIFF(U64, COUNTER, saturated_ns),
-	ROW(U32, LARGEST, slots_max),
-	ROW(U32, SUM, slots_allocated),
-	ROW(U32, SUM, slots_in_flight),
+	ROW(rpc_transport_state, TEXT, LABEL, server),
+	ROW(rpc_transport_state, TEXT, LABEL, name),
+	ROW(rpc_transport_state, TEXT, DETAIL, protocol),
+	ROW(rpc_transport_state, TEXT, ALONE, remote.address),
+	ROW(rpc_transport_state, U32, ALONE, remote.port),
+	ROW(rpc_transport_state, TEXT, ALONE, local.address),
+	ROW(rpc_transport_state, U32, ALONE, local.port),
+	ROW(rpc_transport_state, BOOL, LARGEST, alive),
+	ROW(rpc_transport_state, BOOL, SMALLEST, named_only),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, retransmits),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, timeouts),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, disconnects),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, connects),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, replies),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, rtt_ns),
+	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments),
+	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments_lost),
+	ROW(rpc_transport_state, U64, LARGEST, oldest_ns),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, saturated_ns),
+	ROW(rpc_transport_state, U32, LARGEST, slots_max),
+	ROW(rpc_transport_state, U32, SUM, slots_allocated),
+	ROW(rpc_transport_state, U32, SUM, slots_in_flight),
 };
-#undef T
-#undef D
 
-#define T struct rpc_server_state
-#define D struct server_delta
 static const struct field server_fields[] = {
-	ROW(TEXT, LABEL, server),
-	DIFF(U64, COUNTER, depth),
-	ROW(U32, LARGEST, depth_max),
-	ROW(U64, LARGEST, oldest_ns),
-	DIFF(U64, COUNTER, credentials_ns),
-	ROW(U32, LARGEST, session_slots),
-	ROW(NAME, DETAIL, bound_by, .left_out = true),
+	ROW(rpc_server_state, TEXT, LABEL, server),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, depth),
+	ROW(rpc_server_state, U32, LARGEST, depth_max),
+	ROW(rpc_server_state, U64, LARGEST, oldest_ns),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, credentials_ns),
+	ROW(rpc_server_state, U32, LARGEST, session_slots),
+	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
 };
-#undef T
-#undef D
 
-#define T struct nfs_mount
 static const struct field mount_fields[] = {
-	ROW(TEXT, LABEL, server),
-	ROW(TEXT, LABEL, export),
-	ROW(TEXT, LABEL, mountpoint),
-	ROW(TEXT, LABEL, version),
-	ROW(BOOL, DETAIL, kerberos),
-	ROW(U64, DETAIL, device, .left_out = true),
-	ROW(BOOL, DETAIL, elsewhere, .left_out = true),
-	ROW(TEXT, DETAIL, remote.address, .left_out = true),
-	ROW(U32, DETAIL, remote.port, .left_out = true),
+	ROW(nfs_mount, TEXT, LABEL, server),
+	ROW(nfs_mount, TEXT, LABEL, export),
+	ROW(nfs_mount, TEXT, LABEL, mountpoint),
+	ROW(nfs_mount, TEXT, LABEL, version),
+	ROW(nfs_mount, BOOL, DETAIL, kerberos),
+	ROW(nfs_mount, U64, DETAIL, device, .left_out = true),
+	ROW(nfs_mount, BOOL, DETAIL, elsewhere, .left_out = true),
+	ROW(nfs_mount, TEXT, DETAIL, remote.address, .left_out = true),
+	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
 };
-#undef T
 
-#define T struct slow_call
 static const struct field slow_fields[] = {
-	ROW(DOUBLE, DETAIL, time),
-	ROW(TEXT, DETAIL, server),
-	ROW(TEXT, DETAIL, op),
-	ROW(TEXT, DETAIL, mount),
-	ROW(TEXT, DETAIL, comm),
-	ROW(U32, DETAIL, pid),
-	ROW(U32, DETAIL, status),
-	ROW(U64, DETAIL, total_ns),
-	ROW(U64, DETAIL, phase_ns),
-	ROW(U32, DETAIL, client, .left_out = true),
+	ROW(slow_call, DOUBLE, DETAIL, time),
+	ROW(slow_call, TEXT, DETAIL, server),
+	ROW(slow_call, TEXT, DETAIL, op),
+	ROW(slow_call, TEXT, DETAIL, mount),
+	ROW(slow_call, TEXT, DETAIL, comm),
+	ROW(slow_call, U32, DETAIL, pid),
+	ROW(slow_call, U32, DETAIL, status),
+	ROW(slow_call, U64, DETAIL, total_ns),
+	ROW(slow_call, U64, DETAIL, phase_ns),
+	ROW(slow_call, U32, DETAIL, client, .left_out = true),
 };
-#undef T
 
-#define T struct fault
-#define D struct fault_delta
 static const struct field fault_fields[] = {
-	ROW(TEXT, LABEL, device),
-	ROW(U32, LABEL, code),
-	ROW(BOOL, LABEL, nvswitch),
-	ROW(TEXT, LABEL, severity),
-	ROW(TEXT, LABEL, action),
-	DIFF(U64, COUNTER, count),
-	ROW(DOUBLE, LARGEST, last),
-	ROW(U64, COUNTER, incidents, .left_out = true),
-	ROW(DOUBLE, SMALLEST, first, .left_out = true),
-	ROW(U32, DETAIL, causes, .left_out = true),
-	ROW(U32, DETAIL, place, .left_out = true),
-	ROW(OTHER, ALONE, repeats, .left_out = true),
-	ROW(U64, SUM, recent, .left_out = true),
-	ROW(U32, DETAIL, boots, .left_out = true),
+	ROW(fault, TEXT, LABEL, device),
+	ROW(fault, U32, LABEL, code),
+	ROW(fault, BOOL, LABEL, nvswitch),
+	ROW(fault, TEXT, LABEL, severity),
+	ROW(fault, TEXT, LABEL, action),
+	DIFF(fault, fault_delta, U64, COUNTER, count),
+	ROW(fault, DOUBLE, LARGEST, last),
+	ROW(fault, U64, COUNTER, incidents, .left_out = true),
+	ROW(fault, DOUBLE, SMALLEST, first, .left_out = true),
+	ROW(fault, U32, DETAIL, causes, .left_out = true),
+	ROW(fault, U32, DETAIL, place, .left_out = true),
+	ROW(fault, OTHER, ALONE, repeats, .left_out = true),
+	ROW(fault, U64, SUM, recent, .left_out = true),
+	ROW(fault, U32, DETAIL, boots, .left_out = true),
 };
-#undef T
-#undef D
 
-#define T struct kernel_event
-#define D struct kernel_event_delta
 static const struct field kernel_event_fields[] = {
-	ROW(BOOL, LABEL, gpu_driver),
-	ROW(TEXT, LABEL, kind),
-	ROW(TEXT, LABEL, device),
-	DIFF(U64, COUNTER, count),
-	ROW(DOUBLE, LARGEST, last),
+	ROW(kernel_event, BOOL, LABEL, gpu_driver),
+	ROW(kernel_event, TEXT, LABEL, kind),
+	ROW(kernel_event, TEXT, LABEL, device),
+	DIFF(kernel_event, kernel_event_delta, U64, COUNTER, count),
+	ROW(kernel_event, DOUBLE, LARGEST, last),
 };
-#undef T
-#undef D
 
-#define T struct hook_state
 static const struct field hook_fields[] = {
-	ROW(NAME, LABEL, name),
-	ROW(BOOL, LARGEST, attached),
+	ROW(hook_state, NAME, LABEL, name),
+	ROW(hook_state, BOOL, LARGEST, attached),
 };
-#undef T
 
-#define T struct drop_count
 static const struct field drop_fields[] = {
-	ROW(NAME, LABEL, reason),
-	ROW(U64, COUNTER, count),
+	ROW(drop_count, NAME, LABEL, reason),
+	ROW(drop_count, U64, COUNTER, count),
 };
-#undef T
 
-#define T struct episode_stats
 static const struct field episode_fields[] = {
-	ROW(TEXT, LABEL, server),
-	ROW(NAME, LABEL, kind),
-	ROW(TIMES, COUNTER, seconds),
-	ROW(U64, COUNTER, bytes),
+	ROW(episode_stats, TEXT, LABEL, server),
+	ROW(episode_stats, NAME, LABEL, kind),
+	ROW(episode_stats, TIMES, COUNTER, seconds),
+	ROW(episode_stats, U64, COUNTER, bytes),
 };
-#undef T
 
-#define T struct rpc_storage
 static const struct field storage_fields[] = {
-	ROW(TEXT, LABEL, server),
-	ROW(TEXT, DETAIL, storage),
+	ROW(rpc_storage, TEXT, LABEL, server),
+	ROW(rpc_storage, TEXT, DETAIL, storage),
 };
-#undef T
 
-#define T struct gpu_info
 static const struct field gpu_fields[] = {
-	ROW(TEXT, LABEL, gpu),
-	ROW(TEXT, DETAIL, uuid),
-	ROW(TEXT, DETAIL, serial),
-	ROW(BOOL, DETAIL, rate_limited),
-	ROW(U64, LARGEST, past_failures),
+	ROW(gpu_info, TEXT, LABEL, gpu),
+	ROW(gpu_info, TEXT, DETAIL, uuid),
+	ROW(gpu_info, TEXT, DETAIL, serial),
+	ROW(gpu_info, BOOL, DETAIL, rate_limited),
+	ROW(gpu_info, U64, LARGEST, past_failures),
 };
-#undef T
 
-#define T struct unverified_xid
 static const struct field unverified_fields[] = {
-	ROW(TEXT, LABEL, gpu),
-	ROW(U32, LABEL, code),
-	ROW(U64, COUNTER, count),
+	ROW(unverified_xid, TEXT, LABEL, gpu),
+	ROW(unverified_xid, U32, LABEL, code),
+	ROW(unverified_xid, U64, COUNTER, count),
 };
-#undef T
 
-#define T struct gpu_recovery
 static const struct field recovery_fields[] = {
-	ROW(TEXT, LABEL, gpu),
-	ROW(TEXT, LABEL, evidence),
-	ROW(DOUBLE, LARGEST, time),
+	ROW(gpu_recovery, TEXT, LABEL, gpu),
+	ROW(gpu_recovery, TEXT, LABEL, evidence),
+	ROW(gpu_recovery, DOUBLE, LARGEST, time),
 };
-#undef T
 
-#define T struct health_state
 static const struct field health_fields[] = {
-	ROW(NAME, LABEL, check),
-	ROW(U32, LARGEST, level),
+	ROW(health_state, NAME, LABEL, check),
+	ROW(health_state, U32, LARGEST, level),
 };
-#undef T
 
-#define T struct program_run
 static const struct field program_fields[] = {
-	ROW(TEXT, LABEL, name),
-	ROW(U64, COUNTER, runs),
-	ROW(U64, COUNTER, ns),
+	ROW(program_run, TEXT, LABEL, name),
+	ROW(program_run, U64, COUNTER, runs),
+	ROW(program_run, U64, COUNTER, ns),
 };
-#undef T
 /* clang-format on */
 
 /* ---- the tables ---- */
@@ -329,6 +280,16 @@ void table_free_part(void *part, size_t offset)
 
 /* ---- entries ---- */
 
+#define LABELS_MAX 5
+
+size_t field_size(const struct field *f)
+{
+	return f->count *
+	       (f->type == FIELD_U32                                                     ? 4 :
+		f->type == FIELD_TEXT || f->type == FIELD_BOOL || f->type == FIELD_OTHER ? 1 :
+											   8);
+}
+
 static size_t label_count(const struct table *t)
 {
 	size_t count = 0;
@@ -354,36 +315,42 @@ static bool is_label(const struct field *f, const char *at, const char *label)
 	}
 }
 
-/* The label of an entry, as is_label() takes it. */
-static const char *label_of(const struct field *f, const void *entry)
+/* The labels of an entry, as is_label() takes them. */
+static void labels_of(const struct table *t, const void *entry, const void **labels)
 {
-	const char *at = (const char *)entry + f->offset;
+	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++) {
+		const char *at = (const char *)entry + f->offset;
 
-	return f->type == FIELD_NAME ? *(const char *const *)at : at;
+		*labels++ = f->type == FIELD_NAME ? *(const char *const *)at : at;
+	}
 }
 
-/* From the last label on, in which most entries differ. */
-static bool same_labels(const struct table *t, size_t labels, const void *a, const void *b)
+/* The entry with these labels, or NULL: from place @at on, and from the last label on, in which most entries differ. */
+static char *find(const struct table *t, const void *part, const void *const *labels, size_t at)
 {
-	while (labels--)
-		if (!is_label(&t->fields[labels], (const char *)a + t->fields[labels].offset,
-			      label_of(&t->fields[labels], b)))
-			return false;
-	return true;
-}
-
-void *table_like(const struct table *t, const void *part, const void *like, size_t at)
-{
-	size_t count = table_count(t, part), labels = label_count(t);
-	char *array = table_array(t, part);
+	size_t count = table_count(t, part), number = label_count(t), l;
+	char *array = table_array(t, part), *entry;
 
 	for (size_t i = 0; i < count; i++, at++) {
 		if (at >= count)
 			at = 0;
-		if (same_labels(t, labels, array + at * t->size, like))
-			return array + at * t->size;
+		entry = array + at * t->size;
+		for (l = number; l; l--)
+			if (!is_label(&t->fields[l - 1], entry + t->fields[l - 1].offset,
+				      labels[l - 1]))
+				break;
+		if (!l)
+			return entry;
 	}
 	return NULL;
+}
+
+void *table_like(const struct table *t, const void *part, const void *like, size_t at)
+{
+	const void *labels[LABELS_MAX];
+
+	labels_of(t, like, labels);
+	return find(t, part, labels, at);
 }
 
 static void *append(const struct table *t, void *part)
@@ -394,40 +361,30 @@ static void *append(const struct table *t, void *part)
 
 void *table_get(const struct table *t, void *part, const void *const *labels)
 {
-	size_t count = table_count(t, part), number = label_count(t), len, i;
-	char *entry = table_array(t, part);
+	char *entry = find(t, part, labels, 0);
 
-	for (; count--; entry += t->size) {
-		for (i = number; i; i--)
-			if (!is_label(&t->fields[i - 1], entry + t->fields[i - 1].offset,
-				      labels[i - 1]))
-				break;
-		if (!i)
-			return entry;
-	}
+	if (entry)
+		return entry;
 	entry = append(t, part);
-	for (i = 0; entry && i < number; i++) {
-		const struct field *f = &t->fields[i];
+	for (const struct field *f = t->fields; entry && f->role == FIELD_LABEL; f++, labels++) {
 		char *at = entry + f->offset;
 
-		if (f->type == FIELD_TEXT) {
-			len = strnlen(labels[i], f->count - 1);
-			memcpy(at, labels[i], len);
-		} else if (f->type == FIELD_NAME) {
-			*(const char **)at = labels[i];
-		} else {
-			memcpy(at, labels[i], f->type == FIELD_BOOL ? 1 : sizeof(uint32_t));
-		}
+		if (f->type == FIELD_TEXT)
+			memcpy(at, *labels, strnlen(*labels, f->count - 1));
+		else if (f->type == FIELD_NAME)
+			*(const char **)at = *labels;
+		else
+			memcpy(at, *labels, field_size(f));
 	}
 	return entry;
 }
 
-size_t field_size(const struct field *f)
+void *table_get_labels(const struct table *t, void *part, const void *like)
 {
-	return f->count *
-	       (f->type == FIELD_U32                                                     ? 4 :
-		f->type == FIELD_TEXT || f->type == FIELD_BOOL || f->type == FIELD_OTHER ? 1 :
-											   8);
+	const void *labels[LABELS_MAX];
+
+	labels_of(t, like, labels);
+	return table_get(t, part, labels);
 }
 
 void *table_get_like(const struct table *t, void *part, const void *like)

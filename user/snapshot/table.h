@@ -101,7 +101,10 @@ void *table_like(const struct table *t, const void *part, const void *like, size
  * label. A text that does not fit is cut. */
 void *table_get(const struct table *t, void *part, const void *const *labels);
 
-/* The entry with the labels of @like, or a new one with its labels and details. NULL: no memory. */
+/* The same with the labels of the entry @like. */
+void *table_get_labels(const struct table *t, void *part, const void *like);
+
+/* The same, and a new one has the details of @like as well. */
 void *table_get_like(const struct table *t, void *part, const void *like);
 
 /* Adds entry @from to @to: @moments: as one merged entry; else its counters alone. The labels are those of @to. */
