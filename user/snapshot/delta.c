@@ -5,22 +5,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "snapshot/table.h"
 
 static int subtract_table(struct delta *d, const struct table *t, const struct snapshot *begin)
 {
 	const void *now = (const char *)d->end + t->part, *then = (const char *)begin + t->part;
 	size_t count = table_count(t, now);
-	char *array = table_array(t, now), *to = calloc(count + 1, t->delta_size);
+	const char *entry = table_array(t, now), *before;
+	void *to;
 
-	*(char **)((char *)d + t->delta_array) = to;
-	if (!to)
-		return -ENOMEM;
-	*(size_t *)((char *)d + t->delta_entries) = count;
 	/* Entries keep their place from snapshot to snapshot. */
-	for (size_t i = 0; i < count; i++, to += t->delta_size, array += t->size) {
-		*(const void **)to = array;
-		table_subtract(t, to, array, table_like(t, then, array, i));
+	for (size_t i = 0; i < count; i++, entry += t->size) {
+		before = table_like(t, then, entry, i);
+		if (before && !t->delta_all && !table_changed(t, entry, before))
+			continue;
+		to = array_append((void **)((char *)d + t->delta_array),
+				  (size_t *)((char *)d + t->delta_entries), t->delta_size);
+		if (!to)
+			return -ENOMEM;
+		*(const void **)to = entry;
+		table_subtract(t, to, entry, before);
 	}
 	return 0;
 }

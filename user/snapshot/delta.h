@@ -55,7 +55,7 @@ struct delta {
 	uint64_t ns; /* 0: there was no snapshot, and there are no differences */
 	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU; 0: none, or unknown */
 
-	/* One for each entry at the end, in the same order. */
+	/* In the order at the end: each server and transport, and of other entries those that have changed. */
 	struct op_delta *ops;
 	size_t op_count;
 	struct error_delta *errors;

@@ -238,10 +238,12 @@ const struct table tables[TABLES] = {
 			    DELTA(ops, op_count)),
 	[TABLE_ERRORS] = CALLS(errors, error_count, error_fields, .max = 4096, .series = 1,
 			       DELTA(errors, error_count)),
-	[TABLE_TRANSPORTS] = CALLS(transports, transport_count, transport_fields, .max = 4096,
-				   .series = RPC_LIMITS, DELTA(transports, transport_count)),
-	[TABLE_SERVERS] = CALLS(servers, server_count, server_fields, .max = 2048,
-				.series = RPC_QUEUES, DELTA(servers, server_count)),
+	[TABLE_TRANSPORTS] =
+		CALLS(transports, transport_count, transport_fields, .max = 4096,
+		      .series = RPC_LIMITS, DELTA(transports, transport_count), .delta_all = true),
+	[TABLE_SERVERS] =
+		CALLS(servers, server_count, server_fields, .max = 2048, .series = RPC_QUEUES,
+		      DELTA(servers, server_count), .delta_all = true),
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096, .series = 1),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FAULTS] =
@@ -330,11 +332,15 @@ static char *find(const struct table *t, const void *part, const void *const *la
 {
 	size_t count = table_count(t, part), number = label_count(t), l;
 	char *array = table_array(t, part), *entry;
+	const struct field *last = &t->fields[number - 1];
 
 	for (size_t i = 0; i < count; i++, at++) {
 		if (at >= count)
 			at = 0;
 		entry = array + at * t->size;
+		if (last->type == FIELD_TEXT &&
+		    entry[last->offset] != *(const char *)labels[number - 1])
+			continue;
 		for (l = number; l; l--)
 			if (!is_label(&t->fields[l - 1], entry + t->fields[l - 1].offset,
 				      labels[l - 1]))
@@ -456,48 +462,82 @@ void table_add(const struct table *t, void *to, const void *from, bool moments)
 
 #define TIMES_WORDS (sizeof(struct time_histogram) / sizeof(uint64_t))
 
-/* Whether a number that has a difference fell. Where a histogram's sum is the same, only its first and last bucket may
- * have changed. */
-static bool fell(const struct field *f, const uint64_t *now, const uint64_t *then)
-{
-	size_t step = f->sums ? TIMES_WORDS : 1;
+/* One field of an entry in two snapshots. */
+struct pair {
+	const struct field *f;
+	const uint64_t *now, *then;
+	bool same_sum; /* of a histogram: only its first and last bucket may have changed */
+};
 
-	if (f->type == FIELD_TIMES && !f->sums && *now == *then)
-		return now[1] < then[1] || now[f->count - 1] < then[f->count - 1];
-	for (size_t i = 0; i < f->count; i += step)
-		if (now[i] < then[i])
-			return true;
+static struct pair pair_of(const struct field *f, const void *now, const void *then)
+{
+	struct pair p = { f, (const uint64_t *)((const char *)now + f->offset),
+			  (const uint64_t *)((const char *)then + f->offset), false };
+
+	p.same_sum = f->type == FIELD_TIMES && f->count == TIMES_WORDS && *p.now == *p.then;
+	return p;
+}
+
+/* The number after the one at @i of those that have a difference. */
+static size_t next(const struct pair *p, size_t i)
+{
+	if (p->f->sums)
+		return i + TIMES_WORDS;
+	return p->same_sum && i == 1 ? p->f->count - 1 : i + 1;
+}
+
+bool table_changed(const struct table *t, const void *now, const void *then)
+{
+	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		struct pair p;
+
+		if (!f->delta)
+			continue;
+		p = pair_of(f, now, then);
+		for (size_t i = 0; i < f->count; i = next(&p, i))
+			if (p.now[i] != p.then[i])
+				return true;
+	}
 	return false;
 }
 
-static void subtract(const struct field *f, uint64_t *to, const uint64_t *now, const uint64_t *then)
+/* Whether a counter of this role has begun again. */
+static bool has_begun_again(const struct table *t, enum field_role role, const void *now,
+			    const void *then)
 {
-	size_t step = f->sums ? TIMES_WORDS : 1;
+	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		struct pair p;
 
-	if (f->type == FIELD_TIMES && !f->sums && then && *now == *then) {
-		to[1] = now[1] - then[1];
-		to[f->count - 1] = now[f->count - 1] - then[f->count - 1];
-		return;
+		if (!f->delta || f->role != role)
+			continue;
+		p = pair_of(f, now, then);
+		for (size_t i = 0; i < f->count; i = next(&p, i))
+			if (p.now[i] < p.then[i])
+				return true;
 	}
-	for (size_t i = 0; i < f->count; i += step)
-		*to++ = now[i] - (then ? then[i] : 0);
+	return false;
+}
+
+static void subtract(const struct table *t, enum field_role role, void *to, const void *now,
+		     const void *then)
+{
+	bool again = !then || has_begun_again(t, role, now, then);
+
+	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		struct pair p;
+
+		if (!f->delta || f->role != role)
+			continue;
+		p = pair_of(f, now, again ? now : then);
+		p.same_sum &= !again;
+		for (size_t i = 0; i < f->count; i = next(&p, i))
+			((uint64_t *)((char *)to + f->delta))[f->sums ? i / TIMES_WORDS : i] =
+				p.now[i] - (again ? 0 : p.then[i]);
+	}
 }
 
 void table_subtract(const struct table *t, void *to, const void *now, const void *then)
 {
-	const struct field *end = t->fields + t->field_count;
-	bool again[2] = { !then, !then }; /* counters, own counters */
-
-	for (const struct field *f = t->fields; f < end && then; f++)
-		if (f->delta)
-			again[f->role == FIELD_OWN_COUNTER] |=
-				fell(f, (const uint64_t *)((const char *)now + f->offset),
-				     (const uint64_t *)((const char *)then + f->offset));
-	for (const struct field *f = t->fields; f < end; f++)
-		if (f->delta)
-			subtract(f, (uint64_t *)((char *)to + f->delta),
-				 (const uint64_t *)((const char *)now + f->offset),
-				 again[f->role == FIELD_OWN_COUNTER] ?
-					 NULL :
-					 (const uint64_t *)((const char *)then + f->offset));
+	subtract(t, FIELD_COUNTER, to, now, then);
+	subtract(t, FIELD_OWN_COUNTER, to, now, then);
 }

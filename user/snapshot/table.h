@@ -60,6 +60,7 @@ struct table {
 	size_t field_count;
 	/* The same of the array in struct delta; its entries begin with a pointer to the entry at the end. 0: none. */
 	size_t delta_array, delta_entries, delta_size;
+	bool delta_all; /* entries without a difference as well, for their values at the end */
 };
 
 /* In the order in which they are recorded. */
@@ -109,6 +110,9 @@ void *table_get_like(const struct table *t, void *part, const void *like);
 
 /* Adds entry @from to @to: @moments: as one merged entry; else its counters alone. The labels are those of @to. */
 void table_add(const struct table *t, void *to, const void *from, bool moments);
+
+/* Whether a counter that has a difference has changed. */
+bool table_changed(const struct table *t, const void *now, const void *then);
 
 /* Writes the differences of an entry to the entry @to of struct delta. @then: the same one at the begin, or NULL. */
 void table_subtract(const struct table *t, void *to, const void *now, const void *then);
