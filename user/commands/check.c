@@ -356,7 +356,7 @@ static void print_json(const struct result *v, const struct options *o, int code
 
 	drain_reason(v, reason, sizeof(reason));
 	json_object(&j, NULL);
-	json_text(&j, "verdict", words[v->exit]);
+	json_text(&j, "health", words[v->exit]);
 	json_signed(&j, "exit_code", code);
 	json_text(&j, "file", o->file);
 	if (!isnan(v->age))

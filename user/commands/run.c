@@ -126,7 +126,7 @@ static void look_at_messages(const struct log *log)
 			 source);
 }
 
-/* Adds the verdict by the default rules: a site sets its own as options of `check`. */
+/* Adds the health by the default rules: a site sets its own as options of `check`. */
 static void add_health(struct agent *a, struct snapshot *s)
 {
 	struct health_options options;

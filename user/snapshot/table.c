@@ -486,42 +486,32 @@ static size_t next(const struct pair *p, size_t i)
 	return p->same_sum && i == 1 ? p->f->count - 1 : i + 1;
 }
 
-bool table_changed(const struct table *t, const void *now, const void *then)
+/* Whether a number that has a difference is another one; @role: whether one of this role fell. */
+static bool differs(const struct table *t, const enum field_role *role, const void *now,
+		    const void *then)
 {
 	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
 		struct pair p;
 
-		if (!f->delta)
+		if (!f->delta || (role && f->role != *role))
 			continue;
 		p = pair_of(f, now, then);
 		for (size_t i = 0; i < f->count; i = next(&p, i))
-			if (p.now[i] != p.then[i])
+			if (role ? p.now[i] < p.then[i] : p.now[i] != p.then[i])
 				return true;
 	}
 	return false;
 }
 
-/* Whether a counter of this role has begun again. */
-static bool has_begun_again(const struct table *t, enum field_role role, const void *now,
-			    const void *then)
+bool table_changed(const struct table *t, const void *now, const void *then)
 {
-	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
-		struct pair p;
-
-		if (!f->delta || f->role != role)
-			continue;
-		p = pair_of(f, now, then);
-		for (size_t i = 0; i < f->count; i = next(&p, i))
-			if (p.now[i] < p.then[i])
-				return true;
-	}
-	return false;
+	return differs(t, NULL, now, then);
 }
 
 static void subtract(const struct table *t, enum field_role role, void *to, const void *now,
 		     const void *then)
 {
-	bool again = !then || has_begun_again(t, role, now, then);
+	bool again = !then || differs(t, &role, now, then);
 
 	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
 		struct pair p;

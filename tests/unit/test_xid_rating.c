@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that an event's own text decides where it can, that the catalog decides where the text says less, and which
- * messages show that a reset is done. tests/data/verdicts.tsv has many more.
+ * messages show that a reset is done. tests/data/xid_ratings.tsv has many more.
  */
 #include "unit.h"
 #include "xid/xid_catalog.h"
-#include "xid/xid_verdict.h"
+#include "xid/xid_rating.h"
 
 #define XID "NVRM: Xid (PCI:0000:c1:00): "
 #define SXID "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
@@ -69,7 +69,7 @@ TEST(the_text_decides_then_the_catalog)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct xid_line line = read_line(cases[i].text);
-		struct xid_verdict v = xid_line_verdict(&line);
+		struct xid_rating v = xid_line_rating(&line);
 
 		if (strcmp(v.severity, cases[i].severity) || strcmp(v.action, cases[i].action))
 			fail_msg("%s: %s, %s", cases[i].text, v.severity, v.action);

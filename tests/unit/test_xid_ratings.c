@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that the verdict on each excerpt of tests/data/verdicts.tsv is the one that the vendor's sources ask for, by the
+ * Proves that the rating of each excerpt of tests/data/xid_ratings.tsv is the one that the vendor's sources ask for, by the
  * rules that it names: in the agent, and in what a check reads in its metrics file.
  */
 #include "faults/prove/fault_stream.h"
@@ -92,10 +92,10 @@ static int judge(const struct line_row *row, const struct snapshot *s, const cha
 	return 1;
 }
 
-TEST(each_excerpt_has_the_verdict_of_the_sources)
+TEST(each_excerpt_has_the_rating_of_the_sources)
 {
 	struct line_row row;
-	FILE *file = lines_open(TEST_DATA "/verdicts.tsv", &row);
+	FILE *file = lines_open(TEST_DATA "/xid_ratings.tsv", &row);
 	int wrong = 0, excerpts = 0;
 
 	while (lines_next(file, &row)) {

@@ -3,25 +3,25 @@
  * How grave one event is and what to do about it: by its text where that decides
  * (xid_text.tsv), otherwise by the catalogs.
  */
-#ifndef XIDSCOPE_XID_VERDICT_H
-#define XIDSCOPE_XID_VERDICT_H
+#ifndef XIDSCOPE_XID_RATING_H
+#define XIDSCOPE_XID_RATING_H
 
 #include <stdbool.h>
 
 #include "xid/xid_line.h"
 
 /* Both are label values, see xid_catalog.h; action is "" for an SXid. */
-struct xid_verdict {
+struct xid_rating {
 	const char *severity;
 	const char *action;
 };
 
 /*
- * The verdict on one event. An SXid has the severity that its text states, unless the
+ * The rating of one event. An SXid has the severity that its text states, unless the
  * catalog knows that the text says less than it is; without one it has the catalog's. An
  * Xid 45 that names its cause is "info": the cause has the severity.
  */
-struct xid_verdict xid_line_verdict(const struct xid_line *line);
+struct xid_rating xid_line_rating(const struct xid_line *line);
 
 /* Whether the text of this Xid can decide. */
 bool xid_text_decides(unsigned int xid);

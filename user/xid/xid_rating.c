@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* How grave one event is and what to do about it, by its text and by the catalogs. */
-#include "xid/xid_verdict.h"
+#include "xid/xid_rating.h"
 
 #include <string.h>
 
@@ -60,7 +60,7 @@ static const struct rule *find_rule(unsigned int xid, const char *name, enum xid
 	return NULL;
 }
 
-static struct xid_verdict of_sxid(const struct xid_line *line)
+static struct xid_rating of_sxid(const struct xid_line *line)
 {
 	static const char *const stated[] = {
 		[XID_FATALITY_UNSTATED] = "unknown",
@@ -71,10 +71,10 @@ static struct xid_verdict of_sxid(const struct xid_line *line)
 	const struct sxid_catalog_entry *e = sxid_catalog_find(line->code);
 	bool by_catalog = e && (e->always || line->fatality == XID_FATALITY_UNSTATED);
 
-	return (struct xid_verdict){ by_catalog ? e->severity : stated[line->fatality], "" };
+	return (struct xid_rating){ by_catalog ? e->severity : stated[line->fatality], "" };
 }
 
-struct xid_verdict xid_line_verdict(const struct xid_line *line)
+struct xid_rating xid_line_rating(const struct xid_line *line)
 {
 	const struct xid_catalog_entry *e = xid_catalog_find(line->code);
 	const struct rule *r;
@@ -82,13 +82,13 @@ struct xid_verdict xid_line_verdict(const struct xid_line *line)
 	if (line->kind != XID_LINE_XID)
 		return of_sxid(line);
 	if (line->code == XID_CHANNEL_REMOVED && line->caused_by)
-		return (struct xid_verdict){ "info", e->action };
+		return (struct xid_rating){ "info", e->action };
 	r = find_rule(line->code,
 		      line->code == XID_RECOVERY_ACTION ? line->recovery : line->nvlink.unit,
 		      line->fatality, &line->nvlink);
 	if (r)
-		return (struct xid_verdict){ r->severity, r->action };
-	return (struct xid_verdict){ e->severity, e->action };
+		return (struct xid_rating){ r->severity, r->action };
+	return (struct xid_rating){ e->severity, e->action };
 }
 
 bool xid_text_decides(unsigned int xid)
