@@ -205,6 +205,8 @@ TEST(what_follows_the_end_is_damage)
 TEST(a_text_longer_than_any_field_is_damage)
 {
 	static const uint8_t head[] = { 1, 0x81, 8 }; /* one text, of 1,025 bytes */
+	/* One snapshot, of 10 numbers, and no entry of the 10 tables after it. */
+	const size_t numbers = 1 + 10 + 10;
 	uint8_t frame[sizeof(head) + 1025 + 32] = {};
 	struct recording *r = recording_new(stdin);
 	struct snapshot s = {};
@@ -212,12 +214,12 @@ TEST(a_text_longer_than_any_field_is_damage)
 	assert_non_null(r);
 	memcpy(frame, head, sizeof(head));
 	memset(frame + sizeof(head), 'a', 1025);
-	frame[sizeof(head) + 1025] = 1; /* the snapshot itself; all its numbers and tables are 0 */
-	frame[sizeof(head) + 1025 + 2] = 9;
-	assert_int_equal(recording_decode(r, frame, sizeof(head) + 1025 + 3 + 10, &s), -EBADMSG);
+	frame[sizeof(head) + 1025] =
+		2; /* the snapshot itself, 1 after 0; all its numbers and tables are 0 */
+	assert_int_equal(recording_decode(r, frame, sizeof(head) + 1025 + numbers, &s), -EBADMSG);
 	memmove(frame + 3, frame + 4, sizeof(frame) - 4);
 	frame[1]--;
-	assert_int_equal(recording_decode(r, frame, sizeof(head) + 1024 + 3 + 10, &s), 1);
+	assert_int_equal(recording_decode(r, frame, sizeof(head) + 1024 + numbers, &s), 1);
 	snapshot_free(&s);
 	recording_free(r);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A snapshot as the differences of its numbers from the snapshot before: docs/RECORDING.md. */
+/*
+ * A snapshot as numbers, each less that at the same place in the snapshot before: most are 0, and the frames are
+ * compressed. docs/RECORDING.md has the form.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +16,8 @@
 #define OTHERS_MAX (TEXTS_MAX - 256)
 #define TEXT_MAX 1024
 
-/* The numbers of one table. */
-struct words {
-	uint64_t *list;
-	size_t count;
-};
-
 struct codec {
-	struct words words[TABLES]; /* in the snapshot before */
+	struct bytes before; /* the numbers of the snapshot before */
 	char **texts;
 	size_t text_count;
 };
@@ -34,11 +31,10 @@ void codec_free(struct codec *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < TABLES; i++)
-		free(c->words[i].list);
 	for (size_t i = 0; i < c->text_count; i++)
 		free(c->texts[i]);
 	free(c->texts);
+	free(c->before.data);
 	free(c);
 }
 
@@ -59,6 +55,21 @@ int bytes_add(struct bytes *b, const void *data, size_t len)
 	return 0;
 }
 
+static int put(struct bytes *b, uint64_t number)
+{
+	return bytes_add(b, &number, sizeof(number));
+}
+
+/* The number at this byte of the snapshot before; 0 beyond its end. */
+static uint64_t number_before(const struct codec *c, size_t at)
+{
+	uint64_t number = 0;
+
+	if (at < c->before.len)
+		memcpy(&number, c->before.data + at, sizeof(number));
+	return number;
+}
+
 /* Returns 0 or -ENOMEM. */
 static int add_text(struct codec *c, const char *text, size_t len)
 {
@@ -75,188 +86,105 @@ static int add_text(struct codec *c, const char *text, size_t len)
 	return 0;
 }
 
-/* How many numbers a field is. */
-static size_t words_of(const struct field *f)
-{
-	return f->type == FIELD_TEXT ? 1 : f->count;
-}
-
-/* Numbers that an entry of @t has. */
-static size_t entry_words(const struct table *t)
-{
-	size_t words = 0;
-
-	for (size_t i = 0; i < t->field_count; i++)
-		words += t->fields[i].left_out ? 0 : words_of(&t->fields[i]);
-	return words;
-}
-
-/* Goes through the recorded fields of each entry, and their numbers. */
-typedef int field_handler(void *context, const struct field *f, char *at, size_t word);
-
-static int each_field(const struct table *t, char *array, size_t words, field_handler *handle,
-		      void *context)
-{
-	size_t at = 0;
-	int err = 0;
-
-	for (char *entry = array; at < words && !err; entry += t->size)
-		for (const struct field *f = t->fields; f < t->fields + t->field_count && !err;
-		     f++) {
-			if (f->left_out)
-				continue;
-			err = handle(context, f, entry + f->offset, at);
-			at += words_of(f);
-		}
-	return err;
-}
-
 /* ---- writing ---- */
 
 /* Seven bits a byte, the lowest first; the highest bit is set but in the last byte. */
-static int put_number(struct bytes *b, uint64_t n)
+static int put_short(struct bytes *b, uint64_t n)
 {
 	uint8_t text[10];
 	size_t len = 0;
 
-	do {
-		text[len] = (uint8_t)(n & 127);
-		n >>= 7;
-		text[len++] |= n ? 128 : 0;
-	} while (n);
+	for (; n > 127; n >>= 7)
+		text[len++] = (uint8_t)(n | 128);
+	text[len++] = (uint8_t)n;
 	return bytes_add(b, text, len);
-}
-
-/* A difference of either sign as a number: 0, -1, 1, -2, ... */
-static uint64_t fold_sign(uint64_t difference)
-{
-	return difference << 1 ^ -(difference >> 63);
 }
 
 struct encoding {
 	struct codec *c;
-	struct bytes texts;
+	struct bytes numbers, texts;
 	size_t new_texts;
-	const struct words *before;
-	struct words now;
 };
 
 /* The number of a text: 1 + its place among the texts. 0 for NULL, and for one that is not the first
  * @max texts': a process can change its name without end. */
-static int text_number(struct encoding *e, const char *text, uint64_t before, size_t max,
-		       uint64_t *number)
+static int put_text(struct encoding *e, const char *text, size_t max)
 {
+	uint64_t before = number_before(e->c, e->numbers.len);
 	struct codec *c = e->c;
-	size_t len;
+	size_t number = 0, len;
 
-	*number = 0;
 	if (!text)
-		return 0;
-	if (before && before <= c->text_count && !strcmp(c->texts[before - 1], text)) {
-		*number = before;
-		return 0;
-	}
-	while (*number < c->text_count)
-		if (!strcmp(c->texts[(*number)++], text))
-			return 0;
-	*number = 0;
+		return put(&e->numbers, 0);
+	if (before && before <= c->text_count && !strcmp(c->texts[before - 1], text))
+		return put(&e->numbers, before);
+	while (number < c->text_count)
+		if (!strcmp(c->texts[number++], text))
+			return put(&e->numbers, number);
 	if (c->text_count >= max)
-		return 0;
+		return put(&e->numbers, 0);
 	len = strlen(text);
-	*number = c->text_count + 1;
 	e->new_texts++;
-	return add_text(c, text, len)             ?:
-		       put_number(&e->texts, len) ?:
-						    bytes_add(&e->texts, text, len);
+	return add_text(c, text, len)                  ?:
+		       put_short(&e->texts, len)       ?:
+		       bytes_add(&e->texts, text, len) ?:
+							 put(&e->numbers, c->text_count);
 }
 
-static int read_field(void *context, const struct field *f, char *at, size_t word)
+static int put_field(struct encoding *e, const struct field *f, const char *at)
 {
-	struct encoding *e = context;
-	uint64_t *to = e->now.list + word,
-		 before = word < e->before->count ? e->before->list[word] : 0;
+	int err = 0;
 
 	switch (f->type) {
 	case FIELD_NAME:
-		return text_number(e, *(const char **)at, before, TEXTS_MAX, to);
+		return put_text(e, *(const char *const *)at, TEXTS_MAX);
 	case FIELD_TEXT:
-		return text_number(e, at, before, OTHERS_MAX, to);
+		return put_text(e, at, OTHERS_MAX);
 	case FIELD_BOOL:
-		*to = *(const bool *)at;
-		return 0;
+		return put(&e->numbers, *(const bool *)at);
 	case FIELD_U32:
-		for (size_t i = 0; i < f->count; i++)
-			to[i] = ((const uint32_t *)at)[i];
-		return 0;
+		for (size_t i = 0; i < f->count && !err; i++)
+			err = put(&e->numbers, ((const uint32_t *)at)[i]);
+		return err;
 	default:
-		memcpy(to, at, 8 * f->count);
-		return 0;
+		return bytes_add(&e->numbers, at, field_size(f));
 	}
 }
 
-/* Writes the differences from the snapshot before; a 0 is followed by how many more are 0. */
-static int put_words(struct bytes *b, const struct words *before, const struct words *now)
+static int put_table(struct encoding *e, const struct table *t, const struct snapshot *s)
 {
-	size_t zeros = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < now->count && !err; i++) {
-		uint64_t n = fold_sign(now->list[i] - (i < before->count ? before->list[i] : 0));
-
-		if (!n) {
-			zeros++;
-			continue;
-		}
-		if (zeros)
-			err = put_number(b, 0) ?: put_number(b, zeros - 1);
-		zeros = 0;
-		if (!err)
-			err = put_number(b, n);
-	}
-	if (zeros && !err)
-		err = put_number(b, 0) ?: put_number(b, zeros - 1);
-	return err;
-}
-
-static int put_table(struct encoding *e, enum table_id id, const struct snapshot *s,
-		     struct bytes *to)
-{
-	const struct table *t = &tables[id];
 	const void *part = (const char *)s + t->part;
-	size_t entries = table_count(t, part);
-	struct words *before = &e->c->words[id];
-	int err;
+	size_t count = table_count(t, part);
+	const char *entry = table_array(t, part);
+	int err = count > t->max ? -E2BIG : put(&e->numbers, count);
 
-	if (entries > t->max)
-		return -E2BIG;
-	e->before = before;
-	e->now.count = entries * entry_words(t);
-	e->now.list = calloc(e->now.count + 1, sizeof(*e->now.list));
-	if (!e->now.list)
-		return -ENOMEM;
-	err = each_field(t, table_array(t, part), e->now.count, read_field, e);
-	if (!err)
-		err = put_number(to, entries) ?: put_words(to, before, &e->now);
-	free(before->list);
-	*before = e->now;
+	for (; count-- && !err; entry += t->size)
+		for (size_t i = 0; i < t->field_count && !err; i++)
+			if (!t->fields[i].left_out)
+				err = put_field(e, &t->fields[i], entry + t->fields[i].offset);
 	return err;
 }
 
 int snapshot_encode(struct codec *c, const struct snapshot *s, struct bytes *to)
 {
 	struct encoding e = { .c = c };
-	struct bytes numbers = {};
+	uint64_t number;
 	int err = 0;
 
-	for (enum table_id t = 0; t < TABLES && !err; t++)
+	for (int t = 0; t < TABLES && !err; t++)
 		if (tables[t].max)
-			err = put_table(&e, t, s, &numbers);
+			err = put_table(&e, &tables[t], s);
 	if (!err)
-		err = put_number(to, e.new_texts)                      ?:
-			      bytes_add(to, e.texts.data, e.texts.len) ?:
-			      bytes_add(to, numbers.data, numbers.len);
+		err = put_short(to, e.new_texts) ?: bytes_add(to, e.texts.data, e.texts.len);
+	for (size_t at = 0; at < e.numbers.len && !err; at += sizeof(number)) {
+		memcpy(&number, e.numbers.data + at, sizeof(number));
+		number -= number_before(c, at);
+		/* Of either sign: 0, -1, 1, -2, ... */
+		err = put_short(to, number << 1 ^ -(number >> 63));
+	}
 	free(e.texts.data);
-	free(numbers.data);
+	free(c->before.data);
+	c->before = e.numbers;
 	return err;
 }
 
@@ -266,19 +194,23 @@ struct cursor {
 	const uint8_t *at, *end;
 };
 
-/* The opposite of fold_sign(). */
-static uint64_t unfold_sign(uint64_t n)
+static int take(struct cursor *c, uint64_t *number)
 {
-	return n >> 1 ^ -(n & 1);
+	if ((size_t)(c->end - c->at) < sizeof(*number))
+		return -EBADMSG;
+	memcpy(number, c->at, sizeof(*number));
+	c->at += sizeof(*number);
+	return 0;
 }
 
-static int take_number(struct cursor *c, uint64_t *n)
+/* The opposite of put_short(). */
+static int take_short(struct cursor *c, uint64_t *number)
 {
-	*n = 0;
+	*number = 0;
 	for (unsigned int shift = 0; shift < 64 && c->at < c->end; shift += 7) {
 		uint8_t byte = *c->at++;
 
-		*n |= (uint64_t)(byte & 127) << shift;
+		*number |= (uint64_t)(byte & 127) << shift;
 		if (!(byte & 128))
 			return 0;
 	}
@@ -289,10 +221,10 @@ static int take_texts(struct codec *codec, struct cursor *c)
 {
 	uint64_t count, len;
 
-	if (take_number(c, &count) || count > TEXTS_MAX - codec->text_count)
+	if (take_short(c, &count) || count > TEXTS_MAX - codec->text_count)
 		return -EBADMSG;
 	while (count--) {
-		if (take_number(c, &len) || len > TEXT_MAX || len > (size_t)(c->end - c->at) ||
+		if (take_short(c, &len) || len > TEXT_MAX || len > (size_t)(c->end - c->at) ||
 		    memchr(c->at, 0, len))
 			return -EBADMSG;
 		if (add_text(codec, (const char *)c->at, len))
@@ -303,78 +235,69 @@ static int take_texts(struct codec *codec, struct cursor *c)
 }
 
 /* Adds the differences to the numbers of the snapshot before. */
-static int take_words(struct cursor *c, const struct words *before, struct words *now)
+static int take_numbers(struct codec *codec, struct cursor *c)
 {
-	uint64_t n, zeros = 0;
+	struct bytes now = {};
+	uint64_t number;
+	int err = 0;
 
-	for (size_t i = 0; i < now->count; i++) {
-		now->list[i] = i < before->count ? before->list[i] : 0;
-		if (zeros) {
-			zeros--;
-			continue;
-		}
-		if (take_number(c, &n))
-			return -EBADMSG;
-		if (n)
-			now->list[i] += unfold_sign(n);
-		else if (take_number(c, &zeros))
-			return -EBADMSG;
+	while (c->at < c->end && !err) {
+		err = take_short(c, &number);
+		number = (number >> 1 ^ -(number & 1)) + number_before(codec, now.len);
+		if (!err)
+			err = put(&now, number);
 	}
-	return zeros ? -EBADMSG : 0;
+	free(codec->before.data);
+	codec->before = now;
+	return err;
 }
 
-struct decoding {
-	const struct codec *c;
-	const struct words *now;
-};
-
-static int set_text(const struct codec *c, const struct field *f, char *at, uint64_t number)
+static int take_text(const struct codec *codec, struct cursor *c, const struct field *f, char *at)
 {
 	const char *text = NULL;
+	uint64_t number;
 
-	if (number > c->text_count)
+	if (take(c, &number) || number > codec->text_count)
 		return -EBADMSG;
 	if (number)
-		text = c->texts[number - 1];
-	if (f->type == FIELD_NAME) {
+		text = codec->texts[number - 1];
+	if (f->type == FIELD_NAME)
 		*(const char **)at = text;
-		return 0;
-	}
-	if (text && strlen(text) >= f->count)
+	else if (text && strlen(text) >= f->count)
 		return -EBADMSG;
-	if (text)
-		memcpy(at, text, strlen(text) + 1);
+	else if (text)
+		strcpy(at, text);
 	return 0;
 }
 
-static int set_field(void *context, const struct field *f, char *at, size_t number)
+static int take_field(const struct codec *codec, struct cursor *c, const struct field *f, char *at)
 {
-	const struct decoding *d = context;
-	const uint64_t *word = d->now->list + number;
-	double seconds;
+	uint64_t number;
 
 	switch (f->type) {
 	case FIELD_NAME:
 	case FIELD_TEXT:
-		return set_text(d->c, f, at, *word);
+		return take_text(codec, c, f, at);
 	case FIELD_BOOL:
-		*(bool *)at = *word & 1;
-		return *word > 1 ? -EBADMSG : 0;
+		if (take(c, &number) || number > 1)
+			return -EBADMSG;
+		*(bool *)at = number;
+		return 0;
 	case FIELD_U32:
 		for (size_t i = 0; i < f->count; i++) {
-			((uint32_t *)at)[i] = (uint32_t)word[i];
-			if (word[i] > UINT32_MAX)
+			if (take(c, &number) || number > UINT32_MAX)
 				return -EBADMSG;
+			((uint32_t *)at)[i] = (uint32_t)number;
 		}
 		return 0;
-	case FIELD_DOUBLE:
-		memcpy(&seconds, word, sizeof(seconds));
-		memcpy(at, word, sizeof(seconds));
-		/* Times up to the year 9999. */
-		return seconds >= 0 && seconds < 2.5e11 ? 0 : -EBADMSG;
 	default:
-		memcpy(at, word, 8 * f->count);
-		return 0;
+		for (size_t i = 0; i < f->count; i++)
+			if (take(c, (uint64_t *)at + i))
+				return -EBADMSG;
+		/* Times up to the year 9999. */
+		return f->type == FIELD_DOUBLE && !(*(double *)at >= 0 && *(double *)at < 2.5e11) ?
+			       -EBADMSG :
+			       0;
 	}
 }
 
@@ -388,29 +311,24 @@ static char *make_array(const struct table *t, char *part, size_t entries)
 	return table_array(t, part);
 }
 
-static int take_table(struct codec *codec, enum table_id id, struct cursor *c, struct snapshot *s)
+static int take_table(const struct codec *codec, const struct table *t, struct cursor *c,
+		      struct snapshot *s)
 {
-	const struct table *t = &tables[id];
-	struct words *before = &codec->words[id], now;
 	uint64_t entries;
-	char *array;
-	int err;
+	char *entry;
+	int err = 0;
 
-	if (take_number(c, &entries) || entries > t->max || (!t->entries && entries != 1))
+	if (take(c, &entries) || entries > t->max || (!t->entries && entries != 1))
 		return -EBADMSG;
-	now.count = entries * entry_words(t);
-	now.list = calloc(now.count + 1, sizeof(*now.list));
-	if (!now.list)
+	entry = make_array(t, (char *)s + t->part, entries);
+	if (!entry)
 		return -ENOMEM;
-	err = take_words(c, before, &now);
-	free(before->list);
-	*before = now;
-	if (err)
-		return err;
-	array = make_array(t, (char *)s + t->part, entries);
-	return array ? each_field(t, array, now.count, set_field,
-				  &(struct decoding){ codec, before }) :
-		       -ENOMEM;
+	for (; entries-- && !err; entry += t->size)
+		for (size_t i = 0; i < t->field_count && !err; i++)
+			if (!t->fields[i].left_out)
+				err = take_field(codec, c, &t->fields[i],
+						 entry + t->fields[i].offset);
+	return err;
 }
 
 /* What the rows cannot say. */
@@ -428,11 +346,12 @@ static bool is_sound(const struct snapshot *s)
 int snapshot_decode(struct codec *codec, const uint8_t *bytes, size_t size, struct snapshot *s)
 {
 	struct cursor c = { bytes, bytes + size };
-	int err = take_texts(codec, &c);
+	int err = take_texts(codec, &c) ?: take_numbers(codec, &c);
 
-	for (enum table_id t = 0; t < TABLES && !err; t++)
+	c = (struct cursor){ codec->before.data, codec->before.data + codec->before.len };
+	for (int t = 0; t < TABLES && !err; t++)
 		if (tables[t].max)
-			err = take_table(codec, t, &c, s);
+			err = take_table(codec, &tables[t], &c, s);
 	if (!err && (c.at < c.end || !is_sound(s)))
 		err = -EBADMSG;
 	if (err)
