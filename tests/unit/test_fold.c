@@ -359,7 +359,7 @@ TEST(a_reload_leaves_one_other)
 	add_others(&past);
 	add_entries(&s, 3, 20);
 	add_others(&s);
-	assert_int_equal(snapshot_add_calls(&past, &s), 0);
+	assert_int_equal(calls_add(&past.calls, &s.calls), 0);
 	snapshot_fold(&past, 40);
 	for (size_t i = 0; i < past.calls.op_count; i++)
 		others += !strcmp(past.calls.ops[i].op, "other");
@@ -402,7 +402,8 @@ TEST(counts_go_on_from_those_before)
 	past.calls.transports[2].named_only = true;
 	past.calls.servers[2].depth_max[0] = 9;
 	past.calls.servers[2].oldest_ns[0] = 9;
-	assert_int_equal(snapshot_add_calls(&now, &past), 0);
+	assert_int_equal(calls_add(&now.calls, &past.calls), 0);
+	self_add(&now.self, &past.self);
 	assert_int_equal(now.calls.op_count, 7);
 	assert_int_equal(now.calls.ops[6].total.sum_ns, past.calls.ops[6].total.sum_ns);
 	assert_int_equal(now.calls.transport_count, 6);

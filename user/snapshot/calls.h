@@ -232,6 +232,12 @@ static inline bool snapshot_knows(const struct calls *c, int fact)
 
 void calls_free(struct calls *c);
 
+/*
+ * Adds to @c the counters of @past, so that counting continues where @past ended. Values at a
+ * moment, and the counters of TCP's present connection, are left out. Returns 0 or -ENOMEM.
+ */
+int calls_add(struct calls *c, const struct calls *past);
+
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
  * valid until the next call for the same array. A mount's labels are its texts. */
 struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op);

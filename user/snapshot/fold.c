@@ -64,28 +64,23 @@ void snapshot_fold(struct snapshot *s, size_t max_series)
 			s->calls.folded_entries += fold(t, &s->calls, max_series / t->series);
 }
 
-int snapshot_add_calls(struct snapshot *s, const struct snapshot *past)
+int calls_add(struct calls *c, const struct calls *past)
 {
 	for (int id = TABLE_OPS; id <= TABLE_SERVERS; id++) {
 		const struct table *t = &tables[id];
-		const char *from = table_array(t, &past->calls);
+		const char *from = table_array(t, past);
 
-		for (size_t i = table_count(t, &past->calls); i--; from += t->size) {
+		for (size_t i = table_count(t, past); i--; from += t->size) {
 			const struct rpc_transport_state *transport = (const void *)from;
 			void *to;
 
 			if (id == TABLE_TRANSPORTS && transport->named_only)
 				continue;
-			to = table_get_labels(t, &s->calls, from);
+			to = table_get_labels(t, c, from);
 			if (!to)
 				return -ENOMEM;
 			table_add(t, to, from, false);
 		}
 	}
-	for (size_t i = 0; i < past->self.drop_count; i++)
-		snapshot_drop(&s->self, past->self.drops[i].reason, past->self.drops[i].count);
-	for (size_t i = 0; i < past->self.program_count; i++)
-		snapshot_program(&s->self, past->self.programs[i].name, past->self.programs[i].runs,
-				 past->self.programs[i].ns);
 	return 0;
 }

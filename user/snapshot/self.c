@@ -44,3 +44,12 @@ void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t 
 	*p = (struct program_run){ .runs = runs, .ns = ns };
 	snprintf(p->name, sizeof(p->name), "%s", name);
 }
+
+void self_add(struct self *s, const struct self *past)
+{
+	for (size_t i = 0; i < past->drop_count; i++)
+		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
+	for (size_t i = 0; i < past->program_count; i++)
+		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
+				 past->programs[i].ns);
+}

@@ -30,13 +30,6 @@ void snapshot_free(struct snapshot *s);
  */
 void snapshot_fold(struct snapshot *s, size_t max_series);
 
-/*
- * Adds to @s the counters of calls of @past, so that counting continues where @past
- * ended. Values at a moment, and the counters of TCP's present connection, are left out.
- * Returns 0 or -ENOMEM.
- */
-int snapshot_add_calls(struct snapshot *s, const struct snapshot *past);
-
 /* What a count has grown by; 0 if it has fallen. */
 static inline uint64_t counted_since(uint64_t now, uint64_t before)
 {
