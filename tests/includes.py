@@ -3,7 +3,8 @@
 """Proves the layout of the sources, a line for each mistake: includes.py [FOLDER]
 
 Every #include goes in an allowed direction, by the table below; no room of user/ has more units (a .c with its .h) than
-it may; few headers have a single includer beside their own .c; no function is longer than 60 lines."""
+it may; few headers have a single includer beside their own .c; no function is longer than 60 lines; each field of a
+snapshot has a row in user/snapshot/table.c."""
 import re
 import sys
 from pathlib import Path
@@ -101,10 +102,34 @@ def long_functions(top):
                 yield f"{path.relative_to(top)}:{head + 1}: a function of {length} lines: at most {FUNCTION_LINES}"
 
 
+def rowless(top):
+    """The fields of a snapshot's structs that no row of table.c has."""
+    source = top / "user/snapshot/table.c"
+    table = source.read_text(encoding="utf-8") if source.exists() else ""
+    rows, arrays = {}, set(re.findall(r"(?:CALLS|FAULTS|SELF)\((\w+), (\w+)", table))
+    for struct, member in re.findall(r"(?:ROW|DIFF)\((\w+),(?: \w+_delta,)? [A-Z0-9]+, [A-Z_]+, ([\w.]+)", table):
+        rows.setdefault(struct, set()).add(member)
+    parts = {"calls": "calls", "fault_counts": "faults", "self": "self"}
+    for struct, part in parts.items():
+        rows[struct] = {row.partition(".")[2] for row in rows.get("snapshot", ()) if row.startswith(part)}
+        rows[struct] |= {name for pair in arrays for name in pair}
+    rows.setdefault("snapshot", set()).update(parts.values())
+    for path in sorted((top / "user/snapshot").glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for struct, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", text, re.S | re.M):
+            if struct not in rows:
+                continue  # inside an entry
+            for member in re.findall(r"(\w+)(?:\s*\[[^;,]*\])?\s*[;,]", body):
+                if member not in {row.partition(".")[0] for row in rows[struct]}:
+                    yield f"user/snapshot/{path.name}: {member} of struct {struct} has no row in user/snapshot/table.c"
+
+
 def main():
     top = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1])
-    found = [line for check in (problems, crowded, lonely, long_functions) for line in check(top)]
-    print("\n".join(found) or "each include goes in an allowed direction, rooms and functions are small")
+    checks = problems, crowded, lonely, long_functions, rowless
+    found = [line for check in checks for line in check(top)]
+    good = "each include goes in an allowed direction, rooms and functions are small, fields have rows"
+    print("\n".join(found) or good)
     return bool(found)
 
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that includes.py finds an include in a wrong direction, one without its folder, a file outside the rooms, a room with
-# too many units, headers with a single includer, and a long function.
+# too many units, headers with a single includer, a long
+# function, and a field without a row.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 copy=$(mktemp -d)
@@ -18,7 +19,7 @@ plant() {
 	}
 	rm "$copy/$1"
 }
-none='each include goes in an allowed direction, rooms and functions are small'
+none='each include goes in an allowed direction, rooms and functions are small, fields have rows'
 plant user/sinks/x.c base/log.h "$none"
 plant user/sinks/x.c rpc.h "$none"
 plant user/sinks/x.c rpc.skel.h "$none"
@@ -54,3 +55,7 @@ done
 expect "11 headers have a single includer: at most 10: base/h1.h base/h10.h base/h11.h $(printf 'base/h%s.h ' {2..8})base/h9.h"
 { echo 'int f(void)'; echo '{'; seq 58 | sed 's,.*,	g();,'; echo '}'; } >"$copy/user/base/x.c"
 expect 'user/base/x.c:1: a function of 61 lines: at most 60'
+mkdir "$copy/user/snapshot"
+cp "$here"/../user/snapshot/{calls.h,table.c} "$copy/user/snapshot"
+sed -i 's/^	uint64_t sent_bytes;/&\n	bool planted;/; /#include/d' "$copy"/user/snapshot/*
+expect 'user/snapshot/calls.h: planted of struct rpc_op has no row in user/snapshot/table.c'

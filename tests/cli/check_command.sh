@@ -61,7 +61,7 @@ unknown() { # PATTERN ARGUMENT...
 	"$program" check --style npd "$@" >out
 	(($? == 2)) || fail "npd: '$*' is not unknown"
 	(($(wc -l <out) == 1 && $(wc -c <out) <= 81)) || fail "npd: '$*' prints '$(<out)'"
-	json "j['verdict'] == 'unknown' and j['exit_code'] == 3 and j['trouble'] and not j['findings']" check --json "$@"
+	json "j['health'] == 'unknown' and j['exit_code'] == 3 and j['trouble'] and not j['findings']" check --json "$@"
 }
 unknown "cannot read absent: No such file or directory; *" --file absent
 unknown "cannot read $dir: it is not a regular file; *" --file "$dir"
@@ -116,8 +116,8 @@ expect 0 "*" "" check --file healthy --gpus 200 --rule gpus_missing=off
 expect 3 "" "xidscope: invalid --mount 'proc': use an absolute path*" check --mount proc
 
 # ---- JSON ----
-json "j['verdict'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --file healthy
-json "j['verdict'] == 'critical' and j['exit_code'] == 2 and j['xids'] == 4 and j['age_seconds'] >= 0
+json "j['health'] == 'ok' and j['exit_code'] == 0 and j['findings'] == [] and j['left_out'] == 0" check --json --file healthy
+json "j['health'] == 'critical' and j['exit_code'] == 2 and j['xids'] == 4 and j['age_seconds'] >= 0
 and [f['rule'] for f in j['findings']] == ['xid_fatal', 'xid_fatal', 'xid_hardware']
 and j['findings'][0]['level'] == 'fail' and j['findings'][0]['brief'].startswith('Xid 79 on ')" check --json --file critical
 json "j['exit_code'] == 1" check --json --style npd --file critical
@@ -142,7 +142,7 @@ json "'nas|1' in j['findings'][0]['reason']" check --json --file waiting
 # ---- a file full of nasty names, in both formats ----
 for format in openmetrics prometheus; do
 	"${program%/*}/tests/write_sample" $format node >nasty
-	json "j['verdict'] == 'critical' and 'sxid_fatal' in [f['rule'] for f in j['findings']]" check --json --file nasty
+	json "j['health'] == 'critical' and 'sxid_fatal' in [f['rule'] for f in j['findings']]" check --json --file nasty
 	"$program" check --file nasty >out
 	(($(grep -c '|' out) == 1)) || fail "$format: a name brings its own bar, or the first line has none"
 done

@@ -2,7 +2,7 @@
 /*
  * libFuzzer entry for the reader of metrics files: any bytes give either one
  * line of complaint or a snapshot; a snapshot that is written and read again
- * stays what it is, and its verdict is well-formed.
+ * stays what it is, and its health is well-formed.
  */
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ static void require_same(const struct snapshot *a, const struct snapshot *b)
 	free(b_text);
 }
 
-static void require_verdict(const struct snapshot *s)
+static void require_health(const struct snapshot *s)
 {
 	static struct health_report report;
 	enum health_level worst = HEALTH_OK;
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			!s.faults.recoveries && !s.faults.gpus);
 		return 0;
 	}
-	require_verdict(&s);
+	require_health(&s);
 	openmetrics = again(&s, FORMAT_OPENMETRICS);
 	prometheus = again(&s, FORMAT_PROMETHEUS);
 	require_same(&s, &openmetrics);

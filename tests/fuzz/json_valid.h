@@ -70,12 +70,13 @@ static bool json_members_of(struct json_text *t, char end, bool named)
 {
 	if (json_take(t, end))
 		return true;
+	json_take(t, '\n');
 	do {
 		if (named && (!json_text_value(t) || !json_take(t, ':')))
 			return false;
 		if (!json_value(t))
 			return false;
-		/* A line may end after a comma. */
+		/* A line may end after a comma, and after the first bracket. */
 	} while (json_take(t, ',') && (json_take(t, '\n') || true));
 	return json_take(t, end);
 }

@@ -4,15 +4,17 @@
  * one, and that the shares are of that server and of that time.
  */
 #include "unit.h"
-#include "session/connections.h"
+#include "session/session.h"
 
 static struct snapshot before, s;
+static struct delta d;
 static struct connections c;
 
 static int end(void **state __attribute__((unused)))
 {
 	free(c.list);
 	c = (struct connections){};
+	delta_free(&d);
 	snapshot_free(&before);
 	snapshot_free(&s);
 	return 0;
@@ -36,7 +38,7 @@ static struct rpc_transport_state *add(struct snapshot *to, const char *server, 
 static const struct connection *find(const char *name)
 {
 	for (size_t i = 0; i < c.count; i++)
-		if (!strcmp(c.list[i].transport->name, name))
+		if (!strcmp(c.list[i].transport->now->name, name))
 			return &c.list[i];
 	fail_msg("no connection %s", name);
 	return NULL;
@@ -54,7 +56,10 @@ static size_t count_bad(void)
 static void judge(void)
 {
 	free(c.list);
-	c = connections_of(before.calls.transport_count ? &before : NULL, &s, "nas");
+	delta_free(&d);
+	before.time_ns = s.time_ns = 1;
+	assert_int_equal(delta_make(&d, &before, &s), 0);
+	c = connections_of(&d, "nas");
 }
 
 /* Seven have a thousand replies each, after 40 ms. */
@@ -167,8 +172,8 @@ TEST(only_what_was_done_since_counts)
 	add(&s, "nas", "tcp/1", 4000, 4);
 	add(&s, "nas", "tcp/2", 1000, 12); /* new */
 	judge();
-	assert_int_equal(find("tcp/0")->replies, 0);
-	assert_int_equal(find("tcp/1")->replies, 3000);
+	assert_int_equal(find("tcp/0")->transport->replies, 0);
+	assert_int_equal(find("tcp/1")->transport->replies, 3000);
 	assert_true(find("tcp/1")->share == 0.75 && find("tcp/2")->share == 0.25);
 	assert_true(find("tcp/2")->slow);
 }
@@ -179,6 +184,6 @@ TEST(a_transport_that_has_ended_is_no_connection)
 	s.calls.transports[0].remote.address[0] = 0;
 	judge();
 	assert_int_equal(c.count, 7);
-	c = (free(c.list), connections_of(NULL, &s, "nobody"));
+	c = (free(c.list), connections_of(&d, "nobody"));
 	assert_int_equal(c.count, 0);
 }

@@ -64,7 +64,7 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 					   .bytes = 1 << 30 };
 
 		strcpy(episode.server, name);
-		assert_int_equal(episode_count_in(s, &episode), 0);
+		assert_int_equal(episode_count_in(&s->calls, &episode), 0);
 	}
 	assert_non_null(snapshot_mount(&s->calls, &mount));
 	assert_non_null(snapshot_storage(&s->calls, name));

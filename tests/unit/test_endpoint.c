@@ -3,7 +3,7 @@
  * Proves that an address and a port are written so that they can be told apart.
  */
 #include "unit.h"
-#include "snapshot/endpoint.h"
+#include "snapshot/calls.h"
 
 TEST(ipv6_is_in_brackets_if_there_is_a_port)
 {

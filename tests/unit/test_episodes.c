@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 #include "limits/episodes.h"
+#include "snapshot.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MB UINT64_C(1000000)
@@ -54,29 +55,20 @@ static void transfer(const struct stream *s, double from, double to)
 	assert_non_null(snapshot_server(&now.calls, s->server));
 }
 
-static void *copy_of(const void *from, size_t size)
-{
-	void *copy = malloc(size + 1);
-
-	assert_non_null(copy);
-	return size ? memcpy(copy, from, size) : copy;
-}
-
 /* Intervals of @interval seconds until @seconds; the first begins at 100 s. */
 static void observe(const struct stream *streams, size_t count, double interval, double seconds)
 {
+	struct delta d = {};
+
 	before.time_ns = now.time_ns = 100 * SECOND;
 	for (double t = 0; t < seconds; t += interval) {
 		for (size_t i = 0; i < count; i++)
 			transfer(&streams[i], t, t + interval);
 		now.time_ns += (uint64_t)(interval * 1e9);
-		assert_int_equal(episodes_add(&episodes, &before, &now), 0);
-		snapshot_free(&before);
-		before = now;
-		before.calls.ops =
-			copy_of(now.calls.ops, now.calls.op_count * sizeof(*now.calls.ops));
-		before.calls.servers = copy_of(now.calls.servers,
-					       now.calls.server_count * sizeof(*now.calls.servers));
+		assert_int_equal(delta_make(&d, &before, &now), 0);
+		assert_int_equal(episodes_add(&episodes, &d), 0);
+		delta_free(&d);
+		keep_snapshot(&before, &now);
 	}
 	assert_int_equal(episodes_end(&episodes), 0);
 	for (size_t i = 0; i < episodes.count; i++) {

@@ -240,7 +240,7 @@ TEST(a_quantile_of_nothing_is_zero_and_above_all_is_the_maximum)
 	assert_true(time_histogram_quantile(&h, 0.6) == UINT64_MAX);
 }
 
-TEST(adding_and_subtracting_undo_each_other)
+TEST(histograms_add_up)
 {
 	struct time_histogram a = {}, b = {}, sum;
 
@@ -253,6 +253,4 @@ TEST(adding_and_subtracting_undo_each_other)
 	time_histogram_add(&sum, &b);
 	assert_true(time_histogram_count(&sum) == 3 * time_histogram_count(&a));
 	assert_true(sum.sum_ns == a.sum_ns + b.sum_ns);
-	time_histogram_subtract(&sum, &b);
-	assert_memory_equal(&sum, &a, sizeof(a));
 }

@@ -5,7 +5,6 @@
  */
 #include "unit.h"
 #include "made_up_tree.h"
-#include "snapshot/endpoint.h"
 #include "rpc/polled/polled.h"
 
 static void put_mounts(const char *text)

@@ -28,13 +28,16 @@ static void add(struct nfs_watch *w, uint64_t seconds, double oldest, double sat
 		uint64_t unknown)
 {
 	struct snapshot s = { .time_ns = seconds * SECOND, .calls.unknown = unknown };
+	struct delta d = {};
 	struct rpc_server_state *v = snapshot_server(&s.calls, "nfs1");
 	struct rpc_transport_state *t = snapshot_transport(&s.calls, "nfs1", "tcp/0");
 
 	assert_true(v && t);
 	v->oldest_ns[RPC_QUEUE_PENDING] = (uint64_t)(oldest * 1e9);
 	t->saturated_ns[RPC_LIMIT_SLOT] = (uint64_t)(saturated * 1e9);
-	nfs_watch_add(w, &before, &s, on_span, NULL);
+	assert_int_equal(delta_make(&d, &before, &s), 0);
+	nfs_watch_add(w, &d, on_span, NULL);
+	delta_free(&d);
 	snapshot_free(&before);
 	before = s;
 }
@@ -96,9 +99,13 @@ TEST(what_is_not_measured_is_not_saturated)
 	add(&w, 100, 0, 0, RPC_ALL_FACTS);
 	add(&w, 110, 0, 10, RPC_ALL_FACTS);
 	assert_int_equal(span_count, 0);
-	/* The counts of another source begin anew. */
-	add(&w, 120, 0, 5, 0);
+	/* The counts of another source begin again: what it has counted is of this interval. */
+	add(&w, 120, 0, 4.9, 0);
 	assert_int_equal(span_count, 0);
+	add(&w, 130, 0, 0, 0);
+	add(&w, 140, 0, 20, 0);
+	add(&w, 150, 0, 5, 0);
+	assert_int_equal(span_count, 1);
 	nfs_watch_free(&w);
 	begin();
 }

@@ -170,7 +170,7 @@ static struct snapshot full_snapshot(void)
 						      .version = "4.2" });
 	strcpy(snapshot_storage(&s.calls, "nas-1.example.com")->storage, "scratch");
 	snapshot_server(&s.calls, "nas-1.example.com")->bound_by = "slot";
-	assert_int_equal(episode_count_in(&s, &episode), 0);
+	assert_int_equal(episode_count_in(&s.calls, &episode), 0);
 	snapshot_health(&s.self, "xid_fatal", 2);
 	snapshot_health(&s.self, "nfs_waiter", 0);
 	snapshot_hook(&s.self, "xprt_transmit", true);

@@ -4,15 +4,17 @@
  * counts episodes, of which it also writes an event each; and that these are bounded.
  */
 #include "unit.h"
-#include "commands/verdicts.h"
+#include "commands/agent.h"
 #include "sinks/metrics.h"
+#include "snapshot.h"
 
 #define SERVER "nas"
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
 
 static struct snapshot now; /* counters, as a source has them */
-static struct verdicts verdicts;
+static struct snapshot before;
+static struct agent_limits limits;
 static struct event_log *events;
 static char event_lines[8192];
 static char *text;
@@ -39,8 +41,9 @@ static int begin(void **state __attribute__((unused)))
 static int end(void **state __attribute__((unused)))
 {
 	snapshot_free(&now);
-	verdicts_free(&verdicts);
-	verdicts = (struct verdicts){};
+	snapshot_free(&before);
+	agent_limits_free(&limits);
+	limits = (struct agent_limits){};
 	event_log_free(events);
 	free(text);
 	text = NULL;
@@ -49,33 +52,25 @@ static int end(void **state __attribute__((unused)))
 
 TEST_EACH(begin, end)
 
-static void *copy_of(const void *from, size_t bytes)
-{
-	void *copy = malloc(bytes + 1);
-
-	assert_non_null(copy);
-	memcpy(copy, from, bytes);
-	return copy;
-}
-
 /* The agent writes its file, @seconds after the last one. */
 static void write_file(uint64_t seconds)
 {
-	struct snapshot s;
+	struct snapshot s = {};
+	struct delta d = {};
 	FILE *out;
 
 	now.time_ns += seconds * SECOND;
-	s = now;
-	s.calls.ops = copy_of(now.calls.ops, now.calls.op_count * sizeof(*now.calls.ops));
-	s.calls.servers =
-		copy_of(now.calls.servers, now.calls.server_count * sizeof(*now.calls.servers));
-	assert_int_equal(verdicts_add(&verdicts, &s, events), 0);
+	keep_snapshot(&s, &now);
+	assert_int_equal(delta_make(&d, &before, &s), 0);
+	assert_int_equal(agent_limits_add(&limits, &s, &d, events), 0);
+	delta_free(&d);
 	free(text);
 	out = open_memstream(&text, &size);
 	assert_non_null(out);
 	openmetrics_write(out, &s, FORMAT_OPENMETRICS, DETAIL_NODE);
 	assert_int_equal(fclose(out), 0);
-	verdicts_keep(&verdicts, &s);
+	snapshot_free(&before);
+	before = s;
 }
 
 /* @calls of 100 ms, most of it in @phase. */

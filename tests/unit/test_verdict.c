@@ -7,6 +7,7 @@
  */
 #include "unit.h"
 #include "limits/verdict.h"
+#include "snapshot.h"
 
 #define SERVER "nas"
 #define MS UINT64_C(1000000)
@@ -14,7 +15,7 @@
 #define CALLERS 512
 
 static struct snapshot before, now;
-static struct verdict_history history;
+static struct limit_sums sums;
 static struct verdict verdict;
 static double cpu_waiting; /* share of the time in which a task waits for a CPU */
 
@@ -35,16 +36,32 @@ struct setup {
 	unsigned int in_use;
 };
 
+/* How many slots, how many calls are served at once, how long each takes; calls wait for RPC slots. */
+#define SETUP_OF(waits_, slots_, servers_, service_, op_, ...)                                   \
+	{                                                                                        \
+		.slots = (slots_), .servers = (servers_), .service_ns = (service_), .op = (op_), \
+		.waits = (waits_), __VA_ARGS__                                                   \
+	}
+
+#define SETUP(...) SETUP_OF(RPC_PHASE_SLOT, __VA_ARGS__)
+#define SESSION_SETUP(...) SETUP_OF(RPC_PHASE_SESSION, __VA_ARGS__)
+
 static int end(void **state __attribute__((unused)))
 {
 	snapshot_free(&before);
 	snapshot_free(&now);
-	verdict_history_free(&history);
+	limit_sums_free(&sums);
 	cpu_waiting = 0;
 	return 0;
 }
 
-TEST_EACH(NULL, end)
+static int begin(void **state __attribute__((unused)))
+{
+	before.time_ns = 1; /* 0 is no snapshot */
+	return 0;
+}
+
+TEST_EACH(begin, end)
 
 static void record(struct time_histogram *h, uint64_t ns)
 {
@@ -174,29 +191,17 @@ static void simulate(struct setup *u, unsigned int callers, uint64_t until)
 	}
 }
 
-static void copy_array(void *to_array, const void *from, size_t size)
-{
-	void *copy = malloc(size + 1);
-
-	assert_non_null(copy);
-	if (size)
-		memcpy(copy, from, size);
-	*(void **)to_array = copy;
-}
-
 /* One interval ends: judges what happened in it, with what was before. */
 static void end_interval(uint64_t ns)
 {
+	struct delta d = {};
+
 	now.time_ns = before.time_ns + ns;
 	now.calls.cpu_waiting_ns += (uint64_t)((double)ns * cpu_waiting);
-	assert_int_equal(verdict_history_add(&history, &before, &now), 0);
-	snapshot_free(&before);
-	before = now;
-	copy_array(&before.calls.ops, now.calls.ops, now.calls.op_count * sizeof(*now.calls.ops));
-	copy_array(&before.calls.transports, now.calls.transports,
-		   now.calls.transport_count * sizeof(*now.calls.transports));
-	copy_array(&before.calls.servers, now.calls.servers,
-		   now.calls.server_count * sizeof(*now.calls.servers));
+	assert_int_equal(delta_make(&d, &before, &now), 0);
+	assert_int_equal(limit_sums_add(&sums, &d), 0);
+	delta_free(&d);
+	keep_snapshot(&before, &now);
 }
 
 /* Intervals of one second, with as many callers as the list says, which ends with 0. */
@@ -217,7 +222,7 @@ static void run(struct setup *u, const unsigned int *callers)
 								       RPC_LIMIT_SESSION] += waited;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	print_message("# %s, %s, gain %.2f to %.2f, %s=%s: %s\n", bound_names[verdict.bound_by],
 		      confidence_names[verdict.confidence], verdict.gain_at_least,
 		      verdict.gain_at_most, verdict.setting, verdict.value, verdict.sentence);
@@ -264,144 +269,115 @@ static void assert_gain(const struct setup *u, unsigned int callers, double widt
 static const unsigned int steady[] = { 32, 32, 32, 32, 32, 32, 0 };
 static const unsigned int varied[] = { 1, 1, 2, 2, 4, 4, 32, 32, 32, 32, 0 };
 
+/* ---- one set-up, and the verdict on it ---- */
+
+#define STEADY 32, 32, 32, 32, 32, 32
+#define VARIED 1, 1, 2, 2, 4, 4, 32, 32, 32, 32
+#define TCP_SLOTS "sunrpc.tcp_max_slot_table_entries"
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	struct setup u;
+	unsigned int callers[16]; /* of each interval of a second */
+	enum bound bound;
+	enum confidence confidence;
+	const char *setting, *value, *sentence; /* a part of it; NULL: any */
+	double gain; /* the bracket is no wider, and the gain that was measured is in it; 0: there is none */
+	double least, most[2]; /* of gain_at_least, if not 0, and of gain_at_most, from and to */
+	uint32_t wanted; /* session slots */
+	double cpu_waiting;
+	uint64_t unknown;
+} cases[] = {
+	{ "calls in flight varied, and answers took as long", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096), {
+	  VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
+	/* Each finds half of the slots in use as it ends, although all are in use all the time. */
+	{ "calls end together", SETUP(16, 500, 40 * MS, "WRITE", .tick_ns = 4 * MS, .bytes = 4096), { 2, 2, 4, 4, 6,
+	  6, 64, 64, 64, 64 }, BOUND_SLOT, CONFIDENCE_HIGH, .gain = 1.5 },
+	/* The first ones to wait in a burst of long calls wait less than those after them. */
+	{ "first calls of a burst", SESSION_SETUP(4, 500, 200 * MS, "READ", .bytes = 4096), { 16, 16, 16, 16 },
+	  BOUND_SESSION, CONFIDENCE_LOW, .gain = 4.5, .wanted = 4 },
+	/* Some calls more than slots wait for a small part of their time, and not at all before. */
+	{ "slots bind in half of the session", SETUP(64, 500, 100 * MS, "READ", .bytes = 4096), { 32, 32, 32, 32,
+	  32, 32, 32, 32, 76, 76, 76, 76 }, BOUND_SLOT, CONFIDENCE_HIGH, .gain = 1.5 },
+	{ "without variation the bracket is wide", SETUP(4, 500, 20 * MS, "READ"), { STEADY }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .sentence = "cannot be decided", .gain = 9, .least = 1, .most = { 7.5, 8.1 } },
+	{ "a serial server behind few slots", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { VARIED }, BOUND_SERVER,
+	  CONFIDENCE_HIGH, .setting = "", .most = { 1, 1.1 } },
+	{ "two workers behind four slots", SETUP(4, 2, 5 * MS, "WRITE"), { VARIED }, BOUND_SERVER, CONFIDENCE_HIGH,
+	  .most = { 0, 1.1 } },
+	/* An answer takes longer only with more calls in flight than the server has workers. So the line from
+	 * one call to all slots is not as steep as it is beyond. */
+	{ "six workers behind eight slots make no promise", SETUP(8, 6, 20 * MS, "WRITE"), { 1, 1, 1, 1, 64, 64, 64,
+	  64 }, BOUND_SLOT, CONFIDENCE_LOW, .least = 1 },
+	{ "session slots", SESSION_SETUP(4, 500, 30 * MS, "READ"), { VARIED }, BOUND_SESSION, CONFIDENCE_HIGH,
+	  .setting = "nfs.max_session_slots", .gain = 1.5, .wanted = 4 },
+	{ "session slots that the server limits", SESSION_SETUP(4, 500, 30 * MS, "READ"), { STEADY }, BOUND_SESSION,
+	  CONFIDENCE_LOW, .setting = "", .sentence = "The server grants 4 of the 64", .wanted = 64 },
+	{ "slots of rdma", SETUP(128, 500, 54 * MS, "WRITE", .protocol = "rdma"), { 16, 16, 32, 64, 256, 256, 256 },
+	  BOUND_SLOT, CONFIDENCE_HIGH, .setting = "sunrpc.rdma_slot_table_entries", .gain = 1.5 },
+	{ "one call after the other", SETUP(64, 8, MS / 2, "READ", .think_ns = MS / 10), { 1, 1, 1 },
+	  BOUND_APPLICATION, CONFIDENCE_MEDIUM, .least = 1, .most = { 0, 0.001 } },
+	{ "long answers", SETUP(64, 64, 80 * MS, "READ"), { 1, 1, 1, 16, 16 }, BOUND_SERVER, CONFIDENCE_MEDIUM,
+	  .setting = NULL },
+	{ "waiting to transmit, and for slots behind it", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS), {
+	  VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
+	{ "the client's own work", SETUP(64, 64, MS, "READ", .finish_ns = 12 * MS), { STEADY }, BOUND_CLIENT_CPU,
+	  CONFIDENCE_HIGH, .setting = NULL },
+	/* What waits for slots would wait for them with more CPUs as well. */
+	{ "waiting for slots with few CPUs", SETUP(4, 64, 2 * MS, "READ", .finish_ns = MS), { STEADY }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .cpu_waiting = 1 },
+	{ "a few calls", SETUP(64, 8, MS, "GETATTR", .think_ns = 100 * MS), { 1, 1, 1 }, BOUND_NONE,
+	  CONFIDENCE_HIGH, .setting = NULL },
+	{ "without phases", SETUP(4, 1, 5 * MS, "WRITE"), { VARIED }, BOUND_NONE, CONFIDENCE_LOW, .sentence =
+	  "cannot be decided", .unknown = RPC_ALL_FACTS },
+};
+/* clang-format on */
+
+TEST(each_set_up_has_its_verdict)
+{
+	static struct setup u;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		unsigned int most = 0;
+
+		print_message("# %s\n", cases[i].name);
+		begin(NULL);
+		u = cases[i].u;
+		cpu_waiting = cases[i].cpu_waiting;
+		now.calls.session_slots_wanted = cases[i].wanted;
+		now.calls.unknown = cases[i].unknown;
+		run(&u, cases[i].callers);
+		assert_bound(cases[i].bound, cases[i].confidence);
+		if (cases[i].setting) {
+			assert_string_equal(verdict.setting, cases[i].setting);
+			assert_int_equal(verdict.remount, *cases[i].setting != 0);
+		}
+		if (cases[i].value)
+			assert_string_equal(verdict.value, cases[i].value);
+		if (cases[i].sentence)
+			assert_non_null(strstr(verdict.sentence, cases[i].sentence));
+		if (cases[i].least > 0)
+			assert_true(verdict.gain_at_least == cases[i].least);
+		if (cases[i].most[1] > 0)
+			assert_true(verdict.gain_at_most >= cases[i].most[0] &&
+				    verdict.gain_at_most < cases[i].most[1]);
+		for (const unsigned int *c = cases[i].callers; *c; c++)
+			most = *c > most ? *c : most;
+		if (cases[i].gain > 0)
+			assert_gain(&u, most, cases[i].gain);
+		end(NULL);
+	}
+}
+
 /* ---- slots ---- */
-
-TEST(slots_bind_where_calls_in_flight_varied_and_answers_took_as_long)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 500,
-			   .service_ns = 20 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT,
-			   .bytes = 4096 };
-
-	run(&u, varied);
-	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
-	assert_string_equal(verdict.setting, "sunrpc.tcp_max_slot_table_entries");
-	assert_true(verdict.remount);
-	assert_gain(&u, 32, 1.5);
-}
-
-/* Each finds half of the slots in use as it ends, although all are in use all the time. */
-TEST(slots_bind_where_calls_end_together)
-{
-	static const unsigned int callers[] = { 2, 2, 4, 4, 6, 6, 64, 64, 64, 64, 0 };
-	struct setup u = { .slots = 16,
-			   .servers = 500,
-			   .service_ns = 40 * MS,
-			   .tick_ns = 4 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT,
-			   .bytes = 4096 };
-
-	run(&u, callers);
-	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
-	assert_gain(&u, 64, 1.5);
-}
-
-/* The first ones to wait in a burst of long calls wait less than those after them. */
-TEST(the_first_calls_of_a_burst_do_not_lower_the_upper_bound)
-{
-	static const unsigned int callers[] = { 16, 16, 16, 16, 0 };
-	struct setup u = { .slots = 4,
-			   .servers = 500,
-			   .service_ns = 200 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SESSION,
-			   .bytes = 4096 };
-
-	now.calls.session_slots_wanted = 4;
-	run(&u, callers);
-	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
-	assert_gain(&u, 16, 4.5);
-}
-
-/* Some calls more than slots wait for a small part of their time, and not at all before. */
-TEST(slots_that_bind_in_half_of_the_session_are_slots)
-{
-	static const unsigned int callers[] = { 32, 32, 32, 32, 32, 32, 32, 32, 76, 76, 76, 76, 0 };
-	struct setup u = { .slots = 64,
-			   .servers = 500,
-			   .service_ns = 100 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT,
-			   .bytes = 4096 };
-
-	run(&u, callers);
-	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
-	assert_gain(&u, 76, 1.5);
-}
-
-TEST(without_variation_the_bracket_is_wide_and_the_confidence_low)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 500,
-			   .service_ns = 20 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
-
-	run(&u, steady);
-	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
-	assert_true(verdict.gain_at_least == 1);
-	assert_true(verdict.gain_at_most > 7.5 && verdict.gain_at_most < 8.1);
-	assert_non_null(strstr(verdict.sentence, "cannot be decided"));
-	assert_gain(&u, 32, 9);
-}
-
-TEST(a_serial_server_behind_few_slots_is_the_limit)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 1,
-			   .service_ns = 5 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT,
-			   .bytes = 4096 };
-
-	run(&u, varied);
-	assert_bound(BOUND_SERVER, CONFIDENCE_HIGH);
-	assert_string_equal(verdict.setting, "");
-	assert_true(verdict.gain_at_most >= 1 && verdict.gain_at_most < 1.1);
-}
-
-TEST(a_server_of_two_workers_behind_four_slots_is_the_limit)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 2,
-			   .service_ns = 5 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT };
-
-	run(&u, varied);
-	assert_bound(BOUND_SERVER, CONFIDENCE_HIGH);
-	assert_true(verdict.gain_at_most < 1.1);
-}
-
-/* An answer takes longer only with more calls in flight than the server has workers. So the line from
- * one call to all slots is not as steep as it is beyond. */
-TEST(a_server_of_six_workers_behind_eight_slots_makes_no_promise)
-{
-	static const unsigned int callers[] = { 1, 1, 1, 1, 64, 64, 64, 64, 0 };
-	struct setup u = { .slots = 8,
-			   .servers = 6,
-			   .service_ns = 20 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT };
-
-	run(&u, callers);
-	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
-	assert_true(verdict.gain_at_least == 1);
-}
 
 /* Each call is served faster once the server's cache is warm, although two workers are too few for
  * four calls at once. */
 TEST(a_server_that_warms_up_meanwhile_makes_no_promise)
 {
 	static const unsigned int few[] = { 1, 1, 2, 2, 0 };
-	struct setup u = { .slots = 4,
-			   .servers = 2,
-			   .service_ns = 60 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(4, 2, 60 * MS, "READ");
 
 	run(&u, few);
 	u.service_ns = 20 * MS;
@@ -414,13 +390,7 @@ TEST(a_server_that_warms_up_meanwhile_makes_no_promise)
 /* Behind a delay, a few more calls in flight are served faster, until it is busy. */
 TEST(a_serial_server_behind_a_delay_is_the_limit)
 {
-	struct setup u = { .slots = 8,
-			   .servers = 1,
-			   .service_ns = 30 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT,
-			   .send_ns = 0,
-			   .delay_ns = 60 * MS };
+	struct setup u = SETUP(8, 1, 30 * MS, "READ", .delay_ns = 60 * MS);
 
 	run(&u, varied);
 	assert_bound(BOUND_SERVER, CONFIDENCE_HIGH);
@@ -431,11 +401,7 @@ TEST(a_serial_server_behind_a_delay_is_the_limit)
  * are in use whenever there are calls. */
 TEST(a_burst_that_fills_half_an_interval_is_no_variation)
 {
-	struct setup u = { .slots = 4,
-			   .servers = 1,
-			   .service_ns = 5 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(4, 1, 5 * MS, "WRITE");
 	uint64_t at = 0;
 
 	op_of(u.op);
@@ -449,7 +415,7 @@ TEST(a_burst_that_fills_half_an_interval_is_no_variation)
 		transport()->saturated_ns[RPC_LIMIT_SLOT] += busy;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_true(verdict.gain_at_least == 1);
 }
 
@@ -457,11 +423,7 @@ TEST(a_burst_that_fills_half_an_interval_is_no_variation)
 TEST(bursts_shorter_than_an_interval_do_not_lower_the_upper_bound)
 {
 	static const unsigned int few[] = { 2, 2, 4, 4, 0 };
-	struct setup u = { .slots = 16,
-			   .servers = 500,
-			   .service_ns = 50 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(16, 500, 50 * MS, "WRITE");
 
 	run(&u, few);
 	for (int i = 0; i < 6; i++) {
@@ -471,24 +433,9 @@ TEST(bursts_shorter_than_an_interval_do_not_lower_the_upper_bound)
 		transport()->saturated_ns[RPC_LIMIT_SLOT] += SECOND / 2 + 2 * u.service_ns;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
 	assert_in_range(strtoul(verdict.value, NULL, 10), 31, 33);
-	assert_gain(&u, 32, 1.5);
-}
-
-TEST(session_slots_are_told_from_rpc_slots)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 500,
-			   .service_ns = 30 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SESSION };
-
-	now.calls.session_slots_wanted = 4;
-	run(&u, varied);
-	assert_bound(BOUND_SESSION, CONFIDENCE_HIGH);
-	assert_string_equal(verdict.setting, "nfs.max_session_slots");
 	assert_gain(&u, 32, 1.5);
 }
 
@@ -496,9 +443,7 @@ TEST(session_slots_are_told_from_rpc_slots)
 TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 {
 	static const unsigned int one[] = { 32, 0 };
-	struct setup u = {
-		.servers = 500, .service_ns = 50 * MS, .op = "READ", .waits = RPC_PHASE_SESSION
-	};
+	struct setup u = SESSION_SETUP(0, 500, 50 * MS, "READ");
 
 	now.calls.session_slots_wanted = 4;
 	for (u.slots = 4; u.slots < 64; u.slots *= 2)
@@ -510,45 +455,9 @@ TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 	assert_non_null(strstr(verdict.sentence, "until the server granted 64"));
 }
 
-TEST(a_session_that_the_server_limits_has_no_setting_here)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 500,
-			   .service_ns = 30 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SESSION };
-
-	now.calls.session_slots_wanted = 64;
-	run(&u, steady);
-	assert_bound(BOUND_SESSION, CONFIDENCE_LOW);
-	assert_string_equal(verdict.setting, "");
-	assert_non_null(strstr(verdict.sentence, "The server grants 4 of the 64"));
-}
-
-TEST(the_slots_of_rdma_have_a_setting_of_their_own)
-{
-	struct setup u = { .slots = 128,
-			   .servers = 500,
-			   .service_ns = 54 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT,
-			   .protocol = "rdma" };
-	static const unsigned int callers[] = { 16, 16, 32, 64, 256, 256, 256, 0 };
-
-	run(&u, callers);
-	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
-	assert_string_equal(verdict.setting, "sunrpc.rdma_slot_table_entries");
-	assert_gain(&u, 256, 1.5);
-}
-
 TEST(calls_of_other_sizes_are_not_compared)
 {
-	struct setup u = { .slots = 4,
-			   .servers = 1,
-			   .service_ns = 5 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT,
-			   .bytes = 4096 };
+	struct setup u = SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096);
 	static const unsigned int few[] = { 1, 1, 2, 0 };
 
 	run(&u, few);
@@ -559,60 +468,11 @@ TEST(calls_of_other_sizes_are_not_compared)
 
 /* ---- the other limits ---- */
 
-TEST(one_call_after_the_other_is_the_application)
-{
-	struct setup u = { .slots = 64,
-			   .servers = 8,
-			   .service_ns = MS / 2,
-			   .think_ns = MS / 10,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
-	static const unsigned int one[] = { 1, 1, 1, 0 };
-
-	run(&u, one);
-	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
-	assert_true(verdict.gain_at_least == 1 && verdict.gain_at_most == 0);
-}
-
-TEST(long_answers_are_the_server_whatever_the_application_does)
-{
-	struct setup u = { .slots = 64,
-			   .servers = 64,
-			   .service_ns = 80 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
-	static const unsigned int some[] = { 1, 1, 1, 16, 16, 0 };
-
-	run(&u, some);
-	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
-}
-
-TEST(waiting_to_transmit_is_send_even_where_calls_wait_for_slots_behind_it)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 500,
-			   .service_ns = 2 * MS,
-			   .send_ns = 40 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT };
-
-	run(&u, varied);
-	assert_bound(BOUND_SEND, CONFIDENCE_HIGH);
-	assert_string_equal(verdict.setting, "nconnect");
-	assert_string_equal(verdict.value, "2");
-	assert_true(verdict.remount);
-}
-
 /* What is in the socket's buffer waits there, too, but counts as sent. */
 TEST(a_connection_that_takes_no_more_data_is_send_although_answers_take_longer)
 {
 	static const unsigned int callers[] = { 8, 0 };
-	struct setup u = { .slots = 64,
-			   .servers = 64,
-			   .service_ns = 50 * MS,
-			   .send_ns = 40 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(64, 64, 50 * MS, "WRITE", .send_ns = 40 * MS);
 
 	for (int i = 0; i < 4; i++) {
 		transport()->saturated_ns[RPC_LIMIT_SEND] += SECOND / 4;
@@ -626,29 +486,11 @@ TEST(a_connection_that_takes_no_more_data_is_send_although_answers_take_longer)
 	assert_bound(BOUND_SEND, CONFIDENCE_LOW);
 }
 
-TEST(the_clients_own_work_is_client_cpu)
-{
-	struct setup u = { .slots = 64,
-			   .servers = 64,
-			   .service_ns = MS,
-			   .finish_ns = 12 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
-
-	run(&u, steady);
-	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_HIGH);
-}
-
 /* One call at a time that takes 2 ms, of which the client has most: it is short of CPU time if tasks wait for a CPU. */
 TEST(a_client_without_cpu_time_is_no_application_that_asks_for_little)
 {
 	static const unsigned int one[] = { 1, 1, 1, 0 };
-	struct setup u = { .slots = 64,
-			   .servers = 64,
-			   .service_ns = MS / 2,
-			   .finish_ns = MS * 3 / 2,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(64, 64, MS / 2, "READ", .finish_ns = MS * 3 / 2);
 
 	cpu_waiting = 0.2;
 	run(&u, one);
@@ -663,12 +505,7 @@ TEST(a_client_without_cpu_time_is_no_application_that_asks_for_little)
 /* What receives the answers waits for a CPU, too: most of the time seems to be the server's. */
 TEST(answers_that_wait_for_a_cpu_are_client_cpu)
 {
-	struct setup u = { .slots = 64,
-			   .servers = 64,
-			   .service_ns = 20 * MS,
-			   .finish_ns = 4 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(64, 64, 20 * MS, "READ", .finish_ns = 4 * MS);
 
 	cpu_waiting = 0.5;
 	run(&u, steady);
@@ -678,35 +515,15 @@ TEST(answers_that_wait_for_a_cpu_are_client_cpu)
 	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_LOW);
 }
 
-/* What waits for slots would wait for them with more CPUs, too. */
-TEST(calls_that_wait_for_slots_are_slot_even_if_cpus_are_short)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 64,
-			   .service_ns = 2 * MS,
-			   .finish_ns = MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
-
-	cpu_waiting = 1;
-	run(&u, steady);
-	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
-}
-
 TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
 {
-	struct setup u = { .slots = 64,
-			   .servers = 64,
-			   .service_ns = MS,
-			   .setup_ns = 50 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(64, 64, MS, "READ", .setup_ns = 50 * MS);
 
 	op_of(u.op);
 	simulate(&u, 8, SECOND);
 	server()->credentials_ns = op_of(u.op)->phase[RPC_PHASE_SETUP].sum_ns;
 	end_interval(SECOND);
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_HIGH);
 }
 
@@ -714,21 +531,14 @@ TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
 TEST(a_long_setup_on_a_mount_with_kerberos_is_credentials)
 {
 	struct nfs_mount mount = { .server = SERVER, .kerberos = true };
-	struct setup u = { .slots = 64,
-			   .servers = 64,
-			   .service_ns = MS,
-			   .setup_ns = 50 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(64, 64, MS, "READ", .setup_ns = 50 * MS);
 
 	op_of(u.op);
 	simulate(&u, 8, SECOND);
 	server();
 	assert_non_null(snapshot_mount(&now.calls, &mount));
 	end_interval(SECOND);
-	before.calls.mounts = NULL;
-	before.calls.mount_count = 0;
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_MEDIUM);
 }
 
@@ -743,7 +553,7 @@ static void assert_phase_is(enum rpc_phase phase, enum bound bound)
 	}
 	server();
 	end_interval(SECOND);
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(bound, CONFIDENCE_HIGH);
 }
 
@@ -759,17 +569,13 @@ TEST(calls_that_are_sent_again_are_resend)
 
 TEST(a_network_that_loses_packets_is_resend)
 {
-	struct setup u = { .slots = 64,
-			   .servers = 8,
-			   .service_ns = 20 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(64, 8, 20 * MS, "READ");
 
 	op_of(u.op);
 	transport()->segments = 1000000;
 	transport()->segments_lost = 70000;
 	end_interval(SECOND);
-	verdict_history_free(&history);
+	limit_sums_free(&sums);
 	transport()->segments += 100000;
 	transport()->segments_lost += 900;
 	run(&u, steady);
@@ -783,11 +589,7 @@ TEST(a_network_that_loses_packets_is_resend)
 TEST(few_lost_packets_of_one_call_after_the_other_are_resend)
 {
 	static const unsigned int one[] = { 1, 1, 1, 1, 0 };
-	struct setup u = { .slots = 64,
-			   .servers = 8,
-			   .service_ns = 3 * MS,
-			   .op = "READ",
-			   .waits = RPC_PHASE_SLOT };
+	struct setup u = SETUP(64, 8, 3 * MS, "READ");
 
 	transport()->segments = 4000;
 	transport()->segments_lost = 9;
@@ -795,29 +597,27 @@ TEST(few_lost_packets_of_one_call_after_the_other_are_resend)
 	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
 	transport()->segments += 4000;
 	transport()->segments_lost += 14;
-	verdict_history_free(&history);
+	limit_sums_free(&sums);
 	run(&u, one);
 	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
 }
 
 TEST(a_server_that_stops_answering_hangs)
 {
-	struct setup u = {
-		.slots = 64, .servers = 8, .service_ns = MS, .op = "READ", .waits = RPC_PHASE_SLOT
-	};
+	struct setup u = SETUP(64, 8, MS, "READ");
 	static const unsigned int some[] = { 4, 4, 4, 0 };
 
 	run(&u, some);
 	for (unsigned int i = 1; i <= 4; i++) {
 		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
 		end_interval(SECOND);
-		assert_true(verdict_of(&history, SERVER).bound_by != BOUND_HUNG);
+		assert_true(verdict_of(&sums, SERVER).bound_by != BOUND_HUNG);
 	}
 	for (unsigned int i = 5; i <= 6; i++) {
 		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
 		end_interval(SECOND);
 	}
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
 }
 
@@ -825,41 +625,13 @@ TEST(a_server_that_hung_before_the_session_hangs)
 {
 	server()->oldest_ns[RPC_QUEUE_PENDING] = 90 * SECOND;
 	end_interval(SECOND);
-	verdict = verdict_of(&history, SERVER);
+	verdict = verdict_of(&sums, SERVER);
 	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
-}
-
-TEST(a_few_calls_are_limited_by_nothing)
-{
-	struct setup u = { .slots = 64,
-			   .servers = 8,
-			   .service_ns = MS,
-			   .think_ns = 100 * MS,
-			   .op = "GETATTR",
-			   .waits = RPC_PHASE_SLOT };
-	static const unsigned int one[] = { 1, 1, 1, 0 };
-
-	run(&u, one);
-	assert_bound(BOUND_NONE, CONFIDENCE_HIGH);
-}
-
-TEST(without_phases_nothing_is_decided)
-{
-	struct setup u = { .slots = 4,
-			   .servers = 1,
-			   .service_ns = 5 * MS,
-			   .op = "WRITE",
-			   .waits = RPC_PHASE_SLOT };
-
-	now.calls.unknown = RPC_ALL_FACTS;
-	run(&u, varied);
-	assert_bound(BOUND_NONE, CONFIDENCE_LOW);
-	assert_non_null(strstr(verdict.sentence, "cannot be decided"));
 }
 
 TEST(a_server_that_was_not_seen_has_no_verdict)
 {
-	verdict = verdict_of(&history, "other");
+	verdict = verdict_of(&sums, "other");
 	assert_bound(BOUND_NONE, CONFIDENCE_LOW);
 	assert_string_equal(verdict.server, "other");
 }

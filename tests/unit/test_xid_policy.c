@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that a policy file is read as documented or refused with its line and
- * the reason, and that a verdict is the operator's where the policy may set it.
+ * the reason, and that a rating is the operator's where the policy may set it.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -218,15 +218,15 @@ TEST(the_policy_has_the_last_word_but_for_two_events)
 		      "154 warning page_me\nsxid:20034 warning\n");
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct xid_verdict v;
+		struct xid_rating v;
 		struct xid_line line;
 		size_t offset = 0;
 
 		assert_true(xid_line_next(cases[i].text, strlen(cases[i].text), &offset, &line));
-		v = xid_policy_verdict(&none, &line);
+		v = xid_policy_rating(&none, &line);
 		assert_string_equal(v.severity, cases[i].severity);
 		assert_string_equal(v.action, cases[i].action);
-		v = xid_policy_verdict(&p, &line);
+		v = xid_policy_rating(&p, &line);
 		assert_string_equal(v.severity, cases[i].policy_severity);
 		assert_string_equal(v.action, cases[i].policy_action);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The parts of the agent, `run`: its events, its heartbeat, and its messages to the service manager. */
+/* The parts of the agent, `run`: its events, what limits calls, its heartbeat, and its messages to the service manager. */
 #ifndef XIDSCOPE_AGENT_H
 #define XIDSCOPE_AGENT_H
 
@@ -9,6 +9,7 @@
 #include <sys/un.h>
 
 #include "base/log.h"
+#include "limits/episodes.h"
 #include "limits/nfs_watch.h"
 #include "sinks/event_log.h"
 
@@ -27,11 +28,24 @@ void agent_events_start(struct agent_events *a);
 void agent_events_alive(struct agent_events *a, uint64_t now_ns);
 void agent_events_stop(struct agent_events *a);
 
-/* Writes what begins or ends with this snapshot. @before: see nfs_watch_add(). */
-void agent_events_add(struct agent_events *a, const struct snapshot *before,
-		      const struct snapshot *s);
+/* Writes what begins or ends with this interval: see nfs_watch_add(). */
+void agent_events_add(struct agent_events *a, const struct delta *d);
 
 void agent_events_free(struct agent_events *a);
+
+/* ---- agent_limits.c: what limits the calls to each server between two snapshots, and checkpoint episodes since the start ---- */
+
+/* Initialise with {}. */
+struct agent_limits {
+	struct calls counts; /* the figures of the episodes so far, nothing else */
+	struct episodes episodes;
+};
+
+/* Adds to @s, the end of the interval, what limited its calls, and the episodes. Those that have ended
+ * go to @events; NULL: nowhere. Returns 0 or -ENOMEM. */
+int agent_limits_add(struct agent_limits *a, struct snapshot *s, const struct delta *d,
+		     struct event_log *events);
+void agent_limits_free(struct agent_limits *a);
 
 /* ---- heartbeat.c: a file that shows when the agent last worked, for liveness probes. It does not depend on the metrics file: a
  * full disk or a node with faults is no reason to restart the agent ---- */

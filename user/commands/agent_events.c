@@ -83,11 +83,10 @@ static void on_span(void *context, const struct nfs_span *span)
 	free(members);
 }
 
-void agent_events_add(struct agent_events *a, const struct snapshot *before,
-		      const struct snapshot *s)
+void agent_events_add(struct agent_events *a, const struct delta *d)
 {
 	if (a->log)
-		nfs_watch_add(&a->nfs, before, s, on_span, a);
+		nfs_watch_add(&a->nfs, d, on_span, a);
 }
 
 void agent_events_free(struct agent_events *a)

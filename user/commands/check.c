@@ -29,7 +29,7 @@
 #define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
 
 /* The node's state. */
-struct verdict {
+struct result {
 	enum check_exit exit;
 	char trouble[512]; /* why it is unknown: a line of safe text */
 	double age; /* of the file, seconds, below 0 if it is from the future; NAN: not known */
@@ -52,7 +52,7 @@ static const enum check_exit exit_of_level[] = {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-set_unknown(struct verdict *v, const char *format, ...)
+set_unknown(struct result *v, const char *format, ...)
 {
 	va_list args;
 
@@ -63,7 +63,7 @@ set_unknown(struct verdict *v, const char *format, ...)
 }
 
 /* Adds the figures that do not depend on the rules. */
-static void add_figures(struct verdict *v, const struct snapshot *s)
+static void add_figures(struct result *v, const struct snapshot *s)
 {
 	double age;
 
@@ -120,8 +120,8 @@ static void look_at_node(struct node_state *node, const struct options *o)
 		node_mounts_ask(node, folder, limit < MAX_ASK_SECONDS ? limit : MAX_ASK_SECONDS);
 }
 
-/* Fills the verdict from the metrics file's text. */
-static void evaluate_text(struct verdict *v, const struct options *o, const struct file_text *file,
+/* Fills the result from the metrics file's text. */
+static void evaluate_text(struct result *v, const struct options *o, const struct file_text *file,
 			  double now)
 {
 	struct health_options health = o->health;
@@ -148,14 +148,14 @@ static void evaluate_text(struct verdict *v, const struct options *o, const stru
 	ack_free(&acks);
 }
 
-/* Fills the verdict from the metrics file. */
-static void evaluate(struct verdict *v, const struct options *o)
+/* Fills the result from the metrics file. */
+static void evaluate(struct result *v, const struct options *o)
 {
 	double now = wall_seconds();
 	struct file_text file;
 	int err;
 
-	*v = (struct verdict){ .age = NAN };
+	*v = (struct result){ .age = NAN };
 	err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
 	if (err) {
 		set_unknown(v,
@@ -200,7 +200,7 @@ static void print_more(size_t count)
 }
 
 /* label=value[unit];warning;critical */
-static void print_performance(const struct verdict *v, const struct options *o)
+static void print_performance(const struct result *v, const struct options *o)
 {
 	double limit = o->health.rules[HEALTH_NFS_WAITER].limit;
 
@@ -218,7 +218,7 @@ static void print_performance(const struct verdict *v, const struct options *o)
 }
 
 /* The worst finding on the first line, and a line for each other one. */
-static void print_nagios(const struct verdict *v, const struct options *o)
+static void print_nagios(const struct result *v, const struct options *o)
 {
 	const struct health_report *r = &v->report;
 
@@ -250,7 +250,7 @@ static size_t count_fails(const struct health_report *r)
 
 /* The reason for draining the node, of which `sinfo -R` shows the first 20 characters. By
  * what stands in brackets a later check knows its own drains. "": there is none. */
-static void drain_reason(const struct verdict *v, char *to, size_t size)
+static void drain_reason(const struct result *v, char *to, size_t size)
 {
 	const struct health_report *r = &v->report;
 	const struct health_finding *f = r->findings;
@@ -267,7 +267,7 @@ static void drain_reason(const struct verdict *v, char *to, size_t size)
 		    f->reason, more);
 }
 
-static void print_slurm(const struct verdict *v)
+static void print_slurm(const struct result *v)
 {
 	char reason[REASON_SIZE];
 
@@ -279,7 +279,7 @@ static void print_slurm(const struct verdict *v)
 }
 
 /* One line of at most 80 bytes. */
-static void print_npd(const struct verdict *v)
+static void print_npd(const struct result *v)
 {
 	char line[81];
 
@@ -342,7 +342,7 @@ static void print_finding(struct json *j, const struct health_finding *f)
 	json_object_end(j);
 }
 
-static void print_json(const struct verdict *v, const struct options *o, int code)
+static void print_json(const struct result *v, const struct options *o, int code)
 {
 	static const char *const words[] = {
 		[CHECK_OK] = "ok",
@@ -356,7 +356,7 @@ static void print_json(const struct verdict *v, const struct options *o, int cod
 
 	drain_reason(v, reason, sizeof(reason));
 	json_object(&j, NULL);
-	json_text(&j, "verdict", words[v->exit]);
+	json_text(&j, "health", words[v->exit]);
 	json_signed(&j, "exit_code", code);
 	json_text(&j, "file", o->file);
 	if (!isnan(v->age))
@@ -388,7 +388,7 @@ static void explain_time(const char *name, double seconds)
 }
 
 /* For each finding its evidence, when it began and what ends it. */
-static void print_explained(const struct verdict *v)
+static void print_explained(const struct result *v)
 {
 	const struct health_report *r = &v->report;
 	char command[128];
@@ -451,17 +451,17 @@ static int list_rules(bool json)
 	return CHECK_OK;
 }
 
-/* The exit code of @verdict in this style. Slurm drains a node whose prolog fails, so there
+/* The exit code of @result in this style. Slurm drains a node whose prolog fails, so there
  * only a failure is one. */
-static int exit_code(enum check_exit verdict, enum check_style style)
+static int exit_code(enum check_exit result, enum check_style style)
 {
 	if (style == CHECK_SLURM)
-		return verdict == CHECK_CRITICAL ? CHECK_CRITICAL : CHECK_OK;
+		return result == CHECK_CRITICAL ? CHECK_CRITICAL : CHECK_OK;
 	if (style != CHECK_NPD)
-		return verdict;
-	return verdict == CHECK_UNKNOWN  ? NPD_UNKNOWN :
-	       verdict == CHECK_CRITICAL ? NPD_PROBLEM :
-					   NPD_OK;
+		return result;
+	return result == CHECK_UNKNOWN  ? NPD_UNKNOWN :
+	       result == CHECK_CRITICAL ? NPD_PROBLEM :
+					  NPD_OK;
 }
 
 /* Whether the agent works, whatever the node's state is: for liveness probes. */
@@ -483,7 +483,7 @@ static int check_heartbeat(const struct options *o)
 
 int cmd_check(const struct options *o)
 {
-	struct verdict v;
+	struct result v;
 	int code;
 
 	if (o->list_rules)

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "health/health.h"
-#include "session/session_filter.h"
+#include "session/session.h"
 #include "commands/storage.h"
 #include "sinks/metrics.h"
 
@@ -82,7 +82,7 @@ struct options {
 	/* check */
 	const char *file; /* the metrics file */
 	enum check_style style;
-	double max_age; /* seconds; an older file makes the verdict unknown */
+	double max_age; /* seconds; an older file makes the health unknown */
 	const char *ack; /* file, also of run and ack */
 	struct health_options health; /* without acks */
 	const char *mounts[NODE_MOUNTS_MAX];

@@ -19,12 +19,10 @@
 #include "commands/loop.h"
 #include "commands/observer.h"
 #include "commands/options.h"
-#include "commands/verdicts.h"
 #include "health/health.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
-#include "snapshot/fold.h"
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 
@@ -56,7 +54,8 @@ struct agent {
 	struct event_sink events;
 	struct agent_events agent_events;
 	uint64_t end_ns; /* when the end began; 0: it was the start that failed */
-	struct verdicts verdicts;
+	struct agent_limits limits;
+	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
 	struct heartbeat heartbeat;
 	bool heartbeat_failed; /* the last one; logged when it changes */
@@ -127,7 +126,7 @@ static void look_at_messages(const struct log *log)
 			 source);
 }
 
-/* Adds the verdict by the default rules: a site sets its own as options of `check`. */
+/* Adds the health by the default rules: a site sets its own as options of `check`. */
 static void add_health(struct agent *a, struct snapshot *s)
 {
 	struct health_options options;
@@ -152,6 +151,7 @@ static int export(struct agent *a)
 {
 	struct writer *file = &a->files[FILE_OUTPUT];
 	struct snapshot s = {};
+	struct delta d = {};
 	FILE *out = NULL;
 	int err;
 
@@ -160,12 +160,14 @@ static int export(struct agent *a)
 		err = storage_rules_apply(&a->options->storage, &s);
 	if (!err) {
 		snapshot_fold(&s, a->options->max_series);
-		err = verdicts_add(&a->verdicts, &s, a->observer.events);
+		err = delta_make(&d, &a->before, &s) ?:
+			      agent_limits_add(&a->limits, &s, &d, a->observer.events);
 	}
 	if (err) {
 		log_error(&a->options->log, "cannot read the counts: %s", strerror(-err));
 	} else {
-		agent_events_add(&a->agent_events, &a->verdicts.before, &s);
+		agent_events_add(&a->agent_events, &d);
+		delta_free(&d);
 		add_health(a, &s);
 		s.self.export_seconds = a->export_seconds;
 		s.self.export_errors = a->export_errors;
@@ -173,8 +175,11 @@ static int export(struct agent *a)
 		if (out)
 			openmetrics_write(out, &s, a->options->format, a->options->detail);
 		err = out ? writer_end(file, out) : -ENOMEM;
-		verdicts_keep(&a->verdicts, &s);
+		snapshot_free(&a->before);
+		a->before = s;
+		s = (struct snapshot){};
 	}
+	delta_free(&d);
 	snapshot_free(&s);
 	return err;
 }
@@ -496,7 +501,8 @@ int cmd_run(const struct options *options)
 		code = observe(&a, &gpu);
 	}
 	observer_stop(&a.observer);
-	verdicts_free(&a.verdicts);
+	agent_limits_free(&a.limits);
+	snapshot_free(&a.before);
 	agent_events_free(&a.agent_events);
 	heartbeat_close(&a.heartbeat);
 	code = finish(&a, code);

@@ -65,8 +65,9 @@ static void on_span(void *context, const struct nfs_span *span)
 static void end_spans(struct reading *r)
 {
 	struct snapshot last = { .time_ns = r->session.last.time_ns + NFS_SATURATION_END_NS };
+	struct delta d = { .end = &last, .ns = NFS_SATURATION_END_NS };
 
-	nfs_watch_add(&r->nfs, &r->session.last, &last, on_span, r);
+	nfs_watch_add(&r->nfs, &d, on_span, r);
 }
 
 /* As the agent names it. */
@@ -119,7 +120,7 @@ static int read_snapshots(struct reading *r, struct recording *in)
 		r->to->to = s.wall;
 		err = session_add(t, &s);
 		if (!err && t->last.time_ns)
-			nfs_watch_add(&r->nfs, session_before(t), &t->last, on_span, r);
+			nfs_watch_add(&r->nfs, &t->interval, on_span, r);
 	}
 	snapshot_free(&s);
 	if (err)

@@ -9,7 +9,7 @@
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"
-#include "xid/xid_verdict.h"
+#include "xid/xid_rating.h"
 
 /* An Xid, with severity and action of a fault whose text does not change them. */
 struct explained {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The verdict on a node: one table of rules (rules.c), their settings and their
+ * The health of a node: one table of rules (rules.c), their settings and their
  * evaluation on a snapshot. Pure: no I/O, no clock. docs/HEALTH.md describes the
  * rules and is checked against the table.
  */
@@ -132,7 +132,7 @@ enum health_what health_what(const char *what);
 bool health_is_over(const struct snapshot *s, const struct health_options *o, double now,
 		    const char *device, const char *what, double last);
 
-/* Writes the verdict of each rule that is not off into the snapshot. */
+/* Writes the result of each rule that is not off into the snapshot. */
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
 			struct snapshot *s);
 

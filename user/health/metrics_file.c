@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reads back what openmetrics_write() wrote, as far as a verdict needs it.
+ * Reads back what openmetrics_write() wrote, as far as the rules need it.
  *
  * This program has written the file: if a number or label of a known family has
  * another form, the file is damaged.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads back what openmetrics_write() wrote, in either format, as far as a
- * verdict needs it. Pure: no I/O.
+ * Reads back what openmetrics_write() wrote, in either format, as far as the
+ * rules need it. Pure: no I/O.
  */
 #ifndef XIDSCOPE_METRICS_FILE_H
 #define XIDSCOPE_METRICS_FILE_H

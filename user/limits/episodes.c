@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "limits/verdict_history.h"
+#include "limits/sums.h"
 
 const char *const episode_kind_names[EPISODE_KINDS] = {
 	[EPISODE_SAVE] = "save",
@@ -53,13 +53,13 @@ struct episode_watch {
 	struct traffic first, last;
 	uint64_t bytes, total_ns, phase_ns[RPC_PHASES];
 	double peak_rate, peak_concurrency;
-	struct verdict_history history;
+	struct limit_sums sums;
 };
 
 void episodes_free(struct episodes *e)
 {
 	for (size_t i = 0; i < e->watch_count; i++)
-		verdict_history_free(&e->watches[i].history);
+		limit_sums_free(&e->watches[i].sums);
 	free(e->list);
 	free(e->watches);
 	*e = (struct episodes){};
@@ -83,33 +83,20 @@ static struct episode_watch *watch_get(struct episodes *e, const char *server,
 	return w;
 }
 
-static void add_ops(struct traffic *t, const struct snapshot *s, const struct episode_watch *w,
-		    uint64_t sign)
+static struct traffic traffic_of(const struct episode_watch *w, const struct delta *d,
+				 const struct rpc_server_state *server)
 {
-	enum verdict_kind kind = w->kind == EPISODE_SAVE ? VERDICT_WRITE : VERDICT_READ;
+	enum call_kind kind = w->kind == EPISODE_SAVE ? CALL_WRITE : CALL_READ;
+	struct traffic t = { .begin_ns = d->begin_ns, .ns = d->ns };
 
-	for (size_t i = 0; i < s->calls.op_count; i++) {
-		const struct rpc_op *o = &s->calls.ops[i];
-
-		if (verdict_kind_of(o->op) != kind || strcmp(o->server, w->server) != 0)
+	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
+		if (call_kind_of(o->now->op) != kind || strcmp(o->now->server, w->server) != 0)
 			continue;
-		t->bytes += sign * (kind == VERDICT_WRITE ? o->sent_bytes : o->received_bytes);
-		t->total_ns += sign * o->total.sum_ns;
+		t.bytes += kind == CALL_WRITE ? o->sent_bytes : o->received_bytes;
+		t.total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
-			t->phase_ns[p] += sign * o->phase[p].sum_ns;
+			t.phase_ns[p] += o->phase_ns[p];
 	}
-}
-
-static struct traffic traffic_of(const struct episode_watch *w, const struct snapshot *before,
-				 const struct snapshot *now, const struct rpc_server_state *server)
-{
-	struct traffic t = { .begin_ns = before->time_ns, .ns = now->time_ns - before->time_ns };
-
-	add_ops(&t, now, w, 1);
-	add_ops(&t, before, w, (uint64_t)-1);
-	/* The counts restarted. */
-	if (t.bytes > UINT64_MAX / 2 || t.total_ns > UINT64_MAX / 2)
-		t = (struct traffic){ .begin_ns = t.begin_ns, .ns = t.ns };
 	for (int q = 0; q < RPC_QUEUES; q++)
 		t.stalled |= server->oldest_ns[q] >= t.ns;
 	return t;
@@ -152,7 +139,7 @@ static void forget(struct episode_watch *w)
 {
 	struct episode_watch kept = *w;
 
-	verdict_history_free(&w->history);
+	limit_sums_free(&w->sums);
 	*w = (struct episode_watch){
 		.kind = kept.kind, .background = kept.background, .quiet = kept.quiet, .seen = true
 	};
@@ -186,7 +173,7 @@ static int finish(struct episodes *e, struct episode_watch *w)
 		to->peak_rate = w->peak_rate;
 		for (int p = 0; p < RPC_PHASES && w->total_ns; p++)
 			to->share[p] = (double)w->phase_ns[p] / (double)w->total_ns;
-		to->bound_by = verdict_of(&w->history, w->server).bound_by;
+		to->bound_by = verdict_of(&w->sums, w->server).bound_by;
 	}
 	forget(w);
 	return 0;
@@ -219,8 +206,8 @@ static void quiet(struct episode_watch *w, const struct traffic *t)
 }
 
 /* An interval of a burst, the first one or a later one. */
-static int burst(struct episode_watch *w, const struct traffic *t, const struct snapshot *before,
-		 const struct snapshot *now)
+static int burst(struct episode_watch *w, const struct traffic *t, const struct delta *d,
+		 const struct server_delta *server)
 {
 	double seconds;
 
@@ -236,7 +223,7 @@ static int burst(struct episode_watch *w, const struct traffic *t, const struct 
 	if (t->bytes) /* else it stands still */
 		w->last = *t;
 	w->intervals++;
-	if (verdict_history_add_server(&w->history, before, now, w->server))
+	if (limit_sums_add_server(&w->sums, d, server))
 		return -ENOMEM;
 	seconds = (double)(t->begin_ns + t->ns - w->first.begin_ns) / 1e9;
 	if (seconds > MOST_SECONDS || (w->from_start && w->intervals > MOST_FIRST_INTERVALS)) {
@@ -247,7 +234,7 @@ static int burst(struct episode_watch *w, const struct traffic *t, const struct 
 }
 
 static int look(struct episodes *e, struct episode_watch *w, const struct traffic *t,
-		const struct snapshot *before, const struct snapshot *now)
+		const struct delta *d, const struct server_delta *server)
 {
 	double rate = rate_of(t);
 
@@ -268,12 +255,12 @@ static int look(struct episodes *e, struct episode_watch *w, const struct traffi
 		/* Traffic that is there from the first interval on is a burst only if so. */
 		if (rate >= RISE_RATE && rate >= RISE_FACTOR * w->background &&
 		    (w->seen || concurrency_of(t) >= PEAK_CONCURRENCY))
-			return burst(w, t, before, now);
+			return burst(w, t, d, server);
 		quiet(w, t);
 		return 0;
 	}
 	if (rate * QUIET_PART >= w->peak_rate || t->stalled)
-		return burst(w, t, before, now);
+		return burst(w, t, d, server);
 	/* Its last calls may have ended in this interval. */
 	if (above_background(w, t)) {
 		w->bytes += above_background(w, t);
@@ -283,18 +270,19 @@ static int look(struct episodes *e, struct episode_watch *w, const struct traffi
 	return finish(e, w);
 }
 
-int episodes_add(struct episodes *e, const struct snapshot *before, const struct snapshot *now)
+int episodes_add(struct episodes *e, const struct delta *d)
 {
-	for (size_t i = 0; i < now->calls.server_count; i++)
+	for (size_t i = 0; i < d->server_count; i++)
 		for (int k = 0; k < EPISODE_KINDS; k++) {
+			const struct rpc_server_state *server = d->servers[i].now;
 			struct episode_watch *w =
-				watch_get(e, now->calls.servers[i].server, (enum episode_kind)k);
+				watch_get(e, server->server, (enum episode_kind)k);
 			struct traffic t;
 
 			if (!w)
 				return -ENOMEM;
-			t = traffic_of(w, before, now, &now->calls.servers[i]);
-			if (look(e, w, &t, before, now))
+			t = traffic_of(w, d, server);
+			if (look(e, w, &t, d, &d->servers[i]))
 				return -ENOMEM;
 		}
 	e->begun = true;
@@ -310,20 +298,19 @@ int episodes_end(struct episodes *e)
 	return 0;
 }
 
-int episode_count_in(struct snapshot *s, const struct episode *e)
+int episode_count_in(struct calls *c, const struct episode *e)
 {
 	const char *kind = episode_kind_names[e->kind], *server = LABEL_OTHER;
 	uint64_t ns = (uint64_t)(e->seconds * 1e9);
 	struct episode_stats *to;
 	size_t own = 0;
 
-	for (size_t i = 0; i < s->calls.episode_count; i++) {
-		if (!strcmp(s->calls.episodes[i].server, e->server) &&
-		    !strcmp(s->calls.episodes[i].kind, kind))
+	for (size_t i = 0; i < c->episode_count; i++) {
+		if (!strcmp(c->episodes[i].server, e->server) && !strcmp(c->episodes[i].kind, kind))
 			server = e->server;
-		own += strcmp(s->calls.episodes[i].server, LABEL_OTHER) != 0;
+		own += strcmp(c->episodes[i].server, LABEL_OTHER) != 0;
 	}
-	to = snapshot_episodes(&s->calls, own < EPISODE_SETS ? e->server : server, kind);
+	to = snapshot_episodes(c, own < EPISODE_SETS ? e->server : server, kind);
 	if (!to)
 		return -ENOMEM;
 	to->seconds.bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;

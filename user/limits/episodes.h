@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "snapshot/snapshot.h"
 #include "limits/verdict.h"
 
 enum episode_kind { EPISODE_SAVE, EPISODE_LOAD, EPISODE_KINDS };
@@ -41,12 +40,12 @@ struct episodes {
 
 void episodes_free(struct episodes *e);
 
-/* Looks at what happened between two snapshots of the same observation. Returns 0 or -ENOMEM. */
-int episodes_add(struct episodes *e, const struct snapshot *before, const struct snapshot *now);
+/* Looks at an interval. Returns 0 or -ENOMEM. */
+int episodes_add(struct episodes *e, const struct delta *d);
 
-/* Adds an episode to the figures of its server and kind in @s, or of "other" where as many have
+/* Adds an episode to the figures of its server and kind in @c, or of "other" where as many have
  * figures of their own as may. Returns 0 or -ENOMEM. */
-int episode_count_in(struct snapshot *s, const struct episode *e);
+int episode_count_in(struct calls *c, const struct episode *e);
 
 /* The session ends: so does each episode that has not ended. Returns 0 or -ENOMEM. */
 int episodes_end(struct episodes *e);

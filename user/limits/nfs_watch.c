@@ -75,22 +75,9 @@ static void add_stalls(struct nfs_watch *w, const struct snapshot *s, nfs_span_h
 			end(w, &w->entries[i], s->time_ns, handle, context);
 }
 
-/* The share of the time since the last snapshot in which tasks waited for @limit of @t. */
-static double share(const struct snapshot *before, const struct snapshot *s,
-		    const struct rpc_transport_state *t, const struct rpc_transport_state *b,
-		    int limit)
-{
-	uint64_t past = b ? b->saturated_ns[limit] : 0;
-
-	/* A count that fell is that of another source. */
-	return t->saturated_ns[limit] < past ? 0 :
-					       (double)(t->saturated_ns[limit] - past) /
-						       (double)(s->time_ns - before->time_ns);
-}
-
-static void add_share(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
-		      const char *server, int limit, double part, nfs_span_handler *handle,
-		      void *context)
+/* Tasks waited for a limit of a server for this part of the interval. */
+static void add_share(struct nfs_watch *w, const struct delta *d, const char *server, int limit,
+		      double part, nfs_span_handler *handle, void *context)
 {
 	struct nfs_watch_entry *e = find(w, server, WATCH_LIMIT + limit);
 
@@ -100,39 +87,40 @@ static void add_share(struct nfs_watch *w, const struct snapshot *before, const 
 			return;
 		e->span.kind = "nfs_saturation";
 		e->span.name = rpc_limit_names[limit];
-		e->span.begin_ns = before->time_ns;
+		e->span.begin_ns = d->begin_ns;
 		handle(context, &e->span);
 	}
 	if (e && part >= NFS_RELIEVED_SHARE)
-		e->last_ns = s->time_ns;
+		e->last_ns = d->end->time_ns;
 }
 
-static void add_saturation(struct nfs_watch *w, const struct snapshot *before,
-			   const struct snapshot *s, nfs_span_handler *handle, void *context)
+static void add_saturation(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
+			   void *context)
 {
-	for (size_t i = 0; i < s->calls.transport_count; i++) {
-		const struct rpc_transport_state *t = &s->calls.transports[i],
-						 *b = snapshot_transport_like(&before->calls, t, i);
+	for (size_t i = 0; i < d->transport_count; i++) {
+		const struct transport_delta *t = &d->transports[i];
 
 		for (int l = 0; l < RPC_LIMITS; l++)
-			if (snapshot_knows(&s->calls, RPC_FACT_SATURATED + l))
-				add_share(w, before, s, t->server, l, share(before, s, t, b, l),
-					  handle, context);
+			if (snapshot_knows(&d->end->calls, RPC_FACT_SATURATED + l))
+				add_share(w, d, t->now->server, l,
+					  (double)t->saturated_ns[l] / (double)d->ns, handle,
+					  context);
 	}
 	for (size_t i = w->count; i-- > 0;) {
 		struct nfs_watch_entry *e = &w->entries[i];
 
-		if (e->watch >= WATCH_LIMIT && s->time_ns >= e->last_ns + NFS_SATURATION_END_NS)
+		if (e->watch >= WATCH_LIMIT &&
+		    d->end->time_ns >= e->last_ns + NFS_SATURATION_END_NS)
 			end(w, e, e->last_ns, handle, context);
 	}
 }
 
-void nfs_watch_add(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
-		   nfs_span_handler *handle, void *context)
+void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
+		   void *context)
 {
-	add_stalls(w, s, handle, context);
-	if (before->time_ns && s->time_ns > before->time_ns)
-		add_saturation(w, before, s, handle, context);
+	add_stalls(w, d->end, handle, context);
+	if (d->ns)
+		add_saturation(w, d, handle, context);
 }
 
 void nfs_watch_free(struct nfs_watch *w)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "snapshot/snapshot.h"
+#include "snapshot/delta.h"
 
 /* A stall: a call has waited for longer than this. */
 #define NFS_STALL_NS (10 * 1000000000ull)
@@ -43,12 +43,12 @@ struct nfs_watch {
 };
 
 /*
- * Looks at a snapshot and the one before it, all zeros if there was none; calls @handle for what
+ * Looks at an interval, of which the first one has no snapshot at its begin; calls @handle for what
  * has begun, and again for what has ended. A stall that lasts at the same moment in several
  * queues of a server is one. Without memory what begins is not reported.
  */
-void nfs_watch_add(struct nfs_watch *w, const struct snapshot *before, const struct snapshot *s,
-		   nfs_span_handler *handle, void *context);
+void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler *handle,
+		   void *context);
 
 void nfs_watch_free(struct nfs_watch *w);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "limits/verdict_slots.h"
+#include "limits/judgement.h"
 
 const char *const bound_names[BOUNDS] = {
 	[BOUND_SESSION] = "session",
@@ -61,22 +61,22 @@ const char *const confidence_names[CONFIDENCES] = {
 
 static void judge_server(struct judgement *j)
 {
-	const struct verdict_sums *loads = verdict_main_loads(j->v);
+	const struct load_sums *loads = main_loads(j->v);
 	struct verdict_numbers *n = &j->to->numbers;
-	struct verdict_sums low = {}, high = {};
+	struct load_sums low = {}, high = {};
 	double most = n->concurrency > n->in_flight ? n->concurrency : n->in_flight;
 	bool slow = n->rtt_ns >= SLOW_NS, varied;
 
-	for (int i = 0; i < VERDICT_LOADS; i++) {
+	for (int i = 0; i < LOADS; i++) {
 		if (loads[i].calls < ENOUGH_CALLS)
 			continue;
 		if (!low.calls)
 			low = loads[i];
 		high = loads[i];
 	}
-	varied = verdict_compare_loads(j, loads, &low, &high);
-	if (verdict_is_saturated(j)) {
-		verdict_judge_saturated(j);
+	varied = compare_loads(j, loads, &low, &high);
+	if (is_saturated(j)) {
+		judge_saturated(j);
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 		say(j->to, "The server or the network takes %.3g ms for an answer.",
@@ -110,7 +110,7 @@ static enum confidence by_share(double share)
 static void judge_part(struct judgement *j, enum bound bound)
 {
 	double share = ratio(j->time[bound], j->total);
-	const struct verdict_server *v = j->v;
+	const struct server_sums *v = j->v;
 	struct verdict *to = j->to;
 	uint32_t more;
 
@@ -156,7 +156,7 @@ static void judge_part(struct judgement *j, enum bound bound)
 /* Divides the time in which calls hold a slot, and returns what took most. */
 static enum bound largest_part(struct judgement *j)
 {
-	const struct verdict_server *v = j->v;
+	const struct server_sums *v = j->v;
 	double setup = (double)v->phase_ns[RPC_PHASE_SETUP] - (double)v->credentials_ns;
 	enum bound largest = BOUND_SERVER;
 
@@ -180,7 +180,7 @@ static enum bound largest_part(struct judgement *j)
 	return largest;
 }
 
-static void fill_numbers(struct verdict_numbers *n, const struct verdict_server *v)
+static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 {
 	double calls = (double)v->calls, total = (double)v->total_ns, active = (double)v->active_ns;
 
@@ -214,12 +214,12 @@ static bool knows_phases(uint64_t unknown)
 	return !(unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1));
 }
 
-bool verdict_is_possible(const struct snapshot *s)
+bool verdict_is_possible(const struct calls *c)
 {
-	return knows_phases(s->calls.unknown);
+	return knows_phases(c->unknown);
 }
 
-static bool hangs(const struct verdict_server *v)
+static bool hangs(const struct server_sums *v)
 {
 	return v->silent_ns && v->oldest_ns >= HUNG_NS &&
 	       (v->silent_ns >= HUNG_NS || v->silent_ns == v->ns);
@@ -230,13 +230,12 @@ static bool hangs(const struct verdict_server *v)
  * lose many at once. */
 static bool loses_segments(const struct judgement *j)
 {
-	const struct verdict_server *v = j->v;
+	const struct server_sums *v = j->v;
 
 	if (v->segments_lost < ENOUGH_LOST)
 		return false;
 	return j->to->numbers.lost_share >= LOST_SHARE ||
-	       (j->to->numbers.concurrency < ONE_BY_ONE &&
-		verdict_main_loads(v) != v->loads[VERDICT_WRITE] &&
+	       (j->to->numbers.concurrency < ONE_BY_ONE && main_loads(v) != v->loads[CALL_WRITE] &&
 		(double)v->segments_lost * RESENT_NS >= (double)v->phase_ns[RPC_PHASE_RTT] / 2);
 }
 
@@ -269,7 +268,7 @@ static bool lacks_cpu(const struct judgement *j)
 /* Whether calls wait for slots, and not only for fewer than the server grants by now. */
 static bool waits_for_slots(const struct judgement *j)
 {
-	const struct verdict_server *v = j->v;
+	const struct server_sums *v = j->v;
 	double waited = (double)v->phase_ns[RPC_PHASE_SLOT] +
 			(double)v->phase_ns[RPC_PHASE_SESSION] - (double)v->outgrown_ns;
 
@@ -297,9 +296,8 @@ static void judge_calls(struct judgement *j)
 	} else if (part != BOUND_SERVER)
 		judge_part(j, part);
 	else if (waits_for_slots(j))
-		verdict_judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ?
-					       BOUND_SLOT :
-					       BOUND_SESSION);
+		judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ? BOUND_SLOT :
+										  BOUND_SESSION);
 	else
 		judge_server(j);
 	if ((double)j->v->outgrown_ns >= QUEUED * (double)j->v->total_ns)
@@ -307,9 +305,9 @@ static void judge_calls(struct judgement *j)
 		    j->v->session_slots);
 }
 
-struct verdict verdict_of(const struct verdict_history *h, const char *server)
+struct verdict verdict_of(const struct limit_sums *h, const char *server)
 {
-	const struct verdict_server *v = verdict_server_of(h, server);
+	const struct server_sums *v = server_sums_of(h, server);
 	struct verdict to = { .gain_at_least = 1, .bound_by = BOUND_NONE };
 
 	snprintf(to.server, sizeof(to.server), "%s", server);

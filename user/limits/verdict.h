@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What limits the calls to a server, what to change and what that gains. Pure functions of
- * snapshots; the rules, the formulas and their sources are in docs/VERDICT.md.
- *
- * A history sums up the intervals of a session, or one interval, between snapshots. Its
- * size does not depend on how many there were.
+ * What limits the calls to a server, what to change and what that gains: pure functions of the
+ * sums over the intervals between snapshots. docs/VERDICT.md has the rules, the formulas and their
+ * sources.
  */
 #ifndef XIDSCOPE_VERDICT_H
 #define XIDSCOPE_VERDICT_H
@@ -13,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "snapshot/snapshot.h"
+#include "snapshot/calls.h"
+#include "snapshot/delta.h"
 
 /* What bounds the calls. */
 enum bound {
@@ -87,25 +86,23 @@ struct verdict {
 	struct verdict_numbers numbers;
 };
 
-struct verdict_server; /* what is kept of a server */
+struct server_sums; /* of one server */
 
-/* Initialise with {}. */
-struct verdict_history {
-	struct verdict_server *servers;
+/* Sums over one interval or many, in the same room. Initialise with {}. */
+struct limit_sums {
+	struct server_sums *servers;
 	size_t count;
 };
 
-void verdict_history_free(struct verdict_history *h);
+void limit_sums_free(struct limit_sums *h);
 
-/* Adds what happened between two snapshots of the same observation. Returns 0 or -ENOMEM: then
- * a part is not added. */
-int verdict_history_add(struct verdict_history *h, const struct snapshot *before,
-			const struct snapshot *now);
+/* Adds an interval. Returns 0 or -ENOMEM: then a part is not added. */
+int limit_sums_add(struct limit_sums *h, const struct delta *d);
 
-/* Whether the source of @s measures the phases of calls; without them the verdict is none. */
-bool verdict_is_possible(const struct snapshot *s);
+/* Whether the source measures the phases of calls; without them the verdict is none. */
+bool verdict_is_possible(const struct calls *c);
 
-/* The verdict on one server; of one that the history does not have: none. */
-struct verdict verdict_of(const struct verdict_history *h, const char *server);
+/* The verdict on one server; of one without sums: none. */
+struct verdict verdict_of(const struct limit_sums *h, const char *server);
 
 #endif

@@ -19,7 +19,6 @@
 #include "kernel/cpu_pressure.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
-#include "snapshot/merge.h"
 #include "rpc/choice.h"
 #include "rpc/polled/polled.h"
 #include "rpc/rpc_series.h"
@@ -502,7 +501,8 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 
 	give_up_misread(o);
 	ops = sources[o->source];
-	err = snapshot_add_calls(s, &o->past);
+	err = calls_add(&s->calls, &o->past.calls);
+	self_add(&s->self, &o->past.self);
 	s->calls.source = o->source;
 	s->calls.session_slots_wanted = session_slots_wanted();
 	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");

@@ -13,7 +13,7 @@
 
 #include "snapshot/snapshot.h"
 
-#define RECORDING_HEAD "xidscope-recording 2\n"
+#define RECORDING_HEAD "xidscope-recording 1\n"
 
 struct recorder;
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "snapshot/merge.h"
 
 const char *const session_event_names[SESSION_EVENT_KINDS] = {
 	[SESSION_FAULT] = "fault",
@@ -88,74 +87,27 @@ static struct session_point *point_of(const struct session *t, const char *serve
 	return NULL;
 }
 
-/* Entries keep their place from snapshot to snapshot, so it is looked at first. */
-#define FIND_BEFORE(entry, before, array, number, same)                            \
-	({                                                                         \
-		__typeof__(entry) found_ = NULL;                                   \
-		if ((number) < (before)->array##_count &&                          \
-		    same(&(before)->array##s[number], entry))                      \
-			found_ = &(before)->array##s[number];                      \
-		for (size_t i_ = 0; !found_ && i_ < (before)->array##_count; i_++) \
-			if (same(&(before)->array##s[i_], entry))                  \
-				found_ = &(before)->array##s[i_];                  \
-		found_;                                                            \
-	})
-
-static bool same_error(const struct rpc_error *a, const struct rpc_error *b)
+static void add_op(struct session_point *p, const struct op_delta *o)
 {
-	return !strcmp(a->status, b->status) && !strcmp(a->op, b->op) &&
-	       !strcmp(a->server, b->server);
-}
-
-static bool same_fault(const struct fault *a, const struct fault *b)
-{
-	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device) &&
-	       !strcmp(a->severity, b->severity) && !strcmp(a->action, b->action);
-}
-
-static bool same_event(const struct kernel_event *a, const struct kernel_event *b)
-{
-	return a->gpu_driver == b->gpu_driver && !strcmp(a->kind, b->kind) &&
-	       !strcmp(a->device, b->device);
-}
-
-/* Counts that restarted give their new value. */
-static void add_op(struct session_point *p, const struct rpc_op *now, const struct rpc_op *before)
-{
-	static const struct rpc_op none;
-	const struct rpc_op *then = before ? before : &none;
-
-	if (time_histogram_count(&now->total) < time_histogram_count(&then->total))
-		then = &none;
-	for (int i = 0; i < TIME_BUCKETS; i++) {
-		uint64_t calls = counted_since(now->total.bucket[i], then->total.bucket[i]);
-
-		p->total.bucket[i] += calls;
-		p->calls += calls;
-	}
-	p->total.sum_ns += counted_since(now->total.sum_ns, then->total.sum_ns);
+	time_histogram_add(&p->total, &o->total);
+	p->calls += time_histogram_count(&o->total);
 	for (int i = 0; i < RPC_PHASES; i++)
-		p->phase_ns[i] += counted_since(now->phase[i].sum_ns, then->phase[i].sum_ns);
-	p->sent_bytes += counted_since(now->sent_bytes, then->sent_bytes);
-	p->received_bytes += counted_since(now->received_bytes, then->received_bytes);
+		p->phase_ns[i] += o->phase_ns[i];
+	p->sent_bytes += o->sent_bytes;
+	p->received_bytes += o->received_bytes;
 }
 
-static void add_transport(struct session_point *p, const struct rpc_transport_state *now,
-			  const struct rpc_transport_state *before)
+static void add_transport(struct session_point *p, const struct transport_delta *t)
 {
-	static const struct rpc_transport_state none;
-	const struct rpc_transport_state *then = before ? before : &none;
+	const struct rpc_transport_state *now = t->now;
 
-	for (int l = 0; l < RPC_LIMITS; l++) {
-		uint64_t ns = counted_since(now->saturated_ns[l], then->saturated_ns[l]);
-
-		if (p->saturated_ns[l] < ns)
-			p->saturated_ns[l] = ns;
-	}
-	p->retransmits += counted_since(now->retransmits, then->retransmits);
-	p->timeouts += counted_since(now->timeouts, then->timeouts);
-	p->disconnects += counted_since(now->disconnects, then->disconnects);
-	p->connects += counted_since(now->connects, then->connects);
+	for (int l = 0; l < RPC_LIMITS; l++)
+		if (p->saturated_ns[l] < t->saturated_ns[l])
+			p->saturated_ns[l] = t->saturated_ns[l];
+	p->retransmits += t->retransmits;
+	p->timeouts += t->timeouts;
+	p->disconnects += t->disconnects;
+	p->connects += t->connects;
 	if (now->alive) {
 		p->in_flight += now->slots_in_flight;
 		if (now->slots_max < 65536) /* which is no limit */
@@ -176,40 +128,35 @@ static bool is_expected(const char *status)
 	return false;
 }
 
-static void fill_points(struct session *t, const struct snapshot *before,
-			const struct snapshot *now)
+static void fill_points(struct session *t)
 {
+	const struct delta *d = &t->interval;
 	struct session_point *p;
 
-	for (size_t i = 0; i < now->calls.op_count; i++) {
-		const struct rpc_op *o = &now->calls.ops[i];
-
-		p = session_wants_op(t, o->op) ? point_of(t, o->server) : NULL;
+	for (size_t i = 0; i < d->op_count; i++) {
+		p = session_wants_op(t, d->ops[i].now->op) ? point_of(t, d->ops[i].now->server) :
+							     NULL;
 		if (p)
-			add_op(p, o, snapshot_op_like(&before->calls, o, i));
+			add_op(p, &d->ops[i]);
 	}
-	for (size_t i = 0; i < now->calls.error_count; i++) {
-		const struct rpc_error *e = &now->calls.errors[i], *then;
+	for (size_t i = 0; i < d->error_count; i++) {
+		const struct rpc_error *e = d->errors[i].now;
 
-		if (is_expected(e->status) || !session_wants_op(t, e->op))
-			continue;
-		p = point_of(t, e->server);
-		then = FIND_BEFORE(e, &before->calls, error, i, same_error);
+		p = is_expected(e->status) || !session_wants_op(t, e->op) ? NULL :
+									    point_of(t, e->server);
 		if (p)
-			p->errors += counted_since(e->count, then ? then->count : 0);
+			p->errors += d->errors[i].count;
 	}
-	for (size_t i = 0; i < now->calls.transport_count; i++) {
-		const struct rpc_transport_state *c = &now->calls.transports[i];
-
-		p = point_of(t, c->server);
+	for (size_t i = 0; i < d->transport_count; i++) {
+		p = point_of(t, d->transports[i].now->server);
 		if (p)
-			add_transport(p, c, snapshot_transport_like(&before->calls, c, i));
+			add_transport(p, &d->transports[i]);
 	}
-	for (size_t i = 0; i < now->calls.server_count; i++) {
-		p = point_of(t, now->calls.servers[i].server);
+	for (size_t i = 0; i < d->server_count; i++) {
+		p = point_of(t, d->servers[i].now->server);
 		for (int q = 0; p && q < RPC_QUEUES; q++)
-			if (p->oldest_ns < now->calls.servers[i].oldest_ns[q])
-				p->oldest_ns = now->calls.servers[i].oldest_ns[q];
+			if (p->oldest_ns < d->servers[i].now->oldest_ns[q])
+				p->oldest_ns = d->servers[i].now->oldest_ns[q];
 	}
 }
 
@@ -325,33 +272,26 @@ static struct session_event *add_event(struct session *t, enum session_event_kin
 	return e;
 }
 
-static void find_faults(struct session *t, const struct snapshot *before,
-			const struct snapshot *now)
+static void find_faults(struct session *t)
 {
+	const struct delta *d = &t->interval;
 	struct session_event *e;
 
-	for (size_t i = 0; i < now->faults.fault_count; i++) {
-		const struct fault *f = &now->faults.faults[i],
-				   *then = FIND_BEFORE(f, &before->faults, fault, i, same_fault);
-		uint64_t count = counted_since(f->count, then ? then->count : 0);
-
-		if (!count)
+	for (const struct fault_delta *f = d->faults; f < d->faults + d->fault_count; f++) {
+		if (!f->count)
 			continue;
-		e = add_event(t, SESSION_FAULT, f->last, f->device, count);
-		e->code = f->code;
-		e->nvswitch = f->nvswitch;
-		snprintf(e->what, sizeof(e->what), "%s", f->severity);
+		e = add_event(t, SESSION_FAULT, f->now->last, f->now->device, f->count);
+		e->code = f->now->code;
+		e->nvswitch = f->now->nvswitch;
+		snprintf(e->what, sizeof(e->what), "%s", f->now->severity);
 	}
-	for (size_t i = 0; i < now->faults.kernel_event_count; i++) {
-		const struct kernel_event *k = &now->faults.kernel_events[i],
-					  *then = FIND_BEFORE(k, &before->faults, kernel_event, i,
-							      same_event);
-		uint64_t count = counted_since(k->count, then ? then->count : 0);
+	for (size_t i = 0; i < d->kernel_event_count; i++) {
+		const struct kernel_event_delta *k = &d->kernel_events[i];
 
-		if (!count)
+		if (!k->count)
 			continue;
-		e = add_event(t, SESSION_KERNEL_EVENT, k->last, k->device, count);
-		snprintf(e->what, sizeof(e->what), "%s", k->kind);
+		e = add_event(t, SESSION_KERNEL_EVENT, k->now->last, k->now->device, k->count);
+		snprintf(e->what, sizeof(e->what), "%s", k->now->kind);
 	}
 }
 
@@ -405,15 +345,15 @@ static int add_slow(struct session *t, const struct slow_call *c)
 
 /* ---- snapshots ---- */
 
-static int end_interval(struct session *t, const struct snapshot *before)
+static int end_interval(struct session *t)
 {
 	struct session_interval *latest = &t->latest;
 	int err = find_servers(t, &t->last);
 
 	free(latest->points);
 	*latest = (struct session_interval){
-		.time = before->wall,
-		.ns = counted_since(t->last.time_ns, before->time_ns),
+		.time = t->interval.begin,
+		.ns = t->interval.ns,
 		.count = t->server_count,
 		.points = calloc(t->server_count + 1, sizeof(*latest->points)),
 	};
@@ -421,10 +361,10 @@ static int end_interval(struct session *t, const struct snapshot *before)
 		latest->count = 0;
 		return -ENOMEM;
 	}
-	fill_points(t, before, &t->last);
+	fill_points(t);
 	for (size_t i = 0; i < t->server_count; i++)
 		session_point_add(&t->servers[i].sums, &latest->points[i]);
-	find_faults(t, before, &t->last);
+	find_faults(t);
 	find_stalls(t);
 	for (size_t i = 0; i < t->last.calls.slow_count && !err; i++)
 		if (wants_slow(t, &t->last.calls.slow[i]))
@@ -432,26 +372,25 @@ static int end_interval(struct session *t, const struct snapshot *before)
 	if (!err)
 		err = keep_interval(t);
 	if (!err)
-		err = verdict_history_add(&t->verdicts, before, &t->last);
-	return err ? err : episodes_add(&t->episodes, before, &t->last);
-}
-
-const struct snapshot *session_before(const struct session *t)
-{
-	return t->before.time_ns ? &t->before : &t->first;
+		err = limit_sums_add(&t->limits, &t->interval);
+	return err ? err : episodes_add(&t->episodes, &t->interval);
 }
 
 int session_add(struct session *t, struct snapshot *s)
 {
+	struct snapshot before = t->last;
 	int err = 0;
 
 	if (!t->first.time_ns) {
+		snapshot_free(&t->first);
 		t->first = *s;
 	} else {
-		snapshot_free(&t->before);
-		t->before = t->last;
 		t->last = *s;
-		err = end_interval(t, session_before(t));
+		delta_free(&t->interval);
+		err = delta_make(&t->interval, before.time_ns ? &before : &t->first, &t->last);
+		snapshot_free(&before);
+		if (!err)
+			err = end_interval(t);
 	}
 	*s = (struct snapshot){};
 	return err;
@@ -466,7 +405,7 @@ static int by_time(const void *a, const void *b)
 
 int session_end(struct session *t)
 {
-	int err = t->last.time_ns ? snapshot_subtract(&t->last, &t->first) : 0;
+	int err = delta_make(&t->total, &t->first, &t->last);
 
 	/* What hangs is found later than it has begun. */
 	if (t->event_count)
@@ -483,10 +422,11 @@ void session_free(struct session *t)
 	free(t->servers);
 	free(t->events);
 	free(t->slow);
-	verdict_history_free(&t->verdicts);
+	limit_sums_free(&t->limits);
 	episodes_free(&t->episodes);
+	delta_free(&t->interval);
+	delta_free(&t->total);
 	snapshot_free(&t->first);
-	snapshot_free(&t->before);
 	snapshot_free(&t->last);
 	*t = (struct session){};
 }

@@ -11,9 +11,15 @@
 #include <stdint.h>
 
 #include "limits/episodes.h"
-#include "session/session_filter.h"
-#include "snapshot/snapshot.h"
-#include "limits/verdict.h"
+#include "snapshot/delta.h"
+
+/* Shell patterns: fnmatch(3). NULL: all. What limits a server, and episodes, are always of all ops. */
+struct session_filter {
+	const char *server;
+	const char *op;
+	const char *mount; /* a mount point: its server, and of slow calls those of the mount */
+	double slower; /* slow calls take at least so long, seconds; 0: an observer keeps none */
+};
 
 /* Intervals that are kept: if there are more, each two become one. */
 #define SESSION_INTERVALS 600
@@ -75,8 +81,9 @@ struct session_server {
 struct session {
 	struct session_filter filter;
 	bool keep_intervals; /* for those who show them; set it before the first snapshot */
-	struct snapshot first, last; /* see session_end() */
-	struct snapshot before; /* the one before the last, unless that is the first */
+	struct snapshot first, last;
+	struct delta interval; /* the latest, which ends with the last snapshot */
+	struct delta total; /* of all of the session, from session_end() on */
 
 	struct session_server *servers;
 	size_t server_count;
@@ -92,23 +99,20 @@ struct session {
 	struct slow_call *slow; /* the slowest first */
 	size_t slow_count;
 	uint64_t slow_calls; /* in all */
-	struct verdict_history verdicts;
+	struct limit_sums limits; /* of all intervals */
 	struct episodes episodes;
 };
 
-/* Takes the next snapshot over; *@s is empty then. The second and each later one end an interval,
- * .latest. Returns 0 or -ENOMEM: then a part is not added. */
+/* Takes the next snapshot over; *@s is empty then. The second and each later one end an interval:
+ * .interval, .latest. Returns 0 or -ENOMEM: then a part is not added. */
 int session_add(struct session *t, struct snapshot *s);
 
-/* After the last snapshot: subtracts the first one from .last, by snapshot_subtract(), sorts the
- * events by time, and ends the episodes. Returns 0 or -ENOMEM. */
+/* After the last snapshot: makes .total, sorts the events by time, and ends the episodes. Returns 0
+ * or -ENOMEM. */
 int session_end(struct session *t);
 
 /* Initialise with {}, and set .filter and .keep_intervals. */
 void session_free(struct session *t);
-
-/* The snapshot with which the latest interval began. */
-const struct snapshot *session_before(const struct session *t);
 
 /* From the first to the last snapshot. */
 double session_seconds(const struct session *t);
@@ -125,5 +129,29 @@ void session_point_add(struct session_point *to, const struct session_point *fro
 
 /* The phases with the largest sums, in that order; returns how many have one. */
 size_t session_largest_phases(const uint64_t *phase_ns, enum rpc_phase *largest);
+
+/* ---- connections.c: those of one server beside each other ---- */
+
+struct connection {
+	const struct transport_delta *transport;
+	double share; /* of the server's replies, 0 to 1 */
+	uint64_t mean_ns; /* from transmit to reply; 0: without replies */
+	bool slow; /* that is more than twice as long as on the median connection */
+	bool stuck; /* a call is unanswered since 5 s or more */
+};
+
+struct connections {
+	struct connection *list; /* free with free() */
+	size_t count;
+	uint64_t median_ns; /* of their mean_ns; 0: none had replies */
+};
+
+/*
+ * Judges the connections of @server that exist at the end, by what they did in this time. A few
+ * replies prove a connection slow only if it has less than half of the median connection's: the
+ * client gives no call to a connection with more calls in flight than the average. Without memory
+ * there are none.
+ */
+struct connections connections_of(const struct delta *d, const char *server);
 
 #endif

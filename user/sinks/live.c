@@ -321,7 +321,7 @@ static void note_connections(struct live *v, const struct session *t)
 
 	if (!out)
 		return;
-	report_connections_interval(out, session_before(t), &t->last);
+	report_connections_interval(out, &t->interval);
 	if (fclose(out))
 		return;
 	for (line = lines; (end = strchr(line, '\n')); line = end + 1) {

@@ -129,7 +129,7 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 				       { "server", v->server }, { "queue", rpc_queue_names[q] });
 }
 
-static void write_verdicts(struct metrics_writer *w, const struct snapshot *s)
+static void write_bounds(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct episode_stats *end = s->calls.episodes + s->calls.episode_count, *e;
 	char number[NUMBER_SIZE];
@@ -381,7 +381,7 @@ void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format 
 	call_metrics_write(&w, s);
 	write_transports(&w, s);
 	write_servers(&w, s);
-	write_verdicts(&w, s);
+	write_bounds(&w, s);
 	write_mounts(&w, s);
 	write_faults(&w, s);
 	write_kernel_events(&w, s);

@@ -18,17 +18,17 @@ struct sums {
 };
 
 /* @server: NULL for all servers. */
-static struct sums sum_up(const struct snapshot *s, const char *server)
+static struct sums sum_up(const struct delta *d, const char *server)
 {
 	struct sums sums = {};
 
-	for (const struct rpc_op *o = s->calls.ops; o < s->calls.ops + s->calls.op_count; o++) {
-		if (server && strcmp(o->server, server) != 0)
+	for (const struct op_delta *o = d->ops; o < d->ops + d->op_count; o++) {
+		if (server && strcmp(o->now->server, server) != 0)
 			continue;
 		sums.calls += time_histogram_count(&o->total);
 		sums.total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
-			sums.phase_ns[p] += o->phase[p].sum_ns;
+			sums.phase_ns[p] += o->phase_ns[p];
 		sums.sent_bytes += o->sent_bytes;
 		sums.received_bytes += o->received_bytes;
 	}
@@ -92,15 +92,14 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 			rpc_source_names[s->calls.source]);
 }
 
-static void summarise_server(FILE *out, const struct snapshot *s, const char *server,
-			     double seconds)
+static void summarise_server(FILE *out, const struct delta *d, const char *server, double seconds)
 {
-	struct sums sums = sum_up(s, server);
+	struct sums sums = sum_up(d, server);
 	char mean[DURATION_SIZE];
 
 	if (!sums.calls) {
 		/* All of its calls may be stuck. */
-		report_connections(out, s, server);
+		report_connections(out, d, server);
 		return;
 	}
 	format_duration(mean, sums.total_ns / sums.calls);
@@ -109,57 +108,59 @@ static void summarise_server(FILE *out, const struct snapshot *s, const char *se
 		  "average %.1f calls at once.",
 		  server, sums.calls, seconds, (double)sums.calls / seconds, mean,
 		  (double)sums.total_ns / 1e9 / seconds);
-	summarise_phases(out, s, &sums);
-	for (size_t i = 0; i < s->calls.transport_count; i++) {
-		const struct rpc_transport_state *t = &s->calls.transports[i];
+	summarise_phases(out, d->end, &sums);
+	for (size_t i = 0; i < d->transport_count; i++) {
+		const struct transport_delta *t = &d->transports[i];
 
-		if (strcmp(t->server, server) != 0)
+		if (strcmp(t->now->server, server) != 0)
 			continue;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if ((double)t->saturated_ns[l] > seconds * 1e9 / 100)
 				safe_line(out,
 					  "- Transport %s to %s: at least one call waited for %s "
 					  "during %.1f s of %.1f s.",
-					  t->name, server, limit_texts[l],
+					  t->now->name, server, limit_texts[l],
 					  (double)t->saturated_ns[l] / 1e9, seconds);
 	}
-	report_connections(out, s, server);
+	report_connections(out, d, server);
 }
 
-static void report_faults(FILE *out, const struct snapshot *s)
+static void report_faults(FILE *out, const struct delta *d)
 {
 	bool headed = false;
 
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		const struct fault *f = &s->faults.faults[i];
+	for (size_t i = 0; i < d->fault_count; i++) {
+		const struct fault *f = d->faults[i].now;
+		uint64_t count = d->faults[i].count;
 
-		if (!f->count)
+		if (!count)
 			continue;
 		if (!headed)
 			fputs("\nGPU faults\n", out);
 		safe_line(out, "  %s %s %u: %" PRIu64 " (%s) %s", f->device,
-			  f->nvswitch ? "SXid" : "Xid", f->code, f->count, f->severity,
+			  f->nvswitch ? "SXid" : "Xid", f->code, count, f->severity,
 			  f->nvswitch ? "" : xid_catalog_find(f->code)->description);
 		headed = true;
 	}
 }
 
-static void summarise_faults(FILE *out, const struct snapshot *s, uint64_t open_before)
+static void summarise_faults(FILE *out, const struct delta *d, uint64_t open_before)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		const struct fault *f = &s->faults.faults[i];
+	for (size_t i = 0; i < d->fault_count; i++) {
+		const struct fault *f = d->faults[i].now;
+		uint64_t count = d->faults[i].count;
 
-		if (!f->count)
+		if (!count)
 			continue;
 		any = true;
 		safe_line(out, "- %s %s: %s %u (%s), %" PRIu64 " %s.%s%s",
 			  f->nvswitch ? "NVSwitch" : "GPU", f->device, f->nvswitch ? "SXid" : "Xid",
-			  f->code, f->severity, f->count, f->count == 1 ? "time" : "times",
+			  f->code, f->severity, count, count == 1 ? "time" : "times",
 			  f->nvswitch ? "" : " ", f->nvswitch ? "" : xid_action_advice(f->action));
 	}
-	if (!s->faults.gpu_watched)
+	if (!d->end->faults.gpu_watched)
 		fputs("- GPU faults not observed.\n", out);
 	else if (!any)
 		fprintf(out,
@@ -188,7 +189,7 @@ static void report_losses(FILE *out, const struct snapshot *s)
 
 static void report_verdict(FILE *out, const struct session *t, const char *server)
 {
-	struct verdict v = verdict_of(&t->verdicts, server);
+	struct verdict v = verdict_of(&t->limits, server);
 	char most[32] = "";
 
 	safe_line(out, "- %s: bound by %s, confidence %s.%s%s", server, bound_names[v.bound_by],
@@ -205,7 +206,7 @@ static void report_verdict(FILE *out, const struct session *t, const char *serve
 void report_session(FILE *out, const struct session *t, bool histograms)
 {
 	const struct snapshot *s = &t->last;
-	uint64_t calls = sum_up(s, NULL).calls;
+	uint64_t calls = sum_up(&t->total, NULL).calls;
 	double seconds = session_seconds(t);
 
 	fputs("\nSummary\n", out);
@@ -220,15 +221,15 @@ void report_session(FILE *out, const struct session *t, bool histograms)
 		if (t->servers[i].sums.calls || t->servers[i].sums.oldest_ns)
 			report_verdict(out, t, t->servers[i].name);
 	for (size_t i = 0; i < t->server_count; i++)
-		summarise_server(out, s, t->servers[i].name, seconds);
-	summarise_faults(out, s, t->first.faults.open_faults);
+		summarise_server(out, &t->total, t->servers[i].name, seconds);
+	summarise_faults(out, &t->total, t->first.faults.open_faults);
 	report_losses(out, s);
 	report_ops(out, t);
 	if (histograms)
 		report_histograms(out, t);
 	report_episodes(out, t);
 	report_slow_calls(out, t);
-	report_faults(out, s);
+	report_faults(out, &t->total);
 	report_events(out, t);
 }
 

@@ -28,7 +28,7 @@ void live_interval(struct live *v, const struct session *t);
 
 /* ---- report.c: sentences and tables ---- */
 
-/* A session that has ended: the verdicts, then tables. @histograms: those of each op, too. */
+/* A session that has ended: what limits each server, then tables. @histograms: those of each op, too. */
 void report_session(FILE *out, const struct session *t, bool histograms);
 
 /* Room for the text of session_event_text(). */
@@ -58,17 +58,16 @@ void report_events(FILE *out, const struct session *t);
 
 /* The ops with calls that are wanted, of @server: the one with the largest sum of time first.
  * Returns how many; free *@ops. Without memory none. */
-size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops);
+size_t session_ops(const struct session *t, const char *server, const struct op_delta ***ops);
 
 /* ---- report_connections.c: which connection is slow or stuck, by its addresses ---- */
 
 /* Lines below that of an interval, only if a connection is slow or stuck. */
-void report_connections_interval(FILE *out, const struct snapshot *before,
-				 const struct snapshot *now);
+void report_connections_interval(FILE *out, const struct delta *d);
 
-/* Lines of the summary: how unequal the load of @server's connections was in the time that
- * @s counts, and which of them are slow or stuck. */
-void report_connections(FILE *out, const struct snapshot *s, const char *server);
+/* Lines of the summary: how unequal the load of @server's connections was in the time of
+ * @d, and which of them are slow or stuck. */
+void report_connections(FILE *out, const struct delta *d, const char *server);
 
 /* ---- session_json.c: as docs/trace.schema.json describes it ---- */
 

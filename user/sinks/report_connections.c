@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/safe_text.h"
-#include "session/connections.h"
 
 /* Of each server at once: more say no more. */
 #define MAX_LINES 4
@@ -15,7 +14,7 @@
 static void report_one(FILE *out, const char *indent, const char *server,
 		       const struct connections *all, const struct connection *c)
 {
-	const struct rpc_transport_state *t = c->transport;
+	const struct rpc_transport_state *t = c->transport->now;
 	char local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE], time[DURATION_SIZE],
 		median[DURATION_SIZE], what[128];
 
@@ -54,20 +53,20 @@ static void report_bad(FILE *out, const struct connections *all, const char *ind
 			bad - MAX_LINES, all->count);
 }
 
-void report_connections_interval(FILE *out, const struct snapshot *before,
-				 const struct snapshot *now)
+void report_connections_interval(FILE *out, const struct delta *d)
 {
-	for (size_t i = 0; i < now->calls.server_count; i++) {
-		struct connections all = connections_of(before, now, now->calls.servers[i].server);
+	for (size_t i = 0; i < d->server_count; i++) {
+		const char *server = d->servers[i].now->server;
+		struct connections all = connections_of(d, server);
 
-		report_bad(out, &all, "          ", now->calls.servers[i].server);
+		report_bad(out, &all, "          ", server);
 		free(all.list);
 	}
 }
 
-void report_connections(FILE *out, const struct snapshot *s, const char *server)
+void report_connections(FILE *out, const struct delta *d, const char *server)
 {
-	struct connections all = connections_of(NULL, s, server);
+	struct connections all = connections_of(d, server);
 	double least = 1, most = 0;
 
 	for (size_t i = 0; i < all.count; i++) {

@@ -16,27 +16,27 @@
 
 static int by_cost(const void *a, const void *b)
 {
-	const struct rpc_op *x = *(const struct rpc_op *const *)a,
-			    *y = *(const struct rpc_op *const *)b;
+	const struct op_delta *x = *(const struct op_delta *const *)a,
+			      *y = *(const struct op_delta *const *)b;
 
 	if (x->total.sum_ns != y->total.sum_ns)
 		return x->total.sum_ns < y->total.sum_ns ? 1 : -1;
-	return strcmp(x->op, y->op);
+	return strcmp(x->now->op, y->now->op);
 }
 
-size_t session_ops(const struct session *t, const char *server, const struct rpc_op ***ops)
+size_t session_ops(const struct session *t, const char *server, const struct op_delta ***ops)
 {
-	const struct snapshot *s = &t->last;
+	const struct delta *d = &t->total;
 	size_t count = 0;
 
-	*ops = calloc(s->calls.op_count + 1, sizeof(struct rpc_op *));
-	for (size_t i = 0; *ops && i < s->calls.op_count; i++)
-		if (!strcmp(s->calls.ops[i].server, server) &&
-		    session_wants_op(t, s->calls.ops[i].op) &&
-		    time_histogram_count(&s->calls.ops[i].total))
-			(*ops)[count++] = &s->calls.ops[i];
+	*ops = calloc(d->op_count + 1, sizeof(struct op_delta *));
+	for (size_t i = 0; *ops && i < d->op_count; i++)
+		if (!strcmp(d->ops[i].now->server, server) &&
+		    session_wants_op(t, d->ops[i].now->op) &&
+		    time_histogram_count(&d->ops[i].total))
+			(*ops)[count++] = &d->ops[i];
 	if (count)
-		qsort(*ops, count, sizeof(struct rpc_op *), by_cost);
+		qsort(*ops, count, sizeof(struct op_delta *), by_cost);
 	return count;
 }
 
@@ -57,10 +57,10 @@ static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uin
 	}
 }
 
-static void write_op(FILE *out, const struct session *t, const struct rpc_op *o)
+static void write_op(FILE *out, const struct session *t, const struct op_delta *o)
 {
 	static const double quantiles[] = { 0.5, 0.9, 0.99, 1 };
-	uint64_t calls = time_histogram_count(&o->total), phase_ns[RPC_PHASES];
+	uint64_t calls = time_histogram_count(&o->total);
 	char times[5][DURATION_SIZE], phases[80];
 
 	format_duration(times[0], o->total.sum_ns / calls);
@@ -70,17 +70,15 @@ static void write_op(FILE *out, const struct session *t, const struct rpc_op *o)
 					time_histogram_quantile(&o->total, quantiles[i]));
 		else
 			strcpy(times[1 + i], "-");
-	for (int p = 0; p < RPC_PHASES; p++)
-		phase_ns[p] = o->phase[p].sum_ns;
-	format_phases(phases, sizeof(phases), phase_ns, o->total.sum_ns);
-	safe_line(out, "%-14s %8" PRIu64 " %8.1f %7s %7s %7s %7s %7s  %s", o->op, calls,
+	format_phases(phases, sizeof(phases), o->phase_ns, o->total.sum_ns);
+	safe_line(out, "%-14s %8" PRIu64 " %8.1f %7s %7s %7s %7s %7s  %s", o->now->op, calls,
 		  (double)(o->sent_bytes + o->received_bytes) / 1e6, times[0], times[1], times[2],
 		  times[3], times[4], phases);
 }
 
 void report_ops(FILE *out, const struct session *t)
 {
-	const struct rpc_op **ops;
+	const struct op_delta **ops;
 	bool any = false;
 	size_t count;
 
@@ -105,7 +103,7 @@ void report_ops(FILE *out, const struct session *t)
 
 /* ---- histograms ---- */
 
-static uint64_t bar_calls(const struct rpc_op *o, uint32_t first)
+static uint64_t bar_calls(const struct op_delta *o, uint32_t first)
 {
 	uint64_t calls = 0;
 
@@ -114,7 +112,7 @@ static uint64_t bar_calls(const struct rpc_op *o, uint32_t first)
 	return calls;
 }
 
-static void write_bars(FILE *out, const struct rpc_op *o)
+static void write_bars(FILE *out, const struct op_delta *o)
 {
 	uint32_t low = TIME_BUCKETS, high = 0, last;
 	uint64_t most = 1, calls;
@@ -143,7 +141,7 @@ static void write_bars(FILE *out, const struct rpc_op *o)
 
 void report_histograms(FILE *out, const struct session *t)
 {
-	const struct rpc_op **ops;
+	const struct op_delta **ops;
 	size_t count;
 
 	if (!snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
@@ -152,7 +150,7 @@ void report_histograms(FILE *out, const struct session *t)
 		count = session_ops(t, t->servers[i].name, &ops);
 		for (size_t o = 0; o < count; o++) {
 			fputc('\n', out);
-			safe_line(out, "%s to %s: calls that took up to", ops[o]->op,
+			safe_line(out, "%s to %s: calls that took up to", ops[o]->now->op,
 				  t->servers[i].name);
 			write_bars(out, ops[o]);
 		}

@@ -129,24 +129,20 @@ static void write_times(struct json *j, const struct snapshot *s, const struct t
 	write_buckets(j, "buckets", h);
 }
 
-static void write_op(struct json *j, const struct snapshot *s, const struct rpc_op *o)
+static void write_op(struct json *j, const struct snapshot *s, const struct op_delta *o)
 {
-	uint64_t phase_ns[RPC_PHASES];
-
-	for (int p = 0; p < RPC_PHASES; p++)
-		phase_ns[p] = o->phase[p].sum_ns;
 	json_object(j, NULL);
-	json_text(j, "op", o->op);
+	json_text(j, "op", o->now->op);
 	write_times(j, s, &o->total);
 	json_unsigned(j, "sent_bytes", o->sent_bytes);
 	json_unsigned(j, "received_bytes", o->received_bytes);
-	write_phases(j, phase_ns);
+	write_phases(j, o->phase_ns);
 	json_object_end(j);
 }
 
 static void write_ops(struct json *j, const struct session *t, const char *server)
 {
-	const struct rpc_op **ops;
+	const struct op_delta **ops;
 	size_t count = session_ops(t, server, &ops);
 
 	json_array(j, "ops");
@@ -156,13 +152,14 @@ static void write_ops(struct json *j, const struct session *t, const char *serve
 	free(ops);
 }
 
-static void write_transports(struct json *j, const struct snapshot *s, const char *server)
+static void write_transports(struct json *j, const struct delta *d, const char *server)
 {
 	char end[ENDPOINT_SIZE];
 
 	json_array(j, "transports");
-	for (size_t i = 0; i < s->calls.transport_count; i++) {
-		const struct rpc_transport_state *c = &s->calls.transports[i];
+	for (size_t i = 0; i < d->transport_count; i++) {
+		const struct transport_delta *t = &d->transports[i];
+		const struct rpc_transport_state *c = t->now;
 
 		if (strcmp(c->server, server) != 0)
 			continue;
@@ -173,12 +170,12 @@ static void write_transports(struct json *j, const struct snapshot *s, const cha
 		json_text(j, "remote", endpoint_text(end, &c->remote));
 		json_unsigned(j, "slots", c->slots_max);
 		json_unsigned(j, "in_flight", c->slots_in_flight);
-		json_unsigned(j, "replies", c->replies);
-		json_nanoseconds(j, "rtt_seconds", c->rtt_ns);
+		json_unsigned(j, "replies", t->replies);
+		json_nanoseconds(j, "rtt_seconds", t->rtt_ns);
 		json_nanoseconds(j, "oldest_seconds", c->oldest_ns);
 		json_object(j, "saturated_seconds");
 		for (int l = 0; l < RPC_LIMITS; l++)
-			json_nanoseconds(j, rpc_limit_names[l], c->saturated_ns[l]);
+			json_nanoseconds(j, rpc_limit_names[l], t->saturated_ns[l]);
 		json_object_end(j);
 		json_object_end(j);
 	}
@@ -280,7 +277,7 @@ static void write_intervals(struct json *j, const struct session *t)
 static void write_server(struct json *j, const struct session *t, size_t number)
 {
 	const struct session_server *v = &t->servers[number];
-	struct verdict verdict = verdict_of(&t->verdicts, v->name);
+	struct verdict verdict = verdict_of(&t->limits, v->name);
 
 	json_newline(j);
 	json_object(j, NULL);
@@ -296,7 +293,7 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 	json_unsigned(j, "connects", v->sums.connects);
 	json_unsigned(j, "errors", v->sums.errors);
 	write_mounts(j, &t->last, v->name);
-	write_transports(j, &t->last, v->name);
+	write_transports(j, &t->total, v->name);
 	write_ops(j, t, v->name);
 	write_timeline(j, t, number);
 	json_object_end(j);

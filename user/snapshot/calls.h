@@ -12,8 +12,31 @@
 
 #include "base/label.h"
 #include "rpc.h"
-#include "snapshot/endpoint.h"
-#include "snapshot/time_histogram.h"
+
+/* Durations in the kernel side's buckets (include/histogram.h). */
+struct time_histogram {
+	uint64_t sum_ns;
+	uint64_t bucket[TIME_BUCKETS];
+};
+
+uint64_t time_histogram_count(const struct time_histogram *h);
+void time_histogram_add(struct time_histogram *to, const struct time_histogram *from);
+/* Upper bound in ns of the bucket that holds the @q-quantile (0..1): from 1 us on the
+ * true value is at most a fifth lower. 0 if empty; UINT64_MAX if above all bounds. */
+uint64_t time_histogram_quantile(const struct time_histogram *h, double q);
+
+/* One end of a connection. */
+struct endpoint {
+	char address[RPC_ADDRESS_LEN]; /* "10.0.0.1", "fd00::1"; "": unknown */
+	uint32_t port; /* 0: unknown */
+};
+
+/* Room for an address with its brackets, a colon, a port and a NUL. */
+#define ENDPOINT_SIZE (RPC_ADDRESS_LEN + 2 + 1 + 10)
+
+/* Writes "10.0.0.1:2049" or "[fd00::1]:2049" to @text of ENDPOINT_SIZE bytes, which it
+ * returns; without the part that is unknown. */
+const char *endpoint_text(char *text, const struct endpoint *e);
 
 struct depth_histogram {
 	uint64_t sum;
@@ -207,11 +230,13 @@ static inline bool snapshot_knows(const struct calls *c, int fact)
 	return !(c->unknown & RPC_FACT_BIT(fact));
 }
 
-/* The entry of @c with the labels of @like; NULL: there is none. @at: the place of @like in its own
- * snapshot, where it mostly is here as well. */
-const struct rpc_op *snapshot_op_like(const struct calls *c, const struct rpc_op *like, size_t at);
-const struct rpc_transport_state *
-snapshot_transport_like(const struct calls *c, const struct rpc_transport_state *like, size_t at);
+void calls_free(struct calls *c);
+
+/*
+ * Adds to @c the counters of @past, so that counting continues where @past ended. Values at a
+ * moment, and the counters of TCP's present connection, are left out. Returns 0 or -ENOMEM.
+ */
+int calls_add(struct calls *c, const struct calls *past);
 
 /* Find the entry with these labels, or add one of zeros. NULL: no memory. The pointer is
  * valid until the next call for the same array. A mount's labels are its texts. */

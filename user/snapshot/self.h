@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The program itself at one moment: its hooks, its losses, its health verdict and its cost. */
+/* The program itself at one moment: its hooks, its losses, its health and its cost. */
 #ifndef XIDSCOPE_SELF_H
 #define XIDSCOPE_SELF_H
 
@@ -17,7 +17,7 @@ struct drop_count {
 	uint64_t count;
 };
 
-/* The verdict of one health rule. */
+/* The result of one health rule. */
 struct health_state {
 	const char *check; /* the rule's name, static */
 	int level; /* 0: ok, 1: warning, 2: failed */
@@ -30,11 +30,14 @@ struct program_run {
 	uint64_t ns;
 };
 
+#define SELF_HOOKS 32
+#define SELF_DROPS 16
+
 struct self {
-	struct hook_state hooks[32];
+	struct hook_state hooks[SELF_HOOKS];
 	size_t hook_count;
 	size_t rpc_hook_count; /* how many of them are sunrpc's; these come first */
-	struct drop_count drops[16];
+	struct drop_count drops[SELF_DROPS];
 	size_t drop_count;
 	struct health_state health[24];
 	size_t health_count;
@@ -54,6 +57,8 @@ struct self {
 void snapshot_hook(struct self *s, const char *name, bool attached);
 void snapshot_drop(struct self *s, const char *reason, uint64_t count);
 void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t ns);
+/* Adds the drops and the runs of programs of @past. */
+void self_add(struct self *s, const struct self *past);
 void snapshot_health(struct self *s, const char *check, int level);
 
 #endif

@@ -46,7 +46,7 @@ void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code);
 unsigned int xid_catalog_end(void);
 
 /*
- * One sentence for the engineer on call. action: as an entry of a catalog or a verdict
+ * One sentence for the engineer on call. action: as an entry of a catalog or a rating
  * has it; any other text, or NULL, gets a general sentence.
  */
 const char *xid_action_advice(const char *action);

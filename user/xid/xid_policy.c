@@ -133,11 +133,11 @@ static bool is_settled(const struct xid_line *line)
 	       (line->kind == XID_LINE_XID && line->code == XID_CHANNEL_REMOVED && line->caused_by);
 }
 
-struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line)
+struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line)
 {
 	bool nvswitch = line->kind != XID_LINE_XID;
 	const struct xid_policy_entry *e;
-	struct xid_verdict v = xid_line_verdict(line);
+	struct xid_rating v = xid_line_rating(line);
 
 	if (is_settled(line))
 		return v;

@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "xid/xid_line.h"
-#include "xid/xid_verdict.h"
+#include "xid/xid_rating.h"
 
 #define XID_POLICY_MAX_LINES 2048
 
@@ -48,8 +48,11 @@ void xid_policy_free(struct xid_policy *p);
 const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool nvswitch,
 					       unsigned int code);
 
-/* Severity and action of one event: the policy's, or else those of xid_line_verdict(). The policy
- * changes neither an Xid 154 that resets the action to None nor an Xid 45 that names its cause. */
-struct xid_verdict xid_policy_verdict(const struct xid_policy *p, const struct xid_line *line);
+/*
+ * Severity and action of one event: the policy's; if it has none, those of
+ * xid_line_rating(). The policy does not change two events: an Xid 154 that resets the
+ * recovery action to None, and an Xid 45 that names its cause.
+ */
+struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line);
 
 #endif

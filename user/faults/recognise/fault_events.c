@@ -11,7 +11,7 @@
 #include "base/safe_text.h"
 #include "faults/gpu_holders.h"
 #include "xid/xid_catalog.h"
-#include "xid/xid_verdict.h"
+#include "xid/xid_rating.h"
 
 /* The line "fallen off the bus" repeats an Xid 79 just before it. */
 #define FOLLOWS_SECONDS 60.0
@@ -170,14 +170,14 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len)
 {
 	bool nvswitch = line->kind == XID_LINE_SXID;
-	struct xid_verdict verdict = xid_policy_verdict(e->policy, line);
+	struct xid_rating rating = xid_policy_rating(e->policy, line);
 	struct event event = new_event(e, nvswitch ? "sxid" : "xid", origin->time_ns);
 	struct fault like = { .code = line->code, .nvswitch = nvswitch, .place = line->place };
 	double time = boot_time(e, origin->time_ns);
 
 	SET(like.device, line->pci);
-	SET(like.severity, verdict.severity);
-	SET(like.action, verdict.action);
+	SET(like.severity, rating.severity);
+	SET(like.action, rating.action);
 	/* Faults that a user can cause at will. */
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
 		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));

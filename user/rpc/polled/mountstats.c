@@ -18,7 +18,6 @@
 
 #include "base/array.h"
 #include "base/file_text.h"
-#include "snapshot/merge.h"
 #include "rpc/polled/polled.h"
 #include "rpc/source.h"
 
@@ -446,7 +445,7 @@ static void detach(void *state)
 /* Adds to @s, which may hold the counts of an earlier source. */
 static int add_totals(const struct snapshot *totals, struct snapshot *s)
 {
-	int err = snapshot_add_calls(s, totals);
+	int err = calls_add(&s->calls, &totals->calls);
 
 	for (size_t i = 0; i < totals->calls.transport_count && !err; i++)
 		if (!snapshot_server(&s->calls, totals->calls.transports[i].server))

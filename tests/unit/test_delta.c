@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves the difference between two snapshots: a counter that fell began again, together with the others of its entry,
+ * and each consumer gives the same answer.
+ */
+#include "unit.h"
+#include "limits/nfs_watch.h"
+#include "session/session.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct snapshot before, now;
+static struct delta d;
+
+static int begin(void **state __attribute__((unused)))
+{
+	before.time_ns = 100 * SECOND;
+	now.time_ns = 110 * SECOND;
+	return 0;
+}
+
+static int end(void **state __attribute__((unused)))
+{
+	delta_free(&d);
+	snapshot_free(&before);
+	snapshot_free(&now);
+	return 0;
+}
+
+TEST_EACH(begin, end)
+
+static void subtract(void)
+{
+	delta_free(&d);
+	assert_int_equal(delta_make(&d, &before, &now), 0);
+}
+
+/* The calls of an op, each of a millisecond. */
+static void set_op(struct snapshot *s, const char *name, uint64_t calls, uint64_t bytes)
+{
+	struct rpc_op *o = snapshot_op(&s->calls, "nas", name);
+
+	assert_non_null(o);
+	o->total.bucket[40] = calls;
+	o->total.sum_ns = calls * SECOND / 1000;
+	o->phase[RPC_PHASE_RTT] = o->total;
+	o->sent_bytes = bytes;
+}
+
+static void assert_op(size_t at, const char *name, uint64_t calls, uint64_t bytes)
+{
+	assert_true(at < d.op_count);
+	assert_string_equal(d.ops[at].now->op, name);
+	assert_int_equal(time_histogram_count(&d.ops[at].total), calls);
+	assert_int_equal(d.ops[at].total.sum_ns, calls * SECOND / 1000);
+	assert_int_equal(d.ops[at].phase_ns[RPC_PHASE_RTT], calls * SECOND / 1000);
+	assert_int_equal(d.ops[at].sent_bytes, bytes);
+}
+
+TEST(what_has_changed_is_the_difference_wherever_it_is)
+{
+	set_op(&before, "READ", 10, 100);
+	set_op(&before, "IDLE", 10, 100);
+	set_op(&before, "GONE", 10, 100);
+	set_op(&before, "WRITE", 10, 100);
+	set_op(&now, "WRITE", 15, 101);
+	set_op(&now, "IDLE", 10, 100);
+	set_op(&now, "NEW", 7, 70);
+	set_op(&now, "READ", 11, 100);
+	subtract();
+	assert_int_equal(d.ns, 10 * SECOND);
+	assert_int_equal(d.op_count, 3);
+	assert_op(0, "WRITE", 5, 1);
+	assert_op(1, "NEW", 7, 70);
+	assert_op(2, "READ", 1, 0);
+}
+
+/* The source mountstats has no distribution, and short calls no time. */
+TEST(calls_count_without_their_times)
+{
+	set_op(&before, "READ", 10, 0);
+	set_op(&now, "READ", 10, 0);
+	now.calls.ops[0].total.bucket[0] = 3;
+	now.calls.ops[0].total.bucket[TIME_OVERFLOW] = 4;
+	subtract();
+	assert_int_equal(time_histogram_count(&d.ops[0].total), 7);
+}
+
+TEST(without_a_snapshot_at_the_begin_there_is_no_difference)
+{
+	before.time_ns = 0;
+	set_op(&now, "READ", 10, 100);
+	subtract();
+	assert_int_equal(d.op_count, 0);
+	assert_int_equal(d.ns, 0);
+	assert_ptr_equal(d.end, &now);
+}
+
+/* Fewer calls with more bytes, or more calls with fewer bytes: both began again. */
+TEST(the_counters_of_an_entry_begin_again_together)
+{
+	set_op(&before, "READ", 10, 100);
+	set_op(&before, "WRITE", 10, 100);
+	set_op(&now, "READ", 4, 300);
+	set_op(&now, "WRITE", 12, 3);
+	subtract();
+	assert_op(0, "READ", 4, 300);
+	assert_op(1, "WRITE", 12, 3);
+}
+
+TEST(other_entries_follow_the_same_rule)
+{
+	const struct fault xid = { .device = "0000:c1:00.0", .code = 79, .severity = "fatal" };
+
+	for (int i = 0; i < 2; i++) {
+		struct snapshot *s = i ? &now : &before;
+
+		snapshot_error(&s->calls, "nas", "READ", "EIO")->count = i ? 3 : 9;
+		snapshot_server(&s->calls, "nas")->credentials_ns = i ? 5 : 8;
+		s->calls.servers[0].depth[RPC_QUEUE_PENDING].sum = i ? 100 : 7;
+		snapshot_fault(&s->faults, &xid)->count = i ? 1 : 2;
+		snapshot_kernel_event(&s->faults, false, "oom_kill", "")->count = i ? 4 : 6;
+		s->calls.cpu_waiting_ns = i ? 5 : 9;
+	}
+	subtract();
+	assert_int_equal(d.errors[0].count, 3);
+	assert_int_equal(d.servers[0].credentials_ns, 5);
+	assert_int_equal(d.servers[0].depth[RPC_QUEUE_PENDING].sum, 100);
+	assert_int_equal(d.faults[0].count, 1);
+	assert_int_equal(d.kernel_events[0].count, 4);
+	assert_int_equal(d.cpu_waiting_ns, 5);
+	before.calls.cpu_waiting_ns = 0;
+	subtract();
+	assert_int_equal(d.cpu_waiting_ns, 0);
+}
+
+TEST(tcps_counters_begin_again_alone)
+{
+	static const struct {
+		uint64_t retransmits, segments, lost, expected_retransmits, expected_segments,
+			expected_lost;
+	} cases[] = {
+		{ 12, 1500, 30, 2, 500, 10 },
+		{ 12, 400, 25, 2, 400, 25 }, /* a new connection */
+		{ 3, 1500, 30, 3, 500, 10 }, /* a new observation */
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		for (int n = 0; n < 2; n++) {
+			struct rpc_transport_state *t =
+				snapshot_transport(n ? &now.calls : &before.calls, "nas", "tcp/0");
+
+			t->retransmits = n ? cases[i].retransmits : 10;
+			t->segments = n ? cases[i].segments : 1000;
+			t->segments_lost = n ? cases[i].lost : 20;
+		}
+		subtract();
+		assert_int_equal(d.transports[0].retransmits, cases[i].expected_retransmits);
+		assert_int_equal(d.transports[0].segments, cases[i].expected_segments);
+		assert_int_equal(d.transports[0].segments_lost, cases[i].expected_lost);
+	}
+}
+
+static struct nfs_span span;
+
+static void on_span(void *context, const struct nfs_span *found)
+{
+	(void)context;
+	span = *found;
+}
+
+/* A server whose counters begin again within the session: 400 calls with 300 MB, 6 s without a slot. */
+TEST(each_consumer_gives_the_same_answer)
+{
+	struct session t = {};
+	struct nfs_watch w = {};
+	struct rpc_transport_state *transport;
+
+	set_op(&before, "WRITE", 1000, 100000000);
+	set_op(&now, "WRITE", 400, 300000000);
+	for (int n = 0; n < 2; n++) {
+		transport = snapshot_transport(n ? &now.calls : &before.calls, "nas", "tcp/0");
+		transport->replies = n ? 400 : 1000;
+		transport->rtt_ns = n ? 500 * SECOND : 1 * SECOND;
+		transport->saturated_ns[RPC_LIMIT_SLOT] = n ? 6 * SECOND : 20 * SECOND;
+		strcpy(transport->remote.address, "10.0.0.1");
+		snapshot_server(n ? &now.calls : &before.calls, "nas");
+	}
+	now.calls.ops[0].total.sum_ns = now.calls.ops[0].phase[RPC_PHASE_RTT].sum_ns = 40 * SECOND;
+	assert_int_equal(session_add(&t, &before), 0);
+	/* An interval without calls: then the burst begins. */
+	set_op(&before, "WRITE", 1000, 100000000);
+	before.time_ns = 90 * SECOND;
+	t.first.time_ns = 80 * SECOND;
+	*snapshot_transport(&before.calls, "nas", "tcp/0") = t.first.calls.transports[0];
+	snapshot_server(&before.calls, "nas");
+	assert_int_equal(session_add(&t, &before), 0);
+	now.time_ns = 100 * SECOND;
+	assert_int_equal(session_add(&t, &now), 0);
+	nfs_watch_add(&w, &t.interval, on_span, NULL);
+	assert_int_equal(session_end(&t), 0);
+
+	assert_int_equal(t.latest.points[0].calls, 400);
+	assert_int_equal(t.latest.points[0].sent_bytes, 300000000);
+	assert_int_equal(t.latest.points[0].saturated_ns[RPC_LIMIT_SLOT], 6 * SECOND);
+	assert_int_equal(t.servers[0].sums.calls, 400);
+	assert_int_equal(time_histogram_count(&t.total.ops[0].total), 400);
+	assert_int_equal(t.total.ops[0].sent_bytes, 300000000);
+	assert_int_equal(t.total.transports[0].replies, 400);
+	assert_int_equal(verdict_of(&t.limits, "nas").numbers.calls, 400);
+	assert_int_equal(t.episodes.count, 1);
+	assert_int_equal(t.episodes.list[0].bytes, 300000000);
+	assert_string_equal(span.kind, "nfs_saturation");
+	assert_string_equal(span.name, "slot");
+	nfs_watch_free(&w);
+	session_free(&t);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proves that the rating of each excerpt of tests/data/xid_ratings.tsv is the one that the vendor's sources ask for, by the
+ * rules that it names: in the agent, and in what a check reads in its metrics file.
+ */
+#include "faults/prove/prove.h"
+#include "health/health.h"
+#include "lines.h"
+#include "health/metrics_file.h"
+#include "sinks/metrics.h"
+
+#define SECOND 1000000000ull
+#define BOOT 1700000000.0
+
+static void ignore(void *context __attribute__((unused)),
+		   const struct event *event __attribute__((unused)))
+{
+}
+
+/* Each line is a record of its own, as the driver prints it; 200 s lie between them. */
+static struct snapshot after(const char *lines)
+{
+	static const struct log quiet;
+	static const struct xid_policy no_policy;
+	struct faults faults = {};
+	struct fault_events events = { .faults = &faults,
+				       .handle = ignore,
+				       .policy = &no_policy,
+				       .log = &quiet,
+				       .uevents_ns = UINT64_MAX,
+				       .started_ns = UINT64_MAX };
+	struct fault_stream *stream = fault_stream_new(&events, false);
+	struct span rest = { lines, lines + strlen(lines) };
+	struct snapshot s = { .faults.gpu_watched = true };
+	struct kmsg_record record = {};
+	uint64_t now = 1000 * SECOND;
+
+	assert_non_null(stream);
+	for (int i = 0; i < SIGNALS; i++)
+		events.enabled_ns[i] = UINT64_MAX;
+	while (span_left(rest)) {
+		struct span line = span_take_line(&rest);
+
+		record.sequence++;
+		record.time_us = now / 1000;
+		record.continued = span_starts_with(line, "NVRM");
+		record.text_len = span_left(line);
+		fault_stream_record(stream, &record, line.at, RECORD_NEW, now);
+		now += 200 * SECOND;
+	}
+	fault_stream_expire(stream, now, true);
+	assert_int_equal(
+		faults_snapshot(&faults, &(struct fault_clock){ BOOT, 2000, 0 }, &s.faults), 0);
+	fault_stream_free(stream);
+	faults_free(&faults);
+	return s;
+}
+
+static struct snapshot through_the_file(const struct snapshot *s)
+{
+	struct snapshot read = {};
+	char *text = NULL, error[160];
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	openmetrics_write(out, s, FORMAT_OPENMETRICS, DETAIL_NODE);
+	assert_int_equal(fclose(out), 0);
+	if (metrics_file_parse(&read, text, len, error, sizeof(error)))
+		fail_msg("%s", error);
+	free(text);
+	return read;
+}
+
+/* Returns the number of differences, after a line on each. */
+static int judge(const struct line_row *row, const struct snapshot *s, const char *where)
+{
+	static const char *const names[] = { "ok", "warning", "critical" };
+	static struct health_report report;
+	struct health_options o;
+	char rules[200] = "-";
+	size_t len = 0;
+
+	health_defaults(&o);
+	health_evaluate(s, &o, BOOT + 2000, &report);
+	for (int r = 0; r < HEALTH_RULES; r++)
+		if (report.rules[r] != HEALTH_OK)
+			len += (size_t)snprintf(rules + len, sizeof(rules) - len, "%s%s",
+						len ? " " : "", health_rules[r].name);
+	if (!strcmp(names[report.level], row->field[2]) && !strcmp(rules, row->field[3]))
+		return 0;
+	print_message("line %u, %s: %s by %s, not %s by %s: %s\n", row->number, where,
+		      names[report.level], rules, row->field[2], row->field[3], row->field[1]);
+	return 1;
+}
+
+TEST(each_excerpt_has_the_rating_of_the_sources)
+{
+	struct line_row row;
+	FILE *file = lines_open(TEST_DATA "/xid_ratings.tsv", &row);
+	int wrong = 0, excerpts = 0;
+
+	while (lines_next(file, &row)) {
+		struct snapshot s = after(row.field[1]), read = through_the_file(&s);
+
+		excerpts++;
+		wrong += judge(&row, &s, "agent") + judge(&row, &read, "check");
+		snapshot_free(&s);
+		snapshot_free(&read);
+	}
+	assert_true(excerpts > 60);
+	assert_int_equal(wrong, 0);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A verdict in the making: its sentence, and the calls' times at low and at high load. */
+#include "limits/judgement.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the constants of docs/VERDICT.md ---- */
+
+/* From so many times the calls in flight on, two loads can be compared. */
+#define LOAD_RATIO 1.5
+/* Any number in flight would raise the throughput by less: the server serves no more. */
+#define SATURATED_GAIN 1.5
+/* Calls of sizes that differ by more are not compared. */
+#define SAME_SIZE 1.25
+
+void say(struct verdict *to, const char *format, ...)
+{
+	size_t len = strlen(to->sentence);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(to->sentence + len, sizeof(to->sentence) - len, format, args);
+	va_end(args);
+}
+
+void decide(struct verdict *to, enum bound bound, enum confidence confidence)
+{
+	to->bound_by = bound;
+	to->confidence = confidence;
+}
+
+/* ---- loads ---- */
+
+static void add_sums(struct load_sums *to, const struct load_sums *from)
+{
+	to->calls += from->calls;
+	to->in_flight += from->in_flight;
+	to->rtt_ns += from->rtt_ns;
+	to->bytes += from->bytes;
+}
+
+struct load_sums load_sums_between(const struct load_sums *loads, double from, double below)
+{
+	struct load_sums sums = {};
+
+	for (int i = 0; i < LOADS; i++) {
+		double in_flight = ratio(loads[i].in_flight, (double)loads[i].calls);
+
+		if (in_flight >= from && in_flight < below)
+			add_sums(&sums, &loads[i]);
+	}
+	return sums;
+}
+
+static struct verdict_load load_of(const struct load_sums *s)
+{
+	double calls = (double)s->calls;
+
+	return (struct verdict_load){ s->calls, ratio(s->in_flight, calls),
+				      ratio((double)s->rtt_ns, calls) };
+}
+
+const struct load_sums *main_loads(const struct server_sums *v)
+{
+	uint64_t most = 0;
+	int kind = CALL_OTHER;
+
+	for (int k = 0; k < CALL_KINDS; k++) {
+		uint64_t ns = 0;
+
+		for (int i = 0; i < LOADS; i++)
+			ns += v->loads[k][i].rtt_ns;
+		if (ns > most) {
+			most = ns;
+			kind = k;
+		}
+	}
+	return v->loads[kind];
+}
+
+static bool comparable(const struct load_sums *low, const struct load_sums *high)
+{
+	double size = ratio((double)low->bytes * (double)high->calls,
+			    (double)high->bytes * (double)low->calls);
+
+	/* Without a count of bytes the sizes are taken for equal. */
+	return low->calls >= ENOUGH_CALLS && high->calls >= ENOUGH_CALLS &&
+	       load_of(high).in_flight >= LOAD_RATIO * load_of(low).in_flight &&
+	       (!low->bytes || (size < SAME_SIZE && size > 1 / SAME_SIZE));
+}
+
+static double slope_between(struct verdict_load low, struct verdict_load high)
+{
+	return (high.rtt_ns - low.rtt_ns) / (high.in_flight - low.in_flight);
+}
+
+bool compare_loads(struct judgement *j, const struct load_sums *loads, const struct load_sums *low,
+		   const struct load_sums *high)
+{
+	struct verdict_numbers *n = &j->to->numbers;
+
+	n->low = load_of(low);
+	n->high = load_of(high);
+	if (!comparable(low, high))
+		return false;
+	j->slope = larger(slope_between(n->low, n->high), 0);
+	for (int i = 0; i < LOADS; i++)
+		if (comparable(&loads[i], high) &&
+		    load_of(&loads[i]).in_flight <= LOW_LOAD * n->high.in_flight)
+			j->slope = larger(j->slope, slope_between(load_of(&loads[i]), n->high));
+	return true;
+}
+
+/*
+ * By how much the throughput N / R at the high load could grow with any number in flight, if the
+ * time R of an answer grows on by a constant for each: to 1 / slope.
+ */
+static double ceiling(const struct judgement *j)
+{
+	const struct verdict_load *high = &j->to->numbers.high;
+
+	return j->slope > 0 ? larger(high->rtt_ns / high->in_flight / j->slope, 1) : 1e9;
+}
+
+double shown_in_flight(const struct verdict_numbers *n)
+{
+	return n->slots && n->high.in_flight > n->slots ? n->slots : n->high.in_flight;
+}
+
+bool is_saturated(const struct judgement *j)
+{
+	return ceiling(j) < SATURATED_GAIN;
+}
+
+void judge_saturated(struct judgement *j)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+
+	decide(j->to, BOUND_SERVER, CONFIDENCE_HIGH);
+	j->to->gain_at_most = ceiling(j);
+	say(j->to,
+	    "%sMore calls in flight are served later: with %.1f an answer took %.3g ms, with "
+	    "%.1f it took %.3g ms.",
+	    *j->to->sentence ? " " : "", n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
+	    n->high.rtt_ns / 1e6);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A verdict in the making: its sentence, and the calls' times at low and at high load. The rules of
+ * verdict.c and slots.c share it; nothing else includes it.
+ */
+#ifndef XIDSCOPE_JUDGEMENT_H
+#define XIDSCOPE_JUDGEMENT_H
+
+#include "limits/sums.h"
+
+/* Fewer calls at a load prove nothing. */
+#define ENOUGH_CALLS 20
+/* Of the calls in flight at the high load, or of all slots: half or less. */
+#define LOW_LOAD 0.505
+
+#define MAX_TCP_SLOTS 65536 /* RPC_MAX_SLOT_TABLE_LIMIT, where there is no other limit */
+
+struct judgement {
+	const struct server_sums *v;
+	struct verdict *to;
+	double time[BOUNDS]; /* of the calls, by what they were held up by, ns */
+	double total; /* ... without waits for slots, ns */
+	double slope; /* an answer takes so much longer for each further call in flight, ns */
+};
+
+/* 0 if there is no whole. */
+static inline double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static inline double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Appends to the sentence; cuts it at its size. */
+__attribute__((format(printf, 2, 3))) void say(struct verdict *to, const char *format, ...);
+
+void decide(struct verdict *to, enum bound bound, enum confidence confidence);
+
+/* The LOADS of the kind of calls that took most of the time. */
+const struct load_sums *main_loads(const struct server_sums *v);
+
+/* The sum of @loads with @from to @below calls in flight on a transport. */
+struct load_sums load_sums_between(const struct load_sums *loads, double from, double below);
+
+/*
+ * Notes the calls at low and at high load in the verdict's numbers. Returns whether they can be
+ * compared. The slope is then that of the line between them, or a steeper one from any of @loads that
+ * is half of the high one or less: a server may be busy only from such a load on.
+ */
+bool compare_loads(struct judgement *j, const struct load_sums *loads, const struct load_sums *low,
+		   const struct load_sums *high);
+
+/* Whether the server gives hardly more answers for any more calls in flight. False without a
+ * comparison. */
+bool is_saturated(const struct judgement *j);
+
+/* Decides that it is so. */
+void judge_saturated(struct judgement *j);
+
+/* How many calls on a transport the sentence names for the high load: no more than there are slots. Of
+ * calls that took longer than the interval in which they ended the average exceeds them. */
+double shown_in_flight(const struct verdict_numbers *n);
+
+/* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
+ * with the setting and the gain, or the server. */
+void judge_slots(struct judgement *j, enum bound limit);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Whether more slots would help, how many and by how much: docs/VERDICT.md, "Slots or the server". */
+#include "limits/judgement.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the constants of docs/VERDICT.md ---- */
+
+/* An answer that takes so many times as long at one of the two loads as at the other takes as long, or nearly. */
+#define FLAT 1.1
+#define NEARLY_FLAT 1.2
+/* How much longer a call may take at the load that a gain is claimed for. */
+#define MOST_GROWTH 1.15
+/* What the times of a load may be wrong by. */
+#define MARGIN 1.3
+/* In flight of all slots: nearly all. */
+#define HIGH_LOAD (2.0 / 3)
+/* A setting that raises the slots by less is not worth a remount. */
+#define WORTH_IT 1.25
+
+#define MAX_RDMA_SLOTS 16384 /* RPCRDMA_MAX_SLOT_TABLE */
+#define MAX_SESSION_SLOTS 1024 /* NFS4_MAX_SLOT_TABLE */
+
+/* ---- slots and settings ---- */
+
+static uint32_t power_of_two_above(double n)
+{
+	uint32_t power = 1;
+
+	while (power < n && power < MAX_TCP_SLOTS)
+		power *= 2;
+	return power;
+}
+
+/* How many slots all transports have, RPC's or the session's; 0: unknown. */
+static double slots_of(const struct server_sums *v, enum bound limit)
+{
+	if (limit == BOUND_SESSION)
+		return v->session_slots;
+	if (v->slots_max >= MAX_TCP_SLOTS)
+		return 0;
+	return (double)v->slots_max * (v->transports ? v->transports : 1);
+}
+
+/* How many were held at once. */
+static double slots_held(const struct judgement *j)
+{
+	return j->to->numbers.concurrency *
+	       ratio((double)j->v->waits.queued.hold_ns, (double)j->v->waits.queued.total_ns);
+}
+
+/* The most that the setting allows, for all transports. */
+static double most_slots(const struct server_sums *v, enum bound limit)
+{
+	double transports = v->transports ? v->transports : 1;
+
+	if (limit == BOUND_SESSION)
+		return MAX_SESSION_SLOTS;
+	return transports * (strcmp(v->protocol, "rdma") ? MAX_TCP_SLOTS : MAX_RDMA_SLOTS);
+}
+
+static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
+{
+	struct verdict *to = j->to;
+	const struct server_sums *v = j->v;
+
+	if (limit == BOUND_SESSION) {
+		/* The server has granted fewer than the client wants: only it can grant more. */
+		if (v->session_slots && v->session_slots < v->session_slots_wanted) {
+			say(to,
+			    " The server grants %u of the %u session slots that the client asks for: "
+			    "raise the server's own limit; nconnect does not help.",
+			    v->session_slots, v->session_slots_wanted);
+			return;
+		}
+		snprintf(to->setting, sizeof(to->setting), "nfs.max_session_slots");
+		say(to, " All connections share the session: nconnect does not help.");
+	} else {
+		bool own = !strcmp(v->protocol, "rdma") || !strcmp(v->protocol, "udp");
+
+		snprintf(to->setting, sizeof(to->setting), "sunrpc.%s_slot_table_entries",
+			 own ? v->protocol : "tcp_max");
+		if (v->transports > 1)
+			slots = (slots + v->transports - 1) / v->transports;
+		say(to, " nconnect would add as many slots for each connection.");
+	}
+	snprintf(to->value, sizeof(to->value), "%u", slots);
+	to->remount = true;
+}
+
+/* ---- the bracket ---- */
+
+/*
+ * With calls in flight seen at half the slots or fewer and at nearly all of them: up to how many
+ * slots the calls' time is predicted to grow by MOST_GROWTH at most, and no further beyond the
+ * slots than the session saw below them; at most @wanted. Sets gain_at_least for as many.
+ */
+static double extrapolate(struct judgement *j, double slots, double wanted)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+	double per_slot = j->slope / (j->v->transports ? j->v->transports : 1) / n->hold_ns;
+	double most = slots * n->high.in_flight / n->low.in_flight, growth;
+
+	if (per_slot > 0 && most > slots + (MOST_GROWTH - 1) / per_slot)
+		most = slots + (MOST_GROWTH - 1) / per_slot;
+	if (wanted > most)
+		wanted = (uint32_t)most;
+	growth = 1 + per_slot * (wanted - slots);
+	j->to->gain_at_least = wanted / slots / growth / MARGIN;
+	if (j->to->gain_at_least < 1)
+		j->to->gain_at_least = 1;
+	return wanted;
+}
+
+static void say_slots(struct judgement *j, double slots, double wanted, bool varied,
+		      const char *what)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+
+	say(j->to, "All %.0f %s are in use while %.1f calls want one.", slots, what, wanted);
+	if (varied)
+		say(j->to,
+		    " With %.1f in flight an answer took %.3g ms, with %.1f it took %.3g ms.",
+		    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
+		    n->high.rtt_ns / 1e6);
+	else
+		say(j->to,
+		    " Whether more would help cannot be decided: the number in flight did not "
+		    "vary enough, and a server that serves no more at once looks the same.");
+	if (varied && j->to->confidence == CONFIDENCE_LOW)
+		say(j->to, " How much more would help cannot be decided.");
+}
+
+/*
+ * Hold time H of total T: with slots enough, each call takes H at best, so the gain is T / H. Of intervals in
+ * which calls waited for a part of the time, that part counts: all @slots (0: unknown) were in use in it.
+ */
+static double most_gain(const struct server_sums *v, double slots)
+{
+	double waited = (double)v->waits.queued.total_ns - (double)v->waits.queued.hold_ns;
+
+	if (v->waits.steady.hold_ns)
+		return (double)v->waits.steady.total_ns / (double)v->waits.steady.hold_ns;
+	if (v->waits.full.hold_ns)
+		return (double)v->waits.full.total_ns / (double)v->waits.full.hold_ns;
+	return larger(ratio((double)v->waits.queued.total_ns, (double)v->waits.queued.hold_ns),
+		      1 + ratio(waited, slots * (double)v->waits.queued_ns));
+}
+
+/* Whether an answer takes nearly as long at both loads. One that is faster at the high load shows that
+ * the server has changed meanwhile: its cache is warm, for example. */
+static bool is_flat(const struct verdict_numbers *n)
+{
+	return n->high.rtt_ns <= NEARLY_FLAT * n->low.rtt_ns &&
+	       n->low.rtt_ns <= NEARLY_FLAT * n->high.rtt_ns;
+}
+
+void judge_slots(struct judgement *j, enum bound limit)
+{
+	const char *what = limit == BOUND_SESSION ? "session slots" : "RPC slots";
+	double transports = j->v->transports ? j->v->transports : 1, known = slots_of(j->v, limit);
+	double slots = known > 0 ? known : slots_held(j), gain = most_gain(j->v, known);
+	double wanted = power_of_two_above(slots * gain), flat;
+	const struct load_sums *loads = main_loads(j->v);
+	struct verdict_numbers *n = &j->to->numbers;
+	struct load_sums low, high;
+	bool varied;
+
+	n->slots = (uint32_t)(slots / transports + 0.5);
+	low = load_sums_between(loads, 0, slots / transports * LOW_LOAD);
+	high = load_sums_between(loads, slots / transports * HIGH_LOAD, 1e9);
+	varied = compare_loads(j, loads, &low, &high);
+	if (is_saturated(j)) {
+		say(j->to, "Calls wait for %s, but more slots would hardly help.", what);
+		judge_saturated(j);
+		return;
+	}
+	decide(j->to, limit, CONFIDENCE_LOW);
+	if (varied && n->rtt_ns >= n->hold_ns / 2 && is_flat(n)) {
+		flat = extrapolate(j, slots, slots * gain);
+		if (flat >= slots * WORTH_IT || flat >= slots * gain) {
+			j->to->confidence = n->high.rtt_ns <= FLAT * n->low.rtt_ns ?
+						    CONFIDENCE_HIGH :
+						    CONFIDENCE_MEDIUM;
+			wanted = flat;
+		} else {
+			j->to->gain_at_least = 1;
+		}
+	}
+	if (wanted > most_slots(j->v, limit))
+		wanted = most_slots(j->v, limit);
+	j->to->gain_at_most = gain < wanted / slots ? gain : wanted / slots;
+	if (j->to->gain_at_least > j->to->gain_at_most)
+		j->to->gain_at_least = j->to->gain_at_most;
+	say_slots(j, slots, slots * gain, varied, what);
+	set_slots(j, limit, (uint32_t)(wanted + 0.999));
+}

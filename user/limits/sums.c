@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The sums from which the verdict on a server is made. */
+#include "limits/sums.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* One server in one interval. */
+struct interval {
+	const struct delta *d;
+	const struct server_delta *server;
+	const char *name;
+	uint64_t ns;
+	uint64_t calls, replies, total_ns, phase_ns[RPC_PHASES];
+	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
+	struct load_sums kinds[CALL_KINDS];
+	bool grown; /* the session, by slots that the server grants */
+};
+
+void limit_sums_free(struct limit_sums *h)
+{
+	free(h->servers);
+	*h = (struct limit_sums){};
+}
+
+const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server)
+{
+	for (size_t i = 0; i < h->count; i++)
+		if (!strcmp(h->servers[i].server, server))
+			return &h->servers[i];
+	return NULL;
+}
+
+static struct server_sums *server_get(struct limit_sums *h, const char *server)
+{
+	struct server_sums *v = (struct server_sums *)server_sums_of(h, server);
+
+	if (v)
+		return v;
+	v = ARRAY_APPEND(h->servers, h->count);
+	if (v)
+		snprintf(v->server, sizeof(v->server), "%s", server);
+	return v;
+}
+
+enum call_kind call_kind_of(const char *op)
+{
+	if (!strncmp(op, "READ", 4) && (!op[4] || !strcmp(op + 4, "_PLUS")))
+		return CALL_READ;
+	return strcmp(op, "WRITE") ? CALL_OTHER : CALL_WRITE;
+}
+
+static void add_ops(struct interval *n)
+{
+	for (const struct op_delta *o = n->d->ops; o < n->d->ops + n->d->op_count; o++) {
+		struct load_sums *kind = &n->kinds[call_kind_of(o->now->op)];
+		uint64_t calls;
+
+		if (strcmp(o->now->server, n->name) != 0)
+			continue;
+		calls = time_histogram_count(&o->total);
+		n->calls += calls;
+		n->total_ns += o->total.sum_ns;
+		for (int p = 0; p < RPC_PHASES; p++)
+			n->phase_ns[p] += o->phase_ns[p];
+		kind->calls += calls;
+		kind->rtt_ns += o->phase_ns[RPC_PHASE_RTT];
+		kind->bytes += o->sent_bytes + o->received_bytes;
+	}
+}
+
+static void add_transports(struct server_sums *v, struct interval *n)
+{
+	const struct delta *d = n->d;
+
+	v->transports = 0;
+	v->slots_max = 0;
+	for (const struct transport_delta *t = d->transports;
+	     t < d->transports + d->transport_count; t++) {
+		if (strcmp(t->now->server, n->name) != 0)
+			continue;
+		n->replies += t->replies;
+		v->retransmits += t->retransmits;
+		v->segments += t->segments;
+		v->segments_lost += t->segments_lost;
+		v->timeouts += t->timeouts;
+		v->disconnects += t->disconnects;
+		v->connects += t->connects;
+		for (int l = 0; l < RPC_LIMITS; l++)
+			if (n->saturated_ns[l] < t->saturated_ns[l])
+				n->saturated_ns[l] =
+					t->saturated_ns[l] < n->ns ? t->saturated_ns[l] : n->ns;
+		v->transports += t->now->alive;
+		if (v->slots_max < t->now->slots_max)
+			v->slots_max = t->now->slots_max;
+		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
+	}
+	for (int l = 0; l < RPC_LIMITS; l++)
+		v->saturated_ns[l] += n->saturated_ns[l];
+}
+
+static uint64_t depth_count(const struct depth_histogram *h)
+{
+	uint64_t count = 0;
+
+	for (int i = 0; i < DEPTH_BUCKETS; i++)
+		count += h->bucket[i];
+	return count;
+}
+
+/* For how long a call waited for a slot, RPC's or the session's. */
+static uint64_t without_slot_ns(const struct interval *n)
+{
+	uint64_t rpc = n->saturated_ns[RPC_LIMIT_SLOT],
+		 session = n->saturated_ns[RPC_LIMIT_SESSION];
+
+	return rpc > session ? rpc : session;
+}
+
+/* How many calls were in flight on a transport on average over time, by Little's law; 0: not all of
+ * the interval was busy, so that the average would say little about the calls. */
+static double busy_in_flight(const struct server_sums *v, const struct interval *n)
+{
+	uint64_t full = without_slot_ns(n), rtt = 0;
+
+	if (full < n->ns / 10 * 9 || !v->transports)
+		return 0;
+	for (int k = 0; k < CALL_KINDS; k++)
+		rtt += n->kinds[k].rtt_ns;
+	return (double)rtt / (double)n->ns / v->transports;
+}
+
+/* Adds each kind's calls where they belong by how many calls were in flight in this interval: as
+ * they ended, or over time, since those that end together find less and less. */
+static void add_load(struct server_sums *v, const struct interval *n, uint64_t calls,
+		     uint64_t depth)
+{
+	double ended_with = 1 + (double)depth / (double)calls, busy = busy_in_flight(v, n);
+	double in_flight = busy > ended_with ? busy : ended_with;
+	uint32_t load = histogram_index((uint64_t)(in_flight * 16), 2, DEPTH_OVERFLOW);
+
+	for (int k = 0; k < CALL_KINDS; k++) {
+		struct load_sums *to = &v->loads[k][load];
+
+		to->calls += n->kinds[k].calls;
+		to->in_flight += in_flight * (double)n->kinds[k].calls;
+		to->rtt_ns += n->kinds[k].rtt_ns;
+		to->bytes += n->kinds[k].bytes;
+	}
+}
+
+static void add_server(struct server_sums *v, struct interval *n)
+{
+	const struct rpc_server_state *s = n->server->now;
+	const struct depth_histogram *pending = &n->server->depth[RPC_QUEUE_PENDING];
+	uint64_t calls = depth_count(pending), depth = pending->sum;
+
+	v->credentials_ns += n->server->credentials_ns;
+	if (v->session_slots < s->session_slots) {
+		n->grown = v->session_slots;
+		v->session_slots = s->session_slots;
+	}
+	v->depth_calls += calls;
+	v->depth += depth;
+	if (calls)
+		add_load(v, n, calls, depth);
+	v->oldest_ns = 0;
+	for (int q = 0; q < RPC_QUEUES; q++)
+		if (v->oldest_ns < s->oldest_ns[q])
+			v->oldest_ns = s->oldest_ns[q];
+}
+
+/* Notes how much of the calls' time was not spent waiting for slots, if they waited. */
+static void add_queued(struct server_sums *v, const struct interval *n)
+{
+	uint64_t queued = n->phase_ns[RPC_PHASE_SLOT] + n->phase_ns[RPC_PHASE_SESSION];
+	uint64_t full = without_slot_ns(n), before;
+
+	before = v->waits.full_ns;
+	v->waits.full_ns = full < n->ns - n->ns / 20 ? 0 : before + n->ns;
+	if (queued * 10 < n->total_ns || queued >= n->total_ns)
+		return;
+	v->waits.queued.total_ns += n->total_ns;
+	v->waits.queued.hold_ns += n->total_ns - queued;
+	v->waits.queued_ns += full;
+	if (!v->waits.full_ns)
+		return;
+	v->waits.full.total_ns += n->total_ns;
+	v->waits.full.hold_ns += n->total_ns - queued;
+	/* The first calls of a burst found fewer before them than later ones do. */
+	if ((double)before * (double)n->calls < (double)n->total_ns)
+		return;
+	v->waits.steady.total_ns += n->total_ns;
+	v->waits.steady.hold_ns += n->total_ns - queued;
+}
+
+/* What waited for fewer session slots than there are now says nothing of these. */
+static void forget_waits(struct server_sums *v)
+{
+	v->outgrown_ns = v->phase_ns[RPC_PHASE_SESSION];
+	v->waits = (struct slot_waits){};
+}
+
+static void add_silence(struct server_sums *v, const struct interval *n)
+{
+	bool answered = snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES) ? n->replies : n->calls;
+
+	/* A call that is younger than the interval may be the first one. */
+	if (answered || !v->oldest_ns)
+		v->silent_ns = 0;
+	else if (v->silent_ns || v->oldest_ns >= n->ns)
+		v->silent_ns += n->ns;
+}
+
+static void add_interval(struct server_sums *v, struct interval *n)
+{
+	const struct calls *end = &n->d->end->calls;
+
+	add_ops(n);
+	add_transports(v, n);
+	add_server(v, n);
+	v->unknown |= end->unknown;
+	v->kerberos = false;
+	for (size_t i = 0; i < end->mount_count; i++)
+		v->kerberos |= end->mounts[i].kerberos && !strcmp(end->mounts[i].server, n->name);
+	v->session_slots_wanted = end->session_slots_wanted;
+	v->ns += n->ns;
+	v->calls += n->calls;
+	v->total_ns += n->total_ns;
+	for (int p = 0; p < RPC_PHASES; p++)
+		v->phase_ns[p] += n->phase_ns[p];
+	if (n->calls || v->oldest_ns) {
+		v->active_ns += n->ns;
+		v->cpu_waiting_ns += n->d->cpu_waiting_ns < n->ns ? n->d->cpu_waiting_ns : n->ns;
+	}
+	add_silence(v, n);
+	if (n->grown)
+		forget_waits(v);
+	else
+		add_queued(v, n);
+}
+
+int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
+			  const struct server_delta *server)
+{
+	struct server_sums *v = server_get(h, server->now->server);
+	struct interval n = { .d = d, .server = server, .name = server->now->server, .ns = d->ns };
+
+	if (!v)
+		return -ENOMEM;
+	add_interval(v, &n);
+	return 0;
+}
+
+int limit_sums_add(struct limit_sums *h, const struct delta *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->server_count && !err; i++)
+		err = limit_sums_add_server(h, d, &d->servers[i]);
+	return err;
+}

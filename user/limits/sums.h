@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The sums over intervals from which the verdict on a server is made, and the calls' times by how
+ * many calls were in flight.
+ */
+#ifndef XIDSCOPE_SUMS_H
+#define XIDSCOPE_SUMS_H
+
+#include "limits/verdict.h"
+
+/* Calls whose times may be compared with each other. */
+enum call_kind { CALL_READ, CALL_WRITE, CALL_OTHER, CALL_KINDS };
+
+/* Calls of one kind, in intervals with about as many calls in flight. */
+struct load_sums {
+	uint64_t calls;
+	double in_flight; /* per transport as a call ends, added up over the calls */
+	uint64_t rtt_ns;
+	uint64_t bytes;
+};
+
+/* In flight from a quarter of a call to 2^18, in steps as those of depths. */
+#define LOADS DEPTH_BUCKETS
+
+/* Waits for slots, RPC's or the session's, since the server last granted more of these. */
+struct slot_waits {
+	/* Of the intervals in which calls waited, of those in which at least one did all of the time, and
+	 * of those before which it had been so for as long as a call takes: all the calls' time, and
+	 * that without these waits. */
+	struct {
+		uint64_t total_ns, hold_ns;
+	} queued, full, steady;
+	uint64_t queued_ns; /* of those of queued: in which at least one did */
+	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
+};
+
+struct server_sums {
+	char server[LABEL_SIZE];
+	char protocol[RPC_PROTO_LEN]; /* of its transports */
+	uint64_t ns; /* of all intervals */
+	uint64_t active_ns; /* of those in which calls ended or waited */
+	uint64_t silent_ns; /* of the last ones, in which a call waited and none was answered */
+	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;
+	struct slot_waits waits;
+	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
+	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */
+	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
+	uint64_t depth; /* ... per transport, added up, without that call itself */
+	uint64_t segments, segments_lost; /* TCP's */
+	uint64_t cpu_waiting_ns; /* of the active time, in which a task waited for a CPU */
+	uint64_t retransmits, timeouts, disconnects, connects;
+	uint64_t oldest_ns; /* at the end */
+	uint64_t unknown; /* facts, in any interval */
+	bool kerberos; /* of any of its mounts, at the end */
+	uint32_t slots_max, session_slots, session_slots_wanted, transports; /* at the end */
+	struct load_sums loads[CALL_KINDS][LOADS];
+};
+
+enum call_kind call_kind_of(const char *op);
+
+/* The same as limit_sums_add(), of one server. */
+int limit_sums_add_server(struct limit_sums *h, const struct delta *d,
+			  const struct server_delta *server);
+
+/* The sums of @server, or NULL. */
+const struct server_sums *server_sums_of(const struct limit_sums *h, const char *server);
+
+#endif

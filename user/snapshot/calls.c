@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The calls of the NFS client: names, durations, and entries by their labels. */
+#include "snapshot/calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "snapshot/table.h"
+
+const char *const rpc_source_names[RPC_SOURCES] = {
+	[RPC_SOURCE_NONE] = "none",
+	[RPC_SOURCE_BTF] = "btf",
+	[RPC_SOURCE_TRACEPOINTS] = "tracepoints",
+	[RPC_SOURCE_MOUNTSTATS] = "mountstats",
+};
+
+const char *const rpc_phase_names[RPC_PHASES] = {
+	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",     [RPC_PHASE_SEND] = "send",
+	[RPC_PHASE_DELAY] = "delay",     [RPC_PHASE_RESEND] = "resend", [RPC_PHASE_SETUP] = "setup",
+	[RPC_PHASE_RTT] = "rtt",         [RPC_PHASE_FINISH] = "finish",
+};
+
+const char *const rpc_limit_names[RPC_LIMITS] = {
+	[RPC_LIMIT_SLOT] = "slot",
+	[RPC_LIMIT_SESSION] = "session",
+	[RPC_LIMIT_SEND] = "send",
+};
+
+const char *const rpc_queue_names[RPC_QUEUES] = {
+	[RPC_QUEUE_SLOT] = "slot", [RPC_QUEUE_SESSION] = "session", [RPC_QUEUE_SEND] = "send",
+	[RPC_QUEUE_XMIT] = "xmit", [RPC_QUEUE_PENDING] = "pending",
+};
+
+/* ---- durations ---- */
+
+/* Whether nothing lies between the first bucket, of 0 ns, and the last one, where the source
+ * mountstats counts: most phases of most calls, and a file has a thousand histograms. */
+static bool is_empty_between(const struct time_histogram *h)
+{
+	return !h->sum_ns;
+}
+
+uint64_t time_histogram_count(const struct time_histogram *h)
+{
+	uint64_t count = 0;
+
+	if (is_empty_between(h))
+		return h->bucket[0] + h->bucket[TIME_OVERFLOW];
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		count += h->bucket[i];
+	return count;
+}
+
+void time_histogram_add(struct time_histogram *to, const struct time_histogram *from)
+{
+	if (is_empty_between(from)) {
+		to->bucket[0] += from->bucket[0];
+		to->bucket[TIME_OVERFLOW] += from->bucket[TIME_OVERFLOW];
+		return;
+	}
+	to->sum_ns += from->sum_ns;
+	for (int i = 0; i < TIME_BUCKETS; i++)
+		to->bucket[i] += from->bucket[i];
+}
+
+uint64_t time_histogram_quantile(const struct time_histogram *h, double q)
+{
+	uint64_t count = time_histogram_count(h), below = 0;
+	double rank = q * (double)count;
+
+	if (!count)
+		return 0;
+	for (uint32_t i = 0; i < TIME_OVERFLOW; i++) {
+		below += h->bucket[i];
+		if (below && (double)below >= rank)
+			return histogram_bound(i, TIME_SHIFT);
+	}
+	return UINT64_MAX;
+}
+
+/* ---- entries ---- */
+
+const char *endpoint_text(char *text, const struct endpoint *e)
+{
+	bool brackets = e->port && strchr(e->address, ':');
+	int len = snprintf(text, ENDPOINT_SIZE, "%s%s%s", brackets ? "[" : "", e->address,
+			   brackets ? "]" : "");
+
+	if (e->port)
+		snprintf(text + len, ENDPOINT_SIZE - (size_t)len, ":%u", e->port);
+	return text;
+}
+
+void calls_free(struct calls *c)
+{
+	table_free_part(c, offsetof(struct snapshot, calls));
+	*c = (struct calls){};
+}
+
+#define GET(id, part, ...) table_get(&tables[id], part, (const void *const[]){ __VA_ARGS__ })
+
+struct rpc_op *snapshot_op(struct calls *c, const char *server, const char *op)
+{
+	return GET(TABLE_OPS, c, server, op);
+}
+
+struct rpc_error *snapshot_error(struct calls *c, const char *server, const char *op,
+				 const char *status)
+{
+	return GET(TABLE_ERRORS, c, server, op, status);
+}
+
+struct rpc_transport_state *snapshot_transport(struct calls *c, const char *server,
+					       const char *name)
+{
+	return GET(TABLE_TRANSPORTS, c, server, name);
+}
+
+struct rpc_server_state *snapshot_server(struct calls *c, const char *server)
+{
+	return GET(TABLE_SERVERS, c, server);
+}
+
+struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind)
+{
+	return GET(TABLE_EPISODES, c, server, kind);
+}
+
+struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
+{
+	return table_get_like(&tables[TABLE_MOUNTS], c, like);
+}
+
+struct rpc_storage *snapshot_storage(struct calls *c, const char *server)
+{
+	return GET(TABLE_STORAGES, c, server);
+}

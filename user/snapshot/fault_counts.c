@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* GPU faults and other events of the kernel: entries by their labels. */
+#include "snapshot/fault_counts.h"
+
+#include "snapshot/table.h"
+
+const char *const fault_path_names[FAULT_PATHS] = {
+	[FAULT_PATH_BOTH] = "both",
+	[FAULT_PATH_TEXT] = "text",
+	[FAULT_PATH_DRIVER] = "driver",
+};
+
+void fault_counts_free(struct fault_counts *counts)
+{
+	table_free_part(counts, offsetof(struct snapshot, faults));
+	*counts = (struct fault_counts){};
+}
+
+#define GET(id, part, ...) table_get(&tables[id], part, (const void *const[]){ __VA_ARGS__ })
+
+struct fault *snapshot_fault(struct fault_counts *counts, const struct fault *like)
+{
+	return table_get_like(&tables[TABLE_FAULTS], counts, like);
+}
+
+struct kernel_event *snapshot_kernel_event(struct fault_counts *counts, bool gpu_driver,
+					   const char *kind, const char *device)
+{
+	return GET(TABLE_KERNEL_EVENTS, counts, &gpu_driver, kind, device);
+}
+
+struct gpu_info *snapshot_gpu(struct fault_counts *counts, const char *gpu)
+{
+	return GET(TABLE_GPUS, counts, gpu);
+}
+
+struct unverified_xid *snapshot_unverified(struct fault_counts *counts, const char *gpu,
+					   unsigned int code)
+{
+	return GET(TABLE_UNVERIFIED, counts, gpu, &code);
+}
+
+struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *gpu,
+				       const char *evidence)
+{
+	return GET(TABLE_RECOVERIES, counts, gpu, evidence);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The program itself: entries of its arrays. */
+#include "snapshot/self.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void snapshot_hook(struct self *s, const char *name, bool attached)
+{
+	if (s->hook_count < sizeof(s->hooks) / sizeof(s->hooks[0]))
+		s->hooks[s->hook_count++] = (struct hook_state){ name, attached };
+}
+
+void snapshot_drop(struct self *s, const char *reason, uint64_t count)
+{
+	for (size_t i = 0; i < s->drop_count; i++)
+		if (!strcmp(s->drops[i].reason, reason)) {
+			s->drops[i].count += count;
+			return;
+		}
+	if (s->drop_count < sizeof(s->drops) / sizeof(s->drops[0]))
+		s->drops[s->drop_count++] = (struct drop_count){ reason, count };
+}
+
+void snapshot_health(struct self *s, const char *check, int level)
+{
+	if (s->health_count < sizeof(s->health) / sizeof(s->health[0]))
+		s->health[s->health_count++] = (struct health_state){ check, level };
+}
+
+void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t ns)
+{
+	struct program_run *p;
+
+	for (p = s->programs; p < s->programs + s->program_count; p++)
+		if (!strcmp(p->name, name)) {
+			p->runs += runs;
+			p->ns += ns;
+			return;
+		}
+	if (s->program_count == sizeof(s->programs) / sizeof(s->programs[0]))
+		return;
+	p = &s->programs[s->program_count++];
+	*p = (struct program_run){ .runs = runs, .ns = ns };
+	snprintf(p->name, sizeof(p->name), "%s", name);
+}
+
+void self_add(struct self *s, const struct self *past)
+{
+	for (size_t i = 0; i < past->drop_count; i++)
+		snapshot_drop(s, past->drops[i].reason, past->drops[i].count);
+	for (size_t i = 0; i < past->program_count; i++)
+		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
+				 past->programs[i].ns);
+}

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The rows of a snapshot's fields, and the functions that work from any row. */
+#include "snapshot/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "snapshot/delta.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+#define MEMBER(type, member) (((const struct type *)NULL)->member)
+#define ROW(type_, as, what, member, ...)                                                  \
+	{                                                                                  \
+		.offset = offsetof(struct type_, member),                                  \
+		.count = sizeof(MEMBER(type_, member)) / SIZE_OF_##as, .type = FIELD_##as, \
+		.role = FIELD_##what, __VA_ARGS__                                          \
+	}
+/* The same with a difference, in an entry of another type. */
+#define DIFF(type_, delta_type, as, what, member, ...) \
+	ROW(type_, as, what, member, .delta = offsetof(struct delta_type, member), __VA_ARGS__)
+
+#define SIZE_OF_TEXT 1
+#define SIZE_OF_NAME sizeof(const char *)
+#define SIZE_OF_U64 8
+#define SIZE_OF_U32 4
+#define SIZE_OF_BOOL 1
+#define SIZE_OF_DOUBLE 8
+#define SIZE_OF_SIZE 8
+#define SIZE_OF_TIMES 8
+#define SIZE_OF_OTHER 1
+
+/* ---- the rows; what is left out of recordings says so. clang-format off: a row a line ---- */
+/* clang-format off */
+
+static const struct field snapshot_fields[] = {
+	ROW(snapshot, U64, LARGEST, time_ns),
+	ROW(snapshot, DOUBLE, LARGEST, wall),
+	ROW(snapshot, U32, DETAIL, calls.source),
+	ROW(snapshot, NAME, DETAIL, calls.rpc_missing),
+	ROW(snapshot, U64, DETAIL, calls.unknown),
+	ROW(snapshot, U32, LARGEST, calls.session_slots_wanted),
+	ROW(snapshot, BOOL, DETAIL, faults.gpu_watched),
+	ROW(snapshot, U64, LARGEST, faults.open_faults),
+	ROW(snapshot, SIZE, DETAIL, self.rpc_hook_count),
+	ROW(snapshot, U64, COUNTER, calls.cpu_waiting_ns, .delta = offsetof(struct delta, cpu_waiting_ns)),
+	ROW(snapshot, U64, COUNTER, calls.folded_entries, .left_out = true),
+	ROW(snapshot, U64, COUNTER, faults.fault_paths, .left_out = true),
+	ROW(snapshot, U64, COUNTER, faults.log_lost, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.resident_bytes, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.map_bytes, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.program_bytes, .left_out = true),
+	ROW(snapshot, U64, LARGEST, self.trace_bytes, .left_out = true),
+	ROW(snapshot, DOUBLE, LARGEST, self.export_seconds, .left_out = true),
+	ROW(snapshot, U64, COUNTER, self.export_errors, .left_out = true),
+};
+
+static const struct field op_fields[] = {
+	ROW(rpc_op, TEXT, LABEL, server),
+	ROW(rpc_op, TEXT, LABEL, op),
+	DIFF(rpc_op, op_delta, TIMES, COUNTER, total),
+	ROW(rpc_op, TIMES, COUNTER, phase, .delta = offsetof(struct op_delta, phase_ns), .sums = true),
+	DIFF(rpc_op, op_delta, U64, COUNTER, sent_bytes),
+	DIFF(rpc_op, op_delta, U64, COUNTER, received_bytes),
+};
+
+static const struct field error_fields[] = {
+	ROW(rpc_error, TEXT, LABEL, server),
+	ROW(rpc_error, TEXT, LABEL, op),
+	ROW(rpc_error, TEXT, LABEL, status),
+	DIFF(rpc_error, error_delta, U64, COUNTER, count),
+};
+
+static const struct field transport_fields[] = {
+	ROW(rpc_transport_state, TEXT, LABEL, server),
+	ROW(rpc_transport_state, TEXT, LABEL, name),
+	ROW(rpc_transport_state, TEXT, DETAIL, protocol),
+	ROW(rpc_transport_state, TEXT, ALONE, remote.address),
+	ROW(rpc_transport_state, U32, ALONE, remote.port),
+	ROW(rpc_transport_state, TEXT, ALONE, local.address),
+	ROW(rpc_transport_state, U32, ALONE, local.port),
+	ROW(rpc_transport_state, BOOL, LARGEST, alive),
+	ROW(rpc_transport_state, BOOL, SMALLEST, named_only),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, retransmits),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, timeouts),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, disconnects),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, connects),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, replies),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, rtt_ns),
+	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments),
+	DIFF(rpc_transport_state, transport_delta, U64, OWN_COUNTER, segments_lost),
+	ROW(rpc_transport_state, U64, LARGEST, oldest_ns),
+	DIFF(rpc_transport_state, transport_delta, U64, COUNTER, saturated_ns),
+	ROW(rpc_transport_state, U32, LARGEST, slots_max),
+	ROW(rpc_transport_state, U32, SUM, slots_allocated),
+	ROW(rpc_transport_state, U32, SUM, slots_in_flight),
+};
+
+static const struct field server_fields[] = {
+	ROW(rpc_server_state, TEXT, LABEL, server),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, depth),
+	ROW(rpc_server_state, U32, LARGEST, depth_max),
+	ROW(rpc_server_state, U64, LARGEST, oldest_ns),
+	DIFF(rpc_server_state, server_delta, U64, COUNTER, credentials_ns),
+	ROW(rpc_server_state, U32, LARGEST, session_slots),
+	ROW(rpc_server_state, NAME, DETAIL, bound_by, .left_out = true),
+};
+
+static const struct field mount_fields[] = {
+	ROW(nfs_mount, TEXT, LABEL, server),
+	ROW(nfs_mount, TEXT, LABEL, export),
+	ROW(nfs_mount, TEXT, LABEL, mountpoint),
+	ROW(nfs_mount, TEXT, LABEL, version),
+	ROW(nfs_mount, BOOL, DETAIL, kerberos),
+	ROW(nfs_mount, U64, DETAIL, device, .left_out = true),
+	ROW(nfs_mount, BOOL, DETAIL, elsewhere, .left_out = true),
+	ROW(nfs_mount, TEXT, DETAIL, remote.address, .left_out = true),
+	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
+};
+
+static const struct field slow_fields[] = {
+	ROW(slow_call, DOUBLE, DETAIL, time),
+	ROW(slow_call, TEXT, DETAIL, server),
+	ROW(slow_call, TEXT, DETAIL, op),
+	ROW(slow_call, TEXT, DETAIL, mount),
+	ROW(slow_call, TEXT, DETAIL, comm),
+	ROW(slow_call, U32, DETAIL, pid),
+	ROW(slow_call, U32, DETAIL, status),
+	ROW(slow_call, U64, DETAIL, total_ns),
+	ROW(slow_call, U64, DETAIL, phase_ns),
+	ROW(slow_call, U32, DETAIL, client, .left_out = true),
+};
+
+static const struct field fault_fields[] = {
+	ROW(fault, TEXT, LABEL, device),
+	ROW(fault, U32, LABEL, code),
+	ROW(fault, BOOL, LABEL, nvswitch),
+	ROW(fault, TEXT, LABEL, severity),
+	ROW(fault, TEXT, LABEL, action),
+	DIFF(fault, fault_delta, U64, COUNTER, count),
+	ROW(fault, DOUBLE, LARGEST, last),
+	ROW(fault, U64, COUNTER, incidents, .left_out = true),
+	ROW(fault, DOUBLE, SMALLEST, first, .left_out = true),
+	ROW(fault, U32, DETAIL, causes, .left_out = true),
+	ROW(fault, U32, DETAIL, place, .left_out = true),
+	ROW(fault, OTHER, ALONE, repeats, .left_out = true),
+	ROW(fault, U64, SUM, recent, .left_out = true),
+	ROW(fault, U32, DETAIL, boots, .left_out = true),
+};
+
+static const struct field kernel_event_fields[] = {
+	ROW(kernel_event, BOOL, LABEL, gpu_driver),
+	ROW(kernel_event, TEXT, LABEL, kind),
+	ROW(kernel_event, TEXT, LABEL, device),
+	DIFF(kernel_event, kernel_event_delta, U64, COUNTER, count),
+	ROW(kernel_event, DOUBLE, LARGEST, last),
+};
+
+static const struct field hook_fields[] = {
+	ROW(hook_state, NAME, LABEL, name),
+	ROW(hook_state, BOOL, LARGEST, attached),
+};
+
+static const struct field drop_fields[] = {
+	ROW(drop_count, NAME, LABEL, reason),
+	ROW(drop_count, U64, COUNTER, count),
+};
+
+static const struct field episode_fields[] = {
+	ROW(episode_stats, TEXT, LABEL, server),
+	ROW(episode_stats, NAME, LABEL, kind),
+	ROW(episode_stats, TIMES, COUNTER, seconds),
+	ROW(episode_stats, U64, COUNTER, bytes),
+};
+
+static const struct field storage_fields[] = {
+	ROW(rpc_storage, TEXT, LABEL, server),
+	ROW(rpc_storage, TEXT, DETAIL, storage),
+};
+
+static const struct field gpu_fields[] = {
+	ROW(gpu_info, TEXT, LABEL, gpu),
+	ROW(gpu_info, TEXT, DETAIL, uuid),
+	ROW(gpu_info, TEXT, DETAIL, serial),
+	ROW(gpu_info, BOOL, DETAIL, rate_limited),
+	ROW(gpu_info, U64, LARGEST, past_failures),
+};
+
+static const struct field unverified_fields[] = {
+	ROW(unverified_xid, TEXT, LABEL, gpu),
+	ROW(unverified_xid, U32, LABEL, code),
+	ROW(unverified_xid, U64, COUNTER, count),
+};
+
+static const struct field recovery_fields[] = {
+	ROW(gpu_recovery, TEXT, LABEL, gpu),
+	ROW(gpu_recovery, TEXT, LABEL, evidence),
+	ROW(gpu_recovery, DOUBLE, LARGEST, time),
+};
+
+static const struct field health_fields[] = {
+	ROW(health_state, NAME, LABEL, check),
+	ROW(health_state, U32, LARGEST, level),
+};
+
+static const struct field program_fields[] = {
+	ROW(program_run, TEXT, LABEL, name),
+	ROW(program_run, U64, COUNTER, runs),
+	ROW(program_run, U64, COUNTER, ns),
+};
+/* clang-format on */
+
+/* ---- the tables ---- */
+
+#define TYPE_OF(of, member) __typeof__(*((of *)NULL)->member)
+#define TABLE(in, where, list, number, rows, ...)                                      \
+	{                                                                              \
+		.part = offsetof(struct snapshot, where), .array = offsetof(in, list), \
+		.entries = offsetof(in, number), .size = sizeof(TYPE_OF(in, list)),    \
+		.fields = rows, .field_count = LENGTH(rows), __VA_ARGS__               \
+	}
+#define CALLS(...) TABLE(struct calls, calls, __VA_ARGS__)
+#define FAULTS(...) TABLE(struct fault_counts, faults, __VA_ARGS__)
+#define SELF(...) TABLE(struct self, self, __VA_ARGS__, .fixed = true)
+#define DELTA(list, number)                              \
+	.delta_array = offsetof(struct delta, list),     \
+	.delta_entries = offsetof(struct delta, number), \
+	.delta_size = sizeof(TYPE_OF(struct delta, list))
+
+const struct table tables[TABLES] = {
+	[TABLE_SNAPSHOT] = { .size = sizeof(struct snapshot),
+			     .max = 1,
+			     .fixed = true,
+			     .fields = snapshot_fields,
+			     .field_count = LENGTH(snapshot_fields) },
+	[TABLE_OPS] = CALLS(ops, op_count, op_fields, .max = 2048, .series = RPC_PHASES,
+			    DELTA(ops, op_count)),
+	[TABLE_ERRORS] = CALLS(errors, error_count, error_fields, .max = 4096, .series = 1,
+			       DELTA(errors, error_count)),
+	[TABLE_TRANSPORTS] =
+		CALLS(transports, transport_count, transport_fields, .max = 4096,
+		      .series = RPC_LIMITS, DELTA(transports, transport_count), .delta_all = true),
+	[TABLE_SERVERS] =
+		CALLS(servers, server_count, server_fields, .max = 2048, .series = RPC_QUEUES,
+		      DELTA(servers, server_count), .delta_all = true),
+	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096, .series = 1),
+	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
+	[TABLE_FAULTS] =
+		FAULTS(faults, fault_count, fault_fields, .max = 4096, DELTA(faults, fault_count)),
+	[TABLE_KERNEL_EVENTS] = FAULTS(kernel_events, kernel_event_count, kernel_event_fields,
+				       .max = 4096, DELTA(kernel_events, kernel_event_count)),
+	[TABLE_HOOKS] = SELF(hooks, hook_count, hook_fields, .max = SELF_HOOKS),
+	[TABLE_DROPS] = SELF(drops, drop_count, drop_fields, .max = SELF_DROPS),
+	[TABLE_EPISODES] = CALLS(episodes, episode_count, episode_fields),
+	[TABLE_STORAGES] = CALLS(storages, storage_count, storage_fields, .series = 1),
+	[TABLE_GPUS] = FAULTS(gpus, gpu_count, gpu_fields),
+	[TABLE_UNVERIFIED] = FAULTS(unverified, unverified_count, unverified_fields),
+	[TABLE_RECOVERIES] = FAULTS(recoveries, recovery_count, recovery_fields),
+	[TABLE_HEALTH] = SELF(health, health_count, health_fields),
+	[TABLE_PROGRAMS] = SELF(programs, program_count, program_fields),
+};
+
+size_t table_count(const struct table *t, const void *part)
+{
+	return t->entries ? *(const size_t *)((const char *)part + t->entries) : 1;
+}
+
+char *table_array(const struct table *t, const void *part)
+{
+	char *member = (char *)part + t->array;
+
+	return t->fixed ? member : *(char **)member;
+}
+
+void table_free_part(void *part, size_t offset)
+{
+	for (const struct table *t = tables + 1; t < tables + TABLES; t++)
+		if (t->part == offset && !t->fixed)
+			free(table_array(t, part));
+}
+
+/* ---- entries ---- */
+
+#define LABELS_MAX 5
+
+size_t field_size(const struct field *f)
+{
+	return f->count *
+	       (f->type == FIELD_U32                                                     ? 4 :
+		f->type == FIELD_TEXT || f->type == FIELD_BOOL || f->type == FIELD_OTHER ? 1 :
+											   8);
+}
+
+static size_t label_count(const struct table *t)
+{
+	size_t count = 0;
+
+	while (count < t->field_count && t->fields[count].role == FIELD_LABEL)
+		count++;
+	return count;
+}
+
+/* Whether a label of an entry is this one: a text, or the number at @label. */
+static bool is_label(const struct field *f, const char *at, const char *label)
+{
+	switch (f->type) {
+	case FIELD_NAME:
+		at = *(const char *const *)at;
+		/* fall through */
+	case FIELD_TEXT:
+		return *at == *label && !strcmp(at, label);
+	case FIELD_BOOL:
+		return *at == *label;
+	default:
+		return !memcmp(at, label, sizeof(uint32_t));
+	}
+}
+
+/* The labels of an entry, as is_label() takes them. */
+static void labels_of(const struct table *t, const void *entry, const void **labels)
+{
+	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++) {
+		const char *at = (const char *)entry + f->offset;
+
+		*labels++ = f->type == FIELD_NAME ? *(const char *const *)at : at;
+	}
+}
+
+/* The entry with these labels, or NULL: from place @at on, and from the last label on, in which most entries differ. */
+static char *find(const struct table *t, const void *part, const void *const *labels, size_t at)
+{
+	size_t count = table_count(t, part), number = label_count(t), l;
+	char *array = table_array(t, part), *entry;
+	const struct field *last = &t->fields[number - 1];
+
+	for (size_t i = 0; i < count; i++, at++) {
+		if (at >= count)
+			at = 0;
+		entry = array + at * t->size;
+		if (last->type == FIELD_TEXT &&
+		    entry[last->offset] != *(const char *)labels[number - 1])
+			continue;
+		for (l = number; l; l--)
+			if (!is_label(&t->fields[l - 1], entry + t->fields[l - 1].offset,
+				      labels[l - 1]))
+				break;
+		if (!l)
+			return entry;
+	}
+	return NULL;
+}
+
+void *table_like(const struct table *t, const void *part, const void *like, size_t at)
+{
+	const void *labels[LABELS_MAX];
+
+	labels_of(t, like, labels);
+	return find(t, part, labels, at);
+}
+
+static void *append(const struct table *t, void *part)
+{
+	return array_append((void **)((char *)part + t->array),
+			    (size_t *)((char *)part + t->entries), t->size);
+}
+
+void *table_get(const struct table *t, void *part, const void *const *labels)
+{
+	char *entry = find(t, part, labels, 0);
+
+	if (entry)
+		return entry;
+	entry = append(t, part);
+	for (const struct field *f = t->fields; entry && f->role == FIELD_LABEL; f++, labels++) {
+		char *at = entry + f->offset;
+
+		if (f->type == FIELD_TEXT)
+			memcpy(at, *labels, strnlen(*labels, f->count - 1));
+		else if (f->type == FIELD_NAME)
+			*(const char **)at = *labels;
+		else
+			memcpy(at, *labels, field_size(f));
+	}
+	return entry;
+}
+
+void *table_get_labels(const struct table *t, void *part, const void *like)
+{
+	const void *labels[LABELS_MAX];
+
+	labels_of(t, like, labels);
+	return table_get(t, part, labels);
+}
+
+void *table_get_like(const struct table *t, void *part, const void *like)
+{
+	char *entry = table_like(t, part, like, 0);
+
+	if (entry)
+		return entry;
+	entry = append(t, part);
+	for (size_t i = 0; entry && i < t->field_count; i++) {
+		const struct field *f = &t->fields[i];
+
+		if (f->role <= FIELD_DETAIL)
+			memcpy(entry + f->offset, (const char *)like + f->offset, field_size(f));
+	}
+	return entry;
+}
+
+/* ---- sums ---- */
+
+#define MERGE(type, to, from, count, role)                            \
+	for (size_t i_ = 0; i_ < (count); i_++) {                     \
+		type *x = (type *)(to) + i_;                          \
+		const type *y = (const type *)(from) + i_;            \
+		*x = (role) == FIELD_SMALLEST ? (*y < *x ? *y : *x) : \
+		     (role) == FIELD_LARGEST  ? (*y > *x ? *y : *x) : \
+						(type)(*x + *y);       \
+	}
+
+static void merge(const struct field *f, char *to, const char *from)
+{
+	switch (f->type) {
+	case FIELD_TIMES:
+		for (size_t i = 0; i < f->count * 8 / sizeof(struct time_histogram); i++)
+			time_histogram_add((struct time_histogram *)to + i,
+					   (const struct time_histogram *)from + i);
+		break;
+	case FIELD_U64:
+		MERGE(uint64_t, to, from, f->count, f->role);
+		break;
+	case FIELD_U32:
+		MERGE(uint32_t, to, from, f->count, f->role);
+		break;
+	case FIELD_DOUBLE:
+		MERGE(double, to, from, f->count, f->role);
+		break;
+	default:
+		MERGE(bool, to, from, f->count, f->role);
+	}
+}
+
+void table_add(const struct table *t, void *to, const void *from, bool moments)
+{
+	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		const char *y = (const char *)from + f->offset;
+		char *x = (char *)to + f->offset;
+
+		if (f->role == FIELD_COUNTER || (moments && f->role > FIELD_COUNTER))
+			merge(f, x, y);
+		else if (moments && f->role == FIELD_ALONE)
+			memset(x, 0, field_size(f));
+		else if (moments && f->role == FIELD_DETAIL && f->type == FIELD_NAME &&
+			 !*(const char **)x)
+			*(const char **)x = *(const char *const *)y;
+	}
+}
+
+/* ---- differences ---- */
+
+#define TIMES_WORDS (sizeof(struct time_histogram) / sizeof(uint64_t))
+
+/* One field of an entry in two snapshots. */
+struct pair {
+	const struct field *f;
+	const uint64_t *now, *then;
+	bool same_sum; /* of a histogram: only its first and last bucket may have changed */
+};
+
+static struct pair pair_of(const struct field *f, const void *now, const void *then)
+{
+	struct pair p = { f, (const uint64_t *)((const char *)now + f->offset),
+			  (const uint64_t *)((const char *)then + f->offset), false };
+
+	p.same_sum = f->type == FIELD_TIMES && f->count == TIMES_WORDS && *p.now == *p.then;
+	return p;
+}
+
+/* The number after the one at @i of those that have a difference. */
+static size_t next(const struct pair *p, size_t i)
+{
+	if (p->f->sums)
+		return i + TIMES_WORDS;
+	return p->same_sum && i == 1 ? p->f->count - 1 : i + 1;
+}
+
+/* Whether a number that has a difference is another one; @role: whether one of this role fell. */
+static bool differs(const struct table *t, const enum field_role *role, const void *now,
+		    const void *then)
+{
+	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		struct pair p;
+
+		if (!f->delta || (role && f->role != *role))
+			continue;
+		p = pair_of(f, now, then);
+		for (size_t i = 0; i < f->count; i = next(&p, i))
+			if (role ? p.now[i] < p.then[i] : p.now[i] != p.then[i])
+				return true;
+	}
+	return false;
+}
+
+bool table_changed(const struct table *t, const void *now, const void *then)
+{
+	return differs(t, NULL, now, then);
+}
+
+static void subtract(const struct table *t, enum field_role role, void *to, const void *now,
+		     const void *then)
+{
+	bool again = !then || differs(t, &role, now, then);
+
+	for (const struct field *f = t->fields; f < t->fields + t->field_count; f++) {
+		struct pair p;
+
+		if (!f->delta || f->role != role)
+			continue;
+		p = pair_of(f, now, again ? now : then);
+		p.same_sum &= !again;
+		for (size_t i = 0; i < f->count; i = next(&p, i))
+			((uint64_t *)((char *)to + f->delta))[f->sums ? i / TIMES_WORDS : i] =
+				p.now[i] - (again ? 0 : p.then[i]);
+	}
+}
+
+void table_subtract(const struct table *t, void *to, const void *now, const void *then)
+{
+	subtract(t, FIELD_COUNTER, to, now, then);
+	subtract(t, FIELD_OWN_COUNTER, to, now, then);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* How grave one event is and what to do about it, by its text and by the catalogs. */
+#include "xid/xid_rating.h"
+
+#include <string.h>
+
+#include "base/span.h"
+#include "xid/xid_catalog.h"
+
+/* All that a rule states must be true of an event; of those that are, the first counts. */
+struct rule {
+	unsigned int xid;
+	/* Unit or recovery action, several with '/' between; "*": any; "-": any or none. */
+	const char *name;
+	enum xid_fatality printed; /* XID_FATALITY_UNSTATED: any or none */
+	struct {
+		unsigned int care, value; /* these bits have this value */
+	} words[NVLINK_WORDS];
+	const char *severity;
+	const char *action;
+};
+
+static const struct rule rules[] = {
+#include "xid_text.inc"
+};
+
+#define RULES_END (rules + sizeof(rules) / sizeof(rules[0]))
+
+static bool has_name(const char *names, const char *name)
+{
+	struct span rest = { names, names + strlen(names) };
+
+	if (!strcmp(names, "-") || (!strcmp(names, "*") && *name))
+		return true;
+	while (span_left(rest)) {
+		if (span_is(span_take_until(&rest, "/"), name))
+			return true;
+		span_take(&rest, "/");
+	}
+	return false;
+}
+
+static bool has_words(const struct rule *r, const struct nvlink *n)
+{
+	for (int i = 0; i < NVLINK_WORDS; i++)
+		if (r->words[i].care &&
+		    (i >= n->word_count || (n->words[i] & r->words[i].care) != r->words[i].value))
+			return false;
+	return true;
+}
+
+static const struct rule *find_rule(unsigned int xid, const char *name, enum xid_fatality printed,
+				    const struct nvlink *words)
+{
+	for (const struct rule *r = rules; r < RULES_END; r++)
+		if (r->xid == xid && has_name(r->name, name) &&
+		    (r->printed == XID_FATALITY_UNSTATED || r->printed == printed) &&
+		    has_words(r, words))
+			return r;
+	return NULL;
+}
+
+static struct xid_rating of_sxid(const struct xid_line *line)
+{
+	static const char *const stated[] = {
+		[XID_FATALITY_UNSTATED] = "unknown",
+		[XID_FATAL] = "fatal",
+		[XID_NONFATAL] = "warning",
+		[XID_CORRECTABLE] = "info",
+	};
+	const struct sxid_catalog_entry *e = sxid_catalog_find(line->code);
+	bool by_catalog = e && (e->always || line->fatality == XID_FATALITY_UNSTATED);
+
+	return (struct xid_rating){ by_catalog ? e->severity : stated[line->fatality], "" };
+}
+
+struct xid_rating xid_line_rating(const struct xid_line *line)
+{
+	const struct xid_catalog_entry *e = xid_catalog_find(line->code);
+	const struct rule *r;
+
+	if (line->kind != XID_LINE_XID)
+		return of_sxid(line);
+	if (line->code == XID_CHANNEL_REMOVED && line->caused_by)
+		return (struct xid_rating){ "info", e->action };
+	r = find_rule(line->code,
+		      line->code == XID_RECOVERY_ACTION ? line->recovery : line->nvlink.unit,
+		      line->fatality, &line->nvlink);
+	if (r)
+		return (struct xid_rating){ r->severity, r->action };
+	return (struct xid_rating){ e->severity, e->action };
+}
+
+bool xid_text_decides(unsigned int xid)
+{
+	for (const struct rule *r = rules; r < RULES_END; r++)
+		if (r->xid == xid)
+			return true;
+	return false;
+}
+
+bool xid_asks_no_more(const struct xid_line *line)
+{
+	return line->kind == XID_LINE_XID && line->code == XID_RECOVERY_ACTION &&
+	       !strcmp(line->recovery, "None");
+}
+
+bool xid_reset_is_done(const struct xid_line *line)
+{
+	const struct nvlink none = {};
+	const struct rule *left;
+
+	if (!xid_asks_no_more(line))
+		return false;
+	left = find_rule(XID_RECOVERY_ACTION, line->recovery_from, XID_FATALITY_UNSTATED, &none);
+	return left && (!strcmp(left->action, "reset_gpu") || !strcmp(left->action, "restart_bm"));
+}
