@@ -313,7 +313,9 @@ static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 	since = s->saturated_since[limit];
 	if (s->waiting[limit] || !since)
 		return;
-	/* In this order, as in bpf/rpc.bpf.c. */
+	/* In this order, as in bpf/rpc.bpf.c. On arm64 another CPU may see the reverse for a moment, because
+	 * kernels before 5.12 have no ordered atomics. A reader then counts the period twice, and reports
+	 * that value until the real one has reached it. */
 	s->saturated_since[limit] = 0;
 	barrier();
 	if (now > since)
@@ -550,6 +552,8 @@ int events_latency(void *ctx)
 	/* backlog is 0 where nothing was transmitted. */
 	before = f.backlog ?: f.execute;
 	xtime = f.backlog ? now - f.execute + f.backlog : 0;
+	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
+	 * ordered atomics. */
 	add(&s->started, 1);
 	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime, late,
 		      t ? &t->waits : NULL);

@@ -327,15 +327,27 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 	return xprt_made(key);
 }
 
+static __always_inline bool xprt_is_known(const struct rpc_xprt *xprt)
+{
+	__u64 key = (__u64)xprt;
+
+	return xprt_cached(xprt)->xprt == key || bpf_map_lookup_elem(&xprts, &key);
+}
+
 /* The entry of a transport's address, or NULL. */
 static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
-	__u64 key = (__u64)xprt;
+	const struct rpc_xprt_ref *ref = &cached->ref;
+	__u64 key = (__u64)xprt, read = cached->xprt, found = read;
 
-	if (cached->xprt == key)
-		return &cached->ref;
-	return bpf_map_lookup_elem(&xprts, &key);
+	barrier_var(found);
+	if (found != key)
+		return bpf_map_lookup_elem(&xprts, &key);
+	/* The address of the entry now depends on the key that was read, so no CPU reads the entry before
+	 * the key. BPF has no ordered read. */
+	asm volatile("%1 &= 0\n\t%0 += %1" : "+r"(ref), "+r"(read));
+	return ref;
 }
 
 /* The same; makes one if there is none. */
@@ -350,8 +362,7 @@ static __always_inline void xprt_forget(const struct rpc_xprt *xprt, struct rpc_
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
 
-	if (cached->xprt == key)
-		cached->xprt = 0;
+	__sync_val_compare_and_swap(&cached->xprt, key, 0);
 	if (!bpf_map_delete_elem(&xprts, &key))
 		__sync_fetch_and_add(&rpc_xprt_count, -1);
 	if (!t)

@@ -302,6 +302,26 @@ static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 	return snapshot_transport(&r->s->calls, server_label(r, t->server), name);
 }
 
+/* Clears the begin of each period of waiting in @t, transport number @index as looked up before, that has
+ * ended since then. A look-up does not copy at one moment: the sum in @t may contain that period. */
+static int forget_ended(const struct reading *r, uint32_t index, struct rpc_transport *t)
+{
+	struct rpc_transport after;
+	bool waiting = false;
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		waiting |= t->saturated_since[l] != 0;
+	if (!waiting)
+		return 0;
+	__sync_synchronize();
+	if (lookup(r->m->bpf->maps.transports, index, &after))
+		return -errno;
+	for (int l = 0; l < RPC_LIMITS; l++)
+		if (after.saturated_since[l] != t->saturated_since[l])
+			t->saturated_since[l] = 0;
+	return 0;
+}
+
 static int read_transports(struct reading *r, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
@@ -316,7 +336,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	for (uint32_t i = 0; i < r->transport_count; i++) {
 		struct rpc_transport *t = &r->transports[i];
 
-		if (lookup(bpf->maps.transports, i, t))
+		if (lookup(bpf->maps.transports, i, t) || forget_ended(r, i, t))
 			return -errno;
 		if (!t->proto[0])
 			continue; /* being filled at this moment */
