@@ -85,8 +85,8 @@ HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 	return i < overflow ? i : overflow;
 }
 
-/* The phases of a call have a bucket for two octaves, because nothing shows other bounds than 2^10, 2^12,
- * ... 2^38 ns, and one above. */
+/* Phases of calls have one bucket for two octaves, with the bounds 2^10, 2^12, ... 2^38 ns, and one bucket above.
+ * No output shows other bounds of a phase. */
 #define PHASE_SHIFT 10
 #define PHASE_BUCKETS 16
 
@@ -108,8 +108,8 @@ HISTOGRAM_INLINE __u32 phase_index(__u64 ns)
 	return w < 1 << 28 ? 12 + phase_small[w >> 24] : PHASE_BUCKETS - 1;
 }
 
-/* The bucket of a time that has the calls of a phase's bucket @i: the last one within its bounds. The first
- * one, up to 1 us, has the first, because a histogram whose sum is 0 has all there. */
+/* The bucket of a time that takes the calls of a phase's bucket @i: the last one within its bounds. Of bucket 0,
+ * up to 1 us, it is the first, because a histogram with a sum of 0 has all its calls there. */
 HISTOGRAM_INLINE __u32 phase_bucket_as_time(__u32 i)
 {
 	return !i ? 0 : i < PHASE_BUCKETS - 1 ? 8 * i + 3 : TIME_OVERFLOW;
