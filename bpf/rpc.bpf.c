@@ -132,14 +132,12 @@ static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit
 	struct rpc_transport *t = transport_of(xprt);
 	__u64 since;
 
-	if (!t || limit >= RPC_LIMITS || !t->saturated_since[limit])
+	if (!t || limit >= RPC_LIMITS)
 		return;
-	/* In this order, so that a reader between the two finds too little, which the next one
-	 * puts right: never the same time twice. */
-	since = t->saturated_since[limit];
-	t->saturated_since[limit] = 0;
-	barrier();
-	if (now > since)
+	/* An atomic whose value is used is ordered: other CPUs see the period end before its time is added. A
+	 * reader between the two finds too little, which the next read corrects, and never the same time twice. */
+	since = __sync_lock_test_and_set(&t->saturated_since[limit], 0);
+	if (since && now > since)
 		t->saturated_ns[limit] += now - since;
 }
 
@@ -165,7 +163,7 @@ int BPF_PROG(rpc_task_sleep, const struct rpc_task *task, const struct rpc_wait_
 	xprt = FIELD(task, tk_xprt);
 	if (xprt && q == &xprt->pending) {
 		/* The first call may be one that nobody answers: rpc_probe must find its transport. */
-		if (!xprt_find(xprt) && nfs_client(task))
+		if (!xprt_is_known(xprt) && nfs_client(task))
 			xprt_make(xprt);
 		return 0;
 	}

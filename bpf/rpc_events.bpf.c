@@ -313,7 +313,9 @@ static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 	since = s->saturated_since[limit];
 	if (s->waiting[limit] || !since)
 		return;
-	/* In this order, as in bpf/rpc.bpf.c. */
+	/* In this order, as in bpf/rpc.bpf.c. On arm64 another CPU may see the reverse for a moment, because
+	 * kernels before 5.12 have no ordered atomics. A reader then counts the period twice, and reports
+	 * that value until the real one has reached it. */
 	s->saturated_since[limit] = 0;
 	barrier();
 	if (now > since)
@@ -507,22 +509,54 @@ static __always_inline __u32 series_get(void *ctx, const struct record *r, __u32
 	return known ? *known : series_make(&key);
 }
 
+/* Adds a call to @s, the series with this number. @t: the entry of its task, or NULL. */
+static __always_inline void call_record(struct rpc_series *s, __u32 index, const struct exact *f,
+					struct rpc_event_task *t)
+{
+	__u64 now = f->now, before, xtime, late = 0;
+	struct rpc_event_server *server;
+
+	if (t && t->waits.booked)
+		now = looked_at_clock(t, f, &late);
+	/* backlog is 0 where nothing was transmitted. */
+	before = f->backlog ?: f->execute;
+	xtime = f->backlog ? now - f->execute + f->backlog : 0;
+	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
+	 * ordered atomics. */
+	add(&s->started, 1);
+	phases_record(s, f->execute, before, f->rtt ?: RPC_NO_REPLY, xtime, late,
+		      t ? &t->waits : NULL);
+	add(&s->finished, 1);
+	if (!t)
+		return;
+	if (t->waits.asleep) {
+		/* Its wake-up was missed: the wait counts as `setup`. */
+		drop(RPC_DROP_WAITER);
+		limit_leave(t->server, limit_of(t->waits.last), now);
+	}
+	if (t->waits.booked && t->waits.status < 0)
+		error_record(index, t->waits.status);
+	if (t->transmits > 1) {
+		server = bpf_map_lookup_elem(&servers, &t->server);
+		if (server)
+			add(&server->retransmits, t->transmits - 1);
+	}
+}
+
 SEC("tp/sunrpc/rpc_stats_latency")
 int events_latency(void *ctx)
 {
 	struct rpc_event_client *c;
-	struct rpc_event_server *srv;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
 	__u32 client, index, copy;
-	__u64 task, now, before, xtime, late = 0;
 	struct record r;
 	struct exact f;
+	__u64 task;
 	bool nfs;
 
 	read_record(&r, ctx);
 	figures(&r, &f);
-	now = f.now;
 	client = VALUE(__u32, &r, client);
 	nfs = is_nfs(ctx, VALUE(__u32, &r, program));
 	c = client_of(client);
@@ -530,42 +564,17 @@ int events_latency(void *ctx)
 		c->program = nfs ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
 	task = task_key(client, VALUE(__u32, &r, task));
 	t = task_find(task);
-	if (!nfs) {
-		if (t)
-			task_drop(task);
-		return 0;
+	if (nfs) {
+		if (!c)
+			drop(RPC_DROP_SERVER);
+		index = series_get(ctx, &r, client_server(c, client));
+		if (!index)
+			drop(RPC_DROP_SERIES);
+		copy = SHARD_INDEX(index, shard());
+		s = bpf_map_lookup_elem(&series, &copy);
+		if (s)
+			call_record(s, index, &f, t);
 	}
-	if (!c)
-		drop(RPC_DROP_SERVER);
-	index = series_get(ctx, &r, client_server(c, client));
-	if (!index)
-		drop(RPC_DROP_SERIES);
-	copy = SHARD_INDEX(index, shard());
-	s = bpf_map_lookup_elem(&series, &copy);
-	if (!s)
-		return 0;
-
-	if (t && t->waits.booked)
-		now = looked_at_clock(t, &f, &late);
-	/* backlog is 0 where nothing was transmitted. */
-	before = f.backlog ?: f.execute;
-	xtime = f.backlog ? now - f.execute + f.backlog : 0;
-	add(&s->started, 1);
-	phases_record(s, f.execute, before, f.rtt ?: RPC_NO_REPLY, xtime, late,
-		      t ? &t->waits : NULL);
-	if (t && t->waits.asleep) {
-		/* Its wake-up was missed: the wait counts as `setup`. */
-		drop(RPC_DROP_WAITER);
-		limit_leave(t->server, limit_of(t->waits.last), now);
-	}
-	if (t && t->waits.booked && t->waits.status < 0)
-		error_record(index, t->waits.status);
-	if (t && t->transmits > 1) {
-		srv = bpf_map_lookup_elem(&servers, &t->server);
-		if (srv)
-			add(&srv->retransmits, t->transmits - 1);
-	}
-	add(&s->finished, 1);
 	if (t)
 		task_drop(task);
 	return 0;

@@ -99,6 +99,14 @@ static __always_inline void time_record(__u64 *buckets, __u64 *sum, __u64 ns)
 	add(sum, ns);
 }
 
+/* Records that a call has spent @ns in @phase. */
+static __always_inline void phase_record(struct rpc_series *s, enum rpc_phase phase, __u64 ns)
+{
+	/* The verifier does not know what the table holds. */
+	add(&s->phase[phase][phase_index(ns) & (PHASE_BUCKETS - 1)], 1);
+	add(&s->phase_ns[phase], ns);
+}
+
 static __noinline void error_record(__u32 index, int status)
 {
 	struct rpc_error_key key = { .series = index, .status = status };
@@ -188,7 +196,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
 		if (ns > left)
 			ns = left;
 		left -= ns;
-		time_record(s->phase[RPC_PHASE_RESEND], &s->phase_ns[RPC_PHASE_RESEND], ns);
+		phase_record(s, RPC_PHASE_RESEND, ns);
 	} else if (!w->first && xtime) {
 		waits_clip(w, xtime);
 	}
@@ -203,7 +211,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
 			ns = left;
 		}
 		left -= ns;
-		time_record(s->phase[p], &s->phase_ns[p], ns);
+		phase_record(s, p, ns);
 	}
 	return left;
 }
@@ -228,11 +236,11 @@ static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u
 	if (rtt > after)
 		rtt = after;
 	time_record(s->total, &s->total_ns, total);
-	time_record(s->phase[RPC_PHASE_RTT], &s->phase_ns[RPC_PHASE_RTT], rtt);
-	time_record(s->phase[RPC_PHASE_FINISH], &s->phase_ns[RPC_PHASE_FINISH], after - rtt);
+	phase_record(s, RPC_PHASE_RTT, rtt);
+	phase_record(s, RPC_PHASE_FINISH, after - rtt);
 	if (w)
 		before = waits_record(s, w, xtime, late, before);
-	time_record(s->phase[RPC_PHASE_SETUP], &s->phase_ns[RPC_PHASE_SETUP], before);
+	phase_record(s, RPC_PHASE_SETUP, before);
 }
 
 #endif

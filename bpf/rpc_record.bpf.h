@@ -65,6 +65,15 @@ static __always_inline __u64 time_before(const struct rpc_task *task, const stru
 	return !xtime ? total /* never transmitted */ : xtime > start ? xtime - start : 0;
 }
 
+/* Other CPUs see this add after all writes before it, and before all writes after it. Only an atomic add whose
+ * value is used has that order. On x86 it costs nothing more. */
+static __always_inline void add_in_order(__u64 *counter, __u64 n)
+{
+	__u64 before = __sync_fetch_and_add(counter, n);
+
+	barrier_var(before);
+}
+
 /* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its
  * tk_client. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
@@ -96,7 +105,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (!s)
 		return;
 
-	add(&s->started, 1);
+	add_in_order(&s->started, 1);
 	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
@@ -109,7 +118,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 		call_forget(w, task);
 	add(&s->sent_bytes, FIELD(rqst, rq_xmit_bytes_sent));
 	add(&s->received_bytes, received);
-	add(&s->finished, 1);
+	add_in_order(&s->finished, 1);
 	if (received)
 		reply_record(ref.transport, my_shard, times.rtt);
 

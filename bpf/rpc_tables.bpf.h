@@ -41,6 +41,19 @@ __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
 
+/* Numbers that are free again: two CPUs met the same server or op at once, and one was too late. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_SERVERS);
+	__type(value, __u32);
+} free_servers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_SERIES);
+	__type(value, __u32);
+} free_series SEC(".maps");
+
 /* Entries of `xprts`. */
 __u32 rpc_xprt_count = 0;
 
@@ -140,6 +153,15 @@ static __always_inline bool is_left(const __u32 *count, __u32 max)
 	return *(const volatile __u32 *)count < max;
 }
 
+/* A number below @max, one that is free again or a new one; @max: there is none. */
+#define NUMBER_TAKE(free, count, max)                                                         \
+	({                                                                                    \
+		__u32 number_ = max;                                                          \
+		if (bpf_map_pop_elem(free, &number_))                                         \
+			number_ = is_left(count, max) ? __sync_fetch_and_add(count, 1) : max; \
+		number_;                                                                      \
+	})
+
 /* The server of a transport, which may be gone: then it is any. */
 static __always_inline void server_read(struct rpc_server *server, const struct rpc_xprt *xprt)
 {
@@ -151,18 +173,23 @@ static __always_inline void server_read(struct rpc_server *server, const struct 
 static __noinline __u32 server_make(const struct rpc_xprt *xprt)
 {
 	struct rpc_server server = {};
-	__u32 *known, index = RPC_MAX_SERVERS;
+	__u32 *known, index;
 
 	server_read(&server, xprt);
 	known = bpf_map_lookup_elem(&server_index, &server);
 	if (known)
 		return *known;
-	if (is_left(&rpc_server_count, RPC_MAX_SERVERS))
-		index = __sync_fetch_and_add(&rpc_server_count, 1);
+	index = NUMBER_TAKE(&free_servers, &rpc_server_count, RPC_MAX_SERVERS);
 	if (index < RPC_MAX_SERVERS && !bpf_map_update_elem(&servers, &index, &server, BPF_ANY) &&
 	    !bpf_map_update_elem(&server_index, &server, &index, BPF_NOEXIST))
 		return index;
-	known = bpf_map_lookup_elem(&server_index, &server); /* a race lost? */
+	/* Another CPU was faster, or there was no number. */
+	known = bpf_map_lookup_elem(&server_index, &server);
+	if (index < RPC_MAX_SERVERS) {
+		server.name[0] = 0;
+		bpf_map_update_elem(&servers, &index, &server, BPF_ANY);
+		bpf_map_push_elem(&free_servers, &index, BPF_ANY);
+	}
 	if (known)
 		return *known;
 	drop(RPC_DROP_SERVER);
@@ -300,15 +327,27 @@ static __noinline const struct rpc_xprt_ref *xprt_make(const struct rpc_xprt *xp
 	return xprt_made(key);
 }
 
+static __always_inline bool xprt_is_known(const struct rpc_xprt *xprt)
+{
+	__u64 key = (__u64)xprt;
+
+	return xprt_cached(xprt)->xprt == key || bpf_map_lookup_elem(&xprts, &key);
+}
+
 /* The entry of a transport's address, or NULL. */
 static __always_inline const struct rpc_xprt_ref *xprt_find(const struct rpc_xprt *xprt)
 {
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
-	__u64 key = (__u64)xprt;
+	const struct rpc_xprt_ref *ref = &cached->ref;
+	__u64 key = (__u64)xprt, read = cached->xprt, found = read;
 
-	if (cached->xprt == key)
-		return &cached->ref;
-	return bpf_map_lookup_elem(&xprts, &key);
+	barrier_var(found);
+	if (found != key)
+		return bpf_map_lookup_elem(&xprts, &key);
+	/* The address of the entry now depends on the key that was read, so no CPU reads the entry before
+	 * the key. BPF has no ordered read. */
+	asm volatile("%1 &= 0\n\t%0 += %1" : "+r"(ref), "+r"(read));
+	return ref;
 }
 
 /* The same; makes one if there is none. */
@@ -323,8 +362,7 @@ static __always_inline void xprt_forget(const struct rpc_xprt *xprt, struct rpc_
 	struct rpc_xprt_cached *cached = xprt_cached(xprt);
 	__u64 key = (__u64)xprt;
 
-	if (cached->xprt == key)
-		cached->xprt = 0;
+	__sync_val_compare_and_swap(&cached->xprt, key, 0);
 	if (!bpf_map_delete_elem(&xprts, &key))
 		__sync_fetch_and_add(&rpc_xprt_count, -1);
 	if (!t)
@@ -345,8 +383,8 @@ static __always_inline struct rpc_transport *transport_of(const struct rpc_xprt 
 
 static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *proc, __u32 version)
 {
-	__u32 *known, index = RPC_MAX_SERIES;
 	struct rpc_series_info info = {};
+	__u32 *known, index;
 
 	info.key.server = server;
 	info.key.version = version;
@@ -357,12 +395,13 @@ static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *pro
 	if (!FIELD(proc, p_name) ||
 	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), FIELD(proc, p_name)) < 0)
 		__builtin_memcpy(info.name, "NULL", 5);
-	if (is_left(&rpc_series_count, RPC_MAX_SERIES))
-		index = __sync_fetch_and_add(&rpc_series_count, 1);
+	index = NUMBER_TAKE(&free_series, &rpc_series_count, RPC_MAX_SERIES);
 	if (index < RPC_MAX_SERIES && !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
 	    !bpf_map_update_elem(&series_index, &info.key, &index, BPF_NOEXIST))
 		return index;
 	known = bpf_map_lookup_elem(&series_index, &info.key);
+	if (index < RPC_MAX_SERIES)
+		bpf_map_push_elem(&free_series, &index, BPF_ANY);
 	return known ? *known : 0;
 }
 

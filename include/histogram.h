@@ -85,6 +85,36 @@ HISTOGRAM_INLINE __u32 histogram_index(__u64 v, __u32 shift, __u32 overflow)
 	return i < overflow ? i : overflow;
 }
 
+/* Phases of calls have one bucket for two octaves, with the bounds 2^10, 2^12, ... 2^38 ns, and one bucket above.
+ * No output shows other bounds of a phase. */
+#define PHASE_SHIFT 10
+#define PHASE_BUCKETS 16
+
+static const __u8 phase_small[256] = {
+	[1 ... 3] = 1, [4 ... 15] = 2, [16 ... 63] = 3, [64 ... 255] = 4
+};
+
+/* The bucket of a phase that took @ns, as in histogram_index(). */
+HISTOGRAM_INLINE __u32 phase_index(__u64 ns)
+{
+	__u64 w = ns ? (ns - 1) >> PHASE_SHIFT : 0;
+
+	if (w < 1 << 8)
+		return phase_small[w];
+	if (w < 1 << 16)
+		return 4 + phase_small[w >> 8];
+	if (w < 1 << 24)
+		return 8 + phase_small[w >> 16];
+	return w < 1 << 28 ? 12 + phase_small[w >> 24] : PHASE_BUCKETS - 1;
+}
+
+/* The bucket of a time that takes the calls of a phase's bucket @i: the last one within its bounds. Of bucket 0,
+ * up to 1 us, it is the first, because a histogram with a sum of 0 has all its calls there. */
+HISTOGRAM_INLINE __u32 phase_bucket_as_time(__u32 i)
+{
+	return !i ? 0 : i < PHASE_BUCKETS - 1 ? 8 * i + 3 : TIME_OVERFLOW;
+}
+
 /* Largest value that belongs to bucket @i; @i < overflow. */
 HISTOGRAM_INLINE __u64 histogram_bound(__u32 i, __u32 shift)
 {

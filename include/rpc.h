@@ -100,7 +100,7 @@ struct rpc_series {
 	__u64 total_ns;
 	__u64 total[TIME_BUCKETS];
 	__u64 phase_ns[RPC_PHASES];
-	__u64 phase[RPC_PHASES][TIME_BUCKETS];
+	__u64 phase[RPC_PHASES][PHASE_BUCKETS];
 	__u64 sent_bytes;
 	__u64 received_bytes;
 	__u64 finished; /* ... and was completed: equal in a consistent copy */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Proves that bounds are inclusive and leave no gap, that every power of two is
- * a bound, and that a quantile is never under the true value nor far above it.
+ * a bound, that the buckets of phases have all bounds that are shown, and that a quantile is
+ * never under the true value nor far above it.
  */
 #include "unit.h"
 #include "histogram.h"
+#include "sinks/metrics.h"
 #include "snapshot/snapshot.h"
 
 static const struct geometry {
@@ -75,6 +77,37 @@ TEST(indexes_never_fall_as_values_rise)
 					 1);
 		}
 	}
+}
+
+/* The bucket in which a snapshot has a call that spent @ns in a phase. */
+static uint32_t phase_index_of(uint64_t ns)
+{
+	assert_true(phase_index(ns) < PHASE_BUCKETS);
+	return phase_bucket_as_time(phase_index(ns));
+}
+
+TEST(no_bound_that_is_shown_of_a_phase_splits_a_bucket)
+{
+	static const enum metric_id families[] = { METRIC_RPC_PHASE_SECONDS,
+						   METRIC_RPC_OP_PHASE_DURATION_SECONDS };
+	unsigned int shown = 0;
+
+	for (size_t i = 0; i < COUNT(families); i++)
+		for (int detail = 0; detail < METRIC_DETAILS; detail++)
+			for (int e = 0; e < 63; e++) {
+				uint64_t bound = UINT64_C(1) << e;
+
+				if (!(metrics[families[i]].bounds[detail] & bound))
+					continue;
+				assert_true(histogram_bound(phase_index_of(bound), TIME_SHIFT) <=
+					    bound);
+				assert_true(histogram_bound(phase_index_of(bound + 1), TIME_SHIFT) >
+					    bound);
+				shown++;
+			}
+	assert_int_equal(shown, 10 + 10 + 13);
+	assert_int_equal(phase_index_of(UINT64_MAX), TIME_OVERFLOW);
+	assert_int_equal(phase_index_of(0), 0);
 }
 
 TEST(a_value_lies_between_the_bounds_of_its_bucket)

@@ -212,6 +212,75 @@ TEST(a_transport_that_two_cpus_find_has_one_entry)
 	}
 }
 
+/* All numbers but the one of server 0. */
+static void assert_numbers_for_other_servers(void)
+{
+	static char names[RPC_MAX_SERVERS][16];
+
+	for (unsigned int i = 1; i < RPC_MAX_SERVERS; i++) {
+		struct rpc_xprt *xprt = connect_to(1 + i, 0);
+
+		snprintf(names[i], sizeof(names[i]), "filer-%u", i);
+		xprt->servername = names[i];
+		assert_true(xprt_get(xprt)->server < RPC_MAX_SERVERS);
+	}
+	assert_int_equal(rpc_dropped[RPC_DROP_SERVER], 0);
+}
+
+TEST(a_server_that_two_cpus_find_takes_one_number)
+{
+	for (unsigned int k = 1;; k++) {
+		__u32 server;
+
+		enter(NULL);
+		connect_to(0, 0);
+		connect_to(1, 0);
+		other_ref = NULL;
+		steps = 0;
+		meanwhile_at = k;
+		meanwhile = another_cpu;
+		server = xprt_get(&kernel_xprt[0])->server;
+		if (!other_ref)
+			break;
+		assert_int_equal(server, other_ref->server);
+		assert_numbers_for_other_servers();
+	}
+}
+
+static bool other_called;
+
+static void the_same_call_on_another_cpu(void)
+{
+	other_called = true;
+	call_op(&kernel_xprt[0], &read_op, 0);
+}
+
+TEST(an_op_that_two_cpus_find_takes_one_number)
+{
+	struct rpc_procinfo proc = { .p_name = "OP" };
+	struct rpc_xprt *xprt;
+
+	for (unsigned int k = 1;; k++) {
+		enter(NULL);
+		xprt = connect_to(0, 0);
+		other_called = false;
+		steps = 0;
+		meanwhile_at = k;
+		meanwhile = the_same_call_on_another_cpu;
+		call_op(xprt, &read_op, 0);
+		if (!other_called)
+			break;
+		for (unsigned int i = 2; i < RPC_MAX_SERIES; i++) {
+			xprt = connect_to(1 + i % (SERVERS - 1), 1 + i % (SERVERS - 1));
+			proc.p_statidx = 10 + i / (SERVERS - 1);
+			call_op(xprt, &proc, 0);
+		}
+		assert_int_equal(calls_of("nas-0"), 2);
+		assert_int_equal(calls_of_other(), 0);
+		assert_int_equal(rpc_dropped[RPC_DROP_SERIES], 0);
+	}
+}
+
 TEST(an_address_that_is_used_again_has_its_new_server)
 {
 	struct rpc_xprt *xprt = connect_to(0, 0);

@@ -46,11 +46,11 @@ static void phases(uint64_t waited)
 	static const int always[] = { RPC_PHASE_RTT, RPC_PHASE_FINISH, RPC_PHASE_SETUP };
 
 	for (size_t i = 0; i < COUNT(always); i++) {
-		series.phase[always[i]][30]++;
+		series.phase[always[i]][5]++;
 		series.phase_ns[always[i]] += 1000;
 	}
 	if (waited) {
-		series.phase[SLOT][20]++;
+		series.phase[SLOT][3]++;
 		series.phase_ns[SLOT] += waited;
 	}
 }

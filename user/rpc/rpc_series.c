@@ -46,12 +46,6 @@ void rpc_series_unmap(struct rpc_series_reader *r)
 	r->series = NULL;
 }
 
-/* If the sum is 0, as in most phases of most calls, all are in the first bucket. */
-static int used_buckets(__u64 sum)
-{
-	return sum ? TIME_BUCKETS : 1;
-}
-
 /*
  * Of the phases before setup the kernel side records only what there was. Of a copy with a call that
  * is recorded in part, it is not known whether that one has waited. So the calls are those that had
@@ -63,7 +57,7 @@ static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint6
 	for (int p = 0; p < RPC_PHASE_SETUP; p++) {
 		uint64_t *without = &r->without[index][p], with = 0;
 
-		for (int b = 0; b < used_buckets(r->copy->phase_ns[p]); b++)
+		for (int b = 0; b < PHASE_BUCKETS; b++)
 			with += r->copy->phase[p][b];
 		if (in_part)
 			rpc_monotonic(without, counted_since(finished, with));
@@ -90,18 +84,16 @@ const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t i
 	return r->copy;
 }
 
-static void add_times(struct time_histogram *h, const __u64 *bucket, __u64 sum)
-{
-	for (int i = 0; i < used_buckets(sum); i++)
-		h->bucket[i] += bucket[i];
-	h->sum_ns += sum;
-}
-
 void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
 {
-	add_times(&op->total, copy->total, copy->total_ns);
-	for (int p = 0; p < RPC_PHASES; p++)
-		add_times(&op->phase[p], copy->phase[p], copy->phase_ns[p]);
+	for (int b = 0; b < TIME_BUCKETS; b++)
+		op->total.bucket[b] += copy->total[b];
+	op->total.sum_ns += copy->total_ns;
+	for (int p = 0; p < RPC_PHASES; p++) {
+		for (int b = 0; b < PHASE_BUCKETS; b++)
+			op->phase[p].bucket[phase_bucket_as_time(b)] += copy->phase[p][b];
+		op->phase[p].sum_ns += copy->phase_ns[p];
+	}
 	op->sent_bytes += copy->sent_bytes;
 	op->received_bytes += copy->received_bytes;
 }

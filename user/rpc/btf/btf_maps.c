@@ -109,9 +109,12 @@ static int read_servers(struct reading *r)
 	return 0;
 }
 
+/* "": it is newer than read_servers(), and what it has counted is left to the next snapshot. */
 static const char *server_label(const struct reading *r, uint32_t server)
 {
-	return server < r->server_count ? r->servers[server] : LABEL_OTHER;
+	if (server >= RPC_MAX_SERVERS)
+		return LABEL_OTHER;
+	return server < r->server_count ? r->servers[server] : "";
 }
 
 /* Adds series number @i, of all shards. */
@@ -122,16 +125,15 @@ static int read_one_series(struct reading *r, uint32_t i)
 	struct rpc_series_info info;
 	struct rpc_op *op = NULL;
 
-	/* Without a name, the entry is being filled: no call has been recorded
-	 * under its number yet. The next snapshot will have it. */
-	if (lookup(bpf->maps.series_info, i, &info))
-		return -errno;
-	if (i && !info.name[0])
-		return 0;
 	for (uint32_t shard = 0; shard < r->m->shards; shard++) {
 		copy = rpc_series_read(&r->m->reader, i * r->m->shards + shard);
 		if (!copy->started)
 			continue;
+		/* Read after its first call: before that, the number may get another op. */
+		if (!op && lookup(bpf->maps.series_info, i, &info))
+			return -errno;
+		if (!op && i && !*server_label(r, info.key.server))
+			return 0;
 		if (!op)
 			op = i ? snapshot_op(&r->s->calls, server_label(r, info.key.server),
 					     info.name) :
@@ -162,11 +164,13 @@ static int add_error(void *context, uint32_t series, const char *status, uint64_
 	struct rpc_series_info info;
 	struct rpc_error *error;
 
-	/* Its server may be newer than those that were read. The next snapshot will have it. */
+	/* Its server may be newer than read_servers(). */
 	if (series >= r->series_count)
 		return 0;
 	if (lookup(r->m->bpf->maps.series_info, series, &info))
 		return -errno;
+	if (series && !*server_label(r, info.key.server))
+		return 0;
 	error = series ? snapshot_error(&r->s->calls, server_label(r, info.key.server), info.name,
 					status) :
 			 snapshot_error(&r->s->calls, LABEL_OTHER, LABEL_OTHER, status);
@@ -298,6 +302,26 @@ static struct rpc_transport_state *state_of(struct reading *r, uint32_t index)
 	return snapshot_transport(&r->s->calls, server_label(r, t->server), name);
 }
 
+/* Clears the begin of each period of waiting in @t, transport number @index as looked up before, that has
+ * ended since then. A look-up does not copy at one moment: the sum in @t may contain that period. */
+static int forget_ended(const struct reading *r, uint32_t index, struct rpc_transport *t)
+{
+	struct rpc_transport after;
+	bool waiting = false;
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		waiting |= t->saturated_since[l] != 0;
+	if (!waiting)
+		return 0;
+	__sync_synchronize();
+	if (lookup(r->m->bpf->maps.transports, index, &after))
+		return -errno;
+	for (int l = 0; l < RPC_LIMITS; l++)
+		if (after.saturated_since[l] != t->saturated_since[l])
+			t->saturated_since[l] = 0;
+	return 0;
+}
+
 static int read_transports(struct reading *r, uint32_t epoch)
 {
 	struct rpc_bpf *bpf = r->m->bpf;
@@ -312,7 +336,7 @@ static int read_transports(struct reading *r, uint32_t epoch)
 	for (uint32_t i = 0; i < r->transport_count; i++) {
 		struct rpc_transport *t = &r->transports[i];
 
-		if (lookup(bpf->maps.transports, i, t))
+		if (lookup(bpf->maps.transports, i, t) || forget_ended(r, i, t))
 			return -errno;
 		if (!t->proto[0])
 			continue; /* being filled at this moment */

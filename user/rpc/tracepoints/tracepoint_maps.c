@@ -237,8 +237,9 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 	transport->retransmits += v->retransmits;
 	transport->disconnects += v->disconnects;
 	for (int l = 0; l < RPC_LIMITS; l++) {
-		ns = v->saturated_ns[l];
-		since = v->saturated_since[l];
+		/* In this order, the reverse of the kernel side's. */
+		ns = __atomic_load_n(&v->saturated_ns[l], __ATOMIC_ACQUIRE);
+		since = __atomic_load_n(&v->saturated_since[l], __ATOMIC_RELAXED);
 		if (since && since < s->time_ns)
 			ns += s->time_ns - since;
 		transport->saturated_ns[l] += rpc_monotonic(&m->labels[i].saturated_ns[l], ns);
