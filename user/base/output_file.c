@@ -15,6 +15,9 @@
 /* A FIFO or a device that was put in a file's place must not make open() wait. */
 #define OPEN_SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
+/* Who may read the kernel log is often restricted, and the lines have texts of it. */
+#define APPEND_MODE 0640
+
 char *output_split(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');
@@ -34,7 +37,7 @@ int output_file_init(struct output_file *f, const char *path)
 {
 	const char *name;
 
-	*f = (struct output_file){ .lock = -1 };
+	*f = (struct output_file){ .lock = -1, .max = OUTPUT_APPEND_MAX };
 	if (!strcmp(path, "-"))
 		return 0;
 	f->folder = output_split(path, &name);
@@ -65,25 +68,50 @@ bool output_is_refused(int err)
 	return err == -ELOOP || err == -EMLINK || err == -EISDIR || err == -ENXIO;
 }
 
+static const struct {
+	int err;
+	const char *text, *advice; /* NULL: that of strerror(), the last advice */
+} errors[] = {
+	{ ELOOP, "it is a symbolic link", "remove it" },
+	{ EMLINK, "it has several hard links", "remove it" },
+	{ EISDIR, "it is a folder", "remove it" },
+	{ ENXIO, "it is a device, a FIFO or a socket", "remove it" },
+	{ ENOTUNIQ,
+	  "at the name that an older one gets (.1, .damaged or .late) is no regular file with one link",
+	  NULL },
+	{ ETIMEDOUT, "its file system does not answer", "check that mount" },
+	{ EBUSY, "another agent writes it", "stop one of the two" },
+	{ ECHILD, "the process that writes it has ended", NULL },
+	{ ENOENT, NULL, "create the folder" },
+	{ EROFS, NULL, "under systemd, list its folder in ReadWritePaths= of the unit" },
+	{ EACCES, NULL, "make the folder writable" },
+	{ EPERM, NULL, "make the folder writable" },
+	{ ENOSPC, NULL, "free some space" },
+	{ EDQUOT, NULL, "free some space" },
+	{ 0, NULL, "check that the folder can be written to" },
+};
+
+static size_t find_error(int err)
+{
+	size_t i = 0;
+
+	while (errors[i].err && errors[i].err != -err)
+		i++;
+	return i;
+}
+
 const char *output_error(int err)
 {
-	switch (-err) {
-	case ELOOP:
-		return "it is a symbolic link";
-	case EMLINK:
-		return "it has several hard links";
-	case EISDIR:
-		return "it is a folder";
-	case ENXIO:
-		return "it is a device, a FIFO or a socket";
-	case ENOTUNIQ:
-		return "at the name that an older one gets (.1, .damaged or .late) is no regular file "
-		       "with one link";
-	case ETIMEDOUT:
-		return "its file system does not answer";
-	default:
-		return strerror(-err);
-	}
+	const char *text = errors[find_error(err)].text;
+
+	return text ? text : strerror(-err);
+}
+
+const char *output_advice(int err)
+{
+	const char *advice = errors[find_error(err)].advice;
+
+	return advice ? advice : errors[find_error(0)].advice;
 }
 
 /* Records which file @err is about, and returns it. */
@@ -222,9 +250,18 @@ int output_file_give_lock(struct output_file *f)
 
 /* ---- what is done in the folder ---- */
 
+/* Whether lines may be appended to the character device that is there. */
+static bool is_device(const struct output_file *f, int folder)
+{
+	struct stat st;
+
+	return f->append && !fstatat(folder, f->names[OUTPUT_FILE], &st, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISCHR(st.st_mode);
+}
+
 static int check_file(struct output_file *f, int folder)
 {
-	return check(f, folder, OUTPUT_FILE);
+	return is_device(f, folder) ? 0 : check(f, folder, OUTPUT_FILE);
 }
 
 static int in_folder(struct output_file *f, int (*work)(struct output_file *f, int folder))
@@ -338,6 +375,121 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	close(folder);
 	return err;
 }
+
+/* ---- lines ---- */
+
+/* What was opened: 0 or an error. Takes away permissions beyond APPEND_MODE. */
+static int check_open(int fd, struct stat *st)
+{
+	int err = fstat(fd, st) ? -errno : output_kind_error(st);
+
+	if (err)
+		return err == -ENXIO && S_ISCHR(st->st_mode) ? 0 : err;
+	return st->st_mode & 07777 & ~APPEND_MODE && fchmod(fd, st->st_mode & APPEND_MODE) ?
+		       -errno :
+		       0;
+}
+
+/* A file is readable, because the end of its last line is checked. */
+static int open_lines(struct output_file *f, int folder, struct stat *st)
+{
+	int access = is_device(f, folder) ? O_WRONLY : O_RDWR | O_CREAT, fd;
+	int err = check_file(f, folder);
+
+	if (err)
+		return err;
+	fd = openat(folder, f->names[OUTPUT_FILE], access | O_APPEND | OPEN_SAFELY, APPEND_MODE);
+	if (fd < 0)
+		return -errno;
+	err = check_open(fd, st);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Opens the file, after renaming one that has no room for @size bytes. */
+static int open_with_room(struct output_file *f, size_t size, struct stat *st)
+{
+	int folder = output_file_folder(f), fd, err;
+
+	if (folder < 0)
+		return folder;
+	fd = open_lines(f, folder, st);
+	if (fd >= 0 && st->st_size > 0 && (size_t)st->st_size + size > f->max) {
+		close(fd);
+		err = output_set_aside(folder, f->names[OUTPUT_FILE], "1");
+		fd = err ? err : open_lines(f, folder, st);
+	}
+	close(folder);
+	return fd;
+}
+
+static ssize_t write_once(int fd, const char *data, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = write(fd, data, size);
+	while (n < 0 && (errno == EINTR ||
+			 (errno == EAGAIN && poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) > 0)));
+	return n < 0 ? -errno : n;
+}
+
+/* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to
+ * PIPE_BUF at once. @whole: a file, which takes all lines at once. @torn: the line before was not
+ * written to its end. */
+static int write_lines(int fd, bool whole, bool *torn, const char *data, size_t size, size_t *done)
+{
+	ssize_t n = *torn ? write_once(fd, "\n", 1) : 1;
+
+	if (n <= 0)
+		return n ? (int)n : -EIO;
+	*torn = false;
+	while (*done < size) {
+		const char *line = data + *done, *end = whole ? NULL : strchrnul(line, '\n');
+		size_t len = end ? (size_t)(end - line) + 1 : size - *done;
+
+		n = write_once(fd, line, len);
+		if (n < 0)
+			return (int)n;
+		*torn = n > 0 && line[n - 1] != '\n';
+		*done += (size_t)n;
+		if ((size_t)n == len)
+			continue;
+		while (*done > 0 && data[*done - 1] != '\n')
+			--*done;
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+int output_file_append(struct output_file *f, const char *data, size_t size, size_t *done)
+{
+	struct stat st = {};
+	char last = '\n';
+	int fd, err = 0;
+	bool torn;
+
+	*done = 0;
+	if (is_stdout(f))
+		return write_lines(STDOUT_FILENO, false, &f->torn, data, size, done);
+	fd = open_with_room(f, size, &st);
+	if (fd < 0)
+		return fd;
+	if (S_ISREG(st.st_mode) && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) < 0)
+		err = -errno;
+	torn = last != '\n';
+	if (!err)
+		err = write_lines(fd, true, &torn, data, size, done);
+	if (close(fd) && !err) {
+		*done = 0;
+		err = -errno;
+	}
+	return err;
+}
+
+/* ---- reading, and the end ---- */
 
 int output_file_open(struct output_file *f)
 {
