@@ -67,22 +67,18 @@ static void read_any(const char *text, size_t len)
 /* The bytes as they are, and between a good head and a good end. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const heads[] = { "xidscope-state 1\n", "xidscope-state 2\n" };
-	const size_t head = strlen(heads[0]);
-	char *whole = malloc(head + size + 32);
+	static const char head[] = "xidscope-state 1\n";
+	size_t len = sizeof(head) - 1 + size;
+	char *whole = malloc(len + 32);
 
 	require(whole != NULL);
 	read_any((const char *)data, size);
-	for (int i = 0; i < 2; i++) {
-		size_t len = head + size;
-
-		memcpy(whole, heads[i], head);
-		if (size)
-			memcpy(whole + head, data, size);
-		len += (size_t)sprintf(whole + len, "end %08lx\n",
-				       crc32(0, (const Bytef *)whole, (uInt)len));
-		read_any(whole, len);
-	}
+	memcpy(whole, head, sizeof(head) - 1);
+	if (size)
+		memcpy(whole + sizeof(head) - 1, data, size);
+	len += (size_t)sprintf(whole + len, "end %08lx\n",
+			       crc32(0, (const Bytef *)whole, (uInt)len));
+	read_any(whole, len);
 	free(whole);
 	return 0;
 }

@@ -21,7 +21,7 @@ static void fill(struct fault_state *state)
 	static const char *const names[] = {
 		"0000:c1:00.0", "",         "%",           "% %",
 		"a b",          "a\nb",     "caf\xc3\xa9", "\xff\xfe\x01",
-		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 2",
+		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 1",
 	};
 	struct snapshot *s = &state->faults.counts;
 
@@ -140,8 +140,7 @@ TEST(a_state_reads_back_if_the_clock_stands_before_the_boot)
 	fault_state_free(&again);
 }
 
-/* By lines that an older program reads, too: it keeps the last of a fault. */
-TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
+TEST(times_of_repeats_survive)
 {
 	struct fault like = { .device = "a", .code = 94, .severity = "warning", .action = "x" };
 	struct fault_state s = { .boot = "b" }, again;
@@ -156,11 +155,11 @@ TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
 	like.code = 48;
 	assert_int_equal(faults_add(&s.faults, &like, 5), 0);
 	text = write_text(&s, &len);
-	line = strstr(text, "fault a 94 0 warning x 24 12 1000.000000 1800.000000\n");
+	line = strstr(text, "fault a 94 0 warning x 24 12 1000.000000 3201.000000\n"
+			    "repeat 1800.000000\n");
 	assert_non_null(line);
-	line = strstr(line, "fault a 94 0 warning x 24 12 1000.000000 3200.000000\n"
-			    "fault a 94 0 warning x 24 12 1000.000000 3201.000000\n"
-			    "fault a 48 0 warning x 1 1 5.000000 5.000000\n");
+	line = strstr(line, "repeat 3200.000000\n"
+			    "fault a 48 0 warning x 1 1 5.000000 5.000000\nend ");
 	assert_non_null(line);
 	assert_int_equal(fault_state_read(&again, text, len), 0);
 	assert_same(&s, &again);
@@ -170,58 +169,13 @@ TEST(times_of_repeats_survive_in_lines_of_the_same_fault)
 	assert_int_equal(f->repeats.count, FAULT_REPEATS);
 	for (int i = 0; i < FAULT_REPEATS; i++)
 		assert_true(f->repeats.times[i] == 3200 - 200 * i);
-	/* alone, as in a file of an older program, a line is one repeat */
+	/* alone, a line is one repeat */
 	f = &again.faults.counts.faults.faults[1];
 	assert_int_equal(f->repeats.count, 1);
 	assert_true(f->repeats.times[0] == 5);
 	free(text);
 	fault_state_free(&s);
 	fault_state_free(&again);
-}
-
-/* What 0.1.0 refuses, an unknown kind of line or a longer word, is not there, and the boot that it
- * keeps is the last one. */
-TEST(version_0_1_0_knows_each_line)
-{
-	static const char *const kinds[] = { "xidscope-state 2\n",
-					     "boot ",
-					     "next ",
-					     "lost ",
-					     "paths ",
-					     "fault ",
-					     "event ",
-					     "gpu ",
-					     "unverified ",
-					     "recovery ",
-					     "end " };
-	const char *boot = NULL;
-	struct fault_state s;
-	size_t len, pieces = 0;
-	char *text;
-
-	fill(&s);
-	text = write_text(&s, &len);
-	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
-		size_t i = 0;
-
-		while (i < COUNT(kinds) && strncmp(line, kinds[i], strlen(kinds[i])))
-			i++;
-		if (i == COUNT(kinds))
-			fail_msg("%.*s", (int)strcspn(line, "\n"), line);
-		if (i == 1) {
-			size_t letters = 0;
-
-			boot = line + strlen("boot ");
-			for (const char *c = boot; *c != '\n'; c += *c == '%' ? 3 : 1)
-				letters++;
-			assert_in_range(letters, 1, BOOT_ID_SIZE - 1);
-			pieces += *boot == '+';
-		}
-	}
-	assert_in_range(pieces, 30, 100);
-	assert_memory_equal(boot, s.boot, strlen(s.boot));
-	free(text);
-	fault_state_free(&s);
 }
 
 TEST(times_of_places_survive)
@@ -236,11 +190,13 @@ TEST(times_of_places_survive)
 		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
 	}
 	text = write_text(&s, &len);
-	assert_non_null(strstr(text, "fault a 13 0 warning x 65536 6 1000.000000 1800.000000\n"
-				     "fault a 13 0 warning x 65537 6 1000.000000 1200.000000\n"));
-	assert_non_null(strstr(text, "1600.000000\n"
-				     "fault a 13 0 warning x 65537 6 1000.000000 2000.000000\n"
-				     "fault a 13 0 warning x 6 6 1000.000000 2000.000000\nend "));
+	assert_non_null(strstr(text, "fault a 13 0 warning x 6 6 1000.000000 2000.000000\n"
+				     "place 65536 1000.000000\n"
+				     "place 65536 1400.000000\n"
+				     "place 65536 1800.000000\n"
+				     "place 65537 1200.000000\n"
+				     "place 65537 1600.000000\n"
+				     "place 65537 2000.000000\nend "));
 	assert_int_equal(fault_state_read(&again, text, len), 0);
 	assert_same(&s, &again);
 	assert_int_equal(again.faults.counts.faults.faults[0].count, 6);
@@ -341,52 +297,30 @@ TEST(changed_anywhere_it_is_none)
 }
 
 /* @body between a good head and a good end. */
-static int read_version(struct fault_state *s, int version, const char *body)
+static int read_body(struct fault_state *s, const char *body)
 {
 	char text[1024];
-	int len = snprintf(text, sizeof(text), "xidscope-state %d\n%s", version, body);
+	int len = snprintf(text, sizeof(text), "xidscope-state 1\n%s", body);
 
 	len += snprintf(text + len, sizeof(text) - (size_t)len, "end %08lx\n",
 			crc32(0, (const Bytef *)text, (uInt)len));
 	return fault_state_read(s, text, (size_t)len);
 }
 
-static int read_body(struct fault_state *s, const char *body)
-{
-	return read_version(s, 2, body);
-}
-
-/* Its times are those of the wall clock as it was set then. */
-TEST(a_file_of_the_first_version_is_read)
-{
-	struct fault_state s;
-
-	assert_int_equal(read_version(&s, 1,
-				      "fault a 79 0 fatal reset_gpu 2 1 1700000100 1700000200\n"
-				      "recovery a action_none 1700000300\n"),
-			 0);
-	assert_true(s.wall_times);
-	assert_true(s.faults.counts.faults.faults[0].last == 1700000200);
-	faults_shift(&s.faults, -1700000000);
-	assert_true(s.faults.counts.faults.faults[0].first == 100);
-	assert_true(s.faults.counts.faults.recoveries[0].time == 300);
-	fault_state_free(&s);
-	assert_int_equal(read_version(&s, 2, "next 5\n"), 0);
-	assert_false(s.wall_times);
-	fault_state_free(&s);
-	assert_int_equal(read_version(&s, 3, "next 5\n"), -EINVAL);
-}
-
 TEST(what_makes_no_sense_is_refused)
 {
 	static const char *const bodies[] = {
-		"wall 5.0\n",
-		"boot +wall%20x\n",
-		"boot +past%20a%201%202%205.0\n",
-		"boot +past%20a%201%201\n",
-		"boot +past%20a\nboot +%201%201\n",
-		"boot +next%201\n",
-		"boot +boot%20+wall\n",
+		"wall -5.0\n",
+		"wall 5.0 1\n",
+		"past a 1 2 5.0\n",
+		"past a 1 1\n",
+		"repeat 1\n",
+		"place 1 1\n",
+		"fault a 1 0 s x 1 1 1 1\nplace 1 1\n",
+		"fault a 1 0 s x 1 1 1 1\nrepeat 1 1\n",
+		"fault a 13 0 s x 1 1 1 1\nrepeat 1\n",
+		"fault a 13 0 s x 1 1 1 1\nplace 1\n",
+		"fault a 1 0 s x 1 1 1 1\nfault a 1 0 s x 1 1 1 1\n",
 		"next\n",
 		"next \n",
 		"next -1\n",
@@ -429,7 +363,7 @@ TEST(what_makes_no_sense_is_refused)
 
 TEST(a_file_of_another_program_is_refused)
 {
-	static const char other[] = "xidscope-state 3\n";
+	static const char other[] = "xidscope-state 2\n";
 	char text[64];
 
 	assert_refused("", 0);

@@ -61,8 +61,6 @@ static bool read_state(const char *path, struct snapshot *s)
 		fault_state_free(&state);
 		return refuse(path, "it is of an earlier boot: no agent has run with it since");
 	}
-	if (state.wall_times)
-		faults_shift(&state.faults, -clocks.boot_to_wall);
 	err = faults_snapshot(&state.faults,
 			      &(struct fault_clock){ clocks.boot_to_wall,
 						     boot_seconds(&clocks, monotonic_ns()), 0 },

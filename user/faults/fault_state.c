@@ -12,10 +12,7 @@
 #include "base/span.h"
 #include "xid/xid_line.h"
 
-#define HEAD "xidscope-state 2\n"
-#define HEAD_1 "xidscope-state 1\n"
-/* The first byte of a word that is a piece, which no boot's ID has. */
-#define ADDED '+'
+#define HEAD "xidscope-state 1\n"
 
 static uint32_t checksum(const char *text, size_t len)
 {
@@ -39,46 +36,42 @@ static void put_word(FILE *out, const char *word)
 	}
 }
 
-static void put_fault(FILE *out, const struct fault *f, uint64_t count, double last)
-{
-	fputs("fault", out);
-	put_word(out, f->device);
-	fprintf(out, " %u %d", f->code, f->nvswitch);
-	put_word(out, f->severity);
-	put_word(out, f->action);
-	fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", count, f->incidents, f->first, last);
-}
-
 static bool has_places(const struct fault *f)
 {
 	return !f->nvswitch && f->code == XID_GRAPHICS_EXCEPTION;
 }
 
-/* Writes the lines of one list of repeats, the oldest first, if there is room for all. */
-static void put_list(FILE *out, const struct fault *f, uint64_t count,
-		     const struct fault_repeats *r, size_t *lines)
+/* Writes a line for each repeat, the oldest first, if there is room for all. @place: NULL, or that of them. */
+static void put_repeats(FILE *out, const struct fault_repeats *r, const unsigned int *place,
+			size_t *lines)
 {
 	if (*lines + r->count > MAX_REPEAT_LINES)
 		return;
 	*lines += r->count;
 	for (unsigned int i = r->count; i-- > 0;)
-		put_fault(out, f, count, r->times[i]);
+		if (place)
+			fprintf(out, "place %u %.6f\n", *place, r->times[i]);
+		else
+			fprintf(out, "repeat %.6f\n", r->times[i]);
 }
 
-/* @lines: how many there are already. */
-static void put_repeats(FILE *out, const struct faults *faults, const struct fault *f,
-			size_t *lines)
+/* @lines: those of repeats that there are already. */
+static void put_fault(FILE *out, const struct faults *faults, const struct fault *f, size_t *lines)
 {
 	const struct fault_place *end = faults->places + faults->place_count;
 
-	if (!has_places(f)) {
-		if (f->repeats.count > 1)
-			put_list(out, f, f->count, &f->repeats, lines);
-		return;
-	}
-	for (const struct fault_place *p = faults->places; p < end; p++)
+	fputs("fault", out);
+	put_word(out, f->device);
+	fprintf(out, " %u %d", f->code, f->nvswitch);
+	put_word(out, f->severity);
+	put_word(out, f->action);
+	fprintf(out, " %" PRIu64 " %" PRIu64 " %.6f %.6f\n", f->count, f->incidents, f->first,
+		f->last);
+	if (!has_places(f) && f->repeats.count > 1)
+		put_repeats(out, &f->repeats, NULL, lines);
+	for (const struct fault_place *p = faults->places; has_places(f) && p < end; p++)
 		if (!strcmp(p->device, f->device))
-			put_list(out, f, p->place, &p->repeats, lines);
+			put_repeats(out, &p->repeats, &p->place, lines);
 }
 
 /* The oldest first. */
@@ -92,59 +85,28 @@ static void put_past(FILE *out, const struct past_fault *p, bool boot,
 	}
 }
 
-static void put_added(FILE *out, const struct fault_state *state)
-{
-	const struct past_fault *end = state->faults.past + state->faults.past_count;
-
-	/* A clock that is set to a time before the boot tells no time: nothing is known then. */
-	if (state->boot_to_wall > 0)
-		fprintf(out, "wall %.6f\n", state->boot_to_wall);
-	for (const struct past_fault *p = state->faults.past; p < end; p++) {
-		put_past(out, p, true, &p->boots);
-		put_past(out, p, false, &p->incidents);
-	}
-}
-
-/* Those lines in pieces, each as long as a boot's ID may be. False: no memory. */
-static bool put_pieces(FILE *out, const struct fault_state *state)
-{
-	char *text = NULL, piece[BOOT_ID_SIZE] = {};
-	size_t len = 0;
-	FILE *lines = open_memstream(&text, &len);
-	bool whole = false;
-
-	if (lines) {
-		put_added(lines, state);
-		whole = !fclose(lines);
-	}
-	for (size_t i = 0; whole && i < len; i += strlen(piece + 1)) {
-		snprintf(piece, sizeof(piece), "%c%.*s", ADDED, BOOT_ID_SIZE - 2, text + i);
-		fputs("boot", out);
-		put_word(out, piece);
-		fputc('\n', out);
-	}
-	free(text);
-	return whole;
-}
-
 static void put_lines(FILE *out, const struct fault_state *state)
 {
+	const struct past_fault *past = state->faults.past, *end = past + state->faults.past_count;
 	const struct snapshot *s = &state->faults.counts;
 	size_t repeat_lines = 0;
 
 	fputs("boot", out);
 	put_word(out, state->boot);
-	fprintf(out, "\nnext %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next,
-		s->faults.log_lost);
+	fputc('\n', out);
+	/* A clock that is set to a time before the boot tells no time: nothing is known then. */
+	if (state->boot_to_wall > 0)
+		fprintf(out, "wall %.6f\n", state->boot_to_wall);
+	for (; past < end; past++) {
+		put_past(out, past, true, &past->boots);
+		put_past(out, past, false, &past->incidents);
+	}
+	fprintf(out, "next %" PRIu64 "\nlost %" PRIu64 "\npaths", state->next, s->faults.log_lost);
 	for (int p = 0; p < FAULT_PATHS; p++)
 		fprintf(out, " %" PRIu64, s->faults.fault_paths[p]);
 	fputc('\n', out);
-	for (size_t i = 0; i < s->faults.fault_count; i++) {
-		const struct fault *f = &s->faults.faults[i];
-
-		put_repeats(out, &state->faults, f, &repeat_lines);
-		put_fault(out, f, f->count, f->last);
-	}
+	for (size_t i = 0; i < s->faults.fault_count; i++)
+		put_fault(out, &state->faults, &s->faults.faults[i], &repeat_lines);
 	for (size_t i = 0; i < s->faults.kernel_event_count; i++) {
 		const struct kernel_event *e = &s->faults.kernel_events[i];
 
@@ -180,14 +142,12 @@ char *fault_state_write(const struct fault_state *state, size_t *len)
 {
 	char *text = NULL, *whole = NULL;
 	FILE *out = open_memstream(&text, len);
-	bool complete;
 
 	if (!out)
 		return NULL;
 	fputs(HEAD, out);
-	complete = put_pieces(out, state);
 	put_lines(out, state);
-	if (!fclose(out) && complete) {
+	if (!fclose(out)) {
 		int n = asprintf(&whole, "%send %08" PRIx32 "\n", text, checksum(text, *len));
 
 		if (n < 0)
@@ -276,21 +236,8 @@ static void store(struct line *l, void *to, const void *from, size_t size)
 		l->error = -ENOMEM;
 }
 
-/* What @known has is of a line that was a repeat. */
-static void read_repeat(struct line *l, struct faults *faults, const struct fault *known,
-			struct fault *like)
+static void read_fault(struct line *l, struct snapshot *s)
 {
-	like->repeats = known->repeats;
-	if (!has_places(known))
-		faults_note_repeat(&like->repeats, known->last);
-	else if (faults_note_place(faults, known->device, (unsigned int)known->count, 0,
-				   known->last))
-		l->error = -ENOMEM;
-}
-
-static void read_fault(struct line *l, struct faults *faults)
-{
-	struct snapshot *s = &faults->counts;
 	struct fault like = {}, *known = NULL;
 	size_t before = s->faults.fault_count;
 
@@ -305,11 +252,28 @@ static void read_fault(struct line *l, struct faults *faults)
 	like.last = take_time(l);
 	if (!l->error)
 		known = snapshot_fault(&s->faults, &like);
-	if (s->faults.fault_count > MAX_FAULTS_IN_ALL + FOLDED_CODES)
+	if (s->faults.fault_count > MAX_FAULTS_IN_ALL + FOLDED_CODES ||
+	    (known && s->faults.fault_count == before))
 		l->error = -EINVAL;
-	if (known && s->faults.fault_count == before)
-		read_repeat(l, faults, known, &like);
 	store(l, known, &like, sizeof(like));
+}
+
+/* A repeat of the last fault, or of a place of its device. */
+static void read_repeat(struct line *l, struct faults *faults, bool place)
+{
+	struct fault_counts *c = &faults->counts.faults;
+	struct fault *f = c->fault_count ? &c->faults[c->fault_count - 1] : NULL;
+	unsigned int where = place ? (unsigned int)take_number(l, UINT32_MAX) : 0;
+	double time = take_time(l);
+
+	if (!f || has_places(f) != place)
+		l->error = -EINVAL;
+	if (l->error)
+		return;
+	if (!place)
+		faults_note_repeat(&f->repeats, time);
+	else if (faults_note_place(faults, f->device, where, 0, time))
+		l->error = -ENOMEM;
 }
 
 static void read_event(struct line *l, struct snapshot *s)
@@ -381,52 +345,18 @@ static void read_past(struct line *l, struct faults *faults)
 		l->error = -ENOMEM;
 }
 
-/* The lines that come in pieces; @text has room for them. */
-struct added {
-	char *text;
-	size_t len;
-};
-
-static void read_boot(struct line *l, struct fault_state *state, struct added *added)
-{
-	char word[BOOT_ID_SIZE];
-
-	TAKE_WORD(l, word);
-	if (l->error)
-		return;
-	if (*word == ADDED)
-		added->len += (size_t)sprintf(added->text + added->len, "%s", word + 1);
-	else
-		memcpy(state->boot, word, sizeof(word));
-}
-
-static int end_line(const struct line *l)
-{
-	return l->error || !span_left(l->rest) ? l->error : -EINVAL;
-}
-
-static int read_added_line(struct fault_state *state, struct span text)
-{
-	struct line l = { .rest = text };
-	struct span kind = take(&l);
-
-	if (span_is(kind, "wall"))
-		state->boot_to_wall = take_time(&l);
-	else if (span_is(kind, "past"))
-		read_past(&l, &state->faults);
-	else
-		l.error = -EINVAL;
-	return end_line(&l);
-}
-
-static int read_line(struct fault_state *state, struct added *added, struct span text)
+static int read_line(struct fault_state *state, struct span text)
 {
 	struct snapshot *s = &state->faults.counts;
 	struct line l = { .rest = text };
 	struct span kind = take(&l);
 
 	if (span_is(kind, "boot"))
-		read_boot(&l, state, added);
+		TAKE_WORD(&l, state->boot);
+	else if (span_is(kind, "wall"))
+		state->boot_to_wall = take_time(&l);
+	else if (span_is(kind, "past"))
+		read_past(&l, &state->faults);
 	else if (span_is(kind, "next"))
 		state->next = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "lost"))
@@ -435,7 +365,9 @@ static int read_line(struct fault_state *state, struct added *added, struct span
 		for (int p = 0; p < FAULT_PATHS; p++)
 			s->faults.fault_paths[p] = take_number(&l, UINT64_MAX);
 	else if (span_is(kind, "fault"))
-		read_fault(&l, &state->faults);
+		read_fault(&l, s);
+	else if (span_is(kind, "repeat") || span_is(kind, "place"))
+		read_repeat(&l, &state->faults, span_is(kind, "place"));
 	else if (span_is(kind, "event"))
 		read_event(&l, s);
 	else if (span_is(kind, "gpu"))
@@ -446,7 +378,7 @@ static int read_line(struct fault_state *state, struct added *added, struct span
 		read_recovery(&l, s);
 	else
 		l.error = -EINVAL;
-	return end_line(&l);
+	return l.error || !span_left(l.rest) ? l.error : -EINVAL;
 }
 
 /* The text without its last line, if that is the right checksum. */
@@ -462,34 +394,19 @@ static bool check_end(const char *text, size_t *len)
 	return !memcmp(text + *len, want, end_len);
 }
 
-/* Pieces are in order, so what they say is read after the rest. */
-static int read_lines(struct fault_state *state, struct span s)
-{
-	struct added added = { .text = malloc(span_left(s) + 1) };
-	int err = added.text ? 0 : -ENOMEM;
-
-	while (span_left(s) && !err)
-		err = read_line(state, &added, span_take_line(&s));
-	s = (struct span){ added.text, added.text + added.len };
-	while (!err && span_left(s))
-		err = read_added_line(state, span_take_line(&s));
-	free(added.text);
-	return err;
-}
-
 int fault_state_read(struct fault_state *state, const char *text, size_t len)
 {
 	struct span s = { text, text };
-	int err;
+	int err = 0;
 
 	*state = (struct fault_state){};
 	if (!check_end(text, &len))
 		return -EINVAL;
 	s.end = text + len;
-	state->wall_times = span_take(&s, HEAD_1);
-	if ((!state->wall_times && !span_take(&s, HEAD)) || (span_left(s) && s.end[-1] != '\n'))
+	if (!span_take(&s, HEAD) || (span_left(s) && s.end[-1] != '\n'))
 		return -EINVAL;
-	err = read_lines(state, s);
+	while (span_left(s) && !err)
+		err = read_line(state, span_take_line(&s));
 	if (err)
 		fault_state_free(state);
 	for (size_t i = 0; i < state->faults.counts.faults.fault_count; i++) {

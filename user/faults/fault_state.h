@@ -4,33 +4,26 @@
  * restarts of the program, and how far the kernel log was read: both of one
  * moment, so that nothing is lost or counted twice.
  *
- *	xidscope-state 2
- *	boot +PIECE		of the lines that 0.1.0 does not know, see below
+ *	xidscope-state 1
  *	boot ID			the kernel's random/boot_id: valid until reboot, but for past
+ *	wall SECONDS		from the boot to the epoch, by the clock as it was set then
+ *	past GPU CODE BOOT TIME	of earlier boots: a fatal incident, or if BOOT is 1 the last one of
+ *				its boot; the oldest first, seconds since the epoch
  *	next N			sequence number of the first record not yet read
  *	lost N
  *	paths BOTH TEXT DRIVER
  *	fault DEVICE CODE NVSWITCH SEVERITY ACTION COUNT INCIDENTS FIRST LAST
- *				if it has several repeats: before it such a line for each, the
- *				oldest first, with its time as LAST (of Xid 13: for each of its
- *				places, with that as COUNT), for up to MAX_REPEAT_LINES in
- *				all; older programs keep the last line
+ *	repeat TIME		of the fault before it, the oldest first, if there are several
+ *	place PLACE TIME	the same of Xid 13, for each of the places of its device
  *	event GPU_DRIVER KIND DEVICE COUNT LAST
  *	gpu GPU UUID SERIAL RATE_LIMITED
  *	unverified GPU CODE COUNT
  *	recovery GPU EVIDENCE TIME
  *	end CRC32		of all before it, in hexadecimal
  *
- * An unknown kind of line makes 0.1.0 refuse the file, but of boot lines it keeps the last one. So
- * the lines that came later stand before that one, cut into words of boot lines:
- *
- *	wall SECONDS		from the boot to the epoch, by the clock as it was set then
- *	past GPU CODE BOOT TIME	of earlier boots: a fatal incident, or if BOOT is 1 the last one of
- *				its boot; the oldest first, seconds since the epoch
- *
- * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are
- * seconds since the boot (CLOCK_BOOTTIME), except where another is stated. A file of
- * version 1 has seconds since the epoch, by the clock as it was set then.
+ * There are at most MAX_REPEAT_LINES of repeats and places. In words, '%' and every byte that is
+ * not printable ASCII is %XX; "%" is "". Times are seconds since the boot (CLOCK_BOOTTIME),
+ * except where another is stated.
  */
 #ifndef XIDSCOPE_FAULT_STATE_H
 #define XIDSCOPE_FAULT_STATE_H
@@ -49,7 +42,6 @@ struct fault_state {
 	char boot[BOOT_ID_SIZE];
 	uint64_t next;
 	double boot_to_wall; /* of the boot that wrote it; 0: not known */
-	bool wall_times; /* read from version 1: times are seconds since the epoch */
 	struct faults faults; /* owned */
 };
 

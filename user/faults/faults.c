@@ -337,15 +337,6 @@ static void shift_all(struct snapshot *s, double seconds)
 		shift(&s->faults.recoveries[i].time, seconds);
 }
 
-void faults_shift(struct faults *f, double seconds)
-{
-	shift_all(&f->counts, seconds);
-	for (struct fault_place *p = f->places; p < f->places + f->place_count; p++) {
-		shift(&p->last, seconds);
-		shift_repeats(&p->repeats, seconds);
-	}
-}
-
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu)
 {
 	struct snapshot *s = &f->counts;

@@ -84,9 +84,6 @@ int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
  */
 int faults_recovered(struct faults *f, const char *gpu, const char *evidence, double time);
 
-/* Adds @seconds to all times; none becomes less than 0. */
-void faults_shift(struct faults *f, double seconds);
-
 /* What is known of a GPU, added if it is new; NULL: no memory, or beyond MAX_GPUS. */
 struct gpu_info *faults_gpu(struct faults *f, const char *gpu);
 

@@ -512,7 +512,7 @@ struct gpu_hooks *gpu_hooks_new(const struct log *log, const struct gpu_options 
 	open_log(g);
 	state_file_init(&g->state, log, options->state);
 	/* Even if the log cannot be read now: the next run may read it. */
-	if (state_file_load(&g->state, &g->faults, &next, g->stream.events.clocks.boot_to_wall))
+	if (state_file_load(&g->state, &g->faults, &next))
 		kernel_log_resume(&g->kernel_log, next);
 	/* All hooks before the log is read: then they overlap, so that what comes
 	 * twice is detected. */

@@ -56,8 +56,7 @@ static void log_no_memory(const struct state_file *f, int err)
 		log_warn(f->log, "no memory for the faults of earlier boots");
 }
 
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
-		     double boot_to_wall)
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next)
 {
 	char boot[BOOT_ID_SIZE];
 	struct fault_state state;
@@ -69,14 +68,11 @@ bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next
 	if (!*boot || strcmp(boot, state.boot) != 0) {
 		log_info(f->log, "the state file %s is of an earlier boot: counts begin at 0",
 			 f->store->path);
-		/* How old the times of 0.1.0 are is not known. */
-		if (state.boot_to_wall > 0 || state.wall_times)
+		if (state.boot_to_wall > 0)
 			log_no_memory(f, faults_outlive(faults, &state.faults, state.boot_to_wall));
 		fault_state_free(&state);
 		return false;
 	}
-	if (state.wall_times)
-		faults_shift(&state.faults, -boot_to_wall);
 	*faults = state.faults;
 	*next = f->saved_next = state.next;
 	f->saved_changes = changes(faults);

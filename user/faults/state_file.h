@@ -40,12 +40,10 @@ void state_file_init(struct state_file *f, const struct log *log, const struct s
 /*
  * Takes over what an earlier run of this boot has counted: fills @faults, which
  * must be empty, and the sequence number of the first record that it has not
- * read. @boot_to_wall is that of struct clock_offsets: an older program's file has times
- * of the wall clock. Returns whether there was such a state; of an earlier boot's it takes
+ * read. Returns whether there was such a state; of an earlier boot's it takes
  * what outlives that, and returns false.
  */
-bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next,
-		     double boot_to_wall);
+bool state_file_load(struct state_file *f, struct faults *faults, uint64_t *next);
 
 /* Whether the counts have changed since they were loaded or saved. */
 bool state_file_changed(const struct state_file *f, const struct faults *faults);

@@ -57,17 +57,6 @@ agent_stop
 move -36000
 start
 write down-back --window 1h
-# An older program's state, with times of the wall clock.
-agent_stop
-awk -v origin="$(origin)" '
-	$1 == "xidscope-state" { $2 = 1 }
-	$1 == "fault" { $9 += origin; $10 += origin; $9 = sprintf("%.6f", $9); $10 = sprintf("%.6f", $10) }
-	$1 == "event" { $6 = sprintf("%.6f", $6 + origin) }
-	$1 == "recovery" { $4 = sprintf("%.6f", $4 + origin) }
-	$1 != "end"' state >body
-printf 'end %08x\n' "0x$(gzip -c body | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" | cat body - >state
-start
-write old-state --window 1h
 
 # A recovery stays after the fault.
 sleep 5
