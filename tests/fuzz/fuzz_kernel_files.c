@@ -12,7 +12,7 @@
 #include "faults/recognise/fault_cause.h"
 #include "faults/fault_facts.h"
 #include "faults/gpu_holders.h"
-#include "kernel/cpu_pressure.h"
+#include "base/process.h"
 #include "kernel/mounts.h"
 #include "rpc/choice.h"
 

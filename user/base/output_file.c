@@ -52,7 +52,7 @@ int output_file_init(struct output_file *f, const char *path)
 		       -ENOMEM;
 }
 
-int output_kind_error(const struct stat *st)
+static int kind_error(const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
@@ -128,7 +128,8 @@ int output_file_folder(struct output_file *f)
 	return folder < 0 ? fail(f, OUTPUT_FILE, -errno) : folder;
 }
 
-int output_path_check(int folder, const char *name)
+/* 0, or an error of the kind of file that is there. */
+static int path_check(int folder, const char *name)
 {
 	struct stat st;
 
@@ -136,12 +137,12 @@ int output_path_check(int folder, const char *name)
 		return -EISDIR; /* of a path that ends in a slash */
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
-	return output_kind_error(&st);
+	return kind_error(&st);
 }
 
 int output_open(const char *path)
 {
-	int err = output_path_check(AT_FDCWD, path), fd;
+	int err = path_check(AT_FDCWD, path), fd;
 	struct stat st;
 
 	if (err)
@@ -149,7 +150,7 @@ int output_open(const char *path)
 	fd = open(path, O_WRONLY | O_CREAT | OPEN_SAFELY, 0644);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) ? -errno : output_kind_error(&st);
+	err = fstat(fd, &st) ? -errno : kind_error(&st);
 	if (!err)
 		return fd;
 	close(fd);
@@ -158,7 +159,7 @@ int output_open(const char *path)
 
 static int check(struct output_file *f, int folder, enum output_part part)
 {
-	return fail(f, part, output_path_check(folder, f->names[part]));
+	return fail(f, part, path_check(folder, f->names[part]));
 }
 
 /* ---- the lock ---- */
@@ -204,13 +205,13 @@ static int take_lock(struct output_file *f, int folder)
 
 	if (f->unlocked || holds_name(f, folder))
 		return 0;
-	err = output_path_check(folder, f->names[OUTPUT_LOCK]);
+	err = path_check(folder, f->names[OUTPUT_LOCK]);
 	if (err)
 		return err;
 	fd = open_lock(f, folder);
 	if (fd < 0)
 		return fd;
-	err = fstat(fd, &st) ? -errno : output_kind_error(&st);
+	err = fstat(fd, &st) ? -errno : kind_error(&st);
 	/* Its name could not be looked up before. Another descriptor would not get the lock. */
 	if (err || is_locked(f, &st)) {
 		close(fd);
@@ -288,7 +289,7 @@ int output_file_lock(struct output_file *f)
 	return in_folder(f, check_lock);
 }
 
-int output_write_all(int fd, const char *data, size_t size)
+static int write_all(int fd, const char *data, size_t size)
 {
 	ssize_t n;
 
@@ -317,22 +318,24 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | OPEN_SAFELY, 0644);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : output_kind_error(&st);
+	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : kind_error(&st);
 	if (!err)
-		err = output_write_all(fd, data, size);
+		err = write_all(fd, data, size);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
 }
 
-int output_set_aside(int folder, const char *name, const char *suffix)
+/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno:
+ * -ENOTUNIQ if something else than a regular file with one link has that name. */
+static int set_aside(int folder, const char *name, const char *suffix)
 {
 	char *older;
 	int err = 0;
 
 	if (asprintf(&older, "%s.%s", name, suffix) < 0)
 		return -ENOMEM;
-	if (output_path_check(folder, older))
+	if (path_check(folder, older))
 		err = -ENOTUNIQ;
 	else if (renameat(folder, name, folder, older) && errno != ENOENT)
 		err = -errno;
@@ -348,7 +351,7 @@ static int replace(struct output_file *f, int folder, const char *data, size_t s
 	if (err)
 		fail(f, OUTPUT_TEMPORARY, err);
 	if (!err && aside)
-		err = fail(f, OUTPUT_FILE, output_set_aside(folder, f->names[OUTPUT_FILE], aside));
+		err = fail(f, OUTPUT_FILE, set_aside(folder, f->names[OUTPUT_FILE], aside));
 	if (!err && renameat(folder, f->names[OUTPUT_TEMPORARY], folder, f->names[OUTPUT_FILE]))
 		err = fail(f, OUTPUT_FILE, -errno);
 	if (err)
@@ -363,7 +366,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	int folder, err;
 
 	if (is_stdout(f))
-		return output_write_all(STDOUT_FILENO, data, size);
+		return write_all(STDOUT_FILENO, data, size);
 	folder = output_file_folder(f);
 	if (folder < 0)
 		return folder;
@@ -381,7 +384,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 /* What was opened: 0 or an error. Takes away permissions beyond APPEND_MODE. */
 static int check_open(int fd, struct stat *st)
 {
-	int err = fstat(fd, st) ? -errno : output_kind_error(st);
+	int err = fstat(fd, st) ? -errno : kind_error(st);
 
 	if (err)
 		return err == -ENXIO && S_ISCHR(st->st_mode) ? 0 : err;
@@ -418,7 +421,7 @@ static int open_with_room(struct output_file *f, size_t size, struct stat *st)
 	fd = open_lines(f, folder, st);
 	if (fd >= 0 && st->st_size > 0 && (size_t)st->st_size + size > f->max) {
 		close(fd);
-		err = output_set_aside(folder, f->names[OUTPUT_FILE], "1");
+		err = set_aside(folder, f->names[OUTPUT_FILE], "1");
 		fd = err ? err : open_lines(f, folder, st);
 	}
 	close(folder);
@@ -501,7 +504,7 @@ int output_file_open(struct output_file *f)
 	err = check(f, folder, OUTPUT_FILE);
 	if (!err) {
 		fd = openat(folder, f->names[OUTPUT_FILE], O_RDONLY | OPEN_SAFELY);
-		err = fd < 0 || fstat(fd, &st) ? -errno : output_kind_error(&st);
+		err = fd < 0 || fstat(fd, &st) ? -errno : kind_error(&st);
 	}
 	close(folder);
 	if (!err)

@@ -79,21 +79,10 @@ int output_file_open(struct output_file *f);
 /* Removes the lock, and the file unless @keep; then frees. */
 void output_file_close(struct output_file *f, bool keep);
 
-/* Whether @path has what is not a regular file with one link: one of the errors above, or
- * 0. @folder is the descriptor of its folder. */
-int output_path_check(int folder, const char *name);
-
 /* Opens a regular file with one link, or makes one, for writing in place. What is there is looked
  * at before: a device may act when it is opened, as a watchdog, which restarts the node. Returns a
  * descriptor or -errno. */
 int output_open(const char *path);
-
-/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno: -ENOTUNIQ if
- * something else than a regular file with one link has that name. */
-int output_set_aside(int folder, const char *name, const char *suffix);
-
-/* The same as output_path_check() for what @st describes. */
-int output_kind_error(const struct stat *st);
 
 /* Whether @err says that something else than a regular file with one link is there. */
 bool output_is_refused(int err);
@@ -104,8 +93,5 @@ const char *output_advice(int err);
 
 /* Splits @path into a folder, which the caller frees, and a name; NULL: no memory. */
 char *output_split(const char *path, const char **name);
-
-/* Writes all bytes. Returns 0 or -errno. */
-int output_write_all(int fd, const char *data, size_t size);
 
 #endif
