@@ -118,7 +118,7 @@ static void start(struct writer *w, const struct writer_role *role, const char *
 {
 	writer_start(w, &quiet, role, path, epoll);
 	writers_wait_ready(w, 1, 10 * SECOND);
-	assert_true(w->ready);
+	assert_true(w->ready && !w->aside);
 }
 
 /* Serves until a text was written or refused. Returns that. */
@@ -441,7 +441,7 @@ TEST(a_late_content_is_set_aside)
 	stop(pid);
 	/* It may have answered before. */
 	w.ready = false;
-	writer_give_up_start(&w);
+	writers_wait_ready(&w, 1, 0);
 	assert_true(w.ready);
 	assert_int_equal(count("errors", "does not answer"), 1);
 	assert_int_equal(count("errors", "kept as state.late"), 1);
@@ -476,7 +476,7 @@ TEST(time_without_a_cpu_does_not_make_a_start_late)
 		_exit(0);
 	}
 	writers_wait_ready(&w, 1, 4 * SECOND / 10);
-	assert_true(w.ready);
+	assert_true(w.ready && !w.aside);
 	finish(&w, true);
 }
 

@@ -368,8 +368,6 @@ static int open_files(struct agent *a)
 	writers_wait_ready(a->files, FILES, START_NS);
 	for (int i = 0; i < FILES && !code; i++)
 		code = check_file(a, (enum file)i);
-	for (int i = 0; i < FILES && !code; i++)
-		writer_give_up_start(&a->files[i]);
 	take_state(a);
 	a->events = (struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a };
 	return code;

@@ -50,8 +50,7 @@ static int report(struct writer *w, int err, const char *beside)
 			  unread ? "see who reads standard output" : output_advice(err),
 			  w->role->option, w->role->meanwhile);
 	if (!before && w->role->append) {
-		if (w->text)
-			log_lines(w, s->texts[s->current] + s->from, s->size - s->from);
+		log_lines(w, s->texts[s->current] + s->from, s->size - s->from);
 		log_lines(w, s->texts[!s->current], w->next_size);
 	}
 	return err;
@@ -158,8 +157,9 @@ static void opened(struct writer *w, int err)
 
 static void drop_text(struct writer *w)
 {
-	w->text = false;
 	madvise(w->shared->texts[w->shared->current], w->shared->size, MADV_REMOVE);
+	w->shared->from = w->shared->size = 0;
+	w->text = false;
 }
 
 static void written(struct writer *w, int err, bool *wrote)
@@ -229,9 +229,7 @@ int writer_end(struct writer *w, FILE *text)
 
 static bool has_room(const struct writer *w, size_t size)
 {
-	size_t rest = w->text ? w->shared->size - w->shared->from : 0;
-
-	return w->next_size + rest + size <= WRITER_LINES_MAX;
+	return w->next_size + w->shared->size - w->shared->from + size <= WRITER_LINES_MAX;
 }
 
 bool writer_append(struct writer *w, const char *line, size_t size)
@@ -286,6 +284,21 @@ static bool wait_answer(const struct writer *w, uint64_t deadline_ns, uint64_t m
 	return true;
 }
 
+/* From now on a file that is read is set aside. */
+static void give_up_start(struct writer *w)
+{
+	report(w, -ETIMEDOUT, "");
+	w->ready = true;
+	if (!w->role->reads)
+		return;
+	w->aside = "late";
+	log_warn(
+		w->log,
+		"%s could not be read: what is counted begins with the kernel log. When it answers "
+		"again, what it has is kept as %s.late",
+		w->path, w->path);
+}
+
 void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns)
 {
 	struct waited waited = wait_begin();
@@ -304,22 +317,9 @@ void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns)
 		sigpending(&set); /* blocked: the loop handles them */
 		ready |= sigismember(&set, SIGTERM) || sigismember(&set, SIGINT);
 	}
-}
-
-void writer_give_up_start(struct writer *w)
-{
-	if (w->ready)
-		return;
-	report(w, -ETIMEDOUT, "");
-	w->ready = true;
-	if (!w->role->reads)
-		return;
-	w->aside = "late";
-	log_warn(
-		w->log,
-		"%s could not be read: what is counted begins with the kernel log. When it answers "
-		"again, what it has is kept as %s.late",
-		w->path, w->path);
+	for (; count; count--, w++)
+		if (!w->ready)
+			give_up_start(w);
 }
 
 /* Goes on with the end as far as it can without waiting. Returns whether it is reached. */

@@ -74,11 +74,8 @@ void writer_start(struct writer *w, const struct log *log, const struct writer_r
 		  const char *path, int epoll);
 
 /* Waits until all are ready, for @most_ns in which this process has a CPU, or until SIGTERM or
- * SIGINT is pending. */
+ * SIGINT is pending. A file that is read later is set aside. */
 void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns);
-
-/* Ends the wait for the start. A file that is read later is set aside. */
-void writer_give_up_start(struct writer *w);
 
 /* Returns whether a write has succeeded or failed: then *@err is 0 or -errno, which has been
  * logged if it is new. */
