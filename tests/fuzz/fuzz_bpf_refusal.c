@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/bpf_refusal.h"
+#include "kernel/bpf_support.h"
 
 /* Not assert(): these must hold in builds with NDEBUG too. */
 static void require(int condition)

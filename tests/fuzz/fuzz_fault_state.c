@@ -62,7 +62,7 @@ static void read_any(const char *text, size_t len)
 /* The bytes as they are, and between a good head and a good end. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char head[] = "xidscope-state 2\n";
+	static const char head[] = "xidscope-state 1\n";
 	size_t len = strlen(head) + size;
 	char *whole = malloc(len + 32);
 

@@ -12,7 +12,7 @@
 #include "faults/recognise/recognise.h"
 #include "faults/fault_observer.h"
 #include "faults/gpu_holders.h"
-#include "kernel/cpu_pressure.h"
+#include "base/process.h"
 #include "kernel/mounts.h"
 #include "rpc/choice.h"
 

@@ -5,8 +5,7 @@
  * their record.
  */
 #include "fuzz.h"
-#include "kernel/trace_format.h"
-#include "kernel/trace_page.h"
+#include "kernel/trace.h"
 
 /* A copy of just that length, for ASan. */
 static void *copy_of(const void *bytes, size_t len)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, as root on this machine, that an agent and that of the version before continue from each other's state files,
 # forth and back, while faults are logged: each is counted once, counts never fall, and there is no time without a file but
-# for the change itself. So does a state file that also has what only the newer one knows: faults of earlier boots. Needs what `make` and `make previous` leave. rollback.sh
+# for the change itself. So does a state file with faults of earlier boots. Needs what `make` and `make previous` leave. rollback.sh
 set -euo pipefail
 root=$(realpath "$(dirname "$0")/../..")
 new=$root/build/xidscope old=$root/build/previous/root/usr/sbin/xidscope
@@ -59,7 +59,7 @@ writer=$!
 start "$new"
 sleep 2
 stop
-sed "s/^boot [^+].*/boot of-before/; \$d" state >body
+sed "s/^boot .*/boot of-before/; \$d" state >body
 printf 'end %s\n' "$(gzip -c body | tail -c 8 | od -An -N4 -tx4 --endian=little | tr -d ' ')" | cat body - >state
 
 most=0 gap=0 agent=''

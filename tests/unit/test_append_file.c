@@ -14,20 +14,41 @@
 
 #include "unit.h"
 #include "made_up_tree.h"
-#include "base/append_file.h"
+#include "base/output_file.h"
+
+static struct output_file file;
+
+static struct output_file lines(const char *path)
+{
+	struct output_file f;
+
+	assert_int_equal(output_file_init(&f, path), 0);
+	f.append = true;
+	return f;
+}
 
 /* Each test works in an empty directory of its own. */
-TEST_EACH(enter_folder, leave)
-
-static struct append_file file = { .path = "log" };
-
-static int append(struct append_file *f, const char *text, size_t *done)
+static int begin(void **test)
 {
-	return append_file_write(f, text, strlen(text), done);
+	file = lines("log");
+	return enter_folder(test);
+}
+
+static int end(void **test)
+{
+	output_file_close(&file, true);
+	return leave(test);
+}
+
+TEST_EACH(begin, end)
+
+static int append(struct output_file *f, const char *text, size_t *done)
+{
+	return output_file_append(f, text, strlen(text), done);
 }
 
 /* What has to be written whole. */
-static void append_whole(struct append_file *f, const char *text)
+static void append_whole(struct output_file *f, const char *text)
 {
 	size_t done;
 
@@ -60,7 +81,6 @@ TEST(others_cannot_read_it)
 
 	append_whole(&file, "one\n");
 	assert_int_equal(mode("log"), 0640);
-	/* That of an older agent. */
 	assert_int_equal(chmod("log", 0644), 0);
 	append_whole(&file, "two\n");
 	assert_int_equal(mode("log"), 0640);
@@ -97,7 +117,7 @@ TEST(nothing_but_a_file_with_one_link_is_written)
 		default:
 			assert_int_equal(mkdir("log", 0755), 0);
 		}
-		assert_int_equal(append_file_check(&file), errors[i]);
+		assert_int_equal(output_file_check(&file), errors[i]);
 		assert_int_equal(append(&file, "x\n", &done), errors[i]);
 		assert_int_equal(done, 0);
 		assert_content("victim", "precious");
@@ -113,40 +133,44 @@ TEST(nothing_but_a_file_with_one_link_is_written)
 
 TEST(a_character_device_is_written_and_left_as_it_is)
 {
-	struct append_file device = { .path = "device", .max = 1 };
+	struct output_file device = lines("device");
 	struct stat before, after;
 
+	device.max = 1;
 	if (mknod("device", S_IFCHR | 0666, makedev(1, 3)))
 		skip();
 	assert_int_equal(lstat("device", &before), 0);
-	assert_int_equal(append_file_check(&device), 0);
+	assert_int_equal(output_file_check(&device), 0);
 	append_whole(&device, "one\ntwo\n");
 	assert_int_equal(lstat("device", &after), 0);
 	assert_int_equal(before.st_ino, after.st_ino);
 	assert_int_equal(before.st_mode, after.st_mode);
 	assert_int_not_equal(access("device.1", F_OK), 0);
+	output_file_close(&device, true);
 }
 
 TEST(a_full_device_is_an_error)
 {
-	struct append_file full = { .path = "/dev/full" };
+	struct output_file full = lines("/dev/full");
 	size_t done;
 
 	assert_int_equal(append(&full, "x\n", &done), -ENOSPC);
 	assert_int_equal(done, 0);
+	output_file_close(&full, true);
 }
 
 TEST(a_missing_folder_heals)
 {
-	struct append_file f = { .path = "dir/log" };
+	struct output_file f = lines("dir/log");
 	size_t done;
 
-	assert_int_equal(append_file_check(&f), -ENOENT);
+	assert_int_equal(output_file_check(&f), -ENOENT);
 	assert_int_equal(append(&f, "one\n", &done), -ENOENT);
 	assert_int_equal(mkdir("dir", 0755), 0);
-	assert_int_equal(append_file_check(&f), 0);
+	assert_int_equal(output_file_check(&f), 0);
 	append_whole(&f, "two\n");
 	assert_content("dir/log", "two\n");
+	output_file_close(&f, true);
 }
 
 /* A limit on the file's size stands for a full disk. */
@@ -175,8 +199,9 @@ TEST(a_line_that_a_crash_has_torn_is_ended)
 
 TEST(a_file_that_is_full_is_renamed)
 {
-	struct append_file f = { .path = "log", .max = 10 };
+	struct output_file f = lines("log");
 
+	f.max = 10;
 	append_whole(&f, "12345678\n");
 	append_whole(&f, "abc\n");
 	assert_content("log", "abc\n");
@@ -190,13 +215,15 @@ TEST(a_file_that_is_full_is_renamed)
 	append_whole(&f, "a line that is too long\n");
 	assert_content("log", "a line that is too long\n");
 	assert_content("log.1", "i\n");
+	output_file_close(&f, true);
 }
 
 TEST(what_is_no_file_is_not_replaced_by_a_full_one)
 {
-	struct append_file f = { .path = "log", .max = 10 };
+	struct output_file f = lines("log");
 	size_t done;
 
+	f.max = 10;
 	assert_int_equal(mkfifo("log.1", 0600), 0);
 	append_whole(&f, "12345678\n");
 	assert_int_equal(append(&f, "abc\n", &done), -ENOTUNIQ);
@@ -204,10 +231,11 @@ TEST(what_is_no_file_is_not_replaced_by_a_full_one)
 	assert_int_equal(unlink("log.1"), 0);
 	append_whole(&f, "abc\n");
 	assert_content("log.1", "12345678\n");
+	output_file_close(&f, true);
 }
 
 /* Reads what standard output got. */
-static void with_stdout(int fd, struct append_file *f, const char *text, int expected, size_t taken)
+static void with_stdout(int fd, struct output_file *f, const char *text, int expected, size_t taken)
 {
 	int saved = dup(STDOUT_FILENO), err;
 	size_t done;
@@ -224,11 +252,11 @@ static void with_stdout(int fd, struct append_file *f, const char *text, int exp
 TEST(a_dash_is_standard_output)
 {
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
-	struct append_file f = { .path = "-" };
+	struct output_file f = lines("-");
 	int out = open("out", O_CREAT | O_WRONLY, 0644), ends[2];
 	char text[16] = "";
 
-	assert_int_equal(append_file_check(&f), 0);
+	assert_int_equal(output_file_check(&f), 0);
 	with_stdout(out, &f, "one\n", 0, 4);
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10, RLIM_INFINITY });
@@ -247,4 +275,5 @@ TEST(a_dash_is_standard_output)
 	with_stdout(ends[1], &f, "one\n", -EPIPE, 0);
 	signal(SIGPIPE, SIG_DFL);
 	close(ends[1]);
+	output_file_close(&f, true);
 }

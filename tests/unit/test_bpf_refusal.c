@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "unit.h"
-#include "kernel/bpf_refusal.h"
+#include "kernel/bpf_support.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/bpf_support.h"
 

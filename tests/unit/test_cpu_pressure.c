@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that the time for which tasks waited for a CPU is read, and that anything else is unknown. */
 #include "made_up_tree.h"
-#include "kernel/cpu_pressure.h"
+#include "base/process.h"
 
 #define FILE_OF_CPU "/proc/pressure/cpu"
 

@@ -17,7 +17,7 @@ static void fill(struct fault_state *state)
 	static const char *const names[] = {
 		"0000:c1:00.0", "",         "%",           "% %",
 		"a b",          "a\nb",     "caf\xc3\xa9", "\xff\xfe\x01",
-		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 2"
+		"end 00000000", "\"\\\t\r", "fault a 1",   "xidscope-state 1"
 	};
 	struct fault_counts *c = &state->faults.counts;
 
@@ -260,7 +260,7 @@ TEST(changed_anywhere_it_is_none)
 static int read_body(const char *body)
 {
 	char text[1024];
-	int len = snprintf(text, sizeof(text), "xidscope-state 2\n%s", body);
+	int len = snprintf(text, sizeof(text), "xidscope-state 1\n%s", body);
 
 	len += snprintf(text + len, sizeof(text) - (size_t)len, "end %08lx\n",
 			crc32(0, (const Bytef *)text, (uInt)len));
@@ -318,7 +318,7 @@ TEST(what_makes_no_sense_is_refused)
 
 TEST(a_file_of_another_program_is_refused)
 {
-	static const char *const others[] = { "xidscope-state 1\n", "xidscope-state 3\n" };
+	static const char *const others[] = { "xidscope-state 0\n", "xidscope-state 2\n" };
 	char text[64];
 
 	assert_refused("", 0);

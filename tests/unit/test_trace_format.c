@@ -5,7 +5,7 @@
  * short for what its format promises gives nothing.
  */
 #include "unit.h"
-#include "kernel/trace_format.h"
+#include "kernel/trace.h"
 
 #define COMMON                                                                         \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \

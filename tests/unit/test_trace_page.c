@@ -5,7 +5,7 @@
  * where it is.
  */
 #include "unit.h"
-#include "kernel/trace_page.h"
+#include "kernel/trace.h"
 
 #define PADDING 29u
 #define EXTEND 30u

@@ -24,7 +24,6 @@
 #include "made_up_tree.h"
 #include "base/clock.h"
 #include "writer/writer.h"
-#include "writer/writer_channel.h"
 
 #define SECOND 1000000000ull
 
@@ -119,7 +118,7 @@ static void start(struct writer *w, const struct writer_role *role, const char *
 {
 	writer_start(w, &quiet, role, path, epoll);
 	writers_wait_ready(w, 1, 10 * SECOND);
-	assert_true(writer_ready(w));
+	assert_true(w->ready && !w->aside);
 }
 
 /* Serves until a text was written or refused. Returns that. */
@@ -372,21 +371,21 @@ TEST(what_cannot_be_written_stays_refused)
 
 	assert_int_equal(mkfifo("x.prom", 0600), 0);
 	start(&w, &replaced, "x.prom");
-	assert_int_equal(writer_refused(&w), -ENXIO);
+	assert_int_equal(w.refused, -ENXIO);
 	finish(&w, false);
 	assert_true(exists("x.prom"));
 	start(&w, &lines, "x.prom");
-	assert_int_equal(writer_refused(&w), -ENXIO);
+	assert_int_equal(w.refused, -ENXIO);
 	finish(&w, false);
 	/* At the lock's name it may go away. */
 	assert_int_equal(remove("x.prom"), 0);
 	assert_int_equal(mkfifo(".x.prom.lock", 0600), 0);
 	start(&w, &replaced, "x.prom");
-	assert_int_equal(writer_refused(&w), 0);
+	assert_int_equal(w.refused, 0);
 	assert_int_equal(w.open_error, -ENXIO);
 	finish(&w, false);
 	start(&w, &replaced, "no/x.prom");
-	assert_int_equal(writer_refused(&w), 0);
+	assert_int_equal(w.refused, 0);
 	assert_int_equal(w.open_error, -ENOENT);
 	finish(&w, false);
 }
@@ -415,18 +414,17 @@ TEST(an_error_is_reported_once_and_names_the_file)
 
 TEST(the_content_is_read_at_the_start)
 {
-	char text[8] = "";
 	struct writer w;
 
 	start(&w, &state_role, "state");
-	assert_int_equal(w.content, -1);
+	assert_null(w.content);
 	assert_int_equal(w.read_error, -ENOENT);
 	give(&w, "counts");
 	finish(&w, true);
 	start(&w, &state_role, "state");
 	assert_int_equal(w.read_error, 0);
-	assert_int_equal(pread(w.content, text, sizeof(text), 0), 6);
-	assert_string_equal(text, "counts");
+	assert_int_equal(w.shared->size, 6);
+	assert_memory_equal(w.content, "counts", 6);
 	finish(&w, true);
 	assert_content("state", "counts");
 }
@@ -442,9 +440,9 @@ TEST(a_late_content_is_set_aside)
 	pid = child();
 	stop(pid);
 	/* It may have answered before. */
-	w.opened = w.read = false;
-	writer_give_up_start(&w);
-	assert_true(w.read);
+	w.ready = false;
+	writers_wait_ready(&w, 1, 0);
+	assert_true(w.ready);
 	assert_int_equal(count("errors", "does not answer"), 1);
 	assert_int_equal(count("errors", "kept as state.late"), 1);
 	give(&w, "newer");
@@ -478,7 +476,7 @@ TEST(time_without_a_cpu_does_not_make_a_start_late)
 		_exit(0);
 	}
 	writers_wait_ready(&w, 1, 4 * SECOND / 10);
-	assert_true(writer_ready(&w));
+	assert_true(w.ready && !w.aside);
 	finish(&w, true);
 }
 
@@ -607,38 +605,25 @@ TEST(a_full_pipe_does_not_block)
 	close(ends[1]);
 }
 
-/* ---- memory that is short ---- */
+/* ---- texts that do not fit ---- */
 
-static void limit(int resource, rlim_t most)
-{
-	struct rlimit l;
-
-	assert_int_equal(getrlimit((__rlimit_resource_t)resource, &l), 0);
-	l.rlim_cur = most == RLIM_INFINITY ? l.rlim_max : most;
-	assert_int_equal(setrlimit((__rlimit_resource_t)resource, &l), 0);
-}
-
-/* Memory for it comes back before its end: its beginning is missing nevertheless. */
 TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 {
-	static char much[20000];
+	static char much[1 << 20];
 	struct writer w;
 	FILE *out;
 
 	memset(much, 'x', sizeof(much) - 1);
-	signal(SIGXFSZ, SIG_IGN);
 	start(&w, &replaced, "x.prom");
 	give(&w, "whole");
 	assert_int_equal(result(&w), 0);
 	out = writer_begin(&w);
 	assert_non_null(out);
-	limit(RLIMIT_FSIZE, 0);
-	fputs(much, out);
-	fflush(out);
-	limit(RLIMIT_FSIZE, RLIM_INFINITY);
+	for (size_t i = 0; i <= WRITER_TEXT_MAX / sizeof(much); i++)
+		fputs(much, out);
 	fputs("the end", out);
-	assert_int_equal(writer_end(&w, out), -ENOMEM);
-	assert_int_equal(count("errors", "cannot write x.prom: Cannot allocate memory"), 1);
+	assert_int_equal(writer_end(&w, out), -EFBIG);
+	assert_int_equal(count("errors", "cannot write x.prom: File too large"), 1);
 	finish(&w, true);
 	assert_content("x.prom", "whole");
 }
@@ -646,32 +631,24 @@ TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 /* It is in the log instead, and no part of it in the file. */
 TEST(a_line_that_did_not_fit_is_logged)
 {
-	static char much[8190], logged[32 << 10];
+	static char much[WRITER_LINES_MAX - 10];
 	struct writer w;
-	int ends[2];
+	pid_t pid;
 
 	memset(much, 'x', sizeof(much) - 1);
 	much[sizeof(much) - 1] = '\n';
-	signal(SIGXFSZ, SIG_IGN);
 	start(&w, &lines, "log");
-	stop(child());
-	assert_true(writer_append(&w, "first\n", 6));
+	pid = child();
+	stop(pid);
 	assert_true(writer_append(&w, much, sizeof(much)));
-	assert_int_equal(pipe(ends), 0); /* which the limit is not for */
-	dup2(ends[1], STDERR_FILENO);
-	limit(RLIMIT_FSIZE, 8192);
-	assert_false(writer_append(&w, "line 1\n", 7));
-	limit(RLIMIT_FSIZE, RLIM_INFINITY);
+	assert_false(writer_append(&w, "line 1 is long\n", 15));
 	assert_true(writer_append(&w, "line 2\n", 7));
-	assert_true(read(ends[0], logged, sizeof(logged) - 1) > 0);
-	assert_non_null(strstr(logged, "not in log: line 1"));
-	kill(child(), SIGCONT);
+	assert_int_equal(count("errors", "not in log: line 1 is long"), 1);
+	assert_int_equal(count("errors", ""), 1);
+	kill(pid, SIGCONT);
 	finish(&w, false);
-	assert_int_equal(count("log", ""), 3);
 	assert_int_equal(count("log", "line"), 1);
 	assert_int_equal(count("log", "line 2"), 1);
-	close(ends[0]);
-	close(ends[1]);
 }
 
 TEST(a_process_whose_answers_cannot_be_waited_for_is_reported)
@@ -726,7 +703,7 @@ TEST(a_process_is_named_by_what_it_writes)
 }
 
 /* How often an answer was asked for in a fifth of a second, while recvmsg() fails with ENOMEM. */
-static int tries_without_memory(int socket)
+static int tries_without_memory(struct writer *w)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -736,31 +713,32 @@ static int tries_without_memory(int socket)
 	};
 	struct sock_fprog program = { COUNT(filter), filter };
 	uint64_t end = monotonic_ns() + SECOND / 5;
-	struct work_answer answer;
-	int tries = 0, fd;
+	int tries = 0, err;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return -1;
 	for (; monotonic_ns() < end && tries < 200; tries++)
-		if (channel_receive(socket, &answer, sizeof(answer), &fd, MSG_DONTWAIT) != -EAGAIN)
+		if (writer_serve(w, &err) || w->socket < 0)
 			return -1;
 	return tries;
 }
 
 TEST(an_answer_that_there_is_no_memory_for_is_not_asked_for_all_the_time)
 {
-	int sockets[2], status = -1;
+	int status = -1;
+	struct writer w;
 	pid_t pid;
 
 	signal(SIGCHLD, SIG_DFL);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+	start(&w, &replaced, "x.prom");
+	give(&w, "one");
 	pid = fork();
 	if (!pid)
-		_exit(tries_without_memory(sockets[0]));
+		_exit(tries_without_memory(&w));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_in_range(WEXITSTATUS(status), 1, 20);
-	close(sockets[0]);
-	close(sockets[1]);
+	assert_int_equal(result(&w), 0);
+	finish(&w, false);
 }

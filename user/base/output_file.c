@@ -15,6 +15,9 @@
 /* A FIFO or a device that was put in a file's place must not make open() wait. */
 #define OPEN_SAFELY (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
+/* Who may read the kernel log is often restricted, and the lines have texts of it. */
+#define APPEND_MODE 0640
+
 char *output_split(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');
@@ -34,7 +37,7 @@ int output_file_init(struct output_file *f, const char *path)
 {
 	const char *name;
 
-	*f = (struct output_file){ .lock = -1 };
+	*f = (struct output_file){ .lock = -1, .max = OUTPUT_APPEND_MAX };
 	if (!strcmp(path, "-"))
 		return 0;
 	f->folder = output_split(path, &name);
@@ -49,7 +52,7 @@ int output_file_init(struct output_file *f, const char *path)
 		       -ENOMEM;
 }
 
-int output_kind_error(const struct stat *st)
+static int kind_error(const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode))
 		return -ELOOP;
@@ -65,25 +68,50 @@ bool output_is_refused(int err)
 	return err == -ELOOP || err == -EMLINK || err == -EISDIR || err == -ENXIO;
 }
 
+static const struct {
+	int err;
+	const char *text, *advice; /* NULL: that of strerror(), the last advice */
+} errors[] = {
+	{ ELOOP, "it is a symbolic link", "remove it" },
+	{ EMLINK, "it has several hard links", "remove it" },
+	{ EISDIR, "it is a folder", "remove it" },
+	{ ENXIO, "it is a device, a FIFO or a socket", "remove it" },
+	{ ENOTUNIQ,
+	  "at the name that an older one gets (.1, .damaged or .late) is no regular file with one link",
+	  NULL },
+	{ ETIMEDOUT, "its file system does not answer", "check that mount" },
+	{ EBUSY, "another agent writes it", "stop one of the two" },
+	{ ECHILD, "the process that writes it has ended", NULL },
+	{ ENOENT, NULL, "create the folder" },
+	{ EROFS, NULL, "under systemd, list its folder in ReadWritePaths= of the unit" },
+	{ EACCES, NULL, "make the folder writable" },
+	{ EPERM, NULL, "make the folder writable" },
+	{ ENOSPC, NULL, "free some space" },
+	{ EDQUOT, NULL, "free some space" },
+	{ 0, NULL, "check that the folder can be written to" },
+};
+
+static size_t find_error(int err)
+{
+	size_t i = 0;
+
+	while (errors[i].err && errors[i].err != -err)
+		i++;
+	return i;
+}
+
 const char *output_error(int err)
 {
-	switch (-err) {
-	case ELOOP:
-		return "it is a symbolic link";
-	case EMLINK:
-		return "it has several hard links";
-	case EISDIR:
-		return "it is a folder";
-	case ENXIO:
-		return "it is a device, a FIFO or a socket";
-	case ENOTUNIQ:
-		return "at the name that an older one gets (.1, .damaged or .late) is no regular file "
-		       "with one link";
-	case ETIMEDOUT:
-		return "its file system does not answer";
-	default:
-		return strerror(-err);
-	}
+	const char *text = errors[find_error(err)].text;
+
+	return text ? text : strerror(-err);
+}
+
+const char *output_advice(int err)
+{
+	const char *advice = errors[find_error(err)].advice;
+
+	return advice ? advice : errors[find_error(0)].advice;
 }
 
 /* Records which file @err is about, and returns it. */
@@ -100,7 +128,8 @@ int output_file_folder(struct output_file *f)
 	return folder < 0 ? fail(f, OUTPUT_FILE, -errno) : folder;
 }
 
-int output_path_check(int folder, const char *name)
+/* 0, or an error of the kind of file that is there. */
+static int path_check(int folder, const char *name)
 {
 	struct stat st;
 
@@ -108,12 +137,12 @@ int output_path_check(int folder, const char *name)
 		return -EISDIR; /* of a path that ends in a slash */
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : -errno;
-	return output_kind_error(&st);
+	return kind_error(&st);
 }
 
 int output_open(const char *path)
 {
-	int err = output_path_check(AT_FDCWD, path), fd;
+	int err = path_check(AT_FDCWD, path), fd;
 	struct stat st;
 
 	if (err)
@@ -121,7 +150,7 @@ int output_open(const char *path)
 	fd = open(path, O_WRONLY | O_CREAT | OPEN_SAFELY, 0644);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) ? -errno : output_kind_error(&st);
+	err = fstat(fd, &st) ? -errno : kind_error(&st);
 	if (!err)
 		return fd;
 	close(fd);
@@ -130,7 +159,7 @@ int output_open(const char *path)
 
 static int check(struct output_file *f, int folder, enum output_part part)
 {
-	return fail(f, part, output_path_check(folder, f->names[part]));
+	return fail(f, part, path_check(folder, f->names[part]));
 }
 
 /* ---- the lock ---- */
@@ -176,13 +205,13 @@ static int take_lock(struct output_file *f, int folder)
 
 	if (f->unlocked || holds_name(f, folder))
 		return 0;
-	err = output_path_check(folder, f->names[OUTPUT_LOCK]);
+	err = path_check(folder, f->names[OUTPUT_LOCK]);
 	if (err)
 		return err;
 	fd = open_lock(f, folder);
 	if (fd < 0)
 		return fd;
-	err = fstat(fd, &st) ? -errno : output_kind_error(&st);
+	err = fstat(fd, &st) ? -errno : kind_error(&st);
 	/* Its name could not be looked up before. Another descriptor would not get the lock. */
 	if (err || is_locked(f, &st)) {
 		close(fd);
@@ -222,9 +251,18 @@ int output_file_give_lock(struct output_file *f)
 
 /* ---- what is done in the folder ---- */
 
+/* Whether lines may be appended to the character device that is there. */
+static bool is_device(const struct output_file *f, int folder)
+{
+	struct stat st;
+
+	return f->append && !fstatat(folder, f->names[OUTPUT_FILE], &st, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISCHR(st.st_mode);
+}
+
 static int check_file(struct output_file *f, int folder)
 {
-	return check(f, folder, OUTPUT_FILE);
+	return is_device(f, folder) ? 0 : check(f, folder, OUTPUT_FILE);
 }
 
 static int in_folder(struct output_file *f, int (*work)(struct output_file *f, int folder))
@@ -251,7 +289,7 @@ int output_file_lock(struct output_file *f)
 	return in_folder(f, check_lock);
 }
 
-int output_write_all(int fd, const char *data, size_t size)
+static int write_all(int fd, const char *data, size_t size)
 {
 	ssize_t n;
 
@@ -280,22 +318,24 @@ static int write_temporary(struct output_file *f, int folder, const char *data, 
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | OPEN_SAFELY, 0644);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : output_kind_error(&st);
+	err = fstat(fd, &st) || fchmod(fd, 0644) ? -errno : kind_error(&st);
 	if (!err)
-		err = output_write_all(fd, data, size);
+		err = write_all(fd, data, size);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
 }
 
-int output_set_aside(int folder, const char *name, const char *suffix)
+/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno:
+ * -ENOTUNIQ if something else than a regular file with one link has that name. */
+static int set_aside(int folder, const char *name, const char *suffix)
 {
 	char *older;
 	int err = 0;
 
 	if (asprintf(&older, "%s.%s", name, suffix) < 0)
 		return -ENOMEM;
-	if (output_path_check(folder, older))
+	if (path_check(folder, older))
 		err = -ENOTUNIQ;
 	else if (renameat(folder, name, folder, older) && errno != ENOENT)
 		err = -errno;
@@ -311,7 +351,7 @@ static int replace(struct output_file *f, int folder, const char *data, size_t s
 	if (err)
 		fail(f, OUTPUT_TEMPORARY, err);
 	if (!err && aside)
-		err = fail(f, OUTPUT_FILE, output_set_aside(folder, f->names[OUTPUT_FILE], aside));
+		err = fail(f, OUTPUT_FILE, set_aside(folder, f->names[OUTPUT_FILE], aside));
 	if (!err && renameat(folder, f->names[OUTPUT_TEMPORARY], folder, f->names[OUTPUT_FILE]))
 		err = fail(f, OUTPUT_FILE, -errno);
 	if (err)
@@ -326,7 +366,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	int folder, err;
 
 	if (is_stdout(f))
-		return output_write_all(STDOUT_FILENO, data, size);
+		return write_all(STDOUT_FILENO, data, size);
 	folder = output_file_folder(f);
 	if (folder < 0)
 		return folder;
@@ -339,6 +379,121 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 	return err;
 }
 
+/* ---- lines ---- */
+
+/* What was opened: 0 or an error. Takes away permissions beyond APPEND_MODE. */
+static int check_open(int fd, struct stat *st)
+{
+	int err = fstat(fd, st) ? -errno : kind_error(st);
+
+	if (err)
+		return err == -ENXIO && S_ISCHR(st->st_mode) ? 0 : err;
+	return st->st_mode & 07777 & ~APPEND_MODE && fchmod(fd, st->st_mode & APPEND_MODE) ?
+		       -errno :
+		       0;
+}
+
+/* A file is readable, because the end of its last line is checked. */
+static int open_lines(struct output_file *f, int folder, struct stat *st)
+{
+	int access = is_device(f, folder) ? O_WRONLY : O_RDWR | O_CREAT, fd;
+	int err = check_file(f, folder);
+
+	if (err)
+		return err;
+	fd = openat(folder, f->names[OUTPUT_FILE], access | O_APPEND | OPEN_SAFELY, APPEND_MODE);
+	if (fd < 0)
+		return -errno;
+	err = check_open(fd, st);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Opens the file, after renaming one that has no room for @size bytes. */
+static int open_with_room(struct output_file *f, size_t size, struct stat *st)
+{
+	int folder = output_file_folder(f), fd, err;
+
+	if (folder < 0)
+		return folder;
+	fd = open_lines(f, folder, st);
+	if (fd >= 0 && st->st_size > 0 && (size_t)st->st_size + size > f->max) {
+		close(fd);
+		err = set_aside(folder, f->names[OUTPUT_FILE], "1");
+		fd = err ? err : open_lines(f, folder, st);
+	}
+	close(folder);
+	return fd;
+}
+
+static ssize_t write_once(int fd, const char *data, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = write(fd, data, size);
+	while (n < 0 && (errno == EINTR ||
+			 (errno == EAGAIN && poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1) > 0)));
+	return n < 0 ? -errno : n;
+}
+
+/* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to
+ * PIPE_BUF at once. @whole: a file, which takes all lines at once. @torn: the line before was not
+ * written to its end. */
+static int write_lines(int fd, bool whole, bool *torn, const char *data, size_t size, size_t *done)
+{
+	ssize_t n = *torn ? write_once(fd, "\n", 1) : 1;
+
+	if (n <= 0)
+		return n ? (int)n : -EIO;
+	*torn = false;
+	while (*done < size) {
+		const char *line = data + *done, *end = whole ? NULL : strchrnul(line, '\n');
+		size_t len = end ? (size_t)(end - line) + 1 : size - *done;
+
+		n = write_once(fd, line, len);
+		if (n < 0)
+			return (int)n;
+		*torn = n > 0 && line[n - 1] != '\n';
+		*done += (size_t)n;
+		if ((size_t)n == len)
+			continue;
+		while (*done > 0 && data[*done - 1] != '\n')
+			--*done;
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+int output_file_append(struct output_file *f, const char *data, size_t size, size_t *done)
+{
+	struct stat st = {};
+	char last = '\n';
+	int fd, err = 0;
+	bool torn;
+
+	*done = 0;
+	if (is_stdout(f))
+		return write_lines(STDOUT_FILENO, false, &f->torn, data, size, done);
+	fd = open_with_room(f, size, &st);
+	if (fd < 0)
+		return fd;
+	if (S_ISREG(st.st_mode) && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) < 0)
+		err = -errno;
+	torn = last != '\n';
+	if (!err)
+		err = write_lines(fd, true, &torn, data, size, done);
+	if (close(fd) && !err) {
+		*done = 0;
+		err = -errno;
+	}
+	return err;
+}
+
+/* ---- reading, and the end ---- */
+
 int output_file_open(struct output_file *f)
 {
 	int folder = output_file_folder(f), fd = -1, err;
@@ -349,7 +504,7 @@ int output_file_open(struct output_file *f)
 	err = check(f, folder, OUTPUT_FILE);
 	if (!err) {
 		fd = openat(folder, f->names[OUTPUT_FILE], O_RDONLY | OPEN_SAFELY);
-		err = fd < 0 || fstat(fd, &st) ? -errno : output_kind_error(&st);
+		err = fd < 0 || fstat(fd, &st) ? -errno : kind_error(&st);
 	}
 	close(folder);
 	if (!err)

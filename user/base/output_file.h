@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A file that is replaced as a whole, or not at all. Only a regular file with one link is
- * replaced, whatever other users do in its folder: no symbolic link is followed, no FIFO
- * waited for, and nothing else is truncated, renamed or removed.
+ * A file that is replaced as a whole, or not at all; or one to which lines are appended. Only a
+ * regular file with one link is written, whatever other users do in its folder: no symbolic link
+ * is followed, no FIFO waited for, and nothing else is truncated, renamed or removed.
  */
 #ifndef XIDSCOPE_OUTPUT_FILE_H
 #define XIDSCOPE_OUTPUT_FILE_H
@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
+
+/* A file of lines that would grow beyond this is renamed to NAME.1, replacing an older one. */
+#define OUTPUT_APPEND_MAX (16u << 20)
 
 /* The file that an error is about. */
 enum output_part { OUTPUT_FILE, OUTPUT_TEMPORARY, OUTPUT_LOCK, OUTPUT_PARTS };
@@ -24,6 +27,9 @@ struct output_file {
 	ino_t lock_inode;
 	int lock; /* its descriptor, or -1 */
 	bool written;
+	bool append; /* for lines: it may also be a character device */
+	size_t max; /* bytes of a file of lines */
+	bool torn; /* the last line on standard output was not written to its end */
 };
 
 /* @path "-" is standard output, which needs no lock. Returns 0 or -ENOMEM. */
@@ -59,38 +65,33 @@ int output_file_give_lock(struct output_file *f);
  */
 int output_file_write(struct output_file *f, const char *data, size_t size, const char *aside);
 
+/*
+ * Appends the lines in @size bytes of @data, each with its newline, to a file that is opened each
+ * time, so that it can be renamed at any time. A new file has mode 0640, and permissions beyond
+ * that are taken from an existing one. @done: the bytes of the lines that were written. A line
+ * that was not written to its end is not among them, and is ended before the next.
+ */
+int output_file_append(struct output_file *f, const char *data, size_t size, size_t *done);
+
 /* Opens the file for reading. */
 int output_file_open(struct output_file *f);
 
 /* Removes the lock, and the file unless @keep; then frees. */
 void output_file_close(struct output_file *f, bool keep);
 
-/* Whether @path has what is not a regular file with one link: one of the errors above, or
- * 0. @folder is the descriptor of its folder. */
-int output_path_check(int folder, const char *name);
-
 /* Opens a regular file with one link, or makes one, for writing in place. What is there is looked
  * at before: a device may act when it is opened, as a watchdog, which restarts the node. Returns a
  * descriptor or -errno. */
 int output_open(const char *path);
 
-/* Renames what is there, if it is, to NAME.SUFFIX, in place of an older one. Returns 0 or -errno: -ENOTUNIQ if
- * something else than a regular file with one link has that name. */
-int output_set_aside(int folder, const char *name, const char *suffix);
-
-/* The same as output_path_check() for what @st describes. */
-int output_kind_error(const struct stat *st);
-
 /* Whether @err says that something else than a regular file with one link is there. */
 bool output_is_refused(int err);
 
-/* The text of such an error, or of another errno. */
+/* The text of such an error, or of another errno, and what to do about it. */
 const char *output_error(int err);
+const char *output_advice(int err);
 
 /* Splits @path into a folder, which the caller frees, and a name; NULL: no memory. */
 char *output_split(const char *path, const char **name);
-
-/* Writes all bytes. Returns 0 or -errno. */
-int output_write_all(int fd, const char *data, size_t size);
 
 #endif

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What proc shows of the process that the kernel has named by its number. */
+/* A process that the kernel has named by its number, and the wait of all for a CPU, from proc. */
 #include "base/process.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/span.h"
 
 /* The inode of the first PID namespace, whose numbers the kernel prints (kernel:
@@ -80,4 +83,17 @@ bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line,
 	process_text(pid, time_ns, file, line, size);
 	line[strcspn(line, "\n")] = 0;
 	return *line;
+}
+
+/* "some avg10=0.00 avg60=0.12 avg300=0.50 total=12345": the total in microseconds. */
+uint64_t cpu_pressure_waiting_ns(const char *root)
+{
+	const char *member = " total=", *total;
+	char path[PATH_MAX], line[160];
+
+	snprintf(path, sizeof(path), "%s/proc/pressure/cpu", root);
+	if (!file_first_line(path, line, sizeof(line)) || strncmp(line, "some ", 5) != 0)
+		return 0;
+	total = strstr(line, member);
+	return total ? strtoull(total + strlen(member), NULL, 10) * 1000 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What proc shows of the process that the kernel has named by its number. Another process
- * may have the number by the time of reading.
+ * A process that the kernel has named by its number, and the wait of all for a CPU, from proc. Another
+ * process may have the number by the time of reading.
  */
 #ifndef XIDSCOPE_PROCESS_H
 #define XIDSCOPE_PROCESS_H
@@ -24,5 +24,10 @@ bool process_first_line(int pid, uint64_t time_ns, const char *file, char *line,
 /* Reads from the text of /proc/PID/stat when the process began, in ticks of proc's since the
  * boot (CLOCK_BOOTTIME), rounded down. False: it does not say. */
 bool process_start_ticks(const char *stat, uint64_t *ticks);
+
+/* For how long at least one task of the system waited for a CPU, in ns since the boot, from
+ * /proc/pressure/cpu (the kernel's accounting/psi.rst) below @root ("": this system). 0: unknown;
+ * the kernel is older than 4.20, or does not account for it (psi=0). */
+uint64_t cpu_pressure_waiting_ns(const char *root);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -330,8 +329,8 @@ static int check_file(const struct agent *a, enum file which)
 
 	if (!file->path)
 		return 0;
-	if (writer_refused(file))
-		return refuse(log, option, file->path, writer_refused(file));
+	if (file->refused)
+		return refuse(log, option, file->path, file->refused);
 	if (file->open_error == -EBUSY) {
 		log_error(log, "another agent writes %s: stop it, or name another %s", file->path,
 			  option);
@@ -343,26 +342,15 @@ static int check_file(const struct agent *a, enum file which)
 /* Takes over the content of the state file. */
 static void take_state(struct agent *a)
 {
-	struct writer *file = &a->files[FILE_STATE];
-	off_t size = file->content < 0 ? 0 : lseek(file->content, 0, SEEK_END);
-	void *text;
+	const struct writer *file = &a->files[FILE_STATE];
 
 	a->state =
 		(struct state_store){ .path = file->path,
+				      .text = file->content,
+				      .len = file->content ? file->shared->size : 0,
 				      .write = write_state,
 				      .context = a,
 				      .error = file->read_error == -ENOENT ? 0 : file->read_error };
-	if (file->content < 0)
-		return;
-	text = size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file->content, 0) : "";
-	close(file->content);
-	file->content = -1;
-	if (text == MAP_FAILED) {
-		a->state.error = -errno;
-		return;
-	}
-	a->state.text = text;
-	a->state.len = (size_t)size;
 }
 
 /* Starts the processes that write the files. They are started before all else, so that they
@@ -385,8 +373,6 @@ static int open_files(struct agent *a)
 	writers_wait_ready(a->files, FILES, START_NS);
 	for (int i = 0; i < FILES && !code; i++)
 		code = check_file(a, (enum file)i);
-	for (int i = 0; i < FILES && !code; i++)
-		writer_give_up_start(&a->files[i]);
 	take_state(a);
 	a->events = (struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a };
 	return code;

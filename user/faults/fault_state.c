@@ -11,7 +11,7 @@
 #include "base/file_text.h"
 #include "base/span.h"
 
-#define HEAD "xidscope-state 2\n"
+#define HEAD "xidscope-state 1\n"
 
 static uint32_t checksum(const char *text, size_t len)
 {

@@ -4,7 +4,7 @@
  * and those of fatal faults beyond it. It also keeps how far the kernel log was read, at the
  * same moment: nothing is lost or counted twice.
  *
- *	xidscope-state 2
+ *	xidscope-state 1
  *	boot ID			the kernel's random/boot_id: all but "past" is valid until reboot
  *	wall SECONDS		from the boot to the epoch, by the clock as it was set then; 0: not known
  *	next N			sequence number of the first record not yet read

@@ -20,7 +20,7 @@
 #include "faults/prove/prove.h"
 #include "kernel/kernel_types.h"
 #include "kernel/module_events.h"
-#include "kernel/trace_instance.h"
+#include "kernel/trace.h"
 
 enum {
 	EVENT_MODULE_LOAD,

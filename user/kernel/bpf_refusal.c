@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What libbpf's and the verifier's messages mean. */
-#include "kernel/bpf_refusal.h"
-
+/* Why the kernel refused a BPF program: the meaning of libbpf's and the verifier's messages. */
 #include <stdio.h>
 #include <string.h>
+
+#include "kernel/bpf_support.h"
 
 #define PARTS 3
 #define PART_SIZE 128 /* bytes, with the NUL */

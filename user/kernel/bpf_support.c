@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "kernel/bpf_refusal.h"
-
 /* Static, because libbpf's print callback takes no context. Set once. */
 static const struct log *message_log;
 static char error_log[1536];

@@ -6,7 +6,7 @@
  *
  * (kernel: Documentation/trace/events.rst).
  */
-#include "kernel/trace_format.h"
+#include "kernel/trace.h"
 
 #include <string.h>
 

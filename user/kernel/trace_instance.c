@@ -3,7 +3,7 @@
  * A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst,
  * "Instances"): its events, its buffers, and its end.
  */
-#include "kernel/trace_instance.h"
+#include "kernel/trace.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  * length and 27 bits for time (`events/header_event`; kernel:
  * include/linux/ring_buffer.h).
  */
-#include "kernel/trace_page.h"
+#include "kernel/trace.h"
 
 #include <string.h>
 

@@ -2,14 +2,13 @@
 /* The types of a loaded module that carries none, from a file. */
 #include "kernel/types_file.h"
 
-#include <elf.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -29,87 +28,37 @@
 
 #define NATIVE_ORDER (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
 
-struct elf {
-	int fd;
-	Elf64_Shdr *sections;
-	size_t count;
-	char *names; /* ends with a NUL */
-	size_t names_size;
-};
-
 /* ---- the file: nothing in it is trusted ---- */
 
-/* Returns a copy, to be freed, with a NUL behind it; NULL: it is not all there, or longer. */
-static void *read_part(int fd, uint64_t offset, uint64_t size, uint64_t max)
+static Elf_Scn *find_section(Elf *elf, const char *name)
 {
-	char *bytes = size <= max && offset <= INT64_MAX - size ? calloc(1, size + 1) : NULL;
-	size_t len = 0;
-	ssize_t n = 1;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	const char *found;
+	size_t names;
 
-	while (bytes && len < size && n > 0) {
-		n = pread(fd, bytes + len, size - len, (off_t)(offset + len));
-		if (n > 0)
-			len += (size_t)n;
-		else if (n < 0 && errno == EINTR)
-			n = 1;
+	/* All names are read at once. */
+	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(elf_getscn(elf, names), &header) ||
+	    header.sh_size > NAMES_MAX)
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		found = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) :
+							 NULL;
+		if (found && header.sh_type != SHT_NOBITS && !strcmp(found, name))
+			break;
 	}
-	if (bytes && len == size) {
-		bytes[size] = 0;
-		return bytes;
-	}
-	free(bytes);
-	return NULL;
+	return section;
 }
 
-static const Elf64_Shdr *find_section(const struct elf *e, const char *name)
+/* The bytes of a section as they are in the file, until elf_end(); NULL: they are not all there,
+ * or more than @max. */
+static const Elf_Data *read_section(Elf_Scn *section, size_t max)
 {
-	for (const Elf64_Shdr *s = e->sections; s < e->sections + e->count; s++)
-		if (s->sh_type != SHT_NOBITS && s->sh_name < e->names_size &&
-		    !strcmp(e->names + s->sh_name, name))
-			return s;
-	return NULL;
-}
+	GElf_Shdr header;
 
-static void *read_section(const struct elf *e, const Elf64_Shdr *s, uint64_t max)
-{
-	return s ? read_part(e->fd, s->sh_offset, s->sh_size, max) : NULL;
-}
-
-static void elf_close(struct elf *e)
-{
-	if (e->fd >= 0)
-		close(e->fd);
-	free(e->sections);
-	free(e->names);
-}
-
-static const char *read_sections(struct elf *e)
-{
-	Elf64_Ehdr *header = read_part(e->fd, 0, sizeof(*header), sizeof(*header));
-	const char *wrong = NULL;
-	const Elf64_Shdr *names;
-	size_t number = 0;
-
-	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		wrong = "it is not an ELF file";
-	else if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
-		 header->e_ident[EI_DATA] != NATIVE_ORDER ||
-		 header->e_shentsize != sizeof(Elf64_Shdr))
-		wrong = "it is an ELF file of another architecture";
-	if (!wrong) {
-		number = header->e_shstrndx;
-		e->sections =
-			read_part(e->fd, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr),
-				  UINT16_MAX * sizeof(Elf64_Shdr));
-		e->count = e->sections ? header->e_shnum : 0;
-	}
-	free(header);
-	if (wrong)
-		return wrong;
-	names = number < e->count ? &e->sections[number] : NULL;
-	e->names = read_section(e, names, NAMES_MAX);
-	e->names_size = e->names ? names->sh_size : 0;
-	return e->names ? NULL : "it is damaged, or not all there";
+	return gelf_getshdr(section, &header) && header.sh_size <= max ?
+		       elf_rawdata(section, NULL) :
+		       NULL;
 }
 
 /* The event loop itself looks for the file and reads it. */
@@ -121,23 +70,33 @@ static bool may_hang(const char *root, const char *path)
 }
 
 /* Opens the file. Returns NULL, or why it cannot be read. */
-static const char *elf_open(struct elf *e, const char *root, const char *path)
+static const char *open_file(int *fd, const char *root, const char *path)
 {
 	struct stat status;
 
-	*e = (struct elf){ .fd = -1 };
 	if (may_hang(root, path))
 		return "it is on a file system that may stop answering; copy it to a local one";
 	/* Opening a FIFO must not wait for a writer. */
-	e->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (e->fd < 0 || fstat(e->fd, &status))
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (*fd < 0 || fstat(*fd, &status))
 		return strerror(errno);
 	if (!S_ISREG(status.st_mode))
 		return file_text_error(-EINVAL);
 	/* The types say what is read of the kernel's memory and shown. */
 	if (file_is_anybodys(&status))
 		return "others than root may write to it";
-	return read_sections(e);
+	return NULL;
+}
+
+static const char *check_elf(Elf *elf)
+{
+	const char *ident = elf_getident(elf, NULL);
+
+	if (elf_kind(elf) != ELF_K_ELF || !ident)
+		return "it is not an ELF file";
+	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != NATIVE_ORDER)
+		return "it is an ELF file of another architecture";
+	return NULL;
 }
 
 /* ---- the build id ---- */
@@ -187,21 +146,19 @@ uint64_t types_file_version(const char *path, const char *module)
 }
 
 /* Returns NULL, or why the file is not that of the loaded module. */
-static const char *check_build_id(const struct elf *e, const char *root, const char *module)
+static const char *check_build_id(Elf *elf, const char *root, const char *module)
 {
-	const Elf64_Shdr *section = find_section(e, BUILD_ID);
-	char *note = read_section(e, section, NOTE_MAX);
+	const Elf_Data *note = read_section(find_section(elf, BUILD_ID), NOTE_MAX);
 	struct file_text loaded = {};
 	const char *wrong = NULL;
 
-	if (!note || !section->sh_size)
-		wrong = "it has no build id";
+	if (!note || !note->d_size)
+		wrong = "it has no build id, or is not all there";
 	else if (!read_note(&loaded, root, module))
 		wrong = "the loaded module has no build id in /sys/module/MODULE/notes";
-	else if (section->sh_size != loaded.len || memcmp(note, loaded.bytes, loaded.len) != 0)
+	else if (note->d_size != loaded.len || memcmp(note->d_buf, loaded.bytes, loaded.len) != 0)
 		wrong = "its build id is not that of the loaded module: it is another build";
 	file_text_free(&loaded);
-	free(note);
 	return wrong;
 }
 
@@ -324,27 +281,24 @@ static struct btf *new_split(const void *bytes, size_t size, struct btf *base)
 	return types;
 }
 
-static const char *read_types(struct btf **types, const struct elf *e)
+static const char *read_types(struct btf **types, Elf *elf)
 {
-	const Elf64_Shdr *section = find_section(e, BTF_ELF_SEC);
-	void *bytes = read_section(e, section, TYPES_MAX);
+	Elf_Scn *section = find_section(elf, BTF_ELF_SEC);
+	const Elf_Data *data = read_section(section, TYPES_MAX);
 	struct btf *base;
 
 	if (!section)
 		return "it has no types: pahole has not been run on it";
-	if (find_section(e, ".BTF.base")) {
-		free(bytes);
+	if (find_section(elf, ".BTF.base"))
 		return "its types have a base of their own: remove its sections .BTF and "
 		       ".BTF.base and run pahole on it";
-	}
-	if (bytes && is_header(bytes, section->sh_size)) {
+	if (data && is_header(data->d_buf, data->d_size)) {
 		/* Those based on the kernel's are not sound without them. */
-		*types = sound(btf__new(bytes, (__u32)section->sh_size), NULL);
+		*types = sound(btf__new(data->d_buf, (__u32)data->d_size), NULL);
 		base = *types ? NULL : kernel_types();
 		if (base)
-			*types = sound(new_split(bytes, section->sh_size, base), base);
+			*types = sound(new_split(data->d_buf, data->d_size, base), base);
 	}
-	free(bytes);
 	return *types ? NULL : "its types are damaged, or not based on those of this kernel";
 }
 
@@ -352,14 +306,23 @@ struct btf *types_file_read(const char *path, const char *root, const char *modu
 			    size_t size)
 {
 	struct btf *types = NULL;
-	struct elf e;
-	const char *wrong = elf_open(&e, root, path);
+	Elf *elf = NULL;
+	int fd = -1;
+	const char *wrong = open_file(&fd, root, path);
 
+	if (!wrong) {
+		elf_version(EV_CURRENT);
+		/* Not mapped: a file that is cut meanwhile would end the program. */
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+		wrong = check_elf(elf);
+	}
 	if (!wrong)
-		wrong = check_build_id(&e, root, module);
+		wrong = check_build_id(elf, root, module);
 	if (!wrong)
-		wrong = read_types(&types, &e);
-	elf_close(&e);
+		wrong = read_types(&types, elf);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
 	if (wrong)
 		snprintf(reason, size, "%s", wrong);
 	return types;

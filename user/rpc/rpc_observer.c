@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "kernel/cpu_pressure.h"
+#include "base/process.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
 #include "rpc/choice.h"

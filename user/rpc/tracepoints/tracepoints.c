@@ -14,7 +14,7 @@
 
 #include "base/file_text.h"
 #include "kernel/bpf_hooks.h"
-#include "kernel/trace_format.h"
+#include "kernel/trace.h"
 #include "rpc/polled/polled.h"
 #include "rpc/tracepoints/tracepoints.h"
 #include "rpc_events.skel.h"

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Kernel trace events through tracefs. */
+#ifndef XIDSCOPE_TRACE_H
+#define XIDSCOPE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- trace_format.c: where the fields of an event are in its binary record. Pure functions. ---- */
+
+#define TRACE_FIELDS 32 /* later ones are skipped; mce_record has 24 in Linux 7.2 */
+
+struct trace_field {
+	char name[32];
+	uint32_t offset; /* bytes from the start of the record */
+	uint32_t size; /* bytes */
+	bool dynamic; /* instead of the value, the record holds length << 16 | offset */
+	bool relative; /* dynamic, and the offset counts from the field's end */
+};
+
+struct trace_format {
+	uint16_t id; /* common_type of the event's records */
+	struct trace_field fields[TRACE_FIELDS];
+	size_t field_count;
+};
+
+/* Reads a `format` file's @len bytes. False if it has no ID or no fields. */
+bool trace_format_parse(struct trace_format *f, const char *text, size_t len);
+
+/* Field @name, or NULL if the event has none. */
+const struct trace_field *trace_field_find(const struct trace_format *f, const char *name);
+
+/* The value of the number field @name in a record of @len bytes; @missing if the event
+ * has no such field or the record is too short for it. */
+uint64_t trace_number(const struct trace_format *f, const void *record, size_t len,
+		      const char *name, uint64_t missing);
+
+/* The value of the text field @name: *@size bytes inside the record, up to its NUL. NULL
+ * if the event has no such field or the record is too short for it. */
+const char *trace_string(const struct trace_format *f, const void *record, size_t len,
+			 const char *name, size_t *size);
+
+/* ---- trace_page.c: the records in a page that was read from a `trace_pipe_raw` file. Pure functions. ---- */
+
+struct trace_page {
+	const unsigned char *at; /* next event */
+	const unsigned char *end;
+	uint64_t time; /* of the event before it, ns of the trace clock */
+	/* Records that were overwritten before this page; 1 if the kernel reports
+	 * that there were some, but not how many. */
+	uint64_t missed;
+};
+
+struct trace_record {
+	uint64_t time; /* ns of the trace clock */
+	const void *data;
+	size_t len; /* bytes, with the padding to a multiple of four */
+	uint16_t type; /* the event's ID */
+	int32_t pid; /* of the task in whose context the event happened */
+};
+
+/* @data stays the caller's. False if it is too short to be a page. */
+bool trace_page_open(struct trace_page *p, const void *data, size_t len);
+
+/* The next record; false at the end. */
+bool trace_page_next(struct trace_page *p, struct trace_record *record);
+
+/*
+ * ---- trace_instance.c: events through a trace instance of xidscope's own ----
+ *
+ * It does not prevent the module that defines an event from being unloaded, as BPF links and perf
+ * events do; it needs no types, and does not disturb other tracers.
+ */
+
+struct trace_instance;
+
+/* One event of the list for trace_instance_new(). */
+struct trace_event {
+	const char *system; /* NULL: a probe that is not defined yet */
+	const char *name;
+	/* Called for each record. */
+	void (*handle)(void *context, const struct trace_event *event,
+		       const struct trace_record *record);
+	/* Set by the instance: */
+	bool enabled;
+	uint64_t since_ns; /* CLOCK_MONOTONIC, when it was enabled */
+	struct trace_format format;
+};
+
+/*
+ * Makes the instance. @events (@count of them, none enabled yet) and @context, which is
+ * passed to their handlers, must outlive it. Returns NULL with errno set if tracefs is
+ * not mounted or this process may not write it.
+ */
+struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context);
+/* Removes it from tracefs, too. */
+void trace_instance_free(struct trace_instance *t);
+
+/*
+ * How far the clock of the kernel log was behind CLOCK_MONOTONIC when the instance was
+ * made. The log's clock is not adjusted, and drifts by up to seconds a day. False, with
+ * offset 0, if it is not known.
+ */
+bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns);
+
+/* Readable when records wait. */
+int trace_instance_fd(const struct trace_instance *t);
+
+/* Whether the kernel has @event now. */
+bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event);
+
+/* Enables @event if the kernel has it now, and marks it as disabled if not.
+ * Returns whether it is enabled. */
+bool trace_instance_update(struct trace_instance *t, struct trace_event *event);
+void trace_instance_disable(struct trace_instance *t, struct trace_event *event);
+
+/* Whether the kernel can probe functions. */
+bool trace_instance_has_probes(const struct trace_instance *t);
+
+/*
+ * Defines the event @event as a probe on a kernel function, @definition in the
+ * form of tracefs' kprobe_events after the event's name, e.g.
+ * "nvidia:nv_report_error number=$arg2:u32". The module may be loaded later. Sets
+ * @event->system to the instance's name. Returns 0 or -errno.
+ */
+int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
+			 const char *definition);
+
+/* Passes waiting records to their events' handlers, at most as many as the buffers hold.
+ * Returns how many. */
+int trace_instance_consume(struct trace_instance *t);
+
+/* Records that were overwritten before they were read. */
+uint64_t trace_instance_missed(const struct trace_instance *t);
+/* Kernel memory of the instance's buffers, in bytes. */
+uint64_t trace_instance_memory(const struct trace_instance *t);
+
+#endif
