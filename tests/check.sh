@@ -51,7 +51,7 @@ unit() {
 	fi
 	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ # SKIP (.*)/skip $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$verdicts
 	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
-	grep -E '^(not ok|#)' <<<"$output" | grep -vE '^# ok|^not ok [0-9]+ # SKIP' | sed 's/^/    /'
+	grep -E '^(not ok|#|ERROR: )' <<<"$output" | grep -vE '^# ok|^not ok [0-9]+ # SKIP' | sed 's/^/    /'
 }
 
 run_tests() {
@@ -66,6 +66,7 @@ run_tests() {
 	done
 	judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
 	judge "the man page and the program agree" tests/docs/check_man.sh
+	judge "each option has a test" tests/docs/check_options.sh
 	judge "HEALTH.md and the program agree" tests/docs/check_health.sh
 	judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
 	judge "a test runs each block of commands in DEPLOY.md" tests/docs/check_deploy.sh
@@ -77,6 +78,7 @@ run_tests() {
 	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
 	judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
 	judge "systemd accepts the unit" deploy/systemd/check.sh
+	judge "the options of run and trace do what they are for" tests/cli/run_options.sh
 	judge "doctor reports what this machine has" tests/cli/doctor.sh
 	[[ $mode != --short ]] || return 0
 	for corpus in tests/fuzz/corpus/*/; do
