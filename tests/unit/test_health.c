@@ -101,7 +101,7 @@ TEST(a_node_without_faults_is_ok)
 }
 
 /* Facts of a node that is as it should be. */
-static struct node_facts node;
+static struct node_state node;
 
 /* Brings about what @rule is for, or if not @bad what is closest to it. */
 static void arrange(enum health_rule_id rule, bool bad)
@@ -139,13 +139,13 @@ static void arrange(enum health_rule_id rule, bool bad)
 		break;
 	case HEALTH_DRIVER_ASSERTION:
 		add_driver_error("assert_failed", NOW);
-		s.kernel_events[0].count = bad ? 1000 : 999;
+		s.faults.kernel_events[0].count = bad ? 1000 : 999;
 		break;
 	case HEALTH_GSP_RATE_LIMITED:
-		snapshot_gpu(&s, GPU)->rate_limited = bad;
+		snapshot_gpu(&s.faults, GPU)->rate_limited = bad;
 		break;
 	case HEALTH_NFS_WAITER:
-		snapshot_server(&s, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
+		snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
 		break;
 	case HEALTH_MOUNT_UNUSABLE:
 		node.mounts[0].state = bad ? MOUNT_STALE : MOUNT_FINE;
@@ -175,7 +175,7 @@ TEST(each_rule_finds_what_it_is_for_and_nothing_less)
 {
 	for (int rule = 0; rule < HEALTH_RULES; rule++)
 		for (int bad = 0; bad <= 1; bad++) {
-			node = (struct node_facts){
+			node = (struct node_state){
 				.mounts = { { "/a", false, MOUNT_FINE } },
 				.mount_count = 1,
 				.gpus = 8,
@@ -184,7 +184,7 @@ TEST(each_rule_finds_what_it_is_for_and_nothing_less)
 				.link_count = 1
 			};
 			health_defaults(&o);
-			o.facts = &node;
+			o.node = &node;
 			for (int r = 0; r < HEALTH_RULES; r++)
 				o.rules[r].level = r == rule ? HEALTH_FAIL : HEALTH_OK;
 			arrange((enum health_rule_id)rule, bad);
