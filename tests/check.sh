@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs all tests, a line each, and ends with "N passed, N failed, N skipped, N forgiven"; the exit status is 0 if none
 # failed. Forgiven are failures on kernels that may fail (tests/vm/kernels.tsv): shown, not counted as failures.
-#   check.sh [--no-guests]
+#   check.sh [--no-guests | --short]
+# --no-guests: all that needs no guest. --short: of these, what is quick and needs no fuzzer.
 set -uo pipefail
 top=$(realpath "$(dirname "$0")/..")
 cd "$top" || exit
@@ -10,14 +11,24 @@ verdicts=build/verdicts
 mkdir -p build
 : >$verdicts
 
-if [[ ${1:-} != --no-guests ]]; then
+mode=${1:-all}
+if [[ $mode == all ]]; then
 	tests/vm/check.sh --prepare >build/prepare.log 2>&1 &
 	preparing=$!
 	trap 'kill "$preparing" 2>/dev/null' EXIT
 fi
 
+# next: numbers the next test. The tests are gone through twice: the first time, in which it fails, only counts them.
+total='' number=0
+next() {
+	number=$((number + 1))
+	[[ ! $total ]] || printf '[%d/%d] ' $number $total
+	[[ $total ]]
+}
+
 # judge NAME COMMAND...: one test that is a command; exit status 77 means that it could not be run here.
 judge() {
+	next || return 0
 	local name=$1 output status=0
 	shift
 	output=$("$@" 2>&1) || status=$?
@@ -30,6 +41,7 @@ judge() {
 
 # unit BINARY: all tests of one cmocka program.
 unit() {
+	next || return 0
 	local name=${1##*/} output
 	output=$(CMOCKA_MESSAGE_OUTPUT=TAP "$1" 2>&1)
 	# A test program that dies prints fewer lines than its plan has.
@@ -38,49 +50,58 @@ unit() {
 		return
 	fi
 	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ # SKIP (.*)/skip $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$verdicts
-	grep -E '^(not ok|#)' <<<"$output" | grep -vE '^# ok|^not ok [0-9]+ # SKIP' | sed 's/^/    /'
 	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
+	grep -E '^(not ok|#|ERROR: )' <<<"$output" | grep -vE '^# ok|^not ok [0-9]+ # SKIP' | sed 's/^/    /'
 }
 
-judge "includes go in allowed directions" tests/includes.py
-judge "includes in other directions are found" tests/includes_test.sh
-judge "the scripts pass shellcheck" tests/lint.sh shellcheck
-judge "the Python sources pass flake8" tests/lint.sh flake8
-judge "the C sources are formatted" tests/lint.sh clang-format
-judge "what did not run fails" env PYTHONPATH=tests/vm /usr/bin/python3 -B -m judge.test_runner
-for source in tests/unit/test_*.c; do
-	unit "build/tests/$(basename "$source" .c)"
-done
-for corpus in tests/fuzz/corpus/*/; do
-	name=$(basename "$corpus")
-	judge "corpus of fuzz_$name" "build/tests/fuzz_$name" -runs=0 "$corpus"
-done
-judge "readers accept a file with unusual label values" tests/readers/check.sh
-judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
-judge "the man page and the program agree" tests/docs/check_man.sh
-judge "HEALTH.md and the program agree" tests/docs/check_health.sh
-judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
-judge "a test runs each block of commands in DEPLOY.md" tests/docs/check_deploy.sh
-judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
-judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
-judge "commands, options and values are completed in bash and zsh" tests/cli/completion.sh
-judge "an upgrade leaves no file of the version before, uninstalling none at all" tests/cli/uninstall.sh
-judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
-judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
-judge "recordings give their reports again" tests/cli/trace_files.sh
-judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
-judge "run writes nothing but regular files with one link" tests/cli/paths.sh
-judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
-judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
-judge "the alert rules fire when they should" deploy/prometheus/check.sh
-judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
-judge "systemd accepts the unit" deploy/systemd/check.sh
-judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
-judge "doctor reports what this machine has" tests/cli/doctor.sh
-if [[ ${1:-} != --no-guests ]]; then
+run_tests() {
+	judge "includes go in allowed directions" tests/includes.py
+	judge "includes in other directions are found" tests/includes_test.sh
+	judge "the scripts pass shellcheck" tests/lint.sh shellcheck
+	judge "the Python sources pass flake8" tests/lint.sh flake8
+	judge "the C sources are formatted" tests/lint.sh clang-format
+	judge "what did not run fails" env PYTHONPATH=tests/vm /usr/bin/python3 -B -m judge.test_runner
+	for source in tests/unit/test_*.c; do
+		unit "build/tests/$(basename "$source" .c)"
+	done
+	judge "METRICS.md and the program agree" tests/docs/check_metrics.sh
+	judge "the man page and the program agree" tests/docs/check_man.sh
+	judge "each option has a test" tests/docs/check_options.sh
+	judge "HEALTH.md and the program agree" tests/docs/check_health.sh
+	judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
+	judge "a test runs each block of commands in DEPLOY.md" tests/docs/check_deploy.sh
+	judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
+	judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh
+	judge "commands, options and values are completed in bash and zsh" tests/cli/completion.sh
+	judge "first mistakes get one line and their exit code" tests/cli/first_mistakes.sh
+	judge "recordings give their reports again" tests/cli/trace_files.sh
+	judge "no output has control characters or bidirectional marks" tests/cli/safe_output.sh
+	judge "mistakes in the files of a rehearsal are named, and its incidents and alerts are held against each other" tests/fleet/check_inputs.py
+	judge "systemd accepts the unit" deploy/systemd/check.sh
+	judge "the options of run and trace do what they are for" tests/cli/run_options.sh
+	judge "doctor reports what this machine has" tests/cli/doctor.sh
+	[[ $mode != --short ]] || return 0
+	for corpus in tests/fuzz/corpus/*/; do
+		name=$(basename "$corpus")
+		judge "corpus of fuzz_$name" "build/tests/fuzz_$name" -runs=0 "$corpus"
+	done
+	judge "readers accept a file with unusual label values" tests/readers/check.sh
+	judge "an upgrade leaves no file of another version, uninstalling none at all" tests/cli/uninstall.sh
+	judge "acknowledgements are edited safely and follow the GPU" tests/cli/ack_command.sh
+	judge "run writes nothing but regular files with one link" tests/cli/paths.sh
+	judge "Slurm and node-problem-detector get the verdict" tests/cli/check_callers.sh
+	judge "a mount that hangs fails the check and holds nothing" tests/cli/hung_mount.sh
+	judge "the alert rules fire when they should" deploy/prometheus/check.sh
+	judge "without sunrpc the agent reports that and keeps running" tests/cli/absent.sh
+	[[ $mode == all ]] || return 0
 	judge "the dashboards are of the type that Grafana publishes" tests/fleet/grafana_types.sh
 	judge "a dead storage system is one page, what else hangs is told, nothing more; the dashboards' queries find something" tests/fleet/live.sh
 	judge "the rules find what goes wrong in three days of 16 nodes" tests/fleet/rehearsal.sh --short
+}
+run_tests
+total=$number number=0
+run_tests
+if [[ $mode == all ]]; then
 	rm -f build/vm/verdicts
 	tests/vm/check.sh
 	if [[ -e build/vm/verdicts ]]; then

@@ -20,7 +20,10 @@ for tool in "${tools[@]}"; do
 			echo "the sources are formatted by clang-format 14; other versions differ"
 			exit 77
 		}
-		files -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
+		files -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror || {
+			echo "some C sources are not formatted: run 'make format'"
+			false
+		}
 		;;
 	esac || failed=1
 done

@@ -85,6 +85,4 @@ for each in sorted(here ^ other):
 sys.exit(here != other)
 END
 fi
-said="$count objects have the types of kubernetes-models $(sed -n 's/.*"kubernetes-models": "\(.*\)",*/\1/p' "$here/package.json")"
-grep -qFx "$said" "$root/docs/DEPLOY.md" || die "docs/DEPLOY.md has another line than: $said"
-echo "$said"
+echo "$count objects have the types of kubernetes-models $(sed -n 's/.*"kubernetes-models": "\(.*\)",*/\1/p' "$here/package.json")"

@@ -33,5 +33,4 @@ echo "two releases in two folders have the same $(wc -l <"$release/SHA256SUMS") 
 "$here/sbom.py" "$release"/*.spdx.json
 "$here/image.sh" "$release" "$version"
 "$root/tests/kubernetes/check.sh" "$release/manifests"
-"$here/tools.sh" "$release" "$version"
 "$here/chroot.sh" "$release" "$version"

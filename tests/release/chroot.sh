@@ -64,8 +64,6 @@ umount "$dir/small/proc" # it would be copied
 # Where apt-utils is installed, apt leaves tmp.ci with each package.
 quietly piuparts --tmpdir "$dir" --existing-chroot "$dir/small" --distribution bookworm --mirror "$(mirror) main" --no-adequate \
 	--ignore /var/cache/debconf/tmp.ci/ "$deb"
-diff <("$here/../docs/commands.sh" 'What was checked' 1 | sed -n '/^\$ piuparts/,/^\$ mandoc/ { /^\$/!p }') <(tail -n 2 "$dir/log" | sed 's/.*INFO/INFO/') ||
-	die "docs/DEPLOY.md shows other output of piuparts"
 say "$(piuparts --version | head -n 1): $(grep -o 'PASS: All tests' "$dir/log")"
 mount --bind /proc "$dir/small/proc"
 

@@ -100,6 +100,102 @@ TEST(a_node_without_faults_is_ok)
 	assert_ok();
 }
 
+/* Facts of a node that is as it should be. */
+static struct node_state node;
+
+/* Brings about what @rule is for, or if not @bad what is closest to it. */
+static void arrange(enum health_rule_id rule, bool bad)
+{
+	switch ((int)rule) {
+	case HEALTH_XID_FATAL:
+		add_fault(43, false, bad ? "fatal" : "info", "ignore", NOW);
+		break;
+	case HEALTH_XID_HARDWARE:
+		add_fault(62, false, "warning", bad ? "reset_gpu" : "restart_app", NOW);
+		break;
+	case HEALTH_XID_STORM:
+		add_fault(94, false, "warning", "restart_app", NOW)->count = bad ? 1000 : 999;
+		break;
+	case HEALTH_XID_REPEAT:
+		add_fault(94, false, "warning", "restart_app", NOW)->recent = bad ? 3 : 2;
+		break;
+	case HEALTH_UNKNOWN_XID:
+		add_fault(999, false, bad ? "unknown" : "info", "none_given", NOW);
+		break;
+	case HEALTH_SXID_FATAL:
+		add_fault(20001, true, bad ? "fatal" : "info", "", NOW);
+		break;
+	case HEALTH_SXID_HARDWARE:
+		add_fault(bad ? 20009 : 20001, true, "warning", "", NOW);
+		break;
+	case HEALTH_DRIVER_ERROR:
+		add_driver_error(bad ? "uvm_fatal" : "assert_failed", NOW);
+		break;
+	case HEALTH_RESET_REQUIRED:
+		add_driver_error(bad ? "reset_required" : "assert_failed", NOW);
+		break;
+	case HEALTH_NVLINK_ERROR:
+		add_driver_error(bad ? "nvlink_detect_failed" : "assert_failed", NOW);
+		break;
+	case HEALTH_DRIVER_ASSERTION:
+		add_driver_error("assert_failed", NOW);
+		s.faults.kernel_events[0].count = bad ? 1000 : 999;
+		break;
+	case HEALTH_GSP_RATE_LIMITED:
+		snapshot_gpu(&s.faults, GPU)->rate_limited = bad;
+		break;
+	case HEALTH_NFS_WAITER:
+		snapshot_server(&s.calls, "nas")->oldest_ns[RPC_QUEUE_SEND] = 60000000000 + bad;
+		break;
+	case HEALTH_MOUNT_UNUSABLE:
+		node.mounts[0].state = bad ? MOUNT_STALE : MOUNT_FINE;
+		break;
+	case HEALTH_MOUNT_HUNG:
+		node.mounts[0].state = bad ? MOUNT_HUNG : MOUNT_FINE;
+		break;
+	case HEALTH_GPUS_MISSING:
+		node.gpus = bad ? 7 : 8;
+		break;
+	case HEALTH_PCIE_WIDTH:
+		node.links[0].lanes = bad ? 15 : 16;
+		break;
+	case HEALTH_PCIE_CORRECTED:
+		node.links[0].corrected_in_hour = bad ? 480 : 479;
+		break;
+	case HEALTH_CLOCK_UNSYNCHRONISED:
+		node.clock_unsynchronised = bad;
+		break;
+	default:
+		fail_msg("the rule %s has no case in tests/unit/test_health.c",
+			 health_rules[rule].name);
+	}
+}
+
+TEST(each_rule_finds_what_it_is_for_and_nothing_less)
+{
+	for (int rule = 0; rule < HEALTH_RULES; rule++)
+		for (int bad = 0; bad <= 1; bad++) {
+			node = (struct node_state){
+				.mounts = { { "/a", false, MOUNT_FINE } },
+				.mount_count = 1,
+				.gpus = 8,
+				.gpus_wanted = 8,
+				.links = { { .gpu = GPU, .lanes = 16, .lanes_possible = 16 } },
+				.link_count = 1
+			};
+			health_defaults(&o);
+			o.node = &node;
+			for (int r = 0; r < HEALTH_RULES; r++)
+				o.rules[r].level = r == rule ? HEALTH_FAIL : HEALTH_OK;
+			arrange((enum health_rule_id)rule, bad);
+			evaluate();
+			if (report.rules[rule] != (bad ? HEALTH_FAIL : HEALTH_OK))
+				fail_msg("the rule %s finds %zu", health_rules[rule].name,
+					 report.total);
+			snapshot_free(&s);
+		}
+}
+
 TEST(each_xid_meets_its_rule)
 {
 	static const struct {

@@ -59,6 +59,10 @@ most+=' fault-history signals-of-trouble hardware-errors'
 declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes")
 
+# Scenarios whose judgements compare times run in a guest of their own, whose clock counts instructions: a busy machine does
+# not change their times.
+timed='connections episodes why'
+
 declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd"
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
@@ -109,9 +113,16 @@ boot() { # boot KERNEL JOB OUT [OPTION...]
 	"$here/boot.sh" --kernel "$1" --job "$2" --out "$3" --timeout "${TIMEOUT:-1500}" "${@:4}" 2>&1
 }
 
+# guest JOB SUFFIX NAME...: in JOBSUFFIX, a copy of JOB for these scenarios, if there are any.
+guest() {
+	(($# > 2)) || return 0
+	[[ ! $2 ]] || cp -r "$1" "$1$2"
+	echo "${*:3}" >"$1$2/only"
+}
+
 # prepare_scenarios KERNEL JOB: what needs the network is done before the guests run.
 prepare_scenarios() {
-	local modules='' status=0 binary=$top/build/xidscope
+	local modules='' status=0 binary=$top/build/xidscope name clocked=() rest=() half
 	read_scenarios "$1"
 	[[ $arch == "$(dpkg --print-architecture)" ]] || binary=$top/build/$arch/xidscope
 	binary=${XIDSCOPE:-$binary}
@@ -130,24 +141,26 @@ prepare_scenarios() {
 	cp "$here/run-scenarios" "$2/run.sh"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
 	echo "${PARAMETERS:-}" >"$2/parameters"
-	echo "${names[*]}" >"$2/only"
-	if ((${#names[@]} > 24)); then
-		cp -r "$2" "$2-2"
-		echo "${names[*]:0:${#names[@]}/2}" >"$2/only"
-		echo "${names[*]:${#names[@]}/2}" >"$2-2/only"
-	fi
+	for name in "${names[@]}"; do
+		if [[ " $timed " == *" $name "* ]]; then clocked+=("$name"); else rest+=("$name"); fi
+	done
+	half=$((${#rest[@]} > 24 ? ${#rest[@]} / 2 : ${#rest[@]}))
+	guest "$2" -timed "${clocked[@]}"
+	guest "$2" -2 "${rest[@]:half}"
+	guest "$2" '' "${rest[@]:0:half}"
 }
 
 check_scenarios() { # check_scenarios KERNEL JOB
-	local smp=() names=()
+	local options=() names=()
 	if [[ -e $2.failure ]]; then
 		printf 'FAIL %s: could not be made ready\n%s\n' "$1" "$(sed 's/^/    /' "$2.failure")"
 		return
 	fi
 	kernel_row "$1"
 	read -ra names <"$2/only"
-	[[ $special != 4-cpus ]] || smp=(--smp 4)
-	if boot "$1" "$2" "$results/${2##*/}" --errors "${smp[@]}" "${image[@]}"; then
+	[[ $special != 4-cpus ]] || options=(--smp 4)
+	[[ $2 != *-timed ]] || options=(--icount)
+	if boot "$1" "$2" "$results/${2##*/}" --errors "${options[@]}" "${image[@]}"; then
 		PYTHONPATH=$here /usr/bin/python3 -B -m judge "$results/${2##*/}" "$1" "$promtool" "$here/$folder" "${names[@]}" ||
 			echo "FAIL $1: the judge ended early"
 	else
@@ -188,8 +201,9 @@ for kernel in "${kernels[@]}"; do
 	prepare_scenarios "$kernel" "$work/$kernel" 2>&1 | tee "$work/$kernel.said" >&2 &
 	wait $! || grep 'error: ' "$work/$kernel.said" >"$work/$kernel.failure" || echo "see above" >"$work/$kernel.failure"
 	read_scenarios "$kernel"
-	((${#names[@]} == 0)) || in_turn check_scenarios "$kernel" "$work/$kernel"
-	[[ ! -d $work/$kernel-2 ]] || in_turn check_scenarios "$kernel" "$work/$kernel-2"
+	for job in "$work/$kernel" "$work/$kernel"-{2,timed}; do
+		[[ ! -e $job/only && ! -e $job.failure ]] || in_turn check_scenarios "$kernel" "$job"
+	done
 	for name in "${deployments[@]}"; do
 		if [[ -d $work/$kernel/modules ]]; then
 			IFS=- read -ra parts <<<"$name" # its folder, and of some the script there

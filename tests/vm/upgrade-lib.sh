@@ -9,7 +9,7 @@ faults() { sum xidscope_gpu_xid_errors_total 'xid="79"' || true; }
 printed=0
 fault() {
 	printed=$((printed + 1))
-	print_fault $printed # 0.1.0 may mistake a record for another one of the same text
+	print_fault $printed
 }
 all_counted() {
 	refresh

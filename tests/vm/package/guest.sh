@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, with systemd as process 1 and beside Debian's node_exporter, that the Debian package can be installed, upgraded
-# from the version before, rolled back to it and purged under load, by the commands of docs/DEPLOY.md: no fault is lost or
+# from another version, rolled back to it and purged under load, by the commands of docs/DEPLOY.md: no fault is lost or
 # doubled, no counter of faults falls, the file is never missing for an interval, settings stay, and nothing is left.
 set -Eeuo pipefail
 cd /job
@@ -46,23 +46,23 @@ nothing_is_left
 
 traffic_begin
 
-step "the version before is installed, and runs"
-by install-previous
+step "the older version is installed, and runs"
+by install-older
 wait_for 300 is ActiveState active
 wait_for 300 test -e $output
 watch_begin
-previous=$(sed -n 's/.*xidscope_build_info{version="\([^"]*\).*/\1/p' $output)
+older=$(sed -n 's/.*xidscope_build_info{version="\([^"]*\).*/\1/p' $output)
 sleep 20
 
-step "an upgrade from $previous under load"
+step "an upgrade from $older under load"
 this=$(<version)
 replaced upgrade "$this\""
 (($(said 'continuing from the state file') == 1))
 wait_for 300 source_is "$btf"
 sleep 20
 
-step "a rollback to $previous under load, and an upgrade again"
-replaced rollback "$previous\""
+step "a rollback to $older under load, and an upgrade again"
+replaced rollback "$older\""
 (($(said 'continuing from the state file') == 1))
 sleep 20
 replaced upgrade "$this\""

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Makes a job that installs, upgrades, rolls back and purges the Debian package in a guest, with systemd as process 1, by
-# the commands of docs/DEPLOY.md: prepare.sh JOBDIR. Needs what `make deb previous` leaves.
+# the commands of docs/DEPLOY.md: prepare.sh JOBDIR. Needs what `make deb` leaves.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tests/vm/previous-lib.sh
-. "$here/../previous-lib.sh"
+# shellcheck source=tests/vm/upgrade-job.sh
+. "$here/../upgrade-job.sh"
 deb=$(compgen -G "$root/build/deb/xidscope_*_amd64.deb") || die "no package in build/deb: run 'make deb'"
-version=$(dpkg-deb -f "$deb" Version)
 mkdir -p "$job/root"
 cp "$here/../unit/unit-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$root/deploy/debian/tests/agent" "$job/"
 cp "$here/guest.sh" "$job/run.sh"
@@ -15,10 +14,10 @@ cp "$deb" "$job/"
 echo "$version" >"$job/version"
 
 documented install 'Debian' 1 "VERSION=$version"
-documented install-previous 'Debian' 1 "VERSION=$previous"
+documented install-older 'Debian' 1 "VERSION=$older"
 documented is-it-on 'Is it on?' 1
 documented drill 'Is it on?' 2
-documented upgrade 'Upgrade and rollback' 1 "VERSION=$version" "OLDER=$previous"
+documented upgrade 'Upgrade and rollback' 1 "VERSION=$version" "OLDER=$older"
 documented remove 'Uninstall' 1
 for file in upgrade:rollback remove:purge; do # two ways, a line each
 	sed -n 2p "$job/${file%:*}" >"$job/${file#*:}"
@@ -37,14 +36,8 @@ repacked() {
 	(cd "$work/tree" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | xargs -0 md5sum >DEBIAN/md5sums)
 	dpkg-deb --root-owner-group -b "$work/tree" "$job/xidscope_$1_amd64.deb" >/dev/null
 }
-# As the version before was installed, in a package: it had no default file.
-as_previous() {
-	rm -r usr etc lib DEBIAN/conffiles
-	cp -r "$before/root/." .
-	mkdir -p lib/systemd
-	mv usr/lib/systemd/system lib/systemd/
-}
+as_older() { cp "$root/build/older/xidscope" usr/sbin/; }
 newer() { echo '# a comment of a later version' >>etc/default/xidscope; }
-repacked "$previous" as_previous
+repacked "$older" as_older
 repacked "$version+1" newer
 : >"$job/systemd"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that the DaemonSet's agent can be replaced by that of the version before, each in its own image and with its own
-# DaemonSet's settings, and the other way round, while NFS is used and faults are reported: each fault is counted once, no
-# counter of faults falls, and there is always a fresh file.
+# Proves that the DaemonSet's agent can be replaced by that of another version, each in its own image, and the other way
+# round, while NFS is used and faults are reported: each fault is counted once, no counter of faults falls, and there is
+# always a fresh file.
 set -Eeuo pipefail
 cd /job
 # shellcheck source=tests/vm/container/container-lib.sh
@@ -22,12 +22,12 @@ replaced() {
 	start_agent
 }
 
-step "the version before runs"
-name=previous
+step "the older version runs"
+name=older
 start_agent
 traffic_begin
 watch_begin
-for next in privileged previous privileged; do
+for next in privileged older privileged; do
 	sleep 20
 	step "$next instead of $name, under load"
 	under_faults replaced "$next"

@@ -28,6 +28,12 @@ def check_doctor(file, level, text):
 
 
 @judgement
+def trace_has_the_types_from_the_file_of_its_option(folder):
+    log = (folder / "trace.log").read_text()
+    need("attached to sunrpc, source btf" in log, log)
+
+
+@judgement
 def with_a_file_of_types_all_equals_mountstats_and_the_events(folder):
     ours = {}
     for agent, source in (("file", "btf"), ("place", "btf"), ("events", "tracepoints"), ("other", "tracepoints"),

@@ -23,6 +23,7 @@ agent_in events --source tracepoints
 agent_in other --sunrpc-btf "$types/other.ko" --hooks rpc
 agent_in unfit --sunrpc-btf "$types/unfit.ko" --hooks rpc
 agent_in file --sunrpc-btf "$types/sunrpc.ko"
+/job/xidscope trace --hooks rpc --sunrpc-btf "$types/sunrpc.ko" --duration 1 >trace.txt 2>trace.log
 modprobe nfsv4
 for module in sunrpc nfsv4; do
 	types_at_place "$module" "$types/$module.ko"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, with systemd as process 1, of the release of Debian that the kernel is of, that the tarball can be installed,
-# upgraded from the version before, rolled back to it and removed under load, by the commands of docs/DEPLOY.md: no fault is
+# upgraded from another version, rolled back to it and removed under load, by the commands of docs/DEPLOY.md: no fault is
 # lost or doubled, no counter of faults falls, the file is never missing for an interval, and nothing is left.
 set -Eeuo pipefail
 cd /job
@@ -41,8 +41,8 @@ grep -q '^xidscope_build_info' out/served
 by uninstall
 nothing_is_left
 
-step "the version before is installed, and runs"
-tar -C / -xzf xidscope-"$(<previous)"-amd64.tar.gz
+step "the older version is installed, and runs"
+tar -C / -xzf xidscope-"$(<older)"-amd64.tar.gz
 systemctl daemon-reload
 systemctl enable --now xidscope
 traffic_begin
@@ -51,7 +51,7 @@ for way in upgrade rollback upgrade; do
 	sleep 20
 	step "$way under load"
 	version=$(<version)
-	[[ $way == upgrade ]] || version=$(<previous)
+	[[ $way == upgrade ]] || version=$(<older)
 	replaced $way "$version"
 done
 sleep 16

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Packages, images and releases.
+.PHONY: image deps-release deb manifests check-manifests release check-release check-packages
+
+image: $(B)/xidscope ## build the container image build/xidscope-oci.tar
+	$(Q)deploy/container/build.sh $(B)/xidscope-oci.tar $(B)/xidscope
+
+# Files of a release have the time of its day.
+release_time := $(shell date -u -d '$(lastword $(release))' +%s)
+
+deps-release: deps ## install what packages, images and releases need beyond that (as root)
+	$(Q)tests/deps.sh --only '$(release_packages)'
+release_packages := debhelper lintian dpkg-dev buildah skopeo docker-registry gnupg file autopkgtest piuparts qemu-user-static \
+	$(if $(shell command -v npm),,npm)
+
+deb: deps-release ## build the Debian package for ARCH into build/deb, and check it with lintian
+	$(Q)deploy/debian.sh $(TARGET) $(VERSION) $(release_time) $(CURDIR)/build/deb
+
+kubectl = $(shell tests/vm/tool.sh kubernetes-client usr/bin/kubectl)
+# Where nodes will get the image from, in the manifests.
+REGISTRY ?= registry.example.org
+
+manifests: ## render the Kubernetes manifests into build/manifests, with the image REGISTRY/xidscope:VERSION
+	$(Q)deploy/kubernetes/render.sh '$(kubectl)' '$(REGISTRY)/xidscope:$(VERSION)' $(VERSION) build/manifests
+
+check-manifests: manifests ## compare the manifests with the types of Kubernetes, from npm
+	$(Q)tests/kubernetes/check.sh
+
+build_of = build$(if $(filter-out $(HOST),$(1)),/$(1))
+release: deps-release ## build all that a release has into build/release: packages, tarballs, images, manifests, rules, SBOMs
+	$(Q)set -e; for arch in amd64 arm64; do \
+		$(MAKE) --no-print-directory ARCH=$$arch deps; \
+		$(MAKE) --no-print-directory ARCH=$$arch -j "$$(nproc)" all completions; \
+		$(MAKE) --no-print-directory ARCH=$$arch deb; \
+	done
+	$(Q)deploy/release.sh $(VERSION) $(release_time) '$(kubectl)' '$(REGISTRY)' $(CURDIR)/build/release \
+		$(foreach arch,amd64 arm64,$(arch)=$(call build_of,$(arch)))
+
+check-release: ## build the release twice, in two folders, compare, and try image, packages and manifests (ten minutes)
+	$(Q)tests/release/check.sh $(VERSION)
+
+# Upgrades are tested from the same sources, built as version 0.0.1, and back.
+check-packages: $(B)/xidscope deb ## upgrade, roll back and remove under load: package, unit, DaemonSet and tarball in guests (half an hour, as root)
+	$(Q)$(MAKE) --no-print-directory B=build/older VERSION=0.0.1 all completions
+	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package unit container pod' 6.1 && \
+		tests/vm/check.sh --only tarball 5.10

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Analysis of the code and of the page. As root, a target installs its tools.
+.PHONY: page-test asan asan-unit coverage coverage-unit coverage-corpora tidy cppcheck
+
+page-test: $(B)/xidscope $(T)/write_recording ## check the page of trace --html in Chromium with axe (PICTURES= takes screenshots)
+	$(call tools,chromium $(if $(shell command -v npm),,npm))
+	$(Q)tests/page/check.sh $(PICTURES)
+
+tools = $(Q)tests/deps.sh --only '$(1)'
+
+# The sanitizers' runtimes are linked in; libbpf, libelf and libz are in the guest.
+asan: deps ## run unit tests and guest scenarios with ASan and UBSan
+	$(Q)$(MAKE) --no-print-directory $(T)/refuse
+	$(Q)$(MAKE) --no-print-directory B=$(B)/asan STATIC= \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -static-libasan -static-libubsan' \
+		$(B)/asan/xidscope asan-unit
+	$(Q)XIDSCOPE=$(B)/asan/xidscope tests/vm/check.sh --only \
+		'late exact sources refused polled slot session delay stopped-server kills names faults output signals trace' 6.1
+
+asan-unit coverage-unit: $(UNIT_TESTS)
+	$(Q)for t in $^; do $$t >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
+	@echo '$(words $^) test programs passed'
+
+coverage-corpora: $(CORPUS_TESTS)
+	$(Q)for t in $^; do $$t tests/fuzz/corpus/$${t##*/corpus_}/* >$$t.log 2>&1 || { cat $$t.log; exit 1; }; done
+	@echo '$(words $^) corpora read'
+
+coverage: deps ## show which lines of user/ unit tests, corpora and the guest's scenarios run (GUEST= leaves out the guest)
+	$(Q)$(MAKE) --no-print-directory B=$(B)/coverage STATIC= CFLAGS='-O0 -g --coverage -fprofile-update=atomic' \
+		$(B)/coverage/xidscope
+	$(Q)tests/coverage.sh $(B)/coverage
+
+tidy: $(GENERATED) ## run clang-tidy over user/
+	$(call tools,clang-tidy)
+	$(Q)printf '%s\n' $(USER_SOURCES) tests/bench/load.c | xargs -P "$$(nproc)" -I{} clang-tidy --quiet {} -- \
+		-std=gnu11 $(WARN) -D_GNU_SOURCE $(INCLUDES) $(PAGE_DEFINE) 2> >(grep -v 'warnings\? generated\.$$' >&2)
+
+cppcheck: $(GENERATED) ## run cppcheck over user/
+	$(call tools,cppcheck)
+	$(Q)cppcheck --std=c11 --enable=warning,performance,portability --quiet --error-exitcode=1 -D_GNU_SOURCE -DPAGE_TEMPLATE='"page.html"' \
+		--library=tests/cppcheck.cfg --inline-suppr -Iinclude -Iuser $(USER_SOURCES) tests/bench/load.c

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The cost of observing.
+.PHONY: bench growth
+
+$(B)/bench/load: tests/bench/load.c | $(B)/.tools
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) $< -o $@ -static
+
+$(B)/bench/contention.bpf.o: tests/bench/contention.bpf.c | $(B)/.tools
+	$(compile_bpf)
+
+$(B)/bench/contention.skel.h: $(B)/bench/contention.bpf.o
+	$(make_skeleton)
+
+$(B)/bench/contention: tests/bench/contention.c $(B)/bench/contention.skel.h
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) -I$(B)/bench $< -o $@ -static $(LIBS)
+
+bench: deps ## measure the instructions per call, beside bpftrace and nfsdist, and under the unit's settings; compare percentiles with fio's (20 minutes)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(T)/write_sample
+	$(Q)tests/bench/bench.sh
+	$(Q)tests/bench/unit.sh
+	$(Q)tests/bench/percentiles.sh
+	$(Q)tests/bench/check.sh
+
+growth: deps ## measure cost as servers, transports and waiting tasks grow, and contention between CPUs
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope $(B)/bench/load $(B)/bench/contention
+	$(Q)$(B)/bench/contention || [ $$? = 77 ]
+	$(Q)tests/bench/growth.sh

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Fuzzers of the parsers.
+.PHONY: fuzz fuzz-grow
+
+FUZZERS := $(patsubst tests/fuzz/%.c,$(T)/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
+
+tests: $(FUZZERS)
+
+# An empty array of a snapshot is NULL, and NULL + 0 is fine with all compilers that we know.
+FUZZ_FLAGS := -fno-sanitize=pointer-overflow
+FUZZ_CC = $(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE $(INCLUDES) $(PAGE_DEFINE) -MMD -MP -fno-sanitize-recover=all
+$(B)/fuzz/%.o: user/%.c Makefile | $(GENERATED)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined $(FUZZ_FLAGS) -c $< -o $@
+
+$(B)/fuzz/sinks/page.o: $(G)/page.html
+
+# All but main(), built with the sanitizers.
+$(B)/fuzz/libxidscope.a: $(patsubst user/%.c,$(B)/fuzz/%.o,$(filter-out user/main.c,$(USER_SOURCES)))
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(T)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libxidscope.a
+	$(say) FUZZ $@
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(filter %.c %.a,$^) -o $@ $(LIBS)
+
+# The same without libFuzzer, for coverage.
+CORPUS_TESTS := $(patsubst tests/fuzz/fuzz_%.c,$(T)/corpus_%,$(wildcard tests/fuzz/fuzz_*.c))
+
+$(T)/corpus_%: tests/fuzz/fuzz_%.c tests/fuzz/run_corpus.c $(B)/libxidscope.a
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) $(filter %.c %.a,$^) -o $@ $(LIBS)
+
+fuzz-grow: $(FUZZERS) ## fuzz each parser until nothing new is reached for FUZZ_QUIET seconds (600), and keep what reaches something
+	$(Q)tests/fuzz/grow.sh $(FUZZERS)
+
+fuzz: $(FUZZERS) ## fuzz each parser for FUZZ_SECONDS (60)
+	$(Q)for f in $(FUZZERS); do \
+		mkdir -p $$f.corpus && \
+		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -artifact_prefix=$$f- $$f.corpus \
+			tests/fuzz/corpus/$${f##*/fuzz_} || exit; \
+	done

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Tests in guests, beyond `make check`.
+.PHONY: check-all check-transports check-slurm check-dkms
+
+$(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
+	$(compile_bpf)
+
+$(T)/refuse.skel.h: $(T)/refuse.bpf.o
+	$(make_skeleton)
+
+$(T)/refuse: tests/vm/refuse.c $(T)/refuse.skel.h
+	$(say) CC $@
+	$(Q)$(CC) $(USER_CFLAGS) -I$(T) $< -o $@ -static $(LIBS)
+
+tests: $(T)/refuse
+
+check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak, test drivers (two hours)
+	$(Q)$(MAKE) --no-print-directory check
+	$(Q)tests/vm/check.sh --all
+	$(Q)$(MAKE) --no-print-directory check-transports
+	$(Q)$(MAKE) --no-print-directory check-slurm
+	$(Q)$(MAKE) --no-print-directory check-dkms
+	$(Q)$(MAKE) --no-print-directory soak SOAK_SECONDS=600 SOAK_CALLS=1000000 SOAK_MOUNTS=1000
+	$(Q)tests/vm/modules/check.sh
+	$(Q)$(MAKE) --no-print-directory check-packages
+	$(Q)$(MAKE) --no-print-directory check-release
+
+check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/vm/check.sh --transports
+
+check-slurm: deps ## test the health check of deploy/slurm with Slurm's own daemons, in two guests (15 minutes)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)TIMEOUT=$${TIMEOUT:-3600} tests/vm/check.sh --only slurm 6.1
+
+check-dkms: deps ## test with NFS modules built out of tree, whose structs differ from the kernel's (half an hour, as root at first)
+	$(call tools,pahole)
+	$(Q)tests/cli/types_script.sh
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/vm/check.sh --dkms
