@@ -88,7 +88,7 @@ METRIC(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, "gpu_driver_error_last_timestamp
 METRIC(GPU_RECOVERED_TIMESTAMP_SECONDS, "gpu_recovered_timestamp_seconds", GAUGE, "seconds",
        "gpu, evidence", "Time of the last evidence that earlier faults are over.")
 METRIC(GPU_PAST_FAILURES, "gpu_past_failures", GAUGE, "", "gpu",
-       "Incidents of fatal Xids of this GPU in 24 hours (--recent) that earlier boots had.")
+       "Fatal incidents of this GPU in 24 hours (--recent), in earlier boots.")
 METRIC(GPU_GSP_RATE_LIMITED, "gpu_gsp_rate_limited", GAUGE, "", "gpu",
        "1 while the driver limits its reports of GSP errors.")
 METRIC(GPU_INFO, "gpu_info", GAUGE, "", "gpu, uuid, serial",
