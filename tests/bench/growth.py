@@ -50,25 +50,24 @@ def main():
                         "samples": int(samples)}
 
     def file_cells(s):
-        return [f"{s['samples']:,}", f"{s['file_bytes'] / 1000:,.0f} kB", f"{s['export_instructions'] / 1e6:.2f} ms"]
+        return [f"{s['samples']:,}", f"{s['export_instructions'] / 1e6:.2f} ms"]
 
-    rows = [["after reads on", "instructions per call", "series", "the same with all ops met", "series", "samples",
-             "file", "a write takes", "per sample", "with `--detail op`: samples", "file", "a write takes"],
-            ["---"] * 12]
+    rows = [["after reads on", "instructions per call", "with all ops met", "samples", "write",
+             "`--detail op`: samples", "write"],
+            ["---"] * 7]
     for name, s in steps.items():
         if name.endswith("-ops"):
             continue
         other = steps.get(name + "-ops")
         last = other or s
         rows.append([
-            TITLES[name], f"{s['instructions_per_call']:.0f}", s["series"],
-            f"{other['instructions_per_call']:.0f}" if other else "-", other["series"] if other else "-",
-            *file_cells(last), f"{last['export_instructions'] / last['samples']:,.0f} ns",
-            *(file_cells(detail[name]) if name in detail else ["-"] * 3),
+            TITLES[name], f"{s['instructions_per_call']:.0f}",
+            f"{other['instructions_per_call']:.0f}" if other else "-",
+            *file_cells(last),
+            *(file_cells(detail[name]) if name in detail else ["-"] * 2),
         ])
-    text = f"Linux {(out / 'release').read_text().strip()}; instructions by the kernel's run statistics (its own " \
-        "looks at the clock, some 50\nper run and three runs per call, included), a write at one instruction per " \
-        "nanosecond:\n\n"
+    text = f"Linux {(out / 'release').read_text().strip()}; instructions in the programs (some 150 are the run " \
+        "statistics' own), a write at one\ninstruction per nanosecond:\n\n"
     text += "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows) + "\n"
     failed = []
 

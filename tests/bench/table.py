@@ -114,41 +114,24 @@ def main():
             lost = added / (base + added) * 100
             entry[setting] = {"added": round(added, 1), "time_percent": round(added / base * 100, 2),
                               "throughput_lost_percent": round(lost, 2)}
-            row.append(f"{added:+,.0f} ({lost:.1f} %)")
+            row.append(f"{added:+,.0f}")
         rows.append(row)
-    text = f"Measured {figures['date']} on Linux {release} (`make bench`).\n\n"
-    text += "Instructions per call with nothing attached, and what each observer adds to them (in brackets: "
-    text += "throughput lost):\n\n"
+    row = ["throughput lost, %", ""]
+    for setting in settings:
+        lost = [entry[setting]["throughput_lost_percent"] for entry in figures["workloads"].values()]
+        row.append(f"{min(lost):z.1f} to {max(lost):z.1f}")
+    rows.append(row)
+    text = f"Measured {figures['date']} on Linux {release} (`make bench`). "
+    text += "Instructions per call with nothing attached, and those that each observer adds:\n\n"
     text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows)
 
     figures["happened"] = happened(out)
-    text += "\nContext switches / TCP segments sent per call. Where they differ, the calls themselves have taken "
-    text += "another way:\n\n"
-    text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings],
-                  [[WORKLOADS[w]] + [" / ".join(map(str, by[s])) for s in ["none"] + settings]
-                   for w, by in figures["happened"].items()])
-
-    names = []
     for workload in measured:
         if not (out / f"stats-{workload}-1-after.json").exists():
             continue
         calls = int(next(row[5] for row in lines(out / "bench.tsv") if row[2] == workload))
         calls += WARM_WRITES if workload.startswith("write") else WARM_READS
         figures["programs"][workload] = programs(out, workload, calls)
-        names += [n for n in figures["programs"][workload] if n not in names]
-    rows = []
-    for workload, by in figures["programs"].items():
-        row = [WORKLOADS[workload]]
-        for name in names:
-            p = by.get(name)
-            row.append(f"{p['runs_per_call']:.2f} x {p['instructions_per_run']:.0f}" if p else "-")
-        row.append(f"{sum(p['runs_per_call'] * p['instructions_per_run'] for p in by.values()):.0f}")
-        rows.append(row)
-    if rows:
-        text += "\nThe agent's programs, by the kernel's run statistics: runs per call x instructions per run. Each "
-        text += "run includes the\n"
-        text += "statistics' own two looks at the clock, some 50 instructions.\n\n"
-        text += table(["work"] + [f"`{n}`" for n in names] + ["sum"], rows)
 
     for setting, what, value in lines(out / "cost.tsv"):
         if value.strip():
@@ -158,8 +141,7 @@ def main():
         c = figures["cost"][setting]
         start = f"{c['attached_ms']:,} ms" if "attached_ms" in c else "as above"
         rows.append([OBSERVERS[setting], megabytes(c["resident_bytes"]), megabytes(c["map_bytes"]), start])
-    text += "\nMemory of the program and of its maps (one CPU), and the time from its start to the last attachment, at "
-    text += "one\ninstruction per nanosecond:\n\n"
+    text += "\nMemory with one CPU, and the time from the start to the last attachment at one instruction per ns:\n\n"
     text += table(["observer", "resident", "maps", "start"], rows)
 
     if "agent" in settings:
@@ -187,8 +169,7 @@ def main():
             [w, f"{v:,.4g}" if v < 100 else f"{v:,.0f}", f"{b:,}", "met" if v <= b else "**missed**"]
             for w, v, b in budgets])
     figures["noise_percent"] = round(max(noise) * 100, 2)
-    text += f"\nWith nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} % (in the " \
-        f"median workload {statistics.median(noise) * 100:.1f} %).\n"
+    text += f"\nWith nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} %.\n"
 
     figures_path.write_text(json.dumps(figures, indent=1) + "\n")
     table_path.write_text(text)

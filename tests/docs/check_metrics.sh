@@ -1,26 +1,36 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Proves that docs/METRICS.md describes the families of `xidscope metrics`, all of them and no others: name, type, unit,
-# labels and help agree, each has a meaning and one PromQL line, every name in the text and the queries exists, the
-# sizes of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop is there.
-# With PROMTOOL=path of promtool, each query's syntax is checked too. check_metrics.sh [DOCUMENT]
+# Proves that docs/METRICS.md describes the families of `xidscope metrics`, all of them and no others: its table of
+# families is the program's, each family has a meaning in the notes and one PromQL line, every name in the text and the
+# queries exists, the sizes of tables in the text are those of include/rpc.h, and every kind of event and reason of a drop
+# is there. With PROMTOOL=path of promtool, each query's syntax is checked too.
+#   check_metrics.sh [DOCUMENT]
+#   check_metrics.sh --put    put the program's table of families into docs/METRICS.md
 set -euo pipefail
 # shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-document=${1:-docs/METRICS.md}
 needs_program
 "$program" metrics >"$work/families"
+awk -F '\t' '
+BEGIN { print "| family{labels} | type, unit | help |\n|---|---|---|" }
+{
+	gsub(/, /, ",", $4)
+	print "| `" $1 ($4 == "" ? "" : "{" $4 "}") "` | " $2 ($3 == "" ? "" : ", " $3) " | " $5 " |"
+}' "$work/families" >"$work/table"
+if [[ ${1:-} == --put ]]; then
+	exec tests/docs/put_table.sh docs/METRICS.md families <"$work/table"
+fi
 
-# Prints a line per difference, and writes each query to the file $queries.
+document=${1:-docs/METRICS.md}
+sed -n '/^<!-- families: begin -->$/,/^<!-- families: end -->$/p' "$document" | grep '^|' >"$work/page" || true
+diff -U0 --label "$document" "$work/page" --label "$program" "$work/table" >&2 ||
+	fail "the table of families in $document is not the program's: run tests/docs/check_metrics.sh --put"
+
+# Prints a line per difference, and writes each query to the file $queries. In a block of queries, a comment names the family
+# whose query is in the next line. The notes on a family, or on several, begin with "- ", their names and ": ".
 awk -F '\t' -v queries="$work/queries" '
 function differ(text) { print "line " FNR ": " text }
-function expect(field, want,    got) {
-	got = substr($0, length(field) + 5)
-	if (family in type && got != want)
-		differ(family ": " field " is \"" got "\", the program says \"" want "\"")
-	has[family, field] = 1
-}
 # Every name that begins like a family must be one, or one of its samples; in a query, a sample.
 function names(line,    name) {
 	while (match(line, /xidscope_[a-z0-9_]*/)) {
@@ -28,72 +38,85 @@ function names(line,    name) {
 		line = substr(line, RSTART + RLENGTH)
 		if (!(name in sample) && (query || !(name in type)))
 			differ(name " is not a " (query ? "sample" : "family"))
-		else if (query && sample[name] == family)
+		else if (query && sample[name] == asked)
 			about = 1
 	}
+}
+# The families at the beginning of a note, into noted.
+function note(line) {
+	delete noted
+	names_of_note = 0
+	for (line = substr(line, 3); match(line, /^`xidscope_[a-z0-9_]*`/); line = substr(line, 3)) {
+		noted[substr(line, 2, RLENGTH - 2)]
+		names_of_note++
+		line = substr(line, RLENGTH + 1)
+		if (line !~ /^, `/)
+			break
+	}
+	if (line !~ /^: /)
+		delete noted
 }
 NR == FNR {
 	order[++count] = $1
 	type[$1] = $2
-	unit[$1] = $3 == "" ? "none" : $3
-	labels[$1] = $4 == "" ? "none" : $4
-	help[$1] = $5
 	if ($2 == "histogram")
 		sample[$1 "_bucket"] = sample[$1 "_count"] = sample[$1 "_sum"] = $1
 	else
 		sample[$1 ($2 == "counter" ? "_total" : "")] = $1
 	next
 }
+/^<!-- families: (begin|end) -->$/ {
+	table = !table
+	next
+}
 /^```/ {
-	if (query && family != "" && (lines != 1 || !about))
-		differ(family ": the PromQL block must be one line that uses it")
-	query = /^```promql$/
+	if (asked != "")
+		differ(asked ": no query in the line after its name")
+	promql = /^```promql$/
 	fence = !fence
-	lines = about = 0
-	if (query)
-		blocks[family]++
+	asked = ""
+	delete noted
 	next
 }
+promql && fence && /^# / {
+	if (asked != "")
+		differ(asked ": no query in the line after its name")
+	names($0)
+	asked = substr($0, 3)
+	sub(/:.*/, "", asked)
+	if (!(asked in type))
+		differ("a query begins with \"# FAMILY: \"")
+	next
+}
+promql && fence {
+	query = 1
+	about = 0
+	names($0)
+	query = 0
+	if (!about)
+		differ("the query is not of the family that the line before names")
+	found[asked]++
+	asked = ""
+	print FNR "\t" $0 >queries
+	next
+}
+table { next }
 { names($0) }
-fence {
-	if (query) {
-		lines++
-		print FNR "\t" $0 >queries
-	}
-	next
+/^- / { note($0) }
+/^$/ || /^#/ || /^[|]/ { delete noted }
+{
+	for (family in noted)
+		words[family] += split($0, ignored, / +/) - (/^- / ? names_of_note + 1 : 0)
 }
-/^#/ {
-	family = ""
-	if (/^### `xidscope_/) {
-		family = $0
-		gsub(/^### `|`$/, "", family)
-		if (seen[family]++)
-			differ(family " has two headings")
-	}
-	next
-}
-/^- Type: / { expect("Type", type[family]); next }
-/^- Unit: / { expect("Unit", unit[family]); next }
-/^- Labels: / { expect("Labels", labels[family]); next }
-/^- Help: / { expect("Help", help[family]); next }
-{ words[family] += split($0, ignored, / +/) }
 END {
 	if (fence)
 		print "the last code block is not closed"
 	for (i = 1; i <= count; i++) {
 		family = order[i]
-		if (!seen[family]) {
-			print family ": no heading"
-			continue
-		}
-		split("Type Unit Labels Help", fields, " ")
-		for (f = 1; f <= 4; f++)
-			if (!has[family, fields[f]])
-				print family ": no line \"- " fields[f] ": \""
 		if (words[family] < 5)
 			print family ": no meaning"
-		if (blocks[family] != 1)
-			print family ": " blocks[family] + 0 " PromQL blocks, not one"
+		if (found[family] != 1)
+			print family ": " found[family] + 0 " PromQL lines, not one"
 	}
 }' "$work/families" "$document" >"$work/differences"
 

@@ -6,17 +6,17 @@
 HISTOGRAM(RPC_SECONDS, "rpc_seconds", "seconds", "server, kind", CALL_BOUNDS, CALL_BOUNDS,
 	  "Duration of NFS calls, from task start to task end.")
 HISTOGRAM(RPC_PHASE_SECONDS, "rpc_phase_seconds", "seconds", "server, phase", PHASE_BOUNDS,
-	  PHASE_BOUNDS, "Additive parts of the duration of NFS calls.")
+	  PHASE_BOUNDS, "Phases of NFS calls, which add up to their duration.")
 METRIC(RPC_OP_CALLS, "rpc_op_calls", COUNTER, "", "server, op", "NFS calls that ended.")
 METRIC(RPC_OP_SECONDS, "rpc_op_seconds", COUNTER, "seconds", "server, op",
        "Sum of the durations of NFS calls.")
 METRIC(RPC_OP_PHASE_SECONDS, "rpc_op_phase_seconds", COUNTER, "seconds", "server, op, phase",
-       "Sum of the additive parts of the durations of NFS calls.")
+       "Sum of each phase of NFS calls.")
 HISTOGRAM(RPC_OP_DURATION_SECONDS, "rpc_op_duration_seconds", "seconds", "server, op", NONE,
 	  POWERS(12, 36), "Duration of NFS calls by op; only with --detail op.")
 HISTOGRAM(RPC_OP_PHASE_DURATION_SECONDS, "rpc_op_phase_duration_seconds", "seconds",
 	  "server, op, phase", NONE, POWERS(12, 36) & EVEN_POWERS,
-	  "Additive parts of the duration of NFS calls by op; only with --detail op.")
+	  "Phases of NFS calls by op; only with --detail op.")
 METRIC(RPC_SENT_BYTES, "rpc_sent_bytes", COUNTER, "bytes", "server, op",
        "Bytes sent for NFS calls, RPC headers included.")
 METRIC(RPC_RECEIVED_BYTES, "rpc_received_bytes", COUNTER, "bytes", "server, op",
@@ -32,46 +32,47 @@ METRIC(RPC_DISCONNECTS, "rpc_disconnects", COUNTER, "", "server, transport",
 METRIC(RPC_CONNECTS, "rpc_connects", COUNTER, "", "server, transport",
        "Connections established since the transport was created.")
 METRIC(RPC_REPLIES, "rpc_replies", COUNTER, "", "server, transport",
-       "Calls to which a transport has brought the reply.")
+       "Calls that ended with a reply on this transport.")
 METRIC(RPC_RTT_SECONDS, "rpc_rtt_seconds", COUNTER, "seconds", "server, transport",
-       "Time from the last transmit to the reply of these calls, added up.")
+       "Sum of the times from last transmit to reply of the calls in rpc_replies.")
 METRIC(RPC_TRANSPORT_INFO, "rpc_transport_info", GAUGE, "",
        "server, transport, protocol, local, remote",
        "Addresses and ports of a transport's connection; always 1.")
 METRIC(RPC_SATURATED_SECONDS, "rpc_saturated_seconds", COUNTER, "seconds",
-       "server, transport, limit", "Time during which at least one task waited for this limit.")
-HISTOGRAM(RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", INFINITY_ALONE, POWERS(0, 17),
-	  "Tasks in a queue, recorded as each task joins it (slot, session, send) or as each call "
-	  "ends (xmit, pending).")
+       "server, transport, limit", "Time in which at least one task waited for this limit.")
+HISTOGRAM(
+	RPC_QUEUE_DEPTH, "rpc_queue_depth", "", "server, queue", INFINITY_ALONE, POWERS(0, 17),
+	"Tasks in a queue when a task joins it (slot, session, send) or a call ends (xmit, pending).")
 METRIC(RPC_QUEUE_DEPTH_MAX, "rpc_queue_depth_max", GAUGE, "", "server, queue",
-       "Maximum of tasks in a queue since the last write.")
+       "Most tasks in a queue since the last write.")
 METRIC(RPC_OLDEST_WAITER_SECONDS, "rpc_oldest_waiter_seconds", GAUGE, "seconds", "server, queue",
-       "Age of the oldest wait in a queue; of the oldest unanswered call for queue pending.")
+       "Age of the oldest wait in a queue; for queue pending, of the oldest unanswered call.")
 METRIC(RPC_LIMIT, "rpc_limit", GAUGE, "", "server, limit",
-       "What limited the calls to a server in the last interval: 1 for that limit.")
+       "What limited calls between the last two writes: 1 for that limit.")
 HISTOGRAM(CHECKPOINT_EPISODE_SECONDS, "checkpoint_episode_seconds", "seconds", "server, kind",
 	  INFINITY_ALONE, POWERS(30, 38), "Duration of bursts of writes (save) and reads (load).")
 HISTOGRAM(CHECKPOINT_EPISODE_BYTES, "checkpoint_episode_bytes", "bytes", "server, kind",
-	  INFINITY_ALONE, POWERS(26, 39), "Bytes of these bursts, RPC headers included.")
+	  INFINITY_ALONE, POWERS(26, 39),
+	  "Bytes of bursts of writes (save) and reads (load), RPC headers included.")
 METRIC(RPC_SLOTS, "rpc_slots", GAUGE, "", "server, transport, kind", "RPC slots of a transport.")
 METRIC(RPC_SERVER_INFO, "rpc_server_info", GAUGE, "", "server, storage",
        "Storage system that a server belongs to, by --storage; always 1.")
 METRIC(NFS_MOUNT_INFO, "nfs_mount_info", GAUGE, "", "server, export, mountpoint, version",
-       "NFS mount of process 1; always 1.")
+       "NFS mount that process 1 sees; always 1.")
 METRIC(GPU_XID_ERRORS, "gpu_xid_errors", COUNTER, "", "gpu, xid, severity, action",
        "Xid errors that the NVIDIA driver reported.")
 METRIC(GPU_XID_INCIDENTS, "gpu_xid_incidents", COUNTER, "", "gpu, xid",
-       "Bursts of the same Xid: reports less than 5 s apart are one.")
+       "Incidents of this Xid: reports less than 5 s apart are one incident.")
 METRIC(GPU_XID_RECENT_INCIDENTS, "gpu_xid_recent_incidents", GAUGE, "", "gpu, xid",
-       "Incidents of this Xid in 24 hours (--recent), with gaps of at least 180 s; at most 8.")
+       "Incidents of this Xid in 24 hours (--recent), at least 180 s apart; at most 8.")
 METRIC(GPU_XID_BOOTS, "gpu_xid_boots", GAUGE, "", "gpu, xid",
-       "Boots of late in which this GPU has had this fatal Xid, if more than one.")
+       "Recent boots in which this GPU had this fatal Xid, if more than one.")
 METRIC(GPU_XID_FIRST_TIMESTAMP_SECONDS, "gpu_xid_first_timestamp_seconds", GAUGE, "seconds",
        "gpu, xid", "Time of the first report of this Xid.")
 METRIC(GPU_XID_LAST_TIMESTAMP_SECONDS, "gpu_xid_last_timestamp_seconds", GAUGE, "seconds",
        "gpu, xid", "Time of the last report of this Xid.")
 METRIC(GPU_XID_UNVERIFIED, "gpu_xid_unverified", COUNTER, "", "gpu, xid",
-       "Kernel log texts that read like an Xid or SXid, but are not proved to be the driver's.")
+       "Kernel log texts that look like an Xid or SXid but are not proven to be the driver's.")
 METRIC(NVSWITCH_SXID_ERRORS, "nvswitch_sxid_errors", COUNTER, "", "device, sxid, severity",
        "SXid errors that the NVSwitch driver reported.")
 METRIC(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, "nvswitch_sxid_first_timestamp_seconds", GAUGE,
@@ -79,7 +80,7 @@ METRIC(NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, "nvswitch_sxid_first_timestamp_sec
 METRIC(NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, "nvswitch_sxid_last_timestamp_seconds", GAUGE,
        "seconds", "device, sxid", "Time of the last report of this SXid.")
 METRIC(GPU_FAULT_REPORTS, "gpu_fault_reports", COUNTER, "", "path",
-       "Xid and SXid errors by what reported them: the kernel log's text, the driver's own hook, or both.")
+       "Xid and SXid errors by reporter: the kernel log (text), the driver's hook (driver), or both.")
 METRIC(GPU_DRIVER_ERRORS, "gpu_driver_errors", COUNTER, "", "gpu, kind",
        "Failures that the NVIDIA driver reported without an Xid.")
 METRIC(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, "gpu_driver_error_last_timestamp_seconds", GAUGE,
@@ -87,7 +88,7 @@ METRIC(GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, "gpu_driver_error_last_timestamp
 METRIC(GPU_RECOVERED_TIMESTAMP_SECONDS, "gpu_recovered_timestamp_seconds", GAUGE, "seconds",
        "gpu, evidence", "Time of the last evidence that earlier faults are over.")
 METRIC(GPU_PAST_FAILURES, "gpu_past_failures", GAUGE, "", "gpu",
-       "Incidents of fatal Xids of this GPU in 24 hours (--recent), but in earlier boots.")
+       "Fatal incidents of this GPU in 24 hours (--recent), in earlier boots.")
 METRIC(GPU_GSP_RATE_LIMITED, "gpu_gsp_rate_limited", GAUGE, "", "gpu",
        "1 while the driver limits its reports of GSP errors.")
 METRIC(GPU_INFO, "gpu_info", GAUGE, "", "gpu, uuid, serial",
@@ -97,19 +98,18 @@ METRIC(KERNEL_EVENTS, "kernel_events", COUNTER, "", "kind, device",
 METRIC(KERNEL_LOG_LOST_RECORDS, "kernel_log_lost_records", COUNTER, "", "",
        "Kernel log records that were overwritten before they were read.")
 METRIC(NODE_HEALTH, "node_health", GAUGE, "", "check",
-       "Verdict of each health rule: 0 ok, 1 warning, 2 failed.")
+       "Result of each health rule: 0 ok, 1 warning, 2 failed.")
 METRIC(HOOK_ATTACHED, "hook_attached", GAUGE, "", "hook", "Whether the kernel hook is attached.")
 METRIC(RPC_SOURCE, "rpc_source", GAUGE, "", "source",
-       "How sunrpc is observed: 1 for the source in force.")
-METRIC(EVENTS_DROPPED, "events_dropped", COUNTER, "", "reason",
-       "Records that a full table or buffer could not hold.")
+       "Source of the figures on NFS calls: 1 for the one in use.")
+METRIC(EVENTS_DROPPED, "events_dropped", COUNTER, "", "reason", "Records lost or cut, by reason.")
 METRIC(FOLDED_ENTRIES, "folded_entries", GAUGE, "", "",
-       "Entries for which there is no room in the file: folded into other, or left out.")
+       "Entries without room in the file: merged into other, or left out.")
 METRIC(EXPORT_SECONDS, "export_seconds", GAUGE, "seconds", "",
-       "Time that the last snapshot and write took.")
+       "Duration of the last snapshot and write.")
 METRIC(EXPORT_ERRORS, "export_errors", COUNTER, "", "", "Writes of the metrics file that failed.")
 METRIC(MEMORY_BYTES, "memory_bytes", GAUGE, "bytes", "kind",
-       "Memory in use: the program's resident set, the kernel's BPF maps and programs.")
+       "Memory in use: the program's resident set, BPF maps and programs, trace buffers.")
 METRIC(PROGRAM_RUN_SECONDS, "program_run_seconds", COUNTER, "seconds", "program",
        "Time spent in a BPF program, while the kernel counts it.")
 METRIC(PROGRAM_RUNS, "program_runs", COUNTER, "", "program",
