@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the writer and the reader of recordings share. docs/RECORDING.md has the form. */
+/* What the writer and the reader of recordings share. docs/WHY.md has the form. */
 #ifndef XIDSCOPE_RECORDING_FORM_H
 #define XIDSCOPE_RECORDING_FORM_H
 
