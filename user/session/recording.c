@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Snapshots in frames of a file, compressed: docs/RECORDING.md. */
+/* Snapshots in frames of a file, compressed: docs/WHY.md. */
 #include "session/recording.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Snapshots in a file, to report on them later and elsewhere. The form is documented in
- * docs/RECORDING.md: each snapshot is a frame with its length and checksum, so a file that
+ * docs/WHY.md: each snapshot is a frame with its length and checksum, so a file that
  * was cut gives all that was written to its end.
  */
 #ifndef XIDSCOPE_RECORDING_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A snapshot as numbers, each less that at the same place in the snapshot before: most are 0, and the frames are
- * compressed. docs/RECORDING.md has the form.
+ * compressed. docs/WHY.md has the form.
  */
 #include <errno.h>
 #include <stdlib.h>
