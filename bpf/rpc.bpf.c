@@ -215,6 +215,41 @@ static __always_inline void maybe_resent(const struct rpc_task *task)
 		waits_first_transmit(&w->waits, FIELD(rqst, rq_xtime));
 }
 
+/* A task wakes that was not seen to fall asleep: it has slept since before the attach. Returns its entry, or NULL. */
+static __always_inline struct rpc_waiter *slept_before(const struct rpc_task *task,
+						       const struct rpc_xprt *xprt,
+						       const struct rpc_wait_queue *q, __u64 now)
+{
+	__u64 start = FIELD(task, tk_start), since = unseen_since(now);
+	struct rpc_transport *t;
+	struct rpc_waiter *w;
+	__u32 wait, limit;
+
+	if (start >= since || !nfs_client(task))
+		return NULL;
+	wait = wait_of(xprt, q);
+	if (wait == RPC_WAITS || (wait == RPC_PHASE_SESSION && session_draining(q)))
+		return NULL;
+	xprt = xprt_of_wait(task, wait);
+	if (!xprt)
+		return NULL;
+	limit = limit_of(wait);
+	if (limit < RPC_LIMITS) {
+		/* Its queue has not been empty since then. */
+		t = bpf_map_lookup_elem(&transports, &xprt_get(xprt)->transport);
+		if (t)
+			t->saturated_since[limit] = since;
+	}
+	w = waiter_get((__u64)task, start);
+	if (!w) {
+		drop(RPC_DROP_WAITER);
+		return NULL;
+	}
+	w->xprt = (__u64)xprt;
+	waits_begin(&w->waits, wait, since);
+	return w;
+}
+
 TRACEPOINT("rpc_task_wakeup")
 int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait_queue *q)
 {
@@ -233,13 +268,15 @@ int BPF_PROG(rpc_task_wakeup, const struct rpc_task *task, const struct rpc_wait
 	}
 
 	now = bpf_ktime_get_ns();
+	w = waiter_find((__u64)task);
+	if (!w)
+		w = slept_before(task, xprt, q, now);
 	if (FIELD(q, qlen) == 1) {
 		wait = wait_of(xprt, q);
 		if (limit_of(wait) < RPC_LIMITS)
 			limit_leave(xprt_of_wait(task, wait), limit_of(wait), now);
 	}
 
-	w = waiter_find((__u64)task);
 	if (!w || !w->waits.asleep)
 		return 0;
 	start = FIELD(task, tk_start);

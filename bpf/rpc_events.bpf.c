@@ -347,6 +347,19 @@ int events_sleep(void *ctx)
 	return 0;
 }
 
+/* A task wakes that was not seen to fall asleep: it has slept since before the attach, or the event was missed. Its call's
+ * start will show which. */
+static __always_inline void slept_before(const struct record *r, __u64 key, __u32 wait, __u64 now)
+{
+	struct rpc_event_task *t = task_of(VALUE(__u32, r, client), key);
+
+	if (!t)
+		return;
+	t->waits.unseen = 1 + wait;
+	waits_begin(&t->waits, wait, unseen_since(now));
+	waits_end(&t->waits, now);
+}
+
 SEC("tp/sunrpc/rpc_task_wakeup")
 int events_wakeup(void *ctx)
 {
@@ -365,6 +378,11 @@ int events_wakeup(void *ctx)
 	now = bpf_ktime_get_ns();
 	key = task_key(VALUE(__u32, &r, client), VALUE(__u32, &r, task));
 	t = task_find(key);
+	/* Another task may have transmitted its request. */
+	if (!pending && (!t || !t->waits.since)) {
+		slept_before(&r, key, wait, now);
+		return 0;
+	}
 	if (!t)
 		return 0;
 	if (pending) {
@@ -509,11 +527,37 @@ static __always_inline __u32 series_get(void *ctx, const struct record *r, __u32
 	return known ? *known : series_make(&key);
 }
 
-/* Adds a call to @s, the series with this number. @t: the entry of its task, or NULL. */
-static __always_inline void call_record(struct rpc_series *s, __u32 index, const struct exact *f,
-					struct rpc_event_task *t)
+/* A task of @t's server has waited since the attach: until it woke, that limit was saturated. */
+static __always_inline void unseen_saturation(const struct rpc_event_task *t)
 {
-	__u64 now = f->now, before, xtime, late = 0;
+	__u32 wait = t->waits.unseen - 1, limit = limit_of(wait);
+	struct rpc_event_server *s;
+
+	if (wait >= RPC_WAITS || limit >= RPC_LIMITS)
+		return;
+	s = bpf_map_lookup_elem(&servers, &t->server);
+	if (s && s->saturated_ns[limit] < t->waits.wait_ns[wait])
+		s->saturated_ns[limit] = t->waits.wait_ns[wait];
+}
+
+/* Of a call that may have begun before the attach. @setup: its time there. */
+static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setup,
+					   const struct rpc_event_task *t)
+{
+	__u32 copy = SHARD_INDEX(server, shard());
+	struct rpc_server_stats *stats = bpf_map_lookup_elem(&server_stats, &copy);
+
+	if (stats)
+		add(&stats->earlier_ns, earlier_of(start, setup));
+	if (t && start < rpc_attached)
+		unseen_saturation(t);
+}
+
+/* Adds a call of @server to @s, the series with this number. @t: the entry of its task, or NULL. */
+static __always_inline void call_record(struct rpc_series *s, __u32 index, __u32 of_server,
+					const struct exact *f, struct rpc_event_task *t)
+{
+	__u64 now = f->now, before, xtime, late = 0, setup;
 	struct rpc_event_server *server;
 
 	if (t && t->waits.booked)
@@ -524,9 +568,11 @@ static __always_inline void call_record(struct rpc_series *s, __u32 index, const
 	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
 	 * ordered atomics. */
 	add(&s->started, 1);
-	phases_record(s, f->execute, before, f->rtt ?: RPC_NO_REPLY, xtime, late,
-		      t ? &t->waits : NULL);
+	setup = phases_record(s, f->execute, before, f->rtt ?: RPC_NO_REPLY, xtime, late,
+			      t ? &t->waits : NULL);
 	add(&s->finished, 1);
+	if (may_be_earlier(f->execute))
+		earlier_record(of_server, now - f->execute, setup, t);
 	if (!t)
 		return;
 	if (t->waits.asleep) {
@@ -549,7 +595,7 @@ int events_latency(void *ctx)
 	struct rpc_event_client *c;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
-	__u32 client, index, copy;
+	__u32 client, server, index, copy;
 	struct record r;
 	struct exact f;
 	__u64 task;
@@ -567,13 +613,14 @@ int events_latency(void *ctx)
 	if (nfs) {
 		if (!c)
 			drop(RPC_DROP_SERVER);
-		index = series_get(ctx, &r, client_server(c, client));
+		server = client_server(c, client);
+		index = series_get(ctx, &r, server);
 		if (!index)
 			drop(RPC_DROP_SERIES);
 		copy = SHARD_INDEX(index, shard());
 		s = bpf_map_lookup_elem(&series, &copy);
 		if (s)
-			call_record(s, index, &f, t);
+			call_record(s, index, server, &f, t);
 	}
 	if (t)
 		task_drop(task);

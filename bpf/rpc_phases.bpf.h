@@ -17,6 +17,11 @@ const volatile __u32 rpc_shard_mask = 0;
 /* Number of the present interval; user space increments it. */
 volatile __u32 rpc_epoch = 0;
 
+/* When all programs had been attached (CLOCK_MONOTONIC, ns; 0: not yet), and how much time had passed since then when user
+ * space last looked. */
+volatile __u64 rpc_attached = 0;
+volatile __u64 rpc_age = 0;
+
 __u64 rpc_dropped[RPC_DROPS] = {};
 
 /* Index: server * shards + shard; the last server is "other". */
@@ -136,6 +141,7 @@ static __always_inline void waits_reset(struct rpc_waits *w)
 	w->status = 0;
 	w->booked = 0;
 	w->asleep = RPC_ASLEEP_NO;
+	w->unseen = 0;
 }
 
 /* The task falls asleep for @wait, an enum rpc_phase. */
@@ -222,10 +228,10 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
 /*
  * Records the phases of a call that took @total ns: @before up to its last transmit, then
  * @rtt to the reply. The transmit was at @xtime (CLOCK_MONOTONIC, ns; 0: there was none)
- * or up to @late ns earlier. @w: the call's waits, or NULL. Both sources divide calls
- * into phases only here.
+ * or up to @late ns earlier. @w: the call's waits, or NULL. Returns its setup. Both sources
+ * divide calls into phases only here.
  */
-static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u64 before,
+static __always_inline __u64 phases_record(struct rpc_series *s, __u64 total, __u64 before,
 					  __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)
 {
 	__u64 after;
@@ -241,6 +247,30 @@ static __always_inline void phases_record(struct rpc_series *s, __u64 total, __u
 	if (w)
 		before = waits_record(s, w, xtime, late, before);
 	phase_record(s, RPC_PHASE_SETUP, before);
+	return before;
+}
+
+/* Whether a call of @total ns may have begun before the programs were attached. Costs no look at its start. */
+static __always_inline bool may_be_earlier(__u64 total)
+{
+	return total > rpc_age;
+}
+
+/* Of @setup of a call that began at @start, the time in which a wait was not seen: before the programs were attached. */
+static __always_inline __u64 earlier_of(__u64 start, __u64 setup)
+{
+	__u64 attached = rpc_attached, ns;
+
+	if (!attached)
+		return setup;
+	ns = attached > start ? attached - start : 0;
+	return ns < setup ? ns : setup;
+}
+
+/* When a wait began that was not seen to begin. */
+static __always_inline __u64 unseen_since(__u64 now)
+{
+	return rpc_attached ?: now;
 }
 
 #endif

@@ -90,6 +90,7 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	struct rpc_waits *waits;
 	struct rpc_transport *t;
 	struct rpc_series *s;
+	__u64 setup;
 	int ntrans;
 
 	copy = SHARD_INDEX(ref.server, my_shard);
@@ -110,8 +111,10 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
 	barrier_var(waits);
-	phases_record(s, times.total, times.before, received ? times.rtt : RPC_NO_REPLY,
-		      waits ? FIELD(rqst, rq_xtime) : 0, 0, waits);
+	setup = phases_record(s, times.total, times.before, received ? times.rtt : RPC_NO_REPLY,
+			      waits ? FIELD(rqst, rq_xtime) : 0, 0, waits);
+	if (may_be_earlier(times.total))
+		add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
 	/* Otherwise the compiler makes two copies of what comes between. */
 	asm volatile("" : "+r"(w));
 	if (w)

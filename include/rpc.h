@@ -149,6 +149,7 @@ struct rpc_server_stats {
 	__u8 series[2][RPC_MAX_OP];
 	__u64 depth[RPC_QUEUES][DEPTH_BUCKETS];
 	__u64 depth_sum[RPC_QUEUES];
+	__u64 earlier_ns; /* of setup: before the programs were attached */
 	/* Of xmit and pending; the limits' peaks are with their transport,
 	 * where the queue's lock orders the writers. */
 	struct rpc_peak peak[RPC_QUEUES];
@@ -228,6 +229,7 @@ struct rpc_waits {
 	__u8 booked; /* the call has ended and waits to be recorded */
 	__u8 asleep;
 	__u8 last; /* enum rpc_phase of the last wait */
+	__u8 unseen; /* source tracepoints: 1 + that of a wait that was not seen to begin; else 0 */
 };
 
 /* The source btf's entry; its key is the task's address. */

@@ -153,6 +153,18 @@ static void add_load(struct server_sums *v, const struct interval *n, uint64_t c
 	}
 }
 
+/* Of the calls that began before the observation, the time in which no wait was seen says nothing. */
+static void leave_out_earlier(struct server_sums *v, struct interval *n)
+{
+	uint64_t ns = n->server->earlier_ns;
+
+	if (ns > n->phase_ns[RPC_PHASE_SETUP])
+		ns = n->phase_ns[RPC_PHASE_SETUP];
+	n->phase_ns[RPC_PHASE_SETUP] -= ns;
+	n->total_ns -= ns;
+	v->earlier_ns += ns;
+}
+
 static void add_server(struct server_sums *v, struct interval *n)
 {
 	const struct rpc_server_state *s = n->server->now;
@@ -160,6 +172,7 @@ static void add_server(struct server_sums *v, struct interval *n)
 	uint64_t calls = depth_count(pending), depth = pending->sum;
 
 	v->credentials_ns += n->server->credentials_ns;
+	leave_out_earlier(v, n);
 	if (v->session_slots < s->session_slots) {
 		n->grown = v->session_slots;
 		v->session_slots = s->session_slots;

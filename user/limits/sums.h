@@ -41,6 +41,7 @@ struct server_sums {
 	uint64_t active_ns; /* of those in which calls ended or waited */
 	uint64_t silent_ns; /* of the last ones, in which a call waited and none was answered */
 	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;
+	uint64_t earlier_ns; /* in none of these: waits of calls before the observation began */
 	struct slot_waits waits;
 	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */

@@ -55,6 +55,11 @@ const char *const confidence_names[CONFIDENCES] = {
 /* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
 #define RESENT_NS 200e6
 
+/* After so long, what is known of calls that began before the observation suffices; until then their share matters from
+ * here on. */
+#define KNOWN_NS UINT64_C(10000000000)
+#define EARLIER_SHARE 0.1
+
 #define MAX_CONNECTIONS 16 /* NFS_MAX_CONNECTIONS */
 
 /* ---- server or application ---- */
@@ -198,6 +203,7 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	for (int p = 0; p < RPC_PHASES; p++)
 		n->share[p] = ratio((double)v->phase_ns[p], total);
 	n->credentials_share = ratio((double)v->credentials_ns, total);
+	n->earlier_share = ratio((double)v->earlier_ns, total + (double)v->earlier_ns);
 	for (int l = 0; l < RPC_LIMITS; l++)
 		n->saturated_share[l] = ratio((double)v->saturated_ns[l], active);
 	n->cpu_waiting_share = ratio((double)v->cpu_waiting_ns, active);
@@ -276,6 +282,34 @@ static bool waits_for_slots(const struct judgement *j)
 	       2 * v->waits.queued.total_ns >= v->total_ns;
 }
 
+/* The client's own work is not the limit while a limit is saturated: a part of the time is waits that were not seen. */
+static bool is_refuted(const struct judgement *j)
+{
+	const double *saturated = j->to->numbers.saturated_share;
+
+	for (int l = 0; l < RPC_LIMITS; l++)
+		if (saturated[l] >= BLOCKED_TIME)
+			return j->to->bound_by == BOUND_CLIENT_CPU &&
+			       j->to->numbers.cpu_waiting_share < CPU_BUSY;
+	return false;
+}
+
+/* Lowers the confidence where too little is known of the calls' waits. */
+static void doubt(struct judgement *j)
+{
+	double earlier = j->to->numbers.earlier_share;
+
+	if (is_refuted(j))
+		j->to->confidence = CONFIDENCE_LOW;
+	if (earlier < EARLIER_SHARE || j->v->ns >= KNOWN_NS)
+		return;
+	j->to->confidence = CONFIDENCE_LOW;
+	say(j->to,
+	    " %.0f %% of the calls' time was before the observation, and their waits in it are not "
+	    "known.",
+	    100 * earlier);
+}
+
 static void judge_calls(struct judgement *j)
 {
 	const double *share = j->to->numbers.share;
@@ -303,6 +337,7 @@ static void judge_calls(struct judgement *j)
 	if ((double)j->v->outgrown_ns >= QUEUED * (double)j->v->total_ns)
 		say(j->to, " Calls waited for session slots until the server granted %u.",
 		    j->v->session_slots);
+	doubt(j);
 }
 
 struct verdict verdict_of(const struct limit_sums *h, const char *server)

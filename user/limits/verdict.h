@@ -57,6 +57,7 @@ struct verdict_numbers {
 	double rtt_ns; /* mean */
 	double share[RPC_PHASES]; /* of the calls' time, 0 to 1 */
 	double credentials_share; /* upcalls, a part of setup */
+	double earlier_share; /* of all their time: before the observation, without their waits; in no other figure */
 	double saturated_share[RPC_LIMITS]; /* of the active time, of the worst transport */
 	double lost_share; /* of TCP's segments, 0 to 1 */
 	double cpu_waiting_share; /* of the active time: a task waited for a CPU; 0: none, or unknown */

@@ -156,9 +156,10 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
 	return peak->epoch[epoch & 1] == epoch ? peak->depth[epoch & 1] : 0;
 }
 
-void rpc_depths_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
+void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
 		    uint32_t epoch)
 {
+	server->earlier_ns += stats->earlier_ns;
 	for (int q = 0; q < RPC_QUEUES; q++) {
 		struct depth_histogram *h = &server->depth[q];
 

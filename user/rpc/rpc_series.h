@@ -52,8 +52,8 @@ int rpc_errors_read(int fd,
 /* The greatest depth within interval @epoch. */
 uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 
-/* Adds a server's depths of one shard, with the peaks of interval @epoch. */
-void rpc_depths_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
+/* Adds a server's figures of one shard, with the peaks of interval @epoch. */
+void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
 		    uint32_t epoch);
 
 /* Raise *@max to @value, or to the time since @since (0: no time). */

@@ -15,6 +15,7 @@ struct sums {
 	uint64_t phase_ns[RPC_PHASES];
 	uint64_t sent_bytes;
 	uint64_t received_bytes;
+	uint64_t earlier_ns; /* of setup: before the session */
 };
 
 /* @server: NULL for all servers. */
@@ -32,6 +33,9 @@ static struct sums sum_up(const struct delta *d, const char *server)
 		sums.sent_bytes += o->sent_bytes;
 		sums.received_bytes += o->received_bytes;
 	}
+	for (size_t i = 0; i < d->server_count; i++)
+		if (!server || !strcmp(d->servers[i].now->server, server))
+			sums.earlier_ns += d->servers[i].earlier_ns;
 	return sums;
 }
 
@@ -85,6 +89,11 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 		fprintf(out, ", %.0f %% %s", percent(sums->phase_ns[largest[1]], sums->total_ns),
 			rpc_phase_names[largest[1]]);
 	fputs(".\n", out);
+	if (sums->earlier_ns > sums->total_ns / 100)
+		fprintf(out,
+			"- Calls began before the session: %.0f %% of the time of all calls, counted as setup,\n"
+			"  was before it. Their waits in that time are not known.\n",
+			percent(sums->earlier_ns, sums->total_ns));
 	if (!knows_all_phases(s))
 		fprintf(out,
 			"- Limit unknown: the source %s does not measure all phases; see "

@@ -55,6 +55,7 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 	write_fraction(j, "rtt_seconds", n->rtt_ns / 1e9, 9);
 	write_shares(j, "shares", n->share);
 	write_fraction(j, "credentials_share", n->credentials_share, 4);
+	write_fraction(j, "earlier_share", n->earlier_share, 4);
 	json_object(j, "saturated_shares");
 	for (int l = 0; l < RPC_LIMITS; l++)
 		write_fraction(j, rpc_limit_names[l], n->saturated_share[l], 4);

@@ -111,6 +111,7 @@ struct rpc_server_state {
 	uint32_t depth_max[RPC_QUEUES]; /* since the last snapshot */
 	uint64_t oldest_ns[RPC_QUEUES]; /* age of the oldest waiter, 0: none */
 	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
+	uint64_t earlier_ns; /* in which no wait was seen: before the attach; a part of setup */
 	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
 	const char *
 		bound_by; /* static, not recorded: what limited its calls in the last interval; NULL: unknown */

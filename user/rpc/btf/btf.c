@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/kernel_types.h"
 #include "rpc/btf/btf.h"
@@ -217,8 +218,10 @@ static void *try(const struct source_setup *setup)
 static int attach(void *state)
 {
 	struct btf_state *b = state;
+	int err = bpf_hooks_attach(&b->hooks, 0, HOOKS);
 
-	return bpf_hooks_attach(&b->hooks, 0, HOOKS);
+	b->bpf->bss->rpc_attached = monotonic_ns();
+	return err;
 }
 
 /* The types of the loaded nfsv4, or NULL. */

@@ -389,7 +389,7 @@ static int read_depths(struct reading *r, uint32_t epoch)
 		for (uint32_t shard = 0; shard < r->m->shards; shard++) {
 			if (lookup(bpf->maps.server_stats, i * r->m->shards + shard, &stats))
 				return -errno;
-			rpc_depths_add(server, &stats, epoch);
+			rpc_stats_add(server, &stats, epoch);
 		}
 	}
 	return 0;
@@ -486,6 +486,7 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 	int err;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
+	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	slow_calls_take(&m->slow);
 	m->bpf->bss->rpc_session_name = 0;
 	/* Read before the servers: each series and transport then has its server. */

@@ -249,7 +249,7 @@ static int read_server(struct tracepoint_maps *m, struct snapshot *s, uint32_t i
 		index = i * m->shards + shard;
 		if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.server_stats), &index, &stats))
 			return -errno;
-		rpc_depths_add(server, &stats, epoch);
+		rpc_stats_add(server, &stats, epoch);
 	}
 	return 0;
 }
@@ -395,6 +395,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 	int err = 0;
 
 	m->bpf->bss->rpc_epoch = epoch + 1;
+	m->bpf->bss->rpc_age = s->time_ns - m->bpf->bss->rpc_attached;
 	name_servers(m);
 	/* "other" comes last, so that it does not change the order of the rest. */
 	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)

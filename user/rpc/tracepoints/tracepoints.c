@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file_text.h"
 #include "kernel/bpf_hooks.h"
 #include "kernel/trace.h"
@@ -232,6 +233,7 @@ static int attach(void *state)
 	tracepoint_maps_find_clients(&t->maps);
 	if (!err)
 		err = bpf_hooks_attach(&t->hooks, HOOK_CLIENT + 1, HOOKS);
+	t->bpf->bss->rpc_attached = monotonic_ns();
 	malloc_trim(0);
 	return err;
 }
