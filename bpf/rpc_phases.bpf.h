@@ -232,7 +232,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
  * divide calls into phases only here.
  */
 static __always_inline __u64 phases_record(struct rpc_series *s, __u64 total, __u64 before,
-					  __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)
+					   __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)
 {
 	__u64 after;
 

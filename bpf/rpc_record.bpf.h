@@ -74,6 +74,20 @@ static __always_inline void add_in_order(__u64 *counter, __u64 n)
 	barrier_var(before);
 }
 
+/* Records how often a call was sent again, and timed out. */
+static __always_inline void repeats_record(const struct rpc_task *task, const struct rpc_rqst *rqst,
+					   __u32 transport)
+{
+	struct rpc_transport *t = bpf_map_lookup_elem(&transports, &transport);
+	int transmits = FIELD(rqst, rq_ntrans);
+
+	if (!t)
+		return;
+	if (transmits > 1)
+		add(&t->retransmits, transmits - 1);
+	add(&t->timeouts, FIELD(task, tk_timeouts));
+}
+
 /* Records the call of @task and forgets the task. @w is its entry, or NULL; @client is its
  * tk_client. */
 static __always_inline void call_record(const struct rpc_task *task, const struct rpc_clnt *client,
@@ -88,10 +102,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	__u32 index, copy, my_shard = shard();
 	struct rpc_server_stats *server;
 	struct rpc_waits *waits;
-	struct rpc_transport *t;
 	struct rpc_series *s;
 	__u64 setup;
-	int ntrans;
 
 	copy = SHARD_INDEX(ref.server, my_shard);
 	server = bpf_map_lookup_elem(&server_stats, &copy);
@@ -128,15 +140,8 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (status < 0)
 		error_record(index, status);
 	call_end_depths(xprt, server);
-	ntrans = FIELD(rqst, rq_ntrans);
-	if (ntrans > 1 || FIELD(task, tk_timeouts)) {
-		t = bpf_map_lookup_elem(&transports, &ref.transport);
-		if (t) {
-			if (ntrans > 1)
-				add(&t->retransmits, ntrans - 1);
-			add(&t->timeouts, FIELD(task, tk_timeouts));
-		}
-	}
+	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
+		repeats_record(task, rqst, ref.transport);
 }
 
 #endif

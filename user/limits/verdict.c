@@ -358,6 +358,9 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		say(&to,
 		    "No call ended; they wait for credentials: rpc.gssd or the key server does "
 		    "not answer.");
+	} else if (v && !v->calls && v->oldest_ns) {
+		say(&to, "No call ended; the oldest has waited for %.0f s at least.",
+		    (double)v->oldest_ns / 1e9);
 	} else if (!v || !v->calls) {
 		say(&to, "No call ended, so nothing can be said.");
 	} else if (to.numbers.concurrency < IDLE) {

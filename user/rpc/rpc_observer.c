@@ -58,6 +58,7 @@ struct rpc_observer {
 	struct snapshot connected; /* connects that the source in use leaves out */
 	struct nfs_mounts mounts;
 	struct xprt_unseen unseen;
+	struct unanswered unanswered;
 
 	/* After a failure: */
 	bool changed; /* modules, since the last look */
@@ -94,6 +95,7 @@ static void detach(struct rpc_observer *o)
 	snapshot_free(&o->connected);
 	o->connected = (struct snapshot){};
 	xprt_unseen_free(&o->unseen);
+	unanswered_free(&o->unanswered);
 	malloc_trim(0);
 }
 
@@ -226,6 +228,7 @@ static void attach(struct rpc_observer *o)
 		}
 	} while (!o->source_state);
 	o->state = RPC_OBSERVER_ATTACHED;
+	o->unanswered.attached_ns = monotonic_ns();
 }
 
 /* Gives the source up if what it reads is not what the kernel passes. Its counts are not kept. */
@@ -515,6 +518,8 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 		slow_calls_find_mounts(s, "");
 	if (!err && ops)
 		err = add_connections(o, s);
+	if (!err)
+		err = unanswered_add(&o->unanswered, s);
 	/* Without a BPF source, list btf's hooks as not attached. */
 	if (!(RPC_SOURCES_BPF & RPC_SOURCE_BIT(o->source)))
 		btf_source.missing(s);

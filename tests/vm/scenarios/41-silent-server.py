@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import json
+
 from judge import Skip, judgement, need
 from judge.reading import Metrics, mountstats
 from judge.truths import waits_for_server
@@ -27,6 +29,21 @@ def calls_that_hang_since_before_the_agent_show(folder):
         need(ours == kernels, ours, op, "and the kernel has", kernels)
     need(set(hung.each("rpc_slots", **server)) <= set(answered.each("rpc_slots", **server)), "another transport")
     return f"{shown[0]['transport']}, {hung.get('rpc_slots', kind='in_flight', **server)} in flight"
+
+
+@judgement
+def sessions_that_begin_during_a_hang_say_so(folder):
+    if "dst_port" not in (folder / "sysfs").read_text():
+        raise Skip("sysfs does not show the ports of connections")
+    for source in ("btf", "tracepoints"):
+        for seconds in (2, 7):
+            text = (folder / f"late-{source}-{seconds}.txt").read_text()
+            [verdict] = [s["verdict"] for s in json.loads((folder / f"late-{source}-{seconds}.json").read_text())["servers"]
+                         if s["name"] == "127.0.0.1"]
+            hung = verdict["bound_by"] == "hung" and verdict["numbers"]["oldest_seconds"] >= 5
+            need(hung or (seconds == 2 and "No call ended; the oldest" in verdict["sentence"]), verdict, text)
+            need("no NFS server" not in text.splitlines()[-1], text)
+    return verdict["sentence"]
 
 
 @judgement

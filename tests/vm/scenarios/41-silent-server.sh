@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # A v4.2 server behind a network that loses everything for 12 s: as with a stopped one. Then one whose calls hang since before
-# an agent came: sysfs shows how many. And one that falls silent before the first call that an agent could see.
+# an agent came: sysfs shows how many, and sessions that begin then say that it hangs. And one that falls silent before the first call that an agent could see.
 nfs_server_start
 server=$(netns_client silent 10.0.4)
 agent_start --interval 1
@@ -33,6 +33,14 @@ sleep 1
 agent_in late
 in_folder late agent_write
 cp late/x.prom late/hung.prom
+for seconds in 2 7; do
+	for source in btf tracepoints; do
+		/job/xidscope trace --source $source --hooks rpc --duration $seconds --json "late-$source-$seconds.json" \
+			>"late-$source-$seconds.txt" 2>&1 || true &
+		tracers[$((seconds * 2 + ${#source}))]=$!
+	done
+done
+wait "${tracers[@]}"
 tc qdisc del dev lo root
 wait $reader
 in_folder late compare_point answered
