@@ -313,7 +313,7 @@ static const struct {
 	{ "session slots", SESSION_SETUP(4, 500, 30 * MS, "READ"), { VARIED }, BOUND_SESSION, CONFIDENCE_HIGH,
 	  .setting = "nfs.max_session_slots", .gain = 1.5, .wanted = 4 },
 	{ "session slots that the server limits", SESSION_SETUP(4, 500, 30 * MS, "READ"), { STEADY }, BOUND_SESSION,
-	  CONFIDENCE_LOW, .setting = "", .sentence = "The server grants 4 of the 64", .wanted = 64 },
+	  CONFIDENCE_LOW, .setting = "", .sentence = "The session has 4 slots", .wanted = 64 },
 	{ "slots of rdma", SETUP(128, 500, 54 * MS, "WRITE", .protocol = "rdma"), { 16, 16, 32, 64, 256, 256, 256 },
 	  BOUND_SLOT, CONFIDENCE_HIGH, .setting = "sunrpc.rdma_slot_table_entries", .gain = 1.5 },
 	{ "one call after the other", SETUP(64, 8, MS / 2, "READ", .think_ns = MS / 10), { 1, 1, 1 },
@@ -586,20 +586,130 @@ TEST(a_network_that_loses_packets_is_resend)
 	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
 }
 
-TEST(few_lost_packets_of_one_call_after_the_other_are_resend)
+/* Calls of 3 ms, one after the other, and of 14 segments that are lost or late. @late calls took as long as it takes TCP to
+ * send one again. */
+static void lose(unsigned int late)
 {
 	static const unsigned int one[] = { 1, 1, 1, 1, 0 };
-	struct setup u = SETUP(64, 8, 3 * MS, "READ");
+	struct setup u = SETUP(64, 8, 3 * MS, "READ", .think_ns = 6 * MS);
 
+	begin(NULL);
 	transport()->segments = 4000;
-	transport()->segments_lost = 9;
+	transport()->segments_lost = 14;
+	for (unsigned int i = 0; i < late; i++) {
+		record(&op_of("READ")->total, 203 * MS);
+		record(&op_of("READ")->phase[RPC_PHASE_RTT], 203 * MS);
+	}
 	run(&u, one);
-	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
-	transport()->segments += 4000;
-	transport()->segments_lost += 14;
-	limit_sums_free(&sums);
-	run(&u, one);
+	end(NULL);
+}
+
+TEST(few_lost_packets_are_resend_only_if_calls_took_as_long)
+{
+	lose(14);
 	assert_bound(BOUND_RESEND, CONFIDENCE_MEDIUM);
+	lose(13);
+	assert_string_equal(bound_names[verdict.bound_by], "application");
+	lose(0);
+	assert_string_equal(bound_names[verdict.bound_by], "application");
+}
+
+/* What a call does before it is sent is the client's own work, also after a connection was lost that it did not use. */
+TEST(setup_is_resend_only_beside_calls_that_are_sent_again)
+{
+	static const char *const want[] = { "client_cpu", "resend" };
+
+	for (uint64_t resent = 0; resent < 2; resent++) {
+		struct setup u = SETUP(64, 500, 2 * MS, "READ", .setup_ns = 10 * MS);
+
+		begin(NULL);
+		transport()->disconnects = 1;
+		record(&op_of("READ")->phase[RPC_PHASE_RESEND], resent);
+		run(&u, steady);
+		assert_string_equal(bound_names[verdict.bound_by], want[resent]);
+		end(NULL);
+	}
+}
+
+TEST(one_call_in_a_long_session_is_limited_by_nothing)
+{
+	server();
+	record(&op_of("SEQUENCE")->total, 90 * MS);
+	record(&op_of("SEQUENCE")->phase[RPC_PHASE_RTT], 90 * MS);
+	end_interval(SECOND);
+	end_interval(SECOND);
+	verdict = verdict_of(&sums, SERVER);
+	assert_bound(BOUND_NONE, CONFIDENCE_HIGH);
+}
+
+/* Soft mounts: each call ends within 2 s, and none is answered. */
+TEST(a_server_whose_calls_all_time_out_hangs)
+{
+	for (int i = 0; i < 7; i++) {
+		record(&op_of("READ")->total, 2 * SECOND);
+		transport()->timeouts++;
+		server()->oldest_ns[RPC_QUEUE_PENDING] = i % 2 ? SECOND : 0;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&sums, SERVER);
+	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
+	assert_non_null(strstr(verdict.sentence, "they time out"));
+}
+
+/* @earlier of @second seconds of calls that began before, in setup; and half as much of waits for slots. */
+static void begin_before(uint64_t seconds, uint64_t earlier, unsigned int intervals)
+{
+	begin(NULL);
+	for (unsigned int i = 0; i < intervals; i++) {
+		for (int c = 0; c < 30; c++) {
+			record(&op_of("READ")->total, seconds * SECOND);
+			record(&op_of("READ")->phase[RPC_PHASE_SETUP], earlier * SECOND);
+			record(&op_of("READ")->phase[RPC_PHASE_SLOT], (seconds - earlier) * SECOND);
+		}
+		server()->earlier_ns += 30 * earlier * SECOND;
+		transport()->slots_max = 2;
+		transport()->saturated_ns[RPC_LIMIT_SLOT] += SECOND;
+		transport()->replies += 30;
+		end_interval(SECOND);
+	}
+	verdict = verdict_of(&sums, SERVER);
+	end(NULL);
+}
+
+TEST(what_was_before_the_session_is_no_setup)
+{
+	begin_before(40, 38, 2);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
+	assert_true(verdict.numbers.share[RPC_PHASE_SETUP] == 0);
+	assert_true(verdict.numbers.earlier_share > 0.94 && verdict.numbers.earlier_share < 0.96);
+	assert_non_null(
+		strstr(verdict.sentence, "95 % of the calls' time was before the observation"));
+	begin_before(40, 38, 12);
+	assert_bound(BOUND_SLOT, CONFIDENCE_LOW); /* the number in flight did not vary */
+	assert_null(strstr(verdict.sentence, "before the observation"));
+	begin_before(40, 3, 2);
+	assert_null(strstr(verdict.sentence, "before the observation"));
+}
+
+/* A transport without a limit of slots, as NFSv4.1 has, and an idle one with other slots are beside the one that calls wait
+ * for. */
+TEST(slots_are_those_that_calls_wait_for)
+{
+	struct setup u = SETUP(4, 500, 20 * MS, "READ", .bytes = 4096);
+	static const uint32_t others[] = { 65536, 128 };
+
+	for (size_t i = 0; i < COUNT(others); i++) {
+		struct rpc_transport_state *other =
+			snapshot_transport(&now.calls, SERVER, i ? "tcp/2" : "tcp/1");
+
+		other->alive = true;
+		strcpy(other->protocol, "tcp");
+		other->slots_max = others[i];
+	}
+	run(&u, varied);
+	assert_bound(BOUND_SLOT, CONFIDENCE_HIGH);
+	assert_non_null(strstr(verdict.sentence, "All 4 RPC slots"));
+	assert_gain(&u, 32, 1.5);
 }
 
 TEST(a_server_that_stops_answering_hangs)

@@ -13,8 +13,6 @@
 /* Of the calls in flight at the high load, or of all slots: half or less. */
 #define LOW_LOAD 0.505
 
-#define MAX_TCP_SLOTS 65536 /* RPC_MAX_SLOT_TABLE_LIMIT, where there is no other limit */
-
 struct judgement {
 	const struct server_sums *v;
 	struct verdict *to;

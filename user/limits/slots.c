@@ -28,9 +28,15 @@ static uint32_t power_of_two_above(double n)
 {
 	uint32_t power = 1;
 
-	while (power < n && power < MAX_TCP_SLOTS)
+	while (power < n && power < RPC_SLOTS_UNLIMITED)
 		power *= 2;
 	return power;
+}
+
+/* How many transports share what calls wait for. */
+static double transports_of(const struct server_sums *v)
+{
+	return v->slot_transports ? v->slot_transports : 1;
 }
 
 /* How many slots all transports have, RPC's or the session's; 0: unknown. */
@@ -38,9 +44,7 @@ static double slots_of(const struct server_sums *v, enum bound limit)
 {
 	if (limit == BOUND_SESSION)
 		return v->session_slots;
-	if (v->slots_max >= MAX_TCP_SLOTS)
-		return 0;
-	return (double)v->slots_max * (v->transports ? v->transports : 1);
+	return v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max * transports_of(v) : 0;
 }
 
 /* How many were held at once. */
@@ -53,11 +57,11 @@ static double slots_held(const struct judgement *j)
 /* The most that the setting allows, for all transports. */
 static double most_slots(const struct server_sums *v, enum bound limit)
 {
-	double transports = v->transports ? v->transports : 1;
+	double transports = transports_of(v);
 
 	if (limit == BOUND_SESSION)
 		return MAX_SESSION_SLOTS;
-	return transports * (strcmp(v->protocol, "rdma") ? MAX_TCP_SLOTS : MAX_RDMA_SLOTS);
+	return transports * (strcmp(v->protocol, "rdma") ? RPC_SLOTS_UNLIMITED : MAX_RDMA_SLOTS);
 }
 
 static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
@@ -69,9 +73,9 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 		/* The server has granted fewer than the client wants: only it can grant more. */
 		if (v->session_slots && v->session_slots < v->session_slots_wanted) {
 			say(to,
-			    " The server grants %u of the %u session slots that the client asks for: "
+			    " The session has %u slots, and nfs.max_session_slots is %u: mount again. If it then still has %u, "
 			    "raise the server's own limit; nconnect does not help.",
-			    v->session_slots, v->session_slots_wanted);
+			    v->session_slots, v->session_slots_wanted, v->session_slots);
 			return;
 		}
 		snprintf(to->setting, sizeof(to->setting), "nfs.max_session_slots");
@@ -81,8 +85,11 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 
 		snprintf(to->setting, sizeof(to->setting), "sunrpc.%s_slot_table_entries",
 			 own ? v->protocol : "tcp_max");
-		if (v->transports > 1)
-			slots = (slots + v->transports - 1) / v->transports;
+		slots = (uint32_t)((slots + transports_of(v) - 1) / transports_of(v));
+		if (v->slots_max < RPC_SLOTS_UNLIMITED && slots <= v->slots_max) {
+			*to->setting = 0; /* it is in force */
+			return;
+		}
 		say(to, " nconnect would add as many slots for each connection.");
 	}
 	snprintf(to->value, sizeof(to->value), "%u", slots);
@@ -99,7 +106,7 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 static double extrapolate(struct judgement *j, double slots, double wanted)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
-	double per_slot = j->slope / (j->v->transports ? j->v->transports : 1) / n->hold_ns;
+	double per_slot = j->slope / transports_of(j->v) / n->hold_ns;
 	double most = slots * n->high.in_flight / n->low.in_flight, growth;
 
 	if (per_slot > 0 && most > slots + (MOST_GROWTH - 1) / per_slot)
@@ -159,7 +166,9 @@ static bool is_flat(const struct verdict_numbers *n)
 void judge_slots(struct judgement *j, enum bound limit)
 {
 	const char *what = limit == BOUND_SESSION ? "session slots" : "RPC slots";
-	double transports = j->v->transports ? j->v->transports : 1, known = slots_of(j->v, limit);
+	double transports = limit == BOUND_SESSION ? (j->v->transports ? j->v->transports : 1) :
+						     transports_of(j->v);
+	double known = slots_of(j->v, limit);
 	double slots = known > 0 ? known : slots_held(j), gain = most_gain(j->v, known);
 	double wanted = power_of_two_above(slots * gain), flat;
 	const struct load_sums *loads = main_loads(j->v);

@@ -15,7 +15,7 @@ struct interval {
 	const struct server_delta *server;
 	const char *name;
 	uint64_t ns;
-	uint64_t calls, replies, total_ns, phase_ns[RPC_PHASES];
+	uint64_t calls, replies, timeouts, late, total_ns, phase_ns[RPC_PHASES];
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
 	struct load_sums kinds[CALL_KINDS];
 	bool grown; /* the session, by slots that the server grants */
@@ -67,9 +67,45 @@ static void add_ops(struct interval *n)
 		n->total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
 			n->phase_ns[p] += o->phase_ns[p];
+		for (int b = histogram_index(LATE_NS, TIME_SHIFT, TIME_OVERFLOW); b < TIME_BUCKETS;
+		     b++)
+			n->late += o->total.bucket[b];
 		kind->calls += calls;
 		kind->rtt_ns += o->phase_ns[RPC_PHASE_RTT];
 		kind->bytes += o->sent_bytes + o->received_bytes;
+	}
+}
+
+/* Whether the slots of this transport of the server limit its calls: TCP's for NFSv4.1 have no such limit. @waited: only
+ * if calls have waited for them. */
+static bool limits_slots(const struct rpc_transport_state *t, const char *server, bool waited)
+{
+	return !strcmp(t->server, server) && t->alive && t->slots_max &&
+	       t->slots_max < RPC_SLOTS_UNLIMITED && (!waited || t->saturated_ns[RPC_LIMIT_SLOT]);
+}
+
+/* The slots of the transports that calls wait for; if they wait for none, of all. Another mount of the server may have
+ * others. */
+static void note_slots(struct server_sums *v, const struct interval *n)
+{
+	const struct calls *c = &n->d->end->calls;
+	const struct rpc_transport_state *end = c->transports + c->transport_count, *t;
+	bool waited = false;
+
+	for (t = c->transports; t < end; t++)
+		waited |= limits_slots(t, n->name, true);
+	v->slots_max = 0;
+	v->slot_transports = 0;
+	for (t = c->transports; t < end; t++) {
+		if (!limits_slots(t, n->name, waited))
+			continue;
+		v->slot_transports++;
+		if (v->slots_max < t->slots_max)
+			v->slots_max = t->slots_max;
+	}
+	if (!v->slot_transports) {
+		v->slots_max = RPC_SLOTS_UNLIMITED;
+		v->slot_transports = v->transports;
 	}
 }
 
@@ -78,7 +114,6 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	const struct delta *d = n->d;
 
 	v->transports = 0;
-	v->slots_max = 0;
 	for (const struct transport_delta *t = d->transports;
 	     t < d->transports + d->transport_count; t++) {
 		if (strcmp(t->now->server, n->name) != 0)
@@ -88,6 +123,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->segments += t->segments;
 		v->segments_lost += t->segments_lost;
 		v->timeouts += t->timeouts;
+		n->timeouts += t->timeouts;
 		v->disconnects += t->disconnects;
 		v->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++)
@@ -95,12 +131,11 @@ static void add_transports(struct server_sums *v, struct interval *n)
 				n->saturated_ns[l] =
 					t->saturated_ns[l] < n->ns ? t->saturated_ns[l] : n->ns;
 		v->transports += t->now->alive;
-		if (v->slots_max < t->now->slots_max)
-			v->slots_max = t->now->slots_max;
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
 	}
 	for (int l = 0; l < RPC_LIMITS; l++)
 		v->saturated_ns[l] += n->saturated_ns[l];
+	note_slots(v, n);
 }
 
 static uint64_t depth_count(const struct depth_histogram *h)
@@ -222,10 +257,10 @@ static void add_silence(struct server_sums *v, const struct interval *n)
 {
 	bool answered = snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES) ? n->replies : n->calls;
 
-	/* A call that is younger than the interval may be the first one. */
-	if (answered || !v->oldest_ns)
+	/* A call that is younger than the interval may be the first one. Calls of soft mounts end without an answer. */
+	if (answered || (!v->oldest_ns && !n->timeouts))
 		v->silent_ns = 0;
-	else if (v->silent_ns || v->oldest_ns >= n->ns)
+	else if (v->silent_ns || v->oldest_ns >= n->ns || n->timeouts)
 		v->silent_ns += n->ns;
 }
 
@@ -243,6 +278,7 @@ static void add_interval(struct server_sums *v, struct interval *n)
 	v->session_slots_wanted = end->session_slots_wanted;
 	v->ns += n->ns;
 	v->calls += n->calls;
+	v->late_calls += n->late;
 	v->total_ns += n->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)
 		v->phase_ns[p] += n->phase_ns[p];

@@ -34,12 +34,19 @@ struct slot_waits {
 	uint64_t full_ns; /* of the last intervals, in which at least one did all of the time */
 };
 
+/* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
+#define LATE_NS UINT64_C(200000000)
+
+/* Slots of a transport of which there is no limit: RPC_MAX_SLOT_TABLE_LIMIT. */
+#define RPC_SLOTS_UNLIMITED 65536
+
 struct server_sums {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
 	uint64_t ns; /* of all intervals */
 	uint64_t active_ns; /* of those in which calls ended or waited */
 	uint64_t silent_ns; /* of the last ones, in which a call waited and none was answered */
+	uint64_t late_calls; /* that took LATE_NS or more */
 	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;
 	uint64_t earlier_ns; /* in none of these: waits of calls before the observation began */
 	struct slot_waits waits;
@@ -53,7 +60,9 @@ struct server_sums {
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts, in any interval */
 	bool kerberos; /* of any of its mounts, at the end */
-	uint32_t slots_max, session_slots, session_slots_wanted, transports; /* at the end */
+	uint32_t session_slots, session_slots_wanted, transports; /* at the end */
+	/* Of the transports whose slots limit calls, at the end; none: RPC_SLOTS_UNLIMITED, and all of them. */
+	uint32_t slots_max, slot_transports;
 	struct load_sums loads[CALL_KINDS][LOADS];
 };
 

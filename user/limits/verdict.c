@@ -36,6 +36,8 @@ const char *const confidence_names[CONFIDENCES] = {
 #define IDLE 0.05
 /* Fewer than this at once: the application makes one after the other. */
 #define ONE_BY_ONE 2.0
+/* Hardly ever more than one. */
+#define ONLY_ONE 1.2
 /* A call that takes longer is slow whatever the application does. */
 #define SLOW_NS 15e6
 /* A share of the calls' time that waits for slots and shows that they are all in use. */
@@ -52,8 +54,6 @@ const char *const confidence_names[CONFIDENCES] = {
 /* A connection takes no more data if calls wait to transmit for so much of the time, and of theirs. */
 #define BLOCKED_TIME 0.5
 #define BLOCKED_SHARE 0.25
-/* TCP sends a segment again after this time or more, if nothing came after it (TCP_RTO_MIN). */
-#define RESENT_NS 200e6
 
 /* After so long, what is known of calls that began before the observation suffices; until then their share matters from
  * here on. */
@@ -86,7 +86,7 @@ static void judge_server(struct judgement *j)
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
 		say(j->to, "The server or the network takes %.3g ms for an answer.",
 		    n->rtt_ns / 1e6);
-		if (most < ONE_BY_ONE)
+		if (most < ONLY_ONE)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
 		decide(j->to, BOUND_APPLICATION, varied ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
@@ -173,10 +173,10 @@ static enum bound largest_part(struct judgement *j)
 	j->time[BOUND_CREDENTIALS] = (double)v->credentials_ns;
 	j->time[BOUND_SERVER] = (double)v->phase_ns[RPC_PHASE_RTT];
 	j->time[BOUND_CLIENT_CPU] = (double)v->phase_ns[RPC_PHASE_FINISH];
-	/* It includes the time to connect, and synchronous upcalls. */
-	j->time[v->disconnects ? BOUND_RESEND :
-		v->kerberos    ? BOUND_CREDENTIALS :
-				 BOUND_CLIENT_CPU] += setup;
+	/* It includes the time to connect anew, for calls beside those that are sent again, and synchronous upcalls. */
+	j->time[v->disconnects && v->phase_ns[RPC_PHASE_RESEND] ? BOUND_RESEND :
+		v->kerberos                                     ? BOUND_CREDENTIALS :
+								  BOUND_CLIENT_CPU] += setup;
 	for (int b = 0; b < BOUNDS; b++) {
 		j->total += j->time[b];
 		if (j->time[b] > j->time[largest])
@@ -194,7 +194,7 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	n->calls = v->calls;
 	n->concurrency = ratio(total, active);
 	n->in_flight = v->depth_calls ? 1 + (double)v->depth / (double)v->depth_calls : 0;
-	n->slots = v->slots_max < MAX_TCP_SLOTS ? v->slots_max : v->session_slots;
+	n->slots = v->slots_max < RPC_SLOTS_UNLIMITED ? v->slots_max : v->session_slots;
 	n->transports = v->transports;
 	n->hold_ns = ratio(total - (double)v->phase_ns[RPC_PHASE_SLOT] -
 				   (double)v->phase_ns[RPC_PHASE_SESSION],
@@ -227,13 +227,14 @@ bool verdict_is_possible(const struct calls *c)
 
 static bool hangs(const struct server_sums *v)
 {
-	return v->silent_ns && v->oldest_ns >= HUNG_NS &&
-	       (v->silent_ns >= HUNG_NS || v->silent_ns == v->ns);
+	if (v->silent_ns >= HUNG_NS)
+		return true;
+	return v->silent_ns == v->ns && v->oldest_ns >= HUNG_NS;
 }
 
 /* Whether TCP loses many segments, or few that hold calls up: where these come one by one, nothing
- * is sent after a lost one, so that it is sent again after RESENT_NS at the earliest. A WRITE may
- * lose many at once. */
+ * is sent after a lost one, so that it is sent again after LATE_NS at the earliest. A WRITE may
+ * lose many at once. Calls must have taken as long. */
 static bool loses_segments(const struct judgement *j)
 {
 	const struct server_sums *v = j->v;
@@ -242,7 +243,8 @@ static bool loses_segments(const struct judgement *j)
 		return false;
 	return j->to->numbers.lost_share >= LOST_SHARE ||
 	       (j->to->numbers.concurrency < ONE_BY_ONE && main_loads(v) != v->loads[CALL_WRITE] &&
-		(double)v->segments_lost * RESENT_NS >= (double)v->phase_ns[RPC_PHASE_RTT] / 2);
+		v->late_calls >= v->segments_lost &&
+		v->segments_lost * LATE_NS >= v->phase_ns[RPC_PHASE_RTT] / 2);
 }
 
 /* Whether calls wait to transmit most of the time: then those before them are in the socket's full
@@ -350,9 +352,13 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		fill_numbers(&to.numbers, v);
 	if (v && hangs(v)) {
 		decide(&to, BOUND_HUNG, CONFIDENCE_HIGH);
-		say(&to,
-		    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
-		    (double)v->oldest_ns / 1e9, (double)v->silent_ns / 1e9);
+		if (v->oldest_ns >= HUNG_NS)
+			say(&to,
+			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
+			    (double)v->oldest_ns / 1e9, (double)v->silent_ns / 1e9);
+		else
+			say(&to, "No call is answered: they time out, and nothing came for %.0f s.",
+			    (double)v->silent_ns / 1e9);
 	} else if (v && !v->calls && v->credentials_ns) {
 		decide(&to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
 		say(&to,
@@ -363,7 +369,8 @@ struct verdict verdict_of(const struct limit_sums *h, const char *server)
 		    (double)v->oldest_ns / 1e9);
 	} else if (!v || !v->calls) {
 		say(&to, "No call ended, so nothing can be said.");
-	} else if (to.numbers.concurrency < IDLE) {
+	} else if (to.numbers.concurrency < IDLE ||
+		   (v->calls < ENOUGH_CALLS && (double)v->total_ns < IDLE * (double)v->ns)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_HIGH);
 		say(&to, "Nothing limits the calls: on average there are %.2g at once.",
 		    to.numbers.concurrency);
