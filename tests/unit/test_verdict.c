@@ -731,6 +731,42 @@ TEST(a_server_that_stops_answering_hangs)
 	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
 }
 
+/* 6 s without answers, then the calls that waited end, and others as before. */
+TEST(a_stall_that_ended_is_told_and_not_judged)
+{
+	static const unsigned int some[] = { 4, 4, 4, 4, 0 };
+	struct setup u = SETUP(64, 8, MS, "READ");
+	struct verdict before_it;
+
+	now.wall = 1000;
+	run(&u, some);
+	before_it = verdict;
+	for (unsigned int i = 1; i <= 6; i++) {
+		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
+		now.wall++;
+		end_interval(SECOND);
+	}
+	server()->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	for (unsigned int i = 0; i < 30; i++) {
+		record(&op_of("READ")->total, 6 * SECOND);
+		record(&op_of("READ")->phase[RPC_PHASE_RESEND], 6 * SECOND);
+	}
+	transport()->replies += 30;
+	transport()->connects++;
+	now.wall++;
+	end_interval(SECOND);
+	verdict = verdict_of(&sums, SERVER);
+	assert_non_null(strstr(verdict.sentence, "(7 s), until the client had connected anew. "));
+	assert_string_equal(bound_names[verdict.bound_by], bound_names[before_it.bound_by]);
+	assert_true(verdict.numbers.calls == before_it.numbers.calls);
+	assert_true(verdict.numbers.concurrency == before_it.numbers.concurrency);
+	assert_true(verdict.numbers.share[RPC_PHASE_RESEND] == 0);
+	assert_true(verdict.numbers.stall_seconds == 6);
+	u.time_ns = now.time_ns;
+	run(&u, some);
+	assert_true(verdict.numbers.calls > before_it.numbers.calls);
+}
+
 TEST(a_server_that_hung_before_the_session_hangs)
 {
 	server()->oldest_ns[RPC_QUEUE_PENDING] = 90 * SECOND;

@@ -146,6 +146,14 @@ static void forget(struct episode_watch *w)
 	memcpy(w->server, kept.server, sizeof(w->server));
 }
 
+/* What limited an episode: of one that passed mostly without answers that. */
+static enum bound bound_of(const struct episode_watch *w, double seconds)
+{
+	struct verdict v = verdict_of(&w->sums, w->server);
+
+	return 2 * v.numbers.stall_seconds >= seconds ? BOUND_HUNG : v.bound_by;
+}
+
 /* The burst is over. It is an episode if it was strong enough. */
 static int finish(struct episodes *e, struct episode_watch *w)
 {
@@ -173,7 +181,7 @@ static int finish(struct episodes *e, struct episode_watch *w)
 		to->peak_rate = w->peak_rate;
 		for (int p = 0; p < RPC_PHASES && w->total_ns; p++)
 			to->share[p] = (double)w->phase_ns[p] / (double)w->total_ns;
-		to->bound_by = verdict_of(&w->sums, w->server).bound_by;
+		to->bound_by = bound_of(w, to->seconds);
 	}
 	forget(w);
 	return 0;

@@ -15,7 +15,7 @@ struct interval {
 	const struct server_delta *server;
 	const char *name;
 	uint64_t ns;
-	uint64_t calls, replies, timeouts, late, total_ns, phase_ns[RPC_PHASES];
+	uint64_t calls, replies, timeouts, connects, late, total_ns, phase_ns[RPC_PHASES];
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
 	struct load_sums kinds[CALL_KINDS];
 	bool grown; /* the session, by slots that the server grants */
@@ -126,6 +126,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		n->timeouts += t->timeouts;
 		v->disconnects += t->disconnects;
 		v->connects += t->connects;
+		n->connects += t->connects;
 		for (int l = 0; l < RPC_LIMITS; l++)
 			if (n->saturated_ns[l] < t->saturated_ns[l])
 				n->saturated_ns[l] =
@@ -133,8 +134,6 @@ static void add_transports(struct server_sums *v, struct interval *n)
 		v->transports += t->now->alive;
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
 	}
-	for (int l = 0; l < RPC_LIMITS; l++)
-		v->saturated_ns[l] += n->saturated_ns[l];
 	note_slots(v, n);
 }
 
@@ -200,26 +199,25 @@ static void leave_out_earlier(struct server_sums *v, struct interval *n)
 	v->earlier_ns += ns;
 }
 
-static void add_server(struct server_sums *v, struct interval *n)
+/* The server's values at the end. */
+static void note_server(struct server_sums *v, struct interval *n)
 {
 	const struct rpc_server_state *s = n->server->now;
-	const struct depth_histogram *pending = &n->server->depth[RPC_QUEUE_PENDING];
-	uint64_t calls = depth_count(pending), depth = pending->sum;
+	const struct calls *end = &n->d->end->calls;
 
-	v->credentials_ns += n->server->credentials_ns;
-	leave_out_earlier(v, n);
 	if (v->session_slots < s->session_slots) {
 		n->grown = v->session_slots;
 		v->session_slots = s->session_slots;
 	}
-	v->depth_calls += calls;
-	v->depth += depth;
-	if (calls)
-		add_load(v, n, calls, depth);
 	v->oldest_ns = 0;
 	for (int q = 0; q < RPC_QUEUES; q++)
 		if (v->oldest_ns < s->oldest_ns[q])
 			v->oldest_ns = s->oldest_ns[q];
+	v->unknown |= end->unknown;
+	v->kerberos = false;
+	for (size_t i = 0; i < end->mount_count; i++)
+		v->kerberos |= end->mounts[i].kerberos && !strcmp(end->mounts[i].server, n->name);
+	v->session_slots_wanted = end->session_slots_wanted;
 }
 
 /* Notes how much of the calls' time was not spent waiting for slots, if they waited. */
@@ -258,39 +256,99 @@ static void add_silence(struct server_sums *v, const struct interval *n)
 	bool answered = snapshot_knows(&n->d->end->calls, RPC_FACT_REPLIES) ? n->replies : n->calls;
 
 	/* A call that is younger than the interval may be the first one. Calls of soft mounts end without an answer. */
-	if (answered || (!v->oldest_ns && !n->timeouts))
+	if (answered || (!v->oldest_ns && !n->timeouts)) {
 		v->silent_ns = 0;
-	else if (v->silent_ns || v->oldest_ns >= n->ns || n->timeouts)
+	} else if (v->silent_ns || v->oldest_ns >= n->ns || n->timeouts) {
+		if (!v->silent_ns) {
+			v->silent_since = n->d->end->wall - (double)v->oldest_ns / 1e9;
+			/* Had another call been answered meanwhile, the server would be known. */
+			if (v->ns == n->ns && v->oldest_ns > n->ns)
+				v->silent_ns = v->oldest_ns - n->ns;
+		}
 		v->silent_ns += n->ns;
+	}
 }
 
-static void add_interval(struct server_sums *v, struct interval *n)
+/* Adds the time in which calls ended or waited. */
+static void add_active(struct active_time *to, const struct active_time *from, int sign)
 {
-	const struct calls *end = &n->d->end->calls;
+	to->ns += sign * from->ns;
+	to->cpu_waiting_ns += sign * from->cpu_waiting_ns;
+	for (int l = 0; l < RPC_LIMITS; l++)
+		to->saturated_ns[l] += sign * from->saturated_ns[l];
+}
 
-	add_ops(n);
-	add_transports(v, n);
-	add_server(v, n);
-	v->unknown |= end->unknown;
-	v->kerberos = false;
-	for (size_t i = 0; i < end->mount_count; i++)
-		v->kerberos |= end->mounts[i].kerberos && !strcmp(end->mounts[i].server, n->name);
-	v->session_slots_wanted = end->session_slots_wanted;
-	v->ns += n->ns;
+/*
+ * Whether the interval is of a stall, or one of the two after it: the calls that end then have waited through it. A stall is
+ * known after HUNG_NS; the active time until then is taken back.
+ */
+static bool is_stall(struct server_sums *v, const struct interval *n)
+{
+	if (v->silent_ns >= HUNG_NS) {
+		add_active(&v->active, &v->silent, -1);
+		v->silent = (struct active_time){};
+		v->stall.ns = v->silent_ns;
+		v->stall.reconnected &= v->stall.begin == v->silent_since;
+		v->stall.reconnected |= n->connects;
+		v->stall.begin = v->silent_since;
+		v->stall.end = 0;
+		v->stall.intervals_left = 2;
+		return true;
+	}
+	if (!v->silent_ns)
+		v->silent = (struct active_time){};
+	if (!v->stall.intervals_left)
+		return false;
+	if (!v->stall.end) {
+		v->stall.end = n->d->end->wall;
+		v->stall.reconnected = n->connects || v->stall.reconnected;
+	}
+	v->stall.intervals_left--;
+	return true;
+}
+
+/* Adds what is judged. */
+static void add_calls(struct server_sums *v, struct interval *n)
+{
+	const struct depth_histogram *pending = &n->server->depth[RPC_QUEUE_PENDING];
+	uint64_t calls = depth_count(pending), depth = pending->sum;
+	struct active_time active = { .ns = n->ns, .cpu_waiting_ns = n->d->cpu_waiting_ns };
+
+	v->credentials_ns += n->server->credentials_ns;
+	leave_out_earlier(v, n);
+	v->depth_calls += calls;
+	v->depth += depth;
+	if (calls)
+		add_load(v, n, calls, depth);
 	v->calls += n->calls;
 	v->late_calls += n->late;
 	v->total_ns += n->total_ns;
 	for (int p = 0; p < RPC_PHASES; p++)
 		v->phase_ns[p] += n->phase_ns[p];
+	if (active.cpu_waiting_ns > n->ns)
+		active.cpu_waiting_ns = n->ns;
+	memcpy(active.saturated_ns, n->saturated_ns, sizeof(active.saturated_ns));
 	if (n->calls || v->oldest_ns) {
-		v->active_ns += n->ns;
-		v->cpu_waiting_ns += n->d->cpu_waiting_ns < n->ns ? n->d->cpu_waiting_ns : n->ns;
+		add_active(&v->active, &active, 1);
+		if (v->silent_ns)
+			add_active(&v->silent, &active, 1);
 	}
-	add_silence(v, n);
 	if (n->grown)
 		forget_waits(v);
 	else
 		add_queued(v, n);
+}
+
+static void add_interval(struct server_sums *v, struct interval *n)
+{
+	add_ops(n);
+	add_transports(v, n);
+	note_server(v, n);
+	v->ns += n->ns;
+	v->calls_ended += n->calls;
+	add_silence(v, n);
+	if (!is_stall(v, n))
+		add_calls(v, n);
 }
 
 int limit_sums_add_server(struct limit_sums *h, const struct delta *d,

@@ -40,22 +40,40 @@ struct slot_waits {
 /* Slots of a transport of which there is no limit: RPC_MAX_SLOT_TABLE_LIMIT. */
 #define RPC_SLOTS_UNLIMITED 65536
 
+/* So long without an answer, and a call to wait for it: the server hangs. */
+#define HUNG_NS UINT64_C(5000000000)
+
+/* Of the intervals in which calls ended or waited. */
+struct active_time {
+	uint64_t ns;
+	uint64_t cpu_waiting_ns; /* in which a task waited for a CPU */
+	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */
+};
+
 struct server_sums {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
 	uint64_t ns; /* of all intervals */
-	uint64_t active_ns; /* of those in which calls ended or waited */
+	struct active_time active, silent; /* silent: its part in silent_ns */
 	uint64_t silent_ns; /* of the last ones, in which a call waited and none was answered */
+	double silent_since; /* since the epoch */
+	/* The last time in which none was answered for HUNG_NS or more. It, and the two intervals after it, are left out of all
+	 * that is judged. */
+	struct {
+		uint64_t ns; /* 0: there was none */
+		double begin, end; /* since the epoch; end 0: it lasts */
+		unsigned int intervals_left; /* intervals that are still to be left out */
+		bool reconnected;
+	} stall;
+	uint64_t calls_ended; /* those left out are among them */
 	uint64_t late_calls; /* that took LATE_NS or more */
 	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;
 	uint64_t earlier_ns; /* in none of these: waits of calls before the observation began */
 	struct slot_waits waits;
 	uint64_t outgrown_ns; /* of phase_ns: waits for fewer session slots than there are now */
-	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport in each interval */
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */
 	uint64_t segments, segments_lost; /* TCP's */
-	uint64_t cpu_waiting_ns; /* of the active time, in which a task waited for a CPU */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts, in any interval */

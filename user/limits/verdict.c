@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "limits/judgement.h"
 
@@ -30,8 +31,6 @@ const char *const confidence_names[CONFIDENCES] = {
 
 /* ---- the constants of docs/VERDICT.md ---- */
 
-/* So long without an answer, and a call to wait for it: the server hangs. */
-#define HUNG_NS UINT64_C(5000000000)
 /* Fewer calls than this at once, on average: nothing is limited. */
 #define IDLE 0.05
 /* Fewer than this at once: the application makes one after the other. */
@@ -187,9 +186,10 @@ static enum bound largest_part(struct judgement *j)
 
 static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 {
-	double calls = (double)v->calls, total = (double)v->total_ns, active = (double)v->active_ns;
+	double calls = (double)v->calls, total = (double)v->total_ns, active = (double)v->active.ns;
 
 	n->seconds = (double)v->ns / 1e9;
+	n->stall_seconds = (double)v->stall.ns / 1e9;
 	n->active_seconds = active / 1e9;
 	n->calls = v->calls;
 	n->concurrency = ratio(total, active);
@@ -205,8 +205,8 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	n->credentials_share = ratio((double)v->credentials_ns, total);
 	n->earlier_share = ratio((double)v->earlier_ns, total + (double)v->earlier_ns);
 	for (int l = 0; l < RPC_LIMITS; l++)
-		n->saturated_share[l] = ratio((double)v->saturated_ns[l], active);
-	n->cpu_waiting_share = ratio((double)v->cpu_waiting_ns, active);
+		n->saturated_share[l] = ratio((double)v->active.saturated_ns[l], active);
+	n->cpu_waiting_share = ratio((double)v->active.cpu_waiting_ns, active);
 	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
 	n->oldest_ns = v->oldest_ns;
 	n->retransmits = v->retransmits;
@@ -342,35 +342,70 @@ static void judge_calls(struct judgement *j)
 	doubt(j);
 }
 
+/* Of a stall that ended: when it was, and what ended it. */
+static void say_stall(struct verdict *to, const struct server_sums *v)
+{
+	char clock[2][16];
+	struct tm local;
+
+	for (int i = 0; i < 2; i++) {
+		time_t wall = (time_t)(i ? v->stall.end : v->stall.begin);
+
+		localtime_r(&wall, &local);
+		strftime(clock[i], sizeof(clock[i]), "%H:%M:%S", &local);
+	}
+	say(to, "No call was answered from %s to %s (%.0f s)%s. ", clock[0], clock[1],
+	    v->stall.end - v->stall.begin,
+	    v->stall.reconnected ? ", until the client had connected anew" : "");
+}
+
+/* Of a server whose calls are not answered at the end, or of which none ended. */
+static bool judge_waiting(struct verdict *to, const struct server_sums *v)
+{
+	double oldest = (double)v->oldest_ns / 1e9, silent = (double)v->silent_ns / 1e9;
+
+	if (hangs(v)) {
+		decide(to, BOUND_HUNG, CONFIDENCE_HIGH);
+		if (v->oldest_ns >= HUNG_NS)
+			say(to,
+			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
+			    oldest, silent);
+		else
+			say(to, "No call is answered: they time out, and nothing came for %.0f s.",
+			    silent);
+	} else if (v->calls) {
+		return false;
+	} else if (v->credentials_ns) {
+		decide(to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
+		say(to,
+		    "No call ended; they wait for credentials: rpc.gssd or the key server does not answer.");
+	} else if (v->calls_ended) {
+		say(to, "No other call ended, so nothing can be said about the rest of the time.");
+	} else if (v->oldest_ns) {
+		say(to, "No call ended; the oldest has waited for %.0f s at least.", oldest);
+	} else {
+		say(to, "No call ended, so nothing can be said.");
+	}
+	return true;
+}
+
 struct verdict verdict_of(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
 	struct verdict to = { .gain_at_least = 1, .bound_by = BOUND_NONE };
 
 	snprintf(to.server, sizeof(to.server), "%s", server);
-	if (v)
-		fill_numbers(&to.numbers, v);
-	if (v && hangs(v)) {
-		decide(&to, BOUND_HUNG, CONFIDENCE_HIGH);
-		if (v->oldest_ns >= HUNG_NS)
-			say(&to,
-			    "No call is answered: the oldest waits for %.0f s, and nothing came for %.0f s.",
-			    (double)v->oldest_ns / 1e9, (double)v->silent_ns / 1e9);
-		else
-			say(&to, "No call is answered: they time out, and nothing came for %.0f s.",
-			    (double)v->silent_ns / 1e9);
-	} else if (v && !v->calls && v->credentials_ns) {
-		decide(&to, BOUND_CREDENTIALS, CONFIDENCE_HIGH);
-		say(&to,
-		    "No call ended; they wait for credentials: rpc.gssd or the key server does "
-		    "not answer.");
-	} else if (v && !v->calls && v->oldest_ns) {
-		say(&to, "No call ended; the oldest has waited for %.0f s at least.",
-		    (double)v->oldest_ns / 1e9);
-	} else if (!v || !v->calls) {
+	if (!v) {
 		say(&to, "No call ended, so nothing can be said.");
-	} else if (to.numbers.concurrency < IDLE ||
-		   (v->calls < ENOUGH_CALLS && (double)v->total_ns < IDLE * (double)v->ns)) {
+		return to;
+	}
+	fill_numbers(&to.numbers, v);
+	if (v->stall.end > 0)
+		say_stall(&to, v);
+	if (judge_waiting(&to, v))
+		return to;
+	if (to.numbers.concurrency < IDLE ||
+	    (v->calls < ENOUGH_CALLS && (double)v->total_ns < IDLE * (double)v->ns)) {
 		decide(&to, BOUND_NONE, CONFIDENCE_HIGH);
 		say(&to, "Nothing limits the calls: on average there are %.2g at once.",
 		    to.numbers.concurrency);

@@ -47,6 +47,7 @@ struct verdict_load {
 /* What a verdict rests on. Times are nanoseconds. */
 struct verdict_numbers {
 	double seconds; /* observed */
+	double stall_seconds; /* of the last time without answers, if there was one; in no other figure */
 	double active_seconds; /* of the intervals in which calls ended or waited */
 	uint64_t calls; /* that ended */
 	double concurrency; /* calls that existed at once while active, by Little's law */

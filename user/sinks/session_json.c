@@ -45,6 +45,7 @@ static void write_numbers(struct json *j, const struct verdict_numbers *n)
 {
 	json_object(j, "numbers");
 	write_fraction(j, "seconds", n->seconds, 3);
+	write_fraction(j, "stall_seconds", n->stall_seconds, 3);
 	write_fraction(j, "active_seconds", n->active_seconds, 3);
 	json_unsigned(j, "calls", n->calls);
 	write_fraction(j, "concurrency", n->concurrency, 2);

@@ -117,3 +117,19 @@ def a_client_without_cpu_is_client_cpu(folder):
 @judgement
 def a_stopped_server_hangs(folder):
     return sentence(expect(folder, "hung", "hung", "high"))
+
+
+@judgement
+def slots_are_those_of_the_mount_that_waits(folder):
+    by_btf(folder, "mixed")
+    verdict = expect(folder, "mixed", "slot")
+    slots = verdict["numbers"]["slots"]
+    need(f"All {slots} RPC slots" in verdict["sentence"] and slots < 100, verdict["sentence"])
+    need(int(verdict["value"]) > slots, verdict["value"])
+    return sentence(verdict)
+
+
+@judgement
+def a_silent_server_hangs_for_a_soft_mount(folder):
+    by_btf(folder, "soft")
+    return sentence(expect(folder, "soft", "hung"))

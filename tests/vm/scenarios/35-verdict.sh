@@ -17,7 +17,7 @@ other)
 	;;
 *) echo "no such set of parameters: $set" && exit 1 ;;
 esac
-: "${setups:=slot session undecided server serial send resend application client_cpu hung}"
+: "${setups:=slot session undecided server serial send resend application client_cpu hung mixed soft}"
 : "${slots:=5}" "${slot_version:=3}" "${session_slots:=4}" "${session_version:=4.2}"
 : "${version:=3}" "${few:=4}"              # of the others: NFS, and slots where they are few
 : "${delay:=80ms}" "${load:=randread 4k}"  # of what is far away
@@ -149,6 +149,32 @@ set_up_hung() {
 	load_end "$loader"
 	wait_for 60 no_fio # its jobs are processes of their own
 }
+# Few slots, and beside them a mount of the same server that has none.
+set_up_mixed() {
+	slot_limit "$slots"
+	NETNS=far nfs_mount 3 '' /mnt/mixed "${servers[far]}"
+	NETNS=far nfs_mount 4.1 '' /mnt/beside "${servers[far]}"
+	ls /mnt/beside >/dev/null
+	traced mixed loads mixed $load "$most"
+	umount /mnt/beside
+}
+# The server falls silent for a soft mount, whose calls end without an answer.
+set_up_soft() {
+	client deaf 10.0.11
+	NETNS=deaf nfs_mount 3 soft,timeo=10,retrans=1 /mnt/soft "${servers[deaf]}"
+	traced soft fall_silent
+	tc -n deaf qdisc del dev eth0 root
+	wait_for 60 no_dd
+}
+fall_silent() {
+	sleep 2
+	tc -n deaf qdisc add dev eth0 root netem loss 100%
+	for _ in $(seq 13); do
+		dd if=/mnt/soft/load of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null &
+		sleep 1
+	done
+}
+no_dd() { ! pgrep -x dd >/dev/null; }
 no_fio() { ! pgrep -x fio >/dev/null; }
 stop_and_wait() {
 	sleep 3

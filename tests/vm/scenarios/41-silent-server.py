@@ -12,6 +12,16 @@ def a_silent_server_shows_and_nothing_is_lost(folder):
 
 
 @judgement
+def a_session_tells_of_a_stall_that_ended(folder):
+    servers = json.loads((folder / "stall.json").read_text())["servers"]
+    [verdict] = [s["verdict"] for s in servers if s["name"].startswith("10.0.4.1")]
+    need(verdict["sentence"].startswith("No call was answered from "), verdict["sentence"])
+    need(10 < verdict["numbers"]["stall_seconds"] < 18, verdict["numbers"])
+    need(verdict["numbers"]["shares"]["resend"] < 0.1, verdict["numbers"])
+    return verdict["sentence"]
+
+
+@judgement
 def calls_that_hang_since_before_the_agent_show(folder):
     if "dst_port" not in (folder / "sysfs").read_text():
         raise Skip("sysfs does not show the ports of connections")

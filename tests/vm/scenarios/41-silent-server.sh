@@ -8,6 +8,8 @@ agent_start --interval 1
 NETNS=silent nfs_mount 4.2 '' /mnt/silent "$server"
 prepare_file /mnt/silent
 compare_point before
+/job/xidscope trace --hooks rpc --json stall.json >stall.txt 2>&1 &
+tracer=$!
 load /mnt/silent 20 16 randread 4k &
 loader=$!
 wait_for 60 reads 100
@@ -18,6 +20,8 @@ for i in $(seq 12); do
 done
 tc -n silent qdisc del dev eth0 root
 wait "$loader"
+kill -INT "$tracer"
+wait "$tracer"
 compare_point after
 agent_stop
 umount /mnt/silent
