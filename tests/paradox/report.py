@@ -93,7 +93,7 @@ def gains(cells):
         if not fits:
             wrong.append(f"{c.version}, {c.set} ms, {c.wanted} requests, {change}: {gain:.2f}")
         v = base.verdict
-        proposed = f"{v['value']}: {v['gain_at_least']:.2f} to {v['gain_at_most']:.2f}" if v["value"] else "-"
+        proposed = f"{v['value']}: {v['gain_expected']:.2f}, at most {v['gain_at_most']:.2f}" if v["value"] else "-"
         rows.append([c.version, c.set, c.wanted, change, proposed,
                      f"{least:.2f} to {most:.2f}", f"{gain:.2f}", "yes" if fits else "**no**"])
     return table(["NFS", "hold set, ms", "requests wanted", "change", "verdict's value and gain",

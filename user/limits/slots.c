@@ -12,8 +12,6 @@
 #define NEARLY_FLAT 1.2
 /* How much longer a call may take at the load that a gain is claimed for. */
 #define MOST_GROWTH 1.15
-/* What the times of a load may be wrong by. */
-#define MARGIN 1.3
 /* In flight of all slots: nearly all. */
 #define HIGH_LOAD (2.0 / 3)
 /* A setting that raises the slots by less is not worth a remount. */
@@ -98,26 +96,42 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 
 /* ---- the bracket ---- */
 
+/* How much longer a call takes for each further slot, as a part of its time. */
+static double growth_per_slot(const struct judgement *j)
+{
+	return j->slope / transports_of(j->v) / j->to->numbers.hold_ns;
+}
+
 /*
  * With calls in flight seen at half the slots or fewer and at nearly all of them: up to how many
  * slots the calls' time is predicted to grow by MOST_GROWTH at most, and no further beyond the
- * slots than the session saw below them; at most @wanted. Sets gain_at_least for as many.
+ * slots than the session saw below them; at most @wanted.
  */
-static double extrapolate(struct judgement *j, double slots, double wanted)
+static double extrapolate(const struct judgement *j, double slots, double wanted)
 {
 	const struct verdict_numbers *n = &j->to->numbers;
-	double per_slot = j->slope / transports_of(j->v) / n->hold_ns;
-	double most = slots * n->high.in_flight / n->low.in_flight, growth;
+	double per_slot = growth_per_slot(j), most = slots * n->high.in_flight / n->low.in_flight;
 
 	if (per_slot > 0 && most > slots + (MOST_GROWTH - 1) / per_slot)
 		most = slots + (MOST_GROWTH - 1) / per_slot;
-	if (wanted > most)
-		wanted = (uint32_t)most;
-	growth = 1 + per_slot * (wanted - slots);
-	j->to->gain_at_least = wanted / slots / growth / MARGIN;
-	if (j->to->gain_at_least < 1)
-		j->to->gain_at_least = 1;
-	return wanted;
+	return wanted < most ? wanted : (uint32_t)most;
+}
+
+/*
+ * Sets the gain of @wanted instead of @slots, which without limits would be @gain. @expected: suppose that calls take longer
+ * along the line that the session saw below the slots.
+ */
+static void set_gain(struct judgement *j, double slots, double wanted, double gain, bool expected)
+{
+	struct verdict *to = j->to;
+	double used = wanted < slots * gain ? wanted : slots * gain;
+
+	to->gain_at_most = gain < wanted / slots ? gain : wanted / slots;
+	if (expected)
+		to->gain_expected =
+			larger(used / slots / (1 + growth_per_slot(j) * (used - slots)), 1);
+	if (to->gain_expected > to->gain_at_most)
+		to->gain_expected = to->gain_at_most;
 }
 
 static void say_slots(struct judgement *j, double slots, double wanted, bool varied,
@@ -168,13 +182,13 @@ void judge_slots(struct judgement *j, enum bound limit)
 	const char *what = limit == BOUND_SESSION ? "session slots" : "RPC slots";
 	double transports = limit == BOUND_SESSION ? (j->v->transports ? j->v->transports : 1) :
 						     transports_of(j->v);
-	double known = slots_of(j->v, limit);
+	double share = limit == BOUND_SESSION ? 1 : transports, known = slots_of(j->v, limit);
 	double slots = known > 0 ? known : slots_held(j), gain = most_gain(j->v, known);
-	double wanted = power_of_two_above(slots * gain), flat;
+	double wanted = slots * gain, flat;
 	const struct load_sums *loads = main_loads(j->v);
 	struct verdict_numbers *n = &j->to->numbers;
 	struct load_sums low, high;
-	bool varied;
+	bool varied, expected = false;
 
 	n->slots = (uint32_t)(slots / transports + 0.5);
 	low = load_sums_between(loads, 0, slots / transports * LOW_LOAD);
@@ -193,15 +207,13 @@ void judge_slots(struct judgement *j, enum bound limit)
 						    CONFIDENCE_HIGH :
 						    CONFIDENCE_MEDIUM;
 			wanted = flat;
-		} else {
-			j->to->gain_at_least = 1;
+			expected = true;
 		}
 	}
+	wanted = power_of_two_above(wanted / share) * share;
 	if (wanted > most_slots(j->v, limit))
 		wanted = most_slots(j->v, limit);
-	j->to->gain_at_most = gain < wanted / slots ? gain : wanted / slots;
-	if (j->to->gain_at_least > j->to->gain_at_most)
-		j->to->gain_at_least = j->to->gain_at_most;
+	set_gain(j, slots, wanted, gain, expected);
 	say_slots(j, slots, slots * gain, varied, what);
 	set_slots(j, limit, (uint32_t)(wanted + 0.999));
 }

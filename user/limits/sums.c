@@ -180,6 +180,10 @@ static void add_load(struct server_sums *v, const struct interval *n, uint64_t c
 	for (int k = 0; k < CALL_KINDS; k++) {
 		struct load_sums *to = &v->loads[k][load];
 
+		/* How many were in flight is known of all kinds together. */
+		if (n->kinds[k].calls < n->calls / 10 * 9)
+			continue;
+
 		to->calls += n->kinds[k].calls;
 		to->in_flight += in_flight * (double)n->kinds[k].calls;
 		to->rtt_ns += n->kinds[k].rtt_ns;
@@ -307,6 +311,18 @@ static bool is_stall(struct server_sums *v, const struct interval *n)
 	return true;
 }
 
+/* The time before the interval in which the calls that end in it only slept, where nothing shows: that of the intervals
+ * without calls before it, at most the calls' mean time. */
+static uint64_t slept_before(struct server_sums *v, const struct interval *n)
+{
+	uint64_t mean = n->calls ? n->total_ns / n->calls : 0, slept = v->quiet_ns;
+
+	v->quiet_ns = 0;
+	if (mean <= n->ns)
+		return 0;
+	return slept < mean - n->ns ? slept : mean - n->ns;
+}
+
 /* Adds what is judged. */
 static void add_calls(struct server_sums *v, struct interval *n)
 {
@@ -329,9 +345,12 @@ static void add_calls(struct server_sums *v, struct interval *n)
 		active.cpu_waiting_ns = n->ns;
 	memcpy(active.saturated_ns, n->saturated_ns, sizeof(active.saturated_ns));
 	if (n->calls || v->oldest_ns) {
+		active.ns += slept_before(v, n);
 		add_active(&v->active, &active, 1);
 		if (v->silent_ns)
 			add_active(&v->silent, &active, 1);
+	} else {
+		v->quiet_ns += n->ns;
 	}
 	if (n->grown)
 		forget_waits(v);

@@ -54,6 +54,7 @@ struct server_sums {
 	char server[LABEL_SIZE];
 	char protocol[RPC_PROTO_LEN]; /* of its transports */
 	uint64_t ns; /* of all intervals */
+	uint64_t quiet_ns; /* of the last ones, in which nothing happened */
 	struct active_time active, silent; /* silent: its part in silent_ns */
 	uint64_t silent_ns; /* of the last ones, in which a call waited and none was answered */
 	double silent_since; /* since the epoch */

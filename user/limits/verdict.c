@@ -392,7 +392,7 @@ static bool judge_waiting(struct verdict *to, const struct server_sums *v)
 struct verdict verdict_of(const struct limit_sums *h, const char *server)
 {
 	const struct server_sums *v = server_sums_of(h, server);
-	struct verdict to = { .gain_at_least = 1, .bound_by = BOUND_NONE };
+	struct verdict to = { .bound_by = BOUND_NONE };
 
 	snprintf(to.server, sizeof(to.server), "%s", server);
 	if (!v) {

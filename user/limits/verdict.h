@@ -79,9 +79,9 @@ struct verdict {
 	char setting[VERDICT_SETTING_SIZE];
 	char value[VERDICT_VALUE_SIZE]; /* to set; "": there is none */
 	bool remount; /* it holds from the next mount on */
-	/* By how much the change raises the throughput while calls run, as a factor: 1 is nothing.
-	 * Of gain_at_most 0 means that no bound is known. */
-	double gain_at_least;
+	/* By how much the change raises the throughput while calls run, as a factor: 1 is nothing, 0: not known. What is
+	 * expected supposes that the server has no limit of its own just above. */
+	double gain_expected;
 	double gain_at_most;
 	char sentence
 		[VERDICT_SENTENCE_SIZE]; /* one line; what comes from outside is escaped in sinks */

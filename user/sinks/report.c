@@ -199,17 +199,21 @@ static void report_losses(FILE *out, const struct snapshot *s)
 static void report_verdict(FILE *out, const struct session *t, const char *server)
 {
 	struct verdict v = verdict_of(&t->limits, server);
-	char most[32] = "";
+	char gain[96] = "";
 
 	safe_line(out, "- %s: bound by %s, confidence %s.%s%s", server, bound_names[v.bound_by],
 		  confidence_names[v.confidence], *v.sentence ? " " : "", v.sentence);
 	if (!*v.setting)
 		return;
-	if (v.gain_at_most > 0)
-		snprintf(most, sizeof(most), ", at most %.2f", v.gain_at_most);
-	safe_line(out, "- %s: set %s%s%s%s: at least %.2f%s times the throughput.", server,
-		  v.setting, *v.value ? " to " : "", v.value, v.remount ? ", then mount again" : "",
-		  v.gain_at_least, most);
+	if (v.gain_expected > 0)
+		snprintf(
+			gain, sizeof(gain),
+			" Expected throughput: %.1f times, if the server has no limit just above; at most %.1f.",
+			v.gain_expected, v.gain_at_most);
+	else if (v.gain_at_most > 0)
+		snprintf(gain, sizeof(gain), " Throughput: at most %.1f times.", v.gain_at_most);
+	safe_line(out, "- %s: set %s%s%s%s.%s", server, v.setting, *v.value ? " to " : "", v.value,
+		  v.remount ? ", then mount again" : "", gain);
 }
 
 void report_session(FILE *out, const struct session *t, bool histograms)

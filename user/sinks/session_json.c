@@ -78,7 +78,7 @@ static void write_verdict(struct json *j, const struct verdict *v)
 	json_object(j, "verdict");
 	json_text(j, "bound_by", bound_names[v->bound_by]);
 	json_text(j, "confidence", confidence_names[v->confidence]);
-	write_fraction(j, "gain_at_least", v->gain_at_least, 3);
+	write_fraction(j, "gain_expected", v->gain_expected, 3);
 	write_fraction(j, "gain_at_most", v->gain_at_most, 3);
 	json_text(j, "setting", v->setting);
 	json_text(j, "value", v->value);

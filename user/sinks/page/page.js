@@ -81,10 +81,11 @@
 			p.append(" to ", make("code", {}, v.value));
 		if (v.remount)
 			p.append(", then mount again");
-		p.append(`. Throughput while calls run: at least ${v.gain_at_least.toFixed(2)} times`);
-		if (v.gain_at_most > 0)
-			p.append(`, at most ${v.gain_at_most.toFixed(2)} times`);
-		p.append(" that of today.");
+		p.append(".");
+		if (v.gain_expected > 0)
+			p.append(` Expected throughput while calls run: ${v.gain_expected.toFixed(1)} times, if the server has no limit just above; at most ${v.gain_at_most.toFixed(1)}.`);
+		else if (v.gain_at_most > 0)
+			p.append(` Throughput while calls run: at most ${v.gain_at_most.toFixed(1)} times.`);
 		return p;
 	};
 
