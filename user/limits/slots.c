@@ -94,7 +94,7 @@ static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 	to->remount = true;
 }
 
-/* ---- the bracket ---- */
+/* ---- the gain ---- */
 
 /* How much longer a call takes for each further slot, as a part of its time. */
 static double growth_per_slot(const struct judgement *j)
