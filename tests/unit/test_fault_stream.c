@@ -1276,19 +1276,93 @@ TEST(recovery_to_none_is_evidence)
 	assert_true(counts->recoveries[0].time == 1001);
 }
 
-TEST(a_driver_that_loads_well_is_evidence)
+/* The driver says at the end of its load that it is loaded: what came since the load began is not over, however long ago. */
+TEST(a_load_is_evidence_about_what_was_before_it)
 {
-	static const char loading[] =
-		"NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 01:44:30 UTC 2024";
+#define BEGINS "nvidia-nvlink: Nvlink Core is being initialized, major device number 239"
+#define UNLOADED "nvidia-nvlink: Unregistered Nvlink Core, major device number 239"
+#define SXID "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): "
+#define XID_45 "NVRM: Xid (PCI:0000:c2:00): 45, pid=1234, name=python, Ch 00000008"
+	static const struct {
+		const char *name, *lines[8]; /* some seconds apart */
+		int open; /* devices with open faults */
+	} cases[] = {
+		{ "a switch fails in the first load",
+		  { SXID "20034, Fatal, Link 28", LOADING },
+		  1 },
+		{ "likewise, and the load's begin is there",
+		  { BEGINS, SXID "20034, Fatal, Link 28", LOADING },
+		  1 },
+		{ "a switch does not start",
+		  { "nvidia-nvswitch3: Failed to initialize device : -5", LOADING },
+		  1 },
+		{ "a GPU is not there", { "NVRM: The NVIDIA GPU 0000:c1:00.0", LOADING }, 1 },
+		{ "loaded again", { XID_79, LOADING }, 0 },
+		{ "loaded again, with lines that are no faults",
+		  { XID_79, UNLOADED, BEGINS, SXID "22013, Minion", XID_45,
+		    "NVRM: nvCheckFailedNoLog: Check failed: x", LOADING },
+		  3 },
+		{ "likewise, without the load's begin",
+		  { XID_79, SXID "22013, Minion", LOADING },
+		  1 },
+		{ "an Xid before the line", { XID_79, XID_45, LOADING }, 0 },
+		{ "an Xid in a load hides no fault",
+		  { BEGINS, SXID "20034, Fatal", XID_45, LOADING },
+		  2 },
+		{ "a later begin hides no fault",
+		  { BEGINS, SXID "20034, Fatal", BEGINS, LOADING },
+		  1 },
+		{ "a switch fails in the second load",
+		  { LOADING, XID_79, UNLOADED, BEGINS, SXID "20034, Fatal", LOADING },
+		  1 },
+		{ "the third load is good",
+		  { BEGINS, SXID "20034, Fatal", LOADING, UNLOADED, BEGINS, LOADING },
+		  0 },
+		{ "a switch fails while in use",
+		  { BEGINS, LOADING, SXID "20034, Fatal", UNLOADED, BEGINS, LOADING },
+		  0 },
+	};
+	static const uint64_t apart[] = { SECOND / 2, 4 * SECOND, 7 * SECOND, 25 * SECOND };
 
+	for (size_t i = 0; i < COUNT(cases) * COUNT(apart); i++) {
+		const char *const *lines = cases[i / COUNT(apart)].lines;
+		int open = 0;
+		double recovered;
+
+		fresh();
+		for (int l = 0; l < 8 && lines[l]; l++) {
+			record(lines[l]);
+			pass(apart[i % COUNT(apart)]);
+		}
+		pass(3 * SECOND);
+		assert_int_equal(counts->recovery_count, 1);
+		recovered = counts->recoveries[0].time;
+		for (size_t n = 0; n < counts->fault_count; n++)
+			open += counts->faults[n].last > recovered;
+		for (size_t n = 0; n < counts->kernel_event_count; n++)
+			open += counts->kernel_events[n].last > recovered;
+		if (open != cases[i / COUNT(apart)].open)
+			fail_msg("%s, %.1f s apart: %d open, not %d", cases[i / COUNT(apart)].name,
+				 (double)apart[i % COUNT(apart)] / (double)SECOND, open,
+				 cases[i / COUNT(apart)].open);
+	}
+}
+
+/* The kernel's own word, which comes with the tracepoint. */
+TEST(the_kernel_tells_when_a_load_begins)
+{
 	record(XID_79);
 	pass(SECOND);
-	record(loading);
-	assert_int_equal(counts->recovery_count, 0);
-	pass(10 * SECOND);
-	record(loading);
+	fault_events_unloaded(&w->events);
+	fault_events_load_begins(&w->events, w->now);
+	pass(SECOND);
+	record(SXID "20034, Fatal, Link 28");
+	pass(20 * SECOND);
+	fault_events_add_recovery(&w->events, "", "driver_loaded", w->now - SECOND / 10, w->now);
 	assert_int_equal(counts->recovery_count, 1);
-	assert_string_equal(counts->recoveries[0].gpu, "all");
+	for (size_t i = 0; i < counts->fault_count; i++)
+		assert_int_equal(counts->faults[i].last > counts->recoveries[0].time,
+				 counts->faults[i].nvswitch);
 }
 
 TEST(identity_lines_are_remembered)

@@ -79,9 +79,11 @@ static bool driver_was_loaded(struct fault_observer *g)
 	return g->driver && g->driver != before;
 }
 
-/* Uevents have no time, and a process that was stopped reads them late. */
+/* Uevents have no time, and a process that was stopped reads them late. The trace events tell when the load began. */
 static void recovered(struct fault_observer *g, const char *gpu, const char *evidence)
 {
+	if (!*gpu && g->trace)
+		trace_events_consume(g->trace);
 	fault_events_add_recovery(&g->events, gpu, evidence, g->uevents_read_ns, monotonic_ns());
 }
 

@@ -78,10 +78,16 @@ static void on_module(void *context, const struct trace_event *event,
 		      const struct trace_record *record)
 {
 	struct trace_events *t = context;
+	char name[64];
 
-	(void)event;
-	(void)record;
 	t->modules_changed = true;
+	read_text(name, sizeof(name), event, record, "name");
+	if (strcmp(name, "nvidia") != 0)
+		return;
+	if (event == &t->events[EVENT_MODULE_LOAD])
+		fault_events_load_begins(t->counted, record->time);
+	else
+		fault_events_unloaded(t->counted);
 }
 
 /* The probe has one of two names: the other's pointer is NULL, which the kernel
@@ -260,6 +266,7 @@ static void note_driver(struct trace_events *t)
 static void look_for_driver(struct trace_events *t)
 {
 	t->modules_changed = false;
+	t->counted->loads_traced = t->events[EVENT_MODULE_LOAD].enabled;
 	update_driver(t);
 	note_times(t);
 	note_driver(t);

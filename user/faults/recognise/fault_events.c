@@ -16,7 +16,7 @@
 /* The line "fallen off the bus" repeats an Xid 79 just before it. */
 #define FOLLOWS_SECONDS 60.0
 
-/* Loading the driver is no evidence of recovery if a fault came just before. */
+/* If it is not known when the load began: a fault that came so shortly before its end may be of the load. */
 #define LOADED_SECONDS 5.0
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -157,6 +157,44 @@ static void hand_out(struct fault_events *e, struct event *event, const struct x
 	free(members);
 }
 
+/* ---- the driver's load ---- */
+
+void fault_events_load_begins(struct fault_events *e, uint64_t time_ns)
+{
+	e->load.begin_ns = time_ns;
+	e->load.sure = true;
+	e->load.in_use = false;
+}
+
+void fault_events_unloaded(struct fault_events *e)
+{
+	memset(&e->load, 0, sizeof(e->load));
+}
+
+/* A line that the driver may print while it is loaded: the first one after it was unloaded is in that load. */
+static void note_driver_line(struct fault_events *e, uint64_t time_ns)
+{
+	if (!e->load.begin_ns)
+		e->load.begin_ns = time_ns;
+}
+
+/* Only a driver that is loaded reports Xids. */
+static void note_xid(struct fault_events *e)
+{
+	if (e->load.sure)
+		return;
+	e->load.begin_ns = 0;
+	e->load.in_use = true;
+}
+
+/* The line that begins a load. During one it changes nothing: a later line must not end what has begun. */
+static void note_load_line(struct fault_events *e, uint64_t time_ns)
+{
+	if (!e->load.begin_ns || e->load.in_use)
+		fault_events_load_begins(e, time_ns);
+	e->load.sure = true;
+}
+
 /* Whether the process that caused it has ended, and perhaps another has its number. */
 static bool has_ended(const struct event *event, int pid)
 {
@@ -182,6 +220,10 @@ void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 	if (!nvswitch && !strcmp(xid_catalog_find(line->code)->category, "app"))
 		like.causes[0] = fault_cause("", line->pid, has_ended(&event, line->pid));
 	log_no_memory(e, faults_add(e->faults, &like, time));
+	if (nvswitch)
+		note_driver_line(e, origin->time_ns);
+	else
+		note_xid(e);
 	if (xid_asks_no_more(line))
 		log_no_memory(e, faults_recovered(e->faults, like.device,
 						  xid_reset_is_done(line) ? "action_none" :
@@ -267,10 +309,16 @@ void fault_events_add_recovery(struct fault_events *e, const char *gpu, const ch
 			       uint64_t after_ns, uint64_t by_ns)
 {
 	double last = faults_last_of_all(e->faults);
+	uint64_t begin_ns = e->load.begin_ns;
 
-	/* A driver that fails as it is loaded reports that before it is ready. */
-	if (!*gpu && boot_time(e, by_ns) - last < LOADED_SECONDS)
-		return;
+	if (!*gpu) {
+		fault_events_unloaded(e);
+		e->load.in_use = true;
+		if (begin_ns && begin_ns <= by_ns)
+			after_ns = begin_ns - 1000; /* before the first line of the load */
+		else if (after_ns < by_ns && boot_time(e, by_ns) - last < LOADED_SECONDS)
+			return;
+	}
 	log_no_memory(e, faults_recovered(e->faults, *gpu ? gpu : "all", evidence,
 					  boot_time(e, after_ns)));
 }
@@ -316,11 +364,20 @@ void fault_events_add_line(struct fault_events *e, uint64_t time_ns, const struc
 	case KERNEL_LINE_GPU_RATE_LIMITED:
 		add_identity(e, line);
 		break;
+	case KERNEL_LINE_LOAD_BEGINS:
+		if (time_ns < e->started_ns || !e->loads_traced)
+			note_load_line(e, time_ns);
+		break;
+	case KERNEL_LINE_UNLOADED:
+		if (time_ns < e->started_ns || !e->loads_traced)
+			fault_events_unloaded(e);
+		break;
 	case KERNEL_LINE_RECOVERY:
 		if (time_ns < e->uevents_ns)
 			fault_events_add_recovery(e, line->device, line->name, time_ns, time_ns);
 		break;
 	case KERNEL_LINE_GPU_DRIVER:
+		note_driver_line(e, time_ns);
 		if (!line->follows_xid ||
 		    time - faults_last(e->faults, line->device, line->follows_xid) >=
 			    FOLLOWS_SECONDS)
