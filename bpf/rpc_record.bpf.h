@@ -41,11 +41,14 @@ static __always_inline void call_forget(struct rpc_waiter *w, const struct rpc_t
 static __always_inline void reply_record(__u32 transport, __u32 my_shard, __u64 rtt)
 {
 	struct rpc_replies *r = bpf_map_lookup_elem(&replies, &my_shard);
+	__u64 index = transport;
 
-	if (!r || transport > RPC_MAX_TRANSPORTS)
+	/* The register that is checked is the one that is used: the verifier of 6.1 forgets the bounds of a copy on the stack. */
+	barrier_var(index);
+	if (!r || index > RPC_MAX_TRANSPORTS)
 		return;
-	add(&r->of[transport].count, 1);
-	add(&r->of[transport].rtt_ns, rtt);
+	add(&r->of[index].count, 1);
+	add(&r->of[index].rtt_ns, rtt);
 }
 
 /* In ns. What an event's arguments show costs less than a read of the kernel's memory, which

@@ -21,7 +21,7 @@ prepare_file /export
 server=$(netns_client far 10.0.7)
 tc -n far qdisc add dev eth0 root netem delay 100ms
 for limit in slot session; do
-	if [[ $limit == slot ]]; then slot_limit 2; version=3; else session_limit 2; version=4.2; fi
+	if [[ $limit == slot ]]; then slot_limit 2; version=3; else session_limit 4; version=4.2; fi
 	NETNS=far nfs_mount "$version" '' "/mnt/$limit" "$server"
 	load "/mnt/$limit" 60 64 randread 4k &
 	loader=$!
