@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 import json
 
-from judge import judgement, need
+from judge import Skip, judgement, need
+
+
+def verdict_of(folder, name):
+    session = json.loads((folder / f"{name}.json").read_text())
+    need(session["servers"], name, "no server")
+    return max(session["servers"], key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
 
 
 def judge(folder, name, bound):
     told = []
     for source in ("btf", "tracepoints"):
         for seconds in (2, 10):
-            session = json.loads((folder / f"{name}-{source}-{seconds}.json").read_text())
-            need(session["servers"], name, source, seconds, "no server")
-            verdict = max(session["servers"], key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
+            verdict = verdict_of(folder, f"{name}-{source}-{seconds}")
             told.append(f"{source} {seconds} s: {verdict['bound_by']}, {verdict['confidence']}, "
                         f"earlier {verdict['numbers']['earlier_share']:.2f}")
             right = verdict["bound_by"] == bound
@@ -26,6 +30,8 @@ def waits_for_slots_that_began_before_are_slots(folder):
 
 @judgement
 def waits_for_session_slots_that_began_before_are_session_slots(folder):
+    if verdict_of(folder, "session-btf-10")["numbers"]["in_flight"] > 60:
+        raise Skip("the server has raised the session's slots to what the load wants")
     return judge(folder, "session", "session")
 
 
