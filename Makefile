@@ -57,7 +57,7 @@ STATIC := -static
 
 BPF_CPU := v3
 # This one must load before 5.12, which brought v3's atomics: using their value is an error here.
-$(B)/bpf/rpc_events.bpf.o: BPF_CPU := v2
+$(B)/bpf/rpc_tracepoints.bpf.o: BPF_CPU := v2
 # The programs are relocated when they are loaded: any 64-bit target will do.
 BPF_CFLAGS = $(HERE) -std=gnu11 -g -O2 -target bpf -mcpu=$(BPF_CPU) $(WARN) \
 	-Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch_$(TARGET)) \
@@ -183,7 +183,7 @@ $(T)/test_%: tests/unit/test_%.c $(B)/libxidscope.a
 	$(Q)$(CC) $(USER_CFLAGS) -DTEST_DATA='"tests/data"' $< -o $@ $(B)/libxidscope.a -lcmocka $(LIBS)
 
 # Of programs for the kernel, see tests/unit/bpf_natively.h.
-$(T)/test_rpc_programs $(T)/test_rpc_events_program $(T)/test_printk_program: INCLUDES += -Ivmlinux -Ibpf
+$(T)/test_rpc_programs $(T)/test_rpc_tracepoints_program $(T)/test_printk_program: INCLUDES += -Ivmlinux -Ibpf
 
 $(T)/write_sample $(T)/write_recording: $(T)/%: tests/readers/%.c $(B)/libxidscope.a
 	$(say) CC $@

@@ -42,5 +42,5 @@ check-release: ## build the release twice, in two folders, compare, and try imag
 # Upgrades are tested from the same sources, built as version 0.0.1, and back.
 check-packages: $(B)/xidscope deb ## upgrade, roll back and remove under load: package, unit, DaemonSet and tarball in guests (half an hour, as root)
 	$(Q)$(MAKE) --no-print-directory B=build/older VERSION=0.0.1 all completions
-	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package unit container pod' 6.1 && \
+	$(Q)export TIMEOUT=$${TIMEOUT:-3600}; tests/vm/check.sh --only 'package systemd container pod' 6.1 && \
 		tests/vm/check.sh --only tarball 5.10

@@ -7,9 +7,9 @@
 set -uo pipefail
 top=$(realpath "$(dirname "$0")/..")
 cd "$top" || exit
-verdicts=build/verdicts
+results=build/results
 mkdir -p build
-: >$verdicts
+: >$results
 
 mode=${1:-all}
 if [[ $mode == all ]]; then
@@ -36,7 +36,7 @@ judge() {
 	0) echo "ok $name" ;;
 	77) echo "skip $name: $(tail -n 1 <<<"$output")" ;;
 	*) printf 'FAIL %s\n%s\n' "$name" "$(tail -n 25 <<<"$output" | sed 's/^/    /')" ;;
-	esac | tee -a $verdicts
+	esac | tee -a $results
 }
 
 # unit BINARY: all tests of one cmocka program.
@@ -46,10 +46,10 @@ unit() {
 	output=$(CMOCKA_MESSAGE_OUTPUT=TAP "$1" 2>&1)
 	# A test program that dies prints fewer lines than its plan has.
 	if ! grep -q '^1\.\.' <<<"$output" || (($(sed -n 's/^1\.\.//p' <<<"$output" | head -n 1) != $(grep -cE '^(not )?ok ' <<<"$output"))); then
-		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 10 <<<"$output" | sed 's/^/    /')" | tee -a $verdicts
+		printf 'FAIL %s\n%s\n' "$name" "$(tail -n 10 <<<"$output" | sed 's/^/    /')" | tee -a $results
 		return
 	fi
-	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ # SKIP (.*)/skip $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$verdicts
+	sed -nE "s/^ok [0-9]+ - (.*)/ok $name: \1/p; s/^not ok [0-9]+ # SKIP (.*)/skip $name: \1/p; s/^not ok [0-9]+ - (.*)/FAIL $name: \1/p" <<<"$output" >>$results
 	echo "ran $name: $(grep -c '^ok ' <<<"$output") passed"
 	grep -E '^(not ok|#|ERROR: )' <<<"$output" | grep -vE '^# ok|^not ok [0-9]+ # SKIP' | sed 's/^/    /'
 }
@@ -102,16 +102,16 @@ run_tests
 total=$number number=0
 run_tests
 if [[ $mode == all ]]; then
-	rm -f build/vm/verdicts
+	rm -f build/vm/outcomes
 	tests/vm/check.sh
-	if [[ -e build/vm/verdicts ]]; then
-		cat build/vm/verdicts
+	if [[ -e build/vm/outcomes ]]; then
+		cat build/vm/outcomes
 	else
 		echo 'FAIL the tests in guests ended early: see above'
-	fi >>$verdicts
+	fi >>$results
 fi
 
 echo
-grep -E '^(FAIL|FORGIVEN)' $verdicts
-echo "$(grep -c '^ok' $verdicts) passed, $(grep -c '^FAIL' $verdicts) failed, $(grep -c '^skip' $verdicts) skipped, $(grep -c '^FORGIVEN' $verdicts) forgiven"
-! grep -q '^FAIL' $verdicts
+grep -E '^(FAIL|FORGIVEN)' $results
+echo "$(grep -c '^ok' $results) passed, $(grep -c '^FAIL' $results) failed, $(grep -c '^skip' $results) skipped, $(grep -c '^FORGIVEN' $results) forgiven"
+! grep -q '^FAIL' $results

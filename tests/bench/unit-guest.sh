@@ -5,8 +5,8 @@
 # 670 instructions a call.
 set -Eeuo pipefail
 cd /job
-# shellcheck source=tests/vm/unit/unit-lib.sh
-. ./unit-lib.sh
+# shellcheck source=tests/vm/systemd/systemd-lib.sh
+. ./systemd-lib.sh
 # shellcheck source=tests/bench/ops.sh
 . ./ops.sh
 

@@ -8,11 +8,11 @@ top=$here/../..
 results=$top/build/bench/unit
 job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-bench.XXXXXX")
 trap 'rm -rf "$job"' EXIT
-"$top/tests/vm/unit/prepare.sh" "$job"
+"$top/tests/vm/systemd/prepare.sh" "$job"
 cp "$here/unit-guest.sh" "$job/run.sh"
 cp "$here/ops.sh" "$top/build/bench/load" "$job/"
 rm -rf "$results"
 "$top/tests/vm/boot.sh" --kernel "${1:-6.1}" --icount --job "$job" --out "$results" --timeout "${TIMEOUT:-1800}" \
-	--append 'nokaslr norandmaps nowatchdog' --image systemd --packages "$top/tests/vm/unit/rootfs.packages"
+	--append 'nokaslr norandmaps nowatchdog' --image systemd --packages "$top/tests/vm/systemd/rootfs.packages"
 cat "$results/table.md"
 "$here/../docs/put_table.sh" "$top/docs/PERFORMANCE.md" unit <"$results/table.md"

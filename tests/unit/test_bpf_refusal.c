@@ -114,24 +114,24 @@ TEST(a_map)
 {
 	expect("libbpf: Error in bpf_create_map_xattr(free_series):Invalid argument(-22). Retrying without BTF.\n"
 	       "libbpf: map 'free_series': failed to create: Invalid argument(-22)\n"
-	       "libbpf: failed to load object 'rpc_events_bpf'\n"
-	       "libbpf: failed to load BPF skeleton 'rpc_events_bpf': -22\n",
+	       "libbpf: failed to load object 'rpc_tracepoints_bpf'\n"
+	       "libbpf: failed to load BPF skeleton 'rpc_tracepoints_bpf': -22\n",
 	       "the kernel cannot create the BPF map free_series: Invalid argument");
 }
 
 TEST(an_event)
 {
 	expect("libbpf: failed to determine tracepoint 'sunrpc/rpc_stats_latency' perf event ID: No such file or directory\n"
-	       "libbpf: prog 'events_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: No such file or directory\n",
+	       "libbpf: prog 'tp_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: No such file or directory\n",
 	       "tracefs does not have the event sunrpc/rpc_stats_latency: No such file or directory");
 	expect("libbpf: tracepoint 'sunrpc/rpc_stats_latency' perf_event_open() failed: Permission denied\n"
-	       "libbpf: prog 'events_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: Permission denied\n",
+	       "libbpf: prog 'tp_latency': failed to create tracepoint 'sunrpc/rpc_stats_latency' perf event: Permission denied\n",
 	       "this process may not open events (perf_event_open): it needs CAP_PERFMON, or where "
 	       "kernel.perf_event_paranoid is above 2, as on Debian, CAP_SYS_ADMIN");
 	expect("libbpf: tracepoint 'sunrpc/rpc_stats_latency' perf_event_open() failed: No such device\n",
 	       "the kernel cannot open the event sunrpc/rpc_stats_latency (perf_event_open): No such device");
-	expect("libbpf: prog 'events_latency': failed to attach to perf_event FD 41: Argument list too long\n"
-	       "libbpf: prog 'events_latency': failed to attach to tracepoint 'sunrpc/rpc_stats_latency': Argument list too long\n",
+	expect("libbpf: prog 'tp_latency': failed to attach to perf_event FD 41: Argument list too long\n"
+	       "libbpf: prog 'tp_latency': failed to attach to tracepoint 'sunrpc/rpc_stats_latency': Argument list too long\n",
 	       "the kernel cannot attach programs to the event sunrpc/rpc_stats_latency: Argument list too long");
 	expect("libbpf: prog 'printk_console': failed to attach to raw tracepoint 'console': No such file or directory\n",
 	       "the kernel cannot attach programs to the raw tracepoint console: No such file or directory");
@@ -146,19 +146,19 @@ TEST(no_programs_at_all)
 	       "libbpf: Error loading vmlinux BTF: -3\n"
 	       "libbpf: failed to load object 'rpc_bpf'\n",
 	       "this kernel's types (BTF) cannot be read");
-	expect("libbpf: prog 'events_sleep': BPF program load failed: Invalid argument\n"
-	       "libbpf: prog 'events_sleep': failed to load: -22\n",
+	expect("libbpf: prog 'tp_sleep': BPF program load failed: Invalid argument\n"
+	       "libbpf: prog 'tp_sleep': failed to load: -22\n",
 	       "the kernel gives no reason; it may not support programs of this type");
 }
 
 /* The verifier has accepted the program: it prints only its figures. */
 TEST(a_security_module)
 {
-	expect("libbpf: prog 'events_disconnect': BPF program load failed: Permission denied\n"
-	       "libbpf: prog 'events_disconnect': -- BEGIN PROG LOAD LOG --\n"
+	expect("libbpf: prog 'tp_disconnect': BPF program load failed: Permission denied\n"
+	       "libbpf: prog 'tp_disconnect': -- BEGIN PROG LOAD LOG --\n"
 	       "processed 41 insns (limit 1000000) max_states_per_insn 0 total_states 2 peak_states 2 mark_read 1\n"
 	       "-- END PROG LOAD LOG --\n"
-	       "libbpf: prog 'events_disconnect': failed to load: -13\n",
+	       "libbpf: prog 'tp_disconnect': failed to load: -13\n",
 	       "the kernel's verifier accepts the program, but something else in the kernel refuses it, such as a security module");
 }
 

@@ -15,8 +15,8 @@
 #include "rpc.h"
 #include "snapshot/snapshot.h"
 #include "rpc.skel.h"
-#include "rpc_events.h"
-#include "rpc_events.skel.h"
+#include "rpc_tracepoints.h"
+#include "rpc_tracepoints.skel.h"
 
 #define BUDGET_2_CPUS 8000000
 #define BUDGET_8_CPUS 12000000 /* and for more */
@@ -104,7 +104,7 @@ static uint64_t object_bytes(const struct bpf_object *object, unsigned int cpus)
 /* In source btf or in source tracepoints: only one is loaded. */
 static uint64_t all_bytes(unsigned int cpus, enum rpc_source source)
 {
-	struct rpc_events_bpf *events = rpc_events_bpf__open();
+	struct rpc_tracepoints_bpf *events = rpc_tracepoints_bpf__open();
 	struct printk_bpf *printk = printk_bpf__open();
 	struct rpc_bpf *rpc = rpc_bpf__open();
 	uint64_t total;
@@ -115,7 +115,7 @@ static uint64_t all_bytes(unsigned int cpus, enum rpc_source source)
 	total = object_bytes(source == RPC_SOURCE_BTF ? rpc->obj : events->obj, cpus) +
 		object_bytes(printk->obj, cpus);
 	print_message("%3u CPUs: %-24s %10llu\n", cpus, "all", (unsigned long long)total);
-	rpc_events_bpf__destroy(events);
+	rpc_tracepoints_bpf__destroy(events);
 	printk_bpf__destroy(printk);
 	rpc_bpf__destroy(rpc);
 	return total;

@@ -42,7 +42,7 @@ if [[ $prepare ]]; then
 	for kernel in "${kernels[@]}"; do
 		kernel_row "$kernel"
 		"$here/image.sh" --arch "$arch" || true # the run itself reports what is wrong
-		[[ $scenarios != all ]] || "$here/image.sh" --arch "$arch" systemd "$vm/unit/rootfs.packages" || true
+		[[ $scenarios != all ]] || "$here/image.sh" --arch "$arch" systemd "$vm/systemd/rootfs.packages" || true
 		"$here/modules.sh" "$kernel" || true
 	done
 	exit
@@ -56,14 +56,14 @@ hooks='late exact sources faults fault-lines driver-hooks forgery'
 core="$hooks polled slot session send stopped-server"
 most="$core reload attached-under-load refused delay names other-programs kills"
 most+=' fault-history signals-of-trouble hardware-errors'
-declare -A sets=([all]="$all container" [slow]="$slow unit" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
+declare -A sets=([all]="$all container" [slow]="$slow systemd" [most]=$most [core]=$core [hooks]=$hooks [transports]=$all
 	[slurm]="slurm-decisions slurm-causes")
 
 # Scenarios whose judgements compare times run in a guest of their own, whose clock counts instructions: a busy machine does
 # not change their times.
 timed='connections episodes why'
 
-declare -A deployment=([container]="the image runs under the DaemonSets' settings" [unit]="the unit's agent runs under systemd"
+declare -A deployment=([container]="the image runs under the DaemonSets' settings" [systemd]="the unit's agent runs under systemd"
 	[pod]="the DaemonSet's agent is upgraded and rolled back under load"
 	[package]="the package is installed, upgraded, rolled back and purged under load"
 	[tarball]="the tarball is installed, upgraded, rolled back and removed under load"
@@ -106,7 +106,7 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 promtool=$("$here/tool.sh" prometheus usr/bin/promtool)
-verdicts=$results/verdicts
+outcomes=$results/outcomes
 
 boot() { # boot KERNEL JOB OUT [OPTION...]
 	rm -rf "$3"
@@ -171,7 +171,7 @@ check_scenarios() { # check_scenarios KERNEL JOB
 check_deployment() { # check_deployment KERNEL JOB NAME
 	local name="$1: ${deployment[$3]}" options=() release=${suite%-backports}
 	case $3 in
-	unit) options=(--image systemd --packages "$vm/unit/rootfs.packages") ;;
+	systemd) options=(--image systemd --packages "$vm/systemd/rootfs.packages") ;;
 	package) options=(--image package --packages "$vm/package/rootfs.packages") ;;
 	tarball) options=(--image "tarball-$release" --packages "$vm/tarball/rootfs.packages" --debian "$release") ;;
 	slurm-*) options=(--image slurm --errors --packages "$vm/slurm/rootfs.packages") ;;
@@ -192,7 +192,7 @@ in_turn() {
 	kernel_row "$2"
 	[[ $special != may-fail ]] || forgive='s/^FAIL /FORGIVEN FAIL /'
 	while (($(jobs -pr | wc -l) > $(nproc))); do wait -n || true; done
-	"$@" | sed -u -e "$forgive" -e "/^\(ok\|FAIL\|FORGIVEN\|skip\) /{w $3.verdicts" -e 'b}' -e "s/^/$2: /" &
+	"$@" | sed -u -e "$forgive" -e "/^\(ok\|FAIL\|FORGIVEN\|skip\) /{w $3.outcomes" -e 'b}' -e "s/^/$2: /" &
 }
 
 for kernel in "${kernels[@]}"; do
@@ -211,15 +211,15 @@ for kernel in "${kernels[@]}"; do
 			cp "$work/$kernel/modules/tracepoint/nvidia.ko" "$work/$kernel-$name/"
 			in_turn check_deployment "$kernel" "$work/$kernel-$name" "$name"
 		else
-			echo "skip $kernel: the $name: no test driver for this kernel" | tee "$work/$kernel-$name.verdicts"
+			echo "skip $kernel: the $name: no test driver for this kernel" | tee "$work/$kernel-$name.outcomes"
 		fi
 	done
 done
 wait
 for job in "${jobs[@]}"; do
-	[[ -s $job.verdicts ]] || echo "FAIL ${job##*/}: ended without a verdict" | tee "$job.verdicts"
+	[[ -s $job.outcomes ]] || echo "FAIL ${job##*/}: ended without a verdict" | tee "$job.outcomes"
 done
-cat "$work"/*.verdicts >"$verdicts"
-count() { grep -c "^$1 " "$verdicts" || true; }
+cat "$work"/*.outcomes >"$outcomes"
+count() { grep -c "^$1 " "$outcomes" || true; }
 echo "$(count ok) passed, $(count FAIL) failed, $(count skip) skipped, $(count FORGIVEN) forgiven"
 (($(count FAIL) == 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The decision about the source: from facts to a choice, and its reasons. */
+/* The decision about the source: from an offer to a choice, and its reasons. */
 #include "rpc/choice.h"
 
 #include <stddef.h>
@@ -122,22 +122,22 @@ static void check_sunrpc_events(struct source_check *c, const struct rpc_offer *
 		       "use a sunrpc that is built with its tracepoints (CONFIG_TRACEPOINTS=y)");
 }
 
-#define FACT(member) offsetof(struct rpc_offer, member)
+#define OFFERED(member) offsetof(struct rpc_offer, member)
 
-/* What is checked: by a function, or whether a fact is true. */
+/* What is checked: by a function, or whether a member of the offer is true. */
 static const struct {
 	const char *name;
 	unsigned int sources;
 	const char *needs; /* what is unknown without sunrpc; NULL: known without it */
 	void (*check)(struct source_check *c, const struct rpc_offer *f);
-	size_t fact; /* without a function: where this bool is */
+	size_t offered; /* without a function: where this bool is */
 	const char *ok, *missing, *fix;
 } checks[] = {
-	{ "bpf", RPC_SOURCES_BPF, NULL, NULL, FACT(bpf), "the kernel runs BPF programs",
+	{ "bpf", RPC_SOURCES_BPF, NULL, NULL, OFFERED(bpf), "the kernel runs BPF programs",
 	  "the kernel does not run BPF programs", "boot a kernel with CONFIG_BPF_SYSCALL=y" },
 	{ "lockdown", RPC_SOURCES_BPF, .check = check_lockdown },
 	{ "permission", RPC_SOURCES_BPF, .check = check_permission },
-	{ "kernel_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), NULL, NULL, FACT(kernel_btf),
+	{ "kernel_types", RPC_SOURCE_BIT(RPC_SOURCE_BTF), NULL, NULL, OFFERED(kernel_btf),
 	  "the kernel has BTF, which describes its types",
 	  "the kernel has no BTF: /sys/kernel/btf/vmlinux is missing",
 	  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y" },
@@ -148,13 +148,14 @@ static const struct {
 	{ "tracefs", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .check = check_tracefs },
 	{ "sunrpc_events", RPC_SOURCE_BIT(RPC_SOURCE_TRACEPOINTS), .needs = needs_events,
 	  .check = check_sunrpc_events },
-	{ "rpc_clients", 0, needs_sunrpc, NULL, FACT(debugfs), "debugfs lists sunrpc's clients",
+	{ "rpc_clients", 0, needs_sunrpc, NULL, OFFERED(debugfs), "debugfs lists sunrpc's clients",
 	  "debugfs does not list sunrpc's clients: the source tracepoints cannot name all servers",
 	  "mount -t debugfs debugfs /sys/kernel/debug" },
-	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), NULL, NULL, FACT(mountstats),
+	{ "mountstats", RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS), NULL, NULL, OFFERED(mountstats),
 	  "mountstats can be read", "/proc/self/mountstats cannot be read",
 	  "mount -t proc proc /proc" },
-	{ "transports", 0, needs_sunrpc, NULL, FACT(transports), "sysfs lists sunrpc's transports",
+	{ "transports", 0, needs_sunrpc, NULL, OFFERED(transports),
+	  "sysfs lists sunrpc's transports",
 	  "sysfs does not list sunrpc's transports: the source mountstats has no figures of their slots",
 	  "boot Linux 5.14 or later" },
 };
@@ -177,7 +178,7 @@ void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned 
 		else if (checks[i].check)
 			checks[i].check(check, f);
 		else
-			decide(check, *((const bool *)f + checks[i].fact), checks[i].ok,
+			decide(check, *((const bool *)f + checks[i].offered), checks[i].ok,
 			       checks[i].missing, checks[i].fix);
 		if (check->result == SOURCE_CHECK_MISSING)
 			allowed &= ~check->sources;

@@ -134,15 +134,15 @@ static bool can_attach(enum rpc_observer_state *reason)
 }
 
 /* Looks at what the kernel offers, and chooses one of the sources @allowed. */
-static enum rpc_source choose(struct rpc_observer *o, struct rpc_offer *facts, unsigned int allowed)
+static enum rpc_source choose(struct rpc_observer *o, struct rpc_offer *offer, unsigned int allowed)
 {
 	struct source_choice choice;
 
-	rpc_offer_look(facts, "", o->types_file);
+	rpc_offer_look(offer, "", o->types_file);
 	if (o->types_unfit)
-		facts->types_file = TYPES_FILE_NONE;
-	o->tracefs = facts->tracefs;
-	source_choose(&choice, facts, allowed);
+		offer->types_file = TYPES_FILE_NONE;
+	o->tracefs = offer->tracefs;
+	source_choose(&choice, offer, allowed);
 	return choice.source;
 }
 
@@ -161,18 +161,18 @@ static int attach_source(struct rpc_observer *o, enum rpc_source source,
 }
 
 /* @others: sources that may be used instead. */
-static struct source_setup setup_of(const struct rpc_observer *o, const struct rpc_offer *facts,
+static struct source_setup setup_of(const struct rpc_observer *o, const struct rpc_offer *offer,
 				    unsigned int others)
 {
 	struct source_choice next;
 
-	source_choose(&next, facts, others);
+	source_choose(&next, offer, others);
 	return (struct source_setup){
 		.log = &o->log,
 		.root = "",
-		.tracefs = facts->tracefs_path,
-		.types_file = !facts->sunrpc_btf && facts->types_file == TYPES_FILE_GOOD ?
-				      facts->types_path :
+		.tracefs = offer->tracefs_path,
+		.types_file = !offer->sunrpc_btf && offer->types_file == TYPES_FILE_GOOD ?
+				      offer->types_path :
 				      NULL,
 		/* Accept btf without waits only if tracepoints is not the next choice. */
 		.accept_no_waits = next.source != RPC_SOURCE_TRACEPOINTS,
@@ -181,12 +181,12 @@ static struct source_setup setup_of(const struct rpc_observer *o, const struct r
 	};
 }
 
-static void log_refused_types(const struct rpc_observer *o, const struct rpc_offer *facts,
+static void log_refused_types(const struct rpc_observer *o, const struct rpc_offer *offer,
 			      unsigned int sources_left)
 {
-	if (facts->types_file == TYPES_FILE_REFUSED &&
+	if (offer->types_file == TYPES_FILE_REFUSED &&
 	    sources_left & RPC_SOURCE_BIT(RPC_SOURCE_BTF))
-		log_warn(&o->log, "%s", facts->types_refused);
+		log_warn(&o->log, "%s", offer->types_refused);
 }
 
 /* Tries the best source that seems possible. Returns false if there is none. */
@@ -195,14 +195,14 @@ static bool try_best(struct rpc_observer *o)
 	unsigned int left = o->allowed & ~o->tried;
 	struct source_setup setup;
 	enum rpc_source source;
-	struct rpc_offer facts;
+	struct rpc_offer offer;
 
-	source = choose(o, &facts, left);
+	source = choose(o, &offer, left);
 	if (!source)
 		return false;
-	log_refused_types(o, &facts, left);
+	log_refused_types(o, &offer, left);
 	o->tried |= RPC_SOURCE_BIT(source);
-	setup = setup_of(o, &facts, o->allowed & ~o->tried);
+	setup = setup_of(o, &offer, o->allowed & ~o->tried);
 	o->error = -attach_source(o, source, &setup);
 	return true;
 }
@@ -344,10 +344,10 @@ static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 
 static bool seems_better(struct rpc_observer *o, unsigned int left)
 {
-	struct rpc_offer facts;
-	bool better = choose(o, &facts, left);
+	struct rpc_offer offer;
+	bool better = choose(o, &offer, left);
 
-	log_refused_types(o, &facts, left);
+	log_refused_types(o, &offer, left);
 	return better;
 }
 
@@ -357,7 +357,7 @@ static bool try_better(struct rpc_observer *o)
 {
 	unsigned int left = better_sources(o), in_force = RPC_SOURCE_BIT(o->source);
 	struct source_setup setup;
-	struct rpc_offer facts;
+	struct rpc_offer offer;
 	enum rpc_source source;
 
 	if (!o->better_seen && !seems_better(o, left))
@@ -367,9 +367,9 @@ static bool try_better(struct rpc_observer *o)
 		o->try_ns = 0;
 		return false;
 	}
-	while ((source = choose(o, &facts, left))) {
+	while ((source = choose(o, &offer, left))) {
 		left &= ~RPC_SOURCE_BIT(source);
-		setup = setup_of(o, &facts, left | in_force);
+		setup = setup_of(o, &offer, left | in_force);
 		if (replace_source(o, source, &setup))
 			return true;
 	}

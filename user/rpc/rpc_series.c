@@ -157,7 +157,7 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch)
 }
 
 void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
-		    uint32_t epoch)
+		   uint32_t epoch)
 {
 	server->earlier_ns += stats->earlier_ns;
 	for (int q = 0; q < RPC_QUEUES; q++) {

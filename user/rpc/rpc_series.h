@@ -54,7 +54,7 @@ uint32_t rpc_peak_of(const struct rpc_peak *peak, uint32_t epoch);
 
 /* Adds a server's figures of one shard, with the peaks of interval @epoch. */
 void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stats *stats,
-		    uint32_t epoch);
+		   uint32_t epoch);
 
 /* Raise *@max to @value, or to the time since @since (0: no time). */
 void rpc_raise(uint32_t *max, uint32_t value);

@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")")
 . "$here/../upgrade-job.sh"
 deb=$(compgen -G "$root/build/deb/xidscope_*_amd64.deb") || die "no package in build/deb: run 'make deb'"
 mkdir -p "$job/root"
-cp "$here/../unit/unit-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$root/deploy/debian/tests/agent" "$job/"
+cp "$here/../systemd/systemd-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$root/deploy/debian/tests/agent" "$job/"
 cp "$here/guest.sh" "$job/run.sh"
 cp "$deb" "$job/"
 echo "$version" >"$job/version"

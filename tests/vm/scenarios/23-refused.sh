@@ -46,14 +46,14 @@ agent disconnects :
 agent bytes-event "$(types bytes); mount --bind /tmp/other-format $event"
 agent waits "$(types waits)"
 agent waits-tracefs "$(types waits); umount -l /sys/kernel/tracing /sys/kernel/debug"
-agent_refused events_disconnect event-disconnects : --source tracepoints
-agent_refused events_wakeup event-waits : --source tracepoints
+agent_refused tp_disconnect event-disconnects : --source tracepoints
+agent_refused tp_wakeup event-waits : --source tracepoints
 # To the end, because an agent without the best source tries again.
 refuse xprt_destroy
 agent destroy :
-refuse events_client
+refuse tp_client
 agent event-clients "$(types bytes)"
-refuse events_latency
+refuse tp_latency
 agent event-calls "$(types bytes)"
 /job/xidscope doctor --json >doctor.json || true
 

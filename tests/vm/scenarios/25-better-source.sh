@@ -35,7 +35,7 @@ if [[ $types != : ]]; then
 	agent jumped "$types; $without_tracefs"
 fi
 # A program is refused by another one, on kernels that can attach that to the function that asks for permission.
-/job/refuse events_latency >/tmp/refuse &
+/job/refuse tp_latency >/tmp/refuse &
 refuse=$!
 wait_for 60 sh -c "grep -q ready /tmp/refuse || ! kill -0 $refuse" 2>/dev/null
 if grep -q ready /tmp/refuse; then

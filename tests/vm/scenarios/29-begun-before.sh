@@ -3,14 +3,15 @@
 # Sessions that start while calls already wait: for few RPC slots, for session slots, and a buffered write for a slow link.
 # Each load is traced for 2 s and for 10 s, by both BPF sources; begun before the session, the verdict is that of the load.
 traced() { # traced NAME: at the same time by each source
-	local source
+	local source tracers=()
 	for source in btf tracepoints; do
 		for seconds in 2 10; do
 			/job/xidscope trace --source "$source" --hooks rpc --duration "$seconds" --json "$1-$source-$seconds.json" \
 				>"$1-$source-$seconds.txt" 2>"$1-$source-$seconds.log" || true
 		done &
+		tracers+=($!)
 	done
-	wait $(jobs -p | tail -n 2)
+	wait "${tracers[@]}"
 }
 
 no_fio() { ! pgrep -x fio >/dev/null; }

@@ -48,8 +48,8 @@ def sessions_that_begin_during_a_hang_say_so(folder):
     for source in ("btf", "tracepoints"):
         for seconds in (2, 7):
             text = (folder / f"late-{source}-{seconds}.txt").read_text()
-            [verdict] = [s["verdict"] for s in json.loads((folder / f"late-{source}-{seconds}.json").read_text())["servers"]
-                         if s["name"] == "127.0.0.1"]
+            servers = json.loads((folder / f"late-{source}-{seconds}.json").read_text())["servers"]
+            [verdict] = [s["verdict"] for s in servers if s["name"] == "127.0.0.1"]
             hung = verdict["bound_by"] == "hung" and verdict["numbers"]["oldest_seconds"] >= 5
             need(hung or (seconds == 2 and "No call ended; the oldest" in verdict["sentence"]), verdict, text)
             need("no NFS server" not in text.splitlines()[-1], text)

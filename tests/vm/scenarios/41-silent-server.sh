@@ -37,11 +37,12 @@ sleep 1
 agent_in late
 in_folder late agent_write
 cp late/x.prom late/hung.prom
+tracers=()
 for seconds in 2 7; do
 	for source in btf tracepoints; do
 		/job/xidscope trace --source $source --hooks rpc --duration $seconds --json "late-$source-$seconds.json" \
 			>"late-$source-$seconds.txt" 2>&1 || true &
-		tracers[$((seconds * 2 + ${#source}))]=$!
+		tracers+=($!)
 	done
 done
 wait "${tracers[@]}"

@@ -7,7 +7,7 @@ here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/vm/upgrade-job.sh
 . "$here/../upgrade-job.sh"
 mkdir -p "$job/root"
-cp "$here/../unit/unit-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$job/"
+cp "$here/../systemd/systemd-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$job/"
 cp "$here/guest.sh" "$job/run.sh"
 echo "$version" >"$job/version"
 echo "$older" >"$job/older"

@@ -64,7 +64,8 @@ static const struct pattern patterns[] = {
 	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!" },
 	/* nvidia-uvm prints this, too, but only with its debugging enabled. */
 	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error " },
-	{ KERNEL_LINE_LOAD_BEGINS, "load_begins", "nvidia-nvlink: Nvlink Core is being initialized" },
+	{ KERNEL_LINE_LOAD_BEGINS, "load_begins",
+	  "nvidia-nvlink: Nvlink Core is being initialized" },
 	{ KERNEL_LINE_RECOVERY, "driver_loaded",
 	  "NVRM: loading NVIDIA " }, /* at the end of the load */
 	{ KERNEL_LINE_UNLOADED, "unloaded", "nvidia-nvlink: Unregistered " },

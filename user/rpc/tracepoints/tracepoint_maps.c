@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads the maps of bpf/rpc_events.bpf.c into a snapshot. */
+/* Reads the maps of bpf/rpc_tracepoints.bpf.c into a snapshot. */
 #include "rpc/tracepoints/tracepoints.h"
 
 #include <bpf/bpf.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "kernel/bpf_support.h"
-#include "rpc_events.skel.h"
+#include "rpc_tracepoints.skel.h"
 
 /* A task that ended longer ago than this will no longer be booked. */
 #define ENDED_NS 2000000000
@@ -20,7 +20,8 @@
 #define DOUBT_NS 30000000000
 #define MAX_DOUBTS 64
 
-int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards)
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
+			 uint32_t shards)
 {
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
 	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
@@ -48,7 +49,7 @@ void tracepoint_maps_close(struct tracepoint_maps *m)
 /* The number of the server at @address, which is added if it is new. */
 static uint32_t server_get(struct tracepoint_maps *m, const char *address)
 {
-	const struct rpc_events_bpf *bpf = m->bpf;
+	const struct rpc_tracepoints_bpf *bpf = m->bpf;
 	struct rpc_event_server_key key = {};
 	struct rpc_event_server server;
 	int fd = bpf_map__fd(bpf->maps.server_index);
@@ -415,7 +416,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 
 int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
 {
-	const struct rpc_events_bpf *bpf = m->bpf;
+	const struct rpc_tracepoints_bpf *bpf = m->bpf;
 	int err = -ENOMEM;
 
 	m->servers = bpf_values_map(bpf->maps.servers, PROT_READ | PROT_WRITE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_events.bpf.c),
+ * Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_tracepoints.bpf.c),
  * which do not need its types. Finds the events' fields, loads, attaches, reads.
  */
 #include "rpc/source.h"
@@ -18,13 +18,13 @@
 #include "kernel/trace.h"
 #include "rpc/polled/polled.h"
 #include "rpc/tracepoints/tracepoints.h"
-#include "rpc_events.skel.h"
+#include "rpc_tracepoints.skel.h"
 
 #define FORMAT_BYTES (64 << 10)
 
 /*
  * In order of attachment: a hook that removes entries from a table comes before the one
- * that adds them. events_exact comes before rpc_stats_latency, whose figures it has: the
+ * that adds them. tp_exact comes before rpc_stats_latency, whose figures it has: the
  * kernel calls programs in the order of attachment.
  */
 enum hook {
@@ -43,7 +43,7 @@ enum hook {
 
 struct tracepoints_state {
 	struct bpf_hooks hooks;
-	struct rpc_events_bpf *bpf; /* the skeleton in @hooks */
+	struct rpc_tracepoints_bpf *bpf; /* the skeleton in @hooks */
 	struct tracepoint_maps maps;
 	struct mountstats *rest; /* what the events do not show */
 	struct rpc_event_fields fields;
@@ -53,15 +53,15 @@ struct tracepoints_state {
 /* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no
  * format file. */
 static const struct bpf_hook table[HOOKS] = {
-#define HOOK(name, function, needs) BPF_HOOK(name, rpc_events_bpf, function, needs)
-	[HOOK_CLIENT] = HOOK("rpc_clnt_new", events_client, 0),
-	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", events_exact, 0),
-	[HOOK_LATENCY] = HOOK("rpc_stats_latency", events_latency, 0),
-	[HOOK_END] = HOOK("rpc_task_end", events_end, 0),
-	[HOOK_DISCONNECT] = HOOK("xprt_disconnect_done", events_disconnect, 0),
-	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", events_wakeup, 0),
-	[HOOK_TRANSMIT] = HOOK("xprt_transmit", events_transmit, 0),
-	[HOOK_SLEEP] = HOOK("rpc_task_sleep", events_sleep, BIT(HOOK_WAKEUP)),
+#define HOOK(name, function, needs) BPF_HOOK(name, rpc_tracepoints_bpf, function, needs)
+	[HOOK_CLIENT] = HOOK("rpc_clnt_new", tp_client, 0),
+	[HOOK_EXACT] = HOOK("rpc_stats_latency_raw", tp_exact, 0),
+	[HOOK_LATENCY] = HOOK("rpc_stats_latency", tp_latency, 0),
+	[HOOK_END] = HOOK("rpc_task_end", tp_end, 0),
+	[HOOK_DISCONNECT] = HOOK("xprt_disconnect_done", tp_disconnect, 0),
+	[HOOK_WAKEUP] = HOOK("rpc_task_wakeup", tp_wakeup, 0),
+	[HOOK_TRANSMIT] = HOOK("xprt_transmit", tp_transmit, 0),
+	[HOOK_SLEEP] = HOOK("rpc_task_sleep", tp_sleep, BIT(HOOK_WAKEUP)),
 };
 
 /* The fields that are read of each event. A number has a size in bytes; size 0 means
@@ -158,7 +158,7 @@ static void *open_programs(void *state)
 {
 	struct tracepoints_state *t = state;
 
-	t->bpf = rpc_events_bpf__open();
+	t->bpf = rpc_tracepoints_bpf__open();
 	if (!t->bpf)
 		return NULL;
 	memcpy((void *)&t->bpf->rodata->fields, &t->fields, sizeof(t->fields));
@@ -262,7 +262,7 @@ static uint64_t unknown_facts(const struct tracepoints_state *t)
 static int read_state(void *state, struct snapshot *s)
 {
 	struct tracepoints_state *t = state;
-	/* events_exact counts in rpc_lost the calls that events_latency missed: count them once. */
+	/* tp_exact counts in rpc_lost the calls that tp_latency missed: count them once. */
 	unsigned int except = bpf_hook_attached(&t->hooks, HOOK_EXACT) ? BIT(HOOK_LATENCY) : 0;
 	int err;
 

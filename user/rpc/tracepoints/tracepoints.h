@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The source tracepoints: the maps of bpf/rpc_events.bpf.c, and who sunrpc's clients are, which only user space can find. */
+/* The source tracepoints: the maps of bpf/rpc_tracepoints.bpf.c, and who sunrpc's clients are, which only user space can find. */
 #ifndef XIDSCOPE_TRACEPOINTS_H
 #define XIDSCOPE_TRACEPOINTS_H
 
@@ -10,7 +10,7 @@
 #include "base/file_text.h"
 #include "base/label.h"
 #include "rpc/rpc_series.h"
-#include "rpc_events.h"
+#include "rpc_tracepoints.h"
 #include "snapshot/snapshot.h"
 
 /* ---- clients.c: debugfs has a folder rpc_clnt/ID with links to the client's transports (net/sunrpc/debugfs.c), and
@@ -56,7 +56,7 @@ int clients_read_tasks(struct file_text *tasks, uint32_t client);
 
 /* ---- tracepoint_maps.c ---- */
 
-struct rpc_events_bpf;
+struct rpc_tracepoints_bpf;
 
 /* What is known of a server in addition to the map's entry. */
 struct rpc_event_label {
@@ -70,7 +70,7 @@ struct rpc_event_label {
 };
 
 struct tracepoint_maps {
-	struct rpc_events_bpf *bpf;
+	struct rpc_tracepoints_bpf *bpf;
 	uint32_t shards;
 	/* All but the clients are mapped only while a snapshot is read: mapped pages
 	 * count as memory of this process. */
@@ -85,7 +85,8 @@ struct tracepoint_maps {
 
 /* @bpf must be loaded and outlive @m; @shards: copies of the hot maps. Returns 0 or
  * -errno; call tracepoint_maps_close() in either case. */
-int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_events_bpf *bpf, uint32_t shards);
+int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
+			 uint32_t shards);
 void tracepoint_maps_close(struct tracepoint_maps *m);
 
 /* Finds the servers of the existing clients, before they have calls. */

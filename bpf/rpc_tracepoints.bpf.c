@@ -9,7 +9,7 @@
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
-#include "rpc_events.h"
+#include "rpc_tracepoints.h"
 #include "rpc_phases.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -323,7 +323,7 @@ static __always_inline void limit_leave(__u32 server, __u32 limit, __u64 now)
 }
 
 SEC("tp/sunrpc/rpc_task_sleep")
-int events_sleep(void *ctx)
+int tp_sleep(void *ctx)
 {
 	struct rpc_event_task *t;
 	struct record r;
@@ -361,7 +361,7 @@ static __always_inline void slept_before(const struct record *r, __u64 key, __u3
 }
 
 SEC("tp/sunrpc/rpc_task_wakeup")
-int events_wakeup(void *ctx)
+int tp_wakeup(void *ctx)
 {
 	struct rpc_event_task *t;
 	__u64 name, key, now;
@@ -400,7 +400,7 @@ int events_wakeup(void *ctx)
 }
 
 SEC("tp/sunrpc/xprt_transmit")
-int events_transmit(void *ctx)
+int tp_transmit(void *ctx)
 {
 	struct rpc_event_task *t;
 	struct record r;
@@ -424,7 +424,7 @@ int events_transmit(void *ctx)
 /* This event comes right before rpc_stats_latency. If the task has no request, the latter
  * does not come: then user space frees the entry. */
 SEC("tp/sunrpc/rpc_task_end")
-int events_end(void *ctx)
+int tp_end(void *ctx)
 {
 	struct rpc_event_task *t;
 	struct record r;
@@ -449,7 +449,7 @@ int events_end(void *ctx)
 
 /* Needs no BTF: it reads only arguments that are numbers. */
 SEC("raw_tp/rpc_stats_latency")
-int events_exact(__u64 *ctx)
+int tp_exact(__u64 *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(); /* before all that takes time */
 	__u32 zero = 0;
@@ -590,7 +590,7 @@ static __always_inline void call_record(struct rpc_series *s, __u32 index, __u32
 }
 
 SEC("tp/sunrpc/rpc_stats_latency")
-int events_latency(void *ctx)
+int tp_latency(void *ctx)
 {
 	struct rpc_event_client *c;
 	struct rpc_event_task *t;
@@ -630,7 +630,7 @@ int events_latency(void *ctx)
 /* ---- clients and their servers ---- */
 
 SEC("tp/sunrpc/rpc_clnt_new")
-int events_client(void *ctx)
+int tp_client(void *ctx)
 {
 	struct rpc_event_server_key key = {};
 	struct rpc_event_server *s;
@@ -660,7 +660,7 @@ int events_client(void *ctx)
 }
 
 SEC("tp/sunrpc/xprt_disconnect_done")
-int events_disconnect(void *ctx)
+int tp_disconnect(void *ctx)
 {
 	struct rpc_event_server_key key = {};
 	struct rpc_event_server *s;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Proves that bpf/rpc_events.bpf.c counts each call once and for its server when the kernel uses numbers of clients and of
+ * Proves that bpf/rpc_tracepoints.bpf.c counts each call once and for its server when the kernel uses numbers of clients and of
  * tasks again, and that what does not fit is counted as dropped.
  */
 #include "bpf_natively.h"
 /* A test sets what user space sets before it loads the programs. */
 #define const
-#include "rpc_events.bpf.c"
+#include "rpc_tracepoints.bpf.c"
 #undef const
 #include "unit.h"
 
@@ -74,22 +74,22 @@ static void happens(int (*program)(void *), __u32 client, __u32 task, __u32 numb
 
 static void mounted(__u32 client, const char *address)
 {
-	happens(events_client, client, 0, 0, "nfs", address, address);
+	happens(tp_client, client, 0, 0, "nfs", address, address);
 }
 
 static void transmitted(__u32 client, __u32 task)
 {
-	happens(events_transmit, client, task, 0, "", "", "");
+	happens(tp_transmit, client, task, 0, "", "", "");
 }
 
 /* It has taken @us, all but 1 us of them after its transmit. */
 static void ended(__u32 client, __u32 task, __u64 us, const char *op)
 {
-	happens(events_end, client, task, 0, "", "", "");
+	happens(tp_end, client, task, 0, "", "", "");
 	event.backlog = 1;
 	event.rtt = us - 2;
 	event.execute = us;
-	happens(events_latency, client, task, 3, "nfs", op, "");
+	happens(tp_latency, client, task, 3, "nfs", op, "");
 }
 
 static void called(__u32 client, __u32 task)
@@ -148,9 +148,9 @@ TEST(a_tasks_number_that_is_used_again_counts_each_call_once)
 
 	mounted(5, "10.0.0.1");
 	now_ns = 1000;
-	happens(events_sleep, 5, 77, 0, "xprt_backlog", "", "");
+	happens(tp_sleep, 5, 77, 0, "xprt_backlog", "", "");
 	now_ns = 2000;
-	happens(events_wakeup, 5, 77, 0, "xprt_backlog", "", "");
+	happens(tp_wakeup, 5, 77, 0, "xprt_backlog", "", "");
 	transmitted(5, 77);
 	for (__u32 i = 0; i < 65536; i++) {
 		now_ns += 1000000;
@@ -174,10 +174,10 @@ TEST(a_tasks_number_that_is_used_again_counts_each_call_once)
 TEST(the_waits_of_a_task_that_has_ended_are_not_the_next_ones)
 {
 	mounted(5, "10.0.0.1");
-	happens(events_sleep, 5, 1, 0, "xprt_backlog", "", "");
+	happens(tp_sleep, 5, 1, 0, "xprt_backlog", "", "");
 	now_ns += 500;
-	happens(events_wakeup, 5, 1, 0, "xprt_backlog", "", "");
-	happens(events_end, 5, 1, (__u32)-4, "", "", "");
+	happens(tp_wakeup, 5, 1, 0, "xprt_backlog", "", "");
+	happens(tp_end, 5, 1, (__u32)-4, "", "", "");
 	called(5, 1);
 	assert_int_equal(counted_for("10.0.0.1").finished, 1);
 	assert_int_equal(counted_for("10.0.0.1").phase_ns[RPC_PHASE_SLOT], 0);
@@ -227,14 +227,14 @@ TEST(tasks_that_do_not_fit_are_counted)
 
 	mounted(5, "10.0.0.1");
 	for (__u32 i = 0; i < tasks; i++)
-		happens(events_sleep, 5, i, 0, "xprt_backlog", "", "");
+		happens(tp_sleep, 5, i, 0, "xprt_backlog", "", "");
 	assert_int_equal(rpc_dropped[RPC_DROP_WAITER], 100);
 }
 
 TEST(a_wait_whose_end_was_missed_is_counted)
 {
 	mounted(5, "10.0.0.1");
-	happens(events_sleep, 5, 1, 0, "xprt_sending", "", "");
+	happens(tp_sleep, 5, 1, 0, "xprt_sending", "", "");
 	ended(5, 1, 100, "READ");
 	assert_int_equal(rpc_dropped[RPC_DROP_WAITER], 1);
 	assert_int_equal(counted_for("10.0.0.1").finished, 1);
@@ -246,11 +246,11 @@ TEST(a_call_whose_event_was_missed_is_counted)
 	__u64 exact[4] = { 0, 1000, 98000, 100000 };
 
 	mounted(5, "10.0.0.1");
-	events_exact(exact);
+	tp_exact(exact);
 	transmitted(5, 1);
 	ended(5, 1, 100, "READ");
 	assert_int_equal(rpc_lost, 0);
-	events_exact(exact);
-	events_exact(exact);
+	tp_exact(exact);
+	tp_exact(exact);
 	assert_int_equal(rpc_lost, 1);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What bpf/rpc_events.bpf.c records and user/rpc/tracepoints/tracepoint_maps.c reads, in addition
+ * What bpf/rpc_tracepoints.bpf.c records and user/rpc/tracepoints/tracepoint_maps.c reads, in addition
  * to include/rpc.h, which both sources use.
  *
  * Events identify a client by a number, which the kernel uses again, and a task by 16 bits
  * of a counter. A server is an address: all clients with one address have one server.
  */
-#ifndef XIDSCOPE_RPC_EVENTS_H
-#define XIDSCOPE_RPC_EVENTS_H
+#ifndef XIDSCOPE_RPC_TRACEPOINTS_H
+#define XIDSCOPE_RPC_TRACEPOINTS_H
 
 #include "rpc.h"
 

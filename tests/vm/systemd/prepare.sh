@@ -6,7 +6,7 @@ here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../../..")
 mkdir -p "$1"
 make --no-print-directory -C "$root" install DESTDIR="$1/root" >/dev/null
-cp "$here/unit-lib.sh" "$root/tests/vm/deploy-lib.sh" "$1/"
+cp "$here/systemd-lib.sh" "$root/tests/vm/deploy-lib.sh" "$1/"
 cp -r "$root/deploy" "$1/deploy"
 cp "$here/guest.sh" "$1/run.sh"
 : >"$1/systemd"
