@@ -141,8 +141,7 @@ void judge_saturated(struct judgement *j)
 	decide(j->to, BOUND_SERVER, CONFIDENCE_HIGH);
 	j->to->gain_at_most = ceiling(j);
 	say(j->to,
-	    "%sMore calls in flight are served later: with %.1f an answer took %.3g ms, with "
+	    "More calls in flight are served later: with %.1f an answer took %.3g ms, with "
 	    "%.1f it took %.3g ms.",
-	    *j->to->sentence ? " " : "", n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n),
-	    n->high.rtt_ns / 1e6);
+	    n->low.in_flight, n->low.rtt_ns / 1e6, shown_in_flight(n), n->high.rtt_ns / 1e6);
 }

@@ -195,7 +195,7 @@ void judge_slots(struct judgement *j, enum bound limit)
 	high = load_sums_between(loads, slots / transports * HIGH_LOAD, 1e9);
 	varied = compare_loads(j, loads, &low, &high);
 	if (is_saturated(j)) {
-		say(j->to, "Calls wait for %s, but more slots would hardly help.", what);
+		say(j->to, "Calls wait for %s, but more slots would hardly help. ", what);
 		judge_saturated(j);
 		return;
 	}
