@@ -91,8 +91,8 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 	fputs(".\n", out);
 	if (sums->earlier_ns > sums->total_ns / 100)
 		fprintf(out,
-			"- Calls began before the session: %.0f %% of the time of all calls, counted as setup,\n"
-			"  was before it. Their waits in that time are not known.\n",
+			"- Calls began before the session: %.0f %% of the time, shown as setup, was before it; "
+			"where they waited then is not known.\n",
 			percent(sums->earlier_ns, sums->total_ns));
 	if (!knows_all_phases(s))
 		fprintf(out,
