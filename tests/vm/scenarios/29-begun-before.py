@@ -20,6 +20,8 @@ def judge(folder, name, bound):
             right = verdict["bound_by"] == bound
             doubtful = seconds < 10 and (verdict["bound_by"] == "none" or verdict["confidence"] == "low")
             need(right or doubtful, name, "\n".join(told), verdict["sentence"])
+            report = (folder / f"{name}-{source}-{seconds}.txt").read_text()
+            need("Calls began before the session: " in report, name, report)
     return "; ".join(told)
 
 
