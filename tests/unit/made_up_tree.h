@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For tests of what reads the system's files: a folder in their stead, new for
- * each test that has enter and leave as its setup and teardown.
+ * For tests of what reads the system's files: a folder in their stead, new for each test, which works in it.
  */
 #ifndef XIDSCOPE_MADE_UP_TREE_H
 #define XIDSCOPE_MADE_UP_TREE_H
@@ -15,26 +14,19 @@
 
 static char root[] = "/tmp/xidscope-tree.XXXXXX";
 
-static inline int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	strcpy(root, "/tmp/xidscope-tree.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(chdir(root), 0);
 }
 
-/* The same for tests that work in the folder. */
-static inline int enter_folder(void **state)
-{
-	return enter(state) || chdir(root) ? -1 : 0;
-}
-
-static inline int leave(void **state)
+AFTER_EACH()
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
+	assert_int_equal(system(command), 0);
 }
 
 static inline void put_bytes(const char *path, const void *bytes, size_t len)

@@ -193,7 +193,7 @@ static struct rpc_offer look(void)
 	return f;
 }
 
-TEST_WITH(test_empty_tree, enter, leave)
+TEST(test_empty_tree)
 {
 	struct rpc_offer f = look();
 
@@ -207,7 +207,7 @@ TEST_WITH(test_empty_tree, enter, leave)
 	assert_string_equal(f.disk_path, "");
 }
 
-TEST_WITH(test_module_states, enter, leave)
+TEST(test_module_states)
 {
 	put("/sys/module/sunrpc/initstate", "coming\n");
 	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
@@ -218,7 +218,7 @@ TEST_WITH(test_module_states, enter, leave)
 }
 
 /* Or the hooks would be detached from a module that is in use. */
-TEST_WITH(a_module_that_cannot_be_looked_at_is_not_absent, enter, leave)
+TEST(a_module_that_cannot_be_looked_at_is_not_absent)
 {
 	char path[64];
 
@@ -228,7 +228,7 @@ TEST_WITH(a_module_that_cannot_be_looked_at_is_not_absent, enter, leave)
 	assert_int_not_equal(sunrpc_look(root), SUNRPC_ABSENT);
 }
 
-TEST_WITH(test_live_module, enter, leave)
+TEST(test_live_module)
 {
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
 	struct rpc_offer f;
@@ -263,7 +263,7 @@ TEST_WITH(test_live_module, enter, leave)
 	assert_string_equal(f.disk_srcversion, "0123ABCD");
 }
 
-TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
+TEST(a_file_of_types_is_found_at_the_modules_place)
 {
 	struct btf *types = btf__new_empty();
 	struct rpc_offer f;
@@ -297,7 +297,7 @@ TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
 	btf__free(types);
 }
 
-TEST_WITH(test_compressed_module, enter, leave)
+TEST(test_compressed_module)
 {
 	struct rpc_offer f;
 
@@ -312,7 +312,7 @@ TEST_WITH(test_compressed_module, enter, leave)
 	assert_int_equal(f.lockdown, LOCKDOWN_INTEGRITY);
 }
 
-TEST_WITH(test_built_in, enter, leave)
+TEST(test_built_in)
 {
 	struct rpc_offer f;
 
@@ -326,7 +326,7 @@ TEST_WITH(test_built_in, enter, leave)
 	assert_true(look().sunrpc_btf);
 }
 
-TEST_WITH(test_tracefs_places, enter, leave)
+TEST(test_tracefs_places)
 {
 	struct rpc_offer f;
 	char path[128];

@@ -10,17 +10,14 @@ static struct snapshot before, s;
 static struct delta d;
 static struct connections c;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	free(c.list);
 	c = (struct connections){};
 	delta_free(&d);
 	snapshot_free(&before);
 	snapshot_free(&s);
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 /* A connection with @replies, each after @us microseconds. */
 static struct rpc_transport_state *add(struct snapshot *to, const char *server, const char *name,
@@ -101,7 +98,7 @@ TEST(equal_connections_are_not_slow)
 	add_eight(1000, 40000);
 	judge();
 	assert_int_equal(count_bad(), 0);
-	end(NULL);
+	fresh();
 	add_eight(520, 80000); /* not more than twice the time */
 	judge();
 	assert_int_equal(count_bad(), 0);
@@ -124,7 +121,7 @@ TEST(few_replies_prove_a_connection_slow_only_beside_many)
 		add(&s, "nas", "slow", cases[i].replies, 1000);
 		judge();
 		assert_int_equal(find("slow")->slow, cases[i].slow);
-		end(NULL);
+		fresh();
 	}
 }
 

@@ -12,22 +12,18 @@
 static struct snapshot before, now;
 static struct delta d;
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	before.time_ns = 100 * SECOND;
 	now.time_ns = 110 * SECOND;
-	return 0;
 }
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	delta_free(&d);
 	snapshot_free(&before);
 	snapshot_free(&now);
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 static void subtract(void)
 {

@@ -70,7 +70,7 @@ static void put_machine(void)
 	put("/proc/kallsyms", "ffffffff81001000 t printk_sprint\n");
 }
 
-TEST_WITH(a_healthy_machine, enter, leave)
+TEST(a_healthy_machine)
 {
 	put_machine();
 	assert_true(report("6.1.0-test", false));
@@ -88,7 +88,7 @@ TEST_WITH(a_healthy_machine, enter, leave)
 	expect_none("fix");
 }
 
-TEST_WITH(no_sunrpc_is_nothing_to_fix, enter, leave)
+TEST(no_sunrpc_is_nothing_to_fix)
 {
 	put_types("btf_trace_console");
 	put("/sys/fs/bpf/x", "");
@@ -103,7 +103,7 @@ TEST_WITH(no_sunrpc_is_nothing_to_fix, enter, leave)
 	expect_none("Hooks");
 }
 
-TEST_WITH(a_module_without_types, enter, leave)
+TEST(a_module_without_types)
 {
 	char path[128];
 
@@ -122,7 +122,7 @@ TEST_WITH(a_module_without_types, enter, leave)
 	expect("what consoles show (before 5.19)");
 }
 
-TEST_WITH(the_way_to_a_file_of_types_names_this_build, enter, leave)
+TEST(the_way_to_a_file_of_types_names_this_build)
 {
 	struct btf *types = btf__new_empty();
 	char path[128];
@@ -148,7 +148,7 @@ TEST_WITH(the_way_to_a_file_of_types_names_this_build, enter, leave)
 	btf__free(types);
 }
 
-TEST_WITH(confidential_lockdown, enter, leave)
+TEST(confidential_lockdown)
 {
 	put_machine();
 	put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
@@ -158,7 +158,7 @@ TEST_WITH(confidential_lockdown, enter, leave)
 	expect("fix: boot with lockdown=integrity");
 }
 
-TEST_WITH(nothing_at_all, enter, leave)
+TEST(nothing_at_all)
 {
 	put("/sys/module/sunrpc/initstate", "live\n");
 	assert_false(report("4.4.0", false));
@@ -171,7 +171,7 @@ TEST_WITH(nothing_at_all, enter, leave)
 	expect_level("unknown", "rpc_task_sleep");
 }
 
-TEST_WITH(the_module_on_disk, enter, leave)
+TEST(the_module_on_disk)
 {
 	const char module[] = "\177ELF\0srcversion=FFFF0000\0";
 
@@ -185,7 +185,7 @@ TEST_WITH(the_module_on_disk, enter, leave)
 	expect("(FFFF0000, the same)\n");
 }
 
-TEST_WITH(localio_is_reported, enter, leave)
+TEST(localio_is_reported)
 {
 	put_machine();
 	report("6.12.0", false);
@@ -199,7 +199,7 @@ TEST_WITH(localio_is_reported, enter, leave)
 	expect("no source can observe them");
 }
 
-TEST_WITH(the_gpu_driver, enter, leave)
+TEST(the_gpu_driver)
 {
 	put_machine();
 	report("6.1.0-test", false);
@@ -220,7 +220,7 @@ TEST_WITH(the_gpu_driver, enter, leave)
 	expect_level("ok", "nvidia_dev_xid");
 }
 
-TEST_WITH(who_prints_a_message, enter, leave)
+TEST(who_prints_a_message)
 {
 	put_machine();
 	report("6.1.0-test", false);
@@ -235,7 +235,7 @@ TEST_WITH(who_prints_a_message, enter, leave)
 	expect("fix: run it as root with CAP_SYSLOG, and set kernel.kptr_restrict below 2\n");
 }
 
-TEST_WITH(many_mounts_are_cut, enter, leave)
+TEST(many_mounts_are_cut)
 {
 	char mounts[40 * 128] = "";
 
@@ -251,7 +251,7 @@ TEST_WITH(many_mounts_are_cut, enter, leave)
 	expect_level("ok", "kprobes"); /* what comes last has room */
 }
 
-TEST_WITH(what_mounts_are_called_is_escaped, enter, leave)
+TEST(what_mounts_are_called_is_escaped)
 {
 	static const char nasty[] =
 		"nas\\012\\040\\040ok\x1b[2J:/\xc2\x9b /mnt/\xe2\x80\xae\xff nfs4 rw 0 0\n";
@@ -265,7 +265,7 @@ TEST_WITH(what_mounts_are_called_is_escaped, enter, leave)
 	expect("\"nas\\\\x0a  ok\\\\x1b[2J:/\\\\xc2\\\\x9b on /mnt/\\\\xe2\\\\x80\\\\xae\\\\xff\"");
 }
 
-TEST_WITH(json_has_the_same, enter, leave)
+TEST(json_has_the_same)
 {
 	put_machine();
 	put("/proc/self/mounts", "nas:/\"q\" /mnt nfs4 rw 0 0\n");

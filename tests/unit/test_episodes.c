@@ -14,15 +14,12 @@
 static struct snapshot before, now;
 static struct episodes episodes;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	snapshot_free(&before);
 	snapshot_free(&now);
 	episodes_free(&episodes);
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 /* Traffic between two moments, in seconds from the begin, at a rate in bytes per second. */
 struct stream {

@@ -15,9 +15,6 @@
 
 #define SECOND 1000000000ull
 
-/* Each test works in an empty directory of its own. */
-TEST_EACH(enter_folder, leave)
-
 /* The lines go to a file, or are refused. */
 static bool write_file(void *path, const char *line, size_t size)
 {

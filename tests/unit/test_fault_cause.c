@@ -27,7 +27,7 @@ static void make_group(const char *group, uid_t owner)
 		assert_int_equal(chown(path, owner, owner), 0);
 }
 
-TEST_WITH(a_job_is_a_cgroup, enter, leave)
+TEST(a_job_is_a_cgroup)
 {
 	uint32_t one = cause(7, "0::/system.slice/slurmstepd.scope/job_1/step_0/user/task_0\n");
 
@@ -43,7 +43,7 @@ TEST_WITH(a_job_is_a_cgroup, enter, leave)
 	assert_int_equal(fault_cause(root, -1, false), 0);
 }
 
-TEST_WITH(a_user_is_one_however_many_groups_he_makes, enter, leave)
+TEST(a_user_is_one_however_many_groups_he_makes)
 {
 	uint32_t user = cause(7, "0::/user.slice/user-1000.slice/session-1.scope\n");
 

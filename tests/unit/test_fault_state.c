@@ -80,17 +80,13 @@ static struct fault_state s, again;
 static char *text;
 static size_t len;
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	free(text);
 	text = NULL;
 	fault_state_free(&s);
 	fault_state_free(&again);
-	return 0;
 }
-
-TEST_EACH(NULL, leave)
 
 /* Proves that they are alike. */
 static void read_back(void)

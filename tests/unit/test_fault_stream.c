@@ -38,13 +38,10 @@ static void on_event(void *context, const struct event *event)
 	event_log_add(w->log, event);
 }
 
-static int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return -1;
+	assert_non_null(w);
 	counts = &w->faults.counts;
 	w->now = 1000 * SECOND;
 	w->origin = PRINTK_ORIGIN_DRIVER;
@@ -62,27 +59,17 @@ static int enter(void **state)
 	for (int i = 0; i < SIGNALS; i++)
 		w->events.enabled_ns[i] = UINT64_MAX;
 	w->stream = fault_stream_new(&w->events, false);
-	return w->stream ? 0 : -1;
+	assert_non_null(w->stream);
 }
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	fault_stream_free(w->stream);
 	faults_free(&w->faults);
 	event_log_free(w->log);
 	for (size_t i = 0; i < w->line_count; i++)
 		free(w->lines[i]);
 	free(w);
-	return 0;
-}
-
-TEST_EACH(enter, leave)
-
-static void fresh(void)
-{
-	leave(NULL);
-	assert_int_equal(enter(NULL), 0);
 }
 
 /* ---- what comes in ---- */

@@ -10,14 +10,10 @@
 
 static struct faults f; /* of the test that runs */
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	faults_free(&f);
-	return 0;
 }
-
-TEST_EACH(NULL, leave)
 
 static void report(const struct fault *like, double time)
 {

@@ -20,19 +20,15 @@ static struct health_report report;
 static struct health_options o;
 static struct snapshot s;
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	health_defaults(&o);
-	return 0;
 }
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	snapshot_free(&s);
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 static struct fault *add_fault(unsigned int code, bool nvswitch, const char *severity,
 			       const char *action, double last)

@@ -12,21 +12,15 @@
 
 static struct history h;
 
-static int begin(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	h = (struct history){};
-	return 0;
 }
 
-static int end(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	history_free(&h);
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 /* The tests' day; its logs have the time of day only. */
 #define DAY "2026-11-22T"

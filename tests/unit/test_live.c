@@ -15,23 +15,19 @@ static size_t size;
 /* What the next interval of a session ends with. */
 static struct snapshot before, now;
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	before = (struct snapshot){ .time_ns = 5000 * MS, .wall = 1e9 };
 	now = (struct snapshot){ .time_ns = 7000 * MS, .wall = 1e9 + 2 };
 	view = (struct live){ .terminal = -1, .width = 80 };
-	return 0;
 }
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	session_free(&t);
 	free(text);
 	text = NULL;
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 static void record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
 {

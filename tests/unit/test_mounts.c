@@ -11,7 +11,7 @@
 #include "kernel/mounts.h"
 #include "made_up_tree.h"
 
-TEST_WITH(the_mount_of_that_number_counts, enter, leave)
+TEST(the_mount_of_that_number_counts)
 {
 	static const struct {
 		const char *line; /* of mount 36 */
@@ -51,7 +51,7 @@ TEST_WITH(the_mount_of_that_number_counts, enter, leave)
 	assert_false(mounts_find_network("/missing", 36, source, sizeof(source)));
 }
 
-TEST_WITH(the_deepest_mount_on_the_way_counts, enter, leave)
+TEST(the_deepest_mount_on_the_way_counts)
 {
 	static const struct {
 		const char *path, *source; /* NULL: local */

@@ -67,7 +67,7 @@ static uint64_t polled(void *p, const char *server)
 	return count;
 }
 
-TEST_WITH(what_was_before_is_left_out, enter, leave)
+TEST(what_was_before_is_left_out)
 {
 	void *p;
 
@@ -84,7 +84,7 @@ TEST_WITH(what_was_before_is_left_out, enter, leave)
 	mountstats_source.detach(p);
 }
 
-TEST_WITH(counters_never_fall, enter, leave)
+TEST(counters_never_fall)
 {
 	void *p;
 
@@ -115,7 +115,7 @@ static uint64_t connects(void *p)
 }
 
 /* In a container, the agent's own files have other mounts than those of process 1. */
-TEST_WITH(what_process_1_hides_for_a_while_does_not_count_twice, enter, leave)
+TEST(what_process_1_hides_for_a_while_does_not_count_twice)
 {
 	char path[64];
 	void *p;
@@ -163,7 +163,7 @@ static void polls(void *p, unsigned int calls, unsigned int unfinished, unsigned
 }
 
 /* The kernel counts a call before its transmits, and prints without waiting for them. */
-TEST_WITH(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing, enter, leave)
+TEST(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing)
 {
 	void *p;
 
@@ -185,7 +185,7 @@ static const char *label(void *context, const char *address)
 }
 
 /* A source that counts calls itself has the bytes from here, for the ops that it has. */
-TEST_WITH(the_rest_of_a_source_is_its_bytes_under_its_own_labels, enter, leave)
+TEST(the_rest_of_a_source_is_its_bytes_under_its_own_labels)
 {
 	const uint64_t bytes = RPC_FACT_BIT(RPC_FACT_SENT_BYTES);
 	struct snapshot s = { .calls.unknown = RPC_ALL_FACTS };
@@ -217,7 +217,7 @@ TEST_WITH(the_rest_of_a_source_is_its_bytes_under_its_own_labels, enter, leave)
 	mountstats_close(m);
 }
 
-TEST_WITH(connects_of_a_transport_are_those_since_it_exists, enter, leave)
+TEST(connects_of_a_transport_are_those_since_it_exists)
 {
 	struct snapshot s = {};
 
@@ -229,7 +229,7 @@ TEST_WITH(connects_of_a_transport_are_those_since_it_exists, enter, leave)
 	snapshot_free(&s);
 }
 
-TEST_WITH(a_superblock_counts_once, enter, leave)
+TEST(a_superblock_counts_once)
 {
 	void *p;
 
@@ -244,7 +244,7 @@ TEST_WITH(a_superblock_counts_once, enter, leave)
 }
 
 /* Each mount may have another server: the name of a referral, of an automounter's map. */
-TEST_WITH(servers_without_end_do_not_fill_the_memory, enter, leave)
+TEST(servers_without_end_do_not_fill_the_memory)
 {
 	static char names[1000][16];
 	struct made_up_mount mounts[101] = {};
@@ -278,7 +278,7 @@ TEST_WITH(servers_without_end_do_not_fill_the_memory, enter, leave)
 }
 
 /* Likewise its ops. */
-TEST_WITH(ops_without_end_do_not_fill_the_memory, enter, leave)
+TEST(ops_without_end_do_not_fill_the_memory)
 {
 	static char stats[1 << 19], infos[1 << 16];
 	struct snapshot s = {};
@@ -315,7 +315,7 @@ TEST_WITH(ops_without_end_do_not_fill_the_memory, enter, leave)
 	mountstats_source.detach(p);
 }
 
-TEST_WITH(figures_are_the_kernels, enter, leave)
+TEST(figures_are_the_kernels)
 {
 	struct snapshot s = {};
 	void *p;
@@ -362,7 +362,7 @@ static void put_transport(const char *name, const char *address, unsigned int po
 	put(path, text);
 }
 
-TEST_WITH(slots_are_those_of_the_mounts_transports, enter, leave)
+TEST(slots_are_those_of_the_mounts_transports)
 {
 	struct snapshot s = {};
 	void *p;
@@ -392,7 +392,7 @@ TEST_WITH(slots_are_those_of_the_mounts_transports, enter, leave)
 	mountstats_source.detach(p);
 }
 
-TEST_WITH(without_proc_nothing_is_counted, enter, leave)
+TEST(without_proc_nothing_is_counted)
 {
 	struct snapshot s = {};
 	void *p = mountstats_source.try(&(struct source_setup){ .root = root });

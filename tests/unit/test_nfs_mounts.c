@@ -33,7 +33,7 @@ static void assert_mount(const struct nfs_mount *m, const char *server, const ch
 	assert_string_equal(m->version, version);
 }
 
-TEST_WITH(a_mount_has_server_export_mountpoint_and_version, enter, leave)
+TEST(a_mount_has_server_export_mountpoint_and_version)
 {
 	struct snapshot s;
 
@@ -58,7 +58,7 @@ TEST_WITH(a_mount_has_server_export_mountpoint_and_version, enter, leave)
 }
 
 /* Two samples with the same labels would make the whole file invalid. */
-TEST_WITH(a_mount_over_a_mount_is_one, enter, leave)
+TEST(a_mount_over_a_mount_is_one)
 {
 	struct snapshot s;
 
@@ -70,7 +70,7 @@ TEST_WITH(a_mount_over_a_mount_is_one, enter, leave)
 	snapshot_free(&s);
 }
 
-TEST_WITH(more_mounts_than_the_bound_are_counted, enter, leave)
+TEST(more_mounts_than_the_bound_are_counted)
 {
 	static char text[100 * (NFS_MOUNTS_MAX + 7)];
 	struct snapshot s;
@@ -100,7 +100,7 @@ static long resident(void)
 }
 
 /* Users mount file systems, too. */
-TEST_WITH(memory_for_a_long_list_is_given_back, enter, leave)
+TEST(memory_for_a_long_list_is_given_back)
 {
 	static char list[8 << 20];
 	struct snapshot s;
@@ -121,7 +121,7 @@ TEST_WITH(memory_for_a_long_list_is_given_back, enter, leave)
 	assert_true(resident() < before + 512);
 }
 
-TEST_WITH(long_names_are_cut, enter, leave)
+TEST(long_names_are_cut)
 {
 	char text[2000], name[1001];
 	struct snapshot s;
@@ -138,7 +138,7 @@ TEST_WITH(long_names_are_cut, enter, leave)
 	snapshot_free(&s);
 }
 
-TEST_WITH(this_process_stands_in_for_process_1, enter, leave)
+TEST(this_process_stands_in_for_process_1)
 {
 	struct snapshot s = now();
 
@@ -150,7 +150,7 @@ TEST_WITH(this_process_stands_in_for_process_1, enter, leave)
 }
 
 /* The system's own list reports what is mounted: without a change nothing is read. */
-TEST_WITH(a_list_without_a_change_is_not_read_again, enter, leave)
+TEST(a_list_without_a_change_is_not_read_again)
 {
 	struct nfs_mounts m;
 	struct snapshot s = {};
@@ -169,7 +169,7 @@ TEST_WITH(a_list_without_a_change_is_not_read_again, enter, leave)
 }
 
 /* A mount of another network namespace has its server's name there, as long as that is one. */
-TEST_WITH(a_mount_of_another_network_namespace_has_its_servers_name, enter, leave)
+TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 {
 	struct nfs_mounts m;
 	struct snapshot s = {};
@@ -225,7 +225,7 @@ static void assert_transport(const struct rpc_transport_state *t, const char *na
 	assert_string_equal(endpoint_text(text, &t->remote), remote);
 }
 
-TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
+TEST(connections_have_the_server_of_their_mount)
 {
 	struct snapshot s;
 
@@ -249,7 +249,7 @@ TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
 }
 
 /* A server that has answered no call since the agent came: sysfs knows its connections and slots. */
-TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
+TEST(servers_without_a_call_have_what_sysfs_shows)
 {
 	struct rpc_transport_state *t;
 	struct xprt_unseen u = {};
@@ -281,7 +281,7 @@ TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
 }
 
 /* Without a call there, nothing can change that the programs do not see. */
-TEST_WITH(sysfs_is_read_once_if_no_call_is_in_flight, enter, leave)
+TEST(sysfs_is_read_once_if_no_call_is_in_flight)
 {
 	struct xprt_unseen u = {};
 	struct snapshot s;
@@ -314,7 +314,7 @@ TEST_WITH(sysfs_is_read_once_if_no_call_is_in_flight, enter, leave)
 	snapshot_free(&s);
 }
 
-TEST_WITH(a_transport_with_counts_keeps_them, enter, leave)
+TEST(a_transport_with_counts_keeps_them)
 {
 	struct snapshot s;
 

@@ -23,16 +23,11 @@
 
 static char path[64]; /* of the file, absolute */
 
-/* Each test has an empty directory of its own, and works in it. */
-static int enter_with_dir(void **state)
+BEFORE_EACH()
 {
-	if (enter_folder(state) || mkdir("dir", 0755))
-		return -1;
+	assert_int_equal(mkdir("dir", 0755), 0);
 	snprintf(path, sizeof(path), "%s/dir/x.prom", root);
-	return 0;
 }
-
-TEST_EACH(enter_with_dir, leave)
 
 /* Entries of a directory, "." and ".." aside. */
 static size_t count_entries(const char *name)

@@ -159,5 +159,3 @@ TEST(a_damaged_file_is_made_anew)
 	}
 	assert_int_equal(errors_at(110, 1003), 0);
 }
-
-TEST_EACH(enter, leave)

@@ -40,13 +40,10 @@
 
 static struct printk_origins o; /* of the test that runs */
 
-static int end(void **state)
+AFTER_EACH()
 {
 	printk_origins_free(&o);
-	return leave(state);
 }
-
-TEST_EACH(enter, end)
 
 static enum printk_origin origin_at(uint64_t caller, uint64_t time_ns)
 {

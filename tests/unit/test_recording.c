@@ -12,14 +12,11 @@
 static char *bytes;
 static size_t size;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	free(bytes);
 	bytes = NULL;
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 /* Fills each byte of an entry but the texts', which must end, so that a member which is not recorded
  * shows. Returns whether the type of the entry has @offset in a text, or in a gap for alignment. */

@@ -79,15 +79,12 @@ static void record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
 static struct snapshot s;
 static char *text;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	free(text);
 	text = NULL;
 	snapshot_free(&s);
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 /* calls that spent 3/4 in one phase and 1/4 in another */
 static void add_calls(struct snapshot *to, const char *server, const char *op, uint64_t calls,

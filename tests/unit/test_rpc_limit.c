@@ -29,16 +29,15 @@ static bool take_line(void *context, const char *line, size_t len)
 
 static const struct event_sink sink = { .write = take_line };
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	*event_lines = 0;
 	now.time_ns = 1000 * SECOND;
 	events = event_log_new(&sink);
 	assert_non_null(events);
-	return 0;
 }
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	snapshot_free(&now);
 	snapshot_free(&before);
@@ -47,10 +46,7 @@ static int end(void **state __attribute__((unused)))
 	event_log_free(events);
 	free(text);
 	text = NULL;
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 /* The agent writes its file, @seconds after the last one. */
 static void write_file(uint64_t seconds)

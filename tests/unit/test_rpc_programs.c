@@ -28,9 +28,8 @@ static struct rpc_xprt *connect_to(unsigned int i, unsigned int server)
 	return xprt;
 }
 
-static int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	maps_clear();
 	rpc_server_count = rpc_transport_count = rpc_xprt_count = 0;
 	rpc_series_count = 1;
@@ -38,10 +37,7 @@ static int enter(void **state)
 	memset(rpc_xprt_cache, 0, sizeof(rpc_xprt_cache));
 	memset(rpc_dropped, 0, sizeof(rpc_dropped));
 	meanwhile_at = 0;
-	return 0;
 }
-
-TEST_EACH(enter, NULL)
 
 static struct rpc_transport *entry(__u32 index)
 {
@@ -167,7 +163,7 @@ TEST(two_transports_that_come_at_once_have_an_entry_each)
 	for (unsigned int k = 1;; k++) {
 		const struct rpc_xprt_ref *ref;
 
-		enter(NULL);
+		fresh();
 		for (unsigned int i = 0; i < 3; i++)
 			xprt_get(connect_to(i, 0));
 		xprt_destroy(&kernel_xprt[0]);
@@ -196,7 +192,7 @@ TEST(a_transport_that_two_cpus_find_has_one_entry)
 	for (unsigned int k = 1;; k++) {
 		const struct rpc_xprt_ref *ref;
 
-		enter(NULL);
+		fresh();
 		connect_to(0, 0);
 		other_ref = NULL;
 		steps = 0;
@@ -232,7 +228,7 @@ TEST(a_server_that_two_cpus_find_takes_one_number)
 	for (unsigned int k = 1;; k++) {
 		__u32 server;
 
-		enter(NULL);
+		fresh();
 		connect_to(0, 0);
 		connect_to(1, 0);
 		other_ref = NULL;
@@ -261,7 +257,7 @@ TEST(an_op_that_two_cpus_find_takes_one_number)
 	struct rpc_xprt *xprt;
 
 	for (unsigned int k = 1;; k++) {
-		enter(NULL);
+		fresh();
 		xprt = connect_to(0, 0);
 		other_called = false;
 		steps = 0;
@@ -343,7 +339,7 @@ static void assert_never_wrong(void (*change)(void))
 	__u64 args[3] = { 0, 0, RPC_LOCAL_UNKNOWN };
 
 	for (unsigned int k = 1;; k++) {
-		enter(NULL);
+		fresh();
 		xprt = connect_to(0, 0);
 		connect_to(1, 0);
 		xprt_get(xprt);

@@ -9,14 +9,11 @@
 static struct snapshot s;
 static struct storage_rules rules;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	snapshot_free(&s);
 	rules = (struct storage_rules){};
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 static void rule(const char *text)
 {

@@ -9,8 +9,6 @@
 #include "made_up_module.h"
 #include "unit.h"
 
-TEST_EACH(enter, leave)
-
 /* Reads the file in the made-up tree: NULL, or why it is refused. */
 static const char *refused(const char *path)
 {

@@ -46,22 +46,18 @@ struct setup {
 #define SETUP(...) SETUP_OF(RPC_PHASE_SLOT, __VA_ARGS__)
 #define SESSION_SETUP(...) SETUP_OF(RPC_PHASE_SESSION, __VA_ARGS__)
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	snapshot_free(&before);
 	snapshot_free(&now);
 	limit_sums_free(&sums);
 	cpu_waiting = 0;
-	return 0;
 }
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	before.time_ns = 1; /* 0 is no snapshot */
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 static void record(struct time_histogram *h, uint64_t ns)
 {
@@ -342,7 +338,7 @@ TEST(each_set_up_has_its_verdict)
 		unsigned int most = 0;
 
 		print_message("# %s\n", cases[i].name);
-		begin(NULL);
+		fresh();
 		u = cases[i].u;
 		cpu_waiting = cases[i].cpu_waiting;
 		now.calls.session_slots_wanted = cases[i].wanted;
@@ -366,7 +362,6 @@ TEST(each_set_up_has_its_verdict)
 			most = *c > most ? *c : most;
 		if (cases[i].gain > 0)
 			assert_gain(&u, most, cases[i].gain);
-		end(NULL);
 	}
 }
 

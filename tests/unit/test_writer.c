@@ -36,12 +36,10 @@ static const struct log quiet; /* into the file "errors" */
 
 static int epoll, saved_stderr;
 
-static int begin(void **test)
+BEFORE_EACH()
 {
 	int fd;
 
-	if (enter_folder(test))
-		return -1;
 	alarm(60); /* ends a test that waits */
 	signal(SIGCHLD, SIG_IGN);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -49,20 +47,16 @@ static int begin(void **test)
 	saved_stderr = dup(STDERR_FILENO);
 	dup2(fd, STDERR_FILENO);
 	close(fd);
-	return 0;
 }
 
-static int end(void **test)
+AFTER_EACH()
 {
 	dup2(saved_stderr, STDERR_FILENO);
 	close(saved_stderr);
 	close(epoll);
 	alarm(0);
 	signal(SIGCHLD, SIG_DFL);
-	return leave(test);
 }
-
-TEST_EACH(begin, end)
 
 /* ---- the process ---- */
 

@@ -18,19 +18,52 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct CMUnitTest unit_tests[64];
-static size_t unit_test_count;
-static CMFixtureFunction unit_before_all, unit_after_all, unit_before_each, unit_after_each;
+static size_t unit_test_count, unit_before_count, unit_after_count;
+static void (*unit_before[4])(void), (*unit_after[4])(void);
+static CMFixtureFunction unit_before_all, unit_after_all;
 
-/* Defines a test: TEST(name) { ... }; TEST_WITH() one that has functions to run before and after it. */
-#define TEST_WITH(test, before, after)                                           \
-	static void test(void **state);                                          \
-	__attribute__((constructor)) static void add_##test(void)                \
-	{                                                                        \
-		unit_tests[unit_test_count++] =                                  \
-			(struct CMUnitTest){ #test, test, before, after, NULL }; \
-	}                                                                        \
+static inline int unit_begin(void **state __attribute__((unused)))
+{
+	for (size_t i = 0; i < unit_before_count; i++)
+		unit_before[i]();
+	return 0;
+}
+
+static inline int unit_end(void **state __attribute__((unused)))
+{
+	for (size_t i = unit_after_count; i--;)
+		unit_after[i]();
+	return 0;
+}
+
+/* The rest of a test, a row of its table for example, begins as a test of its own does. */
+static inline void fresh(void)
+{
+	unit_end(NULL);
+	unit_begin(NULL);
+}
+
+/* Defines a test: TEST(name) { ... } */
+#define TEST(test)                                                                      \
+	static void test(void **state);                                                 \
+	__attribute__((constructor)) static void add_##test(void)                       \
+	{                                                                               \
+		unit_tests[unit_test_count++] =                                         \
+			(struct CMUnitTest){ #test, test, unit_begin, unit_end, NULL }; \
+	}                                                                               \
 	static void test(void **state __attribute__((unused)))
-#define TEST(test) TEST_WITH(test, NULL, NULL)
+
+/* What runs before each test of the file, in the order of definition, and after it, in the opposite order. */
+#define BEFORE_EACH() UNIT_EACH(unit_before, __COUNTER__)
+#define AFTER_EACH() UNIT_EACH(unit_after, __COUNTER__)
+#define UNIT_EACH(list, number) UNIT_EACH_OF(list, number)
+#define UNIT_EACH_OF(list, number)                                        \
+	static void list##number(void);                                   \
+	__attribute__((constructor)) static void add_##list##number(void) \
+	{                                                                 \
+		list[list##_count++] = list##number;                      \
+	}                                                                 \
+	static void list##number(void)
 
 /* Functions to run before and after all tests of the file. */
 #define TEST_GROUP(before, after)                                \
@@ -40,21 +73,8 @@ static CMFixtureFunction unit_before_all, unit_after_all, unit_before_each, unit
 		unit_after_all = after;                          \
 	}
 
-/* Functions to run before and after each TEST() of the file. */
-#define TEST_EACH(before, after)                                \
-	__attribute__((constructor)) static void add_each(void) \
-	{                                                       \
-		unit_before_each = before;                      \
-		unit_after_each = after;                        \
-	}
-
 int main(void)
 {
-	for (size_t i = 0; i < unit_test_count; i++)
-		if (!unit_tests[i].setup_func && !unit_tests[i].teardown_func) {
-			unit_tests[i].setup_func = unit_before_each;
-			unit_tests[i].teardown_func = unit_after_each;
-		}
 	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, unit_before_all,
 				       unit_after_all);
 }
