@@ -10,6 +10,12 @@
 
 static char *text; /* the last report */
 
+AFTER_EACH()
+{
+	free(text);
+	text = NULL;
+}
+
 /* Returns whether the system is healthy. */
 static bool report(const char *release, bool json)
 {
@@ -276,12 +282,3 @@ TEST(json_has_the_same)
 	expect("{\"group\":\"nfs\",\"name\":\"bpf\",\"level\":\"ok\",\"text\":\"the kernel runs BPF programs\"}");
 	expect("nas:/\\\"q\\\" on /mnt");
 }
-
-static int last(void **state)
-{
-	(void)state;
-	free(text);
-	return 0;
-}
-
-TEST_GROUP(NULL, last)

@@ -20,7 +20,6 @@
 static struct CMUnitTest unit_tests[64];
 static size_t unit_test_count, unit_before_count, unit_after_count;
 static void (*unit_before[4])(void), (*unit_after[4])(void);
-static CMFixtureFunction unit_before_all, unit_after_all;
 
 static inline int unit_begin(void **state __attribute__((unused)))
 {
@@ -65,18 +64,9 @@ static inline void fresh(void)
 	}                                                                 \
 	static void list##number(void)
 
-/* Functions to run before and after all tests of the file. */
-#define TEST_GROUP(before, after)                                \
-	__attribute__((constructor)) static void add_group(void) \
-	{                                                        \
-		unit_before_all = before;                        \
-		unit_after_all = after;                          \
-	}
-
 int main(void)
 {
-	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, unit_before_all,
-				       unit_after_all);
+	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, NULL, NULL);
 }
 
 #endif
