@@ -6,10 +6,8 @@
 #include "unit.h"
 #include "limits/nfs_watch.h"
 #include "session/session.h"
+#include "snapshot.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static struct snapshot before, now;
 static struct delta d;
 
 BEFORE_EACH()
@@ -21,8 +19,6 @@ BEFORE_EACH()
 AFTER_EACH()
 {
 	delta_free(&d);
-	snapshot_free(&before);
-	snapshot_free(&now);
 }
 
 static void subtract(void)

@@ -5,6 +5,7 @@
  * with less detail is in the one with more, with the same value.
  */
 #include "unit.h"
+#include "snapshot.h"
 #include "health/health.h"
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
@@ -16,12 +17,6 @@ static const char *const op_names[OPS] = {
 	"CREATE", "MKDIR",   "SYMLINK",     "MKNOD",   "REMOVE",   "RMDIR",  "RENAME",
 	"LINK",   "READDIR", "READDIRPLUS", "FSSTAT",  "READLINK",
 };
-
-static void record(struct time_histogram *h, uint64_t ns)
-{
-	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
-	h->sum_ns += ns;
-}
 
 static void add_server(struct snapshot *s, const char *name, unsigned int transports)
 {
@@ -40,10 +35,10 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 
 				seed = seed * 6364136223846793005u + 1442695040888963407u;
 				ns = (seed >> 24) >> (seed >> 18 & 63);
-				record(&op->phase[p], ns);
+				histogram_record(&op->phase[p], 1, ns);
 				total += ns;
 			}
-			record(&op->total, total);
+			histogram_record(&op->total, 1, total);
 		}
 	}
 	for (unsigned int t = 0; t < transports; t++) {
@@ -306,7 +301,7 @@ TEST(an_op_belongs_to_one_kind)
 		struct text t;
 
 		assert_non_null(op);
-		record(&op->total, 1000);
+		histogram_record(&op->total, 1, 1000);
 		t = write_text(&s, DETAIL_NODE);
 		snprintf(sample, sizeof(sample), "rpc_seconds_count{server=\"nas\",kind=\"%s\"}",
 			 cases[i].kind);

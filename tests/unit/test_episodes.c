@@ -7,17 +7,13 @@
 #include "limits/episodes.h"
 #include "snapshot.h"
 
-#define SECOND UINT64_C(1000000000)
 #define MB UINT64_C(1000000)
 #define CALL UINT64_C(1048576)
 
-static struct snapshot before, now;
 static struct episodes episodes;
 
 AFTER_EACH()
 {
-	snapshot_free(&before);
-	snapshot_free(&now);
 	episodes_free(&episodes);
 }
 

@@ -13,8 +13,6 @@
 #include "base/label.h"
 #include "base/safe_text.h"
 
-#define SECOND 1000000000ull
-
 /* The lines go to a file, or are refused. */
 static bool write_file(void *path, const char *line, size_t size)
 {

@@ -9,8 +9,6 @@
 #include "unit.h"
 #include "faults/prove/parts.h"
 
-#define SECOND 1000000000ull
-
 static struct fault_pairs p; /* of the test that runs */
 
 AFTER_EACH()

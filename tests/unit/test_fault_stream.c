@@ -8,8 +8,6 @@
 #include "faults/prove/parts.h"
 #include "sinks/event_log.h"
 
-#define SECOND 1000000000ull
-#define MS 1000000ull
 #define XID_79 "NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus."
 #define XID_31 "NVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 00000008, MMU Fault"
 
@@ -1357,12 +1355,6 @@ static const char *next_line(void)
 {
 	assert_true(w->lines_read < w->line_count);
 	return w->lines[w->lines_read++];
-}
-
-static void assert_has(const char *line, const char *part)
-{
-	if (!strstr(line, part))
-		fail_msg("no %s in: %s", part, line);
 }
 
 static void pcie_error(const char *severity)

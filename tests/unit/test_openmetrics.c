@@ -9,6 +9,7 @@
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
 #include "sinks/metrics_writer.h"
+#include "snapshot.h"
 #include "version.h"
 
 #define MAX_LABELS 8
@@ -16,12 +17,6 @@
 static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMETHEUS };
 
 /* ---- snapshots ---- */
-
-static void record(struct time_histogram *h, uint64_t ns)
-{
-	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
-	h->sum_ns += ns;
-}
 
 /* One call, whose total is what its phases add up to. */
 static void add_call(struct rpc_op *op, uint64_t *seed)
@@ -33,10 +28,10 @@ static void add_call(struct rpc_op *op, uint64_t *seed)
 
 		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 		ns = (*seed >> 24) >> (*seed >> 18 & 63);
-		record(&op->phase[p], ns);
+		histogram_record(&op->phase[p], 1, ns);
 		total += ns;
 	}
-	record(&op->total, total);
+	histogram_record(&op->total, 1, total);
 }
 
 static void add_kernel_events(struct snapshot *s)
@@ -685,9 +680,9 @@ TEST(a_value_is_counted_where_it_is_at_most_le)
 			struct rpc_op *op = snapshot_op(&s.calls, "nas", "READ");
 
 			assert_non_null(op);
-			record(&op->total, ns);
+			histogram_record(&op->total, 1, ns);
 			for (int p = 0; p < RPC_PHASES; p++)
-				record(&op->phase[p], ns);
+				histogram_record(&op->phase[p], 1, ns);
 			assert_counted((double)ns / 1e9, NULL, NULL);
 		}
 	for (uint32_t depth = 0; depth < 300; depth++) {

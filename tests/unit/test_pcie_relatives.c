@@ -7,7 +7,6 @@
 #include "unit.h"
 #include "faults/recognise/recognise.h"
 
-#define SECOND 1000000000ull
 #define T0 (10000 * SECOND)
 
 /* The member of an Xid (or error, 0) at @time_ns; valid until the next call. */

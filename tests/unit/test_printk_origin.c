@@ -10,8 +10,6 @@
 #include "made_up_tree.h"
 #include "faults/prove/parts.h"
 
-#define SECOND 1000000000ull
-
 #define KALLSYMS                                  \
 	"ffffffff81000000 T _stext\n"             \
 	"ffffffff81001000 t printk_sprint\n"      \

@@ -10,11 +10,8 @@
 #include "snapshot.h"
 
 #define SERVER "nas"
-#define MS UINT64_C(1000000)
-#define SECOND UINT64_C(1000000000)
 #define CALLERS 512
 
-static struct snapshot before, now;
 static struct limit_sums sums;
 static struct verdict verdict;
 static double cpu_waiting; /* share of the time in which a task waits for a CPU */
@@ -48,8 +45,6 @@ struct setup {
 
 AFTER_EACH()
 {
-	snapshot_free(&before);
-	snapshot_free(&now);
 	limit_sums_free(&sums);
 	cpu_waiting = 0;
 }
@@ -57,12 +52,6 @@ AFTER_EACH()
 BEFORE_EACH()
 {
 	before.time_ns = 1; /* 0 is no snapshot */
-}
-
-static void record(struct time_histogram *h, uint64_t ns)
-{
-	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
-	h->sum_ns += ns;
 }
 
 static struct rpc_op *op_of(const char *name)
@@ -100,14 +89,15 @@ static void finish(struct setup *u, unsigned int c)
 	uint64_t waited = u->sent[c] - u->begun[c], rtt = u->at[c] - u->sent[c] - u->finish_ns;
 	uint64_t send = u->send_ns;
 
-	record(&op->total, u->at[c] - u->begun[c]);
+	histogram_record(&op->total, 1, u->at[c] - u->begun[c]);
 	for (int p = 0; p < RPC_PHASES; p++)
-		record(&op->phase[p], p == (int)u->waits    ? waited :
-				      p == RPC_PHASE_SEND   ? send :
-				      p == RPC_PHASE_SETUP  ? u->setup_ns :
-				      p == RPC_PHASE_RTT    ? rtt - send - u->setup_ns :
-				      p == RPC_PHASE_FINISH ? u->finish_ns :
-							      0);
+		histogram_record(&op->phase[p], 1,
+				 p == (int)u->waits    ? waited :
+				 p == RPC_PHASE_SEND   ? send :
+				 p == RPC_PHASE_SETUP  ? u->setup_ns :
+				 p == RPC_PHASE_RTT    ? rtt - send - u->setup_ns :
+				 p == RPC_PHASE_FINISH ? u->finish_ns :
+							 0);
 	op->received_bytes += u->bytes;
 	s->depth[RPC_QUEUE_PENDING].sum += u->in_use - 1;
 	s->depth[RPC_QUEUE_PENDING].bucket[0]++;
@@ -542,9 +532,9 @@ static void assert_phase_is(enum rpc_phase phase, enum bound bound)
 	struct rpc_op *op = op_of("WRITE");
 
 	for (int i = 0; i < 100; i++) {
-		record(&op->total, 100 * MS);
-		record(&op->phase[phase], 90 * MS);
-		record(&op->phase[RPC_PHASE_RTT], 10 * MS);
+		histogram_record(&op->total, 1, 100 * MS);
+		histogram_record(&op->phase[phase], 1, 90 * MS);
+		histogram_record(&op->phase[RPC_PHASE_RTT], 1, 10 * MS);
 	}
 	server();
 	end_interval(SECOND);

@@ -25,8 +25,6 @@
 #include "base/clock.h"
 #include "writer/writer.h"
 
-#define SECOND 1000000000ull
-
 static const struct writer_role replaced = { .option = "--output", .meanwhile = "" };
 static const struct writer_role state_role = { .option = "--state",
 					       .reads = true,

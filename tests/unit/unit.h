@@ -17,6 +17,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* In nanoseconds. */
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+
 static struct CMUnitTest unit_tests[64];
 static size_t unit_test_count, unit_before_count, unit_after_count;
 static void (*unit_before[4])(void), (*unit_after[4])(void);
@@ -63,6 +67,18 @@ static inline void fresh(void)
 		list[list##_count++] = list##number;                      \
 	}                                                                 \
 	static void list##number(void)
+
+static inline void assert_has(const char *whole, const char *part)
+{
+	if (!strstr(whole, part))
+		fail_msg("no \"%s\" in:\n%s", part, whole);
+}
+
+static inline void assert_lacks(const char *whole, const char *part)
+{
+	if (strstr(whole, part))
+		fail_msg("\"%s\" in:\n%s", part, whole);
+}
 
 int main(void)
 {
