@@ -86,12 +86,9 @@ TEST(no_sunrpc_is_nothing_to_fix)
 
 TEST(a_module_without_types)
 {
-	char path[128];
-
 	put_machine();
 	put("/sys/module/sunrpc/taint", "OE\n");
-	snprintf(path, sizeof(path), "%s/sys/kernel/btf/sunrpc", root);
-	unlink(path);
+	unlink("sys/kernel/btf/sunrpc");
 	assert_false(report("5.10.0-test", false));
 	assert_has(text, "out of tree");
 	assert_has(text, "source   tracepoints: ");
@@ -106,12 +103,10 @@ TEST(a_module_without_types)
 TEST(the_way_to_a_file_of_types_names_this_build)
 {
 	struct btf *types = btf__new_empty();
-	char path[128];
 
 	put_machine();
 	put("/sys/module/sunrpc/taint", "OE\n");
-	snprintf(path, sizeof(path), "%s/sys/kernel/btf/sunrpc", root);
-	unlink(path);
+	unlink("sys/kernel/btf/sunrpc");
 	load_module();
 	assert_false(report("6.1.0-test", false));
 	assert_has(text, "install -D -m 644 sunrpc.ko " PLACE " && pahole -J --btf_base "

@@ -150,6 +150,15 @@ TEST(a_transports_entry_is_for_the_next_one_of_its_server)
 
 static const struct rpc_xprt_ref *other_ref;
 
+/* Lets this happen at the @moment of what follows, counted from 1. */
+static void happens_at(unsigned int moment, void (*what)(void))
+{
+	other_ref = NULL;
+	steps = 0;
+	meanwhile_at = moment;
+	meanwhile = what;
+}
+
 static void another_cpu(void)
 {
 	other_ref = xprt_get(&kernel_xprt[1]);
@@ -168,10 +177,7 @@ TEST(two_transports_that_come_at_once_have_an_entry_each)
 			xprt_get(connect_to(i, 0));
 		xprt_destroy(&kernel_xprt[0]);
 		xprt_destroy(&kernel_xprt[1]);
-		other_ref = NULL;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = another_cpu;
+		happens_at(k, another_cpu);
 		ref = xprt_get(&kernel_xprt[0]);
 		if (!other_ref)
 			break;
@@ -194,10 +200,7 @@ TEST(a_transport_that_two_cpus_find_has_one_entry)
 
 		fresh();
 		connect_to(0, 0);
-		other_ref = NULL;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = the_same_on_another_cpu;
+		happens_at(k, the_same_on_another_cpu);
 		ref = xprt_get(&kernel_xprt[0]);
 		if (!other_ref)
 			break;
@@ -231,10 +234,7 @@ TEST(a_server_that_two_cpus_find_takes_one_number)
 		fresh();
 		connect_to(0, 0);
 		connect_to(1, 0);
-		other_ref = NULL;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = another_cpu;
+		happens_at(k, another_cpu);
 		server = xprt_get(&kernel_xprt[0])->server;
 		if (!other_ref)
 			break;
@@ -260,9 +260,7 @@ TEST(an_op_that_two_cpus_find_takes_one_number)
 		fresh();
 		xprt = connect_to(0, 0);
 		other_called = false;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = the_same_call_on_another_cpu;
+		happens_at(k, the_same_call_on_another_cpu);
 		call_op(xprt, &read_op, 0);
 		if (!other_called)
 			break;
@@ -350,9 +348,7 @@ static void assert_never_wrong(void (*change)(void))
 		xprt->recv_queue.rb_node = &oldest.rqst.rq_recv;
 		xprt->xid = 50;
 		args[1] = (__u64)xprt;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = change;
+		happens_at(k, change);
 		rpc_probe(args);
 		if (steps < k)
 			break;
