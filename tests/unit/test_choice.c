@@ -264,7 +264,6 @@ TEST(a_file_of_types_is_found_at_the_modules_place)
 {
 	struct btf *types = btf__new_empty();
 	struct rpc_offer f;
-	char path[300];
 
 	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	put("/sys/module/sunrpc/initstate", "live\n");
@@ -284,8 +283,7 @@ TEST(a_file_of_types_is_found_at_the_modules_place)
 			    "not that of the loaded module: it is another build");
 	/* A file that the option names comes before, also where the kernel has the types. */
 	put_module("/mine", NOTE, types);
-	snprintf(path, sizeof(path), "%s/mine", root);
-	rpc_offer_look(&f, root, path);
+	rpc_offer_look(&f, root, formatted("%s/mine", root));
 	assert_int_equal(f.types_file, TYPES_FILE_GOOD);
 	put("/sys/kernel/btf/sunrpc", "");
 	assert_int_equal(look().types_file, TYPES_FILE_NONE);
@@ -326,7 +324,6 @@ TEST(test_built_in)
 TEST(test_tracefs_places)
 {
 	struct rpc_offer f;
-	char path[128];
 
 	mkdir("sys", 0755);
 	mkdir("sys/kernel", 0755);
@@ -335,6 +332,5 @@ TEST(test_tracefs_places)
 	put("/sys/kernel/debug/tracing/instances/x", "");
 	f = look();
 	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
-	snprintf(path, sizeof(path), "%s/sys/kernel/debug/tracing", root);
-	assert_string_equal(f.tracefs_path, path);
+	assert_string_equal(f.tracefs_path, formatted("%s/sys/kernel/debug/tracing", root));
 }

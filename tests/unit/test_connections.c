@@ -60,11 +60,9 @@ static void judge(void)
 /* Seven have a thousand replies each, after 40 ms. */
 static void add_eight(uint64_t slow_replies, uint64_t slow_us)
 {
-	char name[16];
-
 	for (int i = 0; i < 8; i++) {
-		snprintf(name, sizeof(name), "tcp/%d", i);
-		add(&now, "nas", name, i == 3 ? slow_replies : 1000, i == 3 ? slow_us : 40000);
+		add(&now, "nas", formatted("tcp/%d", i), i == 3 ? slow_replies : 1000,
+		    i == 3 ? slow_us : 40000);
 	}
 	add(&now, "other", "tcp/0", 100000, 1);
 }

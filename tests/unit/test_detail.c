@@ -43,10 +43,8 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 	}
 	for (unsigned int t = 0; t < transports; t++) {
 		struct rpc_transport_state *state;
-		char transport[16];
 
-		snprintf(transport, sizeof(transport), "tcp/%u", t);
-		state = snapshot_transport(&s->calls, name, transport);
+		state = snapshot_transport(&s->calls, name, formatted("tcp/%u", t));
 		state->alive = true;
 		strcpy(state->remote.address, "10.0.0.1");
 	}
@@ -71,10 +69,7 @@ static struct snapshot node(unsigned int servers, unsigned int transports)
 	struct snapshot s = { .calls.source = RPC_SOURCE_BTF, .faults.gpu_watched = true };
 
 	for (unsigned int v = 0; v < servers; v++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "nas-%u.example.com", v);
-		add_server(&s, name, transports);
+		add_server(&s, formatted("nas-%u.example.com", v), transports);
 	}
 	for (size_t i = 0; i < COUNT(s.self.hooks); i++)
 		snapshot_hook(&s.self, op_names[i % OPS], true);
@@ -255,7 +250,7 @@ TEST(coarse_histograms_are_sums_of_fine_ones)
 {
 	struct snapshot s = node(1, 1);
 	struct text t = write_text(&s, DETAIL_OP);
-	char kind[16], phase[16], more[32], le[32];
+	char kind[16], phase[16], le[32];
 	size_t seen = 0;
 
 	for (const char *line = t.all; *line; line = strchr(line, '\n') + 1) {
@@ -273,9 +268,8 @@ TEST(coarse_histograms_are_sums_of_fine_ones)
 			   METRIC_PREFIX "rpc_phase_seconds_bucket{server=\"nas-0.example.com\","
 					 "phase=\"%15[a-z]\"%31[^ ] %lf",
 			   phase, le, &value) == 3) {
-			snprintf(more, sizeof(more), ",phase=\"%s\"", phase);
 			assert_true(value == sum_over_ops(&t, "rpc_op_phase_duration_seconds", NULL,
-							  more, le));
+							  formatted(",phase=\"%s\"", phase), le));
 			seen++;
 		}
 	}
@@ -297,15 +291,13 @@ TEST(an_op_belongs_to_one_kind)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct snapshot s = {};
 		struct rpc_op *op = snapshot_op(&s.calls, "nas", cases[i].op);
-		char sample[100];
 		struct text t;
 
 		assert_non_null(op);
 		histogram_record(&op->total, 1, 1000);
 		t = write_text(&s, DETAIL_NODE);
-		snprintf(sample, sizeof(sample), "rpc_seconds_count{server=\"nas\",kind=\"%s\"}",
-			 cases[i].kind);
-		assert_true(value_of(&t, sample) == 1);
+		assert_true(value_of(&t, formatted("rpc_seconds_count{server=\"nas\",kind=\"%s\"}",
+						   cases[i].kind)) == 1);
 		free(t.all);
 		snapshot_free(&s);
 	}
@@ -317,16 +309,14 @@ TEST(a_session_has_a_sample_for_the_first_transport_or_where_it_waited)
 	static const char begin[] = "rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/";
 	struct snapshot s = {};
 	struct text t;
-	char sample[100];
 
 	add_server(&s, "nas", 3);
 	s.calls.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
 	t = write_text(&s, DETAIL_NODE);
 	for (int i = 0; i < 3; i++) {
-		snprintf(sample, sizeof(sample), "%s%d\",limit=\"session\"}", begin, i);
-		assert_true(value_of(&t, sample) == (i ? i == 1 ? -1 : 1.5 : 0));
-		snprintf(sample, sizeof(sample), "%s%d\",limit=\"slot\"}", begin, i);
-		assert_true(value_of(&t, sample) == 0);
+		assert_true(value_of(&t, formatted("%s%d\",limit=\"session\"}", begin, i)) ==
+			    (i ? i == 1 ? -1 : 1.5 : 0));
+		assert_true(value_of(&t, formatted("%s%d\",limit=\"slot\"}", begin, i)) == 0);
 	}
 	free(t.all);
 	snapshot_free(&s);

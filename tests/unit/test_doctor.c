@@ -21,10 +21,7 @@ static bool report(const char *release, bool json)
 /* That the finding @name has this level. */
 static void expect_level(const char *level, const char *name)
 {
-	char line[64];
-
-	snprintf(line, sizeof(line), "\n  %-8s %-20s ", level, name);
-	assert_has(text, line);
+	assert_has(text, formatted("\n  %-8s %-20s ", level, name));
 }
 
 /* A healthy machine, for root. */

@@ -9,22 +9,16 @@
 
 static uint32_t cause(int pid, const char *line)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	put(path, line);
+	put(formatted("/proc/%d/cgroup", pid), line);
 	return fault_cause(root, pid, false);
 }
 
 static void make_group(const char *group, uid_t owner)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs", group);
-	put(path, "");
-	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s", root, group);
+	put(formatted("/sys/fs/cgroup%s/cgroup.procs", group), "");
 	if (!geteuid())
-		assert_int_equal(chown(path, owner, owner), 0);
+		assert_int_equal(chown(formatted("%s/sys/fs/cgroup%s", root, group), owner, owner),
+				 0);
 }
 
 TEST(a_job_is_a_cgroup)

@@ -199,10 +199,8 @@ TEST(the_fullest_state_reads_back)
 		for (unsigned int k = 0; k < FAULT_REPEATS; k++)
 			assert_int_equal(faults_add(f, &like, 1e9 + i + 200 * k), 0);
 		for (unsigned int k = 0; k < 40; k++) {
-			char kind[32];
-
-			snprintf(kind, sizeof(kind), "kind_%u", k);
-			assert_int_equal(faults_add_kernel_event(f, k % 2, kind, like.device, i),
+			assert_int_equal(faults_add_kernel_event(f, k % 2, formatted("kind_%u", k),
+								 like.device, i),
 					 0);
 		}
 		faults_gpu(f, like.device);

@@ -288,11 +288,8 @@ TEST(the_driver_alone)
 /* Whoever had it printed, a text of which no copy can be kept takes no report away. */
 TEST(a_header_without_end_hides_no_fault)
 {
-	char text[400];
-
 	watch_driver();
-	snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00 %0300d): 79, pid=1, name=a", 0);
-	record(text);
+	record(formatted("NVRM: Xid (PCI:0000:c1:00 %0300d): 79, pid=1, name=a", 0));
 	driver_79();
 	assert_one_79();
 	assert_paths(0, 0, 1);
@@ -931,14 +928,11 @@ TEST(a_fault_within_a_text_of_many_messages)
 /* Nor does a flood of texts that the driver does not confirm. */
 TEST(a_flood_without_calls_forges_none)
 {
-	char text[128];
-
 	watch_driver();
 	driver_79();
 	record(XID_31); /* as if a user had cut it out of another message */
 	for (unsigned int i = 0; i < 10 * MAX_WAITING; i++) {
-		snprintf(text, sizeof(text), TMPFS("NVRM: Xid (PCI:0000:c3:00): %u, x"), i);
-		record(text);
+		record(formatted(TMPFS("NVRM: Xid (PCI:0000:c3:00): %u, x"), i));
 	}
 	pass(10 * SECOND);
 	assert_int_equal(total(), 1);
@@ -1167,19 +1161,15 @@ TEST(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says)
 
 TEST(what_is_not_verified_is_bounded)
 {
-	char text[128];
-
 	for (unsigned int i = 0; i < 1000; i++) {
-		snprintf(text, sizeof(text), "x NVRM: Xid (PCI:0000:c1:00): %u, x", i);
-		record(text);
+		record(formatted("x NVRM: Xid (PCI:0000:c1:00): %u, x", i));
 	}
 	assert_int_equal(unverified(), 1000);
 	assert_int_equal(counts->unverified_count, MAX_UNVERIFIED + 1);
 	assert_string_equal(counts->unverified[MAX_UNVERIFIED].gpu, "other");
 	/* Forged records are one series. */
 	for (unsigned int i = 0; i < 1000; i++) {
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:%04x:c1:00): 79, x", i);
-		record_of(1, w->now, text);
+		record_of(1, w->now, formatted("NVRM: Xid (PCI:%04x:c1:00): 79, x", i));
 	}
 	assert_int_equal(events("forged_xid"), 1000);
 	assert_int_equal(counts->kernel_event_count, 1);
@@ -1198,8 +1188,7 @@ TEST(an_sxid_has_details)
 
 	watch_driver();
 	for (int i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text), "%sFatal, Link 48 LTSSM Fault Up", head);
-		record(text);
+		record(formatted("%sFatal, Link 48 LTSSM Fault Up", head));
 		for (int d = 0; d < 2; d++) {
 			snprintf(text, sizeof(text), "%s%s", head, details[d]);
 			record(text);
@@ -1216,8 +1205,7 @@ TEST(an_sxid_has_details)
 	assert_paths(3, 0, 0);
 	/* A detail that comes before the text of the next fault is not its twin. */
 	driver(true, 20034, "0000:c3:00.0", details[0]);
-	snprintf(text, sizeof(text), "%sFatal, Link 48 LTSSM Fault Up", head);
-	record(text);
+	record(formatted("%sFatal, Link 48 LTSSM Fault Up", head));
 	driver(true, 20034, "0000:c3:00.0", "Fatal, Link 48 LTSSM Fault Up");
 	pass(10 * SECOND);
 	assert_int_equal(total(), 4);

@@ -79,18 +79,16 @@ static void add_file(const char *file, const char *device)
 /* The process @pid with that file open. */
 static void add_process(int pid, const char *file, const char *cgroup)
 {
-	char path[64], folder[100], link[128], whole[300];
+	char folder[100], whole[300];
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	put(path, cgroup);
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	put(path, "python3\n");
+	put(formatted("/proc/%d/cgroup", pid), cgroup);
+	put(formatted("/proc/%d/comm", pid), "python3\n");
 	snprintf(folder, sizeof(folder), "%s/proc/%d/fd", root, pid);
 	mkdir(folder, 0755);
 	snprintf(whole, sizeof(whole), "%s%s", root, file);
 	for (int i = 3; i < 6; i++) {
-		snprintf(link, sizeof(link), "%s/%d", folder, i);
-		assert_int_equal(symlink(i == 4 ? "/dev/null" : whole, link), 0);
+		assert_int_equal(
+			symlink(i == 4 ? "/dev/null" : whole, formatted("%s/%d", folder, i)), 0);
 	}
 }
 

@@ -27,11 +27,9 @@ AFTER_EACH()
 
 static double at(const char *time)
 {
-	char text[40];
 	double seconds;
 
-	snprintf(text, sizeof(text), DAY "%sZ", time);
-	assert_true(time_from_text(text, &seconds));
+	assert_true(time_from_text(formatted(DAY "%sZ", time), &seconds));
 	return seconds;
 }
 

@@ -104,19 +104,17 @@ TEST(what_is_not_safe_in_a_message_is_escaped)
 		"no file '\\x0a<0>xidscope: fine\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae"
 		"\\xff'";
 	struct log log = {};
-	char expected[256], *text;
+	char *text;
 
 	text = written(&log, LOG_LEVEL_WARN, nasty);
-	snprintf(expected, sizeof(expected), "xidscope: warning: %s\n", shown);
-	assert_string_equal(text, expected);
+	assert_string_equal(text, formatted("xidscope: warning: %s\n", shown));
 	free(text);
 	text = written_lines(&log, LOG_LEVEL_INFO, "one", "\x1btwo\n\nfour\r");
 	assert_string_equal(text, "xidscope: one\n\\x1btwo\n\nfour\\x0d\n");
 	free(text);
 	log.format = LOG_JOURNAL;
 	text = written(&log, LOG_LEVEL_WARN, nasty);
-	snprintf(expected, sizeof(expected), "<4>xidscope: warning: %s\n", shown);
-	assert_string_equal(text, expected);
+	assert_string_equal(text, formatted("<4>xidscope: warning: %s\n", shown));
 	free(text);
 	log.format = LOG_JSON;
 	text = written(&log, LOG_LEVEL_WARN, nasty);
@@ -128,15 +126,14 @@ TEST(what_is_not_safe_in_a_message_is_escaped)
 TEST(the_journal_is_known_by_device_and_inode)
 {
 	static const char *const others[] = { "", "x", "1", "1:", ":1", "0:0" };
-	char stream[64];
 	struct stat st;
 
 	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	setenv("JOURNAL_STREAM", stream, 1);
+	setenv("JOURNAL_STREAM", formatted("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino),
+	       1);
 	assert_true(log_is_journal());
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino + 1);
-	setenv("JOURNAL_STREAM", stream, 1);
+	setenv("JOURNAL_STREAM",
+	       formatted("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino + 1), 1);
 	assert_false(log_is_journal());
 	for (size_t i = 0; i < COUNT(others); i++) {
 		setenv("JOURNAL_STREAM", others[i], 1);

@@ -52,10 +52,7 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 	assert_true(f.mounts[2].read_only);
 	assert_int_equal(f.mounts_left_out, 0);
 	for (int i = 0; i < 100; i++) {
-		char path[32];
-
-		snprintf(path, sizeof(path), "/many/%d", i);
-		node_mounts_add(&f, path);
+		node_mounts_add(&f, formatted("/many/%d", i));
 	}
 	assert_int_equal(f.mount_count, NODE_MOUNTS_MAX);
 	assert_int_equal(f.mounts_left_out, 7 + 100 - NODE_MOUNTS_MAX);
@@ -141,7 +138,6 @@ TEST(a_servers_text_begins_no_mount)
 
 TEST(mounts_of_this_machine_are_judged)
 {
-	char path[64];
 	struct node_state f = {};
 	struct stat proc;
 	uint64_t begin;
@@ -157,8 +153,7 @@ TEST(mounts_of_this_machine_are_judged)
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	/* an earlier process still asks */
 	assert_int_equal(stat("/proc", &proc), 0);
-	snprintf(path, sizeof(path), "mount-0:%u", minor(proc.st_dev));
-	lock = open(path, O_RDONLY);
+	lock = open(formatted("mount-0:%u", minor(proc.st_dev)), O_RDONLY);
 	assert_true(lock >= 0);
 	assert_int_equal(flock(lock, LOCK_EX), 0);
 	begin = monotonic_ns();

@@ -34,14 +34,12 @@ TEST(the_mount_of_that_number_counts)
 		{ "", NULL },
 		{ "x - nfs nas:/x rw", NULL },
 	};
-	char mounts[512], source[64];
+	char source[64];
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		snprintf(mounts, sizeof(mounts),
-			 "3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
-			 "136 1 0:9 / /b rw - nfs nas:/other rw\n",
-			 cases[i].line);
-		put("/proc/self/mountinfo", mounts);
+		put("/proc/self/mountinfo", formatted("3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
+						      "136 1 0:9 / /b rw - nfs nas:/other rw\n",
+						      cases[i].line));
 		assert_int_equal(mounts_find_network(root, 36, source, sizeof(source)),
 				 cases[i].source != NULL);
 		if (cases[i].source)

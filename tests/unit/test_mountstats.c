@@ -89,7 +89,6 @@ static uint64_t polled(const char *server)
 
 TEST(what_was_before_is_left_out)
 {
-
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
 	start();
 	assert_int_equal(polled("nas"), 0);
@@ -103,7 +102,6 @@ TEST(what_was_before_is_left_out)
 
 TEST(counters_never_fall)
 {
-
 	MOUNTS();
 	start();
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
@@ -147,7 +145,6 @@ TEST(what_process_1_hides_for_a_while_does_not_count_twice)
 static void polls(unsigned int calls, unsigned int unfinished, unsigned int again, uint64_t resent,
 		  uint64_t sent_bytes)
 {
-
 	behind = unfinished;
 	more = again;
 	MOUNTS({ "nas", 45, 10, calls, 1, 880 });
@@ -162,7 +159,6 @@ static void polls(unsigned int calls, unsigned int unfinished, unsigned int agai
 /* The kernel counts a call before its transmits, and prints without waiting for them. */
 TEST(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing)
 {
-
 	MOUNTS();
 	start();
 	polls(5, 5, 0, 0, 0);
@@ -213,7 +209,6 @@ TEST(the_rest_of_a_source_is_its_bytes_under_its_own_labels)
 
 TEST(connects_of_a_transport_are_those_since_it_exists)
 {
-
 	MOUNTS({ "nas", 45, 10, 100, 3, 880 }, { "nas", 46, 10, 100, 2, 881 });
 	assert_int_equal(mountstats_connects(root, &now), 0);
 	assert_int_equal(now.calls.transport_count, 1);
@@ -223,7 +218,6 @@ TEST(connects_of_a_transport_are_those_since_it_exists)
 
 TEST(a_superblock_counts_once)
 {
-
 	MOUNTS();
 	start();
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
@@ -300,7 +294,6 @@ TEST(ops_without_end_do_not_fill_the_memory)
 
 TEST(figures_are_the_kernels)
 {
-
 	MOUNTS();
 	start();
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
@@ -329,21 +322,18 @@ TEST(figures_are_the_kernels)
 
 static void put_transport(const char *name, const char *address, unsigned int port)
 {
-	char path[128], text[128];
+	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
-	put(path, address);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name), address);
 	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
 		 name);
-	snprintf(text, sizeof(text),
-		 "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
-		 port);
-	put(path, text);
+	put(path,
+	    formatted("max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
+		      port));
 }
 
 TEST(slots_are_those_of_the_mounts_transports)
 {
-
 	MOUNTS();
 	start();
 	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });

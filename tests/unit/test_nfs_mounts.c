@@ -123,14 +123,12 @@ TEST(memory_for_a_long_list_is_given_back)
 
 TEST(long_names_are_cut)
 {
-	char text[2000], name[1001];
+	char name[1001];
 	struct snapshot s;
 
 	memset(name, 'a', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
-	snprintf(text, sizeof(text), "40 22 0:45 / /%s rw - nfs4 b:/x rw,vers=3,addr=1.2.3.4\n",
-		 name);
-	put_mounts(text);
+	put_mounts(formatted("40 22 0:45 / /%s rw - nfs4 b:/x rw,vers=3,addr=1.2.3.4\n", name));
 	s = now();
 	assert_int_equal(s.calls.mount_count, 1);
 	assert_true(strlen(s.calls.mounts[0].mountpoint) < LABEL_SIZE);
@@ -201,17 +199,13 @@ TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 static void put_xprt(const char *name, const char *destination, const char *source,
 		     const char *ports)
 {
-	char path[128], text[256];
+	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
-	put(path, destination);
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/srcaddr", name);
-	put(path, source);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name), destination);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/srcaddr", name), source);
 	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
 		 name);
-	snprintf(text, sizeof(text), "state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n",
-		 ports);
-	put(path, text);
+	put(path, formatted("state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n", ports));
 }
 
 static void assert_transport(const struct rpc_transport_state *t, const char *name,

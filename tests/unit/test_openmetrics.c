@@ -381,7 +381,6 @@ TEST(metadata_come_once_in_order_before_all_samples_of_a_family)
 
 		while (i < end) {
 			enum metric_id id = METRICS;
-			char expected[256];
 			size_t samples = 0;
 
 			/* its first sample shows which one */
@@ -395,17 +394,15 @@ TEST(metadata_come_once_in_order_before_all_samples_of_a_family)
 			const char *suffix =
 				!openmetrics && m->type == METRIC_COUNTER ? "_total" : "";
 
-			snprintf(expected, sizeof(expected), "# TYPE xidscope_%s%s %s", m->name,
-				 suffix, metric_type_names[m->type]);
-			assert_string_equal(t.lines[i++], expected);
+			assert_string_equal(t.lines[i++],
+					    formatted("# TYPE xidscope_%s%s %s", m->name, suffix,
+						      metric_type_names[m->type]));
 			if (openmetrics && m->unit[0]) {
-				snprintf(expected, sizeof(expected), "# UNIT xidscope_%s %s",
-					 m->name, m->unit);
-				assert_string_equal(t.lines[i++], expected);
+				assert_string_equal(t.lines[i++], formatted("# UNIT xidscope_%s %s",
+									    m->name, m->unit));
 			}
-			snprintf(expected, sizeof(expected), "# HELP xidscope_%s%s %s", m->name,
-				 suffix, m->help);
-			assert_string_equal(t.lines[i++], expected);
+			assert_string_equal(t.lines[i++], formatted("# HELP xidscope_%s%s %s",
+								    m->name, suffix, m->help));
 			for (; i < end && is_sample(t.lines[i]); i++, samples++)
 				assert_int_equal(metric_of(read_sample(t.lines[i]).name), id);
 			assert_true(samples > 0);
@@ -942,7 +939,6 @@ TEST(an_xid_with_two_severities_has_one_timestamp_and_its_incidents)
 /* Without the log its families are missing, not 0. */
 TEST(what_is_not_watched_has_no_samples)
 {
-
 	snapshot_gpu(&s.faults, "0000:c1:00.0");
 	write_own();
 	assert_false(has("gpu_fault_reports"));
@@ -1045,11 +1041,8 @@ TEST(the_source_in_force_is_the_one_that_is_1)
 		s.calls.source = source;
 		write_own();
 		for (int each = RPC_SOURCE_BTF; each < RPC_SOURCES; each++) {
-			char name[64];
-
-			snprintf(name, sizeof(name), "rpc_source{source=\"%s\"}",
-				 rpc_source_names[each]);
-			assert_value(name, each == source ? "1" : "0");
+			assert_value(formatted("rpc_source{source=\"%s\"}", rpc_source_names[each]),
+				     each == source ? "1" : "0");
 		}
 	}
 }

@@ -59,10 +59,7 @@ static enum command parse_words(int argc, char **argv)
 
 static void assert_refused(const char *message)
 {
-	char expected[300];
-
-	snprintf(expected, sizeof(expected), "xidscope: %s\n", message);
-	assert_string_equal(err_text, expected);
+	assert_string_equal(err_text, formatted("xidscope: %s\n", message));
 	assert_string_equal(out_text, "");
 }
 
@@ -493,11 +490,10 @@ TEST(help_names_every_command_and_its_options_alone)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *words[] = { (char *)"xidscope", (char *)cases[i].command, (char *)"--help",
 				  NULL };
-		char *swapped[] = { words[0], words[2] + 2, words[1], NULL }, start[40], usage[40];
+		char *swapped[] = { words[0], words[2] + 2, words[1], NULL };
 
 		PARSE(COMMAND_HELP, "help");
-		snprintf(start, sizeof(start), "\n  %s ", cases[i].command);
-		assert_non_null(strstr(out_text, start));
+		assert_non_null(strstr(out_text, formatted("\n  %s ", cases[i].command)));
 		for (char *line = strtok(out_text, "\n"); line; line = strtok(NULL, "\n"))
 			assert_true(strlen(line) <= 80);
 		assert_int_equal(parse_words(3, swapped), COMMAND_HELP);
@@ -505,8 +501,9 @@ TEST(help_names_every_command_and_its_options_alone)
 		assert_int_equal(parse_words(3, words), COMMAND_HELP);
 		assert_int_equal(o.help_of, COMMAND_RUN + i);
 		assert_string_equal(err_text, "");
-		snprintf(usage, sizeof(usage), "Usage: xidscope %s", cases[i].command);
-		assert_ptr_equal(strstr(out_text, usage), out_text);
+		assert_ptr_equal(
+			strstr(out_text, formatted("Usage: xidscope %s", cases[i].command)),
+			out_text);
 		for (const char *const *option = cases[i].options; *option; option++)
 			if (!strstr(out_text, *option))
 				fail_msg("the help of %s has no '%s'", cases[i].command, *option);

@@ -279,11 +279,9 @@ TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 		s.time_ns += 1000000000;
 		s.wall = 1795368827.020 + second * 1.0001;
 		for (int o = 0; o < 10; o++) {
-			char name[16];
 			struct rpc_op *op;
 
-			snprintf(name, sizeof(name), "OP%d", o);
-			op = snapshot_op(&s.calls, "nas-1", name);
+			op = snapshot_op(&s.calls, "nas-1", formatted("OP%d", o));
 			assert_non_null(op);
 			for (int call = 0; call < 200; call++) {
 				uint64_t each[RPC_PHASES] = {}, total = 0;

@@ -121,13 +121,11 @@ TEST(the_summary_names_the_phase_that_took_most)
 {
 	for (unsigned int p = 0; p < RPC_PHASES; p++) {
 		unsigned int other = (p + 1) % RPC_PHASES;
-		char expected[80];
 
 		add_calls_of_4_ms(&now, "nas-1", "READ", 1000, p, other);
 		session(0);
-		snprintf(expected, sizeof(expected), "- Time by phase: 75 %% %s, 25 %% %s.\n",
-			 rpc_phase_names[p], rpc_phase_names[other]);
-		assert_has(summary(), expected);
+		assert_has(summary(), formatted("- Time by phase: 75 %% %s, 25 %% %s.\n",
+						rpc_phase_names[p], rpc_phase_names[other]));
 		snapshot_free(&now);
 	}
 }
@@ -341,12 +339,9 @@ TEST(the_summary_names_slow_and_stuck_connections)
 /* A server that has stopped: each of its connections is stuck. */
 TEST(many_bad_connections_are_summed_up)
 {
-	char name[16];
-
 	add_calls_of_4_ms(&now, "nas-1", "READ", 0, RPC_PHASE_RTT, RPC_PHASE_SETUP);
 	for (uint32_t i = 0; i < 16; i++) {
-		snprintf(name, sizeof(name), "tcp/%u", i);
-		add_connection(&now, name, 800 + i, 0, 0)->oldest_ns = 9000 * MS;
+		add_connection(&now, formatted("tcp/%u", i), 800 + i, 0, 0)->oldest_ns = 9000 * MS;
 	}
 	session(0);
 	assert_has(summary(), "- Stuck connection to nas-1: tcp/");
@@ -362,15 +357,13 @@ TEST(the_summary_names_the_failed_gpu_and_what_to_do)
 	const struct fault sxid = {
 		.device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal"
 	};
-	char expected[400];
 
 	snapshot_fault(&now.faults, &xid)->count = 1;
 	snapshot_fault(&now.faults, &sxid)->count = 2;
 	session(0);
 	assert_has(summary(), "- No NFS call ended.\n");
-	snprintf(expected, sizeof(expected), "- GPU 0000:c1:00.0: Xid 79 (fatal), 1 time. %s\n",
-		 xid_action_advice("restart_bm"));
-	assert_has(summary(), expected);
+	assert_has(summary(), formatted("- GPU 0000:c1:00.0: Xid 79 (fatal), 1 time. %s\n",
+					xid_action_advice("restart_bm")));
 	assert_has(summary(), "- NVSwitch 0000:05:00.0: SXid 20034 (fatal), 2 times.\n");
 	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 79: 1 (fatal) ");
 	assert_lacks(text, "No GPU");

@@ -183,11 +183,8 @@ TEST(the_waits_of_a_task_that_has_ended_are_not_the_next_ones)
 
 TEST(servers_that_do_not_fit_are_counted)
 {
-	char address[16];
-
 	for (__u32 i = 0; i < RPC_MAX_SERVERS + 2; i++) {
-		snprintf(address, sizeof(address), "10.0.0.%u", i);
-		mounted(i, address);
+		mounted(i, formatted("10.0.0.%u", i));
 		called(i, 1);
 	}
 	assert_int_equal(rpc_dropped[RPC_DROP_SERVER], 2);

@@ -200,12 +200,10 @@ TEST(a_line_is_one_line)
 {
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		FILE *out = text_begin();
-		char expected[128];
 
 		safe_line(out, "<%s> %d", cases[i].text, 5);
 		text_end(out);
-		snprintf(expected, sizeof(expected), "<%s> 5\n", cases[i].shown);
-		assert_string_equal(text, expected);
+		assert_string_equal(text, formatted("<%s> 5\n", cases[i].shown));
 	}
 }
 

@@ -62,11 +62,9 @@ AFTER_EACH()
 static pid_t child(void)
 {
 	pid_t pid = 0, next;
-	char path[64];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	file = fopen(path, "r");
+	file = fopen(formatted("/proc/self/task/%d/children", getpid()), "r");
 	assert_non_null(file);
 	while (fscanf(file, "%d", &next) == 1)
 		pid = next;
@@ -77,11 +75,10 @@ static pid_t child(void)
 
 static char state_of(pid_t pid)
 {
-	char path[64], state = 0;
+	char state = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
+	file = fopen(formatted("/proc/%d/stat", pid), "r");
 	if (!file)
 		return 0;
 	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
@@ -328,13 +325,12 @@ TEST(the_process_ends_with_the_agent)
 /* How many descriptors of @pid are not what it is to have. */
 static int strange_descriptors(pid_t pid)
 {
-	char path[64], target[256];
+	char target[256];
 	int strange = 0;
 	ssize_t n;
 
 	for (int fd = 0; fd < 64; fd++) {
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-		n = readlink(path, target, sizeof(target) - 1);
+		n = readlink(formatted("/proc/%d/fd/%d", pid, fd), target, sizeof(target) - 1);
 		if (n < 0)
 			continue;
 		target[n] = 0;
@@ -680,13 +676,12 @@ TEST(a_lock_that_is_soon_released_is_waited_for)
 
 TEST(a_process_is_named_by_what_it_writes)
 {
-	char path[64], name[32] = "";
+	char name[32] = "";
 	struct writer w;
 	FILE *comm;
 
 	start(&w, &state_role, "state");
-	snprintf(path, sizeof(path), "/proc/%d/comm", child());
-	comm = fopen(path, "r");
+	comm = fopen(formatted("/proc/%d/comm", child()), "r");
 	assert_non_null(comm);
 	assert_non_null(fgets(name, sizeof(name), comm));
 	fclose(comm);

@@ -27,13 +27,9 @@ static struct xid_line first(const char *text)
 	return next(text, strlen(text), &offset);
 }
 
-/* Of a text that is valid until the next call. */
 static struct xid_line joined(const char *head, const char *rest)
 {
-	static char text[200];
-
-	snprintf(text, sizeof(text), "%s%s", head, rest);
-	return first(text);
+	return first(formatted("%s%s", head, rest));
 }
 
 #define XID(rest) joined("NVRM: Xid (PCI:0018:01:00): ", rest)
@@ -76,11 +72,9 @@ TEST(address_is_named_as_sysfs_does)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[80];
 		struct xid_line line;
 
-		snprintf(text, sizeof(text), "NVRM: Xid (%s): 79, gone", cases[i].printed);
-		line = first(text);
+		line = first(formatted("NVRM: Xid (%s): 79, gone", cases[i].printed));
 		assert_int_equal(line.kind, XID_LINE_XID);
 		assert_string_equal(line.pci, cases[i].sysfs);
 		assert_int_equal(line.code, 79);
@@ -218,13 +212,12 @@ TEST(long_process_name_is_cut_to_fit)
 	const size_t longest = sizeof(first("").process) - 1;
 
 	for (size_t len = longest - 1; len < longest + 3; len++) {
-		char name[128] = "", text[200];
+		char name[128] = "";
 		struct xid_line line;
 
 		memset(name, 'p', len);
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): 31, pid=1, name=%s, end",
-			 name);
-		line = first(text);
+		line = first(
+			formatted("NVRM: Xid (PCI:0000:c1:00): 31, pid=1, name=%s, end", name));
 		assert_int_equal(strlen(line.process), len < longest ? len : longest);
 		assert_int_equal(line.fatality, XID_FATALITY_UNSTATED);
 		assert_message(&line, "end");

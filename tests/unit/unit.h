@@ -68,6 +68,20 @@ static inline void fresh(void)
 	}                                                                 \
 	static void list##number(void)
 
+/* As printf() prints it, valid until the 8th call after it. */
+__attribute__((format(printf, 1, 2))) static inline const char *formatted(const char *format, ...)
+{
+	static char texts[8][8192];
+	static unsigned int next;
+	char *text = texts[next++ % COUNT(texts)];
+	va_list args;
+
+	va_start(args, format);
+	assert_in_range(vsnprintf(text, sizeof(texts[0]), format, args), 0, sizeof(texts[0]) - 1);
+	va_end(args);
+	return text;
+}
+
 static inline void assert_has(const char *whole, const char *part)
 {
 	if (!strstr(whole, part))
