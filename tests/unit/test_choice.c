@@ -153,7 +153,7 @@ TEST(test_out_of_tree_fix)
 	f.sunrpc_btf = false;
 	f.out_of_tree = true;
 	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_non_null(strstr(find(&c, "sunrpc_types")->fix, "debug information and a build id"));
+	assert_has(find(&c, "sunrpc_types")->fix, "debug information and a build id");
 	strcpy(f.types_fix, "pahole");
 	source_choose(&c, &f, RPC_SOURCES_ALL);
 	assert_string_equal(find(&c, "sunrpc_types")->fix, "pahole");

@@ -1390,7 +1390,7 @@ TEST(an_event_has_how_it_was_reported)
 	assert_has(line, "\"printed_by\":\"writer\",\"seen_by\":\"text\"");
 	assert_has(line,
 		   "\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]");
-	assert_null(strstr(line, "replayed"));
+	assert_lacks(line, "replayed");
 	assert_has(next_line(), "\"replayed\":true");
 }
 

@@ -119,14 +119,14 @@ TEST(who_holds_a_gpu)
 	add_process(23, "/dev/nvidiactl", "0::/system.slice/slurmstepd.scope/job_9/step_0\n");
 	add_process(24, "/run/rootfs/dev/nvidia3", "7:cpu:/kubepods/pod" UID "/x\n");
 	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 - \"held_by\":["));
-	assert_non_null(strstr(text, "\"job\":\"7\",\"pid\":2"));
-	assert_non_null(strstr(text, "\"comm\":\"python3\",\"processes\":2}"));
-	assert_non_null(strstr(text, "\"pod\":\"" UID "\""));
-	assert_null(strstr(text, "\"8\""));
-	assert_null(strstr(text, "\"9\""));
-	assert_null(strstr(text, "d1:00.0"));
-	assert_null(strstr(text, "holders_"));
+	assert_has(text, "0000:c1:00.0 3 - \"held_by\":[");
+	assert_has(text, "\"job\":\"7\",\"pid\":2");
+	assert_has(text, "\"comm\":\"python3\",\"processes\":2}");
+	assert_has(text, "\"pod\":\"" UID "\"");
+	assert_lacks(text, "\"8\"");
+	assert_lacks(text, "\"9\"");
+	assert_lacks(text, "d1:00.0");
+	assert_lacks(text, "holders_");
 }
 
 /* Files of that name, the device of another driver bound over one, and a path that was not opened. */
@@ -149,11 +149,11 @@ TEST(only_the_drivers_device_is_held)
 		put(path, "pos:\t0\nflags:\t010000000\nmnt_id:\t27\n");
 	}
 	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 GPU-x \"held_by\":[]"));
+	assert_has(text, "0000:c1:00.0 3 GPU-x \"held_by\":[]");
 	put("/proc/22/fdinfo/3", "pos:\t0\nflags:\t0100002\nmnt_id:\t27\n");
 	memset(text, 0, sizeof(text));
 	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "\"held_by\":[{\"cgroup\":\"/path\""));
+	assert_has(text, "\"held_by\":[{\"cgroup\":\"/path\"");
 }
 
 #define GPU "GPU-eaf23aa1-4d3d-596c-da66-b86b0e5db584"
@@ -168,15 +168,15 @@ TEST(what_is_known_is_not_read_again)
 	put(INFORMATION, "Device Minor: 4\n");
 	add_process(20, "/dev/nvidia3", "0::/a\n");
 	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{\"cgroup\":\"/a\""));
-	assert_null(strstr(text, "0000:c1:00.0 4"));
+	assert_has(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{\"cgroup\":\"/a\"");
+	assert_lacks(text, "0000:c1:00.0 4");
 	/* Without its UUID it is: the driver may have it now. */
 	*minors.list[0].uuid = 0;
 	put(INFORMATION, "GPU UUID: \t " GPU "\nDevice Minor: \t 3\n");
 	memset(text, 0, sizeof(text));
 	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 - \"held_by\":[{"));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{"));
+	assert_has(text, "0000:c1:00.0 3 - \"held_by\":[{");
+	assert_has(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{");
 }
 
 /* The file as drivers 410 to 590 have it. */

@@ -69,7 +69,7 @@ static void assert_gap(size_t n, double from, double to, const char *word)
 	assert_true(n < h.gap_count);
 	assert_true(h.gaps[n].from == from || fabs(h.gaps[n].from - from) < 0.01);
 	assert_true(h.gaps[n].to == to || fabs(h.gaps[n].to - to) < 0.01);
-	assert_non_null(strstr(h.gaps[n].reason, word));
+	assert_has(h.gaps[n].reason, word);
 }
 
 TEST(a_log_without_gaps_has_none)

@@ -118,8 +118,8 @@ TEST(what_is_not_safe_in_a_message_is_escaped)
 	free(text);
 	log.format = LOG_JSON;
 	text = written(&log, LOG_LEVEL_WARN, nasty);
-	assert_non_null(strstr(
-		text, "\"no file '\\u000a<0>xidscope: fine\\u001b[2J\\u009b\\u202e\\\\xff'\"}\n"));
+	assert_has(text,
+		   "\"no file '\\u000a<0>xidscope: fine\\u001b[2J\\u009b\\u202e\\\\xff'\"}\n");
 	free(text);
 }
 
@@ -155,7 +155,7 @@ TEST(debug_messages_are_shown_only_when_verbose)
 			assert_int_equal(*text != 0, verbose);
 			free(text);
 			text = written(&log, LOG_LEVEL_INFO, "detail");
-			assert_non_null(strstr(text, "detail"));
+			assert_has(text, "detail");
 			free(text);
 		}
 }
@@ -184,7 +184,7 @@ TEST(json_messages_are_one_object_on_one_line)
 				    "\"line 1\\u000aline \\\"2\\\" \\\\ \\\\xff\\u0001\"}\n");
 		free(text);
 		text = written_lines(&log, LOG_LEVEL_INFO, "one", "two\n");
-		assert_non_null(strstr(text, "\"one\\u000atwo\\u000a\"}\n"));
+		assert_has(text, "\"one\\u000atwo\\u000a\"}\n");
 		free(text);
 	}
 }

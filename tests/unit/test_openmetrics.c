@@ -445,7 +445,7 @@ TEST(the_table_is_fit_for_the_format)
 		assert_null(strpbrk(metrics[m].help, "\\\n\""));
 		assert_int_equal(metrics[m].help[strlen(metrics[m].help) - 1], '.');
 		assert_int_equal(strspn(metrics[m].name, "abcdefghijklmnopqrstuvwxyz_"), name);
-		assert_null(strstr(metrics[m].name, "_total"));
+		assert_lacks(metrics[m].name, "_total");
 		for (int n = 0; n < m; n++)
 			assert_string_not_equal(metrics[m].name, metrics[n].name);
 	}
@@ -618,11 +618,11 @@ static bool next_histogram(const struct text *in, size_t *i, struct read_histogr
 		h->cumulative[h->count++] = strtoull(sample->value, &rest, 10);
 		assert_int_equal(*rest, 0); /* an integer */
 	}
-	assert_non_null(strstr(sample->name, "_count"));
+	assert_has(sample->name, "_count");
 	h->total = strtoull(sample->value, &rest, 10);
 	assert_int_equal(*rest, 0);
 	sample++;
-	assert_non_null(strstr(sample->name, "_sum"));
+	assert_has(sample->name, "_sum");
 	strcpy(h->sum, sample->value);
 	*i = (size_t)(sample + 1 - in->samples);
 	return true;
@@ -790,8 +790,8 @@ TEST(label_values_are_escaped_and_read_back)
 	size_t seen = 0;
 
 	for (size_t f = 0; f < COUNT(formats); f++) {
-		assert_non_null(strstr(
-			texts[f].all, "server=\"a\\\"quoted\\\\back\\\\x0anew line caf\xc3\xa9\""));
+		assert_has(texts[f].all,
+			   "server=\"a\\\"quoted\\\\back\\\\x0anew line caf\xc3\xa9\"");
 		for (size_t i = 0; i < texts[f].sample_count; i++) {
 			const char *server = label_of(&texts[f].samples[i], "server");
 
@@ -996,7 +996,7 @@ TEST(an_unknown_fact_has_no_samples)
 			      RPC_FACT_BIT(RPC_FACT_DEPTH_MAX + q) |
 			      RPC_FACT_BIT(RPC_FACT_OLDEST + q));
 		snprintf(name, sizeof(name), "queue=\"%s\"", rpc_queue_names[q]);
-		assert_non_null(strstr(all.all, name));
+		assert_has(all.all, name);
 		assert_false(has(name));
 	}
 	write_without(RPC_ALL_FACTS);

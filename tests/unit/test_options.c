@@ -493,7 +493,7 @@ TEST(help_names_every_command_and_its_options_alone)
 		char *swapped[] = { words[0], words[2] + 2, words[1], NULL };
 
 		PARSE(COMMAND_HELP, "help");
-		assert_non_null(strstr(out_text, formatted("\n  %s ", cases[i].command)));
+		assert_has(out_text, formatted("\n  %s ", cases[i].command));
 		for (char *line = strtok(out_text, "\n"); line; line = strtok(NULL, "\n"))
 			assert_true(strlen(line) <= 80);
 		assert_int_equal(parse_words(3, swapped), COMMAND_HELP);

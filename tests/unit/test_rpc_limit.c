@@ -128,12 +128,12 @@ TEST(an_episode_is_counted_and_logged_once)
 	save(SERVER, 2048);
 	assert_has(text,
 		   "xidscope_checkpoint_episode_bytes_count{server=\"nas\",kind=\"save\"} 2\n");
-	assert_non_null(strstr(event_lines, "\"kind\":\"checkpoint_episode\""));
-	assert_non_null(strstr(event_lines, "\"device\":\"nas\""));
-	assert_non_null(strstr(event_lines, "\"name\":\"save\""));
-	assert_non_null(strstr(event_lines, "\"bytes\":1073741824"));
-	assert_non_null(strstr(event_lines, "\"bytes\":2147483648"));
-	assert_non_null(strstr(event_lines, "\"bound_by\":\"send\""));
+	assert_has(event_lines, "\"kind\":\"checkpoint_episode\"");
+	assert_has(event_lines, "\"device\":\"nas\"");
+	assert_has(event_lines, "\"name\":\"save\"");
+	assert_has(event_lines, "\"bytes\":1073741824");
+	assert_has(event_lines, "\"bytes\":2147483648");
+	assert_has(event_lines, "\"bound_by\":\"send\"");
 }
 
 TEST(episodes_of_many_servers_count_under_other)

@@ -342,7 +342,7 @@ TEST(each_set_up_has_its_verdict)
 		if (cases[i].value)
 			assert_string_equal(verdict.value, cases[i].value);
 		if (cases[i].sentence)
-			assert_non_null(strstr(verdict.sentence, cases[i].sentence));
+			assert_has(verdict.sentence, cases[i].sentence);
 		if (cases[i].least > 0)
 			assert_true(verdict.gain_at_least == cases[i].least);
 		if (cases[i].most[1] > 0)
@@ -437,7 +437,7 @@ TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 	run(&u, steady);
 	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
 	assert_true(verdict.gain_at_least == 1);
-	assert_non_null(strstr(verdict.sentence, "until the server granted 64"));
+	assert_has(verdict.sentence, "until the server granted 64");
 }
 
 TEST(calls_of_other_sizes_are_not_compared)

@@ -25,6 +25,31 @@ static struct CMUnitTest unit_tests[64];
 static size_t unit_test_count, unit_before_count, unit_after_count;
 static void (*unit_before[4])(void), (*unit_after[4])(void);
 
+static struct unit_text {
+	struct unit_text *before;
+	char text[];
+} * unit_texts;
+
+/* As printf() prints it; valid until the end of the test, or fresh(). */
+__attribute__((format(printf, 1, 2))) static inline const char *formatted(const char *format, ...)
+{
+	struct unit_text *t;
+	va_list args, again;
+	int len;
+
+	va_start(args, format);
+	va_copy(again, args);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	t = malloc(sizeof(*t) + (size_t)len + 1);
+	assert_non_null(t);
+	t->before = unit_texts;
+	unit_texts = t;
+	vsnprintf(t->text, (size_t)len + 1, format, again);
+	va_end(again);
+	return t->text;
+}
+
 static inline int unit_begin(void **state __attribute__((unused)))
 {
 	for (size_t i = 0; i < unit_before_count; i++)
@@ -36,6 +61,12 @@ static inline int unit_end(void **state __attribute__((unused)))
 {
 	for (size_t i = unit_after_count; i--;)
 		unit_after[i]();
+	while (unit_texts) {
+		struct unit_text *before = unit_texts->before;
+
+		free(unit_texts);
+		unit_texts = before;
+	}
 	return 0;
 }
 
@@ -67,20 +98,6 @@ static inline void fresh(void)
 		list[list##_count++] = list##number;                      \
 	}                                                                 \
 	static void list##number(void)
-
-/* As printf() prints it, valid until the 8th call after it. */
-__attribute__((format(printf, 1, 2))) static inline const char *formatted(const char *format, ...)
-{
-	static char texts[8][8192];
-	static unsigned int next;
-	char *text = texts[next++ % COUNT(texts)];
-	va_list args;
-
-	va_start(args, format);
-	assert_in_range(vsnprintf(text, sizeof(texts[0]), format, args), 0, sizeof(texts[0]) - 1);
-	va_end(args);
-	return text;
-}
 
 static inline void assert_has(const char *whole, const char *part)
 {
