@@ -51,17 +51,22 @@ static inline void put(const char *path, const char *text)
 	put_bytes(path, text, strlen(text));
 }
 
-/* Fails unless the file @path has that content, as far as 4 kB. */
+/* What the file @path has, as far as 16 kB; valid until the next call. */
+static inline const char *content_of(const char *path)
+{
+	static char content[16384];
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		fail_msg("%s: %s", path, strerror(errno));
+	content[fread(content, 1, sizeof(content) - 1, file)] = 0;
+	fclose(file);
+	return content;
+}
+
 static inline void assert_content(const char *path, const char *expected)
 {
-	char text[4096] = "";
-	FILE *f = fopen(path, "r");
-
-	if (!f)
-		fail_msg("%s: %s", path, strerror(errno));
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	assert_string_equal(text, expected);
+	assert_string_equal(content_of(path), expected);
 }
 
 /* The types of a kernel with the struct @name. */
