@@ -112,11 +112,40 @@ static void message(const char *text)
 	printk_at(w->now, text);
 }
 
+/* A message of that origin, unlike those that follow. */
+static void message_of(enum printk_origin origin, const char *text)
+{
+	enum printk_origin saved = w->origin;
+
+	w->origin = origin;
+	message(text);
+	w->origin = saved;
+}
+
+static void other_message(const char *text)
+{
+	message_of(PRINTK_ORIGIN_OTHER, text);
+}
+
 /* A message and its record. */
 static void print(const char *text)
 {
 	message(text);
 	record(text);
+}
+
+static void other_print(const char *text)
+{
+	other_message(text);
+	record(text);
+}
+
+/* The hook knows from now on who prints; what follows is a second later. */
+static void know_origins(void)
+{
+	fault_stream_origins(w->stream, w->now - SECOND);
+	record("something else");
+	w->now += SECOND;
 }
 
 static void driver(bool nvswitch, unsigned int code, const char *device, const char *text)
@@ -219,70 +248,58 @@ static void assert_one_79(void)
 
 /* ---- one fault, several ways ---- */
 
-TEST(the_record_alone)
+/* Whatever comes of one fault, it is one fault; and the paths by which it was reported. */
+TEST(one_fault_is_counted_once_however_it_is_reported)
 {
-	record(XID_79);
-	assert_false(waits());
-	assert_one_79();
-	assert_paths(0, 1, 0);
-}
+	/* m: message, r: record, d: driver; w: the driver is watched, u: no longer; 0, 1: so many are counted by now; -: and
+	 * nothing waits; (: the log may still have the record of a message, ): it has lost it; p: no twin comes any more */
+	static const struct {
+		const char *steps;
+		uint64_t both, text, by_driver;
+	} cases[] = {
+		{ "r1-", 0, 1, 0 },
+		{ "m0r1-", 0, 1, 0 },
+		/* The message stands in for its record, but not before it is clear that none comes. */
+		{ "m(0)1", 0, 1, 0 },
+		{ "wmrd", 1, 0, 0 },
+		{ "wmdr", 1, 0, 0 },
+		{ "wdmr", 1, 0, 0 },
+		{ "wrd", 1, 0, 0 },
+		{ "wdr", 1, 0, 0 },
+		{ "wmd()1", 1, 0, 0 },
+		{ "wdm()1", 1, 0, 0 },
+		{ "wd0p1", 0, 0, 1 },
+		{ "wmr1p", 0, 1, 0 },
+		/* The driver has reported and was unloaded before its text was read. */
+		{ "wdur", 1, 0, 0 },
+	};
 
-TEST(message_and_record)
-{
-	message(XID_79);
-	assert_int_equal(total(), 0);
-	record(XID_79);
-	assert_int_equal(total(), 1);
-	assert_false(waits());
-	assert_one_79();
-}
-
-/* The log has lost the record: the message stands in for it, but not before it
- * is clear that no record comes. */
-TEST(the_message_alone)
-{
-	message(XID_79);
-	pass(PRINTK_WAIT_NS - 1);
-	assert_int_equal(total(), 0);
-	pass(1);
-	assert_int_equal(total(), 1);
-	assert_one_79();
-}
-
-TEST(every_order_with_the_driver)
-{
-	/* m: message, r: record, d: driver */
-	static const char *const orders[] = { "mrd", "mdr", "dmr", "rd", "dr", "md", "dm" };
-	for (size_t i = 0; i < COUNT(orders); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		fresh();
-		watch_driver();
-		for (const char *c = orders[i]; *c; c++) {
+		print_message("# %s\n", cases[i].steps);
+		for (const char *c = cases[i].steps; *c; c++) {
 			if (*c == 'm')
 				message(XID_79);
 			else if (*c == 'r')
 				record(XID_79);
-			else
+			else if (*c == 'd')
 				driver_79();
-		}
-		/* The message has no record: it counts in time to be paired. */
-		if (!strchr(orders[i], 'r')) {
-			pass(PRINTK_WAIT_NS);
-			if (total() != 1)
-				fail_msg("%s: %d", orders[i], (int)total());
+			else if (*c == 'w')
+				watch_driver();
+			else if (*c == 'u')
+				w->events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
+			else if (*c == '-')
+				assert_false(waits());
+			else if (*c == '0' || *c == '1')
+				assert_int_equal(total(), *c - '0');
+			else
+				pass(*c == '(' ? PRINTK_WAIT_NS - 1 :
+				     *c == ')' ? 1 :
+						 FAULT_PAIR_WAIT_NS);
 		}
 		assert_one_79();
-		assert_paths(1, 0, 0);
+		assert_paths(cases[i].both, cases[i].text, cases[i].by_driver);
 	}
-}
-
-TEST(the_driver_alone)
-{
-	watch_driver();
-	driver_79();
-	assert_int_equal(total(), 0);
-	pass(FAULT_PAIR_WAIT_NS);
-	assert_one_79();
-	assert_paths(0, 0, 1);
 }
 
 /* Whoever had it printed, a text of which no copy can be kept takes no report away. */
@@ -293,17 +310,6 @@ TEST(a_header_without_end_hides_no_fault)
 	driver_79();
 	assert_one_79();
 	assert_paths(0, 0, 1);
-}
-
-TEST(the_text_alone_though_the_driver_is_watched)
-{
-	watch_driver();
-	print(XID_79);
-	assert_int_equal(total(), 1);
-	assert_paths(0, 0, 0);
-	pass(FAULT_PAIR_WAIT_NS);
-	assert_paths(0, 1, 0);
-	assert_one_79();
 }
 
 /* What was printed before the driver was watched waits for nothing. */
@@ -322,17 +328,6 @@ TEST(a_hook_attached_later)
 	/* A hook on SXids is another. */
 	record("nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48");
 	assert_paths(1, 2, 0);
-}
-
-/* The driver has reported and was unloaded before its text was read. */
-TEST(a_driver_that_has_gone)
-{
-	watch_driver();
-	driver_79();
-	w->events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
-	record(XID_79);
-	assert_one_79();
-	assert_paths(1, 0, 0);
 }
 
 /* ---- records and messages ---- */
@@ -540,14 +535,11 @@ TEST(more_messages_than_may_wait)
 /* A storm of the driver's fills the queue: a user's message takes the place of none. */
 TEST(messages_of_others_crowd_none_of_the_driver)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
-	record("something else");
-	w->now += SECOND;
+	know_origins();
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
 		message(XID_79);
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
-		message(XID_31);
+		other_message(XID_31);
 	assert_int_equal(w->stream->crowded, 0);
 	assert_int_equal(w->stream->others_crowded, MAX_PRINTK_WAITING);
 	assert_int_equal(w->stream->gap_ns, 0);
@@ -570,8 +562,7 @@ TEST(more_messages_than_may_wait_without_a_log)
 
 TEST(a_process_forges_no_fault)
 {
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(XID_79);
+	other_message(XID_79);
 	record_of(1, w->now, XID_79);
 	record_of(1, w->now, XID_31 "\n" XID_31);
 	record_of(3, w->now,
@@ -590,13 +581,11 @@ TEST(a_process_forges_no_fault)
 
 TEST(a_forged_storm_that_the_log_has_lost)
 {
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < MAX_OTHERS_WAITING; i++)
-		message(XID_79);
+		other_message(XID_79);
 	for (int i = 0; i < 20; i++)
 		record_of(1, w->now, XID_79);
 	/* Among them a real one, whose record is lost, too. */
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	message(XID_31);
 	pass(10 * SECOND);
 	assert_int_equal(total(), 1);
@@ -637,21 +626,18 @@ TEST(what_others_print_is_no_fault)
 		"x[7]: segfault at 0 in a\n" XID_79 "[1+2]",
 	};
 
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (size_t i = 0; i < COUNT(texts); i++)
-		print(texts[i]);
-	message(XID_79); /* its record was lost */
+		other_print(texts[i]);
+	other_message(XID_79); /* its record was lost */
 	settle(0, 5);
 	assert_paths(0, 0, 0);
 	/* Nor is it evidence, or a failure, or the name of a GPU. */
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	print(XID_79);
 	pass(10 * SECOND);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(TMPFS("x\n" LOADING));
-	print(LOADING);
-	print("NVRM: RmInitAdapter failed!");
-	print("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	other_print(TMPFS("x\n" LOADING));
+	other_print(LOADING);
+	other_print("NVRM: RmInitAdapter failed!");
+	other_print("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
 	record(TMPFS("x\nwatchdog: BUG: soft lockup - CPU#1 stuck for 23s!"));
 	assert_int_equal(counts->recovery_count, 0);
 	assert_int_equal(counts->gpu_count, 0);
@@ -683,8 +669,7 @@ TEST(the_drivers_calls_count_wherever_they_stand)
 TEST(a_text_that_holds_another)
 {
 	message(XID_79);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(TMPFS(XID_79));
+	other_print(TMPFS(XID_79));
 	assert_int_equal(total(), 0);
 	record(XID_79);
 	assert_one_79();
@@ -719,17 +704,14 @@ TEST(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it)
 	assert_int_equal(events("nvswitch_failed"), 1);
 	fault_stream_origins(w->stream, w->now - SECOND);
 	record(failed);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(failed);
+	other_print(failed);
 	assert_int_equal(events("nvswitch_failed"), 1);
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	print(failed);
 	assert_int_equal(events("nvswitch_failed"), 2);
 }
 
 TEST(the_driver_confirms_a_text_of_unknown_origin)
 {
-	w->origin = PRINTK_ORIGIN_UNKNOWN;
 	watch_driver();
 	/* In either order, and wherever it stands. */
 	record("usb 1-1: " XID_79);
@@ -737,9 +719,8 @@ TEST(the_driver_confirms_a_text_of_unknown_origin)
 	driver_79();
 	driver_79();
 	record(XID_79);
-	pass(10 * SECOND);
+	settle(2, 0);
 	assert_false(waits());
-	assert_counts(2, 0);
 	assert_paths(2, 0, 0);
 	/* What the driver prints after an Xid repeats it, then too. */
 	record(XID_79);
@@ -764,8 +745,7 @@ TEST(the_driver_confirms_a_text_of_unknown_origin)
 	assert_paths(3, 2, 0);
 	fault_stream_reports_expected(w->stream, true);
 	/* It needs no text that is believed. */
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(XID_79);
+	other_print(XID_79);
 	driver_79();
 	pass(10 * SECOND);
 	assert_int_equal(total(), 6);
@@ -801,13 +781,10 @@ TEST(a_record_whose_call_is_missing)
  * and the queue overflow, too, no text becomes the driver's. */
 TEST(a_flood_hides_no_fault_and_forges_none)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
-	record("something else");
-	w->now += SECOND;
+	know_origins();
 	message(XID_31);
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
-		message(XID_79);
+		other_message(XID_79);
 	assert_int_equal(w->stream->crowded, 0);
 	/* Each record is compared with all that wait. */
 	assert_int_equal(w->stream->printk.count, 1 + MAX_OTHERS_WAITING);
@@ -826,13 +803,9 @@ TEST(a_flood_hides_no_fault_and_forges_none)
  * CPU a moment before, leaves records without a message of their own before that of the driver. */
 TEST(a_flood_of_a_process_takes_no_message_of_the_driver)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
-	record("something else");
-	w->now += SECOND;
-	w->origin = PRINTK_ORIGIN_OTHER;
+	know_origins();
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		message(XID_79);
-	w->origin = PRINTK_ORIGIN_DRIVER;
+		other_message(XID_79);
 	message(XID_79);
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
 		record_of(1, w->now, XID_79);
@@ -841,13 +814,11 @@ TEST(a_flood_of_a_process_takes_no_message_of_the_driver)
 	assert_int_equal(unverified(), 0);
 	/* In the order of the hook, not in that of the log. */
 	message(XID_31);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(XID_31);
+	other_message(XID_31);
 	record_of(1, w->now, XID_31);
 	record(XID_31);
 	settle(2, 0);
 	/* What the driver prints in the context of who wrote an unfinished line goes on in that. */
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	message(XID_31);
 	record_of(1, w->now, "x" XID_31);
 	message(NO_START);
@@ -862,11 +833,9 @@ TEST(a_failure_of_the_driver_that_the_log_has_lost)
 {
 	message(NO_START);
 	message("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(NO_START);
-	message("mce: [Hardware Error]: Machine check events logged NVRM");
-	w->origin = PRINTK_ORIGIN_UNKNOWN;
-	message(NO_START);
+	other_message(NO_START);
+	other_message("mce: [Hardware Error]: Machine check events logged NVRM");
+	message_of(PRINTK_ORIGIN_UNKNOWN, NO_START);
 	pass(10 * SECOND);
 	assert_int_equal(events("rm_init_adapter_failed"), 1);
 	assert_int_equal(events("mce"), 0);
@@ -880,10 +849,8 @@ TEST(a_failure_of_the_driver_within_a_text_of_a_user)
 {
 	fault_stream_origins(w->stream, w->now - SECOND);
 	w->now += SECOND;
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		message(TMPFS(NO_START));
-	w->origin = PRINTK_ORIGIN_DRIVER;
+		other_message(TMPFS(NO_START));
 	message(NO_START);
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
 		record(TMPFS(NO_START));
@@ -912,12 +879,10 @@ TEST(a_fault_within_a_text_of_many_messages)
 	char text[1024] = "";
 	fault_stream_origins(w->stream, w->now - SECOND);
 	w->now += SECOND;
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (size_t i = 0; i < MAX_PRINTK_PIECES; i++) {
-		message(TMPFS("NVRM"));
+		other_message(TMPFS("NVRM"));
 		strcat(text, TMPFS("NVRM"));
 	}
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	message(XID_79);
 	record(strcat(text, XID_79));
 	record(XID_79);
@@ -1112,8 +1077,7 @@ TEST(a_fault_after_a_recovery_stays_open)
 TEST(a_user_does_not_set_the_logs_clock)
 {
 	fault_stream_origins(w->stream, w->now - 100 * SECOND);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(TMPFS(XID_31));
+	other_message(TMPFS(XID_31));
 	fault_stream_gap(w->stream, w->now);
 	w->now += SECOND;
 	record_of(0, w->now - 2 * SECOND, TMPFS(XID_31));
