@@ -24,7 +24,7 @@ struct setup {
 	enum rpc_phase waits; /* what waiting for slots is */
 	const char *op, *protocol; /* NULL: tcp */
 	uint64_t bytes;
-	/* State. @at: when the caller's present step ends. */
+	/* State, which a set-up that goes on keeps. @at: when the caller's present step ends. */
 	enum { THINKS, WAITS, SERVED } step[CALLERS];
 	uint64_t at[CALLERS], begun[CALLERS], sent[CALLERS], served_ns[CALLERS];
 	uint64_t queue[CALLERS]; /* order of arrival */
@@ -274,6 +274,7 @@ static const struct {
 	uint32_t wanted; /* session slots */
 	double cpu_waiting;
 	uint64_t unknown;
+	bool goes_on; /* from the case before */
 } cases[] = {
 	{ "calls in flight varied, and answers took as long", SETUP(4, 500, 20 * MS, "READ", .bytes = 4096), {
 	  VARIED }, BOUND_SLOT, CONFIDENCE_HIGH, .setting = TCP_SLOTS, .gain = 1.5 },
@@ -315,6 +316,25 @@ static const struct {
 	  CONFIDENCE_LOW, .cpu_waiting = 1 },
 	{ "a few calls", SETUP(64, 8, MS, "GETATTR", .think_ns = 100 * MS), { 1, 1, 1 }, BOUND_NONE,
 	  CONFIDENCE_HIGH, .setting = NULL },
+	/* One call at a time that takes 2 ms, of which the client has most: it is short of CPU time if tasks wait for it. */
+	{ "few tasks wait for a CPU", SETUP(64, 64, MS / 2, "READ", .finish_ns = MS * 3 / 2), { 1, 1, 1 },
+	  BOUND_APPLICATION, CONFIDENCE_MEDIUM, .setting = NULL, .cpu_waiting = 0.2 },
+	{ "then most do", SETUP(64, 64, MS / 2, "READ", .finish_ns = MS * 3 / 2), { 1, 1, 1, 1, 1, 1, 1, 1, 1 },
+	  BOUND_CLIENT_CPU, CONFIDENCE_HIGH, .setting = NULL, .cpu_waiting = 0.9, .goes_on = true },
+	/* What receives the answers waits for a CPU, too: most of the time seems to be the server's. */
+	{ "answers wait for a CPU now and then", SETUP(64, 64, 20 * MS, "READ", .finish_ns = 4 * MS), { STEADY },
+	  BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = NULL, .cpu_waiting = 0.5 },
+	{ "then all the time", SETUP(64, 64, 20 * MS, "READ", .finish_ns = 4 * MS), { STEADY }, BOUND_CLIENT_CPU,
+	  CONFIDENCE_LOW, .setting = NULL, .cpu_waiting = 1, .goes_on = true },
+	/* Each call is served faster once the server's cache is warm, although two workers are too few for four calls. */
+	{ "a cold server", SETUP(4, 2, 60 * MS, "READ"), { 1, 1, 2, 2 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting =
+	  NULL },
+	{ "that has warmed up makes no promise", SETUP(4, 2, 20 * MS, "READ"), { STEADY }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .gain = 9, .least = 1, .goes_on = true },
+	{ "small calls", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096), { 1, 1, 2 }, BOUND_SERVER, CONFIDENCE_HIGH,
+	  .setting = NULL },
+	{ "are not compared with large ones", SETUP(4, 1, 5 * MS, "WRITE", .bytes = 1 << 20), { STEADY }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .goes_on = true },
 	{ "without phases", SETUP(4, 1, 5 * MS, "WRITE"), { VARIED }, BOUND_NONE, CONFIDENCE_LOW, .sentence =
 	  "cannot be decided", .unknown = RPC_ALL_FACTS },
 };
@@ -328,8 +348,10 @@ TEST(each_set_up_has_its_verdict)
 		unsigned int most = 0;
 
 		print_message("# %s\n", cases[i].name);
-		fresh();
-		u = cases[i].u;
+		if (!cases[i].goes_on)
+			fresh();
+		memcpy(&u, &cases[i].u,
+		       cases[i].goes_on ? offsetof(struct setup, step) : sizeof(u));
 		cpu_waiting = cases[i].cpu_waiting;
 		now.calls.session_slots_wanted = cases[i].wanted;
 		now.calls.unknown = cases[i].unknown;
@@ -356,21 +378,6 @@ TEST(each_set_up_has_its_verdict)
 }
 
 /* ---- slots ---- */
-
-/* Each call is served faster once the server's cache is warm, although two workers are too few for
- * four calls at once. */
-TEST(a_server_that_warms_up_meanwhile_makes_no_promise)
-{
-	static const unsigned int few[] = { 1, 1, 2, 2, 0 };
-	struct setup u = SETUP(4, 2, 60 * MS, "READ");
-
-	run(&u, few);
-	u.service_ns = 20 * MS;
-	run(&u, steady);
-	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
-	assert_true(verdict.gain_at_least == 1);
-	assert_gain(&u, 32, 9);
-}
 
 /* Behind a delay, a few more calls in flight are served faster, until it is busy. */
 TEST(a_serial_server_behind_a_delay_is_the_limit)
@@ -440,17 +447,6 @@ TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 	assert_has(verdict.sentence, "until the server granted 64");
 }
 
-TEST(calls_of_other_sizes_are_not_compared)
-{
-	struct setup u = SETUP(4, 1, 5 * MS, "WRITE", .bytes = 4096);
-	static const unsigned int few[] = { 1, 1, 2, 0 };
-
-	run(&u, few);
-	u.bytes = 1 << 20;
-	run(&u, steady);
-	assert_bound(BOUND_SLOT, CONFIDENCE_LOW);
-}
-
 /* ---- the other limits ---- */
 
 /* What is in the socket's buffer waits there, too, but counts as sent. */
@@ -469,35 +465,6 @@ TEST(a_connection_that_takes_no_more_data_is_send_although_answers_take_longer)
 		run(&u, callers);
 	}
 	assert_bound(BOUND_SEND, CONFIDENCE_LOW);
-}
-
-/* One call at a time that takes 2 ms, of which the client has most: it is short of CPU time if tasks wait for a CPU. */
-TEST(a_client_without_cpu_time_is_no_application_that_asks_for_little)
-{
-	static const unsigned int one[] = { 1, 1, 1, 0 };
-	struct setup u = SETUP(64, 64, MS / 2, "READ", .finish_ns = MS * 3 / 2);
-
-	cpu_waiting = 0.2;
-	run(&u, one);
-	assert_bound(BOUND_APPLICATION, CONFIDENCE_MEDIUM);
-	cpu_waiting = 0.9;
-	run(&u, one);
-	run(&u, one);
-	run(&u, one);
-	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_HIGH);
-}
-
-/* What receives the answers waits for a CPU, too: most of the time seems to be the server's. */
-TEST(answers_that_wait_for_a_cpu_are_client_cpu)
-{
-	struct setup u = SETUP(64, 64, 20 * MS, "READ", .finish_ns = 4 * MS);
-
-	cpu_waiting = 0.5;
-	run(&u, steady);
-	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);
-	cpu_waiting = 1;
-	run(&u, steady);
-	assert_bound(BOUND_CLIENT_CPU, CONFIDENCE_LOW);
 }
 
 TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
