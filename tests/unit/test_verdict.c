@@ -190,6 +190,12 @@ static void end_interval(uint64_t ns)
 	keep_snapshot(&before, &now);
 }
 
+static void judge_interval(void)
+{
+	end_interval(SECOND);
+	verdict = verdict_of(&sums, SERVER);
+}
+
 /* Intervals of one second, with as many callers as the list says, which ends with 0. */
 static void run(struct setup *u, const unsigned int *callers)
 {
@@ -467,56 +473,47 @@ TEST(a_connection_that_takes_no_more_data_is_send_although_answers_take_longer)
 	assert_bound(BOUND_SEND, CONFIDENCE_LOW);
 }
 
-TEST(a_long_setup_that_is_spent_on_upcalls_is_credentials)
-{
-	struct setup u = SETUP(64, 64, MS, "READ", .setup_ns = 50 * MS);
-
-	op_of(u.op);
-	simulate(&u, 8, SECOND);
-	server()->credentials_ns = op_of(u.op)->phase[RPC_PHASE_SETUP].sum_ns;
-	end_interval(SECOND);
-	verdict = verdict_of(&sums, SERVER);
-	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_HIGH);
-}
-
-/* Synchronous calls wait for upcalls in no queue. */
-TEST(a_long_setup_on_a_mount_with_kerberos_is_credentials)
+/* It is spent on upcalls, or the mount has Kerberos: synchronous calls wait for upcalls in no queue. */
+TEST(a_long_setup_is_credentials)
 {
 	struct nfs_mount mount = { .server = SERVER, .kerberos = true };
-	struct setup u = SETUP(64, 64, MS, "READ", .setup_ns = 50 * MS);
 
-	op_of(u.op);
-	simulate(&u, 8, SECOND);
-	server();
-	assert_non_null(snapshot_mount(&now.calls, &mount));
-	end_interval(SECOND);
-	verdict = verdict_of(&sums, SERVER);
-	assert_bound(BOUND_CREDENTIALS, CONFIDENCE_MEDIUM);
-}
+	for (int kerberos = 0; kerberos < 2; kerberos++) {
+		struct setup u = SETUP(64, 64, MS, "READ", .setup_ns = 50 * MS);
 
-static void assert_phase_is(enum rpc_phase phase, enum bound bound)
-{
-	struct rpc_op *op = op_of("WRITE");
-
-	for (int i = 0; i < 100; i++) {
-		histogram_record(&op->total, 1, 100 * MS);
-		histogram_record(&op->phase[phase], 1, 90 * MS);
-		histogram_record(&op->phase[RPC_PHASE_RTT], 1, 10 * MS);
+		fresh();
+		op_of(u.op);
+		simulate(&u, 8, SECOND);
+		if (kerberos)
+			assert_non_null(snapshot_mount(&now.calls, &mount));
+		else
+			server()->credentials_ns = op_of(u.op)->phase[RPC_PHASE_SETUP].sum_ns;
+		server();
+		judge_interval();
+		assert_bound(BOUND_CREDENTIALS, kerberos ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH);
 	}
-	server();
-	end_interval(SECOND);
-	verdict = verdict_of(&sums, SERVER);
-	assert_bound(bound, CONFIDENCE_HIGH);
 }
 
-TEST(retries_that_the_server_asks_for_are_delay)
+/* Retries that the server asks for, and calls that are sent again. */
+TEST(delays_and_resends_are_known_by_their_phases)
 {
-	assert_phase_is(RPC_PHASE_DELAY, BOUND_DELAY);
-}
+	static const struct {
+		enum rpc_phase phase;
+		enum bound bound;
+	} phases[] = { { RPC_PHASE_DELAY, BOUND_DELAY }, { RPC_PHASE_RESEND, BOUND_RESEND } };
 
-TEST(calls_that_are_sent_again_are_resend)
-{
-	assert_phase_is(RPC_PHASE_RESEND, BOUND_RESEND);
+	for (size_t i = 0; i < COUNT(phases); i++) {
+		struct rpc_op *op;
+
+		fresh();
+		op = op_of("WRITE");
+		histogram_record(&op->total, 100, 100 * MS);
+		histogram_record(&op->phase[phases[i].phase], 100, 90 * MS);
+		histogram_record(&op->phase[RPC_PHASE_RTT], 100, 10 * MS);
+		server();
+		judge_interval();
+		assert_bound(phases[i].bound, CONFIDENCE_HIGH);
+	}
 }
 
 TEST(a_network_that_loses_packets_is_resend)
@@ -576,8 +573,7 @@ TEST(a_server_that_stops_answering_hangs)
 TEST(a_server_that_hung_before_the_session_hangs)
 {
 	server()->oldest_ns[RPC_QUEUE_PENDING] = 90 * SECOND;
-	end_interval(SECOND);
-	verdict = verdict_of(&sums, SERVER);
+	judge_interval();
 	assert_bound(BOUND_HUNG, CONFIDENCE_HIGH);
 }
 
