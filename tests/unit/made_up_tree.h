@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For tests of what reads the system's files: a folder in their stead, new for
- * each test that has enter and leave as its setup and teardown.
+ * For tests of what reads the system's files: a folder in their stead, new for each test, which works in it.
  */
 #ifndef XIDSCOPE_MADE_UP_TREE_H
 #define XIDSCOPE_MADE_UP_TREE_H
@@ -15,26 +14,19 @@
 
 static char root[] = "/tmp/xidscope-tree.XXXXXX";
 
-static inline int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	strcpy(root, "/tmp/xidscope-tree.XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(chdir(root), 0);
 }
 
-/* The same for tests that work in the folder. */
-static inline int enter_folder(void **state)
-{
-	return enter(state) || chdir(root) ? -1 : 0;
-}
-
-static inline int leave(void **state)
+AFTER_EACH()
 {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", root);
-	return system(command);
+	assert_int_equal(system(command), 0);
 }
 
 static inline void put_bytes(const char *path, const void *bytes, size_t len)
@@ -59,17 +51,22 @@ static inline void put(const char *path, const char *text)
 	put_bytes(path, text, strlen(text));
 }
 
-/* Fails unless the file @path has that content, as far as 4 kB. */
+/* What the file @path has, as far as 16 kB; valid until the next call. */
+static inline const char *content_of(const char *path)
+{
+	static char content[16384];
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		fail_msg("%s: %s", path, strerror(errno));
+	content[fread(content, 1, sizeof(content) - 1, file)] = 0;
+	fclose(file);
+	return content;
+}
+
 static inline void assert_content(const char *path, const char *expected)
 {
-	char text[4096] = "";
-	FILE *f = fopen(path, "r");
-
-	if (!f)
-		fail_msg("%s: %s", path, strerror(errno));
-	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
-	fclose(f);
-	assert_string_equal(text, expected);
+	assert_string_equal(content_of(path), expected);
 }
 
 /* The types of a kernel with the struct @name. */

@@ -1,9 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Snapshots in tests. Include it after unit.h. */
+/* Snapshots in tests: two that each test begins with empty, and what fills them. Include it after unit.h. */
 #ifndef TEST_SNAPSHOT_H
 #define TEST_SNAPSHOT_H
 
 #include "snapshot/table.h"
+
+static struct snapshot before, now;
+
+AFTER_EACH()
+{
+	snapshot_free(&before);
+	snapshot_free(&now);
+}
+
+/* Adds @calls that took @each_ns. */
+static inline void histogram_record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
+{
+	h->bucket[histogram_index(each_ns, TIME_SHIFT, TIME_OVERFLOW)] += calls;
+	h->sum_ns += calls * each_ns;
+}
+
+/* Adds calls of 4 ms, 3 of them in one phase and 1 in another, with 1 MB received and 1 kB sent each. */
+static inline void add_calls_of_4_ms(struct snapshot *to, const char *server, const char *op,
+				     uint64_t calls, enum rpc_phase most, enum rpc_phase less)
+{
+	struct rpc_op *o = snapshot_op(&to->calls, server, op);
+
+	assert_non_null(o);
+	assert_non_null(snapshot_server(&to->calls, server));
+	histogram_record(&o->total, calls, 4 * MS);
+	for (unsigned int p = 0; p < RPC_PHASES; p++)
+		histogram_record(&o->phase[p], calls, p == most ? 3 * MS : p == less ? MS : 0);
+	o->received_bytes += calls * 1048576;
+	o->sent_bytes += calls * 1000;
+}
 
 /* *@before becomes a copy of *@now. */
 static inline void keep_snapshot(struct snapshot *before, const struct snapshot *now)

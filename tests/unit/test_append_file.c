@@ -27,20 +27,15 @@ static struct output_file lines(const char *path)
 	return f;
 }
 
-/* Each test works in an empty directory of its own. */
-static int begin(void **test)
+BEFORE_EACH()
 {
 	file = lines("log");
-	return enter_folder(test);
 }
 
-static int end(void **test)
+AFTER_EACH()
 {
 	output_file_close(&file, true);
-	return leave(test);
 }
-
-TEST_EACH(begin, end)
 
 static int append(struct output_file *f, const char *text, size_t *done)
 {

@@ -153,7 +153,7 @@ TEST(test_out_of_tree_fix)
 	f.sunrpc_btf = false;
 	f.out_of_tree = true;
 	source_choose(&c, &f, RPC_SOURCES_ALL);
-	assert_non_null(strstr(find(&c, "sunrpc_types")->fix, "debug information and a build id"));
+	assert_has(find(&c, "sunrpc_types")->fix, "debug information and a build id");
 	strcpy(f.types_fix, "pahole");
 	source_choose(&c, &f, RPC_SOURCES_ALL);
 	assert_string_equal(find(&c, "sunrpc_types")->fix, "pahole");
@@ -193,7 +193,7 @@ static struct rpc_offer look(void)
 	return f;
 }
 
-TEST_WITH(test_empty_tree, enter, leave)
+TEST(test_empty_tree)
 {
 	struct rpc_offer f = look();
 
@@ -207,7 +207,7 @@ TEST_WITH(test_empty_tree, enter, leave)
 	assert_string_equal(f.disk_path, "");
 }
 
-TEST_WITH(test_module_states, enter, leave)
+TEST(test_module_states)
 {
 	put("/sys/module/sunrpc/initstate", "coming\n");
 	assert_int_equal(sunrpc_look(root), SUNRPC_LOADING);
@@ -218,17 +218,14 @@ TEST_WITH(test_module_states, enter, leave)
 }
 
 /* Or the hooks would be detached from a module that is in use. */
-TEST_WITH(a_module_that_cannot_be_looked_at_is_not_absent, enter, leave)
+TEST(a_module_that_cannot_be_looked_at_is_not_absent)
 {
-	char path[64];
-
 	put("/sys/module/other", "");
-	snprintf(path, sizeof(path), "%s/sys/module/sunrpc", root);
-	assert_int_equal(symlink("sunrpc", path), 0); /* ELOOP */
+	assert_int_equal(symlink("sunrpc", "sys/module/sunrpc"), 0); /* ELOOP */
 	assert_int_not_equal(sunrpc_look(root), SUNRPC_ABSENT);
 }
 
-TEST_WITH(test_live_module, enter, leave)
+TEST(test_live_module)
 {
 	const char module[] = "\177ELF...\0license=GPL\0srcversion=0123ABCD\0";
 	struct rpc_offer f;
@@ -263,11 +260,10 @@ TEST_WITH(test_live_module, enter, leave)
 	assert_string_equal(f.disk_srcversion, "0123ABCD");
 }
 
-TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
+TEST(a_file_of_types_is_found_at_the_modules_place)
 {
 	struct btf *types = btf__new_empty();
 	struct rpc_offer f;
-	char path[300];
 
 	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	put("/sys/module/sunrpc/initstate", "live\n");
@@ -287,8 +283,7 @@ TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
 			    "not that of the loaded module: it is another build");
 	/* A file that the option names comes before, also where the kernel has the types. */
 	put_module("/mine", NOTE, types);
-	snprintf(path, sizeof(path), "%s/mine", root);
-	rpc_offer_look(&f, root, path);
+	rpc_offer_look(&f, root, formatted("%s/mine", root));
 	assert_int_equal(f.types_file, TYPES_FILE_GOOD);
 	put("/sys/kernel/btf/sunrpc", "");
 	assert_int_equal(look().types_file, TYPES_FILE_NONE);
@@ -297,7 +292,7 @@ TEST_WITH(a_file_of_types_is_found_at_the_modules_place, enter, leave)
 	btf__free(types);
 }
 
-TEST_WITH(test_compressed_module, enter, leave)
+TEST(test_compressed_module)
 {
 	struct rpc_offer f;
 
@@ -312,7 +307,7 @@ TEST_WITH(test_compressed_module, enter, leave)
 	assert_int_equal(f.lockdown, LOCKDOWN_INTEGRITY);
 }
 
-TEST_WITH(test_built_in, enter, leave)
+TEST(test_built_in)
 {
 	struct rpc_offer f;
 
@@ -326,21 +321,16 @@ TEST_WITH(test_built_in, enter, leave)
 	assert_true(look().sunrpc_btf);
 }
 
-TEST_WITH(test_tracefs_places, enter, leave)
+TEST(test_tracefs_places)
 {
 	struct rpc_offer f;
-	char path[128];
 
-	snprintf(path, sizeof(path), "%s/sys", root);
-	mkdir(path, 0755);
-	snprintf(path, sizeof(path), "%s/sys/kernel", root);
-	mkdir(path, 0755);
-	snprintf(path, sizeof(path), "%s/sys/kernel/tracing", root);
-	mkdir(path, 0755);
+	mkdir("sys", 0755);
+	mkdir("sys/kernel", 0755);
+	mkdir("sys/kernel/tracing", 0755);
 	assert_int_equal(look().tracefs, TRACEFS_UNMOUNTED);
 	put("/sys/kernel/debug/tracing/instances/x", "");
 	f = look();
 	assert_int_equal(f.tracefs, TRACEFS_MOUNTED);
-	snprintf(path, sizeof(path), "%s/sys/kernel/debug/tracing", root);
-	assert_string_equal(f.tracefs_path, path);
+	assert_string_equal(f.tracefs_path, formatted("%s/sys/kernel/debug/tracing", root));
 }

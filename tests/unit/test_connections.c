@@ -5,22 +5,17 @@
  */
 #include "unit.h"
 #include "session/session.h"
+#include "snapshot.h"
 
-static struct snapshot before, s;
 static struct delta d;
 static struct connections c;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	free(c.list);
 	c = (struct connections){};
 	delta_free(&d);
-	snapshot_free(&before);
-	snapshot_free(&s);
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 /* A connection with @replies, each after @us microseconds. */
 static struct rpc_transport_state *add(struct snapshot *to, const char *server, const char *name,
@@ -57,21 +52,19 @@ static void judge(void)
 {
 	free(c.list);
 	delta_free(&d);
-	before.time_ns = s.time_ns = 1;
-	assert_int_equal(delta_make(&d, &before, &s), 0);
+	before.time_ns = now.time_ns = 1;
+	assert_int_equal(delta_make(&d, &before, &now), 0);
 	c = connections_of(&d, "nas");
 }
 
 /* Seven have a thousand replies each, after 40 ms. */
 static void add_eight(uint64_t slow_replies, uint64_t slow_us)
 {
-	char name[16];
-
 	for (int i = 0; i < 8; i++) {
-		snprintf(name, sizeof(name), "tcp/%d", i);
-		add(&s, "nas", name, i == 3 ? slow_replies : 1000, i == 3 ? slow_us : 40000);
+		add(&now, "nas", formatted("tcp/%d", i), i == 3 ? slow_replies : 1000,
+		    i == 3 ? slow_us : 40000);
 	}
-	add(&s, "other", "tcp/0", 100000, 1);
+	add(&now, "other", "tcp/0", 100000, 1);
 }
 
 TEST(one_slow_connection_of_eight_is_found)
@@ -101,7 +94,7 @@ TEST(equal_connections_are_not_slow)
 	add_eight(1000, 40000);
 	judge();
 	assert_int_equal(count_bad(), 0);
-	end(NULL);
+	fresh();
 	add_eight(520, 80000); /* not more than twice the time */
 	judge();
 	assert_int_equal(count_bad(), 0);
@@ -119,12 +112,12 @@ TEST(few_replies_prove_a_connection_slow_only_beside_many)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		for (int other = 0; other < 3; other++)
-			add(&s, "nas", (const char *[]){ "a", "b", "c" }[other], cases[i].others,
+			add(&now, "nas", (const char *[]){ "a", "b", "c" }[other], cases[i].others,
 			    10);
-		add(&s, "nas", "slow", cases[i].replies, 1000);
+		add(&now, "nas", "slow", cases[i].replies, 1000);
 		judge();
 		assert_int_equal(find("slow")->slow, cases[i].slow);
-		end(NULL);
+		fresh();
 	}
 }
 
@@ -139,8 +132,8 @@ TEST(an_idle_connection_is_not_slow)
 
 TEST(of_two_the_slower_one_is_found)
 {
-	add(&s, "nas", "tcp/0", 1000, 40);
-	add(&s, "nas", "tcp/1", 100, 400);
+	add(&now, "nas", "tcp/0", 1000, 40);
+	add(&now, "nas", "tcp/1", 100, 400);
 	judge();
 	assert_false(find("tcp/0")->slow);
 	assert_true(find("tcp/1")->slow);
@@ -148,7 +141,7 @@ TEST(of_two_the_slower_one_is_found)
 
 TEST(a_single_connection_is_never_slow)
 {
-	add(&s, "nas", "tcp/0", 10, 4000000);
+	add(&now, "nas", "tcp/0", 10, 4000000);
 	judge();
 	assert_int_equal(c.count, 1);
 	assert_int_equal(count_bad(), 0);
@@ -157,8 +150,8 @@ TEST(a_single_connection_is_never_slow)
 TEST(an_unanswered_call_makes_a_connection_stuck)
 {
 	add_eight(0, 0);
-	s.calls.transports[3].oldest_ns = 4999999999;
-	s.calls.transports[2].oldest_ns = 5000000000;
+	now.calls.transports[3].oldest_ns = 4999999999;
+	now.calls.transports[2].oldest_ns = 5000000000;
 	judge();
 	assert_false(find("tcp/3")->stuck);
 	assert_true(find("tcp/2")->stuck);
@@ -168,9 +161,9 @@ TEST(only_what_was_done_since_counts)
 {
 	add(&before, "nas", "tcp/0", 100000, 400);
 	add(&before, "nas", "tcp/1", 1000, 4);
-	add(&s, "nas", "tcp/0", 100000, 400);
-	add(&s, "nas", "tcp/1", 4000, 4);
-	add(&s, "nas", "tcp/2", 1000, 12); /* new */
+	add(&now, "nas", "tcp/0", 100000, 400);
+	add(&now, "nas", "tcp/1", 4000, 4);
+	add(&now, "nas", "tcp/2", 1000, 12); /* new */
 	judge();
 	assert_int_equal(find("tcp/0")->transport->replies, 0);
 	assert_int_equal(find("tcp/1")->transport->replies, 3000);
@@ -181,7 +174,7 @@ TEST(only_what_was_done_since_counts)
 TEST(a_transport_that_has_ended_is_no_connection)
 {
 	add_eight(1000, 40000);
-	s.calls.transports[0].remote.address[0] = 0;
+	now.calls.transports[0].remote.address[0] = 0;
 	judge();
 	assert_int_equal(c.count, 7);
 	c = (free(c.list), connections_of(&d, "nobody"));

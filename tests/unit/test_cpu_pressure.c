@@ -5,8 +5,6 @@
 
 #define FILE_OF_CPU "/proc/pressure/cpu"
 
-TEST_EACH(enter, leave)
-
 TEST(the_total_of_some_is_read_in_nanoseconds)
 {
 	put(FILE_OF_CPU, "some avg10=0.00 avg60=1.25 avg300=12.50 total=123456789012\n"

@@ -6,28 +6,20 @@
 #include "unit.h"
 #include "limits/nfs_watch.h"
 #include "session/session.h"
+#include "snapshot.h"
 
-#define SECOND UINT64_C(1000000000)
-
-static struct snapshot before, now;
 static struct delta d;
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	before.time_ns = 100 * SECOND;
 	now.time_ns = 110 * SECOND;
-	return 0;
 }
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	delta_free(&d);
-	snapshot_free(&before);
-	snapshot_free(&now);
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 static void subtract(void)
 {

@@ -4,7 +4,8 @@
  * coarse histograms are exact sums of the fine ones, and that whatever is in a file
  * with less detail is in the one with more, with the same value.
  */
-#include "unit.h"
+#include "printed.h"
+#include "snapshot.h"
 #include "health/health.h"
 #include "limits/episodes.h"
 #include "sinks/metrics.h"
@@ -17,19 +18,13 @@ static const char *const op_names[OPS] = {
 	"LINK",   "READDIR", "READDIRPLUS", "FSSTAT",  "READLINK",
 };
 
-static void record(struct time_histogram *h, uint64_t ns)
-{
-	h->bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
-	h->sum_ns += ns;
-}
-
-static void add_server(struct snapshot *s, const char *name, unsigned int transports)
+static void add_server(const char *name, unsigned int transports)
 {
 	static uint64_t seed = 3;
 	struct nfs_mount mount = {};
 
 	for (int o = 0; o < OPS; o++) {
-		struct rpc_op *op = snapshot_op(&s->calls, name, op_names[o]);
+		struct rpc_op *op = snapshot_op(&now.calls, name, op_names[o]);
 
 		assert_non_null(op);
 		for (int n = 0; n < 200; n++) {
@@ -40,89 +35,72 @@ static void add_server(struct snapshot *s, const char *name, unsigned int transp
 
 				seed = seed * 6364136223846793005u + 1442695040888963407u;
 				ns = (seed >> 24) >> (seed >> 18 & 63);
-				record(&op->phase[p], ns);
+				histogram_record(&op->phase[p], 1, ns);
 				total += ns;
 			}
-			record(&op->total, total);
+			histogram_record(&op->total, 1, total);
 		}
 	}
 	for (unsigned int t = 0; t < transports; t++) {
 		struct rpc_transport_state *state;
-		char transport[16];
 
-		snprintf(transport, sizeof(transport), "tcp/%u", t);
-		state = snapshot_transport(&s->calls, name, transport);
+		state = snapshot_transport(&now.calls, name, formatted("tcp/%u", t));
 		state->alive = true;
 		strcpy(state->remote.address, "10.0.0.1");
 	}
 	strcpy(mount.server, name);
-	assert_non_null(snapshot_server(&s->calls, name));
-	snapshot_server(&s->calls, name)->bound_by = "slot";
+	assert_non_null(snapshot_server(&now.calls, name));
+	snapshot_server(&now.calls, name)->bound_by = "slot";
 	for (int kind = 0; kind < EPISODE_KINDS; kind++) {
 		struct episode episode = { .kind = (enum episode_kind)kind,
 					   .seconds = 20,
 					   .bytes = 1 << 30 };
 
 		strcpy(episode.server, name);
-		assert_int_equal(episode_count_in(&s->calls, &episode), 0);
+		assert_int_equal(episode_count_in(&now.calls, &episode), 0);
 	}
-	assert_non_null(snapshot_mount(&s->calls, &mount));
-	assert_non_null(snapshot_storage(&s->calls, name));
+	assert_non_null(snapshot_mount(&now.calls, &mount));
+	assert_non_null(snapshot_storage(&now.calls, name));
 }
 
-/* A node with all that it has without a fault: as many hooks and drops as there is room for. */
-static struct snapshot node(unsigned int servers, unsigned int transports)
+/* @now is a node with all that it has without a fault: as many hooks and drops as there is room for. */
+static void add_node(unsigned int servers, unsigned int transports)
 {
-	struct snapshot s = { .calls.source = RPC_SOURCE_BTF, .faults.gpu_watched = true };
-
-	for (unsigned int v = 0; v < servers; v++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "nas-%u.example.com", v);
-		add_server(&s, name, transports);
-	}
-	for (size_t i = 0; i < COUNT(s.self.hooks); i++)
-		snapshot_hook(&s.self, op_names[i % OPS], true);
-	for (size_t i = 0; i < COUNT(s.self.drops); i++)
-		snapshot_drop(&s.self, op_names[i], 0);
+	now.calls.source = RPC_SOURCE_BTF;
+	now.faults.gpu_watched = true;
+	for (unsigned int v = 0; v < servers; v++)
+		add_server(formatted("nas-%u.example.com", v), transports);
+	for (size_t i = 0; i < COUNT(now.self.hooks); i++)
+		snapshot_hook(&now.self, op_names[i % OPS], true);
+	for (size_t i = 0; i < COUNT(now.self.drops); i++)
+		snapshot_drop(&now.self, op_names[i], 0);
 	for (int r = 0; r < HEALTH_RULES; r++)
-		snapshot_health(&s.self, health_rules[r].name, 0);
-	return s;
+		snapshot_health(&now.self, health_rules[r].name, 0);
 }
 
-struct text {
-	char *all;
-	size_t size;
-};
-
-static struct text write_text(const struct snapshot *s, enum metric_detail detail)
+/* Writes @now as @text. */
+static void write_text(enum metric_detail detail)
 {
-	struct text t = {};
-	FILE *out = open_memstream(&t.all, &t.size);
+	FILE *out = text_begin();
 
-	assert_non_null(out);
-	openmetrics_write(out, s, FORMAT_OPENMETRICS, detail);
-	assert_int_equal(fclose(out), 0);
-	return t;
+	openmetrics_write(out, &now, FORMAT_OPENMETRICS, detail);
+	text_end(out);
 }
 
-static size_t count_samples(const char *text)
+static size_t count_samples(void)
 {
 	size_t samples = 0;
 
-	for (; *text; text = strchr(text, '\n') + 1)
-		samples += *text != '#';
+	for (const char *at = text; *at; at = strchr(at, '\n') + 1)
+		samples += *at != '#';
 	return samples;
 }
 
 /* The value of a sample, whose name has no prefix; -1: there is none. */
-static double value_of(const struct text *t, const char *sample)
+static double value_of(const char *sample)
 {
-	char begin[256];
-	const char *at;
+	const char *begin = formatted("\n" METRIC_PREFIX "%s ", sample), *at = strstr(text, begin);
 
-	snprintf(begin, sizeof(begin), "\n" METRIC_PREFIX "%s ", sample);
-	at = strstr(t->all, begin);
 	return at ? strtod(at + strlen(begin), NULL) : -1;
 }
 
@@ -130,17 +108,16 @@ static double value_of(const struct text *t, const char *sample)
 
 static void assert_at_most(unsigned int servers, unsigned int transports, size_t most)
 {
-	struct snapshot s = node(servers, transports);
-	struct text t = write_text(&s, DETAIL_NODE), all = write_text(&s, DETAIL_OP);
-	size_t samples = count_samples(t.all);
+	size_t samples;
 
-	print_message("# %u servers with %u transports: %zu samples, %zu bytes; "
-		      "with --detail op %zu, %zu\n",
-		      servers, transports, samples, t.size, count_samples(all.all), all.size);
+	add_node(servers, transports);
+	write_text(DETAIL_NODE);
+	samples = count_samples();
+	print_message("# %u servers with %u transports: %zu samples, %zu bytes; ", servers,
+		      transports, samples, text_len);
+	write_text(DETAIL_OP);
+	print_message("with --detail op %zu, %zu\n", count_samples(), text_len);
 	assert_in_range(samples, 300, most);
-	free(t.all);
-	free(all.all);
-	snapshot_free(&s);
 }
 
 TEST(a_server_with_19_ops_has_at_most_600_samples)
@@ -214,43 +191,39 @@ TEST(a_level_has_these_bounds)
 /* Also the sums and counts by op. */
 TEST(what_node_shows_op_shows_with_the_same_value)
 {
-	struct snapshot s = node(2, 2);
-	struct text t = write_text(&s, DETAIL_NODE), all = write_text(&s, DETAIL_OP);
 	size_t lines = 0;
+	char *coarse;
 
-	for (char *line = t.all, *end; *line; line = end + 1, lines++) {
-		end = strchr(line, '\n');
-		*end = 0;
-		if (!strstr(all.all, line))
+	add_node(2, 2);
+	write_text(DETAIL_NODE);
+	coarse = strdup(text);
+	assert_non_null(coarse);
+	write_text(DETAIL_OP);
+	for (const char *line = strtok(coarse, "\n"); line; line = strtok(NULL, "\n"), lines++)
+		if (!strstr(text, line))
 			fail_msg("with --detail op there is no line %s", line);
-	}
+	free(coarse);
 	assert_true(lines > 500);
-	assert_true(
-		value_of(&all, "rpc_op_calls_total{server=\"nas-0.example.com\",op=\"LINK\"}") ==
-		200);
-	assert_null(strstr(all.all, "kind=\"other\""));
-	free(t.all);
-	free(all.all);
-	snapshot_free(&s);
+	assert_true(value_of("rpc_op_calls_total{server=\"nas-0.example.com\",op=\"LINK\"}") ==
+		    200);
+	assert_lacks(text, "kind=\"other\"");
 }
 
 /* The sum of a family over the ops of a kind, or all for NULL, below @le. */
-static double sum_over_ops(const struct text *t, const char *family, const char *kind,
-			   const char *more, const char *le)
+static double sum_over_ops(const char *family, const char *kind, const char *more, const char *le)
 {
 	double sum = 0;
 
 	for (int o = 0; o < OPS; o++) {
 		const char *its = o ? o < 3 ? "write" : "metadata" : "read";
-		char sample[200];
+		double value;
 
 		if (kind && strcmp(its, kind) != 0)
 			continue;
-		snprintf(sample, sizeof(sample),
-			 "%s_bucket{server=\"nas-0.example.com\",op=\"%s\"%s%s", family,
-			 op_names[o], more, le);
-		assert_true(value_of(t, sample) >= 0);
-		sum += value_of(t, sample);
+		value = value_of(formatted("%s_bucket{server=\"nas-0.example.com\",op=\"%s\"%s%s",
+					   family, op_names[o], more, le));
+		assert_true(value >= 0);
+		sum += value;
 	}
 	return sum;
 }
@@ -258,35 +231,31 @@ static double sum_over_ops(const struct text *t, const char *family, const char 
 /* At each bound of the coarse histograms, and that is also one of the fine ones. */
 TEST(coarse_histograms_are_sums_of_fine_ones)
 {
-	struct snapshot s = node(1, 1);
-	struct text t = write_text(&s, DETAIL_OP);
-	char kind[16], phase[16], more[32], le[32];
+	char kind[16], phase[16], le[32];
 	size_t seen = 0;
 
-	for (const char *line = t.all; *line; line = strchr(line, '\n') + 1) {
+	add_node(1, 1);
+	write_text(DETAIL_OP);
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
 		double value;
 
 		if (sscanf(line,
 			   METRIC_PREFIX "rpc_seconds_bucket{server=\"nas-0.example.com\","
 					 "kind=\"%15[a-z]\"%31[^ ] %lf",
 			   kind, le, &value) == 3) {
-			assert_true(value ==
-				    sum_over_ops(&t, "rpc_op_duration_seconds", kind, "", le));
+			assert_true(value == sum_over_ops("rpc_op_duration_seconds", kind, "", le));
 			seen++;
 		}
 		if (sscanf(line,
 			   METRIC_PREFIX "rpc_phase_seconds_bucket{server=\"nas-0.example.com\","
 					 "phase=\"%15[a-z]\"%31[^ ] %lf",
 			   phase, le, &value) == 3) {
-			snprintf(more, sizeof(more), ",phase=\"%s\"", phase);
-			assert_true(value == sum_over_ops(&t, "rpc_op_phase_duration_seconds", NULL,
-							  more, le));
+			assert_true(value == sum_over_ops("rpc_op_phase_duration_seconds", NULL,
+							  formatted(",phase=\"%s\"", phase), le));
 			seen++;
 		}
 	}
 	assert_int_equal(seen, 3 * (16 + 1) + RPC_PHASES * (10 + 1));
-	free(t.all);
-	snapshot_free(&s);
 }
 
 TEST(an_op_belongs_to_one_kind)
@@ -300,19 +269,14 @@ TEST(an_op_belongs_to_one_kind)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct snapshot s = {};
-		struct rpc_op *op = snapshot_op(&s.calls, "nas", cases[i].op);
-		char sample[100];
-		struct text t;
+		struct rpc_op *op = snapshot_op(&now.calls, "nas", cases[i].op);
 
 		assert_non_null(op);
-		record(&op->total, 1000);
-		t = write_text(&s, DETAIL_NODE);
-		snprintf(sample, sizeof(sample), "rpc_seconds_count{server=\"nas\",kind=\"%s\"}",
-			 cases[i].kind);
-		assert_true(value_of(&t, sample) == 1);
-		free(t.all);
-		snapshot_free(&s);
+		histogram_record(&op->total, 1, 1000);
+		write_text(DETAIL_NODE);
+		assert_true(value_of(formatted("rpc_seconds_count{server=\"nas\",kind=\"%s\"}",
+					       cases[i].kind)) == 1);
+		snapshot_free(&now);
 	}
 }
 
@@ -320,19 +284,13 @@ TEST(an_op_belongs_to_one_kind)
 TEST(a_session_has_a_sample_for_the_first_transport_or_where_it_waited)
 {
 	static const char begin[] = "rpc_saturated_seconds_total{server=\"nas\",transport=\"tcp/";
-	struct snapshot s = {};
-	struct text t;
-	char sample[100];
 
-	add_server(&s, "nas", 3);
-	s.calls.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
-	t = write_text(&s, DETAIL_NODE);
+	add_server("nas", 3);
+	now.calls.transports[2].saturated_ns[RPC_LIMIT_SESSION] = 1500000000;
+	write_text(DETAIL_NODE);
 	for (int i = 0; i < 3; i++) {
-		snprintf(sample, sizeof(sample), "%s%d\",limit=\"session\"}", begin, i);
-		assert_true(value_of(&t, sample) == (i ? i == 1 ? -1 : 1.5 : 0));
-		snprintf(sample, sizeof(sample), "%s%d\",limit=\"slot\"}", begin, i);
-		assert_true(value_of(&t, sample) == 0);
+		assert_true(value_of(formatted("%s%d\",limit=\"session\"}", begin, i)) ==
+			    (i ? i == 1 ? -1 : 1.5 : 0));
+		assert_true(value_of(formatted("%s%d\",limit=\"slot\"}", begin, i)) == 0);
 	}
-	free(t.all);
-	snapshot_free(&s);
 }

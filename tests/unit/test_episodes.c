@@ -7,22 +7,15 @@
 #include "limits/episodes.h"
 #include "snapshot.h"
 
-#define SECOND UINT64_C(1000000000)
 #define MB UINT64_C(1000000)
 #define CALL UINT64_C(1048576)
 
-static struct snapshot before, now;
 static struct episodes episodes;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
-	snapshot_free(&before);
-	snapshot_free(&now);
 	episodes_free(&episodes);
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 /* Traffic between two moments, in seconds from the begin, at a rate in bytes per second. */
 struct stream {

@@ -13,12 +13,6 @@
 #include "base/label.h"
 #include "base/safe_text.h"
 
-#define SECOND 1000000000ull
-
-/* Each test works in an empty directory of its own. */
-TEST_EACH(enter_folder, leave)
-
-/* The lines go to a file, or are refused. */
 static bool write_file(void *path, const char *line, size_t size)
 {
 	FILE *file = path ? fopen(path, "a") : NULL;
@@ -30,15 +24,32 @@ static bool write_file(void *path, const char *line, size_t size)
 	return true;
 }
 
-static struct event_log *open_log(const char *path)
+static struct event_log *e; /* of the test that runs */
+
+/* The lines go to the file @path, or are refused if that is NULL. */
+static void open_log(const char *path)
 {
 	static struct event_sink sink;
-	struct event_log *e;
 
 	sink = (struct event_sink){ .write = write_file, .context = (void *)path };
 	e = event_log_new(&sink);
 	assert_non_null(e);
-	return e;
+}
+
+static void close_log(void)
+{
+	event_log_free(e);
+	e = NULL;
+}
+
+BEFORE_EACH()
+{
+	open_log("events");
+}
+
+AFTER_EACH()
+{
+	close_log();
 }
 
 static struct event an_event(unsigned int code, uint64_t ns)
@@ -56,7 +67,7 @@ static struct event an_event(unsigned int code, uint64_t ns)
 	return event;
 }
 
-static void add(struct event_log *e, unsigned int code, uint64_t ns)
+static void add(unsigned int code, uint64_t ns)
 {
 	struct event event = an_event(code, ns);
 
@@ -156,14 +167,13 @@ static uint64_t member(const char *line, const char *name)
 	return strtoull(at + strlen(label), NULL, 10);
 }
 
-static struct totals read_file(const char *path)
+static struct totals read_file(void)
 {
 	struct totals t = {};
 	char line[3 * PIPE_BUF];
-	FILE *file = fopen(path, "r");
+	FILE *file = fopen("events", "r");
 
-	if (!file)
-		fail_msg("%s: %s", path, strerror(errno));
+	assert_non_null(file);
 	while (fgets(line, sizeof(line), file)) {
 		const char *end = skip_value(line);
 
@@ -184,36 +194,33 @@ static struct totals read_file(const char *path)
 
 TEST(a_burst_is_two_lines)
 {
-	struct event_log *e = open_log("events");
 	struct totals t;
 
 	for (uint64_t i = 0; i < 1000; i++)
-		add(e, 79, i * SECOND / 100);
-	t = read_file("events");
+		add(79, i * SECOND / 100);
+	t = read_file();
 	assert_int_equal(t.lines, 1);
 	/* The burst lasts until five seconds have passed without an event. */
 	event_log_flush(e, 9 * SECOND + 99 * SECOND / 100 + 5 * SECOND, false);
-	assert_int_equal(read_file("events").lines, 1);
+	assert_int_equal(read_file().lines, 1);
 	event_log_flush(e, 15 * SECOND, false);
-	t = read_file("events");
+	t = read_file();
 	assert_int_equal(t.lines, 2);
 	assert_int_equal(t.events, 1000);
 	assert_int_equal(t.incidents, 1);
 	event_log_flush(e, 60 * SECOND, true);
-	assert_int_equal(read_file("events").lines, 2);
-	event_log_free(e);
+	assert_int_equal(read_file().lines, 2);
 }
 
 TEST(a_gap_begins_another_incident)
 {
-	struct event_log *e = open_log("events");
 	struct totals t;
 
-	add(e, 79, 0);
-	add(e, 79, 5 * SECOND - 1);
-	add(e, 79, 10 * SECOND - 1);
-	event_log_free(e);
-	t = read_file("events");
+	add(79, 0);
+	add(79, 5 * SECOND - 1);
+	add(79, 10 * SECOND - 1);
+	close_log();
+	t = read_file();
 	assert_int_equal(t.incidents, 2);
 	assert_int_equal(t.lines, 3);
 	assert_int_equal(t.events, 3);
@@ -221,21 +228,19 @@ TEST(a_gap_begins_another_incident)
 
 TEST(a_long_burst_is_written_every_minute)
 {
-	struct event_log *e = open_log("events");
 	struct totals t;
 
 	for (uint64_t s = 0; s <= 600; s++)
-		add(e, 79, s * SECOND);
-	t = read_file("events");
+		add(79, s * SECOND);
+	t = read_file();
 	assert_in_range(t.lines, 9, 11);
 	assert_int_equal(t.incidents, 1);
-	event_log_free(e);
-	assert_int_equal(read_file("events").events, 601);
+	close_log();
+	assert_int_equal(read_file().events, 601);
 }
 
 TEST(what_differs_is_not_folded)
 {
-	struct event_log *e = open_log("events");
 	struct event event = an_event(79, 0);
 
 	event_log_add(e, &event);
@@ -249,19 +254,17 @@ TEST(what_differs_is_not_folded)
 	event_log_add(e, &event);
 	strcpy(event.severity, "fatal");
 	event_log_add(e, &event);
-	assert_int_equal(read_file("events").lines, 6);
+	assert_int_equal(read_file().lines, 6);
 	/* What does not, is. */
 	event.text = "another";
 	event.text_len = 7;
 	event_log_add(e, &event);
-	assert_int_equal(read_file("events").lines, 6);
-	event_log_free(e);
+	assert_int_equal(read_file().lines, 6);
 }
 
 /* More kinds of events at a time than bursts are kept. */
 TEST(a_crowd_of_processes_is_one_burst)
 {
-	struct event_log *e = open_log("events");
 	struct event event = an_event(0, 0);
 
 	event.anybodys = true;
@@ -270,36 +273,34 @@ TEST(a_crowd_of_processes_is_one_burst)
 		snprintf(event.comm, sizeof(event.comm), "x%d", i);
 		event_log_add(e, &event);
 	}
-	event_log_free(e);
-	assert_int_equal(read_file("events").lines, 2);
+	close_log();
+	assert_int_equal(read_file().lines, 2);
 }
 
 TEST(sums_hold_with_any_mix)
 {
-	struct event_log *e = open_log("events");
 	uint64_t seed = 7, now = 0;
 	const int count = 20000;
 
 	for (int i = 0; i < count; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		/* Some come late, as those that only the driver reports. */
-		add(e, (unsigned int)(seed >> 57),
+		add((unsigned int)(seed >> 57),
 		    now - (seed >> 40) % 3 * (now > 9 * SECOND) * SECOND);
 		now += (seed >> 33) % (SECOND / 2);
 		if (!(i % 64))
 			event_log_flush(e, now, false);
 	}
 	assert_int_equal(event_log_lost(e), 0);
-	event_log_free(e);
-	assert_int_equal(read_file("events").events, count);
-	assert_int_equal(read_file("events").torn, 0);
+	close_log();
+	assert_int_equal(read_file().events, count);
+	assert_int_equal(read_file().torn, 0);
 }
 
 /* ---- what a line holds ---- */
 
 TEST(any_bytes_make_valid_json)
 {
-	struct event_log *e = open_log("events");
 	char text[2048];
 	uint64_t seed = 3;
 	const int count = 3000;
@@ -326,17 +327,14 @@ TEST(any_bytes_make_valid_json)
 		event.pid = i % 5 - 1;
 		event_log_add(e, &event);
 	}
-	event_log_free(e);
-	assert_int_equal(read_file("events").torn, 0);
-	assert_int_equal(read_file("events").events, count);
+	close_log();
+	assert_int_equal(read_file().torn, 0);
+	assert_int_equal(read_file().events, count);
 }
 
 TEST(a_line_has_what_is_known)
 {
-	struct event_log *e = open_log("events");
 	struct event event = an_event(79, 12 * SECOND + 5);
-	char line[1024] = "";
-	FILE *file;
 
 	event.time = 1700000000.25;
 	event.pid = 0;
@@ -346,13 +344,9 @@ TEST(a_line_has_what_is_known)
 	strcpy(event.severity, "fatal");
 	event.text = "a\"\n\xff";
 	event_log_add(e, &event);
-	event_log_free(e);
-	file = fopen("events", "r");
-	assert_non_null(file);
-	assert_non_null(fgets(line, sizeof(line), file));
-	fclose(file);
-	assert_string_equal(
-		line,
+	close_log();
+	assert_content(
+		"events",
 		"{\"time\":\"2023-11-14T22:13:20.250Z\",\"monotonic_seconds\":12.000000005,"
 		"\"kind\":\"xid\",\"gpu\":\"0000:c1:00.0\",\"xid\":79,\"name\":\"GPU_OFF_BUS\","
 		"\"severity\":\"fatal\",\"pid\":0,\"seen_by\":\"text\",\"replayed\":true,"
@@ -374,19 +368,15 @@ TEST(long_members_are_written_whole_or_not_at_all)
 	memset(text, 't', EVENT_TEXT);
 	for (int pipe = 0; pipe < 2; pipe++) {
 		struct event_sink sink = { pipe, write_file, "events" };
-		struct event_log *e = event_log_new(&sink);
-		char got[2 * PIPE_BUF] = "";
-		size_t n;
-		FILE *file;
+		const char *got;
 
+		close_log();
 		remove("events");
+		e = event_log_new(&sink);
 		event_log_add(e, &event);
-		event_log_free(e);
-		file = fopen("events", "r");
-		assert_non_null(file);
-		n = fread(got, 1, sizeof(got) - 1, file);
-		fclose(file);
-		assert_in_range(n, EVENT_TEXT, pipe ? PIPE_BUF : sizeof(got));
+		close_log();
+		got = content_of("events");
+		assert_in_range(strlen(got), EVENT_TEXT, pipe ? PIPE_BUF : 2 * PIPE_BUF - 1);
 		assert_string_equal(skip_value(got), "\n");
 		assert_int_equal(!strstr(got, members), pipe);
 		/* All of the text. */
@@ -397,40 +387,35 @@ TEST(long_members_are_written_whole_or_not_at_all)
 TEST(escapes_do_not_make_a_line_too_long)
 {
 	struct event_sink sink = { true, write_file, "events" };
-	struct event_log *e = event_log_new(&sink);
 	struct event event = an_event(79, 0);
-	char control[EVENT_TEXT], line[2 * PIPE_BUF];
-	FILE *file;
+	char control[EVENT_TEXT];
 
+	close_log();
+	e = event_log_new(&sink);
 	memset(control, 1, sizeof(control));
 	event.text = control;
 	event.text_len = sizeof(control);
 	event_log_add(e, &event);
-	event_log_free(e);
-	file = fopen("events", "r");
-	assert_non_null(file);
-	assert_in_range(fread(line, 1, sizeof(line), file), EVENT_TEXT, PIPE_BUF);
-	fclose(file);
+	close_log();
+	assert_in_range(strlen(content_of("events")), EVENT_TEXT, PIPE_BUF);
 }
 
 TEST(lines_that_are_not_taken_are_counted)
 {
-	struct event_log *e = open_log(NULL);
-
+	close_log();
+	open_log(NULL);
 	for (unsigned int i = 0; i < 5; i++)
-		add(e, i, 0);
+		add(i, 0);
 	assert_int_equal(event_log_lost(e), 5);
-	event_log_free(e);
 }
 
 TEST(without_a_sink_nothing_is_written)
 {
-	struct event_log *e = event_log_new(NULL);
-
+	close_log();
+	e = event_log_new(NULL);
 	assert_non_null(e);
 	for (unsigned int i = 0; i < 500; i++)
-		add(e, i, i * SECOND);
+		add(i, i * SECOND);
 	assert_int_equal(event_log_lost(e), 0);
-	event_log_free(e);
 	event_log_free(NULL);
 }

@@ -9,25 +9,19 @@
 
 static uint32_t cause(int pid, const char *line)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	put(path, line);
+	put(formatted("/proc/%d/cgroup", pid), line);
 	return fault_cause(root, pid, false);
 }
 
 static void make_group(const char *group, uid_t owner)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs", group);
-	put(path, "");
-	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s", root, group);
+	put(formatted("/sys/fs/cgroup%s/cgroup.procs", group), "");
 	if (!geteuid())
-		assert_int_equal(chown(path, owner, owner), 0);
+		assert_int_equal(chown(formatted("%s/sys/fs/cgroup%s", root, group), owner, owner),
+				 0);
 }
 
-TEST_WITH(a_job_is_a_cgroup, enter, leave)
+TEST(a_job_is_a_cgroup)
 {
 	uint32_t one = cause(7, "0::/system.slice/slurmstepd.scope/job_1/step_0/user/task_0\n");
 
@@ -43,7 +37,7 @@ TEST_WITH(a_job_is_a_cgroup, enter, leave)
 	assert_int_equal(fault_cause(root, -1, false), 0);
 }
 
-TEST_WITH(a_user_is_one_however_many_groups_he_makes, enter, leave)
+TEST(a_user_is_one_however_many_groups_he_makes)
 {
 	uint32_t user = cause(7, "0::/user.slice/user-1000.slice/session-1.scope\n");
 

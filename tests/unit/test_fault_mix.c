@@ -6,7 +6,6 @@
 #include "unit.h"
 #include "faults/prove/parts.h"
 
-#define SECOND 1000000000ull
 #define MIXES 1000
 #define MAX_RECORDS 150
 #define MAX_CALLS 2 /* in a record */

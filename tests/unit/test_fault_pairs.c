@@ -9,18 +9,12 @@
 #include "unit.h"
 #include "faults/prove/parts.h"
 
-#define SECOND 1000000000ull
-
 static struct fault_pairs p; /* of the test that runs */
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	fault_pairs_free(&p);
-	return 0;
 }
-
-TEST_EACH(NULL, leave)
 
 static struct fault_report report(bool by_driver, unsigned int code, uint64_t ns)
 {

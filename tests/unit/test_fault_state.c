@@ -80,17 +80,13 @@ static struct fault_state s, again;
 static char *text;
 static size_t len;
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	free(text);
 	text = NULL;
 	fault_state_free(&s);
 	fault_state_free(&again);
-	return 0;
 }
-
-TEST_EACH(NULL, leave)
 
 /* Proves that they are alike. */
 static void read_back(void)
@@ -154,10 +150,10 @@ TEST(times_of_repeats_survive)
 	like.code = 48;
 	assert_int_equal(faults_add(&s.faults, &like, 5), 0);
 	read_back();
-	assert_non_null(strstr(text, "fault a 94 0 warning x 24 12 1000.000000 3201.000000"
-				     " 1800.000000 2000.000000 2200.000000 2400.000000 2600.000000"
-				     " 2800.000000 3000.000000 3200.000000\n"
-				     "fault a 48 0 warning x 1 1 5.000000 5.000000\n"));
+	assert_has(text, "fault a 94 0 warning x 24 12 1000.000000 3201.000000"
+			 " 1800.000000 2000.000000 2200.000000 2400.000000 2600.000000"
+			 " 2800.000000 3000.000000 3200.000000\n"
+			 "fault a 48 0 warning x 1 1 5.000000 5.000000\n");
 	assert_int_equal(again.faults.counts.fault_count, 2);
 	f = &again.faults.counts.faults[0];
 	assert_true(f->count == 24 && f->incidents == 12 && f->last == 3201);
@@ -180,9 +176,9 @@ TEST(times_of_places_survive)
 		assert_int_equal(faults_add(&s.faults, &like, 1000 + 200 * i), 0);
 	}
 	read_back();
-	assert_non_null(strstr(text, "place a 65536 1000.000000 1400.000000 1800.000000\n"
-				     "place a 65537 1200.000000 1600.000000 2000.000000\n"));
-	assert_non_null(strstr(text, "fault a 13 0 warning x 6 6 1000.000000 2000.000000 "));
+	assert_has(text, "place a 65536 1000.000000 1400.000000 1800.000000\n"
+			 "place a 65537 1200.000000 1600.000000 2000.000000\n");
+	assert_has(text, "fault a 13 0 warning x 6 6 1000.000000 2000.000000 ");
 	assert_int_equal(again.faults.counts.faults[0].count, 6);
 	assert_int_equal(again.faults.place_count, 2);
 	assert_int_equal(again.faults.places[1].place, 65537);
@@ -203,10 +199,8 @@ TEST(the_fullest_state_reads_back)
 		for (unsigned int k = 0; k < FAULT_REPEATS; k++)
 			assert_int_equal(faults_add(f, &like, 1e9 + i + 200 * k), 0);
 		for (unsigned int k = 0; k < 40; k++) {
-			char kind[32];
-
-			snprintf(kind, sizeof(kind), "kind_%u", k);
-			assert_int_equal(faults_add_kernel_event(f, k % 2, kind, like.device, i),
+			assert_int_equal(faults_add_kernel_event(f, k % 2, formatted("kind_%u", k),
+								 like.device, i),
 					 0);
 		}
 		faults_gpu(f, like.device);

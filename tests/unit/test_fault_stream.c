@@ -8,8 +8,6 @@
 #include "faults/prove/parts.h"
 #include "sinks/event_log.h"
 
-#define SECOND 1000000000ull
-#define MS 1000000ull
 #define XID_79 "NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus."
 #define XID_31 "NVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 00000008, MMU Fault"
 
@@ -38,13 +36,10 @@ static void on_event(void *context, const struct event *event)
 	event_log_add(w->log, event);
 }
 
-static int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return -1;
+	assert_non_null(w);
 	counts = &w->faults.counts;
 	w->now = 1000 * SECOND;
 	w->origin = PRINTK_ORIGIN_DRIVER;
@@ -62,27 +57,17 @@ static int enter(void **state)
 	for (int i = 0; i < SIGNALS; i++)
 		w->events.enabled_ns[i] = UINT64_MAX;
 	w->stream = fault_stream_new(&w->events, false);
-	return w->stream ? 0 : -1;
+	assert_non_null(w->stream);
 }
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	fault_stream_free(w->stream);
 	faults_free(&w->faults);
 	event_log_free(w->log);
 	for (size_t i = 0; i < w->line_count; i++)
 		free(w->lines[i]);
 	free(w);
-	return 0;
-}
-
-TEST_EACH(enter, leave)
-
-static void fresh(void)
-{
-	leave(NULL);
-	assert_int_equal(enter(NULL), 0);
 }
 
 /* ---- what comes in ---- */
@@ -127,11 +112,40 @@ static void message(const char *text)
 	printk_at(w->now, text);
 }
 
+/* A message of that origin, unlike those that follow. */
+static void message_of(enum printk_origin origin, const char *text)
+{
+	enum printk_origin saved = w->origin;
+
+	w->origin = origin;
+	message(text);
+	w->origin = saved;
+}
+
+static void other_message(const char *text)
+{
+	message_of(PRINTK_ORIGIN_OTHER, text);
+}
+
 /* A message and its record. */
 static void print(const char *text)
 {
 	message(text);
 	record(text);
+}
+
+static void other_print(const char *text)
+{
+	other_message(text);
+	record(text);
+}
+
+/* The hook knows from now on who prints; what follows is a second later. */
+static void know_origins(void)
+{
+	fault_stream_origins(w->stream, w->now - SECOND);
+	record("something else");
+	w->now += SECOND;
 }
 
 static void driver(bool nvswitch, unsigned int code, const char *device, const char *text)
@@ -234,94 +248,68 @@ static void assert_one_79(void)
 
 /* ---- one fault, several ways ---- */
 
-TEST(the_record_alone)
+/* Whatever comes of one fault, it is one fault; and the paths by which it was reported. */
+TEST(one_fault_is_counted_once_however_it_is_reported)
 {
-	record(XID_79);
-	assert_false(waits());
-	assert_one_79();
-	assert_paths(0, 1, 0);
-}
+	/* m: message, r: record, d: driver; w: the driver is watched, u: no longer; 0, 1: so many are counted by now; -: and
+	 * nothing waits; (: the log may still have the record of a message, ): it has lost it; p: no twin comes any more */
+	static const struct {
+		const char *steps;
+		uint64_t both, text, by_driver;
+	} cases[] = {
+		{ "r1-", 0, 1, 0 },
+		{ "m0r1-", 0, 1, 0 },
+		/* The message stands in for its record, but not before it is clear that none comes. */
+		{ "m(0)1", 0, 1, 0 },
+		{ "wmrd", 1, 0, 0 },
+		{ "wmdr", 1, 0, 0 },
+		{ "wdmr", 1, 0, 0 },
+		{ "wrd", 1, 0, 0 },
+		{ "wdr", 1, 0, 0 },
+		{ "wmd()1", 1, 0, 0 },
+		{ "wdm()1", 1, 0, 0 },
+		{ "wd0p1", 0, 0, 1 },
+		{ "wmr1p", 0, 1, 0 },
+		/* The driver has reported and was unloaded before its text was read. */
+		{ "wdur", 1, 0, 0 },
+	};
 
-TEST(message_and_record)
-{
-	message(XID_79);
-	assert_int_equal(total(), 0);
-	record(XID_79);
-	assert_int_equal(total(), 1);
-	assert_false(waits());
-	assert_one_79();
-}
-
-/* The log has lost the record: the message stands in for it, but not before it
- * is clear that no record comes. */
-TEST(the_message_alone)
-{
-	message(XID_79);
-	pass(PRINTK_WAIT_NS - 1);
-	assert_int_equal(total(), 0);
-	pass(1);
-	assert_int_equal(total(), 1);
-	assert_one_79();
-}
-
-TEST(every_order_with_the_driver)
-{
-	/* m: message, r: record, d: driver */
-	static const char *const orders[] = { "mrd", "mdr", "dmr", "rd", "dr", "md", "dm" };
-	for (size_t i = 0; i < COUNT(orders); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		fresh();
-		watch_driver();
-		for (const char *c = orders[i]; *c; c++) {
+		print_message("# %s\n", cases[i].steps);
+		for (const char *c = cases[i].steps; *c; c++) {
 			if (*c == 'm')
 				message(XID_79);
 			else if (*c == 'r')
 				record(XID_79);
-			else
+			else if (*c == 'd')
 				driver_79();
-		}
-		/* The message has no record: it counts in time to be paired. */
-		if (!strchr(orders[i], 'r')) {
-			pass(PRINTK_WAIT_NS);
-			if (total() != 1)
-				fail_msg("%s: %d", orders[i], (int)total());
+			else if (*c == 'w')
+				watch_driver();
+			else if (*c == 'u')
+				w->events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
+			else if (*c == '-')
+				assert_false(waits());
+			else if (*c == '0' || *c == '1')
+				assert_int_equal(total(), *c - '0');
+			else
+				pass(*c == '(' ? PRINTK_WAIT_NS - 1 :
+				     *c == ')' ? 1 :
+						 FAULT_PAIR_WAIT_NS);
 		}
 		assert_one_79();
-		assert_paths(1, 0, 0);
+		assert_paths(cases[i].both, cases[i].text, cases[i].by_driver);
 	}
-}
-
-TEST(the_driver_alone)
-{
-	watch_driver();
-	driver_79();
-	assert_int_equal(total(), 0);
-	pass(FAULT_PAIR_WAIT_NS);
-	assert_one_79();
-	assert_paths(0, 0, 1);
 }
 
 /* Whoever had it printed, a text of which no copy can be kept takes no report away. */
 TEST(a_header_without_end_hides_no_fault)
 {
-	char text[400];
-
 	watch_driver();
-	snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00 %0300d): 79, pid=1, name=a", 0);
-	record(text);
+	record(formatted("NVRM: Xid (PCI:0000:c1:00 %0300d): 79, pid=1, name=a", 0));
 	driver_79();
 	assert_one_79();
 	assert_paths(0, 0, 1);
-}
-
-TEST(the_text_alone_though_the_driver_is_watched)
-{
-	watch_driver();
-	print(XID_79);
-	assert_int_equal(total(), 1);
-	assert_paths(0, 0, 0);
-	pass(FAULT_PAIR_WAIT_NS);
-	assert_paths(0, 1, 0);
-	assert_one_79();
 }
 
 /* What was printed before the driver was watched waits for nothing. */
@@ -340,17 +328,6 @@ TEST(a_hook_attached_later)
 	/* A hook on SXids is another. */
 	record("nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48");
 	assert_paths(1, 2, 0);
-}
-
-/* The driver has reported and was unloaded before its text was read. */
-TEST(a_driver_that_has_gone)
-{
-	watch_driver();
-	driver_79();
-	w->events.enabled_ns[SIGNAL_XID] = UINT64_MAX;
-	record(XID_79);
-	assert_one_79();
-	assert_paths(1, 0, 0);
 }
 
 /* ---- records and messages ---- */
@@ -558,14 +535,11 @@ TEST(more_messages_than_may_wait)
 /* A storm of the driver's fills the queue: a user's message takes the place of none. */
 TEST(messages_of_others_crowd_none_of_the_driver)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
-	record("something else");
-	w->now += SECOND;
+	know_origins();
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
 		message(XID_79);
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < MAX_PRINTK_WAITING; i++)
-		message(XID_31);
+		other_message(XID_31);
 	assert_int_equal(w->stream->crowded, 0);
 	assert_int_equal(w->stream->others_crowded, MAX_PRINTK_WAITING);
 	assert_int_equal(w->stream->gap_ns, 0);
@@ -588,8 +562,7 @@ TEST(more_messages_than_may_wait_without_a_log)
 
 TEST(a_process_forges_no_fault)
 {
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(XID_79);
+	other_message(XID_79);
 	record_of(1, w->now, XID_79);
 	record_of(1, w->now, XID_31 "\n" XID_31);
 	record_of(3, w->now,
@@ -608,13 +581,11 @@ TEST(a_process_forges_no_fault)
 
 TEST(a_forged_storm_that_the_log_has_lost)
 {
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < MAX_OTHERS_WAITING; i++)
-		message(XID_79);
+		other_message(XID_79);
 	for (int i = 0; i < 20; i++)
 		record_of(1, w->now, XID_79);
 	/* Among them a real one, whose record is lost, too. */
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	message(XID_31);
 	pass(10 * SECOND);
 	assert_int_equal(total(), 1);
@@ -655,21 +626,18 @@ TEST(what_others_print_is_no_fault)
 		"x[7]: segfault at 0 in a\n" XID_79 "[1+2]",
 	};
 
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (size_t i = 0; i < COUNT(texts); i++)
-		print(texts[i]);
-	message(XID_79); /* its record was lost */
+		other_print(texts[i]);
+	other_message(XID_79); /* its record was lost */
 	settle(0, 5);
 	assert_paths(0, 0, 0);
 	/* Nor is it evidence, or a failure, or the name of a GPU. */
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	print(XID_79);
 	pass(10 * SECOND);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(TMPFS("x\n" LOADING));
-	print(LOADING);
-	print("NVRM: RmInitAdapter failed!");
-	print("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
+	other_print(TMPFS("x\n" LOADING));
+	other_print(LOADING);
+	other_print("NVRM: RmInitAdapter failed!");
+	other_print("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
 	record(TMPFS("x\nwatchdog: BUG: soft lockup - CPU#1 stuck for 23s!"));
 	assert_int_equal(counts->recovery_count, 0);
 	assert_int_equal(counts->gpu_count, 0);
@@ -701,8 +669,7 @@ TEST(the_drivers_calls_count_wherever_they_stand)
 TEST(a_text_that_holds_another)
 {
 	message(XID_79);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(TMPFS(XID_79));
+	other_print(TMPFS(XID_79));
 	assert_int_equal(total(), 0);
 	record(XID_79);
 	assert_one_79();
@@ -737,17 +704,14 @@ TEST(what_reads_like_the_driver_of_a_switch_counts_if_it_printed_it)
 	assert_int_equal(events("nvswitch_failed"), 1);
 	fault_stream_origins(w->stream, w->now - SECOND);
 	record(failed);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(failed);
+	other_print(failed);
 	assert_int_equal(events("nvswitch_failed"), 1);
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	print(failed);
 	assert_int_equal(events("nvswitch_failed"), 2);
 }
 
 TEST(the_driver_confirms_a_text_of_unknown_origin)
 {
-	w->origin = PRINTK_ORIGIN_UNKNOWN;
 	watch_driver();
 	/* In either order, and wherever it stands. */
 	record("usb 1-1: " XID_79);
@@ -755,9 +719,8 @@ TEST(the_driver_confirms_a_text_of_unknown_origin)
 	driver_79();
 	driver_79();
 	record(XID_79);
-	pass(10 * SECOND);
+	settle(2, 0);
 	assert_false(waits());
-	assert_counts(2, 0);
 	assert_paths(2, 0, 0);
 	/* What the driver prints after an Xid repeats it, then too. */
 	record(XID_79);
@@ -782,8 +745,7 @@ TEST(the_driver_confirms_a_text_of_unknown_origin)
 	assert_paths(3, 2, 0);
 	fault_stream_reports_expected(w->stream, true);
 	/* It needs no text that is believed. */
-	w->origin = PRINTK_ORIGIN_OTHER;
-	print(XID_79);
+	other_print(XID_79);
 	driver_79();
 	pass(10 * SECOND);
 	assert_int_equal(total(), 6);
@@ -819,13 +781,10 @@ TEST(a_record_whose_call_is_missing)
  * and the queue overflow, too, no text becomes the driver's. */
 TEST(a_flood_hides_no_fault_and_forges_none)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
-	record("something else");
-	w->now += SECOND;
+	know_origins();
 	message(XID_31);
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 3 * MAX_PRINTK_WAITING; i++)
-		message(XID_79);
+		other_message(XID_79);
 	assert_int_equal(w->stream->crowded, 0);
 	/* Each record is compared with all that wait. */
 	assert_int_equal(w->stream->printk.count, 1 + MAX_OTHERS_WAITING);
@@ -844,13 +803,9 @@ TEST(a_flood_hides_no_fault_and_forges_none)
  * CPU a moment before, leaves records without a message of their own before that of the driver. */
 TEST(a_flood_of_a_process_takes_no_message_of_the_driver)
 {
-	fault_stream_origins(w->stream, w->now - SECOND);
-	record("something else");
-	w->now += SECOND;
-	w->origin = PRINTK_ORIGIN_OTHER;
+	know_origins();
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		message(XID_79);
-	w->origin = PRINTK_ORIGIN_DRIVER;
+		other_message(XID_79);
 	message(XID_79);
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
 		record_of(1, w->now, XID_79);
@@ -859,13 +814,11 @@ TEST(a_flood_of_a_process_takes_no_message_of_the_driver)
 	assert_int_equal(unverified(), 0);
 	/* In the order of the hook, not in that of the log. */
 	message(XID_31);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(XID_31);
+	other_message(XID_31);
 	record_of(1, w->now, XID_31);
 	record(XID_31);
 	settle(2, 0);
 	/* What the driver prints in the context of who wrote an unfinished line goes on in that. */
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	message(XID_31);
 	record_of(1, w->now, "x" XID_31);
 	message(NO_START);
@@ -880,11 +833,9 @@ TEST(a_failure_of_the_driver_that_the_log_has_lost)
 {
 	message(NO_START);
 	message("NVRM: GPU at PCI:0000:c1:00: GPU-11111111-2222-3333-4444-555555555555");
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(NO_START);
-	message("mce: [Hardware Error]: Machine check events logged NVRM");
-	w->origin = PRINTK_ORIGIN_UNKNOWN;
-	message(NO_START);
+	other_message(NO_START);
+	other_message("mce: [Hardware Error]: Machine check events logged NVRM");
+	message_of(PRINTK_ORIGIN_UNKNOWN, NO_START);
 	pass(10 * SECOND);
 	assert_int_equal(events("rm_init_adapter_failed"), 1);
 	assert_int_equal(events("mce"), 0);
@@ -898,10 +849,8 @@ TEST(a_failure_of_the_driver_within_a_text_of_a_user)
 {
 	fault_stream_origins(w->stream, w->now - SECOND);
 	w->now += SECOND;
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
-		message(TMPFS(NO_START));
-	w->origin = PRINTK_ORIGIN_DRIVER;
+		other_message(TMPFS(NO_START));
 	message(NO_START);
 	for (int i = 0; i < 2 * MAX_OTHERS_WAITING; i++)
 		record(TMPFS(NO_START));
@@ -930,12 +879,10 @@ TEST(a_fault_within_a_text_of_many_messages)
 	char text[1024] = "";
 	fault_stream_origins(w->stream, w->now - SECOND);
 	w->now += SECOND;
-	w->origin = PRINTK_ORIGIN_OTHER;
 	for (size_t i = 0; i < MAX_PRINTK_PIECES; i++) {
-		message(TMPFS("NVRM"));
+		other_message(TMPFS("NVRM"));
 		strcat(text, TMPFS("NVRM"));
 	}
-	w->origin = PRINTK_ORIGIN_DRIVER;
 	message(XID_79);
 	record(strcat(text, XID_79));
 	record(XID_79);
@@ -946,14 +893,11 @@ TEST(a_fault_within_a_text_of_many_messages)
 /* Nor does a flood of texts that the driver does not confirm. */
 TEST(a_flood_without_calls_forges_none)
 {
-	char text[128];
-
 	watch_driver();
 	driver_79();
 	record(XID_31); /* as if a user had cut it out of another message */
 	for (unsigned int i = 0; i < 10 * MAX_WAITING; i++) {
-		snprintf(text, sizeof(text), TMPFS("NVRM: Xid (PCI:0000:c3:00): %u, x"), i);
-		record(text);
+		record(formatted(TMPFS("NVRM: Xid (PCI:0000:c3:00): %u, x"), i));
 	}
 	pass(10 * SECOND);
 	assert_int_equal(total(), 1);
@@ -1133,8 +1077,7 @@ TEST(a_fault_after_a_recovery_stays_open)
 TEST(a_user_does_not_set_the_logs_clock)
 {
 	fault_stream_origins(w->stream, w->now - 100 * SECOND);
-	w->origin = PRINTK_ORIGIN_OTHER;
-	message(TMPFS(XID_31));
+	other_message(TMPFS(XID_31));
 	fault_stream_gap(w->stream, w->now);
 	w->now += SECOND;
 	record_of(0, w->now - 2 * SECOND, TMPFS(XID_31));
@@ -1182,19 +1125,15 @@ TEST(a_fault_after_a_recovery_stays_open_whatever_the_logs_clock_says)
 
 TEST(what_is_not_verified_is_bounded)
 {
-	char text[128];
-
 	for (unsigned int i = 0; i < 1000; i++) {
-		snprintf(text, sizeof(text), "x NVRM: Xid (PCI:0000:c1:00): %u, x", i);
-		record(text);
+		record(formatted("x NVRM: Xid (PCI:0000:c1:00): %u, x", i));
 	}
 	assert_int_equal(unverified(), 1000);
 	assert_int_equal(counts->unverified_count, MAX_UNVERIFIED + 1);
 	assert_string_equal(counts->unverified[MAX_UNVERIFIED].gpu, "other");
 	/* Forged records are one series. */
 	for (unsigned int i = 0; i < 1000; i++) {
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:%04x:c1:00): 79, x", i);
-		record_of(1, w->now, text);
+		record_of(1, w->now, formatted("NVRM: Xid (PCI:%04x:c1:00): 79, x", i));
 	}
 	assert_int_equal(events("forged_xid"), 1000);
 	assert_int_equal(counts->kernel_event_count, 1);
@@ -1213,8 +1152,7 @@ TEST(an_sxid_has_details)
 
 	watch_driver();
 	for (int i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text), "%sFatal, Link 48 LTSSM Fault Up", head);
-		record(text);
+		record(formatted("%sFatal, Link 48 LTSSM Fault Up", head));
 		for (int d = 0; d < 2; d++) {
 			snprintf(text, sizeof(text), "%s%s", head, details[d]);
 			record(text);
@@ -1231,8 +1169,7 @@ TEST(an_sxid_has_details)
 	assert_paths(3, 0, 0);
 	/* A detail that comes before the text of the next fault is not its twin. */
 	driver(true, 20034, "0000:c3:00.0", details[0]);
-	snprintf(text, sizeof(text), "%sFatal, Link 48 LTSSM Fault Up", head);
-	record(text);
+	record(formatted("%sFatal, Link 48 LTSSM Fault Up", head));
 	driver(true, 20034, "0000:c3:00.0", "Fatal, Link 48 LTSSM Fault Up");
 	pass(10 * SECOND);
 	assert_int_equal(total(), 4);
@@ -1446,12 +1383,6 @@ static const char *next_line(void)
 	return w->lines[w->lines_read++];
 }
 
-static void assert_has(const char *line, const char *part)
-{
-	if (!strstr(line, part))
-		fail_msg("no %s in: %s", part, line);
-}
-
 static void pcie_error(const char *severity)
 {
 	const struct fault_signal_report report = { .kind = "pcie_aer",
@@ -1497,7 +1428,7 @@ TEST(an_event_has_how_it_was_reported)
 	assert_has(line, "\"printed_by\":\"writer\",\"seen_by\":\"text\"");
 	assert_has(line,
 		   "\"pcie_errors\":[{\"device\":\"0000:c1:00.0\",\"seconds_before\":1.000}]");
-	assert_null(strstr(line, "replayed"));
+	assert_lacks(line, "replayed");
 	assert_has(next_line(), "\"replayed\":true");
 }
 

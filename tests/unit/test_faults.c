@@ -10,14 +10,10 @@
 
 static struct faults f; /* of the test that runs */
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	faults_free(&f);
-	return 0;
 }
-
-TEST_EACH(NULL, leave)
 
 static void report(const struct fault *like, double time)
 {
@@ -278,11 +274,10 @@ TEST(the_recovery_of_one_device_is_none_of_those_that_folded)
 TEST(too_many_events_are_of_another_device)
 {
 	uint64_t others = 0, sum = 0;
-	char device[PCI_ADDRESS_SIZE];
 
 	for (int i = 0; i < 3 * MAX_KERNEL_EVENTS; i++) {
-		snprintf(device, sizeof(device), "%d", i);
-		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y", device, i),
+		assert_int_equal(faults_add_kernel_event(&f, false, i % 2 ? "x" : "y",
+							 formatted("%d", i), i),
 				 0);
 		assert_int_equal(faults_add_kernel_event(&f, true, "x", "same", i), 0);
 	}
@@ -301,8 +296,7 @@ TEST(gpus_and_recoveries_are_bounded)
 	char device[PCI_ADDRESS_SIZE];
 
 	for (int i = 0; i < MAX_GPUS + 10; i++) {
-		snprintf(device, sizeof(device), "%d", i);
-		assert_true(!faults_gpu(&f, device) == (i >= MAX_GPUS));
+		assert_true(!faults_gpu(&f, formatted("%d", i)) == (i >= MAX_GPUS));
 	}
 	assert_non_null(faults_gpu(&f, "3"));
 	assert_int_equal(f.counts.gpu_count, MAX_GPUS);

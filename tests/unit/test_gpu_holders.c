@@ -5,12 +5,10 @@
  */
 #include <fcntl.h>
 
-#include "unit.h"
+#include "printed.h"
 #include "made_up_tree.h"
 #include "base/cgroup.h"
 #include "faults/gpu_holders.h"
-
-TEST_EACH(enter, leave)
 
 static void assert_cgroup(const char *text, const char *path, const char *job, const char *pod)
 {
@@ -70,45 +68,34 @@ TEST(jobs_and_pods_are_known_by_their_groups)
 /* A file that stands for @device. */
 static void add_file(const char *file, const char *device)
 {
-	char path[300];
-
 	put(file, "");
-	snprintf(path, sizeof(path), "%s%s", root, file);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(symlink(device, path), 0);
+	assert_int_equal(unlink(file + 1), 0);
+	assert_int_equal(symlink(device, file + 1), 0);
 }
 
 /* The process @pid with that file open. */
 static void add_process(int pid, const char *file, const char *cgroup)
 {
-	char path[64], folder[100], link[128], whole[300];
-
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	put(path, cgroup);
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	put(path, "python3\n");
-	snprintf(folder, sizeof(folder), "%s/proc/%d/fd", root, pid);
-	mkdir(folder, 0755);
-	snprintf(whole, sizeof(whole), "%s%s", root, file);
-	for (int i = 3; i < 6; i++) {
-		snprintf(link, sizeof(link), "%s/%d", folder, i);
-		assert_int_equal(symlink(i == 4 ? "/dev/null" : whole, link), 0);
-	}
+	put(formatted("/proc/%d/cgroup", pid), cgroup);
+	put(formatted("/proc/%d/comm", pid), "python3\n");
+	mkdir(formatted("proc/%d/fd", pid), 0755);
+	for (int i = 3; i < 6; i++)
+		assert_int_equal(symlink(i == 4 ? "/dev/null" : formatted("%s%s", root, file),
+					 formatted("proc/%d/fd/%d", pid, i)),
+				 0);
 }
 
-static void scan(const struct gpu_minors *minors, char *text, size_t size)
+static void scan(const struct gpu_minors *minors)
 {
-	FILE *out = fmemopen(text, size, "w");
+	FILE *out = text_begin();
 
-	assert_non_null(out);
 	gpu_holders_scan(root, MAJOR, minors, out);
-	fclose(out);
+	text_end(out);
 }
 
 TEST(who_holds_a_gpu)
 {
 	struct gpu_minors minors = {};
-	char text[4096] = "";
 
 	add_file("/dev/nvidia3", DEVICE_3);
 	add_file("/dev/nvidia30", DEVICE_3);
@@ -122,22 +109,21 @@ TEST(who_holds_a_gpu)
 	add_process(22, "/dev/nvidia30", "0::/system.slice/slurmstepd.scope/job_8/step_0\n");
 	add_process(23, "/dev/nvidiactl", "0::/system.slice/slurmstepd.scope/job_9/step_0\n");
 	add_process(24, "/run/rootfs/dev/nvidia3", "7:cpu:/kubepods/pod" UID "/x\n");
-	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 - \"held_by\":["));
-	assert_non_null(strstr(text, "\"job\":\"7\",\"pid\":2"));
-	assert_non_null(strstr(text, "\"comm\":\"python3\",\"processes\":2}"));
-	assert_non_null(strstr(text, "\"pod\":\"" UID "\""));
-	assert_null(strstr(text, "\"8\""));
-	assert_null(strstr(text, "\"9\""));
-	assert_null(strstr(text, "d1:00.0"));
-	assert_null(strstr(text, "holders_"));
+	scan(&minors);
+	assert_has(text, "0000:c1:00.0 3 - \"held_by\":[");
+	assert_has(text, "\"job\":\"7\",\"pid\":2");
+	assert_has(text, "\"comm\":\"python3\",\"processes\":2}");
+	assert_has(text, "\"pod\":\"" UID "\"");
+	assert_lacks(text, "\"8\"");
+	assert_lacks(text, "\"9\"");
+	assert_lacks(text, "d1:00.0");
+	assert_lacks(text, "holders_");
 }
 
 /* Files of that name, the device of another driver bound over one, and a path that was not opened. */
 TEST(only_the_drivers_device_is_held)
 {
 	struct gpu_minors minors = { .count = 1, .list = { { "0000:c1:00.0", 3, "GPU-x" } } };
-	char text[4096] = "";
 
 	put("/proc/driver/nvidia/gpus/0000:c1:00.0/information", "Device Minor: \t 3\n");
 	put("/home/dev/nvidia3", "");
@@ -146,18 +132,14 @@ TEST(only_the_drivers_device_is_held)
 	add_process(20, "/home/dev/nvidia3", "0::/file\n");
 	add_process(21, "/mnt/dev/nvidia3", "0::/other\n");
 	add_process(22, "/dev/nvidia3", "0::/path\n");
-	for (int i = 3; i < 6; i++) {
-		char path[64];
-
-		snprintf(path, sizeof(path), "/proc/22/fdinfo/%d", i);
-		put(path, "pos:\t0\nflags:\t010000000\nmnt_id:\t27\n");
-	}
-	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 GPU-x \"held_by\":[]"));
+	for (int i = 3; i < 6; i++)
+		put(formatted("/proc/22/fdinfo/%d", i),
+		    "pos:\t0\nflags:\t010000000\nmnt_id:\t27\n");
+	scan(&minors);
+	assert_has(text, "0000:c1:00.0 3 GPU-x \"held_by\":[]");
 	put("/proc/22/fdinfo/3", "pos:\t0\nflags:\t0100002\nmnt_id:\t27\n");
-	memset(text, 0, sizeof(text));
-	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "\"held_by\":[{\"cgroup\":\"/path\""));
+	scan(&minors);
+	assert_has(text, "\"held_by\":[{\"cgroup\":\"/path\"");
 }
 
 #define GPU "GPU-eaf23aa1-4d3d-596c-da66-b86b0e5db584"
@@ -166,21 +148,19 @@ TEST(only_the_drivers_device_is_held)
 TEST(what_is_known_is_not_read_again)
 {
 	struct gpu_minors minors = { .count = 1, .list = { { "0000:c1:00.0", 3, GPU } } };
-	char text[4096] = "";
 
 	add_file("/dev/nvidia3", DEVICE_3);
 	put(INFORMATION, "Device Minor: 4\n");
 	add_process(20, "/dev/nvidia3", "0::/a\n");
-	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{\"cgroup\":\"/a\""));
-	assert_null(strstr(text, "0000:c1:00.0 4"));
+	scan(&minors);
+	assert_has(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{\"cgroup\":\"/a\"");
+	assert_lacks(text, "0000:c1:00.0 4");
 	/* Without its UUID it is: the driver may have it now. */
 	*minors.list[0].uuid = 0;
 	put(INFORMATION, "GPU UUID: \t " GPU "\nDevice Minor: \t 3\n");
-	memset(text, 0, sizeof(text));
-	scan(&minors, text, sizeof(text));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 - \"held_by\":[{"));
-	assert_non_null(strstr(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{"));
+	scan(&minors);
+	assert_has(text, "0000:c1:00.0 3 - \"held_by\":[{");
+	assert_has(text, "0000:c1:00.0 3 " GPU " \"held_by\":[{");
 }
 
 /* The file as drivers 410 to 590 have it. */
@@ -221,10 +201,9 @@ TEST(the_drivers_file_about_a_gpu_is_read)
 TEST(without_a_driver_nothing_is_read)
 {
 	struct gpu_minors minors = {};
-	char text[64] = "";
 
 	add_process(20, "/dev/nvidia3", "0::/a\n");
-	scan(&minors, text, sizeof(text));
+	scan(&minors);
 	assert_string_equal(text, "");
 }
 

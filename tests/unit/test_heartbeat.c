@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that a heartbeat's age is that of its last write, that the writes have their interval, and that nothing but a
  * regular file of its own is written. */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "unit.h"
+#include "made_up_tree.h"
 #include "base/clock.h"
 #include "commands/agent.h"
-
-static char folder[] = "/tmp/heartbeat.XXXXXX";
-
-static int before(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
-}
-
-static int after(void **state)
-{
-	(void)state;
-	return rmdir(folder);
-}
-
-TEST_GROUP(before, after)
 
 TEST(the_age_is_that_of_the_last_write)
 {
@@ -71,10 +52,8 @@ TEST(other_files_are_not_written)
 {
 	struct heartbeat h;
 	struct stat st;
-	int fd = open("file", O_CREAT | O_WRONLY, 0644);
 
-	assert_int_equal(write(fd, "text", 4), 4);
-	close(fd);
+	put("/file", "text");
 	assert_int_equal(symlink("file", "link"), 0);
 	assert_int_equal(heartbeat_open(&h, "link"), -ELOOP);
 	assert_int_equal(link("file", "hard"), 0);
@@ -86,10 +65,6 @@ TEST(other_files_are_not_written)
 	assert_int_equal(stat("file", &st), 0);
 	assert_int_equal(st.st_size, 4);
 	heartbeat_close(&h); /* of none: removes nothing */
-	unlink("link");
-	unlink("hard");
-	unlink("fifo");
-	assert_int_equal(unlink("file"), 0);
 }
 
 /* A device can act as soon as it is opened: /dev/watchdog restarts the node. A FIFO's reader learns of a writer. */
@@ -103,7 +78,6 @@ TEST(what_is_no_file_is_not_even_opened)
 	assert_int_equal(heartbeat_open(&h, "fifo"), -ENXIO);
 	assert_int_equal(poll(&reader, 1, 0), 0);
 	close(reader.fd);
-	assert_int_equal(unlink("fifo"), 0);
 }
 
 TEST(without_a_path_nothing_is_done)

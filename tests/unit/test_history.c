@@ -12,32 +12,24 @@
 
 static struct history h;
 
-static int begin(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	h = (struct history){};
-	return 0;
 }
 
-static int end(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	history_free(&h);
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 /* The tests' day; its logs have the time of day only. */
 #define DAY "2026-11-22T"
 
 static double at(const char *time)
 {
-	char text[40];
 	double seconds;
 
-	snprintf(text, sizeof(text), DAY "%sZ", time);
-	assert_true(time_from_text(text, &seconds));
+	assert_true(time_from_text(formatted(DAY "%sZ", time), &seconds));
 	return seconds;
 }
 
@@ -77,7 +69,7 @@ static void assert_gap(size_t n, double from, double to, const char *word)
 	assert_true(n < h.gap_count);
 	assert_true(h.gaps[n].from == from || fabs(h.gaps[n].from - from) < 0.01);
 	assert_true(h.gaps[n].to == to || fabs(h.gaps[n].to - to) < 0.01);
-	assert_non_null(strstr(h.gaps[n].reason, word));
+	assert_has(h.gaps[n].reason, word);
 }
 
 TEST(a_log_without_gaps_has_none)

@@ -3,55 +3,23 @@
  * Proves that the live view fits 80 columns whatever it shows, that a server which hangs and faults are in
  * view, and that a terminal gets its head again, colours and more columns.
  */
-#include "unit.h"
+#include "printed.h"
 #include "sinks/report.h"
-
-#define MS UINT64_C(1000000)
+#include "snapshot.h"
 
 static struct session t;
 static struct live view;
-static char *text;
-static size_t size;
-/* What the next interval of a session ends with. */
-static struct snapshot before, now;
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	before = (struct snapshot){ .time_ns = 5000 * MS, .wall = 1e9 };
 	now = (struct snapshot){ .time_ns = 7000 * MS, .wall = 1e9 + 2 };
 	view = (struct live){ .terminal = -1, .width = 80 };
-	return 0;
 }
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	session_free(&t);
-	free(text);
-	text = NULL;
-	return 0;
-}
-
-TEST_EACH(begin, end)
-
-static void record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
-{
-	h->bucket[histogram_index(each_ns, TIME_SHIFT, TIME_OVERFLOW)] += calls;
-	h->sum_ns += calls * each_ns;
-}
-
-/* calls of 4 ms, 3 of them in one phase and 1 in another */
-static void add_calls(struct snapshot *to, const char *server, uint64_t calls, enum rpc_phase most,
-		      enum rpc_phase less)
-{
-	struct rpc_op *o = snapshot_op(&to->calls, server, "READ");
-
-	assert_non_null(o);
-	assert_non_null(snapshot_server(&to->calls, server));
-	record(&o->total, calls, 4 * MS);
-	for (unsigned int p = 0; p < RPC_PHASES; p++)
-		record(&o->phase[p], calls, p == most ? 3 * MS : p == less ? MS : 0);
-	o->received_bytes += calls * 1048576;
-	o->sent_bytes += calls * 1000;
 }
 
 static struct rpc_transport_state *add_transport(struct snapshot *to, const char *server)
@@ -67,20 +35,11 @@ static struct rpc_transport_state *add_transport(struct snapshot *to, const char
 /* Shows the interval from @before to @now, whose arrays are the session's then. */
 static void show(void)
 {
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	view.out = out;
+	view.out = text_begin();
 	assert_int_equal(session_add(&t, &before), 0);
 	assert_int_equal(session_add(&t, &now), 0);
 	live_interval(&view, &t);
-	assert_int_equal(fclose(out), 0);
-}
-
-static void assert_has(const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no \"%s\" in:\n%s", part, text);
+	text_end(view.out);
 }
 
 static void assert_fits(size_t width)
@@ -99,19 +58,22 @@ TEST(a_line_shows_what_happened_to_a_server_in_an_interval)
 {
 	struct rpc_transport_state *c;
 
-	add_calls(&before, "10.0.0.1", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	add_calls_of_4_ms(&before, "10.0.0.1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
 	add_transport(&before, "10.0.0.1");
-	add_calls(&now, "10.0.0.1", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
-	add_calls(&now, "10.0.0.1", 500, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	add_calls(&now, "nas-2", 8, RPC_PHASE_RTT, RPC_PHASE_SETUP);
+	add_calls_of_4_ms(&now, "10.0.0.1", "READ", 1000, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	add_calls_of_4_ms(&now, "10.0.0.1", "READ", 500, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	add_calls_of_4_ms(&now, "nas-2", "READ", 8, RPC_PHASE_RTT, RPC_PHASE_SETUP);
 	c = add_transport(&now, "10.0.0.1");
 	c->slots_in_flight = 127;
 	c->saturated_ns[RPC_LIMIT_SLOT] = 1500 * MS;
 	show();
 	assert_has(
+		text,
 		"time     server    call/s rMB/s wMB/s    mean  flight most time in, %      sat%\n");
-	assert_has(" 10.0.0.1     250 262.1   0.2 4.00 ms 127/128 slot 75 rtt 25        75%\n");
-	assert_has(" nas-2          4   4.2   0.0 4.00 ms       0 rtt 75 setup 25        0%\n");
+	assert_has(text,
+		   " 10.0.0.1     250 262.1   0.2 4.00 ms 127/128 slot 75 rtt 25        75%\n");
+	assert_has(text,
+		   " nas-2          4   4.2   0.0 4.00 ms       0 rtt 75 setup 25        0%\n");
 	assert_fits(80);
 }
 
@@ -126,7 +88,8 @@ TEST(nothing_makes_a_line_longer_than_80_columns)
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct rpc_transport_state *c;
 
-		add_calls(&now, names[i], 9000000, RPC_PHASE_SESSION, RPC_PHASE_RESEND);
+		add_calls_of_4_ms(&now, names[i], "READ", 9000000, RPC_PHASE_SESSION,
+				  RPC_PHASE_RESEND);
 		c = add_transport(&now, names[i]);
 		c->slots_max = 2048;
 		c->slots_in_flight = 1999;
@@ -141,16 +104,15 @@ TEST(nothing_makes_a_line_longer_than_80_columns)
 	now.faults.kernel_events[0].count = 3;
 	show();
 	assert_fits(80);
-	assert_has("~.100.200 ");
-	assert_has("storage-~ ");
-	assert_has(" 4500k ");
-	assert_has("1999/2k session 75 resend 25 100%");
-	assert_has("Xid 79 (fatal)");
-	free(text);
+	assert_has(text, "~.100.200 ");
+	assert_has(text, "storage-~ ");
+	assert_has(text, " 4500k ");
+	assert_has(text, "1999/2k session 75 resend 25 100%");
+	assert_has(text, "Xid 79 (fatal)");
 	view = (struct live){ .terminal = -1, .width = 140 };
 	before = (struct snapshot){};
 	now = (struct snapshot){ .time_ns = 9000 * MS };
-	add_calls(&now, names[1], 1, RPC_PHASE_SESSION, RPC_PHASE_RESEND);
+	add_calls_of_4_ms(&now, names[1], "READ", 1, RPC_PHASE_SESSION, RPC_PHASE_RESEND);
 	before = now;
 	now = (struct snapshot){ .time_ns = 10000 * MS };
 	show();
@@ -174,7 +136,8 @@ TEST(a_server_that_hangs_is_in_view)
 	snapshot_error(&now.calls, "nas-1", "READ", "EIO")->count = 3;
 	snapshot_error(&now.calls, "nas-1", "LOOKUP", "ENOENT")->count = 900;
 	show();
-	assert_has("         nas-1 hangs: the oldest call waits for 12.3 s, 32 outstanding; 2\n"
+	assert_has(text,
+		   "         nas-1 hangs: the oldest call waits for 12.3 s, 32 outstanding; 2\n"
 		   "         retransmits, 1 timeout, 1 connect, 3 errors\n");
 	assert_fits(80);
 	assert_int_equal(t.event_count, 1);
@@ -195,32 +158,27 @@ TEST(the_head_is_repeated_where_the_terminal_ends)
 {
 	FILE *out;
 
-	add_calls(&before, "nas-1", 1, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
-	add_calls(&now, "nas-1", 2, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	add_calls_of_4_ms(&before, "nas-1", "READ", 1, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	add_calls_of_4_ms(&now, "nas-1", "READ", 2, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
 	show();
-	free(text);
 	for (unsigned int height = 0; height <= 10; height += 10) {
-		out = open_memstream(&text, &size);
+		out = text_begin();
 		view = (struct live){ .out = out, .terminal = -1, .width = 80, .height = height };
 		for (int i = 0; i < 24; i++)
 			live_interval(&view, &t);
-		fclose(out);
+		text_end(out);
 		/* 8 lines with the head in 10, as one shows the cursor. */
 		assert_int_equal(heads(), height ? 3 : 1);
-		if (!height)
-			free(text);
 	}
 }
 
 TEST(only_a_terminal_has_colours)
 {
-	add_calls(&now, "nas-1", 2, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
+	add_calls_of_4_ms(&now, "nas-1", "READ", 2, RPC_PHASE_SESSION, RPC_PHASE_FINISH);
 	add_transport(&now, "nas-1")->saturated_ns[0] = 2000 * MS;
 	view.colour = true;
 	show();
-	assert_has("\x1b[31m100%\x1b[0m\n");
-	free(text);
+	assert_has(text, "\x1b[31m100%\x1b[0m\n");
 	view = live_begin();
 	assert_false(view.colour && !getenv("TERM"));
-	text = NULL;
 }

@@ -7,16 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "printed.h"
 #include "base/log.h"
 
-/* What one message writes to standard error; caller frees. */
-static char *written_lines(const struct log *log, enum log_level level, const char *message,
-			   const char *lines)
+/* @text becomes what one message writes to standard error. */
+static void write_lines(const struct log *log, enum log_level level, const char *message,
+			const char *lines)
 {
 	int saved = dup(STDERR_FILENO);
 	FILE *file = tmpfile();
-	char *text;
 	long size;
 
 	assert_true(saved >= 0 && file);
@@ -30,16 +29,16 @@ static char *written_lines(const struct log *log, enum log_level level, const ch
 	close(saved);
 	size = lseek(fileno(file), 0, SEEK_END);
 	assert_true(size >= 0);
+	free(text);
 	text = calloc(1, (size_t)size + 1);
 	assert_non_null(text);
 	assert_int_equal(pread(fileno(file), text, (size_t)size, 0), size);
 	fclose(file);
-	return text;
 }
 
-static char *written(const struct log *log, enum log_level level, const char *message)
+static void write_message(const struct log *log, enum log_level level, const char *message)
 {
-	return written_lines(log, level, message, NULL);
+	write_lines(log, level, message, NULL);
 }
 
 TEST(text_messages_have_the_programs_name_and_their_level)
@@ -56,23 +55,20 @@ TEST(text_messages_have_the_programs_name_and_their_level)
 	const struct log log = { .verbose = true };
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char *text = written(&log, cases[i].level, "100 % done");
-
+		write_message(&log, cases[i].level, "100 % done");
 		assert_string_equal(text, cases[i].expected);
-		free(text);
 	}
 }
 
 TEST(a_quiet_log_has_debug_messages_only)
 {
 	const struct log quiet = { .quiet = true }, verbose = { .quiet = true, .verbose = true };
-	char *text = written(&quiet, LOG_LEVEL_ERROR, "refused");
+
+	write_message(&quiet, LOG_LEVEL_ERROR, "refused");
 
 	assert_string_equal(text, "");
-	free(text);
-	text = written(&verbose, LOG_LEVEL_ERROR, "refused");
+	write_message(&verbose, LOG_LEVEL_ERROR, "refused");
 	assert_string_equal(text, "xidscope: debug: refused\n");
-	free(text);
 }
 
 TEST(the_journal_gets_the_priority_of_each_line)
@@ -89,10 +85,8 @@ TEST(the_journal_gets_the_priority_of_each_line)
 	const struct log log = { .format = LOG_JOURNAL, .verbose = true };
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char *text = written_lines(&log, cases[i].level, "one", "two\n");
-
+		write_lines(&log, cases[i].level, "one", "two\n");
 		assert_string_equal(text, cases[i].expected);
-		free(text);
 	}
 }
 
@@ -104,39 +98,31 @@ TEST(what_is_not_safe_in_a_message_is_escaped)
 		"no file '\\x0a<0>xidscope: fine\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae"
 		"\\xff'";
 	struct log log = {};
-	char expected[256], *text;
 
-	text = written(&log, LOG_LEVEL_WARN, nasty);
-	snprintf(expected, sizeof(expected), "xidscope: warning: %s\n", shown);
-	assert_string_equal(text, expected);
-	free(text);
-	text = written_lines(&log, LOG_LEVEL_INFO, "one", "\x1btwo\n\nfour\r");
+	write_message(&log, LOG_LEVEL_WARN, nasty);
+	assert_string_equal(text, formatted("xidscope: warning: %s\n", shown));
+	write_lines(&log, LOG_LEVEL_INFO, "one", "\x1btwo\n\nfour\r");
 	assert_string_equal(text, "xidscope: one\n\\x1btwo\n\nfour\\x0d\n");
-	free(text);
 	log.format = LOG_JOURNAL;
-	text = written(&log, LOG_LEVEL_WARN, nasty);
-	snprintf(expected, sizeof(expected), "<4>xidscope: warning: %s\n", shown);
-	assert_string_equal(text, expected);
-	free(text);
+	write_message(&log, LOG_LEVEL_WARN, nasty);
+	assert_string_equal(text, formatted("<4>xidscope: warning: %s\n", shown));
 	log.format = LOG_JSON;
-	text = written(&log, LOG_LEVEL_WARN, nasty);
-	assert_non_null(strstr(
-		text, "\"no file '\\u000a<0>xidscope: fine\\u001b[2J\\u009b\\u202e\\\\xff'\"}\n"));
-	free(text);
+	write_message(&log, LOG_LEVEL_WARN, nasty);
+	assert_has(text,
+		   "\"no file '\\u000a<0>xidscope: fine\\u001b[2J\\u009b\\u202e\\\\xff'\"}\n");
 }
 
 TEST(the_journal_is_known_by_device_and_inode)
 {
 	static const char *const others[] = { "", "x", "1", "1:", ":1", "0:0" };
-	char stream[64];
 	struct stat st;
 
 	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	setenv("JOURNAL_STREAM", stream, 1);
+	setenv("JOURNAL_STREAM", formatted("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino),
+	       1);
 	assert_true(log_is_journal());
-	snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino + 1);
-	setenv("JOURNAL_STREAM", stream, 1);
+	setenv("JOURNAL_STREAM",
+	       formatted("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino + 1), 1);
 	assert_false(log_is_journal());
 	for (size_t i = 0; i < COUNT(others); i++) {
 		setenv("JOURNAL_STREAM", others[i], 1);
@@ -152,14 +138,13 @@ TEST(debug_messages_are_shown_only_when_verbose)
 		for (int verbose = 0; verbose < 2; verbose++) {
 			const struct log log = { .format = (enum log_format)format,
 						 .verbose = verbose };
-			char *text = written(&log, LOG_LEVEL_DEBUG, "detail");
+
+			write_message(&log, LOG_LEVEL_DEBUG, "detail");
 
 			assert_int_equal(strstr(text, "detail") != NULL, verbose);
 			assert_int_equal(*text != 0, verbose);
-			free(text);
-			text = written(&log, LOG_LEVEL_INFO, "detail");
-			assert_non_null(strstr(text, "detail"));
-			free(text);
+			write_message(&log, LOG_LEVEL_INFO, "detail");
+			assert_has(text, "detail");
 		}
 }
 
@@ -170,10 +155,10 @@ TEST(json_messages_are_one_object_on_one_line)
 	const struct log log = { .format = LOG_JSON };
 
 	for (size_t i = 0; i < COUNT(levels); i++) {
-		char *text = written(&log, (enum log_level)(LOG_LEVEL_INFO + i), nasty);
 		char when[32], level[16];
 		int end = 0;
 
+		write_message(&log, (enum log_level)(LOG_LEVEL_INFO + i), nasty);
 		assert_int_equal(
 			sscanf(text,
 			       "{\"time\":\"%31[0-9]-%*2[0-9]-%*2[0-9]T%*2[0-9]:%*2[0-9]:%*2[0-9].%*3[0-9]Z\","
@@ -185,10 +170,8 @@ TEST(json_messages_are_one_object_on_one_line)
 		assert_string_equal(level, levels[i]);
 		assert_string_equal(text + end,
 				    "\"line 1\\u000aline \\\"2\\\" \\\\ \\\\xff\\u0001\"}\n");
-		free(text);
-		text = written_lines(&log, LOG_LEVEL_INFO, "one", "two\n");
-		assert_non_null(strstr(text, "\"one\\u000atwo\\u000a\"}\n"));
-		free(text);
+		write_lines(&log, LOG_LEVEL_INFO, "one", "two\n");
+		assert_has(text, "\"one\\u000atwo\\u000a\"}\n");
 	}
 }
 

@@ -14,22 +14,18 @@
 
 static int events = -1, sender = -1;
 
-static int set_up(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	if (unshare(CLONE_NEWNET))
-		return 0;
+		return;
 	events = module_events_open();
 	sender = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
-	return 0;
 }
 
-static int tear_down(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	close(events);
 	close(sender);
-	return 0;
 }
 
 static void send_event(const char *event)
@@ -114,5 +110,3 @@ TEST(what_a_process_sends_is_not_genuine)
 	assert_false(uevents_read(events, note_genuine, &genuine));
 	assert_false(genuine);
 }
-
-TEST_GROUP(set_up, tear_down)

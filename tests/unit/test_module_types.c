@@ -39,14 +39,24 @@ static void add_tracepoint(struct btf *btf, const char *name, int task)
 	assert_true(btf__add_typedef(btf, name, btf__add_ptr(btf, prototype)) > 0);
 }
 
-/* A kernel that knows these structs without having the tracepoints. */
-static struct btf *make_kernel(int *task)
-{
-	struct btf *kernel = btf__new_empty();
+/* A kernel that knows these structs without having the tracepoints, its task, a module, and types that were selected. */
+static struct btf *kernel, *module, *selected;
+static int task;
 
+BEFORE_EACH()
+{
+	kernel = btf__new_empty();
 	assert_int_equal(btf__add_int(kernel, "u64", 8, 0), NUMBER);
-	*task = add_task(kernel, add_client(kernel, 0), 0);
-	return kernel;
+	task = add_task(kernel, add_client(kernel, 0), 0);
+	module = btf__new_empty_split(kernel);
+}
+
+AFTER_EACH()
+{
+	btf__free(selected);
+	btf__free(module);
+	btf__free(kernel);
+	selected = NULL;
 }
 
 /* The offset in bytes of a struct's member by name; the struct is there once. */
@@ -68,110 +78,78 @@ static int offset_of(const struct btf *btf, const char *type, const char *member
 	return offset;
 }
 
-static struct btf *select_types(const struct btf *from)
+static void select_types(void)
 {
 	struct rpc_bpf *bpf = rpc_bpf__open();
-	struct btf *selected;
 
 	assert_non_null(bpf);
-	selected = module_types_select(from, bpf->obj);
+	selected = module_types_select(module, bpf->obj);
 	rpc_bpf__destroy(bpf);
-	return selected;
+}
+
+/* The members are at these offsets in the types that are selected for a module with a tracepoint of @of. */
+static void assert_selected(int of, int start, int program)
+{
+	add_tracepoint(module, "btf_trace_rpc_task_sleep", of);
+	select_types();
+	assert_non_null(selected);
+	assert_int_equal(offset_of(selected, "rpc_task", "tk_start"), start);
+	assert_int_equal(offset_of(selected, "rpc_clnt", "cl_prog"), program);
 }
 
 TEST(types_are_those_of_the_modules_tracepoints)
 {
-	int task;
-	struct btf *kernel = make_kernel(&task), *module = btf__new_empty_split(kernel);
-	struct btf *selected;
-
-	add_tracepoint(module, "btf_trace_rpc_task_sleep",
-		       add_task(module, add_client(module, 24), 8));
-	selected = select_types(module);
-	assert_non_null(selected);
-	assert_int_equal(offset_of(selected, "rpc_task", "tk_start"), 16);
-	assert_int_equal(offset_of(selected, "rpc_clnt", "cl_prog"), 24);
-	btf__free(selected);
-	btf__free(module);
-	btf__free(kernel);
+	assert_selected(add_task(module, add_client(module, 24), 8), 16, 24);
 }
 
 TEST(types_are_the_kernels_if_the_module_shares_them)
 {
-	int task;
-	struct btf *kernel = make_kernel(&task), *module = btf__new_empty_split(kernel);
-	struct btf *selected;
-
-	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
-	selected = select_types(module);
-	assert_non_null(selected);
-	assert_int_equal(offset_of(selected, "rpc_task", "tk_start"), 8);
-	assert_int_equal(offset_of(selected, "rpc_clnt", "cl_prog"), 0);
-	btf__free(selected);
-	btf__free(module);
-	btf__free(kernel);
+	assert_selected(task, 8, 0);
 }
 
 TEST(a_struct_is_found_to_which_no_pointer_leads)
 {
-	int task;
-	struct btf *kernel = make_kernel(&task), *module = btf__new_empty_split(kernel);
-	struct btf *selected;
-
-	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
 	btf__add_struct(module, "rb_root", 8);
 	assert_false(btf__add_field(module, "rb_node", NUMBER, 0, 0));
 	add_task(module, add_client(module, 24), 8); /* that of the tracepoint is another one */
-	selected = select_types(module);
-	assert_non_null(selected);
+	assert_selected(task, 8, 0);
 	assert_int_equal(offset_of(selected, "rb_root", "rb_node"), 0);
-	assert_int_equal(offset_of(selected, "rpc_task", "tk_start"), 8);
-	btf__free(selected);
+}
+
+/* A module of its own, whose task has a member @name: itself, or @array of it. */
+static void assert_refused(const char *name, bool array)
+{
 	btf__free(module);
-	btf__free(kernel);
+	module = btf__new_empty();
+	assert_int_equal(btf__add_int(module, "u64", 8, 0), NUMBER);
+	task = btf__add_struct(module, "rpc_task", 8);
+	assert_false(btf__add_field(module, name, task + array, 0, 0));
+	if (array)
+		assert_int_equal(btf__add_array(module, task, task, 4), task + 1);
+	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
+	select_types();
+	assert_null(selected);
+	assert_int_equal(errno, EINVAL);
 }
 
 TEST(types_of_a_damaged_module_are_refused)
 {
-	struct btf *module = btf__new_empty();
-	int task;
-
-	assert_int_equal(btf__add_int(module, "u64", 8, 0), NUMBER);
-	task = btf__add_struct(module, "rpc_task", 8);
-	assert_false(btf__add_field(module, "itself", task, 0, 0));
-	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
-	assert_null(select_types(module));
-	assert_int_equal(errno, EINVAL);
-	btf__free(module);
+	assert_refused("itself", false);
 }
 
 /* Each depth of the loop must not take twice as long as the one before. */
 TEST(types_that_contain_themselves_twice_are_refused_at_once)
 {
-	struct btf *module = btf__new_empty();
-	int task, array;
-
-	assert_int_equal(btf__add_int(module, "u64", 8, 0), NUMBER);
-	task = btf__add_struct(module, "rpc_task", 8);
-	array = task + 1;
-	assert_false(btf__add_field(module, "themselves", array, 0, 0));
-	assert_int_equal(btf__add_array(module, task, task, 4), array);
-	add_tracepoint(module, "btf_trace_rpc_task_sleep", task);
-	assert_null(select_types(module));
-	assert_int_equal(errno, EINVAL);
-	btf__free(module);
+	assert_refused("themselves", true);
 }
 
 TEST(a_modules_own_type_comes_before_the_kernels)
 {
-	int task, own;
-	struct btf *kernel = make_kernel(&task), *module = btf__new_empty_split(kernel);
+	int own;
 
 	assert_int_equal(kernel_type_find(module, "rpc_task", BTF_KIND_STRUCT), task);
 	own = add_task(module, add_client(module, 0), 8);
 	assert_int_equal(kernel_type_find(module, "rpc_task", BTF_KIND_STRUCT), own);
 	assert_int_equal(kernel_type_find(kernel, "rpc_task", BTF_KIND_STRUCT), task);
 	assert_int_equal(kernel_type_find(module, "rpc_task", BTF_KIND_TYPEDEF), -ENOENT);
-	btf__free(module);
-	btf__free(kernel);
 }

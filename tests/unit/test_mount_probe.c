@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "made_up_tree.h"
 #include "base/clock.h"
 #include "health/node.h"
 
@@ -52,10 +52,7 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 	assert_true(f.mounts[2].read_only);
 	assert_int_equal(f.mounts_left_out, 0);
 	for (int i = 0; i < 100; i++) {
-		char path[32];
-
-		snprintf(path, sizeof(path), "/many/%d", i);
-		node_mounts_add(&f, path);
+		node_mounts_add(&f, formatted("/many/%d", i));
 	}
 	assert_int_equal(f.mount_count, NODE_MOUNTS_MAX);
 	assert_int_equal(f.mounts_left_out, 7 + 100 - NODE_MOUNTS_MAX);
@@ -141,30 +138,26 @@ TEST(a_servers_text_begins_no_mount)
 
 TEST(mounts_of_this_machine_are_judged)
 {
-	char folder[] = "/tmp/xidscope-test.XXXXXX", path[64], device[32] = "";
 	struct node_state f = {};
-	struct stat root;
+	struct stat proc;
 	uint64_t begin;
 	int lock;
 
-	assert_non_null(mkdtemp(folder));
 	node_mounts_add(&f, "/proc");
 	node_mounts_add(&f, "/no such mount");
-	node_mounts_ask(&f, folder, 1);
+	node_mounts_ask(&f, root, 1);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	assert_int_equal(f.mounts[1].state, MOUNT_ABSENT);
 	/* without locks no server is asked, and nothing is known against it */
 	node_mounts_ask(&f, "/nonexistent/x", 1);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	/* an earlier process still asks */
-	assert_int_equal(stat("/proc", &root), 0);
-	snprintf(device, sizeof(device), "0:%u", minor(root.st_dev));
-	snprintf(path, sizeof(path), "%s/mount-%s", folder, device);
-	lock = open(path, O_RDONLY);
+	assert_int_equal(stat("/proc", &proc), 0);
+	lock = open(formatted("mount-0:%u", minor(proc.st_dev)), O_RDONLY);
 	assert_true(lock >= 0);
 	assert_int_equal(flock(lock, LOCK_EX), 0);
 	begin = monotonic_ns();
-	node_mounts_ask(&f, folder, 0.2);
+	node_mounts_ask(&f, root, 0.2);
 	assert_int_equal(f.mounts[0].state, MOUNT_HUNG);
 	assert_true(monotonic_ns() - begin < 2000000000ull);
 	/* or is done while this process has no CPU for longer than the limit */
@@ -176,12 +169,10 @@ TEST(mounts_of_this_machine_are_judged)
 		kill(getppid(), SIGCONT);
 		_exit(0);
 	}
-	node_mounts_ask(&f, folder, 0.4);
+	node_mounts_ask(&f, root, 0.4);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
 	wait(NULL);
 	close(lock);
-	node_mounts_ask(&f, folder, 1);
+	node_mounts_ask(&f, root, 1);
 	assert_int_equal(f.mounts[0].state, MOUNT_FINE);
-	unlink(path);
-	rmdir(folder);
 }

@@ -11,7 +11,7 @@
 #include "kernel/mounts.h"
 #include "made_up_tree.h"
 
-TEST_WITH(the_mount_of_that_number_counts, enter, leave)
+TEST(the_mount_of_that_number_counts)
 {
 	static const struct {
 		const char *line; /* of mount 36 */
@@ -34,14 +34,12 @@ TEST_WITH(the_mount_of_that_number_counts, enter, leave)
 		{ "", NULL },
 		{ "x - nfs nas:/x rw", NULL },
 	};
-	char mounts[512], source[64];
+	char source[64];
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		snprintf(mounts, sizeof(mounts),
-			 "3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
-			 "136 1 0:9 / /b rw - nfs nas:/other rw\n",
-			 cases[i].line);
-		put("/proc/self/mountinfo", mounts);
+		put("/proc/self/mountinfo", formatted("3 1 0:9 / /a rw - nfs nas:/other rw\n%s\n"
+						      "136 1 0:9 / /b rw - nfs nas:/other rw\n",
+						      cases[i].line));
 		assert_int_equal(mounts_find_network(root, 36, source, sizeof(source)),
 				 cases[i].source != NULL);
 		if (cases[i].source)
@@ -51,7 +49,7 @@ TEST_WITH(the_mount_of_that_number_counts, enter, leave)
 	assert_false(mounts_find_network("/missing", 36, source, sizeof(source)));
 }
 
-TEST_WITH(the_deepest_mount_on_the_way_counts, enter, leave)
+TEST(the_deepest_mount_on_the_way_counts)
 {
 	static const struct {
 		const char *path, *source; /* NULL: local */

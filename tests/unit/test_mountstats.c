@@ -7,6 +7,7 @@
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"
 #include "rpc/source.h"
+#include "snapshot.h"
 
 /* A mount point with one op. */
 struct made_up_mount {
@@ -47,135 +48,125 @@ static void put_mounts(const struct made_up_mount *mount)
 
 #define MOUNTS(...) put_mounts((const struct made_up_mount[]){ __VA_ARGS__ __VA_OPT__(, ){} })
 
-static uint64_t reads(const struct snapshot *s, const char *server)
+static void *source; /* of a test that starts one */
+
+AFTER_EACH()
 {
-	for (size_t i = 0; i < s->calls.op_count; i++)
-		if (!strcmp(s->calls.ops[i].server, server))
-			return time_histogram_count(&s->calls.ops[i].total);
+	if (source)
+		mountstats_source.detach(source);
+	source = NULL;
+}
+
+/* Starts the source with the mounts that are there. */
+static void start(void)
+{
+	source = mountstats_source.try(&(struct source_setup){ .root = root });
+	assert_non_null(source);
+}
+
+/* @now becomes what the source has counted. */
+static void poll(void)
+{
+	snapshot_free(&now);
+	now = (struct snapshot){};
+	assert_int_equal(mountstats_source.read(source, &now), 0);
+}
+
+static uint64_t reads(const char *server)
+{
+	for (size_t i = 0; i < now.calls.op_count; i++)
+		if (!strcmp(now.calls.ops[i].server, server))
+			return time_histogram_count(&now.calls.ops[i].total);
 	return 0;
 }
 
 /* Polls and returns how many READs @server has had. */
-static uint64_t polled(void *p, const char *server)
+static uint64_t polled(const char *server)
 {
-	struct snapshot s = {};
-	uint64_t count;
-
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	count = reads(&s, server);
-	snapshot_free(&s);
-	return count;
+	poll();
+	return reads(server);
 }
 
-TEST_WITH(what_was_before_is_left_out, enter, leave)
+TEST(what_was_before_is_left_out)
 {
-	void *p;
-
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
-	assert_non_null(p);
-	assert_int_equal(polled(p, "nas"), 0);
+	start();
+	assert_int_equal(polled("nas"), 0);
 	MOUNTS({ "nas", 45, 11, 1007, 1, 880 });
-	assert_int_equal(polled(p, "nas"), 7);
-	assert_int_equal(polled(p, "nas"), 7);
+	assert_int_equal(polled("nas"), 7);
+	assert_int_equal(polled("nas"), 7);
 	/* a mount that is new has all its calls since */
 	MOUNTS({ "nas", 45, 11, 1007, 1, 880 }, { "nas-2", 46, 0, 5, 1, 881 });
-	assert_int_equal(polled(p, "nas-2"), 5);
-	mountstats_source.detach(p);
+	assert_int_equal(polled("nas-2"), 5);
 }
 
-TEST_WITH(counters_never_fall, enter, leave)
+TEST(counters_never_fall)
 {
-	void *p;
-
 	MOUNTS();
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	start();
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
-	assert_int_equal(polled(p, "nas"), 100);
+	assert_int_equal(polled("nas"), 100);
 	MOUNTS();
-	assert_int_equal(polled(p, "nas"), 100);
+	assert_int_equal(polled("nas"), 100);
 	MOUNTS({ "nas", 45, 1, 3, 1, 880 }); /* mounted again */
-	assert_int_equal(polled(p, "nas"), 103);
+	assert_int_equal(polled("nas"), 103);
 	MOUNTS({ "nas", 45, 0, 50, 1, 880 }); /* again, between two polls */
-	assert_int_equal(polled(p, "nas"), 153);
+	assert_int_equal(polled("nas"), 153);
 	MOUNTS({ "nas", 45, 0, 4, 1, 880 }); /* likewise, within a second */
-	assert_int_equal(polled(p, "nas"), 157);
-	mountstats_source.detach(p);
-}
-
-static uint64_t connects(void *p)
-{
-	struct snapshot s = {};
-	uint64_t count;
-
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	count = s.calls.transports[0].connects;
-	snapshot_free(&s);
-	return count;
+	assert_int_equal(polled("nas"), 157);
 }
 
 /* In a container, the agent's own files have other mounts than those of process 1. */
-TEST_WITH(what_process_1_hides_for_a_while_does_not_count_twice, enter, leave)
+TEST(what_process_1_hides_for_a_while_does_not_count_twice)
 {
-	char path[64];
-	void *p;
-
 	MOUNTS();
 	put("/proc/self/mountstats", "");
 	put("/proc/self/mountinfo", "");
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	start();
 	MOUNTS({ "nas", 45, 10, 100, 3, 880 });
-	assert_int_equal(polled(p, "nas"), 100);
-	snprintf(path, sizeof(path), "%s" BY_PROCESS_1 "mountstats", root);
-	unlink(path);
-	assert_int_equal(polled(p, "nas"), 100);
+	assert_int_equal(polled("nas"), 100);
+	unlink("." BY_PROCESS_1 "mountstats");
+	assert_int_equal(polled("nas"), 100);
 	MOUNTS({ "nas", 45, 11, 107, 3, 880 });
-	assert_int_equal(polled(p, "nas"), 107);
-	assert_int_equal(connects(p), 3);
-	unlink(path);
+	assert_int_equal(polled("nas"), 107);
+	assert_int_equal(now.calls.transports[0].connects, 3);
+	unlink("." BY_PROCESS_1 "mountstats");
 	for (unsigned int i = 0; i < 5; i++)
-		assert_int_equal(polled(p, "nas"), 107);
+		assert_int_equal(polled("nas"), 107);
 	MOUNTS({ "nas", 45, 12, 110, 3, 880 });
-	assert_int_equal(polled(p, "nas"), 107);
+	assert_int_equal(polled("nas"), 107);
 	MOUNTS({ "nas", 45, 13, 111, 4, 880 });
-	assert_int_equal(polled(p, "nas"), 108);
-	assert_int_equal(connects(p), 4);
-	mountstats_source.detach(p);
+	assert_int_equal(polled("nas"), 108);
+	assert_int_equal(now.calls.transports[0].connects, 4);
 }
 
 /* Polls after so many calls, the last @unfinished of which are being counted, and @again
  * transmits besides three. Expects that many resent and bytes sent. */
-static void polls(void *p, unsigned int calls, unsigned int unfinished, unsigned int again,
-		  uint64_t resent, uint64_t sent_bytes)
+static void polls(unsigned int calls, unsigned int unfinished, unsigned int again, uint64_t resent,
+		  uint64_t sent_bytes)
 {
-	struct snapshot s = {};
-
 	behind = unfinished;
 	more = again;
 	MOUNTS({ "nas", 45, 10, calls, 1, 880 });
 	behind = more = 0;
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(reads(&s, "nas"), calls);
-	assert_int_equal(s.calls.transports[0].retransmits, resent);
-	assert_int_equal(s.calls.ops[0].sent_bytes, sent_bytes);
-	assert_int_equal(s.calls.ops[0].total.sum_ns, sent_bytes / 100 * 4 * 1000000);
-	snapshot_free(&s);
+	poll();
+	assert_int_equal(reads("nas"), calls);
+	assert_int_equal(now.calls.transports[0].retransmits, resent);
+	assert_int_equal(now.calls.ops[0].sent_bytes, sent_bytes);
+	assert_int_equal(now.calls.ops[0].total.sum_ns, sent_bytes / 100 * 4 * 1000000);
 }
 
 /* The kernel counts a call before its transmits, and prints without waiting for them. */
-TEST_WITH(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing, enter, leave)
+TEST(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing)
 {
-	void *p;
-
 	MOUNTS();
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
-	polls(p, 5, 5, 0, 0, 0);
-	polls(p, 5, 0, 0, 3, 500);
-	polls(p, 6, 1, 0, 3, 500);
-	polls(p, 6, 0, 0, 3, 600);
-	polls(p, 11, 5, 1, 3, 600);
-	polls(p, 11, 0, 1, 4, 1100);
-	mountstats_source.detach(p);
+	start();
+	polls(5, 5, 0, 0, 0);
+	polls(5, 0, 0, 3, 500);
+	polls(6, 1, 0, 3, 500);
+	polls(6, 0, 0, 3, 600);
+	polls(11, 5, 1, 3, 600);
+	polls(11, 0, 1, 4, 1100);
 }
 
 static const char *label(void *context, const char *address)
@@ -185,108 +176,96 @@ static const char *label(void *context, const char *address)
 }
 
 /* A source that counts calls itself has the bytes from here, for the ops that it has. */
-TEST_WITH(the_rest_of_a_source_is_its_bytes_under_its_own_labels, enter, leave)
+TEST(the_rest_of_a_source_is_its_bytes_under_its_own_labels)
 {
 	const uint64_t bytes = RPC_FACT_BIT(RPC_FACT_SENT_BYTES);
-	struct snapshot s = { .calls.unknown = RPC_ALL_FACTS };
 	struct mountstats *m;
 
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
 	m = mountstats_open(root, label, NULL);
 	assert_non_null(m);
+	now.calls.unknown = RPC_ALL_FACTS;
 	MOUNTS({ "nas", 45, 10, 107, 1, 880 });
-	assert_int_equal(mountstats_add_rest(m, &s), 0);
-	assert_int_equal(s.calls.op_count, 0);
-	assert_int_equal(s.calls.unknown & bytes, 0);
-	assert_true(s.calls.unknown & RPC_FACT_BIT(RPC_FACT_CONNECTS));
-	snapshot_op(&s.calls, "known", "READ")->received_bytes = 1000; /* of an earlier source */
-	snapshot_op(&s.calls, "known", "WRITE");
-	assert_int_equal(mountstats_add_rest(m, &s), 0);
-	assert_int_equal(s.calls.op_count, 2);
-	assert_int_equal(s.calls.ops[0].sent_bytes, 700);
-	assert_int_equal(s.calls.ops[0].received_bytes, 2400);
-	assert_int_equal(s.calls.ops[1].sent_bytes, 0);
-	snapshot_free(&s);
+	assert_int_equal(mountstats_add_rest(m, &now), 0);
+	assert_int_equal(now.calls.op_count, 0);
+	assert_int_equal(now.calls.unknown & bytes, 0);
+	assert_true(now.calls.unknown & RPC_FACT_BIT(RPC_FACT_CONNECTS));
+	snapshot_op(&now.calls, "known", "READ")->received_bytes = 1000; /* of an earlier source */
+	snapshot_op(&now.calls, "known", "WRITE");
+	assert_int_equal(mountstats_add_rest(m, &now), 0);
+	assert_int_equal(now.calls.op_count, 2);
+	assert_int_equal(now.calls.ops[0].sent_bytes, 700);
+	assert_int_equal(now.calls.ops[0].received_bytes, 2400);
+	assert_int_equal(now.calls.ops[1].sent_bytes, 0);
 	mountstats_close(m);
 	/* not readable: not known */
-	s = (struct snapshot){};
+	snapshot_free(&now);
+	now = (struct snapshot){};
 	m = mountstats_open("/absent", NULL, NULL);
-	assert_int_equal(mountstats_add_rest(m, &s), 0);
-	assert_true(s.calls.unknown & bytes);
-	snapshot_free(&s);
+	assert_int_equal(mountstats_add_rest(m, &now), 0);
+	assert_true(now.calls.unknown & bytes);
 	mountstats_close(m);
 }
 
-TEST_WITH(connects_of_a_transport_are_those_since_it_exists, enter, leave)
+TEST(connects_of_a_transport_are_those_since_it_exists)
 {
-	struct snapshot s = {};
-
 	MOUNTS({ "nas", 45, 10, 100, 3, 880 }, { "nas", 46, 10, 100, 2, 881 });
-	assert_int_equal(mountstats_connects(root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 1);
-	assert_string_equal(s.calls.transports[0].name, "tcp");
-	assert_int_equal(s.calls.transports[0].connects, 5);
-	snapshot_free(&s);
+	assert_int_equal(mountstats_connects(root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 1);
+	assert_string_equal(now.calls.transports[0].name, "tcp");
+	assert_int_equal(now.calls.transports[0].connects, 5);
 }
 
-TEST_WITH(a_superblock_counts_once, enter, leave)
+TEST(a_superblock_counts_once)
 {
-	void *p;
-
 	MOUNTS();
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	start();
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 }, { "nas", 45, 10, 100, 1, 880 });
-	assert_int_equal(polled(p, "nas"), 100);
+	assert_int_equal(polled("nas"), 100);
 	/* two superblocks of one server add up */
 	MOUNTS({ "nas", 45, 11, 101, 1, 880 }, { "nas", 46, 0, 10, 1, 880 });
-	assert_int_equal(polled(p, "nas"), 111);
-	mountstats_source.detach(p);
+	assert_int_equal(polled("nas"), 111);
 }
 
 /* Each mount may have another server: the name of a referral, of an automounter's map. */
-TEST_WITH(servers_without_end_do_not_fill_the_memory, enter, leave)
+TEST(servers_without_end_do_not_fill_the_memory)
 {
 	static char names[1000][16];
 	struct made_up_mount mounts[101] = {};
 	uint64_t calls = 0, connects = 0;
-	struct snapshot s = {};
-	void *p;
 
 	MOUNTS();
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	start();
 	for (unsigned int n = 0; n < COUNT(names); n++) {
 		snprintf(names[n], sizeof(names[n]), "nas-%u", n);
 		mounts[n % 100] = (struct made_up_mount){ names[n], n, 1, n, 1, n };
 		if (n % 100 < 99)
 			continue;
 		put_mounts(mounts);
-		assert_int_equal(polled(p, "nas-3"), 3);
+		assert_int_equal(polled("nas-3"), 3);
 	}
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_true(s.calls.op_count <= RPC_MAX_SERIES && s.calls.error_count <= RPC_MAX_SERIES);
-	assert_true(s.calls.server_count <= RPC_MAX_SERVERS + 1 &&
-		    s.calls.transport_count <= RPC_MAX_SERVERS + 1);
-	for (size_t i = 0; i < s.calls.op_count; i++)
-		calls += time_histogram_count(&s.calls.ops[i].total);
-	for (size_t i = 0; i < s.calls.transport_count; i++)
-		connects += s.calls.transports[i].connects;
+	poll();
+	assert_true(now.calls.op_count <= RPC_MAX_SERIES &&
+		    now.calls.error_count <= RPC_MAX_SERIES);
+	assert_true(now.calls.server_count <= RPC_MAX_SERVERS + 1 &&
+		    now.calls.transport_count <= RPC_MAX_SERVERS + 1);
+	for (size_t i = 0; i < now.calls.op_count; i++)
+		calls += time_histogram_count(&now.calls.ops[i].total);
+	for (size_t i = 0; i < now.calls.transport_count; i++)
+		connects += now.calls.transports[i].connects;
 	assert_int_equal(calls, 999 * 1000 / 2);
 	assert_true(connects >= 64 + 36);
-	assert_int_equal(reads(&s, "other"), calls - 63 * 64 / 2);
-	snapshot_free(&s);
-	mountstats_source.detach(p);
+	assert_int_equal(reads("other"), calls - 63 * 64 / 2);
 }
 
 /* Likewise its ops. */
-TEST_WITH(ops_without_end_do_not_fill_the_memory, enter, leave)
+TEST(ops_without_end_do_not_fill_the_memory)
 {
 	static char stats[1 << 19], infos[1 << 16];
-	struct snapshot s = {};
 	uint64_t calls = 0;
-	void *p;
 
 	MOUNTS();
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	start();
 	for (unsigned int i = 0; i < 40; i++) {
 		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
 			 "device nas-%u:/x mounted on /m%u with fstype nfs4 statvers=1.1\n"
@@ -301,74 +280,62 @@ TEST_WITH(ops_without_end_do_not_fill_the_memory, enter, leave)
 	}
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.calls.op_count, RPC_MAX_SERIES);
-	assert_int_equal(s.calls.error_count, RPC_MAX_SERIES);
-	for (size_t i = 0; i < s.calls.op_count; i++)
-		calls += time_histogram_count(&s.calls.ops[i].total);
+	poll();
+	assert_int_equal(now.calls.op_count, RPC_MAX_SERIES);
+	assert_int_equal(now.calls.error_count, RPC_MAX_SERIES);
+	for (size_t i = 0; i < now.calls.op_count; i++)
+		calls += time_histogram_count(&now.calls.ops[i].total);
 	assert_int_equal(calls, 40 * RPC_MAX_OP);
-	assert_string_equal(s.calls.ops[RPC_MAX_SERIES - 1].server, "other");
-	assert_string_equal(s.calls.ops[RPC_MAX_SERIES - 1].op, "other");
-	assert_string_equal(s.self.drops[0].reason, "rpc_series");
-	assert_int_equal(s.self.drops[0].count, 40 * RPC_MAX_OP - (RPC_MAX_SERIES - 1));
-	snapshot_free(&s);
-	mountstats_source.detach(p);
+	assert_string_equal(now.calls.ops[RPC_MAX_SERIES - 1].server, "other");
+	assert_string_equal(now.calls.ops[RPC_MAX_SERIES - 1].op, "other");
+	assert_string_equal(now.self.drops[0].reason, "rpc_series");
+	assert_int_equal(now.self.drops[0].count, 40 * RPC_MAX_OP - (RPC_MAX_SERIES - 1));
 }
 
-TEST_WITH(figures_are_the_kernels, enter, leave)
+TEST(figures_are_the_kernels)
 {
-	struct snapshot s = {};
-	void *p;
-
 	MOUNTS();
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	start();
 	MOUNTS({ "nas", 45, 10, 100, 2, 880 }, { "nas", 46, 10, 0, 2, 880 });
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.calls.op_count, 1);
-	assert_int_equal(s.calls.ops[0].total.sum_ns, 400000000);
-	assert_int_equal(s.calls.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
+	poll();
+	assert_int_equal(now.calls.op_count, 1);
+	assert_int_equal(now.calls.ops[0].total.sum_ns, 400000000);
+	assert_int_equal(now.calls.ops[0].phase[RPC_PHASE_RTT].sum_ns, 300000000);
 	/* for another source later, whose phases add up */
-	assert_int_equal(s.calls.ops[0].phase[RPC_PHASE_SETUP].sum_ns, 100000000);
-	assert_int_equal(time_histogram_count(&s.calls.ops[0].phase[RPC_PHASE_SETUP]), 100);
-	assert_int_equal(s.calls.ops[0].sent_bytes, 10000);
-	assert_int_equal(s.calls.ops[0].received_bytes, 20000);
-	assert_int_equal(s.calls.error_count, 1);
-	assert_int_equal(s.calls.errors[0].count, 1);
-	assert_string_equal(s.calls.errors[0].status, "unknown");
-	assert_int_equal(s.calls.transport_count, 1);
-	assert_string_equal(s.calls.transports[0].name, "tcp");
-	assert_int_equal(s.calls.transports[0].retransmits, 3);
-	assert_int_equal(s.calls.transports[0].timeouts, 200);
-	assert_int_equal(s.calls.transports[0].connects, 2); /* one transport, shown by both */
-	assert_false(s.calls.transports[0].alive);
-	assert_false(snapshot_knows(&s.calls, RPC_FACT_DISTRIBUTION));
-	assert_false(snapshot_knows(&s.calls, RPC_FACT_PHASE + RPC_PHASE_SETUP));
-	assert_true(snapshot_knows(&s.calls, RPC_FACT_PHASE + RPC_PHASE_RTT));
-	snapshot_free(&s);
-	mountstats_source.detach(p);
+	assert_int_equal(now.calls.ops[0].phase[RPC_PHASE_SETUP].sum_ns, 100000000);
+	assert_int_equal(time_histogram_count(&now.calls.ops[0].phase[RPC_PHASE_SETUP]), 100);
+	assert_int_equal(now.calls.ops[0].sent_bytes, 10000);
+	assert_int_equal(now.calls.ops[0].received_bytes, 20000);
+	assert_int_equal(now.calls.error_count, 1);
+	assert_int_equal(now.calls.errors[0].count, 1);
+	assert_string_equal(now.calls.errors[0].status, "unknown");
+	assert_int_equal(now.calls.transport_count, 1);
+	assert_string_equal(now.calls.transports[0].name, "tcp");
+	assert_int_equal(now.calls.transports[0].retransmits, 3);
+	assert_int_equal(now.calls.transports[0].timeouts, 200);
+	assert_int_equal(now.calls.transports[0].connects, 2); /* one transport, shown by both */
+	assert_false(now.calls.transports[0].alive);
+	assert_false(snapshot_knows(&now.calls, RPC_FACT_DISTRIBUTION));
+	assert_false(snapshot_knows(&now.calls, RPC_FACT_PHASE + RPC_PHASE_SETUP));
+	assert_true(snapshot_knows(&now.calls, RPC_FACT_PHASE + RPC_PHASE_RTT));
 }
 
 static void put_transport(const char *name, const char *address, unsigned int port)
 {
-	char path[128], text[128];
+	char path[128];
 
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
-	put(path, address);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name), address);
 	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
 		 name);
-	snprintf(text, sizeof(text),
-		 "max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
-		 port);
-	put(path, text);
+	put(path,
+	    formatted("max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
+		      port));
 }
 
-TEST_WITH(slots_are_those_of_the_mounts_transports, enter, leave)
+TEST(slots_are_those_of_the_mounts_transports)
 {
-	struct snapshot s = {};
-	void *p;
-
 	MOUNTS();
-	p = mountstats_source.try(&(struct source_setup){ .root = root });
+	start();
 	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });
 	put_transport("xprt-1-tcp", "10.0.0.1\n", 2049);
 	put_transport("xprt-2-tcp", "10.0.0.1\n", 2049);
@@ -376,33 +343,25 @@ TEST_WITH(slots_are_those_of_the_mounts_transports, enter, leave)
 	put_transport("xprt-6-tcp", "10.0.0.1\n", 0); /* a backchannel */
 	put_transport("xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
 	put_transport("xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.calls.transport_count, 1);
-	assert_true(s.calls.transports[0].alive);
-	assert_int_equal(s.calls.transports[0].slots_max, 200);
-	assert_int_equal(s.calls.transports[0].slots_allocated, 20);
-	assert_int_equal(s.calls.transports[0].slots_in_flight, 2);
-	snapshot_free(&s);
+	poll();
+	assert_int_equal(now.calls.transport_count, 1);
+	assert_true(now.calls.transports[0].alive);
+	assert_int_equal(now.calls.transports[0].slots_max, 200);
+	assert_int_equal(now.calls.transports[0].slots_allocated, 20);
+	assert_int_equal(now.calls.transports[0].slots_in_flight, 2);
 	/* and are gone with the mounts */
 	MOUNTS();
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.calls.transport_count, 1);
-	assert_false(s.calls.transports[0].alive);
-	snapshot_free(&s);
-	mountstats_source.detach(p);
+	poll();
+	assert_int_equal(now.calls.transport_count, 1);
+	assert_false(now.calls.transports[0].alive);
 }
 
-TEST_WITH(without_proc_nothing_is_counted, enter, leave)
+TEST(without_proc_nothing_is_counted)
 {
-	struct snapshot s = {};
-	void *p = mountstats_source.try(&(struct source_setup){ .root = root });
-
-	assert_non_null(p);
-	assert_int_equal(mountstats_source.read(p, &s), 0);
-	assert_int_equal(s.calls.op_count, 0);
-	snapshot_free(&s);
+	start();
+	poll();
+	assert_int_equal(now.calls.op_count, 0);
 	/* what it finds first is from before */
 	MOUNTS({ "nas", 45, 10, 1000, 1, 880 });
-	assert_int_equal(polled(p, "nas"), 0);
-	mountstats_source.detach(p);
+	assert_int_equal(polled("nas"), 0);
 }

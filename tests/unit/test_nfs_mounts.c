@@ -6,22 +6,22 @@
 #include "unit.h"
 #include "made_up_tree.h"
 #include "rpc/polled/polled.h"
+#include "snapshot.h"
 
 static void put_mounts(const char *text)
 {
 	put("/proc/1/mountinfo", text);
 }
 
-/* A snapshot with the mounts as they are now. */
-static struct snapshot now(void)
+/* @now has nothing but the mounts as they are now. */
+static void look(void)
 {
 	struct nfs_mounts m;
-	struct snapshot s = {};
 
+	snapshot_free(&now);
 	nfs_mounts_init(&m);
-	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
+	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
 	nfs_mounts_free(&m);
-	return s;
 }
 
 static void assert_mount(const struct nfs_mount *m, const char *server, const char *export,
@@ -33,58 +33,49 @@ static void assert_mount(const struct nfs_mount *m, const char *server, const ch
 	assert_string_equal(m->version, version);
 }
 
-TEST_WITH(a_mount_has_server_export_mountpoint_and_version, enter, leave)
+TEST(a_mount_has_server_export_mountpoint_and_version)
 {
-	struct snapshot s;
-
 	put_mounts("22 1 0:20 / /sys rw shared:7 - sysfs sysfs rw\n"
 		   "40 22 0:45 / /mnt/a\\040b\\012c rw shared:3 - nfs4 nas-1:/srv/a\\134b "
 		   "rw,vers=4.2,proto=tcp,addr=10.0.0.1\n"
 		   "41 22 0:46 / /v6 rw - nfs [fd00::1]:/ rw,vers=3,port=20049,addr=fd00::1\n"
 		   "42 22 0:47 / /odd rw - nfs na\"s\\134x\\012\xff:/e:f rw,vers=3,addr=10.0.0.2\n"
 		   "43 22 0:45 / /mnt/bind rw - nfs4 nas-1:/srv/sub rw,vers=4.2,addr=10.0.0.1\n");
-	s = now();
-	assert_int_equal(s.calls.mount_count, 4);
-	assert_mount(&s.calls.mounts[0], "nas-1", "/srv/a\\b", "/mnt/a b\\x0ac", "4.2");
-	assert_string_equal(s.calls.mounts[0].remote.address, "10.0.0.1");
-	assert_int_equal(s.calls.mounts[0].remote.port, 2049);
-	assert_mount(&s.calls.mounts[1], "fd00::1", "/", "/v6", "3");
-	assert_int_equal(s.calls.mounts[1].remote.port, 20049);
-	assert_mount(&s.calls.mounts[2], "na\"s\\x\\x0a\\xff", "/e:f", "/odd", "3");
-	assert_mount(&s.calls.mounts[3], "nas-1", "/srv/sub", "/mnt/bind", "4.2");
-	assert_int_equal(s.self.drop_count, 0);
-	assert_int_equal(s.calls.folded_entries, 0);
-	snapshot_free(&s);
+	look();
+	assert_int_equal(now.calls.mount_count, 4);
+	assert_mount(&now.calls.mounts[0], "nas-1", "/srv/a\\b", "/mnt/a b\\x0ac", "4.2");
+	assert_string_equal(now.calls.mounts[0].remote.address, "10.0.0.1");
+	assert_int_equal(now.calls.mounts[0].remote.port, 2049);
+	assert_mount(&now.calls.mounts[1], "fd00::1", "/", "/v6", "3");
+	assert_int_equal(now.calls.mounts[1].remote.port, 20049);
+	assert_mount(&now.calls.mounts[2], "na\"s\\x\\x0a\\xff", "/e:f", "/odd", "3");
+	assert_mount(&now.calls.mounts[3], "nas-1", "/srv/sub", "/mnt/bind", "4.2");
+	assert_int_equal(now.self.drop_count, 0);
+	assert_int_equal(now.calls.folded_entries, 0);
 }
 
 /* Two samples with the same labels would make the whole file invalid. */
-TEST_WITH(a_mount_over_a_mount_is_one, enter, leave)
+TEST(a_mount_over_a_mount_is_one)
 {
-	struct snapshot s;
-
 	put_mounts("40 22 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "41 40 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "42 41 0:46 / /m rw - nfs a:/x rw,vers=3,addr=10.0.0.1\n");
-	s = now();
-	assert_int_equal(s.calls.mount_count, 2);
-	snapshot_free(&s);
+	look();
+	assert_int_equal(now.calls.mount_count, 2);
 }
 
-TEST_WITH(more_mounts_than_the_bound_are_counted, enter, leave)
+TEST(more_mounts_than_the_bound_are_counted)
 {
 	static char text[100 * (NFS_MOUNTS_MAX + 7)];
-	struct snapshot s;
-
 	text[0] = 0;
 	for (int i = 0; i < NFS_MOUNTS_MAX + 7; i++)
 		snprintf(text + strlen(text), 100,
 			 "40 22 0:45 / /m%d rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n", i);
 	put_mounts(text);
-	s = now();
-	assert_int_equal(s.calls.mount_count, NFS_MOUNTS_MAX);
-	assert_string_equal(s.calls.mounts[NFS_MOUNTS_MAX - 1].mountpoint, "/m255");
-	assert_int_equal(s.calls.folded_entries, 7);
-	snapshot_free(&s);
+	look();
+	assert_int_equal(now.calls.mount_count, NFS_MOUNTS_MAX);
+	assert_string_equal(now.calls.mounts[NFS_MOUNTS_MAX - 1].mountpoint, "/m255");
+	assert_int_equal(now.calls.folded_entries, 7);
 }
 
 /* In kB; proc(5). */
@@ -100,11 +91,10 @@ static long resident(void)
 }
 
 /* Users mount file systems, too. */
-TEST_WITH(memory_for_a_long_list_is_given_back, enter, leave)
+TEST(memory_for_a_long_list_is_given_back)
 {
 	static char list[8 << 20];
-	struct snapshot s;
-	long before;
+	long at_first;
 
 #ifdef __SANITIZE_ADDRESS__
 	skip(); /* it keeps what is freed */
@@ -112,67 +102,57 @@ TEST_WITH(memory_for_a_long_list_is_given_back, enter, leave)
 	for (char *end = list; end < list + sizeof(list) - 64;)
 		end += sprintf(end, "22 1 0:20 / /home/me rw - fuse.sshfs sshfs rw\n");
 	put_mounts(list);
-	before = resident();
+	at_first = resident();
 	for (unsigned int i = 0; i < 4; i++) {
-		s = now();
-		assert_int_equal(s.calls.mount_count, 0);
-		snapshot_free(&s);
+		look();
+		assert_int_equal(now.calls.mount_count, 0);
 	}
-	assert_true(resident() < before + 512);
+	assert_true(resident() < at_first + 512);
 }
 
-TEST_WITH(long_names_are_cut, enter, leave)
+TEST(long_names_are_cut)
 {
-	char text[2000], name[1001];
-	struct snapshot s;
-
+	char name[1001];
 	memset(name, 'a', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
-	snprintf(text, sizeof(text), "40 22 0:45 / /%s rw - nfs4 b:/x rw,vers=3,addr=1.2.3.4\n",
-		 name);
-	put_mounts(text);
-	s = now();
-	assert_int_equal(s.calls.mount_count, 1);
-	assert_true(strlen(s.calls.mounts[0].mountpoint) < LABEL_SIZE);
-	assert_non_null(strstr(s.calls.mounts[0].mountpoint, "aaa..."));
-	snapshot_free(&s);
+	put_mounts(formatted("40 22 0:45 / /%s rw - nfs4 b:/x rw,vers=3,addr=1.2.3.4\n", name));
+	look();
+	assert_int_equal(now.calls.mount_count, 1);
+	assert_true(strlen(now.calls.mounts[0].mountpoint) < LABEL_SIZE);
+	assert_has(now.calls.mounts[0].mountpoint, "aaa...");
 }
 
-TEST_WITH(this_process_stands_in_for_process_1, enter, leave)
+TEST(this_process_stands_in_for_process_1)
 {
-	struct snapshot s = now();
-
-	assert_int_equal(s.calls.mount_count, 0);
+	look();
+	assert_int_equal(now.calls.mount_count, 0);
 	put("/proc/self/mountinfo", "40 22 0:45 / /m rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
-	s = now();
-	assert_int_equal(s.calls.mount_count, 1);
-	snapshot_free(&s);
+	look();
+	assert_int_equal(now.calls.mount_count, 1);
 }
 
 /* The system's own list reports what is mounted: without a change nothing is read. */
-TEST_WITH(a_list_without_a_change_is_not_read_again, enter, leave)
+TEST(a_list_without_a_change_is_not_read_again)
 {
 	struct nfs_mounts m;
-	struct snapshot s = {};
 	size_t count;
 
 	nfs_mounts_init(&m);
-	assert_int_equal(nfs_mounts_add(&m, "", &s), 0);
-	count = s.calls.mount_count;
-	snapshot_free(&s);
+	assert_int_equal(nfs_mounts_add(&m, "", &now), 0);
+	count = now.calls.mount_count;
+	snapshot_free(&now);
 	put_mounts("40 22 0:45 / /m/new rw - nfs4 a:/x rw,vers=4.2,addr=10.0.0.1\n");
 	snprintf(m.process, sizeof(m.process), "%s/proc/1", root);
-	assert_int_equal(nfs_mounts_add(&m, "", &s), 0);
-	assert_int_equal(s.calls.mount_count, count);
-	snapshot_free(&s);
+	assert_int_equal(nfs_mounts_add(&m, "", &now), 0);
+	assert_int_equal(now.calls.mount_count, count);
+	snapshot_free(&now);
 	nfs_mounts_free(&m);
 }
 
 /* A mount of another network namespace has its server's name there, as long as that is one. */
-TEST_WITH(a_mount_of_another_network_namespace_has_its_servers_name, enter, leave)
+TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 {
 	struct nfs_mounts m;
-	struct snapshot s = {};
 
 	put_mounts("40 22 0:45 / /own rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "41 22 0:46 / /other rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
@@ -181,37 +161,29 @@ TEST_WITH(a_mount_of_another_network_namespace_has_its_servers_name, enter, leav
 	    "NV SERVER   PORT DEV          FSID                              FSC\n"
 	    "v4 0a000001 801 0:45         0:0                               no \n"
 	    "v4 0a000002 801 0:47         0:0                               no \n");
-	snapshot_transport(&s.calls, "nas", "tcp/0")->alive = true;
-	snapshot_transport(&s.calls, "nas@4026532000", "tcp/0")->alive = true;
-	snapshot_transport(&s.calls, "nas@4026531000", "tcp/0"); /* which has ended */
-	snapshot_transport(&s.calls, "a@b@4026530000", "tcp/0")->alive = true;
+	snapshot_transport(&now.calls, "nas", "tcp/0")->alive = true;
+	snapshot_transport(&now.calls, "nas@4026532000", "tcp/0")->alive = true;
+	snapshot_transport(&now.calls, "nas@4026531000", "tcp/0"); /* which has ended */
+	snapshot_transport(&now.calls, "a@b@4026530000", "tcp/0")->alive = true;
 	nfs_mounts_init(&m);
-	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
-	assert_string_equal(s.calls.mounts[0].server, "nas");
-	assert_string_equal(s.calls.mounts[1].server, "nas@4026532000");
-	assert_string_equal(s.calls.mounts[2].server, "a@b@4026530000");
-	snapshot_transport(&s.calls, "nas@4026533000", "tcp/0")->alive = true;
-	s.calls.mount_count = 0;
-	assert_int_equal(nfs_mounts_add(&m, root, &s), 0);
-	assert_string_equal(s.calls.mounts[1].server, "nas");
+	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
+	assert_string_equal(now.calls.mounts[0].server, "nas");
+	assert_string_equal(now.calls.mounts[1].server, "nas@4026532000");
+	assert_string_equal(now.calls.mounts[2].server, "a@b@4026530000");
+	snapshot_transport(&now.calls, "nas@4026533000", "tcp/0")->alive = true;
+	now.calls.mount_count = 0;
+	assert_int_equal(nfs_mounts_add(&m, root, &now), 0);
+	assert_string_equal(now.calls.mounts[1].server, "nas");
 	nfs_mounts_free(&m);
-	snapshot_free(&s);
 }
 
 static void put_xprt(const char *name, const char *destination, const char *source,
 		     const char *ports)
 {
-	char path[128], text[256];
-
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name);
-	put(path, destination);
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/srcaddr", name);
-	put(path, source);
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
-		 name);
-	snprintf(text, sizeof(text), "state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n",
-		 ports);
-	put(path, text);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name), destination);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/srcaddr", name), source);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info", name),
+	    formatted("state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n", ports));
 }
 
 static void assert_transport(const struct rpc_transport_state *t, const char *name,
@@ -225,10 +197,8 @@ static void assert_transport(const struct rpc_transport_state *t, const char *na
 	assert_string_equal(endpoint_text(text, &t->remote), remote);
 }
 
-TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
+TEST(connections_have_the_server_of_their_mount)
 {
-	struct snapshot s;
-
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "41 22 0:46 / /r rw - nfs fast:/ rw,vers=3,port=20049,addr=fd00::1\n");
 	put_xprt("xprt-10-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
@@ -237,93 +207,80 @@ TEST_WITH(connections_have_the_server_of_their_mount, enter, leave)
 	put_xprt("xprt-12-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=7\ndst_port=2049");
 	put_xprt("xprt-13-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=7"); /* before 5.18 */
 	put_xprt("xprt-14-rdma", "fd00::1\n", "10.0.0.9\n", "src_port=0\ndst_port=0");
-	s = now();
-	assert_int_equal(xprt_files_add(root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 3);
-	assert_transport(&s.calls.transports[0], "tcp/0", "", "10.0.0.1:2049");
-	assert_transport(&s.calls.transports[1], "tcp/1", "10.0.0.9:801", "10.0.0.1:2049");
-	assert_transport(&s.calls.transports[2], "rdma/0", "", "[fd00::1]:20049");
-	assert_string_equal(s.calls.transports[2].server, "fast");
-	assert_string_equal(s.calls.transports[2].protocol, "rdma");
-	snapshot_free(&s);
+	look();
+	assert_int_equal(xprt_files_add(root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 3);
+	assert_transport(&now.calls.transports[0], "tcp/0", "", "10.0.0.1:2049");
+	assert_transport(&now.calls.transports[1], "tcp/1", "10.0.0.9:801", "10.0.0.1:2049");
+	assert_transport(&now.calls.transports[2], "rdma/0", "", "[fd00::1]:20049");
+	assert_string_equal(now.calls.transports[2].server, "fast");
+	assert_string_equal(now.calls.transports[2].protocol, "rdma");
 }
 
 /* A server that has answered no call since the agent came: sysfs knows its connections and slots. */
-TEST_WITH(servers_without_a_call_have_what_sysfs_shows, enter, leave)
+TEST(servers_without_a_call_have_what_sysfs_shows)
 {
 	struct rpc_transport_state *t;
 	struct xprt_unseen u = {};
-	struct snapshot s;
-
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "41 22 0:46 / /r rw - nfs4 stuck:/ rw,vers=4.2,addr=10.0.0.2\n"
 		   "42 22 0:45 / /a rw - nfs4 alias:/ rw,vers=4.2,addr=10.0.0.1\n");
 	put_xprt("xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
 	put_xprt("xprt-2-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
 	put_xprt("xprt-3-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=802\ndst_port=2049");
-	s = now();
-	t = snapshot_transport(&s.calls, "nas", "tcp/0");
+	look();
+	t = snapshot_transport(&now.calls, "nas", "tcp/0");
 	snprintf(t->remote.address, sizeof(t->remote.address), "10.0.0.1");
-	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 3);
-	assert_false(s.calls.transports[0].alive);
-	assert_transport(&s.calls.transports[1], "tcp/0", "10.0.0.9:801", "10.0.0.2:2049");
-	assert_transport(&s.calls.transports[2], "tcp/1", "10.0.0.9:802", "10.0.0.2:2049");
-	assert_string_equal(s.calls.transports[2].server, "stuck");
-	assert_true(s.calls.transports[2].alive);
-	assert_int_equal(s.calls.transports[2].slots_max, 2);
-	assert_int_equal(s.calls.transports[2].slots_in_flight, 5);
+	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 3);
+	assert_false(now.calls.transports[0].alive);
+	assert_transport(&now.calls.transports[1], "tcp/0", "10.0.0.9:801", "10.0.0.2:2049");
+	assert_transport(&now.calls.transports[2], "tcp/1", "10.0.0.9:802", "10.0.0.2:2049");
+	assert_string_equal(now.calls.transports[2].server, "stuck");
+	assert_true(now.calls.transports[2].alive);
+	assert_int_equal(now.calls.transports[2].slots_max, 2);
+	assert_int_equal(now.calls.transports[2].slots_in_flight, 5);
 	assert_false(u.quiet);
-	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 3);
+	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 3);
 	xprt_unseen_free(&u);
-	snapshot_free(&s);
 }
 
 /* Without a call there, nothing can change that the programs do not see. */
-TEST_WITH(sysfs_is_read_once_if_no_call_is_in_flight, enter, leave)
+TEST(sysfs_is_read_once_if_no_call_is_in_flight)
 {
 	struct xprt_unseen u = {};
-	struct snapshot s;
-
 	put_mounts("40 22 0:45 / /m rw - nfs4 idle:/x rw,vers=4.2,addr=10.0.0.1\n");
 	put_xprt("xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n",
 		 "src_port=800\ndst_port=2049\npending_q_len=0");
-	s = now();
-	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 1);
+	look();
+	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 1);
 	assert_true(u.quiet);
-	snapshot_free(&s);
 	put_xprt("xprt-2-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
-	s = now();
-	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 1);
-	assert_transport(&s.calls.transports[0], "tcp/0", "10.0.0.9:800", "10.0.0.1:2049");
-	assert_true(s.calls.transports[0].alive);
+	look();
+	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 1);
+	assert_transport(&now.calls.transports[0], "tcp/0", "10.0.0.9:800", "10.0.0.1:2049");
+	assert_true(now.calls.transports[0].alive);
 	u.quiet = false;
-	snapshot_free(&s);
-	s = now();
-	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 2);
-	snapshot_free(&s);
-	s = now();
-	snapshot_transport(&s.calls, "idle", "tcp/0")->remote = u.found.transports[0].remote;
-	assert_int_equal(xprt_files_add_unseen(&u, root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 1);
+	look();
+	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 2);
+	look();
+	snapshot_transport(&now.calls, "idle", "tcp/0")->remote = u.found.transports[0].remote;
+	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 1);
 	xprt_unseen_free(&u);
-	snapshot_free(&s);
 }
 
-TEST_WITH(a_transport_with_counts_keeps_them, enter, leave)
+TEST(a_transport_with_counts_keeps_them)
 {
-	struct snapshot s;
-
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n");
 	put_xprt("xprt-9-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
-	s = now();
-	snapshot_transport(&s.calls, "nas", "tcp/0")->connects = 4;
-	assert_int_equal(xprt_files_add(root, &s), 0);
-	assert_int_equal(s.calls.transport_count, 1);
-	assert_false(s.calls.transports[0].named_only);
-	snapshot_free(&s);
+	look();
+	snapshot_transport(&now.calls, "nas", "tcp/0")->connects = 4;
+	assert_int_equal(xprt_files_add(root, &now), 0);
+	assert_int_equal(now.calls.transport_count, 1);
+	assert_false(now.calls.transports[0].named_only);
 }

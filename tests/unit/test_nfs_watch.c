@@ -3,8 +3,6 @@
 #include "unit.h"
 #include "limits/nfs_watch.h"
 
-#define SECOND 1000000000ull
-
 static struct nfs_span spans[64];
 static size_t span_count;
 static struct snapshot before;

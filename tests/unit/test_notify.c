@@ -1,34 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves, with real sockets, that the service manager gets the program's messages, the watchdog's twice per interval, and
  * that children inherit nothing of its address. */
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "unit.h"
+#include "made_up_tree.h"
 #include "commands/agent.h"
 
 static const struct log text_log = { .format = LOG_TEXT };
-static char folder[] = "/tmp/notify.XXXXXX";
 static char path[64];
 
-static int before(void **state)
+BEFORE_EACH()
 {
-	(void)state;
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(path, sizeof(path), "%s/socket", folder);
-	return 0;
+	snprintf(path, sizeof(path), "%s/socket", root);
 }
-
-static int after(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(folder);
-}
-
-TEST_GROUP(before, after)
 
 /* A manager's socket of this name, as in NOTIFY_SOCKET. */
 static int manager(const char *name)

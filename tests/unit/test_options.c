@@ -12,7 +12,8 @@
 #include "commands/options.h"
 #include "rpc/choice.h"
 
-/* What the last call wrote. */
+/* What the last call read and wrote. */
+static struct options o;
 static char out_text[16384], err_text[1024];
 
 static void read_back(FILE *file, char *text, size_t size)
@@ -24,7 +25,7 @@ static void read_back(FILE *file, char *text, size_t size)
 	fclose(file);
 }
 
-static enum command parse_words(struct options *o, int argc, char **argv)
+static enum command parse_words(int argc, char **argv)
 {
 	int saved_out = dup(STDOUT_FILENO), saved_err = dup(STDERR_FILENO);
 	FILE *out = tmpfile(), *err = tmpfile();
@@ -34,9 +35,10 @@ static enum command parse_words(struct options *o, int argc, char **argv)
 	fflush(stdout);
 	dup2(fileno(out), STDOUT_FILENO);
 	dup2(fileno(err), STDERR_FILENO);
-	command = options_parse(argc, argv, o);
+	memset(&o, 0xff, sizeof(o));
+	command = options_parse(argc, argv, &o);
 	if (command == COMMAND_HELP)
-		assert_int_equal(cmd_help(o), EXIT_OK);
+		assert_int_equal(cmd_help(&o), EXIT_OK);
 	fflush(stdout);
 	fflush(stderr);
 	dup2(saved_out, STDOUT_FILENO);
@@ -48,37 +50,29 @@ static enum command parse_words(struct options *o, int argc, char **argv)
 	return command;
 }
 
-/* Parses the words after the program's name. The options' strings point into
- * static storage until the next call. */
-#define PARSE(o, ...)                                                              \
-	({                                                                         \
-		static char *words_[] = { (char *)"xidscope", __VA_ARGS__, NULL }; \
-		parse_words(o, (int)COUNT(words_) - 1, words_);                    \
-	})
+/* The words after the program's name are this command. The options' strings point into static storage. */
+#define PARSE(command, ...)                                                             \
+	do {                                                                            \
+		static char *words_[] = { (char *)"xidscope", __VA_ARGS__, NULL };      \
+		assert_int_equal(parse_words((int)COUNT(words_) - 1, words_), command); \
+	} while (0)
 
 static void assert_refused(const char *message)
 {
-	char expected[300];
-
-	snprintf(expected, sizeof(expected), "xidscope: %s\n", message);
-	assert_string_equal(err_text, expected);
+	assert_string_equal(err_text, formatted("xidscope: %s\n", message));
 	assert_string_equal(out_text, "");
 }
 
 /* The words after @message are refused with it. */
-#define REFUSED(message, ...)                                                  \
-	do {                                                                   \
-		struct options refused_;                                       \
-		assert_int_equal(PARSE(&refused_, __VA_ARGS__), COMMAND_NONE); \
-		assert_refused(message);                                       \
+#define REFUSED(message, ...)                     \
+	do {                                      \
+		PARSE(COMMAND_NONE, __VA_ARGS__); \
+		assert_refused(message);          \
 	} while (0)
 
 TEST(run_has_its_defaults)
 {
-	struct options o;
-
-	memset(&o, 0xff, sizeof(o));
-	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run");
 	assert_string_equal(o.output, "/var/lib/prometheus/node-exporter/xidscope.prom");
 	assert_true(o.interval == 15);
 	assert_true(o.duration == 0);
@@ -95,9 +89,7 @@ TEST(run_has_its_defaults)
 
 TEST(trace_writes_a_line_a_second)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "trace"), COMMAND_TRACE);
+	PARSE(COMMAND_TRACE, "trace");
 	assert_true(o.interval == 1);
 	assert_true(o.duration == 0);
 	assert_int_equal(o.hooks, HOOKS_RPC | HOOKS_GPU);
@@ -105,13 +97,9 @@ TEST(trace_writes_a_line_a_second)
 
 TEST(every_option_is_read_after_an_equals_sign)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run", "--output=/x/y=z.prom", "--interval=0.25",
-			       "--duration=86400", "--format=prometheus", "--detail=op",
-			       "--max-series=8", "--keep", "--hooks=gpu", "--log=json",
-			       "--verbose"),
-			 COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run", "--output=/x/y=z.prom", "--interval=0.25", "--duration=86400",
+	      "--format=prometheus", "--detail=op", "--max-series=8", "--keep", "--hooks=gpu",
+	      "--log=json", "--verbose");
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "/x/y=z.prom");
 	assert_true(o.interval == 0.25);
@@ -127,12 +115,9 @@ TEST(every_option_is_read_after_an_equals_sign)
 
 TEST(every_option_is_read_from_the_next_word)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run", "--output", "-", "--interval", "86400", "--duration", "0",
-			       "--format", "openmetrics", "--max-series", "1000000", "--hooks",
-			       "rpc", "--log", "text"),
-			 COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run", "--output", "-", "--interval", "86400", "--duration", "0",
+	      "--format", "openmetrics", "--max-series", "1000000", "--hooks", "rpc", "--log",
+	      "text");
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "-");
 	assert_true(o.interval == 86400);
@@ -145,10 +130,7 @@ TEST(every_option_is_read_from_the_next_word)
 
 TEST(check_has_its_defaults)
 {
-	struct options o;
-
-	memset(&o, 0xff, sizeof(o));
-	assert_int_equal(PARSE(&o, "check"), COMMAND_CHECK);
+	PARSE(COMMAND_CHECK, "check");
 	assert_string_equal(o.file, "/var/lib/prometheus/node-exporter/xidscope.prom");
 	assert_int_equal(o.style, CHECK_NAGIOS);
 	assert_true(o.max_age == 120);
@@ -169,13 +151,9 @@ TEST(options_of_check_are_read)
 	} windows[] = { { "90", 90 },     { "0.5s", 0.5 },  { "30m", 1800 },
 			{ "12h", 43200 }, { "7d", 604800 }, { "3650d", 315360000 } };
 	static const char *const options[] = { "--interval", "--duration" };
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "check", "--file=/x", "--style=npd", "--json", "--since",
-			       "2026-11-21T10:00:00Z", "--ack", "/a", "--max-age=0.1",
-			       "--rule=nfs_waiter=fail:7", "--rule", "xid_fatal=off",
-			       "--list-rules"),
-			 COMMAND_CHECK);
+	PARSE(COMMAND_CHECK, "check", "--file=/x", "--style=npd", "--json", "--since",
+	      "2026-11-21T10:00:00Z", "--ack", "/a", "--max-age=0.1", "--rule=nfs_waiter=fail:7",
+	      "--rule", "xid_fatal=off", "--list-rules");
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.file, "/x");
 	assert_int_equal(o.style, CHECK_NPD);
@@ -187,13 +165,13 @@ TEST(options_of_check_are_read)
 	assert_true(o.health.rules[HEALTH_NFS_WAITER].limit == 7);
 	assert_int_equal(o.health.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
 	assert_true(o.list_rules);
-	assert_int_equal(PARSE(&o, "check", "--style=slurm"), COMMAND_CHECK);
+	PARSE(COMMAND_CHECK, "check", "--style=slurm");
 	assert_int_equal(o.style, CHECK_SLURM);
 	for (size_t i = 0; i < COUNT(windows); i++) {
 		char *words[] = { (char *)"xidscope", (char *)"check", (char *)"--window",
 				  (char *)windows[i].text, NULL };
 
-		assert_int_equal(parse_words(&o, 4, words), COMMAND_CHECK);
+		assert_int_equal(parse_words(4, words), COMMAND_CHECK);
 		assert_true(o.health.window == windows[i].seconds);
 	}
 	/* All durations have one form. */
@@ -201,10 +179,10 @@ TEST(options_of_check_are_read)
 		char *words[] = { (char *)"xidscope", (char *)"trace", (char *)options[i],
 				  (char *)"1.5m", NULL };
 
-		assert_int_equal(parse_words(&o, 4, words), COMMAND_TRACE);
+		assert_int_equal(parse_words(4, words), COMMAND_TRACE);
 		assert_true((i ? o.duration : o.interval) == 90);
 	}
-	assert_int_equal(PARSE(&o, "check", "--max-age=1h"), COMMAND_CHECK);
+	PARSE(COMMAND_CHECK, "check", "--max-age=1h");
 	assert_true(o.max_age == 3600);
 }
 
@@ -212,19 +190,17 @@ TEST(options_of_check_are_read)
 
 TEST(xid_takes_a_code_or_lists)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "xid", "79"), COMMAND_XID);
+	PARSE(COMMAND_XID, "xid", "79");
 	assert_int_equal(o.xid, 79);
 	assert_false(o.json || o.list);
-	assert_int_equal(PARSE(&o, "xid", "--json", "4294967295", "--xid-policy=/p"), COMMAND_XID);
+	PARSE(COMMAND_XID, "xid", "--json", "4294967295", "--xid-policy=/p");
 	assert_int_equal(o.xid, 4294967295);
 	assert_true(o.json);
 	assert_string_equal(o.xid_policy, "/p");
 	assert_false(o.nvswitch);
-	assert_int_equal(PARSE(&o, "xid", "sxid:20034"), COMMAND_XID);
+	PARSE(COMMAND_XID, "xid", "sxid:20034");
 	assert_true(o.nvswitch && o.xid == 20034);
-	assert_int_equal(PARSE(&o, "xid", "--list"), COMMAND_XID);
+	PARSE(COMMAND_XID, "xid", "--list");
 	assert_true(o.list);
 	assert_null(o.code);
 
@@ -236,25 +212,22 @@ TEST(xid_takes_a_code_or_lists)
 	REFUSED("unknown option '-79'; see xidscope xid --help", "xid", "-79");
 	REFUSED("unexpected argument ''; see xidscope xid --help", "xid", "");
 	REFUSED("unexpected argument 'CODE'; see xidscope check --help", "check", "CODE");
-	assert_int_equal(PARSE(&o, "xid", "--help"), COMMAND_HELP);
+	PARSE(COMMAND_HELP, "xid", "--help");
 }
 
 TEST(ack_takes_a_fault_or_lists)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "ack", "C1:00.0", "079", "--until=2026-11-21T10:00:00Z",
-			       "--note", "n", "--ack", "/a"),
-			 COMMAND_ACK);
+	PARSE(COMMAND_ACK, "ack", "C1:00.0", "079", "--until=2026-11-21T10:00:00Z", "--note", "n",
+	      "--ack", "/a");
 	assert_string_equal(o.fault.device, "0000:c1:00.0");
 	assert_string_equal(o.fault.what, "79");
 	assert_true(o.fault.time == 1795255200);
 	assert_string_equal(o.note, "n");
 	assert_string_equal(o.ack, "/a");
-	assert_int_equal(PARSE(&o, "ack", "*", "sxid:20034", "--remove"), COMMAND_ACK);
+	PARSE(COMMAND_ACK, "ack", "*", "sxid:20034", "--remove");
 	assert_string_equal(o.fault.what, "sxid:20034");
 	assert_true(o.remove);
-	assert_int_equal(PARSE(&o, "ack", "--list", "--json"), COMMAND_ACK);
+	PARSE(COMMAND_ACK, "ack", "--list", "--json");
 	assert_true(o.list && o.json);
 
 	REFUSED("use GPU and CODE, or --list; see xidscope ack --help", "ack");
@@ -273,23 +246,18 @@ TEST(ack_takes_a_fault_or_lists)
 /* Nagios and other callers have no other code for "unknown". */
 TEST(a_check_that_is_called_wrongly_is_unknown)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "check", "--bogus"), 0);
+	PARSE(COMMAND_NONE, "check", "--bogus");
 	assert_int_equal(o.wrong_usage, CHECK_UNKNOWN);
-	assert_int_equal(PARSE(&o, "run", "--bogus"), 0);
+	PARSE(COMMAND_NONE, "run", "--bogus");
 	assert_int_equal(o.wrong_usage, EXIT_USAGE);
-	assert_int_equal(PARSE(&o, "bogus"), 0);
+	PARSE(COMMAND_NONE, "bogus");
 	assert_int_equal(o.wrong_usage, EXIT_USAGE);
 }
 
 TEST(the_last_of_an_option_counts)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run", "--interval=3", "--log=json", "--hooks=rpc", "--interval",
-			       "4", "--log=text", "--hooks=gpu"),
-			 COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run", "--interval=3", "--log=json", "--hooks=rpc", "--interval", "4",
+	      "--log=text", "--hooks=gpu");
 	assert_true(o.interval == 4);
 	assert_int_equal(o.log.format, LOG_TEXT);
 	assert_int_equal(o.hooks, HOOKS_GPU);
@@ -297,11 +265,9 @@ TEST(the_last_of_an_option_counts)
 
 TEST(storage_systems_add_up_in_their_order)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run");
 	assert_int_equal(o.storage.count, 0);
-	assert_int_equal(PARSE(&o, "run", "--storage", "a=10.0.*", "--storage=b=x=y"), COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run", "--storage", "a=10.0.*", "--storage=b=x=y");
 	assert_string_equal(err_text, "");
 	assert_int_equal(o.storage.count, 2);
 	assert_string_equal(o.storage.rules[0].name, "a");
@@ -312,23 +278,19 @@ TEST(storage_systems_add_up_in_their_order)
 
 TEST(hooks_are_a_list_in_any_order)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "trace", "--hooks=gpu,rpc"), COMMAND_TRACE);
+	PARSE(COMMAND_TRACE, "trace", "--hooks=gpu,rpc");
 	assert_int_equal(o.hooks, HOOKS_RPC | HOOKS_GPU);
-	assert_int_equal(PARSE(&o, "trace", "--hooks=rpc,rpc"), COMMAND_TRACE);
+	PARSE(COMMAND_TRACE, "trace", "--hooks=rpc,rpc");
 	assert_int_equal(o.hooks, HOOKS_RPC);
 }
 
 TEST(a_source_is_forced_by_its_name)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "run"), COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run");
 	assert_int_equal(o.sources, RPC_SOURCES_ALL);
-	assert_int_equal(PARSE(&o, "run", "--source=mountstats"), COMMAND_RUN);
+	PARSE(COMMAND_RUN, "run", "--source=mountstats");
 	assert_int_equal(o.sources, RPC_SOURCE_BIT(RPC_SOURCE_MOUNTSTATS));
-	assert_int_equal(PARSE(&o, "trace", "--source", "btf"), COMMAND_TRACE);
+	PARSE(COMMAND_TRACE, "trace", "--source", "btf");
 	assert_int_equal(o.sources, RPC_SOURCE_BIT(RPC_SOURCE_BTF));
 }
 
@@ -337,86 +299,68 @@ TEST(a_source_is_forced_by_its_name)
 TEST(a_wrong_value_is_refused_with_the_options_name)
 {
 	static const struct {
-		const char *command;
-		const char *option;
+		const char *option; /* behind its command */
 		const char *instead;
 		const char *values[12];
 	} cases[] = {
-		{ "run",
-		  "--output",
+		{ "run --output",
 		  "name a file that ends in .prom; node_exporter reads no others",
 		  { "", "x", "x.prom.tmp", "/tmp/x.txt", "prom", "/", ".", "/tmp", "/tmp/" } },
-		{ "run",
-		  "--interval",
+		{ "run --interval",
 		  DURATION("0.1s", "1d"),
 		  { "", "0", "0.09", "-1", "86400.1", "1w", "fast", "nan", "inf", "1e999",
 		    "1 2" } },
-		{ "run",
-		  "--duration",
+		{ "run --duration",
 		  DURATION("0s", "1d"),
 		  { "", "-0.1", "86401", "25h", "nan", "-inf", "x" } },
-		{ "run",
-		  "--format",
+		{ "run --format",
 		  "use one of openmetrics, prometheus",
 		  { "", "json", "OpenMetrics", "prometheus " } },
-		{ "run",
-		  "--max-series",
+		{ "run --max-series",
 		  "use a number from 8 to 1000000",
 		  { "", "7", "0", "-8", "1000001", "8.5", "1e3", "many", "18446744073709551624",
 		    " -9" } },
-		{ "run",
-		  "--storage",
+		{ "run --storage",
 		  "use NAME=GLOB, as in scratch='10.0.1.*'",
 		  { "", "scratch", "=10.0.1.*", "scratch=" } },
-		{ "run",
-		  "--hooks",
+		{ "run --hooks",
 		  "use some of these, separated by commas: rpc, gpu",
 		  { "", "rpc,", ",gpu", "rpc,,gpu", "all", "rpc gpu", "rp", "rpcs", "RPC" } },
-		{ "run",
-		  "--source",
+		{ "run --source",
 		  "use one of auto, btf, tracepoints, mountstats",
 		  { "", "A", "BTF", "btf,mountstats", "none" } },
-		{ "run", "--log", "use one of text, json", { "", "JSON", "jsonl", "syslog" } },
-		{ "run", "--events", "use a file name, - for standard output, or none", { "" } },
-		{ "run", "--xid-policy", "use a file name", { "" } },
-		{ "check", "--file", "use a file name", { "" } },
-		{ "check", "--ack", "use a file name", { "" } },
-		{ "check", "--style", "use one of nagios, slurm, npd", { "", "Nagios", "json" } },
-		{ "check", "--max-age", DURATION("0.1s", "1d"), { "", "0", "2d" } },
-		{ "check",
-		  "--window",
+		{ "run --log", "use one of text, json", { "", "JSON", "jsonl", "syslog" } },
+		{ "run --events", "use a file name, - for standard output, or none", { "" } },
+		{ "run --xid-policy", "use a file name", { "" } },
+		{ "check --file", "use a file name", { "" } },
+		{ "check --ack", "use a file name", { "" } },
+		{ "check --style", "use one of nagios, slurm, npd", { "", "Nagios", "json" } },
+		{ "check --max-age", DURATION("0.1s", "1d"), { "", "0", "2d" } },
+		{ "check --window",
 		  DURATION("0.1s", "3650d"),
 		  { "", "0", "m", "1w", "1hh", "-1h", "inf", "1.2.3", "3651d", "1 h", "0x10" } },
-		{ "check",
-		  "--since",
+		{ "check --since",
 		  "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch",
 		  { "", "yesterday", "-1" } },
-		{ "check",
-		  "--rule",
+		{ "check --rule",
 		  "use NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one",
 		  { "", "xid_fatal", "bogus=off", "xid_fatal=warn:3" } },
-		{ "check",
-		  "--rule",
-		  "no such rule; did you mean nfs_waiter?",
-		  { "nfs_waitr=warn" } },
+		{ "check --rule", "no such rule; did you mean nfs_waiter?", { "nfs_waitr=warn" } },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		for (const char *const *value = cases[i].values; *value; value++) {
-			char joined[80], name[20], text[40], expected[200];
-			char *command = (char *)cases[i].command;
+			char joined[80], command[20], option[20], expected[200];
 			char *one[] = { (char *)"xidscope", command, joined, NULL };
-			char *two[] = { (char *)"xidscope", command, name, text, NULL };
-			struct options o;
+			char *two[] = { (char *)"xidscope", command, option, (char *)*value, NULL };
 
-			snprintf(joined, sizeof(joined), "%s=%s", cases[i].option, *value);
-			snprintf(expected, sizeof(expected), "invalid %s '%s': %s", cases[i].option,
-				 *value, cases[i].instead);
-			assert_int_equal(parse_words(&o, 3, one), 0);
+			assert_int_equal(sscanf(cases[i].option, "%19s %19s", command, option), 2);
+			snprintf(joined, sizeof(joined), "%s=%s", option, *value);
+			snprintf(expected, sizeof(expected), "invalid %s '%s': %s", option, *value,
+				 cases[i].instead);
+			assert_int_equal(parse_words(3, one), COMMAND_NONE);
 			assert_refused(expected);
-			strcpy(name, cases[i].option);
-			strcpy(text, *value);
-			assert_int_equal(parse_words(&o, 4, two), 0);
+			assert_int_equal(parse_words(4, two), COMMAND_NONE);
 			assert_refused(expected);
 		}
 }
@@ -440,28 +384,17 @@ TEST(an_unknown_option_is_refused)
 
 TEST(options_of_run_alone_are_unknown_to_trace)
 {
-	static const char *const options[] = { "--output", "--format", "--max-series", "--keep" };
-
-	for (size_t i = 0; i < COUNT(options); i++) {
-		char *words[] = { (char *)"xidscope", (char *)"trace", (char *)options[i], NULL },
-		     expected[100];
-		struct options o;
-
-		assert_int_equal(parse_words(&o, 3, words), 0);
-		snprintf(expected, sizeof(expected),
-			 "unknown option '%s'; see xidscope trace --help", options[i]);
-		assert_refused(expected);
-	}
+	REFUSED("unknown option '--output'; see xidscope trace --help", "trace", "--output");
+	REFUSED("unknown option '--format'; see xidscope trace --help", "trace", "--format");
+	REFUSED("unknown option '--max-series'; see xidscope trace --help", "trace",
+		"--max-series");
+	REFUSED("unknown option '--keep'; see xidscope trace --help", "trace", "--keep");
 }
 
-TEST(a_missing_value_is_reported)
+TEST(a_missing_value_and_one_that_is_not_taken_are_reported)
 {
 	REFUSED("option --interval needs a value; see xidscope run --help", "run", "--verbose",
 		"--interval");
-}
-
-TEST(a_value_that_is_not_taken_is_reported)
-{
 	REFUSED("option --keep takes no value; see xidscope run --help", "run", "--keep=yes");
 	REFUSED("option --verbose takes no value; see xidscope run --help", "run", "--verbose=");
 }
@@ -469,12 +402,10 @@ TEST(a_value_that_is_not_taken_is_reported)
 TEST(a_missing_or_unknown_command_is_refused)
 {
 	char *none[] = { (char *)"xidscope", NULL };
-	struct options o;
-
-	assert_int_equal(parse_words(&o, 1, none), 0);
-	assert_refused("no command; see xidscope help");
-	assert_int_equal(parse_words(&o, 0, none + 1), 0);
-	assert_refused("no command; see xidscope help");
+	for (int words = 0; words < 2; words++) {
+		assert_int_equal(parse_words(words, none + 1 - words), COMMAND_NONE);
+		assert_refused("no command; see xidscope help");
+	}
 	REFUSED("unknown command 'watch'; see xidscope help", "watch");
 	REFUSED("unknown command 'docter'; did you mean doctor?", "docter");
 	REFUSED("unknown command '--interval=3'; see xidscope help", "--interval=3", "run");
@@ -482,12 +413,10 @@ TEST(a_missing_or_unknown_command_is_refused)
 
 TEST(the_other_commands_are_known)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "metrics"), COMMAND_METRICS);
-	assert_int_equal(PARSE(&o, "version"), COMMAND_VERSION);
-	assert_int_equal(PARSE(&o, "--version"), COMMAND_VERSION);
-	assert_int_equal(PARSE(&o, "completion", "zsh"), COMMAND_COMPLETION);
+	PARSE(COMMAND_METRICS, "metrics");
+	PARSE(COMMAND_VERSION, "version");
+	PARSE(COMMAND_VERSION, "--version");
+	PARSE(COMMAND_COMPLETION, "completion", "zsh");
 	assert_int_equal(o.shell, SHELL_ZSH);
 	assert_string_equal(out_text, "");
 	assert_string_equal(err_text, "");
@@ -558,25 +487,23 @@ TEST(help_names_every_command_and_its_options_alone)
 		{ "completion", { "SHELL " } },
 		{ "version", { NULL } },
 	};
-	struct options o;
-
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char *words[] = { (char *)"xidscope", (char *)cases[i].command, (char *)"--help",
 				  NULL };
-		char *swapped[] = { words[0], words[2] + 2, words[1], NULL }, start[40], usage[40];
+		char *swapped[] = { words[0], words[2] + 2, words[1], NULL };
 
-		assert_int_equal(PARSE(&o, "help"), COMMAND_HELP);
-		snprintf(start, sizeof(start), "\n  %s ", cases[i].command);
-		assert_non_null(strstr(out_text, start));
+		PARSE(COMMAND_HELP, "help");
+		assert_has(out_text, formatted("\n  %s ", cases[i].command));
 		for (char *line = strtok(out_text, "\n"); line; line = strtok(NULL, "\n"))
 			assert_true(strlen(line) <= 80);
-		assert_int_equal(parse_words(&o, 3, swapped), COMMAND_HELP);
+		assert_int_equal(parse_words(3, swapped), COMMAND_HELP);
 		assert_int_equal(o.help_of, COMMAND_RUN + i);
-		assert_int_equal(parse_words(&o, 3, words), COMMAND_HELP);
+		assert_int_equal(parse_words(3, words), COMMAND_HELP);
 		assert_int_equal(o.help_of, COMMAND_RUN + i);
 		assert_string_equal(err_text, "");
-		snprintf(usage, sizeof(usage), "Usage: xidscope %s", cases[i].command);
-		assert_ptr_equal(strstr(out_text, usage), out_text);
+		assert_ptr_equal(
+			strstr(out_text, formatted("Usage: xidscope %s", cases[i].command)),
+			out_text);
 		for (const char *const *option = cases[i].options; *option; option++)
 			if (!strstr(out_text, *option))
 				fail_msg("the help of %s has no '%s'", cases[i].command, *option);
@@ -594,12 +521,10 @@ TEST(help_names_every_command_and_its_options_alone)
 
 TEST(help_is_given_wherever_it_is_asked_for)
 {
-	struct options o;
-
-	assert_int_equal(PARSE(&o, "--help"), COMMAND_HELP);
+	PARSE(COMMAND_HELP, "--help");
 	assert_int_equal(o.help_of, COMMAND_NONE);
-	assert_int_equal(PARSE(&o, "-h"), COMMAND_HELP);
+	PARSE(COMMAND_HELP, "-h");
 	assert_int_equal(o.help_of, COMMAND_NONE);
-	assert_int_equal(PARSE(&o, "trace", "--interval=2", "-h", "--bogus"), COMMAND_HELP);
+	PARSE(COMMAND_HELP, "trace", "--interval=2", "-h", "--bogus");
 	assert_int_equal(o.help_of, COMMAND_TRACE);
 }

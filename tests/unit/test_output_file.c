@@ -22,17 +22,21 @@
 #include "base/output_file.h"
 
 static char path[64]; /* of the file, absolute */
+static struct output_file f, second; /* it, and as another agent has it */
 
-/* Each test has an empty directory of its own, and works in it. */
-static int enter_with_dir(void **state)
+BEFORE_EACH()
 {
-	if (enter_folder(state) || mkdir("dir", 0755))
-		return -1;
+	assert_int_equal(mkdir("dir", 0755), 0);
 	snprintf(path, sizeof(path), "%s/dir/x.prom", root);
-	return 0;
+	assert_int_equal(output_file_init(&f, path), 0);
+	assert_int_equal(output_file_init(&second, path), 0);
 }
 
-TEST_EACH(enter_with_dir, leave)
+AFTER_EACH()
+{
+	output_file_close(&second, true);
+	output_file_close(&f, true);
+}
 
 /* Entries of a directory, "." and ".." aside. */
 static size_t count_entries(const char *name)
@@ -54,22 +58,35 @@ static bool exists(const char *name)
 	return !lstat(name, &st);
 }
 
-static int write_text(struct output_file *f, const char *text)
+static int write_text(struct output_file *to, const char *text)
 {
-	return output_file_write(f, text, strlen(text), NULL);
+	return output_file_write(to, text, strlen(text), NULL);
+}
+
+/* The file has that text afterwards. */
+static void write_whole(struct output_file *to, const char *text)
+{
+	assert_int_equal(write_text(to, text), 0);
+	assert_content(path, text);
 }
 
 static struct output_file open_output(const char *name)
 {
-	struct output_file f;
+	struct output_file opened;
 
-	assert_int_equal(output_file_init(&f, name), 0);
-	return f;
+	assert_int_equal(output_file_init(&opened, name), 0);
+	return opened;
+}
+
+/* Closes the file and removes it: nothing is left in its folder. */
+static void close_empty(void)
+{
+	output_file_close(&f, false);
+	assert_int_equal(count_entries("dir"), 0);
 }
 
 TEST(the_file_is_replaced_as_a_whole)
 {
-	struct output_file f = open_output(path);
 	char text[16] = "";
 	int old;
 
@@ -77,24 +94,19 @@ TEST(the_file_is_replaced_as_a_whole)
 	old = open(path, O_RDONLY);
 	assert_true(old >= 0);
 	assert_int_equal(output_file_lock(&f), 0);
-	assert_int_equal(write_text(&f, "new"), 0);
-	assert_content(path, "new");
+	write_whole(&f, "new");
 	/* Who had opened the old one still reads all of it. */
 	assert_int_equal(read(old, text, 8), 8);
 	assert_string_equal(text, "older an");
 	close(old);
-	assert_int_equal(write_text(&f, "n"), 0);
-	assert_content(path, "n");
-	assert_int_equal(write_text(&f, ""), 0);
-	assert_content(path, "");
+	write_whole(&f, "n");
+	write_whole(&f, "");
 	/* beside it there is the lock only */
 	assert_int_equal(count_entries("dir"), 2);
-	output_file_close(&f, true);
 }
 
 TEST(the_file_is_readable_by_all_under_any_umask)
 {
-	struct output_file f = open_output(path);
 	mode_t saved = umask(077);
 	struct stat st;
 
@@ -106,7 +118,6 @@ TEST(the_file_is_readable_by_all_under_any_umask)
 	umask(saved);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode, S_IFREG | 0644);
-	output_file_close(&f, false);
 }
 
 TEST(names_beside_the_file_are_hidden_and_not_collected)
@@ -119,52 +130,44 @@ TEST(names_beside_the_file_are_hidden_and_not_collected)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct output_file f = open_output(cases[i][0]);
+		struct output_file other = open_output(cases[i][0]);
 
-		assert_string_equal(f.folder, cases[i][1]);
+		assert_string_equal(other.folder, cases[i][1]);
 		for (int part = 0; part < OUTPUT_PARTS; part++)
-			assert_string_equal(f.names[part], cases[i][2 + part]);
-		output_file_close(&f, false);
+			assert_string_equal(other.names[part], cases[i][2 + part]);
+		output_file_close(&other, false);
 	}
 }
 
 TEST(a_name_without_a_directory_is_in_the_working_directory)
 {
-	struct output_file f = open_output("y.prom");
+	struct output_file other = open_output("y.prom");
 
-	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(write_text(&other, "a"), 0);
 	assert_content("y.prom", "a");
-	output_file_close(&f, false);
+	output_file_close(&other, false);
 	assert_int_equal(count_entries("."), 1); /* dir */
 }
 
 TEST(a_missing_directory_fails_until_it_is_there)
 {
-	struct output_file f = open_output(path);
-
 	assert_int_equal(rmdir("dir"), 0);
 	assert_int_equal(output_file_lock(&f), -ENOENT);
 	assert_int_equal(write_text(&f, "a"), -ENOENT);
 	assert_int_equal(mkdir("dir", 0755), 0);
-	assert_int_equal(write_text(&f, "b"), 0);
-	assert_content(path, "b");
-	output_file_close(&f, false);
-	assert_int_equal(count_entries("dir"), 0);
+	write_whole(&f, "b");
+	close_empty();
 }
 
 TEST(a_temporary_that_cannot_be_made_leaves_the_old_file)
 {
-	struct output_file f = open_output(path);
-
 	assert_int_equal(write_text(&f, "old"), 0);
 	assert_int_equal(mkdir("dir/.x.prom.tmp", 0755), 0);
 	assert_int_equal(write_text(&f, "new"), -EISDIR);
 	assert_int_equal(f.part, OUTPUT_TEMPORARY);
 	assert_content(path, "old");
 	assert_int_equal(rmdir("dir/.x.prom.tmp"), 0);
-	assert_int_equal(write_text(&f, "new"), 0);
-	assert_content(path, "new");
-	output_file_close(&f, false);
+	write_whole(&f, "new");
 }
 
 /* ---- what another user can put in the folder ---- */
@@ -227,9 +230,9 @@ TEST(what_is_planted_at_the_temporary_is_removed_or_refused)
 
 	alarm(20);
 	for (int kind = 0; kind < PLANTS; kind++) {
-		struct output_file f = open_output(path);
 		int fd;
 
+		fresh();
 		assert_int_equal(write_text(&f, "old"), 0);
 		fd = plant(name, (enum plant)kind);
 		assert_int_equal(write_text(&f, "new"), kind == FOLDER ? -EISDIR : 0);
@@ -237,10 +240,8 @@ TEST(what_is_planted_at_the_temporary_is_removed_or_refused)
 		assert_victim();
 		if (kind == FOLDER)
 			assert_int_equal(rmdir(name), 0);
-		assert_int_equal(write_text(&f, "newer"), 0);
-		assert_content(path, "newer");
-		output_file_close(&f, false);
-		assert_int_equal(count_entries("dir"), 0);
+		write_whole(&f, "newer");
+		close_empty();
 		if (fd >= 0)
 			close(fd);
 	}
@@ -253,17 +254,17 @@ TEST(what_is_planted_at_the_lock_is_refused_until_it_is_gone)
 
 	alarm(20);
 	for (int kind = 0; kind < PLANTS; kind++) {
-		struct output_file f = open_output(path);
-		int fd = plant(name, (enum plant)kind);
+		int fd;
 
+		fresh();
+		fd = plant(name, (enum plant)kind);
 		assert_int_equal(output_file_lock(&f), plant_errors[kind]);
 		assert_int_equal(write_text(&f, "new"), plant_errors[kind]);
 		assert_int_equal(f.part, OUTPUT_LOCK);
 		assert_false(exists(path));
 		assert_victim();
 		assert_int_equal(remove(name), 0);
-		assert_int_equal(write_text(&f, "new"), 0);
-		assert_content(path, "new");
+		write_whole(&f, "new");
 		/* The same while the lock is held. */
 		assert_int_equal(remove(name), 0);
 		if (fd >= 0)
@@ -273,8 +274,7 @@ TEST(what_is_planted_at_the_lock_is_refused_until_it_is_gone)
 		assert_content(path, "new");
 		assert_int_equal(remove(name), 0);
 		assert_int_equal(write_text(&f, "newest"), 0);
-		output_file_close(&f, false);
-		assert_int_equal(count_entries("dir"), 0);
+		close_empty();
 		if (fd >= 0)
 			close(fd);
 	}
@@ -285,10 +285,10 @@ TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
 {
 	alarm(20);
 	for (int kind = 0; kind < PLANTS; kind++) {
-		struct output_file f = open_output(path);
 		struct stat before, after;
 		int fd;
 
+		fresh();
 		assert_int_equal(output_file_check(&f), 0);
 		assert_int_equal(write_text(&f, "old"), 0);
 		assert_int_equal(output_file_check(&f), 0);
@@ -317,22 +317,20 @@ TEST(what_is_planted_at_the_file_is_neither_replaced_nor_removed)
 
 TEST(a_device_is_neither_replaced_nor_removed)
 {
-	struct output_file f = open_output("null");
+	struct output_file other = open_output("null");
 
 	if (mknod("null", S_IFCHR | 0666, makedev(1, 3)))
 		skip();
-	assert_int_equal(output_file_check(&f), -ENXIO);
-	assert_int_equal(write_text(&f, "x"), -ENXIO);
-	assert_int_equal(output_file_write(&f, "x", 1, "damaged"), -ENXIO);
-	output_file_close(&f, false);
+	assert_int_equal(output_file_check(&other), -ENXIO);
+	assert_int_equal(write_text(&other, "x"), -ENXIO);
+	assert_int_equal(output_file_write(&other, "x", 1, "damaged"), -ENXIO);
+	output_file_close(&other, false);
 	assert_true(exists("null"));
 	assert_false(exists("null.damaged"));
 }
 
 TEST(the_old_file_is_set_aside)
 {
-	struct output_file f = open_output(path);
-
 	put("/dir/x.prom", "damaged");
 	assert_int_equal(output_file_write(&f, "new", 3, "damaged"), 0);
 	assert_content("dir/x.prom.damaged", "damaged");
@@ -341,21 +339,19 @@ TEST(the_old_file_is_set_aside)
 	assert_int_equal(output_file_write(&f, "newer", 5, "damaged"), 0);
 	assert_content("dir/x.prom.damaged", "damaged");
 	assert_content(path, "newer");
-	output_file_close(&f, false);
 }
 
 TEST(a_path_without_a_name_is_a_folder)
 {
-	struct output_file f = open_output("dir/");
+	struct output_file other = open_output("dir/");
 
-	assert_int_equal(output_file_check(&f), -EISDIR);
-	assert_int_equal(write_text(&f, "x"), -EISDIR);
-	output_file_close(&f, false);
+	assert_int_equal(output_file_check(&other), -EISDIR);
+	assert_int_equal(write_text(&other, "x"), -EISDIR);
+	output_file_close(&other, false);
 }
 
 TEST(the_content_is_read)
 {
-	struct output_file f = open_output(path);
 	char text[8] = "";
 	int fd;
 
@@ -366,46 +362,35 @@ TEST(the_content_is_read)
 	assert_int_equal(read(fd, text, sizeof(text) - 1), 5);
 	assert_string_equal(text, "state");
 	close(fd);
-	output_file_close(&f, true);
 }
 
 /* As for a process that makes the lock and another that keeps it. */
 TEST(a_lock_that_was_given_away_is_held_until_it_is_closed)
 {
-	struct output_file first = open_output(path);
-	struct output_file second = open_output(path);
 	int fd;
 
-	assert_int_equal(output_file_lock(&first), 0);
-	fd = output_file_give_lock(&first);
+	assert_int_equal(output_file_lock(&f), 0);
+	fd = output_file_give_lock(&f);
 	assert_true(fd >= 0);
-	assert_int_equal(output_file_give_lock(&first), -1);
-	assert_int_equal(write_text(&first, "a"), 0);
-	assert_int_equal(output_file_give_lock(&first), -1);
+	assert_int_equal(output_file_give_lock(&f), -1);
+	assert_int_equal(write_text(&f, "a"), 0);
+	assert_int_equal(output_file_give_lock(&f), -1);
 	assert_int_equal(write_text(&second, "b"), -EBUSY);
 	close(fd);
-	assert_int_equal(write_text(&second, "b"), 0);
-	assert_content(path, "b");
-	output_file_close(&second, true);
-	output_file_close(&first, true);
+	write_whole(&second, "b");
 }
 
 TEST(without_a_lock_files_are_written_and_removed)
 {
-	struct output_file f = open_output(path);
-
 	f.unlocked = true;
 	assert_int_equal(output_file_lock(&f), 0);
 	assert_int_equal(write_text(&f, "a"), 0);
 	assert_int_equal(count_entries("dir"), 1);
-	output_file_close(&f, false);
-	assert_int_equal(count_entries("dir"), 0);
+	close_empty();
 }
 
 TEST(a_failed_rename_leaves_no_temporary)
 {
-	struct output_file f = open_output(path);
-
 	assert_int_equal(mkdir(path, 0755), 0);
 	assert_int_equal(write_text(&f, "new"), -EISDIR);
 	assert_false(exists("dir/.x.prom.tmp"));
@@ -418,7 +403,6 @@ TEST(a_failed_rename_leaves_no_temporary)
  * short, the next fails. */
 TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 {
-	struct output_file f = open_output(path);
 	struct rlimit saved, small;
 	char big[10000];
 	int err;
@@ -436,38 +420,28 @@ TEST(a_full_disk_leaves_the_old_file_and_no_temporary)
 	assert_int_equal(err, -EFBIG);
 	assert_content(path, "old");
 	assert_false(exists("dir/.x.prom.tmp"));
-	assert_int_equal(write_text(&f, "new"), 0);
-	assert_content(path, "new");
-	output_file_close(&f, false);
+	write_whole(&f, "new");
 }
 
 TEST(what_a_crash_left_behind_is_replaced)
 {
-	struct output_file f = open_output(path);
-
 	put("/dir/.x.prom.tmp", "half of a file that was longer");
 	put("/dir/.x.prom.lock", "");
 	assert_int_equal(output_file_lock(&f), 0);
-	assert_int_equal(write_text(&f, "new"), 0);
-	assert_content(path, "new");
-	output_file_close(&f, false);
-	assert_int_equal(count_entries("dir"), 0);
+	write_whole(&f, "new");
+	close_empty();
 }
 
 TEST(a_second_holder_is_refused_until_the_first_is_gone)
 {
-	struct output_file first = open_output(path);
-	struct output_file second = open_output(path);
-
-	assert_int_equal(output_file_lock(&first), 0);
-	assert_int_equal(output_file_lock(&first), 0);
+	assert_int_equal(output_file_lock(&f), 0);
+	assert_int_equal(output_file_lock(&f), 0);
 	assert_int_equal(output_file_lock(&second), -EBUSY);
-	assert_int_equal(write_text(&first, "first"), 0);
+	assert_int_equal(write_text(&f, "first"), 0);
 	assert_int_equal(write_text(&second, "second"), -EBUSY);
 	assert_content(path, "first");
-	output_file_close(&first, true);
-	assert_int_equal(write_text(&second, "second"), 0);
-	assert_content(path, "second");
+	output_file_close(&f, true);
+	write_whole(&second, "second");
 	output_file_close(&second, false);
 	assert_int_equal(count_entries("dir"), 0);
 }
@@ -491,8 +465,6 @@ static int lock_in_child(void)
 
 TEST(a_second_process_is_refused)
 {
-	struct output_file f = open_output(path);
-
 	assert_int_equal(output_file_lock(&f), 0);
 	assert_int_equal(lock_in_child(), EBUSY);
 	output_file_close(&f, false);
@@ -501,27 +473,20 @@ TEST(a_second_process_is_refused)
 
 TEST(the_lock_ends_with_its_process)
 {
-	struct output_file f = open_output(path);
-
 	/* that child ended without a close */
 	assert_int_equal(lock_in_child(), 0);
 	assert_true(exists("dir/.x.prom.lock"));
 	assert_int_equal(output_file_lock(&f), 0);
-	output_file_close(&f, false);
 }
 
 TEST(a_refused_process_removes_nothing)
 {
-	struct output_file first = open_output(path);
-	struct output_file second = open_output(path);
-
-	assert_int_equal(write_text(&first, "first"), 0);
+	assert_int_equal(write_text(&f, "first"), 0);
 	assert_int_equal(output_file_lock(&second), -EBUSY);
 	output_file_close(&second, false);
 	assert_content(path, "first");
 	/* the lock is still the first one's */
 	assert_int_equal(lock_in_child(), EBUSY);
-	output_file_close(&first, false);
 }
 
 static void replace_directory(void)
@@ -532,76 +497,51 @@ static void replace_directory(void)
 
 TEST(the_lock_is_taken_again_when_the_directory_was_replaced)
 {
-	struct output_file f = open_output(path);
-
 	assert_int_equal(write_text(&f, "a"), 0);
 	replace_directory();
 	assert_int_equal(lock_in_child(), 0);
-	assert_int_equal(write_text(&f, "b"), 0);
-	assert_content(path, "b");
+	write_whole(&f, "b");
 	assert_content("old/x.prom", "a");
 	assert_int_equal(lock_in_child(), EBUSY);
-	output_file_close(&f, false);
-	assert_int_equal(count_entries("dir"), 0);
+	close_empty();
 }
 
+/* Whether the former one tries to write again or ends at once. */
 TEST(the_first_process_in_a_replaced_directory_keeps_it)
 {
-	struct output_file first = open_output(path);
-	struct output_file second = open_output(path);
-
-	assert_int_equal(write_text(&first, "first"), 0);
-	replace_directory();
-	assert_int_equal(write_text(&second, "second"), 0);
-	assert_int_equal(write_text(&first, "first"), -EBUSY);
-	output_file_close(&first, false);
-	assert_content(path, "second");
-	assert_int_equal(lock_in_child(), EBUSY);
-	output_file_close(&second, false);
-}
-
-TEST(close_removes_no_other_agents_file_in_a_replaced_directory)
-{
-	struct output_file first = open_output(path);
-	struct output_file second = open_output(path);
-
-	assert_int_equal(write_text(&first, "first"), 0);
-	replace_directory();
-	assert_int_equal(write_text(&second, "second"), 0);
-	output_file_close(&first, false);
-	assert_content(path, "second");
-	assert_int_equal(lock_in_child(), EBUSY);
-	output_file_close(&second, false);
+	for (int again = 0; again < 2; again++) {
+		fresh();
+		assert_int_equal(write_text(&f, "first"), 0);
+		replace_directory();
+		assert_int_equal(write_text(&second, "second"), 0);
+		if (again)
+			assert_int_equal(write_text(&f, "first"), -EBUSY);
+		output_file_close(&f, false);
+		assert_content(path, "second");
+		assert_int_equal(lock_in_child(), EBUSY);
+	}
 }
 
 TEST(a_removed_lock_does_not_keep_the_file_from_being_removed)
 {
-	struct output_file f = open_output(path);
-
 	assert_int_equal(write_text(&f, "a"), 0);
 	assert_int_equal(unlink("dir/.x.prom.lock"), 0);
-	output_file_close(&f, false);
-	assert_int_equal(count_entries("dir"), 0);
+	close_empty();
 }
 
 TEST(close_removes_the_file_or_keeps_it)
 {
-	struct output_file f = open_output(path);
-
 	assert_int_equal(write_text(&f, "a"), 0);
 	output_file_close(&f, true);
 	assert_content(path, "a");
 	assert_int_equal(count_entries("dir"), 1);
 	f = open_output(path);
 	assert_int_equal(write_text(&f, "b"), 0);
-	output_file_close(&f, false);
-	assert_int_equal(count_entries("dir"), 0);
+	close_empty();
 }
 
 TEST(close_leaves_a_file_that_it_never_wrote)
 {
-	struct output_file f = open_output(path);
-
 	put("/dir/x.prom", "another's");
 	assert_int_equal(output_file_lock(&f), 0);
 	output_file_close(&f, false);
@@ -611,7 +551,7 @@ TEST(close_leaves_a_file_that_it_never_wrote)
 
 TEST(a_dash_is_standard_output_without_a_lock)
 {
-	struct output_file f = open_output("-"), second = open_output("-");
+	struct output_file one = open_output("-"), two = open_output("-");
 	int saved = dup(STDOUT_FILENO), out, err;
 
 	fflush(stdout);
@@ -619,10 +559,10 @@ TEST(a_dash_is_standard_output_without_a_lock)
 	out = open("captured", O_CREAT | O_WRONLY, 0600);
 	assert_true(out >= 0);
 	dup2(out, STDOUT_FILENO);
-	err = output_file_lock(&f) || output_file_lock(&second) || write_text(&f, "one ") ||
-	      write_text(&second, "two");
-	output_file_close(&f, false);
-	output_file_close(&second, false);
+	err = output_file_lock(&one) || output_file_lock(&two) || write_text(&one, "one ") ||
+	      write_text(&two, "two");
+	output_file_close(&one, false);
+	output_file_close(&two, false);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	close(out);
@@ -634,7 +574,6 @@ TEST(a_dash_is_standard_output_without_a_lock)
 /* Another process has the lock's descriptor; the name cannot be looked up for a while. */
 TEST(a_lock_whose_name_was_not_found_is_still_held)
 {
-	struct output_file f = open_output(path);
 	uid_t user = geteuid();
 	int lock;
 
@@ -655,5 +594,4 @@ TEST(a_lock_whose_name_was_not_found_is_still_held)
 	assert_content(path, "three");
 	assert_int_equal(lock_in_child(), EBUSY);
 	close(lock);
-	output_file_close(&f, false);
 }

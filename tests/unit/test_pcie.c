@@ -15,28 +15,19 @@ static struct node_state f;
 
 static void put_number(const char *path, unsigned int number)
 {
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u\n", number);
-	put(path, text);
+	put(path, formatted("%u\n", number));
 }
 
 static void put_errors(const char *path, unsigned int errors)
 {
-	char text[300];
-
-	snprintf(text, sizeof(text),
-		 "RxErr 1\nBadTLP %u\nBadDLLP 0\nRollover 0\nTimeout 0\nNonFatalErr 0\n"
-		 "CorrIntErr 0\nHeaderOF 0\nTOTAL_ERR_COR %u\n",
-		 errors, errors);
-	put(path, text);
+	put(path, formatted("RxErr 1\nBadTLP %u\nBadDLLP 0\nRollover 0\nTimeout 0\nNonFatalErr 0\n"
+			    "CorrIntErr 0\nHeaderOF 0\nTOTAL_ERR_COR %u\n",
+			    errors, errors));
 }
 
 /* A GPU with @lanes of the 16 that it could have, in a slot with @slot; 0: there is no file. */
 static void put_gpu(unsigned int lanes, unsigned int slot)
 {
-	char link[300];
-
 	put_number(DEVICE "current_link_width", lanes);
 	put_number(DEVICE "max_link_width", 16);
 	put(DEVICE "power/runtime_status", "active\n");
@@ -44,8 +35,8 @@ static void put_gpu(unsigned int lanes, unsigned int slot)
 		put_number(PORT "max_link_width", slot);
 	put(DRIVER "uevent", "");
 	put(DRIVER "new_id", "");
-	snprintf(link, sizeof(link), "%s" DRIVER "0000:c1:00.0", root);
-	assert_int_equal(symlink("../../../../devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", link),
+	assert_int_equal(symlink("../../../../devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0",
+				 formatted("%s" DRIVER "0000:c1:00.0", root)),
 			 0);
 }
 
@@ -152,12 +143,7 @@ TEST(a_damaged_file_is_made_anew)
 	assert_int_equal(errors_at(110, 1003), 1003);
 	put("/pcie", "0000:c1:00.0 90 0 0\n");
 	{
-		char path[300];
-
-		snprintf(path, sizeof(path), "%s/pcie", root);
-		assert_int_equal(chmod(path, 0666), 0);
+		assert_int_equal(chmod(formatted("%s/pcie", root), 0666), 0);
 	}
 	assert_int_equal(errors_at(110, 1003), 0);
 }
-
-TEST_EACH(enter, leave)

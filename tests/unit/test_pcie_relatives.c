@@ -7,7 +7,6 @@
 #include "unit.h"
 #include "faults/recognise/recognise.h"
 
-#define SECOND 1000000000ull
 #define T0 (10000 * SECOND)
 
 /* The member of an Xid (or error, 0) at @time_ns; valid until the next call. */
@@ -95,6 +94,6 @@ TEST(the_oldest_is_replaced)
 	for (unsigned int i = 1; i <= PCIE_RELATIVES + 3; i++)
 		add(&r, "a", i, T0);
 	json = add(&r, "a", 0, T0);
-	assert_null(strstr(json, "\"xid\":4,"));
-	assert_non_null(strstr(json, "\"xid\":5,"));
+	assert_lacks(json, "\"xid\":4,");
+	assert_has(json, "\"xid\":5,");
 }

@@ -10,8 +10,6 @@
 #include "made_up_tree.h"
 #include "faults/prove/parts.h"
 
-#define SECOND 1000000000ull
-
 #define KALLSYMS                                  \
 	"ffffffff81000000 T _stext\n"             \
 	"ffffffff81001000 t printk_sprint\n"      \
@@ -40,13 +38,10 @@
 
 static struct printk_origins o; /* of the test that runs */
 
-static int end(void **state)
+AFTER_EACH()
 {
 	printk_origins_free(&o);
-	return leave(state);
 }
-
-TEST_EACH(enter, end)
 
 static enum printk_origin origin_at(uint64_t caller, uint64_t time_ns)
 {
@@ -77,13 +72,9 @@ TEST(the_modules_of_the_driver_are_known_by_name)
 		{ "nvidia_fs", PRINTK_ORIGIN_OTHER },
 		{ "nvidiafb", PRINTK_ORIGIN_OTHER },
 	};
-	char modules[256];
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-
-		snprintf(modules, sizeof(modules), "%s%s 4096 0 - Live 0xffffffffc0200000\n",
-			 NVIDIA, cases[i].name);
-		load(modules);
+		load(formatted("%s%s 4096 0 - Live 0xffffffffc0200000\n", NVIDIA, cases[i].name));
 		assert_int_equal(origin_at(0xffffffffc0200010, 2 * SECOND), cases[i].origin);
 		printk_origins_free(&o);
 	}
@@ -270,17 +261,13 @@ TEST(a_line_may_be_long)
 /* As those of Rust are. */
 TEST(a_symbol_may_be_long)
 {
-	char symbols[sizeof(KALLSYMS) + 600];
-
-	snprintf(symbols, sizeof(symbols), "ffffffff80ffff00 T %0511d\n" KALLSYMS, 0);
-	put("/proc/kallsyms", symbols);
+	put("/proc/kallsyms", formatted("ffffffff80ffff00 T %0511d\n" KALLSYMS, 0));
 	assert_int_equal(printk_origins_read_functions(&o, root), 0);
 	assert_int_equal(o.function_count, 8);
 }
 
 TEST(hidden_or_missing_addresses)
 {
-
 	assert_int_equal(printk_origins_read(&o, root, SECOND), -ENOENT);
 	assert_int_equal(origin_at(0xffffffffc0000100, SECOND), PRINTK_ORIGIN_UNKNOWN);
 	put("/proc/modules", "nvidia 65536 0 - Live 0x0000000000000000 (POE)\n");

@@ -8,9 +8,8 @@
 
 static char text[PRINTK_TEXT + 1];
 
-static int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	printk_dropped = printk_others_dropped = 0;
 	printk_driver_known = false;
@@ -20,10 +19,7 @@ static int enter(void **state)
 	ring_filled = 0;
 	unreadable = NULL;
 	meanwhile_at = 0;
-	return 0;
 }
-
-TEST_EACH(enter, NULL)
 
 /* A message of @len bytes with a mark at @at. */
 static void message(size_t at, __u64 len)
@@ -44,11 +40,11 @@ static void assert_counts(unsigned int submitted, __u64 dropped, __u64 others)
 TEST(a_mark_is_found_wherever_it_is)
 {
 	for (size_t at = 0; at + strlen(LINE) <= PRINTK_TEXT; at++) {
-		enter(NULL);
+		fresh();
 		message(at, PRINTK_TEXT);
 		assert_counts(1, 0, 0);
 	}
-	enter(NULL);
+	fresh();
 	message(0, strlen(LINE));
 	assert_counts(1, 0, 0);
 	assert_memory_equal(((struct printk_event *)ring_record)->text, LINE, strlen(LINE));
@@ -69,7 +65,7 @@ TEST(a_message_that_cannot_be_read_is_counted)
 	message(0, strlen(LINE));
 	assert_counts(0, 1, 0);
 	/* Nor can its rest. */
-	enter(NULL);
+	fresh();
 	unreadable = text + CHUNK - OVERLAP;
 	message(CHUNK, 2 * CHUNK);
 	assert_counts(0, 1, 0);

@@ -12,14 +12,11 @@
 static char *bytes;
 static size_t size;
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
 	free(bytes);
 	bytes = NULL;
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 /* Fills each byte of an entry but the texts', which must end, so that a member which is not recorded
  * shows. Returns whether the type of the entry has @offset in a text, or in a gap for alignment. */
@@ -282,11 +279,9 @@ TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 		s.time_ns += 1000000000;
 		s.wall = 1795368827.020 + second * 1.0001;
 		for (int o = 0; o < 10; o++) {
-			char name[16];
 			struct rpc_op *op;
 
-			snprintf(name, sizeof(name), "OP%d", o);
-			op = snapshot_op(&s.calls, "nas-1", name);
+			op = snapshot_op(&s.calls, "nas-1", formatted("OP%d", o));
 			assert_non_null(op);
 			for (int call = 0; call < 200; call++) {
 				uint64_t each[RPC_PHASES] = {}, total = 0;

@@ -3,22 +3,16 @@
  * Proves that the agent's file says what limited the last interval, not an earlier one, and
  * counts episodes, of which it also writes an event each; and that these are bounded.
  */
-#include "unit.h"
+#include "printed.h"
 #include "commands/agent.h"
 #include "sinks/metrics.h"
 #include "snapshot.h"
 
 #define SERVER "nas"
-#define MS UINT64_C(1000000)
-#define SECOND UINT64_C(1000000000)
-
-static struct snapshot now; /* counters, as a source has them */
-static struct snapshot before;
+/* @now has the counters as a source has them. */
 static struct agent_limits limits;
 static struct event_log *events;
 static char event_lines[8192];
-static char *text;
-static size_t size;
 
 static bool take_line(void *context, const char *line, size_t len)
 {
@@ -29,28 +23,20 @@ static bool take_line(void *context, const char *line, size_t len)
 
 static const struct event_sink sink = { .write = take_line };
 
-static int begin(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	*event_lines = 0;
 	now.time_ns = 1000 * SECOND;
 	events = event_log_new(&sink);
 	assert_non_null(events);
-	return 0;
 }
 
-static int end(void **state __attribute__((unused)))
+AFTER_EACH()
 {
-	snapshot_free(&now);
-	snapshot_free(&before);
 	agent_limits_free(&limits);
 	limits = (struct agent_limits){};
 	event_log_free(events);
-	free(text);
-	text = NULL;
-	return 0;
 }
-
-TEST_EACH(begin, end)
 
 /* The agent writes its file, @seconds after the last one. */
 static void write_file(uint64_t seconds)
@@ -64,11 +50,9 @@ static void write_file(uint64_t seconds)
 	assert_int_equal(delta_make(&d, &before, &s), 0);
 	assert_int_equal(agent_limits_add(&limits, &s, &d, events), 0);
 	delta_free(&d);
-	free(text);
-	out = open_memstream(&text, &size);
-	assert_non_null(out);
+	out = text_begin();
 	openmetrics_write(out, &s, FORMAT_OPENMETRICS, DETAIL_NODE);
-	assert_int_equal(fclose(out), 0);
+	text_end(out);
 	snapshot_free(&before);
 	before = s;
 }
@@ -88,31 +72,20 @@ static void add_calls(const char *server, const char *op, enum rpc_phase phase, 
 	o->sent_bytes += calls * bytes;
 }
 
-static void assert_has(const char *line)
-{
-	if (!strstr(text, line))
-		fail_msg("no line %s in %s", line, text);
-}
-
-static void assert_has_no(const char *part)
-{
-	assert_null(strstr(text, part));
-}
-
 TEST(the_limit_is_that_of_the_last_interval)
 {
 	add_calls(SERVER, "WRITE", RPC_PHASE_SEND, 1000, 0);
 	write_file(15);
-	assert_has_no("rpc_limit"); /* nothing is known of the time before */
+	assert_lacks(text, "rpc_limit"); /* nothing is known of the time before */
 	add_calls(SERVER, "WRITE", RPC_PHASE_DELAY, 100, 0);
 	write_file(15);
-	assert_has("xidscope_rpc_limit{server=\"nas\",limit=\"delay\"} 1\n");
+	assert_has(text, "xidscope_rpc_limit{server=\"nas\",limit=\"delay\"} 1\n");
 	add_calls(SERVER, "WRITE", RPC_PHASE_RESEND, 100, 0);
 	write_file(15);
-	assert_has("xidscope_rpc_limit{server=\"nas\",limit=\"resend\"} 1\n");
-	assert_has_no("limit=\"delay\"}");
+	assert_has(text, "xidscope_rpc_limit{server=\"nas\",limit=\"resend\"} 1\n");
+	assert_lacks(text, "limit=\"delay\"}");
 	write_file(15);
-	assert_has("xidscope_rpc_limit{server=\"nas\",limit=\"none\"} 1\n");
+	assert_has(text, "xidscope_rpc_limit{server=\"nas\",limit=\"none\"} 1\n");
 }
 
 TEST(without_phases_there_is_no_limit)
@@ -122,7 +95,7 @@ TEST(without_phases_there_is_no_limit)
 	write_file(15);
 	add_calls(SERVER, "WRITE", RPC_PHASE_SEND, 1000, 0);
 	write_file(15);
-	assert_has_no("rpc_limit");
+	assert_lacks(text, "rpc_limit");
 }
 
 /* Bursts of @calls of 1 MiB, with a pause behind. */
@@ -138,24 +111,29 @@ TEST(an_episode_is_counted_and_logged_once)
 	add_calls(SERVER, "GETATTR", RPC_PHASE_RTT, 1, 0);
 	write_file(15);
 	write_file(15);
-	assert_has_no("checkpoint_episode");
+	assert_lacks(text, "checkpoint_episode");
 	save(SERVER, 1024);
 	assert_has(
+		text,
 		"xidscope_checkpoint_episode_seconds_bucket{server=\"nas\",kind=\"save\",le=\"+Inf\"} 1\n");
 	assert_has(
+		text,
 		"xidscope_checkpoint_episode_seconds_sum{server=\"nas\",kind=\"save\"} 15.000000000\n");
 	assert_has(
+		text,
 		"xidscope_checkpoint_episode_bytes_sum{server=\"nas\",kind=\"save\"} 1073741824\n");
 	write_file(15);
-	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas\",kind=\"save\"} 1\n");
+	assert_has(text,
+		   "xidscope_checkpoint_episode_bytes_count{server=\"nas\",kind=\"save\"} 1\n");
 	save(SERVER, 2048);
-	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas\",kind=\"save\"} 2\n");
-	assert_non_null(strstr(event_lines, "\"kind\":\"checkpoint_episode\""));
-	assert_non_null(strstr(event_lines, "\"device\":\"nas\""));
-	assert_non_null(strstr(event_lines, "\"name\":\"save\""));
-	assert_non_null(strstr(event_lines, "\"bytes\":1073741824"));
-	assert_non_null(strstr(event_lines, "\"bytes\":2147483648"));
-	assert_non_null(strstr(event_lines, "\"bound_by\":\"send\""));
+	assert_has(text,
+		   "xidscope_checkpoint_episode_bytes_count{server=\"nas\",kind=\"save\"} 2\n");
+	assert_has(event_lines, "\"kind\":\"checkpoint_episode\"");
+	assert_has(event_lines, "\"device\":\"nas\"");
+	assert_has(event_lines, "\"name\":\"save\"");
+	assert_has(event_lines, "\"bytes\":1073741824");
+	assert_has(event_lines, "\"bytes\":2147483648");
+	assert_has(event_lines, "\"bound_by\":\"send\"");
 }
 
 TEST(episodes_of_many_servers_count_under_other)
@@ -170,10 +148,14 @@ TEST(episodes_of_many_servers_count_under_other)
 		write_file(15);
 		save(server, 1000);
 	}
-	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas-0\",kind=\"save\"} 1\n");
-	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"other\",kind=\"save\"} 3\n");
+	assert_has(text,
+		   "xidscope_checkpoint_episode_bytes_count{server=\"nas-0\",kind=\"save\"} 1\n");
+	assert_has(text,
+		   "xidscope_checkpoint_episode_bytes_count{server=\"other\",kind=\"save\"} 3\n");
 	save("nas-1", 1000);
-	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"nas-1\",kind=\"save\"} 2\n");
+	assert_has(text,
+		   "xidscope_checkpoint_episode_bytes_count{server=\"nas-1\",kind=\"save\"} 2\n");
 	save("nas-7", 1000);
-	assert_has("xidscope_checkpoint_episode_bytes_count{server=\"other\",kind=\"save\"} 4\n");
+	assert_has(text,
+		   "xidscope_checkpoint_episode_bytes_count{server=\"other\",kind=\"save\"} 4\n");
 }

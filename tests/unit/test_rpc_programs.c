@@ -28,9 +28,8 @@ static struct rpc_xprt *connect_to(unsigned int i, unsigned int server)
 	return xprt;
 }
 
-static int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	maps_clear();
 	rpc_server_count = rpc_transport_count = rpc_xprt_count = 0;
 	rpc_series_count = 1;
@@ -38,10 +37,7 @@ static int enter(void **state)
 	memset(rpc_xprt_cache, 0, sizeof(rpc_xprt_cache));
 	memset(rpc_dropped, 0, sizeof(rpc_dropped));
 	meanwhile_at = 0;
-	return 0;
 }
-
-TEST_EACH(enter, NULL)
 
 static struct rpc_transport *entry(__u32 index)
 {
@@ -154,6 +150,15 @@ TEST(a_transports_entry_is_for_the_next_one_of_its_server)
 
 static const struct rpc_xprt_ref *other_ref;
 
+/* Lets this happen at the @moment of what follows, counted from 1. */
+static void happens_at(unsigned int moment, void (*what)(void))
+{
+	other_ref = NULL;
+	steps = 0;
+	meanwhile_at = moment;
+	meanwhile = what;
+}
+
 static void another_cpu(void)
 {
 	other_ref = xprt_get(&kernel_xprt[1]);
@@ -167,15 +172,12 @@ TEST(two_transports_that_come_at_once_have_an_entry_each)
 	for (unsigned int k = 1;; k++) {
 		const struct rpc_xprt_ref *ref;
 
-		enter(NULL);
+		fresh();
 		for (unsigned int i = 0; i < 3; i++)
 			xprt_get(connect_to(i, 0));
 		xprt_destroy(&kernel_xprt[0]);
 		xprt_destroy(&kernel_xprt[1]);
-		other_ref = NULL;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = another_cpu;
+		happens_at(k, another_cpu);
 		ref = xprt_get(&kernel_xprt[0]);
 		if (!other_ref)
 			break;
@@ -196,12 +198,9 @@ TEST(a_transport_that_two_cpus_find_has_one_entry)
 	for (unsigned int k = 1;; k++) {
 		const struct rpc_xprt_ref *ref;
 
-		enter(NULL);
+		fresh();
 		connect_to(0, 0);
-		other_ref = NULL;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = the_same_on_another_cpu;
+		happens_at(k, the_same_on_another_cpu);
 		ref = xprt_get(&kernel_xprt[0]);
 		if (!other_ref)
 			break;
@@ -232,13 +231,10 @@ TEST(a_server_that_two_cpus_find_takes_one_number)
 	for (unsigned int k = 1;; k++) {
 		__u32 server;
 
-		enter(NULL);
+		fresh();
 		connect_to(0, 0);
 		connect_to(1, 0);
-		other_ref = NULL;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = another_cpu;
+		happens_at(k, another_cpu);
 		server = xprt_get(&kernel_xprt[0])->server;
 		if (!other_ref)
 			break;
@@ -261,12 +257,10 @@ TEST(an_op_that_two_cpus_find_takes_one_number)
 	struct rpc_xprt *xprt;
 
 	for (unsigned int k = 1;; k++) {
-		enter(NULL);
+		fresh();
 		xprt = connect_to(0, 0);
 		other_called = false;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = the_same_call_on_another_cpu;
+		happens_at(k, the_same_call_on_another_cpu);
 		call_op(xprt, &read_op, 0);
 		if (!other_called)
 			break;
@@ -343,7 +337,7 @@ static void assert_never_wrong(void (*change)(void))
 	__u64 args[3] = { 0, 0, RPC_LOCAL_UNKNOWN };
 
 	for (unsigned int k = 1;; k++) {
-		enter(NULL);
+		fresh();
 		xprt = connect_to(0, 0);
 		connect_to(1, 0);
 		xprt_get(xprt);
@@ -354,9 +348,7 @@ static void assert_never_wrong(void (*change)(void))
 		xprt->recv_queue.rb_node = &oldest.rqst.rq_recv;
 		xprt->xid = 50;
 		args[1] = (__u64)xprt;
-		steps = 0;
-		meanwhile_at = k;
-		meanwhile = change;
+		happens_at(k, change);
 		rpc_probe(args);
 		if (steps < k)
 			break;

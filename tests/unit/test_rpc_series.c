@@ -12,25 +12,19 @@ static struct rpc_series series;
 static struct rpc_series_reader reader;
 static struct rpc_op before;
 
-static int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	series = (struct rpc_series){};
 	before = (struct rpc_op){};
 	assert_int_equal(rpc_series_open(&reader), 0);
 	reader.series = &series;
-	return 0;
 }
 
-static int leave(void **state)
+AFTER_EACH()
 {
-	(void)state;
 	free(reader.copy);
 	free(reader.without);
-	return 0;
 }
-
-TEST_EACH(enter, leave)
 
 /* As bpf/rpc_phases.bpf.h does: first what each call has, ... */
 static void begin(void)

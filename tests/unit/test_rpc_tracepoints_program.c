@@ -21,11 +21,10 @@ static struct event {
 	char text[3][RPC_NAME_LEN];
 } event;
 
-static int enter(void **state)
+BEFORE_EACH()
 {
 	__u32 i;
 
-	(void)state;
 	maps_clear();
 	for (i = 0; i < RPC_MAX_SERVERS; i++)
 		bpf_map_push_elem(&free_servers, &i, BPF_ANY);
@@ -52,10 +51,7 @@ static int enter(void **state)
 	AT(backlog, backlog);
 	AT(rtt, rtt);
 	AT(execute, execute);
-	return 0;
 }
-
-TEST_EACH(enter, NULL)
 
 static void happens(int (*program)(void *), __u32 client, __u32 task, __u32 number,
 		    const char *first, const char *second, const char *third)
@@ -187,11 +183,8 @@ TEST(the_waits_of_a_task_that_has_ended_are_not_the_next_ones)
 
 TEST(servers_that_do_not_fit_are_counted)
 {
-	char address[16];
-
 	for (__u32 i = 0; i < RPC_MAX_SERVERS + 2; i++) {
-		snprintf(address, sizeof(address), "10.0.0.%u", i);
-		mounted(i, address);
+		mounted(i, formatted("10.0.0.%u", i));
 		called(i, 1);
 	}
 	assert_int_equal(rpc_dropped[RPC_DROP_SERVER], 2);

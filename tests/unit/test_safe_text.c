@@ -3,7 +3,7 @@
  * Proves that UTF-8 is recognised exactly as in RFC 3629, which characters are shown as they
  * are, and that lines and texts for people have no other.
  */
-#include "unit.h"
+#include "printed.h"
 #include "utf8.h"
 #include "base/safe_text.h"
 
@@ -199,16 +199,11 @@ static const struct {
 TEST(a_line_is_one_line)
 {
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char *text = NULL, expected[128];
-		size_t size;
-		FILE *out = open_memstream(&text, &size);
+		FILE *out = text_begin();
 
-		assert_non_null(out);
 		safe_line(out, "<%s> %d", cases[i].text, 5);
-		assert_int_equal(fclose(out), 0);
-		snprintf(expected, sizeof(expected), "<%s> 5\n", cases[i].shown);
-		assert_string_equal(text, expected);
-		free(text);
+		text_end(out);
+		assert_string_equal(text, formatted("<%s> 5\n", cases[i].shown));
 	}
 }
 

@@ -5,18 +5,14 @@
  */
 #include "unit.h"
 #include "commands/storage.h"
+#include "snapshot.h"
 
-static struct snapshot s;
 static struct storage_rules rules;
 
-static int end(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
-	snapshot_free(&s);
 	rules = (struct storage_rules){};
-	return 0;
 }
-
-TEST_EACH(NULL, end)
 
 static void rule(const char *text)
 {
@@ -29,20 +25,29 @@ static void add_mount(const char *server, const char *address)
 
 	snprintf(mount.server, sizeof(mount.server), "%s", server);
 	snprintf(mount.remote.address, sizeof(mount.remote.address), "%s", address);
-	assert_non_null(snapshot_mount(&s.calls, &mount));
+	assert_non_null(snapshot_mount(&now.calls, &mount));
 }
 
-/* The storage system of @server; "" if it has none. */
-static const char *storage_of(const char *server)
+static void add_server(const char *server)
 {
-	const char *found = "";
+	assert_non_null(snapshot_server(&now.calls, server));
+}
 
-	for (size_t i = 0; i < s.calls.storage_count; i++)
-		if (!strcmp(s.calls.storages[i].server, server)) {
-			assert_string_equal(found, "");
-			found = s.calls.storages[i].storage;
-		}
-	return found;
+static void add_transport(const char *server, const char *name, const char *address)
+{
+	strcpy(snapshot_transport(&now.calls, server, name)->remote.address, address);
+}
+
+/* Applies the rules: the servers' storage systems in their order, as "server=storage", separated by blanks. */
+static void assert_storages(const char *expected)
+{
+	char found[512] = "";
+
+	assert_int_equal(storage_rules_apply(&rules, &now), 0);
+	for (size_t i = 0; i < now.calls.storage_count; i++)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s=%s",
+			 i ? " " : "", now.calls.storages[i].server, now.calls.storages[i].storage);
+	assert_string_equal(found, expected);
 }
 
 TEST(two_addresses_are_one_storage)
@@ -53,31 +58,19 @@ TEST(two_addresses_are_one_storage)
 	add_mount("10.0.1.2", "10.0.1.2");
 	add_mount("fd00::7", "fd00::7");
 	add_mount("192.0.2.1", "192.0.2.1");
-	assert_int_equal(storage_rules_apply(&rules, &s), 0);
-	assert_string_equal(storage_of("10.0.1.1"), "scratch");
-	assert_string_equal(storage_of("10.0.1.2"), "scratch");
-	assert_string_equal(storage_of("fd00::7"), "home");
-	assert_int_equal(s.calls.storage_count, 3);
+	assert_storages("10.0.1.1=scratch 10.0.1.2=scratch fd00::7=home");
 }
 
 TEST(a_name_matches_in_any_case_and_an_address_of_any_transport)
 {
-	struct rpc_transport_state *t;
-
 	rule("a=NAS-?.example.com");
 	rule("b=10.0.0.2");
-	assert_non_null(snapshot_server(&s.calls, "nas-1.Example.com"));
-	assert_non_null(snapshot_server(&s.calls, "nas-10.example.com"));
-	t = snapshot_transport(&s.calls, "nas-10.example.com", "tcp/0");
-	strcpy(t->remote.address, "10.0.0.1");
-	t = snapshot_transport(&s.calls, "nas-10.example.com", "tcp/1");
-	strcpy(t->remote.address, "10.0.0.2");
-	t = snapshot_transport(&s.calls, "another", "tcp/1");
-	strcpy(t->remote.address, "10.0.0.2"); /* it has neither calls nor a mount */
-	assert_int_equal(storage_rules_apply(&rules, &s), 0);
-	assert_string_equal(storage_of("nas-1.Example.com"), "a");
-	assert_string_equal(storage_of("nas-10.example.com"), "b");
-	assert_int_equal(s.calls.storage_count, 2);
+	add_server("nas-1.Example.com");
+	add_server("nas-10.example.com");
+	add_transport("nas-10.example.com", "tcp/0", "10.0.0.1");
+	add_transport("nas-10.example.com", "tcp/1", "10.0.0.2");
+	add_transport("another", "tcp/1", "10.0.0.2"); /* it has neither calls nor a mount */
+	assert_storages("nas-1.Example.com=a nas-10.example.com=b");
 }
 
 TEST(a_network_namespace_behind_the_name_may_be_left_out)
@@ -85,15 +78,11 @@ TEST(a_network_namespace_behind_the_name_may_be_left_out)
 	rule("a=nas-1");
 	rule("b=nas-2@40*");
 	rule("c=x@nas");
-	assert_non_null(snapshot_server(&s.calls, "nas-1@4026532281"));
-	assert_non_null(snapshot_server(&s.calls, "nas-2@4026532281"));
-	assert_non_null(snapshot_server(&s.calls, "x@nas@4026532281"));
-	assert_non_null(snapshot_server(&s.calls, "y@nas@4026532281"));
-	assert_int_equal(storage_rules_apply(&rules, &s), 0);
-	assert_string_equal(storage_of("nas-1@4026532281"), "a");
-	assert_string_equal(storage_of("nas-2@4026532281"), "b");
-	assert_string_equal(storage_of("x@nas@4026532281"), "c");
-	assert_int_equal(s.calls.storage_count, 3);
+	add_server("nas-1@4026532281");
+	add_server("nas-2@4026532281");
+	add_server("x@nas@4026532281");
+	add_server("y@nas@4026532281");
+	assert_storages("nas-1@4026532281=a nas-2@4026532281=b x@nas@4026532281=c");
 }
 
 TEST(the_first_rule_wins_whatever_it_matches)
@@ -103,16 +92,14 @@ TEST(the_first_rule_wins_whatever_it_matches)
 	rule("by_address=never");
 	add_mount("nas", "10.0.0.1");
 	add_mount("nas", "10.0.0.9");
-	assert_int_equal(storage_rules_apply(&rules, &s), 0);
-	assert_string_equal(storage_of("nas"), "by_address");
+	assert_storages("nas=by_address");
 }
 
 TEST(an_unknown_address_matches_nothing)
 {
 	rule("all=*");
 	add_mount("", "");
-	assert_int_equal(storage_rules_apply(&rules, &s), 0);
-	assert_int_equal(s.calls.storage_count, 0);
+	assert_storages("");
 }
 
 TEST(a_rule_needs_both_parts)

@@ -31,14 +31,11 @@ static void head(uint32_t type, uint32_t delta)
 	put32(delta << 5 | type);
 }
 
-static int new_page(void **state __attribute__((unused)))
+BEFORE_EACH()
 {
 	memset(&p, 0, sizeof(p));
 	p.len = 16;
-	return 0;
 }
-
-TEST_EACH(new_page, NULL)
 
 static void set_time(uint64_t time)
 {
@@ -211,7 +208,7 @@ TEST(lengths_that_lie_end_the_page)
 		     { PADDING, 1, UINT32_MAX } };
 
 	for (size_t i = 0; i < COUNT(lies); i++) {
-		new_page(NULL);
+		fresh();
 		small(3, 100, 2);
 		head(lies[i].type, lies[i].delta);
 		put32(lies[i].length);

@@ -10,15 +10,11 @@
 static struct rpc_event_server servers[RPC_MAX_SERVERS + 1];
 static struct tracepoint_maps maps;
 
-static int enter(void **state)
+BEFORE_EACH()
 {
-	(void)state;
 	memset(servers, 0, sizeof(servers));
 	maps = (struct tracepoint_maps){ .servers = servers };
-	return 0;
 }
-
-TEST_EACH(enter, NULL)
 
 /* The kernel side has @count tasks of one server waiting, since then; the table shows so many. */
 static void reads(uint64_t count, uint64_t since, uint32_t shown)

@@ -9,17 +9,14 @@
 #include "made_up_module.h"
 #include "unit.h"
 
-TEST_EACH(enter, leave)
-
 /* Reads the file in the made-up tree: NULL, or why it is refused. */
 static const char *refused(const char *path)
 {
 	static char reason[512];
-	char full[128];
 	struct btf *types;
 
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	types = types_file_read(full, root, "sunrpc", reason, sizeof(reason));
+	types = types_file_read(formatted("%s%s", root, path), root, "sunrpc", reason,
+				sizeof(reason));
 	if (!types)
 		return reason;
 	assert_true(btf__find_by_name_kind(types, "rpc_task", BTF_KIND_STRUCT) > 0);
@@ -63,13 +60,11 @@ TEST(a_file_of_another_kind_is_refused)
 TEST(a_file_is_refused_to_which_others_may_write)
 {
 	struct btf *types = btf__new_empty();
-	char full[128];
 
 	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	load_module();
 	put_module("/sunrpc.ko", NOTE, types);
-	snprintf(full, sizeof(full), "%s/sunrpc.ko", root);
-	assert_false(chmod(full, 0646));
+	assert_false(chmod(formatted("%s/sunrpc.ko", root), 0646));
 	assert_string_equal(refused("/sunrpc.ko"), "others than root may write to it");
 	btf__free(types);
 }
@@ -145,7 +140,7 @@ TEST(a_module_without_build_id_has_no_file)
 	char place[128];
 
 	put_module("/sunrpc.ko", NOTE, types);
-	assert_non_null(strstr(refused("/sunrpc.ko"), "the loaded module has no build id"));
+	assert_has(refused("/sunrpc.ko"), "the loaded module has no build id");
 	assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
 	assert_string_equal(place, "");
 	btf__free(types);
@@ -182,15 +177,13 @@ TEST(a_file_that_comes_changes_and_goes_is_another_version_each_time)
 TEST(a_file_on_a_network_file_system_is_not_touched)
 {
 	struct btf *types = btf__new_empty();
-	char mounts[128];
 
 	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	load_module();
 	put("/nas/mark", "");
 	put_module("/nas/sunrpc.ko", NOTE, types);
 	assert_null(refused("/nas/sunrpc.ko"));
-	snprintf(mounts, sizeof(mounts), "9 1 0:9 / %s/nas rw - nfs4 nas:/ rw\n", root);
-	put("/proc/self/mountinfo", mounts);
+	put("/proc/self/mountinfo", formatted("9 1 0:9 / %s/nas rw - nfs4 nas:/ rw\n", root));
 	assert_string_equal(
 		refused("/nas/sunrpc.ko"),
 		"it is on a file system that may stop answering; copy it to a local one");

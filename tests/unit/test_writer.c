@@ -25,8 +25,6 @@
 #include "base/clock.h"
 #include "writer/writer.h"
 
-#define SECOND 1000000000ull
-
 static const struct writer_role replaced = { .option = "--output", .meanwhile = "" };
 static const struct writer_role state_role = { .option = "--state",
 					       .reads = true,
@@ -35,13 +33,14 @@ static const struct writer_role lines = { .option = "--events", .append = true, 
 static const struct log quiet; /* into the file "errors" */
 
 static int epoll, saved_stderr;
+static struct writer w; /* of the test that runs */
+static int err; /* of what it served last */
+static pid_t pid; /* of its process, once that is stopped */
 
-static int begin(void **test)
+BEFORE_EACH()
 {
 	int fd;
 
-	if (enter_folder(test))
-		return -1;
 	alarm(60); /* ends a test that waits */
 	signal(SIGCHLD, SIG_IGN);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -49,47 +48,40 @@ static int begin(void **test)
 	saved_stderr = dup(STDERR_FILENO);
 	dup2(fd, STDERR_FILENO);
 	close(fd);
-	return 0;
 }
 
-static int end(void **test)
+AFTER_EACH()
 {
 	dup2(saved_stderr, STDERR_FILENO);
 	close(saved_stderr);
 	close(epoll);
 	alarm(0);
 	signal(SIGCHLD, SIG_DFL);
-	return leave(test);
 }
-
-TEST_EACH(begin, end)
 
 /* ---- the process ---- */
 
 /* The one that was started last. */
 static pid_t child(void)
 {
-	pid_t pid = 0, next;
-	char path[64];
+	pid_t last = 0, next;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	file = fopen(path, "r");
+	file = fopen(formatted("/proc/self/task/%d/children", getpid()), "r");
 	assert_non_null(file);
 	while (fscanf(file, "%d", &next) == 1)
-		pid = next;
+		last = next;
 	fclose(file);
-	assert_true(pid > 0);
-	return pid;
+	assert_true(last > 0);
+	return last;
 }
 
-static char state_of(pid_t pid)
+static char state_of(pid_t process)
 {
-	char path[64], state = 0;
+	char state = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
+	file = fopen(formatted("/proc/%d/stat", process), "r");
 	if (!file)
 		return 0;
 	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
@@ -98,15 +90,23 @@ static char state_of(pid_t pid)
 	return state;
 }
 
-static void stop(pid_t pid)
+static void stop(pid_t process)
 {
-	kill(pid, SIGSTOP);
-	while (state_of(pid) != 'T')
+	kill(process, SIGSTOP);
+	while (state_of(process) != 'T')
 		usleep(1000);
 }
 
-static void kill_child(pid_t pid)
+/* The one that was started last is @pid then. */
+static void stop_child(void)
 {
+	pid = child();
+	stop(pid);
+}
+
+static void kill_child(void)
+{
+	pid = child();
 	kill(pid, SIGKILL);
 	while (state_of(pid))
 		usleep(1000);
@@ -114,36 +114,53 @@ static void kill_child(pid_t pid)
 
 /* ---- the writer ---- */
 
-static void start(struct writer *w, const struct writer_role *role, const char *path)
+static void start_as(struct writer *as, const struct writer_role *role, const char *path)
 {
-	writer_start(w, &quiet, role, path, epoll);
-	writers_wait_ready(w, 1, 10 * SECOND);
-	assert_true(w->ready && !w->aside);
+	writer_start(as, &quiet, role, path, epoll);
+	writers_wait_ready(as, 1, 10 * SECOND);
+	assert_true(as->ready && !as->aside);
 }
 
-/* Serves until a text was written or refused. Returns that. */
-static int result(struct writer *w)
+static void start(const struct writer_role *role, const char *path)
+{
+	start_as(&w, role, path);
+}
+
+/* Serves until a text was written or refused, with that result. */
+static void assert_result(int expected)
 {
 	struct epoll_event event;
-	int err = -1;
 
-	while (!writer_serve(w, &err))
+	while (!writer_serve(&w, &err))
 		epoll_wait(epoll, &event, 1, 100);
-	return err;
+	assert_int_equal(err, expected);
 }
 
-static void give(struct writer *w, const char *text)
+static void give(const char *text)
 {
-	FILE *out = writer_begin(w);
+	FILE *out = writer_begin(&w);
 
 	assert_non_null(out);
 	fputs(text, out);
-	assert_int_equal(writer_end(w, out), 0);
+	assert_int_equal(writer_end(&w, out), 0);
 }
 
-static void finish(struct writer *w, bool keep)
+/* Gives a text to @path, which has it afterwards. */
+static void write_whole(const char *path, const char *text)
 {
-	writers_finish(w, 1, keep, monotonic_ns() + 10 * SECOND);
+	give(text);
+	assert_result(0);
+	assert_content(path, text);
+}
+
+static void finish_as(struct writer *as, bool keep)
+{
+	writers_finish(as, 1, keep, monotonic_ns() + 10 * SECOND);
+}
+
+static void finish(bool keep)
+{
+	finish_as(&w, keep);
 }
 
 static int count(const char *name, const char *pattern)
@@ -178,54 +195,41 @@ static long descriptors(void)
 TEST(a_text_replaces_the_file)
 {
 	long before = descriptors();
-	struct writer w;
 
-	start(&w, &replaced, "x.prom");
+	start(&replaced, "x.prom");
 	assert_int_equal(w.open_error, 0);
 	assert_true(w.lock >= 0);
-	give(&w, "one");
-	assert_int_equal(result(&w), 0);
-	assert_content("x.prom", "one");
-	give(&w, "");
-	assert_int_equal(result(&w), 0);
-	assert_content("x.prom", "");
-	give(&w, "two");
-	finish(&w, true);
+	write_whole("x.prom", "one");
+	write_whole("x.prom", "");
+	give("two");
+	finish(true);
 	assert_content("x.prom", "two");
 	assert_false(exists(".x.prom.lock"));
 	assert_int_equal(descriptors(), before);
-	start(&w, &replaced, "x.prom");
-	give(&w, "three");
-	finish(&w, false);
+	start(&replaced, "x.prom");
+	give("three");
+	finish(false);
 	assert_false(exists("x.prom"));
 	assert_int_equal(count("errors", ""), 0);
 }
 
 TEST(without_a_path_nothing_is_done)
 {
-	struct writer w;
-	int err;
-
-	start(&w, &lines, NULL);
+	start(&lines, NULL);
 	assert_false(writer_serve(&w, &err));
-	finish(&w, false);
+	finish(false);
 }
 
 /* The newest waits; it is written when the process goes on. */
 TEST(a_stopped_process_is_not_waited_for)
 {
-	struct writer w;
-	pid_t pid;
-	int err;
-
-	start(&w, &replaced, "x.prom");
-	give(&w, "one");
-	assert_int_equal(result(&w), 0);
-	pid = child();
-	stop(pid);
-	give(&w, "two");
-	give(&w, "three");
-	give(&w, "four");
+	start(&replaced, "x.prom");
+	give("one");
+	assert_result(0);
+	stop_child();
+	give("two");
+	give("three");
+	give("four");
 	assert_false(writer_serve(&w, &err));
 	assert_false(writer_hangs(&w));
 	w.since_ns -= 3 * SECOND;
@@ -236,38 +240,37 @@ TEST(a_stopped_process_is_not_waited_for)
 			 1);
 	assert_content("x.prom", "one");
 	kill(pid, SIGCONT);
-	assert_int_equal(result(&w), 0);
-	assert_int_equal(result(&w), 0);
+	assert_result(0);
+	assert_result(0);
 	assert_content("x.prom", "four");
 	assert_int_equal(count("errors", "x.prom is written again"), 1);
 	assert_int_equal(count("errors", ""), 2);
-	finish(&w, true);
+	finish(true);
 }
 
 /* The file's lock can be had at once, though the process that took it hangs. */
 TEST(the_end_does_not_wait_and_leaves_no_lock)
 {
 	uint64_t begin_ns = monotonic_ns();
-	struct writer w, second;
-	pid_t pid;
+	struct writer second;
 
-	start(&w, &replaced, "x.prom");
-	give(&w, "one");
-	assert_int_equal(result(&w), 0);
+	start(&replaced, "x.prom");
+	give("one");
+	assert_result(0);
 	pid = child();
-	start(&second, &replaced, "x.prom");
+	start_as(&second, &replaced, "x.prom");
 	assert_int_equal(second.open_error, -EBUSY);
-	finish(&second, false);
+	finish_as(&second, false);
 	assert_content("x.prom", "one");
 	stop(pid);
-	give(&w, "two");
+	give("two");
 	begin_ns = monotonic_ns();
 	writers_finish(&w, 1, false, begin_ns + SECOND / 5);
 	assert_in_range(monotonic_ns() - begin_ns, 0, SECOND);
 	assert_int_equal(count("errors", "does not answer"), 1);
-	start(&second, &replaced, "x.prom");
+	start_as(&second, &replaced, "x.prom");
 	assert_int_equal(second.open_error, 0);
-	finish(&second, true);
+	finish_as(&second, true);
 	kill(pid, SIGCONT);
 	while (state_of(pid))
 		usleep(1000);
@@ -276,73 +279,61 @@ TEST(the_end_does_not_wait_and_leaves_no_lock)
 TEST(a_killed_process_is_replaced)
 {
 	long before;
-	struct writer w, second;
-	pid_t pid;
-	int err;
+	struct writer second;
 
-	start(&w, &replaced, "x.prom");
+	start(&replaced, "x.prom");
 	before = descriptors();
-	pid = child();
-	kill_child(pid);
+	kill_child();
 	assert_false(writer_serve(&w, &err));
-	give(&w, "one");
-	assert_int_equal(result(&w), 0);
-	assert_content("x.prom", "one");
+	write_whole("x.prom", "one");
 	assert_int_equal(descriptors(), before);
 	/* In the middle of its work. */
-	pid = child();
-	stop(pid);
-	give(&w, "two");
-	kill_child(pid);
-	assert_int_equal(result(&w), -ECHILD);
-	give(&w, "three");
-	assert_int_equal(result(&w), 0);
-	assert_content("x.prom", "three");
+	stop_child();
+	give("two");
+	kill_child();
+	assert_result(-ECHILD);
+	write_whole("x.prom", "three");
 	assert_int_equal(descriptors(), before);
 	/* The lock is held. */
-	start(&second, &replaced, "x.prom");
+	start_as(&second, &replaced, "x.prom");
 	assert_int_equal(second.open_error, -EBUSY);
-	finish(&second, false);
-	finish(&w, false);
+	finish_as(&second, false);
+	finish(false);
 	assert_false(exists("x.prom"));
 }
 
 TEST(the_process_ends_with_the_agent)
 {
 	int ends[2], status;
-	pid_t pid, writer = 0;
+	pid_t agent;
 
 	assert_int_equal(pipe(ends), 0);
 	signal(SIGCHLD, SIG_DFL);
-	pid = fork();
-	if (!pid) {
-		struct writer w;
-
-		start(&w, &replaced, "x.prom");
-		writer = child();
-		stop(writer);
-		status = write(ends[1], &writer, sizeof(writer)) != sizeof(writer);
-		_exit(status);
+	agent = fork();
+	if (!agent) {
+		start(&replaced, "x.prom");
+		stop_child();
+		_exit(write(ends[1], &pid, sizeof(pid)) != sizeof(pid));
 	}
-	assert_int_equal(read(ends[0], &writer, sizeof(writer)), sizeof(writer));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(read(ends[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(waitpid(agent, &status, 0), agent);
 	assert_int_equal(status, 0);
-	while (state_of(writer) && state_of(writer) != 'Z')
+	while (state_of(pid) && state_of(pid) != 'Z')
 		usleep(1000);
 	close(ends[0]);
 	close(ends[1]);
 }
 
-/* How many descriptors of @pid are not what it is to have. */
-static int strange_descriptors(pid_t pid)
+/* How many descriptors of @process are not what it is to have. */
+static int strange_descriptors(pid_t process)
 {
-	char path[64], target[256];
+	char target[256];
 	int strange = 0;
+
 	ssize_t n;
 
 	for (int fd = 0; fd < 64; fd++) {
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-		n = readlink(path, target, sizeof(target) - 1);
+		n = readlink(formatted("/proc/%d/fd/%d", process, fd), target, sizeof(target) - 1);
 		if (n < 0)
 			continue;
 		target[n] = 0;
@@ -355,104 +346,94 @@ static int strange_descriptors(pid_t pid)
 /* It closes the lock's when it has passed it on. */
 TEST(it_has_no_descriptor_of_the_agents)
 {
-	struct writer w, other;
+	struct writer other;
 
-	start(&other, &lines, "log");
-	start(&w, &replaced, "x.prom");
+	start_as(&other, &lines, "log");
+	start(&replaced, "x.prom");
 	while (strange_descriptors(child()))
 		usleep(1000);
-	finish(&w, true);
-	finish(&other, true);
+	finish(true);
+	finish_as(&other, true);
 }
 
 TEST(what_cannot_be_written_stays_refused)
 {
-	struct writer w;
-
 	assert_int_equal(mkfifo("x.prom", 0600), 0);
-	start(&w, &replaced, "x.prom");
+	start(&replaced, "x.prom");
 	assert_int_equal(w.refused, -ENXIO);
-	finish(&w, false);
+	finish(false);
 	assert_true(exists("x.prom"));
-	start(&w, &lines, "x.prom");
+	start(&lines, "x.prom");
 	assert_int_equal(w.refused, -ENXIO);
-	finish(&w, false);
+	finish(false);
 	/* At the lock's name it may go away. */
 	assert_int_equal(remove("x.prom"), 0);
 	assert_int_equal(mkfifo(".x.prom.lock", 0600), 0);
-	start(&w, &replaced, "x.prom");
+	start(&replaced, "x.prom");
 	assert_int_equal(w.refused, 0);
 	assert_int_equal(w.open_error, -ENXIO);
-	finish(&w, false);
-	start(&w, &replaced, "no/x.prom");
+	finish(false);
+	start(&replaced, "no/x.prom");
 	assert_int_equal(w.refused, 0);
 	assert_int_equal(w.open_error, -ENOENT);
-	finish(&w, false);
+	finish(false);
 }
 
 TEST(an_error_is_reported_once_and_names_the_file)
 {
-	struct writer w;
-
-	start(&w, &replaced, "x.prom");
+	start(&replaced, "x.prom");
 	assert_int_equal(mkdir(".x.prom.tmp", 0755), 0);
 	for (int i = 0; i < 3; i++) {
-		give(&w, "one");
-		assert_int_equal(result(&w), -EISDIR);
+		give("one");
+		assert_result(-EISDIR);
 	}
 	assert_int_equal(
 		count("errors", "cannot write x.prom: .x.prom.tmp: it is a folder; remove it"), 1);
 	assert_int_equal(rmdir(".x.prom.tmp"), 0);
-	give(&w, "one");
-	assert_int_equal(result(&w), 0);
+	give("one");
+	assert_result(0);
 	assert_int_equal(count("errors", "x.prom is written again"), 1);
 	assert_int_equal(count("errors", ""), 2);
-	finish(&w, true);
+	finish(true);
 }
 
 /* ---- the state's content ---- */
 
 TEST(the_content_is_read_at_the_start)
 {
-	struct writer w;
-
-	start(&w, &state_role, "state");
+	start(&state_role, "state");
 	assert_null(w.content);
 	assert_int_equal(w.read_error, -ENOENT);
-	give(&w, "counts");
-	finish(&w, true);
-	start(&w, &state_role, "state");
+	give("counts");
+	finish(true);
+	start(&state_role, "state");
 	assert_int_equal(w.read_error, 0);
 	assert_int_equal(w.shared->size, 6);
 	assert_memory_equal(w.content, "counts", 6);
-	finish(&w, true);
+	finish(true);
 	assert_content("state", "counts");
 }
 
 /* A start that is late is not waited for, and what was there is not lost. */
 TEST(a_late_content_is_set_aside)
 {
-	struct writer w;
-	pid_t pid;
-
 	put("/state", "older");
 	writer_start(&w, &quiet, &state_role, "state", epoll);
-	pid = child();
-	stop(pid);
+	stop_child();
 	/* It may have answered before. */
 	w.ready = false;
 	writers_wait_ready(&w, 1, 0);
 	assert_true(w.ready);
 	assert_int_equal(count("errors", "does not answer"), 1);
 	assert_int_equal(count("errors", "kept as state.late"), 1);
-	give(&w, "newer");
+	give("newer");
 	kill(pid, SIGCONT);
-	assert_int_equal(result(&w), 0);
+	assert_result(0);
 	assert_content("state", "newer");
 	assert_content("state.late", "older");
 	assert_true(w.lock >= 0);
-	give(&w, "newest");
-	finish(&w, true);
+	give("newest");
+	finish(true);
 	assert_content("state", "newest");
 	assert_content("state.late", "older");
 }
@@ -460,12 +441,8 @@ TEST(a_late_content_is_set_aside)
 /* A machine without CPU time for its processes is no reason to give a state up. */
 TEST(time_without_a_cpu_does_not_make_a_start_late)
 {
-	struct writer w;
-	pid_t pid;
-
 	writer_start(&w, &quiet, &state_role, "state", epoll);
-	pid = child();
-	stop(pid);
+	stop_child();
 	if (!fork()) {
 		usleep(100000);
 		kill(getppid(), SIGSTOP);
@@ -477,19 +454,19 @@ TEST(time_without_a_cpu_does_not_make_a_start_late)
 	}
 	writers_wait_ready(&w, 1, 4 * SECOND / 10);
 	assert_true(w.ready && !w.aside);
-	finish(&w, true);
+	finish(true);
 }
 
 /* ---- lines ---- */
 
-static void add_lines(struct writer *w, int from, int to, bool taken)
+static void add_lines(int from, int to, bool taken)
 {
 	char line[128];
 	int n;
 
 	for (int i = from; i < to; i++) {
 		n = snprintf(line, sizeof(line), "{\"number\":%d}\n", i);
-		assert_int_equal(writer_append(w, line, (size_t)n), taken);
+		assert_int_equal(writer_append(&w, line, (size_t)n), taken);
 	}
 }
 
@@ -508,35 +485,28 @@ static void assert_lines(const char *name, int lines_expected)
 
 TEST(lines_are_written_in_their_order)
 {
-	struct writer w;
-
-	start(&w, &lines, "log");
-	add_lines(&w, 0, 1000, true);
-	finish(&w, false);
+	start(&lines, "log");
+	add_lines(0, 1000, true);
+	finish(false);
 	assert_lines("log", 1000);
 	assert_int_equal(count("errors", ""), 0);
 }
 
 TEST(while_the_process_hangs_lines_are_logged_and_wait)
 {
-	struct writer w;
-	pid_t pid;
-	int err;
-
-	start(&w, &lines, "log");
-	pid = child();
-	stop(pid);
-	add_lines(&w, 0, 10, true);
+	start(&lines, "log");
+	stop_child();
+	add_lines(0, 10, true);
 	w.since_ns -= 3 * SECOND;
 	assert_false(writer_serve(&w, &err));
 	assert_int_equal(count("errors", "not in log: {"), 10);
-	add_lines(&w, 10, 20, true);
+	add_lines(10, 20, true);
 	assert_int_equal(count("errors", "not in log: {"), 20);
 	assert_int_equal(count("errors", "cannot write log"), 1);
 	kill(pid, SIGCONT);
-	assert_int_equal(result(&w), 0);
-	add_lines(&w, 20, 30, true);
-	finish(&w, false);
+	assert_result(0);
+	add_lines(20, 30, true);
+	finish(false);
 	assert_lines("log", 30);
 	assert_int_equal(count("errors", "not in log: {"), 20);
 }
@@ -544,39 +514,33 @@ TEST(while_the_process_hangs_lines_are_logged_and_wait)
 TEST(lines_that_wait_are_bounded)
 {
 	char line[1024];
-	struct writer w;
 	int taken = 0;
-	pid_t pid;
 
 	memset(line, 'x', sizeof(line));
 	line[sizeof(line) - 1] = '\n';
-	start(&w, &lines, "log");
-	pid = child();
-	stop(pid);
+	start(&lines, "log");
+	stop_child();
 	while (taken < 9999 && writer_append(&w, line, sizeof(line)))
 		taken++;
 	assert_int_equal(taken, WRITER_LINES_MAX / sizeof(line));
 	kill(pid, SIGCONT);
-	finish(&w, false);
+	finish(false);
 	assert_int_equal(count("log", "x"), taken);
 }
 
 TEST(lines_that_were_refused_are_tried_again)
 {
-	struct writer w;
-	int err;
-
-	start(&w, &lines, "dir/log");
-	add_lines(&w, 0, 5, true);
-	assert_int_equal(result(&w), -ENOENT);
+	start(&lines, "dir/log");
+	add_lines(0, 5, true);
+	assert_result(-ENOENT);
 	assert_int_equal(count("errors", "not in dir/log: {"), 5);
-	add_lines(&w, 5, 10, true);
+	add_lines(5, 10, true);
 	assert_int_equal(mkdir("dir", 0755), 0);
 	while (!writer_serve(&w, &err))
 		usleep(1000);
 	assert_int_equal(err, 0);
-	add_lines(&w, 10, 15, true);
-	finish(&w, false);
+	add_lines(10, 15, true);
+	finish(false);
 	assert_lines("dir/log", 15);
 	assert_int_equal(count("errors", "not in dir/log: {"), 10);
 }
@@ -586,14 +550,13 @@ TEST(a_full_pipe_does_not_block)
 {
 	int saved = dup(STDOUT_FILENO), ends[2], taken = 0;
 	char line[1024];
-	struct writer w;
 
 	memset(line, 'x', sizeof(line));
 	line[sizeof(line) - 1] = '\n';
 	assert_int_equal(pipe(ends), 0);
 	fflush(stdout);
 	dup2(ends[1], STDOUT_FILENO);
-	start(&w, &lines, "-");
+	start(&lines, "-");
 	while (taken < 9999 && writer_append(&w, line, sizeof(line)))
 		taken++;
 	dup2(saved, STDOUT_FILENO);
@@ -610,13 +573,12 @@ TEST(a_full_pipe_does_not_block)
 TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 {
 	static char much[1 << 20];
-	struct writer w;
 	FILE *out;
 
 	memset(much, 'x', sizeof(much) - 1);
-	start(&w, &replaced, "x.prom");
-	give(&w, "whole");
-	assert_int_equal(result(&w), 0);
+	start(&replaced, "x.prom");
+	give("whole");
+	assert_result(0);
 	out = writer_begin(&w);
 	assert_non_null(out);
 	for (size_t i = 0; i <= WRITER_TEXT_MAX / sizeof(much); i++)
@@ -624,7 +586,7 @@ TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 	fputs("the end", out);
 	assert_int_equal(writer_end(&w, out), -EFBIG);
 	assert_int_equal(count("errors", "cannot write x.prom: File too large"), 1);
-	finish(&w, true);
+	finish(true);
 	assert_content("x.prom", "whole");
 }
 
@@ -632,21 +594,18 @@ TEST(a_text_that_did_not_fit_does_not_replace_the_file)
 TEST(a_line_that_did_not_fit_is_logged)
 {
 	static char much[WRITER_LINES_MAX - 10];
-	struct writer w;
-	pid_t pid;
 
 	memset(much, 'x', sizeof(much) - 1);
 	much[sizeof(much) - 1] = '\n';
-	start(&w, &lines, "log");
-	pid = child();
-	stop(pid);
+	start(&lines, "log");
+	stop_child();
 	assert_true(writer_append(&w, much, sizeof(much)));
 	assert_false(writer_append(&w, "line 1 is long\n", 15));
 	assert_true(writer_append(&w, "line 2\n", 7));
 	assert_int_equal(count("errors", "not in log: line 1 is long"), 1);
 	assert_int_equal(count("errors", ""), 1);
 	kill(pid, SIGCONT);
-	finish(&w, false);
+	finish(false);
 	assert_int_equal(count("log", "line"), 1);
 	assert_int_equal(count("log", "line 2"), 1);
 }
@@ -654,16 +613,15 @@ TEST(a_line_that_did_not_fit_is_logged)
 TEST(a_process_whose_answers_cannot_be_waited_for_is_reported)
 {
 	int saved = epoll;
-	struct writer w;
 
 	epoll = -1;
-	start(&w, &replaced, "x.prom");
+	start(&replaced, "x.prom");
 	epoll = saved;
 	assert_int_equal(w.socket, -1);
 	w.epoll = epoll;
-	give(&w, "one");
-	assert_int_equal(result(&w), 0);
-	finish(&w, true);
+	give("one");
+	assert_result(0);
+	finish(true);
 	assert_content("x.prom", "one");
 }
 
@@ -671,7 +629,6 @@ TEST(a_process_whose_answers_cannot_be_waited_for_is_reported)
 TEST(a_lock_that_is_soon_released_is_waited_for)
 {
 	int lock = open(".x.prom.lock", O_CREAT | O_RDONLY, 0600);
-	struct writer w;
 	pid_t other;
 
 	assert_int_equal(flock(lock, LOCK_EX), 0);
@@ -681,29 +638,27 @@ TEST(a_lock_that_is_soon_released_is_waited_for)
 		_exit(0);
 	}
 	close(lock);
-	start(&w, &replaced, "x.prom");
+	start(&replaced, "x.prom");
 	assert_int_equal(w.open_error, 0);
-	finish(&w, false);
+	finish(false);
 }
 
 TEST(a_process_is_named_by_what_it_writes)
 {
-	char path[64], name[32] = "";
-	struct writer w;
+	char name[32] = "";
 	FILE *comm;
 
-	start(&w, &state_role, "state");
-	snprintf(path, sizeof(path), "/proc/%d/comm", child());
-	comm = fopen(path, "r");
+	start(&state_role, "state");
+	comm = fopen(formatted("/proc/%d/comm", child()), "r");
 	assert_non_null(comm);
 	assert_non_null(fgets(name, sizeof(name), comm));
 	fclose(comm);
-	finish(&w, false);
+	finish(false);
 	assert_string_equal(name, "xidscope-state\n");
 }
 
 /* How often an answer was asked for in a fifth of a second, while recvmsg() fails with ENOMEM. */
-static int tries_without_memory(struct writer *w)
+static int tries_without_memory(void)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -713,13 +668,13 @@ static int tries_without_memory(struct writer *w)
 	};
 	struct sock_fprog program = { COUNT(filter), filter };
 	uint64_t end = monotonic_ns() + SECOND / 5;
-	int tries = 0, err;
+	int tries = 0;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return -1;
 	for (; monotonic_ns() < end && tries < 200; tries++)
-		if (writer_serve(w, &err) || w->socket < 0)
+		if (writer_serve(&w, &err) || w.socket < 0)
 			return -1;
 	return tries;
 }
@@ -727,18 +682,16 @@ static int tries_without_memory(struct writer *w)
 TEST(an_answer_that_there_is_no_memory_for_is_not_asked_for_all_the_time)
 {
 	int status = -1;
-	struct writer w;
-	pid_t pid;
 
 	signal(SIGCHLD, SIG_DFL);
-	start(&w, &replaced, "x.prom");
-	give(&w, "one");
+	start(&replaced, "x.prom");
+	give("one");
 	pid = fork();
 	if (!pid)
-		_exit(tries_without_memory(&w));
+		_exit(tries_without_memory());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_in_range(WEXITSTATUS(status), 1, 20);
-	assert_int_equal(result(&w), 0);
-	finish(&w, false);
+	assert_result(0);
+	finish(false);
 }

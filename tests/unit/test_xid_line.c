@@ -27,13 +27,9 @@ static struct xid_line first(const char *text)
 	return next(text, strlen(text), &offset);
 }
 
-/* Of a text that is valid until the next call. */
 static struct xid_line joined(const char *head, const char *rest)
 {
-	static char text[200];
-
-	snprintf(text, sizeof(text), "%s%s", head, rest);
-	return first(text);
+	return first(formatted("%s%s", head, rest));
 }
 
 #define XID(rest) joined("NVRM: Xid (PCI:0018:01:00): ", rest)
@@ -76,11 +72,9 @@ TEST(address_is_named_as_sysfs_does)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char text[80];
 		struct xid_line line;
 
-		snprintf(text, sizeof(text), "NVRM: Xid (%s): 79, gone", cases[i].printed);
-		line = first(text);
+		line = first(formatted("NVRM: Xid (%s): 79, gone", cases[i].printed));
 		assert_int_equal(line.kind, XID_LINE_XID);
 		assert_string_equal(line.pci, cases[i].sysfs);
 		assert_int_equal(line.code, 79);
@@ -218,13 +212,12 @@ TEST(long_process_name_is_cut_to_fit)
 	const size_t longest = sizeof(first("").process) - 1;
 
 	for (size_t len = longest - 1; len < longest + 3; len++) {
-		char name[128] = "", text[200];
+		char name[128] = "";
 		struct xid_line line;
 
 		memset(name, 'p', len);
-		snprintf(text, sizeof(text), "NVRM: Xid (PCI:0000:c1:00): 31, pid=1, name=%s, end",
-			 name);
-		line = first(text);
+		line = first(
+			formatted("NVRM: Xid (PCI:0000:c1:00): 31, pid=1, name=%s, end", name));
 		assert_int_equal(strlen(line.process), len < longest ? len : longest);
 		assert_int_equal(line.fatality, XID_FATALITY_UNSTATED);
 		assert_message(&line, "end");
@@ -241,46 +234,47 @@ TEST(empty_text_has_no_event)
 	assert_int_equal(offset, 0);
 }
 
-TEST(mig_instances_are_read_inside_the_parentheses)
+TEST(mig_instances_are_read_inside_the_parentheses_and_an_event_inside_a_line)
 {
-	struct xid_line line;
+	static const struct {
+		const char *text;
+		unsigned int code;
+		const char *pci;
+		int gpu_instance, compute_instance, pid;
+	} cases[] = {
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:05): 31, pid=7, name=a, x", 31, "0000:c1:00.0",
+		  5, -1, 7 },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:13 GPU-CI:02): 31, pid=7, name=a, x", 31,
+		  "0000:c1:00.0", 13, 2, 7 },
+		{ "NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=GPU-I:05, x", 31, "0000:c1:00.0", -1,
+		  -1, 7 },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-X:new thing): 31, x", 31, "0000:c1:00.0", -1, -1,
+		  -1 },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-I:new thing): 31, x", 31, "0000:c1:00.0", -1, -1,
+		  -1 },
+		{ "usb 1-1: new deviceNVRM: Xid (PCI:0000:c1:00): 79, gone", 79, "0000:c1:00.0", -1,
+		  -1, -1 },
+		{ "NVRM: Xid (PCI:0000:c1NVRM: Xid (PCI:0000:c2:00): 79, gone", 79, "0000:c2:00.0",
+		  -1, -1, -1 },
+		{ "NVRM: Xid (PCI:0000:c1:00 GPU-INVRM: Xid (PCI:0000:c2:00): 79, gone", 79,
+		  "0000:c2:00.0", -1, -1, -1 },
+	};
 
-	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-I:05): 31, pid=7, name=a, x");
-	assert_int_equal(line.kind, XID_LINE_XID);
-	assert_int_equal(line.gpu_instance, 5);
-	assert_int_equal(line.compute_instance, -1);
-	assert_int_equal(line.pid, 7);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct xid_line line = first(cases[i].text);
 
-	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-I:13 GPU-CI:02): 31, pid=7, name=a, x");
-	assert_int_equal(line.gpu_instance, 13);
-	assert_int_equal(line.compute_instance, 2);
-
-	line = first("NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=GPU-I:05, x");
-	assert_int_equal(line.gpu_instance, -1);
-
-	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-X:new thing): 31, x");
-	assert_int_equal(line.kind, XID_LINE_XID);
-	assert_int_equal(line.gpu_instance, -1);
-	assert_string_equal(line.pci, "0000:c1:00.0");
-
-	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-I:new thing): 31, x");
-	assert_int_equal(line.kind, XID_LINE_XID);
-}
-
-TEST(event_is_found_inside_a_line)
-{
-	struct xid_line line;
-
-	line = first("usb 1-1: new deviceNVRM: Xid (PCI:0000:c1:00): 79, gone");
-	assert_int_equal(line.code, 79);
-	line = first("NVRM: Xid (PCI:0000:c1NVRM: Xid (PCI:0000:c2:00): 79, gone");
-	assert_int_equal(line.code, 79);
-	assert_string_equal(line.pci, "0000:c2:00.0");
-	line = first("NVRM: Xid (PCI:0000:c1:00 GPU-INVRM: Xid (PCI:0000:c2:00): 79, gone");
-	assert_string_equal(line.pci, "0000:c2:00.0");
-	line = first(
-		"[38889.018130] nvidia-nvidia-nvswitch12: SXid (PCI:0000:05:00.0): 20034, Fatal, x");
-	assert_int_equal(line.kind, XID_LINE_SXID);
+		print_message("# %s\n", cases[i].text);
+		assert_int_equal(line.kind, XID_LINE_XID);
+		assert_int_equal(line.code, cases[i].code);
+		assert_string_equal(line.pci, cases[i].pci);
+		assert_int_equal(line.gpu_instance, cases[i].gpu_instance);
+		assert_int_equal(line.compute_instance, cases[i].compute_instance);
+		assert_int_equal(line.pid, cases[i].pid);
+	}
+	assert_int_equal(
+		first("[38889.018130] nvidia-nvidia-nvswitch12: SXid (PCI:0000:05:00.0): 20034, Fatal, x")
+			.kind,
+		XID_LINE_SXID);
 }
 
 TEST(several_events_in_one_text_come_out_once_each)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "made_up_tree.h"
 #include "xid/xid_policy.h"
 
 static char error[160];
@@ -162,21 +162,17 @@ TEST(at_most_2048_lines_are_read)
 TEST(a_file_is_loaded_or_refused)
 {
 	const struct log quiet = {};
-	char path[] = "/tmp/xidscope-policy.XXXXXX";
 	struct xid_policy p;
-	int fd = mkstemp(path);
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, "79 info\n", 8), 8);
-	assert_int_equal(xid_policy_load(&p, path, &quiet), 0);
+	put("/policy", "79 info\n");
+	assert_int_equal(xid_policy_load(&p, "policy", &quiet), 0);
 	assert_entry(&p, false, 79, "info", NULL);
 	xid_policy_free(&p);
-	assert_int_equal(write(fd, "x\n", 2), 2);
-	assert_int_equal(xid_policy_load(&p, path, &quiet), -EINVAL);
+	put("/policy", "79 info\nx\n");
+	assert_int_equal(xid_policy_load(&p, "policy", &quiet), -EINVAL);
 	assert_null(p.entries);
-	close(fd);
-	unlink(path);
-	assert_int_equal(xid_policy_load(&p, path, &quiet), -ENOENT);
+	unlink("policy");
+	assert_int_equal(xid_policy_load(&p, "policy", &quiet), -ENOENT);
 	assert_int_equal(xid_policy_load(&p, "/tmp", &quiet), -EINVAL);
 	assert_null(p.entries);
 }

@@ -6,10 +6,10 @@
 #include "faults/prove/prove.h"
 #include "health/health.h"
 #include "lines.h"
+#include "printed.h"
 #include "health/metrics_file.h"
 #include "sinks/metrics.h"
 
-#define SECOND 1000000000ull
 #define BOOT 1700000000.0
 
 static void ignore(void *context __attribute__((unused)),
@@ -59,16 +59,13 @@ static struct snapshot after(const char *lines)
 static struct snapshot through_the_file(const struct snapshot *s)
 {
 	struct snapshot read = {};
-	char *text = NULL, error[160];
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = text_begin();
+	char error[160];
 
-	assert_non_null(out);
 	openmetrics_write(out, s, FORMAT_OPENMETRICS, DETAIL_NODE);
-	assert_int_equal(fclose(out), 0);
-	if (metrics_file_parse(&read, text, len, error, sizeof(error)))
+	text_end(out);
+	if (metrics_file_parse(&read, text, text_len, error, sizeof(error)))
 		fail_msg("%s", error);
-	free(text);
 	return read;
 }
 

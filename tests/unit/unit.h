@@ -17,46 +17,103 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* In nanoseconds. */
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+
 static struct CMUnitTest unit_tests[64];
-static size_t unit_test_count;
-static CMFixtureFunction unit_before_all, unit_after_all, unit_before_each, unit_after_each;
+static size_t unit_test_count, unit_before_count, unit_after_count;
+static void (*unit_before[4])(void), (*unit_after[4])(void);
 
-/* Defines a test: TEST(name) { ... }; TEST_WITH() one that has functions to run before and after it. */
-#define TEST_WITH(test, before, after)                                           \
-	static void test(void **state);                                          \
-	__attribute__((constructor)) static void add_##test(void)                \
-	{                                                                        \
-		unit_tests[unit_test_count++] =                                  \
-			(struct CMUnitTest){ #test, test, before, after, NULL }; \
-	}                                                                        \
+static struct unit_text {
+	struct unit_text *before;
+	char text[];
+} * unit_texts;
+
+/* As printf() prints it; valid until the end of the test, or fresh(). */
+__attribute__((format(printf, 1, 2))) static inline const char *formatted(const char *format, ...)
+{
+	struct unit_text *t;
+	va_list args, again;
+	int len;
+
+	va_start(args, format);
+	va_copy(again, args);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	t = malloc(sizeof(*t) + (size_t)len + 1);
+	assert_non_null(t);
+	t->before = unit_texts;
+	unit_texts = t;
+	vsnprintf(t->text, (size_t)len + 1, format, again);
+	va_end(again);
+	return t->text;
+}
+
+static inline int unit_begin(void **state __attribute__((unused)))
+{
+	for (size_t i = 0; i < unit_before_count; i++)
+		unit_before[i]();
+	return 0;
+}
+
+static inline int unit_end(void **state __attribute__((unused)))
+{
+	for (size_t i = unit_after_count; i--;)
+		unit_after[i]();
+	while (unit_texts) {
+		struct unit_text *before = unit_texts->before;
+
+		free(unit_texts);
+		unit_texts = before;
+	}
+	return 0;
+}
+
+/* The rest of a test, a row of its table for example, begins as a test of its own does. */
+static inline void fresh(void)
+{
+	unit_end(NULL);
+	unit_begin(NULL);
+}
+
+/* Defines a test: TEST(name) { ... } */
+#define TEST(test)                                                                      \
+	static void test(void **state);                                                 \
+	__attribute__((constructor)) static void add_##test(void)                       \
+	{                                                                               \
+		unit_tests[unit_test_count++] =                                         \
+			(struct CMUnitTest){ #test, test, unit_begin, unit_end, NULL }; \
+	}                                                                               \
 	static void test(void **state __attribute__((unused)))
-#define TEST(test) TEST_WITH(test, NULL, NULL)
 
-/* Functions to run before and after all tests of the file. */
-#define TEST_GROUP(before, after)                                \
-	__attribute__((constructor)) static void add_group(void) \
-	{                                                        \
-		unit_before_all = before;                        \
-		unit_after_all = after;                          \
-	}
+/* What runs before each test of the file, in the order of definition, and after it, in the opposite order. */
+#define BEFORE_EACH() UNIT_EACH(unit_before, __COUNTER__)
+#define AFTER_EACH() UNIT_EACH(unit_after, __COUNTER__)
+#define UNIT_EACH(list, number) UNIT_EACH_OF(list, number)
+#define UNIT_EACH_OF(list, number)                                        \
+	static void list##number(void);                                   \
+	__attribute__((constructor)) static void add_##list##number(void) \
+	{                                                                 \
+		list[list##_count++] = list##number;                      \
+	}                                                                 \
+	static void list##number(void)
 
-/* Functions to run before and after each TEST() of the file. */
-#define TEST_EACH(before, after)                                \
-	__attribute__((constructor)) static void add_each(void) \
-	{                                                       \
-		unit_before_each = before;                      \
-		unit_after_each = after;                        \
-	}
+static inline void assert_has(const char *whole, const char *part)
+{
+	if (!strstr(whole, part))
+		fail_msg("no \"%s\" in:\n%s", part, whole);
+}
+
+static inline void assert_lacks(const char *whole, const char *part)
+{
+	if (strstr(whole, part))
+		fail_msg("\"%s\" in:\n%s", part, whole);
+}
 
 int main(void)
 {
-	for (size_t i = 0; i < unit_test_count; i++)
-		if (!unit_tests[i].setup_func && !unit_tests[i].teardown_func) {
-			unit_tests[i].setup_func = unit_before_each;
-			unit_tests[i].teardown_func = unit_after_each;
-		}
-	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, unit_before_all,
-				       unit_after_all);
+	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, NULL, NULL);
 }
 
 #endif
