@@ -3,28 +3,21 @@
  * Proves that the JSON writer puts commas between values and nowhere else, that
  * any bytes become a valid string, and that numbers are written exactly.
  */
-#include "unit.h"
+#include "printed.h"
 #include "utf8.h"
 #include "base/json.h"
 #include "base/safe_text.h"
 
-static char *text;
-static size_t size;
-
 static struct json begin(void)
 {
-	struct json j = { .out = open_memstream(&text, &size) };
-
-	assert_non_null(j.out);
-	return j;
+	return (struct json){ .out = text_begin() };
 }
 
 static void assert_written(const struct json *j, const char *expected)
 {
-	assert_int_equal(fclose(j->out), 0);
+	text_end(j->out);
 	assert_string_equal(text, expected);
-	assert_int_equal(size, strlen(expected));
-	free(text);
+	assert_int_equal(text_len, strlen(expected));
 }
 
 TEST(values_are_separated_by_commas)
@@ -170,14 +163,13 @@ TEST(any_bytes_read_back_from_valid_json)
 			bytes[i] = (char)(seed >> 56 & (seed >> 40 & 1 ? 0x7f : 0xff));
 		}
 		json_bytes(&j, NULL, bytes, len);
-		assert_int_equal(fclose(j.out), 0);
+		text_end(j.out);
 		end = read_json_string(text, got, sizeof(got), &have);
 		assert_non_null(end);
 		assert_int_equal(*end, 0);
 		want = as_read(bytes, len, expected);
 		assert_int_equal(have, want);
 		assert_memory_equal(got, expected, want);
-		free(text);
 		free(bytes);
 	}
 }
@@ -193,11 +185,10 @@ TEST(nothing_is_truncated)
 	memset(long_text, 'x', len);
 	long_text[len] = 0;
 	json_text(&j, NULL, long_text);
-	assert_int_equal(fclose(j.out), 0);
-	assert_int_equal(size, len + 2);
+	text_end(j.out);
+	assert_int_equal(text_len, len + 2);
 	assert_int_equal(strspn(text + 1, "x"), len);
 	free(long_text);
-	free(text);
 }
 
 TEST(members_of_another_writer_are_values)

@@ -5,18 +5,9 @@
  */
 #include <errno.h>
 
-#include "unit.h"
+#include "printed.h"
 #include "session/recording.h"
-#include "snapshot/table.h"
-
-static char *bytes;
-static size_t size;
-
-AFTER_EACH()
-{
-	free(bytes);
-	bytes = NULL;
-}
+#include "snapshot.h"
 
 /* Fills each byte of an entry but the texts', which must end, so that a member which is not recorded
  * shows. Returns whether the type of the entry has @offset in a text, or in a gap for alignment. */
@@ -105,38 +96,36 @@ static void same(const struct snapshot *a, const struct snapshot *b)
 	assert_int_equal(a->self.drops[0].count, b->self.drops[0].count);
 }
 
-/* Records @count snapshots. */
-static void record(unsigned int count)
+static unsigned int count; /* of the snapshots that were read last */
+
+/* Records so many snapshots. */
+static void record(unsigned int snapshots)
 {
-	FILE *out;
-	struct recorder *r;
+	FILE *out = text_begin();
+	struct recorder *r = recorder_new(out);
 	struct snapshot s;
 
-	free(bytes);
-	out = open_memstream(&bytes, &size);
-	assert_non_null(out);
-	r = recorder_new(out);
 	assert_non_null(r);
-	for (unsigned int i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < snapshots; i++) {
 		fill(&s, i);
 		assert_int_equal(recorder_add(r, &s), 0);
 		snapshot_free(&s);
 	}
 	assert_int_equal(recorder_end(r), 0);
-	assert_int_equal(fclose(out), 0);
+	text_end(out);
 }
 
 /* Reads all that @len bytes hold, and compares it. Returns how the reading ended. */
-static int replay(size_t len, unsigned int *count)
+static int replay(size_t len)
 {
-	FILE *in = fmemopen(bytes, len ? len : 1, "r");
+	FILE *in = fmemopen(text, len ? len : 1, "r");
 	struct recording *r = recording_new(in);
 	struct snapshot got = {}, expected;
 	int state;
 
 	assert_non_null(r);
-	for (*count = 0; (state = recording_next(r, &got)) > 0; ++*count) {
-		fill(&expected, *count);
+	for (count = 0; (state = recording_next(r, &got)) > 0; count++) {
+		fill(&expected, count);
 		same(&expected, &got);
 		snapshot_free(&expected);
 		snapshot_free(&got);
@@ -148,53 +137,47 @@ static int replay(size_t len, unsigned int *count)
 
 TEST(a_recording_gives_back_what_was_recorded)
 {
-	unsigned int count;
-
 	record(20);
-	assert_int_equal(replay(size, &count), 0);
+	assert_int_equal(replay(text_len), 0);
 	assert_int_equal(count, 20);
 	record(0);
-	assert_int_equal(replay(size, &count), 0);
+	assert_int_equal(replay(text_len), 0);
 	assert_int_equal(count, 0);
 }
 
 TEST(a_cut_recording_gives_what_is_whole)
 {
-	unsigned int count, before = 0;
+	unsigned int whole = 0;
 
 	record(5);
-	for (size_t len = 0; len < size; len++) {
-		int state = replay(len, &count);
+	for (size_t len = 0; len < text_len; len++) {
+		int state = replay(len);
 
 		assert_int_equal(state, len < strlen(RECORDING_HEAD) ? -EBADMSG : -ENODATA);
-		assert_true(count >= before && count <= 5);
-		before = count;
+		assert_true(count >= whole && count <= 5);
+		whole = count;
 	}
-	assert_int_equal(before, 5); /* only the mark of the end was missing */
+	assert_int_equal(whole, 5); /* only the mark of the end was missing */
 }
 
 TEST(a_damaged_recording_gives_what_is_before_the_damage)
 {
-	unsigned int count;
-
 	record(5);
-	for (size_t at = 0; at < size; at++) {
-		bytes[at] ^= 0x10;
-		assert_true(replay(size, &count) < 0);
+	for (size_t at = 0; at < text_len; at++) {
+		text[at] ^= 0x10;
+		assert_true(replay(text_len) < 0);
 		assert_true(count <= 5);
-		bytes[at] ^= 0x10;
+		text[at] ^= 0x10;
 	}
 }
 
 TEST(what_follows_the_end_is_damage)
 {
-	unsigned int count;
-
 	record(2);
-	bytes = realloc(bytes, size + 1);
-	assert_non_null(bytes);
-	bytes[size] = 0;
-	assert_int_equal(replay(size + 1, &count), -EBADMSG);
+	text = realloc(text, text_len + 1);
+	assert_non_null(text);
+	text[text_len] = 0;
+	assert_int_equal(replay(text_len + 1), -EBADMSG);
 	assert_int_equal(count, 2);
 }
 
@@ -226,7 +209,7 @@ TEST(names_without_end_do_not_end_a_recording)
 {
 	struct slow_call slow[1000] = {};
 	struct snapshot s = { .calls.slow = slow, .calls.slow_count = COUNT(slow) }, got = {};
-	FILE *out = open_memstream(&bytes, &size), *in;
+	FILE *out = text_begin(), *in;
 	struct recorder *w = recorder_new(out);
 	struct recording *r;
 	unsigned int number = 0;
@@ -238,8 +221,8 @@ TEST(names_without_end_do_not_end_a_recording)
 		assert_int_equal(recorder_add(w, &s), 0);
 	}
 	assert_int_equal(recorder_end(w), 0);
-	assert_int_equal(fclose(out), 0);
-	in = fmemopen(bytes, size, "r");
+	text_end(out);
+	in = fmemopen(text, text_len, "r");
 	r = recording_new(in);
 	for (int frame = 0; frame < 17; frame++) {
 		snapshot_free(&got);
@@ -257,31 +240,28 @@ TEST(names_without_end_do_not_end_a_recording)
 
 TEST(another_version_is_named)
 {
-	unsigned int count;
-
 	record(1);
-	bytes[strlen(RECORDING_HEAD) - 2]++;
-	assert_int_equal(replay(size, &count), -EPROTO);
+	text[strlen(RECORDING_HEAD) - 2]++;
+	assert_int_equal(replay(text_len), -EPROTO);
 }
 
 /* Ten ops of one server, each second 200 calls to each with durations over three octaves. */
 TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 {
-	struct snapshot s = { .calls.source = RPC_SOURCE_BTF };
 	uint64_t random = 42;
-	FILE *out = open_memstream(&bytes, &size);
+	FILE *out = text_begin();
 	struct recorder *r = recorder_new(out);
 
 	assert_non_null(r);
-	assert_non_null(snapshot_server(&s.calls, "nas-1"));
-	assert_non_null(snapshot_transport(&s.calls, "nas-1", "tcp/0"));
+	now.calls.source = RPC_SOURCE_BTF;
+	assert_non_null(snapshot_server(&now.calls, "nas-1"));
+	assert_non_null(snapshot_transport(&now.calls, "nas-1", "tcp/0"));
 	for (int second = 0; second < 3600; second++) {
-		s.time_ns += 1000000000;
-		s.wall = 1795368827.020 + second * 1.0001;
+		now.time_ns += 1000000000;
+		now.wall = 1795368827.020 + second * 1.0001;
 		for (int o = 0; o < 10; o++) {
-			struct rpc_op *op;
+			struct rpc_op *op = snapshot_op(&now.calls, "nas-1", formatted("OP%d", o));
 
-			op = snapshot_op(&s.calls, "nas-1", formatted("OP%d", o));
 			assert_non_null(op);
 			for (int call = 0; call < 200; call++) {
 				uint64_t each[RPC_PHASES] = {}, total = 0;
@@ -292,27 +272,22 @@ TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 					/* slot, setup, rtt and finish take time */
 					if (p == 1 || p >= RPC_PHASE_SETUP)
 						each[p] = (100000ull << p % 3) + (random >> 44);
-					op->phase[p].bucket[histogram_index(each[p], TIME_SHIFT,
-									    TIME_OVERFLOW)]++;
-					op->phase[p].sum_ns += each[p];
+					histogram_record(&op->phase[p], 1, each[p]);
 					total += each[p];
 				}
-				op->total.bucket[histogram_index(total, TIME_SHIFT,
-								 TIME_OVERFLOW)]++;
-				op->total.sum_ns += total;
-				s.calls.servers[0].depth[4].bucket[random >> 60]++;
-				s.calls.servers[0].depth[4].sum += random >> 60;
+				histogram_record(&op->total, 1, total);
+				now.calls.servers[0].depth[4].bucket[random >> 60]++;
+				now.calls.servers[0].depth[4].sum += random >> 60;
 			}
 			op->sent_bytes += 200 * 150;
 			op->received_bytes += 200 * 4200;
-			s.calls.transports[0].replies += 200;
-			s.calls.transports[0].rtt_ns += random >> 30;
+			now.calls.transports[0].replies += 200;
+			now.calls.transports[0].rtt_ns += random >> 30;
 		}
-		assert_int_equal(recorder_add(r, &s), 0);
+		assert_int_equal(recorder_add(r, &now), 0);
 	}
 	assert_int_equal(recorder_end(r), 0);
-	assert_int_equal(fclose(out), 0);
-	print_message("an hour takes %zu bytes\n", size);
-	assert_in_range(size, 1, 5000000);
-	snapshot_free(&s);
+	text_end(out);
+	print_message("an hour takes %zu bytes\n", text_len);
+	assert_in_range(text_len, 1, 5000000);
 }

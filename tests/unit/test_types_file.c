@@ -9,33 +9,41 @@
 #include "made_up_module.h"
 #include "unit.h"
 
+static struct btf *types; /* with the struct of a task */
+
+BEFORE_EACH()
+{
+	types = btf__new_empty();
+	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
+}
+
+AFTER_EACH()
+{
+	btf__free(types);
+}
+
 /* Reads the file in the made-up tree: NULL, or why it is refused. */
 static const char *refused(const char *path)
 {
 	static char reason[512];
-	struct btf *types;
+	struct btf *read = types_file_read(formatted("%s%s", root, path), root, "sunrpc", reason,
+					   sizeof(reason));
 
-	types = types_file_read(formatted("%s%s", root, path), root, "sunrpc", reason,
-				sizeof(reason));
-	if (!types)
+	if (!read)
 		return reason;
-	assert_true(btf__find_by_name_kind(types, "rpc_task", BTF_KIND_STRUCT) > 0);
-	btf__free(types);
+	assert_true(btf__find_by_name_kind(read, "rpc_task", BTF_KIND_STRUCT) > 0);
+	btf__free(read);
 	return NULL;
 }
 
 TEST(types_of_the_loaded_module_are_read)
 {
-	struct btf *types = btf__new_empty();
-
-	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	load_module();
 	put_module("/sunrpc.ko", NOTE, types);
 	assert_null(refused("/sunrpc.ko"));
 	put_module("/other.ko", OTHER_NOTE, types);
 	assert_string_equal(refused("/other.ko"),
 			    "its build id is not that of the loaded module: it is another build");
-	btf__free(types);
 }
 
 TEST(a_file_without_types_is_refused)
@@ -59,91 +67,70 @@ TEST(a_file_of_another_kind_is_refused)
 
 TEST(a_file_is_refused_to_which_others_may_write)
 {
-	struct btf *types = btf__new_empty();
-
-	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	load_module();
 	put_module("/sunrpc.ko", NOTE, types);
-	assert_false(chmod(formatted("%s/sunrpc.ko", root), 0646));
+	assert_false(chmod("sunrpc.ko", 0646));
 	assert_string_equal(refused("/sunrpc.ko"), "others than root may write to it");
-	btf__free(types);
 }
 
 /* Cuts the file at each length: it must be refused, and nothing beyond its end be read. */
 TEST(a_file_that_is_not_all_there_is_refused)
 {
-	struct btf *types = btf__new_empty();
 	struct stat status;
-	char full[128];
 
-	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	load_module();
 	put_module("/sunrpc.ko", NOTE, types);
-	btf__free(types);
-	snprintf(full, sizeof(full), "%s/sunrpc.ko", root);
-	assert_false(stat(full, &status));
+	assert_false(stat("sunrpc.ko", &status));
 	for (off_t size = status.st_size - 1; size >= 0; size--) {
-		assert_false(truncate(full, size));
+		assert_false(truncate("sunrpc.ko", size));
 		assert_non_null(refused("/sunrpc.ko"));
 	}
 }
 
-/* A struct with a member whose type is @type, which is beyond the last one. */
-static struct btf *unsound_types(uint32_t type)
-{
-	struct btf *types = btf__new_empty();
-	struct btf_type *t;
-	int id;
-
-	assert_int_equal(btf__add_int(types, "u64", 8, 0), 1);
-	id = btf__add_struct(types, "rpc_task", 8);
-	assert_false(btf__add_field(types, "tk_start", 1, 0, 0));
-	t = (struct btf_type *)btf__type_by_id(types, (uint32_t)id);
-	btf_members(t)[0].type = type;
-	return types;
-}
-
+/* A member's type is the number of one, or beyond the last. */
 TEST(types_with_numbers_out_of_range_are_refused)
 {
-	struct btf *good = unsound_types(1), *bad = unsound_types(3), *worse = unsound_types(~0u);
-	const char *damaged = "its types are damaged, or not based on those of this kernel";
+	static const uint32_t numbers[] = { 2, 4, ~0u };
 
-	load_module();
-	put_module("/sunrpc.ko", NOTE, good);
-	assert_null(refused("/sunrpc.ko"));
-	put_module("/sunrpc.ko", NOTE, bad);
-	assert_string_equal(refused("/sunrpc.ko"), damaged);
-	put_module("/sunrpc.ko", NOTE, worse);
-	assert_string_equal(refused("/sunrpc.ko"), damaged);
-	btf__free(good);
-	btf__free(bad);
-	btf__free(worse);
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		struct btf_type *client;
+
+		fresh();
+		assert_int_equal(btf__add_int(types, "u64", 8, 0), 2);
+		assert_int_equal(btf__add_struct(types, "rpc_clnt", 8), 3);
+		assert_false(btf__add_field(types, "cl_prog", 2, 0, 0));
+		client = (struct btf_type *)btf__type_by_id(types, 3);
+		btf_members(client)[0].type = numbers[i];
+		load_module();
+		put_module("/sunrpc.ko", NOTE, types);
+		if (i)
+			assert_string_equal(
+				refused("/sunrpc.ko"),
+				"its types are damaged, or not based on those of this kernel");
+		else
+			assert_null(refused("/sunrpc.ko"));
+	}
 }
 
 TEST(types_with_parts_of_names_are_refused)
 {
-	load_module();
 	for (uint32_t cut = 0; cut < 2; cut++) {
-		struct btf *types = btf__new_empty();
-		int id = btf__add_struct(types, "rpc_task", 8);
-
-		((struct btf_type *)btf__type_by_id(types, (uint32_t)id))->name_off += cut;
+		fresh();
+		load_module();
+		((struct btf_type *)btf__type_by_id(types, 1))->name_off += cut;
 		put_module("/sunrpc.ko", NOTE, types);
-		btf__free(types);
 		assert_true(!cut == !refused("/sunrpc.ko"));
 	}
 }
 
 TEST(a_module_without_build_id_has_no_file)
 {
-	struct btf *types = btf__new_empty();
 	char place[128];
 
 	put_module("/sunrpc.ko", NOTE, types);
 	assert_has(refused("/sunrpc.ko"), "the loaded module has no build id");
 	assert_false(types_file_place(place, sizeof(place), root, "sunrpc"));
 	assert_string_equal(place, "");
-	btf__free(types);
 }
 
 TEST(a_modules_place_is_made_of_its_build_id)
@@ -159,10 +146,9 @@ TEST(a_modules_place_is_made_of_its_build_id)
 
 TEST(a_file_that_comes_changes_and_goes_is_another_version_each_time)
 {
-	char path[300];
+	const char *path = formatted("%s/types", root);
 	uint64_t first;
 
-	snprintf(path, sizeof(path), "%s/types", root);
 	assert_int_equal(types_file_version(path, "sunrpc"), 0);
 	put("/types", "1");
 	first = types_file_version(path, "sunrpc");
@@ -176,9 +162,6 @@ TEST(a_file_that_comes_changes_and_goes_is_another_version_each_time)
 /* To look for it, or to read it, may be to wait for a server. */
 TEST(a_file_on_a_network_file_system_is_not_touched)
 {
-	struct btf *types = btf__new_empty();
-
-	assert_true(btf__add_struct(types, "rpc_task", 8) > 0);
 	load_module();
 	put("/nas/mark", "");
 	put_module("/nas/sunrpc.ko", NOTE, types);
@@ -187,5 +170,4 @@ TEST(a_file_on_a_network_file_system_is_not_touched)
 	assert_string_equal(
 		refused("/nas/sunrpc.ko"),
 		"it is on a file system that may stop answering; copy it to a local one");
-	btf__free(types);
 }
