@@ -68,16 +68,30 @@ TEST(durations_are_rounded_to_the_nearest)
 	}
 }
 
-static void report(struct session *t, bool histograms)
+static struct session t;
+
+static void end_session(void)
+{
+	t.first = t.last = (struct snapshot){}; /* the arrays are those of @before and @now */
+	session_free(&t);
+	t = (struct session){};
+}
+
+AFTER_EACH()
+{
+	end_session();
+}
+
+static void report(bool histograms)
 {
 	FILE *out = text_begin();
 
-	report_session(out, t, histograms);
+	report_session(out, &t, histograms);
 	text_end(out);
 }
 
 /* Begins a session of ten seconds from @before to @now, which stay the owners of their arrays. */
-static void begin_session(struct session *t, uint64_t open_before)
+static void begin_session(uint64_t open_before)
 {
 	struct snapshot begin = before, last;
 
@@ -88,25 +102,17 @@ static void begin_session(struct session *t, uint64_t open_before)
 	now.time_ns = 1 + 10000 * MS;
 	now.wall = 1e9 + 10;
 	last = now;
-	assert_int_equal(session_add(t, &begin), 0);
-	assert_int_equal(session_add(t, &last), 0);
-	assert_int_equal(session_end(t), 0);
-}
-
-static void end_session(struct session *t)
-{
-	t->first = t->last = (struct snapshot){};
-	session_free(t);
+	assert_int_equal(session_add(&t, &begin), 0);
+	assert_int_equal(session_add(&t, &last), 0);
+	assert_int_equal(session_end(&t), 0);
 }
 
 /* Reports it. */
 static void session(uint64_t open_before)
 {
-	struct session t = {};
-
-	begin_session(&t, open_before);
-	report(&t, false);
-	end_session(&t);
+	end_session();
+	begin_session(open_before);
+	report(false);
 }
 
 static const char *summary(void)
@@ -133,18 +139,16 @@ TEST(the_summary_names_the_phase_that_took_most)
 /* The verdict itself is tested in test_verdict.c. */
 TEST(the_verdict_comes_first)
 {
-	struct session t = {};
 	struct verdict v;
 	char expected[VERDICT_SENTENCE_SIZE + 100];
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	begin_session(&t, 0);
-	report(&t, false);
+	begin_session(0);
+	report(false);
 	v = verdict_of(&t.limits, "nas-1");
 	snprintf(expected, sizeof(expected), "\nSummary\n- nas-1: bound by %s, confidence %s. %s\n",
 		 bound_names[v.bound_by], confidence_names[v.confidence], v.sentence);
 	assert_true(!strncmp(text, expected, strlen(expected)));
-	end_session(&t);
 }
 
 /* The source mountstats measures one phase, and no distribution. */
@@ -201,38 +205,34 @@ TEST(ops_are_in_a_table_the_costliest_first)
 
 TEST(histograms_are_bars_on_request)
 {
-	struct session t = {};
 
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	histogram_record(&now.calls.ops[0].total, 10, 16 * MS);
-	begin_session(&t, 0);
-	report(&t, false);
+	begin_session(0);
+	report(false);
 	assert_lacks(text, "###");
-	report(&t, true);
+	report(true);
 	assert_has(text,
 		   "\nREAD to nas-1: calls that took up to\n"
 		   "  4.19 ms      1000 ##################################################\n");
 	assert_has(text, "\n  16.8 ms        10 #\n");
-	end_session(&t);
 }
 
 TEST(only_what_the_filter_wants_is_shown)
 {
-	struct session t = { .filter = { .server = "nas-[12]", .op = "READ*" } };
-
+	t.filter = (struct session_filter){ .server = "nas-[12]", .op = "READ*" };
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-1", "WRITE", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-2", "READDIR", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
 	add_calls_of_4_ms(&now, "nas-3", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
-	begin_session(&t, 0);
-	report(&t, false);
+	begin_session(0);
+	report(false);
 	assert_has(text, "\nREAD  ");
 	assert_has(text, "\nREADDIR  ");
 	assert_lacks(text, "WRITE");
 	assert_lacks(text, "nas-3");
 	/* Of the verdict and the sums all ops. */
 	assert_has(text, "- nas-1: 2000 NFS calls");
-	end_session(&t);
 }
 
 TEST(slow_calls_show_whose_they_were)
@@ -244,7 +244,6 @@ TEST(slow_calls_show_whose_they_were)
 				  .pid = 42,
 				  .time = 1e9 + 3,
 				  .total_ns = 2000 * MS };
-	struct session t = {};
 
 	slow.phase_ns[RPC_PHASE_RTT] = 1500 * MS;
 	slow.phase_ns[RPC_PHASE_SLOT] = 500 * MS;
@@ -255,13 +254,12 @@ TEST(slow_calls_show_whose_they_were)
 	now.calls.slow[0] = now.calls.slow[1] = slow;
 	now.calls.slow[1].total_ns = 4000 * MS;
 	strcpy(now.calls.slow[1].op, "WRITE");
-	begin_session(&t, 0);
-	report(&t, false);
+	begin_session(0);
+	report(false);
 	assert_has(text, "\nSlowest calls: 2 of 2\n");
 	assert_has(text,
 		   " 2.00 s READ         train 42               rtt 75 slot 25; nas-1, /data\n");
 	assert_true(strstr(text, " 4.00 s WRITE") < strstr(text, " 2.00 s READ"));
-	end_session(&t);
 }
 
 /* The names of all that comes from outside are one line each. */

@@ -340,6 +340,7 @@ TEST(sxid_details_are_no_events)
 		{ "20034, Fatal, Link 63 LTSSM Fault Up", XID_LINE_SXID, XID_FATAL },
 		{ "12028, Non-fatal, Link 32 egress", XID_LINE_SXID, XID_NONFATAL },
 		{ "20012, Correctable, Link 02 x", XID_LINE_SXID, XID_CORRECTABLE },
+		{ "00010, Fatal, x", XID_LINE_SXID, XID_FATAL }, /* decimal */
 		{ "20009, Non-fatal, Li", XID_LINE_SXID, XID_NONFATAL },
 		{ "10005, Fatality, x", XID_LINE_SXID, XID_FATALITY_UNSTATED },
 		{ "10005, Non-fa", XID_LINE_SXID, XID_FATALITY_UNSTATED },
@@ -360,12 +361,6 @@ TEST(sxid_details_are_no_events)
 		assert_string_equal(line.pci, "0000:08:00.0");
 		assert_int_equal(line.code, atoi(cases[i].text));
 	}
-}
-
-TEST(sxid_number_with_leading_zero_is_decimal)
-{
-	assert_int_equal(first("nvidia-nvswitch0: SXid (PCI:0000:08:00.0): 00010, Fatal, x").code,
-			 10);
 }
 
 TEST(nvlink5_fatality_is_the_printed_one)
