@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For tests of what reads lines of the kernel log: the files of real lines in TEST_DATA, and copies of a text in which a
- * sanitizer detects a read past the end.
+ * For tests of what reads lines of the kernel log: the files of real lines in TEST_DATA.
  */
 #ifndef XIDSCOPE_LINES_H
 #define XIDSCOPE_LINES_H
@@ -16,16 +15,6 @@ struct line_row {
 	char *field[LINE_FIELDS];
 	char buffer[2048];
 };
-
-/* Just the @len bytes. Caller frees. */
-static inline char *exact_copy(const char *text, size_t len)
-{
-	char *copy = malloc(len ? len : 1);
-
-	assert_non_null(copy);
-	memcpy(copy, text, len);
-	return copy;
-}
 
 /* Begins behind the columns' names. */
 static inline FILE *lines_open(const char *path, struct line_row *row)

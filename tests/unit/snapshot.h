@@ -20,6 +20,22 @@ static inline void histogram_record(struct time_histogram *h, uint64_t calls, ui
 	h->sum_ns += calls * each_ns;
 }
 
+/* Adds one call, whose total is the sum of its phases: times of every magnitude, the same sequence for a seed. */
+static inline void add_random_call(struct rpc_op *op, uint64_t *seed)
+{
+	uint64_t total = 0;
+
+	for (int p = 0; p < RPC_PHASES; p++) {
+		uint64_t ns;
+
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		ns = (*seed >> 24) >> (*seed >> 18 & 63);
+		histogram_record(&op->phase[p], 1, ns);
+		total += ns;
+	}
+	histogram_record(&op->total, 1, total);
+}
+
 /* Adds calls of 4 ms, 3 of them in one phase and 1 in another, with 1 MB received and 1 kB sent each. */
 static inline void add_calls_of_4_ms(struct snapshot *to, const char *server, const char *op,
 				     uint64_t calls, enum rpc_phase most, enum rpc_phase less)

@@ -27,19 +27,8 @@ static void add_server(const char *name, unsigned int transports)
 		struct rpc_op *op = snapshot_op(&now.calls, name, op_names[o]);
 
 		assert_non_null(op);
-		for (int n = 0; n < 200; n++) {
-			uint64_t total = 0;
-
-			for (int p = 0; p < RPC_PHASES; p++) {
-				uint64_t ns;
-
-				seed = seed * 6364136223846793005u + 1442695040888963407u;
-				ns = (seed >> 24) >> (seed >> 18 & 63);
-				histogram_record(&op->phase[p], 1, ns);
-				total += ns;
-			}
-			histogram_record(&op->total, 1, total);
-		}
+		for (int n = 0; n < 200; n++)
+			add_random_call(op, &seed);
 	}
 	for (unsigned int t = 0; t < transports; t++) {
 		struct rpc_transport_state *state;

@@ -221,9 +221,8 @@ TEST(the_fullest_state_reads_back)
 static void assert_refused(const char *text, size_t len)
 {
 	struct fault_state refused;
-	char *exact = malloc(len ? len : 1); /* for ASan */
+	char *exact = exact_copy(text, len);
 
-	memcpy(exact, text, len);
 	assert_int_equal(fault_state_read(&refused, exact, len), -EINVAL);
 	assert_null(refused.faults.counts.faults);
 	assert_null(refused.faults.counts.kernel_events);

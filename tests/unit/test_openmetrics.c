@@ -18,22 +18,6 @@ static const enum metrics_format formats[] = { FORMAT_OPENMETRICS, FORMAT_PROMET
 
 /* ---- snapshots ---- */
 
-/* One call, whose total is what its phases add up to. */
-static void add_call(struct rpc_op *op, uint64_t *seed)
-{
-	uint64_t total = 0;
-
-	for (int p = 0; p < RPC_PHASES; p++) {
-		uint64_t ns;
-
-		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-		ns = (*seed >> 24) >> (*seed >> 18 & 63);
-		histogram_record(&op->phase[p], 1, ns);
-		total += ns;
-	}
-	histogram_record(&op->total, 1, total);
-}
-
 static void add_kernel_events(struct snapshot *s)
 {
 	static const struct {
@@ -115,7 +99,7 @@ static struct snapshot full_snapshot(void)
 
 			assert_true(op && error);
 			for (int n = 0; n < 500; n++)
-				add_call(op, &seed);
+				add_random_call(op, &seed);
 			op->sent_bytes = 1000 + i;
 			op->received_bytes = UINT64_C(1) << 60;
 			error->count = i;

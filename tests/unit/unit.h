@@ -99,6 +99,16 @@ static inline void fresh(void)
 	}                                                                 \
 	static void list##number(void)
 
+/* Just the @len bytes: a sanitizer detects a read past the end. Caller frees. */
+static inline char *exact_copy(const char *text, size_t len)
+{
+	char *copy = malloc(len ? len : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, text, len);
+	return copy;
+}
+
 static inline void assert_has(const char *whole, const char *part)
 {
 	if (!strstr(whole, part))
