@@ -67,8 +67,8 @@ static void add_ops(struct interval *n)
 		n->total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
 			n->phase_ns[p] += o->phase_ns[p];
-		for (int b = histogram_index(LATE_NS, TIME_SHIFT, TIME_OVERFLOW); b < TIME_BUCKETS;
-		     b++)
+		for (uint32_t b = histogram_index(LATE_NS, TIME_SHIFT, TIME_OVERFLOW);
+		     b < TIME_BUCKETS; b++)
 			n->late += o->total.bucket[b];
 		kind->calls += calls;
 		kind->rtt_ns += o->phase_ns[RPC_PHASE_RTT];

@@ -266,7 +266,7 @@ static int take_text(const struct codec *codec, struct cursor *c, const struct f
 	else if (text && strlen(text) >= f->count)
 		return -EBADMSG;
 	else if (text)
-		strcpy(at, text);
+		memcpy(at, text, strlen(text) + 1);
 	return 0;
 }
 

@@ -18,7 +18,7 @@ static bool is_other(const struct table *t, const char *entry)
 static void name_other(const struct table *t, char *entry)
 {
 	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++)
-		strcpy(entry + f->offset, LABEL_OTHER);
+		memcpy(entry + f->offset, LABEL_OTHER, sizeof(LABEL_OTHER));
 }
 
 /* Whether the entries can be added up: others only describe. */

@@ -22,7 +22,7 @@
 	ROW(type_, as, what, member, .delta = offsetof(struct delta_type, member), __VA_ARGS__)
 
 #define SIZE_OF_TEXT 1
-#define SIZE_OF_NAME sizeof(const char *)
+#define SIZE_OF_NAME 8
 #define SIZE_OF_U64 8
 #define SIZE_OF_U32 4
 #define SIZE_OF_BOOL 1
@@ -318,14 +318,16 @@ static bool is_label(const struct field *f, const char *at, const char *label)
 	}
 }
 
-/* The labels of an entry, as is_label() takes them. */
+/* The labels of an entry, at least one, as is_label() takes them. */
 static void labels_of(const struct table *t, const void *entry, const void **labels)
 {
-	for (const struct field *f = t->fields; f->role == FIELD_LABEL; f++) {
+	const struct field *f = t->fields;
+
+	do {
 		const char *at = (const char *)entry + f->offset;
 
 		*labels++ = f->type == FIELD_NAME ? *(const char *const *)at : at;
-	}
+	} while ((++f)->role == FIELD_LABEL);
 }
 
 /* The entry with these labels, or NULL: from place @at on, and from the last label on, in which most entries differ. */
@@ -334,13 +336,14 @@ static char *find(const struct table *t, const void *part, const void *const *la
 	size_t count = table_count(t, part), number = label_count(t), l;
 	char *array = table_array(t, part), *entry;
 	const struct field *last = &t->fields[number - 1];
+	/* Its first byte mostly differs. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): callers fill it */
+	const char *first = labels[number - 1];
 
 	for (size_t i = 0; i < count; i++, at++) {
 		if (at >= count)
 			at = 0;
 		entry = array + at * t->size;
-		if (last->type == FIELD_TEXT &&
-		    entry[last->offset] != *(const char *)labels[number - 1])
+		if (last->type == FIELD_TEXT && entry[last->offset] != *first)
 			continue;
 		for (l = number; l; l--)
 			if (!is_label(&t->fields[l - 1], entry + t->fields[l - 1].offset,
@@ -412,13 +415,14 @@ void *table_get_like(const struct table *t, void *part, const void *like)
 
 /* ---- sums ---- */
 
-#define MERGE(type, to, from, count, role)                            \
-	for (size_t i_ = 0; i_ < (count); i_++) {                     \
-		type *x = (type *)(to) + i_;                          \
-		const type *y = (const type *)(from) + i_;            \
-		*x = (role) == FIELD_SMALLEST ? (*y < *x ? *y : *x) : \
-		     (role) == FIELD_LARGEST  ? (*y > *x ? *y : *x) : \
-						(type)(*x + *y);       \
+#define MERGE(type, to, from, count, role)                               \
+	for (size_t i_ = 0; i_ < (count); i_++) {                        \
+		/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */ \
+		type *x = (type *)(to) + i_;                             \
+		const type *y = (const type *)(from) + i_;               \
+		*x = (role) == FIELD_SMALLEST ? (*y < *x ? *y : *x) :    \
+		     (role) == FIELD_LARGEST  ? (*y > *x ? *y : *x) :    \
+						(type)(*x + *y);          \
 	}
 
 static void merge(const struct field *f, char *to, const char *from)
