@@ -21,6 +21,30 @@ static inline void require_failed(const char *condition, int line)
 	abort();
 }
 
+#define require_string(array) require(memchr(array, 0, sizeof(array)) != NULL)
+
+/* A copy of exactly that length, for ASan; string_of() puts a NUL behind it. The caller frees both. */
+static inline char *copy_of(const void *bytes, size_t len)
+{
+	char *copy = malloc(len ? len : 1);
+
+	require(copy != NULL);
+	if (len)
+		memcpy(copy, bytes, len);
+	return copy;
+}
+
+static inline char *string_of(const void *bytes, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	require(copy != NULL);
+	if (len)
+		memcpy(copy, bytes, len);
+	copy[len] = 0;
+	return copy;
+}
+
 /* A string that ends within @size bytes and has no control byte. */
 static inline void require_one_line(const char *text, size_t size)
 {
@@ -34,6 +58,21 @@ static inline void require_safe(const char *text, size_t size)
 {
 	require_one_line(text, size);
 	require(only_safe(text, strlen(text)));
+}
+
+/* Safe lines, the last one with its newline. Returns how many there are. */
+static inline size_t require_lines(const char *text, size_t size)
+{
+	size_t lines = 0, len;
+
+	for (; size; text += len + 1, size -= len + 1, lines++) {
+		const char *newline = memchr(text, '\n', size);
+
+		require(newline != NULL);
+		len = (size_t)(newline - text);
+		require(only_safe(text, len));
+	}
+	return lines;
 }
 
 #endif

@@ -8,16 +8,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1); /* for ASan */
+	char *text = string_of(data, size);
 	const char *path;
 	struct cgroup c;
 
-	require(text != NULL);
-	if (size)
-		memcpy(text, data, size);
-	text[size] = 0;
 	cgroup_read(&c, text);
-	require(memchr(c.path, 0, sizeof(c.path)) != NULL);
+	require_string(c.path);
 	require(!*c.path || (*c.path == '/' && !strchr(c.path, '\n')));
 	require(strspn(c.job, "0123456789") == strlen(c.job));
 	require(!*c.pod || strlen(c.pod) >= 32);

@@ -4,20 +4,11 @@
  * line is JSON of a bounded length.
  */
 #include <limits.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz.h"
 #include "base/label.h"
 #include "json_valid.h"
 #include "sinks/event_log.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* Up to the next zero byte. */
 static void take(char *to, size_t size, const char **at, const char *end)
@@ -37,8 +28,6 @@ static bool keep_line(void *context, const char *line, size_t size)
 	require(memchr(line, '\n', size) == line + size - 1 && json_valid(line, size - 1));
 	return true;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

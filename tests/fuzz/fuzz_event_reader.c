@@ -15,7 +15,7 @@ static void on_owner(void *context, const char *what, struct span inside)
 	(void)context;
 	require(*what);
 	json_decode(inside, text, sizeof(text));
-	require(memchr(text, 0, sizeof(text)) != NULL);
+	require_string(text);
 }
 
 static void require_event(const struct past_event *e)

@@ -10,26 +10,21 @@
 #include "fuzz.h"
 #include "faults/fault_state.h"
 
-static void require_terminated(const char *text, size_t size)
-{
-	require(memchr(text, 0, size) != NULL);
-}
-
 static void require_sound(const struct fault_state *state)
 {
 	const struct fault_counts *c = &state->faults.counts;
 
-	require_terminated(state->boot, sizeof(state->boot));
+	require_string(state->boot);
 	require(c->fault_count <= MAX_FAULTS_IN_ALL + FOLDED_CODES && c->gpu_count <= MAX_GPUS + 1);
 	for (size_t i = 0; i < c->fault_count; i++) {
-		require_terminated(c->faults[i].device, sizeof(c->faults[i].device));
-		require_terminated(c->faults[i].severity, sizeof(c->faults[i].severity));
-		require_terminated(c->faults[i].action, sizeof(c->faults[i].action));
+		require_string(c->faults[i].device);
+		require_string(c->faults[i].severity);
+		require_string(c->faults[i].action);
 		require(c->faults[i].first >= 0 && c->faults[i].last >= 0);
 	}
 	for (size_t i = 0; i < c->kernel_event_count; i++) {
-		require_terminated(c->kernel_events[i].kind, sizeof(c->kernel_events[i].kind));
-		require_terminated(c->kernel_events[i].device, sizeof(c->kernel_events[i].device));
+		require_string(c->kernel_events[i].kind);
+		require_string(c->kernel_events[i].device);
 	}
 }
 

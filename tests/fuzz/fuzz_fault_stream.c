@@ -4,26 +4,16 @@
  * kernel log, messages of the printk hook, the driver's reports. Counts only grow,
  * what is counted adds up, and each event is a line of JSON.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "faults/prove/parts.h"
 #include "json_valid.h"
 #include "kernel/kernel_log.h"
 #include "sinks/event_log.h"
 
 #define SECOND 1000000000ull
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 struct world {
 	struct faults faults;
@@ -149,8 +139,6 @@ static void end(struct world *w)
 	close(w->to_log);
 	kernel_log_close(&w->log);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The first byte: whether what users write counts. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

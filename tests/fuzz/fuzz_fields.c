@@ -4,8 +4,6 @@
  * bytes give fields inside the text, in order, each line once; what is read of a span was
  * there, and is written back the same. No name of a process hides when it began.
  */
-#include <stdio.h>
-
 #include "fuzz.h"
 #include "base/fields.h"
 #include "base/pci_address.h"
@@ -77,13 +75,10 @@ static void require_start(const char *name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1); /* for ASan */
+	char *text = string_of(data, size);
 	struct fields f = { .rest = { text, text + size } };
 	unsigned int line = 0;
 
-	require(text != NULL);
-	if (size)
-		memcpy(text, data, size);
 	while (fields_next(&f)) {
 		const char *end = text;
 
@@ -97,7 +92,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	require_addresses((struct span){ text, text + size });
-	text[size] = 0;
 	require_start(text);
 	free(text);
 	return 0;

@@ -17,7 +17,7 @@ static void look(const char *text, size_t size, struct node_mount *fact)
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
 			node_mount_look(fact, device, &m);
-	require(memchr(device, 0, sizeof(device)) != NULL);
+	require_string(device);
 	require(fact->state <= MOUNT_READ_ONLY);
 	require(fact->state == MOUNT_FINE || !*device);
 	require(fact->state != MOUNT_READ_ONLY || !fact->read_only);
@@ -27,12 +27,8 @@ static void look(const char *text, size_t size, struct node_mount *fact)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct node_state facts = {};
-	char *text = malloc(size + 1); /* for ASan */
+	char *text = string_of(data, size);
 
-	require(text != NULL);
-	if (size)
-		memcpy(text, data, size);
-	text[size] = 0;
 	node_mounts_add_fstab(&facts, text, size);
 	node_mounts_add(&facts, text);
 	require(facts.mount_count <= NODE_MOUNTS_MAX);

@@ -121,8 +121,6 @@ static void look_who_holds(const char *bytes, size_t len)
 	free(text);
 }
 
-#define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
-
 /* The first byte is the file; two files stand while they are read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -146,23 +144,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		put(files[file].also, files[file].text, strlen(files[file].text));
 	rpc_offer_look(&rpc, root, NULL);
 	rpc_offer_look_on_disk(&rpc, root, "6.1");
-	REQUIRE_STRING(rpc.srcversion);
-	REQUIRE_STRING(rpc.tracefs_path);
-	REQUIRE_STRING(rpc.disk_path);
-	REQUIRE_STRING(rpc.disk_srcversion);
+	require_string(rpc.srcversion);
+	require_string(rpc.tracefs_path);
+	require_string(rpc.disk_path);
+	require_string(rpc.disk_srcversion);
 	require(!*rpc.disk_srcversion || *rpc.disk_path);
 	fault_offer_read(&fault, root, "6.1");
-	REQUIRE_STRING(fault.driver_version);
+	require_string(fault.driver_version);
 	memset(source, 'x', sizeof(source));
 	if (mounts_find_network(root, 36, source, sizeof(source)))
-		REQUIRE_STRING(source);
+		require_string(source);
 	memset(source, 'x', sizeof(source));
 	if (mounts_find_network_by_path(root, "/mnt/nas/x", source, sizeof(source)))
-		REQUIRE_STRING(source);
+		require_string(source);
 	memset(uuid, 'x', sizeof(uuid));
 	uuid[0] = 0;
 	gpu_information_read(root, "0000:c1:00.0", &minor, uuid);
-	REQUIRE_STRING(uuid);
+	require_string(uuid);
 	require(!*uuid || (strlen(uuid) == 40 && !strncmp(uuid, "GPU-", 4)));
 	fault_cause(root, 7, false);
 	cpu_pressure_waiting_ns(root);

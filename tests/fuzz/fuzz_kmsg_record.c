@@ -3,8 +3,6 @@
  * libFuzzer entry for the parser of /dev/kmsg records: any bytes are refused or
  * give a text that fits; a text escaped as the kernel does reads back.
  */
-#include <stdio.h>
-
 #include "fuzz.h"
 #include "kernel/kmsg_record.h"
 

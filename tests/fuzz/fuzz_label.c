@@ -4,8 +4,6 @@
  * is not cut; a label's text in a metrics file; a line and a text for people; a JSON string,
  * which reads back. None has a character that could do harm to a terminal.
  */
-#include <stdio.h>
-
 #include "fuzz.h"
 #include "base/json.h"
 #include "base/label.h"

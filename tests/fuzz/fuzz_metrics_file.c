@@ -4,8 +4,6 @@
  * line of complaint or a snapshot; a snapshot that is written and read again
  * stays what it is, and its health is well-formed.
  */
-#include <stdio.h>
-
 #include "fuzz.h"
 #include "health/health.h"
 #include "health/metrics_file.h"

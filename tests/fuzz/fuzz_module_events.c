@@ -3,22 +3,11 @@
  * libFuzzer entry for uevents: whatever packets come, all are read, and only one
  * that names a module makes a look.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "kernel/module_events.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Packets end with a newline. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -6,37 +6,33 @@
 #include "fuzz.h"
 #include "rpc/polled/polled.h"
 
-#define REQUIRE_STRING(array) require(memchr(array, 0, sizeof(array)) != NULL)
-
 static void check_mount(const struct mountstats_mount *mount)
 {
-	REQUIRE_STRING(mount->server);
-	REQUIRE_STRING(mount->path);
+	require_string(mount->server);
+	require_string(mount->path);
 	require(mount->op_count <= RPC_MAX_OP);
 	require(mount->transport_count <= MOUNTSTATS_TRANSPORTS);
 	for (size_t i = 0; i < mount->op_count; i++) {
-		REQUIRE_STRING(mount->ops[i].name);
+		require_string(mount->ops[i].name);
 		require(mount->ops[i].calls > 0);
 		/* It becomes a label as it is. */
 		for (const char *c = mount->ops[i].name; *c; c++)
 			require(*c >= '0' && *c <= '_');
 	}
 	for (size_t i = 0; i < mount->transport_count; i++)
-		REQUIRE_STRING(mount->transports[i].protocol);
+		require_string(mount->transports[i].protocol);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct mountstats_mount mount;
-	char *text = malloc(size ? size : 1); /* for ASan */
+	char *text = copy_of(data, size);
 	struct mountinfo_mount info;
 	struct xprt_info xprt;
 	uint64_t device;
 	struct span m;
 	size_t lines = 1;
 
-	require(text != NULL);
-	memcpy(text, data, size);
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
 	m = (struct span){ text, text + size };
@@ -47,8 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m = (struct span){ text, text + size };
 	for (size_t i = 0; mountinfo_next(&m, &info); i++) {
 		require(i < lines);
-		REQUIRE_STRING(info.path);
-		REQUIRE_STRING(info.address);
+		require_string(info.path);
+		require_string(info.address);
 	}
 	m = (struct span){ text, text + size };
 	for (size_t i = 0; nfs_volumes_next(&m, &device); i++)

@@ -12,19 +12,6 @@
 /* Of one frame, without its checksum and compression. */
 #define FRAME_MAX 4096
 
-static void require_lines(const char *text, size_t size)
-{
-	size_t len;
-
-	for (; size; text += len + 1, size -= len + 1) {
-		const char *newline = memchr(text, '\n', size);
-
-		require(newline != NULL);
-		len = (size_t)(newline - text);
-		require(only_safe(text, len));
-	}
-}
-
 static char *text;
 static size_t text_size;
 

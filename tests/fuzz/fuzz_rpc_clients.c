@@ -10,14 +10,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct client_transport info;
 	char name[12];
-	char *text = malloc(len ? len : 1); /* of just that length, for ASan */
+	char *text = copy_of(data, len);
 
-	require(text != NULL);
-	if (len)
-		memcpy(text, data, len);
 	if (clients_parse_transport(&info, text, len)) {
 		require(info.netid[0] && info.address[0]);
-		require(memchr(info.address, 0, sizeof(info.address)) != NULL);
+		require_string(info.address);
 		clients_parse_server(name, sizeof(name), text, len, info.address);
 	}
 	if (clients_parse_server(name, sizeof(name), text, len, "127.0.0.1"))

@@ -4,7 +4,6 @@
  * has and whatever a message is about, no character that could do harm to a terminal comes
  * out, and each message and series is a line.
  */
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,21 +21,6 @@ static const char *take(char *to, size_t size, const char **at, const char *end)
 	snprintf(to, size, "%.*s", (int)len, *at);
 	*at += len + (*at + len < end);
 	return to;
-}
-
-/* Of safe lines. Returns how many there are. */
-static size_t require_lines(const char *text, size_t size)
-{
-	size_t lines = 0, len;
-
-	for (; size; text += len + 1, size -= len + 1, lines++) {
-		const char *newline = memchr(text, '\n', size);
-
-		require(newline != NULL);
-		len = (size_t)(newline - text);
-		require(only_safe(text, len));
-	}
-	return lines;
 }
 
 static void require_message(const char *text, enum log_format format, const char *more)

@@ -4,29 +4,15 @@
  * time that is written and read back.
  */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "fuzz.h"
 #include "base/time_text.h"
-
-/* Not assert(): these must hold in builds with NDEBUG too. */
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), written[TIME_TEXT_SIZE];
+	char *text = string_of(data, size), written[TIME_TEXT_SIZE];
 	double seconds, again, raw;
 
-	require(text != NULL);
-	memcpy(text, data, size);
-	text[size] = 0;
 	if (time_from_text(text, &seconds)) {
 		require(seconds >= 0 && seconds < 253402300801.0);
 		time_to_text(written, sizeof(written), seconds);

@@ -7,24 +7,13 @@
 #include "fuzz.h"
 #include "kernel/trace.h"
 
-/* A copy of just that length, for ASan. */
-static void *copy_of(const void *bytes, size_t len)
-{
-	void *copy = malloc(len ? len : 1);
-
-	require(copy != NULL);
-	if (len)
-		memcpy(copy, bytes, len);
-	return copy;
-}
-
 static void read_fields(const struct trace_format *f, const void *data, size_t len)
 {
 	for (size_t i = 0; i < f->field_count; i++) {
 		const char *name = f->fields[i].name, *text;
 		size_t size = 0;
 
-		require(memchr(name, 0, sizeof(f->fields[i].name)) != NULL);
+		require_string(f->fields[i].name);
 		trace_number(f, data, len, name, 7);
 		text = trace_string(f, data, len, name, &size);
 		if (!text)

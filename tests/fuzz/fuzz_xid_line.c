@@ -17,7 +17,7 @@ static void require_pci(const char *pci)
 }
 
 /* A message ends with its line, unless the newline can be one of a process' name. */
-static void require_lines(const struct xid_line *line)
+static void require_end(const struct xid_line *line)
 {
 	const char *end = line->message + line->message_len, *at = line->message;
 	const char *text = line->header + line->header_len;
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(line.pid >= -1 && line.gpu_instance >= -1 && line.compute_instance >= -1);
 		require(line.message >= text + before &&
 			line.message + line.message_len <= text + offset);
-		require_lines(&line);
+		require_end(&line);
 		before = offset;
 	}
 	require(offset == size && line.kind == XID_LINE_NONE);

@@ -16,7 +16,7 @@ static void require_entry(const struct xid_policy *p, size_t i)
 		!strcmp(s, "unknown"));
 	if (*e->action) {
 		require(!e->nvswitch);
-		require(memchr(e->action, 0, sizeof(e->action)) != NULL);
+		require_string(e->action);
 		require(!e->action[strspn(e->action, "abcdefghijklmnopqrstuvwxyz_0123456789")]);
 	}
 	if (i)
