@@ -29,16 +29,39 @@ agent_start() {
 	wait_for 60 test -e x.prom
 }
 
-# agent_write: makes the agent write x.prom, and waits for it.
+# agent_write [NAME]: makes the agent write x.prom, waits for it, and keeps a copy as NAME.prom.
 agent_write() {
 	local before
 	before=$(version x.prom)
 	kill -HUP "$agent"
 	wait_for 20 other_version x.prom "$before"
+	[[ ! ${1:-} ]] || cp x.prom "$1.prom"
 }
 version() { stat -c '%i %y' "$1"; }
 other_version() {
 	[[ -e $1 && $(version "$1") != "$2" ]]
+}
+
+# trace_begin NAME [OPTION...]: a session on RPC, once it is attached. trace_end: ends it. Leaves NAME.txt and NAME.json.
+trace_begin() {
+	/job/xidscope trace --hooks rpc --json "$1.json" "${@:2}" >"$1.txt" 2>"$1.log" &
+	tracer=$!
+	wait_for 90 grep -q attached "$1.log"
+}
+trace_end() {
+	kill -INT "$tracer"
+	wait "$tracer"
+}
+
+# check_faults NAME [OPTION...]: what the agent has counted so far, and what `check` says of it: NAME.prom, NAME.check and
+# NAME.status.
+check_faults() {
+	local status=0
+	sleep 3
+	agent_write "$1"
+	dmesg | tail -n 200 >"$1.dmesg"
+	/job/xidscope check --file x.prom "${@:2}" >"$1.check" || status=$?
+	echo "$status" >"$1.status"
 }
 
 # agent_stop: ends it cleanly; fails if its exit status is not 0.
@@ -52,10 +75,9 @@ compare_point() {
 	local before after
 	for _ in {1..10}; do
 		before=$(</proc/self/mountstats)
-		agent_write
+		agent_write "$1"
 		after=$(</proc/self/mountstats)
 		if at_rest "$before" "$after"; then
-			cp x.prom "$1.prom"
 			echo "$after" >"$1.mountstats"
 			return 0
 		fi
@@ -89,6 +111,24 @@ in_folder() {
 	cd "$1" || return
 	"${@:2}"
 	cd "$back" || return
+}
+
+# outage STOP START: v3 or v4.2, at /mnt/outage, under load, whose server cannot be reached for 12 s: points `before` and
+# `after`, and each second's file.
+outage() {
+	local i loader
+	compare_point before
+	load /mnt/outage 20 16 randread 4k &
+	loader=$!
+	wait_for 60 reads 100
+	$1
+	for i in {1..12}; do
+		sleep 1
+		cp x.prom "stopped-$i.prom"
+	done
+	$2
+	wait "$loader"
+	compare_point after
 }
 
 # limited_mounts NETNS SERVER: /mnt/three and /mnt/four, NFSv3 and v4.2, with four slots and four session slots.
@@ -197,6 +237,16 @@ module_remove() {
 
 # driver LINE...: commands to the test driver; modules/driver.c lists them.
 driver() { printf '%s\n' "$@" >/proc/xidscope-driver; }
+
+# driver_watched: whether the agent watches its tracepoint. xid BUS: the text of an Xid 79 there.
+driver_watched() {
+	agent_write
+	grep -q 'hook_attached{hook="nvidia_dev_xid"} 1' x.prom
+}
+xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
+
+# nobody COMMAND...: as an unprivileged user.
+nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 
 # fill_log: overwrites what the kernel log holds, so that an agent that starts finds no faults in it.
 fill_log() { driver 'count 40000 raw filling the kernel log: %d'; }

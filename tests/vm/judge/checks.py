@@ -116,5 +116,5 @@ def counts(metrics):
 
 def knows_callers(folder):
     """From 5.19 on the printk hook is called by who prints; before that by a console, and the text alone decides."""
-    major, minor = (folder / "release").read_text().split(".")[:2]
+    major, minor = (folder.parent / "release").read_text().split(".")[:2]
     return (int(major), int(minor)) >= (5, 19)

@@ -50,6 +50,17 @@ def difference(before, after):
     return result
 
 
+def between(folder, before, after):
+    """What came between two points."""
+    return difference(*(Metrics(folder / f"{point}.prom") for point in (before, after)))
+
+
+def complaints(folder, *levels):
+    """The messages of these levels in the agent's log; without any, warnings and errors."""
+    levels = levels or ("warning", "error")
+    return [event["message"] for event in events(folder / "agent.log") if event["level"] in levels]
+
+
 PER_OP = re.compile(r"^\s+([A-Z0-9_]+): ((?:\d+ ){7,}\d+)\s*$")
 PER_OP_FIELDS = ("ops", "ntrans", "timeouts", "sent", "received", "queue_ms",
                  "rtt_ms", "execute_ms", "errors")
@@ -83,11 +94,15 @@ def events(path, skip=0):
     return [json.loads(line) for line in Path(path).read_text().split("\n")[skip:] if line]
 
 
+def read_json(path):
+    return json.loads(path.read_text())
+
+
 def iso(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def runtime(path):
     """Seconds that fio's load took, by its own report."""
-    job = json.loads(path.read_text())["jobs"][0]
+    job = read_json(path)["jobs"][0]
     return max(job["read"]["runtime"], job["write"]["runtime"]) / 1000

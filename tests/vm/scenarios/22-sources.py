@@ -3,7 +3,7 @@ from decimal import Decimal
 
 from judge import Skip, judgement, need
 from judge.checks import check_no_drops, merged, preemptible
-from judge.reading import Metrics, difference, mountstats_all
+from judge.reading import Metrics, between, difference, mountstats_all
 from judge.truths import compare_with_mountstats
 
 
@@ -33,8 +33,7 @@ def the_sources_agree(folder):
     if sources != ["btf", "tracepoints"]:
         calls = ours["tracepoints"].get("rpc_op_calls_total")
         raise Skip(f"in source tracepoints alone: {calls} calls equal mountstats'")
-    single = [of_the_load(merged(difference(Metrics(folder / source / "before.prom"),
-                                            Metrics(folder / source / "single.prom")),
+    single = [of_the_load(merged(between(folder / source, "before", "single"),
                                  "rpc_op_phase_seconds_total", "server", "op", "phase")) for source in sources]
     waited = [key for key, value in single[0].items() if value and key[2] in ("session", "slot", "send", "delay")]
     differ = [(key, value, single[1].get(key)) for key, value in single[0].items() if value != single[1].get(key)]

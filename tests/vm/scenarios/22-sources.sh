@@ -11,7 +11,6 @@ echo "$sources" >sources
 modprobe nfs
 nfs_server_start
 if [[ $sources == tracepoints ]]; then
-	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 	observer=/sys/kernel/tracing/events/sunrpc/rpc_stats_latency/trigger
 	put_value "$observer" stacktrace
 	defer put_value "$observer" '!stacktrace'

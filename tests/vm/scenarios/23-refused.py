@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
-from judge.reading import Metrics, events
+from judge.reading import Metrics, complaints, read_json
 from judge.truths import compare_with_mountstats
 
 
@@ -12,7 +10,7 @@ def refused(folder, source, *expected):
     after = Metrics(folder / "after.prom")
     need(after.get("rpc_source", source=source) == 1, "not in source", source)
     compare_with_mountstats(folder, "before", "after", additive=source != "mountstats")
-    logged = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
+    logged = complaints(folder)
     # A call's end has a second program where programs can be preempted.
     need(len(expected) <= len(logged) <= len(expected) + 1, len(logged), "messages:", logged)
     for text in logged:
@@ -117,7 +115,7 @@ def without_calls_in_source_tracepoints_source_mountstats_is_left(folder):
 
 @judgement
 def doctor_reports_that_the_kernel_may_refuse(folder):
-    doctor = json.loads((folder / "doctor.json").read_text())
+    doctor = read_json(folder / "doctor.json")
     found = {f["name"]: f for f in doctor["findings"]}
     need(doctor["source"] == "btf", doctor["source"])
     need("if the kernel accepts the programs" in doctor["source_text"], doctor["source_text"])

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
-from judge.reading import Metrics, mountstats
+from judge.reading import Metrics, mountstats, read_json
 from judge.truths import compare_with_mountstats
 
 
@@ -63,9 +61,9 @@ polled("4.2", 4)
 
 @judgement
 def doctor_names_the_source_and_the_reason(folder):
-    doctor = json.loads((folder / "4.2-doctor.json").read_text())
+    doctor = read_json(folder / "4.2-doctor.json")
     found = {f["name"]: f for f in doctor["findings"]}
-    need(doctor["kernel"] == (folder / "kernel").read_text().strip(), doctor["kernel"])
+    need(doctor["kernel"] == (folder.parent / "release").read_text().strip(), doctor["kernel"])
     typed = found["sunrpc_types"]["level"] == "ok"
     need(typed == (folder / "types").exists(), found["sunrpc_types"])
     need(doctor["source"] == ("btf" if typed else "tracepoints"), doctor["source"])

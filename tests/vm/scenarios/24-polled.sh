@@ -3,8 +3,6 @@
 # The source mountstats counts what mountstats counts, to the last call and byte, with mounts that share a superblock, end
 # and return; a second agent, in source tracepoints, takes bytes and slots from there, too; and doctor names the source that
 # an agent would choose here.
-mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 modprobe nfs
 nfs_server_start
 agent_in events --source tracepoints
@@ -13,7 +11,6 @@ both() { # both NAME: a point of comparison for each agent
 	agent=$polled
 	compare_point "$1"
 }
-uname -r >kernel
 ! has_types || touch types
 agent_start --source mountstats
 polled=$agent
@@ -34,8 +31,7 @@ for mount in 3:1 4.2:4; do
 	cat /sys/kernel/sunrpc/xprt-switches/*/xprt-*/{dstaddr,xprt_info} >"$version.sysfs" 2>&1 || true
 	cp /proc/self/mountinfo "$version.mountinfo"
 	umount /mnt/polled
-	agent_write
-	cp x.prom "$version-gone.prom"
+	agent_write "$version-gone"
 done
 agent_stop
 agents_stop

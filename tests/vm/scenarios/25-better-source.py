@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import Skip, judgement, need
 from judge.checks import check_additive
-from judge.reading import Metrics, events, mountstats_all
+from judge.reading import Metrics, complaints, mountstats_all
 from judge.truths import compare_with_mountstats
 
 
 def source(metrics, name):
     return metrics.get("rpc_source", source=name) == 1
-
-
-def complaints(folder):
-    return [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
 
 
 @judgement

@@ -9,8 +9,6 @@ if [[ -e /sys/kernel/btf/sunrpc ]]; then
 	LC_ALL=C sed 's/\x00rq_xmit_bytes_sent\x00/\x00rq_xmit_bytes_semt\x00/' /sys/kernel/btf/vmlinux >/tmp/types-bytes
 	types='mount --bind /tmp/types-bytes /sys/kernel/btf/vmlinux'
 fi
-mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 without_tracefs='umount -l /sys/kernel/tracing /sys/kernel/debug'
 
 # Connected before any agent runs.

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
 from judge.checks import check_no_drops
-from judge.reading import Metrics, difference, events, mountstats_all
+from judge.reading import Metrics, between, complaints, mountstats_all, read_json
 from judge.truths import compare_with_mountstats
 
 
@@ -19,7 +17,7 @@ def phases(metrics):
 
 def check_doctor(file, level, text):
     """What doctor says about a file; returns all findings by name."""
-    doctor = json.loads(file.read_text())
+    doctor = read_json(file)
     found = {f["name"]: f for f in doctor["findings"]}
     finding = found["types_file"]
     need(finding["level"] == level and text in finding["text"], file.name, finding)
@@ -43,7 +41,7 @@ def with_a_file_of_types_all_equals_mountstats_and_the_events(folder):
         ours[agent] = compare_with_mountstats(folder / agent, "before", "after", mountstats_all)
         if agent != "unfit":
             check_no_drops(after)
-    single = [phases(difference(Metrics(folder / agent / "before.prom"), Metrics(folder / agent / "single.prom")))
+    single = [phases(between(folder / agent, "before", "single"))
               for agent in ("file", "place", "events")]
     for phase in ("rtt", "finish", "slot", "session"):
         one, two, other = (phases(ours[agent])[phase] for agent in ("file", "place", "events"))
@@ -59,7 +57,7 @@ def with_a_file_of_types_all_equals_mountstats_and_the_events(folder):
 
 @judgement
 def a_file_that_is_not_of_the_loaded_module_is_refused(folder):
-    logged = [event["message"] for event in events(folder / "other" / "agent.log") if event["level"] == "warning"]
+    logged = complaints(folder / "other", "warning")
     need(len(logged) == 1 and "another build" in logged[0] and "\n" not in logged[0], logged)
     for file, text in (("other.ko", "another build"), ("cut.ko", "not all there"), ("untyped.ko", "pahole"),
                        ("absent.ko", "No such file"), ("passwd", "not an ELF file")):
@@ -72,7 +70,7 @@ def a_file_that_is_not_of_the_loaded_module_is_refused(folder):
 
 @judgement
 def types_that_do_not_fit_give_way_before_a_figure_is_wrong(folder):
-    logged = [event["message"] for event in events(folder / "unfit" / "agent.log") if event["level"] == "error"]
+    logged = complaints(folder / "unfit", "error")
     need(len(logged) == 1 and "does not fit the loaded sunrpc" in logged[0], logged)
     before = Metrics(folder / "unfit" / "before.prom")
     need(before.get("events_dropped_total", reason="rpc_layout") > 0, "no call that was not counted is reported")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
-from judge.reading import Metrics, events
+from judge.reading import Metrics, complaints
 from judge.truths import compare_with_mountstats
 
 
@@ -16,7 +16,7 @@ def source_btf_takes_over_when_the_types_come(folder):
     need(after.each("rpc_connects_total", transport="tcp/0"), "btf does not see the connection")
     need(after.get("rpc_connects_total") == 0, "has connected", after.get("rpc_connects_total"), "times")
     # It may also have looked at a file that was still being written.
-    logged = [event["message"] for event in events(folder / "agent.log") if event["level"] in ("warning", "error")]
+    logged = complaints(folder)
     refused = [text for text in logged if text.startswith("the file of types ") and " is refused: " in text]
     need(refused and "another build" in refused[-1] and len(refused) <= 2, "logged:", logged)
     need(not any("cannot use source" in text for text in logged), "logged:", logged)

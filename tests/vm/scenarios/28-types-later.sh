@@ -8,7 +8,6 @@ if [[ -e /sys/kernel/btf/sunrpc || ! -e $types ]]; then
 	echo 'no sunrpc without types here, or no file that has them' >skip
 	exit 0
 fi
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 nfs_server_start
 nfs_mount 3 '' /mnt/later
 agent_start --hooks rpc

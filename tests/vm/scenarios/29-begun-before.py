@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import Skip, judgement, need
+from judge.reading import read_json
 
 
 def verdict_of(folder, name):
-    session = json.loads((folder / f"{name}.json").read_text())
+    session = read_json(folder / f"{name}.json")
     need(session["servers"], name, "no server")
     return max(session["servers"], key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
 

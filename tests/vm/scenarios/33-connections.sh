@@ -11,8 +11,7 @@ prepare_file /mnt/late
 # sockets NAME: calls until each connection is made, which its first call does; then what is there by both.
 sockets() {
 	wait_for 60 connect "$1"
-	agent_write
-	cp x.prom "$1.prom"
+	agent_write "$1"
 }
 connect() {
 	load /mnt/late 1 32 randread 4k
@@ -30,8 +29,7 @@ load /mnt/late 900 32 randread 4k &
 loader=$!
 for i in {10..21}; do
 	sleep 1
-	agent_write
-	cp x.prom "$i.prom"
+	agent_write "$i"
 done
 /job/xidscope trace --hooks rpc --duration 5 >report.txt 2>trace.log
 load_end "$loader"
@@ -44,16 +42,13 @@ load_end "$loader"
 # Of many calls, those on the late connection have no reply from then on.
 load /mnt/late 900 32 randread 4k &
 loader=$!
-/job/xidscope trace --hooks rpc --duration 20 >stuck.txt 2>stuck.log &
-tracer=$!
-wait_for 90 grep -q attached stuck.log
+trace_begin stuck --duration 20
 sleep 3
 tc -n late qdisc change dev eth0 parent 1:3 netem loss 100%
-wait "$tracer"
+wait "${tracer:?}"
 for i in {30..35}; do
 	sleep 1
-	agent_write
-	cp x.prom "$i.prom"
+	agent_write "$i"
 done
 load_end "$loader"
 tc -n late qdisc del dev eth0 root
@@ -61,6 +56,5 @@ nfs_server_stop
 nfs_server_start
 sockets again
 wait_for 60 umount /mnt/late # until the calls of killed loads have ended
-agent_write
-cp x.prom gone.prom
+agent_write gone
 agent_stop

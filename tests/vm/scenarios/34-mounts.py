@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import Skip, judgement, need, promql
-from judge.reading import Metrics, difference
+from judge.reading import Metrics, difference, read_json
 from judge.truths import has_all_families
 
 
@@ -90,7 +88,7 @@ def memory_that_is_used_again_has_its_new_server(folder):
         raise Skip("in the other sources a transport has no address")
     servers = {}
     for dump in folder.glob("10.0.9.*.json"):
-        for found in json.loads(dump.read_text()):
+        for found in read_json(dump):
             found = found["formatted"]
             servers.setdefault(found["key"], set()).add(found["value"]["server"])
     again = [address for address, numbers in servers.items() if len(numbers) > 1]

@@ -20,8 +20,7 @@ for i in {10..13}; do
 		prepare_file "$dir"
 		dd if="$dir/load" of=/dev/null bs=1M iflag=direct status=none
 	done
-	agent_write
-	cp x.prom "$i.prom"
+	agent_write "$i"
 done
 cp /proc/1/mountinfo .
 ss -Htn state established dport = :2049 | awk '{ print $3, $4 }' >sockets
@@ -36,17 +35,14 @@ move() {
 move 10.0.9.1 10.0.9.3
 dd if=/mnt/one/load of=/dev/null bs=1M iflag=direct status=none
 ss -Htn state established dport = :2049 | awk '{ print $3, $4 }' >moved.sockets
-agent_write
-cp x.prom moved.prom
+agent_write moved
 umount /mnt/bind
 umount /mnt/six
-agent_write
-cp x.prom gone.prom
+agent_write gone
 other=$(netns_client other 10.0.13)
 NETNS=other nfs_mount 3 '' /mnt/other "$other"
 ls /mnt/other >/dev/null
-agent_write
-cp x.prom other.prom
+agent_write other
 
 # Without a snapshot in between, which compares the servers of transports. (Not nfs_mount, whose mount.nfs takes longer.)
 mkdir -p /mnt/turn
@@ -59,6 +55,5 @@ for i in {10..39}; do
 		umount /mnt/turn
 	done
 done
-agent_write
-cp x.prom turns.prom
+agent_write turns
 agent_stop

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import Skip, judgement, need
+from judge.reading import read_json
 
 
 def session(folder, name):
     """The verdict on the server that had most calls in a session."""
     if name not in (folder / "setups").read_text().split():
         raise Skip("not among the set-ups of this run")
-    servers = json.loads((folder / f"{name}.json").read_text())["servers"]
+    servers = read_json(folder / f"{name}.json")["servers"]
     need(servers, name, "has no server")
     return max(servers, key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
 
@@ -27,7 +26,7 @@ def sentence(verdict):
 
 def by_btf(folder, name):
     if name in (folder / "setups").read_text().split() and \
-            json.loads((folder / f"{name}.json").read_text())["source"] != "btf":
+            read_json(folder / f"{name}.json")["source"] != "btf":
         raise Skip("only source btf shows how many calls are in flight as one ends")
 
 
@@ -37,7 +36,7 @@ def limit_of(folder):
 
 
 def rate(folder, name):
-    job = json.loads((folder / f"{name}.fio.json").read_text())["jobs"][0]
+    job = read_json(folder / f"{name}.fio.json")["jobs"][0]
     return job["read"]["iops"] + job["write"]["iops"]
 
 
@@ -79,11 +78,6 @@ def without_variation_it_does_not_decide(folder):
 
 
 @judgement
-def a_slow_server_is_the_server(folder):
-    return sentence(expect(folder, "server", "server"))
-
-
-@judgement
 def answers_one_after_the_other_behind_few_slots_are_the_server(folder):
     by_btf(folder, "serial")
     verdict = expect(folder, "serial", "server", "high")
@@ -98,27 +92,6 @@ def a_slow_link_is_send(folder):
 
 
 @judgement
-def a_network_that_loses_packets_is_resend(folder):
-    by_btf(folder, "resend")
-    return sentence(expect(folder, "resend", "resend"))
-
-
-@judgement
-def one_small_request_after_the_other_is_the_application(folder):
-    return sentence(expect(folder, "application", "application"))
-
-
-@judgement
-def a_client_without_cpu_is_client_cpu(folder):
-    return sentence(expect(folder, "client_cpu", "client_cpu"))
-
-
-@judgement
-def a_stopped_server_hangs(folder):
-    return sentence(expect(folder, "hung", "hung", "high"))
-
-
-@judgement
 def slots_are_those_of_the_mount_that_waits(folder):
     by_btf(folder, "mixed")
     verdict = expect(folder, "mixed", "slot")
@@ -128,7 +101,18 @@ def slots_are_those_of_the_mount_that_waits(folder):
     return sentence(verdict)
 
 
-@judgement
-def a_silent_server_hangs_for_a_soft_mount(folder):
-    by_btf(folder, "soft")
-    return sentence(expect(folder, "soft", "hung"))
+def bound_by(title, name, bound, *confidences, typed=False):
+    @judgement
+    def check(folder):
+        if typed:
+            by_btf(folder, name)
+        return sentence(expect(folder, name, bound, *confidences))
+    check.__name__ = title
+
+
+bound_by("a slow server is the server", "server", "server")
+bound_by("a network that loses packets is resend", "resend", "resend", typed=True)
+bound_by("one small request after the other is the application", "application", "application")
+bound_by("a client without cpu is client cpu", "client_cpu", "client_cpu")
+bound_by("a stopped server hangs", "hung", "hung", "high")
+bound_by("a silent server hangs for a soft mount", "soft", "hung", typed=True)

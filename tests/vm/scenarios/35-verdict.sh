@@ -31,14 +31,9 @@ echo "$version" >version
 
 # traced NAME COMMAND...: a session while the command runs.
 traced() {
-	local name=$1 tracer
-	shift
-	/job/xidscope trace --hooks rpc --record "$name.rec" --json "$name.json" >"$name.txt" 2>"$name.log" &
-	tracer=$!
-	wait_for 90 grep -q attached "$name.log"
-	"$@"
-	kill -INT "$tracer"
-	wait "$tracer"
+	trace_begin "$1" --record "$1.rec"
+	"${@:2}"
+	trace_end
 }
 
 # loads NAME RW BLOCK DEPTH...: one of 4 s with each depth.
@@ -71,21 +66,15 @@ gain() {
 declare -A servers=([near]=127.0.0.1)
 client() { servers[$1]=$(netns_client "$1" "$2"); }
 
-set_up_slot() {
-	mounted slot far "$slot_version" "$slots"
-	traced slot loads slot $load $depths
-	gain slot far "$slot_version" $load
+# few_slots NAME VERSION SLOTS DEPTH...
+few_slots() {
+	mounted "$1" far "$2" "$3"
+	traced "$1" loads "$1" $load "${@:4}"
+	gain "$1" far "$2" $load
 }
-set_up_session() {
-	mounted session far "$session_version" "$session_slots"
-	traced session loads session $load $depths
-	gain session far "$session_version" $load
-}
-set_up_undecided() {
-	mounted undecided far "$version" "$few"
-	traced undecided loads undecided $load "$most"
-	gain undecided far "$version" $load
-}
+set_up_slot() { few_slots slot "$slot_version" "$slots" $depths; }
+set_up_session() { few_slots session "$session_version" "$session_slots" $depths; }
+set_up_undecided() { few_slots undecided "$version" "$few" "$most"; }
 # A slow server, which answers any number of calls at once.
 set_up_server() {
 	mounted server far "$version" 128

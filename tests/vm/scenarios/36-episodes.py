@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
+from judge.reading import read_json
 
 
 def compare(folder, name, kind, episode):
-    job = json.loads((folder / f"{name}.fio.json").read_text())["jobs"][0]["write" if kind == "save" else "read"]
+    job = read_json(folder / f"{name}.fio.json")["jobs"][0]["write" if kind == "save" else "read"]
     begin, end = (float((folder / f"{name}.{when}").read_text()) for when in ("begin", "end"))
     need(episode["kind"] == kind, name, "is a", episode["kind"])
     need(abs(episode["bytes"] / job["io_bytes"] - 1) < 0.01, name, "has", episode["bytes"], "fio has", job["io_bytes"])
@@ -18,7 +17,7 @@ def compare(folder, name, kind, episode):
 
 @judgement
 def each_burst_is_an_episode_and_steady_traffic_is_none(folder):
-    session = json.loads((folder / "session.json").read_text())
+    session = read_json(folder / "session.json")
     one = [e for e in session["episodes"] if e["server"].startswith("10.0.11.")]
     two = [e for e in session["episodes"] if e["server"].startswith("10.0.12.")]
     need(len(one) == 8, len(one), "episodes:", one)

@@ -23,9 +23,7 @@ burst() {
 	date +%s.%N >"$1.end"
 }
 
-/job/xidscope trace --hooks rpc --json session.json >session.txt 2>session.log &
-tracer=$!
-wait_for 90 grep -q attached session.log
+trace_begin session
 fio --name=steady --filename=/mnt/one/steady --rw=randwrite --size=4m --bs=4k --direct=1 --rate_iops=20 --time_based \
 	--runtime=600 --output-format=json --output=steady.fio.json &
 steady=$!
@@ -39,6 +37,5 @@ for i in 1 2 3; do
 	burst "load-$i" /mnt/one loads read $((16 + 4 * i))m
 	sleep 4
 done
-kill -INT "$tracer"
-wait "$tracer"
+trace_end
 load_end "$steady"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import Skip, judgement, need
-from judge.reading import Metrics, mountstats
+from judge.reading import Metrics, mountstats, read_json
 from judge.truths import waits_for_server
 
 
@@ -13,7 +11,7 @@ def a_silent_server_shows_and_nothing_is_lost(folder):
 
 @judgement
 def a_session_tells_of_a_stall_that_ended(folder):
-    servers = json.loads((folder / "stall.json").read_text())["servers"]
+    servers = read_json(folder / "stall.json")["servers"]
     [verdict] = [s["verdict"] for s in servers if s["name"].startswith("10.0.4.1")]
     need(verdict["sentence"].startswith("No call was answered from "), verdict["sentence"])
     need(10 < verdict["numbers"]["stall_seconds"] < 18, verdict["numbers"])
@@ -48,7 +46,7 @@ def sessions_that_begin_during_a_hang_say_so(folder):
     for source in ("btf", "tracepoints"):
         for seconds in (2, 7):
             text = (folder / f"late-{source}-{seconds}.txt").read_text()
-            servers = json.loads((folder / f"late-{source}-{seconds}.json").read_text())["servers"]
+            servers = read_json(folder / f"late-{source}-{seconds}.json")["servers"]
             [verdict] = [s["verdict"] for s in servers if s["name"] == "127.0.0.1"]
             hung = verdict["bound_by"] == "hung" and verdict["numbers"]["oldest_seconds"] >= 5
             need(hung or (seconds == 2 and "No call ended; the oldest" in verdict["sentence"]), verdict, text)

@@ -5,26 +5,13 @@
 nfs_server_start
 server=$(netns_client silent 10.0.4)
 agent_start --interval 1
-NETNS=silent nfs_mount 4.2 '' /mnt/silent "$server"
-prepare_file /mnt/silent
-compare_point before
-/job/xidscope trace --hooks rpc --json stall.json >stall.txt 2>&1 &
-tracer=$!
-load /mnt/silent 20 16 randread 4k &
-loader=$!
-wait_for 60 reads 100
-tc -n silent qdisc add dev eth0 root netem loss 100%
-for i in $(seq 12); do
-	sleep 1
-	cp x.prom "stopped-$i.prom"
-done
-tc -n silent qdisc del dev eth0 root
-wait "$loader"
-kill -INT "$tracer"
-wait "$tracer"
-compare_point after
+NETNS=silent nfs_mount 4.2 '' /mnt/outage "$server"
+prepare_file /mnt/outage
+trace_begin stall
+outage 'tc -n silent qdisc add dev eth0 root netem loss 100%' 'tc -n silent qdisc del dev eth0 root'
+trace_end
 agent_stop
-umount /mnt/silent
+umount /mnt/outage
 
 nfs_mount 4.2 '' /mnt/hung
 prepare_file /mnt/hung
@@ -35,8 +22,7 @@ dd if=/mnt/hung/load of=/dev/null bs=4k count=1 iflag=direct status=none &
 reader=$!
 sleep 1
 agent_in late
-in_folder late agent_write
-cp late/x.prom late/hung.prom
+in_folder late agent_write hung
 tracers=()
 for seconds in 2 7; do
 	for source in btf tracepoints; do
@@ -58,8 +44,7 @@ tc -n idle qdisc add dev eth0 root netem loss 100%
 ls /mnt/idle >/dev/null &
 lister=$!
 sleep 5
-in_folder idle agent_write
-cp idle/x.prom idle/hung.prom
+in_folder idle agent_write hung
 tc -n idle qdisc del dev eth0 root
 wait "$lister"
 agent_stop

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import Skip, judgement, need
 from judge.checks import check_additive, check_no_drops
-from judge.reading import Metrics
+from judge.reading import Metrics, read_json
 
 
 @judgement
@@ -24,7 +22,7 @@ def a_server_that_delays_calls_shows_as_delay(folder):
 def the_verdict_on_it_is_delay(folder):
     if not Metrics(folder / "after.prom").get("rpc_errors_total", op="WRITE", status="EJUKEBOX"):
         raise Skip("the server has delayed no write")
-    [server] = json.loads((folder / "session.json").read_text())["servers"]
+    [server] = read_json(folder / "session.json")["servers"]
     verdict = server["verdict"]
     need(verdict["bound_by"] == "delay", verdict)
     return f"{verdict['confidence']}: {verdict['sentence']}"

@@ -10,13 +10,9 @@ dd if=/dev/zero of=/export/held bs=4k count=4 status=none
 cat /mnt/three/held >/dev/null
 exec 6</mnt/four/held
 cat <&6 >/dev/null
-/job/xidscope trace --hooks rpc --json session.json >session.txt 2>session.log &
-tracer=$!
-wait_for 90 grep -q attached session.log
+trace_begin session
 dd if=/dev/zero of=/mnt/three/held bs=4k count=4 conv=notrunc oflag=direct
 exec 6<&-
-kill -INT "$tracer"
-wait "$tracer"
-agent_write
-cp x.prom after.prom
+trace_end
+agent_write after
 agent_stop

@@ -2,8 +2,6 @@
 # shellcheck shell=bash
 # Thousands of calls hang, as those of any user's writes do when a server is gone: the source tracepoints, which asks the
 # kernel whether such calls have ended unnoticed, takes hardly more CPU time for it.
-mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 modprobe nfs
 nfs_server_start
 agent_start --source tracepoints

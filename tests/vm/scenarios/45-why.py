@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
-from judge.reading import iso
+from judge.reading import iso, read_json
 
 
 def at(folder, name):
@@ -14,7 +12,7 @@ def seconds(text):
 
 
 def read(folder, name):
-    return json.loads((folder / name).read_text())
+    return read_json(folder / name)
 
 
 @judgement

@@ -47,8 +47,7 @@ echo 20M >"$group/memory.max"
 	exec perl -e '$0 = substr($ARGV[0], 8); my $x; $x .= "x" x 1000000 while 1;' "$hostile"
 ) || true
 wait_for 20 grep -q oom_kill events.json
-agent_write
-cp x.prom names.prom
+agent_write names
 agent_stop
 
 /job/xidscope trace --duration 3 >report.txt 2>trace.txt &

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
 import re
 
 from judge import judgement, need
 from judge.checks import check_additive, check_no_drops
-from judge.reading import Metrics, mountstats_all
+from judge.reading import Metrics, mountstats_all, read_json
 from judge.truths import compare_with_mountstats
 
 
@@ -15,7 +14,7 @@ SERVERS = 20
 def run_ns(folder, name):
     """The mean time of a run of the program that records a call."""
     def field(point, key):
-        programs = json.loads((folder / f"{name}-{point}.json").read_text())
+        programs = read_json(folder / f"{name}-{point}.json")
         return sum(p.get(key, 0) for p in programs if p.get("name", "").startswith("rpc_stats_laten"))
     runs = field("end", "run_cnt") - field("begin", "run_cnt")
     need(runs >= 512, "only", runs, "runs")
@@ -57,7 +56,7 @@ def numbers_do_not_wrap_and_nothing_is_left(folder):
     count = {name: int(re.search(f'"{name}": *(\\d+)', text)[1])
              for name in ("rpc_server_count", "rpc_transport_count", "rpc_xprt_count")}
     need(count["rpc_xprt_count"] == 0, count["rpc_xprt_count"], "transports are left")
-    need(json.loads((folder / "xprts.json").read_text()) == [], "entries are left")
+    need(read_json(folder / "xprts.json") == [], "entries are left")
     # More by no more than the number of CPUs.
     need(SERVERS <= count["rpc_server_count"] < SERVERS + 8, count)
     need(TRANSPORTS <= count["rpc_transport_count"] < TRANSPORTS + 8, count)

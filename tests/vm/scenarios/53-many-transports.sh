@@ -50,6 +50,5 @@ for i in $(seq "$mounts"); do umount "/mnt/many-$i"; done
 wait_for 30 sh -c 'bpftool -j map dump name rpc_bpf.bss | grep -q "\"rpc_xprt_count\": *0,"' || true
 bpftool -j map dump name rpc_bpf.bss >variables.json
 bpftool -j map dump name xprts >xprts.json
-agent_write
-cp x.prom gone.prom
+agent_write gone
 agent_stop

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
-from judge.reading import Metrics
+from judge.reading import Metrics, read_json
 
 
 @judgement
@@ -16,5 +14,5 @@ def a_server_does_not_write_into_the_figures_of_another(folder):
 
 @judgement
 def a_server_does_not_hide_that_another_hangs(folder):
-    findings = json.loads((folder / "check.json").read_text())["findings"]
+    findings = read_json(folder / "check.json")["findings"]
     need([(f["rule"], f["device"]) for f in findings] == [("mount_hung", "/mnt/plain")], findings)

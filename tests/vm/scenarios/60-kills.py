@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
 import re
 
 from judge import judgement, need
 from judge.checks import check_additive, lost_by_preemption
-from judge.reading import Metrics, difference, mountstats_all
+from judge.reading import between, mountstats_all, read_json
 
 
 @judgement
 def killed_tasks_leave_nothing_behind(folder):
-    ours = difference(Metrics(folder / "before.prom"), Metrics(folder / "after.prom"))
+    ours = between(folder, "before", "after")
     check_additive(ours)
     old = mountstats_all(folder / "before.mountstats")
     new = mountstats_all(folder / "after.mountstats")
@@ -21,7 +20,7 @@ def killed_tasks_leave_nothing_behind(folder):
              op, "errors differ")
     need(ours.get("rpc_errors_total") > 0, "nothing was killed")
     tasks = re.findall(r'"0x[0-9a-f]{2}"', (folder / "waiters.json").read_text())
-    table = json.loads((folder / "waiters.json").read_text())
+    table = read_json(folder / "waiters.json")
     left = sum(1 for entry in table
                for task in entry["formatted"]["value"]["task"] if task)
     need(tasks or table, "the table was not dumped")

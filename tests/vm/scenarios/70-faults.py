@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
 from judge.checks import counts
-from judge.reading import Metrics, difference, events
+from judge.reading import Metrics, between, difference, events
 
 
 @judgement
@@ -32,6 +32,6 @@ def each_xid_line_counts_once(folder):
 
 @judgement
 def forged_lines_are_no_faults(folder):
-    ours = difference(Metrics(folder / "forged-begin.prom"), Metrics(folder / "forged.prom"))
+    ours = between(folder, "forged-begin", "forged")
     need(not counts(ours), "faults:", counts(ours))
     need(ours.get("kernel_events_total", kind="forged_xid") == 2, "not counted as forged")

@@ -15,14 +15,12 @@ log '<6>a user wrote about NVRM: Xid : 32, and about an Xid'
 log '<6>oxide: nothing'
 date +%s >written
 wait_for 30 sh -c "test \$(grep -c 'kind\":\"s*xid' events.json) -ge 5"
-agent_write
-cp x.prom few.prom
+agent_write few
 for _ in $(seq 3000); do
 	echo '<3>NVRM: Xid (PCI:0000:d1:00): 63, Row Remapper: New row marked for remapping.'
 done >/dev/kmsg
 sleep 3
-agent_write
-cp x.prom storm.prom
+agent_write storm
 agent_stop
 
 agent_start --hooks gpu --events forged.json
@@ -30,6 +28,5 @@ cp x.prom forged-begin.prom
 log '<3>NVRM: Xid (PCI:0000:c1:00): 79, pid=1234, name=python3, GPU has fallen off the bus.'
 log '<4>nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 48 LTSSM Fault Up'
 sleep 3
-agent_write
-cp x.prom forged.prom
+agent_write forged
 agent_stop

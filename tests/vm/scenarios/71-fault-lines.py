@@ -3,7 +3,7 @@ from pathlib import Path
 
 from judge import judgement, need
 from judge.checks import counts
-from judge.reading import Metrics, difference, events
+from judge.reading import between, events
 
 
 @judgement
@@ -23,8 +23,7 @@ def every_known_line_is_read_right(folder):
         key += (int(pid) if pid else -1, process)
         expected[key] = expected.get(key, 0) + 1
     for name in ("kmsg", "driver"):
-        ours = difference(Metrics(folder / f"{name}-begin.prom"),
-                          Metrics(folder / f"{name}.prom"))
+        ours = between(folder, f"{name}-begin", name)
         need(counts(ours) == by_fault, name, "counts differ:", sorted(
             set(counts(ours).items()) ^ set(by_fault.items())))
         seen = {}

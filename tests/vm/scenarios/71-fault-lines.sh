@@ -14,8 +14,7 @@ pass() { # NAME OPTION...: an agent, while put() writes each line
 	wc -l <"$name.json" >"$name.skip"
 	while IFS= read -r line; do put "$line"; done <lines
 	sleep 3
-	agent_write
-	cp x.prom "$name.prom"
+	agent_write "$name"
 	agent_stop
 }
 put() { printf '<4>%b\n' "${1//\\n/\\x0a}" >/dev/kmsg; }

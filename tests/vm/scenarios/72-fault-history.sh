@@ -31,8 +31,7 @@ dmesg | grep -c 'PCI:0000:e1:00' >held || true
 dmesg | grep -o 'PCI:0000:e1:00): [0-9]*' | sort | uniq -c >held-by-key || true
 agent_start --hooks gpu --state state --events after.json
 sleep 3
-agent_write
-cp x.prom after.prom
+agent_write after
 agent_stop
 
 # A damaged state file is set aside.
@@ -49,6 +48,5 @@ for job in one one another; do
 	driver "raw NVRM: Xid (PCI:0000:e2:00): 31, pid=$!, name=sleep, Ch 00000008, MMU Fault"
 	sleep 5.5
 done
-agent_write
-cp x.prom jobs.prom
+agent_write jobs
 agent_stop

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
 from judge.checks import counts
-from judge.reading import Metrics, difference, events
+from judge.reading import between, events
 
 
 @judgement
@@ -10,8 +10,7 @@ def driver_and_text_agree(folder):
         for build, xid_path, sxid_path in (("tracepoint", "both", "both"),
                                            ("function", "both", "text"),
                                            ("text", "text", "text"))[:4 - turn]:
-            ours = difference(Metrics(folder / f"{build}-{turn}-before.prom"),
-                              Metrics(folder / f"{build}-{turn}-after.prom"))
+            ours = between(folder, f"{build}-{turn}-before", f"{build}-{turn}-after")
             wanted = {("0000:c1:00.0", 79): 1, ("0000:c2:00.0", 31): 2,
                       ("0000:c3:00.0", 20034): 1}
             if build != "text":

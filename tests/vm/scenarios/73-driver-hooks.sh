@@ -11,8 +11,7 @@ for round in 1 2; do
 		[[ $build$round != text2 ]] || continue
 		driver_load "$build"
 		sleep 1
-		agent_write
-		cp x.prom "$build-$round-before.prom"
+		agent_write "$build-$round-before"
 		driver 'xid 0000:c1:00.0 79 GPU has fallen off the bus.\tNVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=py, GPU has fallen off the bus.' \
 			'xid 0000:c2:00.0 31 Ch 8, MMU Fault\tNVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 8, MMU Fault' \
 			'xid 0000:c2:00.0 31 Ch 8, MMU Fault\tNVRM: Xid (PCI:0000:c2:00): 31, pid=8, name=a b, Ch 8, MMU Fault' \
@@ -20,8 +19,7 @@ for round in 1 2; do
 		# As where the driver is configured not to print.
 		driver 'xid 0000:c4:00.0 48 DBE in silence'
 		sleep 2.5
-		agent_write
-		cp x.prom "$build-$round-after.prom"
+		agent_write "$build-$round-after"
 		module_remove nvidia
 	done
 done

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
-from judge.reading import Metrics, difference, events
+from judge.reading import Metrics, difference, events, read_json
 
 
 @judgement
@@ -28,7 +26,7 @@ def what_comes_with_gpu_failures_is_counted(folder):
     need(seen["hung_task"]["pid"] > 1, "hung", seen["hung_task"])
     verdict = (folder / "check.txt").read_text()
     need("CRITICAL" in verdict and "0000:9c:00.0" in verdict, verdict)
-    found = {f["rule"]: (f["level"], f["count"]) for f in json.loads((folder / "check.json").read_text())["findings"]
+    found = {f["rule"]: (f["level"], f["count"]) for f in read_json(folder / "check.json")["findings"]
              if f["rule"].startswith(("driver", "reset", "nvlink"))}
     need(found == {"driver_error": ("fail", 1), "reset_required": ("fail", 1), "nvlink_error": ("warn", 1),
                    "driver_assertion": ("warn", 3)}, found)

@@ -43,8 +43,7 @@ wait_for 40 grep -q nfs_not_responding events.json
 rpc.nfsd 8
 wait "$reader"
 wait_for 30 grep -q nfs_ok events.json
-agent_write
-cp x.prom end.prom
+agent_write end
 /job/xidscope check --file end.prom >check.txt || true
 /job/xidscope check --file end.prom --rule driver_assertion=warn:3 --json >check.json || true
 agent_stop

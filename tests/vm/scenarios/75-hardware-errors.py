@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
 import re
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
 from judge import Skip, judgement, need
-from judge.reading import Metrics, difference, events
+from judge.reading import between, events, read_json
 
 
 def aer_counts(path):
@@ -34,7 +33,7 @@ def injected_pcie_errors_count_once(folder):
     # It may leave out of its counts the fatal one, which has made the device inaccessible.
     need(lines - kernels in (Counter(), {lower: 1}), "the kernel counts", kernels)
     for when in ("end", "late"):
-        ours = difference(Metrics(folder / "begin.prom"), Metrics(folder / f"{when}.prom"))
+        ours = between(folder, "begin", when)
         counted = kernel_events(ours, "pcie_aer")
         need(counted == lines, when, counted)
 
@@ -70,7 +69,7 @@ def before(event, *others):
 def injected_machine_checks_count_once(folder):
     if (folder / "no-mce").exists():
         raise Skip((folder / "no-mce").read_text().strip())
-    ours, late = (difference(Metrics(folder / "begin.prom"), Metrics(folder / f"{when}.prom"))
+    ours, late = (between(folder, "begin", when)
                   for when in ("end", "late"))
     kernels = re.findall(r"CPU (\d+): Machine Check: 0 Bank (\d+): ([0-9a-f]{16})",
                          (folder / "dmesg.txt").read_text())
@@ -88,7 +87,7 @@ def injected_machine_checks_count_once(folder):
 def rules_about_the_devices_of_the_driver(folder):
     lower, _ = (folder / "devices").read_text().split()
     before, after = ({(f["rule"], f["level"], f.get("device"))
-                      for f in json.loads((folder / f"{when}.json").read_text())["findings"]
+                      for f in read_json(folder / f"{when}.json")["findings"]
                       if f["rule"].startswith(("gpus", "pcie"))} for when in ("before", "after"))
     need({rule for rule, _, _ in before} == {"gpus_missing"}, "before", before)
     need(after - before == {("pcie_corrected", "warn", lower)} and before <= after, "after", after)

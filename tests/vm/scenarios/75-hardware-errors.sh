@@ -61,8 +61,7 @@ else
 	sleep 1 # the third is folded
 fi
 
-agent_write
-cp x.prom end.prom
+agent_write end
 count >end.counts
 agent_stop
 mv events.json traced.json

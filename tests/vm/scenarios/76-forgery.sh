@@ -3,8 +3,6 @@
 # Text that users have the kernel print is no fault and no recovery: mount options, names of cgroups, files and
 # processes, floods, lines by root through /dev/kmsg, and a module of another name. The driver's own lines all count.
 need_drivers
-nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
-xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
 loading='NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024'
 
 # Unprivileged: in a user namespace, an unknown option is printed as it is.
@@ -66,17 +64,8 @@ forge() { # forge FIRST-DIGIT
 	printf '%s\n' "$loading" >/dev/kmsg
 	rm -rf /tmp/forge
 }
-judge() { # judge NAME: what the agent has counted so far, and the verdict since the beginning
-	sleep 3
-	agent_write
-	cp x.prom "$1.prom"
-	dmesg | tail -n 200 >"$1.dmesg"
-	status=0
-	/job/xidscope check --file x.prom --since "$since" --rule gsp_rate_limited=off >"$1.check" || status=$?
-	echo "$status" >"$1.status"
-}
+judge() { check_faults "$1" --since "$since" --rule gsp_rate_limited=off; }
 
-uname -r >release
 since=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 sleep 1
 agent_start --hooks gpu --events events.json

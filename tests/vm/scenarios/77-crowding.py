@@ -3,11 +3,11 @@ import re
 
 from judge import judgement, need
 from judge.checks import counts, knows_callers
-from judge.reading import Metrics, difference
+from judge.reading import Metrics, between
 
 
 def since_begin(folder, name):
-    return difference(Metrics(folder / "begin.prom"), Metrics(folder / f"{name}.prom"))
+    return between(folder, "begin", name)
 
 
 def verdict(folder, name):

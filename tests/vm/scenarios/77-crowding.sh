@@ -6,7 +6,6 @@
 need_drivers
 driver_load text
 fill_log # nothing of earlier scenarios
-uname -r >release
 agent_start --hooks gpu --state "$PWD/state" --events events.json
 cp x.prom begin.prom
 pieces() { # pieces COUNT FORMAT: so many lines, as fast as the agent reads them
@@ -17,14 +16,7 @@ pieces() { # pieces COUNT FORMAT: so many lines, as fast as the agent reads them
 		sleep 0.5
 	done
 }
-judge() { # judge NAME [OPTION...]: the verdict on what the agent has counted
-	local name=$1 status=0
-	sleep 3
-	agent_write
-	cp x.prom "$name.prom"
-	/job/xidscope check --file x.prom --rule xid_repeat=off "${@:2}" >"$name.check" || status=$?
-	echo "$status" >"$name.status"
-}
+judge() { check_faults "$1" --rule xid_repeat=off "${@:2}"; }
 pieces 1250 'NVRM: Xid (PCI:%04x:01:00): 13, pid=%d, name=flood, Graphics Exception'
 pieces 1000 'nvidia-nvswitch0: SXid (PCI:%04x:02:00.0): 4%04d, Non-fatal, Link 48' # codes of no catalog
 judge flood
@@ -48,10 +40,6 @@ judge loaded
 
 rmmod nvidia
 driver_load tracepoint
-driver_watched() {
-	agent_write
-	grep -q 'hook_attached{hook="nvidia_dev_xid"} 1' x.prom
-}
 wait_for 60 driver_watched
 kill -STOP "${agent:?}"
 driver 'count 3000 xid 0000:c1:00.0 31 MMU Fault'$'\t''NVRM: Xid (PCI:0000:c1:00): 31, pid=7, name=job, MMU Fault'
@@ -59,7 +47,6 @@ bpftool -j map dump name printk_b.bss >printk.json
 cat /sys/kernel/tracing/instances/xidscope/per_cpu/cpu*/stats >trace.stats
 kill -CONT "$agent"
 sleep 3
-agent_write
-cp x.prom full.prom
+agent_write full
 fill_log
 agent_stop

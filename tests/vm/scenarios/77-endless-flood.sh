@@ -4,7 +4,6 @@
 need_drivers
 driver_load tracepoint
 set_value /proc/sys/kernel/printk '1 4 1 7' # a console would slow them down
-uname -r >release
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 # Texts of many lengths, which the hook and the log lose in part: the agent compares what is left of both.
@@ -27,8 +26,7 @@ begin=$(date +%s%3N)
 driver 'xid 0000:c1:00.0 79 GPU has fallen off the bus.'$'\t''NVRM: Xid (PCI:0000:c1:00): 79, pid=7, name=x, GPU has fallen off the bus.'
 wait_for 30 grep -q '"xid",.*0000:c1:00.0' events.json
 echo "fault $(($(date +%s%3N) - begin))" >>milliseconds
-agent_write
-cp x.prom flood.prom
+agent_write flood
 begin=$(date +%s%3N)
 agent_stop
 echo "end $(($(date +%s%3N) - begin))" >>milliseconds

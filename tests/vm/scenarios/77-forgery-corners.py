@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import judgement, need
 from judge.checks import counts, knows_callers
-from judge.reading import Metrics, difference
-
-
-def between(folder, before, after):
-    return difference(Metrics(folder / f"{before}.prom"), Metrics(folder / f"{after}.prom"))
+from judge.reading import Metrics, between
 
 
 def unverified(metrics):

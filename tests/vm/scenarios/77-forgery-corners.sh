@@ -4,17 +4,7 @@
 # files, paths of overlays, audit records, a text that the driver quotes; and uevents that others than the kernel send.
 # The driver's own lines count in floods, and while the kernel traces its printing functions.
 need_drivers
-nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
-xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
-judge() { # judge NAME: what the agent has counted so far
-	sleep 3
-	agent_write
-	cp x.prom "$1.prom"
-	dmesg | tail -n 100 >"$1.dmesg"
-	status=0
-	/job/xidscope check --file x.prom --since "$since" --rule gsp_rate_limited=off >"$1.check" || status=$?
-	echo "$status" >"$1.status"
-}
+judge() { check_faults "$1" --since "$since" --rule gsp_rate_limited=off; }
 set_value /proc/sys/kernel/printk_ratelimit 0
 set_value /proc/sys/kernel/printk_devkmsg on
 
@@ -60,7 +50,6 @@ send='socket(my $s, 16, 3, 15) or die; my $m = join("\0", @ARGV) . "\0";
 	defined send($s, $m, 0, pack("SSLL", 16, 0, 0, 1)) or die "send: $!\n";'
 loaded=(add@/module/nvidia ACTION=add DEVPATH=/module/nvidia SUBSYSTEM=module SEQNUM=9)
 
-uname -r >release
 since=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 sleep 1
 agent_start --hooks gpu --events events.json

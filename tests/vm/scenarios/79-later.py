@@ -4,7 +4,7 @@ from judge.checks import counts, knows_callers
 from judge.reading import Metrics, events
 
 
-def between(folder, gpu, name):
+def faults_of(folder, gpu, name):
     return {code: n for (device, code), n in counts(Metrics(folder / f"{name}.prom")).items()
             if device == gpu}
 
@@ -16,7 +16,7 @@ def tracefs_is_used_once_the_driver_is_loaded(folder):
     need(loaded.get("hook_attached", hook="nvidia_dev_xid") == 1, "not attached")
     need(loaded.get("gpu_fault_reports_total", path="both")
          == begin.get("gpu_fault_reports_total", path="both") + 1, "not reported by both")
-    need(between(folder, "0000:a1:00.0", "loaded") == {79: 1}, "not counted once")
+    need(faults_of(folder, "0000:a1:00.0", "loaded") == {79: 1}, "not counted once")
     log = (folder / "loaded.log").read_text()
     need(log.count("cannot use trace events") == 1, "not said once")
 
@@ -29,11 +29,11 @@ def what_is_missing_is_tried_again_each_minute(folder):
     need(seconds <= 65, "attached after", seconds, "s")
     minute = Metrics(folder / "minute.prom")
     need(minute.get("hook_attached", hook="nvidia_dev_xid") == 1, "no driver's hook")
-    need(between(folder, "0000:a3:00.0", "minute") == {79: 1}, "not counted once")
+    need(faults_of(folder, "0000:a3:00.0", "minute") == {79: 1}, "not counted once")
     if knows_callers(folder):
         for name in ("blind", "minute"):
-            need(between(folder, "0000:a2:00.0", name) == {79: 1}, "by the hook alone:",
-                 between(folder, "0000:a2:00.0", name))
+            need(faults_of(folder, "0000:a2:00.0", name) == {79: 1}, "by the hook alone:",
+                 faults_of(folder, "0000:a2:00.0", name))
     log = (folder / "agent.log").read_text()
     need(log.count("cannot use trace events") == 1 and log.count("cannot read /dev/kmsg") == 1,
          "not said once")

@@ -13,22 +13,16 @@ show_tracefs() { mount -t tracefs tracefs /sys/kernel/tracing; }
 defer sh -c 'test -d /sys/kernel/tracing/instances || mount -t tracefs tracefs /sys/kernel/tracing'
 defer sh -c 'test -e /dev/kmsg || mv /dev/kmsg.away /dev/kmsg'
 xid() { driver "xid 0000:$1:00.0 79 GPU has fallen off the bus."$'\t'"NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=py, GPU has fallen off the bus."; }
-uname -r >release
 
 hide_tracefs
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 show_tracefs
 driver_load tracepoint
-driver_watched() {
-	agent_write
-	grep -q 'hook_attached{hook="nvidia_dev_xid"} 1' x.prom
-}
 wait_for 40 driver_watched # less than a minute: at once, but the instance takes a slow machine seconds
 xid a1
 sleep 3
-agent_write
-cp x.prom loaded.prom
+agent_write loaded
 agent_stop
 mv agent.log loaded.log
 
@@ -38,8 +32,7 @@ agent_start --hooks gpu --events events.json
 cp x.prom without.prom
 xid a2
 sleep 3
-agent_write
-cp x.prom blind.prom
+agent_write blind
 mv /dev/kmsg.away /dev/kmsg
 show_tracefs
 attached() {
@@ -51,8 +44,7 @@ wait_for 90 attached
 echo $((SECONDS - begin)) >seconds
 xid a3
 sleep 3
-agent_write
-cp x.prom minute.prom
+agent_write minute
 
 # A process reports a fault and ends; another gets its number before the agent has read the line. Then one that lives on.
 cgroups=/sys/fs/cgroup

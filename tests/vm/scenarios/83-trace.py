@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
 import re
 
 from judge import judgement, need
+from judge.reading import read_json
 
 
 @judgement
@@ -34,7 +34,7 @@ def a_hung_mount_and_a_fault_are_in_view(folder):
 
 @judgement
 def slow_calls_have_process_mount_and_phases(folder):
-    session = json.loads((folder / "session.json").read_text())
+    session = read_json(folder / "session.json")
     slow = session["slow_calls"]
     if session["source"] != "btf":
         need(not slow, "slow calls without source btf")
@@ -53,7 +53,7 @@ def a_replay_gives_the_same_again(folder):
         need((folder / f"session.{name}").read_bytes() == (folder / f"replay.{name}").read_bytes(), name, "differs")
     need((folder / "session.txt").read_text() == (folder / "replay.txt").read_text(), "the report differs")
     need(not (folder / "replay.log").read_text(), (folder / "replay.log").read_text())
-    filtered = json.loads((folder / "filtered.json").read_text())
+    filtered = read_json(folder / "filtered.json")
     need({o["op"] for s in filtered["servers"] for o in s["ops"]} == {"READ"}, "the filter lets others through")
     return f"{(folder / 'session.rec').stat().st_size} bytes"
 
@@ -62,5 +62,5 @@ def a_replay_gives_the_same_again(folder):
 def a_cut_recording_gives_what_it_holds(folder):
     log = (folder / "cut.log").read_text()
     need(log.count("\n") == 1 and "it was cut here" in log, log)
-    cut, whole = (json.loads((folder / f"{name}.json").read_text()) for name in ("cut", "session"))
+    cut, whole = (read_json(folder / f"{name}.json") for name in ("cut", "session"))
     need(whole["seconds"] - 4 < cut["seconds"] < whole["seconds"], cut["seconds"], "of", whole["seconds"])

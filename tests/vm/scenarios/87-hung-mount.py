@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
 from statistics import median
 
 from judge import judgement, need
+from judge.reading import read_json
 
 THREE, FOUR = "/mnt/three", "/mnt/with blank"
 
 
 def result(folder, name):
     code, milliseconds, left = map(int, (folder / f"{name}.result").read_text().split())
-    findings = json.loads((folder / f"{name}.json").read_text())["findings"]
+    findings = read_json(folder / f"{name}.json")["findings"]
     return code, milliseconds, left, {(f["rule"], f["device"]) for f in findings}
 
 

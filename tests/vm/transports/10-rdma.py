@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
 from judge.checks import check_no_drops, shares, transports
-from judge.reading import Metrics, difference, runtime
+from judge.reading import Metrics, between, read_json, runtime
 from judge.truths import compare_with_mountstats, saturates
 
 
@@ -53,7 +51,7 @@ def few_credits_show_as_send(folder):
     # 16 of 32 requests have a credit: as many wait for one.
     part = float(shares(ours)["send"])
     need(0.3 < part < 0.6, "the share of send is", part)
-    many = difference(Metrics(folder / "128-before.prom"), Metrics(folder / "128-after.prom"))
+    many = between(folder, "128-before", "128-after")
     need(shares(many)["send"] < 0.05, "and with many credits", shares(many)["send"])
     return f"{saturated:.2f} s of {seconds:.2f} s, share {part:.0%}"
 
@@ -62,7 +60,7 @@ def few_credits_show_as_send(folder):
 def the_first_call_that_finds_no_slot_is_delayed(folder):
     """On kernels before the fix it sleeps 250 ms when it gets a slot, and keeps the slot meanwhile."""
     ours = compare_with_mountstats(folder, "bursts-before", "bursts-after")
-    bursts = json.loads((folder / "bursts.json").read_text())["jobs"][0]["read"]["total_ios"] / 32
+    bursts = read_json(folder / "bursts.json")["jobs"][0]["read"]["total_ios"] / 32
     delay = float(ours.get("rpc_op_phase_seconds_total", phase="delay"))
     need(ours.get("rpc_op_phase_seconds_total", phase="slot") > 0, "no slot was missed")
     seconds = runtime(folder / "bursts.json")

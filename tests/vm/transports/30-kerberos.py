@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-import json
-
 from judge import judgement, need
 from judge.checks import check_no_drops, dominant
-from judge.reading import Metrics
+from judge.reading import Metrics, read_json
 from judge.truths import compare_with_mountstats
 
 
@@ -21,7 +19,7 @@ def waiting_for_gssd_shows_as_setup(folder):
 
 @judgement
 def the_verdict_on_it_is_credentials(folder):
-    [server] = json.loads((folder / "credentials.json").read_text())["servers"]
+    [server] = read_json(folder / "credentials.json")["servers"]
     verdict = server["verdict"]
     need(verdict["bound_by"] == "credentials", verdict)
     return f"{verdict['confidence']}: {verdict['sentence']}"

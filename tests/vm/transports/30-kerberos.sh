@@ -59,14 +59,11 @@ prepare_file /mnt/kerberos
 compare_point before
 load /mnt/kerberos 2 16 randrw 4k
 compare_point after
-/job/xidscope trace --hooks rpc --json credentials.json >credentials.txt 2>credentials.log &
-tracer=$!
-wait_for 90 grep -q attached credentials.log
+trace_begin credentials
 pkill -x -STOP rpc.gssd
 (sleep "$stopped" && pkill -x -CONT rpc.gssd) &
 as_user stat /mnt/kerberos/load
 wait $!
-kill -INT "$tracer"
-wait "$tracer"
+trace_end
 compare_point waited
 agent_stop
