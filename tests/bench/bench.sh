@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Measures what observing costs, in a guest whose clock counts instructions, beside the peers in tests/bench/peers and
-# Debian's libbpf-tools. Leaves build/bench/KERNEL.md and .json, and puts the table into docs/PERFORMANCE.md.
+# Debian's libbpf-tools. Leaves build/bench/KERNEL.md, and puts the table into docs/PERFORMANCE.md.
 #   bench.sh [KERNEL] [OBSERVER...]   default: 6.1 agent tracepoints trace bpftrace nfsdist; REPEATS=5
 #   bench.sh 6.1-task-nobtf file      the agent with the types of sunrpc from a file
 set -euo pipefail
@@ -24,6 +24,6 @@ rm -rf "${results:?}/$kernel"
 # Addresses and the watchdog's interrupts are the same at each boot.
 "$top/tests/vm/boot.sh" --kernel "$kernel" --image bench --packages "$here/rootfs.packages" --icount \
 	--job "$job" --out "$results/$kernel" --timeout "${TIMEOUT:-1800}" --append 'nokaslr norandmaps nowatchdog'
-/usr/bin/python3 "$here/table.py" "$results/$kernel" "$results/$kernel.json" "$results/$kernel.md"
+/usr/bin/python3 "$here/table.py" "$results/$kernel" | tee "$results/$kernel.md"
 ! grep -q "^<!-- bench $kernel: begin" "$top/docs/PERFORMANCE.md" ||
 	"$here/../docs/put_table.sh" "$top/docs/PERFORMANCE.md" "bench $kernel" <"$results/$kernel.md"

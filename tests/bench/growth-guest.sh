@@ -32,19 +32,17 @@ file_figures() {
 	printf '%s\t%s\t%s\n' "$(value export_seconds)" "$(stat -c %s x.prom)" "$(grep -c '^xidscope' x.prom)"
 }
 
-# step NAME SERVERS TRANSPORTS COMMAND...: what the command's calls cost, three times, and how large the file is after it.
+# step NAME COMMAND...: what the command's calls cost, three times, and how large the file is after it.
 step() {
-	local name=$1 servers=$2 transports=$3 before repeat
-	shift 3
+	local name=$1 before repeat
 	for repeat in 1 2 3; do
 		agent_write
 		before=$(calls)
 		bpftool -j prog show >"out/$name-$repeat-before.json"
-		"$@"
+		"${@:2}"
 		bpftool -j prog show >"out/$name-$repeat-after.json"
 		agent_write
-		printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$repeat" "$servers" "$transports" $(($(calls) - before)) \
-			"$(grep -c '^xidscope_rpc_op_calls' x.prom)" "$(file_figures)" >>out/growth.tsv
+		printf '%s\t%s\t%s\t%s\n' "$name" "$repeat" $(($(calls) - before)) "$(file_figures)" >>out/growth.tsv
 		cp x.prom "out/$name-$repeat.prom"
 	done
 }
@@ -61,9 +59,9 @@ grow() {
 	fresh_agent
 	for i in $(seq "$servers"); do nfs_mount 3 "nconnect=$nconnect" "/mnt/s$i" "127.0.1.$i"; done
 	read_all "$servers" 1 32 # each transport has been met
-	step "$name" "$servers" $((servers * nconnect)) read_all "$servers" 1 "$reads"
+	step "$name" read_all "$servers" 1 "$reads"
 	for i in $(seq "$servers"); do ops "/mnt/s$i"; done
-	step "$name-ops" "$servers" $((servers * nconnect)) read_all "$servers" 1 "$reads"
+	step "$name-ops" read_all "$servers" 1 "$reads"
 	agent_stop
 	fresh_agent --detail op
 	read_all "$servers" 1 32
@@ -84,8 +82,8 @@ slot_limit 4
 fresh_agent
 nfs_mount 3 '' /mnt/s1 127.0.2.1
 read_all 1 64 64
-step 60-waiting 1 1 read_all 1 64 2000
-step 1000-waiting 1 1 read_all 1 1004 2000
+step 60-waiting read_all 1 64 2000
+step 1000-waiting read_all 1 1004 2000
 cp x.prom out/waiting.prom
 agent_stop
 uname -r >out/release

@@ -15,6 +15,6 @@ cp "$top/tests/vm/agent-lib.sh" "$top/build/xidscope" "$top/build/bench/load" "$
 rm -rf "$results/growth"
 "$top/tests/vm/boot.sh" --kernel "${1:-6.1}" --icount --job "$job" --out "$results/growth" \
 	--timeout "${TIMEOUT:-1800}" --append 'nokaslr norandmaps nowatchdog' --image bench --packages "$here/rootfs.packages"
-/usr/bin/python3 "$here/growth.py" "$results/growth" "$results/growth.json" "$results/growth.md" || status=1
+/usr/bin/python3 "$here/growth.py" "$results/growth" | tee "$results/growth.md" || status=1
 "$here/../docs/put_table.sh" "$top/docs/PERFORMANCE.md" growth <"$results/growth.md"
 exit "${status:-0}"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The guest's side of `make bench` (it becomes the job's run.sh): the same work with nothing attached, then with each
-# observer, in turn. Leaves in out: bench.tsv (setting, pass, workload, repeat, nanoseconds, calls, context switches, TCP
-# segments), cost.tsv (setting, what, value), and the kernel's run statistics of each of the agent's programs.
+# observer, in turn. Leaves in out: bench.tsv (setting, pass, workload, repeat, nanoseconds, calls), cost.tsv (setting, what,
+# value), and the kernel's run statistics of each of the agent's programs.
 set -euo pipefail
 # shellcheck source=/dev/null
 . /vm/guest-lib.sh
@@ -32,22 +32,14 @@ slot-v3-64 slot load read 64 3000
 write-v3 v3 write write 1 32
 write-v4.2 v4.2 write write 1 32'
 
-# happened: context switches and TCP segments sent since the boot. more_than BEFORE: how many more these are now. A call
-# may take a way that has more of them.
-happened() {
-	awk '/^ctxt / { switches = $2 } /^Tcp: [0-9]/ { segments = $12 } END { print switches, segments }' /proc/stat /proc/net/snmp
-}
-more_than() { echo "$1 $(happened)" | awk -v OFS="$tab" '{ print $3 - $1, $4 - $2 }'; }
-
 # work SETTING PASS: each workload, REPEATS times in turn.
 work() {
-	local setting=$1 pass=$2 repeat name mount file args ns before
+	local setting=$1 pass=$2 repeat name mount file args ns
 	for repeat in $(seq "$repeats"); do
 		while read -r name mount file args; do
-			before=$(happened)
 			# shellcheck disable=SC2086 # load's arguments
 			ns=$(./load "/mnt/$mount/$file" $args "$repeat")
-			echo "$setting$tab$pass$tab$name$tab$repeat$tab$ns$tab${args##* }$tab$(more_than "$before")" >>out/bench.tsv
+			echo "$setting$tab$pass$tab$name$tab$repeat$tab$ns$tab${args##* }" >>out/bench.tsv
 		done <<<"$workloads"
 	done
 }
@@ -123,6 +115,7 @@ for setting in $settings; do
 		sleep 1
 		sysctl -qw kernel.bpf_stats_enabled=1
 		while read -r name mount file args; do
+			[[ $name == read-*-1 || $name == slot-* ]] || continue
 			for repeat in 1 2 3 4 5; do
 				bpftool -j prog show >"out/stats-$name-$repeat-before.json"
 				# shellcheck disable=SC2086 # load's arguments

@@ -1,9 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Makes tables (Markdown) and figures (JSON) of what tests/bench/guest.sh left, and judges them by the budgets.
-
-    table.py OUT FIGURES.json TABLE.md
-"""
+"""Prints tables of what tests/bench/guest.sh left, and judges them by the budgets: table.py OUT"""
 import collections
 import datetime
 import json
@@ -30,8 +27,8 @@ WORKLOADS = {
     "write-v3": "1 MiB writes and fsync, v3 (per MiB)",
     "write-v4.2": "1 MiB writes and fsync, v4.2 (per MiB)",
 }
-# Reads and writes before the clock starts, which the run statistics cover, too.
-WARM_READS, WARM_WRITES = 500, 1
+# Reads before the clock starts, which the run statistics cover as well.
+WARM_READS = 500
 
 
 def lines(path):
@@ -41,7 +38,7 @@ def lines(path):
 def times(out):
     """Per workload and setting: nanoseconds per call of each repeat; None collects all passes of "none"."""
     result = collections.defaultdict(lambda: collections.defaultdict(list))
-    for setting, pass_, workload, _, ns, calls, *_ in lines(out / "bench.tsv"):
+    for setting, pass_, workload, _, ns, calls in lines(out / "bench.tsv"):
         if setting == "warm":
             continue
         result[workload][setting].append(int(ns) / int(calls))
@@ -50,20 +47,9 @@ def times(out):
     return result
 
 
-def happened(out):
-    """Per workload and setting: context switches and TCP segments per call, the median repeat. They include those of
-    the calls before the clock starts. If they differ, calls have taken another way, with and without an observer."""
-    result = collections.defaultdict(lambda: collections.defaultdict(list))
-    for setting, _, workload, _, _, calls, *counts in lines(out / "bench.tsv"):
-        calls = int(calls) + (WARM_READS if workload[0] in "rs" else WARM_WRITES)
-        result[workload][setting].append([int(count) / calls for count in counts])
-    return {workload: {setting: [round(statistics.median(column), 2) for column in zip(*repeats)]
-                       for setting, repeats in by.items()} for workload, by in result.items()}
-
-
-def programs(out, workload, calls):
-    """Per program of the agent: runs per call and nanoseconds per run, of the repeat with the fewest interrupts."""
-    result = {}
+def in_programs(out, workload, calls):
+    """Nanoseconds per call in the agent's programs: of each that of the repeat with the fewest interrupts."""
+    runs_per_call, least = {}, {}
     for after_path in sorted(out.glob(f"stats-{workload}-[0-9]-after.json")):
         before_path = after_path.with_name(after_path.name.replace("after", "before"))
         before, after = ({p["id"]: p for p in json.loads(path.read_text())} for path in (before_path, after_path))
@@ -73,11 +59,10 @@ def programs(out, workload, calls):
             if not runs:
                 continue
             spent = (program.get("run_time_ns", 0) - old.get("run_time_ns", 0)) / runs
-            best = result.get(program["name"])
-            if not best or spent < best["instructions_per_run"]:
-                result[program["name"]] = {"runs_per_call": round(runs / calls, 3),
-                                           "instructions_per_run": round(spent, 1)}
-    return result
+            name = program["name"]
+            if name not in least or spent < least[name]:
+                runs_per_call[name], least[name] = round(runs / calls, 3), round(spent, 1)
+    return sum(runs_per_call[name] * least[name] for name in least)
 
 
 def table(head, rows):
@@ -90,90 +75,63 @@ def megabytes(n):
 
 
 def main():
-    out, figures_path, table_path = map(pathlib.Path, sys.argv[1:4])
+    out = pathlib.Path(sys.argv[1])
     measured = times(out)
     settings = [s for s in OBSERVERS if any(s in by for by in measured.values())]
-    release = (out / "release").read_text().strip()
-    figures = {
-        "date": datetime.date.today().isoformat(),
-        "kernel": release,
-        "workloads": {},
-        "programs": {},
-        "cost": collections.defaultdict(dict),
-    }
-    rows, noise = [], []
-    for workload, by in measured.items():
-        base = statistics.median(by["none"])
-        passes = [statistics.median(v) for k, v in by.items() if k.startswith("none ")]
-        noise.append((max(passes) - min(passes)) / base)
-        entry = figures["workloads"][workload] = {"base": round(base, 1),
-                                                  "base_of_passes": [round(p, 1) for p in passes]}
-        row = [WORKLOADS[workload], f"{base:,.0f}"]
-        for setting in settings:
-            added = statistics.median(by[setting]) - base
-            lost = added / (base + added) * 100
-            entry[setting] = {"added": round(added, 1), "time_percent": round(added / base * 100, 2),
-                              "throughput_lost_percent": round(lost, 2)}
-            row.append(f"{added:+,.0f}")
-        rows.append(row)
+    base = {workload: statistics.median(by["none"]) for workload, by in measured.items()}
+    added = {workload: {s: statistics.median(by[s]) - base[workload] for s in settings}
+             for workload, by in measured.items()}
+    rows = [[WORKLOADS[w], f"{base[w]:,.0f}"] + [f"{added[w][s]:+,.0f}" for s in settings] for w in measured]
     row = ["throughput lost, %", ""]
     for setting in settings:
-        lost = [entry[setting]["throughput_lost_percent"] for entry in figures["workloads"].values()]
+        lost = [round(added[w][setting] / (base[w] + added[w][setting]) * 100, 2) for w in measured]
         row.append(f"{min(lost):z.1f} to {max(lost):z.1f}")
-    rows.append(row)
-    text = f"Measured {figures['date']} on Linux {release} (`make bench`). "
-    text += "Instructions per call with nothing attached, and those that each observer adds:\n\n"
-    text += table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows)
+    release = (out / "release").read_text().strip()
+    print(f"Measured {datetime.date.today().isoformat()} on Linux {release} (`make bench`). "
+          "Instructions per call with nothing attached, and those that each observer adds:\n")
+    print(table(["work", "nothing"] + [OBSERVERS[s] for s in settings], rows + [row]))
 
-    figures["happened"] = happened(out)
-    for workload in measured:
-        if not (out / f"stats-{workload}-1-after.json").exists():
-            continue
-        calls = int(next(row[5] for row in lines(out / "bench.tsv") if row[2] == workload))
-        calls += WARM_WRITES if workload.startswith("write") else WARM_READS
-        figures["programs"][workload] = programs(out, workload, calls)
-
+    cost = collections.defaultdict(dict)
     for setting, what, value in lines(out / "cost.tsv"):
         if value.strip():
-            figures["cost"][setting][what] = int(float(value))
+            cost[setting][what] = int(float(value))
     rows = []
     for setting in settings:
-        c = figures["cost"][setting]
+        c = cost[setting]
         start = f"{c['attached_ms']:,} ms" if "attached_ms" in c else "as above"
         rows.append([OBSERVERS[setting], megabytes(c["resident_bytes"]), megabytes(c["map_bytes"]), start])
-    text += "\nMemory with one CPU, and the time from the start to the last attachment at one instruction per ns:\n\n"
-    text += table(["observer", "resident", "maps", "start"], rows)
+    print("Memory with one CPU, and the time from the start to the last attachment at one instruction per ns:\n")
+    print(table(["observer", "resident", "maps", "start"], rows))
 
     if "agent" in settings:
-        by = {w: figures["workloads"][w]["agent"] for w in figures["workloads"]}
-        cost = figures["cost"]["agent"]
-        in_programs = {w: sum(p["runs_per_call"] * p["instructions_per_run"] for p in ps.values())
-                       for w, ps in figures["programs"].items()}
-        cpu = cost["minute_ns"] / 60e9 * 100
+        agent = {w: round(added[w]["agent"], 1) for w in measured}
+        percent = {w: round(added[w]["agent"] / base[w] * 100, 2) for w in measured}
+        calls = {row[2]: int(row[5]) for row in lines(out / "bench.tsv")}
+        programs = {w: in_programs(out, w, calls[w] + WARM_READS) for w in ("read-v3-1", "read-v4.2-1", "slot-v3-64")}
+        c = cost["agent"]
         budgets = [
             ("instructions per call in the programs, none waits (worst of v3 and v4.2)",
-             max(in_programs["read-v3-1"], in_programs["read-v4.2-1"]), 900),
-            ("... each waits for a slot", in_programs["slot-v3-64"], 2500),
+             max(programs["read-v3-1"], programs["read-v4.2-1"]), 900),
+            ("... each waits for a slot", programs["slot-v3-64"], 2500),
             ("instructions per call in all, none waits (worst of v3 and v4.2)",
-             max(by["read-v3-1"]["added"], by["read-v4.2-1"]["added"]), 900),
-            ("... each waits for a slot", by["slot-v3-64"]["added"], 2500),
-            ("... most wait for a session slot", by["read-v4.2-64"]["added"], 2500),
-            *((f"time at depth {depth}, %", max(by[f"read-v{v}-{depth}"]["time_percent"] for v in ("3", "4.2")), most)
+             max(agent["read-v3-1"], agent["read-v4.2-1"]), 900),
+            ("... each waits for a slot", agent["slot-v3-64"], 2500),
+            ("... most wait for a session slot", agent["read-v4.2-64"], 2500),
+            *((f"time at depth {depth}, %", max(percent[f"read-v{v}-{depth}"] for v in ("3", "4.2")), most)
               for depth, most in ((1, 2), (8, 1))),
-            ("resident memory, MB", cost["resident_bytes"] / 1e6, 4),
-            (f"the agent's CPU at 15 s, {cost['minute_samples']:,} samples, % at one instruction per ns", cpu, 0.01),
-            ("start to attached, ms at one instruction per ns", cost["attached_ms"], 300),
+            ("resident memory, MB", c["resident_bytes"] / 1e6, 4),
+            (f"the agent's CPU at 15 s, {c['minute_samples']:,} samples, % at one instruction per ns",
+             c["minute_ns"] / 60e9 * 100, 0.01),
+            ("start to attached, ms at one instruction per ns", c["attached_ms"], 300),
         ]
-        figures["budgets"] = [{"what": w, "value": round(v, 2), "budget": b, "met": v <= b} for w, v, b in budgets]
-        text += "\n" + table(["budget", "measured", "at most", ""], [
+        print(table(["budget", "measured", "at most", ""], [
             [w, f"{v:,.4g}" if v < 100 else f"{v:,.0f}", f"{b:,}", "met" if v <= b else "**missed**"]
-            for w, v, b in budgets])
-    figures["noise_percent"] = round(max(noise) * 100, 2)
-    text += f"\nWith nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} %.\n"
-
-    figures_path.write_text(json.dumps(figures, indent=1) + "\n")
-    table_path.write_text(text)
-    print(text, end="")
+            for w, v, b in budgets]))
+    noise = []
+    for workload, by in measured.items():
+        passes = [statistics.median(v) for k, v in by.items() if k.startswith("none ")]
+        noise.append((max(passes) - min(passes)) / base[workload])
+    print(f"With nothing attached, the passes of one run differ by at most {max(noise) * 100:.1f} %.")
 
 
 if __name__ == "__main__":
