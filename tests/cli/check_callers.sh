@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck disable=SC2053 # what is wanted is a pattern
 # Proves that the deployed examples act on each verdict as they should: Slurm's health check program with a stand-in for
 # scontrol, its prolog and epilog, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
 set -uo pipefail
@@ -92,13 +93,11 @@ slurm() {
 	touch -c "$file" # the test may take longer than a file is fresh
 	shift 2
 	SLURMD_NODENAME=n1 "${script:-$top/deploy/slurm/xidscope-health-check}" --file "$file" --ack absent "$@" >out 2>err || got=$?
-	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<scontrol.done) == $wanted ]] || fail "$file, $*: scontrol was asked for '$(<scontrol.done)', not '$wanted'"
 	[[ $got == "${exits:-0}" ]] || fail "$file, $*: the health check ends with $got: $(<err)"
 	[[ ! -s out ]] || fail "$file: the health check prints '$(<out)'"
 }
 said() { # PATTERN
-	# shellcheck disable=SC2053
 	[[ $(tail -n 1 logged 2>/dev/null) == *$1* ]] || fail "it logged '$(cat logged)', not '$1'"
 }
 text="[[]xidscope fail] GPU $gpu: Xid 79 (GPU no longer answers on the PCIe bus) 2 times, last 2026-11-21T10:00:00Z: *"
@@ -265,11 +264,9 @@ epilog() {
 	printf '%s\n' "$2" >comment
 	logs "${@:3}"
 	SLURM_SCRIPT_CONTEXT=epilog_slurmd SLURM_JOB_ID=7 slurm "*" healthy
-	# shellcheck disable=SC2053 # it is a pattern
-	[[ $(<comment) == $wanted ]] || fail "the epilog's comment is '$(<comment)', not '$wanted'"
+	commented "$wanted"
 }
 commented() { # WANTED
-	# shellcheck disable=SC2053
 	[[ $(<comment) == $1 ]] || fail "the comment is '$(<comment)', not '$1'"
 }
 none='xidscope: n1: none: no fault in the window*'
@@ -362,7 +359,6 @@ npd() {
 	touch -c "$1"
 	/usr/bin/python3 "$top/tests/cli/npd_caller.py" "$top/deploy/npd/xidscope-monitor.json" "$program" "$1" "${@:3}" >out 2>err ||
 		fail "npd, $1: $(<err)"
-	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<out) == $2 ]] || fail "npd, $1: '$(<out)', not '$2'"
 }
 npd healthy "GpuOrNfsFault False XidscopeFindsNoFault: *"

@@ -19,12 +19,22 @@ if [[ ! ${own_mounts:-} ]]; then # nothing stays mounted, whatever happens
 	cd / && rm -rf "$dir"
 	own_mounts=1 exec unshare -m --propagation private "$top/tests/cli/hung_mount.sh"
 fi
+# mute FOLDER [ANSWER [USER]]: mounts it there; the program is $fuse.
+mute() {
+	: >mounted
+	"$top/tests/cli/mute_fuse.py" "$dir/$1" "$dir/${2:-nothing}" "${@:3}" >mounted 2>&1 8>&- &
+	fuse=$!
+	within 100 test -s mounted -o ! -e "/proc/$fuse"
+}
+unmute() { # FOLDER: its end lets go of who asks
+	umount -l "$1"
+	kill $fuse 2>/dev/null
+}
 : >answer
-"$top/tests/cli/mute_fuse.py" "$dir/mute" "$dir/answer" >said 2>&1 &
-server=$!
-trap 'umount -l "$dir"/{mute,above,above/node,elsewhere} 2>/dev/null; kill $server ${users:-} 2>/dev/null; rm -rf "$dir"' EXIT
-for _ in {1..100}; do [[ -s said ]] || kill -0 $server 2>/dev/null || break; [[ ! -s said ]] || break; sleep 0.1; done
-[[ -s said ]] || { echo "skip: FUSE cannot be mounted here" && exit 0; }
+mute mute answer
+server=$fuse
+trap 'umount -l "$dir"/{mute,above,above/node,elsewhere} 2>/dev/null; kill $server $fuse 2>/dev/null; rm -rf "$dir"' EXIT
+[[ -s mounted ]] || { echo "skip: FUSE cannot be mounted here" && exit 0; }
 
 echo '# EOF' >metrics
 asking() { pgrep -x xidscope-mount | while read -r pid; do readlink "/proc/$pid/cwd"; done | wc -l; }
@@ -78,18 +88,13 @@ mkdir acks
 for folder in acks "$dir/acks"; do
 	"$program" run --output agent.prom --events none --hooks rpc --source mountstats --interval 0.1 --ack "$folder/file" 2>said &
 	agent=$!
-	for _ in {1..100}; do [[ ! -e agent.prom ]] || break; sleep 0.1; done
-	: >mounted
-	"$top/tests/cli/mute_fuse.py" "$dir/acks" "$dir/nothing" >mounted &
-	users=$!
-	for _ in {1..100}; do [[ ! -s mounted ]] || break; sleep 0.1; done
+	within 100 test -e agent.prom
+	mute acks
 	sleep 1
 	kill -TERM $agent
-	for _ in {1..20}; do kill -0 $agent 2>/dev/null || break; sleep 0.1; done
-	! kill -0 $agent 2>/dev/null || fail "the agent waits for $folder, on which there is a mount that hangs"
+	within 20 ended $agent || fail "the agent waits for $folder, on which there is a mount that hangs"
 	grep -qx "xidscope: warning: the acknowledgements $folder/file are on mute, .*" said || fail "it says $(<said)"
-	umount -l acks
-	kill $users 2>/dev/null
+	unmute acks
 	wait $agent || fail "it ends with $?"
 done
 check 2 --rule mount_hung=fail:0.3
@@ -98,8 +103,9 @@ slowest=$(printf '%s\n' "${times[@]}" | sort -n | tail -n 1)
 median=$(printf '%s\n' "${times[@]}" | sort -n | sed -n "$((${#times[@]} / 2 + 1))p")
 ((median < 2000)) || fail "it answers in $median ms"
 : >answer
-for _ in {1..100}; do (($(asking) < before)) && break; sleep 0.1; done
-(($(asking) < before)) || fail "the process that asks stays when the file system answers"
+# shellcheck disable=SC2317 # within calls it
+fewer_ask() { (($(asking) < before)); }
+within 100 fewer_ask || fail "the process that asks stays when the file system answers"
 check 0
 
 # What a user has mounted over a mount of the node, or over a folder on the way to it, is neither.
@@ -108,14 +114,10 @@ mount -t tmpfs node above/node
 check 0 --mount "$dir/above/node"
 rm answer
 for over in above/node above; do
-	: >said
-	"$top/tests/cli/mute_fuse.py" "$dir/$over" "$dir/answer" 65534 >said &
-	users=$!
-	for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+	mute "$over" answer 65534
 	check 2 --mount "$dir/above/node" --mount "$dir/absent"
 	[[ $output == *"Mount $dir/mute hangs"* && $output != *"Mount $dir/above"* ]] || fail "with a user's mount over $over: $output"
-	umount -l "$over"
-	kill $users 2>/dev/null # its end lets go of who asks
+	unmute "$over"
 done
 : >answer
 # Nor is one that the user mounts between the look at the mounts and the question: here that one waits for another check's.
@@ -124,28 +126,17 @@ flock 8
 (check 0 --mount "$dir/above/node" --rule mount_hung=fail:5 && exit $failed) 8>&- &
 other=$!
 sleep 1
-: >said
-"$top/tests/cli/mute_fuse.py" "$dir/above/node" "$dir/nothing" 65534 >said 8>&- &
-users=$!
-for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+mute above/node nothing 65534
 exec 8>&-
 wait $other || failed=1
-umount -l above/node
-kill $users 2>/dev/null
+unmute above/node
 
 # The owner of the folder of the metrics file can put a link to such a mount there: nothing of root's waits for that.
 mkdir elsewhere textfiles
-: >said
-"$top/tests/cli/mute_fuse.py" "$dir/elsewhere" "$dir/nothing" >said &
-users=$!
-for _ in {1..100}; do [[ ! -s said ]] || break; sleep 0.1; done
+mute elsewhere
 ends_soon() { # COMMAND...
 	"$@" &>ended &
-	for _ in {1..50}; do
-		kill -0 $! 2>/dev/null || return 0
-		sleep 0.1
-	done
-	fail "a link to a mount that hangs stops $*"
+	within 50 ended $! || fail "a link to a mount that hangs stops $*"
 }
 for name in xidscope-job.prom{,.tmp}; do
 	ln -s "$dir/elsewhere/file" "textfiles/$name"
@@ -157,8 +148,7 @@ ln -s "$dir/elsewhere/file" textfiles/xidscope.prom
 ends_soon "$program" check --file textfiles/xidscope.prom --heartbeat textfiles/xidscope.prom
 ends_soon "$program" check --file textfiles/xidscope.prom
 ends_soon "$program" ack --ack acks --file textfiles/xidscope.prom c1:00.0 79
-kill $users 2>/dev/null
-umount -l elsewhere
+unmute elsewhere
 
 ((failed)) || echo "a mount that hangs is found in $median ms (slowest $slowest ms), and its process left alone"
 exit $failed

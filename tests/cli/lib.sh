@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # What the tests of commands share: the program, an empty working folder of their own, and what a call must give.
-# shellcheck disable=SC2034 # for those that read this
+# shellcheck disable=SC2034,SC2053 # variables for those that read this; patterns
 top=$(realpath "$(dirname "$0")/../..")
 program=$top/build/xidscope
 [[ -x $program ]] || { echo "no $program: run make first" >&2 && exit 1; }
@@ -20,11 +20,20 @@ expect() {
 	shift 3
 	timeout 20 "$program" "$@" >out 2>err || got=$?
 	[[ $got == "$code" ]] || fail "'$*' ends with $got, not $code"
-	# shellcheck disable=SC2053 # they are patterns
 	[[ $(<out) == $out ]] || fail "'$*' prints '$(<out)', not '$out'"
-	# shellcheck disable=SC2053
 	[[ $(<err) == $err ]] || fail "'$*' prints the error '$(<err)', not '$err'"
 }
+
+# within TENTHS COMMAND...: waits until it succeeds, so many tenths of a second at most.
+within() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		! "${@:2}" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+ended() { ! kill -0 "$1" 2>/dev/null; } # PID
 
 # as_nobody ARGUMENT...: the program as the user nobody, who must be able to read it. Needs root.
 as_nobody() {

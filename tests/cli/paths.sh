@@ -64,7 +64,7 @@ for name in x.prom .x.prom.tmp .x.prom.lock state .state.tmp .state.lock events;
 		"$program" run --output files/x.prom --state files/state --events files/events --hooks gpu --interval 0.1 \
 			--accept-user-kmsg 2>err &
 		agent=$!
-		for _ in {1..100}; do [[ ! -e files/x.prom || ! -e files/state ]] || break; sleep 0.05; done
+		within 50 test -e files/x.prom -a -e files/state
 		plant $kind files/planted
 		mv -fT files/planted "files/$name"
 		sleep 0.5
@@ -86,7 +86,7 @@ limited=$(ulimit -f 0 && exec "$program" run --output limited.prom --events none
 # Where the caller has closed standard error, no file takes its number, and messages do not end up in it.
 "$program" run --output closed.prom --events none --hooks rpc --source mountstats --heartbeat beat --duration 30 2>&- &
 agent=$!
-for _ in {1..100}; do [[ ! -s beat || ! -e closed.prom ]] || break; sleep 0.1; done
+within 100 test -s beat -a -e closed.prom
 [[ $(wc -c <beat) == 21 ]] || fail "the heartbeat is $(<beat)"
 kill -TERM $agent
 wait $agent
