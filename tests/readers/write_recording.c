@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../calls.h"
 #include "session/recording.h"
 
 #define SECONDS 180
@@ -32,12 +33,10 @@ static void add_call(struct rpc_op *o, uint64_t slot, uint64_t rtt)
 	uint64_t total = 0;
 
 	for (int p = 0; p < RPC_PHASES; p++) {
-		o->phase[p].bucket[histogram_index(ns[p], TIME_SHIFT, TIME_OVERFLOW)]++;
-		o->phase[p].sum_ns += ns[p];
+		histogram_record(&o->phase[p], 1, ns[p]);
 		total += ns[p];
 	}
-	o->total.bucket[histogram_index(total, TIME_SHIFT, TIME_OVERFLOW)]++;
-	o->total.sum_ns += total;
+	histogram_record(&o->total, 1, total);
 }
 
 static void add_calls(struct snapshot *s, const char *server, const char *op, unsigned int calls,

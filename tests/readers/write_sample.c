@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../calls.h"
 #include "health/health.h"
 #include "base/label.h"
 #include "limits/verdict.h"
@@ -43,25 +44,6 @@ static const struct {
 /* Op number n has FIRST_COUNT + n calls. */
 #define FIRST_COUNT 1000
 
-static void add_calls(struct rpc_op *op, unsigned int calls, uint64_t *seed)
-{
-	for (unsigned int n = 0; n < calls; n++) {
-		uint64_t total = 0;
-
-		for (int p = 0; p < RPC_PHASES; p++) {
-			uint64_t ns;
-
-			*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-			ns = (*seed >> 24) >> (*seed >> 18 & 63);
-			op->phase[p].bucket[histogram_index(ns, TIME_SHIFT, TIME_OVERFLOW)]++;
-			op->phase[p].sum_ns += ns;
-			total += ns;
-		}
-		op->total.bucket[histogram_index(total, TIME_SHIFT, TIME_OVERFLOW)]++;
-		op->total.sum_ns += total;
-	}
-}
-
 static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 {
 	static const char *const statuses[] = { "EIO", "NFS4ERR_CONN_NOT_BOUND_TO_SESSION",
@@ -79,7 +61,8 @@ static void add_server(struct snapshot *s, size_t number, uint64_t *seed)
 
 		snprintf(op, sizeof(op), "OP_%u", i);
 		o = snapshot_op(&s->calls, server, op);
-		add_calls(o, FIRST_COUNT + n, seed);
+		for (unsigned int call = 0; call < FIRST_COUNT + n; call++)
+			add_random_call(o, seed);
 		o->sent_bytes = n;
 		o->received_bytes = UINT64_MAX;
 		for (size_t e = 0; e < COUNT(statuses); e++)

@@ -3,6 +3,7 @@
 #ifndef TEST_SNAPSHOT_H
 #define TEST_SNAPSHOT_H
 
+#include "../calls.h"
 #include "snapshot/table.h"
 
 static struct snapshot before, now;
@@ -11,29 +12,6 @@ AFTER_EACH()
 {
 	snapshot_free(&before);
 	snapshot_free(&now);
-}
-
-/* Adds @calls that took @each_ns. */
-static inline void histogram_record(struct time_histogram *h, uint64_t calls, uint64_t each_ns)
-{
-	h->bucket[histogram_index(each_ns, TIME_SHIFT, TIME_OVERFLOW)] += calls;
-	h->sum_ns += calls * each_ns;
-}
-
-/* Adds one call, whose total is the sum of its phases: times of every magnitude, the same sequence for a seed. */
-static inline void add_random_call(struct rpc_op *op, uint64_t *seed)
-{
-	uint64_t total = 0;
-
-	for (int p = 0; p < RPC_PHASES; p++) {
-		uint64_t ns;
-
-		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-		ns = (*seed >> 24) >> (*seed >> 18 & 63);
-		histogram_record(&op->phase[p], 1, ns);
-		total += ns;
-	}
-	histogram_record(&op->total, 1, total);
 }
 
 /* Adds calls of 4 ms, 3 of them in one phase and 1 in another, with 1 MB received and 1 kB sent each. */
