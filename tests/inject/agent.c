@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <error.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,20 +98,14 @@ static char *text_of(const struct agent *a, const char *rest)
 {
 	const size_t size = 8 << 20;
 	char *path = in_dir(a, rest), *text = malloc(size + 1);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
-	size_t len = 0;
+	FILE *file = fopen(path, "re");
 
 	if (!text)
 		error(1, 0, "no memory");
-	while (fd >= 0 && n > 0 && len < size) {
-		n = read(fd, text + len, size - len);
-		len += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
+	text[file ? fread(text, 1, size, file) : 0] = 0;
+	if (file)
+		fclose(file);
 	free(path);
-	text[len] = 0;
 	return text;
 }
 

@@ -12,6 +12,9 @@
 #include "intercept.h"
 #include "watch.h"
 
+/* Texts on the way to a writer, files in the agent's folder, others. */
+enum { DESCRIPTORS_OF_MEMORY, DESCRIPTORS_OF_FILES, OTHER_DESCRIPTORS, DESCRIPTOR_KINDS };
+
 struct agent {
 	struct intercepted calls;
 	struct watch file;
@@ -61,6 +64,26 @@ const char *agent_unwritten(struct agent *a);
  * written, in the agent's log. */
 long agent_events(const struct agent *a);
 
+/*
+ * The open files of an agent and of its processes. In a slow guest some file is being written most of the time, so each
+ * kind is counted by itself: none has to be idle when another is.
+ */
+struct descriptors {
+	long of[DESCRIPTOR_KINDS];
+};
+
+long descriptors_sum(const struct descriptors *d);
+
+/* The least that are open while four versions of the file are written: serves meanwhile. */
+struct descriptors descriptors_idle(struct agent *a);
+
+/*
+ * It is wrong if there are more than @idle and @allowed in all, or less of a kind: by the moment
+ * nearest to @idle for each kind. Serves until there are not, a minute at most: a file that could
+ * not be opened is tried again.
+ */
+void descriptors_judge(struct agent *a, const struct descriptors *idle, long allowed);
+
 long agent_resident_kb(const struct agent *a);
 
 /* SIGTERM: it must end within five seconds, with status 0. */
@@ -69,5 +92,9 @@ void agent_stop(struct agent *a);
 /* Another one goes on from the state: it must have counted the same. The folder
  * must then have nothing but what it should. The first one's last file becomes DIR.prom. */
 void agent_verify(struct agent *a);
+
+/* Runs a disturbance other than failing system calls, by its name in disturb.c, and prints its line. Returns 0 if nothing
+ * was wrong, or 1; exits with 2 if there is no such disturbance. */
+int disturb(const char *dir, const char *name, unsigned int times, char **command);
 
 #endif

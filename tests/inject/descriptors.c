@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "descriptors.h"
-
+/* Counts the open files of an agent and of its processes. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "agent.h"
 
 #define SETTLE_MS 60000
 #define MOST_WRITERS 16
@@ -29,19 +29,19 @@ static void add_those_of(const struct agent *a, pid_t pid, struct descriptors *d
 		if (entry->d_name[0] == '.')
 			continue;
 		len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-		target[len < 0 ? 0 : len] = 0;
-		if (begins(target, "/memfd:"))
-			d->memory++;
-		else if (begins(target, a->dir))
-			d->files++;
-		else if (len >= 0) /* not closed meanwhile */
-			d->others++;
+		if (len < 0)
+			continue; /* closed meanwhile */
+		target[len] = 0;
+		d->of[begins(target, "/memfd:") ? DESCRIPTORS_OF_MEMORY :
+		      begins(target, a->dir)    ? DESCRIPTORS_OF_FILES :
+						  OTHER_DESCRIPTORS]++;
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static struct descriptors count(const struct agent *a)
+/* How many there are, less @base; NULL: of none. */
+static struct descriptors count(const struct agent *a, const struct descriptors *base)
 {
 	struct descriptors d = {};
 	pid_t pids[MOST_WRITERS];
@@ -50,66 +50,59 @@ static struct descriptors count(const struct agent *a)
 	add_those_of(a, a->calls.pid, &d);
 	for (size_t i = 0; i < n && i < MOST_WRITERS; i++)
 		add_those_of(a, pids[i], &d);
+	for (int k = 0; base && k < DESCRIPTOR_KINDS; k++)
+		d.of[k] -= base->of[k];
 	return d;
 }
 
-static long smaller(long one, long other)
+/* Each kind becomes what it is now, if that is nearer to 0. */
+static void approach(struct descriptors *d, struct descriptors now)
 {
-	return one < other ? one : other;
-}
-
-static long nearer_to_0(long one, long other)
-{
-	return labs(one) < labs(other) ? one : other;
+	for (int k = 0; k < DESCRIPTOR_KINDS; k++)
+		if (labs(now.of[k]) < labs(d->of[k]))
+			d->of[k] = now.of[k];
 }
 
 long descriptors_sum(const struct descriptors *d)
 {
-	return d->memory + d->files + d->others;
+	long sum = 0;
+
+	for (int k = 0; k < DESCRIPTOR_KINDS; k++)
+		sum += d->of[k];
+	return sum;
 }
 
 struct descriptors descriptors_idle(struct agent *a)
 {
 	unsigned int versions = a->file.versions + 4;
-	struct descriptors least = count(a), now;
+	struct descriptors least = count(a, NULL);
 
 	for (int ms = SETTLE_MS; ms > 0 && !a->calls.ended && a->file.versions < versions;
 	     ms -= 10) {
 		agent_serve(a, 10);
-		now = count(a);
-		least = (struct descriptors){ smaller(least.memory, now.memory),
-					      smaller(least.files, now.files),
-					      smaller(least.others, now.others) };
+		approach(&least, count(a, NULL));
 	}
 	return least;
 }
 
-static struct descriptors difference(const struct agent *a, const struct descriptors *idle)
-{
-	struct descriptors now = count(a);
-
-	return (struct descriptors){ now.memory - idle->memory, now.files - idle->files,
-				     now.others - idle->others };
-}
-
 static bool is_fine(const struct descriptors *more, long allowed)
 {
-	return more->memory >= 0 && more->files >= 0 && more->others >= 0 &&
-	       descriptors_sum(more) <= allowed;
+	for (int k = 0; k < DESCRIPTOR_KINDS; k++)
+		if (more->of[k] < 0)
+			return false;
+	return descriptors_sum(more) <= allowed;
 }
 
 void descriptors_judge(struct agent *a, const struct descriptors *idle, long allowed)
 {
-	struct descriptors more = difference(a, idle), now;
+	struct descriptors more = count(a, idle);
 
 	for (int ms = SETTLE_MS; ms > 0 && !a->calls.ended && !is_fine(&more, allowed); ms -= 10) {
 		agent_serve(a, 10);
-		now = difference(a, idle);
-		more = (struct descriptors){ nearer_to_0(more.memory, now.memory),
-					     nearer_to_0(more.files, now.files),
-					     nearer_to_0(more.others, now.others) };
+		approach(&more, count(a, idle));
 	}
 	if (!a->calls.ended && !is_fine(&more, allowed))
-		wrong(a, "descriptors: %+ld of memory, %+ld files, %+ld others", more.memory,
-		      more.files, more.others);
+		wrong(a, "descriptors: %+ld of memory, %+ld files, %+ld others",
+		      more.of[DESCRIPTORS_OF_MEMORY], more.of[DESCRIPTORS_OF_FILES],
+		      more.of[OTHER_DESCRIPTORS]);
 }

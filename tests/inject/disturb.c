@@ -4,8 +4,6 @@
  * CPUs that go and floods leave the metrics file whole and each fault counted
  * once. A clock, CPUs and a flood are the whole machine's: those are for guests.
  */
-#include "disturb.h"
-
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>
@@ -20,7 +18,6 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "descriptors.h"
 
 static void must(int result, const char *what)
 {

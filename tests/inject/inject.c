@@ -13,8 +13,6 @@
 #include <sys/syscall.h>
 
 #include "agent.h"
-#include "descriptors.h"
-#include "disturb.h"
 
 /* Of the metrics file, the state and the event log. */
 #define WRITERS 3

@@ -3,6 +3,7 @@
 .PHONY: faults
 
 $(B)/inject/syscalls.inc: | $(B)/.tools
+	$(say) GEN $@
 	$(Q)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ "\1", __NR_\1 },/p' >$@
 
