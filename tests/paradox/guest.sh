@@ -61,20 +61,15 @@ writes() {
 
 # cell HOLD SLOTS NCONNECT WANTED [trace]: what the writes reach, and with `trace` what a session says of them.
 cell() {
-	local name="$1-$2-$3-$4" tracer=''
+	local name="$1-$2-$3-$4"
 	limits "$2"
 	mounted "$3"
 	if [[ ${5:-} ]]; then
-		/job/xidscope trace --hooks rpc --record "$name.rec" --json "$name.trace.json" >"$name.txt" 2>"$name.log" &
-		tracer=$!
-		wait_for 60 grep -qs attached "$name.log"
+		trace_begin "$name.trace" --record "$name.rec"
 		(($4 == 16)) || writes 16 "$seconds" low.json
 	fi
 	writes "$4" "$((2 * seconds))" "$name.fio.json"
-	if [[ $tracer ]]; then
-		kill -INT "$tracer"
-		wait "$tracer"
-	fi
+	[[ ! ${5:-} ]] || trace_end
 	umount /mnt/paradox
 	echo "$name: $(grep '"iops" :' "$name.fio.json" | sed -n 2p)" # after that of reads
 }

@@ -113,6 +113,25 @@ in_folder() {
 	cd "$back" || return
 }
 
+# saturate NAME SUBNET VERSION LIMIT FEW MANY DEPTH: reads on a mount at /mnt/NAME whose server is 5 ms away, so that no emulated
+# CPU is too slow for fio to keep the queue filled: 32 at once with FEW slots, DEPTH at once with MANY. LIMIT sets the slots.
+# Leaves SLOTS.json and points SLOTS-before and SLOTS-after.
+saturate() {
+	local server slots
+	server=$(netns_client "$1" "$2")
+	tc -n "$1" qdisc add dev eth0 root netem delay 5ms
+	for slots in "$5" "$6"; do
+		$4 "$slots"
+		NETNS=$1 nfs_mount "$3" '' "/mnt/$1" "$server"
+		prepare_file "/mnt/$1"
+		compare_point "$slots-before"
+		load "/mnt/$1" 5 $((slots == $5 ? 32 : $7)) randread 4k
+		cp fio.json "$slots.json"
+		compare_point "$slots-after"
+		umount "/mnt/$1"
+	done
+}
+
 # outage STOP START: v3 or v4.2, at /mnt/outage, under load, whose server cannot be reached for 12 s: points `before` and
 # `after`, and each second's file.
 outage() {

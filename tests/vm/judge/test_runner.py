@@ -63,37 +63,24 @@ class Runner(unittest.TestCase):
         self.scenario("return [][1]", status="0\n", finished="")
         self.assertEqual(self.judged(), ["FAIL 6.1: a b\n    IndexError: list index out of range"])
 
+    def test_a_scenario_that_did_not_run_to_its_end_or_has_no_judgement(self):
+        for words, body, left in (
+                ("did not run", "pass", {}),
+                ("wrote no status", "pass", {"log": ""}),
+                ("failed with status 1: see ", "pass", {"status": "1\n", "log": ""}),
+                ("failed with status 0, and its clean-up failed", "pass",
+                 {"status": "0, and its clean-up failed\n", "finished": ""}),
+                ("exited before its last line", "pass", {"status": "0\n"}),
+                ("has no judgement", None, {}),
+                ("has no judgement", "", {}),
+                ("never closed", "return (", {"status": "0\n", "finished": ""})):
+            with self.subTest(words):
+                self.setUp()
+                self.scenario(body, **left)
+                self.fails(words)
+
     def test_unknown_name(self):
         self.fails("there is no such scenario", "slto")
-
-    def test_not_run(self):
-        self.scenario()
-        self.fails("did not run")
-
-    def test_no_status(self):
-        self.scenario(log="")
-        self.fails("wrote no status")
-
-    def test_failed_status(self):
-        self.scenario(status="1\n", log="")
-        self.fails("failed with status 1: see ")
-
-    def test_failed_clean_up(self):
-        self.scenario(status="0, and its clean-up failed\n", finished="")
-        self.fails("failed with status 0, and its clean-up failed")
-
-    def test_ended_early(self):
-        self.scenario(status="0\n")
-        self.fails("exited before its last line")
-
-    def test_no_judgement(self):
-        for body in (None, ""):
-            self.scenario(body)
-            self.fails("has no judgement")
-
-    def test_a_judgement_that_cannot_be_read(self):
-        self.scenario("return (", status="0\n", finished="")
-        self.fails("never closed")
 
 
 def missing():
