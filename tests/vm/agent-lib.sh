@@ -264,6 +264,19 @@ driver_watched() {
 }
 xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
 
+# out_of_memory GROUP COMMAND...: runs it in a control group of that name, which has 20 MB.
+out_of_memory() {
+	local group=/sys/fs/cgroup/$1
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	mkdir "$group"
+	defer rmdir "$group"
+	echo 20M >"$group/memory.max"
+	(
+		echo "$BASHPID" >"$group/cgroup.procs"
+		exec "${@:2}"
+	) || true
+}
+
 # nobody COMMAND...: as an unprivileged user.
 nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 

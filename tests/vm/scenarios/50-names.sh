@@ -36,16 +36,8 @@ done
 # A name that looks like the address in another network namespace.
 named 127.0.0.5 "10.99.0.1@$(<one.inode)" /mnt/guise
 # A process and a cgroup that users may name so.
-group=/sys/fs/cgroup/$hostile
-echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-mkdir "$group"
-defer rmdir "$group"
-echo 20M >"$group/memory.max"
-(
-	echo "$BASHPID" >"$group/cgroup.procs"
-	# shellcheck disable=SC2016 # perl expands it
-	exec perl -e '$0 = substr($ARGV[0], 8); my $x; $x .= "x" x 1000000 while 1;' "$hostile"
-) || true
+# shellcheck disable=SC2016 # perl expands it
+out_of_memory "$hostile" perl -e '$0 = substr($ARGV[0], 8); my $x; $x .= "x" x 1000000 while 1;' "$hostile"
 wait_for 20 grep -q oom_kill events.json
 agent_write names
 agent_stop

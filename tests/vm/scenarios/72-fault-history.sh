@@ -27,7 +27,6 @@ sleep "${STORM_SECONDS:-0.5}"
 kill -KILL "${agent:?}"
 wait "$agent" || true
 wait "$storm"
-dmesg | grep -c 'PCI:0000:e1:00' >held || true
 dmesg | grep -o 'PCI:0000:e1:00): [0-9]*' | sort | uniq -c >held-by-key || true
 agent_start --hooks gpu --state state --events after.json
 sleep 3

@@ -7,14 +7,7 @@ driver_load text
 agent_start --hooks gpu --events events.json
 cp x.prom begin.prom
 
-echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-mkdir /sys/fs/cgroup/small
-defer rmdir /sys/fs/cgroup/small
-echo 20M >/sys/fs/cgroup/small/memory.max
-(
-	echo "$BASHPID" >/sys/fs/cgroup/small/cgroup.procs
-	exec tail /dev/zero
-) || true
+out_of_memory small tail /dev/zero
 
 set_value /proc/sys/kernel/hung_task_check_interval_secs 1
 set_value /proc/sys/kernel/hung_task_timeout_secs 1

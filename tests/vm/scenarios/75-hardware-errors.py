@@ -69,8 +69,7 @@ def before(event, *others):
 def injected_machine_checks_count_once(folder):
     if (folder / "no-mce").exists():
         raise Skip((folder / "no-mce").read_text().strip())
-    ours, late = (between(folder, "begin", when)
-                  for when in ("end", "late"))
+    ours, late = (between(folder, "begin", when) for when in ("end", "late"))
     kernels = re.findall(r"CPU (\d+): Machine Check: 0 Bank (\d+): ([0-9a-f]{16})",
                          (folder / "dmesg.txt").read_text())
     need(len(kernels) == 3, "the kernel prints", kernels)

@@ -36,7 +36,6 @@ check together-1 &
 other=$!
 check together-2
 wait $other
-ps -eo pid,stat,wchan,comm | awk '/xidscope/' >left
 nfs_server_start
 wait_for 60 sh -c '! pgrep -x xidscope-mount'
 ps -eo stat,comm | awk '/^D.*xidscope/' >stuck
