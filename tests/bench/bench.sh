@@ -5,7 +5,6 @@
 #   bench.sh [KERNEL] [OBSERVER...]   default: 6.1 agent tracepoints trace bpftrace nfsdist; REPEATS=5
 #   bench.sh 6.1-task-nobtf file      the agent with the types of sunrpc from a file
 set -euo pipefail
-# shellcheck source=tests/bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 kernel=${1:-6.1}
 shift || true

@@ -9,7 +9,6 @@ set -euo pipefail
 cd /job
 # shellcheck source=/dev/null
 . ./agent-lib.sh
-# shellcheck source=tests/bench/ops.sh
 . ./ops.sh
 trap 'echo "FAILED at line $LINENO: $BASH_COMMAND"' ERR
 

@@ -3,7 +3,6 @@
 # Proves that a call costs the same with 1, 16 and 128 transports, 1 to 32 servers and 1,000 tasks waiting, and that a
 # write of the file takes time in proportion to its samples. growth.sh [KERNEL]
 set -euo pipefail
-# shellcheck source=tests/bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 cp "$here/growth-guest.sh" "$job/run.sh"
 cp "$here/ops.sh" "$top/tests/vm/agent-lib.sh" "$top/build/xidscope" "$top/build/bench/load" "$job/"

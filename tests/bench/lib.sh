@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What the measurements share that run in a guest: folders, the guest, and their tables.
 here=$(dirname "$(realpath "$0")")
 top=$here/../..

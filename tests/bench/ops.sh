@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What the measurements share.
 
 # ops DIR: every op that a shell can cause, in a mount.

@@ -3,7 +3,6 @@
 # Compares a session's percentiles with fio's own log of each block, in a guest whose clock counts instructions, so that
 # the host's other work is in neither. Puts the table into docs/PERFORMANCE.md: percentiles.sh [KERNEL]
 set -euo pipefail
-# shellcheck source=tests/bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 cp "$here/percentiles-guest.sh" "$job/run.sh"
 cp "$top/build/xidscope" "$job/"

@@ -7,7 +7,6 @@ set -Eeuo pipefail
 cd /job
 # shellcheck source=tests/vm/systemd/systemd-lib.sh
 . ./systemd-lib.sh
-# shellcheck source=tests/bench/ops.sh
 . ./ops.sh
 
 # The time of all programs on tracepoints so far, in ns.

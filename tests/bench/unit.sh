@@ -3,7 +3,6 @@
 # Measures the agent under the systemd unit's own settings, without any, and with AF_NETLINK forbidden, by the clock that
 # counts instructions. Puts the table into docs/PERFORMANCE.md. unit.sh [KERNEL]
 set -euo pipefail
-# shellcheck source=tests/bench/lib.sh
 . "$(dirname "$0")/lib.sh"
 "$top/tests/vm/systemd/prepare.sh" "$job"
 cp "$here/unit-guest.sh" "$job/run.sh"

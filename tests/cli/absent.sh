@@ -3,7 +3,6 @@
 # Proves on this machine, if its kernel has no sunrpc, that the agent logs that, runs on and writes a valid file, also when
 # nobody reads its messages.
 set -euo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 [[ ! -e /sys/module/sunrpc ]] || { echo "this machine has sunrpc" && exit 77; }
 ((EUID == 0)) || { echo "only root may load BPF programs" && exit 77; }

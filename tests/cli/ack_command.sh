@@ -4,7 +4,6 @@
 # line; that a file which others may have written is refused by each reader; and that agent and check agree on it.
 # Needs no root; as root it also tries files of others.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 gpu=0000:c1:00.0

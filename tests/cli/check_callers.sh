@@ -4,7 +4,6 @@
 # Proves that the deployed examples act on each verdict as they should: Slurm's health check program with a stand-in for
 # scontrol, its prolog and epilog, and the monitor of node-problem-detector with a caller like it. Needs no kernel and no root.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 gpu=0000:c1:00.0

@@ -3,7 +3,6 @@
 # Proves that `xidscope check` gives the documented exit code and output in each state and style, by files as `xidscope
 # run` writes them, and that `xidscope xid` explains each Xid. Needs no kernel and no root.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # json EXPRESSION ARGUMENT...: the program prints one JSON text, and Python's EXPRESSION about it (j) is true.

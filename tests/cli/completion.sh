@@ -3,7 +3,6 @@
 # Proves that in bash and in zsh each command, each option of each command that --help shows, and each value that is one of
 # a few words can be completed, and file names; and that nothing else is offered.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 type -P zsh >/dev/null || { echo "zsh is missing: run 'make deps' as root" && exit 77; }
 

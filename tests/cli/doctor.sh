@@ -3,7 +3,6 @@
 # Proves on this machine, if its kernel has no sunrpc, that doctor reports what is here and what is missing, for root and
 # for the user nobody, as text and as JSON.
 set -euo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 [[ ! -e /sys/module/sunrpc ]] || { echo "this machine has sunrpc" && exit 77; }
 ((EUID == 0)) || { echo "only root can become nobody" && exit 77; }

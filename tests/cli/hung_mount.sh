@@ -6,7 +6,6 @@
 # acknowledgements; and that nothing waits for such a mount of a user, over a mount of the node or behind a link. Needs root
 # and /dev/fuse: skips otherwise.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 if ((EUID)) || [[ ! -e /dev/fuse ]]; then

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What the tests of commands share: the program, an empty working folder of their own, and what a call must give.
 # shellcheck disable=SC2034,SC2053 # variables for those that read this; patterns
 top=$(realpath "$(dirname "$0")/../..")

@@ -3,7 +3,6 @@
 # Proves that run refuses, in one line and with exit status 2, whatever is at the path of a file that it writes and is not a
 # regular file with one link, and leaves it as it is; and that it outlives what others put beside its files.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 observe=(--hooks gpu --duration 0.3)
 ((EUID == 0)) || { echo "only root may observe faults" && exit 77; }

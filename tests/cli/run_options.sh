@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves, as root on this machine, what the options do of run and trace that no test in a guest uses.
 set -euo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 ((EUID == 0)) || { echo "only root may write to /dev/kmsg" && exit 77; }
 [[ -w /dev/kmsg && -e /sys/kernel/btf/vmlinux ]] || { echo "this machine has no /dev/kmsg, or no BTF" && exit 77; }

@@ -4,7 +4,6 @@
 # or standard error, as text or JSON, whatever is in its options, paths and files. Needs no kernel and no root.
 set -uo pipefail
 export LC_ALL=C.UTF-8 # for the characters that are given by number
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # Escape sequences, C1 as a character and as a byte, an override, an isolate, a line separator, a zero-width space, the byte

@@ -4,7 +4,6 @@
 # same each time, that filters work, that a page keeps names in their place, that `why` says what they saw, and that what
 # is wrong with a file gets one message. Needs no kernel and no root.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 "$top/build/tests/write_recording" >made.rec
 

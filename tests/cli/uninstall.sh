@@ -4,7 +4,6 @@
 # are those of the version installed last; that uninstall.sh removes all of them, and fault counts, acknowledgements and settings on request
 # alone, then or later by the command that it prints.
 set -uo pipefail
-# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 make --no-print-directory -C "$top" completions >/dev/null || exit
 

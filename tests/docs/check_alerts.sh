@@ -4,7 +4,6 @@
 # severities, and that each has its section in docs/RUNBOOK.md, with all parts, to which its runbook_url leads.
 # check_alerts.sh [DOCUMENT]
 set -euo pipefail
-# shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 document=${1:-deploy/prometheus/README.md}

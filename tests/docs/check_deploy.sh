@@ -3,7 +3,6 @@
 # Proves that each block of commands in docs/DEPLOY.md is run by a test, which gets it from commands.sh, or stands here with
 # the reason why none can.
 set -euo pipefail
-# shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 declare -A untried=(

@@ -4,7 +4,6 @@
 # levels, limits and meanings, and that every rule that the page or the deployed examples name exists.
 # check_health.sh [DOCUMENT]
 set -euo pipefail
-# shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 document=${1:-docs/HEALTH.md}

@@ -4,7 +4,6 @@
 # arguments, and no others, and that the installed formatters accept it without a warning. MANDOC=path names a mandoc that
 # is not in the PATH. check_man.sh [PAGE]
 set -euo pipefail
-# shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 page=${1:-docs/xidscope.8}

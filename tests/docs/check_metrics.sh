@@ -7,7 +7,6 @@
 #   check_metrics.sh [DOCUMENT]
 #   check_metrics.sh --put    put the program's table of families into docs/METRICS.md
 set -euo pipefail
-# shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 needs_program

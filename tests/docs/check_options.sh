@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that for each option of each command a test in tests/cli or tests/vm calls the command with it.
 set -euo pipefail
-# shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 needs_program

@@ -3,7 +3,6 @@
 # Proves that the README, ARCHITECTURE.md and GLOSSARY.md stay within their length, that each file that a page names
 # exists, that each link between pages has a target, and that SECURITY.md names each capability of the unit.
 set -euo pipefail
-# shellcheck source=tests/docs/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # at_most FILE NUMBER LIMIT UNIT

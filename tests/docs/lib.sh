@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash disable=SC2034 # the checks read the variables
+# shellcheck disable=SC2034 # the checks read the variables
 # What the checks of documents share: they run in the repository's folder, with a folder for their work, $work.
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 program=build/xidscope

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What scenarios share: starting and stopping the agent, and pairs of its figures and the kernel's.
 
 # types_install: puts the files of types that this kernel has for out-of-tree modules where agents look for them.

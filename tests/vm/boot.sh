@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Boots a kernel of kernels.tsv in QEMU, runs a job in it and exits with the job's status; see usage below.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 usage="usage: boot.sh --kernel NAME --job DIR --out DIR [options]

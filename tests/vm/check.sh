@@ -12,7 +12,6 @@
 # PARAMETERS="NAME=VALUE ...": for scenarios that have some, such as verdict
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
-# shellcheck source-path=SCRIPTDIR
 . "$here/lib.sh"
 top=$(realpath "$here/../..")
 

@@ -4,7 +4,6 @@
 # It is the kernel of another row with NFS modules that are built from the kernel's sources as storage vendors do: out of
 # tree, with structs of sunrpc changed as dkms/layouts.tsv says. As root, if they have to be built.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 compiler=gcc-14 # of modules.sh

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What a job may source in the guest (. /vm/guest-lib.sh): an NFS server, mounts, clients in network namespaces.
 
 # defer COMMAND...: has run-scenarios run it when the scenario has ended, whether it failed or not; what was deferred last

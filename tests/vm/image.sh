@@ -5,7 +5,6 @@
 #   image.sh [--arch ARCHITECTURE] [NAME PACKAGES]
 # NAME: another image, that has the packages listed in the file PACKAGES, too.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 need mmdebstrap fakeroot mke2fs flock
 

@@ -3,7 +3,6 @@
 # Makes kernel NAME of kernels.tsv ready to boot and prints its folder, which holds vmlinuz, release,
 # initramfs.gz and modules.ext4: kernel.sh NAME
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 required=(virtio_pci virtio_blk ext4)

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What the host-side scripts here share: the cache folder, messages, and a private apt that leaves the system's alone.
 
 vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -4,7 +4,6 @@
 # tracepoint/nvidia.ko, function/nvidia.ko and text/nvidia.ko: modules.sh NAME. As root, if they have to be built.
 # Exit status 77 if they cannot be: Debian keeps old kernels longer than the headers to build modules for them.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 # The headers come with programs for the newest suite's C library, so all is built in a folder that has it.

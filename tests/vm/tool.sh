@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Prints the path of FILE taken out of a Debian PACKAGE, without installing it: tool.sh PACKAGE FILE [ARCHITECTURE]
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 (($# == 2 || $# == 3)) || die "usage: tool.sh PACKAGE FILE [ARCHITECTURE], e.g. tool.sh prometheus usr/bin/promtool"

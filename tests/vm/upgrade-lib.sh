@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What jobs share that replace an agent by another version under load, beside deploy-lib.sh: faults of the test driver
 # (nvidia.ko is loaded), whether each is counted once, and whether the file was fresh all the time.
 

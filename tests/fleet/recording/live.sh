@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # shellcheck disable=SC2317 # functions are called by their names
 # The states of the nodes of `make fleet-live`, a file each second.
 #

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # The states of a job's NFS client. An interval of 5 s stands for a minute, so timeouts are a twelfth of the usual, too.
 
 # link OPTION...: what the network does; each call crosses it twice.

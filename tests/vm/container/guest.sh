@@ -6,7 +6,6 @@
 # capability of the variant is for, by leaving it out; and that node-problem-detector's plugin answers under its own settings.
 set -Eeuo pipefail
 cd /job
-# shellcheck source=tests/vm/container/container-lib.sh
 . ./container-lib.sh
 
 faults=0

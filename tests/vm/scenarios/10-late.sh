@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # An agent that starts before sunrpc logs that, keeps running, and attaches within a second once NFS is used. It attaches to
 # nothing before, as that would block unloading sunrpc.
 if [[ -d /sys/module/sunrpc ]]; then

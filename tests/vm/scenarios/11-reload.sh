@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # sunrpc is unloaded and loaded again, in turn with type information and without, each time under load until the mount
 # ends: the agent never blocks unloading, attaches again, continues to count exactly, and leaves nothing behind. Four times,
 # 50 in a soak test.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Counts, bytes, errors and times equal the kernel's own, and phases add up, for v3, v4.0, v4.1, v4.2 and nconnect,
 # the last of them over IPv6.
 nfs_server_start

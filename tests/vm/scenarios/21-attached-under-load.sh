@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # An agent that attaches and detaches in the middle of a load disturbs nothing, and what it has counted adds up.
 counted() { # counted CALLS: whether the agent has written of more
 	awk -v calls="$1" '/^xidscope_rpc_op_calls_total/ { sum += $NF } END { exit sum <= calls }' x.prom

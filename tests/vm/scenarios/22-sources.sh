@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Two agents at once, with the sources btf and tracepoints, report the same of the same load: v3 and v4.2, first one call
 # at a time, then with slots and sessions saturated.
 # Without the source btf, the one agent's figures are compared with the kernel's own only, while another observer, which

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Kernels whose types or events differ from those that the programs expect, or that refuse a program: the agent logs what
 # is missing and uses what there is, by leaving out a hook or by the next source. sunrpc is loaded without the type of a
 # tracepoint; each agent has a mount namespace of its own, with other files of the kernel.

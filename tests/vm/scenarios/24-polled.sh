@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # The source mountstats counts what mountstats counts, to the last call and byte, with mounts that share a superblock, end
 # and return; a second agent, in source tracepoints, takes bytes and slots from there, too; and doctor names the source that
 # an agent would choose here.

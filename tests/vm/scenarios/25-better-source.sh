@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Agents that start where tracefs is not mounted, or where the kernel refuses the programs, use the source tracepoints once
 # they can: without a restart, without a message for each try, and each call counts once. An agent in source mountstats
 # does so when no call ends, so not under load. Each agent has a mount namespace of its own.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # The two levels of detail at once: one agent writes histograms of calls by server, the other by op, too.
 nfs_server_start
 agent_in node

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A sunrpc without types: an agent that has them from a file of its option, one from the file at the module's own place, one
 # with the file of another build, one with other types under the right build id, and one on trace events report the same
 # load. First one call at a time, then with slots and sessions saturated.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Calls whose tasks migrate, while CPUs go off and on: each counts once, with its bytes.
 shopt -s nullglob
 removable=(/sys/devices/system/cpu/cpu[1-9]*/online)

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # The kernel's own sunrpc without its types, which are in a file at its place: the kernel accepts the programs that read by
 # such a file, and they are exact.
 if [[ ! -e /sys/kernel/btf/vmlinux ]] || { modprobe sunrpc && [[ ! -e /sys/kernel/btf/sunrpc ]]; }; then

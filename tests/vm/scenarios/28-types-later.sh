@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A sunrpc without types, whose file comes after the agent: first that of another build, then its own. Source btf takes over
 # from tracepoints, and each call counts once.
 types=/usr/lib/modules/$(uname -r)/types

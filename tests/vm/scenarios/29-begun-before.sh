@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Sessions that start while calls already wait: for few RPC slots, for session slots, and a buffered write for a slow link.
 # Each load is traced for 2 s and for 10 s, by both BPF sources; begun before the session, the verdict is that of the load.
 traced() { # traced NAME: at the same time by each source

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # 32 requests on 4 session slots (v4.2): `session` is where the time goes; 8 requests on 64 slots never wait.
 # (With little memory the server grants fewer than the 64 requested.)
 nfs_server_start

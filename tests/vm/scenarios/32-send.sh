@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A link slower than the application: `send` is where the time goes.
 nfs_server_start
 server=$(netns_client slow 10.0.3)

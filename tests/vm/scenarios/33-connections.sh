@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # nconnect=8, and the packets of one connection are late: files, the documented query and the report name it by its
 # addresses, which are those of the sockets, also after a reconnect.
 # The other connections have a delay, too: no emulated CPU is so slow that the calls queue up at the server.

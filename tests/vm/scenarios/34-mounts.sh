@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Mounts are shown as mountinfo has them, from when they are there until they end; two of one storage system by different
 # addresses are one by --storage and the documented query. One of another network namespace has the name of its calls. And
 # two servers are mounted in turn, so that the kernel gives the memory of one's transport to the other's.

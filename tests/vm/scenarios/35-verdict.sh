@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash disable=SC2086 # loads and depths are lists
+# shellcheck disable=SC2086 # loads and depths are lists
 # Set-ups whose limit is known by construction: a session of each, NAME.json, while loads run. Where the verdict proposes a
 # number of slots, or says what more of them would gain at most, the same load is measured before and after the change.
 # Most clients are in network namespaces with a delay: no emulated CPU is so slow that its own work is most of a call.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # fio writes five bursts with pauses, then reads three: eight episodes of a session, with their bytes and times, beside steady
 # traffic, which is none. Bursts to another server at the same time are told apart. NAME.fio.json has what fio did.
 # The links are limited, so that the bursts last for seconds on any CPU.

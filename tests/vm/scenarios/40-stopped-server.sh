@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A hard mount whose server stops for 12 s: the oldest waiter's age shows it; nothing is lost or doubled afterwards. Then a
 # call that is made when connections are refused already: it waits in `delay` until it tries again.
 nfs_server_start

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A v4.2 server behind a network that loses everything for 12 s: as with a stopped one. Then one whose calls hang since before
 # an agent came: sysfs shows how many, and sessions that begin then say that it hangs. And one that falls silent before the first call that an agent could see.
 nfs_server_start

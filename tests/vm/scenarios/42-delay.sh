@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A v3 write to a file that a v4.2 client holds by a delegation is delayed by the server: that is `delay`, also for
 # the verdict of a session.
 nfs_server_start

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Thousands of calls hang, as those of any user's writes do when a server is gone: the source tracepoints, which asks the
 # kernel whether such calls have ended unnoticed, takes hardly more CPU time for it.
 modprobe nfs

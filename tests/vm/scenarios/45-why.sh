@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What `why` and `faults` say afterwards: a storm of a fault, a server that stops for 25 s, an agent that is killed, and one
 # that is stopped.
 set_value /proc/sys/kernel/printk_devkmsg on

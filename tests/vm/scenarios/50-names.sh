@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Servers with unusual names, over IPv6, and with one address in two network namespaces, stay apart and readable. What
 # servers, mount points, processes and cgroups are called reaches no terminal and no file as it is.
 nfs_server_start

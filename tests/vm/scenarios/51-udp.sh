@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # NFS over UDP, where the kernel has it. (None of Debian's has: they are built with CONFIG_NFS_DISABLE_UDP_SUPPORT.)
 nfs_server_start
 echo 'udp 2049' >/proc/fs/nfsd/portlist 2>/dev/null || true

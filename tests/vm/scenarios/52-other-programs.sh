@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Mounting, locks and ACLs over NFSv3, and the server's callbacks, are calls of other programs than NFS: not counted.
 # The kernel's own tracepoint shows that there were such calls, and how many of NFS.
 tracing=/sys/kernel/tracing/instances/programs

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # More transports than the tables hold: 64 addresses of 20 servers with 16 transports each have figures of their own; with
 # 104 addresses, all calls are still counted, those of the rest under "other", and a call costs the same there.
 modprobe nfs

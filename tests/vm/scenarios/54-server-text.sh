@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # The text by which an NFSv4.1 server describes itself stands in mountstats as it is, with newlines. One that looks like the
 # begin of another server's mount changes neither that server's figures nor whether its mount hangs.
 nfs_server_start

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Tasks killed in every phase, soft mounts that time out: no entry stays in the table of waiters, counts still agree.
 # A round for each reason to wait; as many as it takes for the calls that a soak test wants.
 calls=$(cat /job/soak_calls)

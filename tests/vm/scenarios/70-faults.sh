@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Xid lines that a process writes count if that is allowed, each once, also in a storm. Otherwise they count as forged.
 set_value /proc/sys/kernel/printk_devkmsg on
 agent_start --hooks gpu --accept-user-kmsg --events events.json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Every line of tests/data/xid_lines.tsv, through /dev/kmsg and from a driver: each fault with address, number, pid and
 # process as expected, no other.
 need_drivers

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Faults from before the start count, with their own times. Killed in the middle of a storm and started again, the agent
 # has counted once each line that the log still holds, and reports how many records it has lost. Two processes of one job
 # are one incident, a job of its own is another.

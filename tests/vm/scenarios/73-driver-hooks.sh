@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Drivers with a tracepoint, with the report function alone and with text alone give the same events. What both paths
 # report is one fault. The driver is unloaded, and another build of it loaded, while the agent runs.
 need_drivers

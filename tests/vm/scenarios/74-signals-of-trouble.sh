@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What comes with GPU failures is counted by kind: a process killed when memory is short, a task that hangs, a link that
 # goes down, an NFS server that does not answer and then does. After fault-history, which leaves no faults in the log.
 need_drivers

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Injected errors of hardware: of a PCIe device, of the port that it is behind, and corrected ones of CPUs. Each counts
 # once, by its tracepoint; for an agent that comes later, by what the kernel has printed. Before and after them the driver
 # reports Xids of that device, and one of another. At last the device is a GPU's: one of two is missing, and its link corrects

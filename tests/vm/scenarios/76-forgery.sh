@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Text that users have the kernel print is no fault and no recovery: mount options, names of cgroups, files and
 # processes, floods, lines by root through /dev/kmsg, and a module of another name. The driver's own lines all count.
 need_drivers

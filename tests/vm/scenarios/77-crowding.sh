@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A flood of faults of made-up devices and codes hides no real fault: number, severity and action stay, the verdict is
 # critical, also after a restart; and only what holds for all that have folded clears it. What the hooks' buffers lose while
 # nobody reads them is counted.

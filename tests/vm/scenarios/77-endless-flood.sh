@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Users who print faster than the agent reads, without end, neither delay a fault, nor the metrics file, nor the agent's end.
 need_drivers
 driver_load tracepoint

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # More ways to have text of one's own printed, beside those of forgery: prefixes of the packet filter, names of anonymous
 # files, paths of overlays, audit records, a text that the driver quotes; and uevents that others than the kernel send.
 # The driver's own lines count in floods, and while the kernel traces its printing functions.

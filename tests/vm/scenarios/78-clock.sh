@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # The clock is put back and forward by hours, while the agent runs and while it does not: times of faults move along,
 # recoveries stay later than what they clear, a file from the future is no verdict, and an acknowledgement does not hide.
 need_drivers

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What is missing when the agent starts is attached later: tracefs once it is mounted, /dev/kmsg once it can be opened, at
 # once when the driver is loaded. It is logged once. A number of a process that another has got since names no pod. Agents
 # that start together do not remove each other's trace instances.

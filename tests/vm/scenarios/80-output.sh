@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Output directory missing, read-only, full: one message each, the agent keeps running, the old file stays whole, writing resumes.
 mkdir -p /mnt/t
 defer unmount /mnt/t

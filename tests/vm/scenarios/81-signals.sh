@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # SIGHUP writes now; --duration ends it; SIGKILL leaves a file that the next agent replaces; nothing stays loaded, nor by a session
 # whose reader has ended.
 agent_start

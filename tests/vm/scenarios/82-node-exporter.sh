@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A real node_exporter serves the file's metrics over HTTP, and logs no error.
 nfs_server_start
 mkdir -p textfile

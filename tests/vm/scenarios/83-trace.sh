@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # `xidscope trace` prints a line per second and names the limit; with a fault and a server that stops in its session, its
 # lines, JSON, page and recording have both, and a replay of the recording gives the same again.
 nfs_server_start

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # A scenario that fails midway leaves no limit, namespace, qdisc, mount or server behind for the next.
 modprobe -a nfs nfsd
 show_state() {

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # Metrics, state and events, each and all, on a file system that stops answering: an NFS server that is gone, and a frozen
 # disk, on which a process cannot even be killed. Faults are still read and logged, SIGTERM ends the agent within a second,
 # another can start at once, and all heals; also if the agent starts meanwhile.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # The check asks for mounts whose server then stops for a minute, again and again, and at last answers.
 mkdir -p /etc/xidscope
 nfs_server_start

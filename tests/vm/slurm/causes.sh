@@ -6,7 +6,6 @@
 set -Eeuo pipefail
 cd /job
 nodes=1
-# shellcheck source=tests/vm/slurm/slurm-lib.sh
 . ./slurm-lib.sh
 events=/job/out/xidscope.events
 slurm_configure

@@ -7,7 +7,6 @@
 set -Eeuo pipefail
 cd /job
 nodes=2
-# shellcheck source=tests/vm/slurm/slurm-lib.sh
 . ./slurm-lib.sh
 slurm_configure
 slurm_conf HealthCheckInterval=30

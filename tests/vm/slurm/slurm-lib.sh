@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What the guests with Slurm share: its daemons on one host, jobs, and the states of nodes. The guest's script defines
 # begins(), which is said of a job's first line, and sets nodes, their number.
 # shellcheck source=tests/vm/deploy-lib.sh

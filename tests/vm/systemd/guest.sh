@@ -4,7 +4,6 @@
 # capability is for by leaving it out; and that systemd knows when it is ready, what it does, and when it is stuck.
 set -Eeuo pipefail
 cd /job
-# shellcheck source=tests/vm/systemd/systemd-lib.sh
 . ./systemd-lib.sh
 
 [[ $(</proc/1/comm) == systemd && $(</proc/sys/kernel/dmesg_restrict) == 1 ]]

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # What jobs share that run the systemd unit, with systemd as process 1: the unit's settings, and what is known of the agent.
 # shellcheck source=tests/vm/deploy-lib.sh
 . ./deploy-lib.sh

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # NFS over RDMA: counts as over TCP; 4 slots show as `slot`, a server that grants few credits as `send`, the 250 ms by
 # which some kernels delay the first call that finds no slot as `delay`.
 # The card is soft-RoCE on one end of a veth pair, and the mount is of the guest itself.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # NFS over TLS: counts as over TCP, on a transport of its own name. tlshd does the handshake for both ends.
 if ! modprobe -q tls || ! grep -q ' tls_client_hello_x509$' /proc/kallsyms; then
 	echo 'this kernel has no TLS handshake (CONFIG_TLS, CONFIG_NET_HANDSHAKE: Linux 6.5)' >skip

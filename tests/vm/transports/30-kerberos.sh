@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # NFS with Kerberos: a call that waits for rpc.gssd, which is stopped for some seconds, spends that time in `setup`, and the
 # verdict is `credentials`. PARAMETERS="stopped=5 version=3 flavour=krb5p" of check.sh change these.
 : "${stopped:=2}" "${version:=4.2}" "${flavour:=krb5}"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck shell=bash
 # pNFS: what is read from and written to a data server is that server's; the metadata server has the rest.
 # knfsd has no layout for data servers in Debian's kernels: a proxy in front of it reports one.
 nfs_server_start
