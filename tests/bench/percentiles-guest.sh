@@ -3,7 +3,6 @@
 # The guest's side of tests/bench/percentiles.sh (it becomes the job's run.sh): fio reads and writes blocks of many sizes, one
 # at a time, and logs each of them; a session watches. Leaves out/NAME.json and fio's log out/NAME_lat.1.log.
 set -euo pipefail
-# shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
 cd /job
 mkdir -p out

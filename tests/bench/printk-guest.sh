@@ -4,7 +4,6 @@
 set -euo pipefail
 cd /job
 mkdir -p out
-# shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
 # shellcheck source=tests/vm/agent-lib.sh
 . /job/agent-lib.sh

@@ -4,7 +4,6 @@
 # disturb the whole machine: a clock that is set, a CPU that goes, a flood of the kernel log, a full table of servers.
 set -u
 cd /job || exit
-# shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
 mkdir -p out
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing

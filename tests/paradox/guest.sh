@@ -5,7 +5,6 @@
 # wait for slots, the same load with more slots and with more connections. The file "version" has 3 or 4.2,
 # over TCP, or rdma: NFSv3 over soft-RoCE.
 set -euo pipefail
-# shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
 # shellcheck source=tests/vm/agent-lib.sh
 . /job/agent-lib.sh

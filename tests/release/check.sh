@@ -6,7 +6,6 @@ set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$here/../..")
 version=$1
-# shellcheck source=tests/vm/lib.sh
 . "$here/../vm/lib.sh"
 ((!EUID)) || die "chroots need root"
 cd "$root"

@@ -9,7 +9,6 @@ here=$(realpath "$(dirname "$0")")
 release=$(realpath "$1") version=$2
 # shellcheck disable=SC2034 # for need
 deps='deps-release'
-# shellcheck source=tests/vm/lib.sh
 . "$here/../vm/lib.sh"
 need mmdebstrap autopkgtest piuparts dpkg-source
 arch=$(dpkg --print-architecture)

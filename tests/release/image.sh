@@ -6,7 +6,6 @@
 set -euo pipefail
 deps='deps-release'
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tests/vm/lib.sh
 . "$here/../vm/lib.sh"
 (($# == 2)) || die "usage: image.sh RELEASE VERSION"
 release=$(realpath "$1") version=$2

@@ -6,7 +6,6 @@
 # before it, and a copy is kept each minute. verdict.py compares what is left here.
 set -u
 cd /job || exit
-# shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
 seconds=0 limit=0 calls=0 mounts=0 threads=''
 # shellcheck source=/dev/null # which sets these

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # For prepare.sh JOBDIR of jobs that upgrade under load: from and to $older, these sources built as another version, which
 # `make check-packages` leaves in build/older.
-# shellcheck source=tests/vm/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 root=$(realpath "$vm/../..")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What jobs share that run bundles of container/bundle.py: an agent in a container, as the DaemonSet has it. A bundle's name is
 # in $name.
-# shellcheck source=tests/vm/deploy-lib.sh
 . ./deploy-lib.sh
 
 crun() { command crun --cgroup-manager=cgroupfs "$@"; }

@@ -4,7 +4,6 @@
 # the commands of docs/DEPLOY.md: prepare.sh JOBDIR. Needs what `make deb` leaves.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tests/vm/upgrade-job.sh
 . "$here/../upgrade-job.sh"
 deb=$(compgen -G "$root/build/deb/xidscope_*_amd64.deb") || die "no package in build/deb: run 'make deb'"
 mkdir -p "$job/root"

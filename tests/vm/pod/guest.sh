@@ -5,9 +5,7 @@
 # always a fresh file.
 set -Eeuo pipefail
 cd /job
-# shellcheck source=tests/vm/container/container-lib.sh
 . ./container-lib.sh
-# shellcheck source=tests/vm/upgrade-lib.sh
 . ./upgrade-lib.sh
 
 stop_it() {

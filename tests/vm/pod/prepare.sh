@@ -3,7 +3,6 @@
 # Makes a job that upgrades and rolls back the DaemonSet's agent in a guest: prepare.sh JOBDIR
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tests/vm/upgrade-job.sh
 . "$here/../upgrade-job.sh"
 "$here/../container/prepare.sh" "$job"
 kubectl=$("$here/../tool.sh" kubernetes-client usr/bin/kubectl)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What the guests with Slurm share: its daemons on one host, jobs, and the states of nodes. The guest's script defines
 # begins(), which is said of a job's first line, and sets nodes, their number.
-# shellcheck source=tests/vm/deploy-lib.sh
 . ./deploy-lib.sh
 # shellcheck disable=SC2034 # that uses it
 name=slurm

@@ -5,9 +5,7 @@
 # lost or doubled, no counter of faults falls, the file is never missing for an interval, and nothing is left.
 set -Eeuo pipefail
 cd /job
-# shellcheck source=tests/vm/systemd/systemd-lib.sh
 . ./systemd-lib.sh
-# shellcheck source=tests/vm/upgrade-lib.sh
 . ./upgrade-lib.sh
 type -P nfsdcld >/dev/null || nfsdcld() { :; } # Debian 11 has none
 

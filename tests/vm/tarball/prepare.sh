@@ -4,7 +4,6 @@
 # commands of docs/DEPLOY.md: prepare.sh JOBDIR
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tests/vm/upgrade-job.sh
 . "$here/../upgrade-job.sh"
 mkdir -p "$job/root"
 cp "$here/../systemd/systemd-lib.sh" "$root"/tests/vm/{deploy,upgrade}-lib.sh "$job/"
