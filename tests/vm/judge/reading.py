@@ -66,28 +66,22 @@ PER_OP_FIELDS = ("ops", "ntrans", "timeouts", "sent", "received", "queue_ms",
                  "rtt_ms", "execute_ms", "errors")
 
 
-def mountstats(path):
-    """The per-op statistics of the only NFS mount in the file."""
+def mountstats(path, single=True):
+    """The per-op statistics of the only NFS mount in the file, or the sums of all mounts."""
     ops = {}
     for line in Path(path).read_text(errors="surrogateescape").split("\n"):
         match = PER_OP.match(line)
         if match:
-            need(match[1] not in ops, path, "shows more than one mount")
-            ops[match[1]] = dict(zip(PER_OP_FIELDS, map(int, match[2].split())))
-    need(ops, path, "shows no mount")
+            need(not single or match[1] not in ops, path, "shows more than one mount")
+            into = ops.setdefault(match[1], dict.fromkeys(PER_OP_FIELDS, 0))
+            for field, value in zip(PER_OP_FIELDS, map(int, match[2].split())):
+                into[field] += value
+    need(ops or not single, path, "shows no mount")
     return ops
 
 
 def mountstats_all(path):
-    """The same, summed over all mounts."""
-    ops = {}
-    for line in Path(path).read_text(errors="surrogateescape").split("\n"):
-        match = PER_OP.match(line)
-        if match:
-            into = ops.setdefault(match[1], dict.fromkeys(PER_OP_FIELDS, 0))
-            for field, value in zip(PER_OP_FIELDS, map(int, match[2].split())):
-                into[field] += value
-    return ops
+    return mountstats(path, single=False)
 
 
 def events(path, skip=0):

@@ -63,16 +63,6 @@ def a_refused_hook_of_little_weight_is_left_out(folder):
 
 
 @judgement
-def without_calls_and_events_source_mountstats_is_left(folder):
-    refused(folder / "bytes-event", "mountstats", NO_BYTES, NO_EXECUTE)
-
-
-@judgement
-def without_waits_source_tracepoints_is_better_than_btf(folder):
-    refused(folder / "waits", "tracepoints", NO_BTF)
-
-
-@judgement
 def without_waits_source_btf_is_better_than_mountstats(folder):
     after = refused(folder / "waits-tracefs", "btf", NO_SLEEP, NO_WAKEUP, NO_DISCONNECTS)
     need(after.get("hook_attached", hook="rpc_stats_latency") == 1, "calls are not recorded")
@@ -92,25 +82,29 @@ def a_refused_event_of_little_weight_is_left_out(folder):
 
 
 @judgement
-def without_the_ends_of_transports_source_tracepoints_is_used(folder):
-    refused(folder / "destroy", "tracepoints", NO_DISCONNECTS, passed_by_the_verifier("cannot use source btf"))
-
-
-@judgement
-def without_new_clients_source_mountstats_is_left(folder):
-    refused(folder / "event-clients", "mountstats", NO_BYTES, passed_by_the_verifier(NO_TRACEPOINTS))
-
-
-@judgement
 def without_wakeups_source_tracepoints_has_no_waits(folder):
     after = refused(folder / "event-waits", "tracepoints", refused_event("rpc_task_wakeup"), NO_PAIR)
     need(not after.each("rpc_saturated_seconds_total"), "saturation is reported")
     need("slot" not in after.values("rpc_queue_depth_count", "queue"), "depths are reported")
 
 
-@judgement
-def without_calls_in_source_tracepoints_source_mountstats_is_left(folder):
-    refused(folder / "event-calls", "mountstats", NO_BYTES, passed_by_the_verifier(NO_TRACEPOINTS))
+def falls_back(title, name, source, *expected):
+    @judgement
+    def check(folder):
+        refused(folder / name, source, *expected)
+    check.__name__ = title
+
+
+falls_back("without calls and events source mountstats is left", "bytes-event", "mountstats",
+           NO_BYTES, NO_EXECUTE)
+falls_back("without waits source tracepoints is better than btf", "waits", "tracepoints",
+           NO_BTF)
+falls_back("without the ends of transports source tracepoints is used", "destroy", "tracepoints",
+           NO_DISCONNECTS, passed_by_the_verifier("cannot use source btf"))
+falls_back("without new clients source mountstats is left", "event-clients", "mountstats",
+           NO_BYTES, passed_by_the_verifier(NO_TRACEPOINTS))
+falls_back("without calls in source tracepoints source mountstats is left", "event-calls", "mountstats",
+           NO_BYTES, passed_by_the_verifier(NO_TRACEPOINTS))
 
 
 @judgement
