@@ -51,6 +51,13 @@ static uint64_t next_block(uint64_t *state)
 	return *state % BLOCKS;
 }
 
+static void submit(aio_context_t context, struct iocb *one, uint64_t *state)
+{
+	one->aio_offset = (int64_t)(next_block(state) * BLOCK);
+	if (syscall(SYS_io_submit, context, 1L, &one) != 1)
+		fail("io_submit");
+}
+
 /* Returns how long it took. */
 static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count, uint64_t state)
 {
@@ -73,29 +80,20 @@ static uint64_t read_blocks(int fd, unsigned int depth, unsigned int count, uint
 		requests[i].aio_data = i;
 	}
 	begin = now();
-	for (unsigned int i = 0; i < depth && begun < count; i++, begun++) {
-		struct iocb *one = &requests[i];
-
-		one->aio_offset = (int64_t)(next_block(&state) * BLOCK);
-		if (syscall(SYS_io_submit, context, 1L, &one) != 1)
-			fail("io_submit");
-	}
+	for (unsigned int i = 0; i < depth && begun < count; i++, begun++)
+		submit(context, &requests[i], &state);
 	while (ended < count) {
 		long got = syscall(SYS_io_getevents, context, 1L, (long)depth, events, NULL);
 
 		if (got < 1)
 			fail("io_getevents");
 		for (long i = 0; i < got; i++, ended++) {
-			struct iocb *one = &requests[events[i].data];
-
 			if (events[i].res != BLOCK)
 				fail("short read");
 			if (begun == count)
 				continue;
 			begun++;
-			one->aio_offset = (int64_t)(next_block(&state) * BLOCK);
-			if (syscall(SYS_io_submit, context, 1L, &one) != 1)
-				fail("io_submit");
+			submit(context, &requests[events[i].data], &state);
 		}
 	}
 	begin = now() - begin;

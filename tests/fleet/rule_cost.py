@@ -41,11 +41,6 @@ class Targets(programs.Targets):
                                        if of == job and there[first + step]).encode() for step in range(steps)]
 
 
-def figures(url):
-    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in
-            programs.fetch(f"{url}/metrics").splitlines() if not line.startswith("#")}
-
-
 def measure(prometheus, folder, targets, nodes, rules):
     folder.mkdir()
     for name in RULES if rules else ():
@@ -64,9 +59,9 @@ def measure(prometheus, folder, targets, nodes, rules):
                           f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"],
                          f"{url}/-/ready", folder / "log"):
         time.sleep(INTERVAL * SCRAPES)
-        before = figures(url)
+        before = programs.figures(url)
         time.sleep(INTERVAL * SCRAPES)
-        after = figures(url)
+        after = programs.figures(url)
     return {"cpu": (after["process_cpu_seconds_total"] - before["process_cpu_seconds_total"]) / SCRAPES,
             "series": after["prometheus_tsdb_head_series"], "memory": after["process_resident_memory_bytes"],
             "time": sum(v for k, v in after.items() if k.startswith("prometheus_rule_group_last_duration_seconds")),

@@ -56,12 +56,6 @@ class Handler(programs.Handler):
         self.answer(self.server.text(), "application/openmetrics-text; version=1.0.0; charset=utf-8")
 
 
-def figures(url):
-    """Prometheus' own metrics."""
-    lines = programs.fetch(f"{url}/metrics", timeout=60).splitlines()
-    return {match[1]: float(match[2]) for match in map(SAMPLE.match, lines) if match and not match[0].startswith("#")}
-
-
 def appended(metrics):
     """Later versions have it by type of sample."""
     return sum(value for name, value in metrics.items()
@@ -84,11 +78,11 @@ def measure(prometheus, work, targets, nodes):
     with programs.server([prometheus, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
                           f"--web.listen-address=127.0.0.1:{port}"], f"{url}/-/ready", folder / "log", 120):
         time.sleep(INTERVAL * SCRAPES)
-        before = figures(url)
+        before = programs.figures(url)
         time.sleep(INTERVAL * SCRAPES)
-        after = figures(url)
+        after = programs.figures(url)
         programs.fetch(f"{url}/debug/pprof/heap", timeout=60, gc=1, debug=1)  # collects garbage
-        heap = figures(url)["go_memstats_heap_alloc_bytes"]
+        heap = programs.figures(url)["go_memstats_heap_alloc_bytes"]
         last = json.loads(programs.fetch(f"{url}/api/v1/query", timeout=60, query="sum(scrape_samples_scraped)"))
     ingested = appended(after) - appended(before)
     scraped = float(last["data"]["result"][0]["value"][1])

@@ -78,18 +78,6 @@ sort "$out/results" | awk -F '\t' -v OFS='\t' '
 		}
 	}' >"$out/table"
 if type -P column >/dev/null; then column -t -s $'\t' "$out/table"; else cat "$out/table"; fi
-# The same in short: a row for each caller.
-sort "$out/results" | awk -F '\t' -v OFS='\t' '
-	{
-		cases[$1]++
-		times[$1] += $5
-		if ($6 != "ok") failed[$1]++
-		if (!(($1, $2) in seen)) calls[$1] = calls[$1] " " $2
-		seen[$1, $2] = 1
-	}
-	END { for (who in cases) print who, cases[who] " cases", times[who] " calls failed", failed[who] + 0 " wrong", calls[who] }' |
-	sort >"$out/summary"
-cat "$out/summary"
 failed=$(awk -F '\t' '$6 != "ok"' "$out/results" | wc -l)
 echo "$(wc -l <"$out/results") cases, $failed failed; files in $out"
 ((!failed))

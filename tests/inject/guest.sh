@@ -46,7 +46,7 @@ if [[ -s servers ]]; then
 fi
 if [[ -s patterns ]]; then
 	PATTERNS=$(<patterns) ONLY=$(<only) WHO=$(<callers) OUT=/tmp/faults ./faults.sh /job/inject /job/xidscope || status=1
-	cp /tmp/faults/{calls,results,table,summary} out/
+	cp /tmp/faults/{calls,results,table} out/
 	mkdir out/files
 	cp /tmp/faults/*.prom out/files/
 fi
