@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What the measurements share that run in a guest: folders, the guest, and their tables.
+# The measurements in guests share this: folders, a guest, and tables.
 here=$(dirname "$(realpath "$0")")
 top=$here/../..
 results=$top/build/bench
 job=$(mktemp -d "${TMPDIR:-/tmp}/xidscope-bench.XXXXXX")
 trap 'rm -rf "$job"' EXIT
 
-# in_guest KERNEL NAME [OPTION...]: runs the job where the clock counts instructions; what it leaves comes to $results/NAME.
+# in_guest KERNEL NAME [OPTION...]: runs the job with a clock that counts instructions; its results go to $results/NAME.
 in_guest() {
 	mkdir -p "$results"
 	rm -rf "${results:?}/$2"

@@ -23,7 +23,7 @@ expect() {
 	[[ $(<err) == $err ]] || fail "'$*' prints the error '$(<err)', not '$err'"
 }
 
-# within TENTHS COMMAND...: waits until it succeeds, so many tenths of a second at most.
+# within TENTHS COMMAND...: repeats the command until it succeeds; fails after so many tenths of a second.
 within() {
 	local i
 	for ((i = 0; i < $1; i++)); do

@@ -64,10 +64,8 @@ const char *agent_unwritten(struct agent *a);
  * written, in the agent's log. */
 long agent_events(const struct agent *a);
 
-/*
- * The open files of an agent and of its processes. In a slow guest some file is being written most of the time, so each
- * kind is counted by itself: none has to be idle when another is.
- */
+/* The open files of an agent and of its processes. A slow guest writes some file most of the time: each kind is counted by
+ * itself, and may be idle at another moment. */
 struct descriptors {
 	long of[DESCRIPTOR_KINDS];
 };

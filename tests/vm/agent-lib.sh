@@ -41,7 +41,8 @@ other_version() {
 	[[ -e $1 && $(version "$1") != "$2" ]]
 }
 
-# trace_begin NAME [OPTION...]: a session on RPC, once it is attached. trace_end: ends it. Leaves NAME.txt and NAME.json.
+# trace_begin NAME [OPTION...]: starts a session on RPC, and returns when it is attached. trace_end ends it. The session
+# writes NAME.txt and NAME.json.
 trace_begin() {
 	/job/xidscope trace --hooks rpc --json "$1.json" "${@:2}" >"$1.txt" 2>"$1.log" &
 	tracer=$!
@@ -52,8 +53,8 @@ trace_end() {
 	wait "$tracer"
 }
 
-# check_faults NAME [OPTION...]: what the agent has counted so far, and what `check` says of it: NAME.prom, NAME.check and
-# NAME.status.
+# check_faults NAME [OPTION...]: writes the agent's counts to NAME.prom, and the output and exit status of `check` on them to
+# NAME.check and NAME.status.
 check_faults() {
 	local status=0
 	sleep 3
@@ -112,9 +113,9 @@ in_folder() {
 	cd "$back" || return
 }
 
-# saturate NAME SUBNET VERSION LIMIT FEW MANY DEPTH: reads on a mount at /mnt/NAME whose server is 5 ms away, so that no emulated
-# CPU is too slow for fio to keep the queue filled: 32 at once with FEW slots, DEPTH at once with MANY. LIMIT sets the slots.
-# Leaves SLOTS.json and points SLOTS-before and SLOTS-after.
+# saturate NAME SUBNET VERSION LIMIT FEW MANY DEPTH: reads from the mount /mnt/NAME, 32 requests at once with FEW slots, DEPTH
+# with MANY; the command LIMIT sets the slots. The server is 5 ms away: on any emulated CPU fio keeps the queue filled. Leaves
+# SLOTS.json and points SLOTS-before and SLOTS-after.
 saturate() {
 	local server slots
 	server=$(netns_client "$1" "$2")
@@ -131,8 +132,8 @@ saturate() {
 	done
 }
 
-# outage STOP START: v3 or v4.2, at /mnt/outage, under load, whose server cannot be reached for 12 s: points `before` and
-# `after`, and each second's file.
+# outage STOP START: runs STOP under load on the mount at /mnt/outage, and START 12 s later. Leaves points `before` and
+# `after`, and stopped-N.prom of each second in between.
 outage() {
 	local i loader
 	compare_point before
@@ -263,7 +264,7 @@ driver_watched() {
 }
 xid() { echo "NVRM: Xid (PCI:0000:$1:00): 79, pid=7, name=x, GPU has fallen off the bus."; }
 
-# out_of_memory GROUP COMMAND...: runs it in a control group of that name, which has 20 MB.
+# out_of_memory GROUP COMMAND...: runs the command in a control group of that name, with a limit of 20 MB.
 out_of_memory() {
 	local group=/sys/fs/cgroup/$1
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
