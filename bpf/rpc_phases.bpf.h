@@ -39,6 +39,20 @@ struct {
 	__type(value, struct rpc_error_count);
 } errors SEC(".maps");
 
+/* Numbers of servers and series that are free: in the source btf those that two CPUs took at once, of which one was too
+ * late; in the source tracepoints all, as a counter would need an atomic add that returns the value. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_SERVERS);
+	__type(value, __u32);
+} free_servers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_MAX_SERIES);
+	__type(value, __u32);
+} free_series SEC(".maps");
+
 static __always_inline void add(__u64 *counter, __u64 n)
 {
 	__sync_fetch_and_add(counter, n);

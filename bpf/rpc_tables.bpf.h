@@ -41,19 +41,6 @@ __u32 rpc_server_count = 0;
 __u32 rpc_transport_count = 0;
 __u32 rpc_series_count = 1; /* 0 is "other" */
 
-/* Numbers that are free again: two CPUs met the same server or op at once, and one was too late. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_SERVERS);
-	__type(value, __u32);
-} free_servers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_SERIES);
-	__type(value, __u32);
-} free_series SEC(".maps");
-
 /* Entries of `xprts`. */
 __u32 rpc_xprt_count = 0;
 

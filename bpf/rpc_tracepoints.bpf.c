@@ -19,20 +19,6 @@ const volatile struct rpc_event_fields fields = {};
 
 /* ---- tables ---- */
 
-/* Numbers that are free. A counter would need an atomic add that returns the value, which
- * kernels before 5.12 do not have. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_SERVERS);
-	__type(value, __u32);
-} free_servers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, RPC_MAX_SERIES);
-	__type(value, __u32);
-} free_series SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
