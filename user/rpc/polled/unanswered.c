@@ -13,52 +13,66 @@ struct unanswered_server {
 	/* The first snapshot since then with calls in flight of which the source knows none; CLOCK_MONOTONIC, 0: none. */
 	uint64_t seen_ns;
 	bool sure; /* another snapshot has shown the same */
+	/* In the snapshot that is looked at: */
+	bool has_transport, known; /* the source has seen a call in flight begin */
+	uint64_t calls_now, in_flight;
 };
 
-static struct unanswered_server *get(struct unanswered *u, const char *server)
+/* Entries of a server mostly follow each other: *@server, if not NULL, is the last one that was found. */
+static bool find(const struct unanswered *u, const char *label, struct unanswered_server **server)
 {
 	struct unanswered_server *known = u->servers, *end = u->servers + u->count;
 
-	while (known < end && strcmp(known->server, server) != 0)
+	if (*server && !strcmp((*server)->server, label))
+		return true;
+	while (known < end && strcmp(known->server, label) != 0)
 		known++;
-	if (known < end)
-		return known;
-	known = ARRAY_APPEND(u->servers, u->count);
-	if (known)
-		memcpy(known->server, server, sizeof(known->server));
-	return known;
+	*server = known < end ? known : NULL;
+	return *server;
 }
 
-static uint64_t calls_of(const struct calls *c, const char *server)
+static int add_up(struct unanswered *u, const struct calls *c)
 {
-	uint64_t calls = 0;
+	struct unanswered_server *v = NULL;
 
+	for (size_t i = 0; i < u->count; i++) {
+		u->servers[i].has_transport = u->servers[i].known = false;
+		u->servers[i].calls_now = u->servers[i].in_flight = 0;
+	}
+	for (const struct rpc_transport_state *t = c->transports;
+	     t < c->transports + c->transport_count; t++) {
+		if (!find(u, t->server, &v)) {
+			v = ARRAY_APPEND(u->servers, u->count);
+			if (!v)
+				return -ENOMEM;
+			memcpy(v->server, t->server, sizeof(v->server));
+		}
+		v->has_transport = true;
+		v->in_flight += t->slots_in_flight;
+	}
 	for (size_t i = 0; i < c->op_count; i++)
-		if (!strcmp(c->ops[i].server, server))
-			calls += time_histogram_count(&c->ops[i].total);
-	return calls;
-}
-
-static uint64_t in_flight_of(const struct calls *c, const char *server)
-{
-	uint64_t in_flight = 0;
-
-	for (size_t i = 0; i < c->transport_count; i++)
-		if (!strcmp(c->transports[i].server, server))
-			in_flight += c->transports[i].slots_in_flight;
-	return in_flight;
-}
-
-/* Whether the source has seen a call in flight begin. */
-static bool knows_oldest(const struct calls *c, const char *server)
-{
+		if (find(u, c->ops[i].server, &v))
+			v->calls_now += time_histogram_count(&c->ops[i].total);
 	for (size_t i = 0; i < c->server_count; i++)
-		if (!strcmp(c->servers[i].server, server))
-			return c->servers[i].oldest_ns[RPC_QUEUE_PENDING];
-	return false;
+		if (find(u, c->servers[i].server, &v))
+			v->known = c->servers[i].oldest_ns[RPC_QUEUE_PENDING];
+	return 0;
 }
 
-/* Gives the transports with calls in flight that age, and the server of @server. */
+static void look(struct unanswered_server *v, uint64_t time_ns)
+{
+	if (v->calls != v->calls_now || !v->in_flight || (v->known && !v->sure)) {
+		v->seen_ns = 0;
+		v->sure = false;
+	} else if (!v->seen_ns) {
+		v->seen_ns = time_ns;
+	} else if (v->seen_ns < time_ns) {
+		v->sure = true;
+	}
+	v->calls = v->calls_now;
+}
+
+/* Gives the transports with calls in flight that age, and their server. */
 static int set_age(struct calls *c, const char *server, uint64_t ns)
 {
 	struct rpc_server_state *s = snapshot_server(c, server);
@@ -76,38 +90,21 @@ static int set_age(struct calls *c, const char *server, uint64_t ns)
 	return 0;
 }
 
-static void look(struct unanswered_server *v, const struct snapshot *s)
-{
-	uint64_t calls = calls_of(&s->calls, v->server);
-	bool known = knows_oldest(&s->calls, v->server);
-
-	if (v->calls != calls || !in_flight_of(&s->calls, v->server) || (known && !v->sure)) {
-		v->seen_ns = 0;
-		v->sure = false;
-	} else if (!v->seen_ns) {
-		v->seen_ns = s->time_ns;
-	} else if (v->seen_ns < s->time_ns) {
-		v->sure = true;
-	}
-	v->calls = calls;
-}
-
 int unanswered_add(struct unanswered *u, struct snapshot *s)
 {
-	struct calls *c = &s->calls;
-	int err = 0;
+	int err;
 
-	if (!snapshot_knows(c, RPC_FACT_OLDEST + RPC_QUEUE_PENDING))
+	if (!snapshot_knows(&s->calls, RPC_FACT_OLDEST + RPC_QUEUE_PENDING))
 		return 0;
-	for (size_t i = 0; i < c->transport_count && !err; i++) {
-		const char *server = c->transports[i].server;
-		struct unanswered_server *v = get(u, server);
+	err = add_up(u, &s->calls);
+	for (size_t i = 0; i < u->count && !err; i++) {
+		struct unanswered_server *v = &u->servers[i];
 
-		if (!v)
-			return -ENOMEM;
-		look(v, s);
+		if (!v->has_transport)
+			continue;
+		look(v, s->time_ns);
 		if (v->sure)
-			err = set_age(c, server,
+			err = set_age(&s->calls, v->server,
 				      s->time_ns - (v->calls ? v->seen_ns : u->attached_ns));
 	}
 	return err;
