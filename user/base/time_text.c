@@ -39,6 +39,16 @@ void time_to_milliseconds(char *text, size_t size, double seconds)
 		memcpy(text + len - 1, part, strlen(part) + 1);
 }
 
+const char *time_clock(char *text, double seconds)
+{
+	time_t whole = (time_t)seconds;
+	struct tm local;
+
+	localtime_r(&whole, &local);
+	strftime(text, TIME_CLOCK_SIZE, "%H:%M:%S", &local);
+	return text;
+}
+
 /* Reads digits, and perhaps a point and more digits, to the end of the text. */
 static bool read_decimal(const char *text, double *value)
 {

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/time_text.h"
 #include "limits/judgement.h"
 
 const char *const bound_names[BOUNDS] = {
@@ -345,16 +345,10 @@ static void judge_calls(struct judgement *j)
 /* Of a stall that ended: when it was, and what ended it. */
 static void say_stall(struct verdict *to, const struct server_sums *v)
 {
-	char clock[2][16];
-	struct tm local;
+	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE];
 
-	for (int i = 0; i < 2; i++) {
-		time_t wall = (time_t)(i ? v->stall.end : v->stall.begin);
-
-		localtime_r(&wall, &local);
-		strftime(clock[i], sizeof(clock[i]), "%H:%M:%S", &local);
-	}
-	say(to, "No call was answered from %s to %s (%.0f s)%s. ", clock[0], clock[1],
+	say(to, "No call was answered from %s to %s (%.0f s)%s. ",
+	    time_clock(begin, v->stall.begin), time_clock(end, v->stall.end),
 	    v->stall.end - v->stall.begin,
 	    v->stall.reconnected ? ", until the client had connected anew" : "");
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/safe_text.h"
+#include "base/time_text.h"
 
 #define WIDTH 80
 #define INDENT 9 /* of lines that belong to the interval above: as long as the time */
@@ -333,15 +334,12 @@ static void note_connections(struct live *v, const struct session *t)
 
 void live_interval(struct live *v, const struct session *t)
 {
-	time_t wall = (time_t)t->last.wall;
-	char clock[16];
-	struct tm local;
+	char clock[TIME_CLOCK_SIZE];
 
 	ask_size(v);
 	if (!v->lines || (v->height > 2 && v->lines + t->latest.count > v->height - 1))
 		write_head(v);
-	localtime_r(&wall, &local);
-	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+	time_clock(clock, t->last.wall);
 	if (!t->latest.count) {
 		fprintf(v->out, "%s no NFS server%s\n", clock,
 			t->last.calls.server_count || t->last.calls.op_count ? " matches" : "");

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/safe_text.h"
+#include "base/time_text.h"
 
 #define BAR 50 /* characters of the longest bar */
 #define BAR_BUCKETS 2 /* of an octave's four in one line */
@@ -160,21 +161,11 @@ void report_histograms(FILE *out, const struct session *t)
 
 /* ---- the others ---- */
 
-static const char *clock_text(char *text, size_t size, double seconds)
-{
-	time_t whole = (time_t)seconds;
-	struct tm local;
-
-	localtime_r(&whole, &local);
-	strftime(text, size, "%H:%M:%S", &local);
-	return text;
-}
-
 void report_episodes(FILE *out, const struct session *t)
 {
 	uint64_t share[RPC_PHASES];
 	bool headed = false;
-	char clock[16], phases[80];
+	char clock[TIME_CLOCK_SIZE], phases[80];
 
 	for (size_t i = 0; i < t->episodes.count; i++) {
 		const struct episode *e = &t->episodes.list[i];
@@ -190,7 +181,7 @@ void report_episodes(FILE *out, const struct session *t)
 			share[p] = e->share[p] > 0 ? (uint64_t)(e->share[p] * 1e6) : 0;
 		format_phases(phases, sizeof(phases), share, 1000000);
 		safe_line(out, "%s %-4s %8.1f %9.1f %7.1f %7.1f %-11s %s%s%s",
-			  clock_text(clock, sizeof(clock), session_wall(t, e->start_ns)),
+			  time_clock(clock, session_wall(t, e->start_ns)),
 			  episode_kind_names[e->kind], e->seconds, (double)e->bytes / 1e6,
 			  e->mean_rate / 1e6, e->peak_rate / 1e6, bound_names[e->bound_by], phases,
 			  *phases ? "; " : "", e->server);
@@ -199,7 +190,7 @@ void report_episodes(FILE *out, const struct session *t)
 
 void report_slow_calls(FILE *out, const struct session *t)
 {
-	char clock[16], duration[DURATION_SIZE], phases[80];
+	char clock[TIME_CLOCK_SIZE], duration[DURATION_SIZE], phases[80];
 
 	if (t->slow_count)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-22s %s\n",
@@ -212,20 +203,20 @@ void report_slow_calls(FILE *out, const struct session *t)
 		format_duration(duration, c->total_ns);
 		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns);
 		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "?", c->pid);
-		safe_line(out, "%s %7s %-12s %-22s %s; %s%s%s",
-			  clock_text(clock, sizeof(clock), c->time), duration, c->op, process,
-			  phases, c->server, *c->mount ? ", " : "", c->mount);
+		safe_line(out, "%s %7s %-12s %-22s %s; %s%s%s", time_clock(clock, c->time),
+			  duration, c->op, process, phases, c->server, *c->mount ? ", " : "",
+			  c->mount);
 	}
 }
 
 void report_events(FILE *out, const struct session *t)
 {
-	char clock[16], text[SESSION_EVENT_TEXT];
+	char clock[TIME_CLOCK_SIZE], text[SESSION_EVENT_TEXT];
 
 	if (t->event_count)
 		fputs("\nEvents\n", out);
 	for (size_t i = 0; i < t->event_count; i++)
-		safe_line(out, "%s %s", clock_text(clock, sizeof(clock), t->events[i].time),
+		safe_line(out, "%s %s", time_clock(clock, t->events[i].time),
 			  session_event_text(text, &t->events[i]));
 	if (t->events_left_out)
 		fprintf(out, "and %" PRIu64 " more\n", t->events_left_out);
