@@ -76,44 +76,31 @@ static void add_ops(struct interval *n)
 	}
 }
 
-/* Whether the slots of this transport of the server limit its calls: TCP's for NFSv4.1 have no such limit. @waited: only
- * if calls have waited for them. */
-static bool limits_slots(const struct rpc_transport_state *t, const char *server, bool waited)
+/* Notes the slots of the transports that calls wait for; if they wait for none, of all: another mount of the server may
+ * have others. TCP's for NFSv4.1 limit nothing. *@waited: whether calls waited for those noted. */
+static void note_slots(struct server_sums *v, const struct rpc_transport_state *t, bool *waited)
 {
-	return !strcmp(t->server, server) && t->alive && t->slots_max &&
-	       t->slots_max < RPC_SLOTS_UNLIMITED && (!waited || t->saturated_ns[RPC_LIMIT_SLOT]);
-}
+	bool waits = t->saturated_ns[RPC_LIMIT_SLOT];
 
-/* The slots of the transports that calls wait for; if they wait for none, of all. Another mount of the server may have
- * others. */
-static void note_slots(struct server_sums *v, const struct interval *n)
-{
-	const struct calls *c = &n->d->end->calls;
-	const struct rpc_transport_state *end = c->transports + c->transport_count, *t;
-	bool waited = false;
-
-	for (t = c->transports; t < end; t++)
-		waited |= limits_slots(t, n->name, true);
-	v->slots_max = 0;
-	v->slot_transports = 0;
-	for (t = c->transports; t < end; t++) {
-		if (!limits_slots(t, n->name, waited))
-			continue;
-		v->slot_transports++;
-		if (v->slots_max < t->slots_max)
-			v->slots_max = t->slots_max;
-	}
-	if (!v->slot_transports) {
-		v->slots_max = RPC_SLOTS_UNLIMITED;
-		v->slot_transports = v->transports;
-	}
+	if (!t->alive || !t->slots_max || t->slots_max >= RPC_SLOTS_UNLIMITED ||
+	    (*waited && !waits))
+		return;
+	if (waits > *waited)
+		v->slots_max = v->slot_transports = 0;
+	*waited = waits;
+	v->slot_transports++;
+	if (v->slots_max < t->slots_max)
+		v->slots_max = t->slots_max;
 }
 
 static void add_transports(struct server_sums *v, struct interval *n)
 {
 	const struct delta *d = n->d;
+	bool waited = false;
 
 	v->transports = 0;
+	v->slots_max = 0;
+	v->slot_transports = 0;
 	for (const struct transport_delta *t = d->transports;
 	     t < d->transports + d->transport_count; t++) {
 		if (strcmp(t->now->server, n->name) != 0)
@@ -132,9 +119,13 @@ static void add_transports(struct server_sums *v, struct interval *n)
 				n->saturated_ns[l] =
 					t->saturated_ns[l] < n->ns ? t->saturated_ns[l] : n->ns;
 		v->transports += t->now->alive;
+		note_slots(v, t->now, &waited);
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
 	}
-	note_slots(v, n);
+	if (!v->slot_transports) {
+		v->slots_max = RPC_SLOTS_UNLIMITED;
+		v->slot_transports = v->transports;
+	}
 }
 
 static uint64_t depth_count(const struct depth_histogram *h)
