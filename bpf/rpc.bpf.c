@@ -141,7 +141,7 @@ static __always_inline void limit_leave(const struct rpc_xprt *xprt, __u32 limit
 		t->saturated_ns[limit] += now - since;
 }
 
-/* A wait for credentials ends. It is part of `setup`, but counted by itself, too. */
+/* A wait for credentials ends. It is part of `setup` and also counted by itself. */
 static __always_inline void credentials_end(const struct rpc_waiter *w, __u64 now)
 {
 	struct rpc_transport *t = transport_of((const struct rpc_xprt *)w->xprt);
@@ -366,7 +366,7 @@ static __always_inline int book(const struct rpc_task *task, struct call_times t
 	if (!rqst)
 		return 0;
 	if (!rpc_record_at_release) {
-		/* The kernel gives 0, too, for a call that was never transmitted. */
+		/* The kernel also gives 0 for a call that was never transmitted. */
 		if ((__s64)times.before <= 0)
 			times.before = time_before(task, rqst, times.total);
 		call_record(task, client, rqst, waiter_find((__u64)task), times,

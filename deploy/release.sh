@@ -9,7 +9,7 @@ version=$1 kubectl=$3 registry=$4 out=$5
 export SOURCE_DATE_EPOCH=$2 TZ=UTC LC_ALL=C.UTF-8
 umask 022
 shift 5
-# The image has it as a label, too. Only an address that others can reach is of use there.
+# It is also a label of the image; an address there must be one that others can reach.
 REVISION=$(git rev-parse HEAD)$(git diff --quiet HEAD || echo -modified)
 SOURCE_URL=${SOURCE_URL:-$(git config remote.origin.url | grep -E '^https?://' || true)}
 export REVISION SOURCE_URL

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Ends the service and removes what `make install` or the tarball has put there:
 # uninstall.sh [--state | --others] [PREFIX [DESTDIR [SYSCONFDIR]]]      PREFIX: /usr/local. SYSCONFDIR: /etc.
-# --state: fault counts, acknowledgements, settings and drop-ins, too. --others: only the files of other versions that this one, installed
-# over them, has not; the service runs on.
+# --state: also fault counts, acknowledgements, settings and drop-ins. --others: only files of other versions that this one,
+# installed over them, does not have; the service runs on.
 set -eu
 what=''
 case ${1:-} in

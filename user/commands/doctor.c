@@ -229,7 +229,7 @@ static void add_mounts(struct diagnosis *d)
 
 static void add_callers(struct diagnosis *d, const struct fault_offer *f)
 {
-	static const char otherwise[] = "fault texts count if the driver reports the fault, too, "
+	static const char otherwise[] = "fault texts count if the driver also reports the fault, "
 					"or if they look like its own";
 
 	if (!f->console_event || !f->every_message)

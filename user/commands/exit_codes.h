@@ -14,7 +14,7 @@ enum {
 	EXIT_PERMISSION = 4, /* no privileges, or the kernel forbids BPF programs */
 };
 
-/* Of check, as Nagios defines them for its plugins; Slurm's script uses them, too. */
+/* Of check, as Nagios defines them for its plugins; Slurm's script also uses them. */
 enum check_exit {
 	CHECK_OK = 0,
 	CHECK_WARNING = 1,

@@ -37,7 +37,7 @@ struct observer {
  * the observer. @slower_ns: see rpc_observer_new(). @gpu is copied, without its handler: events go to
  * @events (NULL: none), which must outlive the observer. Returns 0 even if a hook is
  * missing, which is logged. On failure logs the reason and returns -EPERM if nothing may
- * be attached, or -ENOMEM. Call observer_stop() in any case; an observer of all zeros may be stopped, too. */
+ * be attached, or -ENOMEM. Call observer_stop() in any case; an observer of all zeros may also be stopped. */
 int observer_start(struct observer *o, const struct log *log, unsigned int hooks,
 		   unsigned int sources, const char *types_file, uint64_t slower_ns,
 		   const struct fault_options *gpu, const struct event_sink *events);

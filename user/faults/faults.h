@@ -72,7 +72,7 @@ int faults_add(struct faults *f, const struct fault *like, double time);
 /* Counts another failure or event. */
 int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind, const char *device,
 			    double time);
-/* Counts a text that reads like a fault but may be anybody's. */
+/* Counts an unproven text: it reads like a fault, and any user can have made it. */
 int faults_add_unverified(struct faults *f, const char *gpu, unsigned int code);
 /* Records evidence that the faults of @gpu ("all": of all) until @time are over, except beyond
  * MAX_RECOVERIES. Entries of device "other" are cleared only by a recovery of all GPUs. */

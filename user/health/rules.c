@@ -159,7 +159,7 @@ static bool is_fatal_xid(const struct fault *f)
 	return !f->nvswitch && !strcmp(f->severity, "fatal");
 }
 
-/* Whether no fault before @f has its device and code and is matched by the rule, too. */
+/* Whether @f is the first fault of its device and code that the rule matches. */
 static bool is_first_match(const struct snapshot *s, const struct fault *f,
 			   bool (*matches)(const struct fault *f))
 {
@@ -258,7 +258,7 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 	}
 }
 
-/* Whether another GPU has had this Xid within the window, too, which makes it the application's. */
+/* Whether another GPU also had this Xid within the window, which makes it the application's. */
 static bool is_elsewhere(const struct health_evaluation *e, const struct fault *like)
 {
 	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;

@@ -76,7 +76,7 @@ int bpf_statistics_on(void);
 uint32_t bpf_shards(uint32_t max);
 
 /* Maps the values of @map, which has BPF_F_MMAPABLE; @protection as for mmap(). NULL with
- * errno. bpf_values_unmap() takes NULL, too. */
+ * errno. bpf_values_unmap() also takes NULL. */
 void *bpf_values_map(const struct bpf_map *map, int protection);
 void bpf_values_unmap(const struct bpf_map *map, const void *values);
 

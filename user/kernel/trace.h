@@ -94,7 +94,7 @@ struct trace_event {
  * not mounted or this process may not write it.
  */
 struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context);
-/* Removes it from tracefs, too. */
+/* Also removes it from tracefs. */
 void trace_instance_free(struct trace_instance *t);
 
 /*

@@ -207,7 +207,7 @@ static void quiet(struct episode_watch *w, const struct traffic *t)
 	if (w->quiet < BACKGROUND_PART)
 		w->quiet++;
 	/* The mean at first, then what comes nearer to it: soon where a burst that was none has ended,
-	 * but not at once, as a burst holds up other traffic, too. */
+	 * but not at once, as a burst also holds up other traffic. */
 	w->background += (rate - w->background) /
 			 (rate < w->background && w->quiet > FALL_PART ? FALL_PART : w->quiet);
 	w->seen = true;

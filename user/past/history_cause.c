@@ -132,7 +132,7 @@ static enum owner owner_of(const struct past_event *e, const char *job)
 	struct ownership o = { job, OWNER_NONE };
 
 	past_owners(e, on_owner, &o);
-	/* Others held the GPU, and perhaps this job did, too. */
+	/* Others held the GPU; perhaps this job did as well. */
 	if (o.owner == OWNER_OTHER && e->holders_unsure && !span_left(e->cgroup))
 		return OWNER_NONE;
 	return o.owner;

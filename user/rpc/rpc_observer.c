@@ -5,7 +5,7 @@
  *
  * A module cannot be unloaded while a BPF link of any kind is attached to one of
  * its tracepoints. So the hooks are attached only while another module uses sunrpc;
- * without one there is no NFS. Then, once nfs is unloaded, sunrpc can be unloaded too.
+ * without one there is no NFS. Then, once nfs is unloaded, sunrpc can also be unloaded.
  */
 #include "rpc/rpc_observer.h"
 
@@ -222,7 +222,7 @@ static void attach(struct rpc_observer *o)
 			log_error(&o->log, "NFS is not observed: %s. Will try again",
 				  o->error ? "the kernel has refused each source that may be "
 					     "used, see above" :
-					     "no source that may be used is available; for the "
+					     "no permitted source is available; for the "
 					     "reasons, run xidscope doctor");
 			return;
 		}

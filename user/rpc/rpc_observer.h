@@ -17,7 +17,7 @@ struct rpc_observer;
 enum rpc_observer_state {
 	RPC_OBSERVER_ABSENT, /* sunrpc is not loaded */
 	RPC_OBSERVER_UNUSED, /* it is loaded, but no other module uses it */
-	RPC_OBSERVER_NO_SOURCE, /* it is used, and no source that may be used is available */
+	RPC_OBSERVER_NO_SOURCE, /* it is used, and no permitted source is available */
 	RPC_OBSERVER_FAILED, /* loading or attaching failed; the log has the reason */
 	RPC_OBSERVER_ATTACHED,
 };

@@ -28,7 +28,7 @@ void live_interval(struct live *v, const struct session *t);
 
 /* ---- report.c: sentences and tables ---- */
 
-/* A session that has ended: what limits each server, then tables. @histograms: those of each op, too. */
+/* A session that has ended: what limits each server, then tables. @histograms: also those of each op. */
 void report_session(FILE *out, const struct session *t, bool histograms);
 
 /* Room for the text of session_event_text(). */

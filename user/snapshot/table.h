@@ -32,8 +32,8 @@ enum field_role {
 	FIELD_COUNTER, /* grows, or begins again with the entry's other counters: the sum */
 	FIELD_OWN_COUNTER, /* the same, but it begins again with the other counters of this role */
 	FIELD_SUM, /* a value at a moment: the sum */
-	FIELD_LARGEST, /* likewise: the largest */
-	FIELD_SMALLEST, /* likewise: the smallest */
+	FIELD_LARGEST, /* a gauge: the largest */
+	FIELD_SMALLEST, /* a gauge: the smallest */
 };
 
 struct field {

@@ -23,7 +23,7 @@ static bool same_fault(const struct fault_report *a, const struct fault_report *
 	return a->code == b->code && a->nvswitch == b->nvswitch && !strcmp(a->device, b->device);
 }
 
-/* A text that may be anybody's. */
+/* An unproven text: any user can have made it. */
 static bool is_doubtful(const struct fault_report *report)
 {
 	return report->pending && !report->likely;

@@ -74,7 +74,7 @@ static void count_both(struct fault_stream *s, const struct fault_report *report
 	s->events->faults->counts.fault_paths[FAULT_PATH_BOTH]++;
 	if (!text->pending)
 		return;
-	/* A text that may be anybody's decides neither severity nor recovery. */
+	/* Unproven text must not set severity or recovery. */
 	if (text->likely)
 		count_pending(s, text, true);
 	else
@@ -102,7 +102,7 @@ static void count_alone(struct fault_stream *s, const struct fault_report *repor
 		count_report(s, report);
 }
 
-/* Where too many wait, the oldest ends its wait: one that may be anybody's, or else
+/* Where too many wait, the oldest ends its wait: an unproven one, or else
  * in a storm, where the driver's report may be behind what was read so far. */
 static void make_room(struct fault_stream *s, uint64_t now_ns)
 {
@@ -210,7 +210,7 @@ static void count_text(struct fault_stream *s, const struct fault_origin *origin
 	while (xid_line_next(p->text, p->len, &offset, &line))
 		if (line.kind != XID_LINE_SXID_DETAIL)
 			count_header(s, origin, &line, p, now_ns);
-	/* A line ends with the driver's call: what follows may be anybody's. */
+	/* A line ends with the driver's call: the text after it is unproven. */
 	for (; begin < p->len; begin = end) {
 		end = provenance_next_call(p, begin);
 		count_lines(s, origin, p, begin, end);

@@ -12,7 +12,7 @@
  * ---- the two reports of one fault ----
  *
  * A text is followed at once by the driver's own report, which may be read earlier or later. Each
- * waits for the other for a while. A text that may be anybody's is paired when its wait or the
+ * waits for the other for a while. An unproven text is paired when its wait or the
  * report's has ended: it must not take the place of the driver's text.
  */
 
@@ -28,14 +28,14 @@ struct fault_pairs {
 };
 
 /* Removes the other report of the same fault if it waits; returns whether it did.
- * @doubtful: also if one of the two is a text that may be anybody's. */
+ * @doubtful: also if one of the two is an unproven text. */
 bool fault_pairs_take(struct fault_pairs *p, const struct fault_report *report, bool doubtful);
 
 /* The same without @doubtful; if there is none, the report waits. Returns 1 if there was one,
  * 0 if the report waits, -ENOSPC if MAX_WAITING do already, or -ENOMEM. */
 int fault_pairs_add(struct fault_pairs *p, const struct fault_report *report);
 
-/* Removes the oldest text that may be anybody's. Returns whether there was one. */
+/* Removes the oldest unproven text. Returns whether there was one. */
 bool fault_pairs_take_doubtful(struct fault_pairs *p, struct fault_report *report);
 
 /* Whether a text of that Xid that looks like the driver's waits for its report. */

@@ -83,8 +83,8 @@ void printk_hook_modules_changed(struct printk_hook *h)
 		return;
 	log_warn(h->log,
 		 "cannot find out who calls printk: /proc/modules and "
-		 "/proc/kallsyms: %s. Fault texts count if the driver reports "
-		 "the fault, too, or if they look like its own",
+		 "/proc/kallsyms: %s. Fault texts count if the driver also "
+		 "reports the fault, or if they look like its own",
 		 h->origins.error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
 					      "kernel.kptr_restrict below 2" :
 					      strerror(-h->origins.error));

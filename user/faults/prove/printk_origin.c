@@ -57,7 +57,7 @@ static bool is_function(struct span name, const char *wanted)
 	return span_take(&name, wanted) && (!span_left(name) || *name.at == '.');
 }
 
-/* "ffffffff811c2f60 T _printk"; modules' symbols have "\t[module]", too. */
+/* "ffffffff811c2f60 T _printk"; modules' symbols also have "\t[module]". */
 static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open)
 {
 	struct printk_function *f;

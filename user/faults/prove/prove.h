@@ -9,8 +9,8 @@
  *   the driver's own hooks have the fault without pid and process.
  *
  * Users can make the kernel print text of theirs. So a text is a fault if the
- * driver's code printed it; where the origin is not known, if the driver reports
- * the fault, too; where the driver cannot be watched, if it looks like the
+ * driver's code printed it; where the origin is not known, if the driver also reports
+ * the fault; where the driver cannot be watched, if it looks like the
  * driver's. All other text counts as unverified.
  *
  * All times ending in _ns are CLOCK_MONOTONIC.

@@ -286,7 +286,7 @@ void fault_events_add_signal(struct fault_events *e, const struct fault_signal_r
 	hand_out(e, &event, NULL, !strcmp(signal->kind, "pcie_aer"));
 }
 
-/* Whether a tracepoint reported the event of this kind, too. */
+/* Whether a tracepoint also reported the event of this kind. */
 static bool traced(const struct fault_events *e, const char *kind, uint64_t time_ns)
 {
 	static const struct {
@@ -308,7 +308,6 @@ static bool traced(const struct fault_events *e, const char *kind, uint64_t time
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t after_ns, uint64_t by_ns)
 {
-	double last = faults_last_of_all(e->faults);
 	uint64_t begin_ns = e->load.begin_ns;
 
 	if (!*gpu) {
@@ -316,7 +315,8 @@ void fault_events_add_recovery(struct fault_events *e, const char *gpu, const ch
 		e->load.in_use = true;
 		if (begin_ns && begin_ns <= by_ns)
 			after_ns = begin_ns - 1000; /* before the first line of the load */
-		else if (after_ns < by_ns && boot_time(e, by_ns) - last < LOADED_SECONDS)
+		else if (after_ns < by_ns &&
+			 boot_time(e, by_ns) - faults_last_of_all(e->faults) < LOADED_SECONDS)
 			return;
 	}
 	log_no_memory(e, faults_recovered(e->faults, *gpu ? gpu : "all", evidence,

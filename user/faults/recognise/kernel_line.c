@@ -62,7 +62,7 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up" },
 	{ DRIVER, "nvlink_detect_failed",
 	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!" },
-	/* nvidia-uvm prints this, too, but only with its debugging enabled. */
+	/* nvidia-uvm also prints this, but only with its debugging enabled. */
 	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error " },
 	{ KERNEL_LINE_LOAD_BEGINS, "load_begins",
 	  "nvidia-nvlink: Nvlink Core is being initialized" },

@@ -173,7 +173,7 @@ struct fault_origin {
 void fault_events_add_fault(struct fault_events *e, const struct xid_line *line,
 			    const struct fault_origin *origin, const char *text, size_t len);
 
-/* A text that reads like a fault but may be anybody's. */
+/* An unproven text that reads like a fault. */
 void fault_events_add_unverified(struct fault_events *e, const struct xid_line *line,
 				 const struct fault_origin *origin, const char *text, size_t len);
 

@@ -246,7 +246,7 @@ int xprt_files_add(const char *root, struct snapshot *s)
 	return err;
 }
 
-/* Looks anew, and whether it has to next time, too. */
+/* Looks anew; finds out whether the next time must look anew. */
 static int look(struct xprt_unseen *u, const char *root, struct snapshot *s)
 {
 	int err;

@@ -87,7 +87,7 @@ void tracepoint_maps_find_clients(struct tracepoint_maps *m)
 	clients_each(learn, m);
 }
 
-/* The protocol alone: "tcp6" is TCP, too. */
+/* The protocol alone: "tcp6" is also TCP. */
 static void set_protocol(struct rpc_event_label *label, const char *netid)
 {
 	snprintf(label->transport, sizeof(label->transport), "%.*s", (int)strcspn(netid, "6"),
