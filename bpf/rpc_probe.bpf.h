@@ -76,8 +76,7 @@ static __always_inline void local_of_socket(struct rpc_local_address *to, const 
 		bpf_core_read(to->bytes, 16, &sk->__sk_common.skc_v6_rcv_saddr);
 }
 
-/* How many segments the connection has had, and how many were lost. */
-static __always_inline void segments_of(struct rpc_probe *p, const struct sock *sk)
+static __always_inline void tcp_of(struct rpc_probe *p, const struct sock *sk)
 {
 	const struct tcp_sock *tcp = (const void *)sk;
 
@@ -85,6 +84,12 @@ static __always_inline void segments_of(struct rpc_probe *p, const struct sock *
 	p->segments_lost = BPF_CORE_READ(tcp, total_retrans);
 	if (bpf_core_field_exists(tcp->rcv_ooopack))
 		p->segments_lost += BPF_CORE_READ(tcp, rcv_ooopack);
+	if (!bpf_core_field_exists(tcp->bytes_received))
+		return; /* a file of types from elsewhere may lack it */
+	p->received_bytes = BPF_CORE_READ(tcp, bytes_received);
+	p->rcv_wnd = BPF_CORE_READ(tcp, rcv_wnd);
+	p->min_rtt = BPF_CORE_READ(tcp, rtt_min.s[0].v);
+	p->rcv_rtt = BPF_CORE_READ(tcp, rcv_rtt_est.rtt_us) >> 3;
 }
 
 /* As the connection's rdma_cm_id has it: a sockaddr_in or a sockaddr_in6. */
@@ -148,13 +153,16 @@ int rpc_probe(__u64 *ctx)
 	bpf_probe_read_kernel_str(p->port, sizeof(p->port),
 				  BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
 	p->local.family = 0;
-	p->segments = p->segments_lost = 0;
+	p->segments = p->segments_lost = p->received_bytes = 0;
+	p->rcv_wnd = p->min_rtt = p->rcv_rtt = p->reply_len = 0;
 	if ((ctx[2] == RPC_LOCAL_SOCKET || ctx[2] == RPC_LOCAL_TCP) &&
 	    bpf_core_type_exists(struct sock_xprt) && bpf_core_type_exists(struct sock)) {
 		sk = BPF_CORE_READ((struct sock_xprt *)xprt, inet);
 		local_of_socket(&p->local, sk);
+		if (bpf_core_field_exists(((struct sock_xprt *)xprt)->recv))
+			p->reply_len = BPF_CORE_READ((struct sock_xprt *)xprt, recv.len);
 		if (ctx[2] == RPC_LOCAL_TCP && sk && bpf_core_type_exists(struct tcp_sock))
-			segments_of(p, sk);
+			tcp_of(p, sk);
 	} else if (ctx[2] == RPC_LOCAL_RDMA)
 		local_of_rdma(&p->local, ctx[1]);
 	return 0;

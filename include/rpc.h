@@ -244,7 +244,7 @@ struct rpc_waiter {
 enum rpc_local_kind {
 	RPC_LOCAL_UNKNOWN,
 	RPC_LOCAL_SOCKET, /* the rpc_xprt is part of a sock_xprt */
-	RPC_LOCAL_TCP, /* likewise, and its socket is one of TCP, which counts segments */
+	RPC_LOCAL_TCP, /* the same, and its socket is one of TCP: see struct rpc_probe */
 	RPC_LOCAL_RDMA, /* ... of an rpcrdma_xprt, see rpc_rdma_local */
 };
 
@@ -264,6 +264,9 @@ struct rpc_probe {
 	__u32 queued[RPC_LIMITS]; /* tasks asleep there; session: not known, 0 */
 	__u64 segments; /* TCP's, in and out */
 	__u64 segments_lost; /* those out that were sent again, those in that came late */
+	__u64 received_bytes; /* this and the following: TCP's, as in struct tcp_info */
+	__u32 rcv_wnd, min_rtt, rcv_rtt; /* bytes; us */
+	__u32 reply_len; /* of a reply of which a part has come; 0: there is none */
 	struct rpc_local_address local;
 	char address[RPC_ADDRESS_LEN]; /* the peer's, as text */
 	char port[8];

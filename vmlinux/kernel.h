@@ -87,8 +87,22 @@ struct sock {
 	struct sock_common __sk_common;
 };
 
+struct minmax_sample {
+	__u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
 /* The struct sock of a TCP connection is its first member. */
 struct tcp_sock {
+	__u64 bytes_received;
+	__u32 rcv_wnd; /* for how many bytes the peer may send more */
+	struct minmax rtt_min; /* us, of the last 5 minutes */
+	struct {
+		__u32 rtt_us; /* times 8 */
+	} rcv_rtt_est; /* the round trip as received data show it */
 	__u32 segs_in;
 	__u32 segs_out;
 	__u32 total_retrans; /* segments sent again */

@@ -55,6 +55,9 @@ struct rpc_xprt {
 struct sock_xprt {
 	struct rpc_xprt xprt;
 	struct sock *inet; /* NULL while there is none */
+	struct {
+		__u32 len; /* of the message of which a part has been received, or 0 */
+	} recv; /* from 5.0 on */
 };
 
 struct rpc_procinfo {

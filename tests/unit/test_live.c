@@ -127,7 +127,7 @@ TEST(a_server_that_hangs_is_in_view)
 	add_transport(&before, "nas-1");
 	assert_non_null(snapshot_server(&before.calls, "nas-1"));
 	c = add_transport(&now, "nas-1");
-	assert_non_null(snapshot_server(&now.calls, "nas-1"));
+	snapshot_server(&now.calls, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] = 12300 * MS;
 	c->slots_in_flight = 32;
 	c->oldest_ns = 12300 * MS;
 	c->retransmits = 2;
@@ -142,6 +142,17 @@ TEST(a_server_that_hangs_is_in_view)
 	assert_fits(80);
 	assert_int_equal(t.event_count, 1);
 	assert_int_equal(t.events[0].kind, SESSION_HUNG);
+}
+
+TEST(a_server_that_answers_other_calls_is_slow)
+{
+	add_transport(&before, "nas-1");
+	add_transport(&now, "nas-1")->oldest_ns = 12300 * MS;
+	snapshot_transport(&now.calls, "nas-1", "tcp/0")->replies = 1;
+	snapshot_server(&now.calls, "nas-1")->oldest_ns[RPC_QUEUE_PENDING] = 12300 * MS;
+	show();
+	assert_has(text, "nas-1 is slow: the oldest call waits for 12.3 s");
+	assert_int_equal(t.event_count, 0);
 }
 
 /* Counts lines that are the head. */

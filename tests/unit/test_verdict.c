@@ -24,6 +24,8 @@ struct setup {
 	enum rpc_phase waits; /* what waiting for slots is */
 	const char *op, *protocol; /* NULL: tcp */
 	uint64_t bytes;
+	struct rpc_transport_state
+		path; /* what TCP knows of the connection; its bytes are those of a second */
 	/* State, which a set-up that goes on keeps. @at: when the caller's present step ends. */
 	enum { THINKS, WAITS, SERVED } step[CALLERS];
 	uint64_t at[CALLERS], begun[CALLERS], sent[CALLERS], served_ns[CALLERS];
@@ -205,6 +207,11 @@ static void run(struct setup *u, const unsigned int *callers)
 
 		if (u->protocol)
 			strcpy(transport()->protocol, u->protocol);
+		transport()->received_bytes += u->path.received_bytes;
+		transport()->receives = u->path.receives;
+		transport()->rcv_wnd = u->path.rcv_wnd;
+		transport()->min_rtt_ns = u->path.min_rtt_ns;
+		transport()->rcv_rtt_ns = u->path.rcv_rtt_ns;
 		transport()->slots_max = u->waits == RPC_PHASE_SLOT ? u->slots : 65536;
 		server()->session_slots = u->waits == RPC_PHASE_SESSION ? u->slots : 0;
 		simulate(u, *callers, before.time_ns + SECOND);
@@ -268,6 +275,13 @@ static const unsigned int varied[] = { 1, 1, 2, 2, 4, 4, 32, 32, 32, 32, 0 };
 #define VARIED 1, 1, 2, 2, 4, 4, 32, 32, 32, 32
 #define TCP_SLOTS "sunrpc.tcp_max_slot_table_entries"
 
+#define PATH(bytes_, window_, min_, now_, receives_) \
+	.path = { .received_bytes = (bytes_),        \
+		  .rcv_wnd = (window_),              \
+		  .min_rtt_ns = (min_),              \
+		  .rcv_rtt_ns = (now_),              \
+		  .receives = (receives_) }
+
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -278,7 +292,7 @@ static const struct {
 	const char *setting, *value, *sentence; /* a part of it; NULL: any */
 	double gain; /* the bracket is no wider, and the gain that was measured is in it; 0: there is none */
 	double most[2]; /* gain_at_most, from and to */
-	uint32_t wanted; /* session slots */
+	uint32_t wanted, wanted_tcp; /* slots, session's and of TCP */
 	double cpu_waiting;
 	uint64_t unknown;
 	bool goes_on; /* from the case before */
@@ -308,12 +322,27 @@ static const struct {
 	  .setting = "nfs.max_session_slots", .gain = 1.5, .wanted = 4 },
 	{ "session slots that the server limits", SESSION_SETUP(4, 500, 30 * MS, "READ"), { STEADY }, BOUND_SESSION,
 	  CONFIDENCE_LOW, .setting = "", .sentence = "The session has 4 slots", .wanted = 64 },
+	{ "slots that were raised since the mount", SETUP(4, 500, 30 * MS, "READ"), { STEADY }, BOUND_SLOT,
+	  CONFIDENCE_LOW, .setting = "", .sentence = "sunrpc.tcp_max_slot_table_entries is 64: mount again", .wanted_tcp = 64 },
 	{ "slots of rdma", SETUP(128, 500, 54 * MS, "WRITE", .protocol = "rdma"), { 16, 16, 32, 64, 256, 256, 256 },
 	  BOUND_SLOT, CONFIDENCE_HIGH, .setting = "sunrpc.rdma_slot_table_entries", .gain = 1.5 },
 	{ "one call after the other", SETUP(64, 8, MS / 2, "READ", .think_ns = MS / 10), { 1, 1, 1 },
 	  BOUND_APPLICATION, CONFIDENCE_MEDIUM, .most = { 0, 0.001 } },
 	{ "long answers", SETUP(64, 64, 80 * MS, "READ"), { 1, 1, 1, 16, 16 }, BOUND_SERVER, CONFIDENCE_MEDIUM,
 	  .setting = NULL },
+	{ "a full receive window", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS, 20 * MS, true)), {
+	  8, 8, 8, 8 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]", .value = "2097152",
+	  .sentence = "43 KiB under way, and a round trip takes 20 ms: 2.2 MB/s", .most = { 14, 15 } },
+	{ "a full receive window, and few slots", SETUP(4, 500, 290 * MS, "READ", PATH(2000000, 44000, 20 * MS,
+	  20 * MS, true)), { STEADY }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "net.ipv4.tcp_rmem[2]" },
+	{ "a window that grows beyond the need", SETUP(64, 500, 290 * MS, "READ", PATH(2000000, 60000, 20 * MS,
+	  20 * MS, true)), { 8, 8, 8, 8 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
+	{ "a link at its rate", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5, 14 * MS, true)), { 1,
+	  1, 1, 1 }, BOUND_NETWORK, CONFIDENCE_MEDIUM, .setting = "", .sentence = "takes 14 ms, 0.2 ms without" },
+	{ "too few looks at it", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5, 14 * MS, true)), { 1,
+	  1 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
+	{ "replies that come late, but at once", SETUP(64, 500, 80 * MS, "READ", PATH(5000000, 700000, MS / 5,
+	  80 * MS, false)), { 1, 1, 1, 1 }, BOUND_SERVER, CONFIDENCE_MEDIUM, .setting = "" },
 	{ "waiting to transmit, and for slots behind it", SETUP(4, 500, 2 * MS, "WRITE", .send_ns = 40 * MS), {
 	  VARIED }, BOUND_SEND, CONFIDENCE_HIGH, .setting = "nconnect", .value = "2" },
 	{ "the client's own work", SETUP(64, 64, MS, "READ", .finish_ns = 12 * MS), { STEADY }, BOUND_CLIENT_CPU,
@@ -360,7 +389,8 @@ TEST(each_set_up_has_its_verdict)
 		memcpy(&u, &cases[i].u,
 		       cases[i].goes_on ? offsetof(struct setup, step) : sizeof(u));
 		cpu_waiting = cases[i].cpu_waiting;
-		now.calls.session_slots_wanted = cases[i].wanted;
+		now.calls.slots_wanted[SLOTS_SESSION] = cases[i].wanted;
+		now.calls.slots_wanted[SLOTS_TCP] = cases[i].wanted_tcp;
 		now.calls.unknown = cases[i].unknown;
 		run(&u, cases[i].callers);
 		assert_bound(cases[i].bound, cases[i].confidence);
@@ -444,7 +474,7 @@ TEST(a_session_that_the_server_has_enlarged_does_not_bind)
 	static const unsigned int one[] = { 32, 0 };
 	struct setup u = SESSION_SETUP(0, 500, 50 * MS, "READ");
 
-	now.calls.session_slots_wanted = 4;
+	now.calls.slots_wanted[SLOTS_SESSION] = 4;
 	for (u.slots = 4; u.slots < 64; u.slots *= 2)
 		run(&u, one);
 	assert_bound(BOUND_SERVER, CONFIDENCE_MEDIUM);

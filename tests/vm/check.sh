@@ -140,6 +140,7 @@ prepare_scenarios() {
 	cp "$here/run-scenarios" "$2/run.sh"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
 	echo "${PARAMETERS:-}" >"$2/parameters"
+	[[ $all_marked || $only ]] || echo ': "${setups:=quick}"' >>"$2/parameters"
 	for name in "${names[@]}"; do
 		if [[ " $timed " == *" $name "* ]]; then clocked+=("$name"); else rest+=("$name"); fi
 	done

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Tests in guests, beyond `make check`.
-.PHONY: check-all check-transports check-slurm check-dkms
+.PHONY: check-all check-transports check-slurm check-dkms verdicts
 
 $(T)/refuse.bpf.o: tests/vm/refuse.bpf.c | $(B)/.tools
 	$(compile_bpf)
@@ -17,6 +17,7 @@ tests: $(T)/refuse
 check-all: ## run check, then what it leaves out: more scenarios on more kernels, transports, soak, test drivers (two hours)
 	$(Q)$(MAKE) --no-print-directory check
 	$(Q)tests/vm/check.sh --all
+	$(Q)tests/vm/verdict_table.py build/vm/6.12
 	$(Q)$(MAKE) --no-print-directory check-transports
 	$(Q)$(MAKE) --no-print-directory check-slurm
 	$(Q)$(MAKE) --no-print-directory check-dkms
@@ -24,6 +25,11 @@ check-all: ## run check, then what it leaves out: more scenarios on more kernels
 	$(Q)tests/vm/modules/check.sh
 	$(Q)$(MAKE) --no-print-directory check-packages
 	$(Q)$(MAKE) --no-print-directory check-release
+
+verdicts: deps ## run the set-ups with a known limit, and print the table of docs/VERDICT.md (ten minutes)
+	$(Q)$(MAKE) --no-print-directory $(B)/xidscope
+	$(Q)tests/vm/check.sh --only "verdict begun-before silent-server" 6.12
+	$(Q)tests/vm/verdict_table.py build/vm/6.12
 
 check-transports: deps ## test NFS over RDMA, over TLS, with Kerberos and pNFS (five minutes)
 	$(Q)$(MAKE) --no-print-directory $(B)/xidscope

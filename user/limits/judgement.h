@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A verdict in the making: its sentence, and the calls' times at low and at high load. The rules of
- * verdict.c and slots.c share it; nothing else includes it.
+ * verdict.c, network.c and slots.c share it; nothing else includes it.
  */
 #ifndef XIDSCOPE_JUDGEMENT_H
 #define XIDSCOPE_JUDGEMENT_H
@@ -61,6 +61,9 @@ void judge_saturated(struct judgement *j);
 /* How many calls on a transport the sentence names for the high load: no more than there are slots. Of
  * calls that took longer than the interval in which they ended the average exceeds them. */
 double shown_in_flight(const struct verdict_numbers *n);
+
+/* Decides that the network is the limit of calls that wait for replies, if it is. Returns whether it is. */
+bool judge_network(struct judgement *j);
 
 /* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
  * with the setting and the gain, or the server. */

@@ -62,34 +62,41 @@ static double most_slots(const struct server_sums *v, enum bound limit)
 	return transports * (strcmp(v->protocol, "rdma") ? RPC_SLOTS_UNLIMITED : MAX_RDMA_SLOTS);
 }
 
+static enum slot_setting setting_of(const struct server_sums *v, enum bound limit)
+{
+	return limit == BOUND_SESSION       ? SLOTS_SESSION :
+	       !strcmp(v->protocol, "rdma") ? SLOTS_RDMA :
+	       !strcmp(v->protocol, "udp")  ? SLOTS_UDP :
+					      SLOTS_TCP;
+}
+
 static void set_slots(struct judgement *j, enum bound limit, uint32_t slots)
 {
 	struct verdict *to = j->to;
 	const struct server_sums *v = j->v;
+	enum slot_setting setting = setting_of(v, limit);
+	uint32_t now = limit == BOUND_SESSION ? v->session_slots : v->slots_max;
 
-	if (limit == BOUND_SESSION) {
-		/* The server has granted fewer than the client wants: only it can grant more. */
-		if (v->session_slots && v->session_slots < v->session_slots_wanted) {
+	/* The setting was raised since the mount, or the server has granted fewer: only it can grant more. */
+	if (now && now < v->slots_wanted[setting]) {
+		say(to, " The %s has %u slots, and %s is %u: mount again.",
+		    limit == BOUND_SESSION ? "session" : "transport", now,
+		    slot_settings[setting].name, v->slots_wanted[setting]);
+		if (limit == BOUND_SESSION)
 			say(to,
-			    " The session has %u slots, and nfs.max_session_slots is %u: mount again. If it then still has %u, "
-			    "raise the server's own limit; nconnect does not help.",
-			    v->session_slots, v->session_slots_wanted, v->session_slots);
-			return;
-		}
-		snprintf(to->setting, sizeof(to->setting), "nfs.max_session_slots");
+			    " If it then still has %u, raise the server's own limit; nconnect does not help.",
+			    now);
+		return;
+	}
+	if (limit == BOUND_SESSION) {
 		say(to, " All connections share the session: nconnect does not help.");
 	} else {
-		bool own = !strcmp(v->protocol, "rdma") || !strcmp(v->protocol, "udp");
-
-		snprintf(to->setting, sizeof(to->setting), "sunrpc.%s_slot_table_entries",
-			 own ? v->protocol : "tcp_max");
 		slots = (uint32_t)((slots + transports_of(v) - 1) / transports_of(v));
-		if (v->slots_max < RPC_SLOTS_UNLIMITED && slots <= v->slots_max) {
-			*to->setting = 0; /* it is in force */
-			return;
-		}
+		if (slots <= now)
+			return; /* it is in force */
 		say(to, " nconnect would add as many slots for each connection.");
 	}
+	snprintf(to->setting, sizeof(to->setting), "%s", slot_settings[setting].name);
 	snprintf(to->value, sizeof(to->value), "%u", slots);
 	to->remount = true;
 }

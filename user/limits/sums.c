@@ -93,6 +93,28 @@ static void note_slots(struct server_sums *v, const struct rpc_transport_state *
 		v->slots_max = t->slots_max;
 }
 
+/*
+ * Adds up, for the bytes that a connection has received in the interval: how long a round trip is at least and now, and how
+ * much of the receiver's window they fill: with a full window in each round trip, all of it.
+ */
+static void add_path(struct server_sums *v, const struct interval *n,
+		     const struct transport_delta *t)
+{
+	const struct rpc_transport_state *now = t->now;
+	double bytes = (double)t->received_bytes;
+
+	if (!t->received_bytes || !now->rcv_wnd || !now->min_rtt_ns || !now->rcv_rtt_ns || !n->ns)
+		return;
+	v->looks++;
+	v->received_bytes += bytes;
+	v->receiving += bytes * now->receives;
+	v->window_filled +=
+		bytes * (bytes * (double)now->min_rtt_ns / (double)n->ns / now->rcv_wnd);
+	v->min_rtt_ns += bytes * (double)now->min_rtt_ns;
+	v->rcv_rtt_ns += bytes * (double)now->rcv_rtt_ns;
+	v->rcv_wnd += bytes * now->rcv_wnd;
+}
+
 static void add_transports(struct server_sums *v, struct interval *n)
 {
 	const struct delta *d = n->d;
@@ -120,6 +142,7 @@ static void add_transports(struct server_sums *v, struct interval *n)
 					t->saturated_ns[l] < n->ns ? t->saturated_ns[l] : n->ns;
 		v->transports += t->now->alive;
 		note_slots(v, t->now, &waited);
+		add_path(v, n, t);
 		snprintf(v->protocol, sizeof(v->protocol), "%s", t->now->protocol);
 	}
 	if (!v->slot_transports) {
@@ -212,7 +235,7 @@ static void note_server(struct server_sums *v, struct interval *n)
 	v->kerberos = false;
 	for (size_t i = 0; i < end->mount_count; i++)
 		v->kerberos |= end->mounts[i].kerberos && !strcmp(end->mounts[i].server, n->name);
-	v->session_slots_wanted = end->session_slots_wanted;
+	memcpy(v->slots_wanted, end->slots_wanted, sizeof(v->slots_wanted));
 }
 
 /* Notes how much of the calls' time was not spent waiting for slots, if they waited. */

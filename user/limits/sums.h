@@ -75,11 +75,14 @@ struct server_sums {
 	uint64_t depth_calls; /* calls whose end shows how many were in flight ... */
 	uint64_t depth; /* ... per transport, added up, without that call itself */
 	uint64_t segments, segments_lost; /* TCP's */
+	/* Of TCP's received bytes, averaged over them: times of a round trip, shares of the window, see add_path(). */
+	double received_bytes, receiving, window_filled, min_rtt_ns, rcv_rtt_ns, rcv_wnd;
+	unsigned int looks; /* at connections that had received since the last one */
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t oldest_ns; /* at the end */
 	uint64_t unknown; /* facts, in any interval */
 	bool kerberos; /* of any of its mounts, at the end */
-	uint32_t session_slots, session_slots_wanted, transports; /* at the end */
+	uint32_t session_slots, transports, slots_wanted[SLOT_SETTINGS]; /* at the end */
 	/* Of the transports whose slots limit calls, at the end; none: RPC_SLOTS_UNLIMITED, and all of them. */
 	uint32_t slots_max, slot_transports;
 	struct load_sums loads[CALL_KINDS][LOADS];

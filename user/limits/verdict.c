@@ -16,6 +16,7 @@ const char *const bound_names[BOUNDS] = {
 	[BOUND_DELAY] = "delay",
 	[BOUND_RESEND] = "resend",
 	[BOUND_CREDENTIALS] = "credentials",
+	[BOUND_NETWORK] = "network",
 	[BOUND_SERVER] = "server",
 	[BOUND_CLIENT_CPU] = "client_cpu",
 	[BOUND_APPLICATION] = "application",
@@ -83,8 +84,12 @@ static void judge_server(struct judgement *j)
 		judge_saturated(j);
 	} else if (slow) {
 		decide(j->to, BOUND_SERVER, CONFIDENCE_MEDIUM);
-		say(j->to, "The server or the network takes %.3g ms for an answer.",
+		say(j->to, "The server or the network takes %.3g ms for an answer",
 		    n->rtt_ns / 1e6);
+		if (n->min_rtt_ns > 0)
+			say(j->to, ", of which a round trip through the network is at most %.3g ms",
+			    n->min_rtt_ns / 1e6);
+		say(j->to, ".");
 		if (most < ONLY_ONE)
 			say(j->to, " The application makes one call after the other.");
 	} else if (most < ONE_BY_ONE || varied) {
@@ -207,6 +212,11 @@ static void fill_numbers(struct verdict_numbers *n, const struct server_sums *v)
 	for (int l = 0; l < RPC_LIMITS; l++)
 		n->saturated_share[l] = ratio((double)v->active.saturated_ns[l], active);
 	n->cpu_waiting_share = ratio((double)v->active.cpu_waiting_ns, active);
+	n->window_bytes = ratio(v->rcv_wnd, v->received_bytes);
+	n->window_share = ratio(v->window_filled, v->received_bytes);
+	n->receiving_share = ratio(v->receiving, v->received_bytes);
+	n->min_rtt_ns = ratio(v->min_rtt_ns, v->received_bytes);
+	n->rcv_rtt_ns = ratio(v->rcv_rtt_ns, v->received_bytes);
 	n->lost_share = ratio((double)v->segments_lost, (double)v->segments);
 	n->oldest_ns = v->oldest_ns;
 	n->retransmits = v->retransmits;
@@ -230,6 +240,13 @@ static bool hangs(const struct server_sums *v)
 	if (v->silent_ns >= HUNG_NS)
 		return true;
 	return v->silent_ns == v->ns && v->oldest_ns >= HUNG_NS;
+}
+
+bool server_hangs(const struct limit_sums *h, const char *server)
+{
+	const struct server_sums *v = server_sums_of(h, server);
+
+	return v && hangs(v);
 }
 
 /* Whether TCP loses many segments, or few that hold calls up: where these come one by one, nothing
@@ -329,13 +346,16 @@ static void judge_calls(struct judgement *j)
 		    "The network loses packets: %.1f %% of TCP's segments were sent again or "
 		    "came late.",
 		    100 * j->to->numbers.lost_share);
-	} else if (part != BOUND_SERVER)
+	} else if (part != BOUND_SERVER) {
 		judge_part(j, part);
-	else if (waits_for_slots(j))
-		judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ? BOUND_SLOT :
-										  BOUND_SESSION);
-	else
-		judge_server(j);
+	} else if (!judge_network(j)) {
+		if (waits_for_slots(j))
+			judge_slots(j, share[RPC_PHASE_SLOT] > share[RPC_PHASE_SESSION] ?
+					       BOUND_SLOT :
+					       BOUND_SESSION);
+		else
+			judge_server(j);
+	}
 	if ((double)j->v->outgrown_ns >= QUEUED * (double)j->v->total_ns)
 		say(j->to, " Calls waited for session slots until the server granted %u.",
 		    j->v->session_slots);

@@ -22,7 +22,8 @@ enum bound {
 	BOUND_DELAY, /* the server asks to try again later */
 	BOUND_RESEND, /* calls, or their segments, are lost */
 	BOUND_CREDENTIALS, /* upcalls for credentials */
-	BOUND_SERVER, /* the server and the network */
+	BOUND_NETWORK, /* TCP's window, or the link */
+	BOUND_SERVER, /* the server, and a network without a limit of its own */
 	BOUND_CLIENT_CPU, /* the client's own work */
 	BOUND_APPLICATION, /* too few calls at once */
 	BOUND_HUNG, /* no call is answered */
@@ -61,6 +62,11 @@ struct verdict_numbers {
 	double earlier_share; /* of all their time: before the observation, without their waits; in no other figure */
 	double saturated_share[RPC_LIMITS]; /* of the active time, of the worst transport */
 	double lost_share; /* of TCP's segments, 0 to 1 */
+	/* Of the connections, as long as data came; 0: not known. */
+	double window_bytes; /* the receiver's window */
+	double window_share; /* of it, under way at a time, at least */
+	double receiving_share; /* of the looks at them, a part of a reply had come */
+	double min_rtt_ns, rcv_rtt_ns; /* round trip: the shortest, and with the time in queues */
 	double cpu_waiting_share; /* of the active time: a task waited for a CPU; 0: none, or unknown */
 	uint64_t oldest_ns; /* age of the oldest call without an answer */
 	uint64_t retransmits, timeouts, disconnects, connects;
@@ -103,6 +109,9 @@ int limit_sums_add(struct limit_sums *h, const struct delta *d);
 
 /* Whether the source measures the phases of calls; without them the verdict is none. */
 bool verdict_is_possible(const struct calls *c);
+
+/* Whether calls to the server wait or time out, and none has been answered for HUNG_NS. */
+bool server_hangs(const struct limit_sums *h, const char *server);
 
 /* The verdict on one server; of one without sums: none. */
 struct verdict verdict_of(const struct limit_sums *h, const char *server);

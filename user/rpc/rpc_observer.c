@@ -478,14 +478,14 @@ const char *rpc_observer_missing(const struct rpc_observer *o)
 	}
 }
 
-/* nfs.max_session_slots, or 0. */
-static uint32_t session_slots_wanted(void)
+static void read_slot_settings(uint32_t *wanted)
 {
 	char line[16];
 
-	if (!file_first_line("/sys/module/nfs/parameters/max_session_slots", line, sizeof(line)))
-		return 0;
-	return (uint32_t)strtoul(line, NULL, 10);
+	for (int i = 0; i < SLOT_SETTINGS; i++)
+		wanted[i] = file_first_line(slot_settings[i].path, line, sizeof(line)) ?
+				    (uint32_t)strtoul(line, NULL, 10) :
+				    0;
 }
 
 /* The source btf finds connections when a call waits, or ends. */
@@ -507,7 +507,7 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	err = calls_add(&s->calls, &o->past.calls);
 	self_add(&s->self, &o->past.self);
 	s->calls.source = o->source;
-	s->calls.session_slots_wanted = session_slots_wanted();
+	read_slot_settings(s->calls.slots_wanted);
 	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");
 	s->calls.unknown = ops ? 0 : o->past.calls.unknown;
 	if (!err && ops)

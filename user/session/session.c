@@ -302,7 +302,7 @@ static void find_stalls(struct session *t)
 	for (size_t i = 0; i < t->latest.count; i++) {
 		const struct session_point *p = &t->latest.points[i];
 		struct session_server *v = &t->servers[i];
-		bool hung = p->oldest_ns >= SESSION_HUNG_NS;
+		bool hung = server_hangs(&t->limits, v->name);
 
 		if (p->disconnects)
 			add_event(t, SESSION_DISCONNECT, end, v->name, p->disconnects);
@@ -365,14 +365,14 @@ static int end_interval(struct session *t)
 	for (size_t i = 0; i < t->server_count; i++)
 		session_point_add(&t->servers[i].sums, &latest->points[i]);
 	find_faults(t);
+	if (!err)
+		err = limit_sums_add(&t->limits, &t->interval);
 	find_stalls(t);
 	for (size_t i = 0; i < t->last.calls.slow_count && !err; i++)
 		if (wants_slow(t, &t->last.calls.slow[i]))
 			err = add_slow(t, &t->last.calls.slow[i]);
 	if (!err)
 		err = keep_interval(t);
-	if (!err)
-		err = limit_sums_add(&t->limits, &t->interval);
 	return err ? err : episodes_add(&t->episodes, &t->interval);
 }
 

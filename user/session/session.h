@@ -27,8 +27,8 @@ struct session_filter {
 #define SESSION_SLOW_CALLS 100
 #define SESSION_EVENTS 1000
 
-/* A server that has not answered a call for so long is reported as hung. */
-#define SESSION_HUNG_NS UINT64_C(5000000000)
+/* A call that waits for so long is reported. */
+#define SESSION_OLD_NS UINT64_C(5000000000)
 
 /* What happened on one server in an interval. */
 struct session_point {

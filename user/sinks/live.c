@@ -292,10 +292,11 @@ static void note_trouble(struct live *v, const struct session *t, size_t number)
 	add_count(counts, sizeof(counts), p->disconnects, "disconnect");
 	add_count(counts, sizeof(counts), p->connects, "connect");
 	add_count(counts, sizeof(counts), p->errors, "error");
-	if (p->oldest_ns >= SESSION_HUNG_NS) {
+	if (p->oldest_ns >= SESSION_OLD_NS) {
 		format_duration(oldest, p->oldest_ns);
-		note(v, "%s hangs: the oldest call waits for %s, %" PRIu32 " outstanding%s%s",
-		     t->servers[number].name, oldest, p->in_flight, *counts ? "; " : "", counts);
+		note(v, "%s %s: the oldest call waits for %s, %" PRIu32 " outstanding%s%s",
+		     t->servers[number].name, t->servers[number].hung ? "hangs" : "is slow", oldest,
+		     p->in_flight, *counts ? "; " : "", counts);
 	} else if (*counts) {
 		note(v, "%s: %s", t->servers[number].name, counts);
 	}

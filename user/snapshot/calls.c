@@ -14,6 +14,17 @@ const char *const rpc_source_names[RPC_SOURCES] = {
 	[RPC_SOURCE_MOUNTSTATS] = "mountstats",
 };
 
+const struct slot_setting_name slot_settings[SLOT_SETTINGS] = {
+	[SLOTS_SESSION] = { "nfs.max_session_slots",
+			    "/sys/module/nfs/parameters/max_session_slots" },
+	[SLOTS_TCP] = { "sunrpc.tcp_max_slot_table_entries",
+			"/proc/sys/sunrpc/tcp_max_slot_table_entries" },
+	[SLOTS_UDP] = { "sunrpc.udp_slot_table_entries",
+			"/proc/sys/sunrpc/udp_slot_table_entries" },
+	[SLOTS_RDMA] = { "sunrpc.rdma_slot_table_entries",
+			 "/proc/sys/sunrpc/rdma_slot_table_entries" },
+};
+
 const char *const rpc_phase_names[RPC_PHASES] = {
 	[RPC_PHASE_SESSION] = "session", [RPC_PHASE_SLOT] = "slot",     [RPC_PHASE_SEND] = "send",
 	[RPC_PHASE_DELAY] = "delay",     [RPC_PHASE_RESEND] = "resend", [RPC_PHASE_SETUP] = "setup",

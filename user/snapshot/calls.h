@@ -80,6 +80,13 @@ struct rpc_transport_state {
 	uint64_t replies; /* to calls that have ended */
 	uint64_t rtt_ns; /* from their last transmits to these replies, added up */
 	uint64_t segments, segments_lost; /* TCP's on the present connection, in and out */
+	uint64_t
+		received_bytes; /* of TCP's stream on the present connection; this and the next three: 0: not known */
+	bool receives; /* a part of a reply has come, the rest is on its way */
+	uint32_t rcv_wnd; /* bytes that the peer may send before more are acknowledged */
+	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
+	uint64_t
+		rcv_rtt_ns; /* the present one, as received data show it: with the time in queues */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
@@ -200,11 +207,18 @@ static inline uint64_t snapshot_facts_of_waits(void)
 	return facts;
 }
 
+/* Sysctls and module parameters that say how many slots a transport or session gets as it is made. */
+enum slot_setting { SLOTS_SESSION, SLOTS_TCP, SLOTS_UDP, SLOTS_RDMA, SLOT_SETTINGS };
+
+extern const struct slot_setting_name {
+	const char *name, *path;
+} slot_settings[SLOT_SETTINGS];
+
 struct calls {
 	enum rpc_source source; /* in use */
 	const char *rpc_missing; /* why sunrpc is not observed; NULL: it is, or is not wanted */
 	uint64_t unknown; /* RPC_FACT_BIT()s of what the source does not measure */
-	uint32_t session_slots_wanted; /* nfs.max_session_slots; 0: unknown */
+	uint32_t slots_wanted[SLOT_SETTINGS]; /* for mounts made from now on; 0: unknown */
 	uint64_t cpu_waiting_ns; /* for which a task waited for a CPU, since the boot; 0: unknown */
 
 	struct rpc_op *ops;

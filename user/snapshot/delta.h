@@ -27,7 +27,7 @@ struct transport_delta {
 	const struct rpc_transport_state *now;
 	uint64_t retransmits, timeouts, disconnects, connects;
 	uint64_t replies, rtt_ns;
-	uint64_t segments, segments_lost;
+	uint64_t segments, segments_lost, received_bytes;
 	uint64_t saturated_ns[RPC_LIMITS];
 };
 

@@ -101,6 +101,47 @@ def slots_are_those_of_the_mount_that_waits(folder):
     return sentence(verdict)
 
 
+@judgement
+def a_full_receive_window_is_the_network(folder):
+    by_btf(folder, "window")
+    verdict = expect(folder, "window", "network", "medium")
+    need(verdict["setting"] == "net.ipv4.tcp_rmem[2]", verdict)
+    return f"{verdict['sentence']} {within_bracket(folder, 'window', verdict)}"
+
+
+def on_disk(folder):
+    if (folder / "disk").exists() and (folder / "disk").read_text().strip() == "none":
+        raise Skip("the kernel has no slow disk (null_blk)")
+
+
+@judgement
+def a_slow_disk_is_the_server(folder):
+    session(folder, "storage")
+    on_disk(folder)
+    return sentence(expect(folder, "storage", "server"))
+
+
+@judgement
+def as_many_workers_as_calls_make_no_promise(folder):
+    session(folder, "workers")
+    on_disk(folder)
+    by_btf(folder, "workers")
+    verdict = session(folder, "workers")
+    need(verdict["bound_by"] == "server" or verdict["confidence"] != "high", verdict)
+    need(not verdict["gain_expected"], verdict)
+    gain = rate(folder, "workers-after") / rate(folder, "workers-before")
+    need(gain <= 1.05 * verdict["gain_at_most"], verdict)
+    return f"{verdict['bound_by']}, {sentence(verdict)} measured {gain:.2f}"
+
+
+@judgement
+def slots_raised_since_the_mount_need_a_mount(folder):
+    by_btf(folder, "changed")
+    verdict = expect(folder, "changed", "slot")
+    need("entries is 64: mount again" in verdict["sentence"] and not verdict["setting"], verdict)
+    return sentence(verdict)
+
+
 def bound_by(title, name, bound, *confidences, typed=False):
     @judgement
     def check(folder):
@@ -110,6 +151,7 @@ def bound_by(title, name, bound, *confidences, typed=False):
     check.__name__ = title
 
 
+bound_by("a link at its rate is the network", "link", "network", "medium", typed=True)
 bound_by("a slow server is the server", "server", "server")
 bound_by("a network that loses packets is resend", "resend", "resend", typed=True)
 bound_by("one small request after the other is the application", "application", "application")

@@ -6,6 +6,7 @@
 #
 # Parameters can be set: PARAMETERS="set=other slots=16 depths='1 4 64'" tests/vm/check.sh --only verdict KERNEL. A load
 # is RW BLOCK [DEPTH], a rate and a delay are netem's.
+[[ ${setups:-} != quick ]] || setups='undecided send storage window changed'
 case ${set:=first} in
 first) ;;
 other)
@@ -14,10 +15,13 @@ other)
 	: "${serial_rate:=1mbit}" "${serial_load:=randread 8k}" "${rate:=15mbit}" "${rate_load:=randwrite 1m 16}"
 	: "${loss:=2%}" "${loser:=server}" "${loss_load:=randread 32k 4}" "${single_load:=randwrite 2k 1}" "${hogs:=4}"
 	: "${starved_load:=randwrite 8k}" "${starved_jobs:=1}" "${hung_load:=randread 8k 16}"
+	: "${window:=131072}" "${window_delay:=30ms}" "${window_load:=read 512k 4}"
+	: "${link_rate:=tbf rate 80mbit burst 64k latency 40ms}" "${link_load:=randread 256k 6}"
+	: "${storage_ms:=30}" "${storage_load:=randread 16k 2}" "${workers:=5}" "${worker_slots:=4}"
 	;;
 *) echo "no such set of parameters: $set" && exit 1 ;;
 esac
-: "${setups:=slot session undecided server serial send resend application client_cpu hung mixed soft}"
+: "${setups:=slot session undecided server serial send resend application client_cpu hung mixed soft window link storage workers changed}"
 : "${slots:=5}" "${slot_version:=3}" "${session_slots:=4}" "${session_version:=4.2}"
 : "${version:=3}" "${few:=4}"              # of the others: NFS, and slots where they are few
 : "${delay:=80ms}" "${load:=randread 4k}"  # of what is far away
@@ -25,6 +29,9 @@ esac
 : "${server_load:=randread 4k 8}" "${serial_rate:=300kbit}" "${serial_load:=randread 4k}"
 : "${rate:=40mbit}" "${rate_load:=write 512k 32}" "${loss:=4%}" "${loser:=client}" "${loss_load:=randwrite 64k 8}"
 : "${single_load:=randread 4k 1}" "${hogs:=8}" "${starved_load:=randread 4k}" "${starved_jobs:=4}" "${hung_load:=randread 4k 4}"
+: "${window:=65536}" "${window_delay:=20ms}" "${window_load:=randread 1m 8}"
+: "${link_rate:=netem rate 40mbit}" "${link_load:=randread 512k 1}"
+: "${storage_ms:=20}" "${storage_load:=randread 64k 4}" "${workers:=9}" "${worker_slots:=8}"
 most=${depths##* }
 echo "$setups" >setups
 echo "$version" >version
@@ -163,6 +170,78 @@ fall_silent() {
 		sleep 1
 	done
 }
+# A small receive window over a long way; then with the window that the verdict proposes.
+set_up_window() {
+	client window 10.0.12
+	tc -n window qdisc add dev eth0 root netem delay "$window_delay" limit 100000
+	receive_buffer "$window"
+	mounted window window "$version" 128
+	traced window loads window $window_load
+	load /mnt/window 6 "${window_load##* }" ${window_load% *} --output=window-before.fio.json
+	umount /mnt/window
+	receive_buffer "$(grep -o '"value": *"[0-9]*"' window.json | head -n 1 | tr -dc 0-9)"
+	mounted window window "$version" 128
+	load /mnt/window 6 "${window_load##* }" ${window_load% *} --output=window-after.fio.json
+}
+receive_buffer() { in_netns window sysctl -q -w "net.ipv4.tcp_rmem=4096 $(($1 < 131072 ? $1 : 131072)) $1"; }
+# A link slower than what is read.
+set_up_link() {
+	client link 10.0.13
+	mounted link link "$version" 128
+	tc qdisc add dev veth-link root $link_rate
+	traced link loads link $link_load
+	tc qdisc del dev veth-link root
+}
+# A server near by whose disk takes long.
+set_up_storage() {
+	local dropper
+	disk_server 16 || return 0
+	while sleep 0.2; do echo 1 >/proc/sys/vm/drop_caches; done &
+	dropper=$!
+	mounted storage '' "$version" 128
+	traced storage loads storage $storage_load
+	kill $dropper
+}
+# It writes so many at once, and just fewer slots are wanted by many.
+set_up_workers() {
+	disk_server "$workers" || return 0
+	mounted workers '' 3 "$worker_slots"
+	traced workers loads workers randwrite 4k $depths
+	gain workers '' 3 randwrite 4k "$most"
+}
+# More slots were set since the mount.
+set_up_changed() {
+	mounted changed far 3 "$slots"
+	slot_limit 64
+	traced changed loads changed randread 4k "$most"
+}
+# disk_server THREADS: the server's files are on a disk that takes its time. Fails where the kernel has none.
+disk_server() {
+	local disk=/sys/kernel/config/nullb/slow value
+	nfs_server_stop
+	while ! umount /export; do sleep 0.1; done # its own lock, for a moment
+	if [[ ! -d $disk ]]; then
+		if ! modprobe null_blk nr_devices=0; then
+			echo none >disk
+			nfs_server_start 16
+			return 1
+		fi
+		mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+		mkdir "$disk"
+		for value in memory_backed=1 size=200 irqmode=2 completion_nsec=$((storage_ms * 1000000)) blocksize=512 power=1; do
+			echo "${value#*=}" >"$disk/${value%=*}"
+		done
+		disk=/dev/nullb0
+		[[ -b $disk ]] || disk=/dev/slow
+		echo 0 >"/sys/block/${disk#/dev/}/queue/read_ahead_kb"
+		busybox mke2fs $disk >mke2fs.log
+		echo $disk >disk
+	fi
+	mount -t ext4 "$(<disk)" /export
+	nfs_server_start "$1"
+	prepare_file /export
+}
+
 no_dd() { ! pgrep -x dd >/dev/null; }
 no_fio() { ! pgrep -x fio >/dev/null; }
 stop_and_wait() {
@@ -178,5 +257,5 @@ client far 10.0.7
 tc -n far qdisc add dev eth0 root netem delay "$delay"
 for setup in $setups; do
 	"set_up_$setup"
-	umount "/mnt/$setup"
+	unmount "/mnt/$setup"
 done

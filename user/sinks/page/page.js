@@ -7,7 +7,7 @@
 	const MEANING = {
 		session: "slots of the NFSv4 session", slot: "RPC slots of the client", send: "the transmit path",
 		delay: "the server, which asks to try again later", resend: "calls or segments that are lost",
-		credentials: "upcalls for credentials", server: "the server or the network", client_cpu: "the client's own CPU",
+		credentials: "upcalls for credentials", network: "the network", server: "the server", client_cpu: "the client's own CPU",
 		application: "the application: too few calls at once", hung: "a server that does not answer", none: "nothing that could be named",
 	};
 	const redraw = [];

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Whether the network, not the server, makes replies late: rules of docs/VERDICT.md. */
+#include <stdio.h>
+
+#include "limits/judgement.h"
+
+/* So much of the receive window is under way in each round trip: it is full. With a limit elsewhere the kernel grows it to
+ * twice of what comes in a round trip (tcp_rcv_space_adjust()). */
+#define WINDOW_FULL 0.8
+/* Replies come without a pause if parts of one have come at so many of the looks at a connection ... */
+#define RECEIVING 0.4
+#define ENOUGH_LOOKS 3
+/* ... and what holds them up is a queue on the way if a round trip takes so much longer: its clock ticks in ms. */
+#define QUEUE_NS 2e6
+
+#define RMEM_MAX (64u << 20)
+
+static bool fills_window(const struct verdict_numbers *n)
+{
+	return n->window_share >= WINDOW_FULL;
+}
+
+static bool fills_link(const struct judgement *j)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+
+	return j->v->looks >= ENOUGH_LOOKS && n->receiving_share >= RECEIVING &&
+	       n->rcv_rtt_ns >= 2 * n->min_rtt_ns + QUEUE_NS;
+}
+
+/* Proposes the window that the calls want; the kernel's buffer has twice its size. */
+static void set_window(struct judgement *j)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+	double wanted = 2 * ratio(n->concurrency, n->transports) *
+			ratio(j->v->received_bytes, (double)n->calls);
+	uint32_t value = 65536;
+
+	j->to->gain_at_most = ratio(n->hold_ns, n->min_rtt_ns);
+	while (value < wanted && value < RMEM_MAX)
+		value *= 2;
+	if (value / 2 <= n->window_bytes)
+		return;
+	snprintf(j->to->setting, sizeof(j->to->setting), "net.ipv4.tcp_rmem[2]");
+	snprintf(j->to->value, sizeof(j->to->value), "%u", value);
+	j->to->remount = true;
+}
+
+bool judge_network(struct judgement *j)
+{
+	const struct verdict_numbers *n = &j->to->numbers;
+	double min_ms = n->min_rtt_ns / 1e6;
+
+	if (fills_window(n)) {
+		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "TCP's receive window lets a connection have %.0f KiB under way, and a round trip takes "
+		    "%.3g ms: %.3g MB/s at most. A larger window or more connections (nconnect) carry "
+		    "more.",
+		    n->window_bytes / 1024, min_ms, ratio(n->window_bytes * 1e3, n->min_rtt_ns));
+		set_window(j);
+	} else if (fills_link(j)) {
+		decide(j->to, BOUND_NETWORK, CONFIDENCE_MEDIUM);
+		say(j->to,
+		    "Replies come without a pause and queue on the way: a round trip takes %.3g ms, %.3g ms "
+		    "without queues. A faster path helps, a faster server does not.",
+		    n->rcv_rtt_ns / 1e6, min_ms);
+	} else {
+		return false;
+	}
+	return true;
+}
