@@ -8,7 +8,7 @@
  * twice of what comes in a round trip (tcp_rcv_space_adjust()). */
 #define WINDOW_FULL 0.8
 /* Replies come without a pause if parts of one have come at so many of the looks at a connection ... */
-#define RECEIVING 0.4
+#define RECEIVING 0.6
 #define ENOUGH_LOOKS 3
 /* ... and what holds them up is a queue on the way if a round trip takes so much longer: its clock ticks in ms. */
 #define QUEUE_NS 2e6

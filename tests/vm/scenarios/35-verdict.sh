@@ -6,7 +6,7 @@
 #
 # Parameters can be set: PARAMETERS="set=other slots=16 depths='1 4 64'" tests/vm/check.sh --only verdict KERNEL. A load
 # is RW BLOCK [DEPTH], a rate and a delay are netem's.
-[[ ${setups:-} != quick ]] || setups='undecided send storage window changed'
+[[ ${setups:-} != quick ]] || setups='send storage window changed'
 case ${set:=first} in
 first) ;;
 other)
@@ -30,7 +30,7 @@ esac
 : "${rate:=40mbit}" "${rate_load:=write 512k 32}" "${loss:=4%}" "${loser:=client}" "${loss_load:=randwrite 64k 8}"
 : "${single_load:=randread 4k 1}" "${hogs:=8}" "${starved_load:=randread 4k}" "${starved_jobs:=4}" "${hung_load:=randread 4k 4}"
 : "${window:=65536}" "${window_delay:=20ms}" "${window_load:=randread 1m 8}"
-: "${link_rate:=netem rate 40mbit}" "${link_load:=randread 512k 1}"
+: "${link_rate:=netem rate 40mbit}" "${link_load:=randread 512k 8}"
 : "${storage_ms:=20}" "${storage_load:=randread 64k 4}" "${workers:=9}" "${worker_slots:=8}"
 most=${depths##* }
 echo "$setups" >setups

@@ -14,6 +14,7 @@
  *	%g  "GPU" and its number and a space, or nothing
  *	%f  "function:line:(pid N): ", with or without the pid, or nothing
  *	%*  up to 64 bytes, as few as possible
+ *	%c  a colon, or nothing
  *	%$  the end of the line, or only blanks before it
  */
 #include "faults/recognise/recognise.h"
@@ -41,6 +42,7 @@ static const struct pattern patterns[] = {
 	{ KERNEL_LINE_GPU_UUID, "", "NVRM: GPU at %p: %u" },
 	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU Board Serial Number: %s%$" },
 	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU %p: GPU serial number is %s.%$" },
+	{ KERNEL_LINE_GPU_SERIAL, "", "NVRM: GPU is on Board %s.%$" },
 	{ KERNEL_LINE_GPU_RATE_LIMITED, "",
 	  "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:%p " },
 	{ DRIVER, "fallen_off_bus", "NVRM: GPU %p: GPU has fallen off the bus." },
@@ -50,20 +52,32 @@ static const struct pattern patterns[] = {
 	{ DRIVER, "fallen_off_bus", "NVRM: The NVIDIA GPU %p%$" },
 	{ DRIVER, "fallen_off_bus",
 	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system has%$" },
+	/* A GPU that the driver does not take: five more lines follow the first form, or none. */
+	{ DRIVER, "not_supported", "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x)%$" },
+	{ DRIVER, "not_supported",
+	  "NVRM: The NVIDIA GPU %p (PCI ID: 10de:%x) installed in this system is not supported by " },
+	{ DRIVER, "bar_invalid", "NVRM: BAR%d is %dM @ 0x%x (PCI:%p)" },
+	{ DRIVER, "irq_failed", "NVRM: request_irq() failed" },
+	/* The kernel's driver core prints these; before 6.9 the second form, for no device. */
+	{ DRIVER, "probe_failed", "nvidia %p: probe with driver nvidia failed with error " },
+	{ DRIVER, "probe_failed", "nvidia: probe of %p failed with error " },
+	{ DRIVER, "probes_failed", "NVRM: The NVIDIA probe routine failed for %d device(s)" },
+	{ DRIVER, "none_initialized", "NVRM: None of the NVIDIA %* were initialized" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: GPU %p: RmInitAdapter failed!" },
 	{ DRIVER, "rm_init_adapter_failed", "NVRM: RmInitAdapter failed!" },
+	/* Without a colon in 515 to 525. */
 	{ DRIVER, "reset_required",
-	  "NVRM: %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]" },
+	  "NVRM%c %g%a: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED]" },
 	{ DRIVER, "reset_required",
-	  "NVRM: %g%a: Check failed: Reset required [NV_ERR_RESET_REQUIRED]" },
-	{ DRIVER, "assert_failed", "NVRM: %g%a: Assertion failed: " },
-	{ DRIVER, "check_failed", "NVRM: %g%a: Check failed: " },
-	{ DRIVER, "gsp_heartbeat_timeout", "NVRM: %g%a: GSP RM heartbeat timed out" },
-	{ DRIVER, "gsp_boot_failed", "NVRM: %g%a: unexpected WPR2 already up" },
+	  "NVRM%c %g%a: Check failed: Reset required [NV_ERR_RESET_REQUIRED]" },
+	{ DRIVER, "assert_failed", "NVRM%c %g%a: Assertion failed: " },
+	{ DRIVER, "check_failed", "NVRM%c %g%a: Check failed: " },
+	{ DRIVER, "gsp_heartbeat_timeout", "NVRM%c %g%a: GSP RM heartbeat timed out" },
+	{ DRIVER, "gsp_boot_failed", "NVRM%c %g%a: unexpected WPR2 already up" },
 	{ DRIVER, "nvlink_detect_failed",
-	  "NVRM: %gknvlink%a: Failed to update Rx Detect Link mask!" },
+	  "NVRM%c %gknvlink%a: Failed to update Rx Detect Link mask!" },
 	/* nvidia-uvm also prints this, but only with its debugging enabled. */
-	{ DRIVER, "uvm_fatal", "NVRM: %g%a: uvm encountered global fatal error " },
+	{ DRIVER, "uvm_fatal", "NVRM%c %g%a: uvm encountered global fatal error " },
 	{ KERNEL_LINE_LOAD_BEGINS, "load_begins",
 	  "nvidia-nvlink: Nvlink Core is being initialized" },
 	{ KERNEL_LINE_RECOVERY, "driver_loaded",
@@ -82,12 +96,21 @@ static const struct pattern patterns[] = {
 	{ EVENT, "nfs_not_responding", "nfs: server %n not responding, still trying" },
 	{ EVENT, "nfs_timed_out", "nfs: server %n not responding, timed out" },
 	{ EVENT, "nfs_ok", "nfs: server %n OK%$" },
+	/* NFSv4 files or locks are lost; the second form names the server. */
+	{ EVENT, "nfs_state_lost", "NFS: %a: Lock reclaim failed!" },
+	{ EVENT, "nfs_state_lost", "NFS: state manager failed on NFSv4 server %n with error " },
+	{ EVENT, "nfs_state_lost", "NFS: state manager: %* failed on NFSv4 server %n with error " },
 
-	/* mlx5; the InfiniBand form is that of the vendor's driver */
+	/* Network cards. An RDMA device may have any name, of any driver (ibdev_info()). */
 	{ EVENT, "link_down", "mlx5_core %p %*: Link down%$" },
 	{ EVENT, "link_up", "mlx5_core %p %*: Link up%$" },
-	{ EVENT, "link_down", "mlx5_core %p mlx5_%d: Port: %d Link DOWN" },
-	{ EVENT, "link_up", "mlx5_core %p mlx5_%d: Port: %d Link ACTIVE" },
+	{ EVENT, "link_down", "%w %p %*: Port: %d Link DOWN" },
+	{ EVENT, "link_up", "%w %p %*: Port: %d Link ACTIVE" },
+	{ EVENT, "link_down", "%w %p %*: NIC Link is Down%$" },
+	{ EVENT, "link_up", "%w %p %*: NIC Link is Up" },
+	{ EVENT, "mlx5_health", "mlx5_core %p: %fHealth issue observed" },
+	{ EVENT, "mlx5_command_timeout",
+	  "mlx5_core %p: %*timeout. Will cause a leak of a command resource" },
 	{ EVENT, "mlx5_health", "mlx5_core %p: %fdevice's health compromised" },
 	{ EVENT, "mlx5_health", "mlx5_core %p: %fFatal error %d detected" },
 	{ EVENT, "mlx5_module_error", "mlx5_core %p: %fPort module event[error]: " },
@@ -129,6 +152,8 @@ static const struct pattern patterns[] = {
 	{ EVENT, "net_watchdog", "%n: NETDEV WATCHDOG: CPU: %d: transmit queue %d timed out" },
 	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, reset controller" },
 	{ EVENT, "nvme_timeout", "nvme %n: I/O %*timeout, disable controller" },
+	{ EVENT, "nvme_down", "nvme %n: controller is down; will reset" },
+	{ EVENT, "nvme_down", "nvme %n: Device not ready; aborting reset" },
 };
 
 /* The bytes of a word: no space, no control byte. */
@@ -289,6 +314,9 @@ static bool match_part(struct span *s, char part, struct kernel_line *out)
 	case 'g':
 		take_gpu_number(s);
 		return true;
+	case 'c':
+		span_take(s, ":");
+		return true;
 	case 'f':
 		take_function(s);
 		return true;
@@ -327,6 +355,9 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 
 static enum kernel_line_proof proof_of(const struct pattern *p)
 {
+	if (!strcmp(p->name, "probe_failed"))
+		return p->pattern[strlen("nvidia")] == ' ' ? KERNEL_LINE_FOR_PCI :
+							     KERNEL_LINE_BY_KERNEL;
 	if (p->kind == DRIVER || !strncmp(p->pattern, mark, strlen(mark)))
 		return KERNEL_LINE_BY_DRIVER;
 	if (strstr(p->pattern, "%p"))
