@@ -168,11 +168,22 @@ expect 1 "" "xidscope: error: the policy file bad_policy: line 1: *" run --xid-p
 json "j['xid'] == 79 and j['known'] and not j['overridden'] and j['severity'] == 'fatal' and 'note' not in j" xid 79 --json
 json "not j['known']" xid 999 --json 2>/dev/null
 json "len(j) > 150 and all(e['known'] for e in j)" xid --list --json
-json "j[-1]['xid'] == 999 and not j[-1]['known'] and [e for e in j if e['xid'] == 79][0]['severity'] == 'info'" \
+json "j[-1]['xid'] == 999 and not j[-1]['known'] and [e for e in j if e.get('xid') == 79][0]['severity'] == 'info'" \
 	xid --list --json --xid-policy policy
 "$program" xid --list >out
 (($(wc -l <out) > 150)) || fail "--list lists $(wc -l <out) codes"
 grep -q '^79 *fatal *hw *restart_bm *GPU no longer answers' out || fail "--list has no Xid 79"
+grep -q '^sxid:20034 *fatal *nvswitch *reset_gpu *HW_DLPL_LTSSM_FAULT_UP' out || fail "--list has no SXid 20034"
+line='NVRM: Xid (PCI:0000:c1:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000)'
+expect 0 "Xid 149: *severity  fatal*device    0000:c1:00.0*decided   by the text: NETIR_LINK_EVT Fatal 0x004505c6*" "" xid "$line"
+json "j['severity'] == 'fatal' and j['device'] == '0000:c1:00.0' and j['decided_by'].startswith('NETIR')" xid --json "$line"
+expect 0 "Xid 45: *severity  info*process   p?, pid 7*decided   by the text: caused by Xid 31*" "" \
+	xid "NVRM: Xid (PCI:0000:c1:00): 45, pid=7, name=p"$'\x1b'", Ch 1, caused by previous Xid 31"
+expect 0 "Xid 79: *Xid 13: *SXid 20034: *" "" xid Xid79 "13, SXid 20034"
+printf '13 other text\n[ 1.0] %s\nsxid:20034\n' "$line" | "$program" xid - >out || fail "xid - fails"
+[[ $(grep -c '^S\?Xid' out) == 2 ]] || fail "xid - explains $(grep '^S\?Xid' out)"
+"$program" xid - 2>out </dev/null && fail "xid - takes an empty text"
+grep -qx 'xidscope: standard input has no Xid and no SXid' out || fail "xid - says $(<out)"
 
 ((failed)) || echo "check and xid do what they should"
 exit $failed

@@ -186,27 +186,27 @@ TEST(options_of_check_are_read)
 	assert_true(o.max_age == 3600);
 }
 
-#define CODE_HINT "use one number, as in \"xidscope xid 79\" or \"xidscope xid sxid:20034\""
+#define CODE_HINT "use an Xid, sxid:NUMBER, a line of the kernel log with one, or -"
 
-TEST(xid_takes_a_code_or_lists)
+TEST(xid_takes_codes_and_lines_or_lists)
 {
 	PARSE(COMMAND_XID, "xid", "79");
-	assert_int_equal(o.xid, 79);
+	assert_string_equal(o.texts[0], "79");
 	assert_false(o.json || o.list);
 	PARSE(COMMAND_XID, "xid", "--json", "4294967295", "--xid-policy=/p");
-	assert_int_equal(o.xid, 4294967295);
 	assert_true(o.json);
 	assert_string_equal(o.xid_policy, "/p");
-	assert_false(o.nvswitch);
-	PARSE(COMMAND_XID, "xid", "sxid:20034");
-	assert_true(o.nvswitch && o.xid == 20034);
+	PARSE(COMMAND_XID, "xid", "sxid:20034", "Xid79 SXid 20034, xid:13", "-",
+	      "NVRM: Xid (PCI:0000:c1:00): 79, pid=1, name=x, GPU has fallen off the bus.");
+	assert_int_equal(o.text_count, 4);
 	PARSE(COMMAND_XID, "xid", "--list");
 	assert_true(o.list);
-	assert_null(o.code);
+	assert_int_equal(o.text_count, 0);
 
 	REFUSED("use either CODE or --list; see xidscope xid --help", "xid");
 	REFUSED("use either CODE or --list; see xidscope xid --help", "xid", "79", "--list");
-	REFUSED("invalid CODE '80': " CODE_HINT, "xid", "79", "80");
+	REFUSED("invalid CODE '79x': " CODE_HINT, "xid", "79", "79x");
+	REFUSED("invalid CODE 'NVRM: Xid': " CODE_HINT, "xid", "NVRM: Xid");
 	REFUSED("invalid CODE '4294967296': " CODE_HINT, "xid", "4294967296");
 	REFUSED("invalid CODE '7=9': " CODE_HINT, "xid", "7=9");
 	REFUSED("unknown option '-79'; see xidscope xid --help", "xid", "-79");

@@ -13,6 +13,7 @@
 #include "commands/observer.h"
 #include "rpc/choice.h"
 #include "xid/xid_catalog.h"
+#include "xid/xid_line.h"
 
 #define DAY 86400.0
 
@@ -37,7 +38,7 @@ const struct command_row command_rows[COMMANDS] = {
 			     { "doctor", "doctor --json" } },
 	[COMMAND_XID] = { "xid",
 			  "Explain an Xid, and what to do about it",
-			  { "xid 79", "xid --list --json" } },
+			  { "xid 79 sxid:20034", "dmesg | xidscope xid -" } },
 	[COMMAND_WHY] = { "why",
 			  "Show what happened on this node, from the event log",
 			  { "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
@@ -96,10 +97,15 @@ static const char *read_slower(struct options *o, const char *value)
 static const char *read_code(struct options *o, const char *value)
 {
 	struct span text = { value, value + strlen(value) };
+	struct xid_line line;
+	size_t offset = 0;
 
-	if (o->code || !xid_code_read(text, &o->nvswitch, &o->xid))
-		return "use one number, as in \"xidscope xid 79\" or \"xidscope xid sxid:20034\"";
-	o->code = value;
+	if (o->text_count == XID_TEXTS_MAX)
+		return "use \"xidscope xid -\" for so many";
+	if (strcmp(value, "-") != 0 && !xid_codes_only(text) &&
+	    !xid_line_next(value, strlen(value), &offset, &line))
+		return "use an Xid, sxid:NUMBER, a line of the kernel log with one, or -";
+	o->texts[o->text_count++] = value;
 	return NULL;
 }
 
@@ -232,7 +238,9 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 
 const struct option_row option_rows[] = {
 	{ "SHELL", .commands = COMPLETION, WORD(shell, shells), .help = "bash or zsh" },
-	{ "CODE", .commands = XID, OTHER(read_code), .help = "Explain this Xid, or sxid:NUMBER" },
+	{ "CODE", .commands = XID, OTHER(read_code),
+	  .help = "Explain this Xid, sxid:NUMBER, or a line of the kernel\n"
+		  "log that has one; - is standard input; may be repeated" },
 	{ "GPU CODE", .commands = ACK, OTHER(read_fault),
 	  .help = "Acknowledge these faults: GPU as check shows it, CODE\n"
 		  "an Xid, sxid:NUMBER, a kind of driver error, or *" },

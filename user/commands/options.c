@@ -191,7 +191,7 @@ static int read_option(enum command command, struct options *o, char **words)
 {
 	const char *word = words[0], *name = command_rows[command].name, *value, *instead;
 	size_t len = strcspn(word, "=");
-	bool operand = word[0] && word[0] != '-';
+	bool operand = word[0] && (word[0] != '-' || !word[1]);
 	const struct option_row *row;
 	int taken = 1;
 
@@ -315,7 +315,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 		return refuse("use either --record or --replay; see xidscope trace --help");
 	if (command == COMMAND_RUN || command == COMMAND_TRACE)
 		return refuse_same_files(command, o);
-	if (command == COMMAND_XID && !o->code == !o->list)
+	if (command == COMMAND_XID && !o->text_count == !o->list)
 		return refuse("use either CODE or --list; see xidscope xid --help");
 	if (command == COMMAND_COMPLETION && !o->shell)
 		return refuse("name the shell: bash or zsh");

@@ -38,6 +38,8 @@ enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH };
 enum check_style { CHECK_NAGIOS, CHECK_SLURM, CHECK_NPD };
 
 /* Strings are the command line's own, or static. */
+#define XID_TEXTS_MAX 32
+
 struct options {
 	const char *output; /* "-": standard output */
 	double interval; /* seconds */
@@ -69,9 +71,9 @@ struct options {
 	bool list; /* of xid and ack */
 
 	/* xid: this or @list */
-	const char *code; /* NULL: not given */
-	bool nvswitch; /* @code as an Xid or SXid, and number */
-	unsigned int xid;
+	const char
+		*texts[XID_TEXTS_MAX]; /* codes, or lines of the kernel log; "-": standard input */
+	size_t text_count;
 
 	/* ack: the fault, unless @list */
 	bool remove;

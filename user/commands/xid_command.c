@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* `xidscope xid`: explains an Xid or SXid, or lists all Xids. */
+/* `xidscope xid`: explains Xids and SXids, by their codes or by lines of the kernel log, or lists all. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/safe_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
@@ -11,13 +13,16 @@
 #include "xid/xid_policy.h"
 #include "xid/xid_rating.h"
 
-/* An Xid, with severity and action of a fault whose text does not change them. */
+/* An Xid or SXid, with severity and action: of a fault whose text does not change them, or of one line. */
 struct explained {
-	unsigned int xid;
-	const struct xid_catalog_entry *entry;
-	const char *severity, *action;
+	bool nvswitch;
+	unsigned int code;
+	bool known;
+	const struct xid_catalog_entry *entry; /* of an Xid */
+	const char *name, *severity, *action;
 	bool overridden; /* by the policy file */
 	const char *note; /* NULL: none */
+	const struct xid_line *line; /* NULL: none */
 };
 
 /* Explains when a fault of this code has another severity; NULL: never. */
@@ -36,162 +41,293 @@ static const char *note_of(unsigned int xid)
 	return NULL;
 }
 
-static struct explained explain(const struct xid_policy *p, unsigned int xid)
+static struct explained explain_sxid(const struct xid_policy *p, unsigned int sxid)
 {
-	const struct xid_policy_entry *e = xid_policy_find(p, false, xid);
-	struct explained x = { .xid = xid, .entry = xid_catalog_find(xid) };
+	const struct xid_policy_entry *e = xid_policy_find(p, true, sxid);
+	const struct sxid_catalog_entry *c = sxid_catalog_find(sxid);
 
+	return (struct explained){
+		.nvswitch = true,
+		.code = sxid,
+		.known = c,
+		.name = c ? c->mnemonic : "",
+		.severity = e && e->severity ? e->severity :
+			    c                ? c->severity :
+					       "unknown",
+		.action = c ? c->action : "none_given",
+		.overridden = e && e->severity,
+		.note = e && e->severity ? NULL :
+			c && c->always   ? "The text says less than it is: this severity counts." :
+					   "A severity in the text counts.",
+	};
+}
+
+static struct explained explain(const struct xid_policy *p, bool nvswitch, unsigned int code)
+{
+	const struct xid_policy_entry *e = xid_policy_find(p, false, code);
+	struct explained x = { .code = code, .entry = xid_catalog_find(code) };
+
+	if (nvswitch)
+		return explain_sxid(p, code);
+	x.known = x.entry->xid;
+	x.name = x.entry->mnemonic;
 	x.severity = e && e->severity ? e->severity : x.entry->severity;
 	x.action = e && *e->action ? e->action : x.entry->action;
 	x.overridden = e && (e->severity || *e->action);
-	x.note = note_of(xid);
+	x.note = note_of(code);
 	/* A policy decides the severity, except of an Xid that goes back to None. */
-	if (e && e->severity && xid_text_decides(xid))
-		x.note = xid == XID_RECOVERY_ACTION ? "One that goes back to the action None is "
-						      "always of severity info." :
-						      NULL;
+	if (e && e->severity && xid_text_decides(code))
+		x.note = code == XID_RECOVERY_ACTION ? "One that goes back to the action None is "
+						       "always of severity info." :
+						       NULL;
 	return x;
+}
+
+static struct explained explain_line(const struct xid_policy *p, const struct xid_line *line)
+{
+	struct explained x = explain(p, line->kind == XID_LINE_SXID, line->code);
+	struct xid_rating rating = xid_policy_rating(p, line);
+
+	x.severity = rating.severity;
+	if (*rating.action)
+		x.action = rating.action;
+	x.note = NULL;
+	x.line = line;
+	return x;
+}
+
+/* Appends the words and registers of a line that can decide, with a blank before each. */
+static void describe(char *text, size_t size, const struct xid_line *l)
+{
+	static const char *const printed[] = {
+		[XID_FATALITY_UNSTATED] = "",
+		[XID_CORRECTABLE] = " Correctable",
+		[XID_NONFATAL] = " Nonfatal",
+		[XID_FATAL] = " Fatal",
+	};
+	int len = snprintf(text, size, "%s%s%s%s%s", *l->nvlink.unit ? " " : "", l->nvlink.unit,
+			   printed[l->fatality], *l->recovery ? " " : "", l->recovery);
+
+	if (l->caused_by)
+		len += snprintf(text + len, size - (size_t)len, " caused by Xid %u", l->caused_by);
+	for (int i = 0; i < l->nvlink.word_count && (size_t)len < size; i++)
+		len += snprintf(text + len, size - (size_t)len, " 0x%08x", l->nvlink.words[i]);
+}
+
+/* Whether the words of the line could change the catalog's rating. */
+static bool is_by_text(const struct explained *x, const char *words)
+{
+	const struct sxid_catalog_entry *c = x->nvswitch ? sxid_catalog_find(x->code) : NULL;
+
+	return *words && !(c && c->always);
+}
+
+static const char *device_of(const struct explained *x)
+{
+	return *x->line->pci ? x->line->pci : "not named";
+}
+
+static void print_line(const struct explained *x)
+{
+	char words[160];
+
+	describe(words, sizeof(words), x->line);
+	printf("  device    %s\n", device_of(x));
+	if (*x->line->process) {
+		char process[4 * sizeof(x->line->process)];
+
+		safe_format(process, sizeof(process), "%s", x->line->process);
+		printf("  process   %s, pid %d\n", process, x->line->pid);
+	}
+	printf("  decided   by %s%s\n",
+	       x->overridden        ? "the policy file" :
+	       is_by_text(x, words) ? "the text:" :
+				      "the catalog alone",
+	       x->overridden || !is_by_text(x, words) ? "" : words);
 }
 
 static void print_text(const struct explained *x)
 {
-	printf("Xid %u: %s\n", x->xid, x->entry->description);
-	printf("  mnemonic  %s\n", x->entry->mnemonic);
-	if (x->entry->documented)
-		printf("            documented as %s\n", x->entry->documented);
-	printf("  category  %s\n", x->entry->category);
-	printf("  severity  %s\n", x->severity);
-	printf("  action    %s\n", x->action);
-	printf("  advice    %s\n", xid_action_advice(x->action));
-	if (x->overridden)
-		printf("  policy    The catalog has %s, %s.\n", x->entry->severity,
-		       x->entry->action);
+	const struct xid_catalog_entry *e = x->entry;
+
+	printf("%s %u: %s\n", x->nvswitch ? "SXid" : "Xid", x->code,
+	       e        ? e->description :
+	       x->known ? x->name :
+			  "code not in the catalog");
+	if (e)
+		printf("  mnemonic  %s\n", e->mnemonic);
+	if (e && e->documented)
+		printf("            documented as %s\n", e->documented);
+	if (e)
+		printf("  category  %s\n", e->category);
+	printf("  severity  %s\n  action    %s\n  advice    %s\n", x->severity, x->action,
+	       xid_action_advice(x->action));
+	if (x->line)
+		print_line(x);
+	if (e && x->overridden)
+		printf("  policy    The catalog has %s, %s.\n", e->severity, e->action);
 	if (x->note)
 		printf("  note      %s\n", x->note);
-	if (*x->entry->source)
-		printf("  source    %s\n", x->entry->source);
+	if (e && *e->source)
+		printf("  source    %s\n", e->source);
 }
 
 static void print_json(struct json *j, const struct explained *x)
 {
+	const struct xid_catalog_entry *e = x->entry;
+	char words[160];
+
 	json_object(j, NULL);
-	json_unsigned(j, "xid", x->xid);
-	json_bool(j, "known", x->entry->xid);
-	json_text(j, "mnemonic", x->entry->mnemonic);
-	if (x->entry->documented)
-		json_text(j, "documented", x->entry->documented);
-	json_text(j, "description", x->entry->description);
-	json_text(j, "category", x->entry->category);
+	json_unsigned(j, x->nvswitch ? "sxid" : "xid", x->code);
+	json_bool(j, "known", x->known);
+	json_text(j, "mnemonic", x->name);
+	if (e && e->documented)
+		json_text(j, "documented", e->documented);
+	if (e)
+		json_text(j, "description", e->description);
+	if (e)
+		json_text(j, "category", e->category);
 	json_text(j, "severity", x->severity);
 	json_text(j, "action", x->action);
 	json_text(j, "advice", xid_action_advice(x->action));
 	json_bool(j, "overridden", x->overridden);
-	if (x->note)
+	if (x->line) {
+		describe(words, sizeof(words), x->line);
+		json_text(j, "device", device_of(x));
+		json_text(j, "decided_by", is_by_text(x, words) ? words + 1 : "catalog");
+	}
+	if (x->note && e)
 		json_text(j, "note", x->note);
-	if (*x->entry->source)
-		json_text(j, "source", x->entry->source);
+	if (e && *e->source)
+		json_text(j, "source", e->source);
 	json_object_end(j);
 }
 
-/* Lists the catalog's codes, then those that only the policy has, both ascending. */
+static void list_one(const struct explained *x, struct json *j)
+{
+	char code[16];
+
+	if (j) {
+		if (j->comma)
+			json_newline(j);
+		print_json(j, x);
+		return;
+	}
+	xid_code_text(code, sizeof(code), x->nvswitch, x->code);
+	printf("%-10s %-8s %-8s %-20s  %s\n", code, x->severity,
+	       x->nvswitch ? "nvswitch" : x->entry->category, x->action,
+	       x->nvswitch ? x->name : x->entry->description);
+}
+
+/* Lists the catalogs' codes, and those that only the policy has: Xids, then SXids, those of the catalog first. */
 static void list(const struct xid_policy *p, bool json)
 {
-	unsigned int end = xid_catalog_end();
-	struct json j = { .out = stdout };
+	struct json array = { .out = stdout }, *j = json ? &array : NULL;
 	struct explained x;
 
-	if (json)
-		json_array(&j, NULL);
-	for (size_t i = 0; i < end + p->count; i++) {
-		const struct xid_policy_entry *e = i < end ? NULL : &p->entries[i - end];
-
-		if (e && (e->nvswitch || xid_catalog_find(e->code)->xid))
-			continue;
-		x = explain(p, e ? e->code : (unsigned int)i);
-		if (!e && !x.entry->xid)
-			continue;
-		if (json) {
-			if (j.comma)
-				json_newline(&j);
-			print_json(&j, &x);
-		} else {
-			printf("%-5u %-8s %-8s %-20s  %s\n", x.xid, x.severity, x.entry->category,
-			       x.action, x.entry->description);
-		}
+	if (j)
+		json_array(j, NULL);
+	for (unsigned int i = 0; i < xid_catalog_end(); i++) {
+		x = explain(p, false, i);
+		if (x.known)
+			list_one(&x, j);
 	}
-	if (json) {
-		json_array_end(&j);
+	for (size_t i = 0; sxid_catalog_entry(i); i++) {
+		x = explain(p, true, sxid_catalog_entry(i)->sxid);
+		list_one(&x, j);
+	}
+	for (size_t i = 0; i < p->count; i++) {
+		x = explain(p, p->entries[i].nvswitch, p->entries[i].code);
+		if (!x.known)
+			list_one(&x, j);
+	}
+	if (j) {
+		json_array_end(j);
 		putchar('\n');
 	}
 }
 
-/* The same of an SXid. */
-static bool print_sxid(const struct xid_policy *p, const struct options *o)
-{
-	const struct xid_policy_entry *e = xid_policy_find(p, true, o->xid);
-	const struct sxid_catalog_entry *c = sxid_catalog_find(o->xid);
-	const char *severity = e && e->severity ? e->severity : c ? c->severity : "unknown";
-	const char *action = c ? c->action : "none_given";
-	const char *note = c && c->always ? "The text says less than it is: this severity counts." :
-					    "A severity in the text counts.";
-	struct json j = { .out = stdout };
+/* ---- what was asked for ---- */
 
-	if (!o->json) {
-		printf("SXid %u: %s\n  severity  %s\n  action    %s\n  advice    %s\n", o->xid,
-		       c ? c->mnemonic : "code not in the catalog", severity, action,
-		       xid_action_advice(action));
-		if (!e || !e->severity)
-			printf("  note      %s\n", note);
-	} else {
-		json_object(&j, NULL);
-		json_unsigned(&j, "sxid", o->xid);
-		json_bool(&j, "known", c);
-		json_text(&j, "mnemonic", c ? c->mnemonic : "");
-		json_text(&j, "severity", severity);
-		json_text(&j, "action", action);
-		json_text(&j, "advice", xid_action_advice(action));
-		json_bool(&j, "overridden", e && e->severity);
-		json_object_end(&j);
+struct answers {
+	const struct xid_policy *policy;
+	bool json;
+	size_t count;
+	bool good; /* the catalogs have all */
+};
+
+static void answer(struct answers *a, const struct explained *x)
+{
+	if (a->json) {
+		print_json(&(struct json){ .out = stdout }, x);
 		putchar('\n');
+	} else {
+		if (a->count)
+			putchar('\n');
+		print_text(x);
 	}
-	if (!c)
-		fprintf(stderr,
-			"xidscope: SXid %u is not in the catalog: look it up in the vendor's "
-			"Fabric Manager documentation\n",
-			o->xid);
-	return c;
+	a->count++;
+	if (x->known)
+		return;
+	a->good = false;
+	fprintf(stderr, "xidscope: %s %u is not in the catalog: look it up in the vendor's %s\n",
+		x->nvswitch ? "SXid" : "Xid", x->code,
+		x->nvswitch ? "Fabric Manager documentation" : "Xid documentation");
 }
 
-/* Returns whether the catalog has it. */
-static bool print_one(const struct xid_policy *p, const struct options *o)
+/* Explains each fault of the text; or each code, if it has nothing else. */
+static void answer_text(struct answers *a, const char *text, size_t size)
 {
-	struct explained x = explain(p, o->xid);
+	struct span rest = { text, text + size };
+	size_t offset = 0, before = a->count;
+	struct xid_line line;
+	struct explained x;
+	unsigned int code;
+	bool nvswitch;
 
-	if (o->json) {
-		print_json(&(struct json){ .out = stdout }, &x);
-		putchar('\n');
-	} else {
-		print_text(&x);
+	while (xid_line_next(text, size, &offset, &line)) {
+		if (line.kind == XID_LINE_SXID_DETAIL)
+			continue;
+		x = explain_line(a->policy, &line);
+		answer(a, &x);
 	}
-	if (!x.entry->xid)
-		fprintf(stderr,
-			"xidscope: Xid %u is not in the catalog: look it up in "
-			"the vendor's Xid documentation\n",
-			o->xid);
-	return x.entry->xid;
+	if (a->count > before || !xid_codes_only(rest))
+		return;
+	while (xid_code_next(&rest, &nvswitch, &code)) {
+		x = explain(a->policy, nvswitch, code);
+		answer(a, &x);
+	}
+}
+
+static void answer_input(struct answers *a)
+{
+	size_t size = 0, before = a->count;
+	char *line = NULL;
+	ssize_t len;
+
+	while ((len = getline(&line, &size, stdin)) > 0)
+		answer_text(a, line, (size_t)len);
+	free(line);
+	if (a->count > before)
+		return;
+	fputs("xidscope: standard input has no Xid and no SXid\n", stderr);
+	a->good = false;
 }
 
 int cmd_xid(const struct options *o)
 {
 	struct xid_policy policy = {};
-	bool good = true;
+	struct answers a = { .policy = &policy, .json = o->json, .good = true };
 
 	if (o->xid_policy && xid_policy_load(&policy, o->xid_policy, &o->log))
 		return EXIT_TROUBLE;
 	if (o->list)
 		list(&policy, o->json);
-	else
-		good = o->nvswitch ? print_sxid(&policy, o) : print_one(&policy, o);
+	for (size_t i = 0; i < o->text_count; i++)
+		if (strcmp(o->texts[i], "-") != 0)
+			answer_text(&a, o->texts[i], strlen(o->texts[i]));
+		else
+			answer_input(&a);
 	xid_policy_free(&policy);
-	return good ? EXIT_OK : EXIT_TROUBLE;
+	return a.good ? EXIT_OK : EXIT_TROUBLE;
 }

@@ -5,11 +5,13 @@
  */
 #include "xid/xid_catalog.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SXID "sxid:"
+#define BETWEEN_CODES " \t\r\n,"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct xid_catalog_entry catalog[] = {
@@ -90,6 +92,46 @@ bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code)
 	return true;
 }
 
+static bool take_letter(struct span *s, char lower)
+{
+	if (!span_left(*s) || tolower((unsigned char)*s->at) != lower)
+		return false;
+	s->at++;
+	return true;
+}
+
+bool xid_code_next(struct span *text, bool *nvswitch, unsigned int *code)
+{
+	struct span rest = *text, number;
+
+	span_take_run(&rest, BETWEEN_CODES);
+	*nvswitch = take_letter(&rest, 's');
+	if (take_letter(&rest, 'x')) {
+		if (!take_letter(&rest, 'i') || !take_letter(&rest, 'd'))
+			return false;
+		span_take(&rest, ":");
+		span_take_run(&rest, " ");
+	} else if (*nvswitch) {
+		return false;
+	}
+	number = span_take_until(&rest, BETWEEN_CODES);
+	if (!span_left(number) || !xid_code_read(number, &(bool){ 0 }, code) || *number.at == 's')
+		return false;
+	*text = rest;
+	return true;
+}
+
+bool xid_codes_only(struct span text)
+{
+	bool nvswitch, any = false;
+	unsigned int code;
+
+	while (xid_code_next(&text, &nvswitch, &code))
+		any = true;
+	span_take_run(&text, BETWEEN_CODES);
+	return any && !span_left(text);
+}
+
 void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code)
 {
 	snprintf(text, size, "%s%u", nvswitch ? SXID : "", code);
@@ -108,6 +150,11 @@ const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid)
 		if (e->sxid == sxid)
 			return e;
 	return NULL;
+}
+
+const struct sxid_catalog_entry *sxid_catalog_entry(size_t number)
+{
+	return number < COUNT(sxids) ? &sxids[number] : NULL;
 }
 
 unsigned int xid_catalog_end(void)

@@ -40,7 +40,18 @@ const struct sxid_catalog_entry *sxid_catalog_find(unsigned int sxid);
 
 /* A code as people write it: "79", "sxid:20034". */
 bool xid_code_read(struct span text, bool *nvswitch, unsigned int *code);
+
+/* The next code of a text as people write it, "Xid79, sxid:20034" or "xid 79 13". False: there is none, or what follows is no
+ * code. */
+bool xid_code_next(struct span *text, bool *nvswitch, unsigned int *code);
+
+/* Whether the text has a code and nothing else. */
+bool xid_codes_only(struct span text);
+
 void xid_code_text(char *text, size_t size, bool nvswitch, unsigned int code);
+
+/* The SXid of this number in the catalog, from 0 on; NULL: it has no more. */
+const struct sxid_catalog_entry *sxid_catalog_entry(size_t number);
 
 /* One above the highest code of the catalog. */
 unsigned int xid_catalog_end(void);
