@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require_string(rpc.disk_path);
 	require_string(rpc.disk_srcversion);
 	require(!*rpc.disk_srcversion || *rpc.disk_path);
-	fault_offer_read(&fault, root, "6.1");
+	fault_offer_read(&fault, root, 1);
 	require_string(fault.driver_version);
 	memset(source, 'x', sizeof(source));
 	if (mounts_find_network(root, 36, source, sizeof(source)))

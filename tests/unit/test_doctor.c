@@ -12,7 +12,8 @@
 static bool report(const char *release, bool json)
 {
 	FILE *out = text_begin();
-	bool healthy = doctor_report(out, root, release, NULL, json);
+	bool healthy =
+		doctor_report(out, root, release, strcmp(release, "5.10.0-test") != 0, NULL, json);
 
 	text_end(out);
 	return healthy;
@@ -94,7 +95,7 @@ TEST(a_module_without_types)
 	expect_level("ok", "types_file");
 	expect_level("ok", "rpc_stats_latency");
 	expect_level("note", "rpc_task_sleep");
-	assert_has(text, "what consoles show (before 5.19)");
+	assert_has(text, "what consoles show; the kernel log");
 }
 
 TEST(the_way_to_a_file_of_types_names_this_build)

@@ -16,6 +16,19 @@
 #include "base/clock.h"
 #include "health/node.h"
 
+TEST(mounts_by_helpers_are_of_nfs)
+{
+	static const char text[] = "fs-12345678:/ /efs efs _netdev,tls 0 0\n"
+				   "a.file.core.windows.net:/a/b /az aznfs sec=sys 0 0\n"
+				   "x:/ /other efsx\n";
+	struct node_state f = {};
+
+	node_mounts_add_fstab(&f, text, strlen(text));
+	assert_int_equal(f.mount_count, 2);
+	assert_string_equal(f.mounts[0].path, "/efs");
+	assert_string_equal(f.mounts[1].path, "/az");
+}
+
 TEST(the_nfs_mounts_of_fstab_are_wanted)
 {
 	static const char text[] = "# nas:/x /commented nfs rw 0 0\n"

@@ -787,6 +787,11 @@ TEST(a_stall_that_ended_is_told_and_not_judged)
 	end_interval(SECOND);
 	verdict = verdict_of(&sums, SERVER);
 	assert_non_null(strstr(verdict.sentence, "(7 s), until the client had connected anew. "));
+	histogram_record(&op_of("EXCHANGE_ID")->total, 1, MS);
+	now.wall++;
+	end_interval(SECOND);
+	verdict = verdict_of(&sums, SERVER);
+	assert_has(verdict.sentence, "(7 s), until the client had made itself known anew: ");
 	assert_string_equal(bound_names[verdict.bound_by], bound_names[before_it.bound_by]);
 	assert_true(verdict.numbers.calls == before_it.numbers.calls);
 	assert_true(verdict.numbers.concurrency == before_it.numbers.concurrency);

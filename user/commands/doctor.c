@@ -17,6 +17,7 @@
 #include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_observer.h"
+#include "kernel/bpf_support.h"
 #include "rpc/choice.h"
 #include "rpc/source.h"
 
@@ -42,6 +43,7 @@ struct finding {
 struct diagnosis {
 	const char *root;
 	const char *release;
+	int every_message; /* what fault_offer_try_printk() returned */
 	struct rpc_offer facts;
 	struct source_choice choice;
 	char sunrpc[400]; /* its state, in words */
@@ -232,10 +234,10 @@ static void add_callers(struct diagnosis *d, const struct fault_offer *f)
 	static const char otherwise[] = "fault texts count if the driver also reports the fault, "
 					"or if they look like its own";
 
-	if (!f->console_event || !f->every_message)
+	if (!f->console_event || f->every_message <= 0)
 		add_finding(d, "gpu", "printk_caller", NOTE,
-			    "this kernel does not show who prints a message (from 5.19, with "
-			    "BTF): %s",
+			    "this kernel does not show who prints a message (most do from 5.19 on, "
+			    "with BTF): %s",
 			    otherwise);
 	else if (f->callers)
 		add_finding(d, "gpu", "printk_caller", NOTE,
@@ -256,7 +258,7 @@ static void add_faults(struct diagnosis *d)
 {
 	struct fault_offer f;
 
-	fault_offer_read(&f, d->root, d->release);
+	fault_offer_read(&f, d->root, d->every_message);
 	if (f.log)
 		add_finding(d, "gpu", "kernel_log", OK, "/dev/kmsg can be read");
 	else
@@ -269,12 +271,18 @@ static void add_faults(struct diagnosis *d)
 		add_finding(d, "gpu", "printk_console", NOTE,
 			    "the kernel's BTF has no tracepoint printk:console: "
 			    "faults are read from the kernel log alone");
+	else if (f.every_message < 0)
+		add_finding(d, "gpu", "printk_console", NOTE,
+			    "the kernel refuses the hook on printk: %s: faults are read from the "
+			    "kernel log alone",
+			    bpf_reason(-f.every_message))
+			->fix = bpf_advice(-f.every_message);
 	else
 		add_finding(d, "gpu", "printk_console", OK,
 			    f.every_message ?
 				    "the tracepoint printk:console reports every message" :
 				    "the tracepoint printk:console reports what consoles "
-				    "show (before 5.19); the kernel log has the rest");
+				    "show; the kernel log has the rest");
 	add_callers(d, &f);
 	if (!f.driver)
 		add_finding(d, "gpu", "nvidia", OK, "the NVIDIA driver is not loaded");
@@ -358,10 +366,10 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	}
 }
 
-bool doctor_report(FILE *out, const char *root, const char *release, const char *types_file,
-		   bool json)
+bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
+		   const char *types_file, bool json)
 {
-	struct diagnosis d = { .root = root, .release = release };
+	struct diagnosis d = { .root = root, .release = release, .every_message = every_message };
 	bool healthy = true;
 
 	rpc_offer_look(&d.facts, root, types_file);
@@ -390,6 +398,9 @@ int cmd_doctor(const struct options *o)
 
 	if (uname(&name))
 		strcpy(name.release, "unknown");
-	return doctor_report(stdout, "", name.release, o->sunrpc_btf, o->json) ? EXIT_OK :
-										 EXIT_TROUBLE;
+	bpf_messages_init(&o->log);
+	return doctor_report(stdout, "", name.release, fault_offer_try_printk(), o->sunrpc_btf,
+			     o->json) ?
+		       EXIT_OK :
+		       EXIT_TROUBLE;
 }

@@ -38,6 +38,7 @@ struct fault_observer {
 	bool log_paused; /* until the next poll, because reading it has failed */
 	bool log_outran; /* the last batch has lost records: they come faster than they are read */
 	struct printk_hook *printk; /* NULL: not attached */
+	bool printk_refused; /* the kernel's verifier does not accept it */
 	struct gpu_holders holders;
 	int uevents; /* -1: not open */
 	uint64_t uevents_read_ns; /* what comes from it has happened since then */
@@ -274,6 +275,8 @@ static void reopen_log(struct fault_observer *g)
 static void attach_printk(struct fault_observer *g, bool quiet)
 {
 	g->printk = printk_hook_new(g->log, quiet, g->stream);
+	/* The verifier would say the same again, at the same price. */
+	g->printk_refused = !g->printk && (errno == E2BIG || errno == EACCES || errno == EINVAL);
 	epoll_add(g, printk_hook_fd(g->printk));
 }
 
@@ -295,7 +298,8 @@ static void retry(struct fault_observer *g)
 	g->retries++;
 	if (!g->trace)
 		attach_trace(g);
-	if (!g->printk && (driver_loaded || !(g->retries & (g->retries - 1)))) {
+	if (!g->printk && !g->printk_refused &&
+	    (driver_loaded || !(g->retries & (g->retries - 1)))) {
 		attach_printk(g, true);
 		if (g->printk)
 			log_info(g->log, "the printk hook is attached");

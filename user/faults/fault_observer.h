@@ -58,7 +58,7 @@ int fault_observer_snapshot(struct fault_observer *g, struct snapshot *s);
 struct fault_offer {
 	bool log; /* this process may read /dev/kmsg */
 	bool console_event; /* there is a tracepoint printk:console ... */
-	bool every_message; /* ... for all messages, shown or not (from 5.19) */
+	int every_message; /* ... for all messages, shown or not: what printk_hook_try() returned */
 	int callers; /* 0: the kernel shows who calls printk; -errno: -EPERM if it hides that */
 	bool kprobes;
 	bool driver; /* nvidia is loaded */
@@ -67,9 +67,11 @@ struct fault_offer {
 	bool driver_function; /* it has the function nv_report_error */
 };
 
-/* @root is put before each path of the system; @release is the kernel's, as
- * uname -r prints it. */
-void fault_offer_read(struct fault_offer *f, const char *root, const char *release);
+/* Loads the printk hook for a moment: see printk_hook_try(). */
+int fault_offer_try_printk(void);
+
+/* @root is put before each path of the system; @every_message is kept. */
+void fault_offer_read(struct fault_offer *f, const char *root, int every_message);
 
 /* Whether a module of the kernel has that symbol, by /proc/kallsyms, a large file. */
 bool fault_offer_has_symbol(const char *root, const char *symbol);

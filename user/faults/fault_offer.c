@@ -48,15 +48,19 @@ static void read_version(struct fault_offer *f, const char *root)
 	span_copy(span_take_until(&s, " "), f->driver_version, sizeof(f->driver_version));
 }
 
-void fault_offer_read(struct fault_offer *f, const char *root, const char *release)
+int fault_offer_try_printk(void)
+{
+	return printk_hook_try();
+}
+
+void fault_offer_read(struct fault_offer *f, const char *root, int every_message)
 {
 	char path[PATH_MAX], tracefs[PATH_MAX / 2];
 
-	*f = (struct fault_offer){};
+	*f = (struct fault_offer){ .every_message = every_message };
 	snprintf(path, sizeof(path), "%s/dev/kmsg", root);
 	f->log = !access(path, R_OK);
 	f->console_event = kernel_has_type(root, "btf_trace_console");
-	f->every_message = printk_hook_has_every_message(release);
 	f->callers = printk_origins_shown(root);
 	snprintf(path, sizeof(path), "%s/sys/module/nvidia", root);
 	f->driver = !access(path, F_OK);

@@ -54,6 +54,17 @@ void node_mounts_add(struct node_state *node, const char *path)
 	add(node, name, read_only);
 }
 
+/* The kernel's types, and those of helpers (mount.efs, mount.aznfs) that make mounts of these. */
+static bool is_nfs(struct span type)
+{
+	static const char *const types[] = { "nfs", "nfs4", "efs", "aznfs" };
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (span_is(type, types[i]))
+			return true;
+	return false;
+}
+
 void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len)
 {
 	struct span rest = { text, text + len }, line, source, path, type, options;
@@ -65,8 +76,7 @@ void node_mounts_add_fstab(struct node_state *node, const char *text, size_t len
 		path = span_take_word(&line);
 		type = span_take_word(&line);
 		options = span_take_word(&line);
-		if (span_starts_with(source, "#") ||
-		    !(span_is(type, "nfs") || span_is(type, "nfs4")))
+		if (span_starts_with(source, "#") || !is_nfs(type))
 			continue;
 		if (!has_option(options, "noauto") && !has_option(options, "x-systemd.automount") &&
 		    mount_path(name, sizeof(name), path))

@@ -15,7 +15,7 @@ struct interval {
 	const struct server_delta *server;
 	const char *name;
 	uint64_t ns;
-	uint64_t calls, replies, timeouts, connects, late, total_ns, phase_ns[RPC_PHASES];
+	uint64_t calls, replies, timeouts, connects, clients, late, total_ns, phase_ns[RPC_PHASES];
 	uint64_t saturated_ns[RPC_LIMITS]; /* of the worst transport */
 	struct load_sums kinds[CALL_KINDS];
 	bool grown; /* the session, by slots that the server grants */
@@ -64,6 +64,8 @@ static void add_ops(struct interval *n)
 			continue;
 		calls = time_histogram_count(&o->total);
 		n->calls += calls;
+		if (!strcmp(o->now->op, "EXCHANGE_ID") || !strcmp(o->now->op, "SETCLIENTID"))
+			n->clients += calls;
 		n->total_ns += o->total.sum_ns;
 		for (int p = 0; p < RPC_PHASES; p++)
 			n->phase_ns[p] += o->phase_ns[p];
@@ -306,7 +308,8 @@ static bool is_stall(struct server_sums *v, const struct interval *n)
 		add_active(&v->active, &v->silent, -1);
 		v->silent = (struct active_time){};
 		v->stall.ns = v->silent_ns;
-		v->stall.reconnected &= v->stall.begin == v->silent_since;
+		if (v->stall.begin != v->silent_since)
+			v->stall.reconnected = v->stall.restarted = false;
 		v->stall.reconnected |= n->connects;
 		v->stall.begin = v->silent_since;
 		v->stall.end = 0;
@@ -321,6 +324,7 @@ static bool is_stall(struct server_sums *v, const struct interval *n)
 		v->stall.end = n->d->end->wall;
 		v->stall.reconnected = n->connects || v->stall.reconnected;
 	}
+	v->stall.restarted |= n->clients;
 	v->stall.intervals_left--;
 	return true;
 }

@@ -64,7 +64,7 @@ struct server_sums {
 		uint64_t ns; /* 0: there was none */
 		double begin, end; /* since the epoch; end 0: it lasts */
 		unsigned int intervals_left; /* intervals that are still to be left out */
-		bool reconnected;
+		bool reconnected, restarted; /* the client has made itself known anew (NFSv4) */
 	} stall;
 	uint64_t calls_ended; /* those left out are among them */
 	uint64_t late_calls; /* that took LATE_NS or more */

@@ -370,7 +370,10 @@ static void say_stall(struct verdict *to, const struct server_sums *v)
 	say(to, "No call was answered from %s to %s (%.0f s)%s. ",
 	    time_clock(begin, v->stall.begin), time_clock(end, v->stall.end),
 	    v->stall.end - v->stall.begin,
-	    v->stall.reconnected ? ", until the client had connected anew" : "");
+	    v->stall.restarted ?
+		    ", until the client had made itself known anew: the server has restarted, or dropped it" :
+	    v->stall.reconnected ? ", until the client had connected anew" :
+				   "");
 }
 
 /* Of a server whose calls are not answered at the end, or of which none ended. */

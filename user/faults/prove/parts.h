@@ -92,7 +92,11 @@ struct printk_origins {
 	uint64_t read_ns; /* when /proc/modules was read; 0: never */
 	ino_t driver; /* module_number() of nvidia, before that */
 	int error; /* of the last reading, -errno; -EPERM: addresses are hidden */
+	int functions_error; /* of the reading of printk's functions alone */
 };
+
+/* Whether a stack was taken by who prints: of printk's functions on it, the first one calls the tracepoint. */
+bool printk_origins_inner(const struct printk_origins *o, const uint64_t *stack, size_t depth);
 
 /* Reads /proc/modules and, once the driver is loaded, printk's functions. @root is put before the
  * paths. Returns 0 or -errno, which is kept as o->error: then all origins are unknown. */

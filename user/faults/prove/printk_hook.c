@@ -3,19 +3,21 @@
 #include "faults/prove/parts.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/span.h"
 #include "kernel/bpf_support.h"
 #include "kernel/kernel_log.h"
 #include "printk.skel.h"
 
 /* More than the buffer holds: when so many were read, all that was in it has been. */
 #define READ_MAX (PRINTK_RING_BYTES / PRINTK_SHORT)
+
+/* A message that the hook takes, and that is no fault. */
+#define QUESTION "xidscope: finds out whether the kernel shows who prints (NVRM)"
 
 struct printk_hook {
 	const struct log *log;
@@ -27,18 +29,9 @@ struct printk_hook {
 	struct kernel_log_mark begin; /* it passes on what was printed after that */
 	unsigned int read; /* messages, in this turn */
 	uint64_t dropped; /* messages, so far */
+	bool asked; /* by a message of its own */
+	bool callers_known; /* the stack of a message has shown that it is that of who prints, not of a console */
 };
-
-/* The tracepoint has the same form with and without commit 5aa7eea9316c of 5.19. */
-bool printk_hook_has_every_message(const char *release)
-{
-	struct span s = { release, release + strlen(release) };
-	uint64_t major = 0, minor;
-
-	if (!span_take_number(&s, 10, UINT_MAX, &major) || major != 5)
-		return major > 5;
-	return span_take(&s, ".") && span_take_number(&s, 10, UINT_MAX, &minor) && minor >= 19;
-}
 
 /* ---- who calls printk ---- */
 
@@ -63,6 +56,17 @@ static bool is_passing(int err)
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -EIO;
 }
 
+static void warn_unknown(const struct printk_hook *h, int err)
+{
+	log_warn(h->log,
+		 "cannot find out who calls printk: /proc/modules and "
+		 "/proc/kallsyms: %s. Fault texts count if the driver also "
+		 "reports the fault, or if they look like its own",
+		 err == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
+				 "kernel.kptr_restrict below 2" :
+				 strerror(-err));
+}
+
 void printk_hook_modules_changed(struct printk_hook *h)
 {
 	int before;
@@ -79,15 +83,50 @@ void printk_hook_modules_changed(struct printk_hook *h)
 	protect(h, NULL);
 	if (!is_passing(h->origins.error))
 		fault_stream_origins(h->stream, UINT64_MAX);
-	if (h->origins.error == before)
+	if (h->origins.error != before)
+		warn_unknown(h, h->origins.error);
+}
+
+/*
+ * From commit 5aa7eea9316c of 5.19 on, which some distributions have in older kernels, the tracepoint is called for each message
+ * by who prints it; before that by the consoles. Its form is the same; the stack shows which.
+ */
+static bool shows_caller(struct printk_origins *o, const struct printk_event *event)
+{
+	if (!o->function_count && (!o->functions_error || is_passing(o->functions_error)))
+		o->functions_error = printk_origins_read_functions(o, "");
+	return event->depth <= PRINTK_STACK &&
+	       printk_origins_inner(o, (const uint64_t *)event->stack, event->depth);
+}
+
+/* Messages from now on have a known origin, if the kernel shows who called printk. */
+static void learn_callers(struct printk_hook *h, const struct printk_event *event)
+{
+	int before = h->origins.functions_error;
+
+	if (h->callers_known)
 		return;
-	log_warn(h->log,
-		 "cannot find out who calls printk: /proc/modules and "
-		 "/proc/kallsyms: %s. Fault texts count if the driver also "
-		 "reports the fault, or if they look like its own",
-		 h->origins.error == -EPERM ? "addresses are hidden; it needs CAP_SYSLOG and "
-					      "kernel.kptr_restrict below 2" :
-					      strerror(-h->origins.error));
+	h->callers_known = shows_caller(&h->origins, event);
+	/* Consoles do not show a message of this level: who prints has called the hook. */
+	if (h->origins.functions_error != before && event->len >= strlen(QUESTION) &&
+	    !memcmp(event->text, QUESTION, strlen(QUESTION)))
+		warn_unknown(h, h->origins.functions_error);
+	if (!h->callers_known)
+		return;
+	fault_stream_origins(h->stream, event->time);
+	printk_hook_modules_changed(h);
+}
+
+static void print_message(void)
+{
+	static const char text[] = "<7>" QUESTION;
+	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return; /* the first message of the driver shows it */
+	if (write(fd, text, strlen(text)) < 0)
+		errno = 0; /* the same */
+	close(fd);
 }
 
 /* ---- messages ---- */
@@ -99,6 +138,7 @@ static void pass_on(struct printk_hook *h, const struct printk_event *event)
 	const uint64_t *stack = (const uint64_t *)event->stack;
 	uint64_t now = monotonic_ns();
 
+	learn_callers(h, event);
 	if (printk_origins_stale(&h->origins, "", stack, depth, event->time, now))
 		printk_hook_modules_changed(h);
 	if (h->stream->origins_ns != UINT64_MAX)
@@ -147,8 +187,13 @@ bool printk_hook_begins_after(struct printk_hook *h, uint64_t sequence)
 
 void printk_hook_all_read(struct printk_hook *h)
 {
-	if (h)
-		kernel_log_mark_free(&h->begin);
+	if (!h)
+		return;
+	kernel_log_mark_free(&h->begin);
+	/* Before, it would push a record out of a full log. */
+	if (!h->asked)
+		print_message();
+	h->asked = true;
 }
 
 /* ---- attaching ---- */
@@ -157,7 +202,6 @@ struct printk_hook *printk_hook_new(const struct log *log, bool quiet, struct fa
 {
 	struct printk_hook *h = calloc(1, sizeof(*h));
 	struct log attaching = *log;
-	struct utsname uts;
 	int err = ENOMEM;
 
 	if (!h)
@@ -184,11 +228,6 @@ struct printk_hook *printk_hook_new(const struct log *log, bool quiet, struct fa
 		goto failed;
 	}
 	bpf_object_memory(h->bpf->obj, &h->memory);
-	/* Messages from now on have a known origin, if the kernel shows who called printk. */
-	if (!uname(&uts) && printk_hook_has_every_message(uts.release)) {
-		fault_stream_origins(stream, monotonic_ns());
-		printk_hook_modules_changed(h);
-	}
 	return h;
 failed:
 	printk_hook_free(h);
@@ -205,6 +244,43 @@ void printk_hook_free(struct printk_hook *h)
 	kernel_log_mark_free(&h->begin);
 	printk_origins_free(&h->origins);
 	free(h);
+}
+
+/* ---- trying it ---- */
+
+struct trial {
+	struct printk_origins origins;
+	int result;
+};
+
+static int on_trial(void *context, void *data, size_t size)
+{
+	const struct printk_event *event = data;
+	struct trial *t = context;
+
+	if (size >= sizeof(*event) && shows_caller(&t->origins, event))
+		t->result = 1;
+	return 0;
+}
+
+int printk_hook_try(void)
+{
+	struct printk_bpf *bpf = printk_bpf__open_and_load();
+	struct ring_buffer *ring = NULL;
+	struct trial t = {};
+
+	if (!bpf || printk_bpf__attach(bpf))
+		t.result = -errno;
+	else
+		ring = ring_buffer__new(bpf_map__fd(bpf->maps.printk_ring), on_trial, &t, NULL);
+	if (ring) {
+		print_message();
+		ring_buffer__consume(ring);
+	}
+	ring_buffer__free(ring);
+	printk_bpf__destroy(bpf);
+	printk_origins_free(&t.origins);
+	return t.result;
 }
 
 int printk_hook_fd(const struct printk_hook *h)

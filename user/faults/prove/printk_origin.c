@@ -262,6 +262,15 @@ static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t
 	return best && best->driver;
 }
 
+bool printk_origins_inner(const struct printk_origins *o, const uint64_t *stack, size_t depth)
+{
+	const struct printk_function *f = NULL;
+
+	for (size_t i = 0; i < depth && !f; i++)
+		f = find_function(o, stack[i]);
+	return f && f->kind == PRINTK_INNER;
+}
+
 enum printk_origin printk_origin(const struct printk_origins *o, const uint64_t *stack,
 				 size_t depth, uint64_t time_ns)
 {

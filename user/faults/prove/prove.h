@@ -120,9 +120,9 @@ void printk_hook_snapshot(const struct printk_hook *h, struct self *self);
 /* Whether a text has one of the marks that the printk hook looks for. */
 bool printk_marked(const char *text, size_t len);
 
-/* Whether the tracepoint of the kernel @release (as uname -r prints it) is called for
- * each message, by who prints it; before 5.19 it is called by the consoles. */
-bool printk_hook_has_every_message(const char *release);
+/* Loads the hook for a moment and prints a message: 1 if the tracepoint is called for each message by who prints it, 0 if by
+ * the consoles, or if the kernel hides addresses or takes no message; -errno if it refuses the hook. */
+int printk_hook_try(void);
 
 /* Whether the kernel shows who calls printk: 0 or -errno; -EPERM: addresses are hidden. @root is
  * put before the paths. */
