@@ -162,6 +162,10 @@ static void arrange(enum health_rule_id rule, bool bad)
 	case HEALTH_GPUS_MISSING:
 		node.gpus = bad ? 7 : 8;
 		break;
+	case HEALTH_GPU_UNUSED:
+		snprintf(node.unused[0], sizeof(node.unused[0]), "%s", GPU);
+		node.unused_count = bad;
+		break;
 	case HEALTH_PCIE_WIDTH:
 		node.links[0].lanes = bad ? 15 : 16;
 		break;

@@ -83,6 +83,32 @@ TEST(in_a_virtual_machine_there_is_no_port)
 	assert_int_equal(f.links[0].corrected, 0);
 }
 
+TEST(a_gpu_without_a_driver_beside_others_is_unused)
+{
+	static const char *const gpus[] = { "0000:41:00.0", "0000:42:00.0", "0000:43:00.0",
+					    "0000:44:00.0" };
+
+	for (size_t i = 0; i < 4; i++) {
+		put(formatted("/sys/bus/pci/devices/%s/vendor", gpus[i]),
+		    i == 3 ? "0x8086\n" : "0x10de\n");
+		put(formatted("/sys/bus/pci/devices/%s/class", gpus[i]),
+		    i ? "0x030200\n" : "0x030000\n");
+	}
+	put("/sys/bus/pci/drivers/vfio-pci/new_id", "");
+	assert_int_equal(symlink("../../drivers/vfio-pci",
+				 formatted("%s/sys/bus/pci/devices/0000:42:00.0/driver", root)),
+			 0);
+	put("/sys/bus/pci/devices/0000:43:00.0/physfn", "");
+	f = (struct node_state){};
+	pcie_unused_read(&f, root);
+	assert_int_equal(f.unused_count, 0); /* no GPU has the driver */
+	put_gpu(16, 16);
+	read_one();
+	pcie_unused_read(&f, root);
+	assert_int_equal(f.unused_count, 1);
+	assert_string_equal(f.unused[0], "0000:41:00.0");
+}
+
 TEST(a_device_that_sleeps_is_not_asked)
 {
 	put_gpu(1, 16);

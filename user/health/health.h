@@ -41,6 +41,7 @@ enum health_rule_id {
 	HEALTH_MOUNT_UNUSABLE,
 	HEALTH_MOUNT_HUNG,
 	HEALTH_GPUS_MISSING,
+	HEALTH_GPU_UNUSED,
 	HEALTH_PCIE_WIDTH,
 	HEALTH_PCIE_CORRECTED,
 	HEALTH_CLOCK_UNSYNCHRONISED,
@@ -162,6 +163,7 @@ const char *health_short_device(const char *device);
 void find_nfs_waiter(struct health_evaluation *e, enum health_rule_id rule);
 void find_mounts(struct health_evaluation *e, enum health_rule_id rule);
 void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule);
+void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule);
 void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule);
 void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule);
 void find_clock(struct health_evaluation *e, enum health_rule_id rule);

@@ -43,6 +43,9 @@ struct node_state {
 	size_t mounts_left_out; /* there was no room for them */
 	unsigned int gpus_wanted; /* 0: any number */
 	unsigned int gpus; /* that have the driver */
+	char unused[NODE_LINKS_MAX]
+		   [PCI_ADDRESS_SIZE]; /* GPUs that no driver has, while others have this one */
+	size_t unused_count;
 	struct node_link links[NODE_LINKS_MAX];
 	size_t link_count;
 	bool clock_unsynchronised;
@@ -86,6 +89,10 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit);
 /* Counts the PCI devices below @root that have the driver: it has no others than GPUs. If @links,
  * also reads their links; those beyond NODE_LINKS_MAX are left out. */
 void pcie_links_read(struct node_state *node, const char *root, bool links);
+
+/* Finds GPUs (vendor 10de, a display controller) that no driver has, if pcie_links_read() has found others. One that is given
+ * to a guest has a driver (vfio-pci). Virtual functions are left out. */
+void pcie_unused_read(struct node_state *node, const char *root);
 
 /*
  * Sets how many errors of each link were corrected in an hour: the present one or the one before.

@@ -86,6 +86,27 @@ void find_missing_gpus(struct health_evaluation *e, enum health_rule_id rule)
 	SET_BRIEF(f, "the driver has %u of %u GPUs", node->gpus, node->gpus_wanted);
 }
 
+void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule)
+{
+	const struct node_state *node = e->o->node;
+
+	for (size_t i = 0; node && i < node->unused_count; i++) {
+		const char *gpu = node->unused[i];
+		struct health_finding *f;
+
+		if (health_is_snoozed(e, rule, gpu))
+			continue;
+		f = health_add_state(e, rule, gpu);
+		SET_HEAD(f, "No driver %s", health_short_device(gpu));
+		SET_REASON(
+			f,
+			"GPU %s has no driver, and others have: Drain the node and restart it; if "
+			"it stays so, look for its address in the kernel log.",
+			gpu);
+		SET_BRIEF(f, "GPU %s has no driver", gpu);
+	}
+}
+
 void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct node_state *node = e->o->node;

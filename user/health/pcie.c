@@ -104,6 +104,47 @@ void pcie_links_read(struct node_state *node, const char *root, bool links)
 		closedir(folder);
 }
 
+/* "0x10de", "0x030200". */
+static bool reads_as(int folder, const char *name, const char *begin)
+{
+	char text[16];
+
+	return span_starts_with(read_text(folder, name, text, sizeof(text)), begin);
+}
+
+static bool is_unused_gpu(int folder)
+{
+	return reads_as(folder, "vendor", "0x10de") && reads_as(folder, "class", "0x03") &&
+	       faccessat(folder, "driver", F_OK, AT_SYMLINK_NOFOLLOW) &&
+	       faccessat(folder, "physfn", F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+void pcie_unused_read(struct node_state *node, const char *root)
+{
+	struct pci_address address;
+	const struct dirent *entry;
+	char path[256];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", root);
+	folder = node->gpus ? opendir(path) : NULL;
+	while (folder && (entry = readdir(folder)) && node->unused_count < NODE_LINKS_MAX) {
+		struct span name = { entry->d_name, entry->d_name + strlen(entry->d_name) };
+		int device;
+
+		if (!pci_address_take(&name, &address) || span_left(name))
+			continue;
+		device = openat(dirfd(folder), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (device < 0)
+			continue;
+		if (is_unused_gpu(device))
+			pci_address_text(node->unused[node->unused_count++], &address);
+		close(device);
+	}
+	if (folder)
+		closedir(folder);
+}
+
 /* ---- the last hours ---- */
 
 /* What is kept of a GPU, a line "GPU BEGUN COUNT LAST". */

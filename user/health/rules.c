@@ -503,6 +503,11 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 				  "Fewer GPUs with a driver than --gpus.", find_missing_gpus, NULL,
 				  .gpu = true, .local = true,
 				  .clears = "The driver has all GPUs." },
+	[HEALTH_GPU_UNUSED] = { "gpu_unused", HEALTH_FAIL, 0, "",
+				"A GPU on the PCI bus that no driver has, while others have the "
+				"NVIDIA driver.",
+				find_unused_gpus, NULL, .gpu = true, .local = true,
+				.clears = "The driver has the GPU." },
 	[HEALTH_PCIE_WIDTH] = { "pcie_width", HEALTH_WARN, 100, "percent",
 				"A GPU's PCIe link has fewer than this part of the lanes that both "
 				"its ends have.",

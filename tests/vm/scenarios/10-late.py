@@ -2,7 +2,7 @@
 import json
 from datetime import datetime, timezone
 
-from judge import judgement, need
+from judge import Skip, judgement, need
 from judge.reading import Metrics
 
 
@@ -24,3 +24,16 @@ def agent_attaches_soon_after_sunrpc_loads(folder):
     source = (folder / "source").read_text().strip()
     need(Metrics(folder / "x.prom").get("rpc_source", source=source) == 1, "not in source", source)
     return f"source {source}, {delay:.2f} s"
+
+
+@judgement
+def verifiers_follow_few_instructions(folder):
+    """Older ones, which forget less, follow ten times as many, and give up after a million."""
+    names = {str(p["id"]): p.get("name", "?") for p in json.loads((folder / "programs.json").read_text())}
+    lines = [line.split() for line in (folder / "verified").read_text().split("\n")]
+    lines = [line for line in lines if len(line) == 2 and line[0] in names]
+    if not lines:
+        raise Skip("the kernel does not show it")
+    followed = {names[program]: int(count) for program, count in lines}
+    need(max(followed.values()) < 100000, followed)
+    return ", ".join(f"{name} {count}" for name, count in sorted(followed.items(), key=lambda f: -f[1])[:6])
