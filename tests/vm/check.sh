@@ -139,8 +139,10 @@ prepare_scenarios() {
 	[[ ! -e $top/build/tests/refuse ]] || cp "$top/build/tests/refuse" "$2/"
 	cp "$here/run-scenarios" "$2/run.sh"
 	echo "${SOAK_CALLS:-0}" >"$2/soak_calls"
-	echo "${PARAMETERS:-}" >"$2/parameters"
-	[[ $all_marked || $only ]] || echo ': "${setups:=quick}"' >>"$2/parameters"
+	{
+		[[ $all_marked || $only ]] || echo setups=quick
+		echo "${PARAMETERS:-}"
+	} >"$2/parameters"
 	for name in "${names[@]}"; do
 		if [[ " $timed " == *" $name "* ]]; then clocked+=("$name"); else rest+=("$name"); fi
 	done

@@ -18,5 +18,5 @@ if has_types; then echo btf; else echo tracepoints; fi >source
 agent_write
 bpftool -j prog show >programs.json
 # From 5.16 on it shows how many instructions the verifier has followed.
-sed -n 's/^prog_id:\s*//p; s/^verified_insns:\s*//p' /proc/"$agent"/fdinfo/* | paste - - >verified
+sed -n 's/^prog_id:\s*//p; s/^verified_insns:\s*//p' /proc/"${agent:?}"/fdinfo/* | paste - - >verified
 agent_stop
