@@ -364,6 +364,22 @@ TEST(messages_with_a_time_stamp)
 	assert_counts(2, 2);
 }
 
+/* A record that ends with a newline of its own: the console shows an empty line. */
+TEST(messages_with_a_newline_too_many)
+{
+	w->origin = PRINTK_ORIGIN_UNKNOWN;
+	message("[   12.345678] " XID_79 "\n[   12.345678] \n");
+	message(XID_31 "\n\n");
+	message("[   12.345678] " XID_79 "\n[   12.345678] " XID_31 "\n");
+	record(XID_79 "\n");
+	record(XID_31 "\n");
+	assert_int_equal(w->stream->printk.count, 1); /* of another record */
+	record(XID_79 "\n" XID_31);
+	assert_false(waits());
+	pass(10 * SECOND);
+	assert_counts(3, 1); /* each once */
+}
+
 TEST(a_console_is_late_and_has_no_time)
 {
 	printk_at(w->now, "[    1.000000] " XID_79 "\n");

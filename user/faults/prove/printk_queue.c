@@ -33,6 +33,18 @@ bool printk_queue_add(struct printk_queue *q, const struct printk_event *event,
 	return true;
 }
 
+/* The end of console output: a newline; behind a record's own newline an empty line, with or without a time stamp. */
+static bool is_console_end(const char *at, const char *end, bool own_newline)
+{
+	size_t left = (size_t)(end - at);
+
+	if (!left || (left == 1 && *at == '\n'))
+		return true;
+	if (!own_newline || *at != '\n' || memchr(at + 1, '\n', left - 1) != end - 1)
+		return false;
+	return left == 2 || (left < 64 && !memcmp(end - 3, "] \n", 3));
+}
+
 /*
  * Before Linux 5.19 the hook reads what is written to consoles: the whole record,
  * with a time stamp before each of its lines, and a newline at the end.
@@ -56,7 +68,7 @@ static bool is_console_output(const struct printk_event *e, const char *text, si
 		text += size + 1;
 		len -= size + 1;
 	}
-	return at == end || (end - at == 1 && *at == '\n');
+	return is_console_end(at, end, !len);
 }
 
 static void add_piece(struct printk_pieces *pieces, size_t at, size_t len,
