@@ -489,7 +489,7 @@ static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, con
 	__u64 first = t->ended, last = f->now;
 	__u64 sent = t->sent - f->backlog + f->execute;
 
-	if (f->backlog && sent >= first && sent < last)
+	if ((f->backlog || f->rtt) && sent >= first && sent < last)
 		last = sent;
 	/* The event's own figures are rounded down to microseconds. */
 	*late = (last - first) / 2 + 1000;
@@ -543,14 +543,15 @@ static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setu
 static __always_inline void call_record(struct rpc_series *s, __u32 index, __u32 of_server,
 					const struct exact *f, struct rpc_event_task *t)
 {
+	/* Where nothing was transmitted, both are 0; backlog alone may be with a clock of jiffies. */
+	bool transmitted = f->backlog || f->rtt;
 	__u64 now = f->now, before, xtime, late = 0, setup;
 	struct rpc_event_server *server;
 
 	if (t && t->waits.booked)
 		now = looked_at_clock(t, f, &late);
-	/* backlog is 0 where nothing was transmitted. */
-	before = f->backlog ?: f->execute;
-	xtime = f->backlog ? now - f->execute + f->backlog : 0;
+	before = transmitted ? f->backlog : f->execute;
+	xtime = transmitted ? now - f->execute + f->backlog : 0;
 	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
 	 * ordered atomics. */
 	add(&s->started, 1);
