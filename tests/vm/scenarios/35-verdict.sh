@@ -35,17 +35,35 @@ esac
 most=${depths##* }
 echo "$setups" >setups
 echo "$version" >version
+[[ ! ${begun:-} ]] || echo "$begun" >begun
 
-# traced NAME COMMAND...: a session while the command runs.
+# traced NAME COMMAND...: a session while the command runs; or, with the parameter begun, one of 10 s that starts so many
+# seconds after the command.
 traced() {
+	local command
+	if [[ ${begun:-} ]]; then
+		"${@:2}" &
+		command=$!
+		sleep "$begun"
+		trace_begin "$1" --record "$1.rec"
+		sleep 10
+		trace_end
+		load_end $command
+		wait_for 60 no_fio
+		return
+	fi
 	trace_begin "$1" --record "$1.rec"
 	"${@:2}"
 	trace_end
 }
 
-# loads NAME RW BLOCK DEPTH...: one of 4 s with each depth.
+# loads NAME RW BLOCK DEPTH...: one of 4 s with each depth; one that had begun before the session has the last depth.
 loads() {
 	local depth
+	if [[ ${begun:-} ]]; then
+		load "/mnt/$1" 90 "${*: -1}" "$2" "$3"
+		return
+	fi
 	for depth in "${@:4}"; do
 		load "/mnt/$1" 4 "$depth" "$2" "$3"
 	done
@@ -60,6 +78,7 @@ mounted() {
 # gain NAME NETNS VERSION RW BLOCK [VALUE]: the rate of a load of 6 s, now and with as many slots as the verdict proposes.
 gain() {
 	local name=$1 value
+	[[ ! ${begun:-} ]] || return 0
 	value=$(grep -o '"value": *"[0-9]*"' "$name.json" | head -n 1 | tr -dc 0-9)
 	value=${value:-${6:-}}
 	[[ $value ]] || return 0
@@ -177,6 +196,7 @@ set_up_window() {
 	receive_buffer "$window"
 	mounted window window "$version" 128
 	traced window loads window $window_load
+	[[ ! ${begun:-} ]] || return 0
 	load /mnt/window 6 "${window_load##* }" ${window_load% *} --output=window-before.fio.json
 	umount /mnt/window
 	receive_buffer "$(grep -o '"value": *"[0-9]*"' window.json | head -n 1 | tr -dc 0-9)"
