@@ -77,7 +77,7 @@ grep -ohE 'xidscope_[a-z_]+\{.*\}' "${tests[@]}" | sort -u | while IFS='{}' read
 done
 
 # GpuFatalXid has the catalog's sentence for each action of a fatal code.
-"$xidscope" xid --list | awk '$2 == "fatal" { print $1 }' | while read -r xid; do
+"$xidscope" xid --list | awk '$1 !~ /^sxid:/ && $2 == "fatal" { print $1 }' | while read -r xid; do
 	"$xidscope" xid "$xid" | sed -n 's/^  action *//p; s/^  advice *//p' | paste -sd'\t'
 done | sort -u | while IFS=$'\t' read -r action advice; do
 	grep -qF "eq \$labels.action \"$action\" }}$advice" alerts.yaml || die "GpuFatalXid lacks \"$action\": \"$advice\""

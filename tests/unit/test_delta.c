@@ -151,6 +151,13 @@ TEST(tcps_counters_begin_again_alone)
 		assert_int_equal(d.transports[0].segments, cases[i].expected_segments);
 		assert_int_equal(d.transports[0].segments_lost, cases[i].expected_lost);
 	}
+	/* What came before a connection was first seen. */
+	snapshot_transport(&now.calls, "nas", "tcp/1")->segments = 700;
+	snapshot_transport(&now.calls, "nas", "tcp/1")->retransmits = 7;
+	subtract();
+	assert_int_equal(d.transport_count, 2);
+	assert_int_equal(d.transports[1].segments, 0);
+	assert_int_equal(d.transports[1].retransmits, 7);
 }
 
 static struct nfs_span span;

@@ -422,6 +422,8 @@ struct fault_observer *fault_observer_new(const struct log *log,
 	attach_trace(g);
 	attach_printk(g, false);
 	err = g->printk ? 0 : errno;
+	if (g->kernel_log.fd < 0)
+		printk_hook_ask(g->printk);
 	if (!g->printk && !g->trace && g->kernel_log.fd < 0 && err == EPERM)
 		goto failed;
 	if (options->holders)

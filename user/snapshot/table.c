@@ -539,5 +539,7 @@ static void subtract(const struct table *t, enum field_role role, void *to, cons
 void table_subtract(const struct table *t, void *to, const void *now, const void *then)
 {
 	subtract(t, FIELD_COUNTER, to, now, then);
-	subtract(t, FIELD_OWN_COUNTER, to, now, then);
+	/* What a connection has counted before it was first seen is of no interval. */
+	if (then)
+		subtract(t, FIELD_OWN_COUNTER, to, now, then);
 }

@@ -30,7 +30,7 @@ enum field_role {
 	FIELD_DETAIL, /* describes the entry: the first one known stays */
 	FIELD_ALONE, /* describes one entry alone: none */
 	FIELD_COUNTER, /* grows, or begins again with the entry's other counters: the sum */
-	FIELD_OWN_COUNTER, /* the same, but it begins again with the other counters of this role */
+	FIELD_OWN_COUNTER, /* the same, but it begins again with the other counters of this role, and before what was first seen */
 	FIELD_SUM, /* a value at a moment: the sum */
 	FIELD_LARGEST, /* a gauge: the largest */
 	FIELD_SMALLEST, /* a gauge: the smallest */

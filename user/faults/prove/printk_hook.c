@@ -117,16 +117,33 @@ static void learn_callers(struct printk_hook *h, const struct printk_event *even
 	printk_hook_modules_changed(h);
 }
 
-static void print_message(void)
+/* Returns 0 or -errno. */
+static int print_message(void)
 {
 	static const char text[] = "<7>" QUESTION;
-	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+	int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC), err = 0;
 
-	if (fd < 0)
-		return; /* the first message of the driver shows it */
-	if (write(fd, text, strlen(text)) < 0)
-		errno = 0; /* the same */
-	close(fd);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+void printk_hook_ask(struct printk_hook *h)
+{
+	struct printk_origins *o;
+
+	if (!h || h->asked)
+		return;
+	h->asked = true;
+	if (!print_message())
+		return;
+	/* The first message of the driver shows it, then. */
+	o = &h->origins;
+	o->functions_error = printk_origins_read_functions(o, "");
+	if (o->functions_error)
+		warn_unknown(h, o->functions_error);
 }
 
 /* ---- messages ---- */
@@ -191,9 +208,7 @@ void printk_hook_all_read(struct printk_hook *h)
 		return;
 	kernel_log_mark_free(&h->begin);
 	/* Before, it would push a record out of a full log. */
-	if (!h->asked)
-		print_message();
-	h->asked = true;
+	printk_hook_ask(h);
 }
 
 /* ---- attaching ---- */
@@ -274,8 +289,8 @@ int printk_hook_try(void)
 	else
 		ring = ring_buffer__new(bpf_map__fd(bpf->maps.printk_ring), on_trial, &t, NULL);
 	if (ring) {
-		print_message();
-		ring_buffer__consume(ring);
+		if (!print_message())
+			ring_buffer__consume(ring);
 	}
 	ring_buffer__free(ring);
 	printk_bpf__destroy(bpf);

@@ -114,6 +114,9 @@ bool printk_hook_begins_after(struct printk_hook *h, uint64_t sequence);
 /* All records from before that have been read. */
 void printk_hook_all_read(struct printk_hook *h);
 
+/* Prints a message, once, which shows by its stack whether the kernel shows who prints; if it cannot, says what is hidden. */
+void printk_hook_ask(struct printk_hook *h);
+
 /* Adds its state, messages that it has dropped, its programs and their memory. */
 void printk_hook_snapshot(const struct printk_hook *h, struct self *self);
 
