@@ -86,17 +86,18 @@ static void second_of_other(struct snapshot *s, int second)
 	struct rpc_transport_state *t = snapshot_transport(&s->calls, NASTY, "tcp/0");
 	bool hung = between(second, 60, 84);
 
-	snapshot_server(&s->calls, NASTY);
 	snprintf(t->protocol, sizeof(t->protocol), "tcp");
 	t->alive = true;
 	t->slots_max = 64;
 	t->remote = (struct endpoint){ "fd00::7", 2049 };
 	t->local = (struct endpoint){ "fd00::1", 802 };
 	t->oldest_ns = hung ? (uint64_t)(second - 59) * 1000 * MS : 0;
+	snapshot_server(&s->calls, NASTY)->oldest_ns[RPC_QUEUE_PENDING] = t->oldest_ns;
 	t->slots_in_flight = hung ? 64 : 3;
 	if (!hung)
 		add_calls(s, NASTY, "ACCESS", 300 + (unsigned int)random_below(60), 0, 2 * MS, 190,
 			  130);
+	t->replies += !hung;
 	if (second == 62 || second == 75)
 		t->retransmits += 64;
 	t->timeouts += second == 75 ? 64 : 0;
