@@ -39,7 +39,7 @@ static void set_window(struct judgement *j)
 	j->to->gain_at_most = ratio(n->hold_ns, n->min_rtt_ns);
 	while (value < wanted && value < RMEM_MAX)
 		value *= 2;
-	if (value / 2 <= n->window_bytes)
+	if (value <= 2 * n->window_bytes)
 		return;
 	snprintf(j->to->setting, sizeof(j->to->setting), "net.ipv4.tcp_rmem[2]");
 	snprintf(j->to->value, sizeof(j->to->value), "%u", value);
