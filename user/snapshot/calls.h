@@ -80,13 +80,12 @@ struct rpc_transport_state {
 	uint64_t replies; /* to calls that have ended */
 	uint64_t rtt_ns; /* from their last transmits to these replies, added up */
 	uint64_t segments, segments_lost; /* TCP's on the present connection, in and out */
-	uint64_t
-		received_bytes; /* of TCP's stream on the present connection; this and the next three: 0: not known */
-	bool receives; /* a part of a reply has come, the rest is on its way */
+	/* TCP's, on the present connection, as in struct tcp_info; 0: not known. */
+	uint64_t received_bytes;
 	uint32_t rcv_wnd; /* bytes that the peer may send before more are acknowledged */
 	uint64_t min_rtt_ns; /* shortest round trip of the last 5 minutes */
-	uint64_t
-		rcv_rtt_ns; /* the present one, as received data show it: with the time in queues */
+	uint64_t rcv_rtt_ns; /* the present one, by received data: with the time in queues */
+	bool receives; /* a part of a reply has come, the rest is on its way */
 	uint64_t oldest_ns; /* age of the oldest unanswered call, 0: none */
 	uint64_t saturated_ns[RPC_LIMITS];
 	uint32_t slots_max; /* 65536, sunrpc's own limit, for NFSv4.1 and later */
