@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Proves that the table of docs/HEALTH.md has the rules of `xidscope check --list-rules`, in that order, with the same
-# levels, limits and meanings, and that every rule that the page or the deployed examples name exists.
+# levels, limits and meanings, and that every rule that the page or the deployed examples name exists, and that each kind
+# of driver error has a rule.
 # check_health.sh [DOCUMENT]
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -19,5 +20,11 @@ diff -u --label "$document" "$work/page" --label "check --list-rules" "$work/pro
 { grep -rhoE -e '--rule[ =][a-z_]+' "docs" "deploy" || true; } | sed 's/--rule[ =]//' | sort -u |
 	while read -r rule; do
 		grep -q "^$rule	" "$work/rules" || fail "there is no rule $rule"
+	done
+sed -n 's/.*{ DRIVER, "\([a-z_]*\)".*/\1/p' user/faults/recognise/kernel_line.c | sort -u |
+	while read -r kind; do
+		grep -q "\"$kind\"" user/health/rules.c ||
+			fail "user/health/rules.c has no rule for the driver error $kind: add it to driver_messages"
+		grep -q "\`$kind\`" "$document" || fail "$document does not name the driver error $kind"
 	done
 echo "check_health.sh: $(wc -l <"$work/rules") rules agree"

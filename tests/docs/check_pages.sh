@@ -10,7 +10,7 @@ at_most() {
 	(($2 <= $3)) || complain "$1 has $2 $4: at most $3"
 }
 at_most README.md "$(wc -l <README.md)" 120 lines
-at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 900 words
+at_most docs/ARCHITECTURE.md "$(wc -w <docs/ARCHITECTURE.md)" 980 words
 at_most docs/GLOSSARY.md "$(grep -c '^| ' docs/GLOSSARY.md)" 26 "rows (25 terms and the head)"
 
 mapfile -t pages < <(ls README.md SECURITY.md docs/*.md deploy/*/*.md)
