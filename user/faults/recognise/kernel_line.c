@@ -355,12 +355,12 @@ static bool match(struct span *s, const char *pattern, struct kernel_line *out)
 
 static enum kernel_line_proof proof_of(const struct pattern *p)
 {
-	if (!strcmp(p->name, "probe_failed"))
-		return p->pattern[strlen("nvidia")] == ' ' ? KERNEL_LINE_FOR_PCI :
-							     KERNEL_LINE_BY_KERNEL;
-	if (p->kind == DRIVER || !strncmp(p->pattern, mark, strlen(mark)))
+	const char *second = strchr(p->pattern, ' ');
+
+	if (!strncmp(p->pattern, "NVRM", strlen("NVRM")) || !strncmp(p->pattern, "%v", 2))
 		return KERNEL_LINE_BY_DRIVER;
-	if (strstr(p->pattern, "%p"))
+	/* As dev_printk() begins: driver and device. */
+	if (second && !strncmp(second, " %p", 3))
 		return KERNEL_LINE_FOR_PCI;
 	return strncmp(p->pattern, "nvme ", 5) ? KERNEL_LINE_BY_KERNEL : KERNEL_LINE_FOR_DEVICE;
 }
