@@ -14,6 +14,7 @@
 #include "base/span.h"
 
 #define DRIVER "/sys/bus/pci/drivers/nvidia"
+#define DEVICES "/sys/bus/pci/devices"
 #define HOUR 3600.0
 #define KEPT_MAX_BYTES 8192
 
@@ -82,26 +83,40 @@ static void read_link(struct node_link *link, int driver, const struct pci_addre
 	close(folder);
 }
 
-void pcie_links_read(struct node_state *node, const char *root, bool links)
+static DIR *open_folder(const char *root, const char *path)
 {
-	struct pci_address address;
-	const struct dirent *entry;
-	char path[256];
-	DIR *folder;
+	char name[256];
 
-	snprintf(path, sizeof(path), "%s" DRIVER, root);
-	folder = opendir(path);
+	snprintf(name, sizeof(name), "%s%s", root, path);
+	return opendir(name);
+}
+
+/* The next entry of @folder that is a PCI address; closes it after the last one. @folder may be NULL. */
+static bool next_device(DIR *folder, struct pci_address *address)
+{
+	const struct dirent *entry;
+
 	while (folder && (entry = readdir(folder))) {
 		struct span name = { entry->d_name, entry->d_name + strlen(entry->d_name) };
 
-		if (!pci_address_take(&name, &address) || span_left(name))
-			continue;
+		if (pci_address_take(&name, address) && !span_left(name))
+			return true;
+	}
+	if (folder)
+		closedir(folder);
+	return false;
+}
+
+void pcie_links_read(struct node_state *node, const char *root, bool links)
+{
+	DIR *folder = open_folder(root, DRIVER);
+	struct pci_address address;
+
+	while (next_device(folder, &address)) {
 		node->gpus++;
 		if (links && node->link_count < NODE_LINKS_MAX)
 			read_link(&node->links[node->link_count++], dirfd(folder), &address);
 	}
-	if (folder)
-		closedir(folder);
 }
 
 /* "0x10de", "0x030200". */
@@ -121,28 +136,21 @@ static bool is_unused_gpu(int folder)
 
 void pcie_unused_read(struct node_state *node, const char *root)
 {
+	DIR *folder = node->gpus ? open_folder(root, DEVICES) : NULL;
+	char name[PCI_ADDRESS_SIZE];
 	struct pci_address address;
-	const struct dirent *entry;
-	char path[256];
-	DIR *folder;
 
-	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", root);
-	folder = node->gpus ? opendir(path) : NULL;
-	while (folder && (entry = readdir(folder)) && node->unused_count < NODE_LINKS_MAX) {
-		struct span name = { entry->d_name, entry->d_name + strlen(entry->d_name) };
+	while (next_device(folder, &address)) {
 		int device;
 
-		if (!pci_address_take(&name, &address) || span_left(name))
-			continue;
-		device = openat(dirfd(folder), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		pci_address_text(name, &address);
+		device = openat(dirfd(folder), name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (device < 0)
 			continue;
-		if (is_unused_gpu(device))
-			pci_address_text(node->unused[node->unused_count++], &address);
+		if (node->unused_count < NODE_LINKS_MAX && is_unused_gpu(device))
+			memcpy(node->unused[node->unused_count++], name, sizeof(name));
 		close(device);
 	}
-	if (folder)
-		closedir(folder);
 }
 
 /* ---- the last hours ---- */
