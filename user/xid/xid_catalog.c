@@ -102,7 +102,8 @@ static bool take_letter(struct span *s, char lower)
 
 bool xid_code_next(struct span *text, bool *nvswitch, unsigned int *code)
 {
-	struct span rest = *text, number;
+	struct span rest = *text;
+	uint64_t number;
 
 	span_take_run(&rest, BETWEEN_CODES);
 	*nvswitch = take_letter(&rest, 's');
@@ -114,9 +115,9 @@ bool xid_code_next(struct span *text, bool *nvswitch, unsigned int *code)
 	} else if (*nvswitch) {
 		return false;
 	}
-	number = span_take_until(&rest, BETWEEN_CODES);
-	if (!span_left(number) || !xid_code_read(number, &(bool){ 0 }, code) || *number.at == 's')
+	if (!span_number(span_take_until(&rest, BETWEEN_CODES), UINT_MAX, &number))
 		return false;
+	*code = (unsigned int)number;
 	*text = rest;
 	return true;
 }
