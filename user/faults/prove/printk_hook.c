@@ -87,15 +87,21 @@ void printk_hook_modules_changed(struct printk_hook *h)
 		warn_unknown(h, h->origins.error);
 }
 
+/* Reads printk's functions, once, or again if the reason that they could not be read may have passed. Returns 0 or -errno. */
+static int read_functions(struct printk_origins *o)
+{
+	if (!o->function_count && (!o->functions_error || is_passing(o->functions_error)))
+		o->functions_error = printk_origins_read_functions(o, "");
+	return o->functions_error;
+}
+
 /*
  * From commit 5aa7eea9316c of 5.19 on, which some distributions have in older kernels, the tracepoint is called for each message
  * by who prints it; before that by the consoles. Its form is the same; the stack shows which.
  */
 static bool shows_caller(struct printk_origins *o, const struct printk_event *event)
 {
-	if (!o->function_count && (!o->functions_error || is_passing(o->functions_error)))
-		o->functions_error = printk_origins_read_functions(o, "");
-	return event->depth <= PRINTK_STACK &&
+	return !read_functions(o) && event->depth <= PRINTK_STACK &&
 	       printk_origins_inner(o, (const uint64_t *)event->stack, event->depth);
 }
 
@@ -132,18 +138,14 @@ static int print_message(void)
 
 void printk_hook_ask(struct printk_hook *h)
 {
-	struct printk_origins *o;
-
 	if (!h || h->asked)
 		return;
 	h->asked = true;
 	if (!print_message())
 		return;
 	/* The first message of the driver shows it, then. */
-	o = &h->origins;
-	o->functions_error = printk_origins_read_functions(o, "");
-	if (o->functions_error)
-		warn_unknown(h, o->functions_error);
+	if (read_functions(&h->origins))
+		warn_unknown(h, h->origins.functions_error);
 }
 
 /* ---- messages ---- */
