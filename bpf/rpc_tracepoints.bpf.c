@@ -477,6 +477,12 @@ static __always_inline void figures(const struct record *r, struct exact *f)
 	f->execute *= 1000;
 }
 
+/* Where nothing was transmitted, both are 0; with a clock of jiffies, backlog alone may be. */
+static __always_inline bool is_transmitted(const struct exact *f)
+{
+	return f->backlog || f->rtt;
+}
+
 /*
  * Estimates when the kernel read its clock for the figures of a task that ended: it was
  * after rpc_task_end, before rpc_stats_latency, and not so late that the last transmit
@@ -489,7 +495,7 @@ static __always_inline __u64 looked_at_clock(const struct rpc_event_task *t, con
 	__u64 first = t->ended, last = f->now;
 	__u64 sent = t->sent - f->backlog + f->execute;
 
-	if ((f->backlog || f->rtt) && sent >= first && sent < last)
+	if (is_transmitted(f) && sent >= first && sent < last)
 		last = sent;
 	/* The event's own figures are rounded down to microseconds. */
 	*late = (last - first) / 2 + 1000;
@@ -543,8 +549,7 @@ static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setu
 static __always_inline void call_record(struct rpc_series *s, __u32 index, __u32 of_server,
 					const struct exact *f, struct rpc_event_task *t)
 {
-	/* Where nothing was transmitted, both are 0; backlog alone may be with a clock of jiffies. */
-	bool transmitted = f->backlog || f->rtt;
+	bool transmitted = is_transmitted(f);
 	__u64 now = f->now, before, xtime, late = 0, setup;
 	struct rpc_event_server *server;
 
