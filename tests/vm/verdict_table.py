@@ -4,9 +4,10 @@
 
 A set-up that did not run has no row.
 """
-import json
 import pathlib
 import sys
+
+from judge.reading import fio_rate, session_verdict
 
 SET_UPS = {  # the session's file: the set-up, what limits it by construction
     "verdict/slot": ("5 slots; 1, 2, 32 wanted", "slot"),
@@ -37,18 +38,12 @@ SET_UPS = {  # the session's file: the set-up, what limits it by construction
 }
 
 
-def rate(file):
-    job = json.loads(file.read_text())["jobs"][0]
-    return job["read"]["iops"] + job["write"]["iops"]
-
-
 def row(folder, name, set_up, truth):
-    servers = json.loads((folder / f"{name}.json").read_text())["servers"]
-    verdict = max(servers, key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
+    verdict = session_verdict(folder / f"{name}.json")
     most, expected = verdict["gain_at_most"], verdict["gain_expected"]
     gain = (f"{expected:.2f} " if expected else "") + (f"(at most {most:.2f})" if most else "")
     before, after = (folder / f"{name}-{when}.fio.json" for when in ("before", "after"))
-    gain = f"{gain}, {rate(after) / rate(before):.2f}" if after.exists() else ""
+    gain = f"{gain}, {fio_rate(after) / fio_rate(before):.2f}" if after.exists() else ""
     return f"| {set_up} | {truth} | {verdict['bound_by']}, {verdict['confidence']} | {gain} |"
 
 

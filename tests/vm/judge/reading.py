@@ -100,3 +100,16 @@ def runtime(path):
     """Seconds that fio's load took, by its own report."""
     job = read_json(path)["jobs"][0]
     return max(job["read"]["runtime"], job["write"]["runtime"]) / 1000
+
+
+def session_verdict(file):
+    """The verdict on the server that had most calls in a session's JSON."""
+    servers = read_json(file)["servers"]
+    need(servers, file, "has no server")
+    return max(servers, key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
+
+
+def fio_rate(file):
+    """Calls per second of fio's only job."""
+    job = read_json(file)["jobs"][0]
+    return job["read"]["iops"] + job["write"]["iops"]

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import Skip, judgement, need
-from judge.reading import read_json
+from judge.reading import session_verdict
 
 
 def verdict_of(folder, name):
-    session = read_json(folder / f"{name}.json")
-    need(session["servers"], name, "no server")
-    return max(session["servers"], key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
+    return session_verdict(folder / f"{name}.json")
 
 
 def judge(folder, name, bound):

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 from judge import Skip, judgement, need
-from judge.reading import read_json
+from judge.reading import fio_rate, read_json, session_verdict
 
 
 def session(folder, name):
     """The verdict on the server that had most calls in a session."""
     if name not in (folder / "setups").read_text().split():
         raise Skip("not among the set-ups of this run")
-    servers = read_json(folder / f"{name}.json")["servers"]
-    need(servers, name, "has no server")
-    return max(servers, key=lambda s: s["verdict"]["numbers"]["calls"])["verdict"]
+    return session_verdict(folder / f"{name}.json")
 
 
 def expect(folder, name, bound, *confidences):
@@ -40,15 +38,15 @@ def limit_of(folder):
     return "session" if (folder / "version").read_text().strip() in ("4.1", "4.2") else "slot"
 
 
-def rate(folder, name):
-    job = read_json(folder / f"{name}.fio.json")["jobs"][0]
-    return job["read"]["iops"] + job["write"]["iops"]
+def measured_gain(folder, name):
+    after, before = (fio_rate(folder / f"{name}-{when}.fio.json") for when in ("after", "before"))
+    return after / before
 
 
 def within_bracket(folder, name, verdict):
     """The measured gain of the proposed value is at most what is possible, and not far from what is expected. Two
     measurements of the same are within 5 % of each other."""
-    gain = rate(folder, f"{name}-after") / rate(folder, f"{name}-before")
+    gain = measured_gain(folder, name)
     expected, most = verdict["gain_expected"], verdict["gain_at_most"]
     need(max(0.95, expected / 1.3) <= gain <= 1.05 * most, "measured", gain,
          "predicted", expected, most, verdict["value"], verdict["sentence"])
@@ -136,7 +134,7 @@ def as_many_workers_as_calls_make_no_promise(folder):
     verdict = session(folder, "workers")
     need(verdict["bound_by"] == "server" or verdict["confidence"] != "high", verdict)
     need(not verdict["gain_expected"], verdict)
-    gain = rate(folder, "workers-after") / rate(folder, "workers-before")
+    gain = measured_gain(folder, "workers")
     need(gain <= 1.05 * verdict["gain_at_most"], verdict)
     return f"{verdict['bound_by']}, {sentence(verdict)} measured {gain:.2f}"
 

@@ -75,11 +75,14 @@ mounted() {
 	NETNS=$2 nfs_mount "$3" '' "/mnt/$1" "${servers[${2:-near}]}"
 }
 
+# proposed NAME: the value that the verdict proposes.
+proposed() { grep -o '"value": *"[0-9]*"' "$1.json" | head -n 1 | tr -dc 0-9; }
+
 # gain NAME NETNS VERSION RW BLOCK [VALUE]: the rate of a load of 6 s, now and with as many slots as the verdict proposes.
 gain() {
 	local name=$1 value
 	[[ ! ${begun:-} ]] || return 0
-	value=$(grep -o '"value": *"[0-9]*"' "$name.json" | head -n 1 | tr -dc 0-9)
+	value=$(proposed "$name")
 	value=${value:-${6:-}}
 	[[ $value ]] || return 0
 	load "/mnt/$name" 6 "$most" "$4" "$5" --output="$name-before.fio.json"
@@ -199,7 +202,7 @@ set_up_window() {
 	[[ ! ${begun:-} ]] || return 0
 	load /mnt/window 6 "${window_load##* }" ${window_load% *} --output=window-before.fio.json
 	umount /mnt/window
-	receive_buffer "$(grep -o '"value": *"[0-9]*"' window.json | head -n 1 | tr -dc 0-9)"
+	receive_buffer "$(proposed window)"
 	mounted window window "$version" 128
 	load /mnt/window 6 "${window_load##* }" ${window_load% *} --output=window-after.fio.json
 }
