@@ -37,6 +37,31 @@ void loop_block_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/* The first process of a container is not ended by a signal that nobody handles. */
+static void end_now(int number)
+{
+	raise(number);
+	_exit(128 + number);
+}
+
+void loop_end_at_once(bool at_once)
+{
+	struct sigaction action = { .sa_handler = at_once ? end_now : SIG_DFL,
+				    .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	/* The handler is there whenever they are not blocked. */
+	if (!at_once)
+		sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	if (at_once)
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static struct timespec timespec_of(double seconds)
 {
 	double whole = floor(seconds);

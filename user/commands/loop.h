@@ -29,6 +29,10 @@ struct loop_handler {
  * anything that takes time, so that no signal is lost. */
 void loop_block_signals(void);
 
+/* Whether SIGTERM and SIGINT end the process at once, which is right only where nothing has to be
+ * undone: a start with little CPU takes long. Otherwise they are blocked. */
+void loop_end_at_once(bool at_once);
+
 /*
  * Runs until @duration seconds have passed (0: for ever) or SIGTERM or SIGINT
  * comes. Times in seconds. Returns 0 or -errno.

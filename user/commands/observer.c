@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "commands/loop.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/kernel_types.h"
@@ -152,7 +153,9 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 				"RestrictAddressFamilies=",
 				strerror(-o->modules));
 		add_descriptor(o, o->modules);
+		loop_end_at_once(true);
 		follow_sunrpc(o, false);
+		loop_end_at_once(false);
 	}
 	if (o->gpu_wanted) {
 		o->fault_options = *gpu;

@@ -29,7 +29,6 @@
  * disks are busy. */
 #define START_NS 5000000000ull
 #define END_NS 600000000ull
-#define END_LEAST_NS 150000000ull
 
 enum file { FILE_OUTPUT, FILE_STATE, FILE_EVENTS, FILES };
 
@@ -52,7 +51,6 @@ struct agent {
 	struct state_store state;
 	struct event_sink events;
 	struct agent_events agent_events;
-	uint64_t end_ns; /* when the end began; 0: it was the start that failed */
 	struct agent_limits limits;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
@@ -424,7 +422,6 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	on_tick(a);
 	notify_send(&a->notify, "READY=1");
 	err = loop_run(&a->observer, options->interval, options->duration, &handler);
-	a->end_ns = monotonic_ns();
 	if (err)
 		log_error(&options->log, "the event loop failed: %s", strerror(-err));
 	on_tick(a);
@@ -438,12 +435,9 @@ static int observe(struct agent *a, const struct fault_options *gpu)
  * the file was never written. */
 static int finish(struct agent *a, int code)
 {
-	uint64_t now = monotonic_ns(), deadline = a->end_ns + END_NS;
 	const struct options *options = a->options;
 
-	if (deadline < now + END_LEAST_NS)
-		deadline = now + END_LEAST_NS;
-	writers_finish(a->files, FILES, options->keep, deadline);
+	writers_finish(a->files, FILES, options->keep, END_NS);
 	close(a->answers);
 	if (code != EXIT_OK)
 		return code;

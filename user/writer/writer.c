@@ -10,10 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/output_file.h"
 
-/* How often the start looks for signals, and how much longer it takes if the processes have no CPU. */
+/* A turn of waiting, and how much longer the start and the end take if the processes have no CPU. */
 #define SLICE_NS 100000000ull
 #define STARVED_NS 15000000000ull
 
@@ -79,7 +78,7 @@ static int start_process(struct writer *w)
 
 	w->socket = writer_process_start(w);
 	w->work = WRITER_OPENS;
-	w->since_ns = monotonic_ns();
+	w->waited = wait_begin();
 	if (w->socket < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->socket, &event))
 		return end_process(w);
 	return 0;
@@ -106,7 +105,7 @@ static int write_next(struct writer *w)
 	}
 	strncpy(s->aside, w->aside ? w->aside : "", sizeof(s->aside) - 1);
 	w->work = WRITER_WRITES;
-	w->since_ns = monotonic_ns();
+	w->waited = wait_begin();
 	if (send(w->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return report(w, end_process(w), "");
 	return 0;
@@ -170,7 +169,7 @@ static void drop_text(struct writer *w)
 static void written(struct writer *w, int err, bool *wrote)
 {
 	*wrote = true;
-	w->took_ns = monotonic_ns() - w->since_ns;
+	w->took_ns = monotonic_ns() - w->waited.begin_ns;
 	w->written |= !err;
 	if (!err && *w->shared->aside)
 		w->aside = NULL;
@@ -185,6 +184,7 @@ bool writer_serve(struct writer *w, int *error)
 	bool wrote = false;
 	int err = 0;
 
+	wait_turn(&w->waited, WRITER_HANG_NS / 2);
 	while (w->socket >= 0 && (err = receive(w)) != -EAGAIN) {
 		bool opens = w->work == WRITER_OPENS, writes = w->work == WRITER_WRITES;
 		bool ended = err;
@@ -209,7 +209,7 @@ bool writer_serve(struct writer *w, int *error)
 
 bool writer_hangs(const struct writer *w)
 {
-	return w->work != WRITER_IDLE && monotonic_ns() - w->since_ns > WRITER_HANG_NS;
+	return w->work != WRITER_IDLE && w->waited.sum_ns > WRITER_HANG_NS;
 }
 
 /* ---- texts ---- */
@@ -277,16 +277,20 @@ void writer_start(struct writer *w, const struct log *log, const struct writer_r
 	w->ready = !w->shared || start_process(w);
 }
 
-/* Waits for an answer, for @most_ns, until @deadline_ns. Returns whether that is still to come. */
-static bool wait_answer(const struct writer *w, uint64_t deadline_ns, uint64_t most_ns)
+/* Waits for an answer, for a turn of @waited. */
+static void wait_answer(const struct writer *w, struct waited *waited)
 {
-	uint64_t now = monotonic_ns(), left = deadline_ns - now;
 	struct epoll_event event;
 
-	if (now >= deadline_ns)
-		return false;
-	epoll_wait(w->epoll, &event, 1, (int)((left < most_ns ? left : most_ns) / 1000000 + 1));
-	return true;
+	epoll_wait(w->epoll, &event, 1, (int)(SLICE_NS / 1000000));
+	wait_turn(waited, SLICE_NS);
+}
+
+/* Whether nothing has come for @most_ns with a CPU, or much longer without. */
+static bool is_over(const struct waited *waited, uint64_t most_ns)
+{
+	return waited->sum_ns >= most_ns ||
+	       waited->last_ns >= waited->begin_ns + most_ns + STARVED_NS;
 }
 
 /* From now on a file that is read is set aside. */
@@ -311,9 +315,8 @@ void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns)
 	sigset_t set;
 	int err;
 
-	while (!ready && waited.sum_ns < most_ns &&
-	       wait_answer(w, waited.begin_ns + most_ns + STARVED_NS, SLICE_NS)) {
-		wait_turn(&waited, SLICE_NS);
+	while (!ready && !is_over(&waited, most_ns)) {
+		wait_answer(w, &waited);
 		ready = true;
 		for (size_t i = 0; i < count; i++) {
 			writer_serve(&w[i], &err);
@@ -350,15 +353,18 @@ static bool finish(struct writer *w, bool keep)
 	return w->socket < 0;
 }
 
-void writers_finish(struct writer *w, size_t count, bool keep, uint64_t deadline_ns)
+void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns)
 {
+	struct waited waited = wait_begin();
 	bool done;
 
 	do {
 		done = true;
 		for (size_t i = 0; i < count; i++)
 			done &= finish(&w[i], keep || i > 0);
-	} while (!done && wait_answer(w, deadline_ns, UINT64_MAX));
+		if (!done)
+			wait_answer(w, &waited);
+	} while (!done && !is_over(&waited, most_ns));
 	for (; count; count--, w++) {
 		if (!w->shared)
 			continue;

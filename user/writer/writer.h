@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 /* Lines that wait take no more than this: enough for a full kernel log of faults. */
@@ -52,7 +53,7 @@ struct writer {
 	int socket; /* of the process; -1: there is none */
 	int lock; /* of the file; -1: none */
 	enum { WRITER_IDLE, WRITER_OPENS, WRITER_WRITES } work; /* of the process */
-	uint64_t since_ns; /* since when */
+	struct waited waited; /* since then */
 	uint64_t took_ns; /* duration of the last write */
 	bool ready; /* the start is over: the path was checked and read, or is late */
 	int open_error, read_error; /* 0 or -errno */
@@ -81,7 +82,7 @@ void writers_wait_ready(struct writer *w, size_t count, uint64_t most_ns);
  * logged if it is new. */
 bool writer_serve(struct writer *w, int *err);
 
-/* Whether the process has not answered for WRITER_HANG_NS. */
+/* Whether the process has not answered for WRITER_HANG_NS, by the last writer_serve(). */
 bool writer_hangs(const struct writer *w);
 
 /* A stream for a text that replaces the file, and its end, which gives the text to the process.
@@ -92,10 +93,10 @@ int writer_end(struct writer *w, FILE *text);
 /* Appends a line. Failures are logged. False: no room to keep it. */
 bool writer_append(struct writer *w, const char *line, size_t size);
 
-/* Ends all @count writers by @deadline_ns (CLOCK_MONOTONIC): writes the texts that wait,
- * removes the locks, and the file of the first writer unless @keep. Work that is not done by
+/* Ends all @count writers within @most_ns in which this process has a CPU: writes the texts that
+ * wait, removes the locks, and the file of the first writer unless @keep. Work that is not done by
  * then is reported, and its process ends with the agent. */
-void writers_finish(struct writer *w, size_t count, bool keep, uint64_t deadline_ns);
+void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns);
 
 /* For writer.c: starts the process of @w. Returns its socket, or -1 with errno. The process sends a byte
  * when it has opened the path, and one for each byte that it receives, when it has written the

@@ -95,7 +95,9 @@ int printk_origins_read_functions(struct printk_origins *o, const char *root)
 	if (!file)
 		return -errno;
 	o->function_count = 0;
-	while (!err && getline(&line, &room, file) > 0) {
+	o->text_end = 0;
+	/* Half of the symbols come after the kernel's text. */
+	while (!err && !o->text_end && getline(&line, &room, file) > 0) {
 		struct span s = { line, line + strcspn(line, "\n") };
 
 		if (memchr(s.at, '\t', span_left(s)))

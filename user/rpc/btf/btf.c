@@ -163,6 +163,84 @@ static void *open_programs(void *state)
 	return b->bpf;
 }
 
+/* The types of the loaded nfsv4, or NULL. */
+static struct btf *session_types(void)
+{
+	char place[PATH_MAX], reason[200];
+
+	if (!access(SESSION_BTF, F_OK))
+		return kernel_module_types("nfsv4");
+	if (!types_file_place(place, sizeof(place), "", "nfsv4"))
+		return NULL;
+	return types_file_read(place, "", "nfsv4", reason, sizeof(reason));
+}
+
+/* Bytes from slot_tbl_waitq to @member in nfsv4's nfs4_slot_table; 0 if they are not known. */
+static int session_offset(const struct btf *types, const char *member)
+{
+	int queue = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_waitq") : -1;
+	int at = types ? kernel_types_offset(types, "nfs4_slot_table", member) : -1;
+
+	return queue < 0 || at < 0 ? 0 : at - queue;
+}
+
+/* Before that is known, a wait while the session is drained counts as a session wait. */
+static void find_session_state(struct btf_state *b)
+{
+	struct btf *types = session_types();
+
+	b->session_known = true;
+	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
+	b->bpf->bss->rpc_session_slots_offset = session_offset(types, "max_slotid");
+	btf__free(types);
+	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
+		  (long long)b->bpf->bss->rpc_session_state_offset,
+		  (long long)b->bpf->bss->rpc_session_slots_offset);
+}
+
+/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type
+ * has another form. */
+static void find_rdma_address(struct btf_state *b)
+{
+	static const struct {
+		const char *type, *member;
+		size_t step;
+	} members[] = {
+		{ "rpcrdma_xprt", "rx_ep", 0 }, { "rpcrdma_ep", "re_id", 1 },
+		{ "rdma_cm_id", "route", 2 },   { "rdma_route", "addr", 2 },
+		{ "rdma_addr", "src_addr", 2 },
+	};
+	volatile __s64 *offsets = b->bpf->bss->rpc_rdma_local;
+	struct btf *types = kernel_module_types("rpcrdma");
+	int offset = types ? kernel_types_offset(types, "rpcrdma_xprt", "rx_xprt") : -1;
+	__s64 found[3] = { -offset };
+
+	b->rdma_known = true;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && offset >= 0; i++) {
+		offset = kernel_types_offset(types, members[i].type, members[i].member);
+		found[members[i].step] += offset;
+	}
+	for (int i = 0; i < 3 && offset >= 0; i++)
+		offsets[i] = found[i];
+	btf__free(types);
+	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
+}
+
+/* Reads what is known once these modules are loaded, which may be much later than sunrpc. Returns
+ * whether it read the kernel's types. */
+static bool find_late_types(struct btf_state *b)
+{
+	bool session =
+		!b->session_known && !access(b->types_in_file ? SESSION_MODULE : SESSION_BTF, F_OK);
+	bool rdma = !b->rdma_known && !access(RDMA_BTF, F_OK);
+
+	if (session)
+		find_session_state(b);
+	if (rdma)
+		find_rdma_address(b);
+	return session || rdma;
+}
+
 static void detach(void *state)
 {
 	struct btf_state *b = state;
@@ -212,6 +290,8 @@ static void *try(const struct source_setup *setup)
 		errno = -err;
 		return NULL;
 	}
+	/* While the kernel's types are in memory. */
+	find_late_types(b);
 	return b;
 }
 
@@ -222,72 +302,6 @@ static int attach(void *state)
 
 	b->bpf->bss->rpc_attached = monotonic_ns();
 	return err;
-}
-
-/* The types of the loaded nfsv4, or NULL. */
-static struct btf *session_types(void)
-{
-	char place[PATH_MAX], reason[200];
-
-	if (!access(SESSION_BTF, F_OK))
-		return kernel_module_types("nfsv4");
-	if (!types_file_place(place, sizeof(place), "", "nfsv4"))
-		return NULL;
-	return types_file_read(place, "", "nfsv4", reason, sizeof(reason));
-}
-
-/* Bytes from slot_tbl_waitq to @member in nfsv4's nfs4_slot_table; 0 if they are not known. */
-static int session_offset(const struct btf *types, const char *member)
-{
-	int queue = types ? kernel_types_offset(types, "nfs4_slot_table", "slot_tbl_waitq") : -1;
-	int at = types ? kernel_types_offset(types, "nfs4_slot_table", member) : -1;
-
-	return queue < 0 || at < 0 ? 0 : at - queue;
-}
-
-/* nfsv4 may be loaded much later than sunrpc, so each snapshot looks for it. Before
- * that, a wait while the session is drained counts as a session wait. */
-static void find_session_state(struct btf_state *b)
-{
-	struct btf *types = session_types();
-
-	b->session_known = true;
-	b->bpf->bss->rpc_session_state_offset = session_offset(types, "slot_tbl_state");
-	b->bpf->bss->rpc_session_slots_offset = session_offset(types, "max_slotid");
-	btf__free(types);
-	kernel_types_forget();
-	log_debug(b->log, "nfsv4: slot_tbl_state is %lld bytes from its queue, max_slotid %lld",
-		  (long long)b->bpf->bss->rpc_session_state_offset,
-		  (long long)b->bpf->bss->rpc_session_slots_offset);
-}
-
-/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type
- * has another form. */
-static void find_rdma_address(struct btf_state *b)
-{
-	static const struct {
-		const char *type, *member;
-		size_t step;
-	} members[] = {
-		{ "rpcrdma_xprt", "rx_ep", 0 }, { "rpcrdma_ep", "re_id", 1 },
-		{ "rdma_cm_id", "route", 2 },   { "rdma_route", "addr", 2 },
-		{ "rdma_addr", "src_addr", 2 },
-	};
-	volatile __s64 *offsets = b->bpf->bss->rpc_rdma_local;
-	struct btf *types = kernel_module_types("rpcrdma");
-	int offset = types ? kernel_types_offset(types, "rpcrdma_xprt", "rx_xprt") : -1;
-	__s64 found[3] = { -offset };
-
-	b->rdma_known = true;
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && offset >= 0; i++) {
-		offset = kernel_types_offset(types, members[i].type, members[i].member);
-		found[members[i].step] += offset;
-	}
-	for (int i = 0; i < 3 && offset >= 0; i++)
-		offsets[i] = found[i];
-	btf__free(types);
-	kernel_types_forget();
-	log_debug(b->log, "rpcrdma: the local address is %s", offset < 0 ? "not known" : "known");
 }
 
 const char *btf_tracepoint(size_t number)
@@ -321,10 +335,8 @@ static int read_state(void *state, struct snapshot *s)
 	struct btf_state *b = state;
 	unsigned int except = 0;
 
-	if (!b->session_known && !access(b->types_in_file ? SESSION_MODULE : SESSION_BTF, F_OK))
-		find_session_state(b);
-	if (!b->rdma_known && !access(RDMA_BTF, F_OK))
-		find_rdma_address(b);
+	if (find_late_types(b))
+		kernel_types_forget();
 	for (size_t i = 0; i < HOOKS; i++)
 		if (!(b->hooks.unused & ~b->hooks.missing & BIT(i)))
 			snapshot_hook(&s->self, table[i].name, bpf_hook_attached(&b->hooks, i));
