@@ -5,7 +5,7 @@
 # Most clients are in network namespaces with a delay: no emulated CPU is so slow that its own work is most of a call.
 #
 # Parameters can be set: PARAMETERS="set=other slots=16 depths='1 4 64'" tests/vm/check.sh --only verdict KERNEL. A load
-# is RW BLOCK [DEPTH], a rate and a delay are netem's.
+# is RW BLOCK [DEPTH], a rate and a delay are netem's. source=tracepoints: with that source.
 [[ ${setups:-} != quick ]] || setups='send storage window changed'
 case ${set:=first} in
 first) ;;
@@ -45,14 +45,14 @@ traced() {
 		"${@:2}" &
 		command=$!
 		sleep "$begun"
-		trace_begin "$1" --record "$1.rec"
+		trace_begin "$1" --record "$1.rec" ${source:+--source "$source"}
 		sleep 10
 		trace_end
 		load_end $command
 		wait_for 60 no_fio
 		return
 	fi
-	trace_begin "$1" --record "$1.rec"
+	trace_begin "$1" --record "$1.rec" ${source:+--source "$source"}
 	"${@:2}"
 	trace_end
 }
