@@ -88,6 +88,15 @@ static __always_inline __u32 shard(void)
 /* Those of a transport: "xprt_sending" and others. */
 #define IS_XPRT(name) (((name)&NAME("\xff\xff\xff\xff\xff\0\0")) == NAME("xprt_\0\0"))
 
+/* The port of a server, as a text, as rpc_server has it. NFSv3 asks for the port when it connects. */
+static __always_inline __u64 port_of(const void *text)
+{
+	__u64 port = 0;
+
+	bpf_probe_read_kernel_str(&port, sizeof(port), text);
+	return port == NAME("2049\0\0\0\0") || port == NAME("0\0\0\0\0\0\0\0") ? 0 : port;
+}
+
 static __always_inline void peak_raise(struct rpc_peak *peak, __u32 epoch, __u32 depth)
 {
 	__u32 i = epoch & 1;

@@ -153,6 +153,7 @@ static __always_inline bool is_left(const __u32 *count, __u32 max)
 static __always_inline void server_read(struct rpc_server *server, const struct rpc_xprt *xprt)
 {
 	server->netns = BPF_CORE_READ(xprt, xprt_net, ns.inum);
+	server->port = port_of(BPF_CORE_READ(xprt, address_strings[RPC_DISPLAY_PORT]));
 	bpf_probe_read_kernel_str(server->name, sizeof(server->name),
 				  BPF_CORE_READ(xprt, servername));
 }

@@ -638,6 +638,7 @@ int tp_client(void *ctx)
 		is_nfs(ctx, VALUE(__u32, &r, new_program)) ? RPC_PROGRAM_NFS : RPC_PROGRAM_OTHER;
 	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
 				  text_of(ctx, VALUE(__u32, &r, new_address)));
+	key.port = port_of(text_of(ctx, VALUE(__u32, &r, new_port)));
 	if (c->program != RPC_PROGRAM_NFS || !key.address[0]) {
 		c->server = 0;
 		return 0;
@@ -662,6 +663,7 @@ int tp_disconnect(void *ctx)
 	read_record(&r, ctx);
 	bpf_probe_read_kernel_str(key.address, sizeof(key.address),
 				  text_of(ctx, VALUE(__u32, &r, disconnect_address)));
+	key.port = port_of(text_of(ctx, VALUE(__u32, &r, disconnect_port)));
 	known = bpf_map_lookup_elem(&server_index, &key);
 	s = known ? bpf_map_lookup_elem(&servers, known) : NULL;
 	if (s)

@@ -26,6 +26,7 @@
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
 #define RPC_NAME_LEN 128 /* with the NUL; longer server names are cut */
 #define RPC_ADDRESS_LEN 48
+#define NFS_PORT 2049 /* of a server that names no other */
 #define RPC_PROTO_LEN 16
 #define RPC_OP_LEN 24
 
@@ -129,7 +130,8 @@ struct rpc_error_count {
 };
 
 struct rpc_server {
-	__u32 netns; /* inode number of the network namespace */
+	__u64 port; /* a text, "20127"; 0: NFS's own */
+	__u64 netns; /* inode number of the network namespace */
 	char name[RPC_NAME_LEN]; /* xprt->servername, any bytes */
 };
 

@@ -4,7 +4,7 @@
  * to include/rpc.h, which both sources use.
  *
  * Events identify a client by a number, which the kernel uses again, and a task by 16 bits
- * of a counter. A server is an address: all clients with one address have one server.
+ * of a counter. A server is an address and a port: all clients with these have one server.
  */
 #ifndef XIDSCOPE_RPC_TRACEPOINTS_H
 #define XIDSCOPE_RPC_TRACEPOINTS_H
@@ -21,8 +21,8 @@ struct rpc_event_fields {
 	__u16 end_status;
 	__u16 transmit_status;
 	__u16 version, program, procedure, backlog, rtt, execute;
-	__u16 new_client, new_address, new_program, new_server;
-	__u16 disconnect_address;
+	__u16 new_client, new_address, new_port, new_program, new_server;
+	__u16 disconnect_address, disconnect_port;
 };
 
 /* Clients by number; the kernel always uses the lowest free one. */
@@ -35,11 +35,11 @@ struct rpc_event_client {
 	__u32 program; /* enum rpc_program */
 };
 
-/* An address, or the number of a client whose address is not known. */
+/* An address and a port, or the number of a client whose address is not known. */
 struct rpc_event_server_key {
 	char address[RPC_ADDRESS_LEN]; /* "" if not known */
-	__u32 client; /* 1 + number; 0 with an address */
-	__u32 zero;
+	__u64 port; /* as in rpc_server */
+	__u64 client; /* 1 + number; 0 with an address */
 };
 
 struct rpc_event_server {

@@ -15,9 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (clients_parse_transport(&info, text, len)) {
 		require(info.netid[0] && info.address[0]);
 		require_string(info.address);
-		clients_parse_server(name, sizeof(name), text, len, info.address);
+		clients_parse_server(name, sizeof(name), text, len, info.address, info.port);
 	}
-	if (clients_parse_server(name, sizeof(name), text, len, "127.0.0.1"))
+	if (clients_parse_server(name, sizeof(name), text, len, "127.0.0.1", NFS_PORT))
 		require(name[0] && memchr(name, 0, sizeof(name)));
 	clients_has_task(text, len, 12);
 	free(text);

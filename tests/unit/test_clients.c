@@ -53,7 +53,7 @@ static const char servers[] = "NV SERVER   PORT USE HOSTNAME\n"
 
 static bool find(char *name, size_t size, const char *address)
 {
-	return clients_parse_server(name, size, servers, strlen(servers), address);
+	return clients_parse_server(name, size, servers, strlen(servers), address, NFS_PORT);
 }
 
 TEST(a_server_is_found_by_its_address)

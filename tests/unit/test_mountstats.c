@@ -16,6 +16,12 @@ struct made_up_mount {
 	unsigned int age, calls, connects, port;
 };
 
+/* Of each mount, NULL: those of one address; and its connections. */
+static const char *options[4];
+static unsigned int transports = 1;
+
+#define OPTIONS(...) memcpy(options, (const char *[4]){ __VA_ARGS__ }, sizeof(options))
+
 /* Calls whose other figures have not been counted yet; transmits besides three. */
 static unsigned int behind, more;
 
@@ -32,15 +38,20 @@ static void put_mounts(const struct made_up_mount *mount)
 		unsigned int whole = mount->calls - behind;
 
 		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
-			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n"
-			 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n\tper-op statistics\n"
-			 "\tREAD: %u %u %u %u %u 5 %u %u 1\n",
-			 mount->server, i, mount->age, mount->port, mount->connects, mount->calls,
+			 "device %s:/x mounted on /m%u with fstype nfs4 statvers=1.1\n\tage:\t%u\n",
+			 mount->server, i, mount->age);
+		for (unsigned int n = 0; n < transports; n++)
+			snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
+				 "\txprt:\ttcp %u 1 %u 0 0 0 0 0 0 0 0 0 0\n", mount->port,
+				 mount->connects);
+		snprintf(stats + strlen(stats), sizeof(stats) - strlen(stats),
+			 "\tper-op statistics\n\tREAD: %u %u %u %u %u 5 %u %u 1\n", mount->calls,
 			 whole + 3 + more, 2 * whole, 100 * whole, 200 * whole, 3 * whole,
 			 4 * whole);
 		snprintf(infos + strlen(infos), sizeof(infos) - strlen(infos),
-			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,addr=10.0.0.1\n", i, mount->device, i,
-			 mount->server);
+			 "%u 1 0:%u / /m%u rw - nfs4 %s:/x rw,%s\n", i, mount->device, i,
+			 mount->server,
+			 i < 4 && options[i] ? options[i] : "vers=4.2,addr=10.0.0.1");
 	}
 	put(BY_PROCESS_1 "mountstats", stats);
 	put(BY_PROCESS_1 "mountinfo", infos);
@@ -55,6 +66,8 @@ AFTER_EACH()
 	if (source)
 		mountstats_source.detach(source);
 	source = NULL;
+	transports = 1;
+	OPTIONS(NULL);
 }
 
 /* Starts the source with the mounts that are there. */
@@ -169,10 +182,10 @@ TEST(a_poll_in_the_middle_of_a_call_loses_and_adds_nothing)
 	polls(11, 0, 1, 4, 1100);
 }
 
-static const char *label(void *context, const char *address)
+static const char *label(void *context, const char *address, uint32_t port)
 {
 	(void)context;
-	return strcmp(address, "10.0.0.1") ? NULL : "known";
+	return strcmp(address, "10.0.0.1") || port != 2049 ? NULL : "known";
 }
 
 /* A source that counts calls itself has the bytes from here, for the ops that it has. */
@@ -320,13 +333,13 @@ TEST(figures_are_the_kernels)
 	assert_true(snapshot_knows(&now.calls, RPC_FACT_PHASE + RPC_PHASE_RTT));
 }
 
+/* @name: "switch-0/xprt-1-tcp" */
 static void put_transport(const char *name, const char *address, unsigned int port)
 {
 	char path[128];
 
-	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name), address);
-	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info",
-		 name);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/dstaddr", name), address);
+	snprintf(path, sizeof(path), "/sys/kernel/sunrpc/xprt-switches/%s/xprt_info", name);
 	put(path,
 	    formatted("max_num_slots=100\nnum_reqs=10\npending_q_len=1\nsrc_port=1\ndst_port=%u\n",
 		      port));
@@ -337,12 +350,12 @@ TEST(slots_are_those_of_the_mounts_transports)
 	MOUNTS();
 	start();
 	MOUNTS({ "nas", 45, 10, 1, 1, 880 }, { "nas", 46, 10, 1, 1, 881 });
-	put_transport("xprt-1-tcp", "10.0.0.1\n", 2049);
-	put_transport("xprt-2-tcp", "10.0.0.1\n", 2049);
-	put_transport("xprt-3-tcp", "10.0.0.1\n", 999); /* lockd's */
-	put_transport("xprt-6-tcp", "10.0.0.1\n", 0); /* a backchannel */
-	put_transport("xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
-	put_transport("xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
+	put_transport("switch-0/xprt-1-tcp", "10.0.0.1\n", 2049);
+	put_transport("switch-0/xprt-2-tcp", "10.0.0.1\n", 2049);
+	put_transport("switch-1/xprt-3-tcp", "10.0.0.1\n", 999); /* lockd's */
+	put_transport("switch-2/xprt-6-tcp", "10.0.0.1\n", 0); /* a backchannel */
+	put_transport("switch-3/xprt-4-tcp", "10.0.0.2\n", 2049); /* another server's */
+	put_transport("switch-4/xprt-5-udp", "10.0.0.1\n", 2049); /* mountd's */
 	poll();
 	assert_int_equal(now.calls.transport_count, 1);
 	assert_true(now.calls.transports[0].alive);
@@ -354,6 +367,110 @@ TEST(slots_are_those_of_the_mounts_transports)
 	poll();
 	assert_int_equal(now.calls.transport_count, 1);
 	assert_false(now.calls.transports[0].alive);
+}
+
+static const struct rpc_transport_state *transport_of(const char *server)
+{
+	for (size_t i = 0; i < now.calls.transport_count; i++)
+		if (!strcmp(now.calls.transports[i].server, server))
+			return &now.calls.transports[i];
+	fail_msg("no transport of %s", server);
+	return NULL;
+}
+
+static void assert_slots(const char *server, unsigned int transports)
+{
+	assert_int_equal(transport_of(server)->slots_max, 100 * transports);
+	assert_int_equal(transport_of(server)->slots_in_flight, transports);
+}
+
+/* Today's kernels show no local port (0) for NFSv4 over TCP, and for RDMA. */
+TEST(a_transport_is_known_by_address_port_version_and_place)
+{
+	MOUNTS();
+	start();
+	/* one name that has three addresses */
+	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2", "vers=4.2,addr=10.0.0.3");
+	MOUNTS({ "dns", 45, 1, 1, 1, 0 }, { "dns", 46, 1, 1, 1, 0 }, { "dns", 47, 1, 1, 1, 0 });
+	put_transport("switch-0/xprt-1-tcp", "10.0.0.1\n", 2049);
+	put_transport("switch-1/xprt-2-tcp", "10.0.0.2\n", 2049);
+	put_transport("switch-2/xprt-3-tcp", "10.0.0.3\n", 2049);
+	poll();
+	assert_int_equal(transport_of("dns")->connects, 3);
+	assert_slots("dns", 3);
+	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2", "vers=4.2,addr=10.0.0.3");
+	MOUNTS({ "dns", 45, 2, 1, 1, 0 }, { "dns", 46, 2, 1, 2, 0 }, { "dns", 47, 2, 1, 3, 0 });
+	poll();
+	assert_int_equal(transport_of("dns")->connects, 6);
+	/* one ends, and another connects again */
+	OPTIONS("vers=4.2,addr=10.0.0.1", "vers=4.2,addr=10.0.0.2");
+	MOUNTS({ "dns", 45, 3, 1, 2, 0 }, { "dns", 46, 3, 1, 2, 0 });
+	poll();
+	assert_int_equal(transport_of("dns")->connects, 7);
+}
+
+TEST(versions_share_no_transport_and_names_do)
+{
+	MOUNTS();
+	start();
+	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1");
+	MOUNTS({ "nas", 45, 1, 1, 1, 0 }, { "nas", 46, 1, 1, 3, 0 });
+	poll();
+	assert_int_equal(transport_of("nas")->connects, 4);
+	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1");
+	MOUNTS({ "nas", 45, 2, 1, 3, 0 }, { "nas", 46, 2, 1, 3, 0 });
+	poll();
+	assert_int_equal(transport_of("nas")->connects, 6);
+	OPTIONS("vers=4.1,addr=10.0.0.1", "vers=4.2,addr=10.0.0.1", "vers=3,addr=10.0.0.4",
+		"vers=3,addr=10.0.0.4");
+	MOUNTS({ "nas", 45, 3, 1, 4, 0 }, { "nas", 46, 3, 1, 3, 0 }, { "one", 47, 1, 1, 2, 700 },
+	       { "two", 48, 1, 1, 2, 700 });
+	poll();
+	assert_int_equal(transport_of("nas")->connects, 7);
+	assert_int_equal(transport_of("one")->connects, 2);
+	/* it connects again, from another port */
+	OPTIONS("vers=3,addr=10.0.0.4", "vers=3,addr=10.0.0.4");
+	MOUNTS({ "one", 47, 2, 1, 3, 701 }, { "two", 48, 2, 1, 3, 701 });
+	poll();
+	assert_int_equal(transport_of("one")->connects, 3);
+}
+
+TEST(servers_behind_one_address_have_their_ports)
+{
+	MOUNTS();
+	start();
+	OPTIONS("vers=4.1,port=20127,addr=127.0.0.1", "vers=4.1,port=20449,addr=127.0.0.1",
+		"vers=4.1,port=2050,addr=fd00::1", "vers=4.1,proto=rdma,port=20049,addr=10.0.0.5");
+	MOUNTS({ "127.0.0.1", 45, 1, 3, 4, 0 }, { "127.0.0.1", 46, 1, 5, 4, 0 },
+	       { "[fd00::1]", 47, 1, 7, 1, 0 }, { "fast", 48, 1, 2, 1, 0 });
+	put_transport("switch-0/xprt-1-tcp", "127.0.0.1\n", 20127);
+	put_transport("switch-1/xprt-2-tcp", "127.0.0.1\n", 20449);
+	put_transport("switch-1/xprt-3-tcp", "127.0.0.1\n", 20449);
+	poll();
+	assert_int_equal(reads("127.0.0.1:20127"), 3);
+	assert_int_equal(reads("127.0.0.1:20449"), 5);
+	assert_int_equal(reads("[fd00::1]:2050"), 7);
+	assert_int_equal(reads("fast"), 2);
+	assert_int_equal(transport_of("127.0.0.1:20449")->connects, 4);
+	assert_slots("127.0.0.1:20127", 1);
+	assert_slots("127.0.0.1:20449", 2);
+}
+
+/* As max_connect makes them, and other clients' remoteports. */
+TEST(a_client_has_transports_at_several_addresses)
+{
+	MOUNTS();
+	start();
+	OPTIONS("vers=4.1,addr=10.0.0.1");
+	transports = 4;
+	MOUNTS({ "nas", 45, 1, 1, 1, 0 });
+	for (unsigned int i = 0; i < 4; i++)
+		put_transport(formatted("switch-7/xprt-%u-tcp", 9 + i),
+			      formatted("10.0.0.%u\n", 1 + i), 2049);
+	put_transport("switch-70/xprt-20-tcp", "10.0.0.2\n", 2049); /* another client's */
+	poll();
+	assert_int_equal(transport_of("nas")->connects, 4);
+	assert_slots("nas", 4);
 }
 
 TEST(without_proc_nothing_is_counted)

@@ -180,9 +180,9 @@ TEST(a_mount_of_another_network_namespace_has_its_servers_name)
 static void put_xprt(const char *name, const char *destination, const char *source,
 		     const char *ports)
 {
-	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/dstaddr", name), destination);
-	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/srcaddr", name), source);
-	put(formatted("/sys/kernel/sunrpc/xprt-switches/switch-0/%s/xprt_info", name),
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/dstaddr", name), destination);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/srcaddr", name), source);
+	put(formatted("/sys/kernel/sunrpc/xprt-switches/%s/xprt_info", name),
 	    formatted("state=1\nmax_num_slots=2\nnum_reqs=2\npending_q_len=5\n%s\n", ports));
 }
 
@@ -201,12 +201,14 @@ TEST(connections_have_the_server_of_their_mount)
 {
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "41 22 0:46 / /r rw - nfs fast:/ rw,vers=3,port=20049,addr=fd00::1\n");
-	put_xprt("xprt-10-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
-	put_xprt("xprt-9-tcp", "10.0.0.1\n", "<closed>\n", "src_port=800\ndst_port=2049");
-	put_xprt("xprt-11-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=7\ndst_port=999"); /* lockd */
-	put_xprt("xprt-12-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=7\ndst_port=2049");
-	put_xprt("xprt-13-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=7"); /* before 5.18 */
-	put_xprt("xprt-14-rdma", "fd00::1\n", "10.0.0.9\n", "src_port=0\ndst_port=0");
+	put_xprt("switch-0/xprt-10-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
+	put_xprt("switch-0/xprt-9-tcp", "10.0.0.1\n", "<closed>\n", "src_port=800\ndst_port=2049");
+	put_xprt("switch-1/xprt-11-tcp", "10.0.0.1\n", "10.0.0.9\n",
+		 "src_port=7\ndst_port=999"); /* lockd */
+	put_xprt("switch-2/xprt-12-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=7\ndst_port=2049");
+	put_xprt("switch-3/xprt-13-tcp", "10.0.0.1\n", "10.0.0.9\n",
+		 "src_port=7"); /* before 5.18 */
+	put_xprt("switch-4/xprt-14-rdma", "fd00::1\n", "10.0.0.9\n", "src_port=0\ndst_port=0");
 	look();
 	assert_int_equal(xprt_files_add(root, &now), 0);
 	assert_int_equal(now.calls.transport_count, 3);
@@ -225,9 +227,9 @@ TEST(servers_without_a_call_have_what_sysfs_shows)
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n"
 		   "41 22 0:46 / /r rw - nfs4 stuck:/ rw,vers=4.2,addr=10.0.0.2\n"
 		   "42 22 0:45 / /a rw - nfs4 alias:/ rw,vers=4.2,addr=10.0.0.1\n");
-	put_xprt("xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
-	put_xprt("xprt-2-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
-	put_xprt("xprt-3-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=802\ndst_port=2049");
+	put_xprt("switch-0/xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
+	put_xprt("switch-1/xprt-2-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
+	put_xprt("switch-1/xprt-3-tcp", "10.0.0.2\n", "10.0.0.9\n", "src_port=802\ndst_port=2049");
 	look();
 	t = snapshot_transport(&now.calls, "nas", "tcp/0");
 	snprintf(t->remote.address, sizeof(t->remote.address), "10.0.0.1");
@@ -251,13 +253,13 @@ TEST(sysfs_is_read_once_if_no_call_is_in_flight)
 {
 	struct xprt_unseen u = {};
 	put_mounts("40 22 0:45 / /m rw - nfs4 idle:/x rw,vers=4.2,addr=10.0.0.1\n");
-	put_xprt("xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n",
+	put_xprt("switch-0/xprt-1-tcp", "10.0.0.1\n", "10.0.0.9\n",
 		 "src_port=800\ndst_port=2049\npending_q_len=0");
 	look();
 	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
 	assert_int_equal(now.calls.transport_count, 1);
 	assert_true(u.quiet);
-	put_xprt("xprt-2-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
+	put_xprt("switch-0/xprt-2-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=801\ndst_port=2049");
 	look();
 	assert_int_equal(xprt_files_add_unseen(&u, root, &now), 0);
 	assert_int_equal(now.calls.transport_count, 1);
@@ -277,7 +279,7 @@ TEST(sysfs_is_read_once_if_no_call_is_in_flight)
 TEST(a_transport_with_counts_keeps_them)
 {
 	put_mounts("40 22 0:45 / /m rw - nfs4 nas:/x rw,vers=4.2,addr=10.0.0.1\n");
-	put_xprt("xprt-9-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
+	put_xprt("switch-0/xprt-9-tcp", "10.0.0.1\n", "10.0.0.9\n", "src_port=800\ndst_port=2049");
 	look();
 	snapshot_transport(&now.calls, "nas", "tcp/0")->connects = 4;
 	assert_int_equal(xprt_files_add(root, &now), 0);

@@ -25,6 +25,18 @@ void label_from_name(char *label, size_t size, const char *name, size_t len)
 		label_from_bytes(label, size, name, len);
 }
 
+void label_add_port(char *label, unsigned int port)
+{
+	char name[LABEL_SIZE];
+	bool colon = strchr(label, ':');
+
+	if (!port || port == 2049 || port == 20049)
+		return;
+	snprintf(name, sizeof(name), "%s", label);
+	snprintf(label, LABEL_SIZE, "%s%.*s%s:%u", colon ? "[" : "", LABEL_SIZE - LABEL_SERVER_ROOM,
+		 name, colon ? "]" : "", port);
+}
+
 char *label_escape(char *out, const char *label)
 {
 	/* All of ASCII that is shown as it is. */

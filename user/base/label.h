@@ -25,6 +25,13 @@ void label_from_bytes(char *label, size_t size, const char *bytes, size_t len);
  * has been folded. */
 void label_from_name(char *label, size_t size, const char *name, size_t len);
 
+/* Room for what may follow a server's name: a port and its brackets, a network namespace. */
+#define LABEL_SERVER_ROOM 20
+
+/* Appends the @port of a server to its name in a label of LABEL_SIZE, "nas:20127" or "[fd00::1]:20127": two servers may be
+ * reached at one address. Not 0 (unknown) or NFS's own: 2049, and 20049 with RDMA (RFC 8267). */
+void label_add_port(char *label, unsigned int port);
+
 /* The most bytes that label_escape() makes of one. */
 #define LABEL_ESCAPE_MAX 5
 

@@ -199,7 +199,7 @@ set_up_window() {
 	receive_buffer "$window"
 	mounted window window "$version" 128
 	traced window loads window $window_load
-	[[ ! ${begun:-} ]] || return 0
+	[[ ! ${begun:-} && $(proposed window) ]] || return 0
 	load /mnt/window 6 "${window_load##* }" ${window_load% *} --output=window-before.fio.json
 	umount /mnt/window
 	receive_buffer "$(proposed window)"

@@ -101,10 +101,11 @@ static int read_servers(struct reading *r)
 		if (!server.name[0])
 			continue; /* being filled at this moment: nothing is counted yet */
 		len = strnlen(server.name, sizeof(server.name));
-		label_from_name(label, LABEL_SIZE - 12, server.name, len);
+		label_from_name(label, LABEL_SIZE - LABEL_SERVER_ROOM, server.name, len);
+		label_add_port(label, (unsigned int)strtoul((const char *)&server.port, NULL, 10));
 		/* A name with an '@' has the number behind it, so that none ends like another. */
 		if (server.netns != r->m->own_netns || strchr(label, '@'))
-			snprintf(label + strlen(label), 12, "@%u", server.netns);
+			snprintf(label + strlen(label), 12, "@%u", (uint32_t)server.netns);
 	}
 	return 0;
 }

@@ -275,10 +275,9 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		info = info_of(infos, count, i, mount->path);
 		if (!info)
 			continue; /* just mounted or unmounted: left to the next poll */
-		label = m->label ? m->label(m->context, info->address) : NULL;
-		if (label)
-			snprintf(mount->server, sizeof(mount->server), "%s", label);
-		else
+		label = m->label ? m->label(m->context, info->address, info->port) : NULL;
+		snprintf(mount->server, sizeof(mount->server), "%s", label ?: info->server);
+		if (!label)
 			err = fold_server(m, mount->server);
 		if (!err)
 			err = add_mount(m, mount, info->device);

@@ -8,8 +8,6 @@
 #include "base/mountinfo.h"
 #include "base/mountstats_head.h"
 
-#define NFS_PORT 2049
-
 #define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 /* Takes up to @max numbers; returns how many there are. */
@@ -41,7 +39,7 @@ void mount_label(char *label, size_t size, struct span name)
 }
 
 /* Takes the host of "HOST:/PATH" and the colon; an IPv6 address is in brackets. The label
- * is cut as that of the source btf, which leaves room for a network namespace. */
+ * is cut as that of the source btf. */
 static void take_server(char *server, struct span *device)
 {
 	struct span host = span_take_until(device, span_take(device, "[") ? "]" : ":");
@@ -49,7 +47,8 @@ static void take_server(char *server, struct span *device)
 
 	span_take(device, "]");
 	span_take(device, ":");
-	label_from_name(server, LABEL_SIZE - 12, bytes, mount_unescape(bytes, sizeof(bytes), host));
+	label_from_name(server, LABEL_SIZE - LABEL_SERVER_ROOM, bytes,
+			mount_unescape(bytes, sizeof(bytes), host));
 }
 
 /* "device HOST:/PATH mounted on POINT with fstype nfs4 statvers=1.1" */
@@ -201,6 +200,7 @@ bool mountinfo_next(struct span *text, struct mountinfo_mount *mount)
 		take_server(mount->server, &m.source);
 		mount->export = m.source;
 		read_options(mount, m.super_options);
+		label_add_port(mount->server, mount->port);
 		return true;
 	}
 	return false;

@@ -59,7 +59,7 @@ bool mountstats_next(struct span *text, struct mountstats_mount *mount);
 struct mountinfo_mount {
 	uint64_t device; /* of the superblock, which several mounts may share */
 	char path[256]; /* as in struct mountstats_mount */
-	char server[LABEL_SIZE]; /* likewise */
+	char server[LABEL_SIZE]; /* with its port, see label_add_port() */
 	struct span export, point, version; /* within the text; the first two as escaped there */
 	char address[RPC_ADDRESS_LEN]; /* of the server; "" if unknown */
 	uint32_t port; /* of the server */
@@ -81,8 +81,8 @@ void mount_label(char *label, size_t size, struct span name);
 
 struct mountstats;
 
-/* The label of the server at an address, or NULL: then it is the name of the mount. */
-typedef const char *mountstats_label(void *context, const char *address);
+/* The label of the server at an address and port, or NULL: then it is the name of the mount. */
+typedef const char *mountstats_label(void *context, const char *address, uint32_t port);
 
 /* Begins to count. @root: before the paths of proc and sysfs: "", or a folder of a test; it must
  * outlive the result. @label may be NULL. Returns NULL with errno set if memory is short. */
@@ -129,14 +129,11 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s);
  * with the protocol's name. ---- */
 
 struct transport;
-struct transport_connects;
 
 /* Initialise with {}. */
 struct transports {
-	struct transport *list; /* of this poll */
+	struct transport *list; /* of the last poll and this one */
 	size_t count;
-	struct transport_connects *connects; /* of the last poll and this one */
-	size_t connects_count;
 };
 
 /* Begins a poll. */
@@ -148,8 +145,8 @@ void transports_free(struct transports *t);
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
 		   const struct mountinfo_mount *info);
 
-/* Ends a poll: adds the connects since the last poll to @totals, or only stores their
- * number if counting has not @begun. Returns 0 or -ENOMEM. */
+/* Ends a poll: adds the connects of each transport since the last poll to @totals, or only stores
+ * their number if counting has not @begun. Returns 0 or -ENOMEM. */
 int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun);
 
 /* Adds the slots that sysfs shows below @root ("" for the system itself) to @s.
@@ -171,8 +168,9 @@ struct xprt_info {
  * is missing. */
 bool xprt_info_parse(struct xprt_info *info, const char *text, size_t len);
 
-/* One transport, ".../switch-0/xprt-7-tcp". */
+/* One transport, ".../switch-0/xprt-7-tcp". A switch has the transports of one client of sunrpc. */
 struct xprt_file {
+	uint32_t switch_number;
 	char protocol[RPC_PROTO_LEN];
 	struct endpoint remote,
 		local; /* no port: unknown (from 5.18); no local address: no socket */
@@ -189,6 +187,10 @@ struct xprt_list {
 /* Reads at most @max transports that are connected, below @root: before the path of sysfs, "" for the system itself.
  * Returns 0 or -ENOMEM. */
 int xprt_files_read(struct xprt_list *list, const char *root, size_t max);
+
+/* The next transport of @f's switch after @g, the first one for NULL; NULL: there are no more. */
+const struct xprt_file *xprt_files_next(const struct xprt_list *list, const struct xprt_file *f,
+					const struct xprt_file *g);
 
 /* More connections than this are left out, and counted. */
 #define XPRT_FILES_MAX 256

@@ -8,126 +8,151 @@
 #include "base/array.h"
 #include "rpc/polled/polled.h"
 
+/*
+ * Mounts share a transport if they have one address and port of the server, one version, and one place among the transports
+ * of their client (nfs_match_client() in fs/nfs/client.c). The local port, where mountstats has one, tells apart what is
+ * alike: connections of other network namespaces, or with TLS. It may change when the transport connects again.
+ */
 struct transport {
-	char server[LABEL_SIZE];
 	char address[RPC_ADDRESS_LEN];
 	uint32_t port; /* the server's */
-	size_t index; /* among the transports of its mount */
-	struct mountstats_transport stats;
-};
-
-/* Connects of all of a server's transports of one protocol. */
-struct transport_connects {
-	char server[LABEL_SIZE];
+	char version[16];
+	size_t index;
 	char protocol[RPC_PROTO_LEN];
-	uint64_t before, now; /* at the last poll and at this one */
+	uint32_t local_port;
+	char server[LABEL_SIZE]; /* of the first mount that shows it */
+	bool there; /* found in this poll */
+	uint64_t before, connects; /* at the last poll, 0: there was none, and at this one */
 };
 
 void transports_clear(struct transports *t)
 {
-	t->count = 0;
+	for (size_t i = 0; i < t->count; i++)
+		t->list[i].there = false;
 }
 
 void transports_free(struct transports *t)
 {
 	free(t->list);
-	free(t->connects);
 }
 
-/* Mounts of one server share their transports: each mount shows the same ones. */
-static bool is_same(const struct transport *t, const char *server, size_t index,
-		    const struct mountstats_transport *stats)
+static bool is_alike(const struct transport *a, const struct transport *b)
 {
-	return t->index == index && !strcmp(t->server, server) &&
-	       !strcmp(t->stats.protocol, stats->protocol) && t->stats.port == stats->port &&
-	       (stats->port || t->stats.connects == stats->connects);
+	return a->index == b->index && a->port == b->port && !strcmp(a->address, b->address) &&
+	       !strcmp(a->protocol, b->protocol) && !strcmp(a->version, b->version);
+}
+
+/* The entry of @wanted: one with its local port, else one of an earlier poll. NULL: it is new. */
+static struct transport *find(const struct transports *t, const struct transport *wanted)
+{
+	struct transport *other = NULL;
+
+	for (struct transport *k = t->list; k < t->list + t->count; k++) {
+		if (!is_alike(k, wanted))
+			continue;
+		if (k->local_port == wanted->local_port)
+			return k;
+		if (!k->there && !other)
+			other = k;
+	}
+	return other;
+}
+
+static int add(struct transports *t, const struct transport *now)
+{
+	struct transport *k = find(t, now);
+	uint64_t before = k ? k->before : 0;
+
+	if (k && k->there)
+		return 0; /* another mount has shown it */
+	if (!k)
+		k = ARRAY_APPEND(t->list, t->count);
+	if (!k)
+		return -ENOMEM;
+	*k = *now;
+	k->before = before;
+	return 0;
 }
 
 int transports_add(struct transports *t, const struct mountstats_mount *mount,
 		   const struct mountinfo_mount *info)
 {
-	for (size_t i = 0; i < mount->transport_count; i++) {
-		struct transport *known = t->list, *end = t->list + t->count;
+	struct transport now = { .port = info->port, .there = true };
+	int err = 0;
 
-		while (known < end && !is_same(known, mount->server, i, &mount->transports[i]))
-			known++;
-		if (known < end)
-			continue;
-		known = ARRAY_APPEND(t->list, t->count);
-		if (!known)
-			return -ENOMEM;
-		snprintf(known->server, sizeof(known->server), "%s", mount->server);
-		snprintf(known->address, sizeof(known->address), "%s", info->address);
-		known->port = info->port;
-		known->index = i;
-		known->stats = mount->transports[i];
+	snprintf(now.server, sizeof(now.server), "%s", mount->server);
+	snprintf(now.address, sizeof(now.address), "%s", info->address);
+	span_copy(span_cut(info->version, sizeof(now.version) - 1), now.version,
+		  sizeof(now.version));
+	for (size_t i = 0; i < mount->transport_count && !err; i++) {
+		const struct mountstats_transport *stats = &mount->transports[i];
+
+		now.index = i;
+		now.local_port = stats->port;
+		now.connects = stats->connects;
+		memcpy(now.protocol, stats->protocol, sizeof(now.protocol));
+		err = add(t, &now);
 	}
-	return 0;
+	return err;
 }
 
-static struct transport_connects *find_connects(struct transports *t, const char *server,
-						const char *protocol)
-{
-	struct transport_connects *c;
-
-	for (c = t->connects; c < t->connects + t->connects_count; c++)
-		if (!strcmp(c->server, server) && !strcmp(c->protocol, protocol))
-			return c;
-	c = ARRAY_APPEND(t->connects, t->connects_count);
-	if (c) {
-		snprintf(c->server, sizeof(c->server), "%s", server);
-		snprintf(c->protocol, sizeof(c->protocol), "%s", protocol);
-	}
-	return c;
-}
-
-/* The sum over all transports falls when one ends; counting continues from there. */
 int transports_count_connects(struct transports *t, struct snapshot *totals, bool begun)
 {
 	struct rpc_transport_state *state;
-	struct transport_connects *c;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < t->connects_count; i++)
-		t->connects[i].now = 0;
 	for (size_t i = 0; i < t->count; i++) {
-		c = find_connects(t, t->list[i].server, t->list[i].stats.protocol);
-		if (!c)
-			return -ENOMEM;
-		c->now += t->list[i].stats.connects;
-	}
-	for (c = t->connects; c < t->connects + t->connects_count; c++) {
-		state = snapshot_transport(&totals->calls, c->server, c->protocol);
+		struct transport *k = &t->list[i];
+
+		if (!k->there)
+			continue; /* it has ended */
+		state = snapshot_transport(&totals->calls, k->server, k->protocol);
 		if (!state)
 			return -ENOMEM;
-		if (begun && c->now > c->before)
-			state->connects += c->now - c->before;
-		c->before = c->now;
+		/* A count that has fallen is that of a new transport, which has begun at 0. */
+		if (begun)
+			state->connects += k->connects - (k->connects < k->before ? 0 : k->before);
+		k->before = k->connects;
+		t->list[kept++] = *k;
 	}
+	t->count = kept;
 	return 0;
 }
 
-/* Finds the transport that sysfs shows; NULL: it belongs to no NFS mount. The server's
+/* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's
  * port separates NFS from lockd and others, and from backchannels, which have no port. Up
  * to 6.0 the port is known for TCP only. */
-static const struct transport *find_shown(const struct transports *t, const struct xprt_file *f)
+static const struct transport *find_at(const struct transports *t, const struct xprt_file *f)
 {
 	bool any = !f->info.has_port || (!f->info.port && strcmp(f->protocol, "tcp") != 0);
 
 	for (const struct transport *k = t->list; k < t->list + t->count; k++)
-		if (!strcmp(k->stats.protocol, f->protocol) &&
-		    !strcmp(k->address, f->remote.address) && (any || f->info.port == k->port))
+		if (!strcmp(k->protocol, f->protocol) && !strcmp(k->address, f->remote.address) &&
+		    (any || f->info.port == k->port))
 			return k;
 	return NULL;
 }
 
-static int add_slots(const struct transports *t, struct snapshot *s, const struct xprt_file *f)
+/* The same for one that is known by another of its client's: by max_connect they have several addresses. */
+static const struct transport *find_shown(const struct transports *t, const struct xprt_list *list,
+					  const struct xprt_file *f)
 {
-	const struct transport *shown = find_shown(t, f);
+	const struct transport *found = find_at(t, f);
+
+	for (const struct xprt_file *g = NULL; !found && (g = xprt_files_next(list, f, g));)
+		found = find_at(t, g);
+	return found;
+}
+
+static int add_slots(const struct transports *t, struct snapshot *s, const struct xprt_list *list,
+		     const struct xprt_file *f)
+{
+	const struct transport *shown = find_shown(t, list, f);
 	struct rpc_transport_state *state;
 
 	if (!shown)
 		return 0;
-	state = snapshot_transport(&s->calls, shown->server, shown->stats.protocol);
+	state = snapshot_transport(&s->calls, shown->server, shown->protocol);
 	if (!state)
 		return -ENOMEM;
 	state->alive = true;
@@ -143,7 +168,7 @@ int transports_add_slots(const struct transports *t, const char *root, struct sn
 	int err = xprt_files_read(&list, root, SIZE_MAX);
 
 	for (size_t i = 0; i < list.count && !err; i++)
-		err = add_slots(t, s, &list.files[i]);
+		err = add_slots(t, s, &list, &list.files[i]);
 	free(list.files);
 	return err;
 }

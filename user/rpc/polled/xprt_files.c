@@ -84,6 +84,8 @@ static bool read_file(struct xprt_file *f, const char *path)
 
 	*f = (struct xprt_file){};
 	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	f->switch_number =
+		(uint32_t)strtoul(strstr(folder, "/switch-") + strlen("/switch-"), NULL, 10);
 	snprintf(f->protocol, sizeof(f->protocol), "%s", strrchr(folder, '-') + 1);
 	if (!read_line(folder, "dstaddr", f->remote.address, sizeof(f->remote.address)) ||
 	    !read_info(path, &f->info))
@@ -123,17 +125,29 @@ int xprt_files_read(struct xprt_list *list, const char *root, size_t max)
 	return list->files ? 0 : -ENOMEM;
 }
 
+const struct xprt_file *xprt_files_next(const struct xprt_list *list, const struct xprt_file *f,
+					const struct xprt_file *g)
+{
+	for (g = g ? g + 1 : list->files; g < list->files + list->count; g++)
+		if (g->switch_number == f->switch_number)
+			return g;
+	return NULL;
+}
+
 /* ---- the connections of NFS mounts ---- */
 
-/* The mount whose server is at @remote, in the network namespace that sysfs shows; NULL: none. Up to 6.0 the port of RDMA is not known. */
-static const struct nfs_mount *find_mount(const struct snapshot *s, const struct endpoint *remote,
-					  const char *protocol)
+/* The mount whose server is at the other end of @f, in the network namespace that sysfs shows; NULL: none. Up to 6.0 the port of RDMA is not known. */
+static const struct nfs_mount *find_mount_at(const struct snapshot *s, const struct xprt_file *f)
 {
+	const struct endpoint *remote = &f->remote;
+
+	if (!f->info.has_port)
+		return NULL;
 	for (const struct nfs_mount *m = s->calls.mounts;
 	     m < s->calls.mounts + s->calls.mount_count; m++)
 		if (!m->elsewhere && !strcmp(m->remote.address, remote->address) &&
 		    (m->remote.port == remote->port ||
-		     (!remote->port && !strcmp(protocol, "rdma"))))
+		     (!remote->port && !strcmp(f->protocol, "rdma"))))
 			return m;
 	return NULL;
 }
@@ -152,31 +166,35 @@ static void name_transport(const struct snapshot *s, const char *server, const c
 }
 
 /* Whether a connection to the server is among the first @count transports: under its name, or under
- * that of an earlier mount from the same address, which shares its transports. */
+ * that of an earlier mount from the same address and port, which shares its transports. */
 static bool is_known(const struct snapshot *s, size_t count, const char *server,
-		     const char *address)
+		     const struct endpoint *remote)
 {
 	for (const struct rpc_transport_state *t = s->calls.transports;
 	     t < s->calls.transports + count; t++)
 		if (*t->remote.address &&
-		    (!strcmp(t->server, server) || !strcmp(t->remote.address, address)))
+		    (!strcmp(t->server, server) || (t->remote.port == remote->port &&
+						    !strcmp(t->remote.address, remote->address))))
 			return true;
 	return false;
 }
 
 static bool mount_is_known(const struct snapshot *s, const struct nfs_mount *m)
 {
-	return m->elsewhere || is_known(s, s->calls.transport_count, m->server, m->remote.address);
+	return m->elsewhere || is_known(s, s->calls.transport_count, m->server, &m->remote);
 }
 
 /* Appends the connection to @found if it is to the server of a mount of @s. @unseen: only if that
  * server is not known in @s, and with its slots. */
-static int find(struct calls *found, const struct snapshot *s, const struct xprt_file *f,
-		bool unseen)
+static int find(struct calls *found, const struct snapshot *s, const struct xprt_list *list,
+		const struct xprt_file *f, bool unseen)
 {
-	const struct nfs_mount *mount =
-		f->info.has_port ? find_mount(s, &f->remote, f->protocol) : NULL;
+	const struct nfs_mount *mount = find_mount_at(s, f);
 	struct rpc_transport_state *t;
+
+	/* By max_connect, a client's transports have several addresses. */
+	for (const struct xprt_file *g = NULL; !mount && (g = xprt_files_next(list, f, g));)
+		mount = find_mount_at(s, g);
 
 	if (!mount || (unseen && mount_is_known(s, mount)))
 		return 0;
@@ -186,7 +204,7 @@ static int find(struct calls *found, const struct snapshot *s, const struct xprt
 	memcpy(t->server, mount->server, sizeof(t->server));
 	memcpy(t->protocol, f->protocol, sizeof(t->protocol));
 	t->remote = f->remote;
-	t->remote.port = mount->remote.port;
+	t->remote.port = f->remote.port ?: mount->remote.port;
 	t->local = f->local;
 	if (unseen) {
 		t->alive = true;
@@ -229,7 +247,7 @@ static int find_all(struct calls *found, const char *root, struct snapshot *s, b
 	int err = xprt_files_read(&list, root, XPRT_FILES_MAX);
 
 	for (size_t i = 0; i < list.count && !err; i++)
-		err = find(found, s, &list.files[i], unseen);
+		err = find(found, s, &list, &list.files[i], unseen);
 	s->calls.folded_entries += list.left_out;
 	free(list.files);
 	return err;
@@ -273,7 +291,7 @@ int xprt_files_add_unseen(struct xprt_unseen *u, const char *root, struct snapsh
 	for (size_t i = 0; unseen && i < u->found.transport_count && !err; i++) {
 		const struct rpc_transport_state *t = &u->found.transports[i];
 
-		if (!is_known(s, seen, t->server, t->remote.address))
+		if (!is_known(s, seen, t->server, &t->remote))
 			err = add(s, t);
 	}
 	return err;

@@ -28,14 +28,18 @@ bool clients_parse_transport(struct client_transport *info, const char *text, si
 {
 	struct span rest = { text, text + len }, line;
 	bool netid = false, address = false;
+	uint64_t port;
 
-	*info = (struct client_transport){};
+	*info = (struct client_transport){ .port = NFS_PORT };
 	while (span_left(rest)) {
 		line = span_take_line(&rest);
 		if (span_take(&line, "netid:"))
 			netid = copy_value(line, info->netid, sizeof(info->netid));
 		else if (span_take(&line, "addr:"))
 			address = copy_value(line, info->address, sizeof(info->address));
+		else if (span_take(&line, "port:") &&
+			 span_number(span_take_word(&line), UINT16_MAX, &port) && port)
+			info->port = (uint32_t)port;
 	}
 	return netid && address;
 }
@@ -61,9 +65,10 @@ static bool address_to_hex(char *hex, size_t size, const char *address)
 }
 
 bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
-			  const char *address)
+			  const char *address, uint32_t port)
 {
-	struct span rest = { text, text + len }, line;
+	struct span rest = { text, text + len }, line, word;
+	uint64_t found;
 	char hex[33];
 
 	if (!address_to_hex(hex, sizeof(hex), address))
@@ -73,7 +78,9 @@ bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 		span_take_word(&line); /* NV */
 		if (!span_is(span_take_word(&line), hex))
 			continue;
-		span_take_word(&line); /* PORT */
+		word = span_take_word(&line); /* PORT; 0 until it is known */
+		if (!span_take_number(&word, 16, UINT16_MAX, &found) || (found ?: NFS_PORT) != port)
+			continue;
 		span_take_word(&line); /* USE; the name may hold blanks */
 		if (span_take(&line, " ") && span_left(line) &&
 		    span_copy(span_cut(line, size - 1), name, size))
@@ -131,14 +138,14 @@ void clients_each(void (*found)(void *context, uint32_t client,
 	closedir(folder);
 }
 
-bool clients_server_name(char *name, size_t size, const char *address)
+bool clients_server_name(char *name, size_t size, const char *address, uint32_t port)
 {
 	struct file_text file;
 	bool found;
 
 	if (file_text_read(&file, SERVERS, MAX_BYTES))
 		return false;
-	found = clients_parse_server(name, size, file.bytes, file.len, address);
+	found = clients_parse_server(name, size, file.bytes, file.len, address, port);
 	file_text_free(&file);
 	return found;
 }

@@ -46,8 +46,13 @@ void tracepoint_maps_close(struct tracepoint_maps *m)
 
 /* ---- clients and their servers ---- */
 
-/* The number of the server at @address, which is added if it is new. */
-static uint32_t server_get(struct tracepoint_maps *m, const char *address)
+static uint32_t port_of(const struct rpc_event_server_key *key)
+{
+	return key->port ? (uint32_t)strtoul((const char *)&key->port, NULL, 10) : NFS_PORT;
+}
+
+/* The number of the server at @address and @port, which is added if it is new. */
+static uint32_t server_get(struct tracepoint_maps *m, const char *address, uint32_t port)
 {
 	const struct rpc_tracepoints_bpf *bpf = m->bpf;
 	struct rpc_event_server_key key = {};
@@ -56,12 +61,14 @@ static uint32_t server_get(struct tracepoint_maps *m, const char *address)
 	uint32_t index;
 
 	snprintf(key.address, sizeof(key.address), "%s", address);
+	if (port != NFS_PORT)
+		snprintf((char *)&key.port, sizeof(key.port), "%u", port);
 	if (!bpf_map_lookup_elem(fd, &key, &index))
 		return index;
 	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(bpf->maps.free_servers), NULL, &index))
 		return RPC_MAX_SERVERS;
 	server = (struct rpc_event_server){ .key = key };
-	clients_server_name(server.name, sizeof(server.name), address);
+	clients_server_name(server.name, sizeof(server.name), address, port);
 	bpf_map_update_elem(bpf_map__fd(bpf->maps.servers), &index, &server, BPF_ANY);
 	if (!bpf_map_update_elem(fd, &key, &index, BPF_NOEXIST))
 		return index;
@@ -79,7 +86,7 @@ static void learn(void *context, uint32_t client, const struct client_transport 
 	/* Servers use local clients to register with rpcbind. */
 	if (client >= RPC_MAX_CLIENTS || m->clients[client].server || !strcmp(info->netid, "local"))
 		return;
-	m->clients[client].server = 1 + server_get(m, info->address);
+	m->clients[client].server = 1 + server_get(m, info->address, info->port);
 }
 
 void tracepoint_maps_find_clients(struct tracepoint_maps *m)
@@ -104,20 +111,25 @@ static void note_netid(void *context, uint32_t client, const struct client_trans
 		return;
 	server = m->clients[client].server - 1;
 	if (server < RPC_MAX_SERVERS && !m->labels[server].transport[0] &&
+	    info->port == port_of(&m->servers[server].key) &&
 	    strcmp(info->address, m->servers[server].key.address) == 0)
 		set_protocol(&m->labels[server], info->netid);
 }
 
-static void name_server(struct rpc_event_label *label, const char *name, const char *address)
+static void name_server(struct rpc_event_label *label, const char *name, const char *address,
+			uint32_t port)
 {
 	char known[RPC_NAME_LEN];
 
-	if (!*name && clients_server_name(known, sizeof(known), address))
+	if (!*name && clients_server_name(known, sizeof(known), address, port))
 		name = known;
 	if (!*name)
 		name = address;
-	label_from_name(label->server, sizeof(label->server), name, strnlen(name, RPC_NAME_LEN));
+	label_from_name(label->server, LABEL_SIZE - LABEL_SERVER_ROOM, name,
+			strnlen(name, RPC_NAME_LEN));
+	label_add_port(label->server, port);
 	snprintf(label->address, sizeof(label->address), "%s", address);
+	label->port = port;
 	label->named = true;
 }
 
@@ -127,9 +139,9 @@ static void name_client(struct tracepoint_maps *m, struct rpc_event_label *label
 	struct client_transport info;
 
 	if (clients_transport(&info, client)) {
-		name_server(label, "", info.address);
+		name_server(label, "", info.address, info.port);
 		set_protocol(label, info.netid);
-		m->clients[client].server = 1 + server_get(m, info.address);
+		m->clients[client].server = 1 + server_get(m, info.address, info.port);
 	} else {
 		snprintf(label->server, sizeof(label->server), "client:%u", client);
 	}
@@ -151,10 +163,10 @@ static void name_servers(struct tracepoint_maps *m)
 		if (!server_exists(m, i) || label->named)
 			continue;
 		if (server->key.client) {
-			name_client(m, label, server->key.client - 1);
+			name_client(m, label, (uint32_t)server->key.client - 1);
 			continue;
 		}
-		name_server(label, server->name, server->key.address);
+		name_server(label, server->name, server->key.address, port_of(&server->key));
 		renamed = true;
 	}
 	if (renamed)
@@ -162,10 +174,11 @@ static void name_servers(struct tracepoint_maps *m)
 	snprintf(m->labels[RPC_MAX_SERVERS].server, LABEL_SIZE, LABEL_OTHER);
 }
 
-const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address)
+const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address,
+				  uint32_t port)
 {
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && *address; i++)
-		if (!strcmp(m->labels[i].address, address))
+		if (m->labels[i].port == port && !strcmp(m->labels[i].address, address))
 			return m->labels[i].server;
 	return NULL;
 }

@@ -99,9 +99,11 @@ static const struct field_row {
 	FIELD(HOOK_TRANSMIT, "status", 4, transmit_status),
 	FIELD(HOOK_CLIENT, "client_id", 4, new_client),
 	FIELD(HOOK_CLIENT, "addr", 0, new_address),
+	FIELD(HOOK_CLIENT, "port", 0, new_port),
 	FIELD(HOOK_CLIENT, "program", 0, new_program),
 	FIELD(HOOK_CLIENT, "server", 0, new_server),
 	FIELD(HOOK_DISCONNECT, "addr", 0, disconnect_address),
+	FIELD(HOOK_DISCONNECT, "port", 0, disconnect_port),
 };
 
 static bool read_format(struct trace_format *format, const char *tracefs, const char *event)
@@ -178,11 +180,11 @@ static void detach(void *state)
 	free(t);
 }
 
-static const char *label_at(void *context, const char *address)
+static const char *label_at(void *context, const char *address, uint32_t port)
 {
 	const struct tracepoints_state *t = context;
 
-	return tracepoint_maps_label(&t->maps, address);
+	return tracepoint_maps_label(&t->maps, address, port);
 }
 
 static void *try(const struct source_setup *setup)

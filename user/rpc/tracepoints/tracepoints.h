@@ -19,19 +19,20 @@
 struct client_transport {
 	char netid[16]; /* "tcp", "tcp6", "rdma", ... */
 	char address[RPC_ADDRESS_LEN]; /* as text: "10.0.0.1", "fd00::1" */
+	uint32_t port; /* NFS_PORT if it is not known yet */
 };
 
-/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\n...". False if
- * one of the two is missing, empty or too long. */
+/* Reads a transport's `info` file: "netid: tcp\naddr:  10.0.0.1\nport:  2049\n...". False if
+ * one of the first two is missing, empty or too long. */
 bool clients_parse_transport(struct client_transport *info, const char *text, size_t len);
 
 /*
- * Finds the name of the server at @address in the @len bytes of nfsfs/servers:
- * "v4 7f000001  801   1 host", the second word is the address in hex. The
+ * Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers:
+ * "v4 7f000001  801   1 host", address and port are in hex. The
  * name is cut to @size bytes with the NUL. False if it is not there.
  */
 bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
-			  const char *address);
+			  const char *address, uint32_t port);
 
 /* Whether task number @task is in a client's `tasks` file: after a heading it has a
  * line per task, which begins with the task's number. */
@@ -45,9 +46,9 @@ void clients_each(void (*found)(void *context, uint32_t client,
 				const struct client_transport *info),
 		  void *context);
 
-/* The name of the server at @address in the process's own network namespace,
+/* The name of the server at @address and @port in the process's own network namespace,
  * as given at mount. False if it is not known. */
-bool clients_server_name(char *name, size_t size, const char *address);
+bool clients_server_name(char *name, size_t size, const char *address, uint32_t port);
 
 /* Reads the kernel's list of the client's tasks, which is empty if there is no such client any more.
  * Returns 0, with a text to free, or -errno. The kernel makes each line slowly, and holds the
@@ -62,6 +63,7 @@ struct rpc_tracepoints_bpf;
 struct rpc_event_label {
 	char server[LABEL_SIZE]; /* "" until it is looked up */
 	char address[RPC_ADDRESS_LEN]; /* "" if it has been named by its client's number */
+	uint32_t port;
 	char transport[16]; /* protocol; "" if not known */
 	bool named; /* by name or address, not by the client's number */
 	uint64_t saturated_ns[RPC_LIMITS]; /* as last reported */
@@ -92,8 +94,9 @@ void tracepoint_maps_close(struct tracepoint_maps *m);
 /* Finds the servers of the existing clients, before they have calls. */
 void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 
-/* The label of the server at @address since the last reading; NULL: there is none. */
-const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address);
+/* The label of the server at @address and @port since the last reading; NULL: there is none. */
+const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address,
+				  uint32_t port);
 
 /* Adds all that the maps hold to @s, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */
