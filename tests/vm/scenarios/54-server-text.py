@@ -8,7 +8,7 @@ def a_server_does_not_write_into_the_figures_of_another(folder):
     shown = (folder / "mountstats").read_text()
     need(shown.count("\ndevice 127.0.0.7:/export mounted on /mnt/plain ") == 3, "the text is not there:", shown)
     metrics = Metrics(folder / "x.prom")
-    for server, reads in (("127.0.0.1", 50), ("127.0.0.7", 7)):
+    for server, reads in (("127.0.0.1:20490", 50), ("127.0.0.7", 7)):
         need(metrics.get("rpc_op_calls_total", server=server, op="READ") == reads, server, metrics.samples)
 
 
