@@ -18,7 +18,7 @@ mount_at() {
 	local path=/export options=addr=$3,vers=$4
 	[[ $4 == 3 ]] || path=/
 	[[ $4 == 3 ]] || ! has_trunking || options+=,max_connect=4
-	mkdir "/mnt/$1"
+	mkdir -p "/mnt/$1"
 	defer unmount "/mnt/$1"
 	mount -i -t nfs -o "$options$(printf ',%s' proto=tcp nosharecache "${@:5}")" "$2:$path" "/mnt/$1"
 	dd if="/mnt/$1/load" of=/dev/null bs=64k count=4 iflag=direct status=none
