@@ -6,6 +6,7 @@
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 
+export TZ=UTC
 gpu=0000:c1:00.0
 uuid=GPU-11111111-2222-3333-4444-555555555555
 cat >metrics <<END
@@ -17,7 +18,8 @@ END
 sed "/EOF/i xidscope_gpu_info{gpu=\"$gpu\",uuid=\"$uuid\",serial=\"1\"} 1" metrics >named
 sed "s/111111-2222/777777-2222/" named >replaced
 check() { expect "$1" "$2" "" check --style slurm --ack etc/acks --file "${3:-metrics}"; }
-ack() { expect 0 "" "" ack --ack etc/acks --file "${file:-metrics}" "$@"; }
+# said: the output of ack, a pattern.
+ack() { expect 0 "${said:-*ed *on *}" "" ack --ack etc/acks --file "${file:-metrics}" "$@"; }
 file_is() { # PATTERN
 	# shellcheck disable=SC2053 # it is a pattern
 	[[ $(<etc/acks) == $1 ]] || fail "the file is '$(<etc/acks)', not '$1'"
@@ -25,22 +27,46 @@ file_is() { # PATTERN
 
 check 2 "Xid 79 c1:00.0 \[xidscope fail\] GPU $gpu: Xid 79 (*"
 umask 077 # of an administrator: monitoring, which is another user, reads the file all the same
-ack c1:00.0 79 --until 2026-11-21T10:00:00Z --note 'riser # seated'
+said="acknowledged 1 open fault on $gpu" ack c1:00.0 79 --until 2026-11-21T10:00:00Z --note 'riser # seated'
 umask 022
 [[ $(stat -c %a etc etc/acks) == $'755\n644' ]] || fail "others cannot read it: $(stat -c '%A %n' etc etc/acks)"
 file_is "$gpu 79 2026-11-21T10:00:00Z  # riser # seated"
 check 0 ""
 [[ $(stat -c %a etc/acks) == 644 ]] || fail "its mode is $(stat -c %a etc/acks)"
-ack $gpu 079 --until 2026-11-21T09:00:00Z
+ack --remove $gpu 79
+expect 1 "" "xidscope: no open fault 79 on $gpu from before --until; see xidscope faults, or use --force" \
+	ack --ack etc/acks --file metrics $gpu 079 --until 2026-11-21T09:00:00Z
+file_is ""
+said="acknowledged 79 on $gpu" ack $gpu 079 --until 2026-11-21T09:00:00Z --force
 file_is "$gpu 79 2026-11-21T09:00:00Z"
 check 2 "Xid 79*"
-ack $gpu 79 --until 2099-01-01
+said="snoozed 1 open fault on $gpu until 2099-01-01 00:00:00 +0000" ack $gpu 79 --until 2099-01-01
 file_is "$gpu 79 until:2099-01-01T00:00:00Z"
 check 0 ""
-ack --remove $gpu 79
+said="removed the acknowledgement of 79 on $gpu" ack --remove $gpu 79
 file_is ""
 check 2 "Xid 79*"
-expect 1 "" "xidscope: $gpu 79 is not in etc/acks" ack --ack etc/acks --remove $gpu 79
+expect 1 "" "xidscope: there is no acknowledgement of 79 on $gpu" ack --ack etc/acks --remove $gpu 79
+
+# ---- only what is open, in times as a person writes them ----
+refuse() { expect 1 "" "$1" ack --ack etc/acks --file "${file:-metrics}" "${@:2}"; }
+refuse "xidscope: no open fault 48 on $gpu; see xidscope faults, or use --force" $gpu 48
+refuse "xidscope: no open fault 79 on 0000:c2:00.0; *" c2:00.0 79
+refuse "xidscope: no open fault \* on 0000:c2:00.0; *" c2:00.0 '*'
+file=none refuse "xidscope: cannot read none: No such file or directory; --force acknowledges all the same" $gpu 79
+file_is ""
+said="acknowledged 1 open fault on all devices" ack '*' '*'
+refuse "xidscope: no open fault 79 on $gpu; *" $gpu 79
+ack --remove '*' '*'
+export TZ=CET-1
+for time in 4h 23:59:59 tomorrow '2099-01-01 10:00'; do
+	said="snoozed 1 open fault on $gpu until 20??-??-?? ??:??:?? +0100" ack $gpu 79 --until "$time"
+	ack --remove $gpu 79
+done
+ack $gpu 79 --until '2026-11-21 11:00'
+file_is "$gpu 79 2026-11-21T10:00:00Z"
+ack --remove $gpu 79
+export TZ=UTC
 
 # ---- it follows the GPU, not its slot ----
 file=named ack $gpu 79 --until 2099-01-01
@@ -66,7 +92,7 @@ advised() { # LINE...: of a metrics file
 	command=$("$program" check --json --ack etc/acks --file advised | sed -n 's/.*"acknowledge":"\(xidscope [^"]*\)".*/\1/p')
 	grep -qF "to acknowledge it: $command" <("$program" check --explain --ack etc/acks --file advised) || fail "of $1 it does not explain '$command'"
 	command=${command/TIME/2099-01-01}
-	eval "${command/xidscope ack/ack}"
+	file=advised eval "${command/xidscope ack/ack}"
 	expect 0 "XIDSCOPE OK: *" "" check --ack etc/acks --file advised
 	rm -f etc/acks
 }
@@ -84,9 +110,9 @@ advised "$(head -n 1 metrics)" "$(sed -n 3p metrics)"
 
 # ---- what others have written stays, and what is wrong is not made worse ----
 printf '# ours\n\n* 31 2026-01-01 by hand # here\n* nfs_waiter 1' >etc/acks
-ack $gpu 79 --until 2026-11-21
+ack $gpu 79 --until 2026-11-21 --force
 file_is $'# ours\n\n\\* 31 2026-01-01 by hand # here\n\\* nfs_waiter 1\n'"$gpu 79 2026-11-21T00:00:00Z"
-expect 0 "*31 *acknowledged*until 2026-01-01T00:00:00Z  by hand # here*nfs_waiter*$gpu  79 *" "" ack --list --ack etc/acks
+expect 0 "*31 *acknowledged*until 2026-01-01 00:00:00 +0000  by hand # here*nfs_waiter*$gpu  79 *" "" ack --list --ack etc/acks
 expect 0 '\[*"what":"31","state":"acknowledged","until":"2026-01-01T00:00:00Z","note":"by hand # here"*\]' "" \
 	ack --list --json --ack etc/acks
 echo 'gpu0 79 1' >etc/acks
@@ -95,14 +121,14 @@ file_is "gpu0 79 1"
 
 # ---- a text from the command line stays one comment ----
 rm etc/acks
-ack $gpu 48 --note $'x\n* * 2099-01-01\n\e[31m\xe2\x80\xae|"'
+ack --force $gpu 48 --note $'x\n* * 2099-01-01\n\e[31m\xe2\x80\xae|"'
 (($(wc -l <etc/acks) == 1)) || fail "a note brings lines: $(<etc/acks)"
 ! LC_ALL=C grep -q '[^ -~]' etc/acks || fail "a note brings control characters"
 check 2 "Xid 79*"
 expect 2 "" "xidscope: invalid --note 'xxx*': use at most 200 bytes" ack $gpu 79 --note "$(printf 'x%.0s' {1..201})"
 expect 2 "" "xidscope: invalid GPU CODE '\\\\x1b\[31m': use a PCI address*" ack $'\e[31m' 79
 expect 2 "" "xidscope: invalid GPU CODE '../../x': use an Xid*" ack $gpu ../../x
-expect 2 "" "xidscope: invalid --until '1;x': use a time *" ack $gpu 79 --until '1;x'
+expect 2 "" "xidscope: invalid --until '1;x': use 10:00, *" ack $gpu 79 --until '1;x'
 
 # what would have no effect
 for what in falen_off_bus xid_fatal x; do
@@ -114,7 +140,7 @@ expect 2 "" "xidscope: pcie_width is a state, *" ack --ack etc/acks $gpu pcie_wi
 
 # ---- at once ----
 rm etc/acks
-for i in {1..50}; do "$program" ack --ack etc/acks $gpu "$i" 2>>errors & done
+for i in {1..50}; do "$program" ack --force --ack etc/acks $gpu "$i" >/dev/null 2>>errors & done
 wait
 (($(wc -l <etc/acks) == 50)) || fail "of 50 edits at once $(wc -l <etc/acks) are left: $(<errors)"
 [[ $(ls -A etc) == acks ]] || fail "it leaves $(ls -A etc)"

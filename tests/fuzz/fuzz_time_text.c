@@ -20,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(time_from_text(written, &again));
 		require(again == floor(seconds) || seconds >= 253402300799.0);
 	}
+	if (time_from_person(text, 1e9, size % 2 ? TIME_PAST : TIME_FUTURE, &seconds))
+		require(seconds > -1 && seconds < 253402300801.0);
 	/* Any number at all is written as a time. */
 	if (size >= sizeof(raw)) {
 		memcpy(&raw, data, sizeof(raw));

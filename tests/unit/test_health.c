@@ -6,6 +6,8 @@
  * read as documented.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "unit.h"
 #include "health/health.h"
@@ -60,10 +62,28 @@ static void add_driver_error(const char *kind, double last)
 	e->last = last;
 }
 
+static bool finds_faults(const struct health_rule *rule)
+{
+	return rule->gpu && !rule->local && rule != &health_rules[HEALTH_GSP_RATE_LIMITED];
+}
+
+/* Evaluates the rules. A fault is open in the list if, and only if, a rule finds it. */
 static void evaluate(void)
 {
+	size_t count, found = 0, open = 0;
+	struct health_fault *faults;
+
 	memset(&report, 0xff, sizeof(report));
 	health_evaluate(&s, &o, NOW, &report);
+	faults = health_faults(&s, &o, NOW, &count);
+	assert_non_null(faults);
+	for (const struct health_fault *f = faults; f < faults + count; f++)
+		open += f->standing == STANDING_OPEN;
+	assert_int_equal(health_open_faults(&s, &o, NOW), open);
+	free(faults);
+	for (size_t i = 0; i < report.count; i++)
+		found += finds_faults(&health_rules[report.findings[i].rule]);
+	assert_true((open && found) || (!open && !found));
 }
 
 /* Only this rule has findings, all of that level. */
@@ -690,6 +710,54 @@ TEST(a_fault_is_over_by_acknowledgement)
 }
 
 /* A state has no time: only a snooze is later than it. */
+/* Open ones first, of these the gravest. */
+TEST(each_fault_has_its_standing)
+{
+	static const struct {
+		enum health_standing standing;
+		enum health_level level;
+		const char *what;
+	} expected[] = {
+		{ STANDING_OPEN, HEALTH_FAIL, "fallen_off_bus" },
+		{ STANDING_OPEN, HEALTH_WARN, "48" },
+		{ STANDING_SNOOZED, HEALTH_FAIL, "95" },
+		{ STANDING_ACKNOWLEDGED, HEALTH_FAIL, "sxid:20034" },
+		{ STANDING_HARMLESS, HEALTH_OK, "31" },
+		{ STANDING_HARMLESS, HEALTH_OK, "check_failed" },
+		{ STANDING_OVER, HEALTH_FAIL, "79" },
+	};
+	static const char acks[] = "* 95 until:2023-11-15\n* sxid:20034 2023-11-14T22:13:00Z\n";
+	struct health_fault *faults;
+	char error[160];
+	struct ack_list list;
+	size_t count;
+
+	add_79(NOW - 500);
+	snapshot_recovery(&s.faults, GPU, "device_probe")->time = NOW - 400;
+	add_fault(31, false, "warning", "restart_app", NOW - 30);
+	add_fault(48, false, "warning", "reset_gpu", NOW - 20);
+	add_fault(95, false, "fatal", "reset_gpu", NOW - 100);
+	add_fault(20034, true, "fatal", "", NOW - 100);
+	add_driver_error("fallen_off_bus", NOW - 90);
+	add_driver_error("check_failed", NOW - 90);
+	assert_int_equal(ack_parse(&list, acks, strlen(acks), error, sizeof(error)), 0);
+	o.acks = &list;
+	evaluate();
+	faults = health_faults(&s, &o, NOW, &count);
+	assert_int_equal(count, COUNT(expected));
+	for (size_t i = 0; i < count; i++) {
+		assert_string_equal(faults[i].what, expected[i].what);
+		assert_int_equal(faults[i].standing, expected[i].standing);
+		assert_int_equal(faults[i].level, expected[i].level);
+	}
+	assert_string_equal(faults[0].meaning, "the GPU no longer answers on the PCIe bus");
+	assert_string_equal(faults[3].kind, "sxid");
+	assert_true(*faults[3].meaning && *faults[3].action);
+	assert_int_equal(health_open_faults(&s, &o, NOW), 2);
+	free(faults);
+	ack_free(&list);
+}
+
 TEST(a_state_is_snoozed_by_its_rule)
 {
 	struct ack_list list = acks(GPU " gsp_rate_limited until:1700000060\n"
@@ -848,6 +916,77 @@ TEST(times_are_read_and_written)
 	assert_string_equal(text, "1970-01-01T00:00:00Z");
 	time_to_text(text, sizeof(text), 1e300);
 	assert_string_equal(text, "9999-12-31T23:59:59Z");
+}
+
+/* As on 2026-11-25, a Wednesday, at 12:00 in a zone one hour east of UTC, two in summer. */
+TEST(times_of_a_person_are_local)
+{
+	static const struct {
+		const char *text;
+		enum time_direction direction;
+		const char *time;
+	} good[] = {
+		{ "now", TIME_PAST, "2026-11-25T11:00:00Z" },
+		{ "today", TIME_PAST, "2026-11-24T23:00:00Z" },
+		{ "yesterday", TIME_FUTURE, "2026-11-23T23:00:00Z" },
+		{ "tomorrow", TIME_PAST, "2026-11-25T23:00:00Z" },
+		{ "yesterday 18:30", TIME_PAST, "2026-11-24T17:30:00Z" },
+		{ "2h ago", TIME_PAST, "2026-11-25T09:00:00Z" },
+		{ "2h ago", TIME_FUTURE, "2026-11-25T09:00:00Z" },
+		{ "2h", TIME_PAST, "2026-11-25T09:00:00Z" },
+		{ "4h", TIME_FUTURE, "2026-11-25T15:00:00Z" },
+		{ "1.5d", TIME_FUTURE, "2026-11-26T23:00:00Z" },
+		{ "10:00", TIME_PAST, "2026-11-25T09:00:00Z" },
+		{ "10:00", TIME_FUTURE, "2026-11-26T09:00:00Z" },
+		{ "13:00:30", TIME_PAST, "2026-11-24T12:00:30Z" },
+		{ "13:00:30", TIME_FUTURE, "2026-11-25T12:00:30Z" },
+		{ "2026-11-01", TIME_PAST, "2026-10-31T23:00:00Z" },
+		{ "2026-07-01", TIME_PAST, "2026-06-30T22:00:00Z" },
+		{ "2026-07-01 10:00", TIME_PAST, "2026-07-01T08:00:00Z" },
+		{ "2026-07-01T10:00:05", TIME_PAST, "2026-07-01T08:00:05Z" },
+		{ "2026-07-01T10:00Z", TIME_PAST, "2026-07-01T10:00:00Z" },
+		{ "2026-07-01T10:00:00.250Z", TIME_PAST, "2026-07-01T10:00:00Z" },
+		{ "2026-07-01 10:00-05:30", TIME_PAST, "2026-07-01T15:30:00Z" },
+		{ "1795255200", TIME_FUTURE, "2026-11-21T10:00:00Z" },
+	};
+	static const char *const bad[] = {
+		"",
+		"soon",
+		"yesterdays",
+		"2026-11-",
+		"2026-02-30",
+		"2026-11-01T",
+		"25:00",
+		"10:0x",
+		"10:00Z",
+		"2026-11-01Z",
+		"2026-11-01 10:00 CET",
+		"ago",
+		"2h  ago",
+		"2x",
+		"h",
+		"-2h",
+		"9999999d",
+	};
+	const double now = 1795604400; /* 2026-11-25T11:00:00Z */
+	char text[TIME_TEXT_SIZE];
+	double seconds;
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	for (size_t i = 0; i < COUNT(good); i++) {
+		if (!time_from_person(good[i].text, now, good[i].direction, &seconds))
+			fail_msg("'%s' is a time", good[i].text);
+		time_to_text(text, sizeof(text), seconds);
+		assert_string_equal(text, good[i].time);
+	}
+	for (size_t i = 0; i < COUNT(bad); i++)
+		if (time_from_person(bad[i], now, TIME_PAST, &seconds))
+			fail_msg("'%s' is no time", bad[i]);
+	assert_string_equal(time_to_local((char[TIME_LOCAL_SIZE]){}, now),
+			    "2026-11-25 12:00:00 +0100");
+	unsetenv("TZ");
+	tzset();
 }
 
 TEST(rules_are_set_by_name)

@@ -14,7 +14,7 @@ BEFORE_EACH()
 {
 	before = (struct snapshot){ .time_ns = 5000 * MS, .wall = 1e9 };
 	now = (struct snapshot){ .time_ns = 7000 * MS, .wall = 1e9 + 2 };
-	view = (struct live){ .terminal = -1, .width = 80 };
+	view = (struct live){ .terminal = -1, .size.columns = 80 };
 }
 
 AFTER_EACH()
@@ -109,7 +109,7 @@ TEST(nothing_makes_a_line_longer_than_80_columns)
 	assert_has(text, " 4500k ");
 	assert_has(text, "1999/2k session 75 resend 25 100%");
 	assert_has(text, "Xid 79 (fatal)");
-	view = (struct live){ .terminal = -1, .width = 140 };
+	view = (struct live){ .terminal = -1, .size.columns = 140 };
 	before = (struct snapshot){};
 	now = (struct snapshot){ .time_ns = 9000 * MS };
 	add_calls_of_4_ms(&now, names[1], "READ", 1, RPC_PHASE_SESSION, RPC_PHASE_RESEND);
@@ -174,7 +174,7 @@ TEST(the_head_is_repeated_where_the_terminal_ends)
 	show();
 	for (unsigned int height = 0; height <= 10; height += 10) {
 		out = text_begin();
-		view = (struct live){ .out = out, .terminal = -1, .width = 80, .height = height };
+		view = (struct live){ .out = out, .terminal = -1, .size = { 80, height } };
 		for (int i = 0; i < 24; i++)
 			live_interval(&view, &t);
 		text_end(out);

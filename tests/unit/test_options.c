@@ -9,6 +9,7 @@
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/observer.h"
+#include "base/time_text.h"
 #include "commands/options.h"
 #include "rpc/choice.h"
 
@@ -115,13 +116,13 @@ TEST(every_option_is_read_after_an_equals_sign)
 
 TEST(every_option_is_read_from_the_next_word)
 {
-	PARSE(COMMAND_RUN, "run", "--output", "-", "--interval", "86400", "--duration", "0",
+	PARSE(COMMAND_RUN, "run", "--output", "-", "--interval", "86400", "--duration", "0.1",
 	      "--format", "openmetrics", "--max-series", "1000000", "--hooks", "rpc", "--log",
 	      "text");
 	assert_string_equal(err_text, "");
 	assert_string_equal(o.output, "-");
 	assert_true(o.interval == 86400);
-	assert_true(o.duration == 0);
+	assert_true(o.duration == 0.1);
 	assert_int_equal(o.format, FORMAT_OPENMETRICS);
 	assert_int_equal(o.max_series, 1000000);
 	assert_int_equal(o.hooks, HOOKS_RPC);
@@ -238,9 +239,7 @@ TEST(ack_takes_a_fault_or_lists)
 	REFUSED("invalid GPU CODE '7\\x0a': use an Xid, sxid:NUMBER, a kind of driver error or *",
 		"ack", "*", "7\n");
 	REFUSED("invalid GPU CODE '80': use one GPU and one CODE", "ack", "*", "79", "80");
-	REFUSED("invalid --until 'soon': use a time as in 2026-11-21T10:00:00Z, or seconds since "
-		"the epoch",
-		"ack", "*", "79", "--until", "soon");
+	REFUSED("invalid --until 'soon': use " TIME_FORMS, "ack", "*", "79", "--until", "soon");
 }
 
 /* Nagios and other callers have no other code for "unknown". */
@@ -311,8 +310,8 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		  { "", "0", "0.09", "-1", "86400.1", "1w", "fast", "nan", "inf", "1e999",
 		    "1 2" } },
 		{ "run --duration",
-		  DURATION("0s", "1d"),
-		  { "", "-0.1", "86401", "25h", "nan", "-inf", "x" } },
+		  DURATION("0.1s", "1d"),
+		  { "", "0", "-0.1", "86401", "25h", "nan", "-inf", "x" } },
 		{ "run --format",
 		  "use one of openmetrics, prometheus",
 		  { "", "json", "OpenMetrics", "prometheus " } },
@@ -339,12 +338,13 @@ TEST(a_wrong_value_is_refused_with_the_options_name)
 		{ "check --window",
 		  DURATION("0.1s", "3650d"),
 		  { "", "0", "m", "1w", "1hh", "-1h", "inf", "1.2.3", "3651d", "1 h", "0x10" } },
-		{ "check --since",
-		  "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch",
-		  { "", "yesterday", "-1" } },
+		{ "check --since", "use " TIME_FORMS, { "", "yestermorn", "-1" } },
 		{ "check --rule",
 		  "use NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one",
-		  { "", "xid_fatal", "bogus=off", "xid_fatal=warn:3" } },
+		  { "xid_fatal", "xid_fatal=warn:3" } },
+		{ "check --rule",
+		  "there is no such rule; see xidscope check --list-rules",
+		  { "", "bogus=off" } },
 		{ "check --rule", "no such rule; did you mean nfs_waiter?", { "nfs_waitr=warn" } },
 	};
 
@@ -467,21 +467,21 @@ TEST(help_names_every_command_and_its_options_alone)
 		  { "--server GLOB", "--op GLOB", "--mount GLOB", "--histograms ", "--slower MS",
 		    "--json FILE", "--html FILE", "--record FILE", "--replay FILE", "--interval ",
 		    "1s", "--duration ", "--hooks ", "--source ", "--sunrpc-btf ",
-		    "--accept-user-kmsg ", "--log ", "--verbose " } },
+		    "--accept-user-kmsg ", "--log ", "--verbose ", "--ack FILE" } },
 		{ "check",
 		  { "--file FILE", "--heartbeat FILE", "--style STYLE", "--window DURATION",
 		    "--since TIME", "--ack FILE", "--max-age DURATION", "2m", "--rule RULE",
 		    "--mount PATH", "--gpus N", "--list-rules ", "--explain ", "--json ",
 		    "3 unknown", "2 unknown" } },
 		{ "ack",
-		  { "GPU CODE ", "--until TIME", "--note TEXT", "--list ", "--remove ",
+		  { "GPU CODE ", "--until TIME", "--note TEXT", "--list ", "--remove ", "--force ",
 		    "--file FILE", "--ack FILE", "--json " } },
 		{ "doctor", { "--json ", "--sunrpc-btf FILE" } },
 		{ "xid", { "CODE ", "--list ", "--json ", "--xid-policy " } },
 		{ "why",
 		  { "--since TIME", "--until TIME", "--last DURATION", "--job ID", "--events FILE",
 		    "--replay FILE", "--json " } },
-		{ "faults", { "--state FILE", "--json " } },
+		{ "faults", { "--state FILE", "--ack FILE", "--json " } },
 		{ "metrics", { NULL } },
 		{ "help", { "COMMAND " } },
 		{ "completion", { "SHELL " } },

@@ -39,6 +39,16 @@ void time_to_milliseconds(char *text, size_t size, double seconds)
 		memcpy(text + len - 1, part, strlen(part) + 1);
 }
 
+const char *time_to_local(char *text, double seconds)
+{
+	time_t whole = (time_t)seconds;
+	struct tm local;
+
+	localtime_r(&whole, &local);
+	strftime(text, TIME_LOCAL_SIZE, "%Y-%m-%d %H:%M:%S %z", &local);
+	return text;
+}
+
 const char *time_clock(char *text, double seconds)
 {
 	time_t whole = (time_t)seconds;
@@ -91,4 +101,116 @@ bool time_from_text(const char *text, double *seconds)
 	t = timegm(&utc);
 	*seconds = (double)t + part;
 	return t >= 0 && utc.tm_mday == day && *seconds <= LAST + 1;
+}
+
+bool duration_from_text(const char *text, double *seconds)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
+	size_t len = strspn(text, "0123456789.");
+	char *end;
+
+	*seconds = strtod(text, &end);
+	for (size_t i = 0; len && end == text + len && i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(end, units[i].name)) {
+			*seconds *= units[i].seconds;
+			return true;
+		}
+	return false;
+}
+
+/* ---- as a person writes it ---- */
+
+/* "2h ago", "2h": in seconds from now. */
+static bool read_distance(const char *text, enum time_direction direction, double *seconds)
+{
+	size_t len = strcspn(text, " ");
+	bool ago = !strcmp(text + len, " ago");
+	char part[32];
+
+	if (len >= sizeof(part) || (text[len] && !ago))
+		return false;
+	snprintf(part, sizeof(part), "%.*s", (int)len, text);
+	if (!duration_from_text(part, seconds))
+		return false;
+	if (ago || direction == TIME_PAST)
+		*seconds = -*seconds;
+	return true;
+}
+
+/* Sets @tm, the present, to midnight of the day that @text begins with. Returns what follows, or NULL: no day. */
+static const char *read_day(const char *text, struct tm *tm)
+{
+	static const struct {
+		const char *name;
+		int days;
+	} words[] = { { "today", 0 }, { "yesterday", -1 }, { "tomorrow", 1 } };
+	struct tm day = {}, valid;
+	const char *rest = strptime(text, "%Y-%m-%d", &day);
+
+	tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(text, words[i].name, strlen(words[i].name))) {
+			tm->tm_mday += words[i].days;
+			return text + strlen(words[i].name);
+		}
+	if (!rest)
+		return NULL;
+	valid = day;
+	if (timegm(&valid) < 0 || valid.tm_mday != day.tm_mday)
+		return NULL;
+	tm->tm_year = day.tm_year;
+	tm->tm_mon = day.tm_mon;
+	tm->tm_mday = day.tm_mday;
+	return rest;
+}
+
+/* "10:00", "10:00:30" */
+static const char *read_clock(const char *text, struct tm *tm)
+{
+	const char *rest = strptime(text, "%H:%M", tm);
+
+	tm->tm_sec = 0;
+	return rest && *rest == ':' ? strptime(rest, ":%S", tm) : rest;
+}
+
+bool time_from_person(const char *text, double now, enum time_direction direction, double *seconds)
+{
+	time_t whole = (time_t)now, t;
+	struct tm tm, zone = {};
+	const char *day, *rest;
+
+	if ((!strchr(text, '-') || strchr(text, 'T')) && time_from_text(text, seconds))
+		return true;
+	if (!strcmp(text, "now") || read_distance(text, direction, seconds)) {
+		*seconds = *text == 'n' ? now : now + *seconds;
+		return *seconds > 0 && *seconds <= LAST;
+	}
+	localtime_r(&whole, &tm);
+	day = read_day(text, &tm);
+	if (day && *day && *day != ' ' && *day != 'T')
+		return false;
+	rest = !day ? text : *day ? day + 1 : day;
+	if (!day || *day)
+		rest = read_clock(rest, &tm);
+	if (!rest)
+		return false;
+	if (*rest) {
+		rest = day ? strptime(rest, "%z", &zone) : NULL;
+		if (!rest || *rest)
+			return false;
+		t = timegm(&tm) - zone.tm_gmtoff;
+	} else {
+		tm.tm_isdst = -1;
+		t = mktime(&tm);
+		if (!day && (direction == TIME_PAST ? t > whole : t <= whole)) {
+			tm.tm_mday += direction == TIME_PAST ? -1 : 1;
+			tm.tm_isdst = -1;
+			t = mktime(&tm);
+		}
+	}
+	*seconds = (double)t;
+	return t > 0 && *seconds <= LAST;
 }

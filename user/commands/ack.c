@@ -80,14 +80,14 @@ static const char *state_of(const struct ack *a, double now)
 static void print_entry(struct json *j, const struct ack *a, struct span note, double now)
 {
 	const char *state = state_of(a, now);
-	char time[TIME_TEXT_SIZE];
+	char time[TIME_TEXT_SIZE], local[TIME_LOCAL_SIZE];
 
-	time_to_text(time, sizeof(time), a->time);
 	if (!j) {
 		safe_line(stdout, "%-12s  %-10s  %-12s  until %s  %.*s", a->device, a->what, state,
-			  time, (int)span_left(note), note.at);
+			  time_to_local(local, a->time), (int)span_left(note), note.at);
 		return;
 	}
+	time_to_text(time, sizeof(time), a->time);
 	json_object(j, NULL);
 	json_text(j, "device", a->device);
 	json_text(j, "what", a->what);
@@ -123,26 +123,53 @@ static int list(const struct options *o)
 
 /* ---- changes ---- */
 
+/* Reads the metrics file. Returns NULL, or in static storage why its faults are not known; @s is then empty. */
+static const char *read_metrics(const struct options *o, struct snapshot *s)
+{
+	static char error[160];
+	struct file_text file;
+	int err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
+
+	if (err)
+		return file_text_error(err);
+	err = metrics_file_parse(s, file.bytes, file.len, error, sizeof(error));
+	file_text_free(&file);
+	if (!err)
+		return NULL;
+	snapshot_free(s);
+	*s = (struct snapshot){};
+	return error;
+}
+
 /* The UUID of the GPU @device, which its successor in the same slot does not have; "": the
  * metrics file does not say. Another program may have written that: any other text could be
  * a whole entry. */
-static void find_uuid(const struct options *o, const char *device, char *uuid, size_t size)
+static const char *find_uuid(const struct snapshot *s, const char *device)
 {
-	struct snapshot s = {};
-	struct file_text file;
-	char error[160];
+	const struct gpu_info *end = s->faults.gpus + s->faults.gpu_count;
 
-	*uuid = 0;
-	if (file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES))
-		return;
-	if (!metrics_file_parse(&s, file.bytes, file.len, error, sizeof(error)))
-		for (const struct gpu_info *g = s.faults.gpus;
-		     g < s.faults.gpus + s.faults.gpu_count; g++)
-			if (!strcmp(g->gpu, device) &&
-			    is_gpu_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
-				snprintf(uuid, size, "%s", g->uuid);
-	snapshot_free(&s);
-	file_text_free(&file);
+	for (const struct gpu_info *g = s->faults.gpus; g < end; g++)
+		if (!strcmp(g->gpu, device) &&
+		    is_gpu_uuid((struct span){ g->uuid, g->uuid + strlen(g->uuid) }))
+			return g->uuid;
+	return "";
+}
+
+/* How many faults are open with the acknowledgements that @text of @len bytes has, which can be read. */
+static size_t count_open(const struct snapshot *s, const char *text, size_t len)
+{
+	struct health_options options;
+	struct ack_list list;
+	char error[160];
+	size_t open;
+
+	if (ack_parse(&list, text, len, error, sizeof(error)))
+		return 0;
+	health_defaults(&options);
+	options.acks = &list;
+	open = health_open_faults(s, &options, wall_seconds());
+	ack_free(&list);
+	return open;
 }
 
 static void write_entry(FILE *out, const struct ack *a, const char *note)
@@ -157,19 +184,18 @@ static void write_entry(FILE *out, const struct ack *a, const char *note)
 
 /* Copies @old without the entries of the fault, which are counted, and adds one if it is to be
  * acknowledged. Returns the text, which the caller frees, or NULL: no memory. */
-static char *change(const struct options *o, const struct file_text *old, size_t *len,
-		    unsigned int *removed)
+static char *change(const struct options *o, const struct snapshot *s, const struct file_text *old,
+		    size_t *len, unsigned int *removed)
 {
 	struct span rest = { old->bytes, old->bytes + old->len }, line, note;
 	struct ack a, new = o->fault;
-	char uuid[sizeof(new.device)];
+	const char *uuid = find_uuid(s, new.device);
 	double now = wall_seconds();
 	char *text = NULL;
 	FILE *out = open_memstream(&text, len);
 
 	if (!out)
 		return NULL;
-	find_uuid(o, new.device, uuid, sizeof(uuid));
 	*removed = 0;
 	while (span_left(rest)) {
 		line = span_take_line(&rest);
@@ -215,36 +241,83 @@ static int lock(struct output_file *f, const char *path)
 	return err ? EXIT_TROUBLE : 0;
 }
 
+#define SAID 320
+
+/* Writes into @said, of SAID bytes, what the change from @old to @text does. False: why it is not to be made.
+ * @unknown: why the faults are not known; NULL: they are. */
+static bool say_change(char *said, const struct options *o, const struct snapshot *s,
+		       const char *unknown, const struct file_text *old, const char *text,
+		       size_t len, unsigned int removed)
+{
+	const char *what = o->fault.what, *of = o->fault.device, *done = "acknowledged";
+	char until[TIME_LOCAL_SIZE + 8] = "", time[TIME_LOCAL_SIZE];
+	size_t before, after;
+
+	if (!strcmp(of, "*"))
+		of = "all devices";
+	if (o->remove) {
+		safe_format(said, SAID,
+			    removed ? "removed the acknowledgement of %s on %s" :
+				      "there is no acknowledgement of %s on %s",
+			    what, of);
+		return removed;
+	}
+	if (o->fault.time > wall_seconds()) {
+		done = "snoozed";
+		snprintf(until, sizeof(until), " until %s", time_to_local(time, o->fault.time));
+	}
+	before = count_open(s, old->bytes, old->len);
+	after = count_open(s, text, len);
+	if (after < before)
+		safe_format(said, SAID, "%s %zu open fault%s on %s%s", done, before - after,
+			    before - after == 1 ? "" : "s", of, until);
+	else if (o->force || health_what(what) == HEALTH_STATE)
+		safe_format(said, SAID, "%s %s on %s%s", done, what, of, until);
+	else if (unknown)
+		safe_format(said, SAID, "cannot read %s: %s; --force acknowledges all the same",
+			    o->file, unknown);
+	else
+		safe_format(said, SAID,
+			    "no open fault %s on %s%s; see xidscope faults, or use --force", what,
+			    of, o->fault.time > 0 && !*until ? " from before --until" : "");
+	return after < before || o->force || health_what(what) == HEALTH_STATE;
+}
+
 /* With the lock held. Returns the exit code. */
 static int edit(const struct options *o, struct output_file *f)
 {
 	struct file_text old;
+	struct snapshot s = {};
+	const char *unknown;
 	struct ack_list list;
 	unsigned int removed = 0;
-	char error[160] = "no memory", *text;
+	char error[160] = "no memory", said[SAID], *text;
 	int code = load(&old, o->ack), err;
 	size_t len = 0;
 
 	if (code)
 		return code;
-	text = change(o, &old, &len, &removed);
-	file_text_free(&old);
+	unknown = read_metrics(o, &s);
+	text = change(o, &s, &old, &len, &removed);
 	/* What cannot be read must not be written. */
 	err = text ? ack_parse(&list, text, len, error, sizeof(error)) : -ENOMEM;
 	if (!err)
 		ack_free(&list);
 	if (err) {
 		safe_line(stderr, "xidscope: %s: %s; remove what is not needed", o->ack, error);
-	} else if (o->remove && !removed) {
-		safe_line(stderr, "xidscope: %s %s is not in %s", o->fault.device, o->fault.what,
-			  o->ack);
+	} else if (!say_change(said, o, &s, unknown, &old, text, len, removed)) {
+		safe_line(stderr, "xidscope: %s", said);
 		err = -ENOENT;
 	} else {
 		err = output_file_write(f, text, len, NULL);
 		if (err)
 			safe_line(stderr, "xidscope: cannot write %s: %s", o->ack,
 				  output_error(err));
+		else
+			puts(said);
 	}
+	file_text_free(&old);
+	snapshot_free(&s);
 	free(text);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }

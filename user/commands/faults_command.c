@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
+#include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
@@ -19,15 +21,6 @@
 #include "xid/xid_catalog.h"
 
 #define MAX_BYTES (4 << 20)
-
-struct row {
-	bool open;
-	const char *kind; /* "xid", "sxid", "gpu_driver_error" */
-	char what[48]; /* "79", "sxid:20034", "fallen_off_bus": as in acknowledgements */
-	const char *device, *severity, *action;
-	uint64_t count;
-	double first, last; /* seconds since the epoch; 0: not known */
-};
 
 static bool refuse(const char *path, const char *why)
 {
@@ -69,69 +62,41 @@ static bool read_state(const char *path, struct snapshot *s)
 	return err ? refuse(path, strerror(-err)) : true;
 }
 
-/* Open ones first, then the latest. */
-static int compare(const void *left, const void *right)
+/* "Xid 79", "SXid 20034", or the kind of a driver error. */
+static const char *fault_name(char *text, size_t size, const struct health_fault *f)
 {
-	const struct row *a = left, *b = right;
+	const char *colon = strchr(f->what, ':');
 
-	if (a->open != b->open)
-		return a->open ? -1 : 1;
-	return (a->last < b->last) - (a->last > b->last);
+	safe_format(text, size, "%s%s",
+		    !strcmp(f->kind, "xid")  ? "Xid " :
+		    !strcmp(f->kind, "sxid") ? "SXid " :
+					       "",
+		    colon ? colon + 1 : f->what);
+	return text;
 }
 
-/* Fills @rows, which has room for all. Returns their number. */
-static size_t fill(struct row *rows, const struct snapshot *s)
+/* A line for each fault, and lines with its meaning and what to do. */
+static void print_lines(const struct health_fault *faults, size_t count)
 {
-	struct health_options options;
-	double now = wall_seconds();
-	struct row *r = rows;
-
-	health_defaults(&options);
-	for (const struct fault *f = s->faults.faults; f < s->faults.faults + s->faults.fault_count;
-	     f++, r++) {
-		*r = (struct row){ .kind = f->nvswitch ? "sxid" : "xid",
-				   .device = f->device,
-				   .severity = f->severity,
-				   .action = f->action,
-				   .count = f->count,
-				   .first = f->first,
-				   .last = f->last };
-		xid_code_text(r->what, sizeof(r->what), f->nvswitch, f->code);
-		r->open = !health_is_over(s, &options, now, f->device, r->what, f->last);
-	}
-	for (const struct kernel_event *e = s->faults.kernel_events;
-	     e < s->faults.kernel_events + s->faults.kernel_event_count; e++) {
-		if (!e->gpu_driver || !e->count)
-			continue;
-		*r = (struct row){ .kind = "gpu_driver_error",
-				   .device = e->device,
-				   .severity = "",
-				   .action = "",
-				   .count = e->count,
-				   .last = e->last };
-		snprintf(r->what, sizeof(r->what), "%s", e->kind);
-		r->open = !health_is_over(s, &options, now, e->device, e->kind, e->last);
-		r++;
-	}
-	return (size_t)(r - rows);
-}
-
-static void print_lines(const struct row *rows, size_t count)
-{
-	char last[TIME_TEXT_SIZE];
+	struct terminal_size size = { .columns = TERMINAL_COLUMNS };
+	char last[TIME_LOCAL_SIZE], name[48], text[512];
 
 	if (!count) {
 		puts("No fault since boot.");
 		return;
 	}
-	printf("%-5s %-20s %-24s %-8s %8s  %-20s  %s\n", "STATE", "LAST", "FAULT", "SEVERITY",
-	       "REPORTS", "DEVICE", "ACTION");
-	for (const struct row *r = rows; r < rows + count; r++) {
-		time_to_text(last, sizeof(last), r->last);
-		safe_line(stdout, "%-5s %-20s %-24s %-8s %8" PRIu64 "  %-20s  %s",
-			  r->open ? "open" : "over", r->last > 0 ? last : "-", r->what,
-			  *r->severity ? r->severity : "-", r->count, *r->device ? r->device : "-",
-			  *r->action ? r->action : "-");
+	terminal_ask(STDOUT_FILENO, &size);
+	printf("%-12s  %-25s  %-22s %s\n", "STATE", "LAST", "FAULT", "DEVICE");
+	for (const struct health_fault *f = faults; f < faults + count; f++) {
+		safe_line(stdout, "%-12s  %-25s  %-22s %s", health_standing_names[f->standing],
+			  f->last > 0 ? time_to_local(last, f->last) : "-",
+			  fault_name(name, sizeof(name), f), *f->device ? f->device : "-");
+		safe_format(text, sizeof(text), "%s%s%" PRIu64 " report%s%s%s. %s", f->severity,
+			    *f->severity ? ", " : "", f->count, f->count == 1 ? "" : "s",
+			    *f->meaning ? ": " : "", f->meaning,
+			    *f->action ? xid_action_advice(f->action) : "");
+		terminal_wrap(stdout, text, size.columns, 4, 4);
+		putchar('\n');
 	}
 }
 
@@ -145,24 +110,26 @@ static void write_time(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
-static void print_json(const struct row *rows, size_t count)
+static void print_json(const struct health_fault *faults, size_t count)
 {
 	struct json j = { .out = stdout };
 
 	json_object(&j, NULL);
 	json_array(&j, "faults");
-	for (const struct row *r = rows; r < rows + count; r++) {
+	for (const struct health_fault *f = faults; f < faults + count; f++) {
 		json_newline(&j);
 		json_object(&j, NULL);
-		json_bool(&j, "open", r->open);
-		json_text(&j, "kind", r->kind);
-		json_text(&j, "fault", r->what);
-		json_text(&j, "device", r->device);
-		json_text(&j, "severity", r->severity);
-		json_text(&j, "action", r->action);
-		json_unsigned(&j, "count", r->count);
-		write_time(&j, "first", r->first);
-		write_time(&j, "last", r->last);
+		json_text(&j, "state", health_standing_names[f->standing]);
+		json_text(&j, "kind", f->kind);
+		json_text(&j, "fault", f->what);
+		json_text(&j, "device", f->device);
+		json_text(&j, "severity", f->severity);
+		json_text(&j, "action", f->action);
+		json_text(&j, "meaning", f->meaning);
+		json_text(&j, "advice", *f->action ? xid_action_advice(f->action) : "");
+		json_unsigned(&j, "count", f->count);
+		write_time(&j, "first", f->first);
+		write_time(&j, "last", f->last);
 		json_object_end(&j);
 	}
 	json_array_end(&j);
@@ -172,27 +139,27 @@ static void print_json(const struct row *rows, size_t count)
 
 int cmd_faults(const struct options *o)
 {
+	struct health_options options;
+	struct ack_list acks = {};
 	struct snapshot s = {};
-	struct row *rows = NULL;
+	struct health_fault *faults = NULL;
+	char error[160] = "no memory";
 	size_t count;
+	bool good = read_state(o->faults_state, &s);
 
-	if (!read_state(o->faults_state, &s)) {
-		snapshot_free(&s);
-		return EXIT_TROUBLE;
+	if (good) {
+		health_defaults(&options);
+		options.acks = &acks;
+		if (!ack_load(&acks, o->ack, error, sizeof(error)))
+			faults = health_faults(&s, &options, wall_seconds(), &count);
+		good = faults || refuse(o->ack, error);
 	}
-	rows = calloc(s.faults.fault_count + s.faults.kernel_event_count + 1, sizeof(*rows));
-	if (!rows) {
-		snapshot_free(&s);
-		refuse(o->faults_state, "no memory");
-		return EXIT_TROUBLE;
-	}
-	count = fill(rows, &s);
-	qsort(rows, count, sizeof(*rows), compare);
-	if (o->json)
-		print_json(rows, count);
-	else
-		print_lines(rows, count);
-	free(rows);
+	if (good && o->json)
+		print_json(faults, count);
+	else if (good)
+		print_lines(faults, count);
+	free(faults);
+	ack_free(&acks);
 	snapshot_free(&s);
-	return EXIT_OK;
+	return good ? EXIT_OK : EXIT_TROUBLE;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/nearest.h"
 #include "base/span.h"
 #include "base/time_text.h"
@@ -43,7 +44,7 @@ const struct command_row command_rows[COMMANDS] = {
 			  "Show what happened on this node, from the event log",
 			  { "why --last 1h", "why --job 4711 --since 2026-11-22T03:00:00Z" } },
 	[COMMAND_FAULTS] = { "faults",
-			     "List the faults since boot, open ones first",
+			     "List the faults since boot, open and grave ones first",
 			     { "faults", "faults --json" } },
 	[COMMAND_METRICS] = { "metrics",
 			      "List the metrics that run writes",
@@ -123,11 +124,14 @@ static const char *read_fault(struct options *o, const char *value)
 	}
 }
 
+static const char *read_time(const char *value, enum time_direction direction, double *time)
+{
+	return time_from_person(value, wall_seconds(), direction, time) ? NULL : "use " TIME_FORMS;
+}
+
 static const char *read_until(struct options *o, const char *value)
 {
-	return time_from_text(value, &o->fault.time) ?
-		       NULL :
-		       "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch";
+	return read_time(value, TIME_FUTURE, &o->fault.time);
 }
 
 static const char *read_note(struct options *o, const char *value)
@@ -138,9 +142,7 @@ static const char *read_note(struct options *o, const char *value)
 
 static const char *read_since(struct options *o, const char *value)
 {
-	return time_from_text(value, &o->health.since) ?
-		       NULL :
-		       "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch";
+	return read_time(value, TIME_PAST, &o->health.since);
 }
 
 static const char *read_mount(struct options *o, const char *value)
@@ -153,21 +155,14 @@ static const char *read_mount(struct options *o, const char *value)
 	return NULL;
 }
 
-static const char *read_past(const char *value, double *time)
-{
-	return time_from_text(value, time) && *time > 0 ?
-		       NULL :
-		       "use a time as in 2026-11-21T10:00:00Z, or seconds since the epoch";
-}
-
 static const char *read_past_since(struct options *o, const char *value)
 {
-	return read_past(value, &o->past_since);
+	return read_time(value, TIME_PAST, &o->past_since);
 }
 
 static const char *read_past_until(struct options *o, const char *value)
 {
-	return read_past(value, &o->past_until);
+	return read_time(value, TIME_PAST, &o->past_until);
 }
 
 static const char *read_rule(struct options *o, const char *value)
@@ -179,7 +174,9 @@ static const char *read_rule(struct options *o, const char *value)
 		return NULL;
 	for (int i = 0; i < HEALTH_RULES; i++)
 		nearest_offer(&near, health_rules[i].name);
-	if (!near.name || !near.distance)
+	if (!near.name)
+		return "there is no such rule; see xidscope check --list-rules";
+	if (!near.distance)
 		return "use NAME=off, NAME=warn or NAME=fail, with :LIMIT where --list-rules has one";
 	snprintf(nearest, sizeof(nearest), "no such rule; did you mean %s?", near.name);
 	return nearest;
@@ -252,7 +249,7 @@ const struct option_row option_rows[] = {
 	  .help = "Write this often [15s]" },
 	{ "--interval", .commands = TRACE, DURATION(interval, 0.1, DAY),
 	  .help = "Print a line this often [1s]" },
-	{ "--duration", .commands = RUN | TRACE, DURATION(duration, 0, DAY),
+	{ "--duration", .commands = RUN | TRACE, DURATION(duration, 0.1, DAY),
 	  .help = "Stop after this time [run until stopped]" },
 	{ "--format", "FORMAT", RUN, WORD(format, formats),
 	  .help = "Write openmetrics or prometheus [openmetrics]" },
@@ -322,8 +319,11 @@ const struct option_row option_rows[] = {
 	  .help = "Take severity and action of Xids from FILE [none]" },
 	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
 	{ "--until", "TIME", ACK, OTHER(read_until),
-	  .help = "Acknowledge faults until TIME; a TIME in the future is\n"
-		  "a snooze, after which they are open again [now]" },
+	  .help = "Acknowledge faults until TIME; a TIME in the future, as\n"
+		  "4h or 10:00, is a snooze: then they are open again.\n"
+		  "TIME may also be '2h ago', yesterday, 2026-11-01 or\n"
+		  "2026-11-01T10:00:00Z; local unless a zone is given [now]" },
+	{ "--force", .commands = ACK, FLAG(force), .help = "Also where no such fault is open" },
 	{ "--note", "TEXT", ACK, OTHER(read_note), .help = "Keep TEXT with it" },
 	{ "--list", .commands = ACK, FLAG(list), .help = "List what is acknowledged" },
 	{ "--remove", .commands = ACK, FLAG(remove),
@@ -340,9 +340,12 @@ const struct option_row option_rows[] = {
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = CHECK, DURATION(health.window, 0.1, 3650 * DAY),
 	  .help = "Ignore faults that are older than this" },
-	{ "--since", "TIME", CHECK, OTHER(read_since), .help = "Ignore faults before TIME" },
-	{ "--ack", .commands = RUN | CHECK, PATH(ack),
-	  .help = "Ignore faults that FILE acknowledges\n"
+	{ "--since", "TIME", CHECK, OTHER(read_since),
+	  .help = "Ignore faults before TIME: 10:00, '2h ago', yesterday,\n"
+		  "2026-11-01 or 2026-11-01T10:00:00Z; local unless a zone\n"
+		  "is given" },
+	{ "--ack", .commands = RUN | TRACE | CHECK | FAULTS, PATH(ack),
+	  .help = "Read acknowledgements from FILE\n"
 		  "[" ACK_DEFAULT_FILE "]" },
 	{ "--ack", .commands = ACK, PATH(ack), .help = "Write to FILE [" ACK_DEFAULT_FILE "]" },
 	{ "--max-age", .commands = CHECK, DURATION(max_age, 0.1, DAY),
@@ -362,7 +365,9 @@ const struct option_row option_rows[] = {
 	  .help = "Print for each finding its evidence, when it began, and\n"
 		  "what clears it" },
 	{ "--since", "TIME", WHY, OTHER(read_past_since),
-	  .help = "Begin at TIME [one hour before --until]" },
+	  .help = "Begin at TIME: 10:00, '2h ago', yesterday, 2026-11-01 or\n"
+		  "2026-11-01T10:00:00Z; local unless a zone is given [one\n"
+		  "hour before --until]" },
 	{ "--until", "TIME", WHY, OTHER(read_past_until), .help = "End at TIME [the present]" },
 	{ "--last", .commands = WHY, DURATION(past_last, 1, 3650 * DAY),
 	  .help = "Begin so long before --until" },

@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/safe_text.h"
+#include "base/time_text.h"
 #include "commands/exit_codes.h"
 #include "commands/observer.h"
 #include "commands/option_table.h"
@@ -30,25 +31,6 @@ static enum command __attribute__((format(printf, 1, 2))) refuse(const char *for
 }
 
 /* ---- values ---- */
-
-/* "90", "1.5s", "30m", "12h" or "7d", in seconds. */
-static bool read_duration(const char *text, double *seconds)
-{
-	static const struct {
-		const char *name;
-		double seconds;
-	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
-	size_t len = strspn(text, "0123456789.");
-	char *end;
-
-	*seconds = strtod(text, &end);
-	for (size_t i = 0; len && end == text + len && i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(end, units[i].name)) {
-			*seconds *= units[i].seconds;
-			return true;
-		}
-	return false;
-}
 
 static bool read_count(const char *text, uint64_t *count)
 {
@@ -124,7 +106,7 @@ static const char *read_value(const struct option_row *row, struct options *o, c
 		*(bool *)member = good = true;
 		break;
 	case OPTION_DURATION:
-		good = read_duration(value, member) && *(double *)member >= row->min &&
+		good = duration_from_text(value, member) && *(double *)member >= row->min &&
 		       *(double *)member <= row->max;
 		break;
 	case OPTION_COUNT:
@@ -168,7 +150,7 @@ static bool refuse_unknown(enum command command, const char *word, size_t len)
 	double seconds;
 
 	if (word[0] != '-') {
-		if (read_duration(word, &seconds) && find_row(command, "--duration", 10))
+		if (duration_from_text(word, &seconds) && find_row(command, "--duration", 10))
 			refuse("unexpected argument '%s'; did you mean --duration %s?", word, word);
 		else
 			refuse("unexpected argument '%s'; see xidscope %s --help", word, name);

@@ -76,7 +76,7 @@ struct options {
 	size_t text_count;
 
 	/* ack: the fault, unless @list */
-	bool remove;
+	bool remove, force;
 	unsigned int operands; /* given: GPU, then CODE */
 	struct ack fault; /* of --until, too */
 	const char *note; /* NULL: none */
@@ -85,7 +85,7 @@ struct options {
 	const char *file; /* the metrics file */
 	enum check_style style;
 	double max_age; /* seconds; an older file makes the health unknown */
-	const char *ack; /* file, also of run and ack */
+	const char *ack; /* file, also of run, trace, ack and faults */
 	struct health_options health; /* without acks */
 	const char *mounts[NODE_MOUNTS_MAX];
 	size_t mount_count;

@@ -74,18 +74,20 @@ static int finish(struct trace *t, int err)
 
 /* ---- a session now ---- */
 
-/* Counts what the rules of `xidscope check` that are about GPUs find. */
-static size_t count_open_faults(const struct snapshot *s)
+static uint64_t count_open_faults(const struct options *o, const struct snapshot *s)
 {
 	struct health_options options;
-	struct health_report report;
+	struct ack_list acks;
+	char error[160];
+	uint64_t open;
 
+	if (ack_load(&acks, o->ack, error, sizeof(error)))
+		log_warn(&o->log, "the acknowledgements: %s; none counts", error);
 	health_defaults(&options);
-	for (int rule = 0; rule < HEALTH_RULES; rule++)
-		if (!health_rules[rule].gpu)
-			options.rules[rule].level = HEALTH_OK;
-	health_evaluate(s, &options, wall_seconds(), &report);
-	return report.total;
+	options.acks = &acks;
+	open = health_open_faults(s, &options, wall_seconds());
+	ack_free(&acks);
+	return open;
 }
 
 static int observe(struct trace *t, bool first, bool show)
@@ -98,7 +100,7 @@ static int observe(struct trace *t, bool first, bool show)
 		return err;
 	}
 	if (first)
-		s.faults.open_faults = count_open_faults(&s);
+		s.faults.open_faults = count_open_faults(t->options, &s);
 	trace_files_record(&t->files, &s);
 	return advance(t, &s, show);
 }

@@ -136,8 +136,8 @@ static bool matches(const char *pattern, const char *text)
 	return !strcmp(pattern, "*") || !strcmp(pattern, text);
 }
 
-bool ack_covers(const struct ack_list *list, const char *device, const char *uuid, const char *what,
-		double time, double now)
+const struct ack *ack_find(const struct ack_list *list, const char *device, const char *uuid,
+			   const char *what, double time, double now)
 {
 	for (const struct ack *a = list->acks; a < list->acks + list->count; a++) {
 		if (!matches(a->device, device) && (!*uuid || strcmp(a->device, uuid) != 0))
@@ -147,7 +147,7 @@ bool ack_covers(const struct ack_list *list, const char *device, const char *uui
 		if (a->snooze ? (double)(long long)now <= a->time :
 				(double)(long long)time <= a->time &&
 					a->time <= now + CLOCK_SLACK_SECONDS)
-			return true;
+			return a;
 	}
-	return false;
+	return NULL;
 }

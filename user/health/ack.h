@@ -76,9 +76,9 @@ struct ack_file {
  * empty, and the file is read again only when it has changed. */
 int ack_file_refresh(struct ack_file *f, char *error, size_t error_size);
 
-/* Whether the faults @what ("79", "sxid:20034" or a kind) of @device, whose UUID is @uuid
- * (""; not known), are acknowledged; the last one was at @time, and it is @now. */
-bool ack_covers(const struct ack_list *list, const char *device, const char *uuid, const char *what,
-		double time, double now);
+/* The entry by which the faults @what ("79", "sxid:20034" or a kind) of @device, whose UUID is @uuid
+ * ("": not known), are acknowledged or snoozed; NULL: none. The last one was at @time, and it is @now. */
+const struct ack *ack_find(const struct ack_list *list, const char *device, const char *uuid,
+			   const char *what, double time, double now);
 
 #endif

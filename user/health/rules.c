@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/time_text.h"
@@ -92,17 +93,18 @@ static const char *uuid_of(const struct snapshot *s, const char *device)
 	return "";
 }
 
-static bool is_acknowledged(const struct health_evaluation *e, const char *device, const char *what,
-			    double last)
+static const struct ack *find_ack(const struct health_evaluation *e, const char *device,
+				  const char *what, double last)
 {
-	return e->o->acks &&
-	       ack_covers(e->o->acks, device, uuid_of(e->s, device), what, last, e->now);
+	return !e->o->acks ?
+		       NULL :
+		       ack_find(e->o->acks, device, uuid_of(e->s, device), what, last, e->now);
 }
 
 bool health_is_snoozed(const struct health_evaluation *e, enum health_rule_id rule,
 		       const char *device)
 {
-	return is_acknowledged(e, device, health_rules[rule].name, e->now);
+	return find_ack(e, device, health_rules[rule].name, e->now);
 }
 
 #define RECOVERY_XID "154" /* see RECOVERY_WITHDRAWN */
@@ -123,23 +125,17 @@ static double last_recovery(const struct snapshot *s, const char *device, const 
 	return time;
 }
 
-/* @last: when it last happened; 0: not known, so it stays open. */
-static bool is_over(const struct health_evaluation *e, const char *device, const char *what,
-		    double last)
+/* Of what a rule finds. @last: when it last happened; 0: not known, so only an acknowledgement ends it. */
+static enum health_standing standing(const struct health_evaluation *e, const char *device,
+				     const char *what, double last)
 {
-	if (!(last > 0))
-		return is_acknowledged(e, device, what, e->now);
-	return last <= last_recovery(e->s, device, what) || last < e->o->since ||
-	       (e->o->window > 0 && last < e->now - e->o->window) ||
-	       is_acknowledged(e, device, what, last);
-}
+	const struct ack *ack;
 
-bool health_is_over(const struct snapshot *s, const struct health_options *o, double now,
-		    const char *device, const char *what, double last)
-{
-	const struct health_evaluation e = { .s = s, .o = o, .now = now };
-
-	return is_over(&e, device, what, last);
+	if (last > 0 && (last <= last_recovery(e->s, device, what) || last < e->o->since ||
+			 (e->o->window > 0 && last < e->now - e->o->window)))
+		return STANDING_OVER;
+	ack = find_ack(e, device, what, last > 0 ? last : e->now);
+	return !ack ? STANDING_OPEN : ack->snooze ? STANDING_SNOOZED : STANDING_ACKNOWLEDGED;
 }
 
 /* ---- Xids and SXids ---- */
@@ -152,13 +148,13 @@ bool health_is_over(const struct snapshot *s, const struct health_options *o, do
 /* A fatal Xid in so many boots: two reboots have not helped. */
 #define REPLACE_BOOTS 3
 
-static bool group_is_over(const struct health_evaluation *e, const struct fault *f,
-			  const struct fault_group *g)
+static enum health_standing group_standing(const struct health_evaluation *e, const struct fault *f,
+					   const struct fault_group *g)
 {
 	char what[32];
 
 	xid_code_text(what, sizeof(what), f->nvswitch, f->code);
-	return is_over(e, f->device, what, g->last);
+	return standing(e, f->device, what, g->last);
 }
 
 static bool is_fatal_xid(const struct fault *f)
@@ -260,7 +256,7 @@ static void find_faults(struct health_evaluation *e, enum health_rule_id rule)
 		if (!health_rules[rule].matches(f) || !f->count)
 			continue;
 		fault_group_sum(e->s, f, &g);
-		if (!group_is_over(e, f, &g))
+		if (group_standing(e, f, &g) == STANDING_OPEN)
 			describe(e, rule, f, f->count, f->count == 1 ? "time" : "times", &g);
 	}
 }
@@ -277,12 +273,24 @@ static bool is_elsewhere(const struct health_evaluation *e, const struct fault *
 	return false;
 }
 
+/* Reports or incidents of the device and code of @f, if a rule on frequent ones finds so many; 0: it does not. */
+static uint64_t frequent(const struct health_evaluation *e, enum health_rule_id rule,
+			 const struct fault *f, const struct fault_group *g)
+{
+	bool repeats = rule == HEALTH_XID_REPEAT;
+	uint64_t number = repeats ? g->recent : g->count;
+
+	if ((double)number < e->o->rules[rule].limit ||
+	    (repeats && f->code == XID_MMU_FAULT && is_elsewhere(e, f)))
+		return 0;
+	return number;
+}
+
 /* Finds every device and code that the rule matches, whose faults are open and at least
  * as many as the rule's limit. */
 static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;
-	bool repeats = rule == HEALTH_XID_REPEAT;
 	struct fault_group g;
 	uint64_t number;
 
@@ -291,11 +299,10 @@ static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 		    !is_first_match(e->s, f, health_rules[rule].matches))
 			continue;
 		fault_group_sum(e->s, f, &g);
-		number = repeats ? g.recent : g.count;
-		if ((double)number < e->o->rules[rule].limit || group_is_over(e, f, &g) ||
-		    (repeats && f->code == XID_MMU_FAULT && is_elsewhere(e, f)))
-			continue;
-		describe(e, rule, f, number, repeats ? "recent incidents" : "times", &g);
+		number = frequent(e, rule, f, &g);
+		if (number && group_standing(e, f, &g) == STANDING_OPEN)
+			describe(e, rule, f, number,
+				 rule == HEALTH_XID_REPEAT ? "recent incidents" : "times", &g);
 	}
 }
 
@@ -364,18 +371,19 @@ static const struct driver_message *driver_message(enum health_rule_id rule, con
 	return NULL;
 }
 
-/* Whether the messages are over. One that a GPU needs a reset mostly does not name the GPU: the
- * reset of any is taken for that of this one, since an Xid 154 names each that still needs one. */
-static bool is_message_over(const struct health_evaluation *e, const struct driver_message *m,
-			    const struct kernel_event *v)
+/* One that a GPU needs a reset mostly does not name the GPU: the reset of any is taken for that of this one, since an
+ * Xid 154 names each that still needs one. */
+static enum health_standing message_standing(const struct health_evaluation *e,
+					     const struct driver_message *m,
+					     const struct kernel_event *v)
 {
 	const struct gpu_recovery *end = e->s->faults.recoveries + e->s->faults.recovery_count;
 
 	if (m->rule == HEALTH_RESET_REQUIRED && !*v->device)
 		for (const struct gpu_recovery *r = e->s->faults.recoveries; r < end; r++)
 			if (strcmp(r->evidence, RECOVERY_WITHDRAWN) != 0 && v->last <= r->time)
-				return true;
-	return is_over(e, v->device, v->kind, v->last);
+				return STANDING_OVER;
+	return standing(e, v->device, v->kind, v->last);
 }
 
 static void describe_message(struct health_evaluation *e, const struct driver_message *m,
@@ -408,7 +416,7 @@ static void find_driver_messages(struct health_evaluation *e, enum health_rule_i
 		const struct driver_message *m = driver_message(rule, v->kind);
 
 		if (m && v->gpu_driver && v->count && (double)v->count >= e->o->rules[rule].limit &&
-		    !is_message_over(e, m, v))
+		    message_standing(e, m, v) == STANDING_OPEN)
 			describe_message(e, m, v);
 	}
 }
@@ -430,6 +438,120 @@ static void find_rate_limit(struct health_evaluation *e, enum health_rule_id rul
 			   g->gpu);
 		SET_BRIEF(f, "GSP errors of %s are rate limited", g->gpu);
 	}
+}
+
+/* ---- the list of all ---- */
+
+const char *const health_standing_names[STANDINGS] = {
+	[STANDING_OPEN] = "open",
+	[STANDING_SNOOZED] = "snoozed",
+	[STANDING_ACKNOWLEDGED] = "acknowledged",
+	[STANDING_HARMLESS] = "harmless",
+	[STANDING_OVER] = "over",
+};
+
+/* Of what is not over, if no rule finds it. */
+static enum health_standing unless_harmless(enum health_standing standing, enum health_level level)
+{
+	return standing != STANDING_OVER && level == HEALTH_OK ? STANDING_HARMLESS : standing;
+}
+
+static struct health_fault list_fault(const struct health_evaluation *e, const struct fault *f)
+{
+	const struct sxid_catalog_entry *sxid = f->nvswitch ? sxid_catalog_find(f->code) : NULL;
+	struct health_fault h = { .kind = f->nvswitch ? "sxid" : "xid",
+				  .device = f->device,
+				  .severity = f->severity,
+				  .action = sxid ? sxid->action : f->action,
+				  .meaning = sxid        ? sxid->mnemonic :
+					     f->nvswitch ? "" :
+							   xid_catalog_find(f->code)->description,
+				  .count = f->count,
+				  .first = f->first,
+				  .last = f->last };
+	struct fault_group g;
+
+	xid_code_text(h.what, sizeof(h.what), f->nvswitch, f->code);
+	fault_group_sum(e->s, f, &g);
+	for (int rule = 0; rule < HEALTH_RULES; rule++) {
+		const struct health_rule *r = &health_rules[rule];
+
+		if (r->matches && r->matches(f) && e->o->rules[rule].level > h.level &&
+		    (r->find != find_frequent || frequent(e, (enum health_rule_id)rule, f, &g)))
+			h.level = e->o->rules[rule].level;
+	}
+	h.standing = unless_harmless(group_standing(e, f, &g), h.level);
+	return h;
+}
+
+static struct health_fault list_message(const struct health_evaluation *e,
+					const struct kernel_event *v)
+{
+	struct health_fault h = { .kind = "gpu_driver_error",
+				  .device = v->device,
+				  .severity = "",
+				  .action = "",
+				  .meaning = "",
+				  .count = v->count,
+				  .last = v->last };
+	const struct driver_message *end =
+		driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]);
+
+	SET_NAME(h.what, "%s", v->kind);
+	h.standing = STANDING_HARMLESS;
+	for (const struct driver_message *m = driver_messages; m < end; m++) {
+		if (strcmp(m->kind, v->kind) != 0)
+			continue;
+		if ((double)v->count >= e->o->rules[m->rule].limit)
+			h.level = e->o->rules[m->rule].level;
+		h.standing = unless_harmless(message_standing(e, m, v), h.level);
+		h.action = m->action;
+		h.meaning = m->meaning;
+	}
+	return h;
+}
+
+static int compare_faults(const void *left, const void *right)
+{
+	const struct health_fault *a = left, *b = right;
+
+	if (a->standing != b->standing)
+		return a->standing < b->standing ? -1 : 1;
+	if (a->level != b->level)
+		return a->level > b->level ? -1 : 1;
+	return (a->last < b->last) - (a->last > b->last);
+}
+
+struct health_fault *health_faults(const struct snapshot *s, const struct health_options *o,
+				   double now, size_t *count)
+{
+	const struct health_evaluation e = { .s = s, .o = o, .now = now };
+	const struct fault_counts *f = &s->faults;
+	struct health_fault *list =
+		calloc(f->fault_count + f->kernel_event_count + 1, sizeof(*list));
+
+	*count = 0;
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < f->fault_count; i++)
+		if (f->faults[i].count)
+			list[(*count)++] = list_fault(&e, &f->faults[i]);
+	for (size_t i = 0; i < f->kernel_event_count; i++)
+		if (f->kernel_events[i].gpu_driver && f->kernel_events[i].count)
+			list[(*count)++] = list_message(&e, &f->kernel_events[i]);
+	qsort(list, *count, sizeof(*list), compare_faults);
+	return list;
+}
+
+size_t health_open_faults(const struct snapshot *s, const struct health_options *o, double now)
+{
+	size_t count, open = 0;
+	struct health_fault *faults = health_faults(s, o, now, &count);
+
+	while (open < count && faults[open].standing == STANDING_OPEN)
+		open++;
+	free(faults);
+	return open;
 }
 
 /* ---- the table ---- */

@@ -6,14 +6,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/safe_text.h"
+#include "base/terminal.h"
 #include "base/time_text.h"
 
-#define WIDTH 80
 #define INDENT 9 /* of lines that belong to the interval above: as long as the time */
 #define SERVER 9
 #define SERVER_MAX 24
@@ -33,20 +32,8 @@ struct live live_begin(void)
 		.terminal = terminal ? STDOUT_FILENO : -1,
 		.colour = terminal && (!no_colour || !*no_colour) && term &&
 			  strcmp(term, "dumb") != 0,
-		.width = WIDTH,
+		.size.columns = TERMINAL_COLUMNS,
 	};
-}
-
-/* A terminal may be resized at any time: asking for its size before each interval needs no
- * handler of SIGWINCH. */
-static void ask_size(struct live *v)
-{
-	struct winsize size;
-
-	if (v->terminal < 0 || ioctl(v->terminal, TIOCGWINSZ, &size))
-		return;
-	v->width = size.ws_col ? size.ws_col : WIDTH;
-	v->height = size.ws_row;
 }
 
 static void colour(const struct live *v, const char *code)
@@ -57,55 +44,9 @@ static void colour(const struct live *v, const char *code)
 
 /* ---- lines ---- */
 
-/* Columns that a terminal shows; letters of every script count as one. */
-static size_t columns_of(const char *text, size_t len)
-{
-	size_t columns = 0;
-
-	for (size_t i = 0; i < len; i++)
-		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return columns;
-}
-
-/* Length of the word at @text, a blank at its end not included. Of one that is wider than
- * @room the part that fits. */
-static size_t word_length(const char *text, size_t room)
-{
-	size_t len = strcspn(text, " ");
-
-	while (columns_of(text, len) > room)
-		len--;
-	while (((unsigned char)text[len] & 0xc0) == 0x80)
-		len--;
-	return len;
-}
-
-/* Writes a text, already safe, into lines that fit the width, below the interval's own. */
-static void write_wrapped(struct live *v, const char *text)
-{
-	size_t room = v->width > INDENT + 8 ? v->width - INDENT : 8, used = 0, len;
-
-	for (; *text; text += len, text += *text == ' ') {
-		len = word_length(text, room);
-		if (used && used + 1 + columns_of(text, len) > room)
-			used = 0;
-		if (!used) {
-			fprintf(v->out, "%s%*s", v->lines++ ? "\n" : "", INDENT, "");
-		} else {
-			fputc(' ', v->out);
-			used++;
-		}
-		fwrite(text, 1, len, v->out);
-		used += columns_of(text, len);
-		if (!len)
-			break;
-	}
-}
-
 /* A line below the interval's, in the colour of what is wrong. */
 static void __attribute__((format(printf, 2, 3))) note(struct live *v, const char *format, ...)
 {
-	unsigned int lines = v->lines;
 	char text[1024];
 	va_list args;
 
@@ -113,18 +54,16 @@ static void __attribute__((format(printf, 2, 3))) note(struct live *v, const cha
 	safe_vformat(text, sizeof(text), format, args);
 	va_end(args);
 	colour(v, RED);
-	v->lines = 0;
-	write_wrapped(v, text);
-	v->lines += lines;
+	v->lines += terminal_wrap(v->out, text, v->size.columns, INDENT, INDENT);
 	colour(v, PLAIN);
 	fputc('\n', v->out);
 }
 
 /* ---- the table ---- */
 
-static unsigned int server_width(const struct live *v)
+static size_t server_width(const struct live *v)
 {
-	unsigned int more = v->width > WIDTH ? v->width - WIDTH : 0;
+	size_t more = v->size.columns > TERMINAL_COLUMNS ? v->size.columns - TERMINAL_COLUMNS : 0;
 
 	return SERVER + (more < SERVER_MAX - SERVER ? more : SERVER_MAX - SERVER);
 }
@@ -132,7 +71,7 @@ static unsigned int server_width(const struct live *v)
 /* The columns of wide terminals fit beside all others. */
 static bool is_wide(const struct live *v)
 {
-	return v->width >= WIDTH + SERVER_MAX - SERVER + EXTRA;
+	return v->size.columns >= TERMINAL_COLUMNS + SERVER_MAX - SERVER + EXTRA;
 }
 
 static void write_head(struct live *v)
@@ -149,21 +88,21 @@ static void write_head(struct live *v)
 
 /* At most @width characters of a name, made safe: of an address the end, of another name the
  * begin. */
-static void short_name(char *to, size_t size, const char *name, unsigned int width)
+static void short_name(char *to, size_t size, const char *name, size_t width)
 {
 	size_t len;
 
 	safe_format(to, size, "%s", name);
 	len = strlen(to);
-	if (columns_of(to, len) <= width)
+	if (terminal_columns(to, len) <= width)
 		return;
-	if (isdigit((unsigned char)*to) && columns_of(to, len) == len) {
+	if (isdigit((unsigned char)*to) && terminal_columns(to, len) == len) {
 		memmove(to, to + len - (width - 1), width);
 		memmove(to + 1, to, width);
 		to[0] = '~';
 		return;
 	}
-	while (columns_of(to, len) > width - 1 || ((unsigned char)to[len] & 0xc0) == 0x80)
+	while (terminal_columns(to, len) > width - 1 || ((unsigned char)to[len] & 0xc0) == 0x80)
 		len--;
 	memcpy(to + len, "~", 2);
 }
@@ -259,8 +198,8 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	if (p->calls)
 		format_duration(mean, p->total.sum_ns / p->calls);
 	fprintf(v->out, "%s %s%*s %6s %5s %5s %7s %7s %-20s ", clock, name,
-		(int)(server_width(v) - columns_of(name, strlen(name))), "", calls, in, out, mean,
-		flight, phases);
+		(int)(server_width(v) - terminal_columns(name, strlen(name))), "", calls, in, out,
+		mean, flight, phases);
 	colour(v, saturated >= 50 ? RED : "");
 	fprintf(v->out, "%3u%%", saturated);
 	colour(v, saturated >= 50 ? PLAIN : "");
@@ -337,8 +276,8 @@ void live_interval(struct live *v, const struct session *t)
 {
 	char clock[TIME_CLOCK_SIZE];
 
-	ask_size(v);
-	if (!v->lines || (v->height > 2 && v->lines + t->latest.count > v->height - 1))
+	terminal_ask(v->terminal, &v->size);
+	if (!v->lines || (v->size.rows > 2 && v->lines + t->latest.count > v->size.rows - 1))
 		write_head(v);
 	time_clock(clock, t->last.wall);
 	if (!t->latest.count) {

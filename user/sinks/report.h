@@ -7,16 +7,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/terminal.h"
 #include "session/session.h"
 
 /* ---- live.c: a line for each interval and server, and lines between them for trouble ---- */
 
 struct live {
 	FILE *out;
-	int terminal; /* descriptor whose size is asked for before each interval; -1: none */
+	int terminal; /* descriptor whose size is asked for before each interval: it may be resized; -1: none */
 	bool colour;
-	unsigned int width, height; /* height 0: the head is not repeated */
-	unsigned int lines; /* since the head */
+	struct terminal_size size; /* rows 0: the head is not repeated */
+	size_t lines; /* since the head */
 	size_t events; /* of the session, that have been shown */
 };
 

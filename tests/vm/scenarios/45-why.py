@@ -56,8 +56,16 @@ def the_gravest_is_the_cause(folder):
 
 
 @judgement
-def faults_lists_what_is_open(folder):
-    faults = {f["fault"]: f for f in read(folder, "faults.json")["faults"]}
-    need(set(faults) == {"63", "79"}, faults)
-    need(faults["63"]["count"] == 500 and faults["79"]["count"] == 1, faults)
-    need(all(f["open"] for f in faults.values()), faults)
+def all_commands_agree_on_what_is_open(folder):
+    for name, state in (("open", "open"), ("acknowledged", "acknowledged")):
+        faults = {f["fault"]: f for f in read(folder, f"{name}.faults")["faults"]}
+        need({fault: f["state"] for fault, f in faults.items()} == {"63": "harmless", "79": state}, faults)
+        need(faults["63"]["count"] == 500 and faults["79"]["count"] == 1, faults)
+        is_open = {f["fault"] for f in faults.values() if f["state"] == "open"}
+        found = {f["what"] for f in read(folder, f"{name}.check")["findings"] if "count" in f}
+        need(found == is_open, "check finds", found)
+        before = read(folder, f"{name}.trace")["open_faults_before"]
+        need(before == len(is_open), "trace:", before)
+    need((folder / "acked").read_text() == "acknowledged 1 open fault on 0000:c1:00.0\n", "ack")
+    text = (folder / "faults.txt").read_text().splitlines()
+    need(max(map(len, text)) <= 80 and "fatal, 1 report: " in text[2], text)

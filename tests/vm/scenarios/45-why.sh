@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What `why` and `faults` say afterwards: a storm of a fault, a server that stops for 25 s, an agent that is killed, and one
+# What `why` and `faults` say afterwards, and what all commands say is open: a storm of a fault, a server that stops for 25 s, an agent that is killed, and one
 # that is stopped.
 set_value /proc/sys/kernel/printk_devkmsg on
 log() { printf '%s\n' "$1" >/dev/kmsg; }
@@ -32,12 +32,21 @@ agent_start --interval 1 --accept-user-kmsg --events events.json --state state
 date +%s.%N >again
 wait_for 30 grep -q '"xid":79' events.json
 sleep 3
+agent_write open
+# tells NAME: what each command says of the faults.
+tells() {
+	/job/xidscope check --json --file open.prom --ack acks >"$1.check" || true
+	/job/xidscope faults --json --state state --ack acks >"$1.faults"
+	/job/xidscope trace --duration 1 --hooks gpu --accept-user-kmsg --ack acks --json "$1.trace" >/dev/null
+}
+tells open
+/job/xidscope ack --file open.prom --ack acks c1:00.0 79 >acked
+tells acknowledged
 agent_stop
 date +%s.%N >over
 printf '{"time":"torn' >>events.json
 why >why.json
 why --job 7 >job.json
 /job/xidscope why --events events.json --last 1h >why.txt
-/job/xidscope faults --state state --json >faults.json
-/job/xidscope faults --state state >faults.txt
+/job/xidscope faults --state state --ack acks >faults.txt
 cat why.txt faults.txt
