@@ -52,6 +52,9 @@ json '[s["name"] for s in j["servers"]] == ["nas-1"] and [o["op"] for o in j["se
 json '[s["name"] for s in j["servers"]] == ["nas-1"]' filtered.json
 "$program" trace --replay made.rec --slower 300 --json - >filtered.json
 json 'min(c["seconds"] for c in j["slow_calls"]) >= 0.3 and len(j["slow_calls"]) == j["slow_calls_in_all"] == 8' filtered.json
+expect 0 "*slow_calls*" "" trace --replay made.rec --slower 300:3 --json -
+"$program" trace --replay made.rec --slower 300:3 >shown
+[[ $(grep -c '^[0-9:]\{8\}  *[0-9]* ms WRITE' shown) == 3 ]] || fail "it shows not 3 slow calls: $(grep -A 9 ^Slowest shown)"
 expect 0 "*no NFS server matches*- No NFS server matches --server and --mount.*" "" trace --replay made.rec --server absent
 
 # ---- a long session: as many intervals as the page can show ----
@@ -126,7 +129,12 @@ for command in "trace --replay made.rec" "why --replay made.rec"; do
 	"$program" $command >/dev/full 2>err && fail "$command: all is well although standard output took nothing"
 	[[ $(<err) == "xidscope: cannot write standard output: No space left on device" ]] || fail "$command >/dev/full says '$(<err)'"
 done
-expect 2 "" "xidscope: invalid --slower 'x': use milliseconds *" trace --slower x
+for value in x : 1: 1:0 1:101 1:x :5; do
+	expect 2 "" "xidscope: invalid --slower '$value': use milliseconds *" trace --slower $value
+done
+# ---- on a terminal each line fits ----
+script -qc "stty cols 80; NO_COLOR=1 TZ=UTC $program trace --replay made.rec --slower 1" /dev/null | tr -d '\r' >typed
+awk 'length > 80 { print; bad = 1 } END { exit bad }' typed >wide || fail "lines of more than 80 columns: $(head -n 3 wide)"
 expect 1 "" "xidscope: error: cannot write --json $dir: *" trace --replay made.rec --json "$dir"
 expect 1 "" "xidscope: error: cannot write --html no/such/folder: *" trace --replay made.rec --html no/such/folder
 ln -s made.json link

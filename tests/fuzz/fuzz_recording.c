@@ -49,7 +49,7 @@ static void require_sinks(struct session *t)
 	FILE *out = begin_text();
 	char *json;
 
-	report_session(out, t, true);
+	report_session(out, t, true, 80);
 	end_text(out);
 	require_lines(text, text_size);
 	free(text);

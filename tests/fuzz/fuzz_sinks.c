@@ -93,7 +93,7 @@ static void require_report(struct snapshot *s)
 	view.out = out;
 	live_interval(&view, &t);
 	require(!session_end(&t));
-	report_session(out, &t, true);
+	report_session(out, &t, true, 80);
 	t.last = (struct snapshot){}; /* its arrays are @s' own */
 	session_free(&t);
 	openmetrics_write(out, s, FORMAT_OPENMETRICS, DETAIL_OP);

@@ -20,6 +20,7 @@ BEFORE_EACH()
 AFTER_EACH()
 {
 	session_free(&t);
+	live_end(&view);
 }
 
 static struct rpc_transport_state *add_transport(struct snapshot *to, const char *server)
@@ -136,9 +137,9 @@ TEST(a_server_that_hangs_is_in_view)
 	snapshot_error(&now.calls, "nas-1", "READ", "EIO")->count = 3;
 	snapshot_error(&now.calls, "nas-1", "LOOKUP", "ENOENT")->count = 900;
 	show();
-	assert_has(text,
-		   "         nas-1 hangs: the oldest call waits for 12.3 s, 32 outstanding; 2\n"
-		   "         retransmits, 1 timeout, 1 connect, 3 errors\n");
+	assert_has(text, " nas-1     HUNG 12.3 s, 32 calls unanswered\n"
+			 "         nas-1 hangs: the oldest call waits for 12.3 s, 32 outstanding\n"
+			 "         nas-1: 2 retransmits, 1 timeout, 1 connect, 3 errors\n");
 	assert_fits(80);
 	assert_int_equal(t.event_count, 1);
 	assert_int_equal(t.events[0].kind, SESSION_HUNG);
@@ -153,6 +154,60 @@ TEST(a_server_that_answers_other_calls_is_slow)
 	show();
 	assert_has(text, "nas-1 is slow: the oldest call waits for 12.3 s");
 	assert_int_equal(t.event_count, 0);
+}
+
+/* A second later, with a call that has waited for so long on the one server; the text is that of this interval. */
+static void next(uint64_t oldest_ms, uint64_t replies)
+{
+	struct snapshot s = { .time_ns = t.last.time_ns + 1000 * MS, .wall = t.last.wall + 1 };
+	struct rpc_transport_state *c = add_transport(&s, "10.0.7.1@4026532213");
+
+	c->oldest_ns = oldest_ms * MS;
+	c->replies = replies;
+	c->slots_in_flight = oldest_ms ? 1 : 0;
+	snapshot_server(&s.calls, "10.0.7.1@4026532213")->oldest_ns[RPC_QUEUE_PENDING] =
+		oldest_ms * MS;
+	assert_int_equal(session_add(&t, &s), 0);
+	view.out = text_begin();
+	live_interval(&view, &t);
+	text_end(view.out);
+}
+
+TEST(a_state_has_a_line_at_its_begin_and_at_its_end)
+{
+	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
+	assert_int_equal(session_add(&t, &now), 0);
+	next(0, 0);
+	for (uint64_t age = 1000; age <= 5000; age += 1000)
+		next(age, 0);
+	assert_has(text, " 10.0.7.1@ HUNG 5.00 s, 1 call unanswered\n"
+			 "         10.0.7.1@4026532213 hangs: the oldest call waits for 5.00 s, 1\n"
+			 "         outstanding\n");
+	next(6000, 0);
+	assert_has(text, "HUNG 6.00 s");
+	assert_lacks(text, "hangs");
+	assert_lacks(text, "Stuck");
+	next(0, 1);
+	assert_has(text, "Over after 7.00 s: 10.0.7.1@4026532213 hangs");
+	next(0, 2);
+	assert_lacks(text, "Over");
+}
+
+TEST(without_a_server_one_line_says_it)
+{
+	now = (struct snapshot){ .time_ns = 1000 * MS, .wall = 1e9 };
+	assert_int_equal(session_add(&t, &now), 0);
+	for (int i = 0; i < 3; i++) {
+		now = (struct snapshot){ .time_ns = t.last.time_ns + 1000 * MS, .wall = 1e9 + i };
+		assert_int_equal(session_add(&t, &now), 0);
+		view.out = text_begin();
+		live_interval(&view, &t);
+		text_end(view.out);
+		if (i)
+			assert_string_equal(text, "");
+		else
+			assert_has(text, "no NFS server yet\n");
+	}
 }
 
 /* Counts lines that are the head. */

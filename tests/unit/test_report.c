@@ -86,7 +86,7 @@ static void report(bool histograms)
 {
 	FILE *out = text_begin();
 
-	report_session(out, &t, histograms);
+	report_session(out, &t, histograms, 0);
 	text_end(out);
 }
 
@@ -151,6 +151,47 @@ TEST(the_verdict_comes_first)
 	assert_true(!strncmp(text, expected, strlen(expected)));
 }
 
+TEST(commands_can_be_pasted_into_a_shell)
+{
+	static const char *const paths[] = { "/mnt/b/c", "/mnt/b", "/mnt/it's $(a)" };
+	static const struct {
+		const char *setting, *value;
+		bool remount;
+		const char *commands;
+	} cases[] = {
+		{ "sunrpc.tcp_max_slot_table_entries", "64", true,
+		  "    sysctl -w sunrpc.tcp_max_slot_table_entries=64\n"
+		  "    umount '/mnt/it'\\''s $(a)' /mnt/b/c /mnt/b\n"
+		  "    mount /mnt/b && mount /mnt/b/c && mount '/mnt/it'\\''s $(a)'\n" },
+		{ "nfs.max_session_slots", "128", false,
+		  "    echo 128 >/sys/module/nfs/parameters/max_session_slots\n" },
+		{ "net.ipv4.tcp_rmem[2]", "8388608", false,
+		  "    sysctl -w \"net.ipv4.tcp_rmem=$(sysctl -n net.ipv4.tcp_rmem | cut -f 1,2) 8388608\"\n" },
+		{ "nconnect", "4", true,
+		  "    umount '/mnt/it'\\''s $(a)' /mnt/b/c /mnt/b\n"
+		  "    mount -o nconnect=4 /mnt/b && mount -o nconnect=4 /mnt/b/c"
+		  " && mount -o nconnect=4 '/mnt/it'\\''s $(a)'\n" },
+	};
+	struct nfs_mount mount = { .server = "nas-2", .mountpoint = "/other" };
+
+	assert_non_null(snapshot_mount(&now.calls, &mount));
+	strcpy(mount.server, "nas-1");
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		snprintf(mount.mountpoint, sizeof(mount.mountpoint), "%s", paths[i]);
+		assert_non_null(snapshot_mount(&now.calls, &mount));
+	}
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct verdict v = { .server = "nas-1", .remount = cases[i].remount };
+		FILE *out = text_begin();
+
+		snprintf(v.setting, sizeof(v.setting), "%s", cases[i].setting);
+		snprintf(v.value, sizeof(v.value), "%s", cases[i].value);
+		report_commands(out, &now.calls, &v);
+		text_end(out);
+		assert_string_equal(text, cases[i].commands);
+	}
+}
+
 /* The source mountstats measures one phase, and no distribution. */
 TEST(what_is_unknown_is_not_reported)
 {
@@ -164,9 +205,7 @@ TEST(what_is_unknown_is_not_reported)
 	o->total.sum_ns = 4000 * MS;
 	o->phase[RPC_PHASE_RTT].sum_ns = 1000 * MS;
 	session(0);
-	assert_has(
-		text,
-		"READ               1000      0.0 4.00 ms       -       -       -       -  rtt 25\n");
+	assert_has(text, "READ            1000     0.0 4.00 ms       -       -       - rtt 25\n");
 	assert_has(summary(), "- Time by phase: 25 % rtt.\n");
 	assert_has(summary(), "the source mountstats does not measure all phases");
 	assert_lacks(text, "upper bounds of buckets");
@@ -197,9 +236,9 @@ TEST(ops_are_in_a_table_the_costliest_first)
 	assert_has(
 		text,
 		"\nCalls to nas-1, the costliest first\n"
-		"op                calls       MB    mean     p50     p90     p99     max  most time in, %\n"
-		"WRITE              5000   5247.9 4.00 ms 4.19 ms 4.19 ms 4.19 ms 4.19 ms  rtt 75 setup 25\n"
-		"READ               1000   1049.6 4.00 ms 4.19 ms 4.19 ms 4.19 ms 4.19 ms  slot 75 rtt 25\n"
+		"op             calls      MB    mean     p50     p99     max most time in, %\n"
+		"WRITE           5000  5247.9 4.00 ms 4.19 ms 4.19 ms 4.19 ms rtt 75 setup 25\n"
+		"READ            1000  1049.6 4.00 ms 4.19 ms 4.19 ms 4.19 ms slot 75 rtt 25\n"
 		"p50 to max are upper bounds of buckets: the true time is at most a fifth less.\n");
 }
 
@@ -248,6 +287,7 @@ TEST(slow_calls_show_whose_they_were)
 	slow.phase_ns[RPC_PHASE_RTT] = 1500 * MS;
 	slow.phase_ns[RPC_PHASE_SLOT] = 500 * MS;
 	add_calls_of_4_ms(&now, "nas-1", "READ", 1000, RPC_PHASE_SLOT, RPC_PHASE_RTT);
+	t.filter.slower_shown = SESSION_SLOW_SHOWN;
 	now.calls.slow = calloc(2, sizeof(slow));
 	assert_non_null(now.calls.slow);
 	now.calls.slow_count = 2;
@@ -257,8 +297,8 @@ TEST(slow_calls_show_whose_they_were)
 	begin_session(0);
 	report(false);
 	assert_has(text, "\nSlowest calls: 2 of 2\n");
-	assert_has(text,
-		   " 2.00 s READ         train 42               rtt 75 slot 25; nas-1, /data\n");
+	assert_has(text, " 2.00 s READ         train 42                 rtt 75 slot 25\n"
+			 "         nas-1, /data\n");
 	assert_true(strstr(text, " 4.00 s WRITE") < strstr(text, " 2.00 s READ"));
 }
 
@@ -330,8 +370,7 @@ TEST(the_summary_names_slow_and_stuck_connections)
 	stuck->slots_in_flight = 7;
 	session(0);
 	assert_has(summary(), "- Stuck connection to nas-1: tcp/3, not connected to 10.0.0.1:2049: "
-			      "7 calls unanswered, the oldest for 12.0 s; 0.0 % of the server's "
-			      "calls.\n");
+			      "7 calls unanswered, the oldest for 12.0 s.\n");
 }
 
 /* A server that has stopped: each of its connections is stuck. */
@@ -343,7 +382,7 @@ TEST(many_bad_connections_are_summed_up)
 	}
 	session(0);
 	assert_has(summary(), "- Stuck connection to nas-1: tcp/");
-	assert_has(summary(), "- Slow or stuck, too: 12 more of its 16 connections.\n");
+	assert_has(summary(), "- 12 more of its 16 connections are slow or stuck.\n");
 	assert_lacks(summary(), "equal parts");
 }
 
@@ -378,10 +417,11 @@ TEST(an_empty_session_is_reported_as_such)
 	session(0);
 	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n"
 				  "- No GPU reported a fault during this session; 0 open since "
-				  "boot (from the kernel log).\n");
+				  "boot (from the kernel log).\n"
+				  "- From 2001-09-09 01:46:40 +0000, for 10 s.\n");
 	now.faults.gpu_watched = false;
 	session(0);
-	assert_string_equal(text, "\nSummary\n- No NFS call ended.\n- GPU faults not observed.\n");
+	assert_has(text, "\nSummary\n- No NFS call ended.\n- GPU faults not observed.\n");
 }
 
 TEST(what_came_before_is_not_of_the_session)
@@ -407,7 +447,7 @@ TEST(what_came_before_is_not_of_the_session)
 	snapshot_fault(&now.faults, &new)->count = 1;
 	add_calls_of_4_ms(&now, "nas-1", "READ", 50, RPC_PHASE_RTT, RPC_PHASE_SLOT);
 	session(1);
-	assert_has(text, "\nREAD                 50 ");
+	assert_has(text, "\nREAD              50 ");
 	assert_has(text, "- Time by phase: 75 % rtt, 25 % slot.\n");
 	assert_has(text, "\nGPU faults\n  0000:c1:00.0 Xid 31: 2 (info) ");
 	assert_has(text, "  0000:c2:00.0 Xid 31: 1 (info) ");

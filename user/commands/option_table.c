@@ -86,12 +86,18 @@ static const char *read_storage(struct options *o, const char *value)
 
 static const char *read_slower(struct options *o, const char *value)
 {
+	size_t digits = strspn(value, "0123456789.");
+	const char *count = value + digits + (value[digits] == ':');
 	char *end;
 	double ms = strtod(value, &end);
 
 	o->filter.slower = ms / 1e3;
-	if (!*value || *end || value[strspn(value, "0123456789.")] || !(ms >= 0.001 && ms <= 1e6))
-		return "use milliseconds from 0.001 to 1000000";
+	if (value[digits] == ':')
+		o->filter.slower_shown = strtoul(count, NULL, 10);
+	if (!digits || end != value + digits || count[strspn(count, "0123456789")] ||
+	    !(ms >= 0.001 && ms <= 1e6) || !o->filter.slower_shown ||
+	    o->filter.slower_shown > SESSION_SLOW_CALLS)
+		return "use milliseconds from 0.001 to 1000000, and perhaps :N from 1 to 100";
 	return NULL;
 }
 
@@ -298,7 +304,8 @@ const struct option_row option_rows[] = {
 	  .help = "Print how long the calls of each op took, as bars" },
 	{ "--slower", "MS", TRACE, OTHER(read_slower),
 	  .help = "Keep the hundred slowest of the calls that take at\n"
-		  "least MS milliseconds, with process and phases [none]" },
+		  "least MS milliseconds, with process and phases, and show\n"
+		  "ten of them; MS:N shows N [none]" },
 	{ "--json", .commands = TRACE, PATH(json_file),
 	  .help = "Write the session as JSON to FILE; - is standard\n"
 		  "output, which has nothing else then" },

@@ -261,6 +261,7 @@ enum command options_parse(int argc, char **argv, struct options *o)
 			       .events = events_default,
 			       .hooks = HOOKS_RPC | HOOKS_GPU,
 			       .sources = RPC_SOURCES_ALL,
+			       .filter.slower_shown = SESSION_SLOW_SHOWN,
 			       .file = DEFAULT_OUTPUT,
 			       .max_age = 120,
 			       .repeat_window = FAULT_RECENT_SECONDS,

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/loop.h"
@@ -61,14 +63,19 @@ static int advance(struct trace *t, struct snapshot *s, bool show)
 /* Reports on the session. Returns an exit code. */
 static int finish(struct trace *t, int err)
 {
+	struct terminal_size size = {};
+
 	if (!err)
 		err = session_end(&t->session);
 	if (err) {
 		log_error(&t->options->log, "the session failed: %s", strerror(-err));
 		return EXIT_TROUBLE;
 	}
-	if (!t->quiet)
-		report_session(stdout, &t->session, t->options->histograms);
+	if (!t->quiet) {
+		terminal_ask(STDOUT_FILENO, &size);
+		report_session(stdout, &t->session, t->options->histograms, size.columns);
+		puts("\nNext: this session as a page: --html FILE; what happened before it: xidscope why");
+	}
 	return trace_files_write(&t->files, &t->session) ? EXIT_TROUBLE : EXIT_OK;
 }
 
@@ -171,6 +178,7 @@ static int trace_now(const struct options *options)
 out:
 	trace_files_end(&t.files);
 	session_free(&t.session);
+	live_end(&t.live);
 	observer_stop(&t.observer);
 	return code;
 }
@@ -218,6 +226,7 @@ static int trace_recording(const struct options *options)
 	}
 	trace_files_end(&t.files);
 	session_free(&t.session);
+	live_end(&t.live);
 	recording_free(r);
 	if (in)
 		fclose(in);

@@ -19,12 +19,14 @@ struct session_filter {
 	const char *op;
 	const char *mount; /* a mount point: its server, and of slow calls those of the mount */
 	double slower; /* slow calls take at least so long, seconds; 0: an observer keeps none */
+	size_t slower_shown; /* so many of them in the report */
 };
 
 /* Intervals that are kept: if there are more, each two become one. */
 #define SESSION_INTERVALS 600
 /* The slowest calls, and the first events, that are kept. */
 #define SESSION_SLOW_CALLS 100
+#define SESSION_SLOW_SHOWN 10
 #define SESSION_EVENTS 1000
 
 /* A call that waits for so long is reported. */

@@ -86,19 +86,29 @@ static void write_head(struct live *v)
 	v->lines = 1;
 }
 
-/* At most @width characters of a name, made safe: of an address the end, of another name the
- * begin. */
+/*
+ * At most @width characters of a name, made safe: of an address the end, of another name the begin. The number of a network
+ * namespace goes first: of "10.0.7.1@4026532213" it leaves "10.0.7.1@".
+ */
 static void short_name(char *to, size_t size, const char *name, size_t width)
 {
-	size_t len;
+	size_t len, cut;
+	char *at;
 
 	safe_format(to, size, "%s", name);
 	len = strlen(to);
 	if (terminal_columns(to, len) <= width)
 		return;
+	at = strrchr(to, '@');
+	if (at && at[1] && !at[1 + strspn(at + 1, "0123456789")]) {
+		at[1] = 0;
+		len = (size_t)(at + 1 - to);
+		if (terminal_columns(to, len) <= width)
+			return;
+	}
 	if (isdigit((unsigned char)*to) && terminal_columns(to, len) == len) {
-		memmove(to, to + len - (width - 1), width);
-		memmove(to + 1, to, width);
+		cut = len - (width - 1);
+		memmove(to + 1, to + cut, width);
 		to[0] = '~';
 		return;
 	}
@@ -190,6 +200,18 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	unsigned int saturated = saturated_percent(p, t->latest.ns);
 
 	short_name(name, sizeof(name), t->servers[number].name, server_width(v));
+	fprintf(v->out, "%s %s%*s ", clock, name,
+		(int)(server_width(v) - terminal_columns(name, strlen(name))), "");
+	v->lines++;
+	if (t->servers[number].hung) {
+		format_duration(mean, p->oldest_ns);
+		colour(v, RED);
+		fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", mean, p->in_flight,
+			p->in_flight == 1 ? "" : "s");
+		colour(v, PLAIN);
+		fputc('\n', v->out);
+		return;
+	}
 	format_count(calls, sizeof(calls), (double)p->calls / seconds);
 	format_rate(in, sizeof(in), (double)p->received_bytes / 1e6 / seconds);
 	format_rate(out, sizeof(out), (double)p->sent_bytes / 1e6 / seconds);
@@ -197,16 +219,65 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	format_phases(phases, sizeof(phases), &t->last, p);
 	if (p->calls)
 		format_duration(mean, p->total.sum_ns / p->calls);
-	fprintf(v->out, "%s %s%*s %6s %5s %5s %7s %7s %-20s ", clock, name,
-		(int)(server_width(v) - terminal_columns(name, strlen(name))), "", calls, in, out,
-		mean, flight, phases);
+	fprintf(v->out, "%6s %5s %5s %7s %7s %-20s ", calls, in, out, mean, flight, phases);
 	colour(v, saturated >= 50 ? RED : "");
 	fprintf(v->out, "%3u%%", saturated);
 	colour(v, saturated >= 50 ? PLAIN : "");
 	if (is_wide(v))
 		write_wide(v, &t->last, p);
 	fputc('\n', v->out);
-	v->lines++;
+}
+
+/* ---- states: each is said when it begins and when it ends ---- */
+
+#define MOST_STATES 64
+
+struct live_state {
+	char text[sizeof(((struct bad_connection *)0)->which)];
+	double since; /* seconds since the epoch */
+	bool lasts; /* it was met in this interval */
+};
+
+/* The state @text, which is safe, lasts for @age seconds; @how says more of it. */
+static void is_in_state(struct live *v, const struct session *t, double age, const char *text,
+			const char *how)
+{
+	struct live_state *s, *more;
+
+	for (s = v->states; s < v->states + v->state_count; s++)
+		if (!strcmp(s->text, text)) {
+			s->lasts = true;
+			return;
+		}
+	if (v->state_count == MOST_STATES)
+		return;
+	more = realloc(v->states, (v->state_count + 1) * sizeof(*more));
+	if (!more)
+		return;
+	v->states = more;
+	s = &more[v->state_count++];
+	*s = (struct live_state){ .since = t->last.wall - age, .lasts = true };
+	snprintf(s->text, sizeof(s->text), "%s", text);
+	note(v, "%s: %s", text, how);
+}
+
+static void end_states(struct live *v, const struct session *t)
+{
+	char time[DURATION_SIZE];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < v->state_count; i++) {
+		struct live_state s = v->states[i];
+
+		if (s.lasts) {
+			s.lasts = false;
+			v->states[kept++] = s;
+			continue;
+		}
+		format_duration(time, (uint64_t)((t->last.wall - s.since) * 1e9));
+		note(v, "Over after %s: %s", time, s.text);
+	}
+	v->state_count = kept;
 }
 
 /* ---- what is wrong ---- */
@@ -224,21 +295,25 @@ static void add_count(char *text, size_t size, uint64_t count, const char *what)
 static void note_trouble(struct live *v, const struct session *t, size_t number)
 {
 	const struct session_point *p = &t->latest.points[number];
-	char counts[160] = "", oldest[DURATION_SIZE];
+	const char *server = t->servers[number].name;
+	char counts[160] = "", oldest[DURATION_SIZE], text[LABEL_SIZE + 16], how[80];
 
 	add_count(counts, sizeof(counts), p->retransmits, "retransmit");
 	add_count(counts, sizeof(counts), p->timeouts, "timeout");
 	add_count(counts, sizeof(counts), p->disconnects, "disconnect");
-	add_count(counts, sizeof(counts), p->connects, "connect");
+	if (*counts) /* a mount connects as well */
+		add_count(counts, sizeof(counts), p->connects, "connect");
 	add_count(counts, sizeof(counts), p->errors, "error");
 	if (p->oldest_ns >= SESSION_OLD_NS) {
 		format_duration(oldest, p->oldest_ns);
-		note(v, "%s %s: the oldest call waits for %s, %" PRIu32 " outstanding%s%s",
-		     t->servers[number].name, t->servers[number].hung ? "hangs" : "is slow", oldest,
-		     p->in_flight, *counts ? "; " : "", counts);
-	} else if (*counts) {
-		note(v, "%s: %s", t->servers[number].name, counts);
+		safe_format(text, sizeof(text), "%s %s", server,
+			    t->servers[number].hung ? "hangs" : "is slow");
+		snprintf(how, sizeof(how), "the oldest call waits for %s, %" PRIu32 " outstanding",
+			 oldest, p->in_flight);
+		is_in_state(v, t, (double)p->oldest_ns / 1e9, text, how);
 	}
+	if (*counts)
+		note(v, "%s: %s", server, counts);
 }
 
 static void note_events(struct live *v, const struct session *t)
@@ -254,22 +329,34 @@ static void note_events(struct live *v, const struct session *t)
 	}
 }
 
-static void note_connections(struct live *v, const struct session *t)
+/* Where the server hangs, all of its connections do. */
+static void note_connections(struct live *v, const struct session *t, size_t number)
 {
-	char *lines = NULL, *line, *end;
-	size_t size;
-	FILE *out = open_memstream(&lines, &size);
+	struct bad_connection bad[BAD_CONNECTIONS];
+	size_t count = report_bad_connections(bad, &t->interval, t->servers[number].name);
 
-	if (!out)
-		return;
-	report_connections_interval(out, &t->interval);
-	if (fclose(out))
-		return;
-	for (line = lines; (end = strchr(line, '\n')); line = end + 1) {
-		*end = 0;
-		note(v, "%s", line + strspn(line, " "));
+	for (size_t i = 0; i < count && i < BAD_CONNECTIONS && !t->servers[number].hung; i++)
+		is_in_state(v, t, (double)t->latest.ns / 1e9, bad[i].which, bad[i].how);
+}
+
+/* The first line: the times below it are local. */
+static void write_begin(struct live *v, const struct session *t)
+{
+	char time[TIME_LOCAL_SIZE];
+
+	fprintf(v->out, "From %s\n", time_to_local(time, t->first.wall));
+	v->begun = true;
+}
+
+static void write_without_server(struct live *v, const struct session *t, const char *clock)
+{
+	bool matches = t->last.calls.server_count || t->last.calls.op_count;
+
+	if (!v->without_server) {
+		fprintf(v->out, "%s no NFS server%s yet\n", clock, matches ? " matches" : "");
+		v->lines++;
 	}
-	free(lines);
+	v->without_server = true;
 }
 
 void live_interval(struct live *v, const struct session *t)
@@ -277,19 +364,25 @@ void live_interval(struct live *v, const struct session *t)
 	char clock[TIME_CLOCK_SIZE];
 
 	terminal_ask(v->terminal, &v->size);
+	if (!v->begun)
+		write_begin(v, t);
 	if (!v->lines || (v->size.rows > 2 && v->lines + t->latest.count > v->size.rows - 1))
 		write_head(v);
 	time_clock(clock, t->last.wall);
-	if (!t->latest.count) {
-		fprintf(v->out, "%s no NFS server%s\n", clock,
-			t->last.calls.server_count || t->last.calls.op_count ? " matches" : "");
-		v->lines++;
-	}
+	if (!t->latest.count)
+		write_without_server(v, t, clock);
 	for (size_t i = 0; i < t->latest.count; i++) {
 		write_server(v, t, i, clock);
 		note_trouble(v, t, i);
+		note_connections(v, t, i);
 	}
-	note_connections(v, t);
+	end_states(v, t);
 	note_events(v, t);
 	fflush(v->out);
+}
+
+void live_end(struct live *v)
+{
+	free(v->states);
+	*v = (struct live){};
 }

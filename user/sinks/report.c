@@ -2,10 +2,14 @@
 /* The sink for people: snapshots as lines, tables and sentences. */
 #include "sinks/report.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/safe_text.h"
+#include "base/terminal.h"
+#include "base/time_text.h"
 #include "xid/xid_catalog.h"
 
 /* The calls of all ops together. */
@@ -214,13 +218,15 @@ static void report_verdict(FILE *out, const struct session *t, const char *serve
 		snprintf(gain, sizeof(gain), " Throughput: at most %.1f times.", v.gain_at_most);
 	safe_line(out, "- %s: set %s%s%s%s.%s", server, v.setting, *v.value ? " to " : "", v.value,
 		  v.remount ? ", then mount again" : "", gain);
+	report_commands(out, &t->last.calls, &v);
 }
 
-void report_session(FILE *out, const struct session *t, bool histograms)
+static void write_session(FILE *out, const struct session *t, bool histograms)
 {
 	const struct snapshot *s = &t->last;
 	uint64_t calls = sum_up(&t->total, NULL).calls;
 	double seconds = session_seconds(t);
+	char begin[TIME_LOCAL_SIZE];
 
 	fputs("\nSummary\n", out);
 	if (s->calls.rpc_missing)
@@ -237,13 +243,42 @@ void report_session(FILE *out, const struct session *t, bool histograms)
 		summarise_server(out, &t->total, t->servers[i].name, seconds);
 	summarise_faults(out, &t->total, t->first.faults.open_faults);
 	report_losses(out, s);
+	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
 	report_ops(out, t);
 	if (histograms)
 		report_histograms(out, t);
 	report_episodes(out, t);
-	report_slow_calls(out, t);
+	report_slow_calls(out, t, t->filter.slower_shown);
 	report_faults(out, &t->total);
 	report_events(out, t);
+}
+
+/* Blanks before what follows of a line that does not fit: below its text. */
+static size_t indent_of(const char *line)
+{
+	return *line == '-' ? 2 : isdigit((unsigned char)*line) ? sizeof("10:00:00") : 4;
+}
+
+void report_session(FILE *out, const struct session *t, bool histograms, size_t columns)
+{
+	char *text = NULL, *line, *end;
+	size_t size;
+	FILE *all = columns ? open_memstream(&text, &size) : NULL;
+
+	write_session(all ? all : out, t, histograms);
+	if (!all || fclose(all)) {
+		free(text);
+		return;
+	}
+	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+		*end = 0;
+		if (terminal_columns(line, (size_t)(end - line)) > columns)
+			terminal_wrap(out, line, columns, 0, indent_of(line));
+		else
+			fputs(line, out);
+		fputc('\n', out);
+	}
+	free(text);
 }
 
 const char *session_event_text(char *text, const struct session_event *e)

@@ -19,6 +19,9 @@ struct live {
 	struct terminal_size size; /* rows 0: the head is not repeated */
 	size_t lines; /* since the head */
 	size_t events; /* of the session, that have been shown */
+	struct live_state *states; /* that last, see live.c */
+	size_t state_count;
+	bool begun, without_server; /* that is said */
 };
 
 /* For standard output: colour and more than 80 columns only on a terminal. */
@@ -27,10 +30,13 @@ struct live live_begin(void);
 /* Shows the session's latest interval. */
 void live_interval(struct live *v, const struct session *t);
 
+void live_end(struct live *v);
+
 /* ---- report.c: sentences and tables ---- */
 
-/* A session that has ended: what limits each server, then tables. @histograms: also those of each op. */
-void report_session(FILE *out, const struct session *t, bool histograms);
+/* A session that has ended: what limits each server, then tables. @histograms: also those of each op. @columns: longer lines
+ * are wrapped; 0: none is. */
+void report_session(FILE *out, const struct session *t, bool histograms, size_t columns);
 
 /* Room for the text of session_event_text(). */
 #define SESSION_EVENT_TEXT 512
@@ -45,6 +51,11 @@ const char *session_event_text(char *text, const struct session_event *e);
  * for UINT64_MAX. */
 void format_duration(char *text, uint64_t ns);
 
+/* ---- report_commands.c ---- */
+
+/* The commands that change what the verdict names, a line each, as for a shell of root. */
+void report_commands(FILE *out, const struct calls *c, const struct verdict *v);
+
 /* ---- report_tables.c ---- */
 
 /* The ops of each server, the costliest first. */
@@ -54,7 +65,7 @@ void report_ops(FILE *out, const struct session *t);
 void report_histograms(FILE *out, const struct session *t);
 
 void report_episodes(FILE *out, const struct session *t);
-void report_slow_calls(FILE *out, const struct session *t);
+void report_slow_calls(FILE *out, const struct session *t, size_t most);
 void report_events(FILE *out, const struct session *t);
 
 /* The ops with calls that are wanted, of @server: the one with the largest sum of time first.
@@ -63,8 +74,17 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 
 /* ---- report_connections.c: which connection is slow or stuck, by its addresses ---- */
 
-/* Lines below that of an interval, only if a connection is slow or stuck. */
-void report_connections_interval(FILE *out, const struct delta *d);
+#define BAD_CONNECTIONS 4
+
+struct bad_connection {
+	char which[LABEL_SIZE + 2 * ENDPOINT_SIZE + 64]; /* the same while it is slow, or stuck */
+	char how[192];
+};
+
+/* Those to @server that are slow or stuck in the time of @d, the slowest first. Returns how many there are; at most
+ * BAD_CONNECTIONS are in @list, as safe text. */
+size_t report_bad_connections(struct bad_connection *list, const struct delta *d,
+			      const char *server);
 
 /* Lines of the summary: how unequal the load of @server's connections was in the time of
  * @d, and which of them are slow or stuck. */

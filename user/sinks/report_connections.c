@@ -7,66 +7,59 @@
 
 #include "base/safe_text.h"
 
-/* Of each server at once: more say no more. */
-#define MAX_LINES 4
-
-/* "Slow connection to nas: tcp/3, 10.0.0.2:801 to 10.0.0.1:2049: about ..." */
-static void report_one(FILE *out, const char *indent, const char *server,
-		       const struct connections *all, const struct connection *c)
+/* "Slow connection to nas: tcp/3, 10.0.0.2:801 to 10.0.0.1:2049", "2.1 ms to a reply, on the median connection ..." */
+static void describe(struct bad_connection *to, const char *server, const struct connections *all,
+		     const struct connection *c)
 {
 	const struct rpc_transport_state *t = c->transport->now;
 	char local[ENDPOINT_SIZE], remote[ENDPOINT_SIZE], time[DURATION_SIZE],
-		median[DURATION_SIZE], what[128];
+		median[DURATION_SIZE], share[48] = "";
 
+	endpoint_text(local, &t->local);
+	safe_format(to->which, sizeof(to->which), "%s connection to %s: %s, %s to %s",
+		    c->stuck ? "Stuck" : "Slow", server, t->name, *local ? local : "not connected",
+		    endpoint_text(remote, &t->remote));
+	if (all->count > 1 && c->share >= 0.0005)
+		snprintf(share, sizeof(share), "; %.1f %% of the server's calls", c->share * 100);
 	if (c->stuck) {
 		format_duration(time, t->oldest_ns);
-		snprintf(what, sizeof(what), "%" PRIu32 " calls unanswered, the oldest for %s",
-			 t->slots_in_flight, time);
+		snprintf(to->how, sizeof(to->how),
+			 "%" PRIu32 " call%s unanswered, the oldest for %s%s", t->slots_in_flight,
+			 t->slots_in_flight == 1 ? "" : "s", time, share);
 	} else {
 		format_duration(time, c->mean_ns);
 		format_duration(median, all->median_ns);
-		snprintf(what, sizeof(what), "%s to a reply, on the median connection %s", time,
-			 median);
+		snprintf(to->how, sizeof(to->how), "%s to a reply, on the median connection %s%s",
+			 time, median, share);
 	}
-	endpoint_text(local, &t->local);
-	safe_line(out, "%s%s connection to %s: %s, %s to %s: %s; %.1f %% of the server's calls.",
-		  indent, c->stuck ? "Stuck" : "Slow", server, t->name,
-		  *local ? local : "not connected", endpoint_text(remote, &t->remote), what,
-		  c->share * 100);
 }
 
-/* A line for each that is slow or stuck, the slowest first. */
-static void report_bad(FILE *out, const struct connections *all, const char *indent,
+static size_t find_bad(struct bad_connection *list, const struct connections *all,
 		       const char *server)
 {
 	size_t bad = 0;
 
-	for (size_t i = all->count; i-- > 0;) {
-		const struct connection *c = &all->list[i];
-
-		if ((!c->slow && !c->stuck) || bad++ >= MAX_LINES)
-			continue;
-		report_one(out, indent, server, all, c);
-	}
-	if (bad > MAX_LINES)
-		fprintf(out, "%sSlow or stuck, too: %zu more of its %zu connections.\n", indent,
-			bad - MAX_LINES, all->count);
+	for (size_t i = all->count; i-- > 0;)
+		if ((all->list[i].slow || all->list[i].stuck) && bad++ < BAD_CONNECTIONS)
+			describe(&list[bad - 1], server, all, &all->list[i]);
+	return bad;
 }
 
-void report_connections_interval(FILE *out, const struct delta *d)
+size_t report_bad_connections(struct bad_connection *list, const struct delta *d,
+			      const char *server)
 {
-	for (size_t i = 0; i < d->server_count; i++) {
-		const char *server = d->servers[i].now->server;
-		struct connections all = connections_of(d, server);
+	struct connections all = connections_of(d, server);
+	size_t bad = find_bad(list, &all, server);
 
-		report_bad(out, &all, "          ", server);
-		free(all.list);
-	}
+	free(all.list);
+	return bad;
 }
 
 void report_connections(FILE *out, const struct delta *d, const char *server)
 {
 	struct connections all = connections_of(d, server);
+	struct bad_connection bad[BAD_CONNECTIONS];
+	size_t count = find_bad(bad, &all, server);
 	double least = 1, most = 0;
 
 	for (size_t i = 0; i < all.count; i++) {
@@ -80,6 +73,10 @@ void report_connections(FILE *out, const struct delta *d, const char *server)
 			  "- %s has %zu connections: each had %.1f %% to %.1f %% of its calls, "
 			  "where equal parts are %.1f %%.",
 			  server, all.count, least * 100, most * 100, 100 / (double)all.count);
-	report_bad(out, &all, "- ", server);
+	for (size_t i = 0; i < count && i < BAD_CONNECTIONS; i++)
+		fprintf(out, "- %s: %s.\n", bad[i].which, bad[i].how);
+	if (count > BAD_CONNECTIONS)
+		fprintf(out, "- %zu more of its %zu connections are slow or stuck.\n",
+			count - BAD_CONNECTIONS, all.count);
 	free(all.list);
 }

@@ -41,14 +41,15 @@ size_t session_ops(const struct session *t, const char *server, const struct op_
 	return count;
 }
 
-/* "slot 75 rtt 25", up to three phases with at least 1 %. */
-static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns)
+/* "slot 75 rtt 25", at most @most phases, with at least 1 %. */
+static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uint64_t total_ns,
+			  size_t most)
 {
 	enum rpc_phase largest[RPC_PHASES];
 	size_t count = session_largest_phases(phase_ns, largest), len = 0;
 
 	*text = 0;
-	for (size_t i = 0; i < count && i < 3; i++) {
+	for (size_t i = 0; i < count && i < most; i++) {
 		double share =
 			100 * (double)phase_ns[largest[i]] / (double)(total_ns ? total_ns : 1);
 
@@ -60,21 +61,21 @@ static void format_phases(char *text, size_t size, const uint64_t *phase_ns, uin
 
 static void write_op(FILE *out, const struct session *t, const struct op_delta *o)
 {
-	static const double quantiles[] = { 0.5, 0.9, 0.99, 1 };
+	static const double quantiles[] = { 0.5, 0.99, 1 };
 	uint64_t calls = time_histogram_count(&o->total);
-	char times[5][DURATION_SIZE], phases[80];
+	char times[4][DURATION_SIZE], phases[80];
 
 	format_duration(times[0], o->total.sum_ns / calls);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 3; i++)
 		if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
 			format_duration(times[1 + i],
 					time_histogram_quantile(&o->total, quantiles[i]));
 		else
 			strcpy(times[1 + i], "-");
-	format_phases(phases, sizeof(phases), o->phase_ns, o->total.sum_ns);
-	safe_line(out, "%-14s %8" PRIu64 " %8.1f %7s %7s %7s %7s %7s  %s", o->now->op, calls,
+	format_phases(phases, sizeof(phases), o->phase_ns, o->total.sum_ns, 2);
+	safe_line(out, "%-12s %7" PRIu64 " %7.1f %7s %7s %7s %7s %s", o->now->op, calls,
 		  (double)(o->sent_bytes + o->received_bytes) / 1e6, times[0], times[1], times[2],
-		  times[3], times[4], phases);
+		  times[3], phases);
 }
 
 void report_ops(FILE *out, const struct session *t)
@@ -88,8 +89,8 @@ void report_ops(FILE *out, const struct session *t)
 		if (count) {
 			fputc('\n', out);
 			safe_line(out, "Calls to %s, the costliest first", t->servers[i].name);
-			fprintf(out, "%-14s %8s %8s %7s %7s %7s %7s %7s  %s\n", "op", "calls", "MB",
-				"mean", "p50", "p90", "p99", "max", "most time in, %");
+			fprintf(out, "%-12s %7s %7s %7s %7s %7s %7s %s\n", "op", "calls", "MB",
+				"mean", "p50", "p99", "max", "most time in, %");
 			any = true;
 		}
 		for (size_t o = 0; o < count; o++)
@@ -164,7 +165,7 @@ void report_histograms(FILE *out, const struct session *t)
 void report_episodes(FILE *out, const struct session *t)
 {
 	uint64_t share[RPC_PHASES];
-	bool headed = false;
+	const char *server = NULL;
 	char clock[TIME_CLOCK_SIZE], phases[80];
 
 	for (size_t i = 0; i < t->episodes.count; i++) {
@@ -172,40 +173,41 @@ void report_episodes(FILE *out, const struct session *t)
 
 		if (!session_wants_server(t, e->server))
 			continue;
-		if (!headed)
-			fprintf(out, "\nEpisodes\n%-8s %-4s %8s %9s %7s %7s %-11s %s\n", "start",
-				"kind", "seconds", "MB", "MB/s", "peak", "bound by",
-				"most time in, %; server");
-		headed = true;
+		if (!server || strcmp(server, e->server) != 0) {
+			fputc('\n', out);
+			safe_line(out, "Episodes on %s", e->server);
+			fprintf(out, "%-8s %-4s %8s %9s %7s %7s %-11s %s\n", "start", "kind",
+				"seconds", "MB", "MB/s", "peak", "bound by", "most time in, %");
+		}
+		server = e->server;
 		for (int p = 0; p < RPC_PHASES; p++)
 			share[p] = e->share[p] > 0 ? (uint64_t)(e->share[p] * 1e6) : 0;
-		format_phases(phases, sizeof(phases), share, 1000000);
-		safe_line(out, "%s %-4s %8.1f %9.1f %7.1f %7.1f %-11s %s%s%s",
+		format_phases(phases, sizeof(phases), share, 1000000, 2);
+		safe_line(out, "%s %-4s %8.1f %9.1f %7.1f %7.1f %-11s %s",
 			  time_clock(clock, session_wall(t, e->start_ns)),
 			  episode_kind_names[e->kind], e->seconds, (double)e->bytes / 1e6,
-			  e->mean_rate / 1e6, e->peak_rate / 1e6, bound_names[e->bound_by], phases,
-			  *phases ? "; " : "", e->server);
+			  e->mean_rate / 1e6, e->peak_rate / 1e6, bound_names[e->bound_by], phases);
 	}
 }
 
-void report_slow_calls(FILE *out, const struct session *t)
+void report_slow_calls(FILE *out, const struct session *t, size_t most)
 {
+	size_t count = t->slow_count < most ? t->slow_count : most;
 	char clock[TIME_CLOCK_SIZE], duration[DURATION_SIZE], phases[80];
 
-	if (t->slow_count)
-		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-22s %s\n",
-			t->slow_count, t->slow_calls, "end", "took", "op", "process",
-			"most time in, %; server, mount");
-	for (size_t i = 0; i < t->slow_count; i++) {
+	if (count)
+		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
+			count, t->slow_calls, "end", "took", "op", "process", "most time in, %");
+	for (size_t i = 0; i < count; i++) {
 		const struct slow_call *c = &t->slow[i];
 		char process[SLOW_COMM_LEN + 16];
 
 		format_duration(duration, c->total_ns);
-		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns);
+		format_phases(phases, sizeof(phases), c->phase_ns, c->total_ns, 2);
 		snprintf(process, sizeof(process), "%s %" PRIu32, *c->comm ? c->comm : "?", c->pid);
-		safe_line(out, "%s %7s %-12s %-22s %s; %s%s%s", time_clock(clock, c->time),
-			  duration, c->op, process, phases, c->server, *c->mount ? ", " : "",
-			  c->mount);
+		safe_line(out, "%s %7s %-12s %-24s %s", time_clock(clock, c->time), duration, c->op,
+			  process, phases);
+		safe_line(out, "         %s%s%s", c->server, *c->mount ? ", " : "", c->mount);
 	}
 }
 

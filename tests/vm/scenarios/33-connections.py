@@ -86,5 +86,5 @@ def it_is_named_also_where_no_call_meets_another(folder):
 @judgement
 def the_report_names_the_stuck_connection(folder):
     stuck, _ = the_one(folder, "stuck", "Stuck")
-    need(re.search(r" calls unanswered, the oldest for \S+ s; ", stuck), stuck)
+    need(re.search(r" calls? unanswered, the oldest for \S+ s[;.]", stuck), stuck)
     return stuck

@@ -151,7 +151,7 @@ set_up_client_cpu() {
 		echo $! >>hogs
 	done
 	traced client_cpu taskset -c 0 fio --name=load --filename=/mnt/client_cpu/load --size=16m --rw=${starved_load% *} \
-		--bs=${starved_load#* } --direct=1 --ioengine=psync --numjobs="$starved_jobs" --time_based --runtime=8 --output=fio.txt
+		--bs=${starved_load#* } --direct=1 --ioengine=psync --numjobs="$starved_jobs" --time_based --runtime="$((${begun:-0} ? begun + 30 : 8))" --output=fio.txt
 	xargs kill <hogs
 	for thread in $(pgrep -x nfsd); do taskset -pc 0,1 "$thread" >/dev/null; done
 }

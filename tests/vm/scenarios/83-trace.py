@@ -26,6 +26,9 @@ def a_hung_mount_and_a_fault_are_in_view(folder):
     joined = re.sub(r"\n {9}(?! )", " ", live)
     hangs = r"127\.0\.0\.1 hangs: the oldest call waits for [1-9]\S* s, \d+ outstanding"
     need(re.search(hangs, joined), joined[-3000:])
+    need(joined.count("hangs: ") == 1 and "Over after " in joined, "not its begin and end:", joined[-3000:])
+    row = r"^\S+ 127\.0\.0\.1 HUNG [1-9]\S* s, \d+ calls? unanswered$"
+    need(re.search(row, live, re.M), "the row does not hang", live[-3000:])
     need("Xid 79 (fatal)" in joined, "no Xid between the lines")
     need("No NFS call ended" not in summary, "a hung mount reads as none")
     for what in ("GPU 0000:c1:00.0: Xid 79 (fatal)", "127.0.0.1 hangs: since then a call waits", "1 answers again"):
