@@ -1,46 +1,59 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The guest's side of `make demo`: the agent, a checkpoint over NFS with few RPC slots, a failing GPU, the report.
+# The guest's side of `make demo`: a checkpoint over NFS with few RPC slots and a failing GPU; the report, the change that it
+# proposes, and the gain beside the predicted one.
 set -euo pipefail
 # shellcheck source=tests/vm/guest-lib.sh
 . /vm/guest-lib.sh
+heading() { printf '\n== %s\n\n' "$1"; }
+# save SECONDS REQUESTS: writes with so many requests at once; prints bytes per second.
+save() {
+	fio --name=shard --directory=/mnt/checkpoint --size=64m --rw=randwrite --bs=32k --direct=1 --ioengine=libaio \
+		--iodepth="$2" --time_based --runtime="$1" --eta=never --output-format=terse | cut -d ';' -f 48
+}
 
-echo "== an NFS server, and the agent"
-nfs_server_start 8
-sysctl -qw kernel.printk_devkmsg=on
-./xidscope run --output out/xidscope.prom --interval 2 --keep --accept-user-kmsg --events out/events.json 2>out/agent.log &
+heading "1. The agent, and a mount with 4 RPC slots of an NFS server that is 40 ms away"
+nfs_server_start 16
+tc qdisc add dev lo root netem delay 20ms limit 100000
+sysctl -qw kernel.printk_devkmsg=on sunrpc.tcp_slot_table_entries=4 sunrpc.tcp_max_slot_table_entries=4
+./xidscope run --output out/xidscope.prom --interval 2 --keep --accept-user-kmsg --events out/events.json --state out/state \
+	2>out/agent.log &
 agent=$!
 wait_for 30 grep -q started out/agent.log
+mkdir -p /mnt/checkpoint
+echo '127.0.0.1:/export /mnt/checkpoint nfs vers=3,proto=tcp,noauto 0 0' >>/etc/fstab
+mount /mnt/checkpoint
 cat out/agent.log
 
-echo "== a mount with 4 RPC slots, and a checkpoint being written and read back by 32 requests at a time"
-sysctl -qw sunrpc.tcp_slot_table_entries=4 sunrpc.tcp_max_slot_table_entries=4
-nfs_mount 3 '' /mnt/checkpoint
-./xidscope trace --accept-user-kmsg >out/report.txt 2>out/trace.log &
+heading "2. A session of trace: a job writes with 1 request at a time, with 2, and its checkpoint with 32; a GPU fails"
+./xidscope trace --accept-user-kmsg --json out/session.json >out/report.txt 2>out/trace.log &
 trace=$!
 wait_for 30 test -s out/report.txt
 tail -f out/report.txt --pid=$trace 2>/dev/null | sed -u '/^$/,$d' &
-checkpoint() {
-	fio --name="$1" --filename=/mnt/checkpoint/shard --size=64m --rw="$1" --bs=256k --direct=1 --ioengine=libaio \
-		--iodepth=32 --time_based --runtime=3 --eta=never --output=/dev/null
-}
-checkpoint write
-for _ in 1 2; do
-	echo '<3>NVRM: Xid (PCI:0000:c1:00): 48, pid=4711, name=python3, DBE (double bit error) ECC error' >/dev/kmsg
-done
+save 3 1 >/dev/null
+save 3 2 >/dev/null
 echo '<3>NVRM: Xid (PCI:0000:3b:00): 79, pid=4712, name=python3, GPU has fallen off the bus.' >/dev/kmsg
-checkpoint read
+before=$(save 8 32)
 kill -TERM $trace
 wait $trace
+
+heading "3. Its report"
+sed -n '/^Summary/,/^$/p' out/report.txt | fold -sw 80
+sed -n '/^Episodes/,/^$/p' out/report.txt
+
+heading "4. The commands of the report are run, and the checkpoint is written again"
+sed -n '/^Summary/,/^$/s/^    //p' out/report.txt | tee out/commands
+bash -e out/commands
+after=$(save 8 32)
+expected=$(sed -n 's/.*"gain_expected":\([0-9.]*\).*/\1/p' out/session.json)
+most=$(sed -n 's/.*"gain_at_most":\([0-9.]*\).*/\1/p' out/session.json)
+awk -v before="$before" -v after="$after" -v expected="${expected:-0}" -v most="${most:-0}" 'BEGIN {
+	printf "\n%.1f MB/s before, %.1f MB/s after: %.1f times. Predicted: %.1f times, at most %.1f.\n",
+		before / 1e3, after / 1e3, after / before, expected, most }'
+
+heading "5. The GPU: xidscope faults, and xidscope check"
+./xidscope faults --state out/state
+wait_for 10 grep -q 'xid="79"' out/xidscope.prom
+./xidscope check --file out/xidscope.prom | fold -sw 80 || true
 kill -TERM $agent
 wait $agent
-
-echo
-echo "== what the agent wrote (buckets left out)"
-grep -v -e _bucket -e '^#' out/xidscope.prom | grep -v -e 'phase="\(session\|delay\|resend\)"' -e 'op="\(NULL\|PATHCONF\|FSINFO\|FSSTAT\|LOOKUP\|CREATE\|SETATTR\|ACCESS\|COMMIT\|GETATTR\)"'
-echo
-echo "== what it logged, a line of JSON for each fault, repeats folded"
-cat out/events.json
-echo
-echo "== the report of the trace session"
-sed -n '/^Summary/,$p' out/report.txt
