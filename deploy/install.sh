@@ -38,7 +38,7 @@ if [ ! -e "$dest$sysconf/default/xidscope" ]; then
 fi
 
 # Whole folders, but what only the source needs. Programs among them can be called by name.
-for file in CHANGELOG.md LICENSE LICENSES/* docs/*.md $(find deploy/* -mindepth 1 -type f | sort); do
+for file in README.md SECURITY.md CHANGELOG.md LICENSE LICENSES/* docs/*.md docs/trace.schema.json $(find deploy/* -mindepth 1 -type f | sort); do
 	case $file in
 	deploy/container/* | deploy/debian/* | *.sh | */*_test.* | */xidscope.service) continue ;;
 	deploy/*/xidscope-*)
@@ -50,7 +50,16 @@ for file in CHANGELOG.md LICENSE LICENSES/* docs/*.md $(find deploy/* -mindepth 
 	esac
 	place 644 "$file" "$prefix/share/xidscope/${file#deploy/}"
 done
+
 sh "$dest$prefix/share/xidscope/uninstall.sh" --others "$prefix" "$dest"
+
+# The folders of deploy/ are beside docs/ now. A link to what only the source has becomes text.
+grep '\.md$' "$list" | while read -r page; do
+	sed -i -E 's,\]\((\.\./)?deploy/,](\1,g; s,\]\(\.\./\.\./,](../,g' "$dest$page"
+	grep -oE '\]\([^):#][^):]*\)' "$dest$page" | sed 's/^](//; s/)$//' | sort -u | while read -r link; do
+		[ -e "$(dirname "$dest$page")/${link%%#*}" ] || sed -i "s|!*\[\([^]]*\)\]($link)|\1|g" "$dest$page"
+	done
+done
 if [ -z "$dest" ] && [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 fi

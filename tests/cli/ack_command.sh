@@ -165,6 +165,10 @@ rm etc/acks && mkdir etc/acks && refused "it is*"
 rmdir etc/acks && mkfifo etc/acks && refused "it is*"
 rm etc/acks
 if ((EUID == 0)); then
+	mkdir -m 700 closed
+	as_nobody ack --force --ack closed/etc/acks $gpu 79 >out 2>err && fail "nobody acknowledges"
+	[[ $(<err) == "xidscope: cannot change closed/etc/acks: Permission denied: run it as root, or name another file by --ack" ]] ||
+		fail "to nobody it says '$(<err)'"
 	cp all etc/acks && chown 65534 etc/acks && refused "it does not belong to root, or everybody may write it"
 fi
 

@@ -69,6 +69,7 @@ unknown "cannot read link: it is a symbolic link; *" --file link
 unknown "old is 2?? s old: *" --file old
 unknown "future is from the future, by 3??? s: the clock was put back since *" --file future
 json "-3601 < j['age_seconds'] < -3500" check --json --file future
+expect 3 "XIDSCOPE UNKNOWN: /etc/passwd is no metrics file of xidscope: name the one *" "" check --file /etc/passwd
 unknown "torn: the end is missing: *" --file torn
 unknown "empty: the end is missing: *" --file empty
 unknown "damaged: line 1 is damaged" --file damaged

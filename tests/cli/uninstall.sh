@@ -9,7 +9,7 @@ make --no-print-directory -C "$top" completions >/dev/null || exit
 
 # A later version has two files more, and one less.
 mkdir later root
-cp -r "$top"/{CHANGELOG.md,LICENSE,LICENSES,docs,deploy} later/
+cp -r "$top"/{README.md,SECURITY.md,CHANGELOG.md,LICENSE,LICENSES,docs,deploy} later/
 this=$("$program" version | sed 's/.* //')
 sed -i "s/^## $this, /## $this.1, /" later/CHANGELOG.md
 echo text | tee later/deploy/prometheus/more.yaml >later/deploy/slurm/xidscope-more
@@ -41,7 +41,17 @@ for way in unpacked installed; do
 	done
 	rm -r alone-*
 done
-[[ -e root/usr/local/share/xidscope/LICENSE ]] || fail "no license is installed"
+for file in LICENSE README.md SECURITY.md docs/trace.schema.json; do
+	[[ -e root/usr/local/share/xidscope/$file ]] || fail "no $file is installed"
+done
+pages=0
+while read -r page; do
+	pages=$((pages + 1))
+	while read -r link; do
+		[[ -e $(dirname "$page")/${link%%#*} ]] || fail "$page links to $link, which is not installed"
+	done < <(grep -oE '\]\([^):#][^):]*\)' "$page" | sed 's/^](//; s/)$//')
+done < <(find root -name '*.md')
+((pages >= 20)) || fail "only $pages pages are installed"
 
 # Another build of the same version.
 cp later/deploy/prometheus/more.yaml root/usr/local/share/xidscope/prometheus/

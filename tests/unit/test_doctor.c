@@ -64,7 +64,8 @@ TEST(a_healthy_machine)
 	assert_has(text, "nas:/data on /mnt/a b\n");
 	assert_has(text, "reports every message");
 	assert_lacks(text, "\n  missing");
-	assert_lacks(text, "fix");
+	assert_lacks(text, "fix:");
+	assert_has(text, "\nNothing to fix.\n");
 }
 
 TEST(no_sunrpc_is_nothing_to_fix)

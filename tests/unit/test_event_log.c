@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "unit.h"
 #include "made_up_tree.h"
@@ -367,7 +368,7 @@ TEST(long_members_are_written_whole_or_not_at_all)
 	event.text_len = EVENT_TEXT;
 	memset(text, 't', EVENT_TEXT);
 	for (int pipe = 0; pipe < 2; pipe++) {
-		struct event_sink sink = { pipe, write_file, "events" };
+		struct event_sink sink = { pipe, write_file, "events", NULL };
 		const char *got;
 
 		close_log();
@@ -384,9 +385,53 @@ TEST(long_members_are_written_whole_or_not_at_all)
 	}
 }
 
+/* What the log prints on standard error while @e gets the event. */
+static const char *said_of(struct event event)
+{
+	static const struct log log;
+	struct event_sink sink = { .write = write_file, .context = (char *)"events", .log = &log };
+	int saved = dup(STDERR_FILENO);
+
+	close_log();
+	remove("said");
+	assert_non_null(freopen("said", "w", stderr));
+	e = event_log_new(&sink);
+	for (int i = 0; i < 3; i++)
+		event_log_add(e, &event);
+	close_log();
+	fflush(stderr);
+	assert_int_equal(dup2(saved, STDERR_FILENO), STDERR_FILENO);
+	close(saved);
+	return content_of("said");
+}
+
+TEST(the_log_has_a_line_of_each_burst_of_faults)
+{
+	struct event event = an_event(79, 0);
+
+	strcpy(event.severity, "fatal");
+	strcpy(event.name, "BUS");
+	event.text = "fell off";
+	event.text_len = 8;
+	assert_string_equal(
+		said_of(event),
+		"xidscope: warning: 0000:c1:00.0: Xid 79 (fatal) BUS: fell off\n"
+		"xidscope: warning: 0000:c1:00.0: Xid 79 (fatal) BUS, 2 more: fell off\n");
+	strcpy(event.severity, "info");
+	assert_string_equal(said_of(event), "");
+	event.kind = "gpu_driver_error";
+	event.code = 0;
+	strcpy(event.severity, "");
+	strcpy(event.name, "uvm_fatal");
+	*event.device = 0;
+	assert_has(said_of(event), "xidscope: warning: GPU driver: uvm_fatal: fell off\n");
+	event.kind = "kernel_event";
+	assert_string_equal(said_of(event), "");
+}
+
 TEST(escapes_do_not_make_a_line_too_long)
 {
-	struct event_sink sink = { true, write_file, "events" };
+	struct event_sink sink = { true, write_file, "events", NULL };
 	struct event event = an_event(79, 0);
 	char control[EVENT_TEXT];
 

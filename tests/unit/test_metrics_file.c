@@ -178,9 +178,9 @@ TEST(a_file_that_is_cut_anywhere_is_refused)
 			char *exact = exact_copy(text, n);
 
 			assert_int_equal(parse(exact, n), -EINVAL);
-			assert_string_equal(
-				error,
-				"the end is missing: it is cut, or not a metrics file of xidscope");
+			assert_true(
+				!strcmp(error, "the end is missing: it is cut") ||
+				(n < 40 && !strcmp(error, "it is no metrics file of xidscope")));
 			assert_null(now.faults.faults);
 			free(exact);
 		}

@@ -47,23 +47,24 @@ static size_t word_length(const char *text, size_t room)
 size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, size_t indent)
 {
 	size_t room = columns > indent + LEAST_ROOM ? columns - indent : LEAST_ROOM;
-	size_t used = 0, lines = 0, len;
+	size_t used = 0, lines = 1, len, width;
 
-	for (; *text; text += len, text += *text == ' ') {
-		len = word_length(text, room);
-		if (used && used + 1 + terminal_columns(text, len) > room)
-			used = 0;
-		if (!used) {
-			fprintf(out, "%s%*s", lines ? "\n" : "", (int)(lines ? indent : first), "");
+	fprintf(out, "%*s", (int)first, "");
+	for (const char *word = text; *word; word += len, word += *word == ' ') {
+		len = word_length(word, room);
+		if (!len && *word != ' ')
+			break;
+		width = terminal_columns(word, len);
+		if (word != text && used + 1 + width > room) {
+			fprintf(out, "\n%*s", (int)indent, "");
 			lines++;
-		} else {
+			used = 0;
+		} else if (word != text) {
 			fputc(' ', out);
 			used++;
 		}
-		fwrite(text, 1, len, out);
-		used += terminal_columns(text, len);
-		if (!len)
-			break;
+		fwrite(word, 1, len, out);
+		used += width;
 	}
 	return lines;
 }

@@ -224,20 +224,23 @@ static char *change(const struct options *o, const struct snapshot *s, const str
 static int lock(struct output_file *f, const char *path)
 {
 	uint64_t end = monotonic_ns() + LOCK_NS;
-	int err;
+	int err, made;
 
 	/* Its last folder may be made, so that others can read the file; that it is there is no failure. */
 	umask(022);
-	mkdir(f->folder, 0755);
+	made = mkdir(f->folder, 0755) ? -errno : 0;
 	/* The lock's file is made and removed by the others. */
 	while ((err = output_file_lock(f)) == -EBUSY || err == -EAGAIN || err == -EEXIST) {
 		if (monotonic_ns() > end)
 			break;
 		usleep(TRY_US);
 	}
+	if (err == -ENOENT && made)
+		err = made; /* why there is no folder */
 	if (err)
-		safe_line(stderr, "xidscope: cannot change %s: %s", path,
-			  err == -EBUSY ? "another command is changing it" : output_error(err));
+		safe_line(stderr, "xidscope: cannot change %s: %s%s", path,
+			  err == -EBUSY ? "another command is changing it" : output_error(err),
+			  err == -EACCES ? ": run it as root, or name another file by --ack" : "");
 	return err ? EXIT_TROUBLE : 0;
 }
 

@@ -19,6 +19,7 @@
 /* Initialise with {} and @log, NULL for none. */
 struct agent_events {
 	struct event_log *log;
+	const struct log *messages; /* get stalls as well; NULL: they do not */
 	struct nfs_watch nfs;
 	uint64_t alive_ns; /* CLOCK_MONOTONIC: when the last line about the agent was written */
 };

@@ -59,6 +59,16 @@ void agent_events_stop(struct agent_events *a)
 	add_agent(a, "stop", "");
 }
 
+static void say_stall(const struct log *log, const struct nfs_span *span, double seconds)
+{
+	if (span->end_ns)
+		log_info(log, "NFS server %s: its stall is over after %.0f s", span->server,
+			 seconds);
+	else
+		log_warn(log, "NFS server %s: a call waits for %.0f s in the queue %s",
+			 span->server, seconds, span->name);
+}
+
 static void on_span(void *context, const struct nfs_span *span)
 {
 	struct agent_events *a = context;
@@ -67,17 +77,19 @@ static void on_span(void *context, const struct nfs_span *span)
 	char *members = NULL;
 	size_t size;
 	uint64_t end = span->end_ns ? span->end_ns : monotonic_ns();
+	double seconds = end > span->begin_ns ? (double)(end - span->begin_ns) / 1e9 : 0;
+	bool stall = !strcmp(span->kind, "nfs_stall");
 
+	if (stall && a->messages)
+		say_stall(a->messages, span, seconds);
 	j.out = open_memstream(&members, &size);
 	if (!j.out)
 		return;
 	json_text(&j, "state", span->end_ns ? "end" : "begin");
 	json_nanoseconds(&j, "start_monotonic_seconds", span->begin_ns);
-	json_fraction(&j, "seconds",
-		      end > span->begin_ns ? (double)(end - span->begin_ns) / 1e9 : 0, 3);
+	json_fraction(&j, "seconds", seconds, 3);
 	snprintf(event.device, sizeof(event.device), "%s", span->server);
-	snprintf(event.severity, sizeof(event.severity), "%s",
-		 strcmp(span->kind, "nfs_stall") != 0 ? "info" : "warning");
+	snprintf(event.severity, sizeof(event.severity), "%s", stall ? "warning" : "info");
 	if (!fclose(j.out))
 		add(a->log, event, span->name, members);
 	free(members);

@@ -169,7 +169,12 @@ static void evaluate(struct result *v, const struct options *o)
 	v->age = now - file.modified;
 	if (v->age < 0 && v->age >= -CLOCK_SLACK_SECONDS)
 		v->age = 0;
-	if (v->age < 0)
+	if (!metrics_file_is(file.bytes, file.len))
+		set_unknown(v,
+			    "%s is no metrics file of xidscope: name the one that 'xidscope run' "
+			    "writes by --file",
+			    o->file);
+	else if (v->age < 0)
 		set_unknown(v,
 			    "%s is from the future, by %.0f s: the clock was put back since it was "
 			    "written; check that 'xidscope run' is running, and the clocks of this "

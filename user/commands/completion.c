@@ -6,6 +6,8 @@
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
 #include "commands/option_table.h"
+#include "health/health.h"
+#include "xid/xid_catalog.h"
 
 static const char bash_head[] =
 	"# Completes the command line of xidscope in bash; made by `xidscope completion bash`.\n"
@@ -69,6 +71,17 @@ static bool print_values(const struct option_row *row)
 			printf(" %s", command_rows[i].name);
 		return true;
 	}
+	if (!strcmp(row->name, "--rule")) {
+		for (int i = 0; i < HEALTH_RULES; i++)
+			printf(" %s", health_rules[i].name);
+		return true;
+	}
+	if (strstr(row->name, "CODE")) {
+		for (unsigned int i = 1; i < xid_catalog_end(); i++)
+			if (xid_catalog_find(i)->xid == i)
+				printf(" %u", i);
+		return true;
+	}
 	for (const struct option_word *w = row->words; w && w->name; w++)
 		printf(" %s", w->name);
 	return row->words;
@@ -89,6 +102,17 @@ static void print_bash_value(const char *command, const struct option_row *row)
 	puts(" ;;");
 }
 
+/* What follows NAME= of --rule: to bash NAME is the word before. */
+static void print_bash_levels(void)
+{
+	for (int i = 0; i < HEALTH_RULES; i++)
+		printf("%scheck:%s", i ? "|" : "\t", health_rules[i].name);
+	fputs(") words='", stdout);
+	for (int i = 0; i <= HEALTH_FAIL; i++)
+		printf(" %s", health_level_names[i]);
+	puts("' ;;");
+}
+
 static void print_bash(void)
 {
 	fputs(bash_head, stdout);
@@ -96,6 +120,7 @@ static void print_bash(void)
 	for (int i = COMMAND_NONE + 1; i < COMMANDS; i++)
 		printf(" %s", command_rows[i].name);
 	puts("' ;;");
+	print_bash_levels();
 	for (int i = COMMAND_NONE + 1; i < COMMANDS; i++) {
 		for (size_t n = 0; n < option_row_count; n++)
 			if (option_rows[n].commands & 1u << i && option_rows[n].argument)

@@ -14,6 +14,7 @@
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
+#include "base/terminal.h"
 #include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_observer.h"
@@ -21,6 +22,7 @@
 #include "rpc/choice.h"
 #include "rpc/source.h"
 
+#define INDENT 32 /* of texts: behind level and name */
 #define MAX_FINDINGS 64
 #define MAX_MOUNTS 16
 #define TYPES_MAX (64 << 20)
@@ -335,6 +337,30 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	fputc('\n', out);
 }
 
+/* In lines that fit, on a terminal. @text is safe to print. */
+static void print_line(FILE *out, const char *level, const char *name, const char *text)
+{
+	struct terminal_size size = { .columns = 4096 };
+
+	terminal_ask(fileno(out), &size);
+	fprintf(out, "  %-8s %-20s ", level, name);
+	terminal_wrap(out, text, size.columns, 0, INDENT);
+	fputc('\n', out);
+}
+
+static void print_end(FILE *out, const struct diagnosis *d)
+{
+	size_t fixes = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		fixes += d->findings[i].fix != NULL;
+	if (fixes)
+		fprintf(out, "\n%zu thing%s to fix: see \"fix:\" above.\n", fixes,
+			fixes == 1 ? "" : "s");
+	else
+		fputs("\nNothing to fix.\n", out);
+}
+
 static void print_text(FILE *out, const struct diagnosis *d)
 {
 	static const struct {
@@ -344,6 +370,8 @@ static void print_text(FILE *out, const struct diagnosis *d)
 		       { "hooks", "Hooks on sunrpc" },
 		       { "mounts", "NFS mounts" },
 		       { "gpu", "GPU faults" } };
+
+	char fix[sizeof(d->findings[0].text)];
 
 	safe_line(out, "kernel   %s", d->release);
 	safe_line(out, "sunrpc   %s", d->sunrpc);
@@ -359,11 +387,14 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (title)
 				fprintf(out, "\n%s\n", title);
 			title = NULL;
-			fprintf(out, "  %-8s %-20s %s\n", level_names[f->level], f->name, f->text);
-			if (f->fix)
-				fprintf(out, "  %-8s %-20s fix: %s\n", "", "", f->fix);
+			print_line(out, level_names[f->level], f->name, f->text);
+			if (f->fix) {
+				snprintf(fix, sizeof(fix), "fix: %s", f->fix);
+				print_line(out, "", "", fix);
+			}
 		}
 	}
+	print_end(out, d);
 }
 
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,

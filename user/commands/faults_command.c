@@ -38,9 +38,11 @@ static bool read_state(const char *path, struct snapshot *s)
 	int err = file_text_read(&text, path, MAX_BYTES);
 
 	if (err) {
-		safe_format(why, sizeof(why),
-			    "%s; name the file that 'xidscope run --state FILE' writes by --state",
-			    file_text_error(err));
+		safe_format(
+			why, sizeof(why), "%s%s", file_text_error(err),
+			err == -ENOENT ?
+				": no agent has run here with this --state; name the file of 'xidscope run --state FILE'" :
+				"; name the file that 'xidscope run --state FILE' writes by --state");
 		return refuse(path, why);
 	}
 	err = fault_state_read(&state, text.bytes, text.len);

@@ -372,7 +372,9 @@ static int open_files(struct agent *a)
 	for (int i = 0; i < FILES && !code; i++)
 		code = check_file(a, (enum file)i);
 	take_state(a);
-	a->events = (struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a };
+	a->events =
+		(struct event_sink){ o->events && !strcmp(o->events, "-"), write_event, a,
+				     o->events && strcmp(o->events, "-") != 0 ? &o->log : NULL };
 	return code;
 }
 
@@ -418,6 +420,7 @@ static int observe(struct agent *a, const struct fault_options *gpu)
 	observer_drop_capabilities(&a->observer, CAPABILITY(CAP_DAC_OVERRIDE));
 	a->attach_seconds = monotonic_seconds() - begin;
 	a->agent_events.log = options->events ? a->observer.events : NULL;
+	a->agent_events.messages = a->events.log;
 	agent_events_start(&a->agent_events);
 	on_tick(a);
 	notify_send(&a->notify, "READY=1");

@@ -421,10 +421,12 @@ static int read_files(struct event_files *files, const char *path)
 	int err = event_files_read(files, path, wrong, sizeof(wrong));
 
 	if (err)
-		safe_line(stderr,
-			  "xidscope: cannot read the event log %s: %s; name the file that "
-			  "'xidscope run --events FILE' writes by --events",
-			  wrong, file_text_error(err));
+		safe_line(
+			stderr, "xidscope: cannot read the event log %s: %s%s by --events", wrong,
+			file_text_error(err),
+			err == -ENOENT ?
+				": no agent has run here with these --events; name the file of 'xidscope run --events FILE'" :
+				"; name the file that 'xidscope run --events FILE' writes");
 	return err;
 }
 

@@ -434,6 +434,12 @@ static bool is_whole(struct span text)
 		       span_is(line, "# EOF");
 }
 
+bool metrics_file_is(const char *text, size_t len)
+{
+	return !len || is_whole((struct span){ text, text + len }) ||
+	       memmem(text, len, METRIC_PREFIX, strlen(METRIC_PREFIX));
+}
+
 int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *error,
 		       size_t error_size)
 {
@@ -444,7 +450,8 @@ int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *e
 
 	if (!is_whole(rest)) {
 		snprintf(error, error_size,
-			 "the end is missing: it is cut, or not a metrics file of xidscope");
+			 metrics_file_is(text, len) ? "the end is missing: it is cut" :
+						      "it is no metrics file of xidscope");
 		return -EINVAL;
 	}
 	while (!err && rest.at < rest.end) {

@@ -13,6 +13,9 @@
 /* A longer file is not read. */
 #define METRICS_FILE_MAX_BYTES (64 << 20)
 
+/* Whether this may be a metrics file of xidscope, perhaps cut. */
+bool metrics_file_is(const char *text, size_t len);
+
 /*
  * Fills @s, which must be all zero, from @len bytes of @text (no NUL needed):
  * the servers' oldest_ns, faults, kernel events, recoveries, and of GPUs

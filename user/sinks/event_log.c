@@ -2,6 +2,7 @@
 /* The event log: JSON lines, bursts folded. */
 #include "sinks/event_log.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,25 @@ static char *make_line(const struct event *event, uint64_t incident, uint64_t re
 	return NULL;
 }
 
+/* @more: of how many more this is said; 0: it is the first. */
+static void say(const struct event_log *e, const struct event *event, uint64_t more)
+{
+	const char *kind = !strcmp(event->kind, "xid")  ? "Xid" :
+			   !strcmp(event->kind, "sxid") ? "SXid" :
+							  NULL;
+	char code[32] = "", times[32] = "";
+
+	if (!e->sink || !e->sink->log || !strcmp(event->severity, "info") ||
+	    (!kind && strcmp(event->kind, "gpu_driver_error") != 0))
+		return;
+	if (kind)
+		snprintf(code, sizeof(code), "%s %u (%s) ", kind, event->code, event->severity);
+	if (more)
+		snprintf(times, sizeof(times), ", %" PRIu64 " more", more);
+	log_warn(e->sink->log, "%s: %s%s%s: %.*s", *event->device ? event->device : "GPU driver",
+		 code, event->name, times, (int)event->text_len, event->text);
+}
+
 /* Writes one line, for its event and @repeats more. */
 static void write_line(struct event_log *e, struct event event, uint64_t incident, uint64_t repeats)
 {
@@ -145,8 +165,10 @@ static void write_line(struct event_log *e, struct event event, uint64_t inciden
 
 static void write_repeats(struct event_log *e, struct burst *b)
 {
-	if (b->folded)
+	if (b->folded) {
+		say(e, &b->last, b->folded);
 		write_line(e, b->last, b->incident, b->folded - 1);
+	}
 	b->folded = 0;
 }
 
@@ -188,6 +210,7 @@ void event_log_add(struct event_log *e, const struct event *event)
 	struct burst *b;
 
 	if (event->alone) {
+		say(e, event, 0);
 		write_line(e, *event, ++e->incidents, 0);
 		return;
 	}
@@ -203,6 +226,7 @@ void event_log_add(struct event_log *e, const struct event *event)
 	write_repeats(e, b);
 	b->used = true;
 	b->incident = ++e->incidents;
+	say(e, event, 0);
 	write_line(e, *event, b->incident, 0);
 	set_last(b, event);
 }

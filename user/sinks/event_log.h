@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/log.h"
 #include "snapshot/event.h"
 
 struct event_log;
@@ -21,6 +22,9 @@ struct event_sink {
 	/* Takes a line, with its newline. Returns false if it is lost. */
 	bool (*write)(void *context, const char *line, size_t size);
 	void *context;
+	/* Gets a message for each line about a fault of a GPU that is more than information, where nobody may read the
+	 * lines; NULL: none. */
+	const struct log *log;
 };
 
 /* @sink must outlive it; NULL: nothing is written. Returns NULL if there is no memory. */
