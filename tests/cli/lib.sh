@@ -8,6 +8,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit
 failed=0
+export TZ=UTC
 fail() {
 	echo "FAIL: $*" >&2
 	failed=1

@@ -2,8 +2,12 @@
 /* Lines that fit a terminal. */
 #include "base/terminal.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+
+#include "base/safe_text.h"
 
 #define LEAST_ROOM 8
 
@@ -44,19 +48,24 @@ static size_t word_length(const char *text, size_t room)
 	return len;
 }
 
+static size_t room_behind(size_t indent, size_t columns)
+{
+	return columns > indent + LEAST_ROOM ? columns - indent : LEAST_ROOM;
+}
+
 size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, size_t indent)
 {
-	size_t room = columns > indent + LEAST_ROOM ? columns - indent : LEAST_ROOM;
-	size_t used = 0, lines = 1, len, width;
+	size_t room = room_behind(first, columns), used = 0, lines = 1, len, width;
 
 	fprintf(out, "%*s", (int)first, "");
 	for (const char *word = text; *word; word += len, word += *word == ' ') {
-		len = word_length(word, room);
+		len = word_length(word, room_behind(indent, columns));
 		if (!len && *word != ' ')
 			break;
 		width = terminal_columns(word, len);
 		if (word != text && used + 1 + width > room) {
 			fprintf(out, "\n%*s", (int)indent, "");
+			room = room_behind(indent, columns);
 			lines++;
 			used = 0;
 		} else if (word != text) {
@@ -67,4 +76,23 @@ size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, 
 		used += width;
 	}
 	return lines;
+}
+
+void terminal_line(FILE *out, size_t indent, const char *format, ...)
+{
+	struct terminal_size size;
+	char *line = NULL;
+	size_t len;
+	va_list args;
+	FILE *text = terminal_ask(fileno(out), &size) ? open_memstream(&line, &len) : NULL;
+
+	va_start(args, format);
+	safe_vline(text ? text : out, format, args);
+	va_end(args);
+	if (text && !fclose(text) && len) {
+		line[len - 1] = 0;
+		terminal_wrap(out, line, size.columns, 0, indent);
+		fputc('\n', out);
+	}
+	free(line);
 }

@@ -25,4 +25,8 @@ size_t terminal_columns(const char *text, size_t len);
  */
 size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, size_t indent);
 
+/* safe_line(), but if @out is a terminal in lines that fit it, those behind the first after @indent blanks. */
+void terminal_line(FILE *out, size_t indent, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif

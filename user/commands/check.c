@@ -15,6 +15,7 @@
 #include "base/file_text.h"
 #include "base/json.h"
 #include "base/safe_text.h"
+#include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
@@ -388,10 +389,9 @@ static void print_json(const struct result *v, const struct options *o, int code
 
 static void explain_time(const char *name, double seconds)
 {
-	char text[TIME_TEXT_SIZE];
+	char text[TIME_LOCAL_SIZE];
 
-	time_to_text(text, sizeof(text), seconds);
-	printf("  %s%s\n", name, seconds > 0 ? text : "not known");
+	printf("  %s%s\n", name, seconds > 0 ? time_to_local(text, seconds) : "not known");
 }
 
 /* For each finding its evidence, when it began and what ends it. */
@@ -406,9 +406,10 @@ static void print_explained(const struct result *v)
 	else
 		printf("%zu finding%s\n", r->total, r->total == 1 ? "" : "s");
 	for (const struct health_finding *f = r->findings; f < r->findings + r->count; f++) {
-		printf("\n%s: %s\n", names[exit_of_level[f->level]], f->reason);
-		printf("  rule      %s: %s\n", health_rules[f->rule].name,
-		       health_rules[f->rule].help);
+		putchar('\n');
+		terminal_line(stdout, 2, "%s: %s", names[exit_of_level[f->level]], f->reason);
+		terminal_line(stdout, 12, "  rule      %s: %s", health_rules[f->rule].name,
+			      health_rules[f->rule].help);
 		if (f->count)
 			printf("  evidence  %" PRIu64 " of %s on %s, action %s\n", f->count,
 			       f->what, f->device, *f->action ? f->action : "none");
@@ -417,7 +418,7 @@ static void print_explained(const struct result *v)
 		explain_time("began     ", f->first);
 		if (f->count)
 			explain_time("last      ", f->last);
-		printf("  cleared   by: %s\n", health_rules[f->rule].clears);
+		terminal_line(stdout, 12, "  cleared   by: %s", health_rules[f->rule].clears);
 		ack_command(f, command, sizeof(command));
 		printf("  to acknowledge it: %s\n", command);
 	}

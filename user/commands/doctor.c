@@ -337,17 +337,6 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	fputc('\n', out);
 }
 
-/* In lines that fit, on a terminal. @text is safe to print. */
-static void print_line(FILE *out, const char *level, const char *name, const char *text)
-{
-	struct terminal_size size = { .columns = 4096 };
-
-	terminal_ask(fileno(out), &size);
-	fprintf(out, "  %-8s %-20s ", level, name);
-	terminal_wrap(out, text, size.columns, 0, INDENT);
-	fputc('\n', out);
-}
-
 static void print_end(FILE *out, const struct diagnosis *d)
 {
 	size_t fixes = 0;
@@ -371,11 +360,9 @@ static void print_text(FILE *out, const struct diagnosis *d)
 		       { "mounts", "NFS mounts" },
 		       { "gpu", "GPU faults" } };
 
-	char fix[sizeof(d->findings[0].text)];
-
-	safe_line(out, "kernel   %s", d->release);
-	safe_line(out, "sunrpc   %s", d->sunrpc);
-	safe_line(out, "source   %s", d->source);
+	terminal_line(out, 9, "kernel   %s", d->release);
+	terminal_line(out, 9, "sunrpc   %s", d->sunrpc);
+	terminal_line(out, 9, "source   %s", d->source);
 	for (size_t t = 0; t < sizeof(titles) / sizeof(titles[0]); t++) {
 		const char *title = titles[t].title;
 
@@ -387,11 +374,10 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			if (title)
 				fprintf(out, "\n%s\n", title);
 			title = NULL;
-			print_line(out, level_names[f->level], f->name, f->text);
-			if (f->fix) {
-				snprintf(fix, sizeof(fix), "fix: %s", f->fix);
-				print_line(out, "", "", fix);
-			}
+			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
+				      f->name, f->text);
+			if (f->fix)
+				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
 	}
 	print_end(out, d);

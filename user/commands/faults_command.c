@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -80,25 +79,21 @@ static const char *fault_name(char *text, size_t size, const struct health_fault
 /* A line for each fault, and lines with its meaning and what to do. */
 static void print_lines(const struct health_fault *faults, size_t count)
 {
-	struct terminal_size size = { .columns = TERMINAL_COLUMNS };
-	char last[TIME_LOCAL_SIZE], name[48], text[512];
+	char last[TIME_LOCAL_SIZE], name[48];
 
 	if (!count) {
 		puts("No fault since boot.");
 		return;
 	}
-	terminal_ask(STDOUT_FILENO, &size);
 	printf("%-12s  %-25s  %-22s %s\n", "STATE", "LAST", "FAULT", "DEVICE");
 	for (const struct health_fault *f = faults; f < faults + count; f++) {
 		safe_line(stdout, "%-12s  %-25s  %-22s %s", health_standing_names[f->standing],
 			  f->last > 0 ? time_to_local(last, f->last) : "-",
 			  fault_name(name, sizeof(name), f), *f->device ? f->device : "-");
-		safe_format(text, sizeof(text), "%s%s%" PRIu64 " report%s%s%s. %s", f->severity,
-			    *f->severity ? ", " : "", f->count, f->count == 1 ? "" : "s",
-			    *f->meaning ? ": " : "", f->meaning,
-			    *f->action ? xid_action_advice(f->action) : "");
-		terminal_wrap(stdout, text, size.columns, 4, 4);
-		putchar('\n');
+		terminal_line(stdout, 4, "    %s%s%" PRIu64 " report%s%s%s. %s", f->severity,
+			      *f->severity ? ", " : "", f->count, f->count == 1 ? "" : "s",
+			      *f->meaning ? ": " : "", f->meaning,
+			      *f->action ? xid_action_advice(f->action) : "");
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/safe_text.h"
+#include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
@@ -189,14 +190,14 @@ static double unwatched(const struct history *h, const struct window *w)
 
 /* ---- lines ---- */
 
+#define INDENT 36 /* of texts: behind time and grade */
+
 static void print_gap(const struct past_gap *g)
 {
-	char from[TIME_TEXT_SIZE], to[TIME_TEXT_SIZE];
+	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
 
-	time_to_text(from, sizeof(from), g->from);
-	time_to_text(to, sizeof(to), g->to);
-	safe_line(stdout, "%s  %-8s nothing was watching until %s: %s", from, "unknown", to,
-		  g->reason);
+	terminal_line(stdout, INDENT, "%s  %-8s nothing was watching until %s: %s",
+		      time_to_local(from, g->from), "unknown", time_to_local(to, g->to), g->reason);
 }
 
 /* Prints the gaps that begin up to @time, from the @next-th on. */
@@ -212,22 +213,21 @@ static size_t print_gaps(const struct history *h, const struct window *w, size_t
 
 static void print_event(const struct past_event *e)
 {
-	char when[TIME_TEXT_SIZE], *text = describe(e);
+	char when[TIME_LOCAL_SIZE], *text = describe(e);
 
-	time_to_text(when, sizeof(when), e->time);
 	if (text)
-		safe_line(stdout, "%s  %-8s %s", when, past_grade(e), text);
+		terminal_line(stdout, INDENT, "%s  %-8s %s", time_to_local(when, e->time),
+			      past_grade(e), text);
 	free(text);
 }
 
 static void print_lines(const struct history *h, const struct window *w)
 {
-	char since[TIME_TEXT_SIZE], until[TIME_TEXT_SIZE];
+	char since[TIME_LOCAL_SIZE], until[TIME_LOCAL_SIZE];
 	size_t gap = 0, shown = 0;
 
-	time_to_text(since, sizeof(since), w->since);
-	time_to_text(until, sizeof(until), w->until);
-	printf("From %s until %s:\n", since, until);
+	printf("From %s until %s:\n", time_to_local(since, w->since),
+	       time_to_local(until, w->until));
 	for (const struct past_event *e = h->events; e < h->events + h->count; e++) {
 		if (!is_shown(e, w))
 			continue;
