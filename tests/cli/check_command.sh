@@ -132,8 +132,8 @@ json "[(f['sxid'], f['count'], f['first'], f['last'], f['action']) for f in j['f
 [(20034, 3, '2026-11-21T09:58:20Z', '2026-11-21T10:00:00Z', 'reset_gpu')]" check --json --file switch
 json "[r['rule'] for r in j][0] == 'xid_fatal' and j[2]['limit'] == 1000 and j[2]['unit'] == 'reports' and 'limit' not in j[0]
 and all(r['level'] in ('off', 'warn', 'fail') and r['clears'] for r in j)" check --list-rules --json
-expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *3 of sxid:20034*began *2026-11-21T09:58:20Z\
-*last *2026-11-21T10:00:00Z*cleared *xidscope ack $gpu sxid:20034" "" check --explain --file switch
+expect 2 "CRITICAL: 1 finding*CRITICAL: NVSwitch $gpu: SXid 20034*rule *sxid_fatal*evidence *3 of sxid:20034*began *2026-11-21 09:58:20 +0000\
+*last *2026-11-21 10:00:00 +0000*cleared *xidscope ack $gpu sxid:20034" "" check --explain --file switch
 expect 0 "OK: 0 findings" "" check --explain --file healthy
 expect 2 "*Mount /no/mount is not mounted*evidence *the present state*began *not known*cleared *" "" check --explain --file healthy --mount /no/mount
 expect 3 "UNKNOWN: torn: *" "" check --explain --file torn
