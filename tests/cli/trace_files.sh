@@ -33,12 +33,14 @@ expect 0 "*" "" trace --replay made.rec --json -
 cmp -s out made.json || fail "JSON on standard output is not that in a file"
 head -c $(($(stat -c %s made.rec) - 9)) made.rec >cut.rec
 expect 0 "*Summary*" "xidscope: warning: cut.rec: read * snapshots, then: it was cut here" trace --replay cut.rec
+TZ=America/New_York "$program" trace --replay made.rec | grep -qx 'From 2026-11-22 18:33:47 +0100' || fail "a replay has not the node's zone"
 json '[e["kind"] for e in j["episodes"]] == ["save", "save", "load"] and j["servers"][0]["verdict"]["bound_by"] == "slot"
 and abs(j["episodes"][0]["seconds"] - 30) <= 1 and {e["kind"] for e in j["events"]} == {"fault", "kernel_event", "hung", "answers", "disconnect"}
+and [f["state"] for f in j["faults"]] == ["open"] and j["host"] == "node-17" and j["utc_offset_seconds"] == 3600
 and j["events"] == sorted(j["events"], key=lambda e: e["time"]) and len(j["slow_calls"]) == 16' made.json
 
 # ---- a recording of a guest (Linux 6.1, 128 RPC slots, 16 and then 256 writes at once): what is said of it stays ----
-TZ=UTC "$program" trace --replay "$top/tests/data/slots.rec" --json slots.json >slots.txt
+TZ=America/New_York "$program" trace --replay "$top/tests/data/slots.rec" --json slots.json >slots.txt
 for form in json txt; do
 	diff -u "$top/tests/data/slots.$form" slots.$form >&2 ||
 		fail "the $form of tests/data/slots.rec differs: if it should, commit it with the change"

@@ -46,7 +46,7 @@ for width in 390 1200; do
 			echo "$width pixels, $scheme: ${found:-the page did not finish: $(tail -n 3 "$dir/browser.log")}"
 			failed=1
 		fi
-		[[ ! $pictures ]] || HEIGHT=1300 run $width $scheme page.html --screenshot="$pictures/page-$width-$scheme.png" \
+		[[ ! $pictures ]] || HEIGHT=${HEIGHT:-1300} run $width $scheme page.html --screenshot="$pictures/page-$width-$scheme.png" \
 			"file://$dir/frame.html"
 	done
 done

@@ -151,7 +151,8 @@ int main(void)
 				   .export = "/export",
 				   .mountpoint = "/mnt/checkpoint",
 				   .version = "3" };
-	struct recorder *r = recorder_new(stdout);
+	const struct session_origin origin = { "node-17", "6.1.0-50-cloud-amd64", "0.2.0", 3600 };
+	struct recorder *r = recorder_new(stdout, &origin);
 	struct snapshot s = { .calls.source = RPC_SOURCE_BTF,
 			      .time_ns = 5000 * MS,
 			      .wall = 1795368827 };

@@ -97,13 +97,14 @@ static void same(const struct snapshot *a, const struct snapshot *b)
 	assert_int_equal(a->self.drops[0].count, b->self.drops[0].count);
 }
 
+static const struct session_origin origin = { "node\n1", "6.1.0-test", "0.2.0", -3600 };
 static unsigned int count; /* of the snapshots that were read last */
 
 /* Records so many snapshots. */
 static void record(unsigned int snapshots)
 {
 	FILE *out = text_begin();
-	struct recorder *r = recorder_new(out);
+	struct recorder *r = recorder_new(out, &origin);
 	struct snapshot s;
 
 	assert_non_null(r);
@@ -130,6 +131,12 @@ static int replay(size_t len)
 		same(&expected, &got);
 		snapshot_free(&expected);
 		snapshot_free(&got);
+	}
+	if (count) {
+		assert_string_equal(recording_origin(r)->host, "node?1");
+		assert_string_equal(recording_origin(r)->kernel, origin.kernel);
+		assert_string_equal(recording_origin(r)->version, origin.version);
+		assert_int_equal(recording_origin(r)->utc_offset, origin.utc_offset);
 	}
 	recording_free(r);
 	fclose(in);
@@ -211,7 +218,7 @@ TEST(names_without_end_do_not_end_a_recording)
 	struct slow_call slow[1000] = {};
 	struct snapshot s = { .calls.slow = slow, .calls.slow_count = COUNT(slow) }, got = {};
 	FILE *out = text_begin(), *in;
-	struct recorder *w = recorder_new(out);
+	struct recorder *w = recorder_new(out, &origin);
 	struct recording *r;
 	unsigned int number = 0;
 
@@ -251,7 +258,7 @@ TEST(an_hour_of_ten_ops_takes_at_most_5_MB)
 {
 	uint64_t random = 42;
 	FILE *out = text_begin();
-	struct recorder *r = recorder_new(out);
+	struct recorder *r = recorder_new(out, &origin);
 
 	assert_non_null(r);
 	now.calls.source = RPC_SOURCE_BTF;

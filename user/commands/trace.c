@@ -5,10 +5,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/safe_text.h"
 #include "base/terminal.h"
 #include "commands/commands.h"
 #include "commands/exit_codes.h"
@@ -21,6 +25,8 @@
 #include "session/recording.h"
 #include "session/session.h"
 #include "sinks/report.h"
+#include "version.h"
+#include "xid/xid_catalog.h"
 
 /* Enough reads of the kernel log to end its replay: no log has more records. */
 #define REPLAY_READS 64
@@ -60,6 +66,43 @@ static int advance(struct trace *t, struct snapshot *s, bool show)
 	return err;
 }
 
+/* The faults as they stand at the end. A recording may be of a node with other acknowledgements: none counts. Without
+ * memory there are none. */
+static void list_faults(struct trace *t)
+{
+	struct session *s = &t->session;
+	struct health_options options;
+	struct ack_list acks = {};
+	struct health_fault *list;
+	char error[160];
+	size_t count;
+
+	health_defaults(&options);
+	if (!t->options->replay && !ack_load(&acks, t->options->ack, error, sizeof(error)))
+		options.acks = &acks;
+	list = health_faults(&s->last, &options, s->last.wall, &count);
+	s->faults = list ? calloc(count + 1, sizeof(*s->faults)) : NULL;
+	for (size_t i = 0; s->faults && i < count; i++) {
+		const struct health_fault *f = &list[i];
+		struct session_fault *to = &s->faults[s->fault_count++];
+
+		*to = (struct session_fault){ .state = health_standing_names[f->standing],
+					      .kind = f->kind,
+					      .meaning = f->meaning,
+					      .advice = *f->action ? xid_action_advice(f->action) :
+								     "",
+					      .level = f->level,
+					      .count = f->count,
+					      .first = f->first,
+					      .last = f->last };
+		snprintf(to->what, sizeof(to->what), "%s", f->what);
+		snprintf(to->device, sizeof(to->device), "%s", f->device);
+		snprintf(to->severity, sizeof(to->severity), "%s", f->severity);
+	}
+	free(list);
+	ack_free(&acks);
+}
+
 /* Reports on the session. Returns an exit code. */
 static int finish(struct trace *t, int err)
 {
@@ -71,6 +114,7 @@ static int finish(struct trace *t, int err)
 		log_error(&t->options->log, "the session failed: %s", strerror(-err));
 		return EXIT_TROUBLE;
 	}
+	list_faults(t);
 	if (!t->quiet) {
 		terminal_ask(STDOUT_FILENO, &size);
 		report_session(stdout, &t->session, t->options->histograms, size.columns);
@@ -80,6 +124,21 @@ static int finish(struct trace *t, int err)
 }
 
 /* ---- a session now ---- */
+
+static void set_origin(struct session_origin *o)
+{
+	time_t now = (time_t)wall_seconds();
+	struct utsname name;
+	struct tm local;
+
+	if (!uname(&name)) {
+		safe_format(o->host, sizeof(o->host), "%s", name.nodename);
+		snprintf(o->kernel, sizeof(o->kernel), "%s", name.release);
+	}
+	snprintf(o->version, sizeof(o->version), "%s", XIDSCOPE_VERSION);
+	localtime_r(&now, &local);
+	o->utc_offset = (int)local.tm_gmtoff;
+}
 
 static uint64_t count_open_faults(const struct options *o, const struct snapshot *s)
 {
@@ -156,11 +215,12 @@ static int trace_now(const struct options *options)
 	struct trace t;
 
 	begin(&t, options);
+	set_origin(&t.session.origin);
 	loop_block_signals();
 	/* It must remove its trace instance and write its files first. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	if (trace_files_begin(&t.files, options))
+	if (trace_files_begin(&t.files, options, &t.session.origin))
 		goto out;
 	err = observer_start(&t.observer, &options->log, options->hooks, options->sources,
 			     options->sunrpc_btf, (uint64_t)(options->filter.slower * 1e9), &gpu,
@@ -185,6 +245,18 @@ out:
 
 /* ---- a session from a recording ---- */
 
+/* Local times are those of the node from now on, wherever this is. */
+static void use_offset(int offset)
+{
+	char zone[32];
+	int minutes = abs(offset) / 60;
+
+	snprintf(zone, sizeof(zone), "<node>%c%d:%02d", offset > 0 ? '-' : '+', minutes / 60,
+		 minutes % 60);
+	setenv("TZ", zone, 1);
+	tzset();
+}
+
 static int replay_file(struct trace *t, struct recording *r)
 {
 	struct snapshot s = {}, next = {};
@@ -192,6 +264,8 @@ static int replay_file(struct trace *t, struct recording *r)
 	int got, err = 0;
 
 	got = recording_next(r, &s);
+	t->session.origin = *recording_origin(r);
+	use_offset(t->session.origin.utc_offset);
 	/* The last one is shown by the report only, as in the session itself. */
 	while (got > 0 && !err) {
 		got = recording_next(r, &next);
@@ -218,7 +292,7 @@ static int trace_recording(const struct options *options)
 	if (!r) {
 		log_error(&options->log, "cannot read the recording %s: %s", options->replay,
 			  strerror(err));
-	} else if (!trace_files_begin(&t.files, options)) {
+	} else if (!trace_files_begin(&t.files, options, &t.session.origin)) {
 		err = replay_file(&t, r);
 		/* What is wrong with a recording of which nothing could be read has been said. */
 		if (t.session.first.time_ns)

@@ -33,7 +33,7 @@ static FILE *open_record(const char *path, int *err)
 	return out;
 }
 
-static int begin_record(struct trace_files *f)
+static int begin_record(struct trace_files *f, const struct session_origin *origin)
 {
 	const char *path = f->options->record;
 	int err;
@@ -42,7 +42,7 @@ static int begin_record(struct trace_files *f)
 		return 0;
 	f->record = open_record(path, &err);
 	if (f->record) {
-		f->recorder = recorder_new(f->record);
+		f->recorder = recorder_new(f->record, origin);
 		err = f->recorder ? 0 : -ENOMEM;
 	}
 	return err ? fail(f, "--record", path, err) : 0;
@@ -64,7 +64,8 @@ static int check(const struct trace_files *f, const char *option, const char *pa
 	return err ? fail(f, option, path, err) : 0;
 }
 
-int trace_files_begin(struct trace_files *f, const struct options *options)
+int trace_files_begin(struct trace_files *f, const struct options *options,
+		      const struct session_origin *origin)
 {
 	int err;
 
@@ -72,7 +73,7 @@ int trace_files_begin(struct trace_files *f, const struct options *options)
 	err = check(f, "--json", options->json_file);
 	if (!err)
 		err = check(f, "--html", options->html);
-	return err ? err : begin_record(f);
+	return err ? err : begin_record(f, origin);
 }
 
 void trace_files_record(struct trace_files *f, const struct snapshot *s)

@@ -17,9 +17,10 @@ struct trace_files {
 	struct recorder *recorder;
 };
 
-/* Begins the recording and checks that the other files can be written. Returns 0, or -errno
+/* Begins the recording, made at @origin, and checks that the other files can be written. Returns 0, or -errno
  * after logging the reason; call trace_files_end() in either case. */
-int trace_files_begin(struct trace_files *f, const struct options *options);
+int trace_files_begin(struct trace_files *f, const struct options *options,
+		      const struct session_origin *origin);
 
 /* Records a snapshot. A failure is logged once and ends the recording, not the session. */
 void trace_files_record(struct trace_files *f, const struct snapshot *s);

@@ -14,6 +14,8 @@
 #define FRAME_HEAD 8
 
 /* Bounds of what is read, far above what is written: a damaged file costs no more. */
+#define MAX_OFFSET (24 * 3600)
+#define HEAD_LINE 256
 #define FRAME_MAX (32u << 20)
 #define PAYLOAD_MAX (64u << 20)
 
@@ -64,7 +66,23 @@ static int put_frame(struct recorder *r, const struct bytes *b)
 	return 0;
 }
 
-struct recorder *recorder_new(FILE *out)
+/* The head's second line: host, kernel, version and offset, and the checksum of these. */
+static int write_head(FILE *out, const struct session_origin *origin)
+{
+	char line[HEAD_LINE];
+	size_t len;
+
+	snprintf(line, sizeof(line), "%s\t%s\t%s\t%d\t", origin->host, origin->kernel,
+		 origin->version, origin->utc_offset);
+	len = strlen(line);
+	for (size_t i = 0; i < len; i++)
+		if (line[i] == '\n')
+			line[i] = '?';
+	fprintf(out, RECORDING_HEAD "%s%08lx\n", line, crc32(0, (const uint8_t *)line, (uInt)len));
+	return ferror(out) ? -EIO : 0;
+}
+
+struct recorder *recorder_new(FILE *out, const struct session_origin *origin)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 
@@ -77,8 +95,7 @@ struct recorder *recorder_new(FILE *out)
 		free(r);
 		return NULL;
 	}
-	if (fputs(RECORDING_HEAD, out) < 0)
-		r->error = -errno;
+	r->error = write_head(out, origin);
 	return r;
 }
 
@@ -115,6 +132,7 @@ struct recording {
 	struct bytes packed, payload;
 	z_stream stream;
 	bool begun;
+	struct session_origin origin;
 };
 
 int recording_decode(struct recording *r, const uint8_t *bytes, size_t size, struct snapshot *s)
@@ -150,6 +168,38 @@ static int short_read(const struct recording *r)
 	return ferror(r->in) ? -EIO : -ENODATA;
 }
 
+/* The text up to the next tab. */
+static void take_field(char **rest, char *to, size_t size)
+{
+	char *field = strsep(rest, "\t");
+
+	snprintf(to, size, "%s", field ? field : "");
+}
+
+static int read_origin(struct recording *r)
+{
+	struct session_origin *o = &r->origin;
+	char line[HEAD_LINE + 16], *rest = line, *end, offset[16];
+	char checksum[16];
+
+	if (!fgets(line, sizeof(line), r->in))
+		return short_read(r);
+	end = strrchr(line, '\t');
+	if (!end)
+		return feof(r->in) ? -ENODATA : -EBADMSG;
+	snprintf(checksum, sizeof(checksum), "%08lx\n",
+		 crc32(0, (const uint8_t *)line, (uInt)(end + 1 - line)));
+	if (strcmp(end + 1, checksum) != 0)
+		return feof(r->in) ? -ENODATA : -EBADMSG;
+	*end = 0;
+	take_field(&rest, o->host, sizeof(o->host));
+	take_field(&rest, o->kernel, sizeof(o->kernel));
+	take_field(&rest, o->version, sizeof(o->version));
+	take_field(&rest, offset, sizeof(offset));
+	o->utc_offset = (int)(strtol(offset, NULL, 10) % MAX_OFFSET);
+	return 0;
+}
+
 static int read_head(struct recording *r)
 {
 	const size_t len = strlen(RECORDING_HEAD), word = strcspn(RECORDING_HEAD, " ") + 1;
@@ -159,7 +209,7 @@ static int read_head(struct recording *r)
 	if (fread(head, len, 1, r->in) != 1)
 		return ferror(r->in) ? -EIO : -EBADMSG;
 	if (!memcmp(head, RECORDING_HEAD, len))
-		return 0;
+		return read_origin(r);
 	return memcmp(head, RECORDING_HEAD, word) ? -EBADMSG : -EPROTO;
 }
 
@@ -232,6 +282,11 @@ void recording_free(struct recording *r)
 	free(r->packed.data);
 	free(r->payload.data);
 	free(r);
+}
+
+const struct session_origin *recording_origin(const struct recording *r)
+{
+	return &r->origin;
 }
 
 const char *recording_damage(int err)

@@ -11,14 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "snapshot/snapshot.h"
+#include "session/session.h"
 
 #define RECORDING_HEAD "xidscope-recording 1\n"
 
 struct recorder;
 
 /* Writes the head to @out, which must outlive the recorder. NULL: no memory. */
-struct recorder *recorder_new(FILE *out);
+struct recorder *recorder_new(FILE *out, const struct session_origin *origin);
 
 /* Writes one snapshot and flushes @out. Returns 0 or -errno; -E2BIG: the snapshot has more
  * entries than a recording may have. After an error nothing more is written. */
@@ -42,6 +42,9 @@ void recording_free(struct recording *r);
  * -EIO, -ENOMEM.
  */
 int recording_next(struct recording *r, struct snapshot *s);
+
+/* Where it was made; known after the first recording_next(). */
+const struct session_origin *recording_origin(const struct recording *r);
 
 /* What is wrong, by what recording_next() has returned; continues "the recording ...: ". */
 const char *recording_damage(int err);

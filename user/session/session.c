@@ -420,6 +420,7 @@ void session_free(struct session *t)
 	free(t->intervals);
 	free(t->latest.points);
 	free(t->servers);
+	free(t->faults);
 	free(t->events);
 	free(t->slow);
 	limit_sums_free(&t->limits);

@@ -80,7 +80,28 @@ struct session_server {
 	struct session_point sums; /* of all intervals */
 };
 
+/* Where a session was, and of which program. Any bytes, if a recording has them. */
+struct session_origin {
+	char host[65], kernel[65];
+	char version[24]; /* the program's */
+	int utc_offset; /* of the host's local time: seconds east */
+};
+
+/* A fault that was known at the end, also one from before, as `xidscope faults` lists it. */
+struct session_fault {
+	const char *state, *kind, *meaning, *advice; /* static */
+	unsigned int level; /* 0: nothing is to be done; 1: when the job is done; 2: now */
+	char what[48];
+	char device[LABEL_SIZE];
+	char severity[16];
+	uint64_t count;
+	double first, last; /* seconds since the epoch; 0: not known */
+};
+
 struct session {
+	struct session_origin origin;
+	struct session_fault *faults; /* the gravest that are open first */
+	size_t fault_count;
 	struct session_filter filter;
 	bool keep_intervals; /* for those who show them; set it before the first snapshot */
 	struct snapshot first, last;

@@ -157,6 +157,20 @@ static void report_faults(FILE *out, const struct delta *d)
 	}
 }
 
+/* What is open since before the session, the gravest first. */
+static void report_open_faults(FILE *out, const struct session *t)
+{
+	char last[TIME_LOCAL_SIZE];
+
+	for (const struct session_fault *f = t->faults; f < t->faults + t->fault_count; f++)
+		if (!strcmp(f->state, "open") && f->last < t->first.wall)
+			safe_line(out, "- Open: %s %s on %s, %s, last %s. %s",
+				  !strcmp(f->kind, "xid") ? "Xid" : "fault", f->what,
+				  *f->device ? f->device : "the driver", f->meaning,
+				  f->last > 0 ? time_to_local(last, f->last) : "not known",
+				  f->advice);
+}
+
 static void summarise_faults(FILE *out, const struct delta *d, uint64_t open_before)
 {
 	bool any = false;
@@ -242,6 +256,7 @@ static void write_session(FILE *out, const struct session *t, bool histograms)
 	for (size_t i = 0; i < t->server_count; i++)
 		summarise_server(out, &t->total, t->servers[i].name, seconds);
 	summarise_faults(out, &t->total, t->first.faults.open_faults);
+	report_open_faults(out, t);
 	report_losses(out, s);
 	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
 	report_ops(out, t);

@@ -332,6 +332,28 @@ static void write_episodes(struct json *j, const struct session *t)
 	json_array_end(j);
 }
 
+static void write_faults(struct json *j, const struct session *t)
+{
+	json_array(j, "faults");
+	for (const struct session_fault *f = t->faults; f < t->faults + t->fault_count; f++) {
+		json_newline(j);
+		json_object(j, NULL);
+		json_text(j, "state", f->state);
+		json_unsigned(j, "level", f->level);
+		json_text(j, "kind", f->kind);
+		json_text(j, "fault", f->what);
+		json_text(j, "device", f->device);
+		json_text(j, "severity", f->severity);
+		json_text(j, "meaning", f->meaning);
+		json_text(j, "advice", f->advice);
+		json_unsigned(j, "count", f->count);
+		write_fraction(j, "first", f->first, 3);
+		write_fraction(j, "last", f->last, 3);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void write_events(struct json *j, const struct session *t)
 {
 	char text[SESSION_EVENT_TEXT];
@@ -400,6 +422,10 @@ void session_json_write(FILE *out, const struct session *t)
 
 	json_object(&j, NULL);
 	json_unsigned(&j, "version", SESSION_JSON_VERSION);
+	json_text(&j, "host", t->origin.host);
+	json_text(&j, "kernel", t->origin.kernel);
+	json_text(&j, "xidscope", t->origin.version);
+	json_signed(&j, "utc_offset_seconds", t->origin.utc_offset);
 	json_text(&j, "source", rpc_source_names[t->last.calls.source]);
 	write_fraction(&j, "start", t->first.wall, 3);
 	write_fraction(&j, "seconds", session_seconds(t), 3);
@@ -412,6 +438,7 @@ void session_json_write(FILE *out, const struct session *t)
 	json_array_end(&j);
 	json_newline(&j);
 	write_episodes(&j, t);
+	write_faults(&j, t);
 	write_events(&j, t);
 	write_slow_calls(&j, t);
 	write_losses(&j, &t->last);

@@ -18,7 +18,11 @@
 	const duration = x => !x ? "0" : x < 1e-6 ? three(x * 1e9) + " ns" : x < 1e-3 ? three(x * 1e6) + " µs" :
 		x < 1 ? three(x * 1e3) + " ms" : x < 600 ? three(x) + " s" : (x / 60).toFixed(0) + " min";
 	const count = x => Math.round(x).toLocaleString("en");
-	const clock = t => new Date(t * 1000).toLocaleTimeString("en-GB");
+	// Times are those of the node's own clock and zone, whatever the reader's are.
+	const local = t => t + s.utc_offset_seconds;
+	const iso = t => new Date(local(t) * 1000).toISOString().slice(0, 19).replace("T", " ");
+	const clock = t => iso(t).slice(11);
+	const zone = (x => `${x < 0 ? "-" : "+"}${new Date(Math.abs(x) * 1000).toISOString().slice(11, 16)}`)(s.utc_offset_seconds);
 	const bytes = x => x < 1e6 ? three(x / 1e3) + " kB" : x < 1e9 ? three(x / 1e6) + " MB" : three(x / 1e9) + " GB";
 	const percent = x => (100 * x).toFixed(x < 0.0995 ? 1 : 0) + " %";
 	const sum = list => list.reduce((a, b) => a + b, 0);
@@ -91,29 +95,81 @@
 
 	function verdict(server) {
 		const v = server.verdict;
-		const e = make("div", { class: `verdict ${v.confidence}` },
-			make("p", {}, make("span", { class: "bound" }, `Bound by ${v.bound_by} `),
-				make("span", { class: `badge ${v.confidence}` }, `confidence: ${v.confidence}`)),
+		const e = make("div", { class: "verdict" },
+			make("p", {}, make("span", { class: "bound" }, `Bound by ${v.bound_by}`), `, confidence ${v.confidence}.`),
 			make("p", { class: "quiet" }, `That is ${MEANING[v.bound_by] || v.bound_by}.`),
 			make("p", { class: "sentence" }, v.sentence));
-		e.style.color = "var(--text)";
 		if (v.setting)
 			e.append(remedy(v));
 		return e;
 	}
 
+	// ---- what happened, the gravest first: [gravity, text] ----
+
+	const GRAVITY = ["good", "warn", "fail"], PILL = { good: "ok", warn: "warning", fail: "critical" };
+
+	// Of a server: the times without answers, [begin, end]; the last one may last.
+	function stalls(server) {
+		const list = [];
+		for (const e of s.events.filter(e => e.name === server.name))
+			if (e.kind === "hung")
+				list.push([e.time, 0]);
+			else if (e.kind === "answers" && list.length)
+				list.at(-1)[1] = e.time;
+		return list;
+	}
+
+	const device = f => f.kind === "sxid" ? `NVSwitch ${f.device}` : f.device ? `GPU ${f.device}` : "GPU driver";
+	const fault = f => f.kind === "xid" ? `Xid ${f.fault}` : f.kind === "sxid" ? f.fault.replace("sxid:", "SXid ") : f.fault;
+	const open = s.faults.filter(f => f.state === "open" && f.level);
+
+	function findings() {
+		const list = open.map(f => [f.level, `${device(f)}: ${f.meaning || fault(f)}. ${f.advice}`]);
+		for (const server of s.servers)
+			for (const [begin, end] of stalls(server))
+				list.push(end ? [1, `${server.name} did not answer for ${duration(end - begin)}, from ${clock(begin)} to ${clock(end)}.`] :
+					[2, `${server.name} has not answered since ${clock(begin)}, for ${duration(s.start + s.seconds - begin)}.`]);
+		list.sort((a, b) => b[0] - a[0]);
+		return list.length ? list : [[0, "All is well: no open fault of a GPU, and each server answered."]];
+	}
+
+	function headline() {
+		const [first, ...others] = findings(), kind = GRAVITY[first[0]];
+		const e = make("div", { class: `headline ${kind}` }, make("h1", {}, make("span", { class: "badge" }, PILL[kind]), " ", first[1]));
+		if (others.length)
+			e.append(make("ul", {}, ...others.map(([level, text]) => make("li", { class: GRAVITY[level] }, text))));
+		return e;
+	}
+
+	function faultCard(list) {
+		return card(make("h2", {}, "Faults of GPUs"), table("Faults of GPUs", [
+			["fault", f => `${fault(f)} on ${device(f)}`, "wrap"], ["state", f => f.state],
+			["meaning, and what to do", f => [f.meaning, f.advice].filter(t => t).join(". "), "wrap"],
+			["reports", f => count(f.count), "number wide"], ["last", f => f.last ? iso(f.last) : "-", "wide"],
+		], list));
+	}
+
+	// Of the whole session, and of the time in which calls ran, if that is much less.
+	function rate(text, amount, server) {
+		const busy = server.verdict.numbers.active_seconds;
+		if (!amount)
+			return "-";
+		return text(amount / s.seconds) + (busy && busy < 0.9 * s.seconds ? ` (${text(amount / busy)} while busy)` : "");
+	}
+
 	function numbers(server) {
 		const trouble = ["retransmits", "timeouts", "disconnects", "errors"].filter(k => server[k]);
-		const worst = Math.max(0, ...server.timeline.oldest_seconds);
+		const worst = Math.max(0, ...server.timeline.oldest_seconds), or_none = text => server.calls ? text : "-";
 		const list = [
-			["calls per second", count(server.calls / s.seconds)],
-			["received per second", bytes(server.received_bytes / s.seconds)],
-			["sent per second", bytes(server.sent_bytes / s.seconds)],
-			["mean call", duration(server.mean)],
-			["calls at once", three(server.seconds / s.seconds)],
+			["calls per second", rate(count, server.calls, server)],
+			["received per second", rate(bytes, server.received_bytes, server)],
+			["sent per second", rate(bytes, server.sent_bytes, server)],
+			["busy", or_none(percent(Math.min(1, server.verdict.numbers.active_seconds / s.seconds)))],
+			["mean call", or_none(duration(server.mean))],
+			["calls at once", or_none(rate(three, server.seconds, server))],
 		];
 		if ("p99" in server)
-			list.splice(4, 0, ["99 % of calls within", duration(server.p99)]);
+			list.splice(5, 0, ["99 % of calls within", or_none(duration(server.p99))]);
 		if (worst >= 5)
 			list.push(["longest wait for an answer", duration(worst)]);
 		for (const key of trouble)
@@ -121,71 +177,119 @@
 		return tiles(list);
 	}
 
-	// ---- timeline: throughput, stacked by the phases' shares of the calls' time ----
+	// ---- timeline: throughput, bands of what happened, and the phases' shares of the calls' time ----
 
 	function series(server) {
 		const t = server.timeline;
-		const moved = server.sent_bytes + server.received_bytes;
-		const in_bytes = moved / s.seconds > 1e5;
-		const rows = s.intervals.start.map((start, i) => {
-			const amount = in_bytes ? (t.sent_bytes[i] + t.received_bytes[i]) / 1e6 : t.calls[i];
-			const rate = s.intervals.seconds[i] ? amount / s.intervals.seconds[i] : 0;
-			const time = sum(PHASES.map(p => t.phases[p][i])) || 1;
-			return [new Date((s.start + start) * 1000), ...PHASES.map(p => rate * t.phases[p][i] / time)];
-		});
-		const used = PHASES.filter((p, n) => rows.some(r => r[n + 1] > 0));
-		const keep = [0, ...used.map(p => PHASES.indexOf(p) + 1)];
-		return { unit: in_bytes ? "MB/s" : "calls/s", used, rows: rows.map(r => keep.map(k => r[k])) };
+		const in_bytes = (server.sent_bytes + server.received_bytes) / s.seconds > 1e5;
+		const time = i => new Date(local(s.start + s.intervals.start[i]) * 1000);
+		const used = PHASES.filter(p => t.phases[p].some(x => x > 0));
+		return {
+			unit: in_bytes ? "MB/s" : "calls/s", used,
+			rates: s.intervals.start.map((_, i) => [time(i), s.intervals.seconds[i] ?
+				(in_bytes ? (t.sent_bytes[i] + t.received_bytes[i]) / 1e6 : t.calls[i]) / s.intervals.seconds[i] : 0]),
+			shares: s.intervals.start.map((_, i) => {
+				const all = sum(PHASES.map(p => t.phases[p][i]));
+				return [time(i), ...used.map(p => all ? 100 * t.phases[p][i] / all : 0)];
+			}),
+		};
 	}
 
 	function marks(server) {
 		return s.events.filter(e => e.kind === "fault" || e.kind === "kernel_event" || e.name === server.name);
 	}
 
-	function underlay(server) {
-		return (canvas, area, graph) => {
-			canvas.fillStyle = colour("band");
-			for (const e of s.episodes.filter(e => e.server === server.name)) {
-				const left = graph.toDomXCoord(e.start * 1000), right = graph.toDomXCoord((e.start + e.seconds) * 1000);
-				canvas.fillRect(left, area.y, right - left, area.h);
+	// The times in which calls waited for a limit for half of each interval or more: [begin, end, text].
+	function saturated(server) {
+		const list = [];
+		s.intervals.start.forEach((start, i) => {
+			const begin = s.start + start, end = begin + s.intervals.seconds[i], last = list.at(-1);
+			if (server.timeline.saturated_seconds[i] < s.intervals.seconds[i] / 2)
+				return;
+			if (last && begin - last[1] < 0.01)
+				last[1] = end;
+			else
+				list.push([begin, end, "calls waited for a slot, or to transmit"]);
+		});
+		return list;
+	}
+
+	// Rows of [label, colour, [[begin, end, text], ...]]; those without an entry are left out.
+	function bands(server) {
+		const end = s.start + s.seconds;
+		return [
+			["episodes", "accent", s.episodes.filter(e => e.server === server.name).map(e => [e.start, e.start + e.seconds, e.kind])],
+			["no answer", "bad", stalls(server).map(([begin, until]) => [begin, until || end, duration((until || end) - begin)])],
+			["limit full", "slot", saturated(server)],
+			["faults", "bad", s.events.filter(e => e.kind === "fault").map(e => [e.time, e.time, "xid" in e ? `Xid ${e.xid}` : `SXid ${e.sxid}`])],
+			["kernel", "bad", s.events.filter(e => e.kind === "kernel_event").map(e => [e.time, e.time, e.text])],
+		].filter(row => row[2].length);
+	}
+
+	const BAND = 18;
+
+	// Below the plotted area of @graph, which may be zoomed in.
+	function drawBands(svg, rows, graph) {
+		const area = graph.getArea(), [from, to] = graph.xAxisRange();
+		const x_of = t => area.x + Math.min(1, Math.max(0, (local(t) * 1000 - from) / (to - from))) * area.w;
+		svg.setAttribute("viewBox", `0 0 ${svg.clientWidth || 900} ${rows.length * BAND}`);
+		svg.style.height = rows.length * BAND + "px";
+		svg.replaceChildren();
+		rows.forEach(([label, tint, list], row) => {
+			let taken = 0;
+			svg.append(make("text", { x: area.x - 6, y: row * BAND + 13, "text-anchor": "end" }, label));
+			for (const [begin, end, text] of list.filter(b => local(b[1]) * 1000 >= from && local(b[0]) * 1000 <= to)) {
+				const x = x_of(begin), width = Math.max(3, x_of(end) - x);
+				const e = make("g", {}, make("title", {}, `${clock(begin)}${end > begin ? ` to ${clock(end)}` : ""}: ${text}`),
+					make("rect", { x, width, y: row * BAND + 2, height: BAND - 5, fill: colour(tint), "fill-opacity": end > begin ? 0.25 : 1 }));
+				// A text that does not fit is in the title alone.
+				const size = 6.5 * text.length + 8, left = end === begin && x + size > area.x + area.w ? x - size : x;
+				if (left >= taken && (end === begin || width > size)) {
+					e.append(make("text", { class: "in", x: left === x ? x + 5 : x - 5, y: row * BAND + 13, "text-anchor": left === x ? "start" : "end" }, text));
+					taken = left + size;
+				}
+				svg.append(e);
 			}
-			canvas.fillStyle = colour("bad");
-			for (const e of marks(server)) {
-				const x = graph.toDomXCoord(e.time * 1000);
-				canvas.fillRect(x - 1, area.y, 2, area.h);
-			}
-		};
+		});
 	}
 
 	function timeline(server) {
-		const { unit, used, rows } = series(server);
-		const name = `Throughput in ${unit} over time, stacked by phase: the phases' shares are in the table of ops`;
-		const chart = make("div", { class: "chart", role: "img", "aria-label": name });
-		const readout = make("p", { class: "readout", "aria-hidden": "true" }, "Point at the chart for figures; drag to enlarge, double-click to go back.");
+		const { unit, used, rates, shares } = series(server), rows = bands(server);
+		const drawn = used.length && rates.length > 1;
+		if (!drawn)
+			return [make("p", { class: "quiet" }, "No calls ended in two intervals or more: there is no chart.")];
+		const figure = name => make("div", { class: "chart", role: "img", "aria-label": name });
+		const line = figure(`Throughput in ${unit} over time`);
+		const stack = figure("The phases' shares of the calls' time, in percent, over the same time");
+		const svg = make("svg", { class: "bands", role: "img", "aria-label": rows.map(([label, , list]) => `${label}: ${list.length}`).join(", ") || "nothing happened" });
+		const readout = make("p", { class: "readout", "aria-hidden": "true" }, "Point at a chart for figures; drag to enlarge, double-click to go back.");
 		const legend = make("ul", { class: "legend" }, ...used.map(p => make("li", {}, swatch(p), p)));
-		if (s.episodes.some(e => e.server === server.name))
-			legend.append(make("li", { class: "quiet" }, "shaded: episodes"));
-		if (marks(server).length)
-			legend.append(make("li", { class: "bad" }, "line: fault or event"));
 		redraw.push(() => {
-			if (!used.length || rows.length < 2) {
-				chart.className = "quiet";
-				chart.textContent = "No calls ended in two intervals or more.";
-				return;
-			}
-			chart.textContent = "";
-			new Dygraph(chart, rows, {
-				labels: ["time", ...used], colors: used.map(colour), stackedGraph: true, fillAlpha: 0.75, strokeWidth: 1,
-				legend: "never", ylabel: unit, gridLineColor: colour("line"), axisLineColor: colour("line"),
-				includeZero: true, underlayCallback: underlay(server), highlightCircleSize: 3, animatedZooms: false,
-				axes: { y: { axisLabelWidth: 48 }, x: { axisLabelWidth: 64 } },
+			let graphs = [];
+			const follow = graph => {
+				drawBands(svg, rows, graph);
+				for (const other of graphs)
+					if (other !== graph && other.xAxisRange().join() !== graph.xAxisRange().join())
+						other.updateOptions({ dateWindow: graph.xAxisRange() });
+			};
+			const options = {
+				legend: "never", labelsUTC: true, gridLineColor: colour("line"), axisLineColor: colour("line"), includeZero: true,
+				highlightCircleSize: 3, animatedZooms: false, strokeWidth: 1.5, drawCallback: follow,
+				axes: { y: { axisLabelWidth: 56 }, x: { axisLabelWidth: 64 } },
 				highlightCallback: (event, time, points, row) => {
-					readout.textContent = `${clock(time / 1000)}  ${three(sum(rows[row].slice(1)))} ${unit}: ` +
-						used.map((p, i) => `${p} ${three(rows[row][i + 1])}`).join(", ");
+					readout.textContent = `${rates[row][0].toISOString().slice(11, 19)}  ${three(rates[row][1])} ${unit}: ` +
+						used.map((p, i) => `${p} ${shares[row][i + 1].toFixed(0)} %`).join(", ");
 				},
-			});
+			};
+			line.textContent = stack.textContent = "";
+			graphs = [
+				new Dygraph(line, rates, { ...options, labels: ["time", unit], colors: [colour("accent")], ylabel: unit }),
+				new Dygraph(stack, shares, { ...options, labels: ["time", ...used], colors: used.map(colour), stackedGraph: true,
+					fillAlpha: 0.75, strokeWidth: 1, ylabel: "%", valueRange: [0, 100.01] }),
+			];
 		});
-		return [make("h3", {}, `Throughput by phase, ${unit}`), chart, readout, legend];
+		return [make("h3", {}, `Throughput, ${unit}`), line, svg,
+			make("h3", {}, "What the time of the calls was spent on, %"), stack, legend, readout];
 	}
 
 	// ---- latency heatmap ----
@@ -251,12 +355,12 @@
 			return [];
 		const columns = [
 			["op", o => o.op], ["calls", o => count(o.calls), "number"],
-			["moved", o => bytes(o.sent_bytes + o.received_bytes), "number"],
-			["all time", o => duration(o.seconds), "number"], ["mean", o => duration(o.mean), "number"],
+			["moved", o => bytes(o.sent_bytes + o.received_bytes), "number wide"],
+			["all time", o => duration(o.seconds), "number wide"], ["mean", o => duration(o.mean), "number"],
 		];
 		if ("p50" in server)
 			for (const key of ["p50", "p90", "p99", "max"])
-				columns.push([key, o => duration(o[key]), "number"]);
+				columns.push([key, o => duration(o[key]), "number wide"]);
 		columns.push(["phases", o => bar(o.phases, o.seconds)]);
 		return [make("h3", {}, "Ops, the costliest first"), table(`Ops of ${server.name}`, columns, server.ops)];
 	}
@@ -282,29 +386,34 @@
 
 	const sections = [
 		[s.episodes, "Checkpoint episodes", [
-			["start", e => clock(e.start)], ["kind", e => e.kind], ["server", e => e.server],
-			["seconds", e => e.seconds.toFixed(1), "number"], ["bytes", e => bytes(e.bytes), "number"],
-			["mean rate", e => bytes(e.mean_rate) + "/s", "number"], ["peak rate", e => bytes(e.peak_rate) + "/s", "number"],
+			["start", e => clock(e.start)], ["kind", e => e.kind], ["server", e => e.server, "wide"],
+			["seconds", e => e.seconds.toFixed(1), "number"], ["bytes", e => bytes(e.bytes), "number wide"],
+			["mean rate", e => bytes(e.mean_rate) + "/s", "number wide"], ["peak rate", e => bytes(e.peak_rate) + "/s", "number wide"],
 			["bound by", e => e.bound_by], ["phases", e => bar(e.shares, 1)],
 		]],
 		[s.events, "Faults and events", [
 			["time", e => clock(e.time)], ["kind", e => e.kind.replace("_", " ")], ["what", e => e.text, "wrap"],
 		]],
 		[s.slow_calls, "Slowest calls", [
-			["end", c => clock(c.end)], ["took", c => duration(c.seconds), "number"], ["op", c => c.op],
-			["process", c => `${c.comm || "?"} (${c.pid})`], ["server", c => c.server], ["mount", c => c.mount || "not known"],
+			["end", c => clock(c.end)], ["took", c => duration(c.seconds), "number"], ["op", c => c.op, "wide"],
+			["process", c => `${c.comm || "?"} (${c.pid})`, "wrap"], ["server", c => c.server, "wide"], ["mount", c => c.mount || "not known", "wide"],
 			["phases", c => bar(c.phases, c.seconds)],
 		]],
 	];
 
 	const main = document.getElementById("main");
-	document.getElementById("session").textContent =
-		`${new Date(s.start * 1000).toLocaleString("en-GB")}, ${duration(s.seconds)}, source ${s.source}` +
-		(s.not_observed ? `; not observed: ${s.not_observed}` : "");
+	document.getElementById("session").textContent = [s.host || "host not known", `${iso(s.start)} ${zone}`, duration(s.seconds),
+		`Linux ${s.kernel}`, `xidscope ${s.xidscope}, source ${s.source}`].join(" · ") + (s.not_observed ? `; not observed: ${s.not_observed}` : "");
+	document.title = `${s.host} ${iso(s.start)}: xidscope session`;
+	main.append(headline());
+	if (open.length)
+		main.append(faultCard(s.faults));
 	for (const server of s.servers)
 		main.append(serverCard(server));
 	if (!s.servers.length)
 		main.append(card(make("h2", {}, "No NFS server"), make("p", {}, "No call was seen, or a filter leaves the servers out.")));
+	if (s.faults.length && !open.length)
+		main.append(faultCard(s.faults));
 	for (const [list, name, columns] of sections)
 		if (list.length)
 			main.append(card(make("h2", {}, name), table(name, columns, list)));
