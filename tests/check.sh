@@ -69,6 +69,7 @@ run_tests() {
 	judge "each option has a test" tests/docs/check_options.sh
 	judge "HEALTH.md and the program agree" tests/docs/check_health.sh
 	judge "the table of alerts and the rules agree" tests/docs/check_alerts.sh
+	judge "the runbook's commands can be run" tests/docs/check_runbook.sh
 	judge "a test runs each block of commands in DEPLOY.md" tests/docs/check_deploy.sh
 	judge "pages keep their length, and name files that exist" tests/docs/check_pages.sh
 	judge "check and xid print the right text and exit code in each state" tests/cli/check_command.sh

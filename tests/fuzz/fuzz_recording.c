@@ -111,7 +111,7 @@ static struct recording *read_frames(struct session *t, struct live *view, const
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct session t = { .keep_intervals = true };
-	struct live view = { .terminal = -1, .width = 80 };
+	struct live view = { .terminal = -1, .size.columns = 80 };
 	struct recording *r = NULL;
 	FILE *out = begin_text();
 
@@ -126,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (t.first.time_ns && !session_end(&t))
 		require_sinks(&t);
 	session_free(&t);
+	live_end(&view);
 	recording_free(r);
 	return 0;
 }

@@ -80,7 +80,7 @@ static void add_names(struct snapshot *s, const char *at, const char *end)
 static void require_report(struct snapshot *s)
 {
 	struct snapshot first = { .time_ns = 1 }, last;
-	struct live view = { .terminal = -1, .width = 80 };
+	struct live view = { .terminal = -1, .size.columns = 80 };
 	struct session t = {};
 	char *text = NULL;
 	size_t size;
@@ -96,6 +96,7 @@ static void require_report(struct snapshot *s)
 	report_session(out, &t, true, 80);
 	t.last = (struct snapshot){}; /* its arrays are @s' own */
 	session_free(&t);
+	live_end(&view);
 	openmetrics_write(out, s, FORMAT_OPENMETRICS, DETAIL_OP);
 	openmetrics_write(out, s, FORMAT_PROMETHEUS, DETAIL_NODE);
 	require(!fclose(out));

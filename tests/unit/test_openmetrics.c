@@ -152,6 +152,9 @@ static struct snapshot full_snapshot(void)
 	assert_int_equal(episode_count_in(&s.calls, &episode), 0);
 	snapshot_health(&s.self, "xid_fatal", 2);
 	snapshot_health(&s.self, "nfs_waiter", 0);
+	for (int i = 0; i < 2; i++)
+		snapshot_finding(&s.self,
+				 &(struct finding_state){ "xid_fatal", "0000:c1:00.0", "79", 2 });
 	snapshot_hook(&s.self, "xprt_transmit", true);
 	snapshot_hook(&s.self, "printk", false);
 	snapshot_drop(&s.self, "rpc_waiter", 0);
@@ -846,6 +849,8 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "kernel_log_lost_records_total", "14" },
 		{ "node_health{check=\"xid_fatal\"}", "2" },
 		{ "node_health{check=\"nfs_waiter\"}", "0" },
+		{ "node_finding_info{check=\"xid_fatal\",device=\"0000:c1:00.0\",code=\"79\"}",
+		  "1" },
 		{ "hook_attached{hook=\"xprt_transmit\"}", "1" },
 		{ "hook_attached{hook=\"printk\"}", "0" },
 		{ "rpc_source{source=\"btf\"}", "0" },

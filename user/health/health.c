@@ -2,6 +2,7 @@
 /* The health rules' settings, and their evaluation. */
 #include "health/health.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,4 +85,13 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 		if (o->rules[rule].level != HEALTH_OK && (o->node || !health_rules[rule].local))
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
+	for (size_t i = 0; i < report->count; i++) {
+		const struct health_finding *f = &report->findings[i];
+		struct finding_state state = { .check = health_rules[f->rule].name,
+					       .level = (int)f->level };
+
+		snprintf(state.device, sizeof(state.device), "%s", f->device);
+		snprintf(state.code, sizeof(state.code), "%s", f->what);
+		snapshot_finding(&s->self, &state);
+	}
 }

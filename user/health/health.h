@@ -159,7 +159,7 @@ struct health_fault *health_faults(const struct snapshot *s, const struct health
 /* How many of them are open; 0 without memory. */
 size_t health_open_faults(const struct snapshot *s, const struct health_options *o, double now);
 
-/* Writes the result of each rule that is not off into the snapshot. */
+/* Writes the result of each rule that is not off, and the findings, into the snapshot. */
 void health_to_snapshot(const struct health_report *report, const struct health_options *o,
 			struct snapshot *s);
 

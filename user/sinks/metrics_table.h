@@ -99,6 +99,8 @@ METRIC(KERNEL_LOG_LOST_RECORDS, "kernel_log_lost_records", COUNTER, "", "",
        "Kernel log records that were overwritten before they were read.")
 METRIC(NODE_HEALTH, "node_health", GAUGE, "", "check",
        "Result of each health rule: 0 ok, 1 warning, 2 failed.")
+METRIC(NODE_FINDING_INFO, "node_finding_info", GAUGE, "", "check, device, code",
+       "What a health rule has found, the gravest 32; always 1.")
 METRIC(HOOK_ATTACHED, "hook_attached", GAUGE, "", "hook", "Whether the kernel hook is attached.")
 METRIC(RPC_SOURCE, "rpc_source", GAUGE, "", "source",
        "Source of the figures on NFS calls: 1 for the one in use.")

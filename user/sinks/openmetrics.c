@@ -327,6 +327,10 @@ static void write_health(struct metrics_writer *w, const struct snapshot *s)
 	for (size_t i = 0; i < s->self.health_count; i++)
 		SAMPLE(w, format_integer(number, (uint64_t)s->self.health[i].level),
 		       { "check", s->self.health[i].check });
+	write_family(w, METRIC_NODE_FINDING_INFO);
+	for (const struct finding_state *f = s->self.findings;
+	     f < s->self.findings + s->self.finding_count; f++)
+		SAMPLE(w, "1", { "check", f->check }, { "device", f->device }, { "code", f->code });
 }
 
 static void write_self(struct metrics_writer *w, const struct snapshot *s)

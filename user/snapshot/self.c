@@ -53,3 +53,14 @@ void self_add(struct self *s, const struct self *past)
 		snapshot_program(s, past->programs[i].name, past->programs[i].runs,
 				 past->programs[i].ns);
 }
+
+void snapshot_finding(struct self *s, const struct finding_state *finding)
+{
+	for (size_t i = 0; i < s->finding_count; i++)
+		if (!strcmp(s->findings[i].check, finding->check) &&
+		    !strcmp(s->findings[i].device, finding->device) &&
+		    !strcmp(s->findings[i].code, finding->code))
+			return;
+	if (s->finding_count < SELF_FINDINGS)
+		s->findings[s->finding_count++] = *finding;
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/label.h"
+
 struct hook_state {
 	const char *name; /* static */
 	bool attached;
@@ -23,6 +25,14 @@ struct health_state {
 	int level; /* 0: ok, 1: warning, 2: failed */
 };
 
+/* One of the findings of a rule. */
+struct finding_state {
+	const char *check; /* the rule's name, static */
+	char device[LABEL_SIZE]; /* a GPU, a switch, a server; "": none */
+	char code[32]; /* "79", "sxid:20034", the kind of a driver error, or the rule of a state */
+	int level; /* as in health_state */
+};
+
 /* How often and how long a BPF program has run, since the kernel began to count runs. */
 struct program_run {
 	char name[32];
@@ -32,6 +42,7 @@ struct program_run {
 
 #define SELF_HOOKS 32
 #define SELF_DROPS 16
+#define SELF_FINDINGS 32
 
 struct self {
 	struct hook_state hooks[SELF_HOOKS];
@@ -41,6 +52,8 @@ struct self {
 	size_t drop_count;
 	struct health_state health[24];
 	size_t health_count;
+	struct finding_state findings[SELF_FINDINGS];
+	size_t finding_count;
 	struct program_run programs[32];
 	size_t program_count;
 
@@ -60,5 +73,7 @@ void snapshot_program(struct self *s, const char *name, uint64_t runs, uint64_t 
 /* Adds the drops and the runs of programs of @past. */
 void self_add(struct self *s, const struct self *past);
 void snapshot_health(struct self *s, const char *check, int level);
+/* Those of one check, device and code are one finding. */
+void snapshot_finding(struct self *s, const struct finding_state *finding);
 
 #endif

@@ -210,6 +210,13 @@ static const struct field health_fields[] = {
 	ROW(health_state, U32, LARGEST, level),
 };
 
+static const struct field finding_fields[] = {
+	ROW(finding_state, NAME, LABEL, check),
+	ROW(finding_state, TEXT, LABEL, device),
+	ROW(finding_state, TEXT, LABEL, code),
+	ROW(finding_state, U32, LARGEST, level),
+};
+
 static const struct field program_fields[] = {
 	ROW(program_run, TEXT, LABEL, name),
 	ROW(program_run, U64, COUNTER, runs),
@@ -264,6 +271,7 @@ const struct table tables[TABLES] = {
 	[TABLE_UNVERIFIED] = FAULTS(unverified, unverified_count, unverified_fields),
 	[TABLE_RECOVERIES] = FAULTS(recoveries, recovery_count, recovery_fields),
 	[TABLE_HEALTH] = SELF(health, health_count, health_fields),
+	[TABLE_FINDINGS] = SELF(findings, finding_count, finding_fields),
 	[TABLE_PROGRAMS] = SELF(programs, program_count, program_fields),
 };
 

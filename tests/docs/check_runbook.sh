@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Proves that the blocks of commands in docs/RUNBOOK.md are valid for a shell, that each of their xidscope commands has the
+# options that it is given, and that on Kubernetes the pod is asked for by the namespace and the name of the DaemonSet.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+runbook=docs/RUNBOOK.md daemonset=deploy/kubernetes/base/daemonset.yaml
+
+sed -n 's/^    //p' $runbook >"$work/commands"
+bash -n "$work/commands" || fail "$runbook has commands that bash cannot read"
+needs_program
+number=0
+while read -r words; do
+	number=$((number + 1))
+	# shellcheck disable=SC2034 # the commands use them
+	XID=79 SXID=20034
+	eval "$program $words --help" >/dev/null 2>"$work/err" || complain "$runbook: xidscope $words: $(<"$work/err")"
+done < <(grep -oE 'on xidscope [^;|)]*' "$work/commands" | sed 's/^on xidscope //')
+((number >= 10)) || complain "found only $number commands of xidscope in $runbook: has its form changed?"
+grep -q "^  namespace: xidscope$" $daemonset || complain "the DaemonSet is not in the namespace xidscope, as $runbook says"
+! grep -n 'kubectl' $runbook | grep -v -e '-n xidscope' -e 'kubectl drain' -e 'kubectl uncordon' >"$work/other" ||
+	complain "$runbook: $(<"$work/other"): the namespace xidscope is missing"
+
+[[ -z $failed ]] || exit 1
+echo "check_runbook.sh: $number commands of xidscope in $runbook have their options"
