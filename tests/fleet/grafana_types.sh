@@ -28,10 +28,19 @@ awk '
 for page in "$top"/deploy/grafana/*.json; do
 	name=$(basename "$page" .json)
 	{
-		echo 'import type { Dashboard, Panel } from "./types";'
+		echo 'import type { Dashboard, Panel, RowPanel } from "./types";'
 		# A panel as such: Dashboard has a union there, in which an unknown field of one kind may pass as of another.
-		printf 'export const page: Omit<Dashboard, "panels"> & { panels: Panel[] } = '
-		cat "$page"
+		/usr/bin/python3 - "$page" <<-'PYTHON'
+			import json, sys
+			page = json.load(open(sys.argv[1]))
+			rows = [p for p in page["panels"] if p["type"] == "row"]
+			page["panels"] = [p for p in page["panels"] if p["type"] != "row"]
+			# Grafana's type has no place for what an annotation asks of Prometheus.
+			asked = [{"titleFormat": a.pop("titleFormat"), **a.pop("target")} for a in page.get("annotations", {"list": []})["list"]]
+			print("export const asked: { titleFormat: string, expr: string, refId: string }[] =", json.dumps(asked))
+			print('export const page: Omit<Dashboard, "panels"> & { panels: Panel[] } =', json.dumps(page))
+			print("export const rows: RowPanel[] =", json.dumps(rows))
+		PYTHON
 	} >"$name.ts"
 	node_modules/typescript/bin/tsc --strict --noEmit --skipLibCheck "$name.ts" || exit 1
 done
