@@ -491,6 +491,16 @@ TEST(a_rate_limit_and_a_waiter_are_found)
 			    "NFS call waits for its reply for 61 s: nas-1");
 }
 
+static size_t rules_of_the_agent(void)
+{
+	size_t count = 0;
+
+	for (int r = 0; r < HEALTH_RULES; r++)
+		count += (!health_rules[r].local || (o.node && health_rules[r].watched)) &&
+			 health_rules[r].level != HEALTH_OK;
+	return count;
+}
+
 TEST(the_state_of_the_node_is_found)
 {
 	struct node_state f = { .mounts = { { "/a", false, MOUNT_FINE },
@@ -530,6 +540,11 @@ TEST(the_state_of_the_node_is_found)
 	o.node = NULL;
 	s.self.health_count = 0;
 	health_to_snapshot(&report, &o, &s);
+	assert_int_equal(s.self.health_count, rules_of_the_agent());
+	o.node = &f;
+	s.self.health_count = 0;
+	health_to_snapshot(&report, &o, &s);
+	assert_int_equal(s.self.health_count, rules_of_the_agent());
 	for (size_t i = 0; i < s.self.health_count; i++)
 		assert_string_not_equal(s.self.health[i].check, "mount_hung");
 }
@@ -1023,15 +1038,6 @@ TEST(rules_are_set_by_name)
 	assert_true(o.rules[HEALTH_NFS_WAITER].limit == 7.5);
 	assert_true(health_set_rule(&o, "xid_fatal=off"));
 	assert_int_equal(o.rules[HEALTH_XID_FATAL].level, HEALTH_OK);
-}
-
-static size_t rules_of_the_agent(void)
-{
-	size_t count = 0;
-
-	for (int r = 0; r < HEALTH_RULES; r++)
-		count += !health_rules[r].local && health_rules[r].level != HEALTH_OK;
-	return count;
 }
 
 TEST(a_rule_that_is_off_finds_nothing)

@@ -109,6 +109,35 @@ TEST(a_gpu_without_a_driver_beside_others_is_unused)
 	assert_string_equal(f.unused[0], "0000:41:00.0");
 }
 
+static void put_unused(const char *gpu)
+{
+	put(formatted("/sys/bus/pci/devices/%s/vendor", gpu), "0x10de\n");
+	put(formatted("/sys/bus/pci/devices/%s/class", gpu), "0x030200\n");
+}
+
+TEST(the_agent_waits_for_a_driver_that_loads)
+{
+	static struct node_watch w;
+
+	w = (struct node_watch){};
+	put_gpu(8, 16);
+	put_unused("0000:41:00.0");
+	node_watch_gpus(&w, root, 100);
+	assert_int_equal(w.node.unused_count, 0);
+	assert_int_equal(w.node.links[0].lanes, 8);
+	node_watch_gpus(&w, root, 159); /* it does not look */
+	assert_int_equal(w.node.unused_count, 0);
+	put_unused("0000:42:00.0");
+	node_watch_gpus(&w, root, 160);
+	assert_int_equal(w.node.unused_count, 1);
+	assert_string_equal(w.node.unused[0], "0000:41:00.0");
+	node_watch_gpus(&w, root, 220);
+	assert_int_equal(w.node.unused_count, 2);
+	put("/sys/bus/pci/devices/0000:41:00.0/driver", "");
+	node_watch_gpus(&w, root, 280);
+	assert_int_equal(w.node.unused_count, 1);
+}
+
 TEST(a_device_that_sleeps_is_not_asked)
 {
 	put_gpu(1, 16);

@@ -19,6 +19,7 @@
 #include "commands/observer.h"
 #include "commands/options.h"
 #include "health/health.h"
+#include "health/node.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
 #include "kernel/mounts.h"
@@ -52,6 +53,7 @@ struct agent {
 	struct event_sink events;
 	struct agent_events agent_events;
 	struct agent_limits limits;
+	struct node_watch gpus;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
 	struct heartbeat heartbeat;
@@ -137,6 +139,10 @@ static void add_health(struct agent *a, struct snapshot *s)
 			 error);
 	health_defaults(&options);
 	options.acks = &a->acks.list;
+	if (a->options->hooks & HOOKS_GPU) {
+		node_watch_gpus(&a->gpus, "", monotonic_seconds());
+		options.node = &a->gpus.node;
+	}
 	health_evaluate(s, &options, wall_seconds(), &report);
 	health_to_snapshot(&report, &options, s);
 	a->findings = report.total;

@@ -82,7 +82,8 @@ void health_to_snapshot(const struct health_report *report, const struct health_
 			struct snapshot *s)
 {
 	for (int rule = 0; rule < HEALTH_RULES; rule++)
-		if (o->rules[rule].level != HEALTH_OK && (o->node || !health_rules[rule].local))
+		if (o->rules[rule].level != HEALTH_OK &&
+		    (!health_rules[rule].local || (o->node && health_rules[rule].watched)))
 			snapshot_health(&s->self, health_rules[rule].name,
 					(int)report->rules[rule]);
 	for (size_t i = 0; i < report->count; i++) {

@@ -94,6 +94,17 @@ void pcie_links_read(struct node_state *node, const char *root, bool links);
  * to a guest has a driver (vfio-pci). Virtual functions are left out. */
 void pcie_unused_read(struct node_state *node, const char *root);
 
+/* The GPUs as the agent sees them. Initialise with {}. */
+struct node_watch {
+	struct node_state node; /* .gpus, .unused and .links, nothing else */
+	struct node_state before;
+	double looked; /* seconds since the boot; 0: never */
+};
+
+/* Reads them below @root, at most once a minute. One without a driver is in .node if it was in the reading before as well: a
+ * driver that loads takes one after the other. @now: seconds since the boot. */
+void node_watch_gpus(struct node_watch *w, const char *root, double now);
+
 /*
  * Sets how many errors of each link were corrected in an hour: the present one or the one before.
  * What was counted when an hour began is kept in @file, which is replaced once an hour and when

@@ -628,13 +628,13 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 	[HEALTH_GPU_UNUSED] = { "gpu_unused", HEALTH_FAIL, 0, "",
 				"A GPU on the PCI bus that no driver has, while others have the "
 				"NVIDIA driver.",
-				find_unused_gpus, NULL, .gpu = true, .local = true,
+				find_unused_gpus, NULL, .gpu = true, .local = true, .watched = true,
 				.clears = "The driver has the GPU." },
 	[HEALTH_PCIE_WIDTH] = { "pcie_width", HEALTH_WARN, 100, "percent",
 				"A GPU's PCIe link has fewer than this part of the lanes that both "
 				"its ends have.",
 				find_narrow_links, NULL, .gpu = true, .local = true,
-				.clears = "The link has its lanes again." },
+				.watched = true, .clears = "The link has its lanes again." },
 	[HEALTH_PCIE_CORRECTED] = { "pcie_corrected", HEALTH_WARN, 480, "errors",
 				    "At least this many corrected errors of a GPU's PCIe link in an "
 				    "hour.",
