@@ -29,6 +29,8 @@ static const struct {
 	{ "kernel_event", "nfs_timed_out", "warning", CAUSE_NFS },
 	{ "kernel_event", "nfs_ok", "info", CAUSE_NONE },
 	{ "kernel_event", "link_up", "info", CAUSE_NONE },
+	{ "kernel_event", "edac_corrected", "info", CAUSE_NONE },
+	{ "kernel_event", "apei_corrected", "info", CAUSE_NONE },
 	{ "kernel_event", "unverified_xid", "info", CAUSE_NONE },
 	{ "kernel_event", "forged_xid", "info", CAUSE_NONE },
 	{ "kernel_event", NULL, "warning", CAUSE_NONE },
