@@ -39,22 +39,27 @@ void time_to_milliseconds(char *text, size_t size, double seconds)
 		memcpy(text + len - 1, part, strlen(part) + 1);
 }
 
-const char *time_to_local(char *text, double seconds)
+static struct tm local_time(double seconds)
 {
 	time_t whole = (time_t)seconds;
 	struct tm local;
 
 	localtime_r(&whole, &local);
+	return local;
+}
+
+const char *time_to_local(char *text, double seconds)
+{
+	const struct tm local = local_time(seconds);
+
 	strftime(text, TIME_LOCAL_SIZE, "%Y-%m-%d %H:%M:%S %z", &local);
 	return text;
 }
 
 const char *time_clock(char *text, double seconds)
 {
-	time_t whole = (time_t)seconds;
-	struct tm local;
+	const struct tm local = local_time(seconds);
 
-	localtime_r(&whole, &local);
 	strftime(text, TIME_CLOCK_SIZE, "%H:%M:%S", &local);
 	return text;
 }
@@ -179,7 +184,7 @@ static const char *read_clock(const char *text, struct tm *tm)
 bool time_from_person(const char *text, double now, enum time_direction direction, double *seconds)
 {
 	time_t whole = (time_t)now, t;
-	struct tm tm, zone = {};
+	struct tm tm = local_time(now), zone = {};
 	const char *day, *rest;
 
 	if ((!strchr(text, '-') || strchr(text, 'T')) && time_from_text(text, seconds))
@@ -188,7 +193,6 @@ bool time_from_person(const char *text, double now, enum time_direction directio
 		*seconds = *text == 'n' ? now : now + *seconds;
 		return *seconds > 0 && *seconds <= LAST;
 	}
-	localtime_r(&whole, &tm);
 	day = read_day(text, &tm);
 	if (day && *day && *day != ' ' && *day != 'T')
 		return false;

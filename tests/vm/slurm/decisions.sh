@@ -103,14 +103,17 @@ change n2 recovered
 wait_for 600 is n2 '^IDLE$'
 
 step "a node drained by hand is left alone, also when it has recovered"
-scontrol update NodeName=n2 State=DRAIN Reason="maintenance by hand"
+# shellcheck disable=SC1091 # docs/RUNBOOK.md's, for Slurm
+. ./runbook
+NODE=n2
+drain maintenance by hand
 for file in failing recovered; do
 	change n2 $file
 	checked n2
 	is n2 '^IDLE.DRAIN$'
-	[[ $(reason n2) == "maintenance by hand ["* ]]
+	[[ $(reason n2) == "xidscope: maintenance by hand ["* ]]
 done
-scontrol update NodeName=n2 State=RESUME
+undrain
 
 step "a prolog fails for a failure alone"
 prolog() { SLURM_SCRIPT_CONTEXT=prolog_slurmd SLURMD_NODENAME=n1 wrapper; }
