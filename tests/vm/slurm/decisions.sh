@@ -105,7 +105,7 @@ wait_for 600 is n2 '^IDLE$'
 step "a node drained by hand is left alone, also when it has recovered"
 # shellcheck disable=SC1091 # docs/RUNBOOK.md's, for Slurm
 . ./runbook
-NODE=n2
+export NODE=n2
 drain maintenance by hand
 for file in failing recovered; do
 	change n2 $file
