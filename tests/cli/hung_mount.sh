@@ -80,6 +80,8 @@ for beat in mute/beat mute/folder/beat; do
 	expect 2 "" "xidscope: error: the heartbeat $dir/$beat is on mute, which may stop answering; *" \
 		run --output agent.prom --events none --heartbeat "$dir/$beat"
 done
+expect 2 "" "xidscope: error: the policy $dir/mute/folder/policy is on mute, which may stop answering; *" \
+	run --output agent.prom --events none --xid-policy "$dir/mute/folder/policy"
 expect 0 "" "xidscope: warning: the acknowledgements $dir/mute/folder/acks are on mute, *" \
 	run --output agent.prom --events none --hooks rpc --source mountstats --duration 0.3 --ack "$dir/mute/folder/acks"
 # Also where that is mounted after the start: the event loop would wait for it, and nothing could end it.

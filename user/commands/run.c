@@ -97,6 +97,24 @@ static bool may_hang(const char *path, char *source, size_t size)
 	return network;
 }
 
+/* Returns 0, or the exit code after a message. */
+static int read_policy(struct xid_policy *policy, const struct options *o)
+{
+	char source[160];
+
+	if (!o->xid_policy)
+		return 0;
+	if (may_hang(o->xid_policy, source, sizeof(source))) {
+		log_error(
+			&o->log,
+			"the policy %s is on %s, which may stop answering; name a --xid-policy on a "
+			"local file system",
+			o->xid_policy, source);
+		return EXIT_USAGE;
+	}
+	return xid_policy_load(policy, o->xid_policy, &o->log) ? EXIT_TROUBLE : 0;
+}
+
 /* Reads no acknowledgements where the event loop might have to wait for them. */
 static void look_at_acks(struct agent *a)
 {
@@ -471,10 +489,10 @@ int cmd_run(const struct options *options)
 		.policy = &policy,
 		.window = options->repeat_window,
 	};
-	int code;
+	int code = read_policy(&policy, options);
 
-	if (options->xid_policy && xid_policy_load(&policy, options->xid_policy, &options->log))
-		return EXIT_TROUBLE;
+	if (code)
+		return code;
 	loop_block_signals();
 	/* A closed pipe and a limit of a file's size are errors of write() and do not end the agent. */
 	signal(SIGPIPE, SIG_IGN);
