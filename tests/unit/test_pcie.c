@@ -122,20 +122,51 @@ TEST(the_agent_waits_for_a_driver_that_loads)
 	w = (struct node_watch){};
 	put_gpu(8, 16);
 	put_unused("0000:41:00.0");
-	node_watch_gpus(&w, root, 100);
+	node_watch_look(&w, root, 100);
 	assert_int_equal(w.node.unused_count, 0);
 	assert_int_equal(w.node.links[0].lanes, 8);
-	node_watch_gpus(&w, root, 159); /* it does not look */
+	node_watch_look(&w, root, 159); /* it does not look */
 	assert_int_equal(w.node.unused_count, 0);
 	put_unused("0000:42:00.0");
-	node_watch_gpus(&w, root, 160);
+	node_watch_look(&w, root, 160);
 	assert_int_equal(w.node.unused_count, 1);
 	assert_string_equal(w.node.unused[0], "0000:41:00.0");
-	node_watch_gpus(&w, root, 220);
+	node_watch_look(&w, root, 220);
 	assert_int_equal(w.node.unused_count, 2);
 	put("/sys/bus/pci/devices/0000:41:00.0/driver", "");
-	node_watch_gpus(&w, root, 280);
+	node_watch_look(&w, root, 280);
 	assert_int_equal(w.node.unused_count, 1);
+}
+
+TEST(the_agent_waits_for_a_mount)
+{
+	static const char line[] = "44 27 0:35 / /data rw,relatime - nfs4 nas:/data rw,vers=4.2\n";
+	static struct node_watch w;
+
+	w = (struct node_watch){};
+	put("/etc/fstab", "nas:/data /data nfs4 defaults 0 0\n");
+	put("/proc/1/mountinfo", "");
+	node_watch_look(&w, root, 100);
+	assert_int_equal(w.node.mount_count, 1);
+	for (double now = 160; now < 280; now += 60) {
+		node_watch_look(&w, root, now);
+		assert_int_equal(w.node.mounts[0].state, MOUNT_FINE);
+	}
+	node_watch_look(&w, root, 280);
+	assert_int_equal(w.node.mounts[0].state, MOUNT_ABSENT);
+	put("/proc/1/mountinfo", line);
+	node_watch_look(&w, root, 340);
+	assert_int_equal(w.node.mounts[0].state, MOUNT_FINE);
+	put("/proc/1/mountinfo", "");
+	node_watch_look(&w, root, 400); /* it begins anew */
+	assert_int_equal(w.node.mounts[0].state, MOUNT_FINE);
+	/* that of process 1 comes first, and is read once */
+	put("/proc/1/root/etc/fstab", "");
+	node_watch_look(&w, root, 460);
+	assert_int_equal(w.node.mount_count, 1);
+	w = (struct node_watch){};
+	node_watch_look(&w, root, 520);
+	assert_int_equal(w.node.mount_count, 0);
 }
 
 TEST(a_device_that_sleeps_is_not_asked)

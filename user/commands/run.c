@@ -53,7 +53,7 @@ struct agent {
 	struct event_sink events;
 	struct agent_events agent_events;
 	struct agent_limits limits;
-	struct node_watch gpus;
+	struct node_watch node;
 	struct snapshot before; /* the last one that was exported */
 	struct notify notify;
 	struct heartbeat heartbeat;
@@ -157,10 +157,8 @@ static void add_health(struct agent *a, struct snapshot *s)
 			 error);
 	health_defaults(&options);
 	options.acks = &a->acks.list;
-	if (a->options->hooks & HOOKS_GPU) {
-		node_watch_gpus(&a->gpus, "", monotonic_seconds());
-		options.node = &a->gpus.node;
-	}
+	node_watch_look(&a->node, "", monotonic_seconds());
+	options.node = &a->node.node;
 	health_evaluate(s, &options, wall_seconds(), &report);
 	health_to_snapshot(&report, &options, s);
 	a->findings = report.total;

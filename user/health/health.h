@@ -66,7 +66,7 @@ struct health_rule {
 	bool (*matches)(const struct fault *f); /* for @find; NULL: not needed */
 	bool gpu; /* its findings are faults of GPUs and their switches */
 	bool local; /* it is about node_state, of which the agent has a part */
-	bool watched; /* ... and this rule's is in that part: see node_watch_gpus() */
+	bool watched; /* ... and this rule's is in that part: see node_watch_look() */
 	const char *clears; /* what ends a finding, for people */
 };
 

@@ -42,12 +42,12 @@ struct probe {
 /* ---- what the kernel knows ---- */
 
 /* Without the list of mounts nothing is known against any. */
-static void look_at_mounts(struct probe *probes, size_t count)
+static void look_at_mounts(struct probe *probes, size_t count, const char *mountinfo)
 {
 	struct file_text text;
 	struct mountinfo_line m;
 	struct span rest;
-	bool read = !file_text_read(&text, "/proc/self/mountinfo", PROC_MAX_BYTES);
+	bool read = !file_text_read(&text, mountinfo, PROC_MAX_BYTES);
 
 	for (size_t i = 0; i < count; i++)
 		probes[i].mount->state = read ? MOUNT_ABSENT : MOUNT_FINE;
@@ -249,7 +249,7 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 	 * one, which would then be killed. */
 	signal(SIGCHLD, SIG_DFL);
 	before = freeze_mounts();
-	look_at_mounts(probes, node->mount_count);
+	look_at_mounts(probes, node->mount_count, "/proc/self/mountinfo");
 	mkdir(locks, 0700);
 	while (serve(probes, node->mount_count, locks, before)) {
 		wait_turn(&waited, TURN_NS);
@@ -275,4 +275,13 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 	give_up(probes, node->mount_count, monotonic_ns() + KILL_NS);
 	if (before >= 0)
 		close(before);
+}
+
+void node_mounts_look(struct node_state *node, const char *mountinfo)
+{
+	struct probe probes[NODE_MOUNTS_MAX] = {};
+
+	for (size_t i = 0; i < node->mount_count; i++)
+		probes[i].mount = &node->mounts[i];
+	look_at_mounts(probes, node->mount_count, mountinfo);
 }

@@ -83,6 +83,9 @@ uint64_t mount_replies(struct span mountstats, const char *path);
  */
 void node_mounts_ask(struct node_state *node, const char *locks, double limit);
 
+/* Sets the state of each mount as far as the text of the file @mountinfo says it; no server is asked. */
+void node_mounts_look(struct node_state *node, const char *mountinfo);
+
 /* ---- pcie.c: the PCIe links of GPUs, as sysfs shows them. Neither the driver nor a sleeping device is asked: see
  * Documentation/ABI/testing/sysfs-bus-pci and sysfs-bus-pci-devices-aer of Linux ---- */
 
@@ -94,22 +97,28 @@ void pcie_links_read(struct node_state *node, const char *root, bool links);
  * to a guest has a driver (vfio-pci). Virtual functions are left out. */
 void pcie_unused_read(struct node_state *node, const char *root);
 
-/* The GPUs as the agent sees them. Initialise with {}. */
-struct node_watch {
-	struct node_state node; /* .gpus, .unused and .links, nothing else */
-	struct node_state before;
-	double looked; /* seconds since the boot; 0: never */
-};
-
-/* Reads them below @root, at most once a minute. One without a driver is in .node if it was in the reading before as well: a
- * driver that loads takes one after the other. @now: seconds since the boot. */
-void node_watch_gpus(struct node_watch *w, const char *root, double now);
-
 /*
  * Sets how many errors of each link were corrected in an hour: the present one or the one before.
  * What was counted when an hour began is kept in @file, which is replaced once an hour and when
  * it lacks a GPU; without it nothing is known. @now: seconds since the boot.
  */
 void pcie_links_count(struct node_state *node, const char *file, double now);
+
+/* ---- node_watch.c: what the agent sees of the node ---- */
+
+/* Initialise with {}. */
+struct node_watch {
+	struct node_state node; /* .mounts, .gpus, .unused and .links, nothing else */
+	struct node_state before; /* as it was read last */
+	double looked; /* seconds since the boot; 0: never */
+	double bad_since[NODE_MOUNTS_MAX]; /* likewise; 0: the mount is fine */
+};
+
+/*
+ * Reads, at most once a minute, the GPUs and the NFS mounts below @root, as process 1 sees them; fstab at the first time alone.
+ * What a node that boots does not have yet is no finding: a GPU without a driver is in .node if it was in the reading before as
+ * well, a mount is not fine if it has not been for three minutes. @now: seconds since the boot.
+ */
+void node_watch_look(struct node_watch *w, const char *root, double now);
 
 #endif

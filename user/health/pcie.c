@@ -16,7 +16,6 @@
 #define DRIVER "/sys/bus/pci/drivers/nvidia"
 #define DEVICES "/sys/bus/pci/devices"
 #define HOUR 3600.0
-#define WATCH_SECONDS 60.0
 #define KEPT_MAX_BYTES 8192
 
 /* ---- sysfs ---- */
@@ -152,32 +151,6 @@ void pcie_unused_read(struct node_state *node, const char *root)
 			memcpy(node->unused[node->unused_count++], name, sizeof(name));
 		close(device);
 	}
-}
-
-static bool was_unused(const struct node_state *before, const char *gpu)
-{
-	for (size_t i = 0; i < before->unused_count; i++)
-		if (!strcmp(before->unused[i], gpu))
-			return true;
-	return false;
-}
-
-void node_watch_gpus(struct node_watch *w, const char *root, double now)
-{
-	struct node_state seen = {};
-
-	if (w->looked > 0 && now < w->looked + WATCH_SECONDS)
-		return;
-	w->looked = now;
-	pcie_links_read(&seen, root, true);
-	pcie_unused_read(&seen, root);
-	w->node = seen;
-	w->node.unused_count = 0;
-	for (size_t i = 0; i < seen.unused_count; i++)
-		if (was_unused(&w->before, seen.unused[i]))
-			memcpy(w->node.unused[w->node.unused_count++], seen.unused[i],
-			       sizeof(seen.unused[i]));
-	w->before = seen;
 }
 
 /* ---- the last hours ---- */

@@ -614,7 +614,7 @@ const struct health_rule health_rules[HEALTH_RULES] = {
 	[HEALTH_MOUNT_UNUSABLE] = { "mount_unusable", HEALTH_FAIL, 0, "",
 				    "An NFS mount of fstab or --mount that is absent, read-only or "
 				    "stale.",
-				    find_mounts, NULL, .local = true,
+				    find_mounts, NULL, .local = true, .watched = true,
 				    .clears = "The mount can be used again." },
 	[HEALTH_MOUNT_HUNG] = { "mount_hung", HEALTH_FAIL, 1, "seconds",
 				"A mount of fstab or --mount whose server has not answered for "

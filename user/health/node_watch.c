@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the agent sees of the node, again and again. */
+#include "health/node.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file_text.h"
+
+#define LOOK_SECONDS 60.0
+#define MOUNT_SECONDS 180.0
+#define FSTAB_MAX_BYTES (1 << 20)
+
+/* ---- GPUs ---- */
+
+static bool was_unused(const struct node_state *before, const char *gpu)
+{
+	for (size_t i = 0; i < before->unused_count; i++)
+		if (!strcmp(before->unused[i], gpu))
+			return true;
+	return false;
+}
+
+static void keep_unused(struct node_state *node, const struct node_state *before)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < node->unused_count; i++)
+		if (was_unused(before, node->unused[i]))
+			memmove(node->unused[kept++], node->unused[i], sizeof(node->unused[i]));
+	node->unused_count = kept;
+}
+
+/* ---- mounts ---- */
+
+/* In a mount namespace of its own the agent would see another fstab. Where /etc is on a server, a later reading could wait for
+ * it. */
+static void read_fstab(struct node_state *node, const char *root)
+{
+	static const char *const tables[] = { "/proc/1/root/etc/fstab", "/etc/fstab" };
+	struct file_text fstab;
+	char path[PATH_MAX];
+	bool read = false;
+
+	for (size_t i = 0; i < 2 && !read; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, tables[i]);
+		read = !file_text_read(&fstab, path, FSTAB_MAX_BYTES);
+	}
+	if (!read)
+		return;
+	node_mounts_add_fstab(node, fstab.bytes, fstab.len);
+	file_text_free(&fstab);
+}
+
+static void wait_for_mounts(struct node_watch *w, double now)
+{
+	for (size_t i = 0; i < w->node.mount_count; i++) {
+		struct node_mount *m = &w->node.mounts[i];
+		bool same = i < w->before.mount_count && !strcmp(w->before.mounts[i].path, m->path);
+
+		if (m->state == MOUNT_FINE)
+			w->bad_since[i] = 0;
+		else if (!same || !(w->bad_since[i] > 0))
+			w->bad_since[i] = now;
+		if (now < w->bad_since[i] + MOUNT_SECONDS)
+			m->state = MOUNT_FINE;
+	}
+}
+
+void node_watch_look(struct node_watch *w, const char *root, double now)
+{
+	struct node_state seen = {};
+	char mountinfo[PATH_MAX];
+
+	if (w->looked > 0 && now < w->looked + LOOK_SECONDS)
+		return;
+	if (w->looked > 0) {
+		memcpy(seen.mounts, w->before.mounts, sizeof(seen.mounts));
+		seen.mount_count = w->before.mount_count;
+	} else {
+		read_fstab(&seen, root);
+	}
+	w->looked = now;
+	snprintf(mountinfo, sizeof(mountinfo), "%s/proc/1/mountinfo", root);
+	node_mounts_look(&seen, mountinfo);
+	pcie_links_read(&seen, root, true);
+	pcie_unused_read(&seen, root);
+	w->node = seen;
+	keep_unused(&w->node, &w->before);
+	wait_for_mounts(w, now);
+	w->before = seen;
+}
