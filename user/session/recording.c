@@ -14,7 +14,7 @@
 #define FRAME_HEAD 8
 
 /* Bounds of what is read, far above what is written: a damaged file costs no more. */
-#define MAX_OFFSET (24 * 3600)
+#define MAX_OFFSET 86400L
 #define HEAD_LINE 256
 #define FRAME_MAX (32u << 20)
 #define PAYLOAD_MAX (64u << 20)
