@@ -804,6 +804,30 @@ TEST(a_stall_that_ended_is_told_and_not_judged)
 	assert_true(verdict.numbers.calls > before_it.numbers.calls);
 }
 
+TEST(a_stall_may_end_at_another_address)
+{
+	static const unsigned int some[] = { 4, 4, 4, 4, 0 };
+	struct setup u = SETUP(64, 8, MS, "READ");
+
+	now.wall = 1000;
+	transport()->alive = true;
+	strcpy(transport()->remote.address, "10.0.0.1");
+	run(&u, some);
+	for (unsigned int i = 1; i <= 6; i++) {
+		server()->oldest_ns[RPC_QUEUE_PENDING] = i * SECOND;
+		now.wall++;
+		end_interval(SECOND);
+	}
+	server()->oldest_ns[RPC_QUEUE_PENDING] = 0;
+	strcpy(transport()->remote.address, "10.0.0.2");
+	transport()->replies += 30;
+	transport()->connects++;
+	now.wall++;
+	end_interval(SECOND);
+	verdict = verdict_of(&sums, SERVER);
+	assert_has(verdict.sentence, "(7 s), until the client had connected to 10.0.0.2. ");
+}
+
 TEST(a_server_that_hung_before_the_session_hangs)
 {
 	server()->oldest_ns[RPC_QUEUE_PENDING] = 90 * SECOND;

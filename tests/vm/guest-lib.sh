@@ -74,6 +74,15 @@ nfs_mount() {
 	in_netns "${NETNS:-}" mount -t nfs -o "vers=$1${2:+,$2}" "${4:-127.0.0.1}:$path" "$3"
 }
 
+# move FROM TO: gives connections to another address, as rpcctl does.
+move() {
+	local folder
+	for folder in /sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*-tcp; do
+		[[ -e $folder && $(<"$folder/dstaddr") == "$1" ]] || continue
+		! grep -qx dst_port=2049 "$folder/xprt_info" || echo "$2" >"$folder/dstaddr"
+	done
+}
+
 # netns_client NAME SUBNET: makes a network namespace joined to the server's by a veth pair, with addresses and RPC
 # transports of its own, and prints its server's address. SUBNET is three octets: `netns_client a 10.0.1` gives
 # server 10.0.1.1 on device veth-a and client 10.0.1.2 on device eth0 inside. `tc qdisc` works on both; qdiscs go with the

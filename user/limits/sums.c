@@ -153,6 +153,24 @@ static void add_transports(struct server_sums *v, struct interval *n)
 	}
 }
 
+/* The address of one of the server's connections, @wanted if one has it; "": there is none. */
+static const char *address_of(const struct interval *n, const char *wanted)
+{
+	const struct calls *c = &n->d->end->calls;
+	const char *found = "";
+
+	for (size_t i = 0; i < c->transport_count; i++) {
+		const struct rpc_transport_state *t = &c->transports[i];
+
+		if (!t->alive || !*t->remote.address || strcmp(t->server, n->name) != 0)
+			continue;
+		found = t->remote.address;
+		if (!strcmp(found, wanted))
+			break;
+	}
+	return found;
+}
+
 static uint64_t depth_count(const struct depth_histogram *h)
 {
 	uint64_t count = 0;
@@ -304,12 +322,16 @@ static void add_active(struct active_time *to, const struct active_time *from, i
  */
 static bool is_stall(struct server_sums *v, const struct interval *n)
 {
+	const char *address;
+
 	if (v->silent_ns >= HUNG_NS) {
 		add_active(&v->active, &v->silent, -1);
 		v->silent = (struct active_time){};
 		v->stall.ns = v->silent_ns;
-		if (v->stall.begin != v->silent_since)
+		if (v->stall.begin != v->silent_since) {
 			v->stall.reconnected = v->stall.restarted = false;
+			*v->stall.moved_to = 0;
+		}
 		v->stall.reconnected |= n->connects;
 		v->stall.begin = v->silent_since;
 		v->stall.end = 0;
@@ -318,13 +340,19 @@ static bool is_stall(struct server_sums *v, const struct interval *n)
 	}
 	if (!v->silent_ns)
 		v->silent = (struct active_time){};
-	if (!v->stall.intervals_left)
+	if (!v->stall.intervals_left) {
+		if (!v->silent_ns)
+			snprintf(v->address, sizeof(v->address), "%s", address_of(n, v->address));
 		return false;
+	}
 	if (!v->stall.end) {
 		v->stall.end = n->d->end->wall;
 		v->stall.reconnected = n->connects || v->stall.reconnected;
 	}
 	v->stall.restarted |= n->clients;
+	address = address_of(n, v->address);
+	if (*v->address && strcmp(address, v->address) != 0)
+		snprintf(v->stall.moved_to, sizeof(v->stall.moved_to), "%s", address);
 	v->stall.intervals_left--;
 	return true;
 }

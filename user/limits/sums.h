@@ -65,7 +65,10 @@ struct server_sums {
 		double begin, end; /* since the epoch; end 0: it lasts */
 		unsigned int intervals_left; /* intervals that are still to be left out */
 		bool reconnected, restarted; /* the client has made itself known anew (NFSv4) */
+		char moved_to
+			[RPC_ADDRESS_LEN]; /* all connections lead there since then, and none did before; "" */
 	} stall;
+	char address[RPC_ADDRESS_LEN]; /* of a connection before that; "": not known */
 	uint64_t calls_ended; /* those left out are among them */
 	uint64_t late_calls; /* that took LATE_NS or more */
 	uint64_t calls, total_ns, phase_ns[RPC_PHASES], credentials_ns;

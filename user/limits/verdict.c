@@ -367,13 +367,16 @@ static void say_stall(struct verdict *to, const struct server_sums *v)
 {
 	char begin[TIME_CLOCK_SIZE], end[TIME_CLOCK_SIZE];
 
-	say(to, "No call was answered from %s to %s (%.0f s)%s. ",
+	say(to, "No call was answered from %s to %s (%.0f s)%s%s. ",
 	    time_clock(begin, v->stall.begin), time_clock(end, v->stall.end),
 	    v->stall.end - v->stall.begin,
+	    *v->stall.moved_to ?
+		    ", until the client had connected to " :
 	    v->stall.restarted ?
 		    ", until the client had made itself known anew: the server has restarted, or dropped it" :
 	    v->stall.reconnected ? ", until the client had connected anew" :
-				   "");
+				   "",
+	    v->stall.moved_to);
 }
 
 /* Of a server whose calls are not answered at the end, or of which none ended. */

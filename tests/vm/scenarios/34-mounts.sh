@@ -23,14 +23,6 @@ for i in {10..13}; do
 done
 cp /proc/1/mountinfo .
 ss -Htn state established dport = :2049 | awk '{ print $3, $4 }' >sockets
-# move FROM TO: gives connections to another address, as rpcctl does.
-move() {
-	local folder
-	for folder in /sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*-tcp; do
-		[[ -e $folder && $(<"$folder/dstaddr") == "$1" ]] || continue
-		! grep -qx dst_port=2049 "$folder/xprt_info" || echo "$2" >"$folder/dstaddr"
-	done
-}
 move 10.0.9.1 10.0.9.3
 dd if=/mnt/one/load of=/dev/null bs=1M iflag=direct status=none
 ss -Htn state established dport = :2049 | awk '{ print $3, $4 }' >moved.sockets
