@@ -206,8 +206,11 @@ static void write_server(struct live *v, const struct session *t, size_t number,
 	if (t->servers[number].hung) {
 		format_duration(mean, p->oldest_ns);
 		colour(v, RED);
-		fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", mean, p->in_flight,
-			p->in_flight == 1 ? "" : "s");
+		if (p->oldest_ns)
+			fprintf(v->out, "HUNG %s, %" PRIu32 " call%s unanswered", mean,
+				p->in_flight, p->in_flight == 1 ? "" : "s");
+		else /* those of a soft mount */
+			fputs("HUNG: its calls time out", v->out);
 		colour(v, PLAIN);
 		fputc('\n', v->out);
 		return;
@@ -264,6 +267,7 @@ static void is_in_state(struct live *v, const struct session *t, double age, con
 static void end_states(struct live *v, const struct session *t)
 {
 	char time[DURATION_SIZE];
+	double seconds;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < v->state_count; i++) {
@@ -274,7 +278,9 @@ static void end_states(struct live *v, const struct session *t)
 			v->states[kept++] = s;
 			continue;
 		}
-		format_duration(time, (uint64_t)((t->last.wall - s.since) * 1e9));
+		/* The clock may have been put back. */
+		seconds = t->last.wall > s.since ? t->last.wall - s.since : 0;
+		format_duration(time, (uint64_t)(seconds * 1e9));
 		note(v, "Over after %s: %s", time, s.text);
 	}
 	v->state_count = kept;
