@@ -117,7 +117,7 @@ static void add_faults(struct snapshot *s, int second)
 	if (second >= 112) {
 		f = snapshot_fault(&s->faults, &xid);
 		f->count = 1;
-		f->last = s->wall - 0.4;
+		f->first = f->last = s->wall - 0.4 - (second - 112);
 	}
 	if (second < 66)
 		return;

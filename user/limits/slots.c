@@ -146,7 +146,11 @@ static void say_slots(struct judgement *j, double slots, double wanted, bool var
 {
 	const struct verdict_numbers *n = &j->to->numbers;
 
-	say(j->to, "All %.0f %s are in use while %.1f calls want one.", slots, what, wanted);
+	if (slots < 1) /* their number is not known, and few calls held one */
+		say(j->to, "Calls wait for %s: %.1f want one.", what, wanted);
+	else
+		say(j->to, "All %.0f %s are in use while %.1f calls want one.", slots, what,
+		    wanted);
 	if (varied)
 		say(j->to,
 		    " With %.1f in flight an answer took %.3g ms, with %.1f it took %.3g ms.",
