@@ -10,8 +10,8 @@ die() {
 	exit 1
 }
 
-# A device that nobody else reports.
-gpu=$(printf '00fe:%02x:1f' $((RANDOM % 256)))
+# A device that nobody else reports, nor an earlier run of this test, whose line may still be in the kernel log.
+gpu=$(printf '%04x:%02x:1f' $RANDOM $((RANDOM % 256)))
 run() { "$program" run --output x.prom --state state --hooks gpu --accept-user-kmsg --events none --duration 0.3s --keep "$@"; }
 trace() { "$program" trace --hooks gpu --duration 0.1s "$@"; }
 recent() { sed -n "s/^xidscope_gpu_xid_recent_incidents{gpu=\"$gpu.0\",.*} //p" x.prom; }
