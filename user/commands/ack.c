@@ -134,11 +134,7 @@ static const char *read_metrics(const struct options *o, struct snapshot *s)
 		return file_text_error(err);
 	err = metrics_file_parse(s, file.bytes, file.len, error, sizeof(error));
 	file_text_free(&file);
-	if (!err)
-		return NULL;
-	snapshot_free(s);
-	*s = (struct snapshot){};
-	return error;
+	return err ? error : NULL;
 }
 
 /* The UUID of the GPU @device, which its successor in the same slot does not have; "": the

@@ -111,7 +111,7 @@ struct node_watch {
 	struct node_state node; /* .mounts, .gpus, .unused and .links, nothing else */
 	struct node_state before; /* as it was read last */
 	double looked; /* seconds since the boot; 0: never */
-	double bad_since[NODE_MOUNTS_MAX]; /* likewise; 0: the mount is fine */
+	double bad_since[NODE_MOUNTS_MAX]; /* seconds since the boot; 0: the mount is fine */
 };
 
 /*
