@@ -3,6 +3,9 @@
  * Proves that a series can be read while a call is being recorded: no bucket falls from one reading to the next, and
  * every phase counts every call that has been recorded.
  */
+#include <pthread.h>
+#include <unistd.h>
+
 #include "unit.h"
 #include "rpc/rpc_series.h"
 
@@ -102,4 +105,38 @@ TEST(nothing_falls_if_a_call_is_recorded_for_long)
 	read_series();
 	series.finished++;
 	assert_complete(11, 1);
+}
+
+/* The CPU of a virtual machine does not run for some milliseconds. */
+static void *go_on(void *unused)
+{
+	usleep(20000);
+	phases(5000);
+	__sync_fetch_and_add(&series.finished, 1);
+	return unused;
+}
+
+TEST(waits_for_a_program_that_was_interrupted)
+{
+	pthread_t program;
+	struct rpc_op op;
+
+	reader.pauses_left = 500;
+	call(0);
+	begin();
+	assert_int_equal(pthread_create(&program, NULL, go_on, NULL), 0);
+	op = read_series();
+	pthread_join(program, NULL);
+	assert_int_equal(op.phase[SLOT].bucket[0], 1);
+	assert_int_equal(time_histogram_count(&op.phase[SLOT]), 2);
+	assert_int_equal(reader.copy->started, reader.copy->finished);
+	assert_true(reader.pauses_left > 0);
+}
+
+TEST(waits_no_longer_than_allowed)
+{
+	reader.pauses_left = 2;
+	begin();
+	read_series();
+	assert_int_equal(reader.pauses_left, 0);
 }

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
-/* How often a series is copied again if a program writes it meanwhile. */
+/* How often a series is copied again if a program writes it meanwhile. A program that still writes it then was
+ * interrupted: by an interrupt, or because the CPU of a virtual machine does not run. One snapshot waits for such
+ * programs at most PAUSES times PAUSE_NS. */
 #define COPY_TRIES 16
+#define PAUSES 500
+#define PAUSE_NS 1000000
 
 int rpc_series_open(struct rpc_series_reader *r)
 {
@@ -36,6 +41,7 @@ int rpc_series_map(struct rpc_series_reader *r, const struct bpf_map *map, size_
 	if (series == MAP_FAILED)
 		return -errno;
 	r->series = series;
+	r->pauses_left = PAUSES;
 	return 0;
 }
 
@@ -67,6 +73,18 @@ static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint6
 	}
 }
 
+/* Lets an interrupted program go on. False: this snapshot has waited long enough. */
+static bool pause_for_program(struct rpc_series_reader *r)
+{
+	const struct timespec turn = { .tv_nsec = PAUSE_NS };
+
+	if (!r->pauses_left)
+		return false;
+	r->pauses_left--;
+	nanosleep(&turn, NULL);
+	return true;
+}
+
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index)
 {
 	const volatile struct rpc_series *series = &r->series[index];
@@ -79,7 +97,7 @@ const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t i
 		memcpy(r->copy, (const void *)series, sizeof(*r->copy));
 		__sync_synchronize();
 		started = series->started;
-	} while (started != finished && ++tries < COPY_TRIES);
+	} while (started != finished && (++tries < COPY_TRIES || pause_for_program(r)));
 	add_calls_without(r, index, finished, started != finished);
 	return r->copy;
 }

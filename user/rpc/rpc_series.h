@@ -16,6 +16,7 @@ struct rpc_series_reader {
 	struct rpc_series *copy;
 	/* Of each element: its calls that had nothing of a phase, as last read. */
 	uint64_t (*without)[RPC_PHASE_SETUP];
+	unsigned int pauses_left; /* how often this snapshot may still wait for a program that was interrupted */
 };
 
 /* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */
@@ -30,8 +31,8 @@ void rpc_series_unmap(struct rpc_series_reader *r);
 /*
  * Returns a copy in which every call that was begun is finished, if there is a moment
  * when no program writes the series: as many calls had finished before it as have
- * begun after it. Otherwise it has parts of a call, but no figure is lower than in an earlier
- * copy. The calls that did not wait are in the first bucket of each wait. Valid until the next
+ * begun after it. It waits for that moment, half a second per snapshot at most. After that it
+ * has parts of a call, but no figure is lower than in an earlier copy. The calls that did not wait are in the first bucket of each wait. Valid until the next
  * call. @index is one of the mapped elements.
  */
 const struct rpc_series *rpc_series_read(struct rpc_series_reader *r, uint32_t index);
