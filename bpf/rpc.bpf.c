@@ -452,6 +452,14 @@ int BPF_PROG(xprt_release_cong, const struct rpc_xprt *xprt, const struct rpc_ta
 	return release(task);
 }
 
+TRACEPOINT("rpc_clnt_new")
+int BPF_PROG(rpc_clnt_new, const struct rpc_clnt *client)
+{
+	if (client)
+		client_begins(FIELD(client, cl_clid));
+	return 0;
+}
+
 /* ---- transports ---- */
 
 TRACEPOINT("xprt_disconnect_done")

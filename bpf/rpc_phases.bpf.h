@@ -127,12 +127,14 @@ static __always_inline void time_record(__u64 *buckets, __u64 *sum, __u64 ns)
 	add(sum, ns);
 }
 
-/* Records that a call has spent @ns in @phase. */
-static __always_inline void phase_record(struct rpc_series *s, enum rpc_phase phase, __u64 ns)
+/* Records that a call of client @c has spent @ns in @phase. */
+static __always_inline void phase_record(struct rpc_series *s, struct rpc_client_stats *c,
+					 enum rpc_phase phase, __u64 ns)
 {
 	/* The verifier does not know what the table holds. */
 	add(&s->phase[phase][phase_index(ns) & (PHASE_BUCKETS - 1)], 1);
 	add(&s->phase_ns[phase], ns);
+	add(&c->sums.phase_ns[phase], ns);
 }
 
 static __noinline void error_record(__u32 index, int status)
@@ -215,8 +217,9 @@ static __always_inline void waits_first_transmit(struct rpc_waits *w, __u64 when
 
 /* Records the waits of a call that took @before ns up to its last transmit at @xtime,
  * which may be @late ns too late. Returns the rest of @before: its setup. */
-static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits *w, __u64 xtime,
-					  __u64 late, __u64 before)
+static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_client_stats *c,
+					  struct rpc_waits *w, __u64 xtime, __u64 late,
+					  __u64 before)
 {
 	__u64 left = before, ns;
 
@@ -225,7 +228,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
 		if (ns > left)
 			ns = left;
 		left -= ns;
-		phase_record(s, RPC_PHASE_RESEND, ns);
+		phase_record(s, c, RPC_PHASE_RESEND, ns);
 	} else if (!w->first && xtime) {
 		waits_clip(w, xtime);
 	}
@@ -240,7 +243,7 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
 			ns = left;
 		}
 		left -= ns;
-		phase_record(s, p, ns);
+		phase_record(s, c, p, ns);
 	}
 	return left;
 }
@@ -254,8 +257,9 @@ static __always_inline __u64 waits_record(struct rpc_series *s, struct rpc_waits
  * or up to @late ns earlier. @w: the call's waits, or NULL. Returns its setup. Both sources
  * divide calls into phases only here.
  */
-static __always_inline __u64 phases_record(struct rpc_series *s, __u64 total, __u64 before,
-					   __u64 rtt, __u64 xtime, __u64 late, struct rpc_waits *w)
+static __always_inline __u64 phases_record(struct rpc_series *s, struct rpc_client_stats *c,
+					   __u64 total, __u64 before, __u64 rtt, __u64 xtime,
+					   __u64 late, struct rpc_waits *w)
 {
 	__u64 after;
 
@@ -265,11 +269,11 @@ static __always_inline __u64 phases_record(struct rpc_series *s, __u64 total, __
 	if (rtt > after)
 		rtt = after;
 	time_record(s->total, &s->total_ns, total);
-	phase_record(s, RPC_PHASE_RTT, rtt);
-	phase_record(s, RPC_PHASE_FINISH, after - rtt);
+	phase_record(s, c, RPC_PHASE_RTT, rtt);
+	phase_record(s, c, RPC_PHASE_FINISH, after - rtt);
 	if (w)
-		before = waits_record(s, w, xtime, late, before);
-	phase_record(s, RPC_PHASE_SETUP, before);
+		before = waits_record(s, c, w, xtime, late, before);
+	phase_record(s, c, RPC_PHASE_SETUP, before);
 	return before;
 }
 

@@ -7,6 +7,7 @@
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
+#include "rpc_clients.bpf.h"
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 #include "rpc_tables.bpf.h"
@@ -97,13 +98,15 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 					const struct rpc_rqst *rqst, struct rpc_waiter *w,
 					struct call_times times, int status)
 {
-	/* Read once, here: the compiler would repeat the read after an atomic. */
+	/* Read once, here: the compiler would repeat the reads after an atomic. */
 	__u64 received = FIELD(rqst, rq_reply_bytes_recvd);
+	__u64 sent = FIELD(rqst, rq_xmit_bytes_sent);
 	const struct rpc_xprt *xprt = FIELD(rqst, rq_xprt);
 	/* Copied, so that the verifier does not follow the rest for each table that it may be from. */
 	const struct rpc_xprt_ref ref = *xprt_get(xprt);
 	__u32 index, copy, my_shard = shard();
 	struct rpc_server_stats *server;
+	struct rpc_client_stats *c;
 	struct rpc_waits *waits;
 	struct rpc_series *s;
 	__u64 setup;
@@ -118,15 +121,18 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 		drop(RPC_DROP_SERIES);
 	copy = SHARD_INDEX(index, my_shard);
 	s = bpf_map_lookup_elem(&series, &copy);
-	if (!s)
+	c = client_get(FIELD(client, cl_clid), ref.server, my_shard);
+	if (!s || !c)
 		return;
 
 	add_in_order(&s->started, 1);
+	add_in_order(&c->started, 1);
+	client_record(c, index, times.total, sent, received, status < 0);
 	waits = w && w->start == (__u64)FIELD(task, tk_start) ? &w->waits : NULL;
 	/* Otherwise the compiler concludes from the check of `start` that there is an
 	 * entry, and the verifier does not. */
 	barrier_var(waits);
-	setup = phases_record(s, times.total, times.before, received ? times.rtt : RPC_NO_REPLY,
+	setup = phases_record(s, c, times.total, times.before, received ? times.rtt : RPC_NO_REPLY,
 			      waits ? FIELD(rqst, rq_xtime) : 0, 0, waits);
 	if (may_be_earlier(times.total))
 		add(&server->earlier_ns, earlier_of(FIELD(task, tk_start), setup));
@@ -134,8 +140,9 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	asm volatile("" : "+r"(w));
 	if (w)
 		call_forget(w, task);
-	add(&s->sent_bytes, FIELD(rqst, rq_xmit_bytes_sent));
+	add(&s->sent_bytes, sent);
 	add(&s->received_bytes, received);
+	add_in_order(&c->finished, 1);
 	add_in_order(&s->finished, 1);
 	if (received)
 		reply_record(ref.transport, my_shard, times.rtt);

@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include "rpc.h"
+#include "rpc_clients.bpf.h"
 #include "rpc_phases.bpf.h"
 #include "rpc_read.bpf.h"
 
@@ -384,6 +385,8 @@ static __noinline __u32 series_make(__u32 server, const struct rpc_procinfo *pro
 	    bpf_probe_read_kernel_str(info.name, sizeof(info.name), FIELD(proc, p_name)) < 0)
 		__builtin_memcpy(info.name, "NULL", 5);
 	index = NUMBER_TAKE(&free_series, &rpc_series_count, RPC_MAX_SERIES);
+	if (index < RPC_MAX_SERIES)
+		series_set_kind(index, info.name);
 	if (index < RPC_MAX_SERIES && !bpf_map_update_elem(&series_info, &index, &info, BPF_ANY) &&
 	    !bpf_map_update_elem(&series_index, &info.key, &index, BPF_NOEXIST))
 		return index;

@@ -10,6 +10,7 @@
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include "rpc_tracepoints.h"
+#include "rpc_clients.bpf.h"
 #include "rpc_phases.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -176,6 +177,7 @@ static __noinline __u32 series_make(struct rpc_event_series_key *key)
 
 	if (bpf_map_pop_elem(&free_series, &index))
 		return 0;
+	series_set_kind(index, key->op);
 	/* Before anybody can count under this number. */
 	info = bpf_map_lookup_elem(&series_info, &index);
 	if (info)
@@ -545,9 +547,10 @@ static __always_inline void earlier_record(__u32 server, __u64 start, __u64 setu
 		unseen_saturation(t);
 }
 
-/* Adds a call of @server to @s, the series with this number. @t: the entry of its task, or NULL. */
-static __always_inline void call_record(struct rpc_series *s, __u32 index, __u32 of_server,
-					const struct exact *f, struct rpc_event_task *t)
+/* Adds a call of @c to @s, the series with this number. @t: the entry of its task, or NULL. */
+static __always_inline void call_record(struct rpc_series *s, struct rpc_client_stats *c,
+					__u32 index, __u32 of_server, const struct exact *f,
+					struct rpc_event_task *t)
 {
 	bool transmitted = is_transmitted(f);
 	__u64 now = f->now, before, xtime, late = 0, setup;
@@ -560,8 +563,11 @@ static __always_inline void call_record(struct rpc_series *s, __u32 index, __u32
 	/* On arm64 a reader may accept a copy that has parts of a call, because kernels before 5.12 have no
 	 * ordered atomics. */
 	add(&s->started, 1);
-	setup = phases_record(s, f->execute, before, f->rtt ?: RPC_NO_REPLY, xtime, late,
+	add(&c->started, 1);
+	client_record(c, index, f->execute, 0, 0, t && t->waits.booked && t->waits.status < 0);
+	setup = phases_record(s, c, f->execute, before, f->rtt ?: RPC_NO_REPLY, xtime, late,
 			      t ? &t->waits : NULL);
+	add(&c->finished, 1);
 	add(&s->finished, 1);
 	if (may_be_earlier(f->execute))
 		earlier_record(of_server, now - f->execute, setup, t);
@@ -584,6 +590,7 @@ static __always_inline void call_record(struct rpc_series *s, __u32 index, __u32
 SEC("tp/sunrpc/rpc_stats_latency")
 int tp_latency(void *ctx)
 {
+	struct rpc_client_stats *stats;
 	struct rpc_event_client *c;
 	struct rpc_event_task *t;
 	struct rpc_series *s;
@@ -611,8 +618,9 @@ int tp_latency(void *ctx)
 			drop(RPC_DROP_SERIES);
 		copy = SHARD_INDEX(index, shard());
 		s = bpf_map_lookup_elem(&series, &copy);
-		if (s)
-			call_record(s, index, server, &f, t);
+		stats = client_get(client, server, shard());
+		if (s && stats)
+			call_record(s, stats, index, server, &f, t);
 	}
 	if (t)
 		task_drop(task);
@@ -631,6 +639,7 @@ int tp_client(void *ctx)
 	__u32 server;
 
 	read_record(&r, ctx);
+	client_begins(VALUE(__u32, &r, new_client));
 	c = client_of(VALUE(__u32, &r, new_client));
 	if (!c)
 		return 0;

@@ -21,6 +21,8 @@
 #define RPC_MAX_SERIES 208 /* (server, version, op) triples; 0 is "other" */
 #define RPC_SERIES_ENTRIES (RPC_MAX_SERIES * RPC_MAX_SHARDS)
 #define RPC_MAX_ERRORS 1024
+#define RPC_MAX_CLIENTS 4096 /* numbers of clients; the kernel always uses the lowest free one */
+#define RPC_CLIENT_ENTRIES 256 /* clients with figures of their own; 0 is for all others */
 #define RPC_CALLS_TO_FIT 1024 /* whose structs are looked at, if their types are from a file */
 #define RPC_MANY_BYTES (1u << 30) /* more than any call has */
 #define RPC_MAX_OP 80 /* p_statidx; NFSv4.2 has about 70 */
@@ -42,6 +44,15 @@ enum rpc_phase {
 	RPC_PHASE_RTT, /* last transmit to reply */
 	RPC_PHASE_FINISH, /* reply to task end */
 	RPC_PHASES,
+};
+
+/* Kinds of ops. Calls that a full table has merged are of the kind `other`. */
+enum rpc_kind {
+	RPC_KIND_READ, /* READ, READ_PLUS */
+	RPC_KIND_WRITE, /* WRITE, COMMIT */
+	RPC_KIND_METADATA,
+	RPC_KIND_OTHER,
+	RPC_KINDS, /* a power of two */
 };
 
 /* What may saturate: queues that tasks sleep on. */
@@ -85,6 +96,7 @@ enum rpc_drop {
 	RPC_DROP_TRANSPORT, /* transport table full: no per-transport figures */
 	RPC_DROP_SERIES, /* series table full: the call is under "other" */
 	RPC_DROP_ERROR, /* error table full: the error has no status */
+	RPC_DROP_CLIENT, /* client table full: the call has no mount */
 	RPC_DROP_CLIPPED, /* waits exceeded the time before the transmit */
 	RPC_DROP_LAYOUT, /* what was read is not what the kernel passed: it is not counted */
 	RPC_DROPS,
@@ -106,6 +118,29 @@ struct rpc_series {
 	__u64 received_bytes;
 	__u64 finished; /* ... and was completed: equal in a consistent copy */
 	__u64 padding[RPC_PADDING];
+};
+
+/* Sums of calls. Only words: user space adds them without their names. */
+struct rpc_sums {
+	__u64 calls[RPC_KINDS];
+	__u64 total_ns[RPC_KINDS];
+	__u64 sent_bytes[RPC_KINDS];
+	__u64 received_bytes[RPC_KINDS];
+	__u64 errors[RPC_KINDS];
+	__u64 phase_ns[RPC_PHASES];
+};
+
+/* The calls of one client of sunrpc, one shard: each mount has a client of its own. */
+struct rpc_client_stats {
+	__u64 started; /* as in struct rpc_series */
+	struct rpc_sums sums;
+	__u64 finished;
+	__u64 padding[2]; /* four cache lines in all */
+};
+
+struct rpc_client_info {
+	__u32 client; /* 1 + the kernel's number of it; 0: the entry is free */
+	__u32 server; /* number; RPC_MAX_SERVERS: "other" */
 };
 
 struct rpc_series_key {

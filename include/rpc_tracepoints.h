@@ -25,9 +25,6 @@ struct rpc_event_fields {
 	__u16 disconnect_address, disconnect_port;
 };
 
-/* Clients by number; the kernel always uses the lowest free one. */
-#define RPC_MAX_CLIENTS 4096
-
 enum rpc_program { RPC_PROGRAM_UNKNOWN, RPC_PROGRAM_NFS, RPC_PROGRAM_OTHER };
 
 struct rpc_event_client {

@@ -15,7 +15,8 @@ ROOMS = {
     "snapshot": "base",
     "kernel": "base",
     "xid": "base",
-    "rpc": "base snapshot kernel",
+    "owners": "base snapshot kernel",
+    "rpc": "base snapshot kernel owners",
     "faults": "base snapshot kernel xid",
     "limits": "base snapshot",
     "session": "base snapshot limits",
@@ -23,7 +24,7 @@ ROOMS = {
     "sinks": "base snapshot xid limits session",
     "health": "base snapshot xid sinks",
     "writer": "base kernel",
-    "commands": "base snapshot kernel xid rpc faults limits session past sinks health writer",
+    "commands": "base snapshot kernel xid owners rpc faults limits session past sinks health writer",
 }
 UNITS = {"commands": 24}  # others: 20
 SINGLE_INCLUDERS = 10

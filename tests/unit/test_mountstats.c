@@ -60,11 +60,14 @@ static void put_mounts(const struct made_up_mount *mount)
 #define MOUNTS(...) put_mounts((const struct made_up_mount[]){ __VA_ARGS__ __VA_OPT__(, ){} })
 
 static void *source; /* of a test that starts one */
+static struct client_list clients; /* of the last poll */
 
 AFTER_EACH()
 {
 	if (source)
 		mountstats_source.detach(source);
+	free(clients.list);
+	clients = (struct client_list){};
 	source = NULL;
 	transports = 1;
 	OPTIONS(NULL);
@@ -82,7 +85,18 @@ static void poll(void)
 {
 	snapshot_free(&now);
 	now = (struct snapshot){};
-	assert_int_equal(mountstats_source.read(source, &now), 0);
+	clients.count = 0;
+	assert_int_equal(mountstats_source.read(source, &now, &clients), 0);
+}
+
+/* The calls of the only mount, at /m0; @id becomes its id. */
+static uint64_t calls_of_mount(uint64_t *id)
+{
+	assert_int_equal(clients.count, 1);
+	assert_string_equal(clients.list[0].mountpoint, "/m0");
+	assert_string_equal(clients.list[0].export, "/x");
+	*id = clients.list[0].id;
+	return rpc_sums_calls(&clients.list[0].sums);
 }
 
 static uint64_t reads(const char *server)
@@ -115,16 +129,23 @@ TEST(what_was_before_is_left_out)
 
 TEST(counters_never_fall)
 {
+	uint64_t ids[3];
+
 	MOUNTS();
 	start();
 	MOUNTS({ "nas", 45, 10, 100, 1, 880 });
 	assert_int_equal(polled("nas"), 100);
+	assert_int_equal(calls_of_mount(&ids[0]), 100);
 	MOUNTS();
 	assert_int_equal(polled("nas"), 100);
+	assert_int_equal(clients.count, 0);
 	MOUNTS({ "nas", 45, 1, 3, 1, 880 }); /* mounted again */
 	assert_int_equal(polled("nas"), 103);
+	assert_int_equal(calls_of_mount(&ids[1]), 3);
 	MOUNTS({ "nas", 45, 0, 50, 1, 880 }); /* again, between two polls */
 	assert_int_equal(polled("nas"), 153);
+	assert_int_equal(calls_of_mount(&ids[2]), 50);
+	assert_true(ids[0] != ids[1] && ids[1] != ids[2]);
 	MOUNTS({ "nas", 45, 0, 4, 1, 880 }); /* likewise, within a second */
 	assert_int_equal(polled("nas"), 157);
 }
@@ -199,13 +220,13 @@ TEST(the_rest_of_a_source_is_its_bytes_under_its_own_labels)
 	assert_non_null(m);
 	now.calls.unknown = RPC_ALL_FACTS;
 	MOUNTS({ "nas", 45, 10, 107, 1, 880 });
-	assert_int_equal(mountstats_add_rest(m, &now), 0);
+	assert_int_equal(mountstats_add_rest(m, &now, &clients), 0);
 	assert_int_equal(now.calls.op_count, 0);
 	assert_int_equal(now.calls.unknown & bytes, 0);
 	assert_true(now.calls.unknown & RPC_FACT_BIT(RPC_FACT_CONNECTS));
 	snapshot_op(&now.calls, "known", "READ")->received_bytes = 1000; /* of an earlier source */
 	snapshot_op(&now.calls, "known", "WRITE");
-	assert_int_equal(mountstats_add_rest(m, &now), 0);
+	assert_int_equal(mountstats_add_rest(m, &now, &clients), 0);
 	assert_int_equal(now.calls.op_count, 2);
 	assert_int_equal(now.calls.ops[0].sent_bytes, 700);
 	assert_int_equal(now.calls.ops[0].received_bytes, 2400);
@@ -215,7 +236,7 @@ TEST(the_rest_of_a_source_is_its_bytes_under_its_own_labels)
 	snapshot_free(&now);
 	now = (struct snapshot){};
 	m = mountstats_open("/absent", NULL, NULL);
-	assert_int_equal(mountstats_add_rest(m, &now), 0);
+	assert_int_equal(mountstats_add_rest(m, &now, &clients), 0);
 	assert_true(now.calls.unknown & bytes);
 	mountstats_close(m);
 }

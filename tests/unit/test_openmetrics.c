@@ -147,6 +147,13 @@ static struct snapshot full_snapshot(void)
 						      .export = "/x",
 						      .mountpoint = "/a \"b\"",
 						      .version = "4.2" });
+	snapshot_mount_calls(&s.calls, "nas-1", "/x", "/a \"b\"")->sums =
+		(struct rpc_sums){ .calls = { [RPC_KIND_READ] = 61 },
+				   .total_ns = { [RPC_KIND_WRITE] = 62 },
+				   .sent_bytes = { [RPC_KIND_METADATA] = 63 },
+				   .received_bytes = { [RPC_KIND_OTHER] = 64 },
+				   .errors = { [RPC_KIND_READ] = 65 },
+				   .phase_ns = { [RPC_PHASE_SLOT] = 66 } };
 	strcpy(snapshot_storage(&s.calls, "nas-1")->storage, "scratch");
 	snapshot_server(&s.calls, "nas-1")->bound_by = "slot";
 	assert_int_equal(episode_count_in(&s.calls, &episode), 0);
@@ -798,6 +805,18 @@ TEST(counters_and_gauges_show_the_snapshots_figures)
 		{ "rpc_sent_bytes_total{server=\"nas-1\",op=\"WRITE\"}", "1001" },
 		{ "rpc_received_bytes_total{server=\"nas-1\",op=\"READ\"}", "1152921504606846976" },
 		{ "rpc_errors_total{server=\"nas-1\",op=\"WRITE\",status=\"EIO\"}", "1" },
+		{ "nfs_mount_calls_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"read\"}",
+		  "61" },
+		{ "nfs_mount_seconds_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"write\"}",
+		  "0.000000062" },
+		{ "nfs_mount_sent_bytes_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"metadata\"}",
+		  "63" },
+		{ "nfs_mount_received_bytes_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"other\"}",
+		  "64" },
+		{ "nfs_mount_errors_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",kind=\"read\"}",
+		  "65" },
+		{ "nfs_mount_phase_seconds_total{server=\"nas-1\",export=\"/x\",mountpoint=\"/a \\\"b\\\"\",phase=\"slot\"}",
+		  "0.000000066" },
 		{ "rpc_retransmits_total{server=\"nas-1\",transport=\"tcp/0\"}", "1" },
 		{ "rpc_timeouts_total{server=\"nas-1\",transport=\"tcp/0\"}", "2" },
 		{ "rpc_disconnects_total{server=\"nas-1\",transport=\"tcp/0\"}", "3" },

@@ -466,3 +466,119 @@ TEST(slow_calls_without_room_are_counted)
 	assert_int_equal(rpc_slow_lost, 1);
 	ring_room = sizeof(ring_record);
 }
+
+/* ---- the calls of each client ---- */
+
+static const struct rpc_procinfo write_op = { .p_statidx = 7, .p_name = "WRITE" },
+				 commit_op = { .p_statidx = 21, .p_name = "COMMIT" },
+				 getattr_op = { .p_statidx = 1, .p_name = "GETATTR" };
+
+/* Fills the queue of free entries as user space does. */
+static void free_entries(__u32 count)
+{
+	memset((void *)rpc_client_entry, 0, sizeof(rpc_client_entry));
+	for (__u32 i = count; i; i--) /* the test's queue gives the last one first */
+		bpf_map_push_elem(&free_clients, &i, BPF_ANY);
+}
+
+static void client_calls(__u32 client, const struct rpc_procinfo *proc, int status)
+{
+	struct call c;
+
+	call_prepare(&c, &kernel_xprt[0], proc);
+	c.client.cl_clid = client;
+	c.task.tk_status = status;
+	c.rqst.rq_xmit_bytes_sent = 10;
+	rpc_stats_latency(&c.task, 2000, 7000, 10000);
+}
+
+static struct rpc_client_stats *stats_of(__u32 index)
+{
+	return bpf_map_lookup_elem(&client_stats, &index);
+}
+
+TEST(the_calls_of_a_client_are_counted_by_kind)
+{
+	const struct rpc_sums *sums;
+	__u64 phases = 0;
+
+	connect_to(0, 0);
+	free_entries(3);
+	client_calls(17, &read_op, 0);
+	client_calls(17, &read_op, -5);
+	client_calls(17, &write_op, 0);
+	client_calls(17, &commit_op, 0);
+	client_calls(17, &getattr_op, 0);
+	client_calls(18, &read_op, 0);
+	assert_int_equal(rpc_client_entry[17], 1);
+	assert_int_equal(rpc_client_entry[18], 2);
+	sums = &stats_of(1)->sums;
+	assert_int_equal(sums->calls[RPC_KIND_READ], 2);
+	assert_int_equal(sums->calls[RPC_KIND_WRITE], 2);
+	assert_int_equal(sums->calls[RPC_KIND_METADATA], 1);
+	assert_int_equal(sums->errors[RPC_KIND_READ], 1);
+	assert_int_equal(sums->total_ns[RPC_KIND_WRITE], 20000);
+	assert_int_equal(sums->sent_bytes[RPC_KIND_WRITE], 20);
+	assert_int_equal(sums->received_bytes[RPC_KIND_METADATA], 100);
+	for (int p = 0; p < RPC_PHASES; p++)
+		phases += sums->phase_ns[p];
+	assert_int_equal(phases, 50000);
+	assert_int_equal(stats_of(1)->started, 5);
+	assert_int_equal(stats_of(1)->finished, 5);
+	assert_int_equal(stats_of(2)->sums.calls[RPC_KIND_READ], 1);
+}
+
+TEST(a_clients_number_that_is_used_again_has_another_entry)
+{
+	const struct rpc_clnt again = { .cl_clid = 17 };
+
+	connect_to(0, 0);
+	free_entries(3);
+	client_calls(17, &read_op, 0);
+	rpc_clnt_new(&again);
+	client_calls(17, &read_op, 0);
+	assert_int_equal(rpc_client_entry[17], 2);
+	assert_int_equal(stats_of(1)->finished, 1);
+	assert_int_equal(stats_of(2)->finished, 1);
+}
+
+TEST(calls_of_clients_that_do_not_fit_are_counted)
+{
+	connect_to(0, 0);
+	free_entries(1);
+	client_calls(17, &read_op, 0);
+	client_calls(18, &read_op, 0);
+	client_calls(RPC_MAX_CLIENTS, &read_op, 0);
+	client_calls(~0u, &read_op, 0);
+	assert_int_equal(rpc_dropped[RPC_DROP_CLIENT], 3);
+	assert_int_equal(stats_of(0)->finished, 3);
+	assert_int_equal(calls_of("nas-0"), 4);
+}
+
+static void another_cpu_calls(void)
+{
+	client_calls(17, &read_op, 0);
+}
+
+/* At each moment of the first call of a client, another CPU has its first one. */
+TEST(two_first_calls_of_a_client_both_count)
+{
+	for (unsigned int moment = 1; moment < 200; moment++) {
+		__u64 calls = 0;
+
+		maps_clear();
+		rpc_server_count = rpc_transport_count = rpc_xprt_count = 0;
+		rpc_series_count = 1;
+		memset(rpc_xprt_cache, 0, sizeof(rpc_xprt_cache));
+		connect_to(0, 0);
+		free_entries(3);
+		happens_at(moment, another_cpu_calls);
+		client_calls(17, &read_op, 0);
+		if (steps < moment)
+			break;
+		meanwhile_at = 0;
+		for (__u32 entry = 1; entry <= 3; entry++)
+			calls += stats_of(entry)->sums.calls[RPC_KIND_READ];
+		assert_int_equal(calls, 2);
+	}
+}

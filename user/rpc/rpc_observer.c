@@ -17,9 +17,11 @@
 #include "base/clock.h"
 #include "base/file_text.h"
 #include "base/process.h"
+#include "kernel/bpf_support.h"
 #include "kernel/kernel_types.h"
 #include "kernel/types_file.h"
 #include "rpc/choice.h"
+#include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
 #include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"
@@ -57,6 +59,7 @@ struct rpc_observer {
 	struct snapshot past; /* what earlier sources have counted */
 	struct snapshot connected; /* connects that the source in use leaves out */
 	struct nfs_mounts mounts;
+	struct mount_calls_state mount_calls;
 	struct xprt_unseen unseen;
 	struct unanswered unanswered;
 
@@ -106,6 +109,7 @@ void rpc_observer_free(struct rpc_observer *o)
 	detach(o);
 	snapshot_free(&o->past);
 	nfs_mounts_free(&o->mounts);
+	mount_calls_free(&o->mount_calls);
 	free(o);
 }
 
@@ -497,8 +501,25 @@ static int add_connections(struct rpc_observer *o, struct snapshot *s)
 	return xprt_files_add_unseen(&o->unseen, "", s);
 }
 
+static int add_mount_calls(struct rpc_observer *o, const struct client_list *clients,
+			   struct snapshot *s)
+{
+	const struct mount_list mounts = { o->mounts.process, &o->mounts.seen, o->mounts.devices,
+					   o->mounts.device_count, o->mounts.read };
+	int before = o->mount_calls.error, err;
+
+	err = mount_calls_add(&o->mount_calls, clients, &mounts, s);
+	if (o->mount_calls.error != before)
+		log_info(&o->log, "cannot tell which mount a call belongs to: %s",
+			 bpf_reason(o->mount_calls.error));
+	if (!err)
+		slow_calls_find_mounts(s, &o->mount_calls);
+	return err;
+}
+
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 {
+	struct client_list clients = {};
 	const struct source_ops *ops;
 	int err;
 
@@ -511,11 +532,12 @@ int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s)
 	s->calls.cpu_waiting_ns = cpu_pressure_waiting_ns("");
 	s->calls.unknown = ops ? 0 : o->past.calls.unknown;
 	if (!err && ops)
-		err = ops->read(o->source_state, s);
+		err = ops->read(o->source_state, s, &clients);
 	if (!err)
 		err = nfs_mounts_add(&o->mounts, "", s);
 	if (!err)
-		slow_calls_find_mounts(s, "");
+		err = add_mount_calls(o, &clients, s);
+	free(clients.list);
 	if (!err && ops)
 		err = add_connections(o, s);
 	if (!err)

@@ -3,17 +3,14 @@
 #include "rpc/slow_calls.h"
 
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/process.h"
-
-#define FILE_SYSTEMS "/sys/fs/nfs"
+#include "owners/mount_calls.h"
 
 /* Keeps the durations of the slowest in order; from then on only slower ones are wanted. */
 static void raise_threshold(struct slow_calls *c, uint64_t total)
@@ -113,39 +110,6 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 
 /* ---- whose mount it was ---- */
 
-/* Whether the folder of a file system has a link to that RPC client. */
-static bool links_to(const char *folder, uint32_t client)
-{
-	char path[512], target[256], name[32], *last;
-	struct dirent *entry;
-	bool found = false;
-	ssize_t len;
-	DIR *dir = opendir(folder);
-
-	snprintf(name, sizeof(name), "clnt-%u", client);
-	while (dir && !found && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		len = readlink(path, target, sizeof(target) - 1);
-		if (len <= 0)
-			continue;
-		target[len] = 0;
-		last = strrchr(target, '/');
-		found = last && !strcmp(last + 1, name);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-static bool is_mount_of(const struct nfs_mount *m, const char *root, uint32_t client)
-{
-	char folder[256];
-
-	snprintf(folder, sizeof(folder), "%s" FILE_SYSTEMS "/%u:%u", root,
-		 (unsigned int)(m->device >> 32), (unsigned int)m->device);
-	return links_to(folder, client);
-}
-
 /* The only mount of the server; NULL: there are several, or none. */
 static const struct nfs_mount *only_mount(const struct snapshot *s, const char *server)
 {
@@ -161,29 +125,14 @@ static const struct nfs_mount *only_mount(const struct snapshot *s, const char *
 	return found;
 }
 
-static const struct nfs_mount *find_mount(const struct snapshot *s, const char *root,
-					  const struct slow_call *c)
+void slow_calls_find_mounts(struct snapshot *s, const struct mount_calls_state *mounts)
 {
-	const struct nfs_mount *only = only_mount(s, c->server);
-
-	for (size_t i = 0; i < s->calls.mount_count && !only; i++)
-		if (!strcmp(s->calls.mounts[i].server, c->server) &&
-		    is_mount_of(&s->calls.mounts[i], root, c->client))
-			return &s->calls.mounts[i];
-	return only;
-}
-
-void slow_calls_find_mounts(struct snapshot *s, const char *root)
-{
-	const struct nfs_mount *mount = NULL;
-
 	for (size_t i = 0; i < s->calls.slow_count; i++) {
 		struct slow_call *c = &s->calls.slow[i];
+		const struct nfs_mount *only = only_mount(s, c->server);
+		const char *point = only ? only->mountpoint : mount_calls_point(mounts, c->client);
 
-		/* Most are of the same mount as the one before. */
-		if (!i || c->client != c[-1].client || strcmp(c->server, c[-1].server) != 0)
-			mount = find_mount(s, root, c);
-		if (mount)
-			memcpy(c->mount, mount->mountpoint, sizeof(c->mount));
+		if (point)
+			snprintf(c->mount, sizeof(c->mount), "%s", point);
 	}
 }

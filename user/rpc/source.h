@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "owners/mount_calls.h"
 #include "snapshot/snapshot.h"
 
 struct source_setup {
@@ -33,9 +34,9 @@ struct source_ops {
 	/* Begins to count. Returns 0; or -errno, after logging the reason, if calls
 	 * cannot be counted: then call detach(). NULL: try() has begun already. */
 	int (*attach)(void *state);
-	/* Adds to @s what was counted and the state of the hooks, and to @s->unknown the
-	 * facts that cannot be observed. Returns 0 or -errno. */
-	int (*read)(void *state, struct snapshot *s);
+	/* Adds to @s what was counted and the state of the hooks, to @s->unknown the facts that
+	 * cannot be observed, and to @clients the calls of each. Returns 0 or -errno. */
+	int (*read)(void *state, struct snapshot *s, struct client_list *clients);
 	/* Ends the observation and frees @state. */
 	void (*detach)(void *state);
 	/* How often what the source has read was not what the kernel had passed: then its counts are

@@ -48,6 +48,11 @@ bool session_wants_op(const struct session *t, const char *op)
 	return matches(t->filter.op, op);
 }
 
+bool session_wants_mount(const struct session *t, const char *mountpoint)
+{
+	return matches(t->filter.mount, mountpoint);
+}
+
 /* ---- one interval ---- */
 
 static int server_number(struct session *t, const char *name)
@@ -319,7 +324,7 @@ static void find_stalls(struct session *t)
 static bool wants_slow(const struct session *t, const struct slow_call *c)
 {
 	return (double)c->total_ns >= t->filter.slower * 1e9 && session_wants_op(t, c->op) &&
-	       session_wants_server(t, c->server) && matches(t->filter.mount, c->mount);
+	       session_wants_server(t, c->server) && session_wants_mount(t, c->mount);
 }
 
 /* Keeps the slowest, in order. */

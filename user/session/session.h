@@ -146,6 +146,7 @@ double session_wall(const struct session *t, uint64_t monotonic_ns);
 /* Whether the filter lets it through. */
 bool session_wants_server(const struct session *t, const char *server);
 bool session_wants_op(const struct session *t, const char *op);
+bool session_wants_mount(const struct session *t, const char *mountpoint);
 
 /* Adds @from to @to, as of one longer interval. */
 void session_point_add(struct session_point *to, const struct session_point *from);

@@ -2,29 +2,8 @@
 /* The families about calls: distributions by server, sums by op, and with more detail both by op. */
 #include "sinks/metrics_writer.h"
 
+#include <stddef.h>
 #include <string.h>
-
-/* "other" are calls whose op a full table or --max-series has folded. */
-enum kind { KIND_READ, KIND_WRITE, KIND_METADATA, KIND_OTHER, KINDS };
-
-static const char *const kind_names[KINDS] = { "read", "write", "metadata", "other" };
-
-static enum kind kind_of(const char *op)
-{
-	static const struct {
-		const char *op;
-		enum kind kind;
-	} kinds[] = { { "READ", KIND_READ },
-		      { "READ_PLUS", KIND_READ },
-		      { "WRITE", KIND_WRITE },
-		      { "COMMIT", KIND_WRITE },
-		      { "other", KIND_OTHER } };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(op, kinds[i].op))
-			return kinds[i].kind;
-	return KIND_METADATA;
-}
 
 static void write_times(struct metrics_writer *w, const struct metric_label *labels, size_t count,
 			const struct time_histogram *h)
@@ -39,20 +18,20 @@ static void write_times(struct metrics_writer *w, const struct metric_label *lab
 static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 			const struct rpc_op *first)
 {
-	struct time_histogram sums[KINDS] = {};
-	bool met[KINDS] = {};
+	struct time_histogram sums[RPC_KINDS] = {};
+	bool met[RPC_KINDS] = {};
 
 	for (const struct rpc_op *o = first; o < s->calls.ops + s->calls.op_count; o++) {
-		enum kind kind = kind_of(o->op);
+		enum rpc_kind kind = rpc_kind_of(o->op);
 
 		if (strcmp(o->server, first->server) != 0)
 			continue;
 		met[kind] = true;
 		time_histogram_add(&sums[kind], &o->total);
 	}
-	for (int k = 0; k < KINDS; k++) {
+	for (int k = 0; k < RPC_KINDS; k++) {
 		const struct metric_label labels[] = { { "server", first->server },
-						       { "kind", kind_names[k] } };
+						       { "kind", rpc_kind_names[k] } };
 
 		if (met[k])
 			write_times(w, labels, LABEL_COUNT(labels), &sums[k]);
@@ -151,6 +130,45 @@ static bool knows_bytes(const struct snapshot *s, const struct rpc_op *o, enum r
 	       (o->sent_bytes || s->calls.source != RPC_SOURCE_TRACEPOINTS);
 }
 
+/* Writes the values of each mount that are not 0. @names: of the label @label, @count of them. */
+static void write_mounts(struct metrics_writer *w, const struct snapshot *s, enum metric_id metric,
+			 size_t offset, const char *label, const char *const *names, int count,
+			 const char *(*format)(char *number, uint64_t value))
+{
+	char number[NUMBER_SIZE];
+	uint64_t value;
+
+	write_family(w, metric);
+	for (size_t i = 0; i < s->calls.mount_calls_count; i++) {
+		const struct mount_calls *m = &s->calls.mount_calls[i];
+
+		for (int n = 0; n < count; n++) {
+			memcpy(&value, (const char *)&m->sums + offset + n * sizeof(value),
+			       sizeof(value));
+			if (value)
+				SAMPLE(w, format(number, value), { "server", m->server },
+				       { "export", m->export }, { "mountpoint", m->mountpoint },
+				       { label, names[n] });
+		}
+	}
+}
+
+static void write_mount_families(struct metrics_writer *w, const struct snapshot *s)
+{
+	const bool known = snapshot_knows(&s->calls, RPC_FACT_MOUNTS);
+
+#define BY(NAME, field, label, names, count, format)                                         \
+	write_mounts(w, s, METRIC_NFS_MOUNT_##NAME, offsetof(struct rpc_sums, field), label, \
+		     names, known ? count : 0, format)
+	BY(CALLS, calls, "kind", rpc_kind_names, RPC_KINDS, format_integer);
+	BY(SECONDS, total_ns, "kind", rpc_kind_names, RPC_KINDS, format_nanoseconds);
+	BY(PHASE_SECONDS, phase_ns, "phase", rpc_phase_names, RPC_PHASES, format_nanoseconds);
+	BY(SENT_BYTES, sent_bytes, "kind", rpc_kind_names, RPC_KINDS, format_integer);
+	BY(RECEIVED_BYTES, received_bytes, "kind", rpc_kind_names, RPC_KINDS, format_integer);
+	BY(ERRORS, errors, "kind", rpc_kind_names, RPC_KINDS, format_integer);
+#undef BY
+}
+
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 {
 	const struct rpc_op *end = s->calls.ops + s->calls.op_count;
@@ -174,4 +192,5 @@ void call_metrics_write(struct metrics_writer *w, const struct snapshot *s)
 		SAMPLE(w, format_integer(number, s->calls.errors[i].count),
 		       { "server", s->calls.errors[i].server }, { "op", s->calls.errors[i].op },
 		       { "status", s->calls.errors[i].status });
+	write_mount_families(w, s);
 }

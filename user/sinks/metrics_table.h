@@ -23,6 +23,19 @@ METRIC(RPC_RECEIVED_BYTES, "rpc_received_bytes", COUNTER, "bytes", "server, op",
        "Bytes received in replies to NFS calls, RPC headers included.")
 METRIC(RPC_ERRORS, "rpc_errors", COUNTER, "", "server, op, status",
        "NFS calls that ended with an error.")
+METRIC(NFS_MOUNT_CALLS, "nfs_mount_calls", COUNTER, "", "server, export, mountpoint, kind",
+       "NFS calls of a mount that ended; mount point empty: of no mount that process 1 sees.")
+METRIC(NFS_MOUNT_SECONDS, "nfs_mount_seconds", COUNTER, "seconds",
+       "server, export, mountpoint, kind", "Sum of the durations of a mount's calls.")
+METRIC(NFS_MOUNT_PHASE_SECONDS, "nfs_mount_phase_seconds", COUNTER, "seconds",
+       "server, export, mountpoint, phase", "Sum of each phase of a mount's calls.")
+METRIC(NFS_MOUNT_SENT_BYTES, "nfs_mount_sent_bytes", COUNTER, "bytes",
+       "server, export, mountpoint, kind", "Bytes sent for a mount's calls, RPC headers included.")
+METRIC(NFS_MOUNT_RECEIVED_BYTES, "nfs_mount_received_bytes", COUNTER, "bytes",
+       "server, export, mountpoint, kind",
+       "Bytes received in replies to a mount's calls, RPC headers included.")
+METRIC(NFS_MOUNT_ERRORS, "nfs_mount_errors", COUNTER, "", "server, export, mountpoint, kind",
+       "Calls of a mount that ended with an error.")
 METRIC(RPC_RETRANSMITS, "rpc_retransmits", COUNTER, "", "server, transport",
        "Retransmissions of calls, counted when the call ends.")
 METRIC(RPC_TIMEOUTS, "rpc_timeouts", COUNTER, "", "server, transport",

@@ -254,12 +254,15 @@ static void write_session(FILE *out, const struct session *t, bool histograms)
 		if (t->servers[i].sums.calls || t->servers[i].sums.oldest_ns)
 			report_verdict(out, t, t->servers[i].name);
 	for (size_t i = 0; i < t->server_count; i++)
+		summarise_mounts(out, t, t->servers[i].name);
+	for (size_t i = 0; i < t->server_count; i++)
 		summarise_server(out, &t->total, t->servers[i].name, seconds);
 	summarise_faults(out, &t->total, t->first.faults.open_faults);
 	report_open_faults(out, t);
 	report_losses(out, s);
 	fprintf(out, "- From %s, for %.0f s.\n", time_to_local(begin, t->first.wall), seconds);
 	report_ops(out, t);
+	report_mounts(out, t);
 	if (histograms)
 		report_histograms(out, t);
 	report_episodes(out, t);

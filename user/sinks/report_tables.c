@@ -160,6 +160,127 @@ void report_histograms(FILE *out, const struct session *t)
 	}
 }
 
+/* ---- mounts ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct mount_share *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	return strcmp(x->mount->now->mountpoint, y->mount->now->mountpoint);
+}
+
+static void add_share(struct mount_share *to, const struct rpc_sums *sums)
+{
+	const uint64_t waits[] = { sums->phase_ns[RPC_PHASE_SESSION],
+				   sums->phase_ns[RPC_PHASE_SLOT], sums->phase_ns[RPC_PHASE_SEND] };
+	uint64_t total = 0;
+
+	for (int k = 0; k < RPC_KINDS; k++) {
+		to->calls += sums->calls[k];
+		total += sums->total_ns[k];
+		to->sent_bytes += sums->sent_bytes[k];
+		to->received_bytes += sums->received_bytes[k];
+		to->errors += sums->errors[k];
+	}
+	to->total_ns += total;
+	to->waited_ns += waits[0] + waits[1] + waits[2];
+	to->held_ns += total - waits[0] - waits[1] - sums->phase_ns[RPC_PHASE_DELAY];
+}
+
+size_t session_mounts(const struct session *t, const char *server, struct mount_share **mounts,
+		      struct mount_share *sum)
+{
+	const struct delta *d = &t->total;
+	struct mount_share *share;
+	size_t count = 0;
+
+	*sum = (struct mount_share){};
+	*mounts = calloc(d->mount_calls_count + 1, sizeof(**mounts));
+	if (!snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS))
+		return 0;
+	for (size_t i = 0; *mounts && i < d->mount_calls_count; i++) {
+		const struct mount_delta *m = &d->mount_calls[i];
+
+		if (strcmp(m->now->server, server) != 0 || !rpc_sums_calls(&m->sums))
+			continue;
+		add_share(sum, &m->sums);
+		if (!session_wants_mount(t, m->now->mountpoint))
+			continue;
+		share = &(*mounts)[count++];
+		share->mount = m;
+		add_share(share, &m->sums);
+	}
+	if (count)
+		qsort(*mounts, count, sizeof(**mounts), by_time);
+	return count;
+}
+
+const char *mount_name(const struct mount_calls *m)
+{
+	return *m->mountpoint ? m->mountpoint : "(none)";
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100 * (double)part / (double)all : 0;
+}
+
+static void write_mount(FILE *out, const struct mount_share *m, const struct mount_share *sum)
+{
+	char mean[DURATION_SIZE];
+
+	format_duration(mean, m->total_ns / m->calls);
+	safe_line(out, "%-26s %8" PRIu64 " %9.1f %9.1f %7s %6.0f %8.0f", mount_name(m->mount->now),
+		  m->calls, (double)m->sent_bytes / 1e6, (double)m->received_bytes / 1e6, mean,
+		  percent(m->held_ns, sum->held_ns), percent(m->waited_ns, sum->waited_ns));
+}
+
+void report_mounts(FILE *out, const struct session *t)
+{
+	struct mount_share *mounts, sum;
+
+	for (size_t i = 0; i < t->server_count; i++) {
+		size_t count = session_mounts(t, t->servers[i].name, &mounts, &sum);
+
+		if (count) {
+			fputc('\n', out);
+			safe_line(out, "Mounts of %s, the one with the most time first",
+				  t->servers[i].name);
+			fprintf(out, "%-26s %8s %9s %9s %7s %6s %8s\n", "mount point", "calls",
+				"MB sent", "MB recvd", "mean", "held %", "waited %");
+		}
+		for (size_t m = 0; m < count; m++)
+			write_mount(out, &mounts[m], &sum);
+		free(mounts);
+	}
+}
+
+void summarise_mounts(FILE *out, const struct session *t, const char *server)
+{
+	const struct mount_share *holder, *waiter;
+	struct mount_share *mounts, sum;
+	size_t count = session_mounts(t, server, &mounts, &sum);
+
+	holder = waiter = mounts;
+	for (size_t i = 1; i < count; i++) {
+		if (mounts[i].held_ns > holder->held_ns)
+			holder = &mounts[i];
+		if (mounts[i].waited_ns > waiter->waited_ns)
+			waiter = &mounts[i];
+	}
+	/* Where next to nothing waits, it does not matter who. */
+	if (count > 1 && sum.waited_ns > sum.total_ns / 20)
+		safe_line(
+			out,
+			"- Slots of %s: calls of %s hold them for %.0f %% of the time; of the waits, %.0f %% are of %s.",
+			server, mount_name(holder->mount->now),
+			percent(holder->held_ns, sum.held_ns),
+			percent(waiter->waited_ns, sum.waited_ns), mount_name(waiter->mount->now));
+	free(mounts);
+}
+
 /* ---- the others ---- */
 
 void report_episodes(FILE *out, const struct session *t)

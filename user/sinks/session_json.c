@@ -206,6 +206,55 @@ static void write_mounts(struct json *j, const struct snapshot *s, const char *s
 	json_array_end(j);
 }
 
+static void write_share(struct json *j, const char *name, uint64_t part, uint64_t all)
+{
+	write_fraction(j, name, all ? (double)part / (double)all : 0, 4);
+}
+
+static void write_kinds(struct json *j, const struct rpc_sums *sums)
+{
+	json_object(j, "kinds");
+	for (int k = 0; k < RPC_KINDS; k++) {
+		if (!sums->calls[k])
+			continue;
+		json_object(j, rpc_kind_names[k]);
+		json_unsigned(j, "calls", sums->calls[k]);
+		json_nanoseconds(j, "seconds", sums->total_ns[k]);
+		json_unsigned(j, "sent_bytes", sums->sent_bytes[k]);
+		json_unsigned(j, "received_bytes", sums->received_bytes[k]);
+		json_unsigned(j, "errors", sums->errors[k]);
+		json_object_end(j);
+	}
+	json_object_end(j);
+}
+
+static void write_mount_calls(struct json *j, const struct session *t, const char *server)
+{
+	struct mount_share *mounts, sum;
+	size_t count = session_mounts(t, server, &mounts, &sum);
+
+	json_array(j, "mount_calls");
+	for (size_t i = 0; i < count; i++) {
+		const struct mount_share *m = &mounts[i];
+
+		json_object(j, NULL);
+		json_text(j, "export", m->mount->now->export);
+		json_text(j, "mountpoint", m->mount->now->mountpoint);
+		json_unsigned(j, "calls", m->calls);
+		json_nanoseconds(j, "seconds", m->total_ns);
+		json_unsigned(j, "sent_bytes", m->sent_bytes);
+		json_unsigned(j, "received_bytes", m->received_bytes);
+		json_unsigned(j, "errors", m->errors);
+		write_share(j, "held_share", m->held_ns, sum.held_ns);
+		write_share(j, "waited_share", m->waited_ns, sum.waited_ns);
+		write_phases(j, (const uint64_t *)m->mount->sums.phase_ns);
+		write_kinds(j, &m->mount->sums);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	free(mounts);
+}
+
 /* ---- timelines: an array for each figure, with a value for each interval ---- */
 
 #define COLUMN(j, t, number, name, write, value)                                        \
@@ -300,6 +349,7 @@ static void write_server(struct json *j, const struct session *t, size_t number)
 	json_unsigned(j, "connects", v->sums.connects);
 	json_unsigned(j, "errors", v->sums.errors);
 	write_mounts(j, &t->last, v->name);
+	write_mount_calls(j, t, v->name);
 	write_transports(j, &t->total, v->name);
 	write_ops(j, t, v->name);
 	write_timeline(j, t, number);

@@ -42,6 +42,50 @@ const char *const rpc_queue_names[RPC_QUEUES] = {
 	[RPC_QUEUE_XMIT] = "xmit", [RPC_QUEUE_PENDING] = "pending",
 };
 
+const char *const rpc_kind_names[RPC_KINDS] = { "read", "write", "metadata", "other" };
+
+enum rpc_kind rpc_kind_of(const char *op)
+{
+	static const struct {
+		const char *op;
+		enum rpc_kind kind;
+	} kinds[] = { { "READ", RPC_KIND_READ },
+		      { "READ_PLUS", RPC_KIND_READ },
+		      { "WRITE", RPC_KIND_WRITE },
+		      { "COMMIT", RPC_KIND_WRITE },
+		      { LABEL_OTHER, RPC_KIND_OTHER } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(op, kinds[i].op))
+			return kinds[i].kind;
+	return RPC_KIND_METADATA;
+}
+
+/* ---- sums ---- */
+
+#define SUMS_WORDS (sizeof(struct rpc_sums) / sizeof(__u64))
+
+void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from)
+{
+	for (size_t i = 0; i < SUMS_WORDS; i++)
+		((__u64 *)to)[i] += ((const __u64 *)from)[i];
+}
+
+void rpc_sums_subtract(struct rpc_sums *from, const struct rpc_sums *sums)
+{
+	for (size_t i = 0; i < SUMS_WORDS; i++)
+		((__u64 *)from)[i] -= ((const __u64 *)sums)[i];
+}
+
+uint64_t rpc_sums_calls(const struct rpc_sums *sums)
+{
+	uint64_t calls = 0;
+
+	for (int k = 0; k < RPC_KINDS; k++)
+		calls += sums->calls[k];
+	return calls;
+}
+
 /* ---- durations ---- */
 
 /* Whether nothing lies between the first bucket, of 0 ns, and the last one, where the source
@@ -140,6 +184,12 @@ struct episode_stats *snapshot_episodes(struct calls *c, const char *server, con
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like)
 {
 	return table_get_like(&tables[TABLE_MOUNTS], c, like);
+}
+
+struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
+					 const char *mountpoint)
+{
+	return GET(TABLE_MOUNT_CALLS, c, server, export, mountpoint);
 }
 
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server)

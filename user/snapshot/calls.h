@@ -93,6 +93,14 @@ struct rpc_transport_state {
 	uint32_t slots_in_flight;
 };
 
+/* The calls of a mount, also of one that has ended: several of the same three names count as one. */
+struct mount_calls {
+	char server[LABEL_SIZE];
+	char export[LABEL_SIZE];
+	char mountpoint[LABEL_SIZE]; /* both "": of no mount that process 1 sees; "other": merged */
+	struct rpc_sums sums;
+};
+
 /* A mount of NFS. */
 struct nfs_mount {
 	char server[LABEL_SIZE];
@@ -139,6 +147,11 @@ struct episode_stats {
 /* Room for a process' name as the kernel has it, every byte of which may be escaped. */
 #define SLOW_COMM_LEN 64
 
+void rpc_sums_add(struct rpc_sums *to, const struct rpc_sums *from);
+/* Subtracts what was less. */
+void rpc_sums_subtract(struct rpc_sums *from, const struct rpc_sums *sums);
+uint64_t rpc_sums_calls(const struct rpc_sums *sums);
+
 /* A call that took longer than asked for. */
 struct slow_call {
 	double time; /* of its end, seconds since the epoch */
@@ -184,6 +197,7 @@ enum rpc_fact {
 	RPC_FACT_SLOTS_IN_FLIGHT,
 	RPC_FACT_CREDENTIALS,
 	RPC_FACT_SESSION_SLOTS,
+	RPC_FACT_MOUNTS, /* whose calls they are */
 	RPC_FACT_PHASE, /* + enum rpc_phase */
 	RPC_FACT_SATURATED = RPC_FACT_PHASE + RPC_PHASES, /* + enum rpc_limit */
 	RPC_FACT_DEPTH = RPC_FACT_SATURATED + RPC_LIMITS, /* + enum rpc_queue */
@@ -232,6 +246,8 @@ struct calls {
 	size_t episode_count;
 	struct nfs_mount *mounts;
 	size_t mount_count;
+	struct mount_calls *mount_calls;
+	size_t mount_calls_count;
 	struct rpc_storage *storages;
 	size_t storage_count;
 	struct slow_call *slow; /* since the snapshot before */
@@ -263,8 +279,12 @@ struct rpc_server_state *snapshot_server(struct calls *c, const char *server);
 /* @kind is static. */
 struct episode_stats *snapshot_episodes(struct calls *c, const char *server, const char *kind);
 struct nfs_mount *snapshot_mount(struct calls *c, const struct nfs_mount *like);
+struct mount_calls *snapshot_mount_calls(struct calls *c, const char *server, const char *export,
+					 const char *mountpoint);
 struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
 extern const char *const rpc_phase_names[RPC_PHASES];
+extern const char *const rpc_kind_names[RPC_KINDS];
+enum rpc_kind rpc_kind_of(const char *op);
 extern const char *const rpc_limit_names[RPC_LIMITS];
 extern const char *const rpc_queue_names[RPC_QUEUES];
 #endif

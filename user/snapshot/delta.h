@@ -37,6 +37,11 @@ struct server_delta {
 	uint64_t credentials_ns, earlier_ns;
 };
 
+struct mount_delta {
+	const struct mount_calls *now;
+	struct rpc_sums sums;
+};
+
 struct fault_delta {
 	const struct fault *now;
 	uint64_t count;
@@ -64,6 +69,8 @@ struct delta {
 	size_t transport_count;
 	struct server_delta *servers;
 	size_t server_count;
+	struct mount_delta *mount_calls;
+	size_t mount_calls_count;
 	struct fault_delta *faults;
 	size_t fault_count;
 	struct kernel_event_delta *kernel_events;

@@ -125,6 +125,18 @@ static const struct field mount_fields[] = {
 	ROW(nfs_mount, U32, DETAIL, remote.port, .left_out = true),
 };
 
+static const struct field mount_calls_fields[] = {
+	ROW(mount_calls, TEXT, LABEL, server),
+	ROW(mount_calls, TEXT, LABEL, export),
+	ROW(mount_calls, TEXT, LABEL, mountpoint),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.calls),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.total_ns),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.sent_bytes),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.received_bytes),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.errors),
+	DIFF(mount_calls, mount_delta, U64, COUNTER, sums.phase_ns),
+};
+
 static const struct field slow_fields[] = {
 	ROW(slow_call, DOUBLE, DETAIL, time),
 	ROW(slow_call, TEXT, DETAIL, server),
@@ -258,6 +270,8 @@ const struct table tables[TABLES] = {
 		CALLS(servers, server_count, server_fields, .max = 2048, .series = RPC_QUEUES,
 		      DELTA(servers, server_count), .delta_all = true),
 	[TABLE_MOUNTS] = CALLS(mounts, mount_count, mount_fields, .max = 4096, .series = 1),
+	[TABLE_MOUNT_CALLS] = CALLS(mount_calls, mount_calls_count, mount_calls_fields, .max = 4096,
+				    .series = RPC_PHASES, DELTA(mount_calls, mount_calls_count)),
 	[TABLE_SLOW] = CALLS(slow, slow_count, slow_fields, .max = 4096),
 	[TABLE_FAULTS] =
 		FAULTS(faults, fault_count, fault_fields, .max = 4096, DELTA(faults, fault_count)),

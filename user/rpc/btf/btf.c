@@ -45,6 +45,7 @@ enum hook {
 	HOOK_XPRT_DISCONNECT_DONE,
 	HOOK_XPRT_RELEASE_XPRT,
 	HOOK_XPRT_RELEASE_CONG,
+	HOOK_RPC_CLNT_NEW,
 	HOOK_RPC_STATS_LATENCY_SLOW, /* before the one that frees the task's waits */
 	HOOK_RPC_STATS_LATENCY,
 	HOOK_RPC_STATS_LATENCY_AGAIN,
@@ -69,6 +70,7 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_XPRT_DISCONNECT_DONE] = HOOK(xprt_disconnect_done, 0),
 	[HOOK_XPRT_RELEASE_XPRT] = HOOK(xprt_release_xprt, 0),
 	[HOOK_XPRT_RELEASE_CONG] = HOOK(xprt_release_cong, 0),
+	[HOOK_RPC_CLNT_NEW] = HOOK(rpc_clnt_new, 0),
 	[HOOK_RPC_STATS_LATENCY_SLOW] = HOOK(rpc_stats_latency_slow, 0),
 	[HOOK_RPC_STATS_LATENCY] = HOOK(rpc_stats_latency, RELEASE_HOOKS),
 	[HOOK_RPC_STATS_LATENCY_AGAIN] = HOOK(rpc_stats_latency_again, 0),
@@ -159,6 +161,7 @@ static void *open_programs(void *state)
 		bpf_map__set_autocreate(b->bpf->maps.slow_calls, false);
 	bpf_map__set_max_entries(b->bpf->maps.replies, b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.series, RPC_MAX_SERIES * b->shards);
+	bpf_map__set_max_entries(b->bpf->maps.client_stats, RPC_CLIENT_ENTRIES * b->shards);
 	bpf_map__set_max_entries(b->bpf->maps.server_stats, (RPC_MAX_SERVERS + 1) * b->shards);
 	return b->bpf;
 }
@@ -327,10 +330,13 @@ static uint64_t unknown_facts(const struct btf_state *b)
 		unknown |= snapshot_facts_of_waits();
 	if (!bpf_hook_attached(&b->hooks, HOOK_XPRT_DISCONNECT_DONE))
 		unknown |= RPC_FACT_BIT(RPC_FACT_DISCONNECTS);
+	/* Without it, calls of a client that has the number of an earlier one would count for that one's mount. */
+	if (!bpf_hook_attached(&b->hooks, HOOK_RPC_CLNT_NEW))
+		unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
 	return unknown;
 }
 
-static int read_state(void *state, struct snapshot *s)
+static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct btf_state *b = state;
 	unsigned int except = 0;
@@ -345,7 +351,7 @@ static int read_state(void *state, struct snapshot *s)
 		except = BIT(HOOK_RPC_STATS_LATENCY) | BIT(HOOK_RPC_STATS_LATENCY_AGAIN);
 	snapshot_drop(&s->self, "rpc_recursion", rpc_cost_add(s, &b->hooks, except));
 	s->calls.unknown |= unknown_facts(b);
-	return btf_maps_read(&b->maps, s);
+	return btf_maps_read(&b->maps, s, clients);
 }
 
 static uint64_t misread(void *state)

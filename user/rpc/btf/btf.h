@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include <stdint.h>
 
+#include "owners/mount_calls.h"
 #include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"
 #include "snapshot/snapshot.h"
@@ -22,6 +23,7 @@ struct btf_maps {
 	const struct rpc_task_bucket *task_keys; /* mapped */
 	const struct rpc_replies *replies; /* mapped, by shard */
 	struct rpc_series_reader reader;
+	struct client_reader clients;
 	struct slow_calls slow; /* for the owner to open, if they are wanted */
 	/* Last reported values, by transport. */
 	uint64_t saturated_ns[RPC_MAX_TRANSPORTS][RPC_LIMITS];
@@ -35,9 +37,9 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 		  const struct snapshot *connected);
 void btf_maps_close(struct btf_maps *m);
 
-/* Adds all that the maps hold to @s, and begins a new interval for the peak
+/* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */
-int btf_maps_read(struct btf_maps *m, struct snapshot *s);
+int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients);
 
 /*
  * ---- module_types.c ----

@@ -60,6 +60,8 @@ static int lookup(struct bpf_map *map, uint32_t key, void *value)
 int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 		  const struct snapshot *connected)
 {
+	int err;
+
 	*m = (struct btf_maps){
 		.bpf = bpf, .shards = shards, .own_netns = own_netns(), .connected = connected
 	};
@@ -69,7 +71,12 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 	m->replies = bpf_values_map(bpf->maps.replies, PROT_READ);
 	if (!m->replies)
 		return -errno;
-	return rpc_series_open(&m->reader);
+	err = client_calls_open(
+		&m->clients,
+		&(struct client_maps){ bpf->maps.client_info, bpf->maps.client_stats,
+				       bpf->maps.free_clients, bpf->bss->rpc_client_entry },
+		shards);
+	return err ? err : rpc_series_open(&m->reader);
 }
 
 void btf_maps_close(struct btf_maps *m)
@@ -78,6 +85,7 @@ void btf_maps_close(struct btf_maps *m)
 		bpf_values_unmap(m->bpf->maps.task_keys, m->task_keys);
 		bpf_values_unmap(m->bpf->maps.replies, m->replies);
 	}
+	client_calls_close(&m->clients);
 	rpc_series_close(&m->reader);
 	slow_calls_close(&m->slow);
 	*m = (struct btf_maps){};
@@ -485,7 +493,12 @@ static void read_waiters(struct reading *r)
 	}
 }
 
-int btf_maps_read(struct btf_maps *m, struct snapshot *s)
+static const char *client_server(const void *context, uint32_t server)
+{
+	return server_label(context, server);
+}
+
+int btf_maps_read(struct btf_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	struct reading r = { .m = m, .s = s };
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
@@ -501,6 +514,8 @@ int btf_maps_read(struct btf_maps *m, struct snapshot *s)
 	err = read_servers(&r);
 	if (!err)
 		err = read_series(&r);
+	if (!err)
+		err = client_calls_read(&m->clients, clients, client_server, &r);
 	if (!err)
 		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	if (!err)

@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/file_text.h"
+#include "owners/mount_calls.h"
 #include "rpc/polled/polled.h"
 #include "rpc/source.h"
 
@@ -31,8 +32,8 @@ static const uint64_t known =
 	RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
 	RPC_FACT_BIT(RPC_FACT_RETRANSMITS) | RPC_FACT_BIT(RPC_FACT_TIMEOUTS) |
 	RPC_FACT_BIT(RPC_FACT_CONNECTS) | RPC_FACT_BIT(RPC_FACT_SLOTS_MAX) |
-	RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) | RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) |
-	RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
+	RPC_FACT_BIT(RPC_FACT_MOUNTS) | RPC_FACT_BIT(RPC_FACT_SLOTS_ALLOCATED) |
+	RPC_FACT_BIT(RPC_FACT_SLOTS_IN_FLIGHT) | RPC_FACT_BIT(RPC_FACT_PHASE + RPC_PHASE_RTT);
 
 /* What a mount (precisely: its superblock) had counted at the last poll. */
 struct seen_mount {
@@ -41,6 +42,7 @@ struct seen_mount {
 	bool there; /* found in this poll */
 	struct mountstats_op *ops;
 	size_t op_count;
+	struct client_calls calls; /* since it was first seen, or since counting began */
 };
 
 struct known_server {
@@ -118,9 +120,14 @@ static struct rpc_op *total_of(struct mountstats *m, const char *server, const c
  * rpc_clnt_show_stats()). So a poll may find a call without its transmits, or the reverse, and
  * the next poll finds the rest of it. What is left over of transmits, in @now, never falls.
  */
-static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
+static int add_op(struct mountstats *m, struct rpc_sums *sums, const struct mountstats_mount *mount,
 		  struct mountstats_op *now, const struct mountstats_op *before)
 {
+	uint64_t sent = counted_since(now->sent_bytes, before->sent_bytes);
+	uint64_t received = counted_since(now->received_bytes, before->received_bytes);
+	uint64_t total_ms = counted_since(now->total_ms, before->total_ms);
+	uint64_t rtt_ms = counted_since(now->rtt_ms, before->rtt_ms);
+	enum rpc_kind kind = rpc_kind_of(now->name);
 	uint64_t calls = counted_since(now->calls, before->calls);
 	uint64_t errors = counted_since(now->errors, before->errors);
 	struct rpc_transport_state *t;
@@ -134,11 +141,17 @@ static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 	o = total_of(m, mount->server, now->name, calls);
 	if (!o)
 		return -ENOMEM;
-	add_time(&o->total, calls, counted_since(now->total_ms, before->total_ms));
-	add_time(&o->phase[RPC_PHASE_RTT], calls, counted_since(now->rtt_ms, before->rtt_ms));
+	add_time(&o->total, calls, total_ms);
+	add_time(&o->phase[RPC_PHASE_RTT], calls, rtt_ms);
 	add_rest(o, calls);
-	o->sent_bytes += counted_since(now->sent_bytes, before->sent_bytes);
-	o->received_bytes += counted_since(now->received_bytes, before->received_bytes);
+	o->sent_bytes += sent;
+	o->received_bytes += received;
+	sums->calls[kind] += calls;
+	sums->total_ns[kind] += total_ms * NS_PER_MS;
+	sums->phase_ns[RPC_PHASE_RTT] += rtt_ms * NS_PER_MS;
+	sums->sent_bytes[kind] += sent;
+	sums->received_bytes[kind] += received;
+	sums->errors[kind] += errors;
 	if (errors) {
 		e = snapshot_error(&m->totals.calls, o->server, o->op, ANY_STATUS);
 		if (!e)
@@ -174,9 +187,19 @@ static bool is_another(const struct seen_mount *seen, const struct mountstats_mo
 	return false;
 }
 
-static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint64_t device)
+static void name_mount(struct client_calls *c, const char *server,
+		       const struct mountinfo_mount *info)
 {
-	struct seen_mount *seen = find_mount(m, device);
+	*c = (struct client_calls){ .id = client_id(0), .known = true };
+	snprintf(c->server, sizeof(c->server), "%s", server);
+	mount_label(c->export, sizeof(c->export), info->export);
+	mount_label(c->mountpoint, sizeof(c->mountpoint), info->point);
+}
+
+static int add_mount(struct mountstats *m, struct mountstats_mount *mount,
+		     const struct mountinfo_mount *info)
+{
+	struct seen_mount *seen = find_mount(m, info->device);
 	bool counts = seen || m->begun;
 	struct mountstats_op *ops;
 	int err = 0;
@@ -187,12 +210,15 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint6
 		seen = ARRAY_APPEND(m->mounts, m->mount_count);
 		if (!seen)
 			return -ENOMEM;
-		seen->device = device;
+		seen->device = info->device;
+		name_mount(&seen->calls, mount->server, info);
 	} else if (is_another(seen, mount)) {
 		seen->op_count = 0;
+		name_mount(&seen->calls, mount->server, info);
 	}
 	for (size_t i = 0; i < mount->op_count && counts && !err; i++)
-		err = add_op(m, mount, &mount->ops[i], op_before(seen, mount->ops[i].name));
+		err = add_op(m, &seen->calls.sums, mount, &mount->ops[i],
+			     op_before(seen, mount->ops[i].name));
 	ops = realloc(seen->ops, (mount->op_count + 1) * sizeof(*ops));
 	if (!ops)
 		return -ENOMEM;
@@ -280,7 +306,7 @@ static int read_mounts(struct mountstats *m, const struct file_text *stats,
 		if (!label)
 			err = fold_server(m, mount->server);
 		if (!err)
-			err = add_mount(m, mount, info->device);
+			err = add_mount(m, mount, info);
 		if (!err)
 			err = transports_add(&m->transports, mount, info);
 	}
@@ -386,7 +412,28 @@ static struct rpc_op *find_op(struct snapshot *s, const struct rpc_op *like)
 	return NULL;
 }
 
-int mountstats_add_rest(struct mountstats *m, struct snapshot *s)
+/* Adds the calls of each mount, or only their bytes. */
+static int list_mounts(const struct mountstats *m, struct client_list *to, bool bytes)
+{
+	struct client_calls *c;
+
+	for (size_t i = 0; i < m->mount_count; i++) {
+		c = ARRAY_APPEND(to->list, to->count);
+		if (!c)
+			return -ENOMEM;
+		*c = m->mounts[i].calls;
+		if (!bytes)
+			continue;
+		c->sums = (struct rpc_sums){};
+		memcpy(c->sums.sent_bytes, m->mounts[i].calls.sums.sent_bytes,
+		       sizeof(c->sums.sent_bytes));
+		memcpy(c->sums.received_bytes, m->mounts[i].calls.sums.received_bytes,
+		       sizeof(c->sums.received_bytes));
+	}
+	return 0;
+}
+
+int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts)
 {
 	const uint64_t rest =
 		RPC_FACT_BIT(RPC_FACT_SENT_BYTES) | RPC_FACT_BIT(RPC_FACT_RECEIVED_BYTES) |
@@ -407,7 +454,8 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s)
 		to->sent_bytes += from->sent_bytes;
 		to->received_bytes += from->received_bytes;
 	}
-	return transports_add_slots(&m->transports, m->root, s);
+	err = list_mounts(m, mounts, true);
+	return err ? err : transports_add_slots(&m->transports, m->root, s);
 }
 
 int mountstats_connects(const char *root, struct snapshot *s)
@@ -452,7 +500,7 @@ static int add_totals(const struct snapshot *totals, struct snapshot *s)
 	return err;
 }
 
-static int read_state(void *state, struct snapshot *s)
+static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct mountstats *m = state;
 	int err = poll_mounts(m);
@@ -463,6 +511,8 @@ static int read_state(void *state, struct snapshot *s)
 	snapshot_drop(&s->self, "rpc_series", m->folded_calls);
 	/* After another error the next poll counts what this one could not read. */
 	err = add_totals(&m->totals, s);
+	if (!err)
+		err = list_mounts(m, clients, false);
 	return err ? err : transports_add_slots(&m->transports, m->root, s);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file_text.h"
 #include "kernel/mounts.h"
 #include "rpc/polled/polled.h"
@@ -20,8 +21,10 @@ void nfs_mounts_init(struct nfs_mounts *m)
 
 static void forget(struct nfs_mounts *m)
 {
-	free(m->seen.mounts);
-	m->seen = (struct calls){};
+	calls_free(&m->seen);
+	free(m->devices);
+	m->devices = NULL;
+	m->device_count = 0;
 	m->left_out = 0;
 }
 
@@ -74,8 +77,12 @@ static bool is_elsewhere(const struct file_text *volumes, uint64_t device)
 static int add(struct nfs_mounts *m, const struct mountinfo_mount *info,
 	       const struct file_text *volumes)
 {
+	uint64_t *device = ARRAY_APPEND(m->devices, m->device_count);
 	struct nfs_mount mount = {};
 
+	if (!device)
+		return -ENOMEM;
+	*device = info->device;
 	if (m->seen.mount_count == NFS_MOUNTS_MAX) {
 		m->left_out++;
 		return 0;

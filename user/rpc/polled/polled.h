@@ -80,6 +80,7 @@ void mount_label(char *label, size_t size, struct span name);
 /* ---- mountstats.c: what a source that counts the calls itself lacks ---- */
 
 struct mountstats;
+struct client_list;
 
 /* The label of the server at an address and port, or NULL: then it is the name of the mount. */
 typedef const char *mountstats_label(void *context, const char *address, uint32_t port);
@@ -92,11 +93,11 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 void mountstats_close(struct mountstats *m);
 
 /*
- * Adds to the ops of @s the bytes that they have sent and received since mountstats_open(), and
+ * Adds to the ops of @s, and by mount to @mounts, the bytes that they have sent and received since mountstats_open(), and
  * the slots of the transports that exist, for each server and protocol; and takes these facts
  * out of @s->unknown, unless mountstats could not be read. Returns 0 or -ENOMEM.
  */
-int mountstats_add_rest(struct mountstats *m, struct snapshot *s);
+int mountstats_add_rest(struct mountstats *m, struct snapshot *s, struct client_list *mounts);
 
 /* Adds to @s the connects of all transports of NFS mounts, each from its creation on, for each
  * server and protocol. Returns 0 or -errno. */
@@ -110,6 +111,8 @@ int mountstats_connects(const char *root, struct snapshot *s);
 
 struct nfs_mounts {
 	struct calls seen; /* its mounts */
+	uint64_t *devices; /* of all mounts, in the order of the file, equal ones included */
+	size_t device_count;
 	uint64_t left_out;
 	bool read; /* anew by the last nfs_mounts_add() */
 	int changes; /* descriptor that reports changes; negative: not open */

@@ -23,6 +23,8 @@
 int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *bpf,
 			 uint32_t shards)
 {
+	int err;
+
 	*m = (struct tracepoint_maps){ .bpf = bpf, .shards = shards };
 	m->clients = bpf_values_map(bpf->maps.clients, PROT_READ | PROT_WRITE);
 	if (!m->clients)
@@ -33,13 +35,19 @@ int tracepoint_maps_open(struct tracepoint_maps *m, struct rpc_tracepoints_bpf *
 	for (uint32_t i = 1; i < RPC_MAX_SERIES; i++) /* 0 is "other" */
 		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_series), NULL, &i, BPF_ANY))
 			return -errno;
-	return rpc_series_open(&m->reader);
+	err = client_calls_open(
+		&m->calls,
+		&(struct client_maps){ bpf->maps.client_info, bpf->maps.client_stats,
+				       bpf->maps.free_clients, bpf->bss->rpc_client_entry },
+		shards);
+	return err ? err : rpc_series_open(&m->reader);
 }
 
 void tracepoint_maps_close(struct tracepoint_maps *m)
 {
 	if (m->bpf)
 		bpf_values_unmap(m->bpf->maps.clients, m->clients);
+	client_calls_close(&m->calls);
 	rpc_series_close(&m->reader);
 	*m = (struct tracepoint_maps){};
 }
@@ -402,7 +410,12 @@ static void read_tasks(struct tracepoint_maps *m, struct snapshot *s)
 	reconcile(&w);
 }
 
-static int read_all(struct tracepoint_maps *m, struct snapshot *s)
+static const char *client_server(const void *context, uint32_t server)
+{
+	return server_label(context, server);
+}
+
+static int read_all(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	uint32_t epoch = m->bpf->bss->rpc_epoch;
 	struct reading r = { .m = m, .s = s };
@@ -414,6 +427,8 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 	/* "other" comes last, so that it does not change the order of the rest. */
 	for (uint32_t i = 1; i <= RPC_MAX_SERIES && !err; i++)
 		err = read_series(m, s, i % RPC_MAX_SERIES);
+	if (!err)
+		err = client_calls_read(&m->calls, clients, client_server, m);
 	if (!err)
 		err = rpc_errors_read(bpf_map__fd(m->bpf->maps.errors), add_error, &r);
 	for (uint32_t i = 0; i < RPC_MAX_SERVERS && !err; i++)
@@ -427,7 +442,7 @@ static int read_all(struct tracepoint_maps *m, struct snapshot *s)
 	return err;
 }
 
-int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
+int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s, struct client_list *clients)
 {
 	const struct rpc_tracepoints_bpf *bpf = m->bpf;
 	int err = -ENOMEM;
@@ -440,7 +455,7 @@ int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s)
 		err = rpc_series_map(&m->reader, bpf->maps.series,
 				     (size_t)RPC_MAX_SERIES * m->shards);
 	if (!err)
-		err = read_all(m, s);
+		err = read_all(m, s, clients);
 	rpc_series_unmap(&m->reader);
 	bpf_values_unmap(bpf->maps.servers, m->servers);
 	bpf_values_unmap(bpf->maps.series_info, m->series_info);

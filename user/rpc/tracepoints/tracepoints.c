@@ -261,7 +261,7 @@ static uint64_t unknown_facts(const struct tracepoints_state *t)
 	return unknown;
 }
 
-static int read_state(void *state, struct snapshot *s)
+static int read_state(void *state, struct snapshot *s, struct client_list *clients)
 {
 	struct tracepoints_state *t = state;
 	/* tp_exact counts in rpc_lost the calls that tp_latency missed: count them once. */
@@ -273,8 +273,8 @@ static int read_state(void *state, struct snapshot *s)
 	snapshot_drop(&s->self, "rpc_recursion",
 		      t->bpf->bss->rpc_lost + rpc_cost_add(s, &t->hooks, except));
 	s->calls.unknown |= unknown_facts(t);
-	err = tracepoint_maps_read(&t->maps, s);
-	return err ? err : mountstats_add_rest(t->rest, s);
+	err = tracepoint_maps_read(&t->maps, s, clients);
+	return err ? err : mountstats_add_rest(t->rest, s, clients);
 }
 
 const struct source_ops tracepoints_source = {

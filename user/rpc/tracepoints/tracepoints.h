@@ -9,6 +9,7 @@
 
 #include "base/file_text.h"
 #include "base/label.h"
+#include "owners/mount_calls.h"
 #include "rpc/rpc_series.h"
 #include "rpc_tracepoints.h"
 #include "snapshot/snapshot.h"
@@ -82,6 +83,7 @@ struct tracepoint_maps {
 	struct rpc_task_bucket *keys;
 	struct rpc_event_task *tasks;
 	struct rpc_series_reader reader;
+	struct client_reader calls;
 	struct rpc_event_label labels[RPC_MAX_SERVERS + 1];
 };
 
@@ -98,8 +100,9 @@ void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address,
 				  uint32_t port);
 
-/* Adds all that the maps hold to @s, and begins a new interval for the peak
+/* Adds all that the maps hold to @s and @clients, and begins a new interval for the peak
  * depths. Returns 0 or -errno. */
-int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s);
+int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s,
+			 struct client_list *clients);
 
 #endif

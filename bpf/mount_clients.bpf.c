@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which client of sunrpc a mount has: while mountstats is read, the kernel calls rpc_clnt_show_stats() with the client of
+ * each mount, in the order of the mounts. Attached only for that moment. Must load on 5.10, and without the kernel's types.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include "mount_clients.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The registers of a probe (arch/x86/include/uapi/asm/ptrace.h, arch/arm64/include/uapi/asm/ptrace.h): a fixed form. */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si;
+};
+#define ARGUMENT_2(regs) ((regs)->si)
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 regs[31];
+};
+#define ARGUMENT_2(regs) ((regs)->regs[1])
+#endif
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, MOUNT_CLIENTS_MAX);
+	__type(value, __u32);
+} clients SEC(".maps");
+
+SEC("kprobe/rpc_clnt_show_stats")
+int show_stats(struct pt_regs *ctx)
+{
+	__u32 client = -1;
+
+	bpf_probe_read_kernel(&client, sizeof(client),
+			      (void *)(ARGUMENT_2(ctx) + RPC_CLNT_NUMBER_AT));
+	bpf_map_push_elem(&clients, &client, BPF_ANY);
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The calls of each client of sunrpc, the same for both BPF sources. A mount has a client of its own, so these are the
+ * calls by mount. It uses no atomics that return a value, because kernels before 5.12 have none.
+ */
+#ifndef XIDSCOPE_RPC_CLIENTS_BPF_H
+#define XIDSCOPE_RPC_CLIENTS_BPF_H
+
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include "rpc.h"
+#include "rpc_phases.bpf.h"
+
+/* The entry of each client by the kernel's number of it; 0: none yet. The kernel uses a number again: then the client
+ * gets another entry. Two CPUs may make entries for one client at once: both count, and user space adds them. */
+volatile __u16 rpc_client_entry[RPC_MAX_CLIENTS] = {};
+
+/* An enum rpc_kind for each series. Room for each value of a byte, so that an index needs no check. */
+volatile __u8 rpc_series_kind[256] = { RPC_KIND_OTHER };
+
+_Static_assert(RPC_MAX_SERIES <= 256, "rpc_series_kind");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, RPC_CLIENT_ENTRIES);
+	__type(value, __u32);
+} free_clients SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_CLIENT_ENTRIES);
+	__type(key, __u32);
+	__type(value, struct rpc_client_info);
+} client_info SEC(".maps");
+
+/* Index: entry * shards + shard. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, RPC_CLIENT_ENTRIES *RPC_MAX_SHARDS);
+	__type(key, __u32);
+	__type(value, struct rpc_client_stats);
+} client_stats SEC(".maps");
+
+/* @client is below RPC_MAX_CLIENTS, which the verifier may have forgotten. */
+static __always_inline volatile __u16 *client_entry(__u32 client)
+{
+	barrier_var(client);
+	return &rpc_client_entry[client & (RPC_MAX_CLIENTS - 1)];
+}
+
+/* A client with the kernel's number @client begins: the calls of an earlier one with this number have ended. */
+static __always_inline void client_begins(__u32 client)
+{
+	if (client < RPC_MAX_CLIENTS)
+		*client_entry(client) = 0;
+}
+
+static __noinline __u32 client_make(__u32 client, __u32 server)
+{
+	struct rpc_client_info info = { .client = 1 + client, .server = server };
+	__u32 entry = 0;
+
+	if (client >= RPC_MAX_CLIENTS || bpf_map_pop_elem(&free_clients, &entry) ||
+	    bpf_map_update_elem(&client_info, &entry, &info, BPF_ANY)) {
+		drop(RPC_DROP_CLIENT);
+		return 0;
+	}
+	*client_entry(client) = entry;
+	return entry;
+}
+
+/* The figures of a client that calls @server. */
+static __always_inline struct rpc_client_stats *client_get(__u32 client, __u32 server,
+							   __u32 my_shard)
+{
+	__u32 entry = client < RPC_MAX_CLIENTS ? *client_entry(client) : 0;
+
+	if (!entry)
+		entry = client_make(client, server);
+	entry = SHARD_INDEX(entry, my_shard);
+	return bpf_map_lookup_elem(&client_stats, &entry);
+}
+
+/* Records a call of this series, but for its phases. */
+static __always_inline void client_record(struct rpc_client_stats *c, __u32 series, __u64 total,
+					  __u64 sent, __u64 received, bool failed)
+{
+	__u32 kind = rpc_series_kind[series & 255] & (RPC_KINDS - 1);
+
+	add(&c->sums.calls[kind], 1);
+	add(&c->sums.total_ns[kind], total);
+	if (sent) /* always, but in the source tracepoints never */
+		add(&c->sums.sent_bytes[kind], sent);
+	if (received)
+		add(&c->sums.received_bytes[kind], received);
+	if (failed)
+		add(&c->sums.errors[kind], 1);
+}
+
+/* Sets the kind of a series' calls, before the first one. @op: the name, of RPC_OP_LEN bytes, the rest of them 0. */
+static __always_inline void series_set_kind(__u32 series, const char *op)
+{
+	__u64 name = *(const __u64 *)op;
+	__u8 kind = RPC_KIND_METADATA;
+
+	if (name == NAME("READ\0\0\0\0") || name == NAME("READ_PLUS"))
+		kind = RPC_KIND_READ;
+	else if (name == NAME("WRITE\0\0\0") || name == NAME("COMMIT\0\0"))
+		kind = RPC_KIND_WRITE;
+	rpc_series_kind[series & 255] = kind;
+}
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From the calls of each client to the calls of each mount. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "owners/mount_calls.h"
+#include "snapshot/table.h"
+
+/* How often to look for the mount of a client. A mount has calls before it is there, then the mounts change. */
+#define LOOKS 2
+
+struct seen_client {
+	uint64_t id;
+	uint32_t client; /* the kernel's number */
+	bool there; /* in this snapshot */
+	bool known; /* it has this mount: */
+	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
+	unsigned int looks; /* how often no mount was found for it */
+	struct rpc_sums counted; /* these are in the totals */
+};
+
+uint64_t client_id(uint32_t entry)
+{
+	return monotonic_ns() << 8 | (entry & 255);
+}
+
+void mount_calls_free(struct mount_calls_state *m)
+{
+	calls_free(&m->totals);
+	free(m->seen);
+	*m = (struct mount_calls_state){};
+}
+
+static struct seen_client *find(const struct mount_calls_state *m, uint64_t id)
+{
+	for (size_t i = 0; i < m->seen_count; i++)
+		if (m->seen[i].id == id)
+			return &m->seen[i];
+	return NULL;
+}
+
+/* ---- the mount of each client ---- */
+
+static void set_mount(struct seen_client *c, const char *export, const char *mountpoint)
+{
+	c->known = true;
+	snprintf(c->export, sizeof(c->export), "%s", export);
+	snprintf(c->mountpoint, sizeof(c->mountpoint), "%s", mountpoint);
+}
+
+/* The mounts of a device are one superblock, which has one client: it has the first mount point. */
+static void assign_device(struct mount_calls_state *m, const struct calls *mounts, uint64_t device,
+			  uint32_t client)
+{
+	const struct nfs_mount *first = mounts->mounts, *end = first + mounts->mount_count;
+
+	while (first < end && first->device != device)
+		first++;
+	for (struct seen_client *c = m->seen; c < m->seen + m->seen_count && first < end; c++)
+		if (c->there && c->client == client)
+			set_mount(c, first->export, first->mountpoint);
+}
+
+/*
+ * Assigns the clients, which are in the order of the mounts, to these. Not if their numbers differ: a mount has come or
+ * gone meanwhile, or somebody else has read mountstats as well.
+ */
+static void assign(struct mount_calls_state *m, const struct mount_list *mounts,
+		   const uint32_t *clients, size_t count)
+{
+	const uint64_t *device = mounts->devices;
+	size_t devices = 0;
+
+	for (size_t i = 0; i < mounts->device_count; i++)
+		devices += !i || device[i] != device[i - 1];
+	for (size_t i = 0; i < mounts->device_count && devices == count; i++) {
+		if (i && device[i] == device[i - 1])
+			continue;
+		assign_device(m, mounts->seen, device[i], *clients++);
+	}
+}
+
+/* Looks for the mounts of the clients, which takes some milliseconds. */
+static void look(struct mount_calls_state *m, const struct mount_list *mounts)
+{
+	uint32_t *clients;
+	size_t count;
+	int err;
+
+	if (m->error)
+		return;
+	err = mount_clients_read(mounts->process, &clients, &count);
+	if (!err)
+		assign(m, mounts, clients, count);
+	else if (err != -ENOMEM && err != -E2BIG)
+		m->error = -err;
+	free(clients);
+}
+
+/* ---- the totals ---- */
+
+static bool is_mounted(const struct snapshot *s, const struct mount_calls *c)
+{
+	for (size_t i = 0; i < s->calls.mount_count; i++)
+		if (!strcmp(s->calls.mounts[i].mountpoint, c->mountpoint) &&
+		    !strcmp(s->calls.mounts[i].server, c->server))
+			return true;
+	return !*c->mountpoint || !strcmp(c->mountpoint, LABEL_OTHER);
+}
+
+/* Makes room for one more mount: one that has ended merges with the server's others. */
+static int make_room(struct calls *totals, const struct snapshot *s)
+{
+	struct mount_calls ended, *other;
+
+	for (size_t i = 0; i < totals->mount_calls_count; i++) {
+		if (is_mounted(s, &totals->mount_calls[i]))
+			continue;
+		ended = totals->mount_calls[i];
+		totals->mount_calls_count--;
+		memmove(&totals->mount_calls[i], &totals->mount_calls[i + 1],
+			(totals->mount_calls_count - i) * sizeof(ended));
+		other = snapshot_mount_calls(totals, ended.server, LABEL_OTHER, LABEL_OTHER);
+		if (!other)
+			return -ENOMEM;
+		rpc_sums_add(&other->sums, &ended.sums);
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+/* The totals of a mount; NULL: no memory. */
+static struct mount_calls *totals_of(struct mount_calls_state *m, const struct snapshot *s,
+				     const char *server, const struct seen_client *c)
+{
+	size_t before = m->totals.mount_calls_count;
+	struct mount_calls *t = snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint);
+
+	if (!t || m->totals.mount_calls_count == before || before < MOUNT_CALLS_MAX || !c->known)
+		return t;
+	m->totals.mount_calls_count--;
+	switch (make_room(&m->totals, s)) {
+	case 0:
+		return snapshot_mount_calls(&m->totals, server, c->export, c->mountpoint);
+	case -ENOSPC:
+		return snapshot_mount_calls(&m->totals, server, LABEL_OTHER, LABEL_OTHER);
+	default:
+		return NULL;
+	}
+}
+
+/* Finds or adds the clients. Returns whether the mount of one is to be looked for, or -ENOMEM. */
+static int see_clients(struct mount_calls_state *m, const struct client_list *clients, bool changed)
+{
+	struct seen_client *seen;
+	int wanted = 0;
+
+	for (size_t i = 0; i < m->seen_count; i++)
+		m->seen[i].there = false;
+	for (size_t i = 0; i < clients->count; i++) {
+		const struct client_calls *c = &clients->list[i];
+
+		seen = find(m, c->id);
+		if (!seen) {
+			seen = ARRAY_APPEND(m->seen, m->seen_count);
+			if (!seen)
+				return -ENOMEM;
+			seen->id = c->id;
+			seen->client = c->client;
+			if (c->known)
+				set_mount(seen, c->export, c->mountpoint);
+		}
+		seen->there = true;
+		wanted |= !seen->known && (changed || seen->looks++ < LOOKS);
+	}
+	return wanted;
+}
+
+/* Adds what the client has counted since the last time to the totals. */
+static int count_client(struct mount_calls_state *m, const struct client_calls *c,
+			const struct snapshot *s)
+{
+	struct seen_client *seen = find(m, c->id);
+	struct rpc_sums since = c->sums;
+	struct mount_calls *totals;
+
+	totals = totals_of(m, s, c->server, seen);
+	if (!totals)
+		return -ENOMEM;
+	rpc_sums_subtract(&since, &seen->counted);
+	rpc_sums_add(&totals->sums, &since);
+	seen->counted = c->sums;
+	return 0;
+}
+
+static void forget_clients(struct mount_calls_state *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->seen_count; i++)
+		if (m->seen[i].there)
+			m->seen[kept++] = m->seen[i];
+	m->seen_count = kept;
+}
+
+int mount_calls_add(struct mount_calls_state *m, const struct client_list *clients,
+		    const struct mount_list *mounts, struct snapshot *s)
+{
+	int err = see_clients(m, clients, mounts->changed);
+
+	if (err > 0)
+		look(m, mounts);
+	for (size_t i = 0; i < clients->count && err >= 0; i++)
+		err = count_client(m, &clients->list[i], s);
+	forget_clients(m);
+	if (m->error)
+		s->calls.unknown |= RPC_FACT_BIT(RPC_FACT_MOUNTS);
+	for (size_t i = 0; i < m->totals.mount_calls_count && err >= 0; i++) {
+		const struct mount_calls *from = &m->totals.mount_calls[i];
+		struct mount_calls *to = snapshot_mount_calls(&s->calls, from->server, from->export,
+							      from->mountpoint);
+
+		if (to)
+			rpc_sums_add(&to->sums, &from->sums);
+		else
+			err = -ENOMEM;
+	}
+	return err < 0 ? err : 0;
+}
+
+const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client)
+{
+	for (size_t i = m->seen_count; i--;)
+		if (m->seen[i].client == client && m->seen[i].known)
+			return m->seen[i].mountpoint;
+	return NULL;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The calls by mount. A source counts them by client of sunrpc, or by mount; here the mount of each client is found, and the
+ * counts of mounts that have ended are kept.
+ */
+#ifndef XIDSCOPE_MOUNT_CALLS_H
+#define XIDSCOPE_MOUNT_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "snapshot/snapshot.h"
+
+/* ---- what a source has counted ---- */
+
+/* Of one client since it began, or since the source was attached. */
+struct client_calls {
+	uint64_t id; /* no other client of any source has it */
+	char server[LABEL_SIZE];
+	uint32_t client; /* the kernel's number; of no meaning if the mount is known */
+	bool known; /* the mount is known: */
+	char export[LABEL_SIZE], mountpoint[LABEL_SIZE];
+	struct rpc_sums sums;
+};
+
+/* A new id of an entry below 256 of its source. */
+uint64_t client_id(uint32_t entry);
+
+/* Initialise with {}, free() the list. */
+struct client_list {
+	struct client_calls *list;
+	size_t count;
+};
+
+/* ---- mount_clients.c: which client a mount has ---- */
+
+/* Reads the clients of all NFS mounts of the process whose folder in proc is @process, in the order of its mounts;
+ * of neighbours that are the same client, one. Returns 0 with a list to be freed, or -errno. */
+int mount_clients_read(const char *process, uint32_t **clients, size_t *count);
+
+/* ---- mount_calls.c ---- */
+
+/* More mounts than this merge: those that have ended first. */
+#define MOUNT_CALLS_MAX 128
+
+/* Initialise with {}. */
+struct mount_calls_state {
+	struct calls totals; /* its mount_calls */
+	struct seen_client *seen;
+	size_t seen_count;
+	int error; /* of mount_clients_read(), positive; it is not tried again. 0: none */
+};
+
+void mount_calls_free(struct mount_calls_state *m);
+
+/* The mounts of a process, as they are in its mountinfo. */
+struct mount_list {
+	const char *process; /* its folder in proc */
+	const struct calls *seen; /* .mounts */
+	const uint64_t *devices; /* of all mounts, in the order of the file, equal ones included */
+	size_t device_count;
+	bool changed; /* since the last time */
+};
+
+/*
+ * Adds the calls by mount to @s, whose mounts are those of @mounts. A client that is new is looked for among the mounts.
+ * Until it is found, its calls have the mount point "", for good, as no counter may fall: the first calls of a mount, if a
+ * snapshot comes in between. Returns 0 or -ENOMEM.
+ */
+int mount_calls_add(struct mount_calls_state *m, const struct client_list *clients,
+		    const struct mount_list *mounts, struct snapshot *s);
+
+/* The mount point of the client with this number; NULL: it is not known. */
+const char *mount_calls_point(const struct mount_calls_state *m, uint32_t client);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which client of sunrpc each mount has: loads bpf/mount_clients.bpf.c for one reading of mountstats. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/file_text.h"
+#include "mount_clients.h"
+#include "mount_clients.skel.h"
+#include "owners/mount_calls.h"
+
+#define FILE_MAX (64 << 20)
+
+/* Takes the clients that the program has seen: of neighbours that are the same, one. */
+static int take(int queue, uint32_t **clients, size_t *count)
+{
+	uint32_t client, *added;
+	size_t taken = 0;
+
+	for (; !bpf_map_lookup_and_delete_elem(queue, NULL, &client); taken++) {
+		if (*count && (*clients)[*count - 1] == client)
+			continue;
+		added = ARRAY_APPEND(*clients, *count);
+		if (!added)
+			return -ENOMEM;
+		*added = client;
+	}
+	return taken < MOUNT_CLIENTS_MAX ? 0 : -E2BIG;
+}
+
+int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
+{
+	struct mount_clients_bpf *bpf = mount_clients_bpf__open_and_load();
+	struct file_text text = {};
+	char path[PATH_MAX];
+	int err;
+
+	*clients = NULL;
+	*count = 0;
+	if (!bpf)
+		return -errno;
+	err = mount_clients_bpf__attach(bpf);
+	snprintf(path, sizeof(path), "%s/mountstats", process);
+	if (!err)
+		err = file_text_read(&text, path, FILE_MAX);
+	file_text_free(&text);
+	if (!err)
+		err = take(bpf_map__fd(bpf->maps.clients), clients, count);
+	mount_clients_bpf__destroy(bpf);
+	if (err) {
+		free(*clients);
+		*clients = NULL;
+	}
+	return err;
+}
