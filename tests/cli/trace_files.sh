@@ -20,6 +20,11 @@ json() {
 		            errors.append(f"phases of {s['name']}: they do not add up")
 		        if "buckets" in thing and sum(n for _, n in thing["buckets"]) != thing["calls"]:
 		            errors.append(f"buckets of {s['name']} do not add up")
+		    for m in s["mount_calls"]:
+		        if abs(sum(m["phases"].values()) - m["seconds"]) > 1e-6:
+		            errors.append(f"phases of {m['mountpoint']}: they do not add up")
+		        if any(sum(k[name] for k in m["kinds"].values()) != m[name] for name in ("calls", "sent_bytes", "received_bytes", "errors")):
+		            errors.append(f"kinds of {m['mountpoint']}: they do not add up")
 		    if sum(s["timeline"]["calls"]) != s["calls"]:
 		        errors.append(f"the timeline of {s['name']} does not add up")
 		if not eval(f"({sys.argv[3]})"):
@@ -46,6 +51,20 @@ for form in json txt; do
 		fail "the $form of tests/data/slots.rec differs: if it should, commit it with the change"
 done
 json 'j["servers"][0]["verdict"]["bound_by"] == "slot" and j["servers"][0]["verdict"]["confidence"] == "high"' slots.json
+
+# ---- mounts ----
+json 'all(sum(m["calls"] for m in s["mount_calls"]) == s["calls"] and abs(sum(m["held_share"] for m in s["mount_calls"]) - 1) < 0.001 for s in j["servers"])
+and [m["mountpoint"] for m in j["servers"][0]["mount_calls"]] == ["/mnt/checkpoint", "/mnt/home</title>"]' made.json
+expect 0 "*Slots of nas-1: calls of /mnt/checkpoint hold them for * % of the time; of the waits, 100 % are of /mnt/checkpoint.*
+Mounts of nas-1, the one with the most time first
+mount point * held %*waited %
+/mnt/checkpoint *
+/mnt/home</title> * 0 * 0
+*" "" trace --replay made.rec
+expect 0 "*/mnt/checkpoint *
+  read *
+  write *" "" trace --replay made.rec --mount '/mnt/check*'
+! grep -qE '^(LOOKUP|/mnt/home)' out || fail "it shows ops of the server, or another mount: $(<out)"
 
 # ---- filters ----
 "$program" trace --replay made.rec --server nas-1 --op 'READ*' --json - >filtered.json

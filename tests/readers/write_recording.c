@@ -105,6 +105,26 @@ static void second_of_other(struct snapshot *s, int second)
 	t->connects += second == 84;
 }
 
+/* Reads and writes are of one mount, all else is of another. */
+static void add_mounts(struct snapshot *s)
+{
+	s->calls.mount_calls_count = 0;
+	for (size_t i = 0; i < s->calls.op_count; i++) {
+		const struct rpc_op *o = &s->calls.ops[i];
+		enum rpc_kind kind = rpc_kind_of(o->op);
+		struct mount_calls *m = snapshot_mount_calls(
+			&s->calls, o->server, "/export",
+			kind == RPC_KIND_METADATA ? "/mnt/home</title>" : "/mnt/checkpoint");
+
+		m->sums.calls[kind] += time_histogram_count(&o->total);
+		m->sums.total_ns[kind] += o->total.sum_ns;
+		m->sums.sent_bytes[kind] += o->sent_bytes;
+		m->sums.received_bytes[kind] += o->received_bytes;
+		for (int p = 0; p < RPC_PHASES; p++)
+			m->sums.phase_ns[p] += o->phase[p].sum_ns;
+	}
+}
+
 static void add_faults(struct snapshot *s, int second)
 {
 	struct fault xid = {
@@ -163,6 +183,7 @@ int main(void)
 	for (int second = 0; second <= SECONDS; second++) {
 		second_of_first(&s, second);
 		second_of_other(&s, second);
+		add_mounts(&s);
 		add_faults(&s, second);
 		if (second % 11 == 5)
 			add_slow(&s);

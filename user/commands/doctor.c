@@ -305,7 +305,8 @@ static void add_faults(struct diagnosis *d)
 	add_finding(d, "gpu", "kprobes", f.kprobes ? OK : NOTE,
 		    f.kprobes ? "functions can be probed" :
 				"functions cannot be probed: faults of drivers before "
-				"575 are found by their messages alone");
+				"575 are found by their messages alone, and it is not "
+				"known which mount a call belongs to");
 }
 
 /* ---- output ---- */

@@ -299,7 +299,7 @@ const struct option_row option_rows[] = {
 		  "episodes stay those of all ops" },
 	{ "--mount", "GLOB", TRACE, TEXT_OF(filter.mount),
 	  .help = "Show only the servers of mount points that match GLOB,\n"
-		  "and of slow calls those of such mounts" },
+		  "their calls by mount and kind, and their slow calls" },
 	{ "--histograms", .commands = TRACE, FLAG(histograms),
 	  .help = "Print how long the calls of each op took, as bars" },
 	{ "--slower", "MS", TRACE, OTHER(read_slower),

@@ -84,6 +84,9 @@ void report_ops(FILE *out, const struct session *t)
 	bool any = false;
 	size_t count;
 
+	/* Ops are not known by mount, but the kinds of them, which report_mounts() shows then. */
+	if (t->filter.mount && snapshot_knows(&t->last.calls, RPC_FACT_MOUNTS))
+		return;
 	for (size_t i = 0; i < t->server_count; i++) {
 		count = session_ops(t, t->servers[i].name, &ops);
 		if (count) {
@@ -237,6 +240,22 @@ static void write_mount(FILE *out, const struct mount_share *m, const struct mou
 		  percent(m->held_ns, sum->held_ns), percent(m->waited_ns, sum->waited_ns));
 }
 
+/* The calls of a mount by kind, below its line. */
+static void write_kinds(FILE *out, const struct rpc_sums *sums)
+{
+	char kind[16], mean[DURATION_SIZE];
+
+	for (int k = 0; k < RPC_KINDS; k++) {
+		if (!sums->calls[k])
+			continue;
+		snprintf(kind, sizeof(kind), "  %s", rpc_kind_names[k]);
+		format_duration(mean, sums->total_ns[k] / sums->calls[k]);
+		fprintf(out, "%-26s %8" PRIu64 " %9.1f %9.1f %7s\n", kind, (uint64_t)sums->calls[k],
+			(double)sums->sent_bytes[k] / 1e6, (double)sums->received_bytes[k] / 1e6,
+			mean);
+	}
+}
+
 void report_mounts(FILE *out, const struct session *t)
 {
 	struct mount_share *mounts, sum;
@@ -251,8 +270,11 @@ void report_mounts(FILE *out, const struct session *t)
 			fprintf(out, "%-26s %8s %9s %9s %7s %6s %8s\n", "mount point", "calls",
 				"MB sent", "MB recvd", "mean", "held %", "waited %");
 		}
-		for (size_t m = 0; m < count; m++)
+		for (size_t m = 0; m < count; m++) {
 			write_mount(out, &mounts[m], &sum);
+			if (t->filter.mount)
+				write_kinds(out, &mounts[m].mount->sums);
+		}
 		free(mounts);
 	}
 }
