@@ -22,6 +22,14 @@ struct pt_regs {
 #define ARGUMENT_2(regs) ((regs)->regs[1])
 #endif
 
+/* Set before loading: who reads, and the pid namespace in which that is its number. Any user may read mountstats. */
+const volatile __u64 namespace_device = 0, namespace_inode = 0;
+const volatile __u32 reader = 0;
+
+struct bpf_pidns_info {
+	__u32 pid, tgid;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, MOUNT_CLIENTS_MAX);
@@ -31,8 +39,12 @@ struct {
 SEC("kprobe/rpc_clnt_show_stats")
 int show_stats(struct pt_regs *ctx)
 {
+	struct bpf_pidns_info self = {};
 	__u32 client = -1;
 
+	if (bpf_get_ns_current_pid_tgid(namespace_device, namespace_inode, &self, sizeof(self)) ||
+	    self.tgid != reader)
+		return 0;
 	bpf_probe_read_kernel(&client, sizeof(client),
 			      (void *)(ARGUMENT_2(ctx) + RPC_CLNT_NUMBER_AT));
 	bpf_map_push_elem(&clients, &client, BPF_ANY);

@@ -5,6 +5,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/file_text.h"
@@ -31,9 +34,33 @@ static int take(int queue, uint32_t **clients, size_t *count)
 	return taken < MOUNT_CLIENTS_MAX ? 0 : -E2BIG;
 }
 
+/* NULL with errno: the kernel refuses it. */
+static struct mount_clients_bpf *load(void)
+{
+	struct mount_clients_bpf *bpf;
+	struct stat namespace;
+	int err;
+
+	if (stat("/proc/self/ns/pid", &namespace))
+		return NULL;
+	bpf = mount_clients_bpf__open();
+	if (!bpf)
+		return NULL;
+	bpf->rodata->namespace_device =
+		(uint64_t)major(namespace.st_dev) << 20 | minor(namespace.st_dev);
+	bpf->rodata->namespace_inode = namespace.st_ino;
+	bpf->rodata->reader = (uint32_t)getpid();
+	err = mount_clients_bpf__load(bpf);
+	if (!err)
+		return bpf;
+	mount_clients_bpf__destroy(bpf);
+	errno = -err;
+	return NULL;
+}
+
 int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 {
-	struct mount_clients_bpf *bpf = mount_clients_bpf__open_and_load();
+	struct mount_clients_bpf *bpf = load();
 	struct file_text text = {};
 	char path[PATH_MAX];
 	int err;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The calls of each of four mounts of one server, of which two share a superblock, are what mountstats has of each, in every
-# source; also when the mounts end and come back in another order, so that the kernel gives one's client the number of
-# another's.
+# source, while somebody else reads mountstats as well; also when the mounts end and come back in another order, so that the
+# kernel gives one's client the number of another's.
 nfs_server_start
 agent_in default
 agent_in tracepoints --source tracepoints
@@ -24,6 +24,10 @@ work() { # work DIR MB FILES
 	ls "$1/absent" 2>/dev/null || true
 	rm -f "$1"/dir-* "$1/file"
 }
+# Any user may read mountstats, all the time.
+setpriv --reuid 65534 --clear-groups sh -c 'while cat /proc/self/mountstats; do :; done' >/dev/null &
+reader=$!
+defer kill "$reader"
 turn=0
 for order in 'three same four private' 'private four three same' 'four three same private'; do
 	# shellcheck disable=SC2086 # names
