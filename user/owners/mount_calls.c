@@ -96,7 +96,7 @@ static void look(struct mount_calls_state *m, const struct mount_list *mounts)
 	err = mount_clients_read(mounts->process, &clients, &count);
 	if (!err)
 		assign(m, mounts, clients, count);
-	else if (err != -ENOMEM && err != -E2BIG)
+	else if (err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -E2BIG)
 		m->error = -err;
 	free(clients);
 }

@@ -49,7 +49,7 @@ struct mount_calls_state {
 	struct calls totals; /* its mount_calls */
 	struct seen_client *seen;
 	size_t seen_count;
-	int error; /* of mount_clients_read(), positive; it is not tried again. 0: none */
+	int error; /* of mount_clients_read(), positive; not tried again until it is 0 */
 };
 
 void mount_calls_free(struct mount_calls_state *m);

@@ -220,6 +220,7 @@ static void attach(struct rpc_observer *o)
 {
 	o->tried = 0;
 	o->error = 0;
+	o->mount_calls.error = 0;
 	do {
 		if (!try_best(o)) {
 			o->state = o->error ? RPC_OBSERVER_FAILED : RPC_OBSERVER_NO_SOURCE;
