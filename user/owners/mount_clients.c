@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -77,6 +78,7 @@ int mount_clients_read(const char *process, uint32_t **clients, size_t *count)
 	if (!err)
 		err = take(bpf_map__fd(bpf->maps.clients), clients, count);
 	mount_clients_bpf__destroy(bpf);
+	malloc_trim(0);
 	if (err) {
 		free(*clients);
 		*clients = NULL;
