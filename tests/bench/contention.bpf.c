@@ -20,15 +20,19 @@ static long one_call(__u32 i, __u32 *copy)
 {
 	__u32 slot = *copy;
 	struct rpc_series *s = bpf_map_lookup_elem(&series, &slot);
+	struct rpc_client_stats *c = bpf_map_lookup_elem(&client_stats, &slot);
 	struct rpc_server_stats *ss = bpf_map_lookup_elem(&server_stats, &slot);
 	__u64 ns = 50000 + (i & 1023) * 64;
 
-	if (!s || !ss)
+	if (!s || !c || !ss)
 		return 1;
 	add(&s->started, 1);
-	phases_record(s, ns, ns / 4, ns / 2, 0, 0, NULL);
+	add(&c->started, 1);
+	client_record(c, slot, ns, 128, 4224, false);
+	phases_record(s, c, ns, ns / 4, ns / 2, 0, 0, NULL);
 	add(&s->sent_bytes, 128);
 	add(&s->received_bytes, 4224);
+	add(&c->finished, 1);
 	add(&s->finished, 1);
 	call_end_depth(ss, rpc_epoch, RPC_QUEUE_XMIT, i & 3);
 	call_end_depth(ss, rpc_epoch, RPC_QUEUE_PENDING, i & 15);
