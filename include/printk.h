@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What bpf/printk.bpf.c sends through its ring buffer: a kernel message that may
- * be the NVIDIA driver's.
- */
+/* What bpf/printk.bpf.c sends through its ring buffer: a kernel message that may be the NVIDIA driver's. */
 #ifndef XIDSCOPE_PRINTK_H
 #define XIDSCOPE_PRINTK_H
 

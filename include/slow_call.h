@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What bpf/slow_calls.bpf.h reports of one call that took long.
- */
+/* What bpf/slow_calls.bpf.h reports of one call that took long. */
 #ifndef XIDSCOPE_SLOW_CALL_H
 #define XIDSCOPE_SLOW_CALL_H
 

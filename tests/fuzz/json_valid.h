@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Whether bytes are one JSON value (RFC 8259) without any character that could do harm to a
- * terminal, for fuzzers of what writes JSON.
- */
+/* Whether bytes are one JSON value (RFC 8259) without any character that could do harm to a terminal, for fuzzers of
+ * what writes JSON. */
 #ifndef XIDSCOPE_JSON_VALID_H
 #define XIDSCOPE_JSON_VALID_H
 

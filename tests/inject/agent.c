@@ -350,8 +350,7 @@ void agent_verify(struct agent *a)
 
 	if (a->file.complaint[0])
 		wrong(a, "%s", a->file.complaint);
-	/* For the other readers. A copy of the text, for the folder may be a file
-	 * system of this process alone. */
+	/* For the other readers. A copy of the text, for the folder may be a file system of this process alone. */
 	if (a->file.text) {
 		FILE *copy = fopen(kept, "we");
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Compiles BPF programs for this machine, so that a unit test can call their functions: what they use of libbpf's headers,
- * with maps in plain memory. At each helper and each read of the kernel's memory, a test can have something else happen
- * first, as if another CPU were between the two. Include it before all else, then bpf/NAME.bpf.c, then unit.h.
- */
+/* Compiles BPF programs for this machine, so that a unit test can call their functions: what they use of libbpf's
+ * headers, with maps in plain memory. At each helper and each read of the kernel's memory, a test can have something
+ * else happen first, as if another CPU were between the two. Include it before all else, then bpf/NAME.bpf.c, then
+ * unit.h. */
 #ifndef BPF_NATIVELY_H
 #define BPF_NATIVELY_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * For tests of what reads lines of the kernel log: the files of real lines in TEST_DATA.
- */
+/* For tests of what reads lines of the kernel log: the files of real lines in TEST_DATA. */
 #ifndef XIDSCOPE_LINES_H
 #define XIDSCOPE_LINES_H
 

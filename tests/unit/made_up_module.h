@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * For tests of files of types: in the made-up tree, a loaded sunrpc with a build id, and files of
- * modules.
- */
+/* For tests of files of types: in the made-up tree, a loaded sunrpc with a build id, and files of modules. */
 #ifndef XIDSCOPE_MADE_UP_MODULE_H
 #define XIDSCOPE_MADE_UP_MODULE_H
 

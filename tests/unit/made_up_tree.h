@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * For tests of what reads the system's files: a folder in their stead, new for each test, which works in it.
- */
+/* For tests of what reads the system's files: a folder in their stead, new for each test, which works in it. */
 #ifndef XIDSCOPE_MADE_UP_TREE_H
 #define XIDSCOPE_MADE_UP_TREE_H
 

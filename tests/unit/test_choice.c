@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that the source is chosen by what the kernel offers, and that each thing
- * that is missing is found in the kernel's files and named with its fix.
- */
+/* Proves that the source is chosen by what the kernel offers, and that each thing that is missing is found in the
+ * kernel's files and named with its fix. */
 #include <sys/stat.h>
 
 #include "unit.h"

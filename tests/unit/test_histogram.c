@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that bounds are inclusive and leave no gap, that every power of two is
- * a bound, that the buckets of phases have all bounds that are shown, and that a quantile is
- * never under the true value nor far above it.
- */
+/* Proves that bounds are inclusive and leave no gap, that every power of two is a bound, that the buckets of phases
+ * have all bounds that are shown, and that a quantile is never under the true value nor far above it. */
 #include "unit.h"
 #include "histogram.h"
 #include "sinks/metrics.h"
@@ -216,8 +213,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The bucket's true bound: between the value and a quarter more, or the first
- * four buckets' resolution. */
+/* The bucket's true bound: between the value and a quarter more, or the first four buckets' resolution. */
 static void assert_bounds(uint64_t value, uint64_t quantile)
 {
 	assert_true(value <= quantile);

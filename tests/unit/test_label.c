@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that any bytes become a label that is safe to show, from which they can be read
- * back unless it is cut; that labels that are cut differ, too; and that escaping for a
- * metrics file is undone by reading.
- */
+/* Proves that any bytes become a label that is safe to show, from which they can be read back unless it is cut; that
+ * labels that are cut differ, too; and that escaping for a metrics file is undone by reading. */
 #include "unit.h"
 #include "base/label.h"
 #include "base/safe_text.h"

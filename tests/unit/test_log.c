@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that a message is one line, at its level, in its form, and that the journal
- * is recognized.
- */
+/* Proves that a message is one line, at its level, in its form, and that the journal is recognized. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

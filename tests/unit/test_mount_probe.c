@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves which mounts of fstab are asked for, and that mounts of this machine are judged by
- * what the kernel knows; that one which another process asks for has hung. Servers that do not
- * answer are asked in a guest.
- */
+/* Proves which mounts of fstab are asked for, and that mounts of this machine are judged by what the kernel knows;
+ * that one which another process asks for has hung. Servers that do not answer are asked in a guest. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>

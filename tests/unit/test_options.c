@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that each command has its defaults, that every option is read in both
- * spellings, and that a wrong one is refused by name on standard error.
- */
+/* Proves that each command has its defaults, that every option is read in both spellings, and that a wrong one is
+ * refused by name on standard error. */
 #include <unistd.h>
 
 #include "unit.h"

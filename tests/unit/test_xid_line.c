@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Proves that every form of the driver's fault lines is read exactly, that each
- * event is reported once, and that text that only mentions Xid is no event.
- * Real lines come from TEST_DATA/xid_lines.tsv.
- */
+/* Proves that every form of the driver's fault lines is read exactly, that each event is reported once, and that text
+ * that only mentions Xid is no event. Real lines come from TEST_DATA/xid_lines.tsv. */
 #include "unit.h"
 #include "lines.h"
 #include "xid/xid_line.h"
@@ -648,8 +645,7 @@ static void compare(const char *text, const struct xid_line *a, const struct xid
 		fail_msg("the name changes it: %s", text);
 }
 
-/* Replaces the name in a line by others: it stays one event, of the same device, code,
- * severity and action. */
+/* Replaces the name in a line by others: it stays one event, of the same device, code, severity and action. */
 static void check_names(const char *line)
 {
 	const char *begin = strstr(line, "name="), *rest;

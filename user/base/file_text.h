@@ -34,8 +34,7 @@ bool file_is_anybodys(const struct stat *st);
 /* The text of an error of these. */
 const char *file_text_error(int err);
 
-/* The first line of @path without its newline, cut to @size bytes with the NUL;
- * "" and false if it cannot be read. */
+/* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
 /* Opens @path for reading, with @root put before it; the caller closes it. NULL with errno. */

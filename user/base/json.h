@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Writes JSON (RFC 8259) to a stream, value by value, with commas and escapes;
- * nothing is truncated. The stream's owner checks for errors, with ferror() or
- * fclose(). Begin with { .out = stream }.
- */
+/* Writes JSON (RFC 8259) to a stream, value by value, with commas and escapes; nothing is truncated. The stream's
+ * owner checks for errors, with ferror() or fclose(). Begin with { .out = stream }. */
 #ifndef XIDSCOPE_JSON_H
 #define XIDSCOPE_JSON_H
 

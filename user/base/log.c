@@ -81,9 +81,8 @@ static void write_text(FILE *out, enum log_level level, const char *message, con
 	}
 }
 
-/* A terminal that is writable may have no room for all, and of a pipe another program may take the
- * room first. Standard error is also theirs; it is opened again. -1: it cannot be, as a socket, or
- * need not be, as a file. */
+/* A terminal that is writable may have no room for all, and of a pipe another program may take the room first.
+ * Standard error is also theirs; it is opened again. -1: it cannot be, as a socket, or need not be, as a file. */
 static int open_without_waiting(void)
 {
 	struct stat st;

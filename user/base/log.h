@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The program's log: a line per message on standard error, as text or JSON.
- */
+/* The program's log: a line per message on standard error, as text or JSON. */
 #ifndef XIDSCOPE_LOG_H
 #define XIDSCOPE_LOG_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Mounts as the kernel lists them: the fields of a line of /proc/PID/mountinfo (proc(5)), and the
- * escapes of that file, mountstats and fstab. Pure functions.
- */
+/* Mounts as the kernel lists them: the fields of a line of /proc/PID/mountinfo (proc(5)), and the escapes of that
+ * file, mountstats and fstab. Pure functions. */
 #ifndef XIDSCOPE_MOUNTINFO_H
 #define XIDSCOPE_MOUNTINFO_H
 
@@ -23,8 +21,7 @@ size_t mount_unescape(char *bytes, size_t size, struct span field);
 /* The same for a path, which is terminated. False: it does not fit, is empty or holds a NUL. */
 bool mount_path(char *path, size_t size, struct span field);
 
-/* Whether @path is the mount point @point or lies below it. "/" has only itself: it would have
- * every path. */
+/* Whether @path is the mount point @point or lies below it. "/" has only itself: it would have every path. */
 bool mount_leads_to(const char *path, const char *point);
 
 #endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Which lines of /proc/PID/mountstats begin a mount: "device nas:/x mounted on /m with fstype nfs4 ...".
+/* Which lines of /proc/PID/mountstats begin a mount: "device nas:/x mounted on /m with fstype nfs4 ...".
  *
- * In the part of an NFS mount, the kernel prints a name and a domain that the server has chosen,
- * with their newlines (show_implementation_id() in fs/nfs/super.c). So a line there may be the
- * server's and look like the begin of another mount. It is known by its place: the kernel takes
- * 1,024 bytes of each, and what it prints of a mount behind them is longer, for it has a line for
- * each of NFSv4.1's ops.
- */
+ * In the part of an NFS mount, the kernel prints a name and a domain that the server has chosen, with their newlines
+ * (show_implementation_id() in fs/nfs/super.c). So a line there may be the server's and look like the begin of
+ * another mount. It is known by its place: the kernel takes 1,024 bytes of each, and what it prints of a mount behind
+ * them is longer, for it has a line for each of NFSv4.1's ops. */
 #ifndef XIDSCOPE_MOUNTSTATS_HEAD_H
 #define XIDSCOPE_MOUNTSTATS_HEAD_H
 

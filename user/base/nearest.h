@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Which of several names a mistyped word was meant to be.
- */
+/* Which of several names a mistyped word was meant to be. */
 #ifndef XIDSCOPE_NEAREST_H
 #define XIDSCOPE_NEAREST_H
 

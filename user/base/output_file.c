@@ -439,9 +439,8 @@ static ssize_t write_once(int fd, const char *data, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-/* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to
- * PIPE_BUF at once. @whole: a file, which takes all lines at once. @torn: the line before was not
- * written to its end. */
+/* Writes each line in one piece, so that no other writer's line comes between: a pipe takes up to PIPE_BUF at once.
+ * @whole: a file, which takes all lines at once. @torn: the line before was not written to its end. */
 static int write_lines(int fd, bool whole, bool *torn, const char *data, size_t size, size_t *done)
 {
 	ssize_t n = *torn ? write_once(fd, "\n", 1) : 1;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Addresses of PCI devices, which name GPUs and switches everywhere; and UUIDs of GPUs.
- */
+/* Addresses of PCI devices, which name GPUs and switches everywhere; and UUIDs of GPUs. */
 #ifndef XIDSCOPE_PCI_ADDRESS_H
 #define XIDSCOPE_PCI_ADDRESS_H
 
@@ -17,10 +15,8 @@ struct pci_address {
 	uint8_t function;
 };
 
-/*
- * Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until about
- * 2010, like the other span_take_ functions. A part that is not given is 0.
- */
+/* Takes domain:bus:slot[.function], or bus:slot as the GPU driver printed until about 2010, like the other span_take_
+ * functions. A part that is not given is 0. */
 bool pci_address_take(struct span *s, struct pci_address *address);
 
 /* Writes the form of sysfs, in lower case: "0000:c1:00.0". */

@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * What is not shown as it is: of Unicode's general categories Cc, Zl and Zp, and interlinear
- * annotations (U+FFF9..FFFB); the rest are Default_Ignorable_Code_Point in Unicode 15's
- * DerivedCoreProperties.txt. Ascending.
- */
+/* What is not shown as it is: of Unicode's general categories Cc, Zl and Zp, and interlinear annotations
+ * (U+FFF9..FFFB); the rest are Default_Ignorable_Code_Point in Unicode 15's DerivedCoreProperties.txt. Ascending. */
 static const struct {
 	uint32_t first, last;
 } unsafe[] = {

@@ -67,9 +67,8 @@ int heartbeat_write(struct heartbeat *h, uint64_t now_ns);
 /* Removes the file. */
 void heartbeat_close(struct heartbeat *h);
 
-/* Sets *@age to the seconds since the last write to @path, by the monotonic clock: setting
- * the time changes nothing. Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the
- * file has no time of this boot. */
+/* Sets *@age to the seconds since the last write to @path, by the monotonic clock: setting the time changes nothing.
+ * Returns 0, or an error of file_text_read_no_link(), or -ENODATA if the file has no time of this boot. */
 int heartbeat_age(const char *path, double *age);
 
 /* ---- notify.c: sd_notify(3), by its protocol alone ---- */
@@ -84,8 +83,7 @@ struct notify {
 	bool failed; /* the last message; logged when it changes */
 };
 
-/* Takes the manager's address from the environment, and removes it there. Call
- * notify_close() in any case. */
+/* Takes the manager's address from the environment, and removes it there. Call notify_close() in any case. */
 void notify_open(struct notify *n, const struct log *log);
 void notify_close(struct notify *n);
 

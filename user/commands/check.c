@@ -309,10 +309,8 @@ static void print_time(struct json *j, const char *name, double seconds)
 	json_text(j, name, text);
 }
 
-/*
- * The command that acknowledges it. What is not named by an address, as a server, a mount or a switch,
- * can be only with all others. A state goes on, so nothing but a snooze ends it.
- */
+/* The command that acknowledges it. What is not named by an address, as a server, a mount or a switch, can be only
+ * with all others. A state goes on, so nothing but a snooze ends it. */
 static void ack_command(const struct health_finding *f, char *text, size_t size)
 {
 	struct span device = { f->device, f->device + strlen(f->device) };
@@ -459,8 +457,7 @@ static int list_rules(bool json)
 	return CHECK_OK;
 }
 
-/* The exit code of @result in this style. Slurm drains a node whose prolog fails, so there
- * only a failure is one. */
+/* The exit code of @result in this style. Slurm drains a node whose prolog fails, so there only a failure is one. */
 static int exit_code(enum check_exit result, enum check_style style)
 {
 	if (style == CHECK_SLURM)

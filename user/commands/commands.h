@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The commands of the program. Each takes the options of the command line, and
- * returns the program's exit code.
- */
+/* The commands of the program. Each takes the options of the command line, and returns the program's exit code. */
 #ifndef XIDSCOPE_COMMANDS_H
 #define XIDSCOPE_COMMANDS_H
 

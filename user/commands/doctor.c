@@ -127,8 +127,7 @@ static void add_source_checks(struct diagnosis *d)
 	}
 }
 
-/* A tracepoint NAME has a type btf_trace_NAME; BTF has names as strings, each with
- * its NUL. */
+/* A tracepoint NAME has a type btf_trace_NAME; BTF has names as strings, each with its NUL. */
 static bool types_have_tracepoint(const struct file_text *types, const char *name)
 {
 	char wanted[80];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The program's exit codes.
- */
+/* The program's exit codes. */
 #ifndef XIDSCOPE_EXIT_CODES_H
 #define XIDSCOPE_EXIT_CODES_H
 

@@ -19,8 +19,7 @@
 #include "kernel/module_events.h"
 #include "rpc/choice.h"
 
-/* How often to poll what has no descriptor; and modules, if the kernel reports no events
- * of them. */
+/* How often to poll what has no descriptor; and modules, if the kernel reports no events of them. */
 #define POLL_MS FAULT_POLL_MS
 #define MODULES_POLL_MS 200
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * All hooks together, as run and trace use them.
- */
+/* All hooks together, as run and trace use them. */
 #ifndef XIDSCOPE_OBSERVER_H
 #define XIDSCOPE_OBSERVER_H
 
@@ -47,8 +45,7 @@ void observer_stop(struct observer *o);
  * of @others. Call it when all that needs more has been done. */
 void observer_drop_capabilities(const struct observer *o, uint64_t others);
 
-/* Looks for changes that no descriptor reports. Returns the milliseconds until the next
- * call. */
+/* Looks for changes that no descriptor reports. Returns the milliseconds until the next call. */
 unsigned int observer_poll(struct observer *o);
 
 /* A descriptor that becomes readable when messages wait, and the function that reads

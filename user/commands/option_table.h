@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The commands and their options: parsing and help use this one table, and the man page
- * is checked against it.
- */
+/* The commands and their options: parsing and help use this one table, and the man page is checked against it. */
 #ifndef XIDSCOPE_OPTION_TABLE_H
 #define XIDSCOPE_OPTION_TABLE_H
 

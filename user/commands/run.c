@@ -26,8 +26,7 @@
 #include "writer/writer.h"
 #include "xid/xid_policy.h"
 
-/* How long the start waits for the files, and the end. The start may be that of a node whose
- * disks are busy. */
+/* How long the start waits for the files, and the end. The start may be that of a node whose disks are busy. */
 #define START_NS 5000000000ull
 #define END_NS 600000000ull
 
@@ -75,8 +74,7 @@ static double monotonic_seconds(void)
 	return (double)monotonic_ns() / 1e9;
 }
 
-/* Whether a server that does not answer would stop who reads or writes @path; then @source is what
- * is mounted there. */
+/* Whether a server that does not answer would stop who reads or writes @path; then @source is what is mounted there. */
 static bool may_hang(const char *path, char *source, size_t size)
 {
 	const char *name;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The files that `xidscope trace` writes: JSON, page, recording.
- */
+/* The files that `xidscope trace` writes: JSON, page, recording. */
 #ifndef XIDSCOPE_TRACE_FILES_H
 #define XIDSCOPE_TRACE_FILES_H
 

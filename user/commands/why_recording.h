@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What a recording of `trace` saw, as events of the past: for the time in which no agent watched.
- */
+/* What a recording of `trace` saw, as events of the past: for the time in which no agent watched. */
 #ifndef XIDSCOPE_WHY_RECORDING_H
 #define XIDSCOPE_WHY_RECORDING_H
 

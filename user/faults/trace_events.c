@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The trace events that report faults.
+/* The trace events that report faults.
  *
- * The driver calls nv_report_error(struct pci_dev *, u32 number, ...) for each
- * Xid, after it has printed it: open modules fire a tracepoint there from
- * release 575 on, and before that it can be probed. A tracepoint is preferred:
- * it has the message.
- */
+ * The driver calls nv_report_error(struct pci_dev *, u32 number, ...) for each Xid, after it has printed it: open
+ * modules fire a tracepoint there from release 575 on, and before that it can be probed. A tracepoint is preferred:
+ * it has the message. */
 #include "faults/fault_observer.h"
 
 #include <errno.h>
@@ -90,8 +87,7 @@ static void on_module(void *context, const struct trace_event *event,
 		fault_events_unloaded(t->counted);
 }
 
-/* The probe has one of two names: the other's pointer is NULL, which the kernel
- * shows as nothing or as this text. */
+/* The probe has one of two names: the other's pointer is NULL, which the kernel shows as nothing or as this text. */
 static void read_device(char *to, size_t size, const struct trace_event *event,
 			const struct trace_record *r)
 {
@@ -211,8 +207,7 @@ static void on_process(void *context, const struct trace_event *event, const str
 
 /* ---- attaching ---- */
 
-/* Enables the driver's tracepoints if they exist, otherwise the probe; never both,
- * which would report a fault twice. */
+/* Enables the driver's tracepoints if they exist, otherwise the probe; never both, which would report a fault twice. */
 static void update_driver(struct trace_events *t)
 {
 	struct trace_event *xid = &t->events[EVENT_XID];
@@ -220,8 +215,7 @@ static void update_driver(struct trace_events *t)
 	bool had_tracepoint = xid->enabled, had_probe = probe->enabled;
 
 	trace_instance_update(t->instance, &t->events[EVENT_SXID]);
-	/* A probe exists before its driver, which may bring the tracepoint: disable
-	 * it first. */
+	/* A probe exists before its driver, which may bring the tracepoint: disable it first. */
 	if (trace_instance_has(t->instance, xid))
 		trace_instance_disable(t->instance, probe);
 	if (!trace_instance_update(t->instance, xid) && t->probe_defined)
@@ -272,8 +266,7 @@ static void look_for_driver(struct trace_events *t)
 	note_driver(t);
 }
 
-/* The registers of a function's first arguments: $arg1 does not work before the
- * function's module is loaded. */
+/* The registers of a function's first arguments: $arg1 does not work before the function's module is loaded. */
 #if defined(__x86_64__)
 #define ARGUMENT_1 "%%di"
 #define ARGUMENT_2 "%%si"
@@ -285,11 +278,8 @@ static void look_for_driver(struct trace_events *t)
 #define ARGUMENT_2 "$arg2"
 #endif
 
-/*
- * Offsets in bytes from a struct pci_dev to the two pointers of which one is to
- * its name: dev.init_name where that is set, else dev.kobj.name (dev_name() in
- * the kernel's include/linux/device.h). False: the kernel has no BTF.
- */
+/* Offsets in bytes from a struct pci_dev to the two pointers of which one is to its name: dev.init_name where that is
+ * set, else dev.kobj.name (dev_name() in the kernel's include/linux/device.h). False: the kernel has no BTF. */
 static bool pci_name_offsets(int *init_name, int *name)
 {
 	int dev = kernel_member_offset("pci_dev", "dev");

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reads back what openmetrics_write() wrote, as far as the rules need it.
+/* Reads back what openmetrics_write() wrote, as far as the rules need it.
  *
- * This program has written the file: if a number or label of a known family has
- * another form, the file is damaged.
- */
+ * This program has written the file: if a number or label of a known family has another form, the file is damaged. */
 #include "health/metrics_file.h"
 
 #include <errno.h>
@@ -414,10 +411,8 @@ static int read_line(struct snapshot *s, struct span line, struct last_name *las
 					    -EINVAL;
 }
 
-/*
- * OpenMetrics has a last line. Prometheus' format, which shows in a counter's
- * metadata, has none: there the last line must be of the last family.
- */
+/* OpenMetrics has a last line. Prometheus' format, which shows in a counter's metadata, has none: there the last line
+ * must be of the last family. */
 static bool is_whole(struct span text)
 {
 	static const char prometheus[] = "\n# TYPE " METRIC_PREFIX "export_errors_total counter\n";

@@ -73,11 +73,9 @@ static uint64_t count_replies(const struct probe *p)
 
 /* ---- asking ---- */
 
-/*
- * From now on this process does not see what others mount: between the look at the mounts and the
- * question, a user could mount a file system of their own over one of them. Returns a descriptor of
- * the namespace before, or -1: only root can do that.
- */
+/* From now on this process does not see what others mount: between the look at the mounts and the question, a user
+ * could mount a file system of their own over one of them. Returns a descriptor of the namespace before, or -1: only
+ * root can do that. */
 static int freeze_mounts(void)
 {
 	int before = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -139,8 +137,7 @@ static void __attribute__((noreturn)) ask(const char *path, int answer, int lock
 	_exit(0);
 }
 
-/* Returns a descriptor that holds the lock, or -1: another process asks, or -2: no lock can be
- * had. */
+/* Returns a descriptor that holds the lock, or -1: another process asks, or -2: no lock can be had. */
 static int take_lock(const char *locks, const char *device)
 {
 	char path[512];
@@ -214,8 +211,7 @@ static size_t serve(struct probe *probes, size_t count, const char *locks, int b
 	return left;
 }
 
-/* Ends the processes that have not answered, if that is possible: they are waited for until
- * @until alone. */
+/* Ends the processes that have not answered, if that is possible: they are waited for until @until alone. */
 static void give_up(struct probe *probes, size_t count, uint64_t until)
 {
 	for (struct probe *p = probes; p < probes + count; p++)

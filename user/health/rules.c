@@ -286,8 +286,7 @@ static uint64_t frequent(const struct health_evaluation *e, enum health_rule_id 
 	return number;
 }
 
-/* Finds every device and code that the rule matches, whose faults are open and at least
- * as many as the rule's limit. */
+/* Finds every device and code that the rule matches, whose faults are open and at least as many as the rule's limit. */
 static void find_frequent(struct health_evaluation *e, enum health_rule_id rule)
 {
 	const struct fault *end = e->s->faults.faults + e->s->faults.fault_count;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * libbpf's messages, what a loaded BPF object costs, and its maps in memory.
- */
+/* libbpf's messages, what a loaded BPF object costs, and its maps in memory. */
 #ifndef XIDSCOPE_BPF_SUPPORT_H
 #define XIDSCOPE_BPF_SUPPORT_H
 
@@ -30,20 +28,15 @@ const char *bpf_refused_program(void);
  * shows it, otherwise the text of error number @error. Static storage. */
 const char *bpf_reason(int error);
 
-/*
- * Writes to @feature, of @size bytes, the kernel feature that is missing or
- * refused according to @words: libbpf's messages of one failure, whose beginning
- * may be lost. Understands those of libbpf 1.1 and of kernels from 5.10 on; of any
- * other refusal by the verifier it gives the verdict. Returns false if there is
- * nothing to report.
- */
+/* Writes to @feature, of @size bytes, the kernel feature that is missing or refused according to @words: libbpf's
+ * messages of one failure, whose beginning may be lost. Understands those of libbpf 1.1 and of kernels from 5.10 on;
+ * of any other refusal by the verifier it gives the verdict. Returns false if there is nothing to report. */
 bool bpf_refusal_explain(char *feature, size_t size, const char *words);
 
 /* What to do about error number @error of a bpf() call, for a person. */
 const char *bpf_advice(int error);
 
-/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does
- * not change. */
+/* Kernel memory of a loaded object in bytes, as the kernel accounts it. It does not change. */
 struct bpf_memory {
 	uint64_t maps;
 	uint64_t programs;
@@ -66,9 +59,8 @@ void bpf_object_runs(const struct bpf_object *object,
 		     void (*add)(void *context, const char *program, uint64_t runs, uint64_t ns),
 		     void *context);
 
-/* Makes the kernel count the runs of all BPF programs until the returned
- * descriptor is closed (from 5.8). Each run then reads the clock twice more.
- * Returns -errno on failure. */
+/* Makes the kernel count the runs of all BPF programs until the returned descriptor is closed (from 5.8). Each run
+ * then reads the clock twice more. Returns -errno on failure. */
 int bpf_statistics_on(void);
 
 /* The number of copies of a hot map: one for each possible CPU, rounded up to a power of

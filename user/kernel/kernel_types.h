@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The types of the running kernel, from its BTF, for what CO-RE cannot do.
- */
+/* The types of the running kernel, from its BTF, for what CO-RE cannot do. */
 #ifndef XIDSCOPE_KERNEL_TYPES_H
 #define XIDSCOPE_KERNEL_TYPES_H
 

@@ -14,8 +14,7 @@
 /* The multicast group of messages that the kernel itself sends. */
 #define KERNEL_GROUP 1u
 
-/* The kernel's variables have 2 KiB at most (UEVENT_BUFFER_SIZE), before them
- * stand action and path. */
+/* The kernel's variables have 2 KiB at most (UEVENT_BUFFER_SIZE), before them stand action and path. */
 #define MESSAGE_SIZE 8192
 
 int module_events_open(void)

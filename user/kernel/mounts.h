@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What is mounted where.
- */
+/* What is mounted where. */
 #ifndef XIDSCOPE_MOUNTS_H
 #define XIDSCOPE_MOUNTS_H
 
@@ -11,10 +9,9 @@
 /* The number of the mount on which the open file @fd is; -1: unknown. */
 long mounts_number(int fd);
 
-/* Whether the mount of this number depends on a server or on a process (FUSE), which may
- * stop answering. If so, writes what is mounted, as in "nas:/export", to @source (of @size
- * bytes). Reads the list of mounts from proc below @root ("": this system), which asks no
- * server. */
+/* Whether the mount of this number depends on a server or on a process (FUSE), which may stop answering. If so,
+ * writes what is mounted, as in "nas:/export", to @source (of @size bytes). Reads the list of mounts from proc below
+ * @root ("": this system), which asks no server. */
 bool mounts_find_network(const char *root, long number, char *source, size_t size);
 
 /* The same for the mount to which the absolute @path leads by its text. It asks nobody, where

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Reads `format` files of tracefs: after "ID: N" a line per field,
+/* Reads `format` files of tracefs: after "ID: N" a line per field,
  *
- *	field:__data_loc char[] msg;	offset:16;	size:4;	signed:0;
+ * 	field:__data_loc char[] msg;	offset:16;	size:4;	signed:0;
  *
- * (kernel: Documentation/trace/events.rst).
- */
+ * (kernel: Documentation/trace/events.rst). */
 #include "kernel/trace.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst,
- * "Instances"): its events, its buffers, and its end.
- */
+/* A trace instance in tracefs (kernel: Documentation/trace/ftrace.rst, "Instances"): its events, its buffers, and its
+ * end. */
 #include "kernel/trace.h"
 
 #include <dirent.h>
@@ -86,12 +84,9 @@ static int set(const struct trace_instance *t, const char *file, const char *val
 	return write_and_close(open_at(t, O_WRONLY, "instances/%s/%s", t->name, file), value);
 }
 
-/*
- * While any event is on, the kernel records the name of the task at each context switch
- * of the whole machine, which costs 35 instructions each, eight times per NFS call on
- * loopback. xidscope does not use the names. The option holds for all instances, so it
- * is changed only if no other event is on.
- */
+/* While any event is on, the kernel records the name of the task at each context switch of the whole machine, which
+ * costs 35 instructions each, eight times per NFS call on loopback. xidscope does not use the names. The option holds
+ * for all instances, so it is changed only if no other event is on. */
 static void disable_command_recording(const struct trace_instance *t)
 {
 	int fd = open_at(t, O_RDONLY, "set_event");
@@ -163,11 +158,9 @@ static int make_folder(struct trace_instance *t)
 	return -EBUSY;
 }
 
-/*
- * While one makes or removes its instance, others that start or end at the same time wait, or
- * they would take an instance that nobody has opened yet for one that is left over. Returns
- * what to close, or -1: another one has held it for @ms milliseconds.
- */
+/* While one makes or removes its instance, others that start or end at the same time wait, or they would take an
+ * instance that nobody has opened yet for one that is left over. Returns what to close, or -1: another one has held
+ * it for @ms milliseconds. */
 static int lock_instances(const struct trace_instance *t, int ms)
 {
 	int fd = open_at(t, O_RDONLY | O_DIRECTORY, "instances");
@@ -246,10 +239,8 @@ static int open_cpus(struct trace_instance *t)
 	return t->cpu_count ? 0 : -ENOENT;
 }
 
-/*
- * Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. As a trace clock it is
- * called "perf", and a CPU's statistics show its present value.
- */
+/* Compares printk's clock, local_clock(), with CLOCK_MONOTONIC. As a trace clock it is called "perf", and a CPU's
+ * statistics show its present value. */
 static void measure_log_offset(struct trace_instance *t)
 {
 	char text[512] = "", *now;

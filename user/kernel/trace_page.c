@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The binary form of the kernel's trace buffer: a page begins with a time stamp and a
- * length (`events/header_page`); each event begins with a word of 5 bits for type or
- * length and 27 bits for time (`events/header_event`; kernel:
- * include/linux/ring_buffer.h).
- */
+/* The binary form of the kernel's trace buffer: a page begins with a time stamp and a length (`events/header_page`);
+ * each event begins with a word of 5 bits for type or length and 27 bits for time (`events/header_event`; kernel:
+ * include/linux/ring_buffer.h). */
 #include "kernel/trace.h"
 
 #include <string.h>

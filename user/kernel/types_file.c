@@ -50,8 +50,7 @@ static Elf_Scn *find_section(Elf *elf, const char *name)
 	return section;
 }
 
-/* The bytes of a section as they are in the file, until elf_end(); NULL: they are not all there,
- * or more than @max. */
+/* The bytes of a section as they are in the file, until elf_end(); NULL: they are not all there, or more than @max. */
 static const Elf_Data *read_section(Elf_Scn *section, size_t max)
 {
 	GElf_Shdr header;
@@ -170,8 +169,7 @@ struct range {
 	__u32 count; /* of types */
 };
 
-/* Each name is a whole string. If the types are based on those of another kernel, most are not:
- * all offsets differ. */
+/* Each name is a whole string. If the types are based on those of another kernel, most are not: all offsets differ. */
 static bool is_name(const struct range *r, __u32 offset)
 {
 	const char *name = btf__str_by_offset(r->types, offset);

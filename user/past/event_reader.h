@@ -24,11 +24,9 @@ struct event_files {
 	size_t count;
 };
 
-/*
- * Reads @path and what was renamed to @path.1, @path.2 and so on, or packed by gzip as
- * @path.2.gz; "-": standard input. Returns 0 if there is any of them, or -errno, with the
- * path that could not be read in @wrong: without all of them the past would be another.
- */
+/* Reads @path and what was renamed to @path.1, @path.2 and so on, or packed by gzip as @path.2.gz; "-": standard
+ * input. Returns 0 if there is any of them, or -errno, with the path that could not be read in @wrong: without all of
+ * them the past would be another. */
 int event_files_read(struct event_files *f, const char *path, char *wrong, size_t size);
 void event_files_free(struct event_files *f);
 

@@ -71,8 +71,7 @@ static void number_runs(struct history *h)
 
 		if (is_agents(e, "start")) {
 			run += i > 0;
-			/* Before the first start there may be lines of another boot: their clock
-			 * tells. */
+			/* Before the first start there may be lines of another boot: their clock tells. */
 			boot += start ? !same(start->boot, e->boot) : e->monotonic < last;
 			start = e;
 		} else if (!start && !e->replayed && e->monotonic < last - BOOT_FALL_SECONDS) {

@@ -33,9 +33,8 @@ struct rpc_offer {
 	/* The loaded module's; "" if it has none. */
 	char srcversion[SRCVERSION_SIZE];
 	bool out_of_tree; /* the kernel marks the module as such (taint O) */
-	/* The module that modprobe would load, which may differ from the loaded
-	 * one: its path below /lib/modules/RELEASE, or "", and its srcversion, or
-	 * "" if that is not known (a compressed file). */
+	/* The module that modprobe would load, which may differ from the loaded one: its path below
+	 * /lib/modules/RELEASE, or "", and its srcversion, or "" if that is not known (a compressed file). */
 	char disk_path[128];
 	char disk_srcversion[SRCVERSION_SIZE];
 
@@ -68,8 +67,7 @@ enum sunrpc_state sunrpc_look(const char *root);
  * Takes up to 0.1 s if sunrpc is built in. */
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file);
 
-/* Adds the module on disk, for reports; reads the whole file. @release is the
- * kernel's, as printed by uname -r. */
+/* Adds the module on disk, for reports; reads the whole file. @release is the kernel's, as printed by uname -r. */
 void rpc_offer_look_on_disk(struct rpc_offer *f, const char *root, const char *release);
 
 /* ---- choice.c ---- */
@@ -101,11 +99,9 @@ struct source_choice {
 	size_t check_count;
 };
 
-/*
- * Chooses the best of the sources @allowed, from the facts alone: none if sunrpc is
- * not loaded. source_check_is_reason() shows why it is not a better one. After the
- * kernel has refused a source, leave it out of @allowed to get the next one.
- */
+/* Chooses the best of the sources @allowed, from the facts alone: none if sunrpc is not loaded.
+ * source_check_is_reason() shows why it is not a better one. After the kernel has refused a source, leave it out of
+ * @allowed to get the next one. */
 void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned int allowed);
 
 /* Whether @check is a reason why no better source than @source is chosen. */

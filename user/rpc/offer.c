@@ -67,8 +67,7 @@ static enum lockdown lockdown(const char *root)
 						   LOCKDOWN_NONE;
 }
 
-/* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per
- * module. */
+/* From modules.dep: "kernel/net/sunrpc/sunrpc.ko.xz: kernel/...", one line per module. */
 static void find_module(char *found, size_t size, const char *folder)
 {
 	char path[PATH_MAX], *line, *rest, *colon, *name;

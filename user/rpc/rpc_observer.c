@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Observes sunrpc: chooses the source, attaches it when the module is loaded, and
- * detaches it when the module is to be unloaded.
+/* Observes sunrpc: chooses the source, attaches it when the module is loaded, and detaches it when the module is to
+ * be unloaded.
  *
- * A module cannot be unloaded while a BPF link of any kind is attached to one of
- * its tracepoints. So the hooks are attached only while another module uses sunrpc;
- * without one there is no NFS. Then, once nfs is unloaded, sunrpc can also be unloaded.
- */
+ * A module cannot be unloaded while a BPF link of any kind is attached to one of its tracepoints. So the hooks are
+ * attached only while another module uses sunrpc; without one there is no NFS. Then, once nfs is unloaded, sunrpc can
+ * also be unloaded. */
 #include "rpc/rpc_observer.h"
 
 #include <dirent.h>
@@ -32,8 +30,7 @@
 #define LOOK_NS 20000000000
 #define MAX_WAIT_NS 3600000000000
 
-/* With more calls than this between two looks, it is unlikely that none ends while a source is
- * attached. */
+/* With more calls than this between two looks, it is unlikely that none ends while a source is attached. */
 #define QUIET_CALLS 20
 
 static const struct source_ops *const sources[RPC_SOURCES] = {
@@ -304,11 +301,9 @@ static unsigned int better_sources(const struct rpc_observer *o)
 	return o->allowed & (RPC_SOURCE_BIT(o->source) - 1);
 }
 
-/*
- * Replaces the source in force by a better one, if no call ends meanwhile. The count of calls
- * before is taken first of all: a call is in mountstats a moment before its event comes, and
- * loading the programs takes much longer than that.
- */
+/* Replaces the source in force by a better one, if no call ends meanwhile. The count of calls before is taken first
+ * of all: a call is in mountstats a moment before its event comes, and loading the programs takes much longer than
+ * that. */
 static bool replace_source(struct rpc_observer *o, enum rpc_source source,
 			   const struct source_setup *setup)
 {

@@ -52,11 +52,9 @@ void rpc_series_unmap(struct rpc_series_reader *r)
 	r->series = NULL;
 }
 
-/*
- * Of the phases before setup the kernel side records only what there was. Of a copy with a call that
- * is recorded in part, it is not known whether that one has waited. So the calls are those that had
- * @finished before it. That may be too few, so the figure never goes below the one before.
- */
+/* Of the phases before setup the kernel side records only what there was. Of a copy with a call that is recorded in
+ * part, it is not known whether that one has waited. So the calls are those that had @finished before it. That may be
+ * too few, so the figure never goes below the one before. */
 static void add_calls_without(struct rpc_series_reader *r, uint32_t index, uint64_t finished,
 			      bool in_part)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were.
- */
+/* Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were. */
 #ifndef XIDSCOPE_SLOW_CALLS_H
 #define XIDSCOPE_SLOW_CALLS_H
 
@@ -38,11 +36,9 @@ void slow_calls_clear(struct slow_calls *c);
  * phases_record() in bpf/rpc_phases.bpf.h. Returns 0 or -ENOMEM. */
 int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const char *server);
 
-/*
- * Finds the mount point of each of the slow calls of @s, among its mounts: the kernel links a mounted
- * file system to its RPC client below /sys/fs/nfs from 6.5 on; before, only the one mount of a server
- * is known to be the one. @root: before the path of sysfs.
- */
+/* Finds the mount point of each of the slow calls of @s, among its mounts: the kernel links a mounted file system to
+ * its RPC client below /sys/fs/nfs from 6.5 on; before, only the one mount of a server is known to be the one. @root:
+ * before the path of sysfs. */
 void slow_calls_find_mounts(struct snapshot *s, const char *root);
 
 #endif

@@ -9,8 +9,7 @@
 
 #include "snapshot/table.h"
 
-/* Length and checksum of a frame's bytes, four bytes each, the lowest first. A length of 0
- * is the end. */
+/* Length and checksum of a frame's bytes, four bytes each, the lowest first. A length of 0 is the end. */
 #define FRAME_HEAD 8
 
 /* Bounds of what is read, far above what is written: a damaged file costs no more. */

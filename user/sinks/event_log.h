@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The event log: a JSON object per line for each fault and each other event.
- * Repeats within a burst are folded, so that a storm does not fill a disk. Counters do
- * not depend on it: they count every event.
- */
+/* The event log: a JSON object per line for each fault and each other event. Repeats within a burst are folded, so
+ * that a storm does not fill a disk. Counters do not depend on it: they count every event. */
 #ifndef XIDSCOPE_EVENT_LOG_H
 #define XIDSCOPE_EVENT_LOG_H
 

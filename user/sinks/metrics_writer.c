@@ -54,11 +54,8 @@ static void begin(struct metrics_writer *w)
 	write_metadata(w, "# HELP", suffix, m->help);
 }
 
-/*
- * Begins a sample's line: its name, and labels up to the last value's quote.
- * Returns the line's end. The lines of a histogram, most of a file's tens of thousands,
- * differ only in their last label: their beginning is made once.
- */
+/* Begins a sample's line: its name, and labels up to the last value's quote. Returns the line's end. The lines of a
+ * histogram, most of a file's tens of thousands, differ only in their last label: their beginning is made once. */
 static char *begin_line(struct metrics_writer *w, const char *suffix,
 			const struct metric_label *labels, size_t count)
 {
@@ -86,8 +83,7 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 	end_line(w, stpcpy(end, count ? "} " : " "), value);
 }
 
-/* Writes @value, of at least @width digits, before @end, two digits at a time. Returns its
- * first digit. */
+/* Writes @value, of at least @width digits, before @end, two digits at a time. Returns its first digit. */
 static char *digits_before(char *end, uint64_t value, int width)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The two text formats of metrics: metadata, samples, histograms, numbers.
- */
+/* The two text formats of metrics: metadata, samples, histograms, numbers. */
 #ifndef XIDSCOPE_METRICS_WRITER_H
 #define XIDSCOPE_METRICS_WRITER_H
 
@@ -22,8 +20,7 @@
 /* Room for a family's name, with the prefix. */
 #define NAME_SIZE 80
 
-/* Room for a sample: its name and number, and labels, each byte of their values
- * escaped. */
+/* Room for a sample: its name and number, and labels, each byte of their values escaped. */
 #define LABELS_MAX 5
 #define LINE_SIZE (256 + LABELS_MAX * (32 + LABEL_ESCAPE_MAX * LABEL_SIZE))
 
@@ -44,8 +41,7 @@ struct metric_label {
 	const char *value;
 };
 
-/* Begins a family. Its first sample writes its metadata: a family without samples is left
- * out. */
+/* Begins a family. Its first sample writes its metadata: a family without samples is left out. */
 void write_family(struct metrics_writer *w, enum metric_id metric);
 
 /* Writes one sample; @suffix is one of the family's type. */
@@ -63,11 +59,9 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 			     labels_, LABEL_COUNT(labels_), value);                          \
 	} while (0)
 
-/*
- * One histogram: cumulative counts at the family's bounds, or nothing where this level has
- * none. @labels holds @count labels, one less than a line has room for. @shift as of the
- * buckets' geometry; TIME_SHIFT: they are of nanoseconds, otherwise of counts.
- */
+/* One histogram: cumulative counts at the family's bounds, or nothing where this level has none. @labels holds @count
+ * labels, one less than a line has room for. @shift as of the buckets' geometry; TIME_SHIFT: they are of nanoseconds,
+ * otherwise of counts. */
 void write_histogram(struct metrics_writer *w, const struct metric_label *labels, size_t count,
 		     const uint64_t *bucket, uint32_t overflow, uint32_t shift, const char *sum);
 
@@ -77,9 +71,8 @@ const char *format_integer(char *text, uint64_t value);
 const char *format_nanoseconds(char *text, uint64_t ns);
 const char *format_timestamp(char *text, double seconds);
 
-/* @units / 10^@decimals (0 or 9) as an `le`: the shortest decimal that reads
- * back as the same double, with a point, or from a million on an exponent
- * (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
+/* @units / 10^@decimals (0 or 9) as an `le`: the shortest decimal that reads back as the same double, with a point,
+ * or from a million on an exponent (OpenMetrics 1.0, "Considerations: Canonical Numbers"). */
 void format_bound(char *text, uint64_t units, int decimals);
 
 /* call_metrics.c: writes the families about calls, their bytes and errors, with the writer's level of detail. */

@@ -253,8 +253,7 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 		METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS,
 	};
 	const struct fault_counts *counts = &s->faults;
-	/* Summed once, for each sum looks at all faults. There are some 4,000 at most
-	 * (faults/faults.h). */
+	/* Summed once, for each sum looks at all faults. There are some 4,000 at most (faults/faults.h). */
 	struct fault_group groups[counts->fault_count + 1];
 
 	/* A group's series are written for its first fault, if its time is known. */

@@ -197,8 +197,7 @@ static void summarise_faults(FILE *out, const struct delta *d, uint64_t open_bef
 			open_before);
 }
 
-/* Without a BPF source all hooks on sunrpc are missing: they are left out, because
- * another line has the reason. */
+/* Without a BPF source all hooks on sunrpc are missing: they are left out, because another line has the reason. */
 static void report_losses(FILE *out, const struct snapshot *s)
 {
 	bool hooked =

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What happened between two snapshots of one observation.
+/* What happened between two snapshots of one observation.
  *
  * One rule for a counter that fell: it began again, and its new value counts. The counters of one entry begin again
- * together, as do those of TCP's present connection, which have a life of their own. An entry that is new counts from 0.
- */
+ * together, as do those of TCP's present connection, which have a life of their own. An entry that is new counts from
+ * 0. */
 #ifndef XIDSCOPE_DELTA_H
 #define XIDSCOPE_DELTA_H
 

@@ -32,8 +32,7 @@ struct fault {
 	uint64_t incidents; /* bursts: faults with less than 5 s between them */
 	double first;
 	double last;
-	/* Who caused its last incidents, the latest first; 0: nobody, or unknown.
-	 * These cause no other one. */
+	/* Who caused its last incidents, the latest first; 0: nobody, or unknown. These cause no other one. */
 	uint32_t causes[FAULT_CAUSES];
 	unsigned int place; /* of a report to add: which part of the GPU; 0: unknown */
 	struct fault_repeats repeats;
@@ -41,8 +40,7 @@ struct fault {
 	unsigned int boots; /* in a snapshot: of a fatal Xid, in how many boots of late */
 };
 
-/* Text in the kernel log that reads like a fault, but anybody may have made the
- * kernel print it. */
+/* Text in the kernel log that reads like a fault, but anybody may have made the kernel print it. */
 struct unverified_xid {
 	char gpu[PCI_ADDRESS_SIZE]; /* as the text names it, or "other" */
 	unsigned int code;
@@ -78,8 +76,7 @@ struct gpu_recovery {
 	double time; /* of the last evidence */
 };
 
-/* How a fault was reported: by the kernel log's text, by the driver's own
- * function or tracepoint, or by both. */
+/* How a fault was reported: by the kernel log's text, by the driver's own function or tracepoint, or by both. */
 enum fault_path { FAULT_PATH_BOTH, FAULT_PATH_TEXT, FAULT_PATH_DRIVER, FAULT_PATHS };
 
 struct fault_counts {

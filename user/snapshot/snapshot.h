@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The state of everything observed at one moment, in plain structs.
+/* The state of everything observed at one moment, in plain structs.
  *
- * Hooks fill it from maps and the kernel; sinks read it and use neither maps nor the kernel.
- */
+ * Hooks fill it from maps and the kernel; sinks read it and use neither maps nor the kernel. */
 #ifndef XIDSCOPE_SNAPSHOT_H
 #define XIDSCOPE_SNAPSHOT_H
 
@@ -22,12 +20,9 @@ struct snapshot {
 /* The snapshot owns its arrays; initialise with {}. */
 void snapshot_free(struct snapshot *s);
 
-/*
- * Limits the label sets of each metric family about calls to @max_series (at least 8) and
- * one "other". The first entries stay: entries keep their order from snapshot to snapshot,
- * so a series that was shown once stays. Adds how many do not to s->calls.folded_entries.
- * Those of faults have bounds of their own, faults/faults.h.
- */
+/* Limits the label sets of each metric family about calls to @max_series (at least 8) and one "other". The first
+ * entries stay: entries keep their order from snapshot to snapshot, so a series that was shown once stays. Adds how
+ * many do not to s->calls.folded_entries. Those of faults have bounds of their own, faults/faults.h. */
 void snapshot_fold(struct snapshot *s, size_t max_series);
 
 /* What a count has grown by; 0 if it has fallen. */

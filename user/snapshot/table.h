@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The fields of a snapshot, a row for each: finding, adding, subtracting, merging and recording entries work from these
- * rows. A field without a row fails tests/includes.py.
- */
+/* The fields of a snapshot, a row for each: finding, adding, subtracting, merging and recording entries work from
+ * these rows. A field without a row fails tests/includes.py. */
 #ifndef XIDSCOPE_TABLE_H
 #define XIDSCOPE_TABLE_H
 

@@ -35,11 +35,8 @@ struct btf_state {
 	bool record_at_release; /* see rpc_record_at_release in bpf/rpc.bpf.c */
 };
 
-/*
- * In order of attachment: a hook that removes entries from a table comes before
- * the one that adds them, so that no entry stays for ever. A hook that needs another
- * one is not attached without it.
- */
+/* In order of attachment: a hook that removes entries from a table comes before the one that adds them, so that no
+ * entry stays for ever. A hook that needs another one is not attached without it. */
 enum hook {
 	HOOK_XPRT_DESTROY,
 	HOOK_XPRT_DISCONNECT_DONE,
@@ -198,8 +195,7 @@ static void find_session_state(struct btf_state *b)
 		  (long long)b->bpf->bss->rpc_session_slots_offset);
 }
 
-/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type
- * has another form. */
+/* Sets where rpcrdma keeps the local address of a connection; leaves it unknown if a type has another form. */
 static void find_rdma_address(struct btf_state *b)
 {
 	static const struct {

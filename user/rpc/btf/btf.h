@@ -35,27 +35,22 @@ int btf_maps_open(struct btf_maps *m, struct rpc_bpf *bpf, uint32_t shards,
 		  const struct snapshot *connected);
 void btf_maps_close(struct btf_maps *m);
 
-/* Adds all that the maps hold to @s, and begins a new interval for the peak
- * depths. Returns 0 or -errno. */
+/* Adds all that the maps hold to @s, and begins a new interval for the peak depths. Returns 0 or -errno. */
 int btf_maps_read(struct btf_maps *m, struct snapshot *s);
 
-/*
- * ---- module_types.c ----
- * libbpf looks for a type by its name, in the kernel first: code that is built in may use
- * the headers of a module. If the loaded module was built from others, that type is not
- * the one in memory. Therefore the types are copied from where the module's tracepoints lead.
- */
+/* ---- module_types.c ----
+ * libbpf looks for a type by its name, in the kernel first: code that is built in may use the headers of a module. If
+ * the loaded module was built from others, that type is not the one in memory. Therefore the types are copied from
+ * where the module's tracepoints lead. */
 
 struct module_types {
 	int fd; /* of a file in memory */
 	char path[32]; /* for bpf_object_open_opts.btf_custom_path */
 };
 
-/*
- * Makes the file for the programs of @object, which is open: with each struct of theirs
- * to which the arguments of their tracepoints lead, or which the module itself has, and the
- * kernel's struct tcp_sock. @from: the module's types. Returns 0 or -errno.
- */
+/* Makes the file for the programs of @object, which is open: with each struct of theirs to which the arguments of
+ * their tracepoints lead, or which the module itself has, and the kernel's struct tcp_sock. @from: the module's
+ * types. Returns 0 or -errno. */
 int module_types_copy(struct module_types *t, const struct btf *from,
 		      const struct bpf_object *object);
 

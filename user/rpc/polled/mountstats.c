@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Source mountstats: polls the kernel's own statistics, without BPF programs: those of
- * the NFS mounts (mountstats) and of the transports (sysfs, from 5.14). Both are sums
- * and counts: there is no distribution, and `rtt` is the only phase. The other sources take
- * from here what they cannot see themselves: see polled.h.
+/* Source mountstats: polls the kernel's own statistics, without BPF programs: those of the NFS mounts (mountstats)
+ * and of the transports (sysfs, from 5.14). Both are sums and counts: there is no distribution, and `rtt` is the only
+ * phase. The other sources take from here what they cannot see themselves: see polled.h.
  *
- * The mounts are those of process 1 if its files can be read (in the host's process
- * namespace these are the host's), otherwise those of this process. The kernel's
- * counters begin and end with a mount, so totals are kept here. What a mount counts
- * between the last poll and its end is lost.
- */
+ * The mounts are those of process 1 if its files can be read (in the host's process namespace these are the host's),
+ * otherwise those of this process. The kernel's counters begin and end with a mount, so totals are kept here. What a
+ * mount counts between the last poll and its end is lost. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -112,12 +108,10 @@ static struct rpc_op *total_of(struct mountstats *m, const char *server, const c
 	return snapshot_op(&s->calls, LABEL_OTHER, LABEL_OTHER);
 }
 
-/*
- * The kernel counts a call's figures one after the other, its calls first, and prints them
- * without the lock that it holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and
- * rpc_clnt_show_stats()). So a poll may find a call without its transmits, or the reverse, and
- * the next poll finds the rest of it. What is left over of transmits, in @now, never falls.
- */
+/* The kernel counts a call's figures one after the other, its calls first, and prints them without the lock that it
+ * holds for that (net/sunrpc/stats.c, rpc_count_iostats_metrics() and rpc_clnt_show_stats()). So a poll may find a
+ * call without its transmits, or the reverse, and the next poll finds the rest of it. What is left over of transmits,
+ * in @now, never falls. */
 static int add_op(struct mountstats *m, const struct mountstats_mount *mount,
 		  struct mountstats_op *now, const struct mountstats_op *before)
 {
@@ -204,8 +198,7 @@ static int add_mount(struct mountstats *m, struct mountstats_mount *mount, uint6
 	return err;
 }
 
-/* Removes the mounts that have ended: their counts are in the totals. Those that another process has
- * may come back. */
+/* Removes the mounts that have ended: their counts are in the totals. Those that another process has may come back. */
 static void forget_mounts(struct mountstats *m)
 {
 	size_t kept = 0;
@@ -230,8 +223,7 @@ static int read_proc(const struct mountstats *m, const char *process, const char
 	return file_text_read(text, path, FILE_MAX);
 }
 
-/* Both files list the mounts in the same order, but one may have been added between
- * the two reads. */
+/* Both files list the mounts in the same order, but one may have been added between the two reads. */
 static const struct mountinfo_mount *info_of(const struct mountinfo_mount *infos, size_t count,
 					     size_t number, const char *path)
 {

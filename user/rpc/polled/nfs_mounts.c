@@ -125,8 +125,7 @@ static bool is_numbered(const char *server, const char *name)
 	       !server[len + 1 + strspn(server + len + 1, "0123456789")];
 }
 
-/* Calls of other network namespaces, and to servers whose names have an '@', are under a name with a
- * number. */
+/* Calls of other network namespaces, and to servers whose names have an '@', are under a name with a number. */
 static void name_server(const struct snapshot *s, struct nfs_mount *mount)
 {
 	const char *found = NULL;
@@ -156,8 +155,7 @@ int nfs_mounts_add(struct nfs_mounts *m, const char *root, struct snapshot *s)
 	m->read = first || mounts_changed(m->changes);
 	if (m->read)
 		err = read_mounts(m);
-	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after
-	 * capabilities were given up. */
+	/* Then the next snapshot reads it. With hidepid, process 1 may be hidden after capabilities were given up. */
 	if (err)
 		close_changes(m);
 	for (size_t i = 0; i < m->seen.mount_count && err != -ENOMEM; i++) {

@@ -8,11 +8,10 @@
 #include "base/array.h"
 #include "rpc/polled/polled.h"
 
-/*
- * Mounts share a transport if they have one address and port of the server, one version, and one place among the transports
- * of their client (nfs_match_client() in fs/nfs/client.c). The local port, where mountstats has one, tells apart what is
- * alike: connections of other network namespaces, or with TLS. It may change when the transport connects again.
- */
+/* Mounts share a transport if they have one address and port of the server, one version, and one place among the
+ * transports of their client (nfs_match_client() in fs/nfs/client.c). The local port, where mountstats has one, tells
+ * apart what is alike: connections of other network namespaces, or with TLS. It may change when the transport
+ * connects again. */
 struct transport {
 	char address[RPC_ADDRESS_LEN];
 	uint32_t port; /* the server's */
@@ -119,9 +118,8 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 	return 0;
 }
 
-/* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's
- * port separates NFS from lockd and others, and from backchannels, which have no port. Up
- * to 6.0 the port is known for TCP only. */
+/* The transport of @t that sysfs shows; NULL: it belongs to no NFS mount. The server's port separates NFS from lockd
+ * and others, and from backchannels, which have no port. Up to 6.0 the port is known for TCP only. */
 static const struct transport *find_at(const struct transports *t, const struct xprt_file *f)
 {
 	bool any = !f->info.has_port || (!f->info.port && strcmp(f->protocol, "tcp") != 0);

@@ -362,12 +362,9 @@ static void look_at_task(struct waiting *w, uint32_t i, uint64_t key)
 		w->count[t.server][limit]++;
 }
 
-/*
- * Corrects the count of waiters, and ends the period of waiting, where no task waits any
- * more although the count says so: the event of a wake-up was missed. Then two snapshots in a
- * row find no such task in the same period. In a shorter one, a task may have begun to wait
- * after the table was looked at.
- */
+/* Corrects the count of waiters, and ends the period of waiting, where no task waits any more although the count says
+ * so: the event of a wake-up was missed. Then two snapshots in a row find no such task in the same period. In a
+ * shorter one, a task may have begun to wait after the table was looked at. */
 static void reconcile(struct waiting *w)
 {
 	for (uint32_t i = 0; i <= RPC_MAX_SERVERS; i++)

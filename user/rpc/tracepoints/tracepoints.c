@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_tracepoints.bpf.c),
- * which do not need its types. Finds the events' fields, loads, attaches, reads.
- */
+/* Source tracepoints: BPF programs on sunrpc's trace events (bpf/rpc_tracepoints.bpf.c), which do not need its types.
+ * Finds the events' fields, loads, attaches, reads. */
 #include "rpc/source.h"
 
 #include <errno.h>
@@ -22,11 +20,8 @@
 
 #define FORMAT_BYTES (64 << 10)
 
-/*
- * In order of attachment: a hook that removes entries from a table comes before the one
- * that adds them. tp_exact comes before rpc_stats_latency, whose figures it has: the
- * kernel calls programs in the order of attachment.
- */
+/* In order of attachment: a hook that removes entries from a table comes before the one that adds them. tp_exact
+ * comes before rpc_stats_latency, whose figures it has: the kernel calls programs in the order of attachment. */
 enum hook {
 	HOOK_CLIENT,
 	HOOK_EXACT,
@@ -50,8 +45,7 @@ struct tracepoints_state {
 	uint32_t shards;
 };
 
-/* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no
- * format file. */
+/* The names are those of events in tracefs, except rpc_stats_latency_raw, which has no format file. */
 static const struct bpf_hook table[HOOKS] = {
 #define HOOK(name, function, needs) BPF_HOOK(name, rpc_tracepoints_bpf, function, needs)
 	[HOOK_CLIENT] = HOOK("rpc_clnt_new", tp_client, 0),
@@ -64,8 +58,7 @@ static const struct bpf_hook table[HOOKS] = {
 	[HOOK_SLEEP] = HOOK("rpc_task_sleep", tp_sleep, BIT(HOOK_WAKEUP)),
 };
 
-/* The fields that are read of each event. A number has a size in bytes; size 0 means
- * a dynamic text. */
+/* The fields that are read of each event. A number has a size in bytes; size 0 means a dynamic text. */
 static const struct field_row {
 	const char *name;
 	size_t target; /* offset into struct rpc_event_fields */

@@ -26,11 +26,9 @@ struct client_transport {
  * one of the first two is missing, empty or too long. */
 bool clients_parse_transport(struct client_transport *info, const char *text, size_t len);
 
-/*
- * Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers:
+/* Finds the name of the server at @address and @port in the @len bytes of nfsfs/servers:
  * "v4 7f000001  801   1 host", address and port are in hex. The
- * name is cut to @size bytes with the NUL. False if it is not there.
- */
+ * name is cut to @size bytes with the NUL. False if it is not there. */
 bool clients_parse_server(char *name, size_t size, const char *text, size_t len,
 			  const char *address, uint32_t port);
 
@@ -98,8 +96,7 @@ void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address,
 				  uint32_t port);
 
-/* Adds all that the maps hold to @s, and begins a new interval for the peak
- * depths. Returns 0 or -errno. */
+/* Adds all that the maps hold to @s, and begins a new interval for the peak depths. Returns 0 or -errno. */
 int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s);
 
 #endif
