@@ -2,7 +2,6 @@
 /* The program's entry: from the command line to the command. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -296,8 +296,7 @@ TEST(test_compressed_module)
 
 	put("/lib/modules/6.1.0-test/modules.dep",
 	    "kernel/net/sunrpc/sunrpc.ko.xz: kernel/x.ko.xz\n");
-	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\375"
-								      "7z");
+	put("/lib/modules/6.1.0-test/kernel/net/sunrpc/sunrpc.ko.xz", "\3757z");
 	put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	f = look();
 	assert_string_equal(f.disk_path, "kernel/net/sunrpc/sunrpc.ko.xz");

@@ -369,8 +369,7 @@ TEST(an_unknown_option_is_refused)
 	REFUSED("unknown option '--bogus'; see xidscope run --help", "run", "--bogus=1");
 	REFUSED("unknown option '--inter'; did you mean --interval?", "run", "--inter", "5");
 	REFUSED("unknown option '--fromat'; did you mean --format?", "run", "--fromat=openmetrics");
-	REFUSED("unknown option '--interval-of-many-many-more-characters-than-that'; see "
-		"xidscope run --help",
+	REFUSED("unknown option '--interval-of-many-many-more-characters-than-that'; see xidscope run --help",
 		"run", "--interval-of-many-many-more-characters-than-that", "5");
 	REFUSED("unexpected argument 'file'; see xidscope run --help", "run", "file");
 	REFUSED("unexpected argument '1.5h'; did you mean --duration 1.5h?", "run", "1.5h");

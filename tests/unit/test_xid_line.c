@@ -618,8 +618,7 @@ static void make_name(char *name, uint32_t *random)
 {
 	static const char parts[] =
 		"\n|, |,|(|)| |'|=|:|Fatal|Nonfatal|fatal|(0x1|Link 1|XC0|i0|NVRM: Xid (|NVRM: |0:0|):|"
-		"79|154|Xid 79|caused by|pid=|name=|GPU |Ch |Timeout |None|nvidia-nvswitch|SXid (|a|"
-		"\x1b[|\xff|\t|PCI:";
+		"79|154|Xid 79|caused by|pid=|name=|GPU |Ch |Timeout |None|nvidia-nvswitch|SXid (|a|\x1b[|\xff|\t|PCI:";
 
 	*name = 0;
 	do {

@@ -162,8 +162,7 @@ static void evaluate(struct result *v, const struct options *o)
 	err = file_text_read_no_link(&file, o->file, METRICS_FILE_MAX_BYTES);
 	if (err) {
 		set_unknown(v,
-			    "cannot read %s: %s; is 'xidscope run' running, "
-			    "and is this its file?",
+			    "cannot read %s: %s; is 'xidscope run' running, and is this its file?",
 			    o->file, file_text_error(err));
 		return;
 	}

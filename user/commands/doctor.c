@@ -196,8 +196,7 @@ static void add_localio(struct diagnosis *d)
 			    "a mount uses LOCALIO: reads and writes bypass RPC, and no "
 			    "source can observe them")
 			->fix = "to observe them: echo N "
-				">/sys/module/nfs/parameters/localio_enabled, "
-				"and mount again";
+				">/sys/module/nfs/parameters/localio_enabled, and mount again";
 	else if (any_begins(d, "/sys/module/nfs/parameters/localio_enabled", "Y"))
 		add_finding(d, "nfs", "localio", OK,
 			    "LOCALIO is possible: reads and writes to a server on this "

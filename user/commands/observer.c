@@ -148,8 +148,7 @@ int observer_start(struct observer *o, const struct log *log, unsigned int hooks
 			log_warn(
 				log,
 				"cannot read the kernel's uevents: %s; modules are looked for five "
-				"times a second instead. In a unit, allow AF_NETLINK in "
-				"RestrictAddressFamilies=",
+				"times a second instead. In a unit, allow AF_NETLINK in RestrictAddressFamilies=",
 				strerror(-o->modules));
 		add_descriptor(o, o->modules);
 		loop_end_at_once(true);

@@ -105,8 +105,7 @@ static int read_policy(struct xid_policy *policy, const struct options *o)
 	if (may_hang(o->xid_policy, source, sizeof(source))) {
 		log_error(
 			&o->log,
-			"the policy %s is on %s, which may stop answering; name a --xid-policy on a "
-			"local file system",
+			"the policy %s is on %s, which may stop answering; name a --xid-policy on a local file system",
 			o->xid_policy, source);
 		return EXIT_USAGE;
 	}

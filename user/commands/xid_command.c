@@ -29,15 +29,13 @@ struct explained {
 static const char *note_of(unsigned int xid)
 {
 	if (xid == XID_CHANNEL_REMOVED)
-		return "One that names a previous Xid as its cause is always of "
-		       "severity info.";
+		return "One that names a previous Xid as its cause is always of severity info.";
 	if (xid == XID_RECOVERY_ACTION)
 		return "The text decides by the action that it names; info if that is None.";
 	if (xid == XID_NVLINK_ERROR)
 		return "The text decides: some bits of the link's registers mean nothing.";
 	if (xid_text_decides(xid) && strcmp(xid_catalog_find(xid)->severity, "fatal") != 0)
-		return "The text decides the severity: fatal if it says Fatal, "
-		       "warning if it says Nonfatal.";
+		return "The text decides the severity: fatal if it says Fatal, warning if it says Nonfatal.";
 	return NULL;
 }
 

@@ -18,8 +18,7 @@ static const struct {
 	/* libbpf turns an instruction that it cannot relocate into a call of a
 	 * helper that does not exist, and rewrites the kernel's error about it. */
 	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127[^. ].%127s", 3,
-	  "in this kernel's types, %s %s has no member %s, or one of another "
-	  "type" },
+	  "in this kernel's types, %s %s has no member %s, or one of another type" },
 	{ "failed to resolve CO-RE relocation <", "%*[^>]> [%*u] %31s %127s", 2,
 	  "this kernel's types have no %s %s" },
 	{ "invalid func unknown#195896080", "", 0,
@@ -42,11 +41,9 @@ static const struct {
 	  "on this kernel, this type of program may not call the kernel's function %s" },
 	{ "func '", "%127[^']' doesn't have %127[0-9]", 2, "the tracepoint %s has no argument %s" },
 	{ "BPF program is too large. Processed ", "%127[0-9]", 1,
-	  "the program is too long for this kernel's verifier, which followed "
-	  "%s instructions" },
+	  "the program is too long for this kernel's verifier, which followed %s instructions" },
 	{ "The sequence of ", "%127[0-9] jumps is too complex", 1,
-	  "the program is too complex for this kernel's verifier, which "
-	  "followed %s jumps" },
+	  "the program is too complex for this kernel's verifier, which followed %s jumps" },
 
 	{ "failed to determine tracepoint '", "%127[^']' perf event ID: %127[^\n]", 2,
 	  "tracefs does not have the event %s: %s" },

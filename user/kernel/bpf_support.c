@@ -194,8 +194,7 @@ const char *bpf_advice(int error)
 		return "run it as root (in a container: privileged), and check that "
 		       "/sys/kernel/security/lockdown is not 'confidentiality'";
 	case ENOMEM:
-		return "not enough memory for the maps: raise the memory limit "
-		       "of the service or container";
+		return "not enough memory for the maps: raise the memory limit of the service or container";
 	case ESRCH:
 	case ENOENT:
 	case EACCES:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* How grave an event of the past was, whom it names, and whether it may have ended a job. */
-#include <math.h>
 #include <string.h>
 
 #include "base/json_reader.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/safe_text.h"
-#include "base/terminal.h"
 #include "base/time_text.h"
 #include "xid/xid_catalog.h"
 
@@ -100,8 +99,7 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 			percent(sums->earlier_ns, sums->total_ns));
 	if (!knows_all_phases(s))
 		fprintf(out,
-			"- Limit unknown: the source %s does not measure all phases; see "
-			"xidscope doctor.\n",
+			"- Limit unknown: the source %s does not measure all phases; see xidscope doctor.\n",
 			rpc_source_names[s->calls.source]);
 }
 
@@ -192,8 +190,7 @@ static void summarise_faults(FILE *out, const struct delta *d, uint64_t open_bef
 	else if (!any)
 		fprintf(out,
 			"- No GPU reported a fault during this session; %" PRIu64
-			" open since boot "
-			"(from the kernel log).\n",
+			" open since boot (from the kernel log).\n",
 			open_before);
 }
 

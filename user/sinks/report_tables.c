@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/safe_text.h"
 #include "base/time_text.h"
@@ -98,8 +97,7 @@ void report_ops(FILE *out, const struct session *t)
 		free(ops);
 	}
 	if (any && snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
-		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth "
-		      "less.\n",
+		fputs("p50 to max are upper bounds of buckets: the true time is at most a fifth less.\n",
 		      out);
 }
 
