@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,12 +127,14 @@ bool file_first_line(const char *path, char *line, size_t size)
 	return found;
 }
 
-FILE *file_open(const char *root, const char *path)
+const char *path_print(char *path, const char *format, ...)
 {
-	char whole[PATH_MAX];
+	va_list args;
 
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	return fopen(whole, "re");
+	va_start(args, format);
+	vsnprintf(path, PATH_MAX, format, args);
+	va_end(args);
+	return path;
 }
 
 void file_text_free(struct file_text *f)

@@ -3,6 +3,7 @@
 #ifndef XIDSCOPE_FILE_TEXT_H
 #define XIDSCOPE_FILE_TEXT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -37,8 +38,9 @@ const char *file_text_error(int err);
 /* The first line of @path without its newline, cut to @size bytes with the NUL; "" and false if it cannot be read. */
 bool file_first_line(const char *path, char *line, size_t size);
 
-/* Opens @path for reading, with @root put before it; the caller closes it. NULL with errno. */
-FILE *file_open(const char *root, const char *path);
+/* A path as printf() makes it, cut to PATH_MAX; valid in the block in which it stands. */
+#define PATHF(...) path_print((char[PATH_MAX]){ 0 }, __VA_ARGS__)
+const char *path_print(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void file_text_free(struct file_text *f);
 

@@ -26,7 +26,6 @@
 #include "health/metrics_file.h"
 
 #define REASON_SIZE 640
-#define FSTAB_MAX_BYTES (1 << 20)
 #define MAX_ASK_SECONDS 10.0 /* whatever the limit of the rule is */
 
 /* The node's state. */
@@ -93,7 +92,6 @@ static void look_at_node(struct node_state *node, const struct options *o)
 {
 	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
 	struct timex clock = {};
-	struct file_text fstab;
 	char folder[256], counts[300];
 	bool corrected = o->health.rules[HEALTH_PCIE_CORRECTED].level != HEALTH_OK;
 
@@ -112,10 +110,7 @@ static void look_at_node(struct node_state *node, const struct options *o)
 		return;
 	for (size_t i = 0; i < o->mount_count; i++)
 		node_mounts_add(node, o->mounts[i]);
-	if (!file_text_read(&fstab, "/etc/fstab", FSTAB_MAX_BYTES)) {
-		node_mounts_add_fstab(node, fstab.bytes, fstab.len);
-		file_text_free(&fstab);
-	}
+	node_mounts_read_fstab(node, "/etc/fstab");
 	if (node->mounts_left_out)
 		log_warn(&o->log, "%zu NFS mounts of /etc/fstab are not checked: at most %d are",
 			 node->mounts_left_out, NODE_MOUNTS_MAX);

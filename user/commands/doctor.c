@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <limits.h>
 #include <mntent.h>
 #include <stdarg.h>
 #include <string.h>
@@ -140,18 +139,18 @@ static void add_hooks(struct diagnosis *d)
 {
 	const struct rpc_offer *f = &d->facts;
 	struct file_text types = {};
-	char path[PATH_MAX];
 	const char *name;
 	bool event;
 
 	if (f->sunrpc != SUNRPC_LIVE && f->sunrpc != SUNRPC_BUILT_IN)
 		return;
-	snprintf(path, sizeof(path), "%s/sys/kernel/btf/%s", d->root,
-		 f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux");
-	file_text_read(&types, path, TYPES_MAX);
+	file_text_read(&types,
+		       PATHF("%s/sys/kernel/btf/%s", d->root,
+			     f->sunrpc == SUNRPC_LIVE ? "sunrpc" : "vmlinux"),
+		       TYPES_MAX);
 	for (size_t i = 0; (name = btf_tracepoint(i)); i++) {
-		snprintf(path, sizeof(path), "%s/events/sunrpc/%s", f->tracefs_path, name);
-		event = f->sunrpc_events && !access(path, F_OK);
+		event = f->sunrpc_events &&
+			!access(PATHF("%s/events/sunrpc/%s", f->tracefs_path, name), F_OK);
 		if (types_have_tracepoint(&types, name) || (event && !types.bytes))
 			add_finding(d, "hooks", name, OK, "sunrpc has this tracepoint");
 		else if (event)
@@ -172,12 +171,11 @@ static void add_hooks(struct diagnosis *d)
 /* Whether the first line of any file that matches @pattern begins so. */
 static bool any_begins(const struct diagnosis *d, const char *pattern, const char *begin)
 {
-	char path[PATH_MAX], line[32];
 	bool found = false;
+	char line[32];
 	glob_t files;
 
-	snprintf(path, sizeof(path), "%s%s", d->root, pattern);
-	if (glob(path, 0, NULL, &files))
+	if (glob(PATHF("%s%s", d->root, pattern), 0, NULL, &files))
 		return false;
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		file_first_line(files.gl_pathv[i], line, sizeof(line));
@@ -207,13 +205,11 @@ static void add_localio(struct diagnosis *d)
 
 static void add_mounts(struct diagnosis *d)
 {
-	char path[PATH_MAX], strings[4096];
+	FILE *mounts = setmntent(PATHF("%s/proc/self/mounts", d->root), "re");
+	char strings[4096];
 	struct mntent entry;
 	size_t count = 0;
-	FILE *mounts;
 
-	snprintf(path, sizeof(path), "%s/proc/self/mounts", d->root);
-	mounts = setmntent(path, "re");
 	while (mounts && getmntent_r(mounts, &entry, strings, sizeof(strings)))
 		if ((!strcmp(entry.mnt_type, "nfs") || !strcmp(entry.mnt_type, "nfs4")) &&
 		    ++count <= MAX_MOUNTS)

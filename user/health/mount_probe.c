@@ -140,11 +140,9 @@ static void __attribute__((noreturn)) ask(const char *path, int answer, int lock
 /* Returns a descriptor that holds the lock, or -1: another process asks, or -2: no lock can be had. */
 static int take_lock(const char *locks, const char *device)
 {
-	char path[512];
-	int fd;
+	int fd = open(PATHF("%s/mount-%s", locks, device),
+		      O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	snprintf(path, sizeof(path), "%s/mount-%s", locks, device);
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -2;
 	if (!flock(fd, LOCK_EX | LOCK_NB))

@@ -102,6 +102,9 @@ void pcie_links_count(struct node_state *node, const char *file, double now);
 
 /* ---- node_watch.c: what the agent sees of the node ---- */
 
+/* Reads a file like /etc/fstab. False: it cannot be read. */
+bool node_mounts_read_fstab(struct node_state *node, const char *path);
+
 /* Initialise with {}. */
 struct node_watch {
 	struct node_state node; /* .mounts, .gpus, .unused and .links, nothing else */

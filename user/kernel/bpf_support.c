@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "base/file_text.h"
+
 /* Static, because libbpf's print callback takes no context. Set once. */
 static const struct log *message_log;
 static char error_log[1536];
@@ -114,12 +116,10 @@ const char *bpf_reason(int error)
 static uint64_t memory_of(int fd)
 {
 	const char *field = "memlock:";
+	FILE *info = fopen(PATHF("/proc/self/fdinfo/%d", fd), "re");
 	uint64_t total = 0;
-	char path[64], line[128];
-	FILE *info;
+	char line[128];
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = fopen(path, "re");
 	if (!info)
 		return 0;
 	while (fgets(line, sizeof(line), info))

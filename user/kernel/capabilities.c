@@ -3,7 +3,6 @@
 #include "kernel/capabilities.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,10 @@ uint64_t effective_capabilities(const char *root)
 {
 	const char *field = "\nCapEff:";
 	struct file_text status;
-	char path[PATH_MAX], *at;
 	uint64_t set = 0;
+	char *at;
 
-	snprintf(path, sizeof(path), "%s/proc/self/status", root);
-	if (file_text_read(&status, path, STATUS_MAX))
+	if (file_text_read(&status, PATHF("%s/proc/self/status", root), STATUS_MAX))
 		return 0;
 	at = strstr(status.bytes, field);
 	if (at)

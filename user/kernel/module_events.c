@@ -3,13 +3,14 @@
 #include "kernel/module_events.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/netlink.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file_text.h"
 
 /* The multicast group of messages that the kernel itself sends. */
 #define KERNEL_GROUP 1u
@@ -105,9 +106,7 @@ bool module_events_read(int fd)
 
 ino_t module_number(const char *root, const char *name)
 {
-	char path[PATH_MAX];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s/sys/module/%s", root, name);
-	return stat(path, &st) ? 0 : st.st_ino;
+	return stat(PATHF("%s/sys/module/%s", root, name), &st) ? 0 : st.st_ino;
 }

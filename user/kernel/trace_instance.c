@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "kernel/tracefs.h"
 
 /* Per CPU: room for a burst of some hundred events. They are rare. */
@@ -128,13 +128,12 @@ static void instance_name(char *name, size_t size, int number)
  * on and cost time in the kernel. */
 static void remove_left_over(const struct trace_instance *t)
 {
-	char path[PATH_MAX], name[sizeof(t->name)];
+	char name[sizeof(t->name)];
 
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(name, sizeof(name), i);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, name);
 		/* The kernel refuses while a file in it is open: it is in use. */
-		if (rmdir(path))
+		if (rmdir(PATHF("%s/instances/%s", t->tracefs, name)))
 			continue;
 		for (size_t e = 0; e < t->event_count; e++)
 			if (!t->events[e].system)
@@ -145,12 +144,9 @@ static void remove_left_over(const struct trace_instance *t)
 /* Makes the folder. */
 static int make_folder(struct trace_instance *t)
 {
-	char path[PATH_MAX];
-
 	for (int i = 1; i <= MAX_INSTANCES; i++) {
 		instance_name(t->name, sizeof(t->name), i);
-		snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
-		if (!mkdir(path, 0700))
+		if (!mkdir(PATHF("%s/instances/%s", t->tracefs, t->name), 0700))
 			return 0;
 		if (errno != EEXIST)
 			return -errno;
@@ -198,27 +194,22 @@ static int make_instance(struct trace_instance *t)
 static void remove_instance(struct trace_instance *t)
 {
 	int lock = lock_instances(t, LOCK_END_MS);
-	char path[PATH_MAX];
 
 	if (t->pipe >= 0)
 		close(t->pipe);
 	if (t->probe)
 		remove_probe(t, t->name, t->probe->name);
-	snprintf(path, sizeof(path), "%s/instances/%s", t->tracefs, t->name);
-	rmdir(path);
+	rmdir(PATHF("%s/instances/%s", t->tracefs, t->name));
 	if (lock >= 0)
 		close(lock);
 }
 
 static int open_cpus(struct trace_instance *t)
 {
-	char path[PATH_MAX];
+	DIR *dir = opendir(PATHF("%s/instances/%s/per_cpu", t->tracefs, t->name));
 	struct dirent *entry;
 	int fd, *cpu;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/instances/%s/per_cpu", t->tracefs, t->name);
-	dir = opendir(path);
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir))) {
@@ -346,11 +337,8 @@ static bool read_format(const struct trace_instance *t, const struct trace_event
 
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s/format", t->tracefs, event->system,
-		 event->name);
-	return !access(path, F_OK);
+	return !access(PATHF("%s/events/%s/%s/format", t->tracefs, event->system, event->name),
+		       F_OK);
 }
 
 static bool is_on(const struct trace_instance *t, const struct trace_event *event)
@@ -389,10 +377,7 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 
 bool trace_instance_has_probes(const struct trace_instance *t)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/kprobe_events", t->tracefs);
-	return !access(path, F_OK);
+	return !access(PATHF("%s/kprobe_events", t->tracefs), F_OK);
 }
 
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,10 +101,9 @@ static const char *check_elf(Elf *elf)
 
 static bool read_note(struct file_text *note, const char *root, const char *module)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/sys/module/%s/notes/" BUILD_ID, root, module);
-	return !file_text_read(note, path, NOTE_MAX) && note->len;
+	return !file_text_read(note, PATHF("%s/sys/module/%s/notes/" BUILD_ID, root, module),
+			       NOTE_MAX) &&
+	       note->len;
 }
 
 bool types_file_place(char *path, size_t size, const char *root, const char *module)
@@ -268,13 +266,11 @@ static struct btf *new_split(const void *bytes, size_t size, struct btf *base)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC);
 	struct btf *types = NULL;
-	char path[32];
 
 	if (fd < 0)
 		return NULL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (pwrite(fd, bytes, size, 0) == (ssize_t)size)
-		types = btf__parse_split(path, base);
+		types = btf__parse_split(PATHF("/proc/self/fd/%d", fd), base);
 	close(fd);
 	return types;
 }

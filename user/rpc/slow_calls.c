@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/file_text.h"
 #include "base/process.h"
-
-#define FILE_SYSTEMS "/sys/fs/nfs"
 
 /* Keeps the durations of the slowest in order; from then on only slower ones are wanted. */
 static void raise_threshold(struct slow_calls *c, uint64_t total)
@@ -116,7 +115,7 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
 /* Whether the folder of a file system has a link to that RPC client. */
 static bool links_to(const char *folder, uint32_t client)
 {
-	char path[512], target[256], name[32], *last;
+	char target[256], name[32], *last;
 	struct dirent *entry;
 	bool found = false;
 	ssize_t len;
@@ -124,8 +123,7 @@ static bool links_to(const char *folder, uint32_t client)
 
 	snprintf(name, sizeof(name), "clnt-%u", client);
 	while (dir && !found && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		len = readlink(path, target, sizeof(target) - 1);
+		len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 		if (len <= 0)
 			continue;
 		target[len] = 0;
@@ -135,15 +133,6 @@ static bool links_to(const char *folder, uint32_t client)
 	if (dir)
 		closedir(dir);
 	return found;
-}
-
-static bool is_mount_of(const struct nfs_mount *m, const char *root, uint32_t client)
-{
-	char folder[256];
-
-	snprintf(folder, sizeof(folder), "%s" FILE_SYSTEMS "/%u:%u", root,
-		 (unsigned int)(m->device >> 32), (unsigned int)m->device);
-	return links_to(folder, client);
 }
 
 /* The only mount of the server; NULL: there are several, or none. */
@@ -168,7 +157,10 @@ static const struct nfs_mount *find_mount(const struct snapshot *s, const char *
 
 	for (size_t i = 0; i < s->calls.mount_count && !only; i++)
 		if (!strcmp(s->calls.mounts[i].server, c->server) &&
-		    is_mount_of(&s->calls.mounts[i], root, c->client))
+		    links_to(PATHF("%s/sys/fs/nfs/%u:%u", root,
+				   (unsigned int)(s->calls.mounts[i].device >> 32),
+				   (unsigned int)s->calls.mounts[i].device),
+			     c->client))
 			return &s->calls.mounts[i];
 	return only;
 }

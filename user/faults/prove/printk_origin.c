@@ -86,7 +86,7 @@ static int add_symbol(struct printk_origins *o, struct span line, uint64_t *open
 
 int printk_origins_read_functions(struct printk_origins *o, const char *root)
 {
-	FILE *file = file_open(root, "/proc/kallsyms");
+	FILE *file = fopen(PATHF("%s/proc/kallsyms", root), "re");
 	uint64_t open = 0;
 	char *line = NULL;
 	size_t room = 0;
@@ -162,7 +162,7 @@ static int add_module(struct printk_origins *o, struct span line, uint64_t now_n
 
 static int read_modules(struct printk_origins *o, const char *root, uint64_t now_ns)
 {
-	FILE *file = file_open(root, "/proc/modules");
+	FILE *file = fopen(PATHF("%s/proc/modules", root), "re");
 	size_t kept = 0, room = 0, lines = 0, shown = 0;
 	char *line = NULL;
 	int found = 0;

@@ -7,7 +7,6 @@
  * otherwise those of this process. The kernel's counters begin and end with a mount, so totals are kept here. What a
  * mount counts between the last poll and its end is lost. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,10 +216,7 @@ static void forget_mounts(struct mountstats *m)
 static int read_proc(const struct mountstats *m, const char *process, const char *name,
 		     struct file_text *text)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/proc/%s/%s", m->root, process, name);
-	return file_text_read(text, path, FILE_MAX);
+	return file_text_read(text, PATHF("%s/proc/%s/%s", m->root, process, name), FILE_MAX);
 }
 
 /* Both files list the mounts in the same order, but one may have been added between the two reads. */

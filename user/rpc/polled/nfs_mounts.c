@@ -38,23 +38,14 @@ void nfs_mounts_free(struct nfs_mounts *m)
 	close_changes(m);
 }
 
-#define PATH_SIZE (sizeof(((struct nfs_mounts *)NULL)->process) + 32)
-
-static void path_of(char path[PATH_SIZE], const struct nfs_mounts *m, const char *file)
-{
-	snprintf(path, PATH_SIZE, "%s/%s", m->process, file);
-}
-
 /* Kept open: the kernel reports changes since the last poll of a descriptor. */
 static bool open_changes(struct nfs_mounts *m, const char *root)
 {
 	static const char *const processes[] = { "1", "self" };
-	char path[PATH_SIZE];
 
 	for (size_t i = 0; i < 2 && m->changes < 0; i++) {
 		snprintf(m->process, sizeof(m->process), "%s/proc/%s", root, processes[i]);
-		path_of(path, m, "mountinfo");
-		m->changes = open(path, O_RDONLY | O_CLOEXEC);
+		m->changes = open(PATHF("%s/mountinfo", m->process), O_RDONLY | O_CLOEXEC);
 	}
 	return m->changes >= 0;
 }
@@ -96,18 +87,13 @@ static int read_mounts(struct nfs_mounts *m)
 {
 	struct file_text file, volumes;
 	struct mountinfo_mount info;
-	char path[PATH_SIZE];
 	struct span text;
-	int err;
+	int err = file_text_read(&file, PATHF("%s/mountinfo", m->process), FILE_MAX);
 
-	path_of(path, m, "mountinfo");
-	err = file_text_read(&file, path, FILE_MAX);
 	if (err)
 		return err;
 	forget(m);
-	path_of(path, m, "net/nfsfs/volumes");
-	if (file_text_read(&volumes, path, FILE_MAX))
-		volumes = (struct file_text){};
+	file_text_read(&volumes, PATHF("%s/net/nfsfs/volumes", m->process), FILE_MAX);
 	text = (struct span){ file.bytes, file.bytes + file.len };
 	while (!err && mountinfo_next(&text, &info))
 		err = add(m, &info, &volumes);

@@ -4,7 +4,6 @@
 #include "rpc/source.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,12 +100,11 @@ static const struct field_row {
 
 static bool read_format(struct trace_format *format, const char *tracefs, const char *event)
 {
-	char path[PATH_MAX];
 	struct file_text file;
 	bool good;
 
-	snprintf(path, sizeof(path), "%s/events/sunrpc/%s/format", tracefs, event);
-	if (file_text_read(&file, path, FORMAT_BYTES))
+	if (file_text_read(&file, PATHF("%s/events/sunrpc/%s/format", tracefs, event),
+			   FORMAT_BYTES))
 		return false;
 	good = trace_format_parse(format, file.bytes, file.len);
 	file_text_free(&file);
