@@ -14,13 +14,6 @@ void write_family(struct metrics_writer *w, enum metric_id metric)
 	w->name_end = stpcpy(stpcpy(w->name, METRIC_PREFIX), metrics[metric].name);
 }
 
-static const char *suffix_of_counter(const struct metrics_writer *w)
-{
-	return w->format == FORMAT_PROMETHEUS && metrics[w->metric].type == METRIC_COUNTER ?
-		       "_total" :
-		       "";
-}
-
 /* Adds the rest to the line, which ends at @end so far, and writes it. */
 static void end_line(struct metrics_writer *w, char *end, const char *value)
 {
@@ -43,7 +36,8 @@ static void write_metadata(struct metrics_writer *w, const char *what, const cha
 static void begin(struct metrics_writer *w)
 {
 	const struct metric *m = &metrics[w->metric];
-	const char *suffix = suffix_of_counter(w);
+	const char *suffix =
+		w->format == FORMAT_PROMETHEUS && m->type == METRIC_COUNTER ? "_total" : "";
 
 	if (w->begun)
 		return;
@@ -101,9 +95,9 @@ static char *digits_before(char *end, uint64_t value, int width)
 /* Formatted by hand: these are most of a file's text. */
 const char *format_integer(char *text, uint64_t value)
 {
-	char digits[NUMBER_SIZE], *end = digits + sizeof(digits), *first;
+	char digits[NUMBER_SIZE], *end = digits + sizeof(digits);
+	const char *first = digits_before(end, value, 1);
 
-	first = digits_before(end, value, 1);
 	*(char *)mempcpy(text, first, (size_t)(end - first)) = 0;
 	return text;
 }
@@ -111,9 +105,9 @@ const char *format_integer(char *text, uint64_t value)
 /* Nanoseconds as seconds, to the last digit: sums still add up when read. */
 const char *format_nanoseconds(char *text, uint64_t ns)
 {
-	char digits[NUMBER_SIZE], *end = digits + sizeof(digits), *first;
+	char digits[NUMBER_SIZE], *end = digits + sizeof(digits);
+	char *first = digits_before(end, ns % 1000000000, 9);
 
-	first = digits_before(end, ns % 1000000000, 9);
 	*--first = '.';
 	first = digits_before(first, ns / 1000000000, 1);
 	*(char *)mempcpy(text, first, (size_t)(end - first)) = 0;

@@ -59,6 +59,15 @@ void write_sample(struct metrics_writer *w, const char *suffix, const struct met
 			     labels_, LABEL_COUNT(labels_), value);                          \
 	} while (0)
 
+/* A family with a sample for each entry @e of the list of @count for which @known holds. */
+#define EACH(NAME, list, count, known, value, ...)                                 \
+	do {                                                                       \
+		write_family(w, METRIC_##NAME);                                    \
+		for (__typeof__((list)[0]) *e = (list); e < (list) + (count); e++) \
+			if (known)                                                 \
+				SAMPLE(w, value, __VA_ARGS__);                     \
+	} while (0)
+
 /* One histogram: cumulative counts at the family's bounds, or nothing where this level has none. @labels holds @count
  * labels, one less than a line has room for. @shift as of the buckets' geometry; TIME_SHIFT: they are of nanoseconds,
  * otherwise of counts. */
