@@ -16,10 +16,12 @@ struct json {
 
 /* In all of these, @name is the member's name, which must need no escapes; NULL: an
  * element of an array, or the whole text. */
-void json_object(struct json *j, const char *name);
-void json_object_end(struct json *j);
-void json_array(struct json *j, const char *name);
-void json_array_end(struct json *j);
+#define json_object(j, name) json_open(j, name, '{')
+#define json_object_end(j) json_close(j, '}')
+#define json_array(j, name) json_open(j, name, '[')
+#define json_array_end(j) json_close(j, ']')
+void json_open(struct json *j, const char *name, char bracket);
+void json_close(struct json *j, char bracket);
 
 /* Characters that are not safe (safe_text.h) are escaped, and read back as they are; bytes
  * that are not UTF-8 appear as \xNN text. */

@@ -125,18 +125,23 @@ uint64_t log_lost(void)
 	return lost;
 }
 
-static void log_vwrite(const struct log *log, enum log_level level, const char *lines,
-		       const char *format, va_list args)
+void log_write_lines(const struct log *log, enum log_level level, const char *lines,
+		     const char *format, ...)
 {
 	char *message, *text = NULL;
 	size_t size = 0;
+	va_list args;
 	FILE *out;
+	int len;
 
 	if (log->quiet)
 		level = LOG_LEVEL_DEBUG;
 	if (level == LOG_LEVEL_DEBUG && !log->verbose)
 		return;
-	if (vasprintf(&message, format, args) < 0)
+	va_start(args, format);
+	len = vasprintf(&message, format, args);
+	va_end(args);
+	if (len < 0)
 		return;
 	out = open_memstream(&text, &size);
 	if (out) {
@@ -150,23 +155,4 @@ static void log_vwrite(const struct log *log, enum log_level level, const char *
 	}
 	free(text);
 	free(message);
-}
-
-void log_write(const struct log *log, enum log_level level, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	log_vwrite(log, level, "", format, args);
-	va_end(args);
-}
-
-void log_write_lines(const struct log *log, enum log_level level, const char *lines,
-		     const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	log_vwrite(log, level, lines, format, args);
-	va_end(args);
 }

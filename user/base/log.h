@@ -26,16 +26,13 @@ bool log_is_journal(void);
 /* Messages that were lost, at least in part, because nobody read standard error. */
 uint64_t log_lost(void);
 
-/* Writes one message, a line, without waiting for a reader; @format as for printf, without a
- * newline. What is not safe (safe_text.h) in any value is escaped. */
-void log_write(const struct log *log, enum log_level level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* The same with more lines below: @lines, with newlines between them, which another program
- * has made. In JSON, they are in the same message. */
+/* Writes one message, a line, without waiting for a reader; @format as for printf, without a newline. What is not safe
+ * (safe_text.h) in any value is escaped. @lines: more lines below, with newlines between them, which another program
+ * has made; or "". In JSON, they are in the same message. */
 void log_write_lines(const struct log *log, enum log_level level, const char *lines,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+#define log_write(log, level, ...) log_write_lines(log, level, "", __VA_ARGS__)
 #define log_debug(log, ...) log_write(log, LOG_LEVEL_DEBUG, __VA_ARGS__)
 #define log_info(log, ...) log_write(log, LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_warn(log, ...) log_write(log, LOG_LEVEL_WARN, __VA_ARGS__)

@@ -28,11 +28,6 @@ char *output_split(const char *path, const char **name)
 	return strndup(path, slash > path ? (size_t)(slash - path) : 1);
 }
 
-static bool is_stdout(const struct output_file *f)
-{
-	return !f->folder;
-}
-
 int output_file_init(struct output_file *f, const char *path)
 {
 	const char *name;
@@ -190,14 +185,6 @@ static int open_lock(const struct output_file *f, int folder)
 	return fd < 0 ? -errno : fd;
 }
 
-static void release_lock(struct output_file *f)
-{
-	if (f->lock >= 0)
-		close(f->lock);
-	f->lock = -1;
-	f->locked = false;
-}
-
 static int take_lock(struct output_file *f, int folder)
 {
 	struct stat st;
@@ -217,7 +204,9 @@ static int take_lock(struct output_file *f, int folder)
 		close(fd);
 		return err;
 	}
-	release_lock(f);
+	if (f->lock >= 0)
+		close(f->lock);
+	f->lock = -1;
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	f->lock_device = st.st_dev;
@@ -269,7 +258,7 @@ static int in_folder(struct output_file *f, int (*work)(struct output_file *f, i
 {
 	int folder, err;
 
-	if (is_stdout(f))
+	if (!f->folder) /* standard output */
 		return 0;
 	folder = output_file_folder(f);
 	if (folder < 0)
@@ -365,7 +354,7 @@ int output_file_write(struct output_file *f, const char *data, size_t size, cons
 {
 	int folder, err;
 
-	if (is_stdout(f))
+	if (!f->folder) /* standard output */
 		return write_all(STDOUT_FILENO, data, size);
 	folder = output_file_folder(f);
 	if (folder < 0)
@@ -474,7 +463,7 @@ int output_file_append(struct output_file *f, const char *data, size_t size, siz
 	bool torn;
 
 	*done = 0;
-	if (is_stdout(f))
+	if (!f->folder) /* standard output */
 		return write_lines(STDOUT_FILENO, false, &f->torn, data, size, done);
 	fd = open_with_room(f, size, &st);
 	if (fd < 0)
@@ -515,7 +504,7 @@ int output_file_open(struct output_file *f)
 
 void output_file_close(struct output_file *f, bool keep)
 {
-	int folder = is_stdout(f) ? -1 : output_file_folder(f);
+	int folder = !f->folder ? -1 : output_file_folder(f);
 
 	/* In a folder that was replaced the file may be another agent's. */
 	if (folder >= 0 && (f->unlocked || f->locked) && !check_lock(f, folder)) {

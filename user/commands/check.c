@@ -80,23 +80,20 @@ static void add_figures(struct result *v, const struct snapshot *s)
 
 /* ---- what is true of the node now ---- */
 
-/* For locks of processes that ask for a mount, and for what is counted in an hour. */
-static void runtime_folder(char *path, size_t size)
-{
-	const char *own = getenv("XDG_RUNTIME_DIR");
-
-	snprintf(path, size, "%s/xidscope", !geteuid() ? "/run" : own ? own : "/nonexistent");
-}
-
 static void look_at_node(struct node_state *node, const struct options *o)
 {
 	double limit = o->health.rules[HEALTH_MOUNT_HUNG].limit;
+	const char *own = getenv("XDG_RUNTIME_DIR");
 	struct timex clock = {};
 	char folder[256], counts[300];
 	bool corrected = o->health.rules[HEALTH_PCIE_CORRECTED].level != HEALTH_OK;
 
 	*node = (struct node_state){ .gpus_wanted = (unsigned int)o->gpus };
-	runtime_folder(folder, sizeof(folder));
+	/* For locks of processes that ask for a mount, and for what is counted in an hour. */
+	snprintf(folder, sizeof(folder), "%s/xidscope",
+		 !geteuid() ? "/run" :
+		 own        ? own :
+			      "/nonexistent");
 	pcie_links_read(node, "",
 			corrected || o->health.rules[HEALTH_PCIE_WIDTH].level != HEALTH_OK);
 	if (o->health.rules[HEALTH_GPU_UNUSED].level != HEALTH_OK)
@@ -194,13 +191,6 @@ static void print_without_bar(const char *text)
 		putchar(*text == '|' ? '/' : *text);
 }
 
-/* " (3 more)" after the first of several findings. */
-static void print_more(size_t count)
-{
-	if (count)
-		printf(" (%zu more)", count);
-}
-
 /* label=value[unit];warning;critical */
 static void print_performance(const struct result *v, const struct options *o)
 {
@@ -231,7 +221,8 @@ static void print_nagios(const struct result *v, const struct options *o)
 		return;
 	}
 	print_without_bar(r->count ? r->findings[0].reason : "no open fault");
-	print_more(r->total > 1 ? r->total - 1 : 0);
+	if (r->total > 1)
+		printf(" (%zu more)", r->total - 1);
 	print_performance(v, o);
 	putchar('\n');
 	for (size_t i = 1; i < r->count; i++) {

@@ -22,7 +22,7 @@ int cmd_completion(const struct options *options);
 int cmd_version(const struct options *options);
 
 /* The report of `doctor` about a system whose files are below @root ("": this one), with the kernel @release, to @out.
- * @every_message: what fault_offer_try_printk() returned. @types_file: NULL, or a file that is to have the types of the
+ * @every_message: what printk_hook_try() returned. @types_file: NULL, or a file that is to have the types of the
  * loaded sunrpc. Returns true if nothing is missing. */
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
 		   const char *types_file, bool json);

@@ -17,6 +17,7 @@
 #include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_observer.h"
+#include "faults/prove/prove.h"
 #include "kernel/bpf_support.h"
 #include "rpc/choice.h"
 #include "rpc/source.h"
@@ -44,7 +45,7 @@ struct finding {
 struct diagnosis {
 	const char *root;
 	const char *release;
-	int every_message; /* what fault_offer_try_printk() returned */
+	int every_message; /* what printk_hook_try() returned */
 	struct rpc_offer facts;
 	struct source_choice choice;
 	char sunrpc[400]; /* its state, in words */
@@ -331,19 +332,6 @@ static void print_json(FILE *out, const struct diagnosis *d, bool healthy)
 	fputc('\n', out);
 }
 
-static void print_end(FILE *out, const struct diagnosis *d)
-{
-	size_t fixes = 0;
-
-	for (size_t i = 0; i < d->count; i++)
-		fixes += d->findings[i].fix != NULL;
-	if (fixes)
-		fprintf(out, "\n%zu thing%s to fix: see \"fix:\" above.\n", fixes,
-			fixes == 1 ? "" : "s");
-	else
-		fputs("\nNothing to fix.\n", out);
-}
-
 static void print_text(FILE *out, const struct diagnosis *d)
 {
 	static const struct {
@@ -353,6 +341,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 		       { "hooks", "Hooks on sunrpc" },
 		       { "mounts", "NFS mounts" },
 		       { "gpu", "GPU faults" } };
+	size_t fixes = 0;
 
 	terminal_line(out, 9, "kernel   %s", d->release);
 	terminal_line(out, 9, "sunrpc   %s", d->sunrpc);
@@ -370,11 +359,16 @@ static void print_text(FILE *out, const struct diagnosis *d)
 			title = NULL;
 			terminal_line(out, INDENT, "  %-8s %-20s %s", level_names[f->level],
 				      f->name, f->text);
+			fixes += f->fix != NULL;
 			if (f->fix)
 				terminal_line(out, INDENT, "%*sfix: %s", INDENT, "", f->fix);
 		}
 	}
-	print_end(out, d);
+	if (fixes)
+		fprintf(out, "\n%zu thing%s to fix: see \"fix:\" above.\n", fixes,
+			fixes == 1 ? "" : "s");
+	else
+		fputs("\nNothing to fix.\n", out);
 }
 
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
@@ -410,8 +404,7 @@ int cmd_doctor(const struct options *o)
 	if (uname(&name))
 		strcpy(name.release, "unknown");
 	bpf_messages_init(&o->log);
-	return doctor_report(stdout, "", name.release, fault_offer_try_printk(), o->sunrpc_btf,
-			     o->json) ?
+	return doctor_report(stdout, "", name.release, printk_hook_try(), o->sunrpc_btf, o->json) ?
 		       EXIT_OK :
 		       EXIT_TROUBLE;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "commands/loop.h"
 #include "kernel/bpf_support.h"
 #include "kernel/capabilities.h"
@@ -198,11 +199,6 @@ unsigned int observer_poll(struct observer *o)
 	return o->rpc && o->modules < 0 ? MODULES_POLL_MS : POLL_MS;
 }
 
-int observer_fd(const struct observer *o)
-{
-	return o->epoll;
-}
-
 void observer_consume(struct observer *o)
 {
 	if (o->gpu)
@@ -214,14 +210,10 @@ void observer_consume(struct observer *o)
 /* proc(5): the second field of statm is the resident set in pages. */
 static uint64_t resident_bytes(void)
 {
-	FILE *statm = fopen("/proc/self/statm", "re");
-	char line[128] = "", *second;
+	const char *second;
+	char line[128];
 
-	if (statm) {
-		if (!fgets(line, sizeof(line), statm))
-			line[0] = 0;
-		fclose(statm);
-	}
+	file_first_line("/proc/self/statm", line, sizeof(line));
 	second = strchr(line, ' ');
 	return second ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }

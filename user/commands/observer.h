@@ -27,7 +27,7 @@ struct observer {
 	unsigned int sources; /* of calls, that may be used: see rpc/choice.h */
 	uint64_t gpu_due_ns; /* when to poll @gpu next */
 	int modules; /* descriptor of module_events.h; negative: not available */
-	int epoll; /* of all descriptors */
+	int epoll; /* of all descriptors; readable when messages wait */
 };
 
 /* Attaches the hooks that are available, sunrpc's through one of @sources (see choice.h).
@@ -48,9 +48,7 @@ void observer_drop_capabilities(const struct observer *o, uint64_t others);
 /* Looks for changes that no descriptor reports. Returns the milliseconds until the next call. */
 unsigned int observer_poll(struct observer *o);
 
-/* A descriptor that becomes readable when messages wait, and the function that reads
- * them; it also attaches sunrpc's hooks when the module is loaded. */
-int observer_fd(const struct observer *o);
+/* Reads the messages for which @epoll is readable; also attaches sunrpc's hooks when the module is loaded. */
 void observer_consume(struct observer *o);
 
 /* Fills @s, which must be empty. Returns 0 or -errno; then @s is incomplete. */

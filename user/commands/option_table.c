@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/nearest.h"
 #include "base/span.h"
 #include "base/time_text.h"
@@ -130,25 +129,10 @@ static const char *read_fault(struct options *o, const char *value)
 	}
 }
 
-static const char *read_time(const char *value, enum time_direction direction, double *time)
-{
-	return time_from_person(value, wall_seconds(), direction, time) ? NULL : "use " TIME_FORMS;
-}
-
-static const char *read_until(struct options *o, const char *value)
-{
-	return read_time(value, TIME_FUTURE, &o->fault.time);
-}
-
 static const char *read_note(struct options *o, const char *value)
 {
 	o->note = value;
 	return strlen(value) <= 200 ? NULL : "use at most 200 bytes";
-}
-
-static const char *read_since(struct options *o, const char *value)
-{
-	return read_time(value, TIME_PAST, &o->health.since);
 }
 
 static const char *read_mount(struct options *o, const char *value)
@@ -159,16 +143,6 @@ static const char *read_mount(struct options *o, const char *value)
 		return "use at most 32";
 	o->mounts[o->mount_count++] = value;
 	return NULL;
-}
-
-static const char *read_past_since(struct options *o, const char *value)
-{
-	return read_time(value, TIME_PAST, &o->past_since);
-}
-
-static const char *read_past_until(struct options *o, const char *value)
-{
-	return read_time(value, TIME_PAST, &o->past_until);
 }
 
 static const char *read_rule(struct options *o, const char *value)
@@ -234,6 +208,8 @@ static const struct option_word shells[] = { { "bash", SHELL_BASH }, { "zsh", SH
 #define DURATION(to, least, most)                                                                \
 	.argument = "DURATION", .type = OPTION_DURATION, .member = offsetof(struct options, to), \
 	.min = (least), .max = (most)
+#define TIME(to, direction) \
+	.type = OPTION_TIME, .member = offsetof(struct options, to), .min = (direction)
 #define PATH(to) .argument = "FILE", .type = OPTION_FILE, .member = offsetof(struct options, to)
 #define TEXT_OF(to) .type = OPTION_FILE, .member = offsetof(struct options, to)
 #define WORD(to, of) .type = OPTION_WORD, .member = offsetof(struct options, to), .words = (of)
@@ -325,7 +301,7 @@ const struct option_row option_rows[] = {
 	{ "--xid-policy", .commands = RUN | XID, PATH(xid_policy),
 	  .help = "Take severity and action of Xids from FILE [none]" },
 	{ "--list", .commands = XID, FLAG(list), .help = "List all Xids of the catalog" },
-	{ "--until", "TIME", ACK, OTHER(read_until),
+	{ "--until", "TIME", ACK, TIME(fault.time, TIME_FUTURE),
 	  .help = "Acknowledge faults until TIME; a TIME in the future, as\n"
 		  "4h or 10:00, is a snooze: then they are open again.\n"
 		  "TIME may also be '2h ago', yesterday, 2026-11-01 or\n"
@@ -347,7 +323,7 @@ const struct option_row option_rows[] = {
 		  "npd: 0 ok or warning, 1 critical, 2 unknown" },
 	{ "--window", .commands = CHECK, DURATION(health.window, 0.1, 3650 * DAY),
 	  .help = "Ignore faults that are older than this" },
-	{ "--since", "TIME", CHECK, OTHER(read_since),
+	{ "--since", "TIME", CHECK, TIME(health.since, TIME_PAST),
 	  .help = "Ignore faults before TIME: 10:00, '2h ago', yesterday,\n"
 		  "2026-11-01 or 2026-11-01T10:00:00Z; local unless a zone\n"
 		  "is given" },
@@ -371,11 +347,12 @@ const struct option_row option_rows[] = {
 	{ "--explain", .commands = CHECK, FLAG(explain),
 	  .help = "Print for each finding its evidence, when it began, and\n"
 		  "what clears it" },
-	{ "--since", "TIME", WHY, OTHER(read_past_since),
+	{ "--since", "TIME", WHY, TIME(past_since, TIME_PAST),
 	  .help = "Begin at TIME: 10:00, '2h ago', yesterday, 2026-11-01 or\n"
 		  "2026-11-01T10:00:00Z; local unless a zone is given [one\n"
 		  "hour before --until]" },
-	{ "--until", "TIME", WHY, OTHER(read_past_until), .help = "End at TIME [the present]" },
+	{ "--until", "TIME", WHY, TIME(past_until, TIME_PAST),
+	  .help = "End at TIME [the present]" },
 	{ "--last", .commands = WHY, DURATION(past_last, 1, 3650 * DAY),
 	  .help = "Begin so long before --until" },
 	{ "--job", "ID", WHY, OPTION_COUNT, offsetof(struct options, job), 1, 4294967295.0,

@@ -24,6 +24,7 @@ enum option_type {
 	OPTION_FLAG, /* bool; the option has no value */
 	OPTION_DURATION, /* double: seconds from @min to @max */
 	OPTION_COUNT, /* uint64_t from @min to @max */
+	OPTION_TIME, /* double: seconds since the epoch; @min: an enum time_direction */
 	OPTION_FILE, /* const char *, not empty */
 	OPTION_WORD, /* unsigned int: the value of one of @words */
 	OPTION_WORDS, /* unsigned int: the values of some of @words, or-ed */

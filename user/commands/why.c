@@ -105,12 +105,6 @@ static void put_fault(FILE *out, const struct past_event *e)
 	put_process(out, e);
 }
 
-static void put_stall(FILE *out, const struct past_event *e)
-{
-	put(out, "NFS server ", e->device);
-	put(out, ": a call waited in the queue ", e->name);
-}
-
 /* How long it took. */
 static void put_length(FILE *out, const struct past_event *e)
 {
@@ -132,7 +126,8 @@ static char *describe(const struct past_event *e)
 	if (!out)
 		return NULL;
 	if (span_is(e->kind, "nfs_stall")) {
-		put_stall(out, e);
+		put(out, "NFS server ", e->device);
+		put(out, ": a call waited in the queue ", e->name);
 	} else if (span_is(e->kind, "nfs_saturation")) {
 		put(out, "NFS server ", e->device);
 		put(out, ": calls waited because this limit was reached: ", e->name);
@@ -192,22 +187,17 @@ static double unwatched(const struct history *h, const struct window *w)
 
 #define INDENT 36 /* of texts: behind time and grade */
 
-static void print_gap(const struct past_gap *g)
-{
-	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
-
-	terminal_line(stdout, INDENT, "%s  %-8s nothing was watching until %s: %s",
-		      time_to_local(from, g->from), "unknown", time_to_local(to, g->to), g->reason);
-}
-
 /* Prints the gaps that begin up to @time, from the @next-th on. */
 static size_t print_gaps(const struct history *h, const struct window *w, size_t next, double time)
 {
+	char from[TIME_LOCAL_SIZE], to[TIME_LOCAL_SIZE];
 	struct past_gap part;
 
 	for (; next < h->gap_count && h->gaps[next].from <= time; next++)
 		if (clip(&h->gaps[next], w, &part))
-			print_gap(&part);
+			terminal_line(stdout, INDENT, "%s  %-8s nothing was watching until %s: %s",
+				      time_to_local(from, part.from), "unknown",
+				      time_to_local(to, part.to), part.reason);
 	return next;
 }
 

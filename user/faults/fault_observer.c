@@ -147,14 +147,6 @@ static void pause_log(struct fault_observer *g, int err)
 	fault_stream_log_closed(g->stream);
 }
 
-static void resume_log(struct fault_observer *g)
-{
-	if (!g->log_paused || g->kernel_log.fd < 0)
-		return;
-	g->log_paused = false;
-	epoll_add(g, g->kernel_log.fd);
-}
-
 static enum record_age age_of(struct fault_observer *g, uint64_t sequence)
 {
 	if (sequence < kernel_log_after(&g->start))
@@ -316,7 +308,10 @@ void fault_observer_state_lost(struct fault_observer *g)
 
 void fault_observer_poll(struct fault_observer *g)
 {
-	resume_log(g);
+	if (g->log_paused && g->kernel_log.fd >= 0) {
+		g->log_paused = false;
+		epoll_add(g, g->kernel_log.fd);
+	}
 	if (monotonic_ns() >= g->retry_ns)
 		retry(g);
 	fault_observer_consume(g);

@@ -63,9 +63,6 @@ struct fault_offer {
 	bool driver_function; /* it has the function nv_report_error */
 };
 
-/* Loads the printk hook for a moment: see printk_hook_try(). */
-int fault_offer_try_printk(void);
-
 /* @root is put before each path of the system; @every_message is kept. */
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message);
 

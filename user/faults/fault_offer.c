@@ -46,11 +46,6 @@ static void read_version(struct fault_offer *f, const char *root)
 	span_copy(span_take_until(&s, " "), f->driver_version, sizeof(f->driver_version));
 }
 
-int fault_offer_try_printk(void)
-{
-	return printk_hook_try();
-}
-
 void fault_offer_read(struct fault_offer *f, const char *root, int every_message)
 {
 	char tracefs[PATH_MAX / 2];

@@ -317,18 +317,13 @@ static void shift(double *time, double seconds)
 	*time = *time + seconds > 0 ? *time + seconds : 0;
 }
 
-static void shift_repeats(struct fault_repeats *r, double seconds)
-{
-	for (unsigned int i = 0; i < r->count; i++)
-		shift(&r->times[i], seconds);
-}
-
 static void shift_all(struct fault_counts *c, double seconds)
 {
 	for (size_t i = 0; i < c->fault_count; i++) {
 		shift(&c->faults[i].first, seconds);
 		shift(&c->faults[i].last, seconds);
-		shift_repeats(&c->faults[i].repeats, seconds);
+		for (unsigned int r = 0; r < c->faults[i].repeats.count; r++)
+			shift(&c->faults[i].repeats.times[r], seconds);
 	}
 	for (size_t i = 0; i < c->kernel_event_count; i++)
 		shift(&c->kernel_events[i].last, seconds);
@@ -472,8 +467,5 @@ void faults_free(struct faults *f)
 	fault_counts_free(&f->counts);
 	free(f->places);
 	free(f->past);
-	f->places = NULL;
-	f->place_count = 0;
-	f->past = NULL;
-	f->past_count = 0;
+	*f = (struct faults){};
 }

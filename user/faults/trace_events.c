@@ -49,7 +49,6 @@ struct trace_events {
 	struct trace_event events[EVENTS];
 	bool probe_defined;
 	bool modules_changed;
-	uint64_t missed; /* records that were lost so far */
 	ino_t driver; /* module_number() */
 	bool driver_has_function;
 };
@@ -338,7 +337,6 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 				      struct fault_events *events, int *error)
 {
 	struct trace_events *t = calloc(1, sizeof(*t));
-	int64_t log_offset_ns;
 
 	if (!t)
 		return NULL;
@@ -372,10 +370,10 @@ struct trace_events *trace_events_new(const struct log *log, struct fault_stream
 		free(t);
 		return NULL;
 	}
-	if (trace_instance_log_offset(t->instance, &log_offset_ns)) {
-		fault_stream_log_offset(stream, log_offset_ns);
+	if (t->instance->has_log_offset) {
+		fault_stream_log_offset(stream, t->instance->log_offset_ns);
 		log_debug(log, "the kernel log's clock is off by %lld ns",
-			  (long long)log_offset_ns);
+			  (long long)t->instance->log_offset_ns);
 	}
 	enable_kernel_events(t, log);
 	define_probe(t);
@@ -393,18 +391,16 @@ void trace_events_free(struct trace_events *t)
 
 int trace_events_fd(const struct trace_events *t)
 {
-	return trace_instance_fd(t->instance);
+	return t->instance->pipe;
 }
 
 void trace_events_consume(struct trace_events *t)
 {
-	uint64_t missed;
+	uint64_t missed = t->instance->missed;
 
 	trace_instance_consume(t->instance);
-	missed = trace_instance_missed(t->instance);
-	if (missed != t->missed)
+	if (t->instance->missed != missed)
 		fault_stream_reports_lost(t->stream, monotonic_ns());
-	t->missed = missed;
 	if (t->modules_changed)
 		look_for_driver(t);
 }
@@ -423,6 +419,6 @@ void trace_events_snapshot(struct trace_events *t, struct snapshot *s)
 	for (int i = 0; i < EVENTS; i++)
 		if (signal_of[i] != SIGNALS && t->events[i].enabled)
 			snapshot_hook(&s->self, t->events[i].name, true);
-	snapshot_drop(&s->self, "trace_events", trace_instance_missed(t->instance));
+	snapshot_drop(&s->self, "trace_events", t->instance->missed);
 	s->self.trace_bytes = trace_instance_memory(t->instance);
 }

@@ -34,15 +34,6 @@ uint64_t effective_capabilities(const char *root)
 /* capset(2): each set is divided into words of 32 bits. */
 #define WORDS _LINUX_CAPABILITY_U32S_3
 
-/* The bounding set can only be made smaller with CAP_SETPCAP. Without it, no-new-privs
- * has the same effect: an executed program gets no more than the process has. */
-static void shrink_bounding_set(uint64_t keep)
-{
-	for (unsigned int i = 0; i < 64; i++)
-		if (!(keep & CAPABILITY(i)))
-			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
-}
-
 int capabilities_keep(uint64_t keep)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -51,7 +42,11 @@ int capabilities_keep(uint64_t keep)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
-	shrink_bounding_set(keep);
+	/* The bounding set can only be made smaller with CAP_SETPCAP. Without it, no-new-privs has the same effect: an
+	 * executed program gets no more than the process has. */
+	for (unsigned int i = 0; i < 64; i++)
+		if (!(keep & CAPABILITY(i)))
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 	if (syscall(SYS_capget, &header, sets))
 		return -errno;
 	for (int i = 0; i < WORDS; i++) {

@@ -71,8 +71,6 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record);
  * It does not prevent the module that defines an event from being unloaded, as BPF links and perf events do; it needs
  * no types, and does not disturb other tracers. */
 
-struct trace_instance;
-
 /* One event of the list for trace_instance_new(). */
 struct trace_event {
 	const char *system; /* NULL: a probe that is not defined yet */
@@ -86,18 +84,30 @@ struct trace_event {
 	struct trace_format format;
 };
 
+struct trace_instance {
+	char tracefs[64]; /* where it is mounted */
+	char name[24]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
+	struct trace_event *events;
+	size_t event_count;
+	void *context;
+	struct trace_event *probe; /* the probe that was defined, or NULL */
+	int pipe; /* readable when records wait; the instance cannot be removed while it is open */
+	int *cpus; /* trace_pipe_raw of each CPU */
+	size_t cpu_count;
+	size_t page_size;
+	unsigned char *page;
+	uint64_t missed; /* records that were overwritten before they were read */
+	/* How far the clock of the kernel log was behind CLOCK_MONOTONIC when the instance was made. The log's clock is not
+	 * adjusted, and drifts by up to seconds a day. */
+	int64_t log_offset_ns;
+	bool has_log_offset;
+};
+
 /* Makes the instance. @events (@count of them, none enabled yet) and @context, which is passed to their handlers,
  * must outlive it. Returns NULL with errno set if tracefs is not mounted or this process may not write it. */
 struct trace_instance *trace_instance_new(struct trace_event *events, size_t count, void *context);
 /* Also removes it from tracefs. */
 void trace_instance_free(struct trace_instance *t);
-
-/* How far the clock of the kernel log was behind CLOCK_MONOTONIC when the instance was made. The log's clock is not
- * adjusted, and drifts by up to seconds a day. False, with offset 0, if it is not known. */
-bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns);
-
-/* Readable when records wait. */
-int trace_instance_fd(const struct trace_instance *t);
 
 /* Whether the kernel has @event now. */
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event);
@@ -118,8 +128,6 @@ int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 /* Passes waiting records to their events' handlers, at most as many as the buffers hold. Returns how many. */
 int trace_instance_consume(struct trace_instance *t);
 
-/* Records that were overwritten before they were read. */
-uint64_t trace_instance_missed(const struct trace_instance *t);
 /* Kernel memory of the instance's buffers, in bytes. */
 uint64_t trace_instance_memory(const struct trace_instance *t);
 

@@ -34,23 +34,6 @@
 #define LOCK_END_MS 300
 #define LOCK_STEP_MS 10
 
-struct trace_instance {
-	char tracefs[64]; /* where it is mounted */
-	char name[24]; /* "xidscope", "xidscope_2", ...; the probes' system, too */
-	struct trace_event *events;
-	size_t event_count;
-	void *context;
-	struct trace_event *probe; /* the probe that was defined, or NULL */
-	int pipe; /* for epoll; the instance cannot be removed while it is open */
-	int *cpus; /* trace_pipe_raw of each CPU */
-	size_t cpu_count;
-	size_t page_size;
-	unsigned char *page;
-	uint64_t missed;
-	int64_t log_offset_ns;
-	bool has_log_offset;
-};
-
 /* Opens a file of tracefs by its path within it. */
 static int __attribute__((format(printf, 3, 4)))
 open_at(const struct trace_instance *t, int flags, const char *format, ...)
@@ -308,17 +291,6 @@ void trace_instance_free(struct trace_instance *t)
 	free(t);
 }
 
-bool trace_instance_log_offset(const struct trace_instance *t, int64_t *offset_ns)
-{
-	*offset_ns = t->log_offset_ns;
-	return t->has_log_offset;
-}
-
-int trace_instance_fd(const struct trace_instance *t)
-{
-	return t->pipe;
-}
-
 static bool read_format(const struct trace_instance *t, const struct trace_event *event,
 			struct trace_format *format)
 {
@@ -433,11 +405,6 @@ int trace_instance_consume(struct trace_instance *t)
 				dispatch(t, &record);
 		}
 	return count;
-}
-
-uint64_t trace_instance_missed(const struct trace_instance *t)
-{
-	return t->missed;
 }
 
 uint64_t trace_instance_memory(const struct trace_instance *t)

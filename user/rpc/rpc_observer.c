@@ -260,14 +260,6 @@ static void keep_counts(struct rpc_observer *o)
 	o->past = s;
 }
 
-static void log_state(const struct rpc_observer *o)
-{
-	if (o->state == RPC_OBSERVER_ABSENT)
-		log_info(&o->log, "sunrpc is not loaded: xidscope attaches when it is loaded");
-	else if (o->state == RPC_OBSERVER_UNUSED)
-		log_info(&o->log, "no module uses sunrpc: xidscope attaches when one does");
-}
-
 /* ---- after a failure ---- */
 
 /* Reads all counts so far to @s. Returns how many calls these are, or UINT64_MAX. */
@@ -450,7 +442,9 @@ bool rpc_observer_poll(struct rpc_observer *o, bool changed)
 	o->types_unfit = false;
 	o->state = reason;
 	o->logged = true;
-	log_state(o);
+	log_info(&o->log, o->state == RPC_OBSERVER_ABSENT ?
+				  "sunrpc is not loaded: xidscope attaches when it is loaded" :
+				  "no module uses sunrpc: xidscope attaches when one does");
 	return true;
 }
 

@@ -74,13 +74,6 @@ static const char *const limit_texts[RPC_LIMITS] = {
 	[RPC_LIMIT_SEND] = "the transmit queue",
 };
 
-static bool knows_all_phases(const struct snapshot *s)
-{
-	const uint64_t phases = RPC_FACT_BIT(RPC_PHASES) - 1;
-
-	return !(s->calls.unknown >> RPC_FACT_PHASE & phases);
-}
-
 static void summarise_phases(FILE *out, const struct snapshot *s, const struct sums *sums)
 {
 	enum rpc_phase largest[RPC_PHASES] = {};
@@ -97,7 +90,7 @@ static void summarise_phases(FILE *out, const struct snapshot *s, const struct s
 			"- Calls began before the session: %.0f %% of the time, shown as setup, was before it; "
 			"where they waited then is not known.\n",
 			percent(sums->earlier_ns, sums->total_ns));
-	if (!knows_all_phases(s))
+	if (s->calls.unknown >> RPC_FACT_PHASE & (RPC_FACT_BIT(RPC_PHASES) - 1))
 		fprintf(out,
 			"- Limit unknown: the source %s does not measure all phases; see xidscope doctor.\n",
 			rpc_source_names[s->calls.source]);

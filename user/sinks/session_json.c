@@ -232,11 +232,6 @@ static uint64_t most_saturated(const struct session_point *p)
 	return most;
 }
 
-static void write_point_buckets(struct json *j, const char *name, const struct session_point *p)
-{
-	write_buckets(j, name, &p->total);
-}
-
 static void write_timeline(struct json *j, const struct session *t, size_t number)
 {
 	json_object(j, "timeline");
@@ -258,7 +253,7 @@ static void write_timeline(struct json *j, const struct session *t, size_t numbe
 	COLUMN(j, t, number, "connects", json_unsigned, p->connects);
 	COLUMN(j, t, number, "errors", json_unsigned, p->errors);
 	if (snapshot_knows(&t->last.calls, RPC_FACT_DISTRIBUTION))
-		COLUMN(j, t, number, "buckets", write_point_buckets, p);
+		COLUMN(j, t, number, "buckets", write_buckets, &p->total);
 	json_object_end(j);
 }
 

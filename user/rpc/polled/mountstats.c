@@ -15,6 +15,7 @@
 #include "base/file_text.h"
 #include "rpc/polled/polled.h"
 #include "rpc/source.h"
+#include "snapshot/table.h"
 
 #define FILE_MAX (64 << 20)
 #define NS_PER_MS 1000000
@@ -335,7 +336,7 @@ static void release(struct mountstats *m)
 		free(m->mounts[i].ops);
 	free(m->mounts);
 	free(m->servers);
-	transports_free(&m->transports);
+	free(m->transports.list);
 	snapshot_free(&m->totals);
 }
 
@@ -365,15 +366,6 @@ struct mountstats *mountstats_open(const char *root, mountstats_label *label, vo
 	return m;
 }
 
-static struct rpc_op *find_op(struct snapshot *s, const struct rpc_op *like)
-{
-	for (size_t i = 0; i < s->calls.op_count; i++)
-		if (!strcmp(s->calls.ops[i].server, like->server) &&
-		    !strcmp(s->calls.ops[i].op, like->op))
-			return &s->calls.ops[i];
-	return NULL;
-}
-
 int mountstats_add_rest(struct mountstats *m, struct snapshot *s)
 {
 	const uint64_t rest =
@@ -387,7 +379,7 @@ int mountstats_add_rest(struct mountstats *m, struct snapshot *s)
 	s->calls.unknown = m->begun ? s->calls.unknown & ~rest : s->calls.unknown | rest;
 	for (size_t i = 0; i < m->totals.calls.op_count; i++) {
 		const struct rpc_op *from = &m->totals.calls.ops[i];
-		struct rpc_op *to = find_op(s, from);
+		struct rpc_op *to = table_like(&tables[TABLE_OPS], &s->calls, from, i);
 
 		/* mountstats has a call a moment before its event: then the next snapshot has both. */
 		if (!to)

@@ -133,7 +133,6 @@ struct transports {
 
 /* Begins a poll. */
 void transports_clear(struct transports *t);
-void transports_free(struct transports *t);
 
 /* Adds the transports of @mount. Those that it shares with another mount count once. Returns 0 or -ENOMEM. */
 int transports_add(struct transports *t, const struct mountstats_mount *mount,

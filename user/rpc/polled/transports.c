@@ -30,11 +30,6 @@ void transports_clear(struct transports *t)
 		t->list[i].there = false;
 }
 
-void transports_free(struct transports *t)
-{
-	free(t->list);
-}
-
 static bool is_alike(const struct transport *a, const struct transport *b)
 {
 	return a->index == b->index && a->port == b->port && !strcmp(a->address, b->address) &&

@@ -171,13 +171,6 @@ static void detach(void *state)
 	free(t);
 }
 
-static const char *label_at(void *context, const char *address, uint32_t port)
-{
-	const struct tracepoints_state *t = context;
-
-	return tracepoint_maps_label(&t->maps, address, port);
-}
-
 static void *try(const struct source_setup *setup)
 {
 	struct tracepoints_state *t = calloc(1, sizeof(*t));
@@ -206,7 +199,7 @@ static void *try(const struct source_setup *setup)
 				  t->hooks.user, strerror(-err));
 	}
 	if (!err) {
-		t->rest = mountstats_open(setup->root, label_at, t);
+		t->rest = mountstats_open(setup->root, tracepoint_maps_label, &t->maps);
 		err = t->rest ? 0 : -errno;
 	}
 	if (err) {

@@ -92,9 +92,8 @@ void tracepoint_maps_close(struct tracepoint_maps *m);
 /* Finds the servers of the existing clients, before they have calls. */
 void tracepoint_maps_find_clients(struct tracepoint_maps *m);
 
-/* The label of the server at @address and @port since the last reading; NULL: there is none. */
-const char *tracepoint_maps_label(const struct tracepoint_maps *m, const char *address,
-				  uint32_t port);
+/* The label of the server at @address and @port since the last reading of @maps; NULL: there is none. */
+const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port);
 
 /* Adds all that the maps hold to @s, and begins a new interval for the peak depths. Returns 0 or -errno. */
 int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s);
