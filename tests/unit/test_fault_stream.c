@@ -629,12 +629,8 @@ TEST(drills_count_if_wanted)
 
 TEST(what_others_print_is_no_fault)
 {
-	static const char *const texts[] = {
-		TMPFS(XID_79),
-		TMPFS("x\n" XID_79),
-		XID_79,
-		"x[7]: segfault at 0 in a\n" XID_79 "[1+2]",
-	};
+	static const char *const texts[] = { TMPFS(XID_79), TMPFS("x\n" XID_79), XID_79,
+					     "x[7]: segfault at 0 in a\n" XID_79 "[1+2]" };
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		other_print(texts[i]);

@@ -10,10 +10,7 @@ static const struct geometry {
 	uint32_t shift;
 	uint32_t overflow;
 	int last; /* log2 of the last bound */
-} geometries[] = {
-	{ TIME_SHIFT, TIME_OVERFLOW, 38 },
-	{ DEPTH_SHIFT, DEPTH_OVERFLOW, 20 },
-};
+} geometries[] = { { TIME_SHIFT, TIME_OVERFLOW, 38 }, { DEPTH_SHIFT, DEPTH_OVERFLOW, 20 } };
 
 /* Every geometry in turn as g. */
 #define FOR_EACH(g) \

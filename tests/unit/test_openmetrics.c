@@ -65,10 +65,7 @@ static struct snapshot full_snapshot(void)
 		  .severity = "warning",
 		  .action = "restart_app" },
 		{ .device = "0000:05:00.0", .code = 20034, .nvswitch = true, .severity = "fatal" },
-		{ .device = "0000:06:00.0",
-		  .code = 20034,
-		  .nvswitch = true,
-		  .severity = "unknown" },
+		{ .device = "0000:06:00.0", .code = 20034, .nvswitch = true, .severity = "unknown" }
 	};
 	struct snapshot s = { .calls.source = RPC_SOURCE_TRACEPOINTS,
 			      .self.resident_bytes = 3000000,

@@ -170,11 +170,8 @@ static void write_groups(struct metrics_writer *w, const struct fault_counts *co
 static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 {
 	static const enum metric_id of_gpus[] = {
-		METRIC_GPU_XID_INCIDENTS,
-		METRIC_GPU_XID_RECENT_INCIDENTS,
-		METRIC_GPU_XID_BOOTS,
-		METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS,
-		METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS,
+		METRIC_GPU_XID_INCIDENTS, METRIC_GPU_XID_RECENT_INCIDENTS, METRIC_GPU_XID_BOOTS,
+		METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS
 	};
 	const struct fault_counts *counts = &s->faults;
 	char number[NUMBER_SIZE], code[CODE_SIZE];

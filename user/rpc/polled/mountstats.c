@@ -446,8 +446,4 @@ static int read_state(void *state, struct snapshot *s)
 	return err ? err : transports_add_slots(&m->transports, m->root, s);
 }
 
-const struct source_ops mountstats_source = {
-	.try = try,
-	.read = read_state,
-	.detach = detach,
-};
+const struct source_ops mountstats_source = { .try = try, .read = read_state, .detach = detach };

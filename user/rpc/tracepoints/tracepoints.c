@@ -262,8 +262,5 @@ static int read_state(void *state, struct snapshot *s)
 }
 
 const struct source_ops tracepoints_source = {
-	.try = try,
-	.attach = attach,
-	.read = read_state,
-	.detach = detach,
+	.try = try, .attach = attach, .read = read_state, .detach = detach
 };
