@@ -2,7 +2,6 @@
 /* Proves that the event log folds bursts and loses no event in its sums, and that each line is valid JSON of a
  * bounded length whatever an event contains. */
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 /* Proves that each rule finds what it is for and nothing else, that a fault is over by evidence, time or
  * acknowledgement and not otherwise, that findings are bounded and the worst come first, and that acknowledgements
  * and times are read as documented. */
-#include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "unit.h"

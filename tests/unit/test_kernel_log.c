@@ -2,7 +2,6 @@
 /* Proves, on this machine's own log, that its records are read once and in order, that reading continues where it
  * stopped, and that missing records are counted. Skipped where the log cannot be read, and in part where it cannot be
  * written. */
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Proves that a task's status gets the name that the kernel's sources or the RFCs give it, each name once, and that
  * an unknown one stays readable. */
-#include <errno.h>
 #include <limits.h>
 
 #include "unit.h"

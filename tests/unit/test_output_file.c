@@ -3,7 +3,6 @@
  * processes never write the same one; and that nothing but a regular file with one link is opened, replaced or
  * removed, whatever others put in its folder. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

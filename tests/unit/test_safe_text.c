@@ -181,7 +181,9 @@ static const struct {
 	  "caf\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x98\x80 \\x1b" },
 	{ "a\nb\rc\td", "a\\x0ab\\x0dc\\x09d" },
 	{ "\x1b[31m\x7f", "\\x1b[31m\\x7f" },
-	{ "\xc2\x9b31m \x9b", "\\xc2\\x9b31m \\x9b" },
+	{ "\xc2\x9b"
+	  "31m \x9b",
+	  "\\xc2\\x9b31m \\x9b" },
 	{ "\xe2\x80\xaetxt\xe2\x81\xa9", "\\xe2\\x80\\xaetxt\\xe2\\x81\\xa9" },
 	{ "\xc0\x9b \xed\xa0\x80 \xf4\x90\x80\x80",
 	  "\\xc0\\x9b \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80" },
@@ -217,7 +219,9 @@ TEST(a_text_is_cut_between_characters)
 	assert_string_equal(text, "123\\xff");
 	safe_format(text, 8, "%s", "1234\xff");
 	assert_string_equal(text, "1234...");
-	safe_format(text, 8, "%s", "12\xf0\x9f\x98\x8078");
+	safe_format(text, 8, "%s",
+		    "12\xf0\x9f\x98\x80"
+		    "78");
 	assert_string_equal(text, "12...");
 }
 

@@ -6,16 +6,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/std.h"
 
 #include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* In nanoseconds. */
 #define MS UINT64_C(1000000)

@@ -3,7 +3,7 @@
 #ifndef XIDSCOPE_ARRAY_H
 #define XIDSCOPE_ARRAY_H
 
-#include <stddef.h>
+#include "base/std.h"
 
 /* Appends an element of zeros to *@elements, which has *@count elements of @size bytes each; begin with NULL and 0,
  * and end with free(). Room grows to powers of two. Returns the new element; its pointer and those to older elements

@@ -2,10 +2,6 @@
 /* The job and the pod in the path of a control group. */
 #include "base/cgroup.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/span.h"
 
 /* The path from the first group on: in a control group namespace of the agent's own, another's begins with "/..". */

@@ -4,7 +4,7 @@
 #ifndef XIDSCOPE_CGROUP_H
 #define XIDSCOPE_CGROUP_H
 
-#include <stddef.h>
+#include "base/std.h"
 
 #define CGROUP_PATH 512
 

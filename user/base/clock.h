@@ -3,8 +3,7 @@
 #ifndef XIDSCOPE_CLOCK_H
 #define XIDSCOPE_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* CLOCK_MONOTONIC, ns: the clock of BPF programs and trace events. */
 uint64_t monotonic_ns(void);

@@ -2,13 +2,9 @@
 /* A whole file as bytes in memory. */
 #include "base/file_text.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,9 +4,8 @@
 #define XIDSCOPE_FILE_TEXT_H
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+
+#include "base/std.h"
 
 struct file_text {
 	char *bytes; /* NUL follows the last; free with file_text_free() */

@@ -2,9 +2,6 @@
 /* Writes JSON to a stream, value by value. */
 #include "base/json.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/safe_text.h"
 
 static void begin(struct json *j, const char *name)

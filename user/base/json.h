@@ -4,10 +4,7 @@
 #ifndef XIDSCOPE_JSON_H
 #define XIDSCOPE_JSON_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/std.h"
 
 struct json {
 	FILE *out;

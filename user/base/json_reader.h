@@ -3,9 +3,6 @@
 #ifndef XIDSCOPE_JSON_READER_H
 #define XIDSCOPE_JSON_READER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/span.h"
 
 /* Values within values, at most. What is deeper is refused. */

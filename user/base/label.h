@@ -3,7 +3,7 @@
 #ifndef XIDSCOPE_LABEL_H
 #define XIDSCOPE_LABEL_H
 
-#include <stddef.h>
+#include "base/std.h"
 
 /* Room for the longest label value in this program, NUL included. */
 #define LABEL_SIZE 192

@@ -3,8 +3,7 @@
 #ifndef XIDSCOPE_LOG_H
 #define XIDSCOPE_LOG_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 enum log_format {
 	LOG_TEXT,

@@ -2,8 +2,6 @@
 /* Mounts as the kernel lists them. */
 #include "base/mountinfo.h"
 
-#include <string.h>
-
 /* Fields have one blank between: one may be empty. */
 static struct span take_field(struct span *line)
 {

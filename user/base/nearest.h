@@ -3,7 +3,7 @@
 #ifndef XIDSCOPE_NEAREST_H
 #define XIDSCOPE_NEAREST_H
 
-#include <stddef.h>
+#include "base/std.h"
 
 /* Begin with { .word, .len }, then offer one name after the other. */
 struct nearest {

@@ -2,12 +2,8 @@
 /* A file that is replaced as a whole, or not at all. */
 #include "base/output_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

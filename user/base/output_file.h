@@ -5,9 +5,9 @@
 #ifndef XIDSCOPE_OUTPUT_FILE_H
 #define XIDSCOPE_OUTPUT_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
+
+#include "base/std.h"
 
 /* A file of lines that would grow beyond this is renamed to NAME.1, replacing an older one. */
 #define OUTPUT_APPEND_MAX (16u << 20)

@@ -4,9 +4,7 @@
 #ifndef XIDSCOPE_PROCESS_H
 #define XIDSCOPE_PROCESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* Reads the beginning of /proc/@pid/@file ("cgroup", "comm"), at most @size bytes with the NUL. "" and false unless
  * that process is proved to be the one that had the number at @time_ns (CLOCK_MONOTONIC): it must have begun before,

@@ -5,10 +5,8 @@
 #define XIDSCOPE_SAFE_TEXT_H
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+
+#include "base/std.h"
 
 /* Length in bytes of the UTF-8 character at @text (1..4, at most @len), or 0 if there is none. Overlong forms,
  * surrogates and values above U+10FFFF do not count as characters (RFC 3629, section 3). */

@@ -7,9 +7,7 @@
 #ifndef XIDSCOPE_SPAN_H
 #define XIDSCOPE_SPAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 struct span {
 	const char *at;

@@ -3,9 +3,7 @@
 #ifndef XIDSCOPE_TERMINAL_H
 #define XIDSCOPE_TERMINAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "base/std.h"
 
 #define TERMINAL_COLUMNS 80 /* of one that does not say */
 

@@ -2,9 +2,6 @@
 /* Points in time as people write them. */
 #include "base/time_text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define LAST 253402300799.0 /* 9999-12-31T23:59:59Z */
@@ -118,7 +115,7 @@ bool duration_from_text(const char *text, double *seconds)
 	char *end;
 
 	*seconds = strtod(text, &end);
-	for (size_t i = 0; len && end == text + len && i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; len && end == text + len && i < COUNT(units); i++)
 		if (!strcmp(end, units[i].name)) {
 			*seconds *= units[i].seconds;
 			return true;
@@ -156,7 +153,7 @@ static const char *read_day(const char *text, struct tm *tm)
 	const char *rest = strptime(text, "%Y-%m-%d", &day);
 
 	tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (!strncmp(text, words[i].name, strlen(words[i].name))) {
 			tm->tm_mday += words[i].days;
 			return text + strlen(words[i].name);

@@ -4,8 +4,7 @@
 #ifndef XIDSCOPE_TIME_TEXT_H
 #define XIDSCOPE_TIME_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/std.h"
 
 /* Room for "2026-11-21T10:00:00Z", for years up to 9999. */
 #define TIME_TEXT_SIZE 24

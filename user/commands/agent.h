@@ -3,8 +3,6 @@
 #ifndef XIDSCOPE_AGENT_H
 #define XIDSCOPE_AGENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope check`: reports the node's health from the agent's metrics file. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/timex.h>
 #include <unistd.h>

@@ -3,8 +3,7 @@
 #ifndef XIDSCOPE_COMMANDS_H
 #define XIDSCOPE_COMMANDS_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "base/std.h"
 
 struct options;
 

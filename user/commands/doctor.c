@@ -2,11 +2,9 @@
 /* `xidscope doctor`: findings about this kernel, as lines or as JSON. */
 #include "commands/commands.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <mntent.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -346,7 +344,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	terminal_line(out, 9, "kernel   %s", d->release);
 	terminal_line(out, 9, "sunrpc   %s", d->sunrpc);
 	terminal_line(out, 9, "source   %s", d->source);
-	for (size_t t = 0; t < sizeof(titles) / sizeof(titles[0]); t++) {
+	for (size_t t = 0; t < COUNT(titles); t++) {
 		const char *title = titles[t].title;
 
 		for (size_t i = 0; i < d->count; i++) {

@@ -2,10 +2,8 @@
 /* The one event loop: ticks, kernel messages, signals. */
 #include "commands/loop.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>

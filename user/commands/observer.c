@@ -2,11 +2,6 @@
 /* All hooks together, as the agent and the trace session use them. */
 #include "commands/observer.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>

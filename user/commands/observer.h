@@ -3,9 +3,6 @@
 #ifndef XIDSCOPE_OBSERVER_H
 #define XIDSCOPE_OBSERVER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/log.h"
 #include "faults/fault_observer.h"
 #include "snapshot/snapshot.h"

@@ -2,11 +2,6 @@
 /* The commands and their options, with the readers of unusual values. */
 #include "commands/option_table.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/nearest.h"
 #include "base/span.h"
 #include "base/time_text.h"
@@ -359,4 +354,4 @@ const struct option_row option_rows[] = {
 	  .help = "Write JSON" },
 };
 
-const size_t option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);
+const size_t option_row_count = COUNT(option_rows);

@@ -3,8 +3,6 @@
 #ifndef XIDSCOPE_OPTION_TABLE_H
 #define XIDSCOPE_OPTION_TABLE_H
 
-#include <stddef.h>
-
 #include "commands/options.h"
 
 #define DEFAULT_EVENTS "/var/lib/xidscope/events"

@@ -2,11 +2,7 @@
 /* Reads the command line by the table of options. */
 #include "commands/options.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/nearest.h"

@@ -3,9 +3,6 @@
 #ifndef XIDSCOPE_OPTIONS_H
 #define XIDSCOPE_OPTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/log.h"
 #include "health/health.h"
 #include "session/session.h"

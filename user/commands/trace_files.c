@@ -2,9 +2,6 @@
 /* The files that `xidscope trace` writes. */
 #include "commands/trace_files.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/output_file.h"

@@ -3,8 +3,6 @@
 #ifndef XIDSCOPE_TRACE_FILES_H
 #define XIDSCOPE_TRACE_FILES_H
 
-#include <stdio.h>
-
 #include "commands/options.h"
 #include "session/recording.h"
 #include "session/session.h"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope why`: what happened on this node in a window, from the event log and a recording of `trace`. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"

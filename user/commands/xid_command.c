@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `xidscope xid`: explains Xids and SXids, by their codes or by lines of the kernel log, or lists all. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/safe_text.h"

@@ -2,10 +2,7 @@
 /* Everything that detects faults, and the order in which it is read. */
 #include "faults/fault_observer.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 

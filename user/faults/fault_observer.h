@@ -4,8 +4,6 @@
 #ifndef XIDSCOPE_FAULT_OBSERVER_H
 #define XIDSCOPE_FAULT_OBSERVER_H
 
-#include <stdbool.h>
-
 #include "base/log.h"
 #include "faults/fault_state.h"
 #include "snapshot/event.h"

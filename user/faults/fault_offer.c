@@ -2,8 +2,6 @@
 /* What the kernel offers to an observer of GPU faults. */
 #include "faults/fault_observer.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"

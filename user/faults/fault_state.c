@@ -2,10 +2,6 @@
 /* The counts of faults as a text, for the state file. */
 #include "faults/fault_state.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/file_text.h"

@@ -23,10 +23,6 @@
 #ifndef XIDSCOPE_FAULT_STATE_H
 #define XIDSCOPE_FAULT_STATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/log.h"
 #include "faults/faults.h"
 

@@ -2,12 +2,7 @@
 /* The counts of faults and of what comes with them. */
 #include "faults/faults.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "xid/xid_line.h"

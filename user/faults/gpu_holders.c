@@ -4,12 +4,9 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -333,7 +330,7 @@ static void note_minors(struct gpu_holders *h)
 		    !span_copy(gpu, name, sizeof(name)))
 			continue;
 		known = &m->list[find_gpu(m, name)];
-		if (known == m->list + sizeof(m->list) / sizeof(m->list[0]))
+		if (known == m->list + COUNT(m->list))
 			continue;
 		if (known == m->list + m->count) {
 			m->count++;

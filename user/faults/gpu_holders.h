@@ -8,10 +8,9 @@
 #ifndef XIDSCOPE_GPU_HOLDERS_H
 #define XIDSCOPE_GPU_HOLDERS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
+
+#include "base/std.h"
 
 #define GPU_HOLDERS_WAIT_MS 300 /* the caller waits */
 #define GPU_HOLDERS_SCAN_MS 200 /* the scan takes */

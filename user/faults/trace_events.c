@@ -6,11 +6,6 @@
  * it has the message. */
 #include "faults/fault_observer.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/label.h"
 #include "base/process.h"
@@ -92,7 +87,7 @@ static void read_device(char *to, size_t size, const struct trace_event *event,
 {
 	static const char *const fields[] = { "init", "dev" };
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+	for (size_t i = 0; i < COUNT(fields); i++) {
 		read_text(to, size, event, r, fields[i]);
 		if (*to && strcmp(to, "(fault)") != 0)
 			return;
@@ -137,7 +132,7 @@ static const struct {
 
 static void on_aer(void *context, const struct trace_event *event, const struct trace_record *r)
 {
-	const size_t unknown = sizeof(aer_severities) / sizeof(*aer_severities) - 1;
+	const size_t unknown = COUNT(aer_severities) - 1;
 	uint64_t severity = read_number(event, r, "severity", unknown);
 	struct fault_signal_report signal = { .kind = "pcie_aer", .pid = -1 };
 	char device[64], text[128];

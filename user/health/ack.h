@@ -11,8 +11,6 @@
 #ifndef XIDSCOPE_ACK_H
 #define XIDSCOPE_ACK_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
 

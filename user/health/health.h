@@ -4,9 +4,6 @@
 #ifndef XIDSCOPE_HEALTH_H
 #define XIDSCOPE_HEALTH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/safe_text.h"
 #include "health/ack.h"
 #include "health/node.h"

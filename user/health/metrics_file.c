@@ -4,11 +4,6 @@
  * This program has written the file: if a number or label of a known family has another form, the file is damaged. */
 #include "health/metrics_file.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/safe_text.h"
 #include "base/span.h"
 #include "snapshot/fault_group.h"
@@ -376,7 +371,7 @@ static const struct family *find_family(struct span name)
 {
 	if (!span_take(&name, METRIC_PREFIX))
 		return NULL;
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+	for (size_t i = 0; i < COUNT(families); i++) {
 		const struct metric *m = &metrics[families[i].metric];
 		struct span rest = name;
 

@@ -3,8 +3,6 @@
 #ifndef XIDSCOPE_METRICS_FILE_H
 #define XIDSCOPE_METRICS_FILE_H
 
-#include <stddef.h>
-
 #include "snapshot/snapshot.h"
 
 /* A longer file is not read. */

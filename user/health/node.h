@@ -3,10 +3,6 @@
 #ifndef XIDSCOPE_NODE_H
 #define XIDSCOPE_NODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/label.h"
 #include "base/mountinfo.h"
 #include "base/pci_address.h"

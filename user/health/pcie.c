@@ -4,9 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"

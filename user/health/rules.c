@@ -2,11 +2,6 @@
 /* The table of the health rules, and what those about faults find in a snapshot. */
 #include "health/health.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/time_text.h"
 #include "snapshot/fault_group.h"
 #include "xid/xid_catalog.h"
@@ -38,7 +33,7 @@ static const struct driver_message {
 	{ HEALTH_DRIVER_ASSERTION, "check_failed", "a check of the driver", "reset_gpu" },
 	/* clang-format on */
 };
-#define MESSAGES_END (driver_messages + sizeof(driver_messages) / sizeof(driver_messages[0]))
+#define MESSAGES_END (driver_messages + COUNT(driver_messages))
 
 /* ---- findings ---- */
 
@@ -345,7 +340,7 @@ static bool is_hardware_xid(const struct fault *f)
 	/* Without the vendor's advice it is at least as grave as an unknown Xid. */
 	if (!strcmp(f->action, "none_given"))
 		return f->code == FOLDED_CODE || !strcmp(category, "hw");
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+	for (size_t i = 0; i < COUNT(harmless); i++)
 		if (!strcmp(f->action, harmless[i]))
 			return false;
 	return true;

@@ -4,9 +4,6 @@
 #define XIDSCOPE_BPF_HOOKS_H
 
 #include <bpf/libbpf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/log.h"
 #include "kernel/bpf_support.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Why the kernel refused a BPF program: the meaning of libbpf's and the verifier's messages. */
-#include <stdio.h>
-#include <string.h>
 
 #include "kernel/bpf_support.h"
 
@@ -100,7 +98,7 @@ static bool explain_verdict(char *feature, size_t size, const char *words)
 
 bool bpf_refusal_explain(char *feature, size_t size, const char *words)
 {
-	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+	for (size_t r = 0; r < COUNT(rows); r++)
 		if (explain_row(feature, size, words, r))
 			return true;
 	if (explain_verdict(feature, size, words))

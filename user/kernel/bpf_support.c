@@ -3,10 +3,6 @@
 #include "kernel/bpf_support.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 

@@ -4,7 +4,6 @@
 #define XIDSCOPE_BPF_SUPPORT_H
 
 #include <bpf/libbpf.h>
-#include <stdint.h>
 
 #include "base/log.h"
 

@@ -2,10 +2,6 @@
 /* What the process may do. */
 #include "kernel/capabilities.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

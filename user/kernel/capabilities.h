@@ -4,7 +4,8 @@
 #define XIDSCOPE_CAPABILITIES_H
 
 #include <linux/capability.h>
-#include <stdint.h>
+
+#include "base/std.h"
 
 /* From 5.8 on; the headers of a build may be older. */
 #ifndef CAP_PERFMON

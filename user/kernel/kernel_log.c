@@ -2,7 +2,6 @@
 /* The kernel log, record by record (kernel: Documentation/ABI/testing/dev-kmsg). */
 #include "kernel/kernel_log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -4,9 +4,6 @@
 #ifndef XIDSCOPE_KERNEL_LOG_H
 #define XIDSCOPE_KERNEL_LOG_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "kernel/kmsg_record.h"
 
 /* A record's text has at most 1 KiB (kernel: PRINTKRB_RECORD_MAX); the whole record,

@@ -3,10 +3,7 @@
 #include "kernel/kernel_types.h"
 
 #include <bpf/btf.h>
-#include <errno.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"

@@ -3,8 +3,7 @@
 #ifndef XIDSCOPE_KERNEL_TYPES_H
 #define XIDSCOPE_KERNEL_TYPES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 struct btf;
 

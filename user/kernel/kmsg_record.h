@@ -3,9 +3,7 @@
 #ifndef XIDSCOPE_KMSG_RECORD_H
 #define XIDSCOPE_KMSG_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 struct kmsg_record {
 	unsigned int facility; /* 0: the kernel; others: a process wrote it */

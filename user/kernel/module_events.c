@@ -2,10 +2,7 @@
 /* Kernel modules and devices that come and go, by uevents. */
 #include "kernel/module_events.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,7 +50,7 @@ bool uevent_parse(const char *message, size_t len, struct uevent *out)
 		return false;
 	out->path = at + 1;
 	for (at = message + strlen(message) + 1; at < message + len; at += strlen(at) + 1) {
-		for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		for (size_t i = 0; i < COUNT(variables); i++)
 			if (!strncmp(at, variables[i].name, strlen(variables[i].name)))
 				*variables[i].value = at + strlen(variables[i].name);
 		out->genuine &= strncmp(at, "SYNTH_UUID=", 11) != 0;

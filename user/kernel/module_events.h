@@ -3,9 +3,9 @@
 #ifndef XIDSCOPE_MODULE_EVENTS_H
 #define XIDSCOPE_MODULE_EVENTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
+
+#include "base/std.h"
 
 /* Returns a descriptor that becomes readable with each uevent, for the caller to close; or -errno. */
 int module_events_open(void);

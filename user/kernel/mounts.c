@@ -3,9 +3,6 @@
 #include "kernel/mounts.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/file_text.h"
 #include "base/mountinfo.h"
@@ -34,7 +31,7 @@ static bool is_network(const char *type)
 					     "virtiofs", "fuse",   "pvfs2",  "panfs", "quobyte",
 					     "autofs" };
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < COUNT(types); i++)
 		if (!strcmp(type, types[i]))
 			return true;
 	return !strncmp(type, "fuse.", 5);

@@ -3,8 +3,7 @@
 #ifndef XIDSCOPE_MOUNTS_H
 #define XIDSCOPE_MOUNTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/std.h"
 
 /* The number of the mount on which the open file @fd is; -1: unknown. */
 long mounts_number(int fd);

@@ -3,9 +3,7 @@
 #ifndef XIDSCOPE_TRACE_H
 #define XIDSCOPE_TRACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* ---- trace_format.c: where the fields of an event are in its binary record. Pure functions. ---- */
 

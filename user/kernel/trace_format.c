@@ -6,8 +6,6 @@
  * (kernel: Documentation/trace/events.rst). */
 #include "kernel/trace.h"
 
-#include <string.h>
-
 #include "base/span.h"
 
 /* Reads the number after the first @label in the line. */

@@ -4,8 +4,6 @@
  * include/linux/ring_buffer.h). */
 #include "kernel/trace.h"
 
-#include <string.h>
-
 enum {
 	TYPE_LENGTH_FOLLOWS = 0,
 	TYPE_DATA_MAX = 28, /* 1 to 28: length in words of four bytes */

@@ -2,8 +2,6 @@
 /* Where the kernel's tracing files are. */
 #include "kernel/tracefs.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/file_text.h"
@@ -25,7 +23,7 @@ enum tracefs_state tracefs_find(const char *root, char *path, size_t size)
 	enum tracefs_state best = TRACEFS_ABSENT, state;
 
 	path[0] = 0;
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+	for (size_t i = 0; i < COUNT(paths); i++) {
 		const char *full = PATHF("%s%s", root, paths[i]);
 
 		state = look(full);

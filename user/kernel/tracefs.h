@@ -3,7 +3,7 @@
 #ifndef XIDSCOPE_TRACEFS_H
 #define XIDSCOPE_TRACEFS_H
 
-#include <stddef.h>
+#include "base/std.h"
 
 enum tracefs_state {
 	TRACEFS_ABSENT, /* the kernel has none */

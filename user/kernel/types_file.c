@@ -3,12 +3,8 @@
 #include "kernel/types_file.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,9 +5,8 @@
 #define XIDSCOPE_TYPES_FILE_H
 
 #include <bpf/btf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "base/std.h"
 
 /* Where debuggers look for what was stripped from a file, by its build id in hexadecimal: xx is
  * its first byte, y the others. */

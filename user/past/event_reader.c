@@ -2,12 +2,8 @@
 /* Lines of JSON become events of the past. */
 #include "past/event_reader.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -73,7 +69,7 @@ static void on_member(void *context, struct span name, struct span value)
 	struct line *l = context;
 	struct span *to;
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	for (size_t i = 0; i < COUNT(members); i++) {
 		if (!span_is(name, members[i].name))
 			continue;
 		to = (struct span *)((char *)l + members[i].member);

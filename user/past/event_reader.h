@@ -3,8 +3,6 @@
 #ifndef XIDSCOPE_EVENT_READER_H
 #define XIDSCOPE_EVENT_READER_H
 
-#include <stddef.h>
-
 #include "past/history.h"
 
 #define EVENT_FILE_MAX (64u << 20) /* bytes of one file, unpacked; what is older is not read */

@@ -2,10 +2,7 @@
 /* Lines of an event log become events of one clock, and gaps between them. */
 #include "past/history.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "snapshot/event.h"

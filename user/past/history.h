@@ -6,10 +6,6 @@
 #ifndef XIDSCOPE_HISTORY_H
 #define XIDSCOPE_HISTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/span.h"
 
 /* A clock that differs by less between two lines of a boot was not set. */

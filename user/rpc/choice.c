@@ -2,8 +2,6 @@
 /* The decision about the source: from an offer to a choice, and its reasons. */
 #include "rpc/choice.h"
 
-#include <stddef.h>
-
 #include "kernel/capabilities.h"
 
 static bool has(const struct rpc_offer *f, int capability)
@@ -158,7 +156,7 @@ static const struct {
 	  "boot Linux 5.14 or later" },
 };
 
-#define CHECKS (sizeof(checks) / sizeof(checks[0]))
+#define CHECKS (COUNT(checks))
 
 _Static_assert(CHECKS <= sizeof(((struct source_choice *)0)->checks) / sizeof(struct source_check),
 	       "there is room for all checks");

@@ -5,9 +5,6 @@
 #define XIDSCOPE_CHOICE_H
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "kernel/tracefs.h"
 #include "snapshot/snapshot.h"

@@ -2,9 +2,6 @@
 /* Names of the negative status with which an RPC task of the NFS client ends. */
 #include "rpc/rpc_series.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "snapshot/snapshot.h"
 
 /* include/linux/errno.h: RPC tasks often end with these, system calls never do. */
@@ -14,7 +11,8 @@ static const char *const kernel_names[] = {
 	[16] = "EJUKEBOX",   [17] = "EIOCBQUEUED", [18] = "ERECALLCONFLICT", [19] = "ENOGRACE",
 };
 
-/* RFC 8881, section 15.1, from 10001 on; 10019, 10028, 10035, 10043 as in RFC 7530. */
+/* RFC 8881, section 15.1, from 10001 on; 10019, 10028, 10035, 10043 as in RFC 7530; the last ones: RFC 7862,
+ * section 11.1, and RFC 8276, section 8.4.1. */
 static const char *const nfs4_names[] = {
 	/* clang-format off */
 	[1] = "BADHANDLE", [3] = "BAD_COOKIE", [4] = "NOTSUPP", [5] = "TOOSMALL", [6] = "SERVERFAULT",
@@ -50,7 +48,7 @@ static const char *lookup(const char *const *names, size_t count, long index)
 	return index >= 0 && (size_t)index < count ? names[index] : NULL;
 }
 
-#define LOOKUP(names, index) lookup(names, sizeof(names) / sizeof((names)[0]), index)
+#define LOOKUP(names, index) lookup(names, COUNT(names), index)
 
 void nfs_status_name(int status, char *name, size_t size)
 {

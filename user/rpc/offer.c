@@ -2,9 +2,6 @@
 /* What the running kernel offers: read from sysfs, proc, tracefs, debugfs. */
 #include "rpc/choice.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file_text.h"

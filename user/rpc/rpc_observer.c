@@ -8,9 +8,7 @@
 #include "rpc/rpc_observer.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <malloc.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"

@@ -4,8 +4,6 @@
 #ifndef XIDSCOPE_RPC_OBSERVER_H
 #define XIDSCOPE_RPC_OBSERVER_H
 
-#include <stdbool.h>
-
 #include "base/log.h"
 #include "snapshot/snapshot.h"
 

@@ -3,9 +3,6 @@
 #include "rpc/rpc_series.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 

@@ -3,8 +3,6 @@
 #ifndef XIDSCOPE_RPC_SERIES_H
 #define XIDSCOPE_RPC_SERIES_H
 
-#include <stdint.h>
-
 #include "kernel/bpf_hooks.h"
 #include "snapshot/snapshot.h"
 
@@ -14,7 +12,8 @@ struct rpc_series_reader {
 	struct rpc_series *copy;
 	/* Of each element: its calls that had nothing of a phase, as last read. */
 	uint64_t (*without)[RPC_PHASE_SETUP];
-	unsigned int pauses_left; /* how often this snapshot may still wait for a program that was interrupted */
+	unsigned int
+		pauses_left; /* how often this snapshot may still wait for a program that was interrupted */
 };
 
 /* Allocates what it needs. Returns 0 or -ENOMEM; call rpc_series_close() in either case. */

@@ -3,9 +3,6 @@
 #ifndef XIDSCOPE_SLOW_CALLS_H
 #define XIDSCOPE_SLOW_CALLS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "snapshot/snapshot.h"
 #include "slow_call.h"
 

@@ -4,9 +4,6 @@
 #ifndef XIDSCOPE_SOURCE_H
 #define XIDSCOPE_SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/log.h"
 #include "snapshot/snapshot.h"
 

@@ -2,9 +2,6 @@
 /* Snapshots in frames of a file, compressed: docs/WHY.md. */
 #include "session/recording.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "snapshot/table.h"

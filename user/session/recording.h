@@ -4,10 +4,6 @@
 #ifndef XIDSCOPE_RECORDING_H
 #define XIDSCOPE_RECORDING_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "session/session.h"
 
 #define RECORDING_HEAD "xidscope-recording 1\n"

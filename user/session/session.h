@@ -4,10 +4,6 @@
 #ifndef XIDSCOPE_SESSION_H
 #define XIDSCOPE_SESSION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "limits/episodes.h"
 #include "snapshot/delta.h"
 

@@ -2,8 +2,6 @@
 /* The families about calls: distributions by server, sums by op, and with more detail both by op. */
 #include "sinks/metrics_writer.h"
 
-#include <string.h>
-
 /* "other" are calls whose op a full table or --max-series has folded. */
 enum kind { KIND_READ, KIND_WRITE, KIND_METADATA, KIND_OTHER, KINDS };
 
@@ -20,7 +18,7 @@ static enum kind kind_of(const char *op)
 		      { "COMMIT", KIND_WRITE },
 		      { "other", KIND_OTHER } };
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (!strcmp(op, kinds[i].op))
 			return kinds[i].kind;
 	return KIND_METADATA;
@@ -55,7 +53,7 @@ static void write_kinds(struct metrics_writer *w, const struct snapshot *s,
 						       { "kind", kind_names[k] } };
 
 		if (met[k])
-			write_times(w, labels, LABEL_COUNT(labels), &sums[k]);
+			write_times(w, labels, COUNT(labels), &sums[k]);
 	}
 }
 
@@ -72,7 +70,7 @@ static void write_phases(struct metrics_writer *w, const struct snapshot *s,
 						       { "phase", rpc_phase_names[p] } };
 
 		if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-			write_times(w, labels, LABEL_COUNT(labels), &sums[p]);
+			write_times(w, labels, COUNT(labels), &sums[p]);
 	}
 }
 
@@ -126,7 +124,7 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
 	for (const struct rpc_op *o = s->calls.ops; o < end; o++) {
 		const struct metric_label labels[] = { { "server", o->server }, { "op", o->op } };
 
-		write_times(w, labels, LABEL_COUNT(labels), &o->total);
+		write_times(w, labels, COUNT(labels), &o->total);
 	}
 	write_family(w, METRIC_RPC_OP_PHASE_DURATION_SECONDS);
 	for (const struct rpc_op *o = s->calls.ops; o < end; o++)
@@ -136,7 +134,7 @@ static void write_op_histograms(struct metrics_writer *w, const struct snapshot 
 							       { "phase", rpc_phase_names[p] } };
 
 			if (snapshot_knows(&s->calls, RPC_FACT_PHASE + p))
-				write_times(w, labels, LABEL_COUNT(labels), &o->phase[p]);
+				write_times(w, labels, COUNT(labels), &o->phase[p]);
 		}
 }
 

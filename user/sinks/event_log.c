@@ -2,11 +2,7 @@
 /* The event log: JSON lines, bursts folded. */
 #include "sinks/event_log.h"
 
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cgroup.h"
 #include "base/json.h"

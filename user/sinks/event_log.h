@@ -4,10 +4,6 @@
 #ifndef XIDSCOPE_EVENT_LOG_H
 #define XIDSCOPE_EVENT_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/log.h"
 #include "snapshot/event.h"
 

@@ -4,9 +4,6 @@
 #ifndef XIDSCOPE_METRICS_H
 #define XIDSCOPE_METRICS_H
 
-#include <stdint.h>
-#include <stdio.h>
-
 #include "snapshot/snapshot.h"
 
 #define METRIC_PREFIX "xidscope_"

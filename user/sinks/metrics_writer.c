@@ -2,9 +2,6 @@
 /* The two text formats of metrics. */
 #include "sinks/metrics_writer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "histogram.h"
 
 void write_family(struct metrics_writer *w, enum metric_id metric)

@@ -3,11 +3,6 @@
 #ifndef XIDSCOPE_METRICS_WRITER_H
 #define XIDSCOPE_METRICS_WRITER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/label.h"
 #include "sinks/metrics.h"
 
@@ -48,15 +43,13 @@ void write_family(struct metrics_writer *w, enum metric_id metric);
 void write_sample(struct metrics_writer *w, const char *suffix, const struct metric_label *labels,
 		  size_t count, const char *value);
 
-#define LABEL_COUNT(labels) (sizeof(labels) / sizeof((labels)[0]))
-
 /* A counter's or a gauge's sample. */
 #define SAMPLE(w, value, ...)                                                                \
 	do {                                                                                 \
 		const struct metric_label labels_[] = { __VA_ARGS__ };                       \
-		_Static_assert(LABEL_COUNT(labels_) <= LABELS_MAX, "LABELS_MAX");            \
+		_Static_assert(COUNT(labels_) <= LABELS_MAX, "LABELS_MAX");                  \
 		write_sample(w, metrics[(w)->metric].type == METRIC_COUNTER ? "_total" : "", \
-			     labels_, LABEL_COUNT(labels_), value);                          \
+			     labels_, COUNT(labels_), value);                                \
 	} while (0)
 
 /* A family with a sample for each entry @e of the list of @count for which @known holds. */

@@ -2,8 +2,6 @@
 /* The sink that writes a snapshot as a metrics file: which figures go into which family. */
 #include "sinks/metrics.h"
 
-#include <string.h>
-
 #include "snapshot/fault_group.h"
 #include "sinks/metrics_writer.h"
 #include "version.h"
@@ -62,7 +60,7 @@ static void write_transports(struct metrics_writer *w, const struct snapshot *s)
 			{ "in_flight", RPC_FACT_SLOTS_IN_FLIGHT, t->slots_in_flight },
 		};
 
-		for (size_t k = 0; t->alive && k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		for (size_t k = 0; t->alive && k < COUNT(kinds); k++)
 			if (snapshot_knows(&s->calls, kinds[k].fact))
 				SAMPLE(w, format_integer(number, kinds[k].value),
 				       { "server", t->server }, { "transport", t->name },
@@ -83,7 +81,7 @@ static void write_servers(struct metrics_writer *w, const struct snapshot *s)
 
 			if (!snapshot_knows(&s->calls, RPC_FACT_DEPTH + q))
 				continue;
-			write_histogram(w, labels, LABEL_COUNT(labels), v->depth[q].bucket,
+			write_histogram(w, labels, COUNT(labels), v->depth[q].bucket,
 					DEPTH_OVERFLOW, DEPTH_SHIFT,
 					format_integer(number, v->depth[q].sum));
 		}
@@ -108,11 +106,11 @@ static void write_limits(struct metrics_writer *w, const struct snapshot *s)
 
 	EACH(RPC_LIMIT, s->calls.servers, s->calls.server_count, e->bound_by, "1",
 	     { "server", e->server }, { "limit", e->bound_by });
-#define EACH_EPISODE(h, overflow, shift, sum)                                                      \
-	for (e = s->calls.episodes; e < end; e++) {                                                \
-		const struct metric_label labels[] = { { "server", e->server },                    \
-						       { "kind", e->kind } };                      \
-		write_histogram(w, labels, LABEL_COUNT(labels), (h).bucket, overflow, shift, sum); \
+#define EACH_EPISODE(h, overflow, shift, sum)                                                \
+	for (e = s->calls.episodes; e < end; e++) {                                          \
+		const struct metric_label labels[] = { { "server", e->server },              \
+						       { "kind", e->kind } };                \
+		write_histogram(w, labels, COUNT(labels), (h).bucket, overflow, shift, sum); \
 	}
 	write_family(w, METRIC_CHECKPOINT_EPISODE_SECONDS);
 	EACH_EPISODE(e->seconds, TIME_OVERFLOW, TIME_SHIFT,
@@ -188,7 +186,7 @@ static void write_faults(struct metrics_writer *w, const struct snapshot *s)
 	     format_integer(number, e->count), { "gpu", e->device },
 	     { "xid", code_text(code, e->code) }, { "severity", e->severity },
 	     { "action", e->action });
-	for (size_t i = 0; i < sizeof(of_gpus) / sizeof(of_gpus[0]); i++)
+	for (size_t i = 0; i < COUNT(of_gpus); i++)
 		write_groups(w, counts, groups, false, of_gpus[i]);
 	EACH(GPU_XID_UNVERIFIED, s->faults.unverified, s->faults.unverified_count, true,
 	     format_integer(number, e->count), { "gpu", e->gpu },

@@ -3,9 +3,6 @@
 #include "sinks/report.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/safe_text.h"
 #include "base/time_text.h"

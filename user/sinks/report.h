@@ -3,10 +3,6 @@
 #ifndef XIDSCOPE_REPORT_H
 #define XIDSCOPE_REPORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
 #include "base/terminal.h"
 #include "session/session.h"
 

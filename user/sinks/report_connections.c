@@ -2,9 +2,6 @@
 /* The report's part on connections. */
 #include "sinks/report.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "base/safe_text.h"
 
 /* "Slow connection to nas: tcp/3, 10.0.0.2:801 to 10.0.0.1:2049", "2.1 ms to a reply, on the median connection ..." */

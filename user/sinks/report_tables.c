@@ -2,10 +2,6 @@
 /* The report's tables. */
 #include "sinks/report.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/safe_text.h"
 #include "base/time_text.h"
 

@@ -3,8 +3,6 @@
 #include "sinks/report.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
 

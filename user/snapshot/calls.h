@@ -4,10 +4,6 @@
 #ifndef XIDSCOPE_CALLS_H
 #define XIDSCOPE_CALLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/label.h"
 #include "rpc.h"
 

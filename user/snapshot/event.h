@@ -3,10 +3,6 @@
 #ifndef XIDSCOPE_EVENT_H
 #define XIDSCOPE_EVENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/label.h"
 
 #define EVENT_TEXT 1024 /* longest text in bytes */

@@ -3,10 +3,6 @@
 #ifndef XIDSCOPE_FAULT_COUNTS_H
 #define XIDSCOPE_FAULT_COUNTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/label.h"
 #include "base/pci_address.h"
 

@@ -2,8 +2,6 @@
 /* Faults of one device and code. */
 #include "snapshot/fault_group.h"
 
-#include <string.h>
-
 struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const struct fault *like)
 {
 	for (; f < s->faults.faults + s->faults.fault_count; f++)

@@ -3,10 +3,6 @@
 #ifndef XIDSCOPE_SELF_H
 #define XIDSCOPE_SELF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/label.h"
 
 struct hook_state {

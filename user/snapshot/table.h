@@ -4,10 +4,6 @@
 #ifndef XIDSCOPE_TABLE_H
 #define XIDSCOPE_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "snapshot/snapshot.h"
 
 enum field_type {

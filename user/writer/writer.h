@@ -6,11 +6,6 @@
 #ifndef XIDSCOPE_WRITER_H
 #define XIDSCOPE_WRITER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 

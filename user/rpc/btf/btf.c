@@ -2,11 +2,7 @@
 /* Source btf: loads bpf/rpc.bpf.c, which reads sunrpc's types, attaches it, reads it. */
 #include "rpc/source.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -212,7 +208,7 @@ static void find_rdma_address(struct btf_state *b)
 	__s64 found[3] = { -offset };
 
 	b->rdma_known = true;
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && offset >= 0; i++) {
+	for (size_t i = 0; i < COUNT(members) && offset >= 0; i++) {
 		offset = kernel_types_offset(types, members[i].type, members[i].member);
 		found[members[i].step] += offset;
 	}

@@ -5,7 +5,6 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <stdint.h>
 
 #include "rpc/rpc_series.h"
 #include "rpc/slow_calls.h"

@@ -5,10 +5,6 @@
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

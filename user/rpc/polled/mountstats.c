@@ -6,10 +6,6 @@
  * The mounts are those of process 1 if its files can be read (in the host's process namespace these are the host's),
  * otherwise those of this process. The kernel's counters begin and end with a mount, so totals are kept here. What a
  * mount counts between the last poll and its end is lost. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/file_text.h"

@@ -4,10 +4,6 @@
 #ifndef XIDSCOPE_POLLED_H
 #define XIDSCOPE_POLLED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/label.h"
 #include "base/span.h"
 #include "rpc.h"

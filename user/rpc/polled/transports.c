@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of the NFS mounts, as mountstats and sysfs show them. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "rpc/polled/polled.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Servers that have not answered since before the source could see their calls. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "rpc/polled/polled.h"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The transports of sunrpc as sysfs shows them, and the connections of NFS mounts among them. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/file_text.h"

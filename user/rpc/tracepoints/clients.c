@@ -4,10 +4,6 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/span.h"

@@ -3,11 +3,7 @@
  * Finds the events' fields, loads, attaches, reads. */
 #include "rpc/source.h"
 
-#include <errno.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file_text.h"
@@ -138,7 +134,7 @@ static void find_fields(struct tracepoints_state *t, const char *tracefs, size_t
 		bpf_hooks_miss(&t->hooks, hook, "tracefs does not describe it");
 		return;
 	}
-	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+	for (size_t r = 0; r < COUNT(rows); r++)
 		if (rows[r].hook == hook && !find_field(&t->fields, &rows[r], &format)) {
 			snprintf(reason, sizeof(reason),
 				 "its field %s is missing or has another form", rows[r].name);

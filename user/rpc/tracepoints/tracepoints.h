@@ -3,10 +3,6 @@
 #ifndef XIDSCOPE_TRACEPOINTS_H
 #define XIDSCOPE_TRACEPOINTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/file_text.h"
 #include "base/label.h"
 #include "rpc/rpc_series.h"
