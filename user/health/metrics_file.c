@@ -27,10 +27,13 @@ struct sample {
 /* The reading functions return 0, -EINVAL or -ENOMEM. */
 struct family {
 	enum metric_id metric;
-	int (*read)(struct snapshot *s, const struct sample *sample, bool kind);
-	bool kind; /* of faults: SXids; of incidents: recent ones; of events: of the GPU driver; of
-		    * GPUs: failures of earlier boots */
+	int (*read)(struct snapshot *s, const struct sample *sample, unsigned int kind);
+	unsigned int
+		kind; /* of faults: SXIDS, FIRST; of incidents: recent; of events: of the GPU driver; of GPUs: past failures */
 };
+
+#define SXIDS 1u
+#define FIRST 2u /* of times: the first */
 
 static bool is_name(char c)
 {
@@ -166,7 +169,7 @@ static int added(const void *entry, size_t count)
 	return count > MAX_ENTRIES ? -EINVAL : 0;
 }
 
-static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_oldest_waiter(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	const char *queue = label_of(sample, "queue");
 	struct rpc_server_state *v;
@@ -195,7 +198,7 @@ static bool get_fault(const struct sample *sample, bool nvswitch, struct fault *
 	       get_code(sample, nvswitch ? "sxid" : "xid", &f->code);
 }
 
-static int read_fault(struct snapshot *s, const struct sample *sample, bool nvswitch)
+static int read_fault(struct snapshot *s, const struct sample *sample, unsigned int nvswitch)
 {
 	struct fault like, *f;
 	uint64_t count;
@@ -212,7 +215,7 @@ static int read_fault(struct snapshot *s, const struct sample *sample, bool nvsw
 	return err;
 }
 
-static int read_incidents(struct snapshot *s, const struct sample *sample, bool recent)
+static int read_incidents(struct snapshot *s, const struct sample *sample, unsigned int recent)
 {
 	struct fault like, *f;
 
@@ -224,7 +227,7 @@ static int read_incidents(struct snapshot *s, const struct sample *sample, bool 
 		       -EINVAL;
 }
 
-static int read_boots(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_boots(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct fault like, *f;
 	uint64_t boots;
@@ -239,29 +242,19 @@ static int read_boots(struct snapshot *s, const struct sample *sample, bool kind
 	return 0;
 }
 
-static int read_a_time(struct snapshot *s, const struct sample *sample, bool nvswitch, bool first)
+static int read_fault_time(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct fault like, *f;
 	double time;
 
-	if (!get_fault(sample, nvswitch, &like) || !get_time(sample, &time))
+	if (!get_fault(sample, kind & SXIDS, &like) || !get_time(sample, &time))
 		return -EINVAL;
 	f = fault_group_next(s, s->faults.faults, &like);
 	if (!f)
 		return -EINVAL;
 	for (; f; f = fault_group_next(s, f + 1, &like))
-		*(first ? &f->first : &f->last) = time;
+		*(kind & FIRST ? &f->first : &f->last) = time;
 	return 0;
-}
-
-static int read_fault_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
-{
-	return read_a_time(s, sample, nvswitch, false);
-}
-
-static int read_first_time(struct snapshot *s, const struct sample *sample, bool nvswitch)
-{
-	return read_a_time(s, sample, nvswitch, true);
 }
 
 static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_driver,
@@ -276,7 +269,7 @@ static int find_event(struct snapshot *s, const struct sample *sample, bool gpu_
 	return added(*e, s->faults.kernel_event_count);
 }
 
-static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_driver)
+static int read_event(struct snapshot *s, const struct sample *sample, unsigned int gpu_driver)
 {
 	struct kernel_event *e;
 	int err = find_event(s, sample, gpu_driver, &e);
@@ -284,7 +277,7 @@ static int read_event(struct snapshot *s, const struct sample *sample, bool gpu_
 	return err ? err : span_number(sample->value, UINT64_MAX, &e->count) ? 0 : -EINVAL;
 }
 
-static int read_event_time(struct snapshot *s, const struct sample *sample, bool gpu_driver)
+static int read_event_time(struct snapshot *s, const struct sample *sample, unsigned int gpu_driver)
 {
 	struct kernel_event *e;
 	int err = find_event(s, sample, gpu_driver, &e);
@@ -292,7 +285,7 @@ static int read_event_time(struct snapshot *s, const struct sample *sample, bool
 	return err ? err : get_time(sample, &e->last) ? 0 : -EINVAL;
 }
 
-static int read_recovery(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_recovery(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct gpu_recovery like, *r;
 	int err;
@@ -309,7 +302,7 @@ static int read_recovery(struct snapshot *s, const struct sample *sample, bool k
 }
 
 /* @past: of failures of earlier boots. */
-static int read_gpu(struct snapshot *s, const struct sample *sample, bool past)
+static int read_gpu(struct snapshot *s, const struct sample *sample, unsigned int past)
 {
 	struct gpu_info *g;
 	uint64_t value;
@@ -328,7 +321,7 @@ static int read_gpu(struct snapshot *s, const struct sample *sample, bool past)
 	return err;
 }
 
-static int read_identity(struct snapshot *s, const struct sample *sample, bool kind)
+static int read_identity(struct snapshot *s, const struct sample *sample, unsigned int kind)
 {
 	struct gpu_info like = {}, *g;
 	int err;
@@ -352,11 +345,11 @@ static const struct family families[] = {
 	{ METRIC_GPU_XID_INCIDENTS, read_incidents, false },
 	{ METRIC_GPU_XID_RECENT_INCIDENTS, read_incidents, true },
 	{ METRIC_GPU_XID_BOOTS, read_boots, false },
-	{ METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, read_first_time, false },
-	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, false },
-	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, true },
-	{ METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, read_first_time, true },
-	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, true },
+	{ METRIC_GPU_XID_FIRST_TIMESTAMP_SECONDS, read_fault_time, FIRST },
+	{ METRIC_GPU_XID_LAST_TIMESTAMP_SECONDS, read_fault_time, 0 },
+	{ METRIC_NVSWITCH_SXID_ERRORS, read_fault, SXIDS },
+	{ METRIC_NVSWITCH_SXID_FIRST_TIMESTAMP_SECONDS, read_fault_time, SXIDS | FIRST },
+	{ METRIC_NVSWITCH_SXID_LAST_TIMESTAMP_SECONDS, read_fault_time, SXIDS },
 	{ METRIC_GPU_DRIVER_ERRORS, read_event, true },
 	{ METRIC_GPU_DRIVER_ERROR_LAST_TIMESTAMP_SECONDS, read_event_time, true },
 	{ METRIC_GPU_RECOVERED_TIMESTAMP_SECONDS, read_recovery, false },

@@ -26,14 +26,10 @@ static const struct {
 	size_t member; /* of struct line: a span */
 	bool text; /* it is a text, and the span its inside */
 } members[] = {
-#define TEXT(name, to)                                \
-	{                                             \
-		name, offsetof(struct line, to), true \
-	}
-#define VALUE(name, to)                                \
-	{                                              \
-		name, offsetof(struct line, to), false \
-	}
+/* clang-format off */
+#define TEXT(name, to) { name, offsetof(struct line, to), true }
+#define VALUE(name, to) { name, offsetof(struct line, to), false }
+	/* clang-format on */
 	TEXT("time", time),
 	TEXT("kind", event.kind),
 	TEXT("name", event.name),

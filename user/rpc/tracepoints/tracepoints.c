@@ -60,10 +60,9 @@ static const struct field_row {
 	enum hook hook;
 	uint32_t size; /* bytes; 0: a text */
 } rows[] = {
-#define FIELD(hook, name, size, field)                                     \
-	{                                                                  \
-		name, offsetof(struct rpc_event_fields, field), hook, size \
-	}
+/* clang-format off */
+#define FIELD(hook, name, size, field) { name, offsetof(struct rpc_event_fields, field), hook, size }
+	/* clang-format on */
 	FIELD(HOOK_LATENCY, "task_id", 4, task),
 	FIELD(HOOK_LATENCY, "client_id", 4, client),
 	FIELD(HOOK_LATENCY, "version", 4, version),
