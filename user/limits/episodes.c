@@ -2,11 +2,6 @@
 /* Bursts of writes and reads: the rules of docs/VERDICT.md. */
 #include "limits/episodes.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "limits/sums.h"
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server, found
- * in the counters of bytes at the end of each interval. The rules are in docs/VERDICT.md.
- */
+/* Checkpoint episodes: bursts of writes (a save) and of reads (a load) to one server, found in the counters of bytes
+ * at the end of each interval. The rules are in docs/VERDICT.md. */
 #ifndef XIDSCOPE_EPISODES_H
 #define XIDSCOPE_EPISODES_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "limits/verdict.h"
 

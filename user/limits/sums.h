@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The sums over intervals from which the verdict on a server is made, and the calls' times by how
- * many calls were in flight.
- */
+/* The sums over intervals from which the verdict on a server is made, and the calls' times by how many calls were in
+ * flight. */
 #ifndef XIDSCOPE_SUMS_H
 #define XIDSCOPE_SUMS_H
 

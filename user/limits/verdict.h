@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What limits the calls to a server, what to change and what that gains: pure functions of the
- * sums over the intervals between snapshots. docs/VERDICT.md has the rules, the formulas and their
- * sources.
- */
+/* What limits the calls to a server, what to change and what that gains: pure functions of the sums over the
+ * intervals between snapshots. docs/VERDICT.md has the rules, the formulas and their sources. */
 #ifndef XIDSCOPE_VERDICT_H
 #define XIDSCOPE_VERDICT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "snapshot/calls.h"
 #include "snapshot/delta.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * How grave one event is and what to do about it: by its text where that decides
- * (xid_text.tsv), otherwise by the catalogs.
- */
+/* How grave one event is and what to do about it: by its text where that decides (xid_text.tsv), otherwise by the
+ * catalogs. */
 #ifndef XIDSCOPE_XID_RATING_H
 #define XIDSCOPE_XID_RATING_H
-
-#include <stdbool.h>
 
 #include "xid/xid_line.h"
 
@@ -16,11 +12,9 @@ struct xid_rating {
 	const char *action;
 };
 
-/*
- * The rating of one event. An SXid has the severity that its text states, unless the
- * catalog knows that the text says less than it is; without one it has the catalog's. An
- * Xid 45 that names its cause is "info": the cause has the severity.
- */
+/* The rating of one event. An SXid has the severity that its text states, unless the catalog knows that the text says
+ * less than it is; without one it has the catalog's. An Xid 45 that names its cause is "info": the cause has the
+ * severity. */
 struct xid_rating xid_line_rating(const struct xid_line *line);
 
 /* Whether the text of this Xid can decide. */

@@ -2,11 +2,6 @@
 /* Who called printk, by the addresses in a kernel stack. */
 #include "faults/prove/parts.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "base/file_text.h"
 #include "base/span.h"
@@ -46,8 +41,6 @@ static const struct {
 	{ "__kretprobe_trampoline", PRINTK_LOST },
 	{ "kretprobe_trampoline", PRINTK_LOST },
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- printk's functions ---- */
 

@@ -3,10 +3,6 @@
 #include "faults/recognise/recognise.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* sysfs has a device's folder within its parent's. */
 static void find_parent(char *parent, size_t size, const char *device)
