@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 
 /* A report that a full disk has cut must not look whole. The exit codes of `check` are the node's

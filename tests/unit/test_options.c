@@ -5,7 +5,6 @@
 
 #include "unit.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/observer.h"
 #include "base/time_text.h"
 #include "commands/options.h"

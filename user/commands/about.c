@@ -2,7 +2,6 @@
 /* The commands about the program itself: `xidscope help`, `metrics` and `version`. */
 
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/option_table.h"
 #include "sinks/metrics.h"
 #include "version.h"

@@ -11,7 +11,6 @@
 #include "base/safe_text.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "health/ack.h"
 #include "health/health.h"

@@ -13,7 +13,6 @@
 #include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/agent.h"
 #include "commands/options.h"
 #include "health/health.h"

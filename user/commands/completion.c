@@ -2,7 +2,6 @@
 /* `xidscope completion`: shell scripts that complete its commands, options and values, from the table of options. */
 
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/option_table.h"
 #include "health/health.h"
 #include "xid/xid_catalog.h"

@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/safe_text.h"
 #include "base/terminal.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_observer.h"
 #include "faults/prove/prove.h"

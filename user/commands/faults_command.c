@@ -8,7 +8,6 @@
 #include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "faults/fault_state.h"
 #include "health/health.h"

@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/safe_text.h"
 #include "base/time_text.h"
-#include "commands/exit_codes.h"
+#include "commands/commands.h"
 #include "commands/observer.h"
 #include "commands/option_table.h"
 #include "rpc/choice.h"

@@ -10,7 +10,6 @@
 #include "base/terminal.h"
 #include "base/time_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "commands/why_recording.h"
 #include "faults/fault_state.h"

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/safe_text.h"
 #include "commands/commands.h"
-#include "commands/exit_codes.h"
 #include "commands/options.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_policy.h"

@@ -8,7 +8,7 @@
 #include "base/span.h"
 #include "faults/prove/prove.h"
 #include "kernel/kernel_types.h"
-#include "kernel/tracefs.h"
+#include "kernel/trace.h"
 
 /* "ffffffffc0a1b2c0 T nv_report_error\t[nvidia]" among a hundred thousand. */
 bool fault_offer_has_symbol(const char *root, const char *symbol)

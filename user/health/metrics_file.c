@@ -6,7 +6,6 @@
 
 #include "base/safe_text.h"
 #include "base/span.h"
-#include "snapshot/fault_group.h"
 #include "sinks/metrics.h"
 
 /* Look-ups are linear: this limits the work for a file that another program wrote. */

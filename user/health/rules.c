@@ -3,7 +3,6 @@
 #include "health/health.h"
 
 #include "base/time_text.h"
-#include "snapshot/fault_group.h"
 #include "xid/xid_catalog.h"
 #include "xid/xid_line.h"
 

@@ -5,6 +5,19 @@
 
 #include "base/std.h"
 
+/* ---- tracefs.c: where tracefs is ---- */
+
+enum tracefs_state {
+	TRACEFS_ABSENT, /* the kernel has none */
+	TRACEFS_UNMOUNTED,
+	TRACEFS_FORBIDDEN, /* mounted, and this process may not read it */
+	TRACEFS_MOUNTED,
+};
+
+/* Looks at the two paths where tracefs is usually mounted, below @root ("" for the system itself). Writes to @path
+ * (of @size bytes) where it is mounted, even if this process may not read it; "" if it is not mounted. */
+enum tracefs_state tracefs_find(const char *root, char *path, size_t size);
+
 /* ---- trace_format.c: where the fields of an event are in its binary record. Pure functions. ---- */
 
 #define TRACE_FIELDS 32 /* later ones are skipped; mce_record has 24 in Linux 7.2 */

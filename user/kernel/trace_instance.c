@@ -14,7 +14,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/file_text.h"
-#include "kernel/tracefs.h"
 
 /* Per CPU: room for a burst of some hundred events. They are rare. */
 #define BUFFER_KB "32"

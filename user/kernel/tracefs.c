@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Where the kernel's tracing files are. */
-#include "kernel/tracefs.h"
+#include "kernel/trace.h"
 
 #include <unistd.h>
 

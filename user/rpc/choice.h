@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-#include "kernel/tracefs.h"
+#include "kernel/trace.h"
 #include "snapshot/snapshot.h"
 
 /* ---- offer.c: read from the kernel's own files ---- */

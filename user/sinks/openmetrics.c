@@ -2,7 +2,6 @@
 /* The sink that writes a snapshot as a metrics file: which figures go into which family. */
 #include "sinks/metrics.h"
 
-#include "snapshot/fault_group.h"
 #include "sinks/metrics_writer.h"
 #include "version.h"
 

@@ -5,7 +5,6 @@
 #include <limits.h>
 
 #include "base/mountinfo.h"
-#include "base/mountstats_head.h"
 
 #define OP_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
