@@ -93,16 +93,12 @@ static size_t find_error(int err)
 
 const char *output_error(int err)
 {
-	const char *text = errors[find_error(err)].text;
-
-	return text ? text : strerror(-err);
+	return errors[find_error(err)].text ?: strerror(-err);
 }
 
 const char *output_advice(int err)
 {
-	const char *advice = errors[find_error(err)].advice;
-
-	return advice ? advice : errors[find_error(0)].advice;
+	return errors[find_error(err)].advice ?: errors[find_error(0)].advice;
 }
 
 /* Records which file @err is about, and returns it. */

@@ -14,4 +14,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Makes a variable at least, at most that. */
+#define RAISE(to, value) ((to) = (to) < (value) ? (value) : (to))
+#define LOWER(to, value) ((to) = (to) > (value) ? (value) : (to))
+
 #endif

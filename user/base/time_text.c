@@ -6,16 +6,16 @@
 
 #define LAST 253402300799.0 /* 9999-12-31T23:59:59Z */
 
+static double within(double seconds)
+{
+	return !(seconds > 0) ? 0 : seconds > LAST ? LAST : seconds;
+}
+
 void time_to_text(char *text, size_t size, double seconds)
 {
+	time_t t = (time_t)within(seconds);
 	struct tm utc;
-	time_t t;
 
-	if (!(seconds > 0))
-		seconds = 0;
-	if (seconds > LAST)
-		seconds = LAST;
-	t = (time_t)seconds;
 	gmtime_r(&t, &utc);
 	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
@@ -25,10 +25,7 @@ void time_to_milliseconds(char *text, size_t size, double seconds)
 	char part[8];
 	size_t len;
 
-	if (!(seconds > 0))
-		seconds = 0;
-	if (seconds > LAST)
-		seconds = LAST;
+	seconds = within(seconds);
 	time_to_text(text, size, seconds);
 	len = strlen(text);
 	snprintf(part, sizeof(part), ".%03dZ", (int)((seconds - (double)(time_t)seconds) * 1e3));

@@ -59,17 +59,12 @@ set_unknown(struct result *v, const char *format, ...)
 /* Adds the figures that do not depend on the rules. */
 static void add_figures(struct result *v, const struct snapshot *s)
 {
-	double age;
-
 	for (size_t i = 0; i < s->faults.fault_count; i++)
 		if (!s->faults.faults[i].nvswitch)
 			v->xids += s->faults.faults[i].count;
 	for (size_t i = 0; i < s->calls.server_count; i++)
-		for (int q = 0; q < RPC_QUEUES; q++) {
-			age = (double)s->calls.servers[i].oldest_ns[q] / 1e9;
-			if (age > v->oldest_waiter)
-				v->oldest_waiter = age;
-		}
+		for (int q = 0; q < RPC_QUEUES; q++)
+			RAISE(v->oldest_waiter, (double)s->calls.servers[i].oldest_ns[q] / 1e9);
 }
 
 /* ---- what is true of the node now ---- */

@@ -159,10 +159,8 @@ static bool is_shown(const struct past_event *e, const struct window *w)
 static bool clip(const struct past_gap *g, const struct window *w, struct past_gap *part)
 {
 	*part = *g;
-	if (part->from < w->since)
-		part->from = w->since;
-	if (part->to > w->until)
-		part->to = w->until;
+	RAISE(part->from, w->since);
+	LOWER(part->to, w->until);
 	return part->from < part->to;
 }
 

@@ -61,8 +61,7 @@ double faults_last_of_all(const struct faults *f)
 	double last = -INFINITY;
 
 	for (size_t i = 0; i < c->fault_count; i++)
-		if (c->faults[i].last > last)
-			last = c->faults[i].last;
+		RAISE(last, c->faults[i].last);
 	for (size_t i = 0; i < c->kernel_event_count; i++)
 		if (c->kernel_events[i].gpu_driver && c->kernel_events[i].last > last)
 			last = c->kernel_events[i].last;
@@ -174,8 +173,7 @@ int faults_add(struct faults *f, const struct fault *like, double time)
 		    !strcmp(fault->device, LABEL_OTHER))
 			faults_note_repeat(&fault->repeats, time);
 	}
-	if (time > fault->last)
-		fault->last = time;
+	RAISE(fault->last, time);
 	return like->place ?
 		       faults_note_place(f, fault->device, like->place, like->causes[0], time) :
 		       0;
@@ -195,8 +193,7 @@ int faults_add_kernel_event(struct faults *f, bool gpu_driver, const char *kind,
 	if (!event)
 		return -ENOMEM;
 	event->count++;
-	if (time > event->last)
-		event->last = time;
+	RAISE(event->last, time);
 	return 0;
 }
 
@@ -380,8 +377,7 @@ int faults_recovered(struct faults *f, const char *gpu, const char *evidence, do
 		c->recovery_count = before;
 		return 0;
 	}
-	if (time > r->time)
-		r->time = time;
+	RAISE(r->time, time);
 	return 0;
 }
 

@@ -6,7 +6,10 @@
  * it has the message. */
 #include "faults/fault_observer.h"
 
+#include <unistd.h>
+
 #include "base/clock.h"
+#include "base/file_text.h"
 #include "base/label.h"
 #include "base/process.h"
 #include "faults/prove/prove.h"
@@ -137,8 +140,7 @@ static void on_aer(void *context, const struct trace_event *event, const struct 
 	struct fault_signal_report signal = { .kind = "pcie_aer", .pid = -1 };
 	char device[64], text[128];
 
-	if (severity > unknown)
-		severity = unknown;
+	LOWER(severity, unknown);
 	read_text(device, sizeof(device), event, r, "dev_name");
 	snprintf(text, sizeof(text), "PCIe error: severity %s, status 0x%08x",
 		 aer_severities[severity].name, (unsigned int)read_number(event, r, "status", 0));
@@ -291,7 +293,7 @@ static void define_probe(struct trace_events *t)
 	char definition[160];
 	int init_name, name, err;
 
-	if (!trace_instance_has_probes(t->instance)) {
+	if (access(PATHF("%s/kprobe_events", t->instance->tracefs), F_OK)) {
 		log_info(t->log, "this kernel has no kprobes: faults of drivers before 575 are "
 				 "detected by their text only");
 		return;

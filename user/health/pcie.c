@@ -224,8 +224,7 @@ void pcie_links_count(struct node_state *node, const char *file, double now)
 			changed = true;
 		}
 		link->corrected_in_hour = link->corrected - k->count;
-		if (k->last > link->corrected_in_hour)
-			link->corrected_in_hour = k->last;
+		RAISE(link->corrected_in_hour, k->last);
 	}
 	file_text_free(&text);
 	if (changed)

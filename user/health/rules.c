@@ -43,8 +43,7 @@ struct health_finding *health_add_finding(struct health_evaluation *e, enum heal
 	struct health_finding *f;
 
 	r->rules[rule] = level;
-	if (level > r->level)
-		r->level = level;
+	RAISE(r->level, level);
 	r->total++;
 	f = &r->findings[r->count];
 	if (r->count < HEALTH_MAX_FINDINGS)

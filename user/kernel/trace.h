@@ -127,9 +127,6 @@ bool trace_instance_has(const struct trace_instance *t, const struct trace_event
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event);
 void trace_instance_disable(struct trace_instance *t, struct trace_event *event);
 
-/* Whether the kernel can probe functions. */
-bool trace_instance_has_probes(const struct trace_instance *t);
-
 /* Defines the event @event as a probe on a kernel function, @definition in the form of tracefs' kprobe_events after
  * the event's name, e.g. "nvidia:nv_report_error number=$arg2:u32". The module may be loaded later. Sets
  * @event->system to the instance's name. Returns 0 or -errno. */

@@ -342,11 +342,6 @@ void trace_instance_disable(struct trace_instance *t, struct trace_event *event)
 	event->enabled = false;
 }
 
-bool trace_instance_has_probes(const struct trace_instance *t)
-{
-	return !access(PATHF("%s/kprobe_events", t->tracefs), F_OK);
-}
-
 int trace_instance_probe(struct trace_instance *t, struct trace_event *event,
 			 const char *definition)
 {

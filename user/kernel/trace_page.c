@@ -45,8 +45,7 @@ bool trace_page_open(struct trace_page *p, const void *data, size_t len)
 	memcpy(&p->time, at, sizeof(p->time));
 	memcpy(&commit, at + sizeof(uint64_t), sizeof(commit));
 	size = commit & LENGTH_MASK;
-	if (size > len - head)
-		size = len - head;
+	LOWER(size, len - head);
 	p->at = at + head;
 	p->end = p->at + size;
 	if (commit & MISSED_EVENTS) {
@@ -89,8 +88,7 @@ bool trace_page_next(struct trace_page *p, struct trace_record *record)
 			if (size < 4 || size > left(p))
 				break;
 			size = (size + 3) & ~(size_t)3;
-			if (size > left(p))
-				size = left(p);
+			LOWER(size, left(p));
 			p->time += delta;
 			record->data = p->at + 4;
 			record->len = size - 4;

@@ -167,8 +167,7 @@ static int set_clocks(struct history *h, const struct history_now *now)
 	for (size_t first = 0; first < count && !err; first = next) {
 		const struct past_event *last = last_of_boot(h, first, &next);
 
-		if (next > count)
-			next = count;
+		LOWER(next, count);
 		if (last)
 			err = set_clock(h, first, next,
 					is_boot(h, first, next, now->boot) ?
@@ -219,8 +218,7 @@ static int follow(struct history *h, struct run *r, const struct past_event *e)
 		return 0;
 	if (e->written > r->to + SILENCE_SECONDS + EVENT_ALIVE_SECONDS)
 		err = history_add_gap(h, r->to, e->written, "no sign of the agent: it stood still");
-	if (e->written > r->to)
-		r->to = e->written;
+	RAISE(r->to, e->written);
 	r->stops = is_agents(e, "stop");
 	return err;
 }
@@ -277,8 +275,7 @@ static void merge_bursts(struct history *h, size_t count)
 			continue;
 		}
 		first->count += e->count;
-		if (e->time > first->end)
-			first->end = e->time;
+		RAISE(first->end, e->time);
 		e->hidden = true;
 	}
 }

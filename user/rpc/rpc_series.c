@@ -185,8 +185,7 @@ void rpc_stats_add(struct rpc_server_state *server, const struct rpc_server_stat
 
 void rpc_raise(uint32_t *max, uint32_t value)
 {
-	if (*max < value)
-		*max = value;
+	RAISE(*max, value);
 }
 
 void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
@@ -197,8 +196,7 @@ void rpc_raise_age(uint64_t *max, uint64_t now, uint64_t since)
 
 uint64_t rpc_monotonic(uint64_t *maximum, uint64_t value)
 {
-	if (*maximum < value)
-		*maximum = value;
+	RAISE(*maximum, value);
 	return *maximum;
 }
 

@@ -170,8 +170,7 @@ static unsigned int saturated_percent(const struct session_point *p, uint64_t ns
 	uint64_t most = 0;
 
 	for (int l = 0; l < RPC_LIMITS; l++)
-		if (most < p->saturated_ns[l])
-			most = p->saturated_ns[l];
+		RAISE(most, p->saturated_ns[l]);
 	return percent(most, ns);
 }
 

@@ -60,10 +60,8 @@ void report_connections(FILE *out, const struct delta *d, const char *server)
 	double least = 1, most = 0;
 
 	for (size_t i = 0; i < all.count; i++) {
-		if (all.list[i].share < least)
-			least = all.list[i].share;
-		if (all.list[i].share > most)
-			most = all.list[i].share;
+		LOWER(least, all.list[i].share);
+		RAISE(most, all.list[i].share);
 	}
 	if (all.count > 1 && most > 0)
 		safe_line(out,

@@ -120,8 +120,7 @@ static void write_bars(FILE *out, const struct op_delta *o)
 			low = b;
 		if (calls)
 			high = b;
-		if (calls > most)
-			most = calls;
+		RAISE(most, calls);
 	}
 	for (uint32_t b = low; b <= high; b += BAR_BUCKETS) {
 		calls = bar_calls(o, b);

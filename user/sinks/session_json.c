@@ -225,8 +225,7 @@ static uint64_t most_saturated(const struct session_point *p)
 	uint64_t most = 0;
 
 	for (int l = 0; l < RPC_LIMITS; l++)
-		if (most < p->saturated_ns[l])
-			most = p->saturated_ns[l];
+		RAISE(most, p->saturated_ns[l]);
 	return most;
 }
 

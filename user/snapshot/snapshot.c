@@ -27,12 +27,10 @@ bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fau
 		g->count += x->count;
 		g->incidents += x->incidents;
 		g->recent += x->recent;
-		if (x->boots > g->boots)
-			g->boots = x->boots;
+		RAISE(g->boots, x->boots);
 		if (x->first > 0 && (!(g->first > 0) || x->first < g->first))
 			g->first = x->first;
-		if (x->last > g->last)
-			g->last = x->last;
+		RAISE(g->last, x->last);
 	}
 	return first == f;
 }

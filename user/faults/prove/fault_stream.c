@@ -350,8 +350,7 @@ void fault_stream_record(struct fault_stream *s, const struct kmsg_record *recor
 	} else if (!before_start && origin.time_ns > now_ns) {
 		s->log_offset_ns -= (int64_t)(origin.time_ns - now_ns);
 	}
-	if (origin.time_ns > now_ns)
-		origin.time_ns = now_ns;
+	LOWER(origin.time_ns, now_ns);
 	if (before_start && origin.time_ns >= s->events->started_ns)
 		origin.time_ns = s->events->started_ns - 1;
 	s->read_to_ns = origin.time_ns;
@@ -417,8 +416,7 @@ void fault_stream_origins(struct fault_stream *s, uint64_t ns)
 
 void fault_stream_gap(struct fault_stream *s, uint64_t ns)
 {
-	if (s->gap_ns < ns)
-		s->gap_ns = ns;
+	RAISE(s->gap_ns, ns);
 }
 
 void fault_stream_reports_expected(struct fault_stream *s, bool expected)

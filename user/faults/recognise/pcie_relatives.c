@@ -45,8 +45,7 @@ static struct pcie_relative *record(struct pcie_relatives *r, const char *device
 		    time_ns >= old->time_ns + PCIE_BURST_NS ||
 		    old->time_ns >= time_ns + PCIE_BURST_NS)
 			continue;
-		if (time_ns > old->time_ns)
-			old->time_ns = time_ns;
+		RAISE(old->time_ns, time_ns);
 		return old;
 	}
 	new = &r->list[r->next++ % PCIE_RELATIVES];

@@ -440,10 +440,8 @@ static uint64_t last_event(const struct rpc_waiter *w)
 {
 	uint64_t last = w->start;
 
-	if (last < w->waits.since)
-		last = w->waits.since;
-	if (last < w->waits.until)
-		last = w->waits.until;
+	RAISE(last, w->waits.since);
+	RAISE(last, w->waits.until);
 	return last < w->waits.first ? w->waits.first : last;
 }
 

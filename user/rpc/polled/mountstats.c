@@ -83,8 +83,7 @@ static void add_rest(struct rpc_op *o, uint64_t calls)
 {
 	struct time_histogram *rtt = &o->phase[RPC_PHASE_RTT], *rest = &o->phase[RPC_PHASE_SETUP];
 
-	if (o->total.sum_ns < rtt->sum_ns)
-		o->total.sum_ns = rtt->sum_ns;
+	RAISE(o->total.sum_ns, rtt->sum_ns);
 	rest->sum_ns = o->total.sum_ns - rtt->sum_ns;
 	add_time(rest, calls, 0);
 }

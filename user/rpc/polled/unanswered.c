@@ -76,8 +76,7 @@ static int set_age(struct calls *c, const char *server, uint64_t ns)
 
 	if (!s)
 		return -ENOMEM;
-	if (s->oldest_ns[RPC_QUEUE_PENDING] < ns)
-		s->oldest_ns[RPC_QUEUE_PENDING] = ns;
+	RAISE(s->oldest_ns[RPC_QUEUE_PENDING], ns);
 	for (size_t i = 0; i < c->transport_count; i++) {
 		struct rpc_transport_state *t = &c->transports[i];
 
