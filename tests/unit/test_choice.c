@@ -32,15 +32,15 @@ static const struct source_check *find(const struct source_choice *c, const char
 	return NULL;
 }
 
-/* That @facts give @source, and that all reasons for it are @reasons: names that
+/* That @offer gives @source, and that all reasons for it are @reasons: names that
  * are separated by blanks. Each has a fix. */
-static void expect(const struct rpc_offer *facts, unsigned int allowed, enum rpc_source source,
+static void expect(const struct rpc_offer *offer, unsigned int allowed, enum rpc_source source,
 		   const char *reasons)
 {
 	char got[256] = "";
 	struct source_choice c;
 
-	source_choose(&c, facts, allowed);
+	source_choose(&c, offer, allowed);
 	assert_int_equal(c.source, source);
 	for (size_t i = 0; i < c.check_count; i++) {
 		const struct source_check *check = &c.checks[i];

@@ -71,15 +71,15 @@ TEST(the_nfs_mounts_of_fstab_are_wanted)
 /* How mountinfo's @text leaves a mount at /data that may be written. */
 static struct node_mount look(const char *text, char device[MOUNT_DEVICE_SIZE])
 {
-	struct node_mount fact = { .path = "/data", .state = MOUNT_ABSENT };
+	struct node_mount mount = { .path = "/data", .state = MOUNT_ABSENT };
 	struct span rest = { text, text + strlen(text) };
 	struct mountinfo_line m;
 
 	device[0] = 0;
 	while (span_left(rest))
 		if (mountinfo_read_line(&m, span_take_line(&rest)))
-			node_mount_look(&fact, device, &m);
-	return fact;
+			node_mount_look(&mount, device, &m);
+	return mount;
 }
 
 TEST(the_nodes_own_mount_counts)

@@ -43,7 +43,7 @@ struct diagnosis {
 	const char *root;
 	const char *release;
 	int every_message; /* what printk_hook_try() returned */
-	struct rpc_offer facts;
+	struct rpc_offer offer;
 	struct source_choice choice;
 	char sunrpc[400]; /* its state, in words */
 	char source[200]; /* the choice, in words */
@@ -78,7 +78,7 @@ static void describe_sunrpc(struct diagnosis *d)
 		[SUNRPC_LIVE] = "a module, loaded",
 		[SUNRPC_BUILT_IN] = "built into the kernel",
 	};
-	const struct rpc_offer *f = &d->facts;
+	const struct rpc_offer *f = &d->offer;
 	char disk[300] = "";
 
 	if (*f->disk_path)
@@ -135,7 +135,7 @@ static bool types_have_tracepoint(const struct file_text *types, const char *nam
 
 static void add_hooks(struct diagnosis *d)
 {
-	const struct rpc_offer *f = &d->facts;
+	const struct rpc_offer *f = &d->offer;
 	struct file_text types = {};
 	const char *name;
 	bool event;
@@ -374,9 +374,9 @@ bool doctor_report(FILE *out, const char *root, const char *release, int every_m
 	struct diagnosis d = { .root = root, .release = release, .every_message = every_message };
 	bool healthy = true;
 
-	rpc_offer_look(&d.facts, root, types_file);
-	rpc_offer_look_on_disk(&d.facts, root, release);
-	source_choose(&d.choice, &d.facts, RPC_SOURCES_ALL);
+	rpc_offer_look(&d.offer, root, types_file);
+	rpc_offer_look_on_disk(&d.offer, root, release);
+	source_choose(&d.choice, &d.offer, RPC_SOURCES_ALL);
 	describe_sunrpc(&d);
 	describe_source(&d);
 	add_source_checks(&d);

@@ -73,7 +73,7 @@ static bool explain_row(char *feature, size_t size, const char *words, size_t r)
 	return false;
 }
 
-/* The verifier's log ends with its verdict, a line of figures, and libbpf's mark. */
+/* The verifier's log ends with its reason, a line of figures, and libbpf's mark. */
 static bool explain_verdict(char *feature, size_t size, const char *words)
 {
 	const char *end = strstr(words, "\n-- END PROG LOAD LOG --"), *begin;

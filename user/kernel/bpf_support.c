@@ -26,7 +26,7 @@ static void note_refused(const char *text)
 		snprintf(refused_program, sizeof(refused_program), "%.*s", (int)(end - name), name);
 }
 
-/* If the log grows too long, keeps its last whole lines: they hold the verdict. */
+/* If the log grows too long, keeps its last whole lines: they hold the verifier's reason. */
 static void append_error(const char *text, size_t len)
 {
 	const size_t room = sizeof(error_log) - 1;

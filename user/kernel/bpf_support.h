@@ -29,7 +29,7 @@ const char *bpf_reason(int error);
 
 /* Writes to @feature, of @size bytes, the kernel feature that is missing or refused according to @words: libbpf's
  * messages of one failure, whose beginning may be lost. Understands those of libbpf 1.1 and of kernels from 5.10 on;
- * of any other refusal by the verifier it gives the verdict. Returns false if there is nothing to report. */
+ * of any other refusal by the verifier it gives the verifier's last line. Returns false if there is nothing to report. */
 bool bpf_refusal_explain(char *feature, size_t size, const char *words);
 
 /* What to do about error number @error of a bpf() call, for a person. */

@@ -59,7 +59,7 @@ struct rpc_offer {
 /* Whether sunrpc is loaded. Cheap: can be called many times a second. */
 enum sunrpc_state sunrpc_look(const char *root);
 
-/* Reads all facts that the choice of a source depends on, so not the module on disk.
+/* Reads all that the choice of a source depends on, so not the module on disk.
  * @types_file: NULL, or a file that is to have the types of the loaded sunrpc.
  * Takes up to 0.1 s if sunrpc is built in. */
 void rpc_offer_look(struct rpc_offer *f, const char *root, const char *types_file);
@@ -80,7 +80,7 @@ enum source_check_result {
 	SOURCE_CHECK_UNKNOWN, /* until sunrpc is loaded */
 };
 
-/* One thing that some sources need. Text is static, or part of the facts. */
+/* One thing that some sources need. Text is static, or part of the offer. */
 struct source_check {
 	const char *name;
 	unsigned int sources; /* those that need it; 0: it only improves one */
@@ -96,7 +96,7 @@ struct source_choice {
 	size_t check_count;
 };
 
-/* Chooses the best of the sources @allowed, from the facts alone: none if sunrpc is not loaded.
+/* Chooses the best of the sources @allowed, from the offer alone: none if sunrpc is not loaded.
  * source_check_is_reason() shows why it is not a better one. After the kernel has refused a source, leave it out of
  * @allowed to get the next one. */
 void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned int allowed);
