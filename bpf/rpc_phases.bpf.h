@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The arithmetic of a call, on plain numbers, and the tables for its results: the same for both BPF sources. It uses
  * no atomics that return a value, because kernels before 5.12 have none. */
-#ifndef XIDSCOPE_RPC_PHASES_BPF_H
-#define XIDSCOPE_RPC_PHASES_BPF_H
+#pragma once
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -288,5 +287,3 @@ static __always_inline __u64 unseen_since(__u64 now)
 {
 	return rpc_attached ?: now;
 }
-
-#endif

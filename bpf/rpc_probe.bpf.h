@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Programs that user space runs, to read what no event shows. */
-#ifndef XIDSCOPE_RPC_PROBE_BPF_H
-#define XIDSCOPE_RPC_PROBE_BPF_H
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -185,5 +184,3 @@ int rpc_sweep(__u64 *ctx)
 	task_release(&b->task[index % RPC_TASK_WAYS], (__u64)task);
 	return 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Recording a call as a whole. */
-#ifndef XIDSCOPE_RPC_RECORD_BPF_H
-#define XIDSCOPE_RPC_RECORD_BPF_H
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -142,5 +141,3 @@ static __always_inline void call_record(const struct rpc_task *task, const struc
 	if (FIELD(rqst, rq_ntrans) > 1 || FIELD(task, tk_timeouts))
 		repeats_record(task, rqst, ref.transport);
 }
-
-#endif

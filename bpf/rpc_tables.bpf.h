@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The tables of bpf/rpc.bpf.c, what user space sets, and the numbers of servers, transports and series. Look-ups that
  * make an entry are rare. */
-#ifndef XIDSCOPE_RPC_TABLES_BPF_H
-#define XIDSCOPE_RPC_TABLES_BPF_H
+#pragma once
 
 #include "sunrpc.h"
 #include <bpf/bpf_helpers.h>
@@ -399,5 +398,3 @@ static __always_inline __u32 series_get(struct rpc_server_stats *s, __u32 server
 	s->series[table][op] = index + 1;
 	return index;
 }
-
-#endif

@@ -14,8 +14,7 @@
  *   bool task_claim(__u64 *way, __u64 key): takes a way that was free; false if another CPU was faster
  *   void task_release(__u64 *way, __u64 key): frees it
  *   void tasks_count(__u64 change): called before a claim with 1, after one in vain with -1 */
-#ifndef XIDSCOPE_TASKS_BPF_H
-#define XIDSCOPE_TASKS_BPF_H
+#pragma once
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -103,5 +102,3 @@ static __always_inline void task_drop(__u64 key)
 	if (i >= 0)
 		task_release(&b->task[i], key);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The tasks that have waited: for what, and how long. With rpc_record_at_release also those whose call has ended.
  * Their keys are their addresses. */
-#ifndef XIDSCOPE_WAITERS_BPF_H
-#define XIDSCOPE_WAITERS_BPF_H
+#pragma once
 
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -71,5 +70,3 @@ static __always_inline struct rpc_waiter *waiter_get(__u64 task, __u64 start)
 	}
 	return w;
 }
-
-#endif

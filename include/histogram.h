@@ -8,8 +8,7 @@
  *
  * With w = (v - 1) >> shift, the four values 0..3 have a bucket each, and from there an octave [2^e, 2^(e+1)) of w is
  * cut into four. `shift` is the log2 of the finest resolution: 8 for times (256 ns), 0 for counts. */
-#ifndef XIDSCOPE_HISTOGRAM_H
-#define XIDSCOPE_HISTOGRAM_H
+#pragma once
 
 #ifdef __bpf__
 #define HISTOGRAM_INLINE static __always_inline
@@ -113,5 +112,3 @@ HISTOGRAM_INLINE __u64 histogram_bound(__u32 i, __u32 shift)
 
 	return w << shift;
 }
-
-#endif

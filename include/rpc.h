@@ -5,8 +5,7 @@
  * on the nodes this is made for), so hot values are kept in up to
  * RPC_MAX_SHARDS copies ("shards", chosen by CPU number) that are added to
  * atomically. */
-#ifndef XIDSCOPE_RPC_H
-#define XIDSCOPE_RPC_H
+#pragma once
 
 #include "histogram.h"
 
@@ -260,5 +259,3 @@ struct rpc_probe {
 	char address[RPC_ADDRESS_LEN]; /* the peer's, as text */
 	char port[8];
 };
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Events identify a client by a number, which the kernel uses again, and a task by 16 bits of a counter. A server is
  * an address and a port: all clients with these have one server. */
-#ifndef XIDSCOPE_RPC_TRACEPOINTS_H
-#define XIDSCOPE_RPC_TRACEPOINTS_H
+#pragma once
 
 #include "rpc.h"
 
@@ -66,5 +65,3 @@ struct rpc_event_task {
 	__u32 server;
 	__u32 transmits;
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An agent under test, in a folder of its own: its system calls pass through this program, each version of its
  * metrics file is watched, and faults are written to the kernel log for it to count. */
-#ifndef XIDSCOPE_AGENT_H
-#define XIDSCOPE_AGENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -84,5 +83,3 @@ void agent_verify(struct agent *a);
 /* Runs a disturbance other than failing system calls, by its name in disturb.c, and prints its line. Returns 0 if nothing
  * was wrong, or 1; exits with 2 if there is no such disturbance. */
 int disturb(const char *dir, const char *name, unsigned int times, char **command);
-
-#endif

@@ -719,7 +719,6 @@ TEST(a_fault_is_over_by_acknowledgement)
 	}
 }
 
-/* A state has no time: only a snooze is later than it. */
 /* Open ones first, of these the gravest. */
 TEST(each_fault_has_its_standing)
 {
@@ -768,6 +767,7 @@ TEST(each_fault_has_its_standing)
 	ack_free(&list);
 }
 
+/* A state has no time: only a snooze is later than it. */
 TEST(a_state_is_snoozed_by_its_rule)
 {
 	struct ack_list list = acks(GPU " gsp_rate_limited until:1700000060\n"

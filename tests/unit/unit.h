@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What every unit test includes: the headers that most of them need, cmocka, and the definition of tests. main() runs all
  * tests of the file. */
-#ifndef UNIT_H
-#define UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,5 +118,3 @@ int main(void)
 {
 	return _cmocka_run_group_tests("tests", unit_tests, unit_test_count, NULL, NULL);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An array that grows by one element at a time. */
-#ifndef XIDSCOPE_ARRAY_H
-#define XIDSCOPE_ARRAY_H
+#pragma once
 
 #include "base/std.h"
 
@@ -13,5 +12,3 @@ void *array_append(void **elements, size_t *count, size_t size);
 /* The same with the type of @elements, which is a pointer variable. */
 #define ARRAY_APPEND(elements, count) \
 	((__typeof__(elements))array_append((void **)&(elements), &(count), sizeof(*(elements))))
-
-#endif

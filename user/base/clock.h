@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The time, in the two forms that the program uses. */
-#ifndef XIDSCOPE_CLOCK_H
-#define XIDSCOPE_CLOCK_H
+#pragma once
 
 #include "base/std.h"
 
@@ -37,5 +36,3 @@ double boot_seconds(const struct clock_offsets *o, uint64_t monotonic_ns);
 
 /* Measures them. False: an interruption made the measurement inexact. */
 bool clock_offsets_read(struct clock_offsets *o);
-
-#endif

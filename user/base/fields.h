@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Files that people write: lines of fields that are separated by blanks (space, tab, carriage return); '#' begins a
  * comment. Pure: no allocation, no I/O. */
-#ifndef XIDSCOPE_FIELDS_H
-#define XIDSCOPE_FIELDS_H
+#pragma once
 
 #include "base/span.h"
 
@@ -23,5 +22,3 @@ bool fields_next(struct fields *f);
 
 /* Writes into .error "line N: 'FIELD' @what" of the field @n, as valid UTF-8 without control bytes. Returns -EINVAL. */
 int fields_refuse(const struct fields *f, size_t n, const char *what);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A whole file as bytes in memory. */
-#ifndef XIDSCOPE_FILE_TEXT_H
-#define XIDSCOPE_FILE_TEXT_H
+#pragma once
 
 #include <limits.h>
 
@@ -42,5 +41,3 @@ bool file_first_line(const char *path, char *line, size_t size);
 const char *path_print(char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void file_text_free(struct file_text *f);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Writes JSON (RFC 8259) to a stream, value by value, with commas and escapes; nothing is truncated. The stream's
  * owner checks for errors, with ferror() or fclose(). Begin with { .out = stream }. */
-#ifndef XIDSCOPE_JSON_H
-#define XIDSCOPE_JSON_H
+#pragma once
 
 #include "base/std.h"
 
@@ -37,5 +36,3 @@ void json_members(struct json *j, const char *members);
 
 /* Begins a line, for people who read it. */
 void json_newline(struct json *j);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads JSON (RFC 8259) from bytes that anybody may have written. Pure functions. */
-#ifndef XIDSCOPE_JSON_READER_H
-#define XIDSCOPE_JSON_READER_H
+#pragma once
 
 #include "base/span.h"
 
@@ -25,5 +24,3 @@ void json_decode(struct span inside, char *to, size_t size);
 
 /* False: it is no number, or one of more than 40 bytes. */
 bool json_read_number(struct span value, double *number);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Label values made of bytes from outside, which may be any bytes. */
-#ifndef XIDSCOPE_LABEL_H
-#define XIDSCOPE_LABEL_H
+#pragma once
 
 #include "base/std.h"
 
@@ -35,5 +34,3 @@ void label_add_port(char *label, unsigned int port);
  * "escaped-string"); bytes that are not safe as "\xNN", escaped likewise. @out has room for LABEL_ESCAPE_MAX times
  * its length and a NUL. Returns a pointer to the NUL. */
 char *label_escape(char *out, const char *label);
-
-#endif

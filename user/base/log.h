@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The program's log: a line per message on standard error, as text or JSON. */
-#ifndef XIDSCOPE_LOG_H
-#define XIDSCOPE_LOG_H
+#pragma once
 
 #include "base/std.h"
 
@@ -36,5 +35,3 @@ void log_write_lines(const struct log *log, enum log_level level, const char *li
 #define log_info(log, ...) log_write(log, LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_warn(log, ...) log_write(log, LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_error(log, ...) log_write(log, LOG_LEVEL_ERROR, __VA_ARGS__)
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Mounts as the kernel lists them: the fields of a line of /proc/PID/mountinfo (proc(5)), and the escapes of that
  * file, mountstats and fstab. Pure functions. */
-#ifndef XIDSCOPE_MOUNTINFO_H
-#define XIDSCOPE_MOUNTINFO_H
+#pragma once
 
 #include "base/span.h"
 
@@ -37,5 +36,3 @@ struct mountstats_place { /* initialise with {} */
 
 /* Whether @line, the next one, begins a mount. */
 bool mountstats_is_head(struct mountstats_place *p, struct span line);
-
-#endif

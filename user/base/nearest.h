@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which of several names a mistyped word was meant to be. */
-#ifndef XIDSCOPE_NEAREST_H
-#define XIDSCOPE_NEAREST_H
+#pragma once
 
 #include "base/std.h"
 
@@ -16,5 +15,3 @@ struct nearest {
 /* @name must outlive @n. It is near if the word is its beginning, or if at most about a
  * third of the word's characters differ. */
 void nearest_offer(struct nearest *n, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
 /* A file that is replaced as a whole, or not at all; or one to which lines are appended. Only a regular file with one
  * link is written, whatever other users do in its folder: no symbolic link is followed, no FIFO waited for, and
  * nothing else is truncated, renamed or removed. */
-#ifndef XIDSCOPE_OUTPUT_FILE_H
-#define XIDSCOPE_OUTPUT_FILE_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -79,5 +78,3 @@ const char *output_advice(int err);
 
 /* Splits @path into a folder, which the caller frees, and a name; NULL: no memory. */
 char *output_split(const char *path, const char **name);
-
-#endif

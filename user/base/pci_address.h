@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Addresses of PCI devices, which name GPUs and switches everywhere; and UUIDs of GPUs. */
-#ifndef XIDSCOPE_PCI_ADDRESS_H
-#define XIDSCOPE_PCI_ADDRESS_H
+#pragma once
 
 #include "base/span.h"
 
@@ -24,5 +23,3 @@ void pci_address_text(char text[PCI_ADDRESS_SIZE], const struct pci_address *add
 
 /* Whether @text is "GPU-" and the 36 digits and dashes of a UUID, as the driver writes it. */
 bool is_gpu_uuid(struct span text);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A process that the kernel has named by its number, and the wait of all for a CPU, from proc. Another process may
  * have the number by the time of reading. */
-#ifndef XIDSCOPE_PROCESS_H
-#define XIDSCOPE_PROCESS_H
+#pragma once
 
 #include "base/std.h"
 
@@ -22,5 +21,3 @@ bool process_start_ticks(const char *stat, uint64_t *ticks);
  * /proc/pressure/cpu (the kernel's accounting/psi.rst) below @root ("": this system). 0: unknown;
  * the kernel is older than 4.20, or does not account for it (psi=0). */
 uint64_t cpu_pressure_waiting_ns(const char *root);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Text with bytes from outside, for terminals, logs and labels: which characters are shown as they are. All others
  * can change what a terminal or a page shows beyond themselves. */
-#ifndef XIDSCOPE_SAFE_TEXT_H
-#define XIDSCOPE_SAFE_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -38,5 +37,3 @@ void safe_vformat(char *to, size_t size, const char *format, va_list args)
  * that would begin an escape is one itself ("\x5c"), so different bytes give different texts, unless they are cut. */
 void safe_copy(char *to, size_t size, const char *bytes, size_t len, bool reversible,
 	       const char *mark);
-
-#endif

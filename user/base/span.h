@@ -4,8 +4,7 @@
  *
  * A span_take_ function that returns bool either moves past what it found, or returns false and leaves the span
  * unchanged. One that returns a span moves past that span, which may be empty. */
-#ifndef XIDSCOPE_SPAN_H
-#define XIDSCOPE_SPAN_H
+#pragma once
 
 #include "base/std.h"
 
@@ -47,5 +46,3 @@ bool span_copy(struct span s, char *to, size_t size);
 
 /* The value of @c as a digit, 0 to 35; 36: it is none in any base. */
 unsigned int span_digit(char c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The headers of the C library that most files need. Our headers include this one, directly or through another. */
-#ifndef XIDSCOPE_STD_H
-#define XIDSCOPE_STD_H
+#pragma once
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,5 +16,3 @@
 /* Makes a variable at least, at most that. */
 #define RAISE(to, value) ((to) = (to) < (value) ? (value) : (to))
 #define LOWER(to, value) ((to) = (to) > (value) ? (value) : (to))
-
-#endif

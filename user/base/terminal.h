@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lines that fit a terminal. */
-#ifndef XIDSCOPE_TERMINAL_H
-#define XIDSCOPE_TERMINAL_H
+#pragma once
 
 #include "base/std.h"
 
@@ -24,5 +23,3 @@ size_t terminal_wrap(FILE *out, const char *text, size_t columns, size_t first, 
 /* safe_line(), but if @out is a terminal in lines that fit it, those behind the first after @indent blanks. */
 void terminal_line(FILE *out, size_t indent, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#endif

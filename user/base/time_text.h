@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Points in time: in files and JSON as ISO 8601 in UTC or seconds since the epoch; on a terminal and as a person
  * writes them in local time. */
-#ifndef XIDSCOPE_TIME_TEXT_H
-#define XIDSCOPE_TIME_TEXT_H
+#pragma once
 
 #include "base/std.h"
 
@@ -49,5 +48,3 @@ enum time_direction { TIME_PAST, TIME_FUTURE };
  *
  * in local time, unless Z or an offset such as +01:00 follows a day and time. */
 bool time_from_person(const char *text, double now, enum time_direction direction, double *seconds);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The parts of the agent, `run`: its events, what limits calls, its heartbeat, and its messages to the service manager. */
-#ifndef XIDSCOPE_AGENT_H
-#define XIDSCOPE_AGENT_H
+#pragma once
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -90,5 +89,3 @@ void notify_send(struct notify *n, const char *format, ...) __attribute__((forma
 
 /* Tells the watchdog at @now_ns that the program works, twice as often as it demands. */
 void notify_alive(struct notify *n, uint64_t now_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The commands of the program. Each takes the options of the command line, and returns the program's exit code. */
-#ifndef XIDSCOPE_COMMANDS_H
-#define XIDSCOPE_COMMANDS_H
+#pragma once
 
 #include "base/std.h"
 
@@ -53,5 +52,3 @@ enum npd_exit {
  * loaded sunrpc. Returns true if nothing is missing. */
 bool doctor_report(FILE *out, const char *root, const char *release, int every_message,
 		   const char *types_file, bool json);
-
-#endif

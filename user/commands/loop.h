@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The one event loop: ticks, kernel messages, signals. */
-#ifndef XIDSCOPE_LOOP_H
-#define XIDSCOPE_LOOP_H
+#pragma once
 
 #include "commands/observer.h"
 
@@ -35,5 +34,3 @@ void loop_end_at_once(bool at_once);
  * -errno. */
 int loop_run(struct observer *o, double interval, double duration,
 	     const struct loop_handler *handler);
-
-#endif

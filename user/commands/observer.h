@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* All hooks together, as run and trace use them. */
-#ifndef XIDSCOPE_OBSERVER_H
-#define XIDSCOPE_OBSERVER_H
+#pragma once
 
 #include "base/log.h"
 #include "faults/fault_observer.h"
@@ -50,5 +49,3 @@ void observer_consume(struct observer *o);
 
 /* Fills @s, which must be empty. Returns 0 or -errno; then @s is incomplete. */
 int observer_snapshot(struct observer *o, struct snapshot *s);
-
-#endif

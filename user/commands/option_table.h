@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The commands and their options: parsing and help use this one table, and the man page is checked against it. */
-#ifndef XIDSCOPE_OPTION_TABLE_H
-#define XIDSCOPE_OPTION_TABLE_H
+#pragma once
 
 #include "commands/options.h"
 
@@ -49,5 +48,3 @@ struct option_row {
 
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which storage system a server belongs to, by rules NAME=PATTERN: clusters reach one system by many addresses. */
-#ifndef XIDSCOPE_STORAGE_H
-#define XIDSCOPE_STORAGE_H
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -22,5 +21,3 @@ const char *storage_rules_add(struct storage_rules *r, const char *text);
  * matches the server's name, with or without its network namespace, or an address of one of its transports or mounts,
  * in any case of letters. Returns 0 or -ENOMEM. */
 int storage_rules_apply(const struct storage_rules *r, struct snapshot *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Everything that detects faults: the kernel log, the printk hook, the driver's hooks and the kernel's tracepoints
  * that come with GPU failures, and the state file. Each of them may be missing; the others go on. */
-#ifndef XIDSCOPE_FAULT_OBSERVER_H
-#define XIDSCOPE_FAULT_OBSERVER_H
+#pragma once
 
 #include "base/log.h"
 #include "faults/fault_state.h"
@@ -92,5 +91,3 @@ void trace_events_poll(struct trace_events *t);
 
 /* Adds the events' state, and checks for the driver in any case. */
 void trace_events_snapshot(struct trace_events *t, struct snapshot *s);
-
-#endif

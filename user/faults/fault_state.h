@@ -20,8 +20,7 @@
  *
  * In words, '%' and every byte that is not printable ASCII is %XX; "%" is "". Times are seconds since the boot
  * (CLOCK_BOOTTIME), except where another is stated. Lists of times begin with the oldest. */
-#ifndef XIDSCOPE_FAULT_STATE_H
-#define XIDSCOPE_FAULT_STATE_H
+#pragma once
 
 #include "base/log.h"
 #include "faults/faults.h"
@@ -88,5 +87,3 @@ void state_file_save(struct state_file *f, const struct faults *faults, uint64_t
 
 /* What was saved last could not be written: it is saved again. */
 void state_file_lost(struct state_file *f);
-
-#endif

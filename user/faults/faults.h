@@ -2,8 +2,7 @@
 /* The counts of faults and of what comes with them, since the start of the observation or, with a state file, since
  * the node's boot. Their times are seconds since the boot (CLOCK_BOOTTIME), which no setting of the wall clock
  * changes; only faults_snapshot() turns them into those of the wall clock. */
-#ifndef XIDSCOPE_FAULTS_H
-#define XIDSCOPE_FAULTS_H
+#pragma once
 
 #include "snapshot/fault_counts.h"
 
@@ -111,5 +110,3 @@ int faults_snapshot(const struct faults *f, const struct fault_clock *clock,
 		    struct fault_counts *counts);
 
 void faults_free(struct faults *f);
-
-#endif

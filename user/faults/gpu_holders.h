@@ -5,8 +5,7 @@
  * Another process looks, started at such a fault, and the caller waits for it no longer than GPU_HOLDERS_WAIT_MS: the
  * driver's files in proc may wait for a lock of a driver that hangs. Links in /proc/PID/fd can be read whatever that
  * process waits for. Other users' need CAP_SYS_PTRACE. */
-#ifndef XIDSCOPE_GPU_HOLDERS_H
-#define XIDSCOPE_GPU_HOLDERS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -69,5 +68,3 @@ void gpu_holders_scan(const char *root, unsigned int major, const struct gpu_min
  * @root. False: it has no number. @uuid is "" where the driver shows none. */
 bool gpu_information_read(const char *root, const char *gpu, unsigned int *minor,
 			  char uuid[GPU_UUID_SIZE]);
-
-#endif

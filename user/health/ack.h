@@ -8,8 +8,7 @@
  * such faults up to the end of that second are acknowledged; by a TIME in the future none is, because it was not
  * taken from a fault by the clock as it is set. "until:TIME" is a snooze: it acknowledges all of them until then, and
  * none afterwards. */
-#ifndef XIDSCOPE_ACK_H
-#define XIDSCOPE_ACK_H
+#pragma once
 
 #include <sys/types.h>
 #include <time.h>
@@ -72,5 +71,3 @@ int ack_file_refresh(struct ack_file *f, char *error, size_t error_size);
  * ("": not known), are acknowledged or snoozed; NULL: none. The last one was at @time, and it is @now. */
 const struct ack *ack_find(const struct ack_list *list, const char *device, const char *uuid,
 			   const char *what, double time, double now);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The health of a node: one table of rules (rules.c), their settings and their evaluation on a snapshot. Pure: no
  * I/O, no clock. docs/HEALTH.md describes the rules and is checked against the table. */
-#ifndef XIDSCOPE_HEALTH_H
-#define XIDSCOPE_HEALTH_H
+#pragma once
 
 #include "base/safe_text.h"
 #include "health/ack.h"
@@ -185,5 +184,3 @@ void find_unused_gpus(struct health_evaluation *e, enum health_rule_id rule);
 void find_narrow_links(struct health_evaluation *e, enum health_rule_id rule);
 void find_corrected_errors(struct health_evaluation *e, enum health_rule_id rule);
 void find_clock(struct health_evaluation *e, enum health_rule_id rule);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads back what openmetrics_write() wrote, in either format, as far as the rules need it. Pure: no I/O. */
-#ifndef XIDSCOPE_METRICS_FILE_H
-#define XIDSCOPE_METRICS_FILE_H
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -19,5 +18,3 @@ bool metrics_file_is(const char *text, size_t len);
  * damaged. */
 int metrics_file_parse(struct snapshot *s, const char *text, size_t len, char *error,
 		       size_t error_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The state of the node at this moment, beside the counts of the agent: mounts, PCIe links, clock. Rules read it. */
-#ifndef XIDSCOPE_NODE_H
-#define XIDSCOPE_NODE_H
+#pragma once
 
 #include "base/label.h"
 #include "base/mountinfo.h"
@@ -114,5 +113,3 @@ struct node_watch {
  * the reading before as well, a mount is not fine if it has not been for three minutes. @now: seconds since the
  * boot. */
 void node_watch_look(struct node_watch *w, const char *root, double now);
-
-#endif

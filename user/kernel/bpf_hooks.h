@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Loads a BPF skeleton and attaches it, without the programs that this kernel does not accept. */
-#ifndef XIDSCOPE_BPF_HOOKS_H
-#define XIDSCOPE_BPF_HOOKS_H
+#pragma once
 
 #include <bpf/libbpf.h>
 
@@ -65,5 +64,3 @@ uint64_t bpf_hooks_count(const struct bpf_hooks *h, unsigned int except,
 
 /* Detaches and unloads. @h may be all zero. */
 void bpf_hooks_close(struct bpf_hooks *h);
-
-#endif

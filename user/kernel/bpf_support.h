@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* libbpf's messages, what a loaded BPF object costs, and its maps in memory. */
-#ifndef XIDSCOPE_BPF_SUPPORT_H
-#define XIDSCOPE_BPF_SUPPORT_H
+#pragma once
 
 #include <bpf/libbpf.h>
 
@@ -70,5 +69,3 @@ uint32_t bpf_shards(uint32_t max);
  * errno. bpf_values_unmap() also takes NULL. */
 void *bpf_values_map(const struct bpf_map *map, int protection);
 void bpf_values_unmap(const struct bpf_map *map, const void *values);
-
-#endif

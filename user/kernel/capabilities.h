@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the process may do. */
-#ifndef XIDSCOPE_CAPABILITIES_H
-#define XIDSCOPE_CAPABILITIES_H
+#pragma once
 
 #include <linux/capability.h>
 
@@ -23,5 +22,3 @@ uint64_t effective_capabilities(const char *root);
 /* Gives up all capabilities but those of @keep, for good: no program that the process might start gets more. What the
  * process does not have it does not get. Returns 0; or -errno if some could not be given up. */
 int capabilities_keep(uint64_t keep);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The kernel log from /dev/kmsg: record by record, with sequence numbers that show what was overwritten before it was
  * read. */
-#ifndef XIDSCOPE_KERNEL_LOG_H
-#define XIDSCOPE_KERNEL_LOG_H
+#pragma once
 
 #include "kernel/kmsg_record.h"
 
@@ -51,5 +50,3 @@ void kernel_log_mark_free(struct kernel_log_mark *m);
 
 /* The sequence number of the first record after the mark; UINT64_MAX while there is none; 0: there is no mark. */
 uint64_t kernel_log_after(struct kernel_log_mark *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The types of the running kernel, from its BTF, for what CO-RE cannot do. */
-#ifndef XIDSCOPE_KERNEL_TYPES_H
-#define XIDSCOPE_KERNEL_TYPES_H
+#pragma once
 
 #include "base/std.h"
 
@@ -31,5 +30,3 @@ int kernel_types_offset(const struct btf *btf, const char *type, const char *mem
 
 /* The same of the running kernel. -ENOENT: there is no such member, or no BTF. */
 int kernel_member_offset(const char *type, const char *member);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads one record of /dev/kmsg. A pure function: no allocation, no state, no I/O. */
-#ifndef XIDSCOPE_KMSG_RECORD_H
-#define XIDSCOPE_KMSG_RECORD_H
+#pragma once
 
 #include "base/std.h"
 
@@ -25,5 +24,3 @@ struct kmsg_record {
  * is malformed; *@out is zero. */
 bool kmsg_record_parse(const char *record, size_t len, struct kmsg_record *out, char *text,
 		       size_t size);
-
-#endif

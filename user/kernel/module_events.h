@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The kernel's uevents (netlink(7), NETLINK_KOBJECT_UEVENT): that a kernel module or a device has come or gone. */
-#ifndef XIDSCOPE_MODULE_EVENTS_H
-#define XIDSCOPE_MODULE_EVENTS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -34,5 +33,3 @@ bool module_events_read(int fd);
 /* The inode of /sys/module/NAME, another one each time that the module is loaded, and there
  * before it runs; 0: it is not loaded. @root is put before the path. */
 ino_t module_number(const char *root, const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is mounted where. */
-#ifndef XIDSCOPE_MOUNTS_H
-#define XIDSCOPE_MOUNTS_H
+#pragma once
 
 #include "base/std.h"
 
@@ -20,5 +19,3 @@ bool mounts_find_network_by_path(const char *root, const char *path, char *sourc
 /* Whether anything has been mounted or unmounted since the last call for @fd, an open mountinfo
  * of proc, or since that was opened. */
 bool mounts_changed(int fd);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Kernel trace events through tracefs. */
-#ifndef XIDSCOPE_TRACE_H
-#define XIDSCOPE_TRACE_H
+#pragma once
 
 #include "base/std.h"
 
@@ -138,5 +137,3 @@ int trace_instance_consume(struct trace_instance *t);
 
 /* Kernel memory of the instance's buffers, in bytes. */
 uint64_t trace_instance_memory(const struct trace_instance *t);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The types of a loaded module that carries none, from a file: the module's own file, built with debug information
  * and given to pahole, or what strip leaves of it. Both have the loaded module's build id. */
-#ifndef XIDSCOPE_TYPES_FILE_H
-#define XIDSCOPE_TYPES_FILE_H
+#pragma once
 
 #include <bpf/btf.h>
 
@@ -28,5 +27,3 @@ uint64_t types_file_version(const char *path, const char *module);
  * in its range. */
 struct btf *types_file_read(const char *path, const char *root, const char *module, char *reason,
 			    size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A verdict in the making: its sentence, and the calls' times at low and at high load. The rules of verdict.c,
  * network.c and slots.c share it; nothing else includes it. */
-#ifndef XIDSCOPE_JUDGEMENT_H
-#define XIDSCOPE_JUDGEMENT_H
+#pragma once
 
 #include "limits/sums.h"
 
@@ -63,5 +62,3 @@ bool judge_network(struct judgement *j);
 /* Decides on a server whose calls wait for slots of @limit, BOUND_SLOT or BOUND_SESSION: that limit,
  * with the setting and the gain, or the server. */
 void judge_slots(struct judgement *j, enum bound limit);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Stalls of NFS and saturated limits, found in one snapshot after the other, with their begin and their end. The
  * limits are documented in docs/WHY.md. */
-#ifndef XIDSCOPE_NFS_WATCH_H
-#define XIDSCOPE_NFS_WATCH_H
+#pragma once
 
 #include "snapshot/delta.h"
 
@@ -41,5 +40,3 @@ void nfs_watch_add(struct nfs_watch *w, const struct delta *d, nfs_span_handler 
 		   void *context);
 
 void nfs_watch_free(struct nfs_watch *w);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads event logs back, also those of older and newer releases, torn ones and foreign lines. */
-#ifndef XIDSCOPE_EVENT_READER_H
-#define XIDSCOPE_EVENT_READER_H
+#pragma once
 
 #include "past/history.h"
 
@@ -27,5 +26,3 @@ struct event_files {
  * them the past would be another. */
 int event_files_read(struct event_files *f, const char *path, char *wrong, size_t size);
 void event_files_free(struct event_files *f);
-
-#endif

@@ -3,8 +3,7 @@
  * functions.
  *
  * Texts are spans between the quotes of the log's JSON: anybody's bytes, with escapes. */
-#ifndef XIDSCOPE_HISTORY_H
-#define XIDSCOPE_HISTORY_H
+#pragma once
 
 #include "base/span.h"
 
@@ -108,5 +107,3 @@ const struct past_event *history_cause(const struct history *h, const char *job,
 void past_owners(const struct past_event *e,
 		 void (*handle)(void *context, const char *what, struct span inside),
 		 void *context);
-
-#endif

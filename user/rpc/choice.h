@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the running kernel offers to an observer of sunrpc, which source that makes available, and what is missing for a better
  * one. */
-#ifndef XIDSCOPE_CHOICE_H
-#define XIDSCOPE_CHOICE_H
+#pragma once
 
 #include <limits.h>
 
@@ -103,5 +102,3 @@ void source_choose(struct source_choice *c, const struct rpc_offer *f, unsigned 
 
 /* Whether @check is a reason why no better source than @source is chosen. */
 bool source_check_is_reason(const struct source_check *check, enum rpc_source source);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Observes sunrpc: chooses the source (see choice.h), attaches it when the module is loaded and detaches it when it
  * is unloaded. Counters continue after a reload. */
-#ifndef XIDSCOPE_RPC_OBSERVER_H
-#define XIDSCOPE_RPC_OBSERVER_H
+#pragma once
 
 #include "base/log.h"
 #include "snapshot/snapshot.h"
@@ -45,5 +44,3 @@ const char *rpc_observer_missing(const struct rpc_observer *o);
 /* Adds what the maps hold, and the hooks' own state, to @s. Returns 0 or
  * -errno. */
 int rpc_observer_snapshot(struct rpc_observer *o, struct snapshot *s);
-
-#endif

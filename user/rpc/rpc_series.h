@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads what both BPF sources record in the same form: series, errors, depths. */
-#ifndef XIDSCOPE_RPC_SERIES_H
-#define XIDSCOPE_RPC_SERIES_H
+#pragma once
 
 #include "kernel/bpf_hooks.h"
 #include "snapshot/snapshot.h"
@@ -70,5 +69,3 @@ uint64_t rpc_cost_add(struct snapshot *s, const struct bpf_hooks *h, unsigned in
 /* Writes the name of @status (tk_status, negative) to @name of @size bytes: an errno ("EIO"), one of the kernel's
  * internal ones ("EJUKEBOX"), an NFSv4 error ("NFS4ERR_DELAY", RFC 8881 section 15.1), or the number. */
 void nfs_status_name(int status, char *name, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads the slow calls that bpf/slow_calls.bpf.h reports, and finds out whose they were. */
-#ifndef XIDSCOPE_SLOW_CALLS_H
-#define XIDSCOPE_SLOW_CALLS_H
+#pragma once
 
 #include "snapshot/snapshot.h"
 #include "slow_call.h"
@@ -37,5 +36,3 @@ int slow_calls_add(struct snapshot *s, const struct rpc_slow_call *from, const c
  * its RPC client below /sys/fs/nfs from 6.5 on; before, only the one mount of a server is known to be the one. @root:
  * before the path of sysfs. */
 void slow_calls_find_mounts(struct snapshot *s, const char *root);
-
-#endif

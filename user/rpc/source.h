@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The ways to observe sunrpc, each behind the same operations. A new source needs its operations here, a row of the
  * table in rpc_observer.c, and checks in choice.c of what it requires of the kernel. */
-#ifndef XIDSCOPE_SOURCE_H
-#define XIDSCOPE_SOURCE_H
+#pragma once
 
 #include "base/log.h"
 #include "snapshot/snapshot.h"
@@ -45,5 +44,3 @@ extern const struct source_ops mountstats_source; /* the kernel's own statistics
 
 /* The tracepoints of sunrpc that the source btf uses, by number from 0; NULL: no more. */
 const char *btf_tracepoint(size_t number);
-
-#endif

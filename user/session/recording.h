@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Snapshots in a file, to report on them later and elsewhere. The form is documented in docs/WHY.md: each snapshot is
  * a frame with its length and checksum, so a file that was cut gives all that was written to its end. */
-#ifndef XIDSCOPE_RECORDING_H
-#define XIDSCOPE_RECORDING_H
+#pragma once
 
 #include "session/session.h"
 
@@ -43,5 +42,3 @@ const char *recording_damage(int err);
 /* Reads a snapshot from the @size bytes of a frame that are uncompressed: for fuzzers, which
  * cannot guess a checksum. Returns as recording_next(). */
 int recording_decode(struct recording *r, const uint8_t *bytes, size_t size, struct snapshot *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A session of `xidscope trace`: all that its sinks show, from its snapshots alone. So a recording of the snapshots
  * gives the same again. */
-#ifndef XIDSCOPE_SESSION_H
-#define XIDSCOPE_SESSION_H
+#pragma once
 
 #include "limits/episodes.h"
 #include "snapshot/delta.h"
@@ -166,5 +165,3 @@ struct connections {
  * connection slow only if it has less than half of the median connection's: the client gives no call to a connection
  * with more calls in flight than the average. Without memory there are none. */
 struct connections connections_of(const struct delta *d, const char *server);
-
-#endif

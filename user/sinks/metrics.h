@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Every metric family that the program exports: the one table of names, types, units, labels and help.
  * docs/METRICS.md is checked against it. */
-#ifndef XIDSCOPE_METRICS_H
-#define XIDSCOPE_METRICS_H
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -52,5 +51,3 @@ extern const char *const metric_type_names[];
  * (metrics_table.h). */
 void openmetrics_write(FILE *out, const struct snapshot *s, enum metrics_format format,
 		       enum metric_detail detail);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The two text formats of metrics: metadata, samples, histograms, numbers. */
-#ifndef XIDSCOPE_METRICS_WRITER_H
-#define XIDSCOPE_METRICS_WRITER_H
+#pragma once
 
 #include "base/label.h"
 #include "sinks/metrics.h"
@@ -79,5 +78,3 @@ void format_bound(char *text, uint64_t units, int decimals);
 
 /* call_metrics.c: writes the families about calls, their bytes and errors, with the writer's level of detail. */
 void call_metrics_write(struct metrics_writer *w, const struct snapshot *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The sinks of a session: live view, report, JSON and page. */
-#ifndef XIDSCOPE_REPORT_H
-#define XIDSCOPE_REPORT_H
+#pragma once
 
 #include "base/terminal.h"
 #include "session/session.h"
@@ -97,5 +96,3 @@ void session_json_write(FILE *out, const struct session *t);
 
 /* Puts @size bytes of JSON into the template. A name in it cannot end the element it is in: each '<' is escaped. */
 void page_write(FILE *out, const char *json, size_t size);
-
-#endif

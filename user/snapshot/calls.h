@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The calls of the NFS client as observed up to one moment: by op, server, transport and mount. Counters count from
  * the start of the observation. Times are nanoseconds. */
-#ifndef XIDSCOPE_CALLS_H
-#define XIDSCOPE_CALLS_H
+#pragma once
 
 #include "base/label.h"
 #include "rpc.h"
@@ -256,4 +255,3 @@ struct rpc_storage *snapshot_storage(struct calls *c, const char *server);
 extern const char *const rpc_phase_names[RPC_PHASES];
 extern const char *const rpc_limit_names[RPC_LIMITS];
 extern const char *const rpc_queue_names[RPC_QUEUES];
-#endif

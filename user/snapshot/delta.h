@@ -4,8 +4,7 @@
  * One rule for a counter that fell: it began again, and its new value counts. The counters of one entry begin again
  * together, as do those of TCP's present connection, which have a life of their own. An entry that is new counts from
  * 0. */
-#ifndef XIDSCOPE_DELTA_H
-#define XIDSCOPE_DELTA_H
+#pragma once
 
 #include "snapshot/snapshot.h"
 
@@ -72,5 +71,3 @@ struct delta {
 /* Fills @d, which is empty. @begin: all zeros if there is none. Returns 0 or -ENOMEM: then @d is empty. */
 int delta_make(struct delta *d, const struct snapshot *begin, const struct snapshot *end);
 void delta_free(struct delta *d);
-
-#endif

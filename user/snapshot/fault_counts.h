@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* GPU faults and other events of the kernel, counted up to one moment. Times are seconds since the epoch. */
-#ifndef XIDSCOPE_FAULT_COUNTS_H
-#define XIDSCOPE_FAULT_COUNTS_H
+#pragma once
 
 #include "base/label.h"
 #include "base/pci_address.h"
@@ -107,5 +106,3 @@ struct gpu_recovery *snapshot_recovery(struct fault_counts *counts, const char *
 void fault_counts_free(struct fault_counts *counts);
 
 extern const char *const fault_path_names[FAULT_PATHS];
-
-#endif

@@ -2,8 +2,7 @@
 /* The state of everything observed at one moment, in plain structs.
  *
  * Hooks fill it from maps and the kernel; sinks read it and use neither maps nor the kernel. */
-#ifndef XIDSCOPE_SNAPSHOT_H
-#define XIDSCOPE_SNAPSHOT_H
+#pragma once
 
 #include "snapshot/calls.h"
 #include "snapshot/fault_counts.h"
@@ -48,5 +47,3 @@ struct fault *fault_group_next(const struct snapshot *s, struct fault *f, const 
 
 /* Sums up the group of @f, one of the snapshot's faults. Returns whether @f is the first of the group. */
 bool fault_group_sum(const struct snapshot *s, const struct fault *f, struct fault_group *g);
-
-#endif

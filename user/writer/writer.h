@@ -3,8 +3,7 @@
  * It shares memory for two texts with the agent: it writes one while the agent fills the other. The newest text that
  * replaces the file waits; appended lines wait up to a limit. A process that has ended is replaced for the next text.
  * One that hangs is not: of two, the slower one would put an older text in place of a newer one. */
-#ifndef XIDSCOPE_WRITER_H
-#define XIDSCOPE_WRITER_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -92,5 +91,3 @@ void writers_finish(struct writer *w, size_t count, bool keep, uint64_t most_ns)
  * text. With that it passes the descriptor of a lock that it has taken: the lock ends with the
  * agent, even if the process hangs. It ends when the socket is closed, and with the agent. */
 int writer_process_start(const struct writer *w);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The catalogs of Xids and SXids, from xid_catalog.tsv and sxid_catalog.tsv. All strings are constant, and never NULL
  * unless that is said; category, action and severity are label values: lower case with underscores. */
-#ifndef XIDSCOPE_XID_CATALOG_H
-#define XIDSCOPE_XID_CATALOG_H
+#pragma once
 
 #include "base/span.h"
 
@@ -52,5 +51,3 @@ unsigned int xid_catalog_end(void);
 /* One sentence for the engineer on call. action: as an entry of a catalog or a rating has it; any other text, or
  * NULL, gets a general sentence. */
 const char *xid_action_advice(const char *action);
-
-#endif

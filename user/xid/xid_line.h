@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Finds NVIDIA driver faults (Xid of a GPU, SXid of an NVSwitch) in the text of kernel log messages. Pure functions:
  * no allocation, no state, no I/O. */
-#ifndef XIDSCOPE_XID_LINE_H
-#define XIDSCOPE_XID_LINE_H
+#pragma once
 
 #include "base/pci_address.h"
 
@@ -80,5 +79,3 @@ bool xid_line_next(const char *text, size_t len, size_t *offset, struct xid_line
  * and line->code before; fills fatality, nvlink, place, caused_by, both recoveries and message,
  * and turns an SXid that is a detail into XID_LINE_SXID_DETAIL. */
 void xid_line_read_message(struct xid_line *line, const char *message, size_t len);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * CODE is an Xid, or sxid:NUMBER; SEVERITY is fatal, warning, info or unknown; ACTION is a word of a-z, 0-9 and
  * underscores, at most 39 bytes. "-" keeps the catalog's, as does an absent ACTION. SXids have no action. */
-#ifndef XIDSCOPE_XID_POLICY_H
-#define XIDSCOPE_XID_POLICY_H
+#pragma once
 
 #include "base/log.h"
 #include "xid/xid_line.h"
@@ -44,5 +43,3 @@ const struct xid_policy_entry *xid_policy_find(const struct xid_policy *p, bool 
 /* Severity and action of one event: the policy's; if it has none, those of xid_line_rating(). The policy does not
  * change two events: an Xid 154 that resets the recovery action to None, and an Xid 45 that names its cause. */
 struct xid_rating xid_policy_rating(const struct xid_policy *p, const struct xid_line *line);
-
-#endif

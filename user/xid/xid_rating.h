@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* How grave one event is and what to do about it: by its text where that decides (xid_text.tsv), otherwise by the
  * catalogs. */
-#ifndef XIDSCOPE_XID_RATING_H
-#define XIDSCOPE_XID_RATING_H
+#pragma once
 
 #include "xid/xid_line.h"
 
@@ -25,5 +24,3 @@ bool xid_asks_no_more(const struct xid_line *line);
 
 /* Whether the action that it asked for until then was a reset or a reboot. */
 bool xid_reset_is_done(const struct xid_line *line);
-
-#endif

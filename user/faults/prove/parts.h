@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the files of this folder share, and nobody else uses. */
-#ifndef XIDSCOPE_PROVE_PARTS_H
-#define XIDSCOPE_PROVE_PARTS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -222,5 +221,3 @@ void fault_stream_origins(struct fault_stream *s, uint64_t ns);
 
 /* Messages of the printk hook were lost until @ns. */
 void fault_stream_gap(struct fault_stream *s, uint64_t ns);
-
-#endif

@@ -11,8 +11,7 @@
  * driver's. All other text counts as unverified.
  *
  * All times ending in _ns are CLOCK_MONOTONIC. */
-#ifndef XIDSCOPE_PROVE_H
-#define XIDSCOPE_PROVE_H
+#pragma once
 
 #include "base/log.h"
 #include "base/pci_address.h"
@@ -119,5 +118,3 @@ int printk_hook_try(void);
 /* Whether the kernel shows who calls printk: 0 or -errno; -EPERM: addresses are hidden. @root is
  * put before the paths. */
 int printk_origins_shown(const char *root);
-
-#endif

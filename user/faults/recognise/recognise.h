@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a line of the kernel log is, which job caused a fault, which faults and PCIe errors belong together, and one
  * event of each. */
-#ifndef XIDSCOPE_RECOGNISE_H
-#define XIDSCOPE_RECOGNISE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -188,5 +187,3 @@ void fault_events_unloaded(struct fault_events *e);
  * @after_ns and @by_ns (CLOCK_MONOTONIC). A fault later than @after_ns stays open, and one since the load began. */
 void fault_events_add_recovery(struct fault_events *e, const char *gpu, const char *evidence,
 			       uint64_t after_ns, uint64_t by_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The source btf: the maps of bpf/rpc.bpf.c, and the types with which its programs are loaded. */
-#ifndef XIDSCOPE_BTF_H
-#define XIDSCOPE_BTF_H
+#pragma once
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -59,5 +58,3 @@ struct btf *module_types_select(const struct btf *from, const struct bpf_object 
 
 /* After a copy, whether it failed or not. */
 void module_types_close(struct module_types *t);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The kernel's own statistics of the NFS client, polled: mountstats, mountinfo and sysfs. The source mountstats
  * consists of them; the other sources take from here what they cannot see themselves. */
-#ifndef XIDSCOPE_POLLED_H
-#define XIDSCOPE_POLLED_H
+#pragma once
 
 #include "base/label.h"
 #include "base/span.h"
@@ -214,5 +213,3 @@ struct unanswered {
  * begin while one is taken. Returns 0 or -ENOMEM. */
 int unanswered_add(struct unanswered *u, struct snapshot *s);
 void unanswered_free(struct unanswered *u);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The source tracepoints: the maps of bpf/rpc_tracepoints.bpf.c, and who sunrpc's clients are, which only user space can find. */
-#ifndef XIDSCOPE_TRACEPOINTS_H
-#define XIDSCOPE_TRACEPOINTS_H
+#pragma once
 
 #include "base/file_text.h"
 #include "base/label.h"
@@ -93,5 +92,3 @@ const char *tracepoint_maps_label(void *maps, const char *address, uint32_t port
 
 /* Adds all that the maps hold to @s, and begins a new interval for the peak depths. Returns 0 or -errno. */
 int tracepoint_maps_read(struct tracepoint_maps *m, struct snapshot *s);
-
-#endif
