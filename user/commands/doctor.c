@@ -346,9 +346,7 @@ static void print_text(FILE *out, const struct diagnosis *d)
 	for (size_t t = 0; t < COUNT(titles); t++) {
 		const char *title = titles[t].title;
 
-		for (size_t i = 0; i < d->count; i++) {
-			const struct finding *f = &d->findings[i];
-
+		for (const struct finding *f = d->findings; f < d->findings + d->count; f++) {
 			if (strcmp(f->group, titles[t].group) != 0)
 				continue;
 			if (title)

@@ -408,8 +408,7 @@ static int add_past(const struct faults *f, const struct fault_clock *clock, str
 	double window = window_of(clock), now = clock->now + clock->boot_to_wall;
 	const struct past_fault *end = f->past + f->past_count;
 
-	for (size_t i = 0; i < c->fault_count; i++) {
-		struct fault *fault = &c->faults[i];
+	for (struct fault *fault = c->faults; fault < c->faults + c->fault_count; fault++) {
 		const char *id = gpu_id(c, fault->device);
 		uint64_t failures = 0;
 		struct gpu_info *info;

@@ -252,9 +252,7 @@ void node_mounts_ask(struct node_state *node, const char *locks, double limit)
 		}
 		usleep(counted ? LOCK_TRY_US : 1000);
 	}
-	for (size_t i = 0; i < node->mount_count; i++) {
-		struct probe *p = &probes[i];
-
+	for (struct probe *p = probes; p < probes + node->mount_count; p++) {
 		if (!is_waiting(p) || waited.sum_ns < time)
 			continue;
 		/* A server that answers others is slow, and has not hung. */

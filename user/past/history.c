@@ -229,9 +229,7 @@ static int find_gaps(struct history *h, size_t count, double now)
 	bool any = false;
 	int err = 0;
 
-	for (size_t i = 0; i < count && !err; i++) {
-		const struct past_event *e = &h->events[i];
-
+	for (const struct past_event *e = h->events; e < h->events + count && !err; e++) {
 		if (!span_is(e->kind, "agent") && !any)
 			continue; /* of an older release, or its start is in a log that is gone */
 		if (!any || is_agents(e, "start")) {
@@ -464,9 +462,7 @@ int history_join(struct history *h, const struct history *other, double from, do
 			e.end = e.time + e.seconds;
 		err = history_add(h, &e);
 	}
-	for (size_t i = 0; i < old.gap_count && !err; i++) {
-		const struct past_gap *g = &old.gaps[i];
-
+	for (const struct past_gap *g = old.gaps; g < old.gaps + old.gap_count && !err; g++) {
 		err = history_add_gap(h, g->from, g->to < from ? g->to : from, g->reason);
 		if (!err)
 			err = history_add_gap(h, g->from > to ? g->from : to, g->to, g->reason);

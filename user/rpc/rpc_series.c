@@ -113,8 +113,7 @@ void rpc_series_add(struct rpc_op *op, const struct rpc_series *copy)
 
 void rpc_series_complete(struct snapshot *s)
 {
-	for (size_t i = 0; i < s->calls.op_count; i++) {
-		struct rpc_op *op = &s->calls.ops[i];
+	for (struct rpc_op *op = s->calls.ops; op < s->calls.ops + s->calls.op_count; op++) {
 		uint64_t calls = time_histogram_count(&op->total), count;
 
 		for (int p = 0; p < RPC_PHASES; p++) {

@@ -191,8 +191,7 @@ void report_slow_calls(FILE *out, const struct session *t, size_t most)
 	if (count)
 		fprintf(out, "\nSlowest calls: %zu of %" PRIu64 "\n%-8s %7s %-12s %-24s %s\n",
 			count, t->slow_calls, "end", "took", "op", "process", "most time in, %");
-	for (size_t i = 0; i < count; i++) {
-		const struct slow_call *c = &t->slow[i];
+	for (const struct slow_call *c = t->slow; c < t->slow + count; c++) {
 		char process[SLOW_COMM_LEN + 16];
 
 		format_duration(duration, c->total_ns);

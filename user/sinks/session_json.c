@@ -351,9 +351,7 @@ static void write_events(struct json *j, const struct session *t)
 	char text[SESSION_EVENT_TEXT];
 
 	json_array(j, "events");
-	for (size_t i = 0; i < t->event_count; i++) {
-		const struct session_event *e = &t->events[i];
-
+	for (const struct session_event *e = t->events; e < t->events + t->event_count; e++) {
 		json_newline(j);
 		json_object(j, NULL);
 		json_text(j, "kind", session_event_names[e->kind]);
@@ -374,9 +372,7 @@ static void write_events(struct json *j, const struct session *t)
 static void write_slow_calls(struct json *j, const struct session *t)
 {
 	json_array(j, "slow_calls");
-	for (size_t i = 0; i < t->slow_count; i++) {
-		const struct slow_call *c = &t->slow[i];
-
+	for (const struct slow_call *c = t->slow; c < t->slow + t->slow_count; c++) {
 		json_newline(j);
 		json_object(j, NULL);
 		write_fraction(j, "end", c->time, 3);

@@ -177,9 +177,7 @@ static int read_modules(struct printk_origins *o, const char *root, uint64_t now
 	/* Users can have modules without text loaded; where addresses are hidden, those of all are. */
 	if (lines && !shown)
 		return -EPERM;
-	for (size_t i = 0; i < o->module_count; i++) {
-		struct module_range *m = &o->modules[i];
-
+	for (struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
 		if (!m->found && m->until_ns == UINT64_MAX)
 			m->until_ns = now_ns;
 		if (m->found || m->until_ns + KEEP_NS > now_ns)
@@ -246,9 +244,7 @@ static bool in_driver(const struct printk_origins *o, uint64_t address, uint64_t
 {
 	const struct module_range *best = NULL;
 
-	for (size_t i = 0; i < o->module_count; i++) {
-		const struct module_range *m = &o->modules[i];
-
+	for (const struct module_range *m = o->modules; m < o->modules + o->module_count; m++) {
 		if (!is_in_module(m, address, time_ns))
 			continue;
 		if (!best || m->begin > best->begin || (m->begin == best->begin && m->driver))

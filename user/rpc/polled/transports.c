@@ -91,9 +91,7 @@ int transports_count_connects(struct transports *t, struct snapshot *totals, boo
 	struct rpc_transport_state *state;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < t->count; i++) {
-		struct transport *k = &t->list[i];
-
+	for (struct transport *k = t->list; k < t->list + t->count; k++) {
 		if (!k->there)
 			continue; /* it has ended */
 		state = snapshot_transport(&totals->calls, k->server, k->protocol);

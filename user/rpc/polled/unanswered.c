@@ -93,9 +93,7 @@ int unanswered_add(struct unanswered *u, struct snapshot *s)
 	if (!snapshot_knows(&s->calls, RPC_FACT_OLDEST + RPC_QUEUE_PENDING))
 		return 0;
 	err = add_up(u, &s->calls);
-	for (size_t i = 0; i < u->count && !err; i++) {
-		struct unanswered_server *v = &u->servers[i];
-
+	for (struct unanswered_server *v = u->servers; v < u->servers + u->count && !err; v++) {
 		if (!v->has_transport)
 			continue;
 		look(v, s->time_ns);
