@@ -46,21 +46,29 @@ bool file_is_anybodys(const struct stat *st)
 	return (st->st_uid && st->st_uid != geteuid()) || st->st_mode & S_IWOTH;
 }
 
+int file_open_regular(const char *path, int flags, struct stat *status)
+{
+	/* Opening a FIFO must not wait for a writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, status) ? -errno : S_ISREG(status->st_mode) ? 0 : -EINVAL;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
 static int read_file(struct file_text *f, const char *path, size_t max, int flags, bool own)
 {
 	struct stat status;
-	int fd, err = 0;
+	int fd = file_open_regular(path, flags, &status), err = 0;
 
 	*f = (struct file_text){};
-	/* Opening a FIFO must not wait for a writer. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status))
-		err = -errno;
-	else if (!S_ISREG(status.st_mode))
-		err = -EINVAL;
-	else if (own && status.st_nlink > 1)
+		return fd;
+	if (own && status.st_nlink > 1)
 		err = -EMLINK;
 	else if (own && file_is_anybodys(&status))
 		err = -EPERM;

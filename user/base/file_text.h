@@ -12,9 +12,8 @@ struct file_text {
 	double modified; /* seconds since the epoch */
 };
 
-/* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if
- * it is longer than @max bytes, -EINVAL if it is not a regular file. On failure
- * *@f is empty. */
+/* Reads the regular file @path, also one of proc. Returns 0 or -errno: -EFBIG if it is longer than @max bytes, -EINVAL
+ * if it is not a regular file. On failure *@f is empty. */
 int file_text_read(struct file_text *f, const char *path, size_t max);
 
 /* The same for a file in a folder of another user, who can put a symbolic link there, to a mount that
@@ -26,6 +25,9 @@ int file_text_read_no_link(struct file_text *f, const char *path, size_t max);
 int file_text_read_own(struct file_text *f, const char *path, size_t max);
 
 struct stat;
+
+/* Opens a regular file for reading, with @flags. Returns a descriptor or -errno: -EINVAL if it is not one. */
+int file_open_regular(const char *path, int flags, struct stat *status);
 
 /* Whether others than root and this user own the file, or may write it. */
 bool file_is_anybodys(const struct stat *st);

@@ -3,7 +3,6 @@
 #include "kernel/types_file.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -70,12 +69,9 @@ static const char *open_file(int *fd, const char *root, const char *path)
 
 	if (may_hang(root, path))
 		return "it is on a file system that may stop answering; copy it to a local one";
-	/* Opening a FIFO must not wait for a writer. */
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (*fd < 0 || fstat(*fd, &status))
-		return strerror(errno);
-	if (!S_ISREG(status.st_mode))
-		return file_text_error(-EINVAL);
+	*fd = file_open_regular(path, 0, &status);
+	if (*fd < 0)
+		return *fd == -EINVAL ? file_text_error(*fd) : strerror(-*fd);
 	/* The types say what is read of the kernel's memory and shown. */
 	if (file_is_anybodys(&status))
 		return "others than root may write to it";

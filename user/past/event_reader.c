@@ -2,11 +2,11 @@
 /* Lines of JSON become events of the past. */
 #include "past/event_reader.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "base/file_text.h"
 #include "base/json_reader.h"
 #include "base/time_text.h"
 
@@ -193,23 +193,6 @@ static int read_descriptor(int fd, struct event_file *f)
 	return err;
 }
 
-/* Opens without waiting for the other end of a FIFO, and takes regular files only. */
-static int open_regular(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st))
-		err = -errno;
-	else if (!S_ISREG(st->st_mode))
-		err = -EINVAL;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
 static void turn(struct event_files *f)
 {
 	for (size_t i = 0; i < f->count / 2; i++) {
@@ -225,7 +208,7 @@ static int read_one(struct event_files *f, const char *path, struct stat *before
 {
 	struct event_file *to = &f->files[f->count];
 	struct stat st = {};
-	int fd = open_regular(path, &st);
+	int fd = file_open_regular(path, 0, &st);
 
 	if (fd < 0)
 		return fd;
