@@ -27,8 +27,8 @@ struct sample {
 struct family {
 	enum metric_id metric;
 	int (*read)(struct snapshot *s, const struct sample *sample, unsigned int kind);
-	unsigned int
-		kind; /* of faults: SXIDS, FIRST; of incidents: recent; of events: of the GPU driver; of GPUs: past failures */
+	/* of faults: SXIDS, FIRST; of incidents: recent; of events: of the GPU driver; of GPUs: past failures */
+	unsigned int kind;
 };
 
 #define SXIDS 1u

@@ -111,8 +111,8 @@ struct rpc_server_state {
 	uint64_t credentials_ns; /* that tasks waited for upcalls, added up; a part of setup */
 	uint64_t earlier_ns; /* in which no wait was seen: before the attach; a part of setup */
 	uint32_t session_slots; /* that the session allows, as of its last wait; 0: it had none */
-	const char *
-		bound_by; /* static, not recorded: what limited its calls in the last interval; NULL: unknown */
+	/* static, not recorded: what limited its calls in the last interval; NULL: unknown */
+	const char *bound_by;
 };
 
 /* Sizes are in steps of 1 MiB. */

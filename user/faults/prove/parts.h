@@ -200,8 +200,8 @@ struct fault_stream {
 	int64_t log_offset_ns; /* from the log's clock to CLOCK_MONOTONIC */
 	uint64_t all_read_ns; /* all that the log had until then has been read */
 	uint64_t read_to_ns; /* time of the last record; 0: none was read */
-	uint64_t
-		origins_ns; /* since when all messages and their origins are known; UINT64_MAX: not */
+	/* since when all messages and their origins are known; UINT64_MAX: not */
+	uint64_t origins_ns;
 	uint64_t gap_ns; /* but of those up to then the hook may have lost some */
 	bool reports_expected; /* the driver that is loaded reports each Xid ... */
 	uint64_t reports_lost_ns; /* ... but those up to then may have been lost */

@@ -43,8 +43,8 @@ struct mountstats {
 	const char *root;
 	mountstats_label *label; /* NULL: servers have the names of their mounts */
 	void *context; /* of @label */
-	const char *
-		process; /* whose mounts the last poll has found; static; NULL: none has succeeded */
+	/* whose mounts the last poll has found; static; NULL: none has succeeded */
+	const char *process;
 	bool begun; /* the poll before has found the same process': all calls of a new mount count */
 	struct snapshot totals; /* only its ops, errors and transports are used */
 	uint64_t folded_calls; /* of ops for which there was no room */
