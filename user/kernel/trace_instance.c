@@ -18,8 +18,6 @@
 /* Per CPU: room for a burst of some hundred events. They are rare. */
 #define BUFFER_KB "32"
 
-#define FORMAT_MAX (64 << 10) /* of an event */
-
 /* Pages to read from a CPU at a time: more than its buffer holds. */
 #define MAX_PAGES 16
 
@@ -291,16 +289,17 @@ void trace_instance_free(struct trace_instance *t)
 static bool read_format(const struct trace_instance *t, const struct trace_event *event,
 			struct trace_format *format)
 {
-	struct file_text text;
-	bool parsed;
+	char text[8192];
+	size_t len = 0;
+	ssize_t n;
+	int fd = open_at(t, O_RDONLY, "events/%s/%s/format", event->system, event->name);
 
-	if (file_text_read(&text,
-			   PATHF("%s/events/%s/%s/format", t->tracefs, event->system, event->name),
-			   FORMAT_MAX))
+	if (fd < 0)
 		return false;
-	parsed = trace_format_parse(format, text.bytes, text.len);
-	file_text_free(&text);
-	return parsed;
+	while (len < sizeof(text) && (n = read(fd, text + len, sizeof(text) - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	return trace_format_parse(format, text, len);
 }
 
 bool trace_instance_has(const struct trace_instance *t, const struct trace_event *event)
@@ -311,12 +310,16 @@ bool trace_instance_has(const struct trace_instance *t, const struct trace_event
 
 static bool is_on(const struct trace_instance *t, const struct trace_event *event)
 {
-	char state[8];
+	int fd = open_at(t, O_RDONLY, "instances/%s/events/%s/%s/enable", t->name, event->system,
+			 event->name);
+	char state = '0';
 
-	file_first_line(PATHF("%s/instances/%s/events/%s/%s/enable", t->tracefs, t->name,
-			      event->system, event->name),
-			state, sizeof(state));
-	return *state == '1';
+	if (fd >= 0) {
+		if (read(fd, &state, 1) != 1)
+			state = '0';
+		close(fd);
+	}
+	return state == '1';
 }
 
 bool trace_instance_update(struct trace_instance *t, struct trace_event *event)
@@ -396,9 +399,14 @@ int trace_instance_consume(struct trace_instance *t)
 
 uint64_t trace_instance_memory(const struct trace_instance *t)
 {
-	char kb[32];
+	unsigned long long kb = 0;
+	char text[32] = "";
+	int fd = open_at(t, O_RDONLY, "instances/%s/buffer_total_size_kb", t->name);
 
-	file_first_line(PATHF("%s/instances/%s/buffer_total_size_kb", t->tracefs, t->name), kb,
-			sizeof(kb));
-	return strtoull(kb, NULL, 10) * 1024;
+	if (fd >= 0) {
+		if (read(fd, text, sizeof(text) - 1) > 0)
+			kb = strtoull(text, NULL, 10);
+		close(fd);
+	}
+	return kb * 1024;
 }
